@@ -1,0 +1,104 @@
+# Everything a contributor runs. A fresh Debian machine needs Go and make; as
+# root, the tests install the database servers and the C compiler themselves.
+
+# Variables, settable as in "make test PKGS=./engine/...".
+ARGS         ?=#          flags for the program that "run" and the benchmarks start
+PKGS         ?= ./...#    packages that "test" tests
+TESTFLAGS    ?=#          further flags for go test, such as -run or -v
+TIMEOUT      ?= 5m#       time limit of one package's tests
+RACE_PKGS    ?= $(patsubst %,./%/...,$(wildcard engine internal mysql postgres))# packages tested again with the race detector; empty for none
+RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
+
+# Linters live in a module of their own, to keep their hundreds of
+# dependencies out of ours. Their first build takes minutes.
+LINT_TOOL := go tool -modfile=tools/lint/go.mod
+
+# Starts PostgreSQL and MariaDB once for all packages.
+WITH_DATABASES := bin/testdb-run --
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## List the targets and variables
+	@echo 'Targets:'
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@echo 'Variables:'
+	@sed -nE 's/^([A-Z_]+) *\?=.*# *(.*)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@echo 'Environment of the tests:'
+	@echo '  REQUIRE_DBS=1             fail instead of skipping when a database server is missing'
+	@echo '  FAIRLEAD_TEST_POSTGRES    URL of a PostgreSQL server to use instead of a private one'
+	@echo '  FAIRLEAD_TEST_MYSQL       URL of a MariaDB or MySQL server to use instead of a private one'
+
+.PHONY: run
+run: build ## Run a node on http://127.0.0.1:7717 with an embedded database
+	@exec bin/fairlead serve $(ARGS)
+
+.PHONY: build
+build: ## Build bin/fairlead
+	@go build -o bin/fairlead ./cmd/fairlead
+
+.PHONY: test
+test: test-packages test-race ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
+
+.PHONY: test-packages
+test-packages: bin/testdb-run
+	go vet $(PKGS)
+	$(WITH_DATABASES) go test -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
+
+# -short leaves out what the race detector cannot afford: SQLite under
+# contention is some thirty times slower with it.
+.PHONY: test-race
+test-race: bin/testdb-run
+ifneq ($(strip $(RACE_PKGS)),)
+	@$(NEED_C_COMPILER)
+	CGO_ENABLED=1 $(WITH_DATABASES) go test -race -short -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $(RACE_PKGS)
+endif
+
+# The race detector is linked with C.
+define NEED_C_COMPILER
+command -v $$(go env CC) >/dev/null || { \
+	echo 'installing a C compiler for the race detector'; \
+	install='apt-get install -qq -y --no-install-recommends gcc libc6-dev'; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || { \
+		echo 'The race detector needs a C compiler. Install gcc, or run: make test RACE_PKGS=' >&2; exit 1; }; }
+endef
+
+.PHONY: bin/testdb-run
+bin/testdb-run:
+	@go build -o $@ ./internal/testdb/run
+
+.PHONY: lint
+lint: ## Check formatting, go vet and golangci-lint
+	@test -z "$$(gofmt -l .)" || { echo 'gofmt these files (make fmt):'; gofmt -l .; exit 1; }
+	go vet ./...
+	$(LINT_TOOL) golangci-lint run ./...
+
+.PHONY: fmt
+fmt: ## Format the code with gofumpt
+	$(LINT_TOOL) gofumpt -w .
+
+.PHONY: deadcode
+deadcode: ## List functions that neither the program nor a test reaches
+	$(LINT_TOOL) deadcode -test ./...
+
+.PHONY: vulncheck
+vulncheck: ## Look for known vulnerabilities in what we depend on
+	$(LINT_TOOL) govulncheck ./...
+
+.PHONY: generate
+generate: ## Regenerate committed generated files
+	go generate ./...
+
+.PHONY: bench
+bench: build ## Measure this machine: ARGS='sustained --db URL --jobs N'
+	@exec bin/fairlead bench $(ARGS)
+
+.PHONY: bench-peers
+bench-peers: ## Compare with other schedulers on the same private servers
+	cd bench && go run . peers $(ARGS)
+
+.PHONY: clean
+clean: ## Remove what was built and measured here
+	rm -rf bin coverage coverage.* *.prof *.pprof *.test

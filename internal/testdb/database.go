@@ -1,0 +1,165 @@
+package testdb
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+)
+
+// dropTimeout bounds the removal of one database, so that a wedged server
+// fails the test that used it instead of hanging the whole run.
+const dropTimeout = 30 * time.Second
+
+// freshDatabase creates a database on the server of adminURL, registers its
+// removal and returns its URL.
+func freshDatabase(
+	t testing.TB,
+	adminURL string,
+	create, drop func(ctx context.Context, adminURL, name string) error,
+) string {
+	t.Helper()
+	database, err := url.Parse(adminURL)
+	if err != nil {
+		t.Fatalf("testdb: the administrator's URL is malformed: %v", err)
+	}
+	name := databaseName(t.Name())
+	database.Path = "/" + name
+	if err := create(t.Context(), adminURL, name); err != nil {
+		t.Fatalf("testdb: create database %s: %v", name, err)
+	}
+	// The test's own context is cancelled before its cleanups run.
+	background := context.WithoutCancel(t.Context())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(background, dropTimeout)
+		defer cancel()
+		if err := drop(ctx, adminURL, name); err != nil {
+			t.Errorf("testdb: drop database %s: %v", name, err)
+		}
+	})
+	return database.String()
+}
+
+// databaseName makes an identifier that needs no quoting, tells a reader of
+// the server's log which test it belongs to, and is unique among all test
+// binaries that share the server.
+func databaseName(testName string) string {
+	readable := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(testName))
+	// 63 bytes is PostgreSQL's limit and 64 MySQL's.
+	const longestReadable, randomLetters = 40, 16
+	readable = readable[:min(len(readable), longestReadable)]
+	return "t_" + readable + "_" + strings.ToLower(rand.Text()[:randomLetters])
+}
+
+// createPostgres copies template0: unlike template1, nobody adds objects to it
+// or is connected to it.
+func createPostgres(ctx context.Context, adminURL, name string) error {
+	return execPostgres(ctx, adminURL, "CREATE DATABASE "+name+" TEMPLATE template0")
+}
+
+// dropPostgres also drops a database that a failed test still has connections to.
+func dropPostgres(ctx context.Context, adminURL, name string) error {
+	return execPostgres(ctx, adminURL, "DROP DATABASE "+name+" WITH (FORCE)")
+}
+
+func execPostgres(ctx context.Context, adminURL, statement string) (err error) {
+	conn, err := pgx.Connect(ctx, adminURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, conn.Close(ctx)) }()
+	_, err = conn.Exec(ctx, statement)
+	return err
+}
+
+func createMySQL(ctx context.Context, adminURL, name string) (err error) {
+	db, err := openMySQL(adminURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, db.Close()) }()
+	_, err = db.ExecContext(ctx, "CREATE DATABASE "+name)
+	return err
+}
+
+// dropMySQL first ends the connections that a failed test left behind: DROP
+// DATABASE would wait for their open transactions.
+func dropMySQL(ctx context.Context, adminURL, name string) (err error) {
+	db, err := openMySQL(adminURL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, db.Close()) }()
+	users, err := connectionsTo(ctx, db, name)
+	if err != nil {
+		return err
+	}
+	for _, id := range users {
+		// A connection that ended by itself meanwhile is no failure; one that
+		// could not be killed shows up in the DROP.
+		_, _ = db.ExecContext(ctx, fmt.Sprintf("KILL CONNECTION %d", id))
+	}
+	_, err = db.ExecContext(ctx, "DROP DATABASE "+name)
+	return err
+}
+
+func connectionsTo(ctx context.Context, db *sql.DB, name string) (ids []uint64, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT id FROM information_schema.processlist WHERE db = ?", name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = firstError(err, rows.Close()) }()
+	for rows.Next() {
+		var id uint64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// openMySQL opens a mysql:// URL, which the driver itself does not understand.
+func openMySQL(adminURL string) (*sql.DB, error) {
+	parsed, err := url.Parse(adminURL)
+	if err != nil {
+		return nil, err
+	}
+	config := mysql.NewConfig()
+	config.Net, config.Addr = "tcp", parsed.Host
+	config.User = parsed.User.Username()
+	config.Passwd, _ = parsed.User.Password()
+	return openMySQLConfig(config)
+}
+
+func openMySQLConfig(config *mysql.Config) (*sql.DB, error) {
+	// A server that is starting or being killed is expected here: the driver
+	// must not print it.
+	config.Logger = &mysql.NopLogger{}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// firstError keeps the error that came first: closing after a failure rarely
+// adds to it.
+func firstError(first, second error) error {
+	if first != nil {
+		return first
+	}
+	return second
+}

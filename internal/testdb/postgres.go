@@ -1,0 +1,114 @@
+package testdb
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const postgresUser = "fairlead"
+
+// StartPostgres starts a private PostgreSQL server. It returns
+// [ErrUnavailable] when PostgreSQL is neither installed nor installable.
+func StartPostgres(ctx context.Context, options Options) (*Server, error) {
+	bin, err := findOrInstall(ctx, "postgresql", findPostgres)
+	if err != nil {
+		return nil, err
+	}
+	runAs, err := unprivileged("postgres")
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, spec{
+		name:  "PostgreSQL",
+		runAs: runAs,
+		fill: func(ctx context.Context, data string) error {
+			return fillFromTemplate(ctx, template{
+				server: filepath.Join(bin, "postgres"),
+				runAs:  runAs,
+				initialize: []string{
+					filepath.Join(bin, "initdb"), "--username=" + postgresUser, "--auth=trust",
+					"--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata",
+				},
+			}, data)
+		},
+		command: func(dir string, port int) ([]string, error) {
+			return append([]string{
+				filepath.Join(bin, "postgres"),
+				"-D", filepath.Join(dir, "data"),
+				"-p", strconv.Itoa(port),
+				"-c", "listen_addresses=" + loopback,
+				"-c", "unix_socket_directories=" + dir,
+				"-c", "max_connections=200",
+			}, postgresDurability(options.Durable)...), nil
+		},
+		ready: probePostgres,
+		url: func(addr string) string {
+			return fmt.Sprintf("postgres://%s@%s/postgres?sslmode=disable", postgresUser, addr)
+		},
+		terminate: syscall.SIGINT, // "fast": does not wait for clients to leave
+		// "immediate". SIGKILL would leave a System V shared memory segment behind.
+		discard: syscall.SIGQUIT,
+	})
+}
+
+func postgresDurability(durable bool) []string {
+	if durable {
+		return []string{"-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "shared_buffers=256MB"}
+	}
+	// synchronous_commit stays on: a server killed and restarted must still
+	// have what it acknowledged.
+	return []string{"-c", "fsync=off", "-c", "synchronous_commit=on", "-c", "shared_buffers=32MB"}
+}
+
+func probePostgres(ctx context.Context, dir string, port int) error {
+	conn, err := pgx.Connect(ctx, fmt.Sprintf(
+		"host=%s port=%d user=%s dbname=postgres sslmode=disable", dir, port, postgresUser))
+	if err != nil {
+		return err
+	}
+	return conn.Close(ctx)
+}
+
+// findPostgres returns the directory of PostgreSQL's programs. Debian keeps
+// them off the PATH, one directory per version, of which the newest is taken.
+func findPostgres(context.Context) (string, error) {
+	if path, err := exec.LookPath("postgres"); err == nil {
+		if path, err = filepath.EvalSymlinks(path); err == nil && hasInitdb(filepath.Dir(path)) {
+			return filepath.Dir(path), nil
+		}
+	}
+	candidates, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if err != nil {
+		return "", err
+	}
+	candidates = slices.DeleteFunc(candidates, func(bin string) bool { return !hasInitdb(bin) })
+	if len(candidates) == 0 {
+		return "", exec.ErrNotFound
+	}
+	return slices.MaxFunc(candidates, func(a, b string) int {
+		return postgresMajor(a) - postgresMajor(b)
+	}), nil
+}
+
+func hasInitdb(bin string) bool {
+	_, err := os.Stat(filepath.Join(bin, "initdb"))
+	return err == nil
+}
+
+// postgresMajor returns 15 for /usr/lib/postgresql/15/bin, and 0 for versions
+// that are so old that they had two numbers.
+func postgresMajor(bin string) int {
+	major, err := strconv.Atoi(filepath.Base(filepath.Dir(bin)))
+	if err != nil {
+		return 0
+	}
+	return major
+}

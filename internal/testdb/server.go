@@ -1,0 +1,296 @@
+package testdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	startTimeout = time.Minute
+	probeTimeout = 2 * time.Second
+	stopTimeout  = 10 * time.Second
+	pollInterval = 5 * time.Millisecond
+)
+
+// Options configure a private server. The zero value suits tests.
+type Options struct {
+	// Durable runs the server with the durability of production: a commit is on
+	// disk before it is acknowledged. Otherwise nothing is synced, which loses
+	// commits when the machine crashes, but not when the server is killed.
+	Durable bool
+}
+
+// A Server is a private server process with its own data directory and port.
+// Hold on to it for as long as the server is needed: like an open file, it is
+// closed when it becomes garbage. Its methods may be called concurrently.
+type Server struct {
+	spec   spec
+	dir    string
+	port   int
+	keeper *keeper
+
+	mu      sync.Mutex
+	process *process // nil while the server is down
+}
+
+// A spec says how to run one kind of server. The directory it is given belongs
+// to runAs, contains an empty subdirectory "data", and is where the Unix socket goes.
+type spec struct {
+	name  string
+	runAs *syscall.Credential
+
+	// fill puts the initial content into the data directory, which is then
+	// handed over to runAs. It may be nil.
+	fill func(ctx context.Context, data string) error
+	// command returns the absolute path of the program and its arguments,
+	// writing configuration files into dir if it needs any.
+	command func(dir string, port int) ([]string, error)
+	// ready reports whether the server answers. It asks through the socket in
+	// dir: another process's server may be listening on the port.
+	ready func(ctx context.Context, dir string, port int) error
+	url   func(addr string) string
+
+	// terminate asks for an orderly shutdown, discard for the fastest end that
+	// leaves nothing behind outside of the directory.
+	terminate, discard syscall.Signal
+}
+
+// start runs a server in a new directory and waits until it answers.
+func start(ctx context.Context, spec spec) (_ *Server, err error) {
+	dir, err := os.MkdirTemp(temporaryRoot(), "fairlead-"+strings.ToLower(spec.name)+"-")
+	if err != nil {
+		return nil, err
+	}
+	keeper, err := startKeeper(dir, spec.discard)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	s := &Server{spec: spec, dir: dir, keeper: keeper}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("start %s: %w", spec.name, err), s.Stop())
+		}
+	}()
+
+	data := filepath.Join(dir, "data")
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return nil, err
+	}
+	if spec.fill != nil {
+		if err := spec.fill(ctx, data); err != nil {
+			return nil, err
+		}
+	}
+	if err := giveTo(spec.runAs, dir); err != nil {
+		return nil, err
+	}
+	// Between choosing a free port and listening on it, another process may take it.
+	const attempts = 5
+	for range attempts {
+		if s.port, err = freePort(ctx); err != nil {
+			return nil, err
+		}
+		if err = s.launch(ctx); !errors.Is(err, errPortTaken) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// URL returns the address to connect to. Of a database server, it has the
+// rights of an administrator.
+func (s *Server) URL() string { return s.spec.url(s.Addr()) }
+
+// Addr returns the address to connect to as host:port.
+func (s *Server) Addr() string { return net.JoinHostPort(loopback, strconv.Itoa(s.port)) }
+
+// Dir returns the server's directory, which holds its data, log and Unix socket.
+func (s *Server) Dir() string { return s.dir }
+
+// PID returns the process id of the server, or 0 while it is down. The
+// processes of a PostgreSQL server are this one and its children.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return 0
+	}
+	return s.process.pid
+}
+
+// Kill ends the server and its children with SIGKILL, all at once, as a crash
+// would. [Server.Restart] brings it back with everything it had committed.
+func (s *Server) Kill() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	if err := s.process.killTree(ctx); err != nil {
+		return fmt.Errorf("kill %s: %w", s.spec.name, err)
+	}
+	s.process = nil
+	return s.keeper.watch(0)
+}
+
+// Restart starts the server again on the same data and port, and waits until
+// it answers. A server that is running is first shut down in order.
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.end(ctx, s.spec.terminate); err != nil {
+		return fmt.Errorf("restart %s: %w", s.spec.name, err)
+	}
+	if err := s.launch(ctx); err != nil {
+		return fmt.Errorf("restart %s: %w", s.spec.name, err)
+	}
+	return nil
+}
+
+// Stop ends the server and removes its directory. Stopping again does nothing.
+func (s *Server) Stop() error {
+	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+	defer cancel()
+	err := s.end(ctx, s.spec.discard)
+	if err != nil {
+		err = s.Kill()
+	}
+	return errors.Join(err, s.keeper.close())
+}
+
+// end signals the server and waits for its exit.
+func (s *Server) end(ctx context.Context, signal syscall.Signal) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process == nil {
+		return nil
+	}
+	if err := s.process.signal(signal); err != nil {
+		return err
+	}
+	if err := s.process.wait(ctx); err != nil {
+		return err
+	}
+	s.process = nil
+	return s.keeper.watch(0)
+}
+
+// errPortTaken says that another process listens on the server's port.
+var errPortTaken = errors.New("port already in use")
+
+// launch starts the process and waits until it answers.
+func (s *Server) launch(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		return errors.New("already running")
+	}
+
+	argv, err := s.spec.command(s.dir, s.port)
+	if err != nil {
+		return err
+	}
+	// Truncated, so that the log explains this start and no earlier one.
+	log, err := os.Create(s.logPath())
+	if err != nil {
+		return err
+	}
+	process, err := startProcess(argv, s.dir, log, s.spec.runAs)
+	if err := firstError(err, log.Close()); err != nil {
+		return err
+	}
+	s.process = process
+	if err := s.keeper.watch(process.pid); err != nil {
+		return err
+	}
+	err = s.awaitReady(ctx)
+	if process.exited() {
+		s.process = nil
+		return firstError(s.keeper.watch(0), err)
+	}
+	return err
+}
+
+func (s *Server) awaitReady(ctx context.Context) error {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		if s.process.exited() {
+			return s.explainExit()
+		}
+		probe, cancel := context.WithTimeout(ctx, probeTimeout)
+		err := s.spec.ready(probe, s.dir, s.port)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w while waiting for it to answer: %w", ctx.Err(), err)
+		case <-ticker.C:
+		}
+	}
+}
+
+func (s *Server) explainExit() error {
+	log, err := os.ReadFile(s.logPath())
+	if err != nil {
+		return fmt.Errorf("exited during start, and its log is unreadable: %w", err)
+	}
+	if strings.Contains(string(log), "Address already in use") {
+		return errPortTaken
+	}
+	const tail = 2000
+	log = log[max(0, len(log)-tail):]
+	return fmt.Errorf("exited during start; its log ends with:\n%s", log)
+}
+
+func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
+
+const loopback = "127.0.0.1"
+
+// freePort returns a port on which nobody listens. It stays below the range
+// from which the system takes the local ports of outgoing connections: while a
+// server is down, a client that keeps reconnecting could otherwise be given
+// the server's port and even connect to itself, and the restart would fail.
+func freePort(ctx context.Context) (int, error) {
+	const lowest, firstEphemeral = 10_000, 32_768
+	const attempts = 100
+	var listening net.ListenConfig
+	var lastErr error
+	for range attempts {
+		port := lowest + rand.IntN(firstEphemeral-lowest)
+		listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
+		if err == nil {
+			return port, listener.Close()
+		}
+		lastErr = err
+	}
+	return 0, fmt.Errorf("no free port: %w", lastErr)
+}
+
+// temporaryRoot returns the directory for the servers' directories. The path
+// of a Unix socket may have only about 100 bytes, so a deep temporary
+// directory is no place for one.
+func temporaryRoot() string {
+	const longest = 50
+	if dir := os.TempDir(); len(dir) <= longest {
+		return dir
+	}
+	return "/tmp"
+}

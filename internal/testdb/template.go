@@ -1,0 +1,120 @@
+package testdb
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// A template is an initialised data directory. Making one takes a server
+// longer than everything else about its start, so it is made once per version
+// of the server and then copied.
+type template struct {
+	server     string // the server's program, asked for its version
+	initialize []string
+	runAs      *syscall.Credential
+}
+
+// fillFromTemplate copies the template into the empty directory data, making
+// the template first if there is none.
+func fillFromTemplate(ctx context.Context, t template, data string) error {
+	version, err := versionOf(ctx, t.server)
+	if err != nil {
+		return err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	// Whatever could change the content is part of the name.
+	key := sha256.Sum256([]byte(version + "\n" + strings.Join(t.initialize, "\n")))
+	path := filepath.Join(cache, fmt.Sprintf("%s-%x", filepath.Base(t.server), key[:8]))
+	err = withFileLock(path+".lock", func() error {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return t.make(ctx, path)
+	})
+	if err != nil {
+		return fmt.Errorf("initial data directory: %w", err)
+	}
+	return os.CopyFS(data, os.DirFS(path))
+}
+
+// make initialises a data directory and moves it to path in one step, so that
+// an interrupted one is never mistaken for a template. The work is done in the
+// temporary directory because the server's user may not enter the cache.
+func (t template) make(ctx context.Context, path string) (err error) {
+	scratch, err := os.MkdirTemp(temporaryRoot(), "fairlead-template-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, os.RemoveAll(scratch)) }()
+	if err := giveTo(t.runAs, scratch); err != nil {
+		return err
+	}
+	made := filepath.Join(scratch, "data")
+	program, arguments := t.initialize[0], t.initialize[1:]
+	initialize := exec.CommandContext(ctx, program, dataArgument(arguments, made)...)
+	initialize.Dir = scratch
+	initialize.Env = serverEnvironment()
+	initialize.SysProcAttr = &syscall.SysProcAttr{Credential: t.runAs}
+	if output, err := initialize.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", program, err, output)
+	}
+
+	partial, err := os.MkdirTemp(filepath.Dir(path), "partial-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, os.RemoveAll(partial)) }()
+	finished := filepath.Join(partial, "data")
+	if err := os.CopyFS(finished, os.DirFS(made)); err != nil {
+		return err
+	}
+	return os.Rename(finished, path)
+}
+
+// dataArgument completes the last argument, which names the option for the
+// data directory.
+func dataArgument(arguments []string, data string) []string {
+	last := len(arguments) - 1
+	return append(arguments[:last:last], arguments[last]+"="+data)
+}
+
+// cacheDir returns the directory that holds templates and locks between runs.
+func cacheDir() (string, error) {
+	base, err := os.UserCacheDir()
+	if err != nil {
+		// Without a home directory, the cache lasts as long as the temporary one.
+		base = filepath.Join(os.TempDir(), fmt.Sprintf("cache-%d", os.Geteuid()))
+	}
+	dir := filepath.Join(base, "fairlead-testdb")
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
+// withFileLock runs fn while no other process runs one under the same path.
+// The kernel releases the lock of a process that ends.
+func withFileLock(path string, fn func() error) (err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = firstError(err, file.Close()) }()
+	for {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
+		if err == nil {
+			return fn()
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+}
