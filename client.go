@@ -1,0 +1,211 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Client is how programs use a store. It may be used by many goroutines.
+type Client struct {
+	store Store
+}
+
+// NewClient makes a client of a store.
+func NewClient(store Store) *Client { return &Client{store: store} }
+
+// Enqueue stores all jobs or none, sets their IDs, and wakes nodes that may
+// run them. It fails with ErrInvalid (see InvalidError) or, for a taken key,
+// with ErrConflict.
+func (c *Client) Enqueue(ctx context.Context, jobs ...*Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	if err := NormalizeJobs(jobs); err != nil {
+		return err
+	}
+	return c.store.Enqueue(ctx, jobs)
+}
+
+// Within is the client inside the caller's own transaction: see the Tx method
+// of the store in use.
+func (c *Client) Within(tx Tx) *TxClient { return &TxClient{tx: tx} }
+
+// Get returns the job, or ErrNotFound.
+func (c *Client) Get(ctx context.Context, id int64) (*Job, error) { return c.store.Get(ctx, id) }
+
+// Attempts lists the runs of a job that failed, timed out or crashed.
+func (c *Client) Attempts(ctx context.Context, id int64) ([]Attempt, error) {
+	return c.store.Attempts(ctx, id)
+}
+
+// Tally counts the jobs that match by state.
+func (c *Client) Tally(ctx context.Context, filter Filter) (map[State]int64, error) {
+	return c.store.Tally(ctx, filter)
+}
+
+// Page is one page of jobs.
+type Page struct {
+	Jobs []*Job
+	Next int64 // Filter.Below of the next page; zero if this is the last
+}
+
+// DefaultPage is how many jobs Find returns if the filter does not say.
+const DefaultPage = 100
+
+// Find returns the jobs that match, newest first, a page at a time.
+func (c *Client) Find(ctx context.Context, filter Filter) (Page, error) {
+	if filter.Limit <= 0 {
+		filter.Limit = DefaultPage
+	}
+	ask := filter
+	ask.Limit++ // one more tells whether there is a next page
+	jobs, err := c.store.Find(ctx, ask)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Jobs: jobs}
+	if len(jobs) > filter.Limit {
+		page.Jobs = jobs[:filter.Limit]
+		page.Next = jobs[filter.Limit-1].ID
+	}
+	return page, nil
+}
+
+// Cancel ends a job that has not started, or asks a running one to stop. It
+// fails with ErrNotFound or, for a finished job, with ErrConflict.
+func (c *Client) Cancel(ctx context.Context, id int64, reason string) error {
+	return c.store.Cancel(ctx, id, reason)
+}
+
+// Retry makes a failed or cancelled job ready again. It fails with ErrNotFound
+// or ErrConflict.
+func (c *Client) Retry(ctx context.Context, id int64) error { return c.store.Reopen(ctx, id) }
+
+// Reschedule sets when a job that has not started becomes due. It fails with
+// ErrNotFound or ErrConflict.
+func (c *Client) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
+	probe := Job{Kind: "probe", NotBefore: notBefore}
+	if err := NormalizeJobs([]*Job{&probe}); err != nil {
+		return err
+	}
+	return c.store.Reschedule(ctx, id, notBefore)
+}
+
+// RunNow makes a scheduled job ready at once. It fails with ErrNotFound or
+// ErrConflict.
+func (c *Client) RunNow(ctx context.Context, id int64) error { return c.store.RunNow(ctx, id) }
+
+// SetPriority changes the priority of an unfinished job. It fails with
+// ErrNotFound, ErrConflict or ErrInvalid.
+func (c *Client) SetPriority(ctx context.Context, id int64, priority int) error {
+	probe := Job{Kind: "probe", Priority: priority}
+	if err := NormalizeJobs([]*Job{&probe}); err != nil {
+		return err
+	}
+	return c.store.SetPriority(ctx, id, priority)
+}
+
+// Delete removes a job that is not running, with its history. It fails with
+// ErrNotFound or ErrConflict.
+func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.Delete(ctx, id) }
+
+// PauseQueue stops jobs of a queue from starting, on all nodes, until
+// ResumeQueue. Running jobs go on.
+func (c *Client) PauseQueue(ctx context.Context, queue string) error {
+	return c.store.Pause(ctx, Pause{Scope: PauseQueue, Name: queue})
+}
+
+// ResumeQueue undoes PauseQueue.
+func (c *Client) ResumeQueue(ctx context.Context, queue string) error {
+	return c.store.Resume(ctx, Pause{Scope: PauseQueue, Name: queue})
+}
+
+// PauseKind stops jobs of a kind from starting, on all nodes, until
+// ResumeKind. Running jobs go on.
+func (c *Client) PauseKind(ctx context.Context, kind string) error {
+	return c.store.Pause(ctx, Pause{Scope: PauseKind, Name: kind})
+}
+
+// ResumeKind undoes PauseKind.
+func (c *Client) ResumeKind(ctx context.Context, kind string) error {
+	return c.store.Resume(ctx, Pause{Scope: PauseKind, Name: kind})
+}
+
+// Pauses lists what is paused.
+func (c *Client) Pauses(ctx context.Context) ([]Pause, error) { return c.store.Pauses(ctx) }
+
+// Nodes lists the nodes that are alive and those not yet forgotten.
+func (c *Client) Nodes(ctx context.Context) ([]Node, error) { return c.store.Nodes(ctx) }
+
+// Resolve answers for a job whose handler returned Await: a nil failure makes
+// it succeed with the output, otherwise it fails. It fails with ErrLeaseLost if
+// the fence is not the job's, ErrExpired after the deadline, and ErrConflict if
+// the job was answered differently before.
+func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMessage, failure error) error {
+	if err := checkJSON(output); err != nil {
+		return &InvalidError{Fields: []FieldError{{Field: "output", Message: err.Error()}}}
+	}
+	answer := Settlement{ID: id, Fence: fence, Move: Succeed, Output: output, FreeKey: true}
+	if failure != nil {
+		answer.Move, answer.Output = Fail, nil
+		answer.Reason, answer.Error = ReasonError, failure.Error()
+	}
+	return c.store.Resolve(ctx, answer)
+}
+
+// Wait returns the job once it is final. It fails with ErrNotFound, or with
+// the context's error when that ends first.
+func (c *Client) Wait(ctx context.Context, id int64) (*Job, error) {
+	const first, slowest = 2 * time.Millisecond, 500 * time.Millisecond
+	for pause := first; ; pause = min(2*pause, slowest) {
+		job, err := c.store.Get(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if job.State.Final() {
+			return job, nil
+		}
+		select {
+		case <-ctx.Done():
+			return job, ctx.Err()
+		case <-time.After(pause):
+		}
+	}
+}
+
+// TxClient is a Client inside the caller's transaction.
+type TxClient struct {
+	tx Tx
+}
+
+// Enqueue is Client.Enqueue inside the transaction: the jobs exist when it
+// commits, and never if it rolls back. Call Wake after the commit.
+func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	if err := NormalizeJobs(jobs); err != nil {
+		return err
+	}
+	return c.tx.Enqueue(ctx, jobs)
+}
+
+// Complete ends the running job as succeeded inside the transaction, so that
+// the handler's effects and the job's end commit together. It fails with
+// ErrLeaseLost if the job has been taken away: roll back then. The handler
+// returns nil after its commit.
+func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessage) error {
+	settled, err := c.tx.Settle(ctx, []Settlement{{ID: job.ID, Fence: job.Fence, Move: Succeed, Output: output, FreeKey: true}})
+	if err != nil {
+		return err
+	}
+	if settled[0] != SettledAsAsked {
+		return ErrLeaseLost
+	}
+	return nil
+}
+
+// Wake tells nodes of the jobs enqueued so far. Without it they are found by
+// polling.
+func (c *TxClient) Wake() { c.tx.Wake() }

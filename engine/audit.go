@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// keepAuditing releases jobs that are leased to this node without its
+// knowledge: those of a claim whose answer was lost. Nobody would ever reap
+// them, because the node lives. It looks once per lease, and after every claim
+// that failed.
+func (l *life) keepAuditing(ctx context.Context) {
+	l.audits.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		strays, err := l.strays(ctx)
+		if err != nil || len(strays) == 0 {
+			return 0, err
+		}
+		l.log.Warn("releasing jobs of a claim whose answer was lost", "jobs", len(strays))
+		_, err = l.store.Settle(ctx, strays)
+		return 0, err
+	})
+}
+
+// strays are the unknown leases. While it looks no claim is under way, so that
+// every lease it sees is either known or stray.
+func (l *life) strays(ctx context.Context) ([]fairlead.Settlement, error) {
+	l.claiming.Lock()
+	defer l.claiming.Unlock()
+	held, err := l.store.Held(ctx, l.id)
+	if err != nil {
+		return nil, err
+	}
+	var strays []fairlead.Settlement
+	for _, h := range held {
+		if !l.registry.knows(h) {
+			strays = append(strays, fairlead.Settlement{ID: h.ID, Fence: h.Fence, Move: fairlead.GiveUp})
+		}
+	}
+	return strays, nil
+}

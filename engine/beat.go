@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// keepBeating confirms the node's lease until ctx ends, and reports to lost if
+// it cannot: because the store says so, or because no beat was acknowledged in
+// time.
+func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
+	for ctx.Err() == nil {
+		pause := l.options.Beat
+		if err := l.beat(ctx); err != nil && ctx.Err() == nil {
+			l.steadySince.Store(nil)
+			if errors.Is(err, fairlead.ErrLeaseLost) || !l.lease.valid() {
+				lost <- fmt.Errorf("node %d: %w", l.id, fairlead.ErrLeaseLost)
+				return
+			}
+			l.log.Warn("beat failed", "error", err, "lease_left", l.lease.left())
+			pause = min(pause, l.options.Beat/4)
+		}
+		// Wake in time to see the lease end, however long the pause.
+		l.beats.idle(ctx, max(time.Millisecond, min(pause, l.lease.left())))
+	}
+}
+
+// beat sends one sign of life. It waits no longer for the answer than the
+// lease lasts.
+func (l *life) beat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, max(time.Millisecond, l.lease.left()))
+	defer cancel()
+	beat := fairlead.Beat{Node: l.id, Lease: l.options.Lease}
+	for _, g := range l.groups {
+		beat.Idle += max(0, g.slots-int(g.busy.Load()))
+		beat.Queued += int(g.queued.Load())
+	}
+	sent := time.Now()
+	answer, err := l.store.Beat(ctx, beat)
+	l.options.Observer.Beaten(time.Since(sent), err)
+	if err != nil {
+		return err
+	}
+	l.lease.extend(sent)
+	l.steadySince.CompareAndSwap(nil, &sent)
+	for _, held := range answer.Cancel {
+		l.registry.end(held, errCancelled)
+	}
+	return nil
+}
+
+// trusted reports whether the node's own beats have succeeded for a whole
+// lease. Until then it declares nobody dead: after an outage the first one
+// back must not kill the rest.
+func (l *life) trusted() bool {
+	since := l.steadySince.Load()
+	return since != nil && time.Since(*since) >= l.options.Lease
+}

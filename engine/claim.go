@@ -1,0 +1,136 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	// While there is a backlog, claims are at least this far apart when they
+	// would bring little, or when jobs go through quickly: one large claim costs
+	// far less than many small ones. A node that is nearly idle never waits.
+	claimGap = 4 * time.Millisecond
+	// From this rate on (jobs per second) jobs go through quickly.
+	quickRate = 1000
+	// Beyond its free slots a group claims what it will start within this time
+	// at its present rate, so that slots do not idle during a claim.
+	claimAhead = 50 * time.Millisecond
+)
+
+// pace measures how fast a group starts jobs.
+type pace struct {
+	since   time.Time
+	started int64
+	rate    float64 // per second, smoothed
+}
+
+func (p *pace) measure(now time.Time, started int64) {
+	const window = 10 * time.Millisecond
+	elapsed := now.Sub(p.since)
+	if elapsed < window {
+		return
+	}
+	rate := float64(started-p.started) / elapsed.Seconds()
+	p.rate += (rate - p.rate) * min(1, elapsed.Seconds()*10)
+	p.since, p.started = now, started
+}
+
+// claimUntil keeps the group's slots filled until ctx ends.
+func (g *group) claimUntil(ctx context.Context) {
+	pace := pace{since: time.Now()}
+	var last time.Time
+	g.claims.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		g.resting.Store(false)
+		for ctx.Err() == nil {
+			now := time.Now()
+			pace.measure(now, g.started.Load())
+			g.ahead.Store(int64(pace.rate * claimAhead.Seconds()))
+			room := g.room()
+			if room <= 0 || g.life.engine.paused.Load() {
+				return 0, nil
+			}
+			if rest := claimGap - now.Sub(last); rest > 0 && g.backlog.Load() && (room < g.worthwhile() || pace.rate >= quickRate) {
+				g.resting.Store(true)
+				return rest, nil
+			}
+			last = now
+			g.backlog.Store(false) // a wake from here on is news
+			claimed, err := g.claim(ctx, fairlead.Claim{Max: room})
+			if err != nil || claimed == room {
+				g.backlog.Store(true)
+			}
+			if err != nil || !g.backlog.Load() {
+				return 0, err
+			}
+		}
+		return 0, nil
+	})
+}
+
+// claimSuspects takes at most one crash suspect at a time into the node.
+func (g *group) claimSuspects(ctx context.Context) {
+	g.suspects.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		if g.room() <= 0 || g.life.engine.paused.Load() || !g.life.solo.CompareAndSwap(false, true) {
+			return 0, nil
+		}
+		claimed, err := g.claim(ctx, fairlead.Claim{Max: 1, Solo: true})
+		if claimed == 0 {
+			g.life.solo.Store(false)
+		}
+		return 0, err
+	})
+}
+
+// claim asks the store once and takes over what it gives.
+func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
+	g.life.claiming.RLock()
+	defer g.life.claiming.RUnlock()
+	ask.Node, ask.Scope, ask.Rooms = g.life.id, g.scope, g.rooms()
+	begin := time.Now()
+	jobs, err := g.life.store.Claim(ctx, ask)
+	if err != nil {
+		if errors.Is(err, fairlead.ErrLeaseLost) {
+			g.life.beats.poke() // to find out for good
+		} else {
+			g.life.audits.poke() // it may have been committed all the same
+		}
+		return 0, err
+	}
+	g.life.options.Observer.Claimed(len(jobs), time.Since(begin))
+	g.accept(jobs)
+	return len(jobs), nil
+}
+
+// room is how many jobs the group may claim now.
+func (g *group) room() int {
+	if g.life.settler.unsaved() > g.slots+g.life.options.QueueSize {
+		return 0 // the store does not keep up: taking more would only pile up
+	}
+	return min(g.target()-int(g.busy.Load())-int(g.queued.Load()), g.life.options.ClaimBatch)
+}
+
+// target is how many jobs the group wants to hold: one per slot and those that
+// will start soon.
+func (g *group) target() int {
+	return g.slots + min(g.life.options.QueueSize, int(g.ahead.Load()))
+}
+
+// worthwhile is how much room makes a claim pay when there is a backlog.
+func (g *group) worthwhile() int {
+	return max(1, min(g.life.options.ClaimBatch, g.target()/4))
+}
+
+// rooms is what is left of the kinds that have a bound of their own.
+func (g *group) rooms() map[string]int {
+	if len(g.kinds) == 0 {
+		return nil
+	}
+	rooms := make(map[string]int, len(g.kinds))
+	for kind, room := range g.kinds {
+		rooms[kind] = max(0, room.max-int(room.held.Load()))
+	}
+	return rooms
+}

@@ -1,0 +1,182 @@
+// Package engine runs jobs: it is a node of the cluster.
+//
+// A node joins the store, claims ready jobs into its slots, runs their
+// handlers, settles what they decided, beats to keep its lease, and takes its
+// turn at the housekeeping that all nodes share. Each of these is a loop in a
+// file of its own:
+//
+//	beat.go     keeps the lease; brings back wishes to cancel
+//	claim.go    fills the slots of one group of queues
+//	run.go      runs a handler under its timeout and recovers its panics
+//	settle.go   writes what became of runs, many at a time
+//	watch.go    gives up on handlers that ignore the end of their context
+//	audit.go    finds leases that the node does not know of, and releases them
+//	keep.go     promote, reap, expire, prune
+//
+// A node has lives. It starts over with a new id when it lost its lease, or
+// could not confirm it in time: from that moment nothing it ran may count, so
+// every handler's context ends and every late result is refused by its fence.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Engine is one node.
+type Engine struct {
+	store   fairlead.Store
+	mux     *fairlead.Mux
+	options Options
+	log     *slog.Logger
+	paused  atomic.Bool
+	current atomic.Pointer[life]
+}
+
+// Run is a node until ctx ends. It then stops claiming, lets running handlers
+// finish within Options.DrainTimeout, releases the rest, and returns nil once
+// all its goroutines are gone; if handlers ignore the end of their context,
+// it returns an error that counts them.
+func Run(ctx context.Context, store fairlead.Store, mux *fairlead.Mux, options Options) error {
+	e, err := New(store, mux, options)
+	if err != nil {
+		return err
+	}
+	return e.Run(ctx)
+}
+
+// New checks the options and makes a node that is not running yet. It fails
+// with ErrInvalid.
+func New(store fairlead.Store, mux *fairlead.Mux, options Options) (*Engine, error) {
+	options = options.withDefaults()
+	if err := options.validate(mux); err != nil {
+		return nil, err
+	}
+	return &Engine{store: store, mux: mux, options: options, log: options.Logger}, nil
+}
+
+// Run is the function Run for a node made by New. It may be called once at a
+// time.
+func (e *Engine) Run(ctx context.Context) error {
+	for {
+		err := e.live(ctx)
+		switch {
+		case errors.Is(err, fairlead.ErrLeaseLost) && ctx.Err() == nil:
+			e.log.Warn("lease lost: starting over as a new node")
+		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// live is one life: from joining to having left.
+func (e *Engine) live(ctx context.Context) error {
+	l, err := e.join(ctx)
+	if err != nil {
+		return err
+	}
+	e.current.Store(l)
+	defer e.current.Store(nil)
+	return l.run(ctx)
+}
+
+// join registers the node, trying again while the database is unreachable.
+func (e *Engine) join(ctx context.Context) (*life, error) {
+	const first, slowest = 100 * time.Millisecond, 5 * time.Second
+	for pause := first; ; pause = min(2*pause, slowest) {
+		sent := time.Now()
+		id, err := e.store.Join(ctx, e.description(), e.options.Lease)
+		if err == nil {
+			return newLife(e, id, sent), nil
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		e.log.Warn("cannot join the cluster yet", "error", err, "retry_in", pause)
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (e *Engine) description() fairlead.Node {
+	o := e.options
+	node := fairlead.Node{Name: o.Name, Address: o.Address, Version: o.Version, Kinds: e.mux.Kinds(), Slots: o.totalSlots(), Capacity: o.QueueSize}
+	for _, q := range o.Queues {
+		node.Queues = append(node.Queues, q.Name)
+	}
+	return node
+}
+
+// Pause stops this node from claiming; what it holds goes on. Resume undoes it.
+func (e *Engine) Pause() { e.paused.Store(true) }
+
+// Resume undoes Pause.
+func (e *Engine) Resume() {
+	e.paused.Store(false)
+	if l := e.current.Load(); l != nil {
+		l.wakeGroups()
+	}
+}
+
+// Ready reports whether the node has a confirmed lease and takes new jobs.
+func (e *Engine) Ready() bool {
+	l := e.current.Load()
+	return l != nil && l.lease.valid() && !l.draining.Load()
+}
+
+// Stats is what a node is doing right now.
+type Stats struct {
+	Node     fairlead.NodeID // zero while not joined
+	Alive    bool            // whether its lease is confirmed
+	Slots    int
+	Busy     int // slots that run a handler
+	Queued   int // claimed, not started
+	Unsaved  int // ended, not yet acknowledged by the store
+	Stuck    int // handlers that ignore the end of their context
+	Capacity int // bound of Queued
+}
+
+// Stats answers from memory.
+func (e *Engine) Stats() Stats {
+	s := Stats{Slots: e.options.totalSlots(), Capacity: e.options.QueueSize}
+	l := e.current.Load()
+	if l == nil {
+		return s
+	}
+	s.Node, s.Alive = l.id, l.lease.valid()
+	s.Stuck = int(l.stuck.Load())
+	s.Unsaved = l.settler.unsaved()
+	for _, g := range l.groups {
+		s.Busy += int(g.busy.Load())
+		s.Queued += int(g.queued.Load())
+	}
+	return s
+}
+
+// stuckError is what Run returns if handlers would not end.
+type stuckError int
+
+func (n stuckError) Error() string {
+	return fmt.Sprintf("%d handlers ignored the end of their context and are still running", int(n))
+}
+
+// sleep waits unless ctx ends first.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

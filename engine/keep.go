@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// keepChunk is how many jobs one housekeeping statement moves, so that none
+// takes long.
+const keepChunk = 1000
+
+// keepPromoting makes scheduled jobs ready when they are due.
+func (l *life) keepPromoting(ctx context.Context) {
+	l.promoter.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		for {
+			promotion, err := l.store.Promote(ctx, keepChunk)
+			if err != nil || promotion.Moved < keepChunk {
+				return promotion.Next, err
+			}
+		}
+	})
+}
+
+// keepReaping takes jobs back from dead nodes. It looks four times per lease,
+// so that a dead node's jobs run again soon after its lease ended.
+func (l *life) keepReaping(ctx context.Context) {
+	reaper := newLoop("reap", l.options.Lease/4, l.log)
+	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		for l.trusted() {
+			reaped, err := l.store.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk})
+			if err != nil {
+				return 0, err
+			}
+			if reaped != (fairlead.Reaped{}) {
+				l.options.Observer.Reaped(reaped)
+				l.log.Warn("took jobs back from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
+			}
+			if reaped.Jobs+reaped.Poisoned+reaped.Cancelled < keepChunk {
+				break
+			}
+		}
+		return 0, nil
+	})
+}
+
+// keepExpiring fails jobs that waited too long for their answer.
+func (l *life) keepExpiring(ctx context.Context) {
+	expirer := newLoop("expire", l.options.Poll, l.log)
+	expirer.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		for {
+			n, err := l.store.Expire(ctx, keepChunk)
+			if err != nil || n < keepChunk {
+				return 0, err
+			}
+		}
+	})
+}
+
+// keepPruning forgets finished jobs whose retention is over.
+func (l *life) keepPruning(ctx context.Context) {
+	pruner := newLoop("prune", time.Minute, l.log)
+	pruner.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		for {
+			n, err := l.store.Prune(ctx, l.options.Retention, keepChunk)
+			if err != nil || n < keepChunk {
+				return 0, err
+			}
+		}
+	})
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Why a handler's context ended, when it was not its timeout.
+var (
+	errCancelled = errors.New("the job was cancelled")
+	errDraining  = errors.New("the node is shutting down")
+	errFenced    = errors.New("the node lost its lease")
+	errTimeout   = errors.New("the attempt took longer than its timeout")
+)
+
+// life is a node from joining to leaving. Its id is never used again.
+type life struct {
+	engine  *Engine
+	store   fairlead.Store
+	options Options
+	log     *slog.Logger
+	id      fairlead.NodeID
+
+	lease    *lease
+	registry *registry
+	settler  *settler
+	groups   []*group
+	beats    *loop
+	promoter *loop
+	audits   *loop
+
+	// claiming is held shared by claims and alone by the audit, which must not
+	// see a lease whose claim is still on its way back.
+	claiming sync.RWMutex
+
+	steadySince atomic.Pointer[time.Time] // since when every beat succeeded; nil after a failure
+	stuck       atomic.Int64              // handlers that ignore the end of their context
+	solo        atomic.Bool               // whether a crash suspect is here
+	draining    atomic.Bool               // no new jobs are taken
+	hooks       sync.WaitGroup            // OnFailed calls under way
+}
+
+func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
+	o := e.options
+	l := &life{
+		engine: e, store: e.store, options: o, id: id,
+		log:      e.log.With("node", int64(id)),
+		lease:    newLease(o.Lease-o.fenceMargin(), sent),
+		registry: newRegistry(),
+	}
+	l.settler = newSettler(l)
+	l.beats = newLoop("beat", o.Beat, l.log)
+	l.promoter = newLoop("promote", o.Poll, l.log)
+	l.audits = newLoop("audit", o.Lease, l.log)
+	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
+	for _, kind := range e.mux.Kinds() {
+		entries[kind] = e.mux.Entry(kind)
+		if bound := entries[kind].Options.MaxRunning; bound > 0 {
+			kinds[kind] = &kindRoom{max: bound}
+		}
+	}
+	for _, plan := range o.plan(e.mux.Kinds()) {
+		l.groups = append(l.groups, newGroup(l, plan, entries, kinds))
+	}
+	return l
+}
+
+// run starts every loop, waits for ctx or for the lease to be lost, and ends
+// them in the reverse order. It returns ErrLeaseLost, ctx's error, or a
+// stuckError.
+func (l *life) run(ctx context.Context) error {
+	l.log.Info("joined", "slots", l.options.totalSlots(), "lease", l.options.Lease)
+	// Beats and settlements outlive ctx: they are what draining needs.
+	base, endBase := context.WithCancel(context.WithoutCancel(ctx))
+	defer endBase()
+	var core, work, settling sync.WaitGroup
+
+	working, endWork := context.WithCancel(ctx)
+	defer endWork()
+	lost := make(chan error, 1)
+	core.Go(func() { l.keepBeating(base, lost) })
+	core.Go(func() { l.watchHandlers(base) })
+	settling.Go(func() { l.settler.run(base) })
+	for _, g := range l.groups {
+		work.Go(func() { g.claimUntil(working) })
+		work.Go(func() { g.claimSuspects(working) })
+		work.Go(func() { l.listen(working, g) })
+	}
+	for _, keep := range []func(context.Context){l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning, l.keepAuditing} {
+		work.Go(func() { keep(working) })
+	}
+
+	var result error
+	select {
+	case <-ctx.Done():
+		result = ctx.Err()
+		l.draining.Store(true)
+		endWork()
+		work.Wait()
+		if !l.drain(lost) {
+			result = fairlead.ErrLeaseLost
+		}
+	case result = <-lost:
+		endWork()
+		l.fence()
+		work.Wait()
+	}
+	remaining := l.awaitHandlers(l.options.Grace)
+	l.settler.finish(l.lease.valid())
+	settling.Wait()
+	l.hooks.Wait()
+	l.leave(base)
+	endBase()
+	core.Wait()
+	if remaining > 0 && ctx.Err() != nil {
+		return stuckError(remaining)
+	}
+	return result
+}
+
+// drain lets running handlers end, gives back what has not started, and
+// reports whether the lease held.
+func (l *life) drain(lost <-chan error) bool {
+	l.log.Info("draining", "running", l.registry.size())
+	for _, g := range l.groups {
+		g.giveBackQueued()
+	}
+	timer := time.NewTimer(l.options.DrainTimeout)
+	defer timer.Stop()
+	select {
+	case <-l.registry.whenIdle():
+		return true
+	case <-timer.C:
+		l.registry.endAll(errDraining)
+		return true
+	case <-lost:
+		l.fence()
+		return false
+	}
+}
+
+// fence ends all that runs: it no longer counts.
+func (l *life) fence() {
+	l.lease.end()
+	for _, g := range l.groups {
+		g.dropQueued()
+	}
+	l.registry.endAll(errFenced)
+}
+
+// awaitHandlers waits for handlers whose context has ended and returns how
+// many would not.
+func (l *life) awaitHandlers(grace time.Duration) int {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-l.registry.whenIdle():
+	case <-timer.C:
+	}
+	for _, g := range l.groups {
+		g.stopWorkers()
+	}
+	return l.registry.size()
+}
+
+// leave gives up the lease so that others need not wait for its end. If it
+// cannot be told, they do.
+func (l *life) leave(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, l.options.Beat)
+	defer cancel()
+	if err := l.store.Leave(ctx, l.id); err != nil {
+		l.log.Warn("could not leave; the lease will run out by itself", "error", err)
+		return
+	}
+	l.log.Info("left")
+}
+
+// listen passes the store's news on to the loops that want them.
+func (l *life) listen(ctx context.Context, g *group) {
+	listener := newLoop("listen", l.options.Poll, l.log)
+	listener.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		return 0, l.store.Listen(ctx, g.scope, func(wake fairlead.Wake) {
+			switch wake {
+			case fairlead.WakeWork:
+				g.wake()
+			case fairlead.WakeLater:
+				l.promoter.poke()
+			case fairlead.WakeCancel:
+				l.beats.poke()
+			}
+		})
+	})
+}
+
+func (l *life) wakeGroups() {
+	for _, g := range l.groups {
+		g.wake()
+	}
+}

@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// loop does a step again and again until its context ends: at once, then each
+// time the interval is over or somebody woke it. It is the one way in which
+// the engine repeats anything.
+type loop struct {
+	name  string
+	every time.Duration
+	wake  chan struct{} // capacity 1: a wake during a step is kept
+	log   *slog.Logger
+}
+
+func newLoop(name string, every time.Duration, log *slog.Logger) *loop {
+	return &loop{name: name, every: every, wake: make(chan struct{}, 1), log: log}
+}
+
+// poke makes the loop take its next step now.
+func (l *loop) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run takes steps. A step may ask for the next one sooner than the interval by
+// returning a positive duration. Intervals have a tenth of jitter, so that nodes
+// that started together do not stay together. After an error the pause grows,
+// wakes or not, up to ten intervals.
+func (l *loop) run(ctx context.Context, step func(context.Context) (time.Duration, error)) {
+	failures := 0
+	for ctx.Err() == nil {
+		sooner, err := step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			failures = 0
+		case errors.Is(err, fairlead.ErrLeaseLost):
+			return // the beat loop sees it too, and ends the life
+		default:
+			failures++
+			pause := min(l.every<<min(failures-1, 8), 10*l.every)
+			l.log.Warn("loop failed", "loop", l.name, "error", err, "retry_in", pause)
+			if sleep(ctx, pause) != nil {
+				return
+			}
+			continue
+		}
+		pause := l.every - l.every/20 + rand.N(l.every/10+1)
+		if sooner > 0 && sooner < pause {
+			pause = sooner
+		}
+		l.idle(ctx, pause)
+	}
+}
+
+func (l *loop) idle(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-l.wake:
+	case <-timer.C:
+	}
+}

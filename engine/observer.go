@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Observer is told what a node does, for metrics and listeners. Its methods
+// are called from many goroutines and must return quickly. Embed NoObserver to
+// implement a part of it.
+type Observer interface {
+	// Claimed is called after each claim with how many jobs it brought.
+	Claimed(jobs int, took time.Duration)
+	// Started is called before a handler runs.
+	Started(job *fairlead.Job)
+	// Ended is called when a run's settlement has been acknowledged; settled
+	// tells whether it took effect.
+	Ended(job *fairlead.Job, settlement fairlead.Settlement, settled fairlead.Settled, took time.Duration)
+	// Flushed is called after each write of settlements; a failed write is
+	// repeated.
+	Flushed(settlements int, took time.Duration, err error)
+	// Beaten is called after each beat.
+	Beaten(took time.Duration, err error)
+	// Reaped is called when jobs were taken back from dead nodes.
+	Reaped(reaped fairlead.Reaped)
+	// Abandoned is called when a handler ignored the end of its context for
+	// longer than its grace.
+	Abandoned(job *fairlead.Job)
+}
+
+// NoObserver observes nothing.
+type NoObserver struct{}
+
+var _ Observer = NoObserver{}
+
+// Claimed does nothing.
+func (NoObserver) Claimed(int, time.Duration) {}
+
+// Started does nothing.
+func (NoObserver) Started(*fairlead.Job) {}
+
+// Ended does nothing.
+func (NoObserver) Ended(*fairlead.Job, fairlead.Settlement, fairlead.Settled, time.Duration) {}
+
+// Flushed does nothing.
+func (NoObserver) Flushed(int, time.Duration, error) {}
+
+// Beaten does nothing.
+func (NoObserver) Beaten(time.Duration, error) {}
+
+// Reaped does nothing.
+func (NoObserver) Reaped(fairlead.Reaped) {}
+
+// Abandoned does nothing.
+func (NoObserver) Abandoned(*fairlead.Job) {}

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Options of a node. The zero value is useful.
+type Options struct {
+	Name    string // for people
+	Address string // where the node can be reached, for people
+	Version string
+
+	Slots  int     // jobs it runs at once; default 32
+	Queues []Queue // queues it serves; none means all
+
+	QueueSize  int // claimed but not started, at most; default 1000
+	ClaimBatch int // jobs per claim, at most; default 500
+
+	Poll  time.Duration // how often it looks for work without being woken; default 1s
+	Beat  time.Duration // how often it confirms its lease; default 2s
+	Lease time.Duration // how long it may be silent; default 10s, at least three beats
+	Grace time.Duration // how long a handler may go on after its context ended; default 5s
+
+	DrainTimeout time.Duration // how long handlers may go on after Run's context ended; default 30s
+	Timeout      time.Duration // of an attempt whose job and handler set none; default 1h
+	MaxCrashes   int           // node deaths that a job may be in; default 20
+
+	// Retention of finished jobs; the zero value keeps succeeded and cancelled
+	// ones for a day and failed ones for a week.
+	Retention fairlead.Retention
+
+	// StuckLimit is after how long the slot of a handler that ignores the end
+	// of its context is given to others; default 10m.
+	StuckLimit time.Duration
+
+	Logger   *slog.Logger // default slog.Default()
+	Observer Observer     // default none
+}
+
+// Queue is one queue that a node serves.
+type Queue struct {
+	Name  string
+	Slots int // its own slots; zero shares the node's
+}
+
+func (o Options) withDefaults() Options {
+	orInt := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	orTime := func(v *time.Duration, d time.Duration) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	orInt(&o.Slots, 32)
+	orInt(&o.QueueSize, 1000)
+	orInt(&o.ClaimBatch, 500)
+	orInt(&o.MaxCrashes, 20)
+	orTime(&o.Poll, time.Second)
+	orTime(&o.Beat, 2*time.Second)
+	orTime(&o.Lease, 10*time.Second)
+	orTime(&o.Grace, 5*time.Second)
+	orTime(&o.DrainTimeout, 30*time.Second)
+	orTime(&o.Timeout, time.Hour)
+	orTime(&o.StuckLimit, 10*time.Minute)
+	if (o.Retention == fairlead.Retention{}) {
+		const day = 24 * time.Hour
+		o.Retention = fairlead.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.Observer == nil {
+		o.Observer = NoObserver{}
+	}
+	return o
+}
+
+func (o Options) validate(mux *fairlead.Mux) error {
+	var bad []fairlead.FieldError
+	refuse := func(field, format string, args ...any) {
+		bad = append(bad, fairlead.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	for _, v := range []struct {
+		field string
+		value int
+	}{{"slots", o.Slots}, {"queue_size", o.QueueSize}, {"claim_batch", o.ClaimBatch}, {"max_crashes", o.MaxCrashes}} {
+		if v.value < 0 {
+			refuse(v.field, "is %d; it must be positive", v.value)
+		}
+	}
+	for _, v := range []struct {
+		field string
+		value time.Duration
+	}{{"poll", o.Poll}, {"beat", o.Beat}, {"lease", o.Lease}, {"grace", o.Grace}, {"drain_timeout", o.DrainTimeout}, {"timeout", o.Timeout}, {"stuck_limit", o.StuckLimit}} {
+		if v.value < 0 {
+			refuse(v.field, "is %v; it must be positive", v.value)
+		}
+	}
+	if o.Lease < 3*o.Beat {
+		refuse("lease", "is %v with a beat of %v; it must be at least three beats, so that one lost beat is no death", o.Lease, o.Beat)
+	}
+	if len(mux.Kinds()) == 0 {
+		refuse("mux", "has no handlers; register at least one kind")
+	}
+	seen := map[string]bool{}
+	for _, q := range o.Queues {
+		switch {
+		case q.Name == "":
+			refuse("queues", "has a queue without a name")
+		case q.Slots < 0:
+			refuse("queues", "gives %q %d slots; use zero to share the node's", q.Name, q.Slots)
+		case seen[q.Name]:
+			refuse("queues", "names %q twice", q.Name)
+		}
+		seen[q.Name] = true
+	}
+	if len(bad) > 0 {
+		return &fairlead.InvalidError{Fields: bad}
+	}
+	return nil
+}
+
+// plan says which groups of queues share slots: one group for the queues
+// without slots of their own (all queues if none is named), and one for each
+// queue with its own.
+func (o Options) plan(kinds []string) []groupPlan {
+	var plans []groupPlan
+	var shared []string
+	for _, q := range o.Queues {
+		if q.Slots == 0 {
+			shared = append(shared, q.Name)
+			continue
+		}
+		plans = append(plans, groupPlan{slots: q.Slots, scope: &fairlead.Scope{Queues: []string{q.Name}, Kinds: kinds}})
+	}
+	if len(shared) > 0 || len(o.Queues) == 0 {
+		plans = append(plans, groupPlan{slots: o.Slots, scope: &fairlead.Scope{Queues: shared, Kinds: kinds}})
+	}
+	return plans
+}
+
+func (o Options) totalSlots() int {
+	total := 0
+	for _, p := range o.plan(nil) {
+		total += p.slots
+	}
+	return total
+}
+
+type groupPlan struct {
+	slots int
+	scope *fairlead.Scope
+}
+
+// fenceMargin is how long before the end of its lease a node that cannot
+// confirm it stops: handlers get this time to end while nobody else may start
+// their jobs.
+func (o Options) fenceMargin() time.Duration { return min(o.Grace, o.Lease/4) }

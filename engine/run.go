@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// run is one claimed job on its way through the node.
+type run struct {
+	job   *fairlead.Job
+	entry *fairlead.Entry
+	group *group
+	save  func(context.Context, fairlead.Save) error
+
+	settled atomic.Bool // whoever sets it settles: the worker, or the watch that gave up on it
+	slotted atomic.Bool // whether its slot has been given to others (see watch)
+
+	mu      sync.Mutex
+	started time.Time          // zero while queued
+	cancel  context.CancelFunc // nil while queued
+	cause   error              // why the context was ended
+	ended   time.Time          // when
+	output  json.RawMessage
+}
+
+func (r *run) held() fairlead.Held { return fairlead.Held{ID: r.job.ID, Fence: r.job.Fence} }
+
+// begin is called as the handler starts. It reports false if the run was ended
+// before.
+func (r *run) begin(cancel context.CancelFunc) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cause != nil {
+		return false
+	}
+	r.cancel, r.started = cancel, time.Now()
+	return true
+}
+
+// end ends the handler's context for a cause; the first cause counts.
+func (r *run) end(cause error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cause != nil {
+		return
+	}
+	r.cause, r.ended = cause, time.Now()
+	if r.cancel != nil {
+		r.cancel()
+	}
+}
+
+func (r *run) why() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cause
+}
+
+// overdue tells for how long the handler has ignored the end of its context.
+func (r *run) overdue(now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cause == nil {
+		return 0
+	}
+	return now.Sub(r.ended)
+}
+
+// took is how long the handler has run; zero if it never started.
+func (r *run) took() time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.started.IsZero() {
+		return 0
+	}
+	return time.Since(r.started)
+}
+
+// Save, SetOutput and Job are fairlead.Run: what the handler can say.
+
+// Save stores progress and memo under the run's fence.
+func (r *run) Save(ctx context.Context, save fairlead.Save) error {
+	if err := r.save(ctx, save); err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	return nil
+}
+
+// SetOutput keeps the result for the settlement.
+func (r *run) SetOutput(output json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.output = output
+}
+
+// Job is the job that runs.
+func (r *run) Job() *fairlead.Job { return r.job }
+
+// execute runs the handler and settles what it decided.
+func (l *life) execute(r *run) {
+	timeout := attemptTimeout(r.job, r.entry, l.options)
+	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(context.Background(), r), timeout, errTimeout)
+	defer cancel()
+	var err error
+	if l.lease.valid() && r.begin(cancel) {
+		l.options.Observer.Started(r.job)
+		err = call(ctx, r)
+		if ctx.Err() == context.DeadlineExceeded {
+			r.end(errTimeout)
+		}
+	} else {
+		r.end(errFenced)
+		err = r.why()
+	}
+	if r.settled.CompareAndSwap(false, true) {
+		l.settle(r, err)
+	}
+	l.registry.over(r)
+}
+
+// call runs the handler and turns a panic into an error.
+func call(ctx context.Context, r *run) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &panicError{value: value, stack: debug.Stack()}
+		}
+	}()
+	return r.entry.Handler.Work(ctx, r.job)
+}
+
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", p.value, p.stack) }
+
+func attemptTimeout(job *fairlead.Job, entry *fairlead.Entry, o Options) time.Duration {
+	switch {
+	case job.Timeout > 0:
+		return job.Timeout
+	case entry.Options.Timeout > 0:
+		return entry.Options.Timeout
+	default:
+		return o.Timeout
+	}
+}
+
+// settle hands over what became of a run. A run that was fenced has nothing to
+// say: its lease belongs to others.
+func (l *life) settle(r *run, err error) {
+	cause := r.why()
+	if cause == errFenced {
+		l.forget([]*run{r})
+		return
+	}
+	r.mu.Lock()
+	output := r.output
+	r.mu.Unlock()
+	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: decide(r.job, r.entry, err, cause, output)})
+}
+
+// forget drops runs whose lease is settled or lost.
+func (l *life) forget(runs []*run) {
+	l.registry.forget(runs)
+	for _, r := range runs {
+		if r.job.Solo {
+			l.solo.Store(false)
+			r.group.suspects.poke()
+		}
+	}
+}

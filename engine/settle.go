@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	settleBatch  = 1000                 // settlements per write, at most
+	settleEnough = 250                  // makes a write worthwhile when many are coming
+	settleLinger = 3 * time.Millisecond // how long to wait for that many
+)
+
+// ending is a run that is over and what becomes of its job.
+type ending struct {
+	run        *run
+	err        error // what the handler returned
+	took       time.Duration
+	settlement fairlead.Settlement
+}
+
+// settler writes settlements, many at a time and one write after the other. A
+// run counts as ended only when the store has acknowledged it; a write whose
+// outcome is unknown is repeated, which the store allows.
+type settler struct {
+	life *life
+	wake chan struct{}
+
+	mu       sync.Mutex
+	pending  []ending
+	writing  int  // handed to the write under way
+	closing  bool // no more will come
+	hopeless bool // the lease is lost: do not insist
+}
+
+func newSettler(l *life) *settler { return &settler{life: l, wake: make(chan struct{}, 1)} }
+
+func (s *settler) add(e ending) {
+	s.mu.Lock()
+	s.pending = append(s.pending, e)
+	n := len(s.pending)
+	s.mu.Unlock()
+	if n == 1 || n == settleEnough {
+		s.poke()
+	}
+}
+
+func (s *settler) poke() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// unsaved is how many ended runs the store has not acknowledged yet.
+func (s *settler) unsaved() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pending) + s.writing
+}
+
+// finish makes run return once all is written, or at the first failure if the
+// lease is lost.
+func (s *settler) finish(leased bool) {
+	s.mu.Lock()
+	s.closing, s.hopeless = true, !leased
+	s.mu.Unlock()
+	s.poke()
+}
+
+func (s *settler) run(ctx context.Context) {
+	last := 0
+	for {
+		batch, closing := s.take(last)
+		if len(batch) == 0 {
+			if closing {
+				return
+			}
+			last = 0
+			<-s.wake
+			continue
+		}
+		s.write(ctx, batch)
+		last = len(batch)
+	}
+}
+
+// take returns what is to be written next. If the last write was large more
+// is probably about to come: a moment's wait makes this one large too.
+func (s *settler) take(last int) ([]ending, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last >= settleEnough/4 && len(s.pending) < settleEnough && !s.closing {
+		s.mu.Unlock()
+		s.linger()
+		s.mu.Lock()
+	}
+	n := min(len(s.pending), settleBatch)
+	batch := s.pending[:n:n]
+	s.pending = s.pending[n:]
+	if len(s.pending) == 0 {
+		s.pending = nil
+	}
+	s.writing = n
+	return batch, s.closing
+}
+
+func (s *settler) linger() {
+	timer := time.NewTimer(settleLinger)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+			return
+		case <-s.wake:
+			s.mu.Lock()
+			enough := len(s.pending) >= settleEnough || s.closing
+			s.mu.Unlock()
+			if enough {
+				return
+			}
+		}
+	}
+}
+
+// write insists until the store has answered. It gives up only when the lease
+// is gone: then the jobs belong to others.
+func (s *settler) write(ctx context.Context, batch []ending) {
+	settlements := make([]fairlead.Settlement, len(batch))
+	for i, e := range batch {
+		settlements[i] = e.settlement
+	}
+	const first, slowest = 20 * time.Millisecond, time.Second
+	for pause := first; ; pause = min(2*pause, slowest) {
+		begin := time.Now()
+		settled, err := s.life.store.Settle(ctx, settlements)
+		s.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
+		if err == nil {
+			s.acknowledge(ctx, batch, settled)
+			return
+		}
+		s.life.log.Warn("settlements not written yet", "jobs", len(batch), "error", err, "retry_in", pause)
+		if s.givenUp() || sleep(ctx, pause) != nil {
+			s.life.log.Warn("settlements given up: their leases are lost", "jobs", len(batch))
+			s.done(batch)
+			return
+		}
+	}
+}
+
+func (s *settler) givenUp() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hopeless || !s.life.lease.valid()
+}
+
+func (s *settler) done(batch []ending) {
+	s.mu.Lock()
+	s.writing = 0
+	s.mu.Unlock()
+	runs := make([]*run, len(batch))
+	for i, e := range batch {
+		runs[i] = e.run
+	}
+	s.life.forget(runs)
+}
+
+func (s *settler) acknowledge(ctx context.Context, batch []ending, settled []fairlead.Settled) {
+	s.done(batch)
+	for i, e := range batch {
+		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
+		switch {
+		case settled[i] == fairlead.SettledLost:
+			s.life.log.Warn("late result refused: the job had been taken away", "job", e.run.job.ID, "fence", e.run.job.Fence)
+		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
+			s.failed(ctx, e)
+		}
+	}
+}
+
+// failed tells of a job that has failed for good.
+func (s *settler) failed(ctx context.Context, e ending) {
+	s.life.log.Error("job failed", "job", e.run.job.ID, "kind", e.run.job.Kind, "attempt", e.run.job.Attempt, "reason", string(e.settlement.Reason), "error", e.settlement.Error)
+	hook := e.run.entry.Options.OnFailed
+	if hook == nil {
+		return
+	}
+	s.life.hooks.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, s.life.options.Grace)
+		defer cancel()
+		defer func() {
+			if value := recover(); value != nil {
+				s.life.log.Error("OnFailed panicked", "job", e.run.job.ID, "panic", value)
+			}
+		}()
+		hook(ctx, e.run.job, e.err)
+	})
+}

@@ -1,0 +1,218 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+func TestShutdownLetsRunningJobsFinishAndReleasesTheRest(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			time.Sleep(10 * time.Second)
+			return nil
+		})
+		var jobs []*fairlead.Job
+		for range 20 {
+			jobs = append(jobs, &fairlead.Job{Kind: "k"})
+		}
+		w.run(engine.Options{Slots: 2}, func() {
+			w.enqueue(jobs...)
+			pass(5 * time.Second)
+		})
+		counts, err := w.client.Tally(w.t.Context(), fairlead.Filter{})
+		if err != nil || counts[fairlead.Succeeded] != 2 || counts[fairlead.Ready] != 18 {
+			t.Errorf("after the shutdown: %v, %v", counts, err)
+		}
+		for _, job := range jobs {
+			if got := w.get(job); got.State == fairlead.Ready && got.Attempt != 0 {
+				t.Errorf("a released job used up attempt %d", got.Attempt)
+			}
+		}
+	})
+}
+
+func TestShutdownEndsHandlersAfterTheDrainTimeoutWithoutUsingUpAnAttempt(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		job := &fairlead.Job{Kind: "k"}
+		var begin time.Time
+		w.run(engine.Options{DrainTimeout: time.Minute}, func() {
+			w.enqueue(job)
+			pass(time.Second)
+			begin = time.Now()
+		})
+		if took := time.Since(begin); took < time.Minute || took > 62*time.Second {
+			t.Errorf("draining took %v", took)
+		}
+		if got := w.get(job); got.State != fairlead.Ready || got.Attempt != 0 || got.Failures != 0 {
+			t.Errorf("got %s, attempt %d, failures %d", got.State, got.Attempt, got.Failures)
+		}
+	})
+}
+
+func TestShutdownReportsHandlersThatWillNotEnd(t *testing.T) {
+	inBubble(t, func(w *world) {
+		release := make(chan struct{})
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			<-release
+			return nil
+		})
+		stop := w.start(engine.Options{DrainTimeout: time.Minute, Grace: time.Second})
+		w.enqueue(&fairlead.Job{Kind: "k"})
+		pass(time.Second)
+		if err := stop(); err == nil || !strings.Contains(err.Error(), "1 handlers") {
+			t.Errorf("got %v", err)
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
+// deadNode joins, claims everything, and is never heard of again.
+func (w *world) deadNode(lease time.Duration) []*fairlead.Job {
+	w.t.Helper()
+	id, err := w.store.Join(w.t.Context(), fairlead.Node{Name: "doomed"}, lease)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	jobs, err := w.store.Claim(w.t.Context(), fairlead.Claim{Node: id, Scope: &fairlead.Scope{Kinds: w.mux.Kinds()}, Max: 1000})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return jobs
+}
+
+func TestJobsOfADeadNodeRunAgainWithinTwoLeases(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.handle("k", fairlead.HandlerOptions{MaxAttempts: 1}, func(context.Context, *fairlead.Job) error { return nil })
+		jobs := make([]*fairlead.Job, 50)
+		for i := range jobs {
+			jobs[i] = &fairlead.Job{Kind: "k"}
+		}
+		w.run(engine.Options{}, func() {
+			pass(time.Minute)
+			if err := w.client.PauseKind(w.t.Context(), "k"); err != nil { // the doomed node gets them all
+				t.Fatal(err)
+			}
+			w.enqueue(jobs...)
+			if err := w.client.ResumeKind(w.t.Context(), "k"); err != nil {
+				t.Fatal(err)
+			}
+			w.deadNode(10 * time.Second)
+			begin := time.Now()
+			for _, job := range jobs {
+				w.wait(job)
+			}
+			if took := time.Since(begin); took > 20*time.Second {
+				t.Errorf("it took %v", took)
+			}
+		})
+	})
+}
+
+func TestANodeThatLostItsLeaseStartsOverAndItsHandlersEnd(t *testing.T) {
+	inBubble(t, func(w *world) {
+		ended := make(chan struct{}, 10)
+		runs := 0
+		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+			if runs++; runs > 1 {
+				return nil
+			}
+			<-ctx.Done()
+			ended <- struct{}{}
+			return ctx.Err()
+		})
+		job := &fairlead.Job{Kind: "k"}
+		node, stop := w.startEngine(engine.Options{})
+		w.enqueue(job)
+		pass(time.Second)
+		first := node.Stats().Node
+		if err := w.store.Leave(w.t.Context(), first); err != nil { // somebody declares it dead
+			t.Fatal(err)
+		}
+		<-ended
+		done := w.wait(job)
+		if done.State != fairlead.Succeeded || done.Crashes != 1 || done.Failures != 0 {
+			t.Errorf("got %+v", done)
+		}
+		if second := node.Stats().Node; second <= first {
+			t.Errorf("node %d became node %d", first, second)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAJobThatKillsItsNodesIsFoundOut(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		job := &fairlead.Job{Kind: "k"}
+		w.enqueue(job)
+		reap := fairlead.Reap{MaxCrashes: 5, Limit: 10}
+		for range 6 {
+			id, err := w.store.Join(w.t.Context(), fairlead.Node{}, time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scope := &fairlead.Scope{Kinds: []string{"k"}}
+			for _, solo := range []bool{false, true} {
+				if _, err := w.store.Claim(w.t.Context(), fairlead.Claim{Node: id, Scope: scope, Max: 1, Solo: solo}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pass(2 * time.Second)
+			if _, err := w.store.Reap(w.t.Context(), reap); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := w.get(job); got.State != fairlead.Failed || got.Reason != fairlead.ReasonPoison {
+			t.Errorf("got %s, reason %q after %d crashes", got.State, got.Reason, got.Crashes)
+		}
+	})
+}
+
+func TestASuspectRunsAloneAmongSuspects(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var suspects, others gauge
+		w.handle("k", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+			if job.Solo {
+				suspects.during(time.Second)
+			} else {
+				others.during(time.Second)
+			}
+			return nil
+		})
+		jobs := make([]*fairlead.Job, 5)
+		for i := range jobs {
+			jobs[i] = &fairlead.Job{Kind: "k"}
+		}
+		w.enqueue(jobs...)
+		for range fairlead.SoloAfter {
+			w.deadNode(time.Second)
+			pass(2 * time.Second)
+			if _, err := w.store.Reap(w.t.Context(), fairlead.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.run(engine.Options{}, func() {
+			innocent := &fairlead.Job{Kind: "k"}
+			w.enqueue(innocent)
+			for _, job := range append(jobs, innocent) {
+				w.wait(job)
+			}
+		})
+		if suspects.most.Load() != 1 || others.most.Load() != 1 {
+			t.Errorf("%d suspects ran at once, and %d others", suspects.most.Load(), others.most.Load())
+		}
+	})
+}

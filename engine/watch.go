@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// watchHandlers gives up on handlers that ignore the end of their context:
+// after the grace their job is settled without them, after the stuck limit
+// their slot is given to others.
+func (l *life) watchHandlers(ctx context.Context) {
+	every := max(l.options.Grace/8, time.Millisecond)
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			l.watchOnce(time.Now())
+		}
+	}
+}
+
+func (l *life) watchOnce(now time.Time) {
+	stuck := int64(0)
+	for _, r := range l.registry.snapshot() {
+		if r.expired(now, l.options) {
+			r.end(errTimeout)
+		}
+		late := r.overdue(now)
+		if late < l.options.Grace || r.took() == 0 {
+			continue
+		}
+		stuck++
+		if r.settled.CompareAndSwap(false, true) {
+			l.options.Observer.Abandoned(r.job)
+			l.log.Error("handler ignores the end of its context: its job goes on without it", "job", r.job.ID, "kind", r.job.Kind)
+			l.settle(r, errors.Join(errStuck, r.why()))
+		}
+		if late >= l.options.StuckLimit {
+			r.group.giveSlotAway(r)
+		}
+	}
+	l.stuck.Store(stuck)
+}
+
+var errStuck = errors.New("the handler did not return in time after its context had ended")
+
+// expired reports whether the run's timeout is over. Its context ends by
+// itself then; this is how the watch learns of it.
+func (r *run) expired(now time.Time, o Options) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cause == nil && !r.started.IsZero() && now.Sub(r.started) >= attemptTimeout(r.job, r.entry, o)
+}

@@ -1,0 +1,54 @@
+package fairlead
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// The few errors that callers tell apart. They come wrapped with what went
+// wrong; use errors.Is.
+var (
+	ErrNotFound  = errors.New("not found")
+	ErrConflict  = errors.New("conflict")   // taken key, or a move that the job's state forbids
+	ErrInvalid   = errors.New("invalid")    // input that can never be accepted; see InvalidError
+	ErrLeaseLost = errors.New("lease lost") // the fence is no longer the job's current one
+	ErrExpired   = errors.New("expired")    // an answer that came after its deadline
+)
+
+// InvalidError names each field that was refused and how to mend it.
+// errors.Is(err, ErrInvalid) holds for it.
+type InvalidError struct {
+	Fields []FieldError
+}
+
+// FieldError is one refused field.
+type FieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		lines[i] = f.Field + ": " + f.Message
+	}
+	return "invalid: " + strings.Join(lines, "; ")
+}
+
+// Is makes every InvalidError an ErrInvalid.
+func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
+
+// IllegalMove is for stores: the ErrConflict of an action that the job's
+// state forbids, worded the same by all of them.
+func IllegalMove(action string, id int64, state State) error {
+	return fmt.Errorf("cannot %s job %d: it is %s: %w", action, id, state, ErrConflict)
+}
+
+// NoSuchJob is for stores: the ErrNotFound of a job's id.
+func NoSuchJob(id int64) error { return fmt.Errorf("job %d: %w", id, ErrNotFound) }
+
+// KeyTaken is for stores: the ErrConflict of a key that another job holds.
+func KeyTaken(tenant, key string, holder int64) error {
+	return fmt.Errorf("key %q of tenant %q is held by job %d: %w", key, tenant, holder, ErrConflict)
+}

@@ -1,0 +1,109 @@
+package fairlead
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Handler runs jobs of one kind.
+//
+// Work returns nil if the job succeeded. An error is a failed attempt, tried
+// again after a pause until MaxAttempts are used up. The outcomes of this
+// package (Fatal, RetryAt, SnoozeFor, Replace, Await, Release) choose
+// otherwise. A panic counts as an error.
+//
+// The context ends when the attempt's timeout is over, the job is cancelled,
+// the node loses its lease, or it shuts down and its grace is over; Work must
+// return soon after. A handler may run more than once for one job: each run
+// has its own job.Attempt and a larger job.Fence.
+type Handler interface {
+	Work(ctx context.Context, job *Job) error
+}
+
+// HandlerFunc is a function as a Handler.
+type HandlerFunc func(ctx context.Context, job *Job) error
+
+// Work calls f.
+func (f HandlerFunc) Work(ctx context.Context, job *Job) error { return f(ctx, job) }
+
+// Middleware wraps handlers: logging, tracing, transactions, …
+type Middleware func(Handler) Handler
+
+// HandlerOptions are the defaults of a kind's jobs and how it runs on a node.
+type HandlerOptions struct {
+	Timeout     time.Duration // of one attempt; zero means the engine's
+	MaxAttempts int           // zero means DefaultMaxAttempts
+	Retry       *Retry        // nil means exponential with full jitter
+
+	// RetryDelay chooses the pause itself; it wins over Retry and the job's own.
+	RetryDelay func(job *Job, err error) time.Duration
+
+	// MaxRunning bounds how many jobs of this kind run at once on one node.
+	// Zero means as many as there are slots.
+	MaxRunning int
+
+	// OnFailed is called once a job of this kind has failed for good and the
+	// store has it so. It runs on the node that ran the last attempt, and may
+	// be missed if that node dies at this instant.
+	OnFailed func(ctx context.Context, job *Job, err error)
+}
+
+// DefaultMaxAttempts is how often a job may fail before it stays failed.
+const DefaultMaxAttempts = 20
+
+// Mux finds the handler of a kind. It is set up before the engine starts.
+type Mux struct {
+	entries    map[string]*Entry
+	middleware []Middleware
+}
+
+// Entry is one registered kind.
+type Entry struct {
+	Handler Handler
+	Options HandlerOptions
+}
+
+// NewMux makes an empty mux.
+func NewMux() *Mux { return &Mux{entries: map[string]*Entry{}} }
+
+// Use wraps all handlers, also those registered before. The first one given is
+// the outermost.
+func (m *Mux) Use(middleware ...Middleware) { m.middleware = append(m.middleware, middleware...) }
+
+// Handle registers the handler of a kind. Registering a kind twice, or one
+// without a name, is a programming error and panics.
+func (m *Mux) Handle(kind string, options HandlerOptions, handler Handler) {
+	if kind == "" || handler == nil {
+		panic("fairlead: Mux.Handle needs a kind and a handler")
+	}
+	if _, taken := m.entries[kind]; taken {
+		panic(fmt.Sprintf("fairlead: kind %q has two handlers", kind))
+	}
+	m.entries[kind] = &Entry{Handler: handler, Options: options}
+}
+
+// Kinds lists the registered kinds in order.
+func (m *Mux) Kinds() []string {
+	kinds := make([]string, 0, len(m.entries))
+	for kind := range m.entries {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// Entry returns what is registered for a kind, its handler wrapped by the
+// middleware, or nil.
+func (m *Mux) Entry(kind string) *Entry {
+	entry := m.entries[kind]
+	if entry == nil {
+		return nil
+	}
+	wrapped := *entry
+	for _, w := range slices.Backward(m.middleware) {
+		wrapped.Handler = w(wrapped.Handler)
+	}
+	return &wrapped
+}

@@ -1,0 +1,169 @@
+package fairlead_test
+
+import (
+	"bufio"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/fairlead-io/fairlead"
+
+// imports says which packages of this module a package may use, and why. What
+// is not listed may use nothing of the module. Tests are free.
+var imports = []struct {
+	from string // a package, or a tree of packages when it ends in /...
+	to   []string
+	why  string
+}{
+	{".", nil, "the root is what users import everywhere: standard library only"},
+	{"engine", []string{"."}, "a node works on any store: it must not know SQL or a database"},
+	{"postgres", []string{".", "internal/sqlstore"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
+	{"mysql", []string{".", "internal/sqlstore"}, "as postgres"},
+	{"sqlite", []string{".", "internal/sqlstore"}, "as postgres"},
+	{"internal/sqlstore", []string{"."}, "what SQL stores share knows no driver"},
+	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
+	{"fairleadtest", []string{".", "engine", "sqlite"}, "a node for users' tests"},
+	{"httpcall", []string{"."}, "a handler is a plain user of the root"},
+	{"server", []string{"."}, "the service speaks to any store through the root"},
+	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
+	{"internal/bench", []string{".", "engine"}, "workloads run on any store"},
+	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "internal/testdb"}, "the crash harness runs whole nodes"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "server", "internal/bench"}, "the program puts everything together"},
+}
+
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+	for _, file := range goFiles(t) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		pkg := path.Dir(file)
+		allowed, why, listed := mayImport(pkg)
+		if !listed {
+			t.Errorf("package %s is not in the list of imports: add it, with its reason", pkg)
+			continue
+		}
+		for _, imported := range importsOf(t, file) {
+			inside, ours := strings.CutPrefix(imported, module)
+			switch {
+			case ours:
+				target := strings.TrimPrefix(inside, "/")
+				if target == "" {
+					target = "."
+				}
+				if !slices.Contains(allowed, target) {
+					t.Errorf("%s imports %s: %s", file, target, why)
+				}
+			case pkg == "." && strings.Contains(strings.Split(imported, "/")[0], "."):
+				t.Errorf("%s imports %s: %s", file, imported, why)
+			case imported == "database/sql" && (pkg == "." || pkg == "engine"):
+				t.Errorf("%s imports %s: %s", file, imported, why)
+			}
+		}
+	}
+}
+
+func mayImport(pkg string) (allowed []string, why string, listed bool) {
+	for _, rule := range imports {
+		tree, isTree := strings.CutSuffix(rule.from, "/...")
+		if rule.from == pkg || (isTree && (pkg == tree || strings.HasPrefix(pkg, tree+"/"))) {
+			return rule.to, rule.why, true
+		}
+	}
+	return nil, "", false
+}
+
+func TestEveryPackageSaysWhatItIs(t *testing.T) {
+	documented := map[string]bool{}
+	for _, file := range goFiles(t) {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documented[path.Dir(file)] = documented[path.Dir(file)] || parsed.Doc != nil
+	}
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("package %s has no package comment", pkg)
+		}
+	}
+}
+
+func TestFilesFitOnAFewScreens(t *testing.T) {
+	const limit = 500
+	for _, file := range goFiles(t) {
+		if n := lines(t, file); n > limit {
+			t.Errorf("%s has %d lines, more than %d: split it by noun or verb", file, n, limit)
+		}
+	}
+}
+
+// goFiles lists the module's Go files, without those of nested modules.
+func goFiles(t *testing.T) []string {
+	t.Helper()
+	var files []string
+	err := filepath.WalkDir(".", func(file string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && file != "." {
+			if _, err := os.Stat(filepath.Join(file, "go.mod")); err == nil || strings.HasPrefix(entry.Name(), ".") {
+				return fs.SkipDir
+			}
+		}
+		if strings.HasSuffix(file, ".go") {
+			files = append(files, filepath.ToSlash(file))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func importsOf(t *testing.T, file string) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	for _, spec := range parsed.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, imported)
+	}
+	return paths
+}
+
+func lines(t *testing.T, file string) int {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	n := 0
+	scanner := bufio.NewScanner(f)
+	scanner.Buffer(nil, 1<<20)
+	for scanner.Scan() {
+		n++
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

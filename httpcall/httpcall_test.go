@@ -1,0 +1,134 @@
+package httpcall_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
+)
+
+// capture is a fairlead.Run that keeps the output.
+type capture struct {
+	job    *fairlead.Job
+	output json.RawMessage
+}
+
+func (c *capture) Save(context.Context, fairlead.Save) error { return nil }
+func (c *capture) SetOutput(output json.RawMessage)          { c.output = output }
+func (c *capture) Job() *fairlead.Job                        { return c.job }
+
+func work(t *testing.T, guard *httpcall.Guard, call httpcall.Call) (*capture, error) {
+	t.Helper()
+	args, err := json.Marshal(call)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &capture{job: &fairlead.Job{ID: 12, Args: args, Trace: "00-abc", Status: fairlead.Status{Attempt: 3, Fence: 77}}}
+	return c, httpcall.New(guard).Work(fairlead.ContextWithRun(t.Context(), c), c.job)
+}
+
+func local(t *testing.T) *httpcall.Guard {
+	t.Helper()
+	guard, err := httpcall.NewGuard(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return guard
+}
+
+func fatal(err error) bool {
+	var outcome *fairlead.Outcome
+	return errors.As(err, &outcome) && outcome.Settlement().Move == fairlead.Fail
+}
+
+func TestACallCarriesWhoCallsAndKeepsTheAnswer(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		for header, want := range map[string]string{
+			"Fairlead-Job": "12", "Fairlead-Attempt": "3", "Fairlead-Fence": "77", "Traceparent": "00-abc",
+			"Idempotency-Key": "fairlead-12", "X-Team": "billing", "Content-Type": "application/json",
+		} {
+			if got := r.Header.Get(header); got != want {
+				t.Errorf("%s: got %q, want %q", header, got, want)
+			}
+		}
+		if r.Method != http.MethodPut || string(body) != `{"a":1}` {
+			t.Errorf("got %s %s", r.Method, body)
+		}
+		_, _ = w.Write([]byte("thanks"))
+	}))
+	defer target.Close()
+	run, err := work(t, local(t), httpcall.Call{
+		Method: http.MethodPut, URL: target.URL, Body: json.RawMessage(`{"a":1}`),
+		Headers: map[string]string{"X-Team": "billing", "Fairlead-Job": "forged"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer httpcall.Answer
+	if err := json.Unmarshal(run.output, &answer); err != nil || answer.Status != 200 || answer.Body != "thanks" {
+		t.Errorf("output %s: %v", run.output, err)
+	}
+}
+
+func TestStatusDecides(t *testing.T) {
+	for status, want := range map[int]string{200: "ok", 204: "ok", 302: "retry", 400: "fatal", 404: "fatal", 408: "retry", 429: "retry", 500: "retry", 503: "retry"} {
+		target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(status)
+		}))
+		_, err := work(t, local(t), httpcall.Call{URL: target.URL})
+		target.Close()
+		got := "ok"
+		if fatal(err) {
+			got = "fatal"
+		} else if err != nil {
+			got = "retry"
+		}
+		if got != want {
+			t.Errorf("%d: got %s (%v), want %s", status, got, err, want)
+		}
+	}
+}
+
+func TestBadArgsFailForGood(t *testing.T) {
+	for _, url := range []string{"", "ftp://x/", "/relative", "http://"} {
+		if _, err := work(t, local(t), httpcall.Call{URL: url}); !fatal(err) {
+			t.Errorf("%q: got %v", url, err)
+		}
+	}
+}
+
+func TestGuardDeniesAtDialTime(t *testing.T) {
+	target := httptest.NewServer(http.NotFoundHandler())
+	defer target.Close()
+	strict, err := httpcall.NewGuard(nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range []string{target.URL, strings.Replace(target.URL, "127.0.0.1", "localhost", 1)} {
+		if _, err := work(t, strict, httpcall.Call{URL: url}); !fatal(err) || !strings.Contains(err.Error(), "--allow-target") {
+			t.Errorf("%s: got %v", url, err)
+		}
+	}
+	listed, err := httpcall.NewGuard([]string{"127.0.0.0/8"}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := work(t, listed, httpcall.Call{URL: target.URL}); err == nil || strings.Contains(err.Error(), "--allow-target") {
+		t.Errorf("a listed network was denied: %v", err)
+	}
+	if _, err := work(t, local(t), httpcall.Call{URL: "http://169.254.169.254/latest/meta-data"}); !fatal(err) {
+		t.Errorf("the metadata address: got %v", err)
+	}
+	if _, err := httpcall.NewGuard([]string{"not-a-network/9"}, false); err == nil {
+		t.Error("a bad entry was accepted")
+	}
+}

@@ -1,0 +1,32 @@
+// Package sqlstore is what the SQL stores have in common: how statements are
+// loaded, the schema migrated, lanes and ids cached, nodes woken, and rows
+// turned into jobs. It knows no driver.
+//
+// # Tables
+//
+// A job's identity and input are written once, in job. Where it stands is
+// which of the place tables holds its id; every move is a delete that must hit
+// plus an insert, in one transaction. Times are microseconds since 1970, zero
+// meaning none.
+//
+//	job      id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args
+//	lane     id, queue, tenant, kind                    created on first use, never deleted
+//	later    id, lane, not_before, attempt, failures, crashes                      scheduled
+//	ready    (lane, solo, turn, start_by, id), attempt, failures, crashes    ready
+//	running  id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer
+//	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline
+//	done     id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error
+//	attempt  (id, run), fence, node, started_at, finished_at, reason, error  runs worth recording
+//	memo     id, memo, progress                         what handlers keep
+//	jobkey   (tenant, job_key) → id                        held keys
+//	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, dead
+//	pause    (scope, name)
+//	migration version, step, name, applied_at
+//
+// turn is the negated priority, so that every key ascends. attempt is the
+// number of the last run (0 before the first), failures those that count
+// against the job's limit, crashes the node deaths since the last progress.
+// solo is 1 for a job reaped with at least fairlead.SoloAfter crashes. wish is
+// the reason of a wish to cancel, null if there is none; answer is an answer
+// that came before the job moved to waiting.
+package sqlstore

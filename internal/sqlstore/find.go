@@ -1,0 +1,194 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Query builds the statements of Get, Find and Tally: a union over the places
+// that the filter's states live in, so that one snapshot answers. Lanes and
+// outcomes are numbers and stand in the text; ids and keys are arguments.
+type Query struct {
+	Expand Expander           // names the tables
+	Arg    func(n int) string // placeholder of the n-th argument, from 1
+	NoJSON string             // a null of the type of done.output
+	Lanes  *Lanes
+}
+
+// place is one table that holds jobs of some states. Its columns are those of
+// JobRow; what a place lacks is a constant.
+type place struct {
+	table   string
+	states  []fairlead.State
+	columns string
+}
+
+var places = []place{
+	{"later", []fairlead.State{fairlead.Scheduled}, "p.id, 'scheduled' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, p.not_before as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
+	{"ready", []fairlead.State{fairlead.Ready}, "p.id, 'ready' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, 0 as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
+	{"running", []fairlead.State{fairlead.Running}, "p.id, 'running' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, 0 as due, case when p.wish is null then 0 else 1 end as wished, '' as reason, '' as error, {{nojson}} as output"},
+	{"waiting", []fairlead.State{fairlead.Waiting}, "p.id, 'waiting' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, p.deadline as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
+	{"done", []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}, "p.id, case p.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, 0 as due, 0 as wished, coalesce(p.reason, '') as reason, coalesce(p.error, '') as error, p.output"},
+}
+
+const jobColumns = "j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, '') as job_key, j.flags, j.policy, coalesce(j.trace, '') as trace, j.args"
+
+// Find is the statement of Store.Find; its rows are read by ScanJob. An empty
+// text means that nothing can match.
+func (q *Query) Find(filter fairlead.Filter) (string, []any) {
+	limit := filter.Limit
+	if limit <= 0 {
+		limit = fairlead.DefaultPage
+	}
+	b := queryBuilder{Query: q, filter: filter}
+	branches := b.branches(func(p place, from string) string {
+		return fmt.Sprintf("select %s%s order by p.id desc limit %d", p.columns, from, limit)
+	})
+	if branches == "" {
+		return "", nil
+	}
+	return q.expand("select p.*, " + jobColumns + ", m.memo, m.progress from (" + branches + ") p join {{job}} j on j.id = p.id" +
+		" left join {{memo}} m on m.id = p.id order by p.id desc limit " + strconv.Itoa(limit)), b.args
+}
+
+// Tally is the statement of Store.Tally: rows of state and count.
+func (q *Query) Tally(filter fairlead.Filter) (string, []any) {
+	b := queryBuilder{Query: q, filter: filter}
+	branches := b.branches(func(p place, from string) string {
+		if p.table != "done" {
+			return fmt.Sprintf("select '%s' as state, count(*) as n%s", p.states[0], from)
+		}
+		return "select case p.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end as state, count(*) as n" + from + " group by p.outcome"
+	})
+	if branches == "" {
+		return "", nil
+	}
+	return q.expand("select state, n from (" + branches + ") t where n > 0"), b.args
+}
+
+func (q *Query) expand(sql string) string {
+	return Expander(func(name string) string {
+		if name == "nojson" {
+			return q.NoJSON
+		}
+		return q.Expand(name)
+	}).expand(sql)
+}
+
+type queryBuilder struct {
+	*Query
+	filter fairlead.Filter
+	args   []any
+}
+
+func (b *queryBuilder) arg(v any) string {
+	b.args = append(b.args, v)
+	return b.Arg(len(b.args))
+}
+
+// branches joins one select per place that can hold what is asked for.
+func (b *queryBuilder) branches(selectFrom func(p place, from string) string) string {
+	lanes, all := b.Lanes.Matching(b.filter)
+	if !all && len(lanes) == 0 {
+		return ""
+	}
+	var parts []string
+	for i, p := range places {
+		states := p.states
+		if len(b.filter.States) > 0 {
+			states = slices.DeleteFunc(slices.Clone(p.states), func(s fairlead.State) bool { return !slices.Contains(b.filter.States, s) })
+		}
+		if len(states) == 0 {
+			continue
+		}
+		parts = append(parts, fmt.Sprintf("select * from (%s) b%d", selectFrom(p, b.from(p, states, lanes)), i))
+	}
+	return strings.Join(parts, " union all ")
+}
+
+// from is the from and where of one place.
+func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) string {
+	from, id := " from {{"+p.table+"}} p", "p.id"
+	if p.table == "ready" && len(b.filter.IDs) > 0 {
+		// ready is ordered by its whole key: a job's own row tells where to look.
+		from = " from {{job}} k join {{ready}} p on p.lane = k.lane and p.solo in (0, 1) and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
+		id = "k.id"
+	}
+	where := []string{}
+	if len(b.filter.IDs) > 0 {
+		marks := make([]string, len(b.filter.IDs))
+		for i, v := range b.filter.IDs {
+			marks[i] = b.arg(v)
+		}
+		where = append(where, id+" in ("+strings.Join(marks, ", ")+")")
+	}
+	if lanes != nil {
+		where = append(where, "p.lane in ("+numbers(lanes)+")")
+	}
+	if len(states) < len(p.states) {
+		outcomes := make([]int, len(states))
+		for i, s := range states {
+			outcomes[i] = OutcomeOf(s)
+		}
+		where = append(where, "p.outcome in ("+numbers(outcomes)+")")
+	}
+	if b.filter.Key != "" {
+		where = append(where, "p.id in (select id from {{job}} where job_key = "+b.arg(b.filter.Key)+")")
+	}
+	if b.filter.Below > 0 {
+		where = append(where, "p.id < "+b.arg(b.filter.Below))
+	}
+	if len(where) == 0 {
+		return from
+	}
+	return from + " where " + strings.Join(where, " and ")
+}
+
+func numbers[T ~int | ~int32](values []T) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = strconv.FormatInt(int64(v), 10)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// Scanner is a row of any driver.
+type Scanner interface {
+	Scan(dest ...any) error
+}
+
+// ScanJob reads a row of Find. It returns the job and its lane; a lane that the
+// cache does not know leaves Queue, Tenant and Kind empty, for the store to
+// look up.
+func (q *Query) ScanJob(row Scanner) (*fairlead.Job, int32, error) {
+	var (
+		job                                              fairlead.Job
+		state, reason                                    string
+		started, finished, due, startBy, notBefore, made int64
+		wished, lane                                     int32
+		turn, flags                                      int16
+		policy, args, output, memo, progress             []byte
+	)
+	if err := row.Scan(&job.ID, &state, &job.Fence, &job.Node, &job.Attempt, &job.Failures, &job.Crashes, &started, &finished, &due, &wished, &reason, &job.Error, &output,
+		&lane, &turn, &startBy, &notBefore, &made, &job.Key, &flags, &policy, &job.Trace, &args, &memo, &progress); err != nil {
+		return nil, 0, err
+	}
+	if key, ok := q.Lanes.Key(lane); ok {
+		job.Queue, job.Tenant, job.Kind = key.Queue, key.Tenant, key.Kind
+	}
+	job.State, job.Reason, job.CancelWish = fairlead.State(state), fairlead.Reason(reason), wished != 0
+	job.Priority, job.StartBy, job.NotBefore, job.CreatedAt = -int(turn), Time(startBy), Time(notBefore), Time(made)
+	job.StartedAt, job.FinishedAt = Time(started), Time(finished)
+	switch job.State {
+	case fairlead.Scheduled:
+		job.NotBefore = Time(due)
+	case fairlead.Waiting:
+		job.Deadline = Time(due)
+	}
+	job.Args, job.Output, job.Memo, job.Progress = args, output, memo, progress
+	return &job, lane, SetPolicy(&job, flags, policy)
+}

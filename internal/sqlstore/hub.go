@@ -1,0 +1,67 @@
+package sqlstore
+
+import (
+	"context"
+	"sync"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Hub passes wakes on to the listeners of this process.
+type Hub struct {
+	mu        sync.Mutex
+	listeners map[*listener]struct{}
+}
+
+type listener struct {
+	scope *fairlead.Scope
+	wake  func(fairlead.Wake)
+}
+
+// NewHub makes a hub without listeners.
+func NewHub() *Hub { return &Hub{listeners: map[*listener]struct{}{}} }
+
+// Listen calls wake for news of the scope until ctx ends.
+func (h *Hub) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) {
+	l := &listener{scope: scope, wake: wake}
+	h.mu.Lock()
+	h.listeners[l] = struct{}{}
+	h.mu.Unlock()
+	<-ctx.Done()
+	h.mu.Lock()
+	delete(h.listeners, l)
+	h.mu.Unlock()
+}
+
+// Work wakes those who serve any of the lanes; nil stands for unknown lanes
+// and wakes all.
+func (h *Hub) Work(lanes []LaneKey) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.listeners {
+		if lanes == nil {
+			l.wake(fairlead.WakeWork)
+			continue
+		}
+		for _, lane := range lanes {
+			if Serves(l.scope, lane) {
+				l.wake(fairlead.WakeWork)
+				break
+			}
+		}
+	}
+}
+
+// Later tells all that jobs were scheduled.
+func (h *Hub) Later() { h.all(fairlead.WakeLater) }
+
+// Cancel tells all that a running job was asked to stop.
+func (h *Hub) Cancel() { h.all(fairlead.WakeCancel) }
+
+func (h *Hub) all(wake fairlead.Wake) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.listeners {
+		l.wake(wake)
+	}
+}

@@ -1,0 +1,46 @@
+package sqlstore
+
+import (
+	"context"
+	"sync"
+)
+
+// IDs hands out job ids from blocks, so that most enqueues need no round trip
+// for them. Ids of a block that is lost with the process are never used.
+type IDs struct {
+	// Size is how many ids a block has.
+	Size int64
+	// Alloc reserves n blocks, committed before it returns, and gives the first
+	// id of each.
+	Alloc func(ctx context.Context, n int) ([]int64, error)
+
+	mu         sync.Mutex
+	next, last int64 // of the current block; empty if next > last or both are zero
+}
+
+// Fill sets every element of ids to a new id, in ascending order within the
+// call.
+func (i *IDs) Fill(ctx context.Context, ids []int64) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	left := int64(0)
+	if i.next > 0 {
+		left = i.last - i.next + 1
+	}
+	var blocks []int64
+	if missing := int64(len(ids)) - left; missing > 0 {
+		var err error
+		if blocks, err = i.Alloc(ctx, int((missing+i.Size-1)/i.Size)); err != nil {
+			return err
+		}
+	}
+	for n := range ids {
+		if i.next == 0 || i.next > i.last {
+			i.next, i.last = blocks[0], blocks[0]+i.Size-1
+			blocks = blocks[1:]
+		}
+		ids[n] = i.next
+		i.next++
+	}
+	return nil
+}

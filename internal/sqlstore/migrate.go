@@ -1,0 +1,76 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// MigrationTarget is a database whose migration lock is held, so that of many
+// nodes starting together one migrates and the others find it done.
+type MigrationTarget interface {
+	// Applied returns the number of statements applied per version, from the
+	// migration table, which it creates if it is absent.
+	Applied(ctx context.Context) (map[int]int, error)
+	// Apply runs one statement and records it. Where a statement cannot be
+	// undone with its record (MySQL commits every DDL by itself), running it a
+	// second time must be harmless.
+	Apply(ctx context.Context, migration Migration, step int) error
+}
+
+// Status tells which migrations are still to be applied. It fails if the
+// database is newer than this program.
+func Status(applied map[int]int, migrations []Migration) (fairlead.Schema, error) {
+	status := fairlead.Schema{Latest: len(migrations)}
+	for version := range applied {
+		if version > len(migrations) {
+			return status, fmt.Errorf("the database has schema version %d, this program knows only up to %d: "+
+				"use a newer fairlead, or another database", version, len(migrations))
+		}
+	}
+	for _, m := range migrations {
+		if applied[m.Version] < len(m.Steps) {
+			status.Pending = append(status.Pending, m.String())
+		} else if len(status.Pending) == 0 {
+			status.Current = m.Version
+		}
+	}
+	return status, nil
+}
+
+// MigrateUp applies what is missing, from the statement where an earlier try
+// was interrupted.
+func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migration) (fairlead.Schema, error) {
+	applied, err := target.Applied(ctx)
+	if err != nil {
+		return fairlead.Schema{}, fmt.Errorf("read applied migrations: %w", err)
+	}
+	status, err := Status(applied, migrations)
+	if err != nil {
+		return status, err
+	}
+	for _, m := range migrations {
+		for step := applied[m.Version]; step < len(m.Steps); step++ {
+			if err := target.Apply(ctx, m, step); err != nil {
+				return status, fmt.Errorf("migration %s, statement %d: %w", m, step+1, err)
+			}
+		}
+	}
+	status.Current, status.Pending = status.Latest, nil
+	return status, nil
+}
+
+// PrintMigrations is all migrations as one script, for those who apply them by
+// other means.
+func PrintMigrations(migrations []Migration) string {
+	var b strings.Builder
+	for _, m := range migrations {
+		fmt.Fprintf(&b, "-- %s\n", m)
+		for _, step := range m.Steps {
+			fmt.Fprintf(&b, "%s;\n\n", step)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,27 @@
+package sqlstore
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+)
+
+// Retry runs f until it succeeds or fails for a reason that is not transient.
+// Deadlocks and serialization failures are transient: the database undid the
+// whole transaction and says that trying again may work.
+func Retry(ctx context.Context, transient func(error) bool, f func() error) error {
+	const tries, first, slowest = 12, time.Millisecond, 100 * time.Millisecond
+	pause := first
+	for try := 1; ; try++ {
+		err := f()
+		if err == nil || try == tries || !transient(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause/2 + rand.N(pause)):
+		}
+		pause = min(2*pause, slowest)
+	}
+}

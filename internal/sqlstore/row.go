@@ -1,0 +1,128 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Micros is a time as the stores keep it; the zero time is 0. The instant of
+// 1970 itself is kept one microsecond later, to stay apart from it.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	if us := t.UnixMicro(); us != 0 {
+		return us
+	}
+	return 1
+}
+
+// Time is the reverse of Micros.
+func Time(us int64) time.Time {
+	if us == 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(us).UTC()
+}
+
+// Bits of job.flags: what SQL itself must know of a job's policy.
+const (
+	FlagKeyForever    = 1
+	FlagCancelOnCrash = 2
+)
+
+// Flags of a job.
+func Flags(job *fairlead.Job) int16 {
+	var flags int16
+	if job.KeyScope == fairlead.KeyForever {
+		flags |= FlagKeyForever
+	}
+	if job.OnCrash == fairlead.CancelOnCrash {
+		flags |= FlagCancelOnCrash
+	}
+	return flags
+}
+
+type policy struct {
+	Timeout     int64           `json:"timeout_us,omitempty"`
+	MaxAttempts int             `json:"max_attempts,omitempty"`
+	Retry       *fairlead.Retry `json:"retry,omitempty"`
+}
+
+// Policy encodes what only the engine must know of a job's policy; nil if
+// nothing differs from the defaults.
+func Policy(job *fairlead.Job) []byte {
+	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil {
+		return nil
+	}
+	raw, err := json.Marshal(policy{Timeout: job.Timeout.Microseconds(), MaxAttempts: job.MaxAttempts, Retry: job.Retry})
+	if err != nil {
+		panic(err) // numbers and booleans always encode; NormalizeJobs refused NaN
+	}
+	return raw
+}
+
+// SetPolicy is the reverse of Flags and Policy.
+func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
+	if flags&FlagCancelOnCrash != 0 {
+		job.OnCrash = fairlead.CancelOnCrash
+	}
+	if job.Key != "" {
+		job.KeyScope = fairlead.KeyLive
+		if flags&FlagKeyForever != 0 {
+			job.KeyScope = fairlead.KeyForever
+		}
+	}
+	if len(raw) == 0 {
+		return nil
+	}
+	var p policy
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return fmt.Errorf("policy of job %d: %w", job.ID, err)
+	}
+	job.Timeout = time.Duration(p.Timeout) * time.Microsecond
+	job.MaxAttempts, job.Retry = p.MaxAttempts, p.Retry
+	return nil
+}
+
+// Outcomes as done.outcome keeps them.
+const (
+	OutcomeSucceeded = 1
+	OutcomeFailed    = 2
+	OutcomeCancelled = 3
+	OutcomeSkipped   = 4
+)
+
+var outcomeStates = map[int]fairlead.State{
+	OutcomeSucceeded: fairlead.Succeeded,
+	OutcomeFailed:    fairlead.Failed,
+	OutcomeCancelled: fairlead.Cancelled,
+	OutcomeSkipped:   fairlead.Skipped,
+}
+
+// StateOf is the state of a done job.
+func StateOf(outcome int) fairlead.State { return outcomeStates[outcome] }
+
+// OutcomeOf is the done.outcome of a final state, 0 for others.
+func OutcomeOf(state fairlead.State) int {
+	for outcome, s := range outcomeStates {
+		if s == state {
+			return outcome
+		}
+	}
+	return 0
+}
+
+const maxErrorText = 8 << 10
+
+// CleanText makes any text fit to be stored: valid UTF-8, no NUL, bounded.
+func CleanText(text string) string {
+	if len(text) > maxErrorText {
+		text = text[:maxErrorText] + "…"
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}

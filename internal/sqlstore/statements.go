@@ -1,0 +1,130 @@
+package sqlstore
+
+import (
+	"fmt"
+	"io/fs"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Expander replaces the name inside {{name}} in a statement: a table by its
+// qualified, quoted name, or "now" by the database's clock in microseconds.
+type Expander func(name string) string
+
+var placeholder = regexp.MustCompile(`\{\{(\w+)\}\}`)
+
+func (e Expander) expand(sql string) string {
+	return placeholder.ReplaceAllStringFunc(sql, func(m string) string { return e(m[2 : len(m)-2]) })
+}
+
+// LoadStatements fills the string fields of *into from the .sql files in fsys.
+// A field tagged sql:"claim" gets the statement that follows the line
+// "-- name: claim". A field without statement and a statement without field
+// are errors, so that neither side keeps anything dead.
+func LoadStatements(fsys fs.FS, expand Expander, into any) error {
+	found, err := parseStatements(fsys)
+	if err != nil {
+		return err
+	}
+	target := reflect.ValueOf(into).Elem()
+	for i := range target.NumField() {
+		name := target.Type().Field(i).Tag.Get("sql")
+		text, ok := found[name]
+		if !ok {
+			return fmt.Errorf("no statement named %q for field %s", name, target.Type().Field(i).Name)
+		}
+		target.Field(i).SetString(expand.expand(text))
+		delete(found, name)
+	}
+	for name := range found {
+		return fmt.Errorf("statement %q is used by no field of %T", name, into)
+	}
+	return nil
+}
+
+func parseStatements(fsys fs.FS) (map[string]string, error) {
+	files, err := fs.Glob(fsys, "sql/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]string{}
+	for _, file := range files {
+		text, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, err
+		}
+		name := ""
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(line, "-- name:"); ok {
+				name = strings.TrimSpace(rest)
+				if _, twice := found[name]; twice {
+					return nil, fmt.Errorf("%s: statement %q stands twice", file, name)
+				}
+				found[name] = ""
+				continue
+			}
+			if name == "" || strings.HasPrefix(strings.TrimSpace(line), "--") {
+				continue
+			}
+			found[name] += line
+		}
+	}
+	for name, text := range found {
+		found[name] = strings.TrimSuffix(strings.TrimSpace(text), ";")
+	}
+	return found, nil
+}
+
+// Migration is one numbered change of the schema, as a list of statements.
+type Migration struct {
+	Version int
+	Name    string
+	Steps   []string
+}
+
+// String is the migration's name as its file has it.
+func (m Migration) String() string { return fmt.Sprintf("%04d_%s", m.Version, m.Name) }
+
+var migrationFile = regexp.MustCompile(`^migrations/(\d{4})_(\w+)\.sql$`)
+
+// LoadMigrations reads migrations/NNNN_name.sql in order. Statements end with
+// a semicolon at the end of a line.
+func LoadMigrations(fsys fs.FS, expand Expander) ([]Migration, error) {
+	files, err := fs.Glob(fsys, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(files)
+	var migrations []Migration
+	for i, file := range files {
+		parts := migrationFile.FindStringSubmatch(file)
+		if parts == nil || parts[1] != fmt.Sprintf("%04d", i+1) {
+			return nil, fmt.Errorf("%s: migrations are named NNNN_name.sql and numbered without gaps", file)
+		}
+		text, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, err
+		}
+		migrations = append(migrations, Migration{Version: i + 1, Name: parts[2], Steps: splitSteps(expand.expand(string(text)))})
+	}
+	return migrations, nil
+}
+
+func splitSteps(text string) []string {
+	var steps []string
+	var step strings.Builder
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" || strings.HasPrefix(trimmed, "--") {
+			continue
+		}
+		step.WriteString(line)
+		if strings.HasSuffix(trimmed, ";") {
+			steps = append(steps, strings.TrimSuffix(strings.TrimSpace(step.String()), ";"))
+			step.Reset()
+		}
+	}
+	return steps
+}

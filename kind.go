@@ -1,0 +1,60 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Kind names a type of job and the Go type of its args. It is declared once
+// and shared by those who enqueue and those who handle.
+type Kind[T any] struct {
+	name string
+}
+
+// NewKind declares a kind.
+func NewKind[T any](name string) Kind[T] { return Kind[T]{name: name} }
+
+// Name is the kind's name as the store keeps it.
+func (k Kind[T]) Name() string { return k.name }
+
+// Job makes a job of this kind, ready to be enqueued. Args that cannot be
+// encoded as JSON make Enqueue fail with ErrInvalid.
+func (k Kind[T]) Job(args T) *Job {
+	encoded, err := json.Marshal(args)
+	if err != nil {
+		// An invalid document is kept, so that the error surfaces where errors
+		// are handled and not as a panic here.
+		encoded = []byte("!" + err.Error())
+	}
+	return &Job{Kind: k.name, Args: encoded}
+}
+
+// Args decodes the args of a job of this kind.
+func (k Kind[T]) Args(job *Job) (T, error) {
+	var args T
+	if len(job.Args) == 0 {
+		return args, nil
+	}
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return args, fmt.Errorf("args of job %d do not fit kind %q: %w", job.ID, k.name, err)
+	}
+	return args, nil
+}
+
+// Handle registers the handler of this kind. Args that do not decode fail the
+// job at once: trying again would not help.
+func (k Kind[T]) Handle(mux *Mux, work func(ctx context.Context, job *Job, args T) error) {
+	k.HandleWith(mux, HandlerOptions{}, work)
+}
+
+// HandleWith is Handle with options.
+func (k Kind[T]) HandleWith(mux *Mux, options HandlerOptions, work func(ctx context.Context, job *Job, args T) error) {
+	mux.Handle(k.name, options, HandlerFunc(func(ctx context.Context, job *Job) error {
+		args, err := k.Args(job)
+		if err != nil {
+			return Fatal(err)
+		}
+		return work(ctx, job, args)
+	}))
+}

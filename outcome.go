@@ -1,0 +1,92 @@
+package fairlead
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Outcome is what a handler can return instead of nil or a plain error, to
+// choose what becomes of its job. It is an error so that it can be returned
+// and wrapped as one.
+type Outcome struct {
+	move    Move
+	after   time.Duration
+	at      time.Time
+	err     error
+	memo    json.RawMessage
+	replace *Job
+}
+
+// Fatal fails the job at once, whatever attempts are left.
+func Fatal(err error) error {
+	if err == nil {
+		err = errors.New("fatal")
+	}
+	return &Outcome{move: Fail, err: err}
+}
+
+// RetryAt is a failed attempt that is tried again at a time of the handler's
+// choice. It counts against MaxAttempts.
+func RetryAt(at time.Time, err error) *Outcome { return &Outcome{move: Again, at: at, err: err} }
+
+// RetryAfter is RetryAt by a pause.
+func RetryAfter(pause time.Duration, err error) *Outcome {
+	return &Outcome{move: Again, after: pause, err: err}
+}
+
+// SnoozeFor runs the job again after a pause. It is no failure.
+func SnoozeFor(pause time.Duration) *Outcome { return &Outcome{move: Snooze, after: pause} }
+
+// SnoozeUntil is SnoozeFor to a point in time.
+func SnoozeUntil(at time.Time) *Outcome { return &Outcome{move: Snooze, at: at} }
+
+// Replace ends the job as succeeded and enqueues another in the same
+// transaction.
+func Replace(job *Job) error { return &Outcome{move: Succeed, replace: job} }
+
+// Await leaves the job waiting, without holding a slot, until somebody answers
+// through Client.Resolve with the job's id and fence, or the time is over.
+func Await(within time.Duration) *Outcome { return &Outcome{move: Wait, after: within} }
+
+// Release gives the job back as if it had never been claimed.
+func Release() error { return &Outcome{move: GiveUp} }
+
+// Remember keeps v, encoded as JSON, as the job's memo for its next run.
+func (o *Outcome) Remember(v any) *Outcome {
+	memo, err := json.Marshal(v)
+	if err != nil {
+		return &Outcome{move: Fail, err: fmt.Errorf("memo cannot be encoded: %w", err)}
+	}
+	kept := *o
+	kept.memo = memo
+	return &kept
+}
+
+// Error describes the outcome.
+func (o *Outcome) Error() string {
+	if o.err != nil {
+		return o.err.Error()
+	}
+	return "job outcome: " + string(o.move)
+}
+
+// Unwrap is the error inside, if any.
+func (o *Outcome) Unwrap() error { return o.err }
+
+// Settlement is the settlement that the outcome asks for, still without the
+// job's id and fence. It is for engines.
+func (o *Outcome) Settlement() Settlement {
+	s := Settlement{Move: o.move, After: o.after, At: o.at, Memo: o.memo, Replace: o.replace}
+	switch o.move {
+	case Fail:
+		s.Reason = ReasonFatal
+	case Again:
+		s.Reason = ReasonError
+	}
+	if o.err != nil {
+		s.Error = o.err.Error()
+	}
+	return s
+}

@@ -1,0 +1,67 @@
+package fairlead
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Retry is the pause between a failed attempt and the next. The zero value is
+// exponential with full jitter from one second to one hour.
+type Retry struct {
+	Base    time.Duration `json:"base,omitempty"`    // pause after the first failure; default 1s
+	Factor  float64       `json:"factor,omitempty"`  // growth per failure; default 2, 1 is a fixed pause
+	Max     time.Duration `json:"max,omitempty"`     // no pause is longer; default 1h
+	Precise bool          `json:"precise,omitempty"` // no jitter
+}
+
+// Fixed is a pause of always d.
+func Fixed(d time.Duration) *Retry { return &Retry{Base: d, Factor: 1, Max: d, Precise: true} }
+
+// Exponential doubles the pause from base up to max. With full jitter the
+// actual pause is uniform between zero and that, so that jobs which failed
+// together do not come back together.
+func Exponential(base, max time.Duration) *Retry { return &Retry{Base: base, Factor: 2, Max: max} }
+
+// Delay is the pause after the given number of failures (1 for the first).
+func (r *Retry) Delay(failures int) time.Duration {
+	if r == nil {
+		r = &Retry{}
+	}
+	base, factor, ceiling := r.Base, r.Factor, r.Max
+	if base <= 0 {
+		base = time.Second
+	}
+	if factor == 0 {
+		factor = 2
+	}
+	if ceiling <= 0 {
+		ceiling = time.Hour
+	}
+	delay := float64(base)
+	for i := 1; i < failures && delay < float64(ceiling) && factor > 1; i++ {
+		delay *= factor
+	}
+	pause := ceiling
+	if delay < float64(ceiling) {
+		pause = time.Duration(delay)
+	}
+	if r.Precise || pause <= 0 {
+		return pause
+	}
+	return rand.N(pause + 1)
+}
+
+func (r *Retry) validate() error {
+	switch {
+	case r == nil:
+		return nil
+	case r.Base < 0:
+		return fmt.Errorf("retry.base is %v; use zero for the default or a positive duration", r.Base)
+	case r.Max < 0:
+		return fmt.Errorf("retry.max is %v; use zero for the default or a positive duration", r.Max)
+	case r.Factor != 0 && !(r.Factor >= 1 && r.Factor <= 100): // also refuses NaN
+		return fmt.Errorf("retry.factor is %v; it must be between 1 and 100", r.Factor)
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Run is what a handler can tell its node while it works. The engine puts one
+// into every handler's context.
+type Run interface {
+	// Save stores progress and memo under the job's fence.
+	Save(ctx context.Context, save Save) error
+	// SetOutput keeps the result until the run ends.
+	SetOutput(output json.RawMessage)
+	// Job is the job that runs.
+	Job() *Job
+}
+
+type runKey struct{}
+
+// ContextWithRun is for engines and tests of handlers.
+func ContextWithRun(ctx context.Context, run Run) context.Context {
+	return context.WithValue(ctx, runKey{}, run)
+}
+
+var errNoRun = errors.New("fairlead: this context does not belong to a running job")
+
+func runOf(ctx context.Context) (Run, error) {
+	run, ok := ctx.Value(runKey{}).(Run)
+	if !ok {
+		return nil, errNoRun
+	}
+	return run, nil
+}
+
+// SetOutput keeps v, encoded as JSON, as the result of the running job. It is
+// stored with the job's success.
+func SetOutput(ctx context.Context, v any) error {
+	run, err := runOf(ctx)
+	if err != nil {
+		return err
+	}
+	output, err := encode("output", v)
+	if err != nil {
+		return err
+	}
+	run.SetOutput(output)
+	return nil
+}
+
+// Progress stores v, encoded as JSON, as the progress of the running job, and
+// forgets its crashes. It fails with ErrLeaseLost if the job has been taken
+// away; the handler's context is then about to end.
+func Progress(ctx context.Context, v any) error {
+	run, err := runOf(ctx)
+	if err != nil {
+		return err
+	}
+	progress, err := encode("progress", v)
+	if err != nil {
+		return err
+	}
+	return run.Save(ctx, Save{ID: run.Job().ID, Fence: run.Job().Fence, Progress: progress})
+}
+
+// Remember stores v, encoded as JSON, as the memo of the running job at once,
+// so that it survives a crash. It fails as Progress does.
+func Remember(ctx context.Context, v any) error {
+	run, err := runOf(ctx)
+	if err != nil {
+		return err
+	}
+	memo, err := encode("memo", v)
+	if err != nil {
+		return err
+	}
+	return run.Save(ctx, Save{ID: run.Job().ID, Fence: run.Job().Fence, Memo: memo})
+}
+
+func encode(what string, v any) (json.RawMessage, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be encoded: %w", what, err)
+	}
+	if err := checkJSON(raw); err != nil {
+		return nil, &InvalidError{Fields: []FieldError{{Field: what, Message: err.Error()}}}
+	}
+	return raw, nil
+}

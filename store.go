@@ -1,0 +1,326 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// Store keeps jobs in a SQL database. It is the whole truth: what is not in
+// the store does not exist, and a node may vanish at any instant without
+// losing any of it.
+//
+// # Where a job is
+//
+// Every live or finished job is in exactly one place: scheduled, ready,
+// running, waiting or done. A move takes it out of one place and puts it into
+// another in one transaction, and the taking out must hit: of two concurrent
+// moves of one job exactly one wins, and a reader finds the job exactly once.
+//
+// # Time
+//
+// Due times and leases are judged by the database's clock, read after the
+// locks of the move were taken. Times are kept to the microsecond.
+//
+// # Errors
+//
+// Methods wrap ErrNotFound, ErrConflict, ErrInvalid, ErrLeaseLost and
+// ErrExpired where they say so. Any other error means that the outcome is
+// unknown: the move may or may not have happened, and repeating it is safe.
+// Deadlocks and serialization failures are retried inside the store.
+//
+// # Use
+//
+// All methods may be called by many goroutines at once. A store does not keep
+// slices or jobs it was given, and a caller may change what it got back.
+// storetest is this contract as an executable suite.
+type Store interface {
+	Enqueuer
+	Reader
+	Operator
+	Worker
+	Keeper
+
+	// Close releases the store's connections. Nodes are to be stopped first.
+	Close() error
+}
+
+// Enqueuer puts new jobs into the store.
+type Enqueuer interface {
+	// Enqueue stores all jobs or none, sets their IDs, and wakes nodes that
+	// may run them. A job that is due goes to ready, any other to scheduled.
+	// Jobs have been through NormalizeJobs. A zero StartBy becomes the due
+	// time. It fails with ErrConflict if a key is taken and the job says
+	// RefuseDuplicate, or says ReplaceDuplicate and the holder is running,
+	// waiting or finished; under KeepDuplicate the job gets the holder's ID.
+	// Two jobs of one call with the same key count as duplicates of each other.
+	Enqueue(ctx context.Context, jobs []*Job) error
+}
+
+// Tx is the caller's own database transaction, made by the Tx method of a
+// store. What it does becomes visible when the caller commits, and never if
+// the caller rolls back.
+type Tx interface {
+	// Enqueue is Store.Enqueue inside the transaction. Nobody is woken.
+	Enqueue(ctx context.Context, jobs []*Job) error
+	// Settle is Store.Settle inside the transaction.
+	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
+	// Wake tells nodes of the jobs enqueued so far. Call it after the commit;
+	// without it the nodes' polling finds them.
+	Wake()
+}
+
+// Reader answers questions. Every answer comes from one snapshot.
+type Reader interface {
+	// Get returns the job, or ErrNotFound.
+	Get(ctx context.Context, id int64) (*Job, error)
+	// Find returns the jobs that match, newest (largest ID) first.
+	Find(ctx context.Context, filter Filter) ([]*Job, error)
+	// Tally counts the jobs that match by state. States without jobs are absent.
+	Tally(ctx context.Context, filter Filter) (map[State]int64, error)
+	// Attempts lists the recorded runs of a job, oldest first: those that
+	// failed, timed out or crashed.
+	Attempts(ctx context.Context, id int64) ([]Attempt, error)
+	// Nodes lists the nodes that are alive and those not yet forgotten.
+	Nodes(ctx context.Context) ([]Node, error)
+	// Pauses lists what is paused.
+	Pauses(ctx context.Context) ([]Pause, error)
+	// Now is the database's clock.
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// Filter chooses jobs. Empty fields choose all; of several fields all must match.
+type Filter struct {
+	IDs     []int64
+	States  []State
+	Kinds   []string
+	Queues  []string
+	Tenants []string
+	Key     string
+	Below   int64 // only IDs smaller than this: the last ID of the page before
+	Limit   int   // of Find; zero means 100
+}
+
+// Operator is what people and programs do to jobs from outside. Each method
+// fails with ErrNotFound for an unknown ID and with ErrConflict, changing
+// nothing, where it says that a state forbids it.
+type Operator interface {
+	// Cancel ends a scheduled, ready, parked or waiting job as cancelled. A
+	// running job is asked to stop: its node hears of it with the next beat,
+	// and unless its handler succeeds the job then ends as cancelled instead of
+	// being retried, released or awaited. Finished jobs conflict.
+	Cancel(ctx context.Context, id int64, reason string) error
+	// Reopen makes a failed or cancelled job ready again, with its failures and
+	// crashes forgotten, its memo and its numbering of runs kept. It takes the
+	// job's key again and conflicts if another job holds it. Other states conflict.
+	Reopen(ctx context.Context, id int64) error
+	// Reschedule sets when a scheduled or ready job becomes due. Its StartBy
+	// moves along if it was the due time. Other states conflict.
+	Reschedule(ctx context.Context, id int64, notBefore time.Time) error
+	// RunNow makes a scheduled job ready at once; a ready job stays as it is.
+	// Other states conflict.
+	RunNow(ctx context.Context, id int64) error
+	// SetPriority changes the priority of a job, at once while it waits for a
+	// slot, from its next attempt on while it runs. Finished jobs conflict.
+	SetPriority(ctx context.Context, id int64, priority int) error
+	// Delete removes a job and all that is known of it. Running and waiting
+	// jobs conflict.
+	Delete(ctx context.Context, id int64) error
+	// Pause stops jobs of a queue or kind from being claimed: none is claimed
+	// after Pause has returned. Pausing twice is one pause.
+	Pause(ctx context.Context, pause Pause) error
+	// Resume undoes Pause and wakes nodes. Resuming what is not paused is fine.
+	Resume(ctx context.Context, pause Pause) error
+	// Resolve answers for a waiting job: its Move is Succeed, Fail or Retry. An
+	// answer that overtakes the job's move to waiting is kept and consumed by
+	// that move. It fails with ErrLeaseLost if the fence is not the job's, with
+	// ErrExpired after the deadline, and with ErrConflict if the job has been
+	// answered differently; the same answer again is fine.
+	Resolve(ctx context.Context, answer Settlement) error
+}
+
+// Pause names what is paused: one queue or one kind.
+type Pause struct {
+	Scope PauseScope
+	Name  string
+}
+
+// PauseScope tells what a Pause names.
+type PauseScope string
+
+// The scopes of a pause.
+const (
+	PauseQueue PauseScope = "queue"
+	PauseKind  PauseScope = "kind"
+)
+
+// Worker is what a node does with the jobs it runs.
+type Worker interface {
+	// Join registers a node and grants it a lease. IDs grow and are never
+	// reused.
+	Join(ctx context.Context, node Node, lease time.Duration) (NodeID, error)
+	// Beat extends the lease of a live node and records what it reports. It
+	// fails with ErrLeaseLost if the node is unknown, was declared dead, or let
+	// its lease run out: the process then starts over as a new node.
+	Beat(ctx context.Context, beat Beat) (BeatAnswer, error)
+	// Leave ends the node's lease at once; what it still holds can be reaped.
+	Leave(ctx context.Context, node NodeID) error
+
+	// Claim leases ready jobs to a live node: the first by priority, StartBy
+	// and ID of those that are committed, unlocked, served by the scope and not
+	// paused. Each gets the next attempt number and a fence larger than any it
+	// had before. Crash suspects (see SoloAfter) are claimed only if the claim
+	// is Solo. A node without a live lease gets ErrLeaseLost.
+	Claim(ctx context.Context, claim Claim) ([]*Job, error)
+	// Settle moves running jobs on as their handlers decided, each under its
+	// fence. The answer has one entry per settlement, in order; a lost lease is
+	// such an entry and never an error of the call. Repeating a settlement
+	// whose answer was lost is fine.
+	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
+	// Save keeps progress and memo of a running job under its fence, and
+	// forgets its crashes. It fails with ErrLeaseLost.
+	Save(ctx context.Context, save Save) error
+	// Held lists the jobs that are leased to the node.
+	Held(ctx context.Context, node NodeID) ([]Held, error)
+
+	// Listen calls wake whenever there may be something new for the scope,
+	// until ctx ends; then it returns nil. Wakes are hints: some are lost, some
+	// are idle, none is late by design.
+	Listen(ctx context.Context, scope *Scope, wake func(Wake)) error
+}
+
+// Scope says which ready jobs a node may claim. It does not change once used.
+type Scope struct {
+	Queues []string // nil: all but Except
+	Except []string
+	Kinds  []string // handled kinds; others are left for nodes that know them
+}
+
+// Claim asks for ready jobs.
+type Claim struct {
+	Node  NodeID
+	Scope *Scope
+	Max   int
+	Rooms map[string]int // kind → at most so many of it; kinds not named have room for Max
+	Solo  bool           // claim crash suspects, and nothing else
+}
+
+// SoloAfter is how many crashes make a reaped job a suspect. A node runs at most
+// one suspect at a time, so that a job which kills its node is found out while
+// those that merely ran beside it go free.
+const SoloAfter = 3
+
+// Move is what becomes of a running (or waiting) job.
+type Move string
+
+// The moves out of running.
+const (
+	Succeed Move = "succeed" // to done
+	Fail    Move = "fail"    // to done; recorded as an attempt
+	Drop    Move = "drop"    // to done as cancelled
+	Again   Move = "again"   // to scheduled: a failed attempt, tried again later; recorded as an attempt
+	Snooze  Move = "snooze"  // to scheduled: not a failure
+	GiveUp  Move = "release" // to ready as if never claimed: uses up no attempt number
+	Wait    Move = "await"   // to waiting
+)
+
+// Settlement is the end of one run.
+type Settlement struct {
+	ID    int64
+	Fence int64
+	Move  Move
+
+	After    time.Duration   // Again, Snooze: due so long after the database's now. Wait: time until the deadline
+	At       time.Time       // Again, Snooze: due then, instead of After
+	Output   json.RawMessage // Succeed
+	Reason   Reason          // Fail, Again, Drop
+	Error    string          // Fail, Again, Drop
+	Memo     json.RawMessage // kept for the next run if not nil
+	Replace  *Job            // Succeed: enqueued in the same transaction
+	FreeKey  bool            // whether the job has a key to give back; true is always right
+	Progress json.RawMessage // kept if not nil
+}
+
+// Settled says what became of one settlement.
+type Settled int
+
+// What a settlement can lead to.
+const (
+	SettledAsAsked   Settled = iota // moved now, or found to have been moved by the same fence before
+	SettledCancelled                // somebody had asked to cancel it: it ended as cancelled
+	SettledLost                     // the fence is not current: nothing was changed
+)
+
+// Save is what a handler reports while it runs.
+type Save struct {
+	ID       int64
+	Fence    int64
+	Progress json.RawMessage // nil: as it was
+	Memo     json.RawMessage // nil: as it was
+}
+
+// Held is one lease.
+type Held struct {
+	ID    int64
+	Fence int64
+}
+
+// Wake says what may be new.
+type Wake int
+
+// The kinds of news.
+const (
+	WakeWork   Wake = iota // jobs became ready
+	WakeLater              // jobs were scheduled: the next one may be due sooner than was known
+	WakeCancel             // a running job was asked to stop
+)
+
+// Keeper is the housekeeping that every node does. All of it is idempotent
+// and may run on many nodes at once.
+type Keeper interface {
+	// Promote makes at most limit due scheduled jobs ready, earliest first,
+	// and tells how long it is until the next is due.
+	Promote(ctx context.Context, limit int) (Promotion, error)
+	// Reap declares nodes dead whose lease has run out, and takes back at most
+	// Limit jobs leased to dead or unknown nodes. Each gets a crash recorded and
+	// becomes ready, or ends: as cancelled if somebody had asked for it or its
+	// OnCrash says so, as failed with ReasonPoison once it has crashed more than
+	// MaxCrashes times. A crash does not count against MaxAttempts.
+	Reap(ctx context.Context, reap Reap) (Reaped, error)
+	// Expire fails at most limit waiting jobs whose deadline has passed, with
+	// ReasonDeadline.
+	Expire(ctx context.Context, limit int) (int, error)
+	// Prune removes at most limit finished jobs that are older than their
+	// outcome's retention, and long dead nodes.
+	Prune(ctx context.Context, keep Retention, limit int) (int, error)
+}
+
+// Promotion is the answer of Promote.
+type Promotion struct {
+	Moved int
+	Next  time.Duration // until the next scheduled job is due; negative if there is none
+}
+
+// Reap asks for taking back.
+type Reap struct {
+	By         NodeID
+	MaxCrashes int
+	Limit      int
+}
+
+// Reaped is the answer of Reap.
+type Reaped struct {
+	Nodes     int // newly declared dead
+	Jobs      int // made ready again
+	Poisoned  int
+	Cancelled int
+}
+
+// Retention is how long finished jobs are kept, per outcome. Zero keeps them
+// forever.
+type Retention struct {
+	Succeeded time.Duration
+	Failed    time.Duration
+	Cancelled time.Duration
+	Skipped   time.Duration
+}
