@@ -12,15 +12,17 @@ import (
 // them, because the node lives. It looks once per lease, and after every claim
 // that failed.
 func (l *life) keepAuditing(ctx context.Context) {
-	l.audits.run(ctx, func(ctx context.Context) (time.Duration, error) {
-		strays, err := l.strays(ctx)
-		if err != nil || len(strays) == 0 {
-			return 0, err
-		}
-		l.log.Warn("releasing jobs of a claim whose answer was lost", "jobs", len(strays))
-		_, err = l.store.Settle(ctx, strays)
-		return 0, err
-	})
+	l.audits.run(ctx, func(ctx context.Context) (time.Duration, error) { return 0, l.releaseStrays(ctx) })
+}
+
+func (l *life) releaseStrays(ctx context.Context) error {
+	strays, err := l.strays(ctx)
+	if err != nil || len(strays) == 0 {
+		return err
+	}
+	l.log.Warn("releasing jobs of a claim whose answer was lost", "jobs", len(strays))
+	_, err = l.store.Settle(ctx, strays)
+	return err
 }
 
 // strays are the unknown leases. While it looks no claim is under way, so that

@@ -37,7 +37,7 @@ func (l *life) beat(ctx context.Context) error {
 	beat := fairlead.Beat{Node: l.id, Lease: l.options.Lease}
 	for _, g := range l.groups {
 		beat.Idle += max(0, g.slots-int(g.busy.Load()))
-		beat.Queued += int(g.queued.Load())
+		beat.Queued += g.crew.queued()
 	}
 	sent := time.Now()
 	answer, err := l.store.Beat(ctx, beat)

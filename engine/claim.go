@@ -89,6 +89,10 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 	g.life.claiming.RLock()
 	defer g.life.claiming.RUnlock()
 	ask.Node, ask.Scope, ask.Rooms = g.life.id, g.scope, g.rooms()
+	// A claim that has been sent is waited for even at shutdown: abandoning it
+	// would leave jobs leased to a node that does not know of them.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.life.options.Lease)
+	defer cancel()
 	begin := time.Now()
 	jobs, err := g.life.store.Claim(ctx, ask)
 	if err != nil {
@@ -109,7 +113,7 @@ func (g *group) room() int {
 	if g.life.settler.unsaved() > g.slots+g.life.options.QueueSize {
 		return 0 // the store does not keep up: taking more would only pile up
 	}
-	return min(g.target()-int(g.busy.Load())-int(g.queued.Load()), g.life.options.ClaimBatch)
+	return min(g.target()-int(g.held.Load()), g.life.options.ClaimBatch)
 }
 
 // target is how many jobs the group wants to hold: one per slot and those that

@@ -157,7 +157,7 @@ func (e *Engine) Stats() Stats {
 	s.Unsaved = l.settler.unsaved()
 	for _, g := range l.groups {
 		s.Busy += int(g.busy.Load())
-		s.Queued += int(g.queued.Load())
+		s.Queued += g.crew.queued()
 	}
 	return s
 }

@@ -1,14 +1,12 @@
 package engine
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// group is a number of slots and the queues that share them. Claimed jobs wait
-// in its queue until one of its workers takes them.
+// group is a number of slots and the queues that share them.
 type group struct {
 	life    *life
 	scope   *fairlead.Scope
@@ -18,8 +16,8 @@ type group struct {
 	claims   *loop
 	suspects *loop
 
-	queue   chan *run
-	queued  atomic.Int64 // in queue
+	crew    *crew
+	held    atomic.Int64 // jobs queued or running
 	busy    atomic.Int64 // slots that run a handler
 	started atomic.Int64 // runs taken by workers, ever: tells the rate
 	ahead   atomic.Int64 // jobs worth holding beyond the slots
@@ -27,10 +25,6 @@ type group struct {
 	resting atomic.Bool  // the claim loop waits for a moment on purpose
 
 	kinds map[string]*kindRoom // those with a MaxRunning; shared by the node's groups
-
-	mu      sync.Mutex
-	workers int // goroutines that take from queue
-	closed  bool
 }
 
 // kindRoom bounds one kind on this node.
@@ -41,13 +35,13 @@ type kindRoom struct {
 
 func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds map[string]*kindRoom) *group {
 	o := l.options
-	return &group{
+	g := &group{
 		life: l, scope: plan.scope, slots: plan.slots, entries: entries, kinds: kinds,
 		claims:   newLoop("claim", o.Poll, l.log),
 		suspects: newLoop("claim suspects", o.Poll, l.log),
-		// A claim asks for no more than this, so that handing over never blocks.
-		queue: make(chan *run, plan.slots+o.QueueSize+1),
 	}
+	g.crew = newCrew(plan.slots, g.work)
+	return g
 }
 
 // wake says that there may be jobs to claim.
@@ -71,61 +65,42 @@ func (g *group) accept(jobs []*fairlead.Job) {
 		}
 	}
 	g.life.registry.add(runs)
-	g.queued.Add(int64(len(runs)))
-	for _, r := range runs {
-		g.queue <- r
-	}
-	g.hire()
+	g.held.Add(int64(len(runs)))
+	g.crew.add(runs)
 }
 
-// hire starts workers for the jobs that have none, as far as there are slots.
-func (g *group) hire() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closed {
-		return
+// work runs one job in a slot, and reports whether the slot is still the
+// worker's own.
+func (g *group) work(r *run) bool {
+	g.busy.Add(1)
+	g.started.Add(1)
+	g.life.execute(r)
+	if room := g.kinds[r.job.Kind]; room != nil {
+		room.held.Add(-1)
+		g.wake() // the last claim may have left jobs of this kind
 	}
-	// A worker counts its job as busy before it counts it as no longer queued,
-	// so that this sum never misses one.
-	for need := int(g.queued.Load() + g.busy.Load()); g.workers < min(need, g.slots); {
-		g.workers++
-		go g.work()
+	if !r.slotted.CompareAndSwap(false, true) {
+		return false
 	}
+	g.free()
+	return true
 }
 
-// work is one worker: it takes jobs until the queue is closed. The life waits
-// for workers through the registry and stopWorkers.
-func (g *group) work() {
-	for r := range g.queue {
-		g.busy.Add(1)
-		g.queued.Add(-1)
-		g.started.Add(1)
-		g.life.execute(r)
-		if room := g.kinds[r.job.Kind]; room != nil {
-			room.held.Add(-1)
-			g.wake() // the last claim may have left jobs of this kind
-		}
-		if !r.slotted.CompareAndSwap(false, true) {
-			return // another worker has its slot
-		}
-		g.busy.Add(-1)
-		if g.backlog.Load() {
-			g.wake()
-		}
+// free notes that a job needs no slot any more.
+func (g *group) free() {
+	g.busy.Add(-1)
+	g.held.Add(-1)
+	if g.backlog.Load() {
+		g.wake()
 	}
 }
 
 // giveSlotAway lets another worker have the slot of a run that will not end.
 func (g *group) giveSlotAway(r *run) {
-	if !r.slotted.CompareAndSwap(false, true) {
-		return
+	if r.slotted.CompareAndSwap(false, true) {
+		g.crew.giveSlotAway()
+		g.free()
 	}
-	g.mu.Lock()
-	g.workers--
-	g.mu.Unlock()
-	g.busy.Add(-1)
-	g.hire()
-	g.wake()
 }
 
 // giveBackQueued releases what has not started.
@@ -146,24 +121,7 @@ func (g *group) dropQueued() {
 }
 
 func (g *group) emptyQueue() []*run {
-	var runs []*run
-	for {
-		select {
-		case r := <-g.queue:
-			g.queued.Add(-1)
-			runs = append(runs, r)
-		default:
-			return runs
-		}
-	}
-}
-
-// stopWorkers ends the workers once they have nothing left to do.
-func (g *group) stopWorkers() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if !g.closed {
-		g.closed = true
-		close(g.queue)
-	}
+	runs := g.crew.empty()
+	g.held.Add(-int64(len(runs)))
+	return runs
 }

@@ -103,6 +103,9 @@ func (l *life) run(ctx context.Context) error {
 		l.draining.Store(true)
 		endWork()
 		work.Wait()
+		if err := l.releaseStrays(base); err != nil {
+			l.log.Warn("could not look for jobs of claims whose answer was lost", "error", err)
+		}
 		if !l.drain(lost) {
 			result = fairlead.ErrLeaseLost
 		}
@@ -164,9 +167,18 @@ func (l *life) awaitHandlers(grace time.Duration) int {
 	case <-timer.C:
 	}
 	for _, g := range l.groups {
-		g.stopWorkers()
+		g.crew.close()
 	}
-	return l.registry.size()
+	remaining := l.registry.snapshot()
+	for _, r := range remaining {
+		l.abandon(r)
+	}
+	if len(remaining) == 0 {
+		for _, g := range l.groups {
+			g.crew.all.Wait()
+		}
+	}
+	return len(remaining)
 }
 
 // leave gives up the lease so that others need not wait for its end. If it

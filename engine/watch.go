@@ -34,16 +34,22 @@ func (l *life) watchOnce(now time.Time) {
 			continue
 		}
 		stuck++
-		if r.settled.CompareAndSwap(false, true) {
-			l.options.Observer.Abandoned(r.job)
-			l.log.Error("handler ignores the end of its context: its job goes on without it", "job", r.job.ID, "kind", r.job.Kind)
-			l.settle(r, errors.Join(errStuck, r.why()))
-		}
+		l.abandon(r)
 		if late >= l.options.StuckLimit {
 			r.group.giveSlotAway(r)
 		}
 	}
 	l.stuck.Store(stuck)
+}
+
+// abandon settles the job of a handler that will not return. Whatever it
+// returns later is too late.
+func (l *life) abandon(r *run) {
+	if r.settled.CompareAndSwap(false, true) {
+		l.options.Observer.Abandoned(r.job)
+		l.log.Error("handler ignores the end of its context: its job goes on without it", "job", r.job.ID, "kind", r.job.Kind)
+		l.settle(r, errors.Join(errStuck, r.why()))
+	}
 }
 
 var errStuck = errors.New("the handler did not return in time after its context had ended")

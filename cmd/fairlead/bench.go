@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/bench"
+)
+
+type benchOptions struct {
+	db                string
+	spec              bench.Spec
+	slots, claimBatch int
+	processes         int
+	output            string
+}
+
+func newBenchCommand() *cobra.Command {
+	var o benchOptions
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure this machine and its database",
+		Long: "Measure this machine and its database: how many jobs a second, and what each costs in\n" +
+			"CPU time of this process and of a database server on the same machine.\n\n" +
+			"Flags that a workload has no use for are ignored, so that one set of flags serves all.\n" +
+			"The jobs stay in the database until they are pruned.",
+		Args: cobra.NoArgs,
+	}
+	f := cmd.PersistentFlags()
+	f.StringVar(&o.db, "db", defaultDatabase, databaseUsage)
+	f.IntVar(&o.spec.Jobs, "jobs", 0, "number of jobs (0: 100,000; latency 500; sustained and longtx as many as --seconds allows)")
+	f.Float64Var(&o.spec.Seconds, "seconds", 0, "how long sustained, longtx and latency go on (0: 10, or until --jobs are done)")
+	f.IntVar(&o.spec.Clients, "clients", 0, "concurrent callers; enqueue then stores one job per call (0: 1; sustained and longtx 2)")
+	f.IntVar(&o.spec.Batch, "batch", 0, "jobs per call of Enqueue (0: 1000; sustained and longtx 100)")
+	f.IntVar(&o.slots, "slots", 0, fmt.Sprintf("jobs that the node runs at once (0: %d; latency the default of serve)", bench.LoadSlots))
+	f.IntVar(&o.claimBatch, "claim-batch", 0, fmt.Sprintf("jobs per claim, at most (0: %d)", bench.LoadClaimBatch))
+	f.IntVar(&o.processes, "processes", 1, "2: latency with the worker in another process")
+	f.StringVarP(&o.output, "output", "o", "table", "table or json")
+	for _, w := range []struct{ name, short string }{
+		{bench.Enqueue, "Store jobs of kind noop in the default queue, for nodes to run"},
+		{bench.Drain, "Run a backlog"},
+		{bench.Sustained, "Store and run jobs at the same time"},
+		{bench.Latency, "From enqueueing to the start of the handler, on an idle node with default settings"},
+		{bench.LongTx, "Sustained (drain with --jobs) beside a transaction that stays open"},
+	} {
+		cmd.AddCommand(&cobra.Command{
+			Use:   w.name,
+			Short: w.short,
+			Args:  cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				o.spec.Workload = w.name
+				return runBench(cmd, o)
+			},
+		})
+	}
+	cmd.AddCommand(newBenchWorkerCommand())
+	return cmd
+}
+
+func (o benchOptions) validate() error {
+	for _, v := range []struct {
+		flag  string
+		value float64
+	}{
+		{"jobs", float64(o.spec.Jobs)},
+		{"seconds", o.spec.Seconds},
+		{"clients", float64(o.spec.Clients)},
+		{"batch", float64(o.spec.Batch)},
+		{"slots", float64(o.slots)},
+		{"claim-batch", float64(o.claimBatch)},
+	} {
+		if v.value < 0 {
+			return usagef("--%s %v: it must be positive", v.flag, v.value)
+		}
+	}
+	if o.processes != 1 && o.processes != 2 {
+		return usagef("--processes %d: use 1 or 2", o.processes)
+	}
+	if o.output != "table" && o.output != "json" {
+		return usagef("--output %q: use table or json", o.output)
+	}
+	return nil
+}
+
+func runBench(cmd *cobra.Command, o benchOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	result, err := measure(cmd.Context(), o, bench.NewProgress(cmd.ErrOrStderr()))
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	if o.output == "json" {
+		return result.WriteJSON(cmd.OutOrStdout())
+	}
+	return result.WriteTable(cmd.OutOrStdout())
+}
+
+func measure(ctx context.Context, o benchOptions, progress *bench.Progress) (_ bench.Result, err error) {
+	store, err := openStore(ctx, o.db)
+	if err != nil {
+		return bench.Result{}, fmt.Errorf("open %s: %w", withoutPassword(o.db), err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	server, err := bench.OpenServer(ctx, o.db)
+	if err != nil {
+		return bench.Result{}, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	scheduler, err := o.scheduler(store)
+	if err != nil {
+		return bench.Result{}, err
+	}
+	result, err := bench.Bench{Spec: o.spec, Scheduler: scheduler, Server: server, Progress: progress}.Run(ctx)
+	if o.spec.Workload == bench.Latency {
+		result.Processes = o.processes
+	}
+	return result, err
+}
+
+// scheduler is what the workload runs on.
+func (o benchOptions) scheduler(store fairlead.Store) (bench.Scheduler, error) {
+	own := &bench.Fairlead{Store: store, Kind: bench.KindOwn, Queue: bench.OwnQueue(), Slots: o.slots, ClaimBatch: o.claimBatch}
+	switch {
+	case o.spec.Workload == bench.Enqueue:
+		own.Kind, own.Queue = bench.KindNoop, fairlead.DefaultQueue
+	case o.spec.Workload == bench.Latency && o.processes == 2:
+		return remoteWorker(own, o.db)
+	case o.spec.Workload != bench.Latency:
+		own.UnderLoad()
+	}
+	return own, nil
+}

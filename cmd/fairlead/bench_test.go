@@ -1,0 +1,74 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func TestBenchPrintsAResultThatProgramsCanRead(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
+	for _, workload := range []string{"enqueue", "drain", "sustained", "latency", "longtx"} {
+		t.Run(workload, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			args := []string{"bench", workload, "--db", db, "--jobs", "20", "--batch", "10", "--seconds", "5", "-o", "json"}
+			if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, stderr.String())
+			}
+			var result map[string]any
+			if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+				t.Fatalf("%v in %q", err, stdout.String())
+			}
+			for _, key := range []string{"seconds", "rate", "client_us_per_job", "server_us_per_job"} {
+				if _, ok := result[key].(float64); !ok {
+					t.Errorf("%s is missing in %v", key, result)
+				}
+			}
+			if result["workload"] != workload || result["store"] != "sqlite" || result["jobs"].(float64) < 20 {
+				t.Errorf("got %v", result)
+			}
+		})
+	}
+}
+
+func TestBenchEnqueueLeavesJobsForANode(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"bench", "enqueue", "--db", db, "--jobs", "1500"}, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	if !strings.Contains(stdout.String(), "1,500") {
+		t.Errorf("the table does not tell the number of jobs:\n%s", stdout.String())
+	}
+	store, err := openStore(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	tally, err := store.Tally(t.Context(), fairlead.Filter{Kinds: []string{"noop"}, Queues: []string{fairlead.DefaultQueue}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tally[fairlead.Ready] != 1500 {
+		t.Errorf("the store has %v, want 1500 ready", tally)
+	}
+}
+
+func TestBenchRefusesNonsense(t *testing.T) {
+	for _, args := range []string{
+		"bench drain --jobs -1",
+		"bench sustained --seconds -0.5",
+		"bench latency --processes 3",
+		"bench drain -o yaml",
+		"bench drain --frobnicate",
+	} {
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != exitUsage {
+			t.Errorf("%s: exit code %d, want %d: %s", args, code, exitUsage, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func newMigrateCommand() *cobra.Command {
+	var db string
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Show and change the schema of the database",
+		Long:  "Show and change the schema of the database. serve brings it up to date by itself.",
+		Args:  cobra.NoArgs,
+	}
+	cmd.PersistentFlags().StringVar(&db, "db", defaultDatabase, databaseUsage)
+	action := func(use, short string, run func(ctx context.Context, store fairlead.Migrator, out io.Writer) error) {
+		cmd.AddCommand(&cobra.Command{
+			Use: use, Short: short, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				store, err := openDatabase(cmd.Context(), db, true)
+				if err != nil {
+					return fmt.Errorf("open %s: %w", withoutPassword(db), err)
+				}
+				defer store.Close()
+				return run(cmd.Context(), store, cmd.OutOrStdout())
+			},
+		})
+	}
+	action("up", "Apply the migrations that are missing", func(ctx context.Context, store fairlead.Migrator, out io.Writer) error {
+		schema, err := store.Migrate(ctx)
+		if err != nil {
+			return err
+		}
+		return printSchema(out, schema)
+	})
+	action("status", "Show which migrations are applied", func(ctx context.Context, store fairlead.Migrator, out io.Writer) error {
+		schema, err := store.Schema(ctx)
+		if err != nil {
+			return err
+		}
+		return printSchema(out, schema)
+	})
+	action("print", "Print all migrations as SQL", func(_ context.Context, store fairlead.Migrator, out io.Writer) error {
+		_, err := io.WriteString(out, store.Script())
+		return err
+	})
+	return cmd
+}
+
+func printSchema(out io.Writer, schema fairlead.Schema) error {
+	if len(schema.Pending) == 0 {
+		_, err := fmt.Fprintf(out, "schema version %d of %d: up to date\n", schema.Current, schema.Latest)
+		return err
+	}
+	_, err := fmt.Fprintf(out, "schema version %d of %d; pending: %s (run fairlead migrate up)\n",
+		schema.Current, schema.Latest, strings.Join(schema.Pending, ", "))
+	return err
+}
