@@ -28,7 +28,7 @@ func newBenchCommand() *cobra.Command {
 			"CPU time of this process and of a database server on the same machine.\n\n" +
 			"Flags that a workload has no use for are ignored, so that one set of flags serves all.\n" +
 			"The jobs stay in the database until they are pruned.",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 	}
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.db, "db", defaultDatabase, databaseUsage)
@@ -50,7 +50,7 @@ func newBenchCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use:   w.name,
 			Short: w.short,
-			Args:  cobra.NoArgs,
+			Args:  noArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				o.spec.Workload = w.name
 				return runBench(cmd, o)

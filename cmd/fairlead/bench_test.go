@@ -48,7 +48,11 @@ func TestBenchEnqueueLeavesJobsForANode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer store.Close()
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	tally, err := store.Tally(t.Context(), fairlead.Filter{Kinds: []string{"noop"}, Queues: []string{fairlead.DefaultQueue}})
 	if err != nil {
 		t.Fatal(err)

@@ -31,7 +31,7 @@ func newBenchWorkerCommand() *cobra.Command {
 		Use:    "worker",
 		Short:  "The second process of bench latency --processes 2",
 		Hidden: true,
-		Args:   cobra.NoArgs,
+		Args:   noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return serveBench(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout())
 		},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -31,7 +32,8 @@ func main() {
 }
 
 // interruptible ends its context at the first SIGINT or SIGTERM, so that work
-// can drain, and the process at the second.
+// can drain, and the process at the second. A second one right behind the first
+// is the same wish twice: some supervisors signal the process and its group.
 func interruptible() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -39,7 +41,9 @@ func interruptible() (context.Context, context.CancelFunc) {
 	go func() {
 		<-signals
 		cancel()
-		<-signals
+		for first := time.Now(); time.Since(first) < 500*time.Millisecond; {
+			<-signals
+		}
 		os.Exit(exitFailure)
 	}()
 	return ctx, cancel

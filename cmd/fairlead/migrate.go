@@ -17,12 +17,13 @@ func newMigrateCommand() *cobra.Command {
 		Use:   "migrate",
 		Short: "Show and change the schema of the database",
 		Long:  "Show and change the schema of the database. serve brings it up to date by itself.",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.PersistentFlags().StringVar(&db, "db", defaultDatabase, databaseUsage)
 	action := func(use, short string, run func(ctx context.Context, store fairlead.Migrator, out io.Writer) error) {
 		cmd.AddCommand(&cobra.Command{
-			Use: use, Short: short, Args: cobra.NoArgs,
+			Use: use, Short: short, Args: noArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				store, err := openDatabase(cmd.Context(), db, true)
 				if err != nil {

@@ -39,7 +39,7 @@ func newServeCommand() *cobra.Command {
 			"or in a YAML file (queue-size: 100). The command line wins over the environment,\n" +
 			"and the environment over the file.\n\n" +
 			"The first SIGINT or SIGTERM drains the node, the second ends it at once.",
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !cmd.Flags().Changed("config") {
 				if file, ok := os.LookupEnv("FAIRLEAD_CONFIG"); ok {

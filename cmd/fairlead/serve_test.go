@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// served is the real program with serve running.
+type served struct {
+	url    string
+	cancel context.CancelFunc
+	exit   chan int
+	log    chan string // the rest of what it wrote
+}
+
+func startServe(t *testing.T, args ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	reader, writer := io.Pipe()
+	s := &served{cancel: cancel, exit: make(chan int, 1), log: make(chan string, 1)}
+	go func() {
+		s.exit <- run(ctx, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...), io.Discard, writer)
+		writer.Close()
+	}()
+	lines := bufio.NewReader(reader)
+	for s.url == "" {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("serve ended before it served: exit %d", <-s.exit)
+		}
+		if m := regexp.MustCompile(`url=(http://\S+)`).FindStringSubmatch(line); m != nil {
+			s.url = m[1]
+		}
+	}
+	go func() {
+		rest, _ := io.ReadAll(lines)
+		s.log <- string(rest)
+	}()
+	t.Cleanup(cancel)
+	return s
+}
+
+func (s *served) status(t *testing.T, path string) int {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	return response.StatusCode
+}
+
+func TestServeRunsTheBuiltinKindsAndDrains(t *testing.T) {
+	called := make(chan string, 1)
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { called <- r.Header.Get("Fairlead-Job") }))
+	defer target.Close()
+	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	node := startServe(t, "--db", db, "--poll", "20ms")
+
+	store, err := openStore(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	client := fairlead.NewClient(store)
+	args, err := json.Marshal(map[string]string{"url": target.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	noop, call := &fairlead.Job{Kind: "noop"}, &fairlead.Job{Kind: "http", Args: args}
+	if err := client.Enqueue(t.Context(), noop, call); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for _, job := range []*fairlead.Job{noop, call} {
+		done, err := client.Wait(ctx, job.ID)
+		if err != nil || done.State != fairlead.Succeeded {
+			t.Errorf("%s: %v %+v", job.Kind, err, done)
+		}
+	}
+	if id := <-called; id == "" {
+		t.Error("the target was not told the job")
+	}
+	if live, ready := node.status(t, "/livez"), node.status(t, "/readyz"); live != 200 || ready != 200 {
+		t.Errorf("livez %d, readyz %d", live, ready)
+	}
+	node.cancel()
+	if code := <-node.exit; code != exitOK {
+		t.Errorf("exit code %d", code)
+	}
+	if log := <-node.log; !strings.Contains(log, "left") {
+		t.Errorf("it did not leave the cluster:\n%s", log)
+	}
+}
+
+func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
+	for want, args := range map[string][]string{
+		"no authentication":      {"--addr", "0.0.0.0:7717"},
+		"sqlite://, postgres://": {"--db", "oracle://x"},
+		"allow-target":           {"--allow-target", "everything"},
+		"log-level":              {"--log-level", "loud"},
+		"three beats":            {"--lease", "1s", "--beat", "1s", "--db", "sqlite://:memory:"},
+		"takes no argument":      {"now"},
+	} {
+		var stderr strings.Builder
+		if code := run(t.Context(), append([]string{"serve"}, args...), io.Discard, &stderr); code != exitUsage || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%v: exit %d, %s", args, code, stderr.String())
+		}
+	}
+}
+
+func TestMigrateShowsAndAppliesTheSchema(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	migrate := func(verb string) string {
+		var stdout, stderr strings.Builder
+		if code := run(t.Context(), []string{"migrate", verb, "--db", db}, &stdout, &stderr); code != exitOK {
+			t.Fatalf("%s: exit %d: %s", verb, code, stderr.String())
+		}
+		return stdout.String()
+	}
+	for _, step := range []struct{ verb, want string }{
+		{"status", "pending: 0001_core"}, {"print", "create table"}, {"up", "up to date"}, {"status", "up to date"}, {"up", "up to date"},
+	} {
+		if got := migrate(step.verb); !strings.Contains(got, step.want) {
+			t.Errorf("%s: got %q, want %q in it", step.verb, got, step.want)
+		}
+	}
+}
