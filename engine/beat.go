@@ -58,5 +58,6 @@ func (l *life) beat(ctx context.Context) error {
 // back must not kill the rest.
 func (l *life) trusted() bool {
 	since := l.steadySince.Load()
-	return since != nil && time.Since(*since) >= l.options.Lease
+	// A process that stood still has missed beats without having seen one fail.
+	return since != nil && time.Since(*since) >= l.options.Lease && l.lease.valid()
 }

@@ -69,6 +69,9 @@ func (e *Engine) Run(ctx context.Context) error {
 		switch {
 		case errors.Is(err, fairlead.ErrLeaseLost) && ctx.Err() == nil:
 			e.log.Warn("lease lost: starting over as a new node")
+		case errors.Is(err, fairlead.ErrLeaseLost): // while draining: others take its jobs
+			e.log.Warn("lease lost while shutting down")
+			return nil
 		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
 			return nil
 		default:

@@ -86,7 +86,9 @@ func (l *life) run(ctx context.Context) error {
 	lost := make(chan error, 1)
 	core.Go(func() { l.keepBeating(base, lost) })
 	core.Go(func() { l.watchHandlers(base) })
-	settling.Go(func() { l.settler.run(base) })
+	saving, endSaving := context.WithCancel(base)
+	defer endSaving()
+	settling.Go(func() { l.settler.run(saving) })
 	for _, g := range l.groups {
 		work.Go(func() { g.claimUntil(working) })
 		work.Go(func() { g.claimSuspects(working) })
@@ -116,7 +118,11 @@ func (l *life) run(ctx context.Context) error {
 	}
 	remaining := l.awaitHandlers(l.options.Grace)
 	l.settler.finish(l.lease.valid())
+	// A database that does not answer must not keep the node from ending: what
+	// cannot be settled within a lease is left for others to take back.
+	patience := time.AfterFunc(l.options.Lease, endSaving)
 	settling.Wait()
+	patience.Stop()
 	l.hooks.Wait()
 	l.leave(base)
 	endBase()

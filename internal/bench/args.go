@@ -1,0 +1,52 @@
+package bench
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Args is the input of every job that is measured.
+type Args struct {
+	Data string `json:"data"`         // random, so that nothing on the way can compress it
+	At   int64  `json:"at,omitempty"` // when Enqueue was called, in nanoseconds since 1970; zero if nobody asks
+}
+
+// dataSize is the length of Args.Data.
+const dataSize = 100
+
+// NewArgs makes args with fresh random data.
+func NewArgs() Args { return Args{Data: randomText(dataSize)} }
+
+// Waited is how long ago Enqueue was called, or zero if that is not known. It
+// compares clocks, not timers: the caller may be another process of this
+// machine.
+func (a Args) Waited() time.Duration {
+	if a.At == 0 {
+		return 0
+	}
+	return time.Duration(time.Now().UnixNano() - a.At)
+}
+
+func newBatch(n int) []Args {
+	batch := make([]Args, n)
+	for i := range batch {
+		batch[i] = NewArgs()
+	}
+	return batch
+}
+
+// randomText takes ten letters of six bits from each random number.
+func randomText(size int) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	const perNumber = 10
+	text := make([]byte, size)
+	var bits uint64
+	for i := range text {
+		if i%perNumber == 0 {
+			bits = rand.Uint64()
+		}
+		text[i] = letters[bits&63]
+		bits >>= 6
+	}
+	return string(text)
+}

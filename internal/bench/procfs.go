@@ -1,0 +1,91 @@
+package bench
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clockTick is the unit of times in /proc/PID/stat on every Linux.
+const clockTick = 10 * time.Millisecond
+
+// procStat is what /proc tells of a process.
+type procStat struct {
+	parent int
+	cpu    time.Duration // its own, and of its children that have ended
+}
+
+func readProcStat(pid int) (procStat, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return procStat{}, err
+	}
+	return parseProcStat(raw)
+}
+
+// parseProcStat reads fields 4 (parent) and 14 to 17 (times). Field 2 is a name
+// in parentheses that may contain anything: counting starts after it.
+func parseProcStat(raw []byte) (procStat, error) {
+	const afterName, parent, firstTime, lastTime = 3, 4, 14, 17
+	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
+	if len(fields) <= lastTime-afterName {
+		return procStat{}, fmt.Errorf("malformed process status %q", raw)
+	}
+	number := func(field int) (int, error) { return strconv.Atoi(string(fields[field-afterName])) }
+	var stat procStat
+	var err error
+	if stat.parent, err = number(parent); err != nil {
+		return procStat{}, err
+	}
+	for field := firstTime; field <= lastTime; field++ {
+		ticks, err := number(field)
+		if err != nil {
+			return procStat{}, err
+		}
+		stat.cpu += time.Duration(ticks) * clockTick
+	}
+	return stat, nil
+}
+
+// ServerTime is the CPU time of a server process and all its children.
+func ServerTime(pid int) (time.Duration, error) {
+	server, err := readProcStat(pid)
+	if err != nil {
+		return 0, fmt.Errorf("read CPU time of the server: %w", err)
+	}
+	total := server.cpu
+	paths, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return 0, err
+	}
+	for _, path := range paths {
+		child, err := strconv.Atoi(filepath.Base(path))
+		if err != nil {
+			continue
+		}
+		// One that ended meanwhile is counted by its parent from now on.
+		if stat, err := readProcStat(child); err == nil && stat.parent == pid {
+			total += stat.cpu
+		}
+	}
+	return total, nil
+}
+
+// isProgram reports whether a process of this machine runs one of the
+// programs.
+func isProgram(pid int, names ...string) bool {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return false
+	}
+	for _, name := range names {
+		if strings.HasPrefix(string(raw), name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+)
+
+// Remote is a scheduler whose workers run in a process of their own, so that
+// what wakes them has to cross processes. It enqueues here.
+type Remote struct {
+	Scheduler
+	// Command is the worker's program. It reads a Post from its standard input
+	// and calls ServeWork.
+	Command []string
+	Post    Post
+}
+
+// Post is what a worker in another process is to do.
+type Post struct {
+	System   string `json:"system,omitempty"`
+	Workload string `json:"workload,omitempty"`
+	URL      string `json:"url"` // not on the command line: it may contain a password
+	Queue    string `json:"queue,omitempty"`
+}
+
+// news is a line from the worker.
+type news struct {
+	Started *time.Duration `json:"started,omitempty"` // a handler started whose job waited so long
+	Ended   bool           `json:"ended,omitempty"`
+}
+
+// Work starts the process and ends it with ctx. Should this process die, the
+// worker's input ends and it follows.
+func (r *Remote) Work(ctx context.Context, events Events) error {
+	// The end of its input is what ends the worker, not a signal: it drains.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), r.Command[0], r.Command[1:]...)
+	cmd.Stderr = os.Stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start worker: %w", err)
+	}
+	ended := context.AfterFunc(ctx, func() { input.Close() }) //nolint:errcheck // closing it is the message
+	defer ended()
+	sendErr := json.NewEncoder(input).Encode(r.Post)
+	readErr := relay(output, events)
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("worker: %w", err)
+	}
+	return errors.Join(sendErr, readErr)
+}
+
+// relay passes news on until there are no more.
+func relay(output io.Reader, events Events) error {
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		var n news
+		if err := json.Unmarshal(lines.Bytes(), &n); err != nil {
+			return fmt.Errorf("worker said %q: %w", lines.Text(), err)
+		}
+		if n.Started != nil {
+			events.Started(*n.Started)
+		}
+		if n.Ended {
+			events.Ended()
+		}
+	}
+	return lines.Err()
+}
+
+// ReadPost is the worker's first step.
+func ReadPost(input *bufio.Reader) (Post, error) {
+	line, err := input.ReadBytes('\n')
+	if err != nil {
+		return Post{}, fmt.Errorf("read the worker's post: %w", err)
+	}
+	var post Post
+	return post, json.Unmarshal(line, &post)
+}
+
+// ServeWork works until the input ends and tells of it on the output.
+func ServeWork(ctx context.Context, s Scheduler, input io.Reader, output io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, input) // whatever ends it, the work is over
+		cancel()
+	}()
+	told := make(chan news, 1024)
+	written := make(chan error, 1)
+	go func() {
+		lines := json.NewEncoder(output)
+		var failed error
+		for n := range told {
+			if failed == nil {
+				failed = lines.Encode(n)
+			}
+		}
+		written <- failed
+	}()
+	err := s.Work(ctx, Events{
+		Started: func(waited time.Duration) { told <- news{Started: &waited} },
+		Ended:   func() { told <- news{Ended: true} },
+	})
+	close(told)
+	return firstError(err, <-written)
+}

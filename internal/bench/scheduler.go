@@ -1,0 +1,48 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Scheduler is what is measured: it keeps jobs and runs them.
+type Scheduler interface {
+	// Enqueue stores jobs, in one call if the scheduler can. They are durable
+	// when it returns.
+	Enqueue(ctx context.Context, jobs []Args) error
+	// Work runs jobs until ctx ends, and returns nil then.
+	Work(ctx context.Context, events Events) error
+}
+
+// Events is what Work tells, from many goroutines.
+type Events struct {
+	// Started is called as a handler starts, with how long its job waited (see
+	// Args.Waited).
+	Started func(waited time.Duration)
+	// Ended is called when the end of a job is durable.
+	Ended func()
+}
+
+// errStopped is why workers end when they are no longer needed.
+var errStopped = errors.New("no more work")
+
+// startWork runs the scheduler's workers. The context it returns ends when they
+// fail, with their error as its cause, so that nobody waits for them in vain.
+// stop ends them and returns their error, if any.
+func startWork(ctx context.Context, s Scheduler, events Events) (working context.Context, stop func() error) {
+	working, cancel := context.WithCancelCause(ctx)
+	finished := make(chan error, 1)
+	go func() {
+		err := s.Work(working, events)
+		if err == nil && working.Err() == nil {
+			err = errors.New("workers stopped by themselves")
+		}
+		cancel(err)
+		finished <- err
+	}()
+	return working, func() error {
+		cancel(errStopped)
+		return <-finished
+	}
+}

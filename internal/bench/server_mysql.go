@@ -1,0 +1,115 @@
+package bench
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// mysqlServer is MySQL or MariaDB.
+type mysqlServer struct {
+	db  *sql.DB
+	pid int // zero if it is not on this machine, or may not be looked at
+}
+
+func openMySQL(ctx context.Context, address string) (*mysqlServer, error) {
+	config, err := mysqlConfig(address)
+	if err != nil {
+		return nil, fmt.Errorf("observe MySQL: %w", err)
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, fmt.Errorf("observe MySQL: %w", err)
+	}
+	s := &mysqlServer{db: sql.OpenDB(connector)}
+	var pidFile, dataDir string
+	if err := s.db.QueryRowContext(ctx, "select @@pid_file, @@datadir").Scan(&pidFile, &dataDir); err != nil {
+		return nil, errors.Join(fmt.Errorf("observe MySQL: %w", err), s.Close())
+	}
+	host, _, _ := net.SplitHostPort(config.Addr)
+	if onThisMachine(host) {
+		s.pid = readPIDFile(pidFile, dataDir)
+	}
+	return s, nil
+}
+
+// mysqlConfig translates mysql://user:password@host:port/name, which the driver
+// does not understand.
+func mysqlConfig(address string) (*mysql.Config, error) {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return nil, err
+	}
+	config := mysql.NewConfig()
+	config.Net, config.Addr = "tcp", parsed.Host
+	config.DBName = strings.TrimPrefix(parsed.Path, "/")
+	config.User = parsed.User.Username()
+	config.Passwd, _ = parsed.User.Password()
+	if parsed.Port() == "" {
+		config.Addr = net.JoinHostPort(parsed.Hostname(), "3306")
+	}
+	return config, nil
+}
+
+// readPIDFile returns zero unless it leads to a server's process.
+func readPIDFile(path, dataDir string) int {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dataDir, path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil || !isProgram(pid, "mariadbd", "mysqld") {
+		return 0
+	}
+	return pid
+}
+
+// Name implements Server.
+func (s *mysqlServer) Name() string { return "mysql" }
+
+// Usage implements Server.
+func (s *mysqlServer) Usage(context.Context) (Usage, error) {
+	if s.pid == 0 {
+		return Usage{}, nil
+	}
+	cpu, err := ServerTime(s.pid)
+	return Usage{CPU: cpu}, err
+}
+
+// HoldSnapshot implements Server.
+func (s *mysqlServer) HoldSnapshot(ctx context.Context) (func() error, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	background := context.WithoutCancel(ctx)
+	release := func() error {
+		_, err := conn.ExecContext(background, "rollback")
+		return errors.Join(err, conn.Close())
+	}
+	// Only repeatable read has a snapshot that outlives its statement.
+	for _, statement := range []string{
+		"set transaction isolation level repeatable read",
+		"start transaction with consistent snapshot",
+	} {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return nil, errors.Join(err, release())
+		}
+	}
+	return release, nil
+}
+
+// Close implements Server.
+func (s *mysqlServer) Close() error { return s.db.Close() }

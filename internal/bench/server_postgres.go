@@ -1,0 +1,77 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// postgresServer asks through a connection of its own.
+type postgresServer struct {
+	config *pgx.ConnConfig
+	conn   *pgx.Conn
+	pid    int // of the server's first process; zero if it is not on this machine
+}
+
+func openPostgres(ctx context.Context, url string) (*postgresServer, error) {
+	// The URL is one of a pool and may have settings that only a pool knows.
+	pool, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("observe PostgreSQL: %w", err)
+	}
+	conn, err := pgx.ConnectConfig(ctx, pool.ConnConfig)
+	if err != nil {
+		return nil, fmt.Errorf("observe PostgreSQL: %w", err)
+	}
+	s := &postgresServer{config: pool.ConnConfig, conn: conn}
+	var backend int
+	var host string
+	err = conn.QueryRow(ctx, "select pg_backend_pid(), coalesce(host(inet_server_addr()), '')").Scan(&backend, &host)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("observe PostgreSQL: %w", err), s.Close())
+	}
+	if onThisMachine(host) && isProgram(backend, "postgres") {
+		if stat, err := readProcStat(backend); err == nil {
+			s.pid = stat.parent
+		}
+	}
+	return s, nil
+}
+
+// Name implements Server.
+func (s *postgresServer) Name() string { return "postgres" }
+
+// Usage implements Server.
+func (s *postgresServer) Usage(ctx context.Context) (Usage, error) {
+	var u Usage
+	if err := s.conn.QueryRow(ctx, "select (pg_current_wal_lsn() - '0/0')::bigint").Scan(&u.WAL); err != nil {
+		return Usage{}, fmt.Errorf("read the position of PostgreSQL's log: %w", err)
+	}
+	if s.pid == 0 {
+		return u, nil
+	}
+	var err error
+	u.CPU, err = ServerTime(s.pid)
+	return u, err
+}
+
+// HoldSnapshot implements Server.
+func (s *postgresServer) HoldSnapshot(ctx context.Context) (func() error, error) {
+	conn, err := pgx.ConnectConfig(ctx, s.config)
+	if err != nil {
+		return nil, err
+	}
+	// The snapshot is taken by the first statement that needs one.
+	const open = "set idle_in_transaction_session_timeout = 0; begin isolation level repeatable read; select count(*) from pg_class"
+	release := func() error { return conn.Close(context.WithoutCancel(ctx)) }
+	if _, err := conn.Exec(ctx, open, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return release, nil
+}
+
+// Close implements Server.
+func (s *postgresServer) Close() error { return s.conn.Close(context.Background()) }

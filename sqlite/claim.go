@@ -1,0 +1,170 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Claim leases ready jobs to a node. Its transaction is alone at the file, so
+// that it sees every committed job and pause, and takes exactly the first.
+func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	claim.Rooms = maps.Clone(claim.Rooms)
+	return write(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim) })
+}
+
+func (t *txn) claim(claim fairlead.Claim) ([]*fairlead.Job, error) {
+	var lives int
+	if found, err := t.one(t.sql.NodeLives, []any{int64(claim.Node), t.now}, &lives); err != nil {
+		return nil, err
+	} else if !found {
+		return nil, fmt.Errorf("node %d: %w", claim.Node, fairlead.ErrLeaseLost)
+	}
+	lanes, err := t.open(claim)
+	if err != nil || len(lanes) == 0 || claim.Max <= 0 {
+		return nil, err
+	}
+	l := leases{txn: t, node: claim.Node}
+	switch {
+	case claim.Solo:
+		return l.takeSuspects(lanes, claim)
+	case len(lanes) == 1:
+		return l.takeFirst(lanes[0], room(claim, lanes[0].Kind))
+	default:
+		return l.takeMerged(lanes, claim)
+	}
+}
+
+// room is how many jobs of a kind the claim may take.
+func room(claim fairlead.Claim, kind string) int {
+	if room, bounded := claim.Rooms[kind]; bounded {
+		return max(0, min(room, claim.Max))
+	}
+	return claim.Max
+}
+
+// open lists the lanes that the claim may take from: served, not paused, with
+// room for their kind.
+func (t *txn) open(claim fairlead.Claim) ([]sqlstore.Lane, error) {
+	lanes, err := t.served(claim.Scope)
+	if err != nil {
+		return nil, err
+	}
+	pauses, err := t.pauses()
+	if err != nil {
+		return nil, err
+	}
+	if len(pauses) == 0 && len(claim.Rooms) == 0 {
+		return lanes, nil
+	}
+	paused := make(map[fairlead.Pause]bool, len(pauses))
+	for _, pause := range pauses {
+		paused[pause] = true
+	}
+	return slices.DeleteFunc(slices.Clone(lanes), func(lane sqlstore.Lane) bool {
+		return room(claim, lane.Kind) == 0 ||
+			paused[fairlead.Pause{Scope: fairlead.PauseQueue, Name: lane.Queue}] ||
+			paused[fairlead.Pause{Scope: fairlead.PauseKind, Name: lane.Kind}]
+	}), nil
+}
+
+// leases are what a claim hands out: one fence for all of its jobs.
+type leases struct {
+	*txn
+	node  fairlead.NodeID
+	fence int64 // taken with the first jobs
+}
+
+// takeFirst takes the first jobs of a lane.
+func (l *leases) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, error) {
+	jobs, err := l.load([]sqlstore.Lane{lane}, l.sql.ClaimFirst, lane.ID, limit)
+	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	err = l.start(lane.ID, cut{n: len(jobs), last: readyKeyOf(jobs[len(jobs)-1])})
+	return l.leased(jobs), err
+}
+
+// takeMerged takes the first jobs of many lanes.
+func (l *leases) takeMerged(lanes []sqlstore.Lane, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	chosen, err := l.merge(lanes, claim)
+	if err != nil || len(chosen.ids) == 0 {
+		return nil, err
+	}
+	for lane, cut := range chosen.cuts {
+		if err := l.start(lane, cut); err != nil {
+			return nil, err
+		}
+	}
+	return l.loadStarted(lanes, chosen.ids)
+}
+
+// loadStarted reads the jobs that were moved, in order.
+func (l *leases) loadStarted(lanes []sqlstore.Lane, ids []int64) ([]*fairlead.Job, error) {
+	jobs, err := l.load(lanes, l.sql.ClaimStarted, idList(ids))
+	slices.SortFunc(jobs, func(a, b *fairlead.Job) int { return readyKeyOf(a).compare(readyKeyOf(b)) })
+	return l.leased(jobs), err
+}
+
+// start moves the first jobs of a lane from ready to running. They stand side
+// by side, which makes that cheap.
+func (l *leases) start(lane int32, c cut) error {
+	if err := l.takeFence(); err != nil {
+		return err
+	}
+	n := int64(c.n)
+	if err := l.must(n, l.sql.StartUpto, l.fence, int64(l.node), l.now, lane, c.last.turn, c.last.startBy, c.last.id); err != nil {
+		return err
+	}
+	return l.must(n, l.sql.UnreadyUpto, lane, c.last.turn, c.last.startBy, c.last.id)
+}
+
+// takeFence makes sure that there is a fence.
+func (l *leases) takeFence() (err error) {
+	if l.fence == 0 {
+		l.fence, err = l.next(fenceCounter, 1)
+	}
+	return err
+}
+
+// leased fills in what the claim made of the jobs.
+func (l *leases) leased(jobs []*fairlead.Job) []*fairlead.Job {
+	now := sqlstore.Time(l.now)
+	for _, job := range jobs {
+		job.State, job.Fence, job.Node, job.StartedAt = fairlead.Running, l.fence, l.node, now
+		job.Attempt++
+	}
+	return jobs
+}
+
+// load reads jobs as they were before the claim.
+func (l *leases) load(lanes []sqlstore.Lane, query string, args ...any) ([]*fairlead.Job, error) {
+	names := make(map[int32]sqlstore.LaneKey, len(lanes))
+	for _, lane := range lanes {
+		names[lane.ID] = lane.LaneKey
+	}
+	var jobs []*fairlead.Job
+	err := l.each(query, args, func(row sqlstore.Scanner) error {
+		job := &fairlead.Job{}
+		var lane int32
+		var turn int
+		var flags int16
+		var startBy, notBefore, createdAt int64
+		var policy, args, memo, progress []byte
+		if err := row.Scan(&lane, &job.Attempt, &job.Failures, &job.Crashes,
+			&job.ID, &turn, &startBy, &notBefore, &createdAt, &job.Key, &flags, &policy, &job.Trace, &args, &memo, &progress); err != nil {
+			return err
+		}
+		name := names[lane]
+		job.Queue, job.Tenant, job.Kind = name.Queue, name.Tenant, name.Kind
+		job.Priority, job.StartBy, job.NotBefore, job.CreatedAt = -turn, sqlstore.Time(startBy), sqlstore.Time(notBefore), sqlstore.Time(createdAt)
+		job.Args, job.Memo, job.Progress = args, memo, progress
+		jobs = append(jobs, job)
+		return sqlstore.SetPolicy(job, flags, policy)
+	})
+	return jobs, err
+}

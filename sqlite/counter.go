@@ -1,0 +1,73 @@
+package sqlite
+
+import "github.com/fairlead-io/fairlead/internal/sqlstore"
+
+// counter names a number that only grows.
+type counter string
+
+const (
+	jobCounter    counter = "job"
+	fenceCounter  counter = "fence"
+	nodeCounter   counter = "node"
+	workCounter   counter = "work"   // commits that made jobs ready
+	laterCounter  counter = "later"  // commits that scheduled jobs
+	cancelCounter counter = "cancel" // commits that asked running jobs to stop
+)
+
+// counters are read once per transaction, counted on in memory, and written
+// back before the commit.
+type counters struct {
+	read, now map[counter]int64
+}
+
+// next counts n on and returns the first number after what there was.
+func (t *txn) next(name counter, n int64) (int64, error) {
+	if t.counters.now == nil {
+		if err := t.readCounters(); err != nil {
+			return 0, err
+		}
+	}
+	first := t.counters.now[name] + 1
+	t.counters.now[name] += n
+	t.wrote = true
+	return first, nil
+}
+
+func (t *txn) readCounters() error {
+	t.counters = counters{read: map[counter]int64{}, now: map[counter]int64{}}
+	return t.each(t.sql.Counters, nil, func(row sqlstore.Scanner) error {
+		var name counter
+		var value int64
+		if err := row.Scan(&name, &value); err != nil {
+			return err
+		}
+		t.counters.read[name], t.counters.now[name] = value, value
+		return nil
+	})
+}
+
+// writeCounters makes the numbers given out, and the news, part of the
+// transaction.
+func (t *txn) writeCounters() error {
+	for name, is := range map[counter]bool{
+		workCounter:   t.news.all || len(t.news.work) > 0,
+		laterCounter:  t.news.later,
+		cancelCounter: t.news.cancel,
+	} {
+		if !is {
+			continue
+		}
+		if _, err := t.next(name, 1); err != nil {
+			return err
+		}
+	}
+	for name, value := range t.counters.now {
+		if value == t.counters.read[name] {
+			continue
+		}
+		if err := t.must(1, t.sql.SetCounter, value, string(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

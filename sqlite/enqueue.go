@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Enqueue stores all jobs or none, in one transaction: some ten thousand jobs
+// per call are fine, a million would hold up everybody else for seconds.
+func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	fresh := newJobs(jobs)
+	ids, err := write(ctx, s, "enqueue", func(t *txn) ([]int64, error) { return t.enqueue(fresh) })
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		jobs[i].ID = id
+	}
+	return nil
+}
+
+// newJob is a job as it is going to be stored: a copy, as the caller's own may
+// change once the caller has given up waiting.
+type newJob struct {
+	lane               sqlstore.LaneKey
+	turn               int
+	startBy, notBefore int64
+	flags              int16
+	key                string
+	onDuplicate        fairlead.OnDuplicate
+	policy, trace      any
+	args               any
+}
+
+func newJobs(jobs []*fairlead.Job) []newJob {
+	fresh := make([]newJob, len(jobs))
+	for i, job := range jobs {
+		fresh[i] = newJob{
+			lane:        sqlstore.KeyOf(job),
+			turn:        -job.Priority,
+			startBy:     sqlstore.Micros(job.StartBy),
+			notBefore:   sqlstore.Micros(job.NotBefore),
+			flags:       sqlstore.Flags(job),
+			key:         job.Key,
+			onDuplicate: job.OnDuplicate,
+			policy:      text(sqlstore.Policy(job)),
+			trace:       text(job.Trace),
+			args:        text(job.Args),
+		}
+	}
+	return fresh
+}
+
+// enqueue stores jobs and returns their ids, or those of the jobs that hold
+// their keys.
+func (t *txn) enqueue(jobs []newJob) ([]int64, error) {
+	ids := make([]int64, 0, len(jobs))
+	inOrder := func() error {
+		for part := jobs; len(part) > 0; {
+			store, n := t.enqueueKeyed, 1
+			if part[0].key == "" {
+				store, n = t.insert, slices.IndexFunc(part, newJob.keyed)
+			}
+			if n < 0 {
+				n = len(part)
+			}
+			stored, err := store(part[:n])
+			if err != nil {
+				return err
+			}
+			ids, part = append(ids, stored...), part[n:]
+		}
+		return nil
+	}
+	if len(jobs) > 1 && slices.ContainsFunc(jobs, newJob.keyed) {
+		// The last key may turn out to be taken when the others are stored.
+		err := t.atomically(inOrder)
+		return ids, err
+	}
+	err := inOrder()
+	return ids, err
+}
+
+func (j newJob) keyed() bool { return j.key != "" }
+
+// insert stores jobs whose keys, if any, are free, and returns their ids.
+func (t *txn) insert(jobs []newJob) ([]int64, error) {
+	first, err := t.next(jobCounter, int64(len(jobs)))
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]int64, len(jobs))
+	args := make([]any, 0, jobColumns*len(jobs))
+	laneIDs := map[sqlstore.LaneKey]int32{}
+	undue := 0
+	for i, job := range jobs {
+		lane, known := laneIDs[job.lane]
+		if !known {
+			if lane, err = t.laneOf(job.lane); err != nil {
+				return nil, err
+			}
+			laneIDs[job.lane] = lane
+		}
+		if job.notBefore > t.now {
+			undue++
+			t.news.later = true
+		} else {
+			t.news.addWork(lane, job.lane)
+		}
+		ids[i] = first + int64(i)
+		args = append(args, ids[i], lane, job.turn, cmp.Or(job.startBy, job.notBefore, t.now), job.notBefore, t.now,
+			text(job.key), job.flags, job.policy, job.trace, job.args)
+	}
+	if err := t.insertRows(args); err != nil {
+		return nil, err
+	}
+	last := ids[len(ids)-1]
+	if due := len(jobs) - undue; due > 0 {
+		if err := t.must(int64(due), t.sql.PlaceDue, first, last, t.now); err != nil {
+			return nil, err
+		}
+	}
+	if undue > 0 {
+		if err := t.must(int64(undue), t.sql.PlaceUndue, first, last, t.now); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// jobColumns is how many arguments a job has in insert_jobs.
+const jobColumns = 11
+
+// insertSizes are the numbers of jobs that one statement can store: a few
+// texts that are prepared once do for any number of jobs.
+func insertSizes() []int { return []int{64, 16, 4, 1} }
+
+// insertTexts are insert_jobs with its tuple repeated, one for each size.
+func insertTexts(query string) []string {
+	tuple := query[strings.LastIndex(query, "("):]
+	var texts []string
+	for _, n := range insertSizes() {
+		texts = append(texts, query+strings.Repeat(", "+tuple, n-1))
+	}
+	return texts
+}
+
+func (t *txn) insertRows(args []any) error {
+	for i, n := range insertSizes() {
+		for width := n * jobColumns; len(args) >= width; args = args[width:] {
+			if err := t.must(int64(n), t.inserts[i], args[:width]...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// lanes caches the lane table: committed lanes only, as a rollback would give
+// the number of any other to somebody else.
+type lanes struct {
+	*sqlstore.Lanes
+	mu   sync.Mutex
+	upTo int64 // all lanes up to this id are cached
+}
+
+// learn adds committed lanes, read in order from where upTo was or before.
+func (l *lanes) learn(read []sqlstore.Lane) {
+	if len(read) == 0 {
+		return
+	}
+	l.Add(read...)
+	last := int64(read[len(read)-1].ID)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.upTo = max(l.upTo, last)
+}
+
+func (l *lanes) known() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.upTo
+}
+
+// unlearned reads the lanes that were made since the cache last learned. In a
+// transaction that writes, some of them may not be committed yet.
+func (t *txn) unlearned() ([]sqlstore.Lane, error) {
+	var read []sqlstore.Lane
+	err := t.each(t.sql.NewLanes, []any{t.lanes.known()}, func(row sqlstore.Scanner) error {
+		var lane sqlstore.Lane
+		if err := row.Scan(&lane.ID, &lane.Queue, &lane.Tenant, &lane.Kind); err != nil {
+			return err
+		}
+		read = append(read, lane)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read lanes: %w", err)
+	}
+	return read, nil
+}
+
+// catchUp learns the lanes that other processes made and that the filter may
+// choose. It does so only outside of transactions that write: all that it sees
+// is committed. Where reads share those, there are no other processes.
+func (t *txn) catchUp(filter fairlead.Filter) error {
+	if !t.readOnly || len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants) == 0 {
+		return nil
+	}
+	read, err := t.unlearned()
+	t.lanes.learn(read)
+	return err
+}
+
+// served lists the lanes that a scope may claim from, including those that
+// other processes made just now.
+func (t *txn) served(scope *fairlead.Scope) ([]sqlstore.Lane, error) {
+	fresh, err := t.unlearned()
+	if err != nil {
+		return nil, err
+	}
+	served := t.lanes.Served(scope)
+	served = served[:len(served):len(served)] // it is shared: appending copies
+	for _, lane := range fresh {
+		if _, known := t.lanes.Key(lane.ID); !known && sqlstore.Serves(scope, lane.LaneKey) {
+			served = append(served, lane)
+		}
+	}
+	t.news.read = fresh
+	return served, nil
+}
+
+// laneOf finds the lane of a new job, or makes it.
+func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
+	if id, ok := t.lanes.ID(key); ok {
+		return id, nil
+	}
+	var id int32
+	args := []any{key.Queue, key.Tenant, key.Kind}
+	if _, err := t.exec(t.sql.InsertLane, args...); err != nil {
+		return 0, fmt.Errorf("make lane: %w", err)
+	}
+	if _, err := t.one(t.sql.LaneID, args, &id); err != nil {
+		return 0, fmt.Errorf("find lane: %w", err)
+	}
+	t.news.made = append(t.news.made, sqlstore.Lane{ID: id, LaneKey: key})
+	return id, nil
+}
+
+// laneNamed names a lane that holds a job.
+func (t *txn) laneNamed(id int32) (sqlstore.LaneKey, error) {
+	if key, ok := t.lanes.Key(id); ok {
+		return key, nil
+	}
+	fresh, err := t.unlearned()
+	for _, lane := range fresh {
+		if lane.ID == id {
+			return lane.LaneKey, nil
+		}
+	}
+	if err == nil {
+		err = fmt.Errorf("there is no lane %d", id)
+	}
+	return sqlstore.LaneKey{}, err
+}

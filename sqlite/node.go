@@ -1,0 +1,130 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// nodeInfo is what of a node only people want to know.
+type nodeInfo struct {
+	Address  string   `json:"address,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	Queues   []string `json:"queues,omitempty"`
+	Kinds    []string `json:"kinds,omitempty"`
+	Slots    int      `json:"slots"`
+	Capacity int      `json:"capacity"`
+}
+
+// Join registers a node.
+func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
+	info, err := json.Marshal(nodeInfo{
+		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("join: %w", err)
+	}
+	id, err := writeFirst(ctx, s, "join", func(t *txn) (int64, error) {
+		id, err := t.next(nodeCounter, 1)
+		if err != nil {
+			return 0, err
+		}
+		return id, t.must(1, t.sql.Join, id, node.Name, string(info), node.Idle, node.Queued, t.now, t.now, t.now+lease.Microseconds())
+	})
+	return fairlead.NodeID(id), err
+}
+
+// Beat extends the lease of a node.
+func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	return writeFirst(ctx, s, "beat", func(t *txn) (fairlead.BeatAnswer, error) {
+		answer := fairlead.BeatAnswer{Now: sqlstore.Time(t.now)}
+		hit, err := t.exec(t.sql.Beat, beat.Idle, beat.Queued, t.now, t.now+beat.Lease.Microseconds(), int64(beat.Node), t.now)
+		if err != nil {
+			return answer, err
+		}
+		if hit == 0 {
+			t.wrote = false
+			return answer, fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost)
+		}
+		answer.Cancel, err = t.heldBy(t.sql.Wishes, beat.Node)
+		return answer, err
+	})
+}
+
+// Leave ends the lease of a node.
+func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
+	_, err := writeFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, int64(node)) })
+	return err
+}
+
+// Held lists the jobs that are leased to a node.
+func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+	return read(ctx, s, "list held jobs", func(t *txn) ([]fairlead.Held, error) { return t.heldBy(t.sql.Held, node) })
+}
+
+func (t *txn) heldBy(query string, node fairlead.NodeID) ([]fairlead.Held, error) {
+	var held []fairlead.Held
+	err := t.each(query, []any{int64(node)}, func(row sqlstore.Scanner) error {
+		var h fairlead.Held
+		if err := row.Scan(&h.ID, &h.Fence); err != nil {
+			return err
+		}
+		held = append(held, h)
+		return nil
+	})
+	return held, err
+}
+
+// Nodes lists the nodes.
+func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	return read(ctx, s, "list nodes", func(t *txn) ([]fairlead.Node, error) {
+		var nodes []fairlead.Node
+		err := t.each(t.sql.Nodes, []any{t.now}, func(row sqlstore.Scanner) error {
+			node, err := scanNode(row)
+			nodes = append(nodes, node)
+			return err
+		})
+		return nodes, err
+	})
+}
+
+func scanNode(row sqlstore.Scanner) (fairlead.Node, error) {
+	var node fairlead.Node
+	var text []byte
+	var joined, beat, until int64
+	if err := row.Scan(&node.ID, &node.Name, &text, &node.Idle, &node.Queued, &joined, &beat, &until, &node.Dead); err != nil {
+		return node, err
+	}
+	var info nodeInfo
+	if err := json.Unmarshal(text, &info); err != nil {
+		return node, fmt.Errorf("info of node %d: %w", node.ID, err)
+	}
+	node.Address, node.Version, node.Queues, node.Kinds = info.Address, info.Version, info.Queues, info.Kinds
+	node.Slots, node.Capacity = info.Slots, info.Capacity
+	node.JoinedAt, node.LastBeat, node.Until = sqlstore.Time(joined), sqlstore.Time(beat), sqlstore.Time(until)
+	return node, nil
+}
+
+// Save keeps what a handler reports.
+func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
+	memo, progress := string(save.Memo), string(save.Progress)
+	_, err := write(ctx, s, "save", func(t *txn) (none, error) {
+		hit, err := t.exec(t.sql.Save, save.ID, save.Fence)
+		if err != nil {
+			return none{}, err
+		}
+		if hit == 0 {
+			t.wrote = false
+			return none{}, fmt.Errorf("job %d: %w", save.ID, fairlead.ErrLeaseLost)
+		}
+		if memo == "" && progress == "" {
+			return none{}, nil
+		}
+		return none{}, t.must(1, t.sql.Keep, save.ID, text(memo), text(progress))
+	})
+	return err
+}

@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	driver "modernc.org/sqlite"
+	codes "modernc.org/sqlite/lib"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Open is OpenWith without options.
+func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
+
+// OpenWith opens the store in a file, which it makes if there is none, or in
+// memory. The url is a path, sqlite://relative/path, sqlite:///absolute/path
+// or sqlite://:memory:.
+func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
+	s, err := prepare(o)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", url, err)
+	}
+	path := strings.TrimPrefix(url, "sqlite://")
+	if path == "" {
+		return nil, fmt.Errorf("open %q: it names no file", url)
+	}
+	if err := s.connect(path); err != nil {
+		return nil, fmt.Errorf("open %s: %w", url, err)
+	}
+	if err := s.start(ctx); err != nil {
+		return nil, fmt.Errorf("open %s: %w", url, errors.Join(err, s.disconnect()))
+	}
+	return s, nil
+}
+
+var validPrefix = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// prepare makes a store that is not connected yet.
+func prepare(o Options) (*Store, error) {
+	if o.Prefix == "" {
+		o.Prefix = defaultPrefix
+	}
+	if !validPrefix.MatchString(o.Prefix) {
+		return nil, fmt.Errorf("prefix %q: it may have letters, digits and underscores only", o.Prefix)
+	}
+	if o.QueryTimeout <= 0 {
+		o.QueryTimeout = defaultQueryTimeout
+	}
+	if o.Poll == 0 {
+		o.Poll = defaultPoll
+	}
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	switch o.Synchronous {
+	case "":
+		o.Synchronous = "full"
+	case "full", "normal", "off":
+	default:
+		return nil, fmt.Errorf(`synchronous %q: it must be "full", "normal" or "off"`, o.Synchronous)
+	}
+	s := &Store{options: o, lanes: &lanes{Lanes: sqlstore.NewLanes()}, hub: sqlstore.NewHub()}
+	s.tables = func(name string) string { return `"` + o.Prefix + name + `"` }
+	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes}
+	if err := sqlstore.LoadStatements(files, s.tables, &s.sql); err != nil {
+		return nil, err
+	}
+	s.inserts = insertTexts(s.sql.InsertJobs)
+	var err error
+	s.migrations, err = sqlstore.LoadMigrations(files, s.tables)
+	return s, err
+}
+
+const (
+	driverName = "sqlite"
+	memory     = ":memory:"
+	// patience of readers and callers who find the file locked. The writer has
+	// its own: see patiently.
+	patience = 5 * time.Second
+	// logPages is how long the log grows before it is folded into the file.
+	// Longer logs write a page that changes often fewer times.
+	logPages = 4000
+	// cacheKiB is the page cache of one connection.
+	cacheKiB = 32 << 10
+)
+
+// connect opens the database handles; no connection is made yet.
+func (s *Store) connect(path string) error {
+	settings := url.Values{}
+	settings.Set("_txlock", "immediate")
+	settings.Add("_pragma", fmt.Sprintf("cache_size(%d)", -cacheKiB))
+	settings.Add("_pragma", "temp_store(memory)")
+	var err error
+	if path == memory {
+		s.main, err = sql.Open(driverName, "file::memory:?"+settings.Encode())
+		s.callers = s.main
+		keepOne(s.main)
+		return err
+	}
+	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?"
+	settings.Add("_pragma", "journal_mode(wal)")
+	settings.Add("_pragma", fmt.Sprintf("synchronous(%s)", s.options.Synchronous))
+	settings.Add("_pragma", fmt.Sprintf("wal_autocheckpoint(%d)", logPages))
+	if s.main, err = sql.Open(driverName, file+settings.Encode()); err != nil {
+		return err
+	}
+	keepOne(s.main)
+	settings.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()))
+	if s.callers, err = sql.Open(driverName, file+settings.Encode()); err != nil {
+		return err
+	}
+	settings.Add("_pragma", "query_only(true)")
+	settings.Set("_txlock", "deferred")
+	if s.readers, err = sql.Open(driverName, file+settings.Encode()); err != nil {
+		return err
+	}
+	readers := max(2, runtime.GOMAXPROCS(0)) + 1 // one of them watches for other processes
+	s.readers.SetMaxOpenConns(readers)
+	s.readers.SetMaxIdleConns(readers)
+	return nil
+}
+
+// keepOne gives a handle a single connection that stays.
+func keepOne(db *sql.DB) {
+	db.SetMaxOpenConns(1)
+	db.SetMaxIdleConns(1)
+}
+
+// start brings the schema up to date and the store to work.
+func (s *Store) start(ctx context.Context) error {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
+	// Of many processes that open a new file at once, one turns its log on and
+	// the others find it busy.
+	if err := patiently(ctx, func() error { return s.main.PingContext(ctx) }); err != nil {
+		return err
+	}
+	if s.options.SchemaOnly {
+		s.close = once(s.disconnect)
+		return nil
+	}
+	if err := s.bringUp(ctx); err != nil {
+		return err
+	}
+	get, _ := s.query.Find(oneJob(0))
+	stmts, err := prepareAll(ctx, s.main, slices.Concat(s.sql.texts(), s.inserts, []string{get}))
+	if err != nil {
+		return err
+	}
+	if s.readers != nil {
+		s.reads = &preparedReads{DB: s.readers}
+		if s.reads.all, err = prepareAll(ctx, s.readers, []string{get}); err != nil {
+			return err
+		}
+	}
+	s.writer = newWriter(s, stmts)
+	s.watch = newWatch(s)
+	s.close = once(s.closeAll)
+	return nil
+}
+
+// none is the result of what has none.
+type none = struct{}
+
+// busy reports whether the file was locked by another connection.
+func busy(err error) bool {
+	var e *driver.Error
+	return errors.As(err, &e) && (e.Code()&0xff == codes.SQLITE_BUSY || e.Code()&0xff == codes.SQLITE_LOCKED)
+}

@@ -1,0 +1,142 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// operate does something to one job, wherever it is. Nothing can move it
+// between finding and doing: there is one writer at a time.
+func (s *Store) operate(ctx context.Context, verb string, id int64, allowed []fairlead.State, do func(t *txn, p *placed) error) error {
+	_, err := write(ctx, s, verb, func(t *txn) (none, error) {
+		p, err := t.locate(id)
+		if err != nil {
+			return none{}, err
+		}
+		if !slices.Contains(allowed, p.state) {
+			return none{}, fairlead.IllegalMove(verb, id, p.state)
+		}
+		return none{}, do(t, p)
+	})
+	return err
+}
+
+func live() []fairlead.State {
+	return []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting}
+}
+
+// Cancel ends a job, or asks a running one to stop.
+func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
+	reason = sqlstore.CleanText(reason)
+	return s.operate(ctx, "cancel", id, live(), func(t *txn, p *placed) error {
+		if p.state == fairlead.Running {
+			t.news.cancel = true
+			return t.must(1, t.sql.Wish, reason, id)
+		}
+		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: reason})
+	})
+}
+
+// Reopen makes a failed or cancelled job ready again.
+func (s *Store) Reopen(ctx context.Context, id int64) error {
+	return s.operate(ctx, "reopen", id, []fairlead.State{fairlead.Failed, fairlead.Cancelled}, func(t *txn, p *placed) error {
+		if err := t.takeKey(p); err != nil {
+			return err
+		}
+		p.failures, p.crashes = 0, 0
+		return t.await(p, t.now)
+	})
+}
+
+// Reschedule sets when a job becomes due. The zero time means now.
+func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
+	return s.operate(ctx, "reschedule", id, []fairlead.State{fairlead.Scheduled, fairlead.Ready}, func(t *txn, p *placed) error {
+		due := t.now
+		if !notBefore.IsZero() {
+			due = sqlstore.Micros(notBefore)
+		}
+		if err := t.leave(p); err != nil {
+			return err
+		}
+		if p.startsWhenDue() {
+			p.startBy = due
+		}
+		p.notBefore = due
+		return t.reenter(p, due)
+	})
+}
+
+// startsWhenDue reports whether the job's acceptable start is the time when it
+// became or becomes due.
+func (p *placed) startsWhenDue() bool {
+	return p.startBy == p.notBefore || p.notBefore == 0 && p.startBy == p.createdAt
+}
+
+// reenter puts a job whose order was changed into ready or later.
+func (t *txn) reenter(p *placed, due int64) error {
+	if err := t.must(1, t.sql.SetOrder, p.turn, p.startBy, p.notBefore, p.id); err != nil {
+		return err
+	}
+	return t.enter(p, due)
+}
+
+// RunNow makes a scheduled job ready. One that was not due yet becomes due
+// now; one that was backing off stays due since it was.
+func (s *Store) RunNow(ctx context.Context, id int64) error {
+	return s.operate(ctx, "run", id, []fairlead.State{fairlead.Scheduled, fairlead.Ready}, func(t *txn, p *placed) error {
+		if p.state == fairlead.Ready {
+			return nil
+		}
+		if p.notBefore <= t.now {
+			return t.await(p, t.now)
+		}
+		if err := t.leave(p); err != nil {
+			return err
+		}
+		if p.startsWhenDue() {
+			p.startBy = t.now
+		}
+		p.notBefore = t.now
+		return t.reenter(p, t.now)
+	})
+}
+
+// SetPriority changes the priority of a job.
+func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
+	return s.operate(ctx, "set the priority of", id, live(), func(t *txn, p *placed) error {
+		if p.state != fairlead.Ready {
+			return t.must(1, t.sql.SetOrder, -priority, p.startBy, p.notBefore, id)
+		}
+		if err := t.leave(p); err != nil {
+			return err
+		}
+		p.turn = -priority
+		return t.reenter(p, t.now)
+	})
+}
+
+// Delete removes a job.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	allowed := []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}
+	return s.operate(ctx, "delete", id, allowed, func(t *txn, p *placed) error {
+		if err := t.leave(p); err != nil {
+			return err
+		}
+		return t.forget([]int64{id})
+	})
+}
+
+// forget removes jobs that have left their places.
+func (t *txn) forget(ids []int64) error {
+	list := idList(ids)
+	for _, query := range []string{t.sql.DeleteKeys, t.sql.DeleteMemos, t.sql.DeleteAttempts} {
+		if _, err := t.exec(query, list); err != nil {
+			return err
+		}
+	}
+	return t.must(int64(len(ids)), t.sql.DeleteJobs, list)
+}

@@ -1,0 +1,68 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Reap declares nodes dead, which is committed before any of their jobs is
+// touched, and takes back what dead nodes held.
+func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+	var reaped fairlead.Reaped
+	buried, err := write(ctx, s, "bury nodes", func(t *txn) (int64, error) { return t.exec(t.sql.Bury, t.now) })
+	if err != nil {
+		return reaped, err
+	}
+	reaped.Nodes = int(buried)
+	_, err = inChunks(reap.Limit, oneByOne, func(limit int) (int, error) {
+		part, err := write(ctx, s, "reap", func(t *txn) (fairlead.Reaped, error) { return t.reap(reap.MaxCrashes, limit) })
+		reaped.Jobs += part.Jobs
+		reaped.Poisoned += part.Poisoned
+		reaped.Cancelled += part.Cancelled
+		return part.Jobs + part.Poisoned + part.Cancelled, err
+	})
+	return reaped, err
+}
+
+func (t *txn) reap(maxCrashes, limit int) (fairlead.Reaped, error) {
+	var reaped fairlead.Reaped
+	ids, err := t.list(t.sql.Orphans, limit)
+	if err != nil {
+		return reaped, err
+	}
+	for _, id := range ids {
+		p, err := t.locate(id)
+		if err != nil {
+			return reaped, err
+		}
+		if err := t.crash(p, maxCrashes, &reaped); err != nil {
+			return reaped, fmt.Errorf("job %d: %w", id, err)
+		}
+	}
+	return reaped, nil
+}
+
+// crash takes a job away from a node that died.
+func (t *txn) crash(p *placed, maxCrashes int, reaped *fairlead.Reaped) error {
+	what := fmt.Sprintf("node %d died", p.node)
+	if err := t.record(p, fairlead.ReasonCrash, what); err != nil {
+		return err
+	}
+	p.crashes++
+	switch {
+	case p.wish.Valid:
+		reaped.Cancelled++
+		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String})
+	case p.flags&sqlstore.FlagCancelOnCrash != 0:
+		reaped.Cancelled++
+		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: what})
+	case p.crashes > maxCrashes:
+		reaped.Poisoned++
+		return t.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("%s; it was running in %d crashes", what, p.crashes)})
+	}
+	reaped.Jobs++
+	return t.await(p, t.now)
+}

@@ -1,0 +1,96 @@
+-- Statements of Claim. They run in one transaction that has the write lock:
+-- nothing is claimed twice, and a pause that was committed before is seen.
+--
+-- SQLite plans a statement anew for every value of an argument that may change
+-- the plan. That is why limits are written as sums here and elsewhere, and why
+-- it is part of the text whether jobs are suspects, who have an index.
+
+-- name: node_lives
+-- Tells whether a node may claim.
+-- Inputs: node, now.  Output: a row if it may.  Locks: none.
+select 1 from {{node}} where id = ? and dead = 0 and lease_until > ?;
+
+-- name: pauses
+-- Lists what is paused.
+-- Inputs: none.  Output: scope, name.  Locks: none.
+select scope, name from {{pause}} order by scope, name;
+
+-- name: heads
+-- Finds the first ready job of every lane that has one, suspects aside, without
+-- a look at the rest of them.
+-- Inputs: none.  Output: lane, turn, start_by, id.  Locks: none.
+with recursive busy (lane) as (
+  select min(lane) from {{ready}}
+  union all
+  select (select min(r.lane) from {{ready}} r where r.lane > busy.lane) from busy where busy.lane is not null
+)
+select b.lane, r.turn, r.start_by, r.id
+from busy b
+cross join {{ready}} r on r.lane = b.lane and r.solo = 0 and (r.turn, r.start_by, r.id) = (
+  select h.turn, h.start_by, h.id from {{ready}} h
+  where h.lane = b.lane and h.solo = 0 order by h.turn, h.start_by, h.id limit 1);
+
+-- name: suspects
+-- Lists all ready crash suspects.
+-- Inputs: none.  Output: lane, turn, start_by, id, in order.  Locks: none.
+select lane, turn, start_by, id from {{ready}} where solo = 1 order by turn, start_by, id;
+
+-- name: lane_next
+-- Lists the ready jobs of a lane from a key on, suspects aside.
+-- Inputs: lane, turn, start_by and id of the key, limit.
+-- Output: turn, start_by, id, in order.  Locks: none.
+select turn, start_by, id
+from {{ready}}
+where lane = ? and solo = 0 and (turn, start_by, id) >= (?, ?, ?)
+order by turn, start_by, id
+limit 0 + ?;
+
+-- name: claim_first
+-- Reads the first ready jobs of a lane, suspects aside.
+-- Inputs: lane, limit.
+-- Output: lane, then how the jobs stand and what they are, in order.
+-- Locks: none.
+select r.lane, r.attempt, r.failures, r.crashes,
+       j.id, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags, j.policy, coalesce(j.trace, ''), j.args, m.memo, m.progress
+from {{ready}} r
+join {{job}} j on j.id = r.id
+left join {{memo}} m on m.id = r.id
+where r.lane = ? and r.solo = 0
+order by r.turn, r.start_by, r.id
+limit 0 + ?;
+
+-- name: claim_started
+-- Reads jobs that the claim has just started.
+-- Inputs: ids as a JSON array.
+-- Output: as claim_first, in any order.  Locks: none.
+select u.lane, u.attempt - 1, u.failures, u.crashes,
+       j.id, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags, j.policy, coalesce(j.trace, ''), j.args, m.memo, m.progress
+from json_each(?) v
+cross join {{running}} u on u.id = v.value
+cross join {{job}} j on j.id = v.value
+left join {{memo}} m on m.id = v.value;
+
+-- name: start_upto
+-- Leases the ready jobs of a lane up to a key, suspects aside.
+-- Inputs: fence, node, now, lane, turn, start_by and id of the key.
+-- Output: none.  Locks: the writer's.
+insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
+select id, ?, ?, lane, attempt + 1, failures, crashes, ?
+from {{ready}}
+where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
+
+-- name: unready_upto
+-- Takes the ready jobs of a lane up to a key out of ready, suspects aside.
+-- Inputs: lane, turn, start_by and id of the key.  Output: none.
+-- Locks: the writer's.
+delete from {{ready}}
+where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
+
+-- name: start_suspect
+-- Leases one suspect.
+-- Inputs: fence, node, now, lane, turn, start_by, id.  Output: none.
+-- Locks: the writer's.
+insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
+select id, ?, ?, lane, attempt + 1, failures, crashes, ?
+from {{ready}}
+where lane = ? and solo = 1 and turn = ? and start_by = ? and id = ?;

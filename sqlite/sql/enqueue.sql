@@ -1,0 +1,66 @@
+-- Statements of Enqueue. They run in one transaction that has the write lock,
+-- so that what one of them read still holds for the next.
+
+-- name: insert_jobs
+-- Stores what jobs are. The tuple is repeated for as many jobs as are given.
+-- Inputs: the columns, per job.  Output: none.  Locks: the writer's.
+insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: place_due
+-- Makes those of the new jobs ready that are due.
+-- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
+insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+select lane, 0, turn, start_by, id, 0, 0, 0
+from {{job}}
+where id between ? and ? and not_before <= ?;
+
+-- name: place_undue
+-- Schedules those of the new jobs that are not due: the rest of place_due.
+-- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
+insert into {{later}} (id, lane, not_before, attempt, failures, crashes)
+select id, lane, not_before, 0, 0, 0
+from {{job}}
+where id between ? and ? and not_before > ?;
+
+-- name: insert_lane
+-- Makes a lane unless it exists.
+-- Inputs: queue, tenant, kind.  Output: none.  Locks: the writer's.
+insert into {{lane}} (queue, tenant, kind) values (?, ?, ?)
+on conflict do nothing;
+
+-- name: lane_id
+-- Finds a lane by its names.
+-- Inputs: queue, tenant, kind.  Output: id.  Locks: none.
+select id from {{lane}} where queue = ? and tenant = ? and kind = ?;
+
+-- name: new_lanes
+-- Lists the lanes made after a known one.
+-- Inputs: largest known id.  Output: id, queue, tenant, kind.  Locks: none.
+select id, queue, tenant, kind from {{lane}} where id > ?;
+
+-- name: key_holder
+-- Finds who holds a key.
+-- Inputs: tenant, key.  Output: job id.  Locks: none.
+select id from {{jobkey}} where tenant = ? and job_key = ?;
+
+-- name: take_key
+-- Gives a free key to a job.
+-- Inputs: tenant, key, job id.  Output: none.  Locks: the writer's.
+insert into {{jobkey}} (tenant, job_key, id) values (?, ?, ?);
+
+-- name: counters
+-- Reads all counters.
+-- Inputs: none.  Output: name, value.  Locks: none.
+select name, value from {{counter}};
+
+-- name: set_counter
+-- Writes a counter back. Its value was read in the same transaction.
+-- Inputs: value, name.  Output: none.  Locks: the writer's.
+update {{counter}} set value = ? where name = ?;
+
+-- name: lock
+-- Takes the write lock of a caller's transaction before anything is read in
+-- it: a transaction that read first could not write any more once another has.
+-- Inputs: none.  Output: none.  Locks: the writer's.
+update {{counter}} set value = value where name = 'job';

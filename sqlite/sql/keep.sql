@@ -1,0 +1,61 @@
+-- Statements of the housekeeping: Promote, Reap, Expire, Prune.
+
+-- name: due
+-- Lists the scheduled jobs that are due, earliest first.
+-- Inputs: now, limit.  Output: id, lane.  Locks: none.
+select id, lane from {{later}} where not_before <= ? order by not_before, id limit 0 + ?;
+
+-- name: next_due
+-- Tells when the next scheduled job is due.
+-- Inputs: none.  Output: time, null if there is none.  Locks: none.
+select min(not_before) from {{later}};
+
+-- name: promote
+-- Makes scheduled jobs ready.
+-- Inputs: crashes that make a suspect, ids as a JSON array.  Output: none.
+-- Locks: the writer's.
+insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+select j.lane, l.crashes >= ?, j.turn, j.start_by, l.id, l.attempt, l.failures, l.crashes
+from json_each(?) v
+cross join {{later}} l on l.id = v.value
+cross join {{job}} j on j.id = l.id;
+
+-- name: leave_later_many
+-- Takes many jobs out of later: the second half of promote.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{later}} where id in (select value from json_each(?));
+
+-- name: bury
+-- Declares nodes dead whose lease has run out: the opposite of beat.
+-- Inputs: now.  Output: none; the rows hit are the newly dead.
+-- Locks: the writer's.
+update {{node}} set dead = 1 where dead = 0 and lease_until <= ?;
+
+-- name: orphans
+-- Lists running jobs whose node is dead or unknown.
+-- Inputs: limit.  Output: id.  Locks: none.
+select id from {{running}}
+where node not in (select id from {{node}} where dead = 0)
+order by id limit 0 + ?;
+
+-- name: overdue
+-- Lists waiting jobs whose deadline has passed, earliest first.
+-- Inputs: now, limit.  Output: id.  Locks: none.
+select id from {{waiting}} where deadline <= ? order by deadline limit 0 + ?;
+
+-- name: outdated
+-- Lists finished jobs that ended before a time, earliest first.
+-- Inputs: outcome, time, limit.  Output: id.  Locks: none.
+select id from {{done}} where outcome = ? and finished_at < ? order by finished_at limit 0 + ?;
+
+-- name: leave_done_many
+-- Takes many jobs out of done.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{done}} where id in (select value from json_each(?));
+
+-- name: forget_nodes
+-- Removes nodes whose lease ended long ago, buried or not, and that hold
+-- nothing.
+-- Inputs: time before which their lease ended.  Output: none.  Locks: the writer's.
+delete from {{node}}
+where lease_until < ? and id not in (select node from {{running}});

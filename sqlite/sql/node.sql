@@ -1,0 +1,30 @@
+-- Statements of Join, Beat and Leave.
+
+-- name: join
+-- Registers a node.
+-- Inputs: id, name, info, idle, queued, now, now, end of the lease.
+-- Output: none.  Locks: the writer's.
+insert into {{node}} (id, name, info, idle, queued, joined_at, last_beat, lease_until, dead)
+values (?, ?, ?, ?, ?, ?, ?, ?, 0);
+
+-- name: beat
+-- Extends the lease of a live node. Its condition is the opposite of bury's.
+-- Inputs: idle, queued, now, end of the lease, node, now.
+-- Output: none; no row is hit if the lease was lost.  Locks: the writer's.
+update {{node}} set idle = ?, queued = ?, last_beat = ?, lease_until = ?
+where id = ? and dead = 0 and lease_until > ?;
+
+-- name: wishes
+-- Lists the running jobs of a node that are asked to stop.
+-- Inputs: node.  Output: id, fence.  Locks: none.
+select id, fence from {{running}} where node = ? and wish is not null order by id;
+
+-- name: leave
+-- Ends the lease of a node.
+-- Inputs: now, node.  Output: none.  Locks: the writer's.
+update {{node}} set dead = 1, lease_until = min(lease_until, ?) where id = ?;
+
+-- name: held
+-- Lists the jobs that are leased to a node.
+-- Inputs: node.  Output: id, fence.  Locks: none.
+select id, fence from {{running}} where node = ? order by id;

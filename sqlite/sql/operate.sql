@@ -1,0 +1,48 @@
+-- Statements of what people do to jobs. They run in one transaction that has
+-- the write lock, after locate has told where the job is.
+
+-- name: wish
+-- Asks a running job to stop. The first reason stays.
+-- Inputs: reason, id.  Output: none.  Locks: the writer's.
+update {{running}} set wish = coalesce(wish, ?) where id = ?;
+
+-- name: answer
+-- Keeps an answer until its job moves to waiting.
+-- Inputs: answer, id.  Output: none.  Locks: the writer's.
+update {{running}} set answer = ? where id = ?;
+
+-- name: set_order
+-- Changes what decides when a job has its turn. Its row in ready is moved in
+-- the same transaction.
+-- Inputs: turn, start_by, not_before, id.  Output: none.  Locks: the writer's.
+update {{job}} set turn = ?, start_by = ?, not_before = ? where id = ?;
+
+-- name: pause
+-- Pauses a queue or kind.
+-- Inputs: scope, name.  Output: none.  Locks: the writer's.
+insert into {{pause}} (scope, name) values (?, ?) on conflict do nothing;
+
+-- name: resume
+-- Resumes a queue or kind.
+-- Inputs: scope, name.  Output: none.  Locks: the writer's.
+delete from {{pause}} where scope = ? and name = ?;
+
+-- name: delete_jobs
+-- Removes what jobs are.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{job}} where id in (select value from json_each(?));
+
+-- name: delete_attempts
+-- Removes the history of jobs.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{attempt}} where id in (select value from json_each(?));
+
+-- name: delete_memos
+-- Removes what the handlers of jobs kept.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{memo}} where id in (select value from json_each(?));
+
+-- name: delete_keys
+-- Gives back the keys of jobs, even if held forever.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{jobkey}} where id in (select value from json_each(?));

@@ -1,0 +1,84 @@
+package sqlite
+
+import "embed"
+
+//go:embed sql/*.sql migrations/*.sql
+var files embed.FS
+
+// statements are the texts of sql/*.sql, which say what each of them does.
+type statements struct {
+	InsertJobs string `sql:"insert_jobs"`
+	PlaceDue   string `sql:"place_due"`
+	PlaceUndue string `sql:"place_undue"`
+	InsertLane string `sql:"insert_lane"`
+	LaneID     string `sql:"lane_id"`
+	NewLanes   string `sql:"new_lanes"`
+	KeyHolder  string `sql:"key_holder"`
+	TakeKey    string `sql:"take_key"`
+	Counters   string `sql:"counters"`
+	SetCounter string `sql:"set_counter"`
+	Lock       string `sql:"lock"`
+
+	NodeLives    string `sql:"node_lives"`
+	Pauses       string `sql:"pauses"`
+	Heads        string `sql:"heads"`
+	Suspects     string `sql:"suspects"`
+	LaneNext     string `sql:"lane_next"`
+	ClaimFirst   string `sql:"claim_first"`
+	ClaimStarted string `sql:"claim_started"`
+	StartUpto    string `sql:"start_upto"`
+	UnreadyUpto  string `sql:"unready_upto"`
+	StartSuspect string `sql:"start_suspect"`
+
+	HeldOf       string `sql:"held_of"`
+	Succeed      string `sql:"succeed"`
+	StopMany     string `sql:"stop_many"`
+	DoneBy       string `sql:"done_by"`
+	SetOutput    string `sql:"set_output"`
+	FreeKeys     string `sql:"free_keys"`
+	Locate       string `sql:"locate"`
+	LeaveLater   string `sql:"leave_later"`
+	LeaveReady   string `sql:"leave_ready"`
+	LeaveRunning string `sql:"leave_running"`
+	LeaveWaiting string `sql:"leave_waiting"`
+	LeaveDone    string `sql:"leave_done"`
+	ToLater      string `sql:"to_later"`
+	ToReady      string `sql:"to_ready"`
+	ToWaiting    string `sql:"to_waiting"`
+	ToDone       string `sql:"to_done"`
+	Record       string `sql:"record"`
+	Recorded     string `sql:"recorded"`
+	Keep         string `sql:"keep"`
+	Save         string `sql:"save"`
+
+	Wish           string `sql:"wish"`
+	Answer         string `sql:"answer"`
+	SetOrder       string `sql:"set_order"`
+	Pause          string `sql:"pause"`
+	Resume         string `sql:"resume"`
+	DeleteJobs     string `sql:"delete_jobs"`
+	DeleteAttempts string `sql:"delete_attempts"`
+	DeleteMemos    string `sql:"delete_memos"`
+	DeleteKeys     string `sql:"delete_keys"`
+
+	Join   string `sql:"join"`
+	Beat   string `sql:"beat"`
+	Wishes string `sql:"wishes"`
+	Leave  string `sql:"leave"`
+	Held   string `sql:"held"`
+
+	Due            string `sql:"due"`
+	NextDue        string `sql:"next_due"`
+	Promote        string `sql:"promote"`
+	LeaveLaterMany string `sql:"leave_later_many"`
+	Bury           string `sql:"bury"`
+	Orphans        string `sql:"orphans"`
+	Overdue        string `sql:"overdue"`
+	Outdated       string `sql:"outdated"`
+	LeaveDoneMany  string `sql:"leave_done_many"`
+	ForgetNodes    string `sql:"forget_nodes"`
+
+	Attempts    string `sql:"attempts"`
+	Nodes       string `sql:"nodes"`
+	DataVersion string `sql:"data_version"`
+}

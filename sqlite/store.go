@@ -1,0 +1,170 @@
+// Package sqlite keeps jobs in a SQLite file, or in memory. It needs no server
+// and no C compiler.
+//
+// All writes of a store go through one goroutine that commits as many of them
+// together as are waiting, so that many callers share one disk flush; reads go
+// beside it, each from its own snapshot. Several processes on one host may use
+// one file: they take turns, and a process learns of the others' new jobs
+// within milliseconds. The clock is the host's.
+//
+// By default every commit is flushed to disk before it is acknowledged.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Options of a store. The zero value is useful.
+type Options struct {
+	// Prefix of table names: letters, digits and underscores. Default: "fairlead_".
+	Prefix string
+	// NoMigrate makes Open fail if the tables are not current, instead of
+	// creating or changing them.
+	NoMigrate bool
+	// SchemaOnly opens whatever schema there is; only Migrate, Schema, Script and
+	// Close may then be called.
+	SchemaOnly bool
+	// QueryTimeout bounds every call whose context does not end earlier.
+	// Default: 30 s.
+	QueryTimeout time.Duration
+	// Synchronous says how much of a commit is flushed to disk before it is
+	// acknowledged: "full" (the default) loses nothing; with "normal" a power
+	// cut may lose the latest commits, with "off" it may damage the file. A
+	// killed process loses nothing in any of them.
+	Synchronous string
+	// Poll is the longest pause between two looks at what other processes did,
+	// while somebody listens; it is 2 ms as long as there is news. Default:
+	// 150 ms; negative: no looks at all, for a file that only this process uses.
+	Poll time.Duration
+	// Clock is the database's clock. Default: time.Now.
+	Clock func() time.Time
+}
+
+const (
+	defaultPrefix       = "fairlead_"
+	defaultQueryTimeout = 30 * time.Second
+	defaultPoll         = 150 * time.Millisecond
+)
+
+// Store keeps jobs in a SQLite database.
+type Store struct {
+	options    Options
+	sql        statements
+	inserts    []string // insert_jobs for each of insertSizes
+	migrations []sqlstore.Migration
+	tables     sqlstore.Expander
+	query      *sqlstore.Query
+	lanes      *lanes
+	hub        *sqlstore.Hub
+	main       *sql.DB // one connection, for writes
+	readers    *sql.DB // for reads; nil if there is only the one connection
+	reads      *preparedReads
+	callers    *sql.DB // for transactions of callers
+	writer     *writer
+	watch      *watch
+	close      func() error
+}
+
+var (
+	_ fairlead.Store    = (*Store)(nil)
+	_ fairlead.Migrator = (*Store)(nil)
+)
+
+// Close ends the store's goroutines and closes its connections. Calls that
+// are still waiting fail.
+func (s *Store) Close() error { return s.close() }
+
+func (s *Store) closeAll() error {
+	s.watch.stop()
+	s.writer.stop()
+	if err := s.disconnect(); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) disconnect() error {
+	var errs []error
+	// The writer's connection goes last, as it folds the log into the file.
+	for _, db := range []*sql.DB{s.readers, s.callers, s.main} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// DB is the store's database, for tables of the caller's own beside the jobs
+// and for transactions that are given to Tx. Its transactions take the write
+// lock at once; while one is open, all writes of the store wait. A database in
+// memory has no other way in.
+func (s *Store) DB() *sql.DB { return s.callers }
+
+// limited bounds a call in time.
+func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.options.QueryTimeout)
+}
+
+func (s *Store) micros() int64 { return sqlstore.Micros(s.options.Clock()) }
+
+// Now is the database's clock.
+func (s *Store) Now(context.Context) (time.Time, error) {
+	return sqlstore.Time(s.micros()), nil
+}
+
+// write runs a function in a transaction of the writer, together with those
+// of other callers. The function may run more than once and must not touch
+// what belongs to the caller, who may be gone by then. If it returns one of
+// the errors that callers tell apart, it should not have written anything.
+func write[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
+	return submit(ctx, s, what, &request{}, f)
+}
+
+// writeFirst is write ahead of everybody else: a beat must not be late because
+// others are busy.
+func writeFirst[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
+	return submit(ctx, s, what, &request{urgent: true}, f)
+}
+
+func submit[T any](ctx context.Context, s *Store, what string, r *request, f func(t *txn) (T, error)) (T, error) {
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
+	var result, none T
+	r.run = func(t *txn) (err error) {
+		result, err = f(t)
+		return err
+	}
+	if err := s.writer.do(ctx, r); err != nil {
+		return none, fmt.Errorf("%s: %w", what, err)
+	}
+	return result, nil
+}
+
+// read runs a function that only reads. Each of its statements sees its own
+// snapshot, so that one of them must do for everything that can change.
+func read[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
+	if s.readers == nil {
+		return write(ctx, s, what, f)
+	}
+	ctx, cancel := s.limited(ctx)
+	defer cancel()
+	var none T
+	t := s.newTxn(ctx, s.reads)
+	t.readOnly = true
+	result, err := f(t)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", what, err)
+	}
+	return result, nil
+}
+
+// once makes a closing function that acts only the first time.
+func once(f func() error) func() error { return sync.OnceValue(f) }

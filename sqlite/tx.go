@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Tx is what the store does inside a caller's transaction on the same
+// database: one from DB, or from the caller's own handle on the same file. Its
+// first use takes the write lock. A deferred transaction should not have read
+// before: SQLite refuses to let it write once somebody else has.
+func (s *Store) Tx(tx *sql.Tx) fairlead.Tx { return &callerTx{store: s, tx: tx} }
+
+// callerTx makes ids and lanes inside the caller's transaction and caches
+// nothing of it, as the caller may roll back.
+type callerTx struct {
+	store *Store
+	tx    *sql.Tx
+	news  news
+}
+
+var _ fairlead.Tx = (*callerTx)(nil)
+
+// Enqueue stores jobs when the caller commits.
+func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	ids, err := within(ctx, c, "enqueue", func(t *txn) ([]int64, error) { return t.enqueue(newJobs(jobs)) })
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		jobs[i].ID = id
+	}
+	return nil
+}
+
+// Settle moves running jobs when the caller commits.
+func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	answers, err := within(ctx, c, "settle", func(t *txn) ([]settledMove, error) { return t.settle(newMoves(settlements)) })
+	if err != nil {
+		return nil, err
+	}
+	return hand(answers, settlements), nil
+}
+
+// Wake tells nodes of this process what the transaction brought. Those of
+// other processes see its commit.
+func (c *callerTx) Wake() {
+	c.store.tell(c.news)
+}
+
+// within runs a function in the caller's transaction.
+func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn) (T, error)) (T, error) {
+	ctx, cancel := c.store.limited(ctx)
+	defer cancel()
+	var none T
+	t := c.store.newTxn(ctx, c.tx)
+	if _, err := t.exec(t.sql.Lock); err != nil {
+		return none, fmt.Errorf("%s: %w", what, err)
+	}
+	t.now = c.store.micros() // the lock may have taken a while
+	result, err := f(t)
+	if err == nil {
+		err = t.writeCounters()
+	}
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", what, err)
+	}
+	c.news.add(t.news)
+	return result, nil
+}

@@ -1,0 +1,200 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Listen calls wake when there may be something new for the scope.
+func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+	s.watch.join()
+	defer s.watch.leave()
+	s.hub.Listen(ctx, scope, wake)
+	return nil
+}
+
+// tell wakes the listeners of this process.
+func (s *Store) tell(n news) {
+	if n.all {
+		s.hub.Work(nil)
+	} else if len(n.work) > 0 {
+		s.hub.Work(slices.Collect(maps.Values(n.work)))
+	}
+	if n.later {
+		s.hub.Later()
+	}
+	if n.cancel {
+		s.hub.Cancel()
+	}
+}
+
+// watch looks for what other processes commit to the file, as long as somebody
+// listens. What this process commits is told at once and is none of its
+// business.
+type watch struct {
+	store *Store
+
+	mu        sync.Mutex
+	listeners int
+	closed    bool
+	cancel    context.CancelFunc // of the goroutine
+	ended     chan struct{}
+
+	told     sync.Mutex
+	counters map[counter]int64 // of the news that listeners were told last
+}
+
+func newWatch(s *Store) *watch { return &watch{store: s, counters: map[counter]int64{}} }
+
+// join counts a listener; the first one starts the goroutine.
+func (w *watch) join() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.listeners++
+	if w.listeners > 1 || w.closed || w.store.readers == nil || w.store.options.Poll < 0 {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	w.cancel, w.ended = cancel, ended
+	go func() {
+		defer close(ended)
+		w.look(ctx)
+	}()
+}
+
+// leave ends the goroutine with the last listener.
+func (w *watch) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.listeners--; w.listeners == 0 {
+		w.end()
+	}
+}
+
+// stop ends the goroutine for good.
+func (w *watch) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.closed = true
+	w.end()
+}
+
+func (w *watch) end() {
+	if w.cancel != nil {
+		w.cancel()
+		<-w.ended
+		w.cancel = nil
+	}
+}
+
+// published is what listeners are to be told after a commit of this process:
+// its own news, and that of other processes if they committed some before.
+func (w *watch) published(t *txn) news {
+	if t.counters.now == nil {
+		return t.news
+	}
+	n := w.since(t.counters.read)
+	n.add(t.news)
+	w.since(t.counters.now)
+	return n
+}
+
+// since is the news since listeners were last told, by the counters.
+func (w *watch) since(read map[counter]int64) news {
+	w.told.Lock()
+	defer w.told.Unlock()
+	n := news{
+		all:    read[workCounter] > w.counters[workCounter],
+		later:  read[laterCounter] > w.counters[laterCounter],
+		cancel: read[cancelCounter] > w.counters[cancelCounter],
+	}
+	for _, name := range []counter{workCounter, laterCounter, cancelCounter} {
+		w.counters[name] = max(w.counters[name], read[name])
+	}
+	return n
+}
+
+const (
+	// quickest is the pause between two looks while there is news.
+	quickest = 2 * time.Millisecond
+	// calm is how many looks in vain make the pauses longer.
+	calm = 100
+)
+
+// look asks the database again and again whether it was changed; less often
+// when there was no news for a while, as waking up for a look is not free.
+func (w *watch) look(ctx context.Context) {
+	slowest := w.store.options.Poll
+	pause, vain := min(quickest, slowest), 0
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	var eye eye
+	defer eye.close()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		read, err := eye.look(ctx, w.store)
+		if err != nil { // the nodes' own polling goes on without
+			eye.close()
+			pause = slowest
+		}
+		if n := w.since(read); n.all || n.later || n.cancel {
+			w.store.tell(n)
+			pause, vain = min(quickest, slowest), 0
+		} else if vain++; vain > calm {
+			pause = min(pause+pause/8, slowest)
+		}
+		timer.Reset(pause)
+	}
+}
+
+// eye is a connection of its own: whether the database was changed is a
+// question of who asks.
+type eye struct {
+	conn    *sql.Conn
+	ask     *sql.Stmt
+	version int64
+}
+
+// look returns the counters if the database was changed since the last look.
+func (e *eye) look(ctx context.Context, s *Store) (map[counter]int64, error) {
+	if e.conn == nil {
+		if err := e.open(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	var version int64
+	// A context that can end would cost more than the question.
+	if err := e.ask.QueryRowContext(context.Background()).Scan(&version); err != nil || version == e.version {
+		return nil, err
+	}
+	e.version = version
+	t := s.newTxn(ctx, e.conn)
+	err := t.readCounters()
+	return t.counters.now, err
+}
+
+func (e *eye) open(ctx context.Context, s *Store) (err error) {
+	if e.conn, err = s.readers.Conn(ctx); err != nil {
+		return err
+	}
+	e.ask, err = e.conn.PrepareContext(ctx, s.sql.DataVersion)
+	return err
+}
+
+func (e *eye) close() {
+	if e.conn != nil {
+		_ = e.conn.Close()
+	}
+	*e = eye{}
+}

@@ -1,0 +1,134 @@
+package sqlite_test
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// listen collects wakes until the test ends.
+func listen(t testing.TB, s *sqlite.Store) <-chan fairlead.Wake {
+	wakes := make(chan fairlead.Wake, 1000)
+	ctx, stop := context.WithCancel(t.Context())
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		err := s.Listen(ctx, &fairlead.Scope{Kinds: []string{"bench"}}, func(w fairlead.Wake) { wakes <- w })
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		stop()
+		listening.Wait()
+	})
+	return wakes
+}
+
+// await waits for a wake of this sort.
+func await(t testing.TB, wakes <-chan fairlead.Wake, want fairlead.Wake) {
+	t.Helper()
+	for timeout := time.After(10 * time.Second); ; {
+		select {
+		case wake := <-wakes:
+			if wake == want {
+				return
+			}
+		case <-timeout:
+			t.Fatalf("no wake %v came", want)
+		}
+	}
+}
+
+func settleDown(wakes <-chan fairlead.Wake) {
+	for {
+		select {
+		case <-wakes:
+		case <-time.After(100 * time.Millisecond):
+			return
+		}
+	}
+}
+
+// TestProcessesWakeEachOther also when the one that listens writes itself, and
+// so might take the others' news for its own.
+func TestProcessesWakeEachOther(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "jobs.db")
+	here, there := open(t, file, sqlite.Options{}), open(t, file, sqlite.Options{})
+	wakes := listen(t, here)
+	node, err := there.Join(t.Context(), fairlead.Node{}, time.Hour)
+	must(t, err)
+	settleDown(wakes)
+	for range 3 {
+		start := time.Now()
+		must(t, there.Enqueue(t.Context(), benchJobs(1)))
+		must(t, here.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseQueue, Name: "other"}))
+		await(t, wakes, fairlead.WakeWork)
+		t.Logf("work was heard of after %v", time.Since(start))
+	}
+	jobs := benchJobs(1)
+	jobs[0].NotBefore = time.Now().Add(time.Hour)
+	must(t, there.Enqueue(t.Context(), jobs))
+	await(t, wakes, fairlead.WakeLater)
+	claimed, err := there.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"bench"}}, Max: 1})
+	must(t, err)
+	must(t, there.Cancel(t.Context(), claimed[0].ID, ""))
+	await(t, wakes, fairlead.WakeCancel)
+	settleDown(wakes)
+	_, err = there.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Hour})
+	must(t, err)
+	select {
+	case wake := <-wakes:
+		t.Errorf("a beat of another process wakes with %v", wake)
+	case <-time.After(50 * time.Millisecond):
+	}
+}
+
+// TestTransactionsOfCallersAreSeen even if nobody calls Wake.
+func TestTransactionsOfCallersAreSeen(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "jobs.db"), sqlite.Options{})
+	wakes := listen(t, s)
+	settleDown(wakes)
+	tx := begin(t, s.DB(), s)
+	must(t, tx.Tx.Enqueue(t.Context(), benchJobs(1)))
+	must(t, tx.Commit())
+	await(t, wakes, fairlead.WakeWork)
+}
+
+// TestInABubble is a day of a store, its clock and its watching of other
+// processes, in virtual time.
+func TestInABubble(t *testing.T) {
+	for _, url := range []string{":memory:", filepath.Join(t.TempDir(), "jobs.db")} {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, url, sqlite.Options{Poll: time.Second})
+			wakes := listen(t, s)
+			node, err := s.Join(t.Context(), fairlead.Node{}, time.Minute)
+			must(t, err)
+			jobs := benchJobs(1)
+			jobs[0].NotBefore = time.Now().Add(24 * time.Hour)
+			must(t, s.Enqueue(t.Context(), jobs))
+			await(t, wakes, fairlead.WakeLater)
+
+			promotion, err := s.Promote(t.Context(), 10)
+			must(t, err)
+			if promotion.Moved != 0 || promotion.Next > 24*time.Hour || promotion.Next < 23*time.Hour {
+				t.Fatalf("the promotion is %+v", promotion)
+			}
+			time.Sleep(promotion.Next)
+			promotion, err = s.Promote(t.Context(), 10)
+			must(t, err)
+			if promotion.Moved != 1 {
+				t.Errorf("the promotion a day later is %+v", promotion)
+			}
+			await(t, wakes, fairlead.WakeWork)
+			if _, err := s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Minute}); err == nil {
+				t.Error("the node lives after a day without beats")
+			}
+		})
+	}
+}

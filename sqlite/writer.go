@@ -1,0 +1,293 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// writer is the one goroutine that writes. It takes all functions that are
+// waiting and runs them in one transaction, so that they share one flush of
+// the disk.
+type writer struct {
+	store *Store
+	stmts map[string]*sql.Stmt
+	heads *heads
+
+	mu     sync.Mutex
+	first  []*request // before all others
+	queue  []*request
+	closed bool
+
+	bell  chan struct{} // rung when there is something to do
+	ended chan struct{}
+}
+
+// request is a function that waits for its transaction.
+type request struct {
+	run    func(*txn) error
+	urgent bool
+	state  atomic.Int32  // whether the caller or the writer has it
+	done   chan struct{} // closed when err is set
+	err    error
+}
+
+// The states of a request.
+const (
+	queued  int32 = iota
+	taken         // by the writer: the caller can only wait
+	dropped       // by the caller, who gave up: the writer skips it
+)
+
+const (
+	// longest is how long the functions of one transaction may take together;
+	// the rest wait for the next. A beat that just missed a transaction is
+	// late by about this much.
+	longest = 100 * time.Millisecond
+	// lockPause is the pause between two tries to get the file's write lock.
+	lockPause = time.Millisecond
+)
+
+var errClosed = errors.New("the store is closed")
+
+func newWriter(s *Store, stmts map[string]*sql.Stmt) *writer {
+	w := &writer{store: s, stmts: stmts, heads: newHeads(), bell: make(chan struct{}, 1), ended: make(chan struct{})}
+	go w.work()
+	return w
+}
+
+// do waits until the request is committed, refused, or no longer wanted.
+func (w *writer) do(ctx context.Context, r *request) error {
+	r.done = make(chan struct{})
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return errClosed
+	}
+	if r.urgent {
+		w.first = append(w.first, r)
+	} else {
+		w.queue = append(w.queue, r)
+	}
+	w.mu.Unlock()
+	w.ring()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		if r.state.CompareAndSwap(queued, dropped) {
+			return fmt.Errorf("not done: %w", ctx.Err())
+		}
+		return fmt.Errorf("outcome unknown: %w", ctx.Err())
+	}
+}
+
+func (w *writer) ring() {
+	select {
+	case w.bell <- struct{}{}:
+	default:
+	}
+}
+
+// stop ends the goroutine after the transaction it is at.
+func (w *writer) stop() {
+	w.mu.Lock()
+	w.closed = true
+	w.mu.Unlock()
+	w.ring()
+	<-w.ended
+}
+
+func (w *writer) work() {
+	defer close(w.ended)
+	for range w.bell {
+		for group := w.take(); len(group) > 0; group = w.take() {
+			w.putBack(w.commit(group))
+		}
+		if w.refuseAll() {
+			return
+		}
+	}
+}
+
+// take empties the queues.
+func (w *writer) take() []*request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	group := append(w.first, w.queue...)
+	w.first, w.queue = nil, nil
+	return group
+}
+
+func (w *writer) takeFirst() []*request {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := w.first
+	w.first = nil
+	return first
+}
+
+func (w *writer) putBack(rest []*request) {
+	if len(rest) == 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = append(rest, w.queue...)
+}
+
+// refuseAll answers those still waiting if the store is closed.
+func (w *writer) refuseAll() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		for _, r := range append(w.first, w.queue...) {
+			r.answer(errClosed)
+		}
+		w.first, w.queue = nil, nil
+	}
+	return w.closed
+}
+
+// commit runs the functions of a group in one transaction and answers them.
+// It returns those for which there was no time.
+func (w *writer) commit(group []*request) (rest []*request) {
+	ran, rest, err := w.try(group, true)
+	if errors.As(err, new(harm)) && len(ran) > 1 {
+		// One of them spoilt it for all: apart, each gets what it deserves.
+		for _, r := range ran {
+			r.err = nil
+			_, _, err := w.try([]*request{r}, false)
+			r.answer(err)
+		}
+		return rest
+	}
+	for _, r := range ran {
+		r.answer(err)
+	}
+	return rest
+}
+
+// harm is an error of a function that may have written something: its
+// transaction cannot go on.
+type harm struct{ error }
+
+func (h harm) Unwrap() error { return h.error }
+
+// try runs functions in one transaction: if it may, with the urgent ones that
+// come meanwhile, and not all of them if they take long. It fails if the
+// transaction does; a function that was merely refused keeps its error to
+// itself.
+func (w *writer) try(group []*request, more bool) (ran, rest []*request, err error) {
+	tx, end, err := w.begin()
+	if err != nil {
+		return group, nil, err
+	}
+	defer end()
+	t := w.store.newTxn(context.Background(), newPrepared(tx, w.stmts))
+	t.heads = w.heads
+	defer func() {
+		if err != nil {
+			w.heads.forget() // what they learned in this transaction is not so
+		}
+	}()
+	var all news
+	for start := time.Now(); len(group) > 0 && (len(ran) == 0 || time.Since(start) < longest); {
+		if more {
+			group = append(w.takeFirst(), group...)
+		}
+		r := group[0]
+		group = group[1:]
+		if !r.state.CompareAndSwap(queued, taken) && r.state.Load() == dropped {
+			continue
+		}
+		ran = append(ran, r)
+		t.now, t.wrote, t.news = w.store.micros(), false, news{}
+		if r.err = r.run(t); r.err == nil {
+			all.add(t.news)
+			w.heads.touch(t.news.work)
+		} else if t.wrote || !verdict(r.err) {
+			return ran, group, harm{r.err}
+		}
+	}
+	t.news = all
+	if err := t.writeCounters(); err != nil {
+		return ran, group, err
+	}
+	if err := tx.Commit(); err != nil {
+		return ran, group, fmt.Errorf("commit: %w", err)
+	}
+	w.heads.committed(t.counters)
+	w.store.lanes.Add(all.made...)
+	w.store.lanes.learn(all.read)
+	w.store.tell(w.store.watch.published(t))
+	return ran, group, nil
+}
+
+// answer ends the request. One that its own function refused keeps that error.
+func (r *request) answer(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+	close(r.done)
+}
+
+// begin starts a transaction that has the file's write lock. Other processes
+// may hold it for as long as one of their transactions takes. What it returns
+// with the transaction rolls it back, unless that was committed, and gives back
+// the connection.
+func (w *writer) begin() (*sql.Tx, func(), error) {
+	ctx, cancel := w.store.limited(context.Background())
+	defer cancel()
+	conn, err := w.store.main.Conn(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("wait for the connection: %w", err)
+	}
+	var tx *sql.Tx
+	err = patiently(ctx, func() (err error) {
+		tx, err = conn.BeginTx(context.Background(), nil)
+		return err
+	})
+	if err != nil {
+		_ = conn.Close()
+		return nil, nil, fmt.Errorf("wait for the write lock: %w", err)
+	}
+	return tx, func() {
+		_ = tx.Rollback() // SQLite itself may have done it
+		_ = conn.Close()
+	}, nil
+}
+
+// patiently repeats what fails because another connection has the file locked.
+func patiently(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if err == nil || !busy(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// verdict reports whether an error is an answer, not a failure.
+func verdict(err error) bool {
+	for _, answer := range []error{fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrInvalid, fairlead.ErrLeaseLost, fairlead.ErrExpired} {
+		if errors.Is(err, answer) {
+			return true
+		}
+	}
+	return false
+}

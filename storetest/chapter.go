@@ -1,0 +1,123 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// chapter is the tests of one verb. They run one after the other on one
+// database, which is emptied in between: creating one costs a server far more
+// than a test does.
+type chapter struct {
+	t    *testing.T
+	open Opener
+	next *fixture // empty, or nil if the last test left too much behind
+}
+
+// runChapter runs a chapter beside the others.
+func runChapter(t *testing.T, open Opener, name string, tests func(*chapter)) {
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		tests(&chapter{t: t, open: open})
+	})
+}
+
+// test checks one sentence on an empty database.
+func (c *chapter) test(sentence string, check func(f *fixture)) {
+	c.t.Run(sentence, func(t *testing.T) {
+		if c.next == nil {
+			harness := c.open(c.t)
+			c.next = &fixture{TB: c.t, Harness: harness, outer: c.t, store: harness.Open(c.t)}
+		}
+		f := c.next.within(t)
+		c.next = nil
+		check(f)
+		if !t.Failed() && f.empty() == nil {
+			c.next = f.within(c.t)
+		}
+	})
+}
+
+// tooMany is how many jobs are not worth removing one by one.
+const tooMany = 300
+
+// empty removes everything with the store's own verbs. It fails if that is too
+// much or does not work; the next test then gets a new database.
+func (f *fixture) empty() error {
+	tally, err := f.store.Tally(f.ctx(), fairlead.Filter{})
+	if err != nil {
+		return err
+	}
+	total := int64(0)
+	for _, n := range tally {
+		total += n
+	}
+	if total > tooMany {
+		return fmt.Errorf("%d jobs are left", total)
+	}
+	for _, step := range []func() error{f.resumeAll, f.endNodes, f.deleteAll, f.forgetNodes} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fixture) resumeAll() error {
+	pauses, err := f.store.Pauses(f.ctx())
+	for _, pause := range pauses {
+		if err == nil {
+			err = f.store.Resume(f.ctx(), pause)
+		}
+	}
+	return err
+}
+
+// endNodes takes all jobs away from their nodes; tolerating no crash, the
+// reaping ends them too.
+func (f *fixture) endNodes() error {
+	nodes, err := f.store.Nodes(f.ctx())
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if err := f.store.Leave(f.ctx(), node.ID); err != nil {
+			return err
+		}
+	}
+	_, err = f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 2 * tooMany})
+	return err
+}
+
+func (f *fixture) deleteAll() error {
+	jobs, err := f.store.Find(f.ctx(), fairlead.Filter{Limit: 2 * tooMany})
+	if err != nil {
+		return err
+	}
+	for _, job := range jobs {
+		if job.State == fairlead.Waiting {
+			if err := f.store.Cancel(f.ctx(), job.ID, "cleared"); err != nil {
+				return err
+			}
+		}
+		if err := f.store.Delete(f.ctx(), job.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fixture) forgetNodes() error {
+	f.Advance(24 * time.Hour)
+	if _, err := f.store.Prune(f.ctx(), fairlead.Retention{}, tooMany); err != nil {
+		return err
+	}
+	nodes, err := f.store.Nodes(f.ctx())
+	if err == nil && len(nodes) > 0 {
+		err = fmt.Errorf("%d nodes are left", len(nodes))
+	}
+	return err
+}

@@ -1,0 +1,17 @@
+// Package storetest is the contract of fairlead.Store as an executable suite.
+//
+// A store's test opens fresh databases for it:
+//
+//	func TestStore(t *testing.T) {
+//		storetest.Run(t, func(t *testing.T) *storetest.Harness { … })
+//	}
+//
+// The suite has four parts. The contract says one thing per test, named after
+// the sentence it checks, in one file per verb: `go test -v` reads like the
+// contract. The traps are interleavings and inputs that broke earlier designs.
+// Contention runs many processes against one database. The model plays random
+// operations and compares the store with a small oracle.
+//
+// Nobody waits for time to pass: the database's clock stands still until a test
+// moves it.
+package storetest

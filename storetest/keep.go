@@ -1,0 +1,215 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func testPromote(c *chapter) {
+	c.test("due scheduled jobs become ready", func(f *fixture) {
+		now := f.now()
+		due, exact, later := with(notBefore(now.Add(time.Minute))), with(notBefore(now.Add(time.Hour))), with(notBefore(now.Add(time.Hour+time.Microsecond)))
+		f.enqueue(due, exact, later)
+		f.equal("the promotion before", f.promote(), fairlead.Promotion{Next: time.Minute})
+		f.Advance(time.Hour)
+		f.equal("the promotion", f.promote(), fairlead.Promotion{Moved: 2, Next: time.Microsecond})
+		f.wantState(due, fairlead.Ready)
+		f.wantState(exact, fairlead.Ready)
+		f.wantState(later, fairlead.Scheduled)
+	})
+	c.test("at most limit are moved, earliest first", func(f *fixture) {
+		now := f.now()
+		third, first, second := with(notBefore(now.Add(3*time.Second))), with(notBefore(now.Add(time.Second))), with(notBefore(now.Add(2*time.Second)))
+		f.enqueue(third, first, second)
+		f.Advance(time.Minute)
+		promotion, err := f.store.Promote(f.ctx(), 2)
+		f.ok(err)
+		f.equal("the promotion", promotion, fairlead.Promotion{Moved: 2, Next: 0})
+		f.wantState(first, fairlead.Ready)
+		f.wantState(second, fairlead.Ready)
+		f.wantState(third, fairlead.Scheduled)
+	})
+	c.test("Next tells how long it is until the next is due", func(f *fixture) {
+		f.enqueue(with(notBefore(f.now().Add(time.Hour))), with(notBefore(f.now().Add(10*time.Second))))
+		f.equal("the promotion", f.promote(), fairlead.Promotion{Next: 10 * time.Second})
+		f.Advance(4 * time.Second)
+		f.equal("the promotion", f.promote(), fairlead.Promotion{Next: 6 * time.Second})
+	})
+	c.test("Next is negative if nothing is scheduled", func(f *fixture) {
+		f.enqueue(plain())
+		promotion := f.promote()
+		if promotion.Moved != 0 || promotion.Next >= 0 {
+			f.Fatalf("the promotion of nothing is %+v", promotion)
+		}
+	})
+	c.test("attempts, failures and crashes stay", func(f *fixture) {
+		job := f.enqueue(plain())
+		f.crash(f.claimThe(job, f.join()))
+		f.settle(again(f.claimThe(job, f.join()), time.Second))
+		f.Advance(time.Second)
+		f.promote()
+		found := f.wantState(job, fairlead.Ready)
+		f.equal("Attempt", found.Attempt, 2)
+		f.equal("Failures", found.Failures, 1)
+		f.equal("Crashes", found.Crashes, 1)
+	})
+	c.test("many at once move each job once", func(f *fixture) {
+		jobs := many(80, notBefore(f.now().Add(time.Second)))
+		f.enqueue(jobs...)
+		f.Advance(time.Second)
+		f.share(len(jobs), func(store fairlead.Store) (int, error) {
+			promotion, err := store.Promote(f.ctx(), 1000)
+			return promotion.Moved, err
+		})
+		f.wantClaim(f.join(), everything(), jobs...)
+	})
+}
+
+func testExpire(c *chapter) {
+	expire := func(f *fixture, limit int) int {
+		f.Helper()
+		n, err := f.store.Expire(f.ctx(), limit)
+		f.ok(err)
+		return n
+	}
+	c.test("a waiting job whose deadline has passed fails with ReasonDeadline", func(f *fixture) {
+		job := f.in(fairlead.Waiting, keyed("k"))
+		f.Advance(time.Hour - time.Microsecond)
+		f.equal("how many expire before", expire(f, 10), 0)
+		f.Advance(2 * time.Microsecond)
+		f.equal("how many expire", expire(f, 10), 1)
+		found := f.wantState(job, fairlead.Failed)
+		f.equal("Reason", found.Reason, fairlead.ReasonDeadline)
+		f.equal("FinishedAt", found.FinishedAt, f.now())
+		f.equal("Fence", found.Fence, job.Fence)
+		f.equal("how many expire after", expire(f, 10), 0)
+		f.wantFree("k")
+	})
+	c.test("the missed deadline is a failure and recorded as an attempt", func(f *fixture) {
+		job := f.in(fairlead.Waiting)
+		f.Advance(2 * time.Hour)
+		expire(f, 10)
+		f.equal("Failures", f.get(job).Failures, 1)
+		f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{fairlead.ReasonDeadline})
+	})
+	c.test("at most limit expire", func(f *fixture) {
+		for range 3 {
+			f.in(fairlead.Waiting)
+		}
+		f.Advance(2 * time.Hour)
+		f.equal("how many expire", []int{expire(f, 2), expire(f, 2), expire(f, 2)}, []int{2, 1, 0})
+	})
+	c.test("many at once fail each job once", func(f *fixture) {
+		jobs := many(40)
+		f.enqueue(jobs...)
+		for _, job := range f.claim(f.join(), len(jobs)) {
+			f.settle(wait(job))
+		}
+		f.Advance(2 * time.Hour)
+		f.share(len(jobs), func(store fairlead.Store) (int, error) { return store.Expire(f.ctx(), 1000) })
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Failed: int64(len(jobs))})
+	})
+	c.test("jobs that are not waiting never expire", func(f *fixture) {
+		for _, state := range except(fairlead.Waiting) {
+			f.in(state)
+		}
+		before := f.tally(fairlead.Filter{})
+		f.Advance(1000 * time.Hour)
+		f.equal("how many expire", expire(f, 10), 0)
+		f.equal("the tally", f.tally(fairlead.Filter{}), before)
+	})
+}
+
+func testPrune(c *chapter) {
+	all := fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
+	prune := func(f *fixture, keep fairlead.Retention, limit int) int {
+		f.Helper()
+		n, err := f.store.Prune(f.ctx(), keep, limit)
+		f.ok(err)
+		return n
+	}
+	for _, state := range []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled} {
+		c.test(named("a", state, "job older than its retention is removed with all that is known of it"), func(f *fixture) {
+			job := f.in(state)
+			f.Advance(time.Hour - time.Microsecond)
+			f.equal("how many are removed before", prune(f, all, 10), 0)
+			f.Advance(2 * time.Microsecond)
+			f.equal("how many are removed", prune(f, all, 10), 1)
+			f.wantGone(job)
+			f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})
+		})
+	}
+	c.test("each outcome has its own retention, and zero keeps forever", func(f *fixture) {
+		succeeded, failed, dropped := f.in(fairlead.Succeeded), f.in(fairlead.Failed), f.in(fairlead.Cancelled)
+		f.Advance(10_000 * time.Hour)
+		f.equal("how many are removed without retention", prune(f, fairlead.Retention{}, 10), 0)
+		f.equal("how many are removed", prune(f, fairlead.Retention{Succeeded: time.Hour, Failed: 20_000 * time.Hour}, 10), 1)
+		f.wantGone(succeeded)
+		f.wantState(failed, fairlead.Failed)
+		f.wantState(dropped, fairlead.Cancelled)
+	})
+	c.test("live jobs are never removed", func(f *fixture) {
+		for _, state := range []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting} {
+			f.in(state)
+		}
+		before := f.tally(fairlead.Filter{})
+		f.Advance(10_000 * time.Hour)
+		f.equal("how many are removed", prune(f, all, 10), 0)
+		f.equal("the tally", f.tally(fairlead.Filter{}), before)
+	})
+	c.test("at most limit are removed", func(f *fixture) {
+		for range 5 {
+			f.in(fairlead.Cancelled)
+		}
+		f.Advance(2 * time.Hour)
+		f.equal("how many are removed", []int{prune(f, all, 2), prune(f, all, 2), prune(f, all, 2), prune(f, all, 2)}, []int{2, 2, 1, 0})
+	})
+	c.test("limit counts all outcomes together", func(f *fixture) {
+		for range 2 {
+			f.in(fairlead.Succeeded)
+			f.in(fairlead.Failed)
+			f.in(fairlead.Cancelled)
+		}
+		f.Advance(2 * time.Hour)
+		f.equal("how many are removed", []int{prune(f, all, 3), prune(f, all, 5), prune(f, all, 5)}, []int{3, 3, 0})
+	})
+	c.test("many at once remove each job once", func(f *fixture) {
+		jobs := many(60)
+		f.enqueue(jobs...)
+		for _, job := range jobs {
+			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		}
+		f.Advance(2 * time.Hour)
+		f.share(len(jobs), func(store fairlead.Store) (int, error) { return store.Prune(f.ctx(), all, 1000) })
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})
+	})
+	c.test("a reopened job starts its retention anew", func(f *fixture) {
+		job := f.in(fairlead.Failed)
+		f.Advance(2 * time.Hour)
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.settle(to(fairlead.Fail, f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1})[0]))
+		f.equal("how many are removed", prune(f, all, 10), 0)
+		f.wantState(job, fairlead.Failed)
+	})
+	c.test("long dead nodes are forgotten, others are not", func(f *fixture) {
+		long := f.join()
+		f.ok(f.store.Leave(f.ctx(), long))
+		f.Advance(48 * time.Hour)
+		alive, fresh := f.join(), f.join()
+		f.ok(f.store.Leave(f.ctx(), fresh))
+		prune(f, all, 10)
+		for id, want := range map[fairlead.NodeID]bool{long: false, alive: true, fresh: true} {
+			_, found := f.node(id)
+			f.equal("the node is listed", found, want)
+		}
+	})
+	c.test("what a forgotten node held can still be reaped", func(f *fixture) {
+		job := f.running()
+		f.ok(f.store.Leave(f.ctx(), job.Node))
+		f.Advance(48 * time.Hour)
+		prune(f, all, 10)
+		f.equal("what is reaped", f.reap(), fairlead.Reaped{Jobs: 1})
+		f.wantState(job, fairlead.Ready)
+	})
+}

@@ -1,0 +1,176 @@
+package storetest
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// listener collects the wakes of one Listen.
+type listener struct {
+	wakes chan fairlead.Wake
+	stop  context.CancelFunc
+	done  chan error
+}
+
+// listen listens for a scope, until the test ends at the latest. Listen does
+// not tell when it has begun: a bell is rung until it is heard.
+func (f *fixture) listen(scope *fairlead.Scope) *listener {
+	f.Helper()
+	bell := f.running(inQueue("bell"))
+	ctx, stop := context.WithCancel(f.ctx())
+	l := &listener{wakes: make(chan fairlead.Wake, 100), stop: stop, done: make(chan error, 1)}
+	go func() {
+		l.done <- f.store.Listen(ctx, scope, func(wake fairlead.Wake) {
+			select {
+			case l.wakes <- wake:
+			default: // enough is enough
+			}
+		})
+	}()
+	for moment := time.Millisecond; !l.heard(fairlead.WakeCancel, moment); moment *= 2 {
+		if moment > patient {
+			f.Fatal("Cancel of a running job does not wake the listeners of its own process")
+		}
+		f.ok(f.store.Cancel(f.ctx(), bell.ID, "ring"))
+	}
+	return l
+}
+
+// patient is how long a listener waits, in real time, for what should come at
+// once.
+const patient = 10 * time.Second
+
+// heard tells whether a wake of this sort comes within a moment.
+func (l *listener) heard(want fairlead.Wake, moment time.Duration) bool {
+	timeout := time.After(moment)
+	for {
+		select {
+		case wake := <-l.wakes:
+			if wake == want {
+				return true
+			}
+		case <-timeout:
+			return false
+		}
+	}
+}
+
+func testListen(c *chapter) {
+	c.test("it returns nil when its context ends", func(f *fixture) {
+		l := f.listen(everything())
+		l.stop()
+		f.ok(<-l.done)
+	})
+	c.test("it returns nil if its context has ended before", func(f *fixture) {
+		ctx, cancel := context.WithCancel(f.ctx())
+		cancel()
+		f.ok(f.store.Listen(ctx, everything(), func(fairlead.Wake) {}))
+	})
+	c.test("a store has many listeners, which come and go", func(f *fixture) {
+		one, two := f.listen(everything()), f.listen(everything("other", kind))
+		f.enqueue(plain())
+		f.equal("the first is woken", one.heard(fairlead.WakeWork, patient), true)
+		f.equal("the second is woken", two.heard(fairlead.WakeWork, patient), true)
+		one.stop()
+		f.ok(<-one.done)
+		f.enqueue(plain())
+		f.equal("the second is woken again", two.heard(fairlead.WakeWork, patient), true)
+	})
+	for _, example := range wakings() {
+		c.test(example.sentence, func(f *fixture) {
+			deed := example.prepare(f)
+			l := f.listen(everything())
+			deed()
+			f.equal("somebody is woken", l.heard(example.want, patient), true)
+		})
+	}
+}
+
+// waking is a deed that wakes the listeners of its own process.
+type waking struct {
+	sentence string
+	want     fairlead.Wake
+	prepare  func(f *fixture) (deed func())
+}
+
+func wakings() []waking {
+	// enqueuing makes a deed of a job.
+	enqueuing := func(changes ...func(*fairlead.Job)) func(f *fixture) func() {
+		return func(f *fixture) func() { return func() { f.enqueue(with(changes...)) } }
+	}
+	// settling makes a deed of what is done to a running job.
+	settling := func(settlement func(job *fairlead.Job) fairlead.Settlement) func(f *fixture) func() {
+		return func(f *fixture) func() {
+			job := f.in(fairlead.Running)
+			return func() { f.settle(settlement(job)) }
+		}
+	}
+	// doing makes a deed of what is done to a job in a state.
+	doing := func(state fairlead.State, verb func(f *fixture, job *fairlead.Job) error) func(f *fixture) func() {
+		return func(f *fixture) func() {
+			job := f.in(state)
+			return func() { f.ok(verb(f, job)) }
+		}
+	}
+	return []waking{
+		{"Enqueue of a job that is due wakes for work", fairlead.WakeWork, enqueuing()},
+		{"Enqueue of a keyed job wakes for work", fairlead.WakeWork, enqueuing(keyed("k"))},
+		{"Enqueue for a new lane wakes for work", fairlead.WakeWork, enqueuing(forTenant("new"))},
+		{"Enqueue of a job that is not due wakes for later", fairlead.WakeLater, func(f *fixture) func() {
+			return enqueuing(notBefore(f.now().Add(time.Second)))(f)
+		}},
+		{"Promote wakes for work that it made ready", fairlead.WakeWork, func(f *fixture) func() {
+			f.enqueue(with(notBefore(f.now().Add(time.Second))))
+			f.Advance(time.Second)
+			return func() { f.promote() }
+		}},
+		{"Reap wakes for work that it made ready", fairlead.WakeWork, func(f *fixture) func() {
+			job := f.in(fairlead.Running)
+			return func() { f.crash(job) }
+		}},
+		{"Reopen wakes for work", fairlead.WakeWork, doing(fairlead.Failed, func(f *fixture, job *fairlead.Job) error {
+			return f.store.Reopen(f.ctx(), job.ID)
+		})},
+		{"RunNow wakes for work", fairlead.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
+			return f.store.RunNow(f.ctx(), job.ID)
+		})},
+		{"Reschedule wakes for later", fairlead.WakeLater, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
+			return f.store.Reschedule(f.ctx(), job.ID, f.now().Add(time.Second))
+		})},
+		{"Reschedule to a time that has come wakes for work", fairlead.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
+			return f.store.Reschedule(f.ctx(), job.ID, f.now())
+		})},
+		{"Resume wakes for work", fairlead.WakeWork, func(f *fixture) func() {
+			f.pause(queuePause("q"))
+			return func() { f.resume(queuePause("q")) }
+		}},
+		{"Settle wakes for a retry that is due later", fairlead.WakeLater, settling(func(job *fairlead.Job) fairlead.Settlement {
+			return again(job, time.Second)
+		})},
+		{"Settle wakes for a retry that is due at once", fairlead.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
+			return again(job, 0)
+		})},
+		{"Settle wakes for work that is given back", fairlead.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
+			return to(fairlead.GiveUp, job)
+		})},
+		{"Settle wakes for a replacement", fairlead.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
+			settlement := to(fairlead.Succeed, job)
+			settlement.Replace = normalized(plain())
+			return settlement
+		})},
+		{"Resolve wakes for a retry that is due later", fairlead.WakeLater, doing(fairlead.Waiting, func(f *fixture, job *fairlead.Job) error {
+			return f.store.Resolve(f.ctx(), again(job, time.Second))
+		})},
+		{"Cancel of a running job wakes for cancels", fairlead.WakeCancel, doing(fairlead.Running, func(f *fixture, job *fairlead.Job) error {
+			return f.store.Cancel(f.ctx(), job.ID, "")
+		})},
+		{"a transaction wakes when it is told to after the commit", fairlead.WakeWork, func(f *fixture) func() {
+			tx := f.begin()
+			f.enqueueIn(tx, plain())
+			f.ok(tx.Commit())
+			return tx.Tx.Wake
+		}},
+	}
+}

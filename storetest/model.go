@@ -1,0 +1,278 @@
+package storetest
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// model plays random verbs on a store and on the oracle, and compares them
+// after every step. Its methods are the steps.
+type model struct {
+	*fixture
+	oracle *oracle
+	nodes  []fairlead.NodeID
+	leases []fairlead.Held // all there ever were: also stale ones are used
+}
+
+// half keeps leases, deadlines and retentions apart from the whole seconds by
+// which the clock moves: whether their very last instant counts is not agreed.
+const half = 500 * time.Microsecond
+
+func testModel(t *testing.T, open Opener) {
+	harness := open(t)
+	base := &fixture{TB: t, Harness: harness, outer: t, store: harness.Open(t)}
+	over := budget()
+	rapid.Check(t, func(rt *rapid.T) {
+		if over() {
+			return
+		}
+		failing := true
+		defer func() {
+			if failing { // it is going to be repeated, to find a smaller one
+				over = func() bool { return false }
+			}
+		}()
+		f := *base
+		f.TB = rt
+		f.ok(f.empty())
+		m := &model{fixture: &f, oracle: newOracle(f.now())}
+		m.Join(rt)
+		rt.Repeat(m.steps())
+		m.compareAll()
+		failing = false
+	})
+}
+
+// budget tells when the model has played long enough for every day. Whoever
+// asks for a number of checks gets it.
+func budget() (over func() bool) {
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
+	end := time.Now().Add(4 * time.Second)
+	return func() bool { return !asked && time.Now().After(end) }
+}
+
+// steps are the verbs by name. What makes jobs move is there several times, to
+// be drawn more often.
+func (m *model) steps() map[string]func(*rapid.T) {
+	steps := rapid.StateMachineActions(m)
+	for _, often := range []string{"Enqueue", "Claim", "Settle", "Await", "Resolve", "Crash", "Time"} {
+		steps[often+" again"] = steps[often]
+		steps[often+" once more"] = steps[often]
+	}
+	return steps
+}
+
+// Check compares the tally, and one job, after each step.
+func (m *model) Check(rt *rapid.T) {
+	m.equal("the tally", m.tally(fairlead.Filter{}), m.oracle.tally())
+	if ids := m.oracle.ids(); len(ids) > 0 {
+		m.compare(rapid.SampledFrom(ids).Draw(rt, "the job to compare"))
+	}
+}
+
+func (m *model) compareAll() {
+	ids := m.oracle.ids()
+	slices.Reverse(ids)
+	all := m.find(fairlead.Filter{Limit: 1000})
+	got := make([]int64, len(all))
+	for i, job := range all {
+		got[i] = job.ID
+	}
+	m.equal("all jobs", got, ids)
+	for _, id := range ids {
+		m.compare(id)
+		r := m.oracle.records[id]
+		m.equal("the attempts", reasons(m.attempts(&r.Job)), r.attempts)
+	}
+	for owned, holder := range m.oracle.keys {
+		job := with(forTenant(owned.tenant), keyed(owned.key), onDuplicate(fairlead.KeepDuplicate))
+		m.equal("the holder of a key", m.enqueue(job).ID, holder)
+	}
+}
+
+// compare reads a job and compares all that the contract promises of it.
+func (m *model) compare(id int64) {
+	m.Helper()
+	r := m.oracle.records[id]
+	got, want := *m.get(&r.Job), r.Job
+	want.CancelWish = r.wish != nil
+	want.OnDuplicate = ""
+	for _, job := range []*fairlead.Job{&got, &want} {
+		if !r.ran { // not even the number of its last lease is kept
+			job.Fence, job.Node, job.StartedAt = 0, 0, time.Time{}
+		}
+		if r.vague {
+			job.Error = ""
+		}
+		if r.State != fairlead.Scheduled {
+			job.NotBefore = time.Time{}
+		}
+	}
+	m.equal(fmt.Sprintf("job %d", id), got, want)
+}
+
+// agree expects the error that the oracle says.
+func (m *model) agree(got, want error) {
+	m.Helper()
+	if want == nil {
+		m.ok(got)
+	} else if !errors.Is(got, want) {
+		m.Fatalf("got error %v, want %q", got, want)
+	}
+}
+
+// any draws a job: mostly one that exists.
+func (m *model) any(rt *rapid.T) int64 {
+	return rapid.SampledFrom(append(m.oracle.ids(), unknown)).Draw(rt, "job")
+}
+
+func (m *model) anyNode(rt *rapid.T) fairlead.NodeID {
+	return rapid.SampledFrom(m.nodes).Draw(rt, "node")
+}
+
+// anyLease draws a lease: mostly a live one, else one that ever was, or never.
+func (m *model) anyLease(rt *rapid.T) fairlead.Held {
+	leases := m.leases
+	if rapid.IntRange(0, 4).Draw(rt, "stale") > 0 {
+		leases = nil
+		for _, state := range []fairlead.State{fairlead.Running, fairlead.Waiting} {
+			for _, r := range m.oracle.in(state) {
+				leases = append(leases, fairlead.Held{ID: r.ID, Fence: r.Fence})
+			}
+		}
+	}
+	if len(leases) == 0 {
+		return fairlead.Held{ID: m.any(rt), Fence: 1}
+	}
+	return leases[rapid.IntRange(0, len(leases)-1).Draw(rt, "lease")]
+}
+
+func seconds(rt *rapid.T, from, to int, what string) time.Duration {
+	return time.Duration(rapid.IntRange(from, to).Draw(rt, what)) * time.Second
+}
+
+// Enqueue enqueues up to three jobs with few different keys, priorities and
+// times.
+func (m *model) Enqueue(rt *rapid.T) {
+	job := with(
+		ofKind(rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "kind")),
+		inQueue(rapid.SampledFrom([]string{"x", "y"}).Draw(rt, "queue")),
+		forTenant(rapid.SampledFrom([]string{"t", "u"}).Draw(rt, "tenant")),
+		priority(rapid.IntRange(-1, 1).Draw(rt, "priority")),
+		keyed(rapid.SampledFrom([]string{"", "", "k", "l"}).Draw(rt, "key")),
+		onDuplicate(rapid.SampledFrom([]fairlead.OnDuplicate{fairlead.RefuseDuplicate, fairlead.KeepDuplicate, fairlead.ReplaceDuplicate}).Draw(rt, "on duplicate")),
+	)
+	if job.Key != "" && rapid.Bool().Draw(rt, "forever") {
+		job.KeyScope = fairlead.KeyForever
+	}
+	if delay := seconds(rt, -1, 3, "delay"); delay != 0 {
+		job.NotBefore = m.oracle.now.Add(delay)
+	}
+	if rapid.Bool().Draw(rt, "with StartBy") {
+		job.StartBy = m.oracle.now.Add(seconds(rt, 3, 6, "start by"))
+	}
+	if rapid.Bool().Draw(rt, "fragile") {
+		job.OnCrash = fairlead.CancelOnCrash
+	}
+	jobs := make([]*fairlead.Job, 1)
+	if job.Key == "" {
+		jobs = make([]*fairlead.Job, rapid.IntRange(1, 3).Draw(rt, "copies"))
+	}
+	for i := range jobs {
+		twin := *job
+		jobs[i] = &twin
+	}
+	if err := m.tryEnqueue(jobs...); m.oracle.refuses(jobs[0]) {
+		m.wantErr(err, fairlead.ErrConflict)
+		return
+	} else if err != nil {
+		m.Fatalf("unexpected error: %v", err)
+	}
+	for _, job := range jobs {
+		m.oracle.enqueue(*job)
+	}
+}
+
+// Claim claims as much as the oracle says, in the order it says.
+func (m *model) Claim(rt *rapid.T) {
+	claim := fairlead.Claim{
+		Node:  m.anyNode(rt),
+		Scope: everything(rapid.SampledFrom([][]string{{"a"}, {"a", "b"}}).Draw(rt, "kinds")...),
+		Max:   rapid.IntRange(1, 4).Draw(rt, "max"),
+		Solo:  rapid.IntRange(0, 3).Draw(rt, "solo") == 0,
+	}
+	if rapid.Bool().Draw(rt, "with rooms") {
+		claim.Rooms = map[string]int{"a": rapid.IntRange(0, 2).Draw(rt, "room")}
+	}
+	jobs, err := m.store.Claim(m.ctx(), claim)
+	if !m.oracle.alive(claim.Node) {
+		m.wantErr(err, fairlead.ErrLeaseLost)
+		return
+	}
+	m.ok(err)
+	m.equal("what was claimed", ids(jobs), m.oracle.claimable(claim))
+	for _, job := range jobs {
+		if r := m.oracle.records[job.ID]; job.Fence <= r.Fence {
+			m.Fatalf("job %d has fence %d after %d", job.ID, job.Fence, r.Fence)
+		}
+		m.oracle.lease(m.oracle.records[job.ID], claim.Node, job.Fence)
+		m.leases = append(m.leases, fairlead.Held{ID: job.ID, Fence: job.Fence})
+	}
+}
+
+// Settle settles one or two leases, perhaps the same one.
+func (m *model) Settle(rt *rapid.T) {
+	var settlements []fairlead.Settlement
+	for range rapid.IntRange(1, 2).Draw(rt, "settlements") {
+		lease := m.anyLease(rt)
+		if slices.ContainsFunc(settlements, func(s fairlead.Settlement) bool { return s.ID == lease.ID }) {
+			continue // in which order two moves of one job count is not agreed
+		}
+		settlement := fairlead.Settlement{ID: lease.ID, Fence: lease.Fence, FreeKey: true}
+		settlement.Move = rapid.SampledFrom([]fairlead.Move{
+			fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait,
+		}).Draw(rt, "move")
+		m.fill(rt, &settlement)
+		if rapid.Bool().Draw(rt, "with memo") {
+			settlement.Memo, settlement.Progress = json.RawMessage(`"memo"`), json.RawMessage(`"progress"`)
+		}
+		settlements = append(settlements, settlement)
+	}
+	m.settleBoth(settlements...)
+}
+
+func (m *model) settleBoth(settlements ...fairlead.Settlement) {
+	got, err := m.store.Settle(m.ctx(), settlements)
+	m.ok(err)
+	want := make([]fairlead.Settled, len(settlements))
+	for i, settlement := range settlements {
+		want[i] = m.oracle.settle(settlement)
+	}
+	m.equal("the answer of Settle", got, want)
+}
+
+// fill draws what belongs to a settlement's move.
+func (m *model) fill(rt *rapid.T, s *fairlead.Settlement) {
+	switch s.Move {
+	case fairlead.Succeed:
+		s.Output = json.RawMessage(rapid.SampledFrom([]string{"1", "2"}).Draw(rt, "output"))
+	case fairlead.Fail, fairlead.Drop:
+		s.Reason, s.Error = fairlead.ReasonError, rapid.SampledFrom([]string{"no", "never"}).Draw(rt, "error")
+	case fairlead.Again:
+		s.Reason, s.Error, s.After = fairlead.ReasonTimeout, "slow", seconds(rt, 0, 2, "pause")
+	case fairlead.Snooze:
+		s.After = seconds(rt, 1, 2, "pause")
+	case fairlead.Wait:
+		s.After = seconds(rt, 1, 2, "deadline") + half
+	}
+}

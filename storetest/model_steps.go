@@ -1,0 +1,200 @@
+package storetest
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Resolve answers for a job that runs or waits, or did.
+func (m *model) Resolve(rt *rapid.T) {
+	lease := m.anyLease(rt)
+	answer := fairlead.Settlement{ID: lease.ID, Fence: lease.Fence, FreeKey: true}
+	answer.Move = rapid.SampledFrom(answers()).Draw(rt, "move")
+	if r := m.oracle.records[lease.ID]; r != nil {
+		current := r.ran && r.Fence == lease.Fence
+		byItself := r.State == fairlead.Succeeded || r.State == fairlead.Failed && !r.expired
+		switch {
+		case current && byItself && r.answered == nil:
+			rt.SkipNow() // it ended without an answer: whether this one says the same is not agreed
+		case !current && answer.Move == fairlead.Again:
+			rt.SkipNow() // whether this retry was asked for before is beyond the oracle
+		}
+	}
+	m.fill(rt, &answer)
+	m.agree(m.store.Resolve(m.ctx(), answer), m.oracle.resolve(answer))
+}
+
+// Await leaves a running job waiting; an answer may have come before.
+func (m *model) Await(rt *rapid.T) {
+	job := m.anyRunning(rt)
+	if rapid.Bool().Draw(rt, "answered early") {
+		early := to(rapid.SampledFrom(answers()).Draw(rt, "answer"), job)
+		m.fill(rt, &early)
+		m.agree(m.store.Resolve(m.ctx(), early), m.oracle.resolve(early))
+	}
+	await := to(fairlead.Wait, job)
+	m.fill(rt, &await)
+	m.settleBoth(await)
+}
+
+// answers are the moves of which Resolve knows.
+func answers() []fairlead.Move {
+	return []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
+}
+
+// anyRunning draws a running job, if there is one.
+func (m *model) anyRunning(rt *rapid.T) *fairlead.Job {
+	running := m.oracle.in(fairlead.Running)
+	if len(running) == 0 {
+		rt.SkipNow()
+	}
+	return &running[rapid.IntRange(0, len(running)-1).Draw(rt, "running")].Job
+}
+
+// Save reports progress of a run.
+func (m *model) Save(rt *rapid.T) {
+	lease := m.anyLease(rt)
+	save := fairlead.Save{ID: lease.ID, Fence: lease.Fence}
+	if rapid.Bool().Draw(rt, "with memo") {
+		save.Memo = json.RawMessage(`"saved"`)
+	} else {
+		save.Progress = json.RawMessage(`0.5`)
+	}
+	m.agree(m.store.Save(m.ctx(), save), m.oracle.save(lease.ID, lease.Fence, save.Progress, save.Memo))
+}
+
+// Cancel cancels any job.
+func (m *model) Cancel(rt *rapid.T) {
+	id := m.any(rt)
+	reason := rapid.SampledFrom([]string{"unwanted", "late", ""}).Draw(rt, "reason")
+	m.agree(m.store.Cancel(m.ctx(), id, reason), m.oracle.cancel(id, reason))
+}
+
+// Reopen reopens any job.
+func (m *model) Reopen(rt *rapid.T) {
+	id := m.any(rt)
+	m.agree(m.store.Reopen(m.ctx(), id), m.oracle.reopen(id))
+}
+
+// Reschedule moves any job in time.
+func (m *model) Reschedule(rt *rapid.T) {
+	id, at := m.any(rt), m.oracle.now.Add(seconds(rt, -1, 3, "delay"))
+	m.agree(m.store.Reschedule(m.ctx(), id, at), m.oracle.reschedule(id, at))
+}
+
+// RunNow makes any job ready.
+func (m *model) RunNow(rt *rapid.T) {
+	id := m.any(rt)
+	m.agree(m.store.RunNow(m.ctx(), id), m.oracle.runNow(id))
+}
+
+// SetPriority changes any job's priority.
+func (m *model) SetPriority(rt *rapid.T) {
+	id, priority := m.any(rt), rapid.IntRange(-2, 2).Draw(rt, "priority")
+	m.agree(m.store.SetPriority(m.ctx(), id, priority), m.oracle.setPriority(id, priority))
+}
+
+// Delete removes any job.
+func (m *model) Delete(rt *rapid.T) {
+	id := m.any(rt)
+	m.agree(m.store.Delete(m.ctx(), id), m.oracle.delete(id))
+	if m.oracle.records[id] == nil {
+		m.wantGone(&fairlead.Job{ID: id})
+	}
+}
+
+// Pause pauses or resumes something.
+func (m *model) Pause(rt *rapid.T) {
+	pause := rapid.SampledFrom([]fairlead.Pause{queuePause("x"), kindPause("a")}).Draw(rt, "what")
+	if rapid.IntRange(0, 2).Draw(rt, "resume") > 0 {
+		m.resume(pause)
+		delete(m.oracle.paused, pause)
+	} else {
+		m.pause(pause)
+		m.oracle.paused[pause] = true
+	}
+}
+
+// Join adds a node.
+func (m *model) Join(rt *rapid.T) {
+	lease := seconds(rt, 1, 30, "lease") + half
+	id := m.joinFor(lease)
+	m.nodes = append(m.nodes, id)
+	m.oracle.nodes[id] = &lifetime{until: m.oracle.now.Add(lease)}
+}
+
+// Beat beats for a node, alive or not.
+func (m *model) Beat(rt *rapid.T) {
+	node, lease := m.anyNode(rt), seconds(rt, 1, 30, "lease")+half
+	answer, err := m.store.Beat(m.ctx(), fairlead.Beat{Node: node, Lease: lease})
+	if !m.oracle.alive(node) {
+		m.wantErr(err, fairlead.ErrLeaseLost)
+		return
+	}
+	m.ok(err)
+	m.oracle.nodes[node].until = m.oracle.now.Add(lease)
+	slices.SortFunc(answer.Cancel, byID)
+	m.equal("what the node hears", answer.Cancel, m.oracle.wishes(node))
+}
+
+// Leave ends a node.
+func (m *model) Leave(rt *rapid.T) {
+	node := m.anyNode(rt)
+	m.ok(m.store.Leave(m.ctx(), node))
+	m.oracle.nodes[node].dead = true
+}
+
+// Crash ends a node that holds a job, and takes the job back.
+func (m *model) Crash(rt *rapid.T) {
+	node := m.anyRunning(rt).Node
+	m.ok(m.store.Leave(m.ctx(), node))
+	m.oracle.nodes[node].dead = true
+	m.Reap(rt)
+	m.Join(rt)
+}
+
+// Time lets some time go by.
+func (m *model) Time(rt *rapid.T) {
+	d := seconds(rt, 1, 4, "seconds")
+	m.Advance(d)
+	m.oracle.now = m.oracle.now.Add(d)
+	m.equal("the clock", m.now(), m.oracle.now)
+}
+
+// Promote promotes what is due.
+func (m *model) Promote(*rapid.T) {
+	got, want := m.promote(), m.oracle.promote()
+	got.Next = max(got.Next, -1) // any negative number says that there is none
+	m.equal("the promotion", got, want)
+}
+
+// Reap takes back what dead nodes hold.
+func (m *model) Reap(rt *rapid.T) {
+	maxCrashes := rapid.SampledFrom([]int{1, patience, patience, patience}).Draw(rt, "max crashes")
+	got, err := m.store.Reap(m.ctx(), fairlead.Reap{MaxCrashes: maxCrashes, Limit: 1000})
+	m.ok(err)
+	m.equal("what is reaped", got, m.oracle.reap(maxCrashes))
+}
+
+// Expire fails what was not answered in time.
+func (m *model) Expire(*rapid.T) {
+	got, err := m.store.Expire(m.ctx(), 1000)
+	m.ok(err)
+	m.equal("how many expired", got, m.oracle.expire())
+}
+
+// Prune removes what ended a while ago.
+func (m *model) Prune(rt *rapid.T) {
+	keep := fairlead.Retention{Succeeded: 2*time.Second + half, Failed: 3*time.Second + half}
+	if rapid.Bool().Draw(rt, "cancelled too") {
+		keep.Cancelled = time.Second + half
+	}
+	got, err := m.store.Prune(m.ctx(), keep, 1000)
+	m.ok(err)
+	m.equal("how many were pruned", got, m.oracle.prune(keep))
+}

@@ -1,0 +1,86 @@
+package storetest
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func testReopen(c *chapter) {
+	for _, state := range []fairlead.State{fairlead.Failed, fairlead.Cancelled} {
+		c.test(named("a", state, "job becomes ready again"), func(f *fixture) {
+			job := f.in(state)
+			f.Advance(time.Minute)
+			f.ok(f.store.Reopen(f.ctx(), job.ID))
+			found := f.wantState(job, fairlead.Ready)
+			f.equal("FinishedAt", found.FinishedAt, time.Time{})
+			f.equal("Reason", found.Reason, fairlead.ReasonNone)
+			f.equal("Error", found.Error, "")
+			f.claimThe(job, f.join())
+		})
+	}
+	c.test("a job that was cancelled before it was due becomes ready too", func(f *fixture) {
+		job := f.in(fairlead.Scheduled)
+		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.wantState(job, fairlead.Ready)
+		f.claimThe(job, f.join())
+	})
+	c.test("its failures and crashes are forgotten", func(f *fixture) {
+		job := f.enqueue(plain())
+		f.crash(f.claimThe(job, f.join()))
+		f.settle(again(f.claimThe(job, f.join()), 0))
+		f.settle(to(fairlead.Fail, f.claimThe(job, f.join())))
+		ended := f.get(job)
+		f.equal("Failures before", ended.Failures, 2)
+		f.equal("Crashes before", ended.Crashes, 1)
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		claimed := f.claimThe(job, f.join())
+		f.equal("Failures", claimed.Failures, 0)
+		f.equal("Crashes", claimed.Crashes, 0)
+	})
+	c.test("its memo, its numbering of runs and its recorded attempts are kept", func(f *fixture) {
+		job := f.running()
+		failure := to(fairlead.Fail, job)
+		failure.Memo = json.RawMessage(`"kept"`)
+		f.settle(failure)
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		claimed := f.claimThe(job, f.join())
+		f.equal("Memo", string(claimed.Memo), `"kept"`)
+		f.equal("Attempt", claimed.Attempt, 2)
+		f.equal("the number of recorded attempts", len(f.attempts(job)), 1)
+		f.settle(to(fairlead.Fail, claimed))
+		f.equal("the number of recorded attempts", len(f.attempts(job)), 2)
+	})
+	c.test("it takes the job's key again", func(f *fixture) {
+		job := f.in(fairlead.Failed, keyed("k"))
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.wantTaken(f.tryEnqueue(with(keyed("k"))), job)
+	})
+	c.test("it conflicts if another job holds the key", func(f *fixture) {
+		job := f.in(fairlead.Cancelled, keyed("k"))
+		holder := f.enqueue(with(keyed("k")))
+		f.wantTaken(f.store.Reopen(f.ctx(), job.ID), holder)
+		f.wantState(job, fairlead.Cancelled)
+		f.ok(f.store.Delete(f.ctx(), holder.ID))
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+	})
+	c.test("a key held forever is still the job's own", func(f *fixture) {
+		job := f.in(fairlead.Failed, forever("k"))
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.settle(to(fairlead.Succeed, f.claimThe(job, f.join())))
+		f.wantTaken(f.tryEnqueue(with(keyed("k"))), job)
+	})
+	c.test("other states conflict", func(f *fixture) {
+		f.forbids(func(id int64) error { return f.store.Reopen(f.ctx(), id) }, except(fairlead.Failed, fairlead.Cancelled)...)
+	})
+	c.test("an unknown job gets ErrNotFound", func(f *fixture) {
+		f.wantErr(f.store.Reopen(f.ctx(), unknown), fairlead.ErrNotFound)
+	})
+	c.test("of many at once exactly one wins", func(f *fixture) {
+		job := f.in(fairlead.Failed)
+		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error { return store.Reopen(f.ctx(), job.ID) }))
+		f.equal("the number of times it can be claimed", len(f.claim(f.join(), 10)), 1)
+	})
+}

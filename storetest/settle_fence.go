@@ -1,0 +1,143 @@
+package storetest
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// testSettleFence is about settlements that come late, twice or from nowhere.
+func testSettleFence(c *chapter) {
+	moves := []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait}
+	c.test("a fence that is not current is lost and changes nothing", func(f *fixture) {
+		job := f.running()
+		f.settle(again(job, 0))
+		current := f.claimThe(job, f.join())
+		before := f.get(job)
+		for _, move := range moves {
+			for _, fence := range []int64{job.Fence, current.Fence + 1, 0, -1} {
+				stale := to(move, job)
+				stale.Fence, stale.After = fence, time.Second
+				stale.Memo, stale.Progress = json.RawMessage(`"stale"`), json.RawMessage(`"stale"`)
+				f.wantSettled([]fairlead.Settled{lost}, stale)
+			}
+		}
+		f.equal("the job", f.get(job), before)
+		f.equal("the number of recorded attempts", len(f.attempts(job)), 1)
+		f.settle(to(fairlead.Succeed, current))
+	})
+	c.test("a job that is not running is lost", func(f *fixture) {
+		for _, state := range []fairlead.State{fairlead.Scheduled, fairlead.Ready} {
+			job := f.in(state)
+			f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job))
+			f.wantState(job, state)
+		}
+	})
+	c.test("an unknown job is lost", func(f *fixture) {
+		f.wantSettled([]fairlead.Settled{lost, lost}, fairlead.Settlement{ID: unknown, Fence: 1, Move: fairlead.Succeed}, fairlead.Settlement{ID: unknown, Fence: 1, Move: fairlead.Again})
+	})
+	c.test("a job that was reaped is lost to its node", func(f *fixture) {
+		job := f.running()
+		f.crash(job)
+		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job))
+		f.wantState(job, fairlead.Ready)
+	})
+	c.test("a job that ended and was reopened is lost", func(f *fixture) {
+		job := f.in(fairlead.Failed)
+		f.ok(f.store.Reopen(f.ctx(), job.ID))
+		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job))
+		f.wantState(job, fairlead.Ready)
+	})
+	c.test("the fence counts and not the lease: a node that is late but not reaped can settle", func(f *fixture) {
+		job := f.enqueue(plain())
+		claimed := f.claimThe(job, f.joinFor(time.Second))
+		f.Advance(time.Minute)
+		f.settle(to(fairlead.Succeed, claimed))
+	})
+	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
+		c.test(named("repeating", move, "is fine and changes nothing"), func(f *fixture) {
+			job := f.running(keyed("k"))
+			settlement := to(move, job)
+			settlement.Reason, settlement.Error = fairlead.ReasonError, "first"
+			f.settle(settlement)
+			before := f.get(job)
+			f.Advance(time.Minute)
+			holder := f.enqueue(with(keyed("k")))
+			settlement.Error = "second"
+			f.settle(settlement)
+			f.equal("the job", f.get(job), before)
+			f.wantTaken(f.tryEnqueue(with(keyed("k"))), holder)
+		})
+	}
+	c.test("a settlement that is twice in one call counts once", func(f *fixture) {
+		job, other := f.running(), f.running(inQueue("other"))
+		f.settle(to(fairlead.Succeed, job), to(fairlead.Succeed, other), to(fairlead.Succeed, job))
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: 2})
+	})
+	c.test("of many that settle one fence at once all are told the same story", func(f *fixture) {
+		job, answers := f.running(), make([]fairlead.Settled, 6)
+		errs := f.rivals(len(answers), func(i int, store fairlead.Store) error {
+			got, err := store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, job)})
+			if err == nil {
+				answers[i] = got[0]
+			}
+			return err
+		})
+		for i, answer := range answers {
+			f.ok(errs[i])
+			f.equal("the answer", answer, asAsked)
+		}
+		f.wantState(job, fairlead.Succeeded)
+	})
+}
+
+// testSettleMany is about calls with more than one settlement.
+func testSettleMany(c *chapter) {
+	c.test("the answer has one entry per settlement, in order", func(f *fixture) {
+		node, jobs := f.join(), many(8)
+		f.enqueue(jobs...)
+		jobs = f.claim(node, 8)
+		f.ok(f.store.Cancel(f.ctx(), jobs[3].ID, "stop"))
+		stale := to(fairlead.Succeed, jobs[1])
+		stale.Fence--
+		staleRetry := again(jobs[5], time.Second)
+		staleRetry.Fence++
+		f.wantSettled(
+			[]fairlead.Settled{asAsked, lost, asAsked, cancelled, asAsked, lost, asAsked, lost, asAsked},
+			to(fairlead.Succeed, jobs[0]), stale, to(fairlead.Fail, jobs[2]), again(jobs[3], time.Second), to(fairlead.GiveUp, jobs[4]),
+			staleRetry, wait(jobs[6]), fairlead.Settlement{ID: unknown, Fence: 5, Move: fairlead.Succeed}, again(jobs[7], time.Second))
+		for i, state := range []fairlead.State{
+			fairlead.Succeeded, fairlead.Running, fairlead.Failed, fairlead.Cancelled, fairlead.Ready, fairlead.Running, fairlead.Waiting, fairlead.Scheduled,
+		} {
+			f.wantState(jobs[i], state)
+		}
+	})
+	c.test("a call without settlements gets no answers", func(f *fixture) {
+		got, err := f.store.Settle(f.ctx(), nil)
+		f.ok(err)
+		f.equal("the answer", got, []fairlead.Settled(nil))
+	})
+	c.test("a thousand at once, every fifth lost", func(f *fixture) {
+		jobs := many(1000)
+		f.enqueue(jobs...)
+		claimed := f.claim(f.join(), len(jobs))
+		rand.Shuffle(len(claimed), func(i, k int) { claimed[i], claimed[k] = claimed[k], claimed[i] })
+		settlements, want := make([]fairlead.Settlement, len(claimed)), make([]fairlead.Settled, len(claimed))
+		for i, job := range claimed {
+			settlements[i] = to(fairlead.Succeed, job)
+			if i%2 == 1 {
+				settlements[i].Output = json.RawMessage(`"odd"`)
+			}
+			if i%5 == 0 {
+				settlements[i].Fence++
+				want[i] = lost
+			}
+		}
+		f.wantSettled(want, settlements...)
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: 800, fairlead.Running: 200})
+		f.wantSettled(want, settlements...)
+		f.equal("the output of an odd one", string(f.get(claimed[1]).Output), `"odd"`)
+	})
+}

@@ -1,0 +1,232 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// testRaces are mishaps of two that do something at once. Each is tried a
+// number of times, for the unlucky order of events.
+func testRaces(c *chapter) {
+	const rounds = 15
+	c.test("trap 04: of a late beat and the reaper exactly one wins", func(f *fixture) {
+		g := f.elsewhere()
+		for range rounds {
+			job := f.enqueue(plain())
+			claimed := f.claimThe(job, f.joinFor(time.Minute))
+			f.Advance(time.Minute - time.Microsecond)
+			var beat, reap error
+			together(
+				func() { _, beat = f.store.Beat(f.ctx(), fairlead.Beat{Node: claimed.Node, Lease: lease}) },
+				func() {
+					f.Advance(2 * time.Microsecond)
+					_, reap = g.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 100})
+				},
+			)
+			f.ok(reap)
+			node, _ := f.node(claimed.Node)
+			if beat == nil {
+				f.equal("Dead", node.Dead, false)
+				f.settle(to(fairlead.Succeed, claimed))
+				continue
+			}
+			f.wantErr(beat, fairlead.ErrLeaseLost)
+			f.equal("Dead", node.Dead, true)
+			f.ok(f.store.Delete(f.ctx(), f.wantState(job, fairlead.Ready).ID))
+		}
+	})
+	c.test("trap 05: a claim that races with its node's death loses no job", func(f *fixture) {
+		g := f.elsewhere()
+		for range rounds {
+			jobs, node := many(5), f.join()
+			f.enqueue(jobs...)
+			var claim, leave, reap error
+			together(
+				func() {
+					_, claim = f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 10})
+				},
+				func() {
+					leave = g.store.Leave(f.ctx(), node)
+					_, reap = g.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 100})
+				},
+			)
+			f.ok(leave)
+			f.ok(reap)
+			if claim != nil {
+				f.wantErr(claim, fairlead.ErrLeaseLost)
+			}
+			f.reap()
+			for _, job := range f.wantClaim(f.join(), everything(), jobs...) {
+				f.settle(to(fairlead.Succeed, job))
+			}
+		}
+	})
+	c.test("trap 08: a job that moves about is cancelled all the same", func(f *fixture) {
+		jobs, node := many(80), f.join()
+		f.enqueue(jobs...)
+		var cancelling sync.WaitGroup
+		cancelling.Add(4)
+		stop := make(chan struct{})
+		go func() { cancelling.Wait(); close(stop) }()
+		f.ok(first(f.rivals(8, func(i int, store fairlead.Store) error {
+			if i >= 4 {
+				return f.keepMoving(store, node, stop)
+			}
+			defer cancelling.Done()
+			for _, job := range jobs[i*20 : (i+1)*20] {
+				if err := store.Cancel(f.ctx(), job.ID, "enough"); err != nil {
+					return err
+				}
+			}
+			return nil
+		})))
+		for _, job := range jobs {
+			f.wantState(job, fairlead.Cancelled)
+		}
+	})
+	c.test("trap 28: of Prune and Reopen exactly one wins", func(f *fixture) {
+		g := f.elsewhere()
+		for range rounds {
+			job := f.in(fairlead.Cancelled, keyed("k"))
+			f.Advance(time.Hour)
+			var prune, reopen error
+			together(
+				func() {
+					_, prune = f.store.Prune(f.ctx(), fairlead.Retention{Cancelled: time.Minute}, 100)
+				},
+				func() { reopen = g.store.Reopen(f.ctx(), job.ID) },
+			)
+			f.ok(prune)
+			if reopen != nil {
+				f.wantErr(reopen, fairlead.ErrNotFound)
+				f.wantGone(job)
+				continue
+			}
+			f.wantState(job, fairlead.Ready)
+			f.settle(to(fairlead.Succeed, f.claimThe(job, f.join())))
+			f.ok(f.store.Delete(f.ctx(), job.ID))
+		}
+	})
+	c.test("trap 29: of many that enqueue and finish one key no two hold it at once", func(f *fixture) {
+		g, node := f.elsewhere(), f.join()
+		var problem atomic.Value
+		var workers []func()
+		for i := range 4 {
+			store := []fairlead.Store{f.store, g.store}[i%2]
+			workers = append(workers, func() {
+				for range rounds {
+					job := normalized(with(keyed("k"), ofKind(fmt.Sprint("mine ", i))))
+					err := store.Enqueue(f.ctx(), []*fairlead.Job{job})
+					if errors.Is(err, fairlead.ErrConflict) {
+						continue
+					}
+					if err == nil {
+						err = finishOnly(f, store, node, job)
+					}
+					if err != nil {
+						problem.Store(err)
+						return
+					}
+				}
+			})
+		}
+		together(workers...)
+		if err, _ := problem.Load().(error); err != nil {
+			f.Fatal(err)
+		}
+		f.wantFree("k")
+	})
+	testPauseRace(c)
+}
+
+// keepMoving does what nodes do: it promotes, claims and settles jobs so that
+// they run again, now or later.
+func (f *fixture) keepMoving(store fairlead.Store, node fairlead.NodeID, stop <-chan struct{}) error {
+	for {
+		f.Advance(time.Millisecond)
+		if _, err := store.Promote(f.ctx(), 100); err != nil {
+			return err
+		}
+		jobs, err := store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 10})
+		if err != nil {
+			return err
+		}
+		var settlements []fairlead.Settlement
+		for i, job := range jobs {
+			settlements = append(settlements, again(job, time.Duration(i%2)*time.Millisecond))
+		}
+		if _, err := store.Settle(f.ctx(), settlements); err != nil {
+			return err
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+	}
+}
+
+// finishOnly claims the job, checks that it is the only live one with its key,
+// and finishes it.
+func finishOnly(f *fixture, store fairlead.Store, node fairlead.NodeID, job *fairlead.Job) error {
+	claimed, err := store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(job.Kind), Max: 10})
+	if err != nil {
+		return err
+	}
+	if len(claimed) != 1 || claimed[0].ID != job.ID {
+		return fmt.Errorf("claimed %v, want the one job %d", ids(claimed), job.ID)
+	}
+	live, err := store.Tally(f.ctx(), fairlead.Filter{Key: job.Key, States: []fairlead.State{fairlead.Ready, fairlead.Running}})
+	if err != nil {
+		return err
+	}
+	if n := live[fairlead.Ready] + live[fairlead.Running]; n != 1 {
+		return fmt.Errorf("%d jobs hold the key at once", n)
+	}
+	settled, err := store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, claimed[0])})
+	if err == nil && settled[0] != asAsked {
+		err = fmt.Errorf("job %d was settled with %v", job.ID, settled[0])
+	}
+	return err
+}
+
+// testPauseRace is trap 36: a pause decided from cached state comes too late.
+func testPauseRace(c *chapter) {
+	c.test("trap 36: once Pause has returned no claim takes another job, not even one under way", func(f *fixture) {
+		const jobs, claimers, more = 2000, 4, 3
+		f.enqueue(many(jobs)...)
+		var stop atomic.Bool
+		var claims atomic.Int64
+		errs := make([]error, claimers)
+		var done sync.WaitGroup
+		for i := range claimers {
+			g := f.elsewhere()
+			node := g.join()
+			done.Go(func() {
+				for !stop.Load() && errs[i] == nil {
+					_, errs[i] = g.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 1})
+					claims.Add(1)
+				}
+			})
+		}
+		f.eventually("claims are under way", func() bool { return claims.Load() > 2*claimers })
+		f.pause(queuePause(fairlead.DefaultQueue))
+		left := f.tally(fairlead.Filter{})[fairlead.Ready]
+		seen := claims.Load()
+		f.eventually("more claims were tried", func() bool { return claims.Load() > seen+more*claimers })
+		stop.Store(true)
+		done.Wait()
+		for _, err := range errs {
+			f.ok(err)
+		}
+		if left == 0 {
+			f.Log("all jobs were claimed before the pause: nothing was shown")
+		}
+		f.equal("how many jobs are left", f.tally(fairlead.Filter{})[fairlead.Ready], left)
+	})
+}

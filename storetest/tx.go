@@ -1,0 +1,159 @@
+package storetest
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func (f *fixture) begin() Transaction {
+	f.Helper()
+	if f.Begin == nil {
+		f.Skip("callers have no transactions of their own here")
+	}
+	return f.Begin(f.outer, f.store)
+}
+
+// enqueueIn stores jobs in a transaction and returns the first.
+func (f *fixture) enqueueIn(tx Transaction, jobs ...*fairlead.Job) *fairlead.Job {
+	f.Helper()
+	f.ok(fairlead.NormalizeJobs(jobs))
+	f.ok(tx.Tx.Enqueue(f.ctx(), jobs))
+	return jobs[0]
+}
+
+// settleIn settles in a transaction and expects the given answers.
+func (f *fixture) settleIn(tx Transaction, want []fairlead.Settled, settlements ...fairlead.Settlement) {
+	f.Helper()
+	got, err := tx.Tx.Settle(f.ctx(), settlements)
+	f.ok(err)
+	f.equal("the answer of Settle", got, want)
+}
+
+func testTx(c *chapter) {
+	c.test("jobs exist when the caller commits, and not before", func(f *fixture) {
+		tx, node := f.begin(), f.join
+		job := f.enqueueIn(tx, plain())
+		later := f.enqueueIn(tx, with(notBefore(f.now().Add(time.Hour)), keyed("k")))
+		f.equal("the tally before", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})
+		_, err := f.store.Get(f.ctx(), job.ID)
+		f.wantErr(err, fairlead.ErrNotFound)
+		f.ok(tx.Commit())
+		f.wantState(job, fairlead.Ready)
+		f.wantState(later, fairlead.Scheduled)
+		f.claimThe(job, node())
+	})
+	c.test("a job is not claimed before the commit", func(f *fixture) {
+		if f.SerialWrites {
+			f.Skip("nobody can write before the commit")
+		}
+		node, tx := f.join(), f.begin()
+		job := f.enqueueIn(tx, plain())
+		f.wantClaim(node, everything())
+		f.ok(tx.Commit())
+		f.claimThe(job, node)
+	})
+	c.test("jobs never exist if the caller rolls back", func(f *fixture) {
+		tx := f.begin()
+		job := f.enqueueIn(tx, with(keyed("k"), ofKind("first seen in a transaction")), plain())
+		f.ok(tx.Rollback())
+		f.wantGone(job)
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})
+		f.wantClaim(f.join(), everything(kind, "first seen in a transaction"))
+		f.wantFree("k")
+	})
+	c.test("a taken key conflicts", func(f *fixture) {
+		holder, tx := f.enqueue(with(keyed("k"))), f.begin()
+		f.wantTaken(tx.Tx.Enqueue(f.ctx(), []*fairlead.Job{normalized(with(keyed("k")))}), holder)
+		f.ok(tx.Rollback())
+	})
+	c.test("a key of the transaction itself is taken too", func(f *fixture) {
+		tx := f.begin()
+		holder := f.enqueueIn(tx, with(keyed("k")))
+		double := f.enqueueIn(tx, with(keyed("k"), onDuplicate(fairlead.KeepDuplicate)))
+		f.equal("the ID", double.ID, holder.ID)
+		fresh := f.enqueueIn(tx, with(keyed("k"), onDuplicate(fairlead.ReplaceDuplicate)))
+		f.ok(tx.Commit())
+		f.wantState(holder, fairlead.Cancelled)
+		f.wantState(fresh, fairlead.Ready)
+	})
+	c.test("a holder that was replaced in a transaction is untouched if that rolls back", func(f *fixture) {
+		holder, tx := f.enqueue(with(keyed("k"))), f.begin()
+		f.enqueueIn(tx, with(keyed("k"), onDuplicate(fairlead.ReplaceDuplicate)))
+		f.ok(tx.Rollback())
+		f.wantState(holder, fairlead.Ready)
+		f.wantTaken(f.tryEnqueue(with(keyed("k"))), holder)
+	})
+	c.test("a settlement counts when the caller commits", func(f *fixture) {
+		job := f.running(keyed("k"))
+		tx := f.begin()
+		f.settleIn(tx, []fairlead.Settled{asAsked}, success(job, `"in tx"`))
+		f.wantState(job, fairlead.Running)
+		f.ok(tx.Commit())
+		f.equal("Output", string(f.wantState(job, fairlead.Succeeded).Output), `"in tx"`)
+		f.wantFree("k")
+		f.settle(to(fairlead.Succeed, job)) // as the engine does when the handler returns
+	})
+	c.test("a settlement never happened if the caller rolls back", func(f *fixture) {
+		job := f.running(keyed("k"))
+		tx := f.begin()
+		f.settleIn(tx, []fairlead.Settled{asAsked}, success(job, `1`))
+		f.ok(tx.Rollback())
+		f.wantState(job, fairlead.Running)
+		f.wantTaken(f.tryEnqueue(with(keyed("k"))), job)
+		f.settle(again(job, 0))
+	})
+	c.test("every move works in a transaction", func(f *fixture) {
+		node, jobs := f.join(), many(7)
+		f.enqueue(jobs...)
+		jobs = f.claim(node, len(jobs))
+		snooze := to(fairlead.Snooze, jobs[4])
+		snooze.After = time.Minute
+		retry := again(jobs[3], time.Minute)
+		retry.Memo = json.RawMessage(`"m"`)
+		tx := f.begin()
+		f.settleIn(tx, make([]fairlead.Settled, 7),
+			success(jobs[0], `1`), failure(jobs[1], "no"), to(fairlead.Drop, jobs[2]), retry, snooze, to(fairlead.GiveUp, jobs[5]), wait(jobs[6]))
+		f.ok(tx.Commit())
+		for i, state := range []fairlead.State{
+			fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Scheduled, fairlead.Scheduled, fairlead.Ready, fairlead.Waiting,
+		} {
+			f.wantState(jobs[i], state)
+		}
+		f.equal("Memo", string(f.get(jobs[3]).Memo), `"m"`)
+	})
+	c.test("a lost lease is told in a transaction", func(f *fixture) {
+		job := f.running()
+		f.crash(job)
+		tx := f.begin()
+		f.settleIn(tx, []fairlead.Settled{lost}, to(fairlead.Succeed, job))
+		f.ok(tx.Rollback())
+		f.wantState(job, fairlead.Ready)
+	})
+	c.test("enqueuing and settling commit together", func(f *fixture) {
+		for _, commits := range []bool{false, true} {
+			job := f.running(inQueue("own"))
+			before := f.tally(fairlead.Filter{})[fairlead.Ready]
+			tx := f.begin()
+			f.enqueueIn(tx, many(3)...)
+			f.settleIn(tx, []fairlead.Settled{asAsked}, to(fairlead.Succeed, job))
+			if !commits {
+				f.ok(tx.Rollback())
+				f.equal("how many are ready", f.tally(fairlead.Filter{})[fairlead.Ready], before)
+				f.settle(to(fairlead.Succeed, job))
+				continue
+			}
+			f.ok(tx.Commit())
+			f.wantState(job, fairlead.Succeeded)
+			f.equal("how many are ready", f.tally(fairlead.Filter{})[fairlead.Ready], before+3)
+		}
+	})
+	c.test("a rollback may come after the commit", func(f *fixture) {
+		tx := f.begin()
+		job := f.enqueueIn(tx, plain())
+		f.ok(tx.Commit())
+		_ = tx.Rollback() // callers defer it; drivers say that the transaction is over
+		f.wantState(job, fairlead.Ready)
+	})
+}
