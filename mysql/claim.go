@@ -1,0 +1,228 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Claim leases ready jobs to a node.
+func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	if err := s.refreshLanesSometimes(ctx); err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	var jobs []*fairlead.Job
+	err := s.atomically(ctx, "claim", func(ctx context.Context, t *txn) error {
+		gate, err := t.openGate(ctx, claim.Node)
+		if err != nil {
+			return err
+		}
+		c := &claiming{txn: t, Claim: claim, rooms: newRooms(claim)}
+		if err := c.take(ctx, t.openLanes(claim.Scope, gate.pauses, c.rooms)); err != nil {
+			return err
+		}
+		jobs, err = c.lease(ctx, gate.now)
+		return err
+	})
+	return jobs, err
+}
+
+// gate is what a claim is told at its beginning.
+type gate struct {
+	now    int64
+	pauses *pauseSet
+}
+
+// openGate checks that the node lives and learns what is paused. What it learns
+// holds until the claim ends.
+func (t *txn) openGate(ctx context.Context, node fairlead.NodeID) (gate, error) {
+	var version, now int64
+	var lease sql.NullInt64
+	if err := t.tx.StmtContext(ctx, t.claimGate).QueryRowContext(ctx, node).Scan(&version, &now, &lease); err != nil {
+		return gate{}, err
+	}
+	if !lease.Valid || lease.Int64 <= now {
+		return gate{}, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
+	}
+	pauses, err := t.pausesOf(ctx, version)
+	return gate{now: now, pauses: pauses}, err
+}
+
+// pauseSet is what is paused, as of a version.
+type pauseSet struct {
+	version int64
+	set     map[fairlead.Pause]struct{}
+}
+
+func (p *pauseSet) holds(lane sqlstore.LaneKey) bool {
+	_, queue := p.set[fairlead.Pause{Scope: fairlead.PauseQueue, Name: lane.Queue}]
+	_, kind := p.set[fairlead.Pause{Scope: fairlead.PauseKind, Name: lane.Kind}]
+	return queue || kind
+}
+
+// pausesOf returns the pauses of a version that is locked.
+func (t *txn) pausesOf(ctx context.Context, version int64) (*pauseSet, error) {
+	if known := t.pauses.Load(); known != nil && known.version == version {
+		return known, nil
+	}
+	list, err := readPauses(ctx, t.tx, t.sql.Pauses)
+	if err != nil {
+		return nil, err
+	}
+	pauses := &pauseSet{version: version, set: make(map[fairlead.Pause]struct{}, len(list))}
+	for _, pause := range list {
+		pauses.set[pause] = struct{}{}
+	}
+	t.pauses.Store(pauses)
+	return pauses, nil
+}
+
+// openLanes are the lanes that a claim may take from.
+func (t *txn) openLanes(scope *fairlead.Scope, pauses *pauseSet, rooms *rooms) []sqlstore.Lane {
+	served := t.lanes.Served(scope)
+	lanes := make([]sqlstore.Lane, 0, len(served))
+	for _, lane := range served {
+		if rooms.of(lane.Kind) > 0 && !pauses.holds(lane.LaneKey) {
+			lanes = append(lanes, lane)
+		}
+	}
+	return lanes
+}
+
+// rooms is how many jobs a claim may still take, in all and of each kind.
+type rooms struct {
+	left  int
+	kinds map[string]int // those that are bounded
+}
+
+func newRooms(claim fairlead.Claim) *rooms {
+	r := &rooms{left: claim.Max, kinds: make(map[string]int, len(claim.Rooms))}
+	for kind, room := range claim.Rooms {
+		r.kinds[kind] = room
+	}
+	return r
+}
+
+func (r *rooms) of(kind string) int {
+	if room, bounded := r.kinds[kind]; bounded {
+		return min(room, r.left)
+	}
+	return r.left
+}
+
+func (r *rooms) use(kind string) {
+	r.left--
+	if _, bounded := r.kinds[kind]; bounded {
+		r.kinds[kind]--
+	}
+}
+
+func (r *rooms) clone() *rooms {
+	return newRooms(fairlead.Claim{Max: r.left, Rooms: r.kinds})
+}
+
+// claiming is a claim while it is being done.
+type claiming struct {
+	*txn
+	fairlead.Claim
+	rooms *rooms
+	taken []*taken
+}
+
+// taken is a job whose row in ready is locked.
+type taken struct {
+	lane    int32
+	turn    int16
+	startBy int64
+	job     *fairlead.Job
+}
+
+func (c *claiming) solo() string {
+	if c.Solo {
+		return "1"
+	}
+	return "0"
+}
+
+// lockFirst locks the first free jobs of a lane.
+func (c *claiming) lockFirst(ctx context.Context, lane sqlstore.Lane) error {
+	answer, err := c.tx.StmtContext(ctx, c.claimLane).QueryContext(ctx, lane.ID, c.Solo, c.rooms.of(lane.Kind))
+	if err != nil {
+		return err
+	}
+	return scanAll(answer, c.note)
+}
+
+// note reads a job whose row is locked now.
+func (c *claiming) note(row *sql.Rows) error {
+	var (
+		t                            taken
+		notBefore, createdAt         int64
+		flags                        int16
+		key, trace                   sql.NullString
+		policy, args, memo, progress []byte
+		job                          fairlead.Job
+	)
+	err := row.Scan(&t.lane, &t.turn, &t.startBy, &job.ID, &job.Attempt, &job.Failures, &job.Crashes,
+		&notBefore, &createdAt, &key, &flags, &policy, &trace, &args, &memo, &progress)
+	if err != nil {
+		return err
+	}
+	lane, _ := c.lanes.Key(t.lane)
+	job.Queue, job.Tenant, job.Kind = lane.Queue, lane.Tenant, lane.Kind
+	job.Priority, job.StartBy, job.NotBefore, job.CreatedAt = -int(t.turn), sqlstore.Time(t.startBy), sqlstore.Time(notBefore), sqlstore.Time(createdAt)
+	job.Key, job.Trace = key.String, trace.String
+	job.Args, job.Memo, job.Progress = args, memo, progress
+	if err := sqlstore.SetPolicy(&job, flags, policy); err != nil {
+		return err
+	}
+	t.job = &job
+	c.taken = append(c.taken, &t)
+	c.rooms.use(lane.Kind)
+	return nil
+}
+
+// lease moves what was taken to running, under a new fence.
+func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error) {
+	if len(c.taken) == 0 {
+		return nil, nil
+	}
+	fence, err := c.fence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(c.taken, func(a, b *taken) int {
+		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.startBy, b.startBy), cmp.Compare(a.job.ID, b.job.ID))
+	})
+	ready, running := rows{json: true}, rows{}
+	jobs := make([]*fairlead.Job, len(c.taken))
+	for i, t := range c.taken {
+		job := t.job
+		job.State, job.Attempt, job.Solo = fairlead.Running, job.Attempt+1, c.Solo
+		job.Fence, job.Node, job.StartedAt = fence, c.Node, sqlstore.Time(now)
+		ready.add().ints(int64(t.lane), int64(t.turn), t.startBy, job.ID).end()
+		running.add().ints(job.ID, fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), now).end()
+		jobs[i] = job
+	}
+	left, err := c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &ready)
+	if err := checkHits(len(jobs), left, err); err != nil {
+		return nil, err
+	}
+	return jobs, c.insert(ctx, c.sql.ToRunning, &running)
+}
+
+// fence takes the next fence.
+func (c *claiming) fence(ctx context.Context) (int64, error) {
+	result, err := c.tx.ExecContext(ctx, c.sql.TakeFence, c.Node)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}

@@ -1,0 +1,217 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// keepChunk is how many jobs one transaction of the housekeeping moves, to keep
+// it short.
+const keepChunk = 500
+
+// inChunks repeats a step until it moves less than it may, or limit is reached.
+func inChunks(limit int, step func(limit int) (int, error)) (int, error) {
+	total := 0
+	for total < limit {
+		chunk := min(keepChunk, limit-total)
+		moved, err := step(chunk)
+		total += moved
+		if err != nil || moved < chunk {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// Promote makes due scheduled jobs ready.
+func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	moved, err := inChunks(limit, func(limit int) (int, error) { return s.promote(ctx, limit) })
+	if err != nil {
+		return fairlead.Promotion{Moved: moved}, err
+	}
+	promotion := fairlead.Promotion{Moved: moved, Next: -1}
+	var next sql.NullInt64
+	if err := s.db.QueryRowContext(ctx, s.sql.NextDue).Scan(&next); err != nil {
+		return promotion, fmt.Errorf("promote: %w", err)
+	}
+	if next.Valid {
+		now, err := s.now(ctx)
+		if err != nil {
+			return promotion, fmt.Errorf("promote: %w", err)
+		}
+		const longest = int64(1<<63-1) / int64(time.Microsecond)
+		promotion.Next = time.Duration(min(max(0, next.Int64-now), longest)) * time.Microsecond
+	}
+	return promotion, nil
+}
+
+func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
+	err = s.atomically(ctx, "promote", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		due := map[int64]*placed{}
+		err = t.each(ctx, func(row *sql.Rows) error {
+			p := &placed{state: fairlead.Scheduled}
+			if err := row.Scan(&p.id, &p.lane, &p.attempt, &p.failures, &p.crashes); err != nil {
+				return err
+			}
+			due[p.id] = p
+			return nil
+		}, t.sql.LockDue, now, limit)
+		if err != nil {
+			return err
+		}
+		if err := t.readOrder(ctx, due); err != nil {
+			return err
+		}
+		m := moves{now: now}
+		for _, p := range due {
+			m.await(p, now)
+		}
+		moved = len(due)
+		return t.write(ctx, &m)
+	})
+	return moved, err
+}
+
+// Expire fails waiting jobs whose deadline has passed.
+func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	return inChunks(limit, func(limit int) (int, error) { return s.expire(ctx, limit) })
+}
+
+func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
+	err = s.atomically(ctx, "expire", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		m := moves{now: now}
+		moved = 0
+		err = t.each(ctx, func(row *sql.Rows) error {
+			p := &placed{state: fairlead.Waiting}
+			if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt); err != nil {
+				return err
+			}
+			m.fail(p, fairlead.ReasonDeadline, "no answer came in time", true)
+			moved++
+			return nil
+		}, t.sql.LockOverdue, now, limit)
+		if err != nil {
+			return err
+		}
+		return t.write(ctx, &m)
+	})
+	return moved, err
+}
+
+// Prune removes finished jobs that are older than their outcome's retention,
+// and long dead nodes.
+func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	total := 0
+	for _, of := range []struct {
+		outcome int
+		age     time.Duration
+	}{
+		{sqlstore.OutcomeSucceeded, keep.Succeeded},
+		{sqlstore.OutcomeFailed, keep.Failed},
+		{sqlstore.OutcomeCancelled, keep.Cancelled},
+		{sqlstore.OutcomeSkipped, keep.Skipped},
+	} {
+		if of.age <= 0 {
+			continue
+		}
+		removed, err := inChunks(limit-total, func(limit int) (int, error) { return s.prune(ctx, of.outcome, of.age, limit) })
+		total += removed
+		if err != nil {
+			return total, err
+		}
+	}
+	if err := s.pruneNodes(ctx); err != nil {
+		return total, fmt.Errorf("prune: %w", err)
+	}
+	return total, nil
+}
+
+// prune removes what it has locked: what somebody reopens at the same instant
+// is either not found or gone for them.
+func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit int) (removed int, err error) {
+	err = s.atomically(ctx, "prune", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var old []int64
+		err = t.each(ctx, func(row *sql.Rows) error {
+			var id int64
+			err := row.Scan(&id)
+			old = append(old, id)
+			return err
+		}, t.sql.LockOutdated, outcome, now-age.Microseconds(), limit)
+		if err != nil {
+			return err
+		}
+		removed = len(old)
+		left, err := t.execIDs(ctx, t.sql.LeaveDone, old)
+		if err := checkHits(len(old), left, err); err != nil {
+			return err
+		}
+		return t.forget(ctx, old)
+	})
+	return removed, err
+}
+
+// nodeRetention is how long a dead node is remembered.
+const nodeRetention = time.Hour
+
+// pruneNodes removes long dead nodes that hold nothing.
+func (s *Store) pruneNodes(ctx context.Context) error {
+	old, err := s.readIDs(ctx, s.sql.OldNodes, nodeRetention.Microseconds())
+	if err != nil || len(old) == 0 {
+		return err
+	}
+	busy, err := s.readIDs(ctx, s.sql.BusyNodes)
+	if err != nil {
+		return err
+	}
+	holds := make(map[int64]struct{}, len(busy))
+	for _, node := range busy {
+		holds[node] = struct{}{}
+	}
+	var idle []int64
+	for _, node := range old {
+		if _, holding := holds[node]; !holding {
+			idle = append(idle, node)
+		}
+	}
+	for list := range idChunks(idle) {
+		for _, statement := range []string{s.sql.ForgetNodes, s.sql.ForgetFences} {
+			if _, err := s.db.ExecContext(ctx, fill(statement, "ids", list)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *Store) readIDs(ctx context.Context, statement string, args ...any) (ids []int64, err error) {
+	err = each(ctx, s.db, func(row *sql.Rows) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, statement, args...)
+	return ids, err
+}

@@ -1,0 +1,145 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// tenantKey is a key and whose it is.
+type tenantKey struct{ tenant, key string }
+
+func keyOf(job *fairlead.Job) tenantKey { return tenantKey{job.Tenant, job.Key} }
+
+func (k tenantKey) compare(other tenantKey) int {
+	return cmp.Or(cmp.Compare(k.tenant, other.tenant), cmp.Compare(k.key, other.key))
+}
+
+// enqueueKeyed stores jobs that have keys. Those of one call that share a key
+// are duplicates of each other: they go in waves of one job per key.
+func (t *txn) enqueueKeyed(ctx context.Context, jobs []*fairlead.Job, ids []int64, positions []int) error {
+	for len(positions) > 0 {
+		var wave, rest []int
+		seen := make(map[tenantKey]struct{}, len(positions))
+		for _, i := range positions {
+			key := keyOf(jobs[i])
+			if _, double := seen[key]; double {
+				rest = append(rest, i)
+				continue
+			}
+			seen[key] = struct{}{}
+			wave = append(wave, i)
+		}
+		if err := t.enqueueWave(ctx, jobs, ids, wave); err != nil {
+			return err
+		}
+		positions = rest
+	}
+	return nil
+}
+
+// enqueueWave stores jobs whose keys are distinct.
+func (t *txn) enqueueWave(ctx context.Context, jobs []*fairlead.Job, ids []int64, wave []int) error {
+	holders, err := t.takeKeys(ctx, jobs, ids, wave)
+	if err != nil {
+		return err
+	}
+	stored := make([]int, 0, len(wave))
+	for _, i := range wave {
+		job := jobs[i]
+		holder := holders[keyOf(job)]
+		switch {
+		case holder == ids[i]:
+			stored = append(stored, i)
+		case job.OnDuplicate == fairlead.KeepDuplicate:
+			ids[i] = holder
+		case job.OnDuplicate == fairlead.ReplaceDuplicate:
+			if err := t.replace(ctx, holder, job, ids[i]); err != nil {
+				return err
+			}
+			stored = append(stored, i)
+		default:
+			return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+		}
+	}
+	return t.store(ctx, jobs, ids, stored)
+}
+
+// takeKeys tries to give each job its key and tells who has it now.
+func (t *txn) takeKeys(ctx context.Context, jobs []*fairlead.Job, ids []int64, wave []int) (map[tenantKey]int64, error) {
+	holders := make(map[tenantKey]int64, len(wave))
+	note := func(row *sql.Rows) error {
+		var key tenantKey
+		var holder int64
+		if err := row.Scan(&key.tenant, &key.key, &holder); err != nil {
+			return err
+		}
+		holders[key] = holder
+		return nil
+	}
+	ordered := slices.SortedFunc(slices.Values(wave), func(a, b int) int { return keyOf(jobs[a]).compare(keyOf(jobs[b])) })
+	for chunk := range slices.Chunk(ordered, chunkTuples) {
+		var wanted, names rows
+		for _, i := range chunk {
+			wanted.add().str(jobs[i].Tenant).str(jobs[i].Key).int(ids[i]).end()
+			names.add().str(jobs[i].Tenant).str(jobs[i].Key).end()
+		}
+		if err := t.insert(ctx, t.sql.TakeKeys, &wanted); err != nil {
+			return nil, err
+		}
+		if err := t.eachRows(ctx, note, t.sql.KeyHolders, &names); err != nil {
+			return nil, err
+		}
+	}
+	return holders, nil
+}
+
+// replace cancels the holder of a key, if it has not started, and hands the
+// key on.
+func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id int64) error {
+	p, err := t.locate(ctx, holder)
+	if err != nil {
+		return err
+	}
+	if p.state != fairlead.Scheduled && p.state != fairlead.Ready {
+		return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+	}
+	now, err := t.clock(ctx)
+	if err != nil {
+		return err
+	}
+	m := moves{now: now}
+	m.finish(p, end{
+		outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonReplaced, err: fmt.Sprintf("replaced by job %d", id),
+	}, false)
+	if err := t.write(ctx, &m); err != nil {
+		return err
+	}
+	_, err = t.exec(ctx, t.sql.PassKey, id, job.Tenant, job.Key)
+	return err
+}
+
+// retakeKey gives a job that is reopened its key again.
+func (t *txn) retakeKey(ctx context.Context, p *placed) error {
+	if p.key == "" {
+		return nil
+	}
+	lane, err := t.laneKey(ctx, p.lane)
+	if err != nil {
+		return err
+	}
+	job := &fairlead.Job{Tenant: lane.Tenant, Key: p.key}
+	holders, err := t.takeKeys(ctx, []*fairlead.Job{job}, []int64{p.id}, []int{0})
+	if err != nil {
+		return err
+	}
+	if holder := holders[keyOf(job)]; holder != p.id {
+		return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+	}
+	return nil
+}

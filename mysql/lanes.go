@@ -1,0 +1,134 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// idBlock is how many job ids a process reserves at a time.
+const idBlock = 1000
+
+// takeIDs reserves blocks of job ids.
+func (s *Store) takeIDs(ctx context.Context, n int) ([]int64, error) {
+	result, err := s.lifeline.ExecContext(ctx, s.sql.TakeIDs, n*idBlock)
+	if err != nil {
+		return nil, fmt.Errorf("reserve ids: %w", err)
+	}
+	last, err := result.LastInsertId()
+	if err != nil {
+		return nil, fmt.Errorf("reserve ids: %w", err)
+	}
+	blocks := make([]int64, n)
+	for i := range blocks {
+		blocks[i] = last - int64((n-i)*idBlock) + 1
+	}
+	return blocks, nil
+}
+
+// prepare gets what new jobs need from outside of the transaction that stores
+// them: their lanes, which must not vanish with it or wait for it, and ids.
+func (s *Store) prepare(ctx context.Context, jobs []*fairlead.Job) ([]int64, error) {
+	if missing := s.lanes.Missing(jobs); len(missing) > 0 {
+		if err := s.makeLanes(ctx, missing); err != nil {
+			return nil, fmt.Errorf("create lanes: %w", err)
+		}
+	}
+	ids := make([]int64, len(jobs))
+	return ids, s.ids.Fill(ctx, ids)
+}
+
+// makeLanes looks lanes up and creates those that do not exist. Looking first
+// wastes no numbers: an insert that is ignored uses one up.
+func (s *Store) makeLanes(ctx context.Context, lanes []sqlstore.LaneKey) error {
+	var names rows
+	for _, lane := range lanes {
+		names.add().str(lane.Queue).str(lane.Tenant).str(lane.Kind).end()
+	}
+	for list := range names.chunks() {
+		found, err := s.readLanes(ctx, fill(s.sql.NamedLanes, "rows", list))
+		if err != nil {
+			return err
+		}
+		if len(found) == len(lanes) {
+			return nil
+		}
+		if _, err := s.lifeline.ExecContext(ctx, fill(s.sql.AddLanes, "rows", list)); err != nil {
+			return err
+		}
+		if _, err := s.readLanes(ctx, fill(s.sql.NamedLanes, "rows", list)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLanes adds the lanes of an answer to the cache.
+func (s *Store) readLanes(ctx context.Context, statement string, args ...any) (found []sqlstore.Lane, err error) {
+	err = each(ctx, s.lifeline, func(row *sql.Rows) error {
+		var lane sqlstore.Lane
+		if err := row.Scan(&lane.ID, &lane.Queue, &lane.Tenant, &lane.Kind); err != nil {
+			return err
+		}
+		found = append(found, lane)
+		return nil
+	}, statement, args...)
+	s.lanes.Add(found...)
+	return found, err
+}
+
+// laneKey names a lane.
+func (s *Store) laneKey(ctx context.Context, lane int32) (sqlstore.LaneKey, error) {
+	if key, known := s.lanes.Key(lane); known {
+		return key, nil
+	}
+	if err := s.refreshLanes(ctx); err != nil {
+		return sqlstore.LaneKey{}, err
+	}
+	key, known := s.lanes.Key(lane)
+	if !known {
+		return key, fmt.Errorf("there is no lane %d", lane)
+	}
+	return key, nil
+}
+
+const (
+	// laneInterval is how soon at most the lane table is read again for claims.
+	laneInterval = time.Second
+	// laneOverlap is how many ids are read again: an insert with a smaller id
+	// may commit after one with a larger id was seen.
+	laneOverlap = 1000
+)
+
+// refreshLanes looks for lanes that other processes made.
+func (s *Store) refreshLanes(ctx context.Context) error {
+	s.refreshing.Lock()
+	defer s.refreshing.Unlock()
+	return s.readNewLanes(ctx)
+}
+
+// refreshLanesSometimes does so at most once per interval, and not while
+// another goroutine does.
+func (s *Store) refreshLanesSometimes(ctx context.Context) error {
+	if time.Since(time.Unix(0, s.refreshed.Load())) < laneInterval || !s.refreshing.TryLock() {
+		return nil
+	}
+	defer s.refreshing.Unlock()
+	return s.readNewLanes(ctx)
+}
+
+func (s *Store) readNewLanes(ctx context.Context) error {
+	found, err := s.readLanes(ctx, s.sql.LanesAbove, s.newestLane-laneOverlap)
+	if err != nil {
+		return fmt.Errorf("read lanes: %w", err)
+	}
+	for _, lane := range found {
+		s.newestLane = max(s.newestLane, lane.ID)
+	}
+	s.refreshed.Store(time.Now().UnixNano())
+	return nil
+}

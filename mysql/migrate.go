@@ -1,0 +1,148 @@
+package mysql
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+const (
+	// migrateTimeout bounds a migration whose context has no earlier deadline.
+	migrateTimeout = 10 * time.Minute
+	// lockPatience is how many seconds one request for the migration lock waits.
+	lockPatience = 5
+	// definitionPause is how long a statement that changes a table in use stands
+	// back before it is tried again. While it waits for the table, everybody who
+	// wants to use the table waits behind it; the session's lock_wait_timeout
+	// bounds that.
+	definitionPause = time.Second
+)
+
+// Migrate brings the schema up to date. Of many processes one does it, and the
+// others wait and find it done.
+func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
+	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
+	defer cancel()
+	conn, err := s.db.Conn(ctx)
+	if err != nil {
+		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	m := migrator{Store: s, conn: conn}
+	if err := m.lock(ctx); err != nil {
+		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)
+	}
+	schema, err := sqlstore.MigrateUp(ctx, m, s.schema)
+	if err := firstError(err, m.unlock(ctx)); err != nil {
+		return schema, fmt.Errorf("migrate: %w", err)
+	}
+	return schema, nil
+}
+
+// Schema compares the database's schema with what this program knows.
+func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var exists bool
+	err := s.db.QueryRowContext(ctx, s.sql.MigrationExists, s.database, s.options.Prefix+"migration").Scan(&exists)
+	applied := map[int]int{}
+	if err == nil && exists {
+		applied, err = readApplied(ctx, s.db, s.sql.MigrationApplied)
+	}
+	if err != nil {
+		return fairlead.Schema{}, fmt.Errorf("read schema: %w", err)
+	}
+	return sqlstore.Status(applied, s.schema)
+}
+
+// Script is all migrations as SQL text.
+func (s *Store) Script() string { return sqlstore.PrintMigrations(s.schema) }
+
+func readApplied(ctx context.Context, q querier, statement string) (map[int]int, error) {
+	applied := map[int]int{}
+	err := each(ctx, q, func(row *sql.Rows) error {
+		var version, steps int
+		if err := row.Scan(&version, &steps); err != nil {
+			return err
+		}
+		applied[version] = steps
+		return nil
+	}, statement)
+	return applied, err
+}
+
+// migrator is a sqlstore.MigrationTarget: one connection that has the lock.
+type migrator struct {
+	*Store
+	conn *sql.Conn
+}
+
+// lockName is different for every database and prefix of a server, and short
+// enough for it.
+func (m migrator) lockName() string {
+	sum := sha256.Sum256([]byte(m.database + "\x00" + m.options.Prefix))
+	return fmt.Sprintf("fairlead-%x", sum[:16])
+}
+
+func (m migrator) lock(ctx context.Context) error {
+	for {
+		var got sql.NullInt64
+		if err := m.conn.QueryRowContext(ctx, m.sql.MigrationLock, m.lockName(), lockPatience).Scan(&got); err != nil {
+			return fmt.Errorf("wait for others to migrate: %w", err)
+		}
+		if got.Int64 == 1 {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("wait for others to migrate: %w", err)
+		}
+	}
+}
+
+func (m migrator) unlock(ctx context.Context) error {
+	_, err := m.conn.ExecContext(ctx, m.sql.MigrationUnlock, m.lockName())
+	return err
+}
+
+// Applied counts the statements that were applied.
+func (m migrator) Applied(ctx context.Context) (map[int]int, error) {
+	if err := m.define(ctx, m.sql.MigrationTable); err != nil {
+		return nil, err
+	}
+	return readApplied(ctx, m.conn, m.sql.MigrationApplied)
+}
+
+// Apply runs one statement and records it. The server commits the two apart:
+// after a crash in between, the statement is run again.
+func (m migrator) Apply(ctx context.Context, migration sqlstore.Migration, step int) error {
+	if err := m.define(ctx, migration.Steps[step]); err != nil {
+		return err
+	}
+	_, err := m.conn.ExecContext(ctx, m.sql.MigrationRecord, migration.Version, step+1, migration.String())
+	return err
+}
+
+// define changes a definition, standing back again and again while the table
+// is in use.
+func (m migrator) define(ctx context.Context, statement string) error {
+	for {
+		_, err := m.conn.ExecContext(ctx, statement)
+		var answer *mysql.MySQLError
+		if !errors.As(err, &answer) || answer.Number != errLockWaitTimeout {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(definitionPause):
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// placed is a job as the moves see it: what decides its order, where it is,
+// and how it stands. Its row in its place is locked.
+type placed struct {
+	id                            int64
+	lane                          int32
+	turn                          int64
+	startBy, notBefore, createdAt int64
+	key                           string
+	flags                         int16
+
+	state                      fairlead.State
+	solo                       int64
+	fence, node                int64
+	attempt, failures, crashes int64
+	startedAt, deadline        int64
+	wish, answer               sql.NullString // while running
+	reason                     fairlead.Reason
+	err                        string
+	output                     []byte
+}
+
+// moves are the changes of a transaction, collected so that many jobs cost few
+// statements.
+type moves struct {
+	now int64 // read after the locks
+
+	fromLater, fromRunning, fromWaiting, fromDone []int64
+	fromReady                                     []*placed
+
+	later, ready, waiting, done rows
+	attempts, memos             rows
+	freed                       []int64 // jobs that give back their keys
+	news                        news
+}
+
+// leave takes the job out of its place.
+func (m *moves) leave(p *placed) {
+	switch p.state {
+	case fairlead.Scheduled:
+		m.fromLater = append(m.fromLater, p.id)
+	case fairlead.Ready:
+		m.fromReady = append(m.fromReady, p)
+	case fairlead.Running:
+		m.fromRunning = append(m.fromRunning, p.id)
+	case fairlead.Waiting:
+		m.fromWaiting = append(m.fromWaiting, p.id)
+	default:
+		m.fromDone = append(m.fromDone, p.id)
+	}
+}
+
+// await moves the job to ready if it is due, else to later.
+func (m *moves) await(p *placed, due int64) {
+	m.leave(p)
+	m.place(p, due)
+}
+
+// place puts a job that is nowhere into ready if it is due, else into later.
+func (m *moves) place(p *placed, due int64) {
+	if due > m.now {
+		m.later.add().ints(p.id, int64(p.lane), due, p.attempt, p.failures, p.crashes).end()
+		m.news.later = true
+		return
+	}
+	m.ready.add().ints(int64(p.lane), solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes).end()
+	m.news.addWork(p.lane)
+}
+
+// solo is 1 for a job with so many crashes that it is a suspect.
+func solo(crashes int64) int64 {
+	if crashes >= fairlead.SoloAfter {
+		return 1
+	}
+	return 0
+}
+
+// suspend moves the job to waiting.
+func (m *moves) suspend(p *placed, deadline int64) {
+	m.leave(p)
+	m.waiting.add().ints(p.id, p.fence, p.node, int64(p.lane), p.attempt, p.failures, p.crashes, p.startedAt, deadline).end()
+}
+
+// end is how a job ends.
+type end struct {
+	outcome int64
+	reason  fairlead.Reason
+	err     string
+	output  []byte
+}
+
+// finish moves the job to done. It keeps its key if that is held forever, or
+// if nobody says that it has one.
+func (m *moves) finish(p *placed, e end, freeKey bool) {
+	m.leave(p)
+	m.done.add().ints(p.id, int64(p.lane), e.outcome).blob([]byte(e.reason)).
+		ints(p.fence, p.node, p.attempt, p.failures, p.crashes, p.startedAt, m.now).
+		blob(e.output).blob([]byte(sqlstore.CleanText(e.err))).end()
+	if freeKey {
+		m.freed = append(m.freed, p.id)
+	}
+}
+
+// fail records the run and ends the job as failed.
+func (m *moves) fail(p *placed, reason fairlead.Reason, err string, freeKey bool) {
+	m.record(p, reason, err)
+	p.failures++
+	m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: reason, err: err}, freeKey)
+}
+
+// record adds the run that ends now to the job's history.
+func (m *moves) record(p *placed, reason fairlead.Reason, err string) {
+	m.attempts.add().ints(p.id, p.attempt, p.fence, p.node, p.startedAt, m.now).
+		str(string(reason)).str(sqlstore.CleanText(err)).end()
+}
+
+// remember keeps memo and progress; nil leaves what there was.
+func (m *moves) remember(id int64, memo, progress []byte) {
+	if len(memo) > 0 || len(progress) > 0 {
+		m.memos.add().int(id).blob(memo).blob(progress).end()
+	}
+}
+
+// write makes the changes. Every row that leaves its place was locked, so that
+// each deletion hits.
+func (t *txn) write(ctx context.Context, m *moves) error {
+	for _, from := range []struct {
+		place string
+		ids   []int64
+	}{
+		{t.sql.LeaveLater, m.fromLater},
+		{t.sql.LeaveRunning, m.fromRunning},
+		{t.sql.LeaveWaiting, m.fromWaiting},
+		{t.sql.LeaveDone, m.fromDone},
+	} {
+		left, err := t.execIDs(ctx, from.place, from.ids)
+		if err := checkHits(len(from.ids), left, err); err != nil {
+			return err
+		}
+	}
+	for _, p := range m.fromReady {
+		if err := t.must(ctx, 1, t.sql.LeaveReadyOne, p.lane, p.solo, p.turn, p.startBy, p.id); err != nil {
+			return err
+		}
+	}
+	for _, to := range []struct {
+		place string
+		rows  *rows
+	}{
+		{t.sql.ToLater, &m.later},
+		{t.sql.ToReady, &m.ready},
+		{t.sql.ToWaiting, &m.waiting},
+		{t.sql.ToDone, &m.done},
+		{t.sql.Record, &m.attempts},
+		{t.sql.Remember, &m.memos},
+	} {
+		if err := t.insert(ctx, to.place, to.rows); err != nil {
+			return err
+		}
+	}
+	if _, err := t.execIDs(ctx, t.sql.FreeKeys, m.freed); err != nil {
+		return fmt.Errorf("give back keys: %w", err)
+	}
+	t.news.add(&m.news)
+	return nil
+}

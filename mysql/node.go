@@ -1,0 +1,204 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// nodeInfo is what of a node does not change.
+type nodeInfo struct {
+	Address  string   `json:"address,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	Queues   []string `json:"queues,omitempty"`
+	Kinds    []string `json:"kinds,omitempty"`
+	Slots    int      `json:"slots"`
+	Capacity int      `json:"capacity"`
+}
+
+// Join registers a node.
+func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	info, err := json.Marshal(nodeInfo{
+		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("join: %w", err)
+	}
+	result, err := s.lifeline.ExecContext(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds())
+	if err != nil {
+		return 0, fmt.Errorf("join: %w", err)
+	}
+	id, err := result.LastInsertId()
+	if err != nil {
+		return 0, fmt.Errorf("join: %w", err)
+	}
+	return fairlead.NodeID(id), nil
+}
+
+// Beat extends the lease of a node.
+func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	result, err := s.lifeline.ExecContext(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Node)
+	if err != nil {
+		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	}
+	alive, err := result.RowsAffected()
+	if err != nil {
+		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	}
+	if alive == 0 {
+		s.wishes.forget(beat.Node)
+		return fairlead.BeatAnswer{}, fmt.Errorf("beat: node %d: %w", beat.Node, fairlead.ErrLeaseLost)
+	}
+	var now, version int64
+	if err := s.lifeline.QueryRowContext(ctx, s.sql.BeatNews).Scan(&now, &version); err != nil {
+		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	}
+	cancels, err := s.wishesFor(ctx, beat.Node, version)
+	if err != nil {
+		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	}
+	return fairlead.BeatAnswer{Now: sqlstore.Time(now), Cancel: cancels}, nil
+}
+
+// wishCache remembers which wishes were seen, so that a beat searches the
+// running jobs only if there is a new one: a beat must stay short, however
+// many jobs run.
+type wishCache struct {
+	mu    sync.Mutex
+	nodes map[fairlead.NodeID]seenWishes
+}
+
+type seenWishes struct {
+	version int64 // of the counter
+	held    []fairlead.Held
+}
+
+func (c *wishCache) get(node fairlead.NodeID) (seenWishes, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	seen, known := c.nodes[node]
+	return seen, known
+}
+
+func (c *wishCache) set(node fairlead.NodeID, seen seenWishes) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nodes == nil {
+		c.nodes = map[fairlead.NodeID]seenWishes{}
+	}
+	c.nodes[node] = seen
+}
+
+func (c *wishCache) forget(node fairlead.NodeID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.nodes, node)
+}
+
+// wishesFor lists the running jobs of a node that are asked to stop.
+func (s *Store) wishesFor(ctx context.Context, node fairlead.NodeID, version int64) ([]fairlead.Held, error) {
+	seen, known := s.wishes.get(node)
+	if known && seen.version == version && len(seen.held) == 0 {
+		return nil, nil
+	}
+	var held []fairlead.Held
+	var err error
+	if known && seen.version == version {
+		held, err = s.stillWished(ctx, seen.held)
+	} else {
+		held, err = s.readHeld(ctx, s.sql.Wishes, node)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.wishes.set(node, seenWishes{version: version, held: held})
+	return slices.Clone(held), nil
+}
+
+// stillWished leaves out jobs that have moved on since.
+func (s *Store) stillWished(ctx context.Context, seen []fairlead.Held) ([]fairlead.Held, error) {
+	ids := make([]int64, len(seen))
+	for i, h := range seen {
+		ids[i] = h.ID
+	}
+	var still []fairlead.Held
+	for list := range idChunks(ids) {
+		now, err := s.readHeld(ctx, fill(s.sql.WishesOf, "ids", list))
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range now {
+			if slices.Contains(seen, h) {
+				still = append(still, h)
+			}
+		}
+	}
+	return still, nil
+}
+
+// Held lists the jobs that are leased to a node.
+func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	held, err := s.readHeld(ctx, s.sql.Held, node)
+	if err != nil {
+		return nil, fmt.Errorf("held: %w", err)
+	}
+	return held, nil
+}
+
+func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (held []fairlead.Held, err error) {
+	err = each(ctx, s.lifeline, func(row *sql.Rows) error {
+		var h fairlead.Held
+		if err := row.Scan(&h.ID, &h.Fence); err != nil {
+			return err
+		}
+		held = append(held, h)
+		return nil
+	}, statement, args...)
+	return held, err
+}
+
+// Leave ends the lease of a node.
+func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	s.wishes.forget(node)
+	if _, err := s.lifeline.ExecContext(ctx, s.sql.Leave, node); err != nil {
+		return fmt.Errorf("leave: %w", err)
+	}
+	return nil
+}
+
+// Save keeps progress and memo of a running job.
+func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
+	return s.atomically(ctx, "save", func(ctx context.Context, t *txn) error {
+		locked, err := t.running(ctx, t.sql.LockRunning, []int64{save.ID})
+		if err != nil {
+			return err
+		}
+		p := locked[save.ID]
+		if p == nil || p.fence != save.Fence {
+			return fmt.Errorf("job %d: %w", save.ID, fairlead.ErrLeaseLost)
+		}
+		if p.crashes > 0 {
+			if _, err := t.exec(ctx, t.sql.ForgetCrashes, p.id); err != nil {
+				return err
+			}
+		}
+		var m moves
+		m.remember(p.id, save.Memo, save.Progress)
+		return t.write(ctx, &m)
+	})
+}

@@ -1,0 +1,179 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Open opens the store in a database and brings its schema up to date.
+//
+// The URL is mysql://user:password@host:port/database?name=value…; the
+// parameters are those of the driver, such as tls=true, and socket=/path for a
+// Unix socket instead of host and port.
+func Open(ctx context.Context, url string) (*Store, error) {
+	return OpenWith(ctx, url, Options{})
+}
+
+// OpenWith is Open with options.
+func OpenWith(ctx context.Context, url string, options Options) (*Store, error) {
+	s, err := open(url, options)
+	if err != nil {
+		return nil, fmt.Errorf("open mysql store: %w", err)
+	}
+	err = s.ready(ctx)
+	if err == nil {
+		err = s.prepareClaims(ctx)
+	}
+	if err != nil {
+		_ = s.Close() // what went wrong first counts
+		return nil, fmt.Errorf("open mysql store: %w", err)
+	}
+	return s, nil
+}
+
+// prepareClaims prepares statements on the server.
+func (s *Store) prepareClaims(ctx context.Context) (err error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	if s.claimGate, err = s.db.PrepareContext(ctx, s.sql.ClaimGate); err != nil {
+		return err
+	}
+	s.claimLane, err = s.db.PrepareContext(ctx, s.sql.ClaimLane)
+	return err
+}
+
+// ready makes sure that the schema is current.
+func (s *Store) ready(ctx context.Context) error {
+	if s.options.SchemaOnly {
+		return nil
+	}
+	if !s.options.NoMigrate {
+		_, err := s.Migrate(ctx)
+		return err
+	}
+	schema, err := s.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	if len(schema.Pending) > 0 {
+		return fmt.Errorf("the schema is at version %d of %d: run fairlead migrate up", schema.Current, schema.Latest)
+	}
+	return nil
+}
+
+func open(url string, options Options) (*Store, error) {
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	config, err := parseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
+	if err := sqlstore.LoadStatements(files, s.expand, &s.sql); err != nil {
+		return nil, err
+	}
+	if s.schema, err = sqlstore.LoadMigrations(files, s.expand); err != nil {
+		return nil, err
+	}
+	s.ids = sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
+	s.query = sqlstore.Query{Expand: s.expand, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes}
+	if s.db, err = s.pool(config, options.MaxConns); err != nil {
+		return nil, err
+	}
+	s.lifeline, err = s.pool(config, lifelineConns)
+	return s, err
+}
+
+// pool makes a set of connections. Idle ones are given up well before a server
+// that counts idle connections does it.
+func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(session{Connector: connector, setup: s.sql.Session})
+	db.SetMaxOpenConns(size)
+	db.SetMaxIdleConns(size)
+	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
+	return db, nil
+}
+
+// session makes connections with the store's own settings.
+type session struct {
+	driver.Connector
+	setup string
+}
+
+// Connect opens a connection and sets it up.
+func (c session) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	execer, ok := conn.(driver.ExecerContext)
+	if !ok {
+		return nil, fmt.Errorf("the driver's %T cannot execute statements", conn)
+	}
+	if _, err := execer.ExecContext(ctx, c.setup, nil); err != nil {
+		_ = conn.Close() // what went wrong first counts
+		return nil, fmt.Errorf("set up session: %w", err)
+	}
+	return conn, nil
+}
+
+// parseURL translates the URL into what the driver understands.
+func parseURL(text string) (*mysql.Config, error) {
+	parsed, err := url.Parse(text)
+	if err != nil {
+		// The parser's own words repeat the URL, and with it the password.
+		return nil, fmt.Errorf("the URL cannot be parsed; escape special characters in user and password: %w", fairlead.ErrInvalid)
+	}
+	if parsed.Scheme != "mysql" && parsed.Scheme != "mariadb" {
+		return nil, fmt.Errorf("the URL has scheme %q instead of mysql: %w", parsed.Scheme, fairlead.ErrInvalid)
+	}
+	parameters := parsed.Query()
+	socket := parameters.Get("socket")
+	parameters.Del("socket")
+	config, err := mysql.ParseDSN("/?" + parameters.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("parameters of the URL: %w: %w", err, fairlead.ErrInvalid)
+	}
+	config.DBName = strings.TrimPrefix(parsed.Path, "/")
+	if config.DBName == "" {
+		return nil, fmt.Errorf("the URL names no database: add /name: %w", fairlead.ErrInvalid)
+	}
+	config.User = parsed.User.Username()
+	config.Passwd, _ = parsed.User.Password()
+	config.Net, config.Addr = "tcp", address(parsed)
+	if socket != "" {
+		config.Net, config.Addr = "unix", socket
+	}
+	config.ClientFoundRows = true   // a beat within one microsecond of the last changes nothing
+	config.InterpolateParams = true // one round trip instead of three for what is not worth preparing
+	config.MultiStatements = false
+	config.Logger = &mysql.NopLogger{} // what fails is returned
+	return config, nil
+}
+
+func address(parsed *url.URL) string {
+	host, port := parsed.Hostname(), parsed.Port()
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = "3306"
+	}
+	return net.JoinHostPort(host, port)
+}

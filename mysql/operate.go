@@ -1,0 +1,171 @@
+package mysql
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// operate locks a job wherever it is and lets f decide what becomes of it.
+func (s *Store) operate(ctx context.Context, verb string, id int64, f func(ctx context.Context, t *txn, p *placed, m *moves) error) error {
+	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+		p, err := t.locate(ctx, id)
+		if err != nil {
+			return err
+		}
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		m := moves{now: now}
+		if err := f(ctx, t, p, &m); err != nil {
+			return err
+		}
+		return t.write(ctx, &m)
+	})
+}
+
+// Cancel ends a job, or asks it to stop if it is running.
+func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
+	return s.operate(ctx, "cancel", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		switch {
+		case p.state.Final():
+			return fairlead.IllegalMove("cancel", id, p.state)
+		case p.state == fairlead.Running:
+			return t.wish(ctx, p, reason)
+		}
+		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: reason}, true)
+		return nil
+	})
+}
+
+// wish asks a running job to stop.
+func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
+	if _, err := t.exec(ctx, t.sql.Wish, sqlstore.CleanText(reason), p.id); err != nil {
+		return err
+	}
+	t.news.cancel = true
+	_, err := t.exec(ctx, t.sql.CountWish)
+	return err
+}
+
+// Reopen makes a failed or cancelled job ready again.
+func (s *Store) Reopen(ctx context.Context, id int64) error {
+	return s.operate(ctx, "reopen", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if p.state != fairlead.Failed && p.state != fairlead.Cancelled {
+			return fairlead.IllegalMove("reopen", id, p.state)
+		}
+		if err := t.retakeKey(ctx, p); err != nil {
+			return err
+		}
+		p.failures, p.crashes = 0, 0
+		m.await(p, m.now)
+		return nil
+	})
+}
+
+// Reschedule sets when a job becomes due.
+func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
+	return s.operate(ctx, "reschedule", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if p.state != fairlead.Scheduled && p.state != fairlead.Ready {
+			return fairlead.IllegalMove("reschedule", id, p.state)
+		}
+		due := sqlstore.Micros(notBefore)
+		if due == 0 {
+			due = m.now
+		}
+		was := p.notBefore
+		if was == 0 {
+			was = p.createdAt
+		}
+		moved := *p
+		moved.notBefore = due
+		if p.startBy == was {
+			moved.startBy = due
+		}
+		return t.reorder(ctx, p, &moved, due, m)
+	})
+}
+
+// reorder changes what decides when a job has its turn, together with its
+// place.
+func (t *txn) reorder(ctx context.Context, p, moved *placed, due int64, m *moves) error {
+	m.leave(p)
+	m.place(moved, due)
+	_, err := t.exec(ctx, t.sql.SetOrder, moved.turn, moved.startBy, moved.notBefore, p.id)
+	return err
+}
+
+// RunNow makes a scheduled job ready at once.
+func (s *Store) RunNow(ctx context.Context, id int64) error {
+	return s.operate(ctx, "run", id, func(_ context.Context, _ *txn, p *placed, m *moves) error {
+		switch p.state {
+		case fairlead.Scheduled:
+			m.await(p, m.now)
+			return nil
+		case fairlead.Ready:
+			return nil
+		}
+		return fairlead.IllegalMove("run", id, p.state)
+	})
+}
+
+// SetPriority changes the priority of a job.
+func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
+	return s.operate(ctx, "set priority", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if p.state.Final() {
+			return fairlead.IllegalMove("set the priority of", id, p.state)
+		}
+		moved := *p
+		moved.turn = int64(-priority)
+		if p.state == fairlead.Ready {
+			return t.reorder(ctx, p, &moved, m.now, m)
+		}
+		_, err := t.exec(ctx, t.sql.SetOrder, moved.turn, p.startBy, p.notBefore, id)
+		return err
+	})
+}
+
+// Delete removes a job and all that is known of it.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	return s.operate(ctx, "delete", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		if p.state == fairlead.Running || p.state == fairlead.Waiting {
+			return fairlead.IllegalMove("delete", id, p.state)
+		}
+		m.leave(p)
+		return t.forget(ctx, []int64{id})
+	})
+}
+
+// forget removes all that is known of jobs but their places.
+func (t *txn) forget(ctx context.Context, ids []int64) error {
+	for _, statement := range []string{t.sql.DropKeys, t.sql.DropAttempts, t.sql.DropMemos, t.sql.DropJobs} {
+		if _, err := t.execIDs(ctx, statement, ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pause stops jobs of a queue or kind from being claimed.
+func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
+	return s.changePauses(ctx, "pause", s.sql.Pause, pause, false)
+}
+
+// Resume undoes Pause.
+func (s *Store) Resume(ctx context.Context, pause fairlead.Pause) error {
+	return s.changePauses(ctx, "resume", s.sql.Resume, pause, true)
+}
+
+func (s *Store) changePauses(ctx context.Context, verb, change string, pause fairlead.Pause, wakes bool) error {
+	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+		if _, err := t.exec(ctx, t.sql.ChangePauses); err != nil {
+			return err
+		}
+		t.news.everybody = wakes
+		_, err := t.exec(ctx, change, string(pause.Scope), pause.Name)
+		return err
+	})
+}

@@ -1,0 +1,172 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Get returns the job.
+func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
+	jobs, err := s.find(ctx, "get", fairlead.Filter{IDs: []int64{id}, Limit: 1})
+	if err != nil {
+		return nil, err
+	}
+	if len(jobs) == 0 {
+		return nil, fairlead.NoSuchJob(id)
+	}
+	return jobs[0], nil
+}
+
+// Find returns the jobs that match.
+func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	return s.find(ctx, "find", filter)
+}
+
+func (s *Store) find(ctx context.Context, verb string, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	if err := s.knowLanes(ctx, filter); err != nil {
+		return nil, fmt.Errorf("%s: %w", verb, err)
+	}
+	statement, args := s.query.Find(filter)
+	if statement == "" {
+		return nil, nil
+	}
+	var jobs []*fairlead.Job
+	unknown := map[*fairlead.Job]int32{} // lanes that the cache did not have
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		job, lane, err := s.query.ScanJob(row)
+		if err != nil {
+			return err
+		}
+		if job.Kind == "" {
+			unknown[job] = lane
+		}
+		jobs = append(jobs, job)
+		return nil
+	}, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", verb, err)
+	}
+	for job, lane := range unknown {
+		key, err := s.laneKey(ctx, lane)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", verb, err)
+		}
+		job.Queue, job.Tenant, job.Kind = key.Queue, key.Tenant, key.Kind
+	}
+	return jobs, nil
+}
+
+// knowLanes makes sure that the cache has all lanes that a filter may choose.
+func (s *Store) knowLanes(ctx context.Context, filter fairlead.Filter) error {
+	if len(filter.Kinds) == 0 && len(filter.Queues) == 0 && len(filter.Tenants) == 0 {
+		return nil
+	}
+	return s.refreshLanes(ctx)
+}
+
+// Tally counts the jobs that match by state.
+func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	if err := s.knowLanes(ctx, filter); err != nil {
+		return nil, fmt.Errorf("tally: %w", err)
+	}
+	tally := map[fairlead.State]int64{}
+	statement, args := s.query.Tally(filter)
+	if statement == "" {
+		return tally, nil
+	}
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		var state fairlead.State
+		var n int64
+		if err := row.Scan(&state, &n); err != nil {
+			return err
+		}
+		tally[state] = n
+		return nil
+	}, statement, args...)
+	if err != nil {
+		return nil, fmt.Errorf("tally: %w", err)
+	}
+	return tally, nil
+}
+
+// Attempts lists the recorded runs of a job.
+func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var attempts []fairlead.Attempt
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		var a fairlead.Attempt
+		var started, finished int64
+		if err := row.Scan(&a.Run, &a.Fence, &a.Node, &started, &finished, &a.Reason, &a.Error); err != nil {
+			return err
+		}
+		a.StartedAt, a.FinishedAt = sqlstore.Time(started), sqlstore.Time(finished)
+		attempts = append(attempts, a)
+		return nil
+	}, s.sql.Attempts, id)
+	if err != nil {
+		return nil, fmt.Errorf("attempts: %w", err)
+	}
+	return attempts, nil
+}
+
+// Nodes lists the nodes that are alive and those not yet forgotten.
+func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var nodes []fairlead.Node
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		var (
+			n                   fairlead.Node
+			text                []byte
+			joined, last, until int64
+			info                nodeInfo
+		)
+		if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &last, &until, &n.Dead); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(text, &info); err != nil {
+			return fmt.Errorf("node %d: %w", n.ID, err)
+		}
+		n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
+		n.JoinedAt, n.LastBeat, n.Until = sqlstore.Time(joined), sqlstore.Time(last), sqlstore.Time(until)
+		nodes = append(nodes, n)
+		return nil
+	}, s.sql.Nodes)
+	if err != nil {
+		return nil, fmt.Errorf("nodes: %w", err)
+	}
+	return nodes, nil
+}
+
+// Pauses lists what is paused.
+func (s *Store) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	pauses, err := readPauses(ctx, s.db, s.sql.Pauses)
+	if err != nil {
+		return nil, fmt.Errorf("pauses: %w", err)
+	}
+	return pauses, nil
+}
+
+func readPauses(ctx context.Context, q querier, statement string) (pauses []fairlead.Pause, err error) {
+	err = each(ctx, q, func(row *sql.Rows) error {
+		var p fairlead.Pause
+		if err := row.Scan(&p.Scope, &p.Name); err != nil {
+			return err
+		}
+		pauses = append(pauses, p)
+		return nil
+	}, statement)
+	return pauses, err
+}

@@ -1,0 +1,122 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Reap declares nodes dead whose lease has run out, and takes back jobs of dead
+// or unknown nodes.
+func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var reaped fairlead.Reaped
+	// By itself: from here on none of them can beat or claim any more.
+	result, err := s.lifeline.ExecContext(ctx, s.sql.Bury)
+	if err != nil {
+		return reaped, fmt.Errorf("reap: %w", err)
+	}
+	dead, err := result.RowsAffected()
+	if err != nil {
+		return reaped, fmt.Errorf("reap: %w", err)
+	}
+	reaped.Nodes = int(dead)
+	return reaped, s.takeBack(ctx, reap, &reaped)
+}
+
+// takeBack goes through the orphans in order of id. Those that another reaper
+// has locked are its own.
+func (s *Store) takeBack(ctx context.Context, reap fairlead.Reap, reaped *fairlead.Reaped) error {
+	after, left := int64(0), reap.Limit
+	for left > 0 {
+		chunk := min(keepChunk, left)
+		orphans, last, err := s.orphans(ctx, after, chunk)
+		if err != nil {
+			return fmt.Errorf("reap: %w", err)
+		}
+		if len(orphans) == 0 {
+			return nil
+		}
+		var part fairlead.Reaped
+		err = s.atomically(ctx, "reap", func(ctx context.Context, t *txn) (err error) {
+			part, err = t.reap(ctx, orphans, reap.MaxCrashes)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		reaped.Jobs += part.Jobs
+		reaped.Poisoned += part.Poisoned
+		reaped.Cancelled += part.Cancelled
+		left -= part.Jobs + part.Poisoned + part.Cancelled
+		after = last
+	}
+	return nil
+}
+
+// orphans lists running jobs of dead or unknown nodes with these nodes, and
+// the last of the jobs.
+func (s *Store) orphans(ctx context.Context, after int64, limit int) (orphans map[int64]int64, last int64, err error) {
+	orphans = map[int64]int64{}
+	err = each(ctx, s.db, func(row *sql.Rows) error {
+		var id, node int64
+		if err := row.Scan(&id, &node); err != nil {
+			return err
+		}
+		orphans[id], last = node, id
+		return nil
+	}, s.sql.Orphans, after, limit)
+	return orphans, last, err
+}
+
+// reap takes back those of the jobs that are still leased to these nodes.
+func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int) (fairlead.Reaped, error) {
+	locked, err := t.running(ctx, t.sql.LockOrphans, slices.Sorted(maps.Keys(orphans)))
+	if err != nil {
+		return fairlead.Reaped{}, err
+	}
+	for id, p := range locked {
+		if p.node != orphans[id] { // leased anew since
+			delete(locked, id)
+		}
+	}
+	if err := t.readOrder(ctx, locked); err != nil {
+		return fairlead.Reaped{}, err
+	}
+	now, err := t.clock(ctx)
+	if err != nil {
+		return fairlead.Reaped{}, err
+	}
+	var reaped fairlead.Reaped
+	m := moves{now: now}
+	for _, p := range locked {
+		m.takeBack(p, maxCrashes, &reaped)
+	}
+	return reaped, t.write(ctx, &m)
+}
+
+// takeBack decides what becomes of a job whose node died.
+func (m *moves) takeBack(p *placed, maxCrashes int, reaped *fairlead.Reaped) {
+	m.record(p, fairlead.ReasonCrash, fmt.Sprintf("node %d died", p.node))
+	p.crashes++
+	switch {
+	case p.wish.Valid:
+		reaped.Cancelled++
+		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: p.wish.String}, true)
+	case p.flags&sqlstore.FlagCancelOnCrash != 0:
+		reaped.Cancelled++
+		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: fmt.Sprintf("node %d died", p.node)}, true)
+	case p.crashes > int64(maxCrashes):
+		reaped.Poisoned++
+		m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes", p.crashes)}, true)
+	default:
+		reaped.Jobs++
+		m.await(p, m.now)
+	}
+}

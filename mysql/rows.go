@@ -1,0 +1,145 @@
+package mysql
+
+import (
+	"encoding/hex"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// rows are tuples of values as SQL text, for statements about many jobs.
+//
+// Values are written as numbers and hexadecimal literals. These mean the same
+// in every session, whereas the quoting of text depends on sql_mode and
+// character set, and the session of a caller's transaction can have any.
+type rows struct {
+	json bool     // tuples are JSON arrays, for json_table
+	full [][]byte // chunks that are large enough
+	text []byte
+	open bool // the last tuple has no value yet
+}
+
+const (
+	// chunkBytes is how long a list grows before the next statement begins: long
+	// enough that the statement itself costs nothing, well below the default of
+	// max_allowed_packet.
+	chunkBytes = 1 << 20
+	// chunkIDs is how many ids are named at once: few enough that the optimizer
+	// plans them as ranges of the index.
+	chunkIDs = 1000
+	// chunkTuples is the same for keys of several columns.
+	chunkTuples = 500
+)
+
+// add begins a tuple.
+func (r *rows) add() *rows {
+	if len(r.text) >= chunkBytes {
+		r.full, r.text = append(r.full, r.text), nil
+	}
+	if len(r.text) > 0 {
+		r.text = append(r.text, ',')
+	}
+	bracket := byte('(')
+	if r.json {
+		bracket = '['
+	}
+	r.text, r.open = append(r.text, bracket), true
+	return r
+}
+
+// end completes a tuple.
+func (r *rows) end() {
+	bracket := byte(')')
+	if r.json {
+		bracket = ']'
+	}
+	r.text = append(r.text, bracket)
+}
+
+func (r *rows) comma() {
+	if !r.open {
+		r.text = append(r.text, ',')
+	}
+	r.open = false
+}
+
+func (r *rows) int(v int64) *rows {
+	r.comma()
+	r.text = strconv.AppendInt(r.text, v, 10)
+	return r
+}
+
+// ints adds several values at once.
+func (r *rows) ints(values ...int64) *rows {
+	for _, v := range values {
+		r.int(v)
+	}
+	return r
+}
+
+// blob adds bytes; none are null.
+func (r *rows) blob(v []byte) *rows {
+	r.comma()
+	if len(v) == 0 {
+		r.text = append(r.text, "null"...)
+		return r
+	}
+	r.text = append(r.text, "x'"...)
+	r.text = hex.AppendEncode(r.text, v)
+	r.text = append(r.text, '\'')
+	return r
+}
+
+// str adds a text; an empty one is not null.
+func (r *rows) str(v string) *rows {
+	if v == "" {
+		r.comma()
+		r.text = append(r.text, "x''"...)
+		return r
+	}
+	return r.blob([]byte(v))
+}
+
+// chunks are the lists that fit into one statement each.
+func (r *rows) chunks() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, text := range r.full {
+			if !yield(string(text)) {
+				return
+			}
+		}
+		if len(r.text) > 0 {
+			yield(string(r.text))
+		}
+	}
+}
+
+// idChunks are the lists of ids that fit into one statement each.
+func idChunks(ids []int64) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for chunk := range slices.Chunk(ids, chunkIDs) {
+			var text []byte
+			for i, id := range chunk {
+				if i > 0 {
+					text = append(text, ',')
+				}
+				text = strconv.AppendInt(text, id, 10)
+			}
+			if !yield(string(text)) {
+				return
+			}
+		}
+	}
+}
+
+// fill puts texts into the slots of a statement, given in turn with the names
+// of the slots.
+func fill(statement string, slots ...string) string {
+	for i := 0; i < len(slots); i += 2 {
+		statement = strings.ReplaceAll(statement, "{{"+slots[i]+"}}", slots[i+1])
+	}
+	return statement
+}
+
+func decimal[T ~int | ~int32 | ~int64](n T) string { return strconv.FormatInt(int64(n), 10) }

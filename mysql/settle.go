@@ -1,0 +1,224 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// settleChunk is how many settlements one transaction takes at most.
+const settleChunk = 1000
+
+// Settle moves running jobs on.
+func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	answers := make([]fairlead.Settled, 0, len(settlements))
+	for chunk := range slices.Chunk(settlements, settleChunk) {
+		work, err := s.settling(ctx, chunk)
+		if err != nil {
+			return nil, err
+		}
+		err = s.atomically(ctx, "settle", func(ctx context.Context, t *txn) error { return t.settle(ctx, work) })
+		if err != nil {
+			return nil, err
+		}
+		answers = append(answers, work.hand()...)
+	}
+	return answers, nil
+}
+
+// settling is a call of Settle while it is being done.
+type settling struct {
+	asked    []fairlead.Settlement
+	answers  []fairlead.Settled
+	reserved map[int]int64 // ids for the jobs of Replace that can be stored, by position
+	stored   map[int]int64 // ids that they got
+}
+
+// settling checks the settlements and gets what their replacements need.
+func (s *Store) settling(ctx context.Context, settlements []fairlead.Settlement) (*settling, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	work := &settling{asked: settlements, reserved: map[int]int64{}}
+	var jobs []*fairlead.Job
+	var positions []int
+	for i := range settlements {
+		if err := checkMove(&settlements[i]); err != nil {
+			return nil, fmt.Errorf("settle: %w", err)
+		}
+		if job := settlements[i].Replace; job != nil && fairlead.NormalizeJobs([]*fairlead.Job{job}) == nil {
+			jobs, positions = append(jobs, job), append(positions, i)
+		}
+	}
+	if len(jobs) == 0 {
+		return work, nil
+	}
+	ids, err := s.prepare(ctx, jobs)
+	for n, i := range positions {
+		work.reserved[i] = ids[n]
+	}
+	return work, err
+}
+
+func checkMove(s *fairlead.Settlement) error {
+	switch s.Move {
+	case fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait:
+		return nil
+	}
+	return fmt.Errorf("job %d: there is no move %q: %w", s.ID, s.Move, fairlead.ErrInvalid)
+}
+
+// hand gives the answers, and the ids of what was stored, to the caller.
+func (w *settling) hand() []fairlead.Settled {
+	for i, id := range w.stored {
+		w.asked[i].Replace.ID = id
+	}
+	return w.answers
+}
+
+// plainGroup is how many plain successes of one fence are worth statements of
+// their own.
+const plainGroup = 8
+
+// settle does all settlements of a call: plain successes by the fence, the
+// others by what their locked rows say, those with a replacement one by one.
+func (t *txn) settle(ctx context.Context, w *settling) error {
+	w.answers, w.stored = make([]fairlead.Settled, len(w.asked)), map[int]int64{}
+	plain := map[int64][]int{}
+	var others, replacing []int
+	for i := range w.asked {
+		switch s := &w.asked[i]; {
+		case s.Move == fairlead.Succeed && s.Replace != nil:
+			replacing = append(replacing, i)
+		case isPlain(s):
+			plain[s.Fence] = append(plain[s.Fence], i)
+		default:
+			others = append(others, i)
+		}
+	}
+	for fence, positions := range plain {
+		if len(positions) < plainGroup {
+			others = append(others, positions...)
+			continue
+		}
+		if err := t.succeed(ctx, w, fence, positions); err != nil {
+			return err
+		}
+	}
+	if len(others) > 0 {
+		slices.Sort(others)
+		if _, err := t.settleEach(ctx, w, others); err != nil {
+			return err
+		}
+	}
+	for _, i := range replacing {
+		if err := t.settleReplacing(ctx, w, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isPlain tells whether a settlement is nothing but a success.
+func isPlain(s *fairlead.Settlement) bool {
+	return s.Move == fairlead.Succeed && !s.FreeKey && len(s.Output) == 0 && len(s.Memo) == 0 && len(s.Progress) == 0
+}
+
+func idsAt(asked []fairlead.Settlement, positions []int) []int64 {
+	ids := make([]int64, len(positions))
+	for n, i := range positions {
+		ids[n] = asked[i].ID
+	}
+	return ids
+}
+
+// succeed ends plain successes of one fence without looking at their rows.
+func (t *txn) succeed(ctx context.Context, w *settling, fence int64, positions []int) error {
+	clock := t.options.Now
+	if t.callers {
+		now, err := t.now(ctx)
+		if err != nil {
+			return err
+		}
+		clock = decimal(now)
+	}
+	ids := idsAt(w.asked, positions)
+	ended, err := t.execIDs(ctx, fill(t.sql.Succeed, "clock", clock, "fence_no", decimal(fence)), ids)
+	if err != nil {
+		return err
+	}
+	left, err := t.execIDs(ctx, fill(t.sql.LeaveFenced, "fence_no", decimal(fence)), ids)
+	if err != nil {
+		return err
+	}
+	if left != ended {
+		return fmt.Errorf("%d jobs ended and %d stopped running", ended, left)
+	}
+	if ended == int64(len(ids)) {
+		return nil
+	}
+	return t.compareEnds(ctx, w, positions)
+}
+
+// settleEach locks the rows of running jobs and moves them. It tells how many
+// it moved.
+func (t *txn) settleEach(ctx context.Context, w *settling, positions []int) (moved int, err error) {
+	locked, err := t.running(ctx, t.sql.LockRunning, idsAt(w.asked, positions))
+	if err != nil {
+		return 0, err
+	}
+	returning := map[int64]*placed{}
+	for _, i := range positions {
+		if s := &w.asked[i]; s.Move != fairlead.Succeed && s.Move != fairlead.Fail && locked[s.ID] != nil {
+			returning[s.ID] = locked[s.ID]
+		}
+	}
+	if err := t.readOrder(ctx, returning); err != nil {
+		return 0, err
+	}
+	now, err := t.clock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	m := moves{now: now}
+	var missed []int
+	for _, i := range positions {
+		s := &w.asked[i]
+		p := locked[s.ID]
+		if p == nil || p.fence != s.Fence {
+			missed = append(missed, i)
+			continue
+		}
+		delete(locked, s.ID) // of two for one job the first counts
+		if w.answers[i], err = m.settle(p, s); err != nil {
+			return 0, err
+		}
+	}
+	if err := t.write(ctx, &m); err != nil {
+		return 0, err
+	}
+	return len(positions) - len(missed), t.compareEnds(ctx, w, missed)
+}
+
+// compareEnds answers settlements that found no running row of their fence. If
+// the same fence ended the job, it was this settlement, whose answer was lost.
+func (t *txn) compareEnds(ctx context.Context, w *settling, positions []int) error {
+	fences := map[int64]int64{}
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
+		var id, fence int64
+		if err := row.Scan(&id, &fence); err != nil {
+			return err
+		}
+		fences[id] = fence
+		return nil
+	}, fill(t.sql.Ended, "fresh", t.fresh()), idsAt(w.asked, positions))
+	for _, i := range positions {
+		w.answers[i] = fairlead.SettledLost
+		if s := &w.asked[i]; s.Fence != 0 && s.Fence == fences[s.ID] { // a job that never ran has none
+			w.answers[i] = fairlead.SettledAsAsked
+		}
+	}
+	return err
+}

@@ -1,0 +1,102 @@
+-- Statements of Claim, in the order in which they run in one transaction.
+
+-- name: claim_gate
+-- Opens a claim: tells whether the node lives, and which set of pauses holds.
+-- Pause takes the same row exclusively, so that it returns only when no claim
+-- is left that does not know of it. The node is read after the row was locked,
+-- and without a lock: beats never wait for claims.
+-- Inputs: node.
+-- Output: version of the pauses, now, end of the node's lease (null if it has none).
+-- Locks: the counter of pauses, shared.
+select c.value, {{now}},
+       (select n.lease_until from {{node}} n where n.id = ? and n.dead = 0 and c.value is not null)
+from {{counter}} c
+where c.name = 'pause'
+lock in share mode;
+
+-- name: pauses
+-- Lists what is paused.
+-- Inputs: none.
+-- Output: scope, name.
+-- Locks: none.
+select scope, name from {{pause}} order by scope, name;
+
+-- name: busy_lanes
+-- Lists the lanes that hold ready jobs, in about one index look-up per lane.
+-- Inputs: none.
+-- Output: lane.
+-- Locks: none.
+select distinct lane from {{ready}} force index for group by (primary);
+
+-- name: lane_heads
+-- Lists the first ready jobs of one lane. Several of these are joined by union
+-- all: a claim over many lanes first chooses, so that it locks only what it
+-- takes.
+-- Inputs: {{lane_id}}, {{solo}}, {{limit}}.
+-- Output: lane, turn, start_by, id.
+-- Locks: none.
+(select lane, turn, start_by, id
+from {{ready}} force index (primary)
+where lane = {{lane_id}} and solo = {{solo}}
+order by turn, start_by, id
+limit {{limit}});
+
+-- name: claim_lane
+-- Locks and reads the first ready jobs of one lane that nobody else has locked.
+-- Inputs: lane, solo, limit.
+-- Output: the jobs, in order.
+-- Locks: rows of ready, then of job and memo; skips what is locked.
+select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
+       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress
+from {{ready}} r force index (primary)
+straight_join {{job}} j force index (primary) on j.id = r.id
+left join {{memo}} m force index (primary) on m.id = r.id
+where r.lane = ? and r.solo = ?
+order by r.turn, r.start_by, r.id
+limit ?
+for update skip locked;
+
+-- name: claim_chosen
+-- Locks and reads chosen ready jobs, those that are still there and that nobody
+-- else has locked.
+-- Inputs: {{rows}} of lane, solo, turn, start_by, id.
+-- Output: the jobs, columns as claim_lane.
+-- Locks: rows of ready, then of job and memo; skips what is locked.
+select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
+       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress
+from {{ready}} r force index (primary)
+straight_join {{job}} j force index (primary) on j.id = r.id
+left join {{memo}} m force index (primary) on m.id = r.id
+where (r.lane, r.solo, r.turn, r.start_by, r.id) in ({{rows}})
+for update skip locked;
+
+-- name: take_fence
+-- Takes a fence: the insert id that the server answers. It runs after the rows
+-- were locked. Whoever claimed one of them before has committed by then, so
+-- its fence was taken earlier and is smaller: the counter only grows, whether
+-- or not transactions commit.
+-- Inputs: node.
+-- Output: none.
+-- Locks: the node's row of fence.
+replace into {{fence}} (node) values (?);
+
+-- name: leave_ready
+-- Takes jobs out of ready whose rows are locked. As everywhere, rows to be
+-- deleted are looked up by their keys from a list: given the list as a
+-- condition, the server may scan a small table and wait for rows of others.
+-- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON.
+-- Output: none.
+-- Locks: rows of ready.
+delete r
+from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
+  lane int path '$[0]', turn smallint path '$[1]', start_by bigint path '$[2]', id bigint path '$[3]')) v
+straight_join {{ready}} r force index (primary)
+  on r.lane = v.lane and r.solo = {{solo}} and r.turn = v.turn and r.start_by = v.start_by and r.id = v.id;
+
+-- name: to_running
+-- Leases jobs to a node.
+-- Inputs: {{rows}} of id, fence, node, lane, attempt, failures, crashes, started_at.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
+values {{rows}};

@@ -1,0 +1,38 @@
+-- Statements of Enqueue. They also run in the caller's transaction, at any
+-- isolation level and with any session settings.
+
+-- name: insert_jobs
+-- Stores what jobs are.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args)
+values {{rows}};
+
+-- name: take_keys
+-- Gives each key to its job unless another has it. Waits for transactions that
+-- take or give back the same keys. A taken key is locked too, so that what
+-- key_holders says stays true.
+-- Inputs: {{rows}} of tenant, key, id; sorted by key, so that two callers wait
+--   for each other in one direction only.
+-- Output: none.
+-- Locks: the keys, taken or not.
+insert into {{jobkey}} (tenant, job_key, id) values {{rows}}
+on duplicate key update id = id;
+
+-- name: key_holders
+-- Reads who holds keys. It follows take_keys as a statement of its own and is
+-- a locking read: a snapshot may be older than the winner.
+-- Inputs: {{rows}} of tenant, key.
+-- Output: tenant, key, id of the holder.
+-- Locks: the keys.
+select tenant, job_key, id from {{jobkey}} force index (primary)
+where (tenant, job_key) in ({{rows}})
+for update;
+
+-- name: pass_key
+-- Hands a key that this transaction has locked to another job.
+-- Inputs: new holder, tenant, key.
+-- Output: none.
+-- Locks: the key.
+update {{jobkey}} set id = ? where tenant = ? and job_key = ?;

@@ -1,0 +1,155 @@
+-- Statements of the housekeeping: Promote, Reap, Expire, Prune.
+
+-- name: lock_due
+-- Locks scheduled jobs that are due, earliest first.
+-- Inputs: now, limit.
+-- Output: id, lane, attempt, failures, crashes.
+-- Locks: rows of later; skips what is locked.
+select id, lane, attempt, failures, crashes
+from {{later}} force index (due)
+where not_before <= ?
+order by not_before, id
+limit ?
+for update skip locked;
+
+-- name: next_due
+-- Tells when the next scheduled job is due.
+-- Inputs: none.
+-- Output: time, null if there is none.
+-- Locks: none.
+select min(not_before) from {{later}};
+
+-- name: leave_later
+-- Takes jobs out of later.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: rows of later.
+delete l
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{later}} l force index (primary) on l.id = v.id;
+
+-- name: bury
+-- Declares nodes dead whose lease has run out: the opposite of beat. It
+-- commits by itself.
+-- Inputs: none.
+-- Output: none; the rows found are the newly dead.
+-- Locks: the nodes.
+update {{node}} set dead = 1 where dead = 0 and lease_until <= {{now}};
+
+-- name: orphans
+-- Lists running jobs whose node is dead or unknown.
+-- Inputs: id after which to look, limit.
+-- Output: id, node.
+-- Locks: none.
+select r.id, r.node
+from {{running}} r force index (primary)
+left join {{node}} n on n.id = r.node and n.dead = 0
+where r.id > ? and n.id is null
+order by r.id
+limit ?;
+
+-- name: lock_orphans
+-- Locks running jobs and reads them, without waiting for who moves them just
+-- now.
+-- Inputs: {{ids}}.
+-- Output: columns as lock_running.
+-- Locks: rows of running, in order of id; skips what is locked.
+select id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer
+from {{running}} force index (primary)
+where id in ({{ids}})
+for update skip locked;
+
+-- name: lock_overdue
+-- Locks waiting jobs whose deadline has passed, earliest first.
+-- Inputs: now, limit.
+-- Output: id, fence, node, lane, attempt, failures, crashes, started_at.
+-- Locks: rows of waiting; skips what is locked.
+select id, fence, node, lane, attempt, failures, crashes, started_at
+from {{waiting}} force index (deadline)
+where deadline < ?
+order by deadline
+limit ?
+for update skip locked;
+
+-- name: lock_outdated
+-- Locks finished jobs that ended before a time, earliest first.
+-- Inputs: outcome, time, limit.
+-- Output: id.
+-- Locks: rows of done; skips what is locked.
+select id
+from {{done}} force index (age)
+where outcome = ? and finished_at < ?
+order by finished_at
+limit ?
+for update skip locked;
+
+-- name: drop_keys
+-- Takes all keys away from jobs that are about to be removed.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: the keys; rows of job and lane shared.
+delete k
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{job}} j force index (primary) on j.id = v.id
+straight_join {{lane}} l force index (primary) on l.id = j.lane
+straight_join {{jobkey}} k force index (primary) on k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id;
+
+-- name: drop_attempts
+-- Removes the history of jobs.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: rows of attempt.
+delete a
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{attempt}} a force index (primary) on a.id = v.id;
+
+-- name: drop_memos
+-- Removes what handlers kept.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: rows of memo.
+delete m
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{memo}} m force index (primary) on m.id = v.id;
+
+-- name: drop_jobs
+-- Removes jobs.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: rows of job.
+delete j
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{job}} j force index (primary) on j.id = v.id;
+
+-- name: old_nodes
+-- Lists nodes that are long dead, whether or not somebody has declared them
+-- so: a lease that has run out is never granted again.
+-- Inputs: age in microseconds.
+-- Output: id.
+-- Locks: none.
+select id from {{node}} where lease_until < {{now}} - ?;
+
+-- name: busy_nodes
+-- Lists the nodes that jobs are leased to.
+-- Inputs: none.
+-- Output: node.
+-- Locks: none.
+select distinct node from {{running}};
+
+-- name: forget_nodes
+-- Removes nodes.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: the nodes.
+delete n
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{node}} n force index (primary) on n.id = v.id;
+
+-- name: forget_fences
+-- Removes what nodes left behind in fence.
+-- Inputs: {{ids}} of nodes.
+-- Output: none.
+-- Locks: rows of fence.
+delete f
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{fence}} f force index (primary) on f.node = v.id;

@@ -1,0 +1,50 @@
+-- Statements of the migrations. They run on one connection of their own.
+
+-- name: migration_lock
+-- Waits for the right to migrate.
+-- Inputs: name of the lock, seconds to wait.
+-- Output: 1 if it was got.
+-- Locks: the named lock, until the connection ends or gives it back.
+select get_lock(?, ?);
+
+-- name: migration_unlock
+-- Gives back the right to migrate.
+-- Inputs: name of the lock.
+-- Output: none of interest.
+-- Locks: none.
+select release_lock(?);
+
+-- name: migration_table
+-- Creates the record of what was applied.
+-- Inputs: none.
+-- Output: none.
+-- Locks: the table's definition, for a moment.
+create table if not exists {{migration}} (
+  version int not null,
+  step int not null,
+  name varbinary(200) not null,
+  applied_at bigint not null,
+  primary key (version, step)
+) engine = InnoDB;
+
+-- name: migration_exists
+-- Tells whether there is a record of what was applied.
+-- Inputs: database, table.
+-- Output: 1 or 0.
+-- Locks: none.
+select count(*) from information_schema.tables where table_schema = ? and table_name = ?;
+
+-- name: migration_applied
+-- Counts the statements that were applied.
+-- Inputs: none.
+-- Output: version, number of statements.
+-- Locks: none.
+select version, count(*) from {{migration}} group by version;
+
+-- name: migration_record
+-- Records that a statement was applied.
+-- Inputs: version, step, name.
+-- Output: none.
+-- Locks: the inserted row.
+insert into {{migration}} (version, step, name, applied_at) values (?, ?, ?, {{realtime}})
+on duplicate key update name = name;

@@ -1,0 +1,60 @@
+-- Statements of Join, Beat, Leave and Held. Each is a transaction of its own,
+-- on connections that nothing else can hold up.
+
+-- name: join
+-- Registers a node; its id is the insert id that the server answers.
+-- Inputs: name, info, idle, queued, lease.
+-- Output: none.
+-- Locks: the inserted row.
+insert into {{node}} (name, info, idle, queued, joined_at, last_beat, lease_until, dead)
+values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, 0);
+
+-- name: beat
+-- Extends the lease of a live node. Its condition is the opposite of bury's.
+-- Inputs: idle, queued, lease, node.
+-- Output: none; no row is found if the lease was lost.
+-- Locks: the node.
+update {{node}} set idle = ?, queued = ?, last_beat = {{now}}, lease_until = {{now}} + ?
+where id = ? and dead = 0 and lease_until > {{now}};
+
+-- name: beat_news
+-- Brings back the clock and whether there may be new wishes.
+-- Inputs: none.
+-- Output: now, number of wishes so far.
+-- Locks: none.
+select {{now}}, value from {{counter}} where name = 'wish';
+
+-- name: wishes
+-- Lists the running jobs of a node that are asked to stop.
+-- Inputs: node.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}} where node = ? and wish is not null order by id;
+
+-- name: wishes_of
+-- Lists those of some jobs that still run and are asked to stop.
+-- Inputs: {{ids}}.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}} force index (primary) where id in ({{ids}}) and wish is not null order by id;
+
+-- name: leave
+-- Ends the lease of a node.
+-- Inputs: node.
+-- Output: none.
+-- Locks: the node.
+update {{node}} set dead = 1, lease_until = least(lease_until, {{now}}) where id = ?;
+
+-- name: held
+-- Lists the jobs that are leased to a node.
+-- Inputs: node.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}} where node = ? order by id;
+
+-- name: nodes
+-- Lists all nodes.
+-- Inputs: none.
+-- Output: all columns.
+-- Locks: none.
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, dead from {{node}} order by id;

@@ -1,0 +1,141 @@
+-- Statements of what people do to jobs. A job is looked for place after place;
+-- where it is found it is locked, so that what follows cannot be overtaken.
+-- The place is always locked before its job is changed.
+
+-- name: job_row
+-- Reads what a job is, as far as moves need it, and where it is.
+-- Inputs: id, {{fresh}}.
+-- Output: lane, turn, start_by, not_before, created_at, job_key, flags, state
+--   (done for all that are final; not fresh in a caller's transaction).
+-- Locks: none, or the row of job shared in a caller's transaction.
+select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags,
+       case
+         when exists (select 1 from {{later}} p where p.id = j.id) then 'scheduled'
+         when exists (select 1 from {{ready}} p
+                      where p.lane = j.lane and p.solo = 0 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+                         or p.lane = j.lane and p.solo = 1 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'ready'
+         when exists (select 1 from {{running}} p where p.id = j.id) then 'running'
+         when exists (select 1 from {{waiting}} p where p.id = j.id) then 'waiting'
+         when exists (select 1 from {{done}} p where p.id = j.id) then 'done'
+         else ''
+       end
+from {{job}} j
+where j.id = ?
+{{fresh}};
+
+-- name: lock_later
+-- Locks a scheduled job.
+-- Inputs: id.
+-- Output: attempt, failures, crashes.
+-- Locks: the row of later.
+select attempt, failures, crashes from {{later}} where id = ? for update;
+
+-- name: lock_ready
+-- Locks a ready job.
+-- Inputs: lane, turn, start_by, id.
+-- Output: solo, attempt, failures, crashes.
+-- Locks: the row of ready.
+select solo, attempt, failures, crashes
+from {{ready}} force index (primary)
+where lane = ? and solo in (0, 1) and turn = ? and start_by = ? and id = ?
+for update;
+
+-- name: lock_waiting
+-- Locks a waiting job.
+-- Inputs: id.
+-- Output: fence, node, attempt, failures, crashes, started_at, deadline.
+-- Locks: the row of waiting.
+select fence, node, attempt, failures, crashes, started_at, deadline from {{waiting}} where id = ? for update;
+
+-- name: lock_done
+-- Locks a finished job.
+-- Inputs: id.
+-- Output: outcome, reason, fence, node, attempt, failures, crashes, started_at, output, error.
+-- Locks: the row of done.
+select outcome, coalesce(reason, ''), fence, node, attempt, failures, crashes, started_at, output, coalesce(error, '')
+from {{done}}
+where id = ?
+for update;
+
+-- name: leave_ready_one
+-- Takes one job out of ready.
+-- Inputs: lane, solo, turn, start_by, id.
+-- Output: none.
+-- Locks: the row of ready.
+delete from {{ready}} where lane = ? and solo = ? and turn = ? and start_by = ? and id = ?;
+
+-- name: leave_waiting
+-- Takes jobs out of waiting.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: rows of waiting.
+delete w
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{waiting}} w force index (primary) on w.id = v.id;
+
+-- name: leave_done
+-- Takes jobs out of done.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: rows of done.
+delete d
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{done}} d force index (primary) on d.id = v.id;
+
+-- name: set_order
+-- Changes what decides when a job has its turn. Its row of ready is moved in
+-- the same transaction.
+-- Inputs: turn, start_by, not_before, id.
+-- Output: none.
+-- Locks: the row of job.
+update {{job}} set turn = ?, start_by = ?, not_before = ? where id = ?;
+
+-- name: wish
+-- Asks a running job to stop. The first reason stays.
+-- Inputs: reason, id.
+-- Output: none.
+-- Locks: the row of running.
+update {{running}} set wish = coalesce(wish, ?) where id = ?;
+
+-- name: count_wish
+-- Tells the beats of all nodes that there is a new wish.
+-- Inputs: none.
+-- Output: none.
+-- Locks: the counter of wishes.
+update {{counter}} set value = value + 1 where name = 'wish';
+
+-- name: answer
+-- Keeps an answer until its job moves to waiting.
+-- Inputs: answer, id.
+-- Output: none.
+-- Locks: the row of running.
+update {{running}} set answer = ? where id = ?;
+
+-- name: recorded
+-- Reads how the run of a fence was recorded.
+-- Inputs: id, fence.
+-- Output: reason, error.
+-- Locks: none.
+select reason, error from {{attempt}} where id = ? and fence = ?;
+
+-- name: change_pauses
+-- Opens a change of what is paused: waits for the claims that go on, and makes
+-- later ones wait for the change.
+-- Inputs: none.
+-- Output: none.
+-- Locks: the counter of pauses.
+update {{counter}} set value = value + 1 where name = 'pause';
+
+-- name: pause
+-- Pauses a queue or kind.
+-- Inputs: scope, name.
+-- Output: none.
+-- Locks: the row of pause.
+insert into {{pause}} (scope, name) values (?, ?) on duplicate key update name = name;
+
+-- name: resume
+-- Resumes a queue or kind.
+-- Inputs: scope, name.
+-- Output: none.
+-- Locks: the row of pause.
+delete from {{pause}} where scope = ? and name = ?;

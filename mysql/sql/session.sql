@@ -1,0 +1,76 @@
+-- What every connection of the store starts with, and what does not belong to
+-- one verb.
+
+-- name: session
+-- Makes the store independent of the server's settings. READ COMMITTED locks
+-- no gaps and shows every statement the newest facts. A transaction whose
+-- client stands still is ended by the server, or its locks would hide rows from
+-- everybody else; MySQL knows no such limit, so there the whole connection is
+-- ended instead.
+-- Inputs: {{idle}} seconds that a client may stand still.
+-- Output: none.
+-- Locks: none.
+set session
+  time_zone = '+00:00',
+  sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
+  innodb_lock_wait_timeout = 5,
+  lock_wait_timeout = 2
+  /*M!100600 , tx_isolation = 'READ-COMMITTED', idle_transaction_timeout = {{idle}} */
+  /*!80000 , transaction_isolation = 'READ-COMMITTED', wait_timeout = {{idle}} */;
+
+-- name: now
+-- Reads the database's clock.
+-- Inputs: none.
+-- Output: microseconds.
+-- Locks: none.
+select {{now}};
+
+-- name: savepoint
+-- Marks where something began that may have to be undone by itself.
+-- Inputs: {{mark}}, its name.
+-- Output: none.
+-- Locks: none.
+savepoint {{mark}};
+
+-- name: undo
+-- Undoes what was done since a mark.
+-- Inputs: {{mark}}.
+-- Output: none.
+-- Locks: none are given back.
+rollback to savepoint {{mark}};
+
+-- name: keep
+-- Forgets a mark.
+-- Inputs: {{mark}}.
+-- Output: none.
+-- Locks: none.
+release savepoint {{mark}};
+
+-- name: take_ids
+-- Reserves job ids: those up to the last insert id that the server answers.
+-- It commits by itself; ids are never given back.
+-- Inputs: number of ids.
+-- Output: none.
+-- Locks: the counter, until the statement ends.
+update {{counter}} set value = last_insert_id(value + ?) where name = 'job';
+
+-- name: add_lanes
+-- Creates lanes unless they exist.
+-- Inputs: {{rows}} of queue, tenant, kind.
+-- Output: none.
+-- Locks: inserted rows, until the statement ends.
+insert ignore into {{lane}} (queue, tenant, kind) values {{rows}};
+
+-- name: named_lanes
+-- Looks lanes up by name.
+-- Inputs: {{rows}} of queue, tenant, kind.
+-- Output: id, queue, tenant, kind.
+-- Locks: none.
+select id, queue, tenant, kind from {{lane}} where (queue, tenant, kind) in ({{rows}});
+
+-- name: lanes_above
+-- Lists lanes that may be new.
+-- Inputs: id below which all lanes are known.
+-- Output: id, queue, tenant, kind.
+-- Locks: none.
+select id, queue, tenant, kind from {{lane}} where id > ? order by id;

@@ -1,0 +1,127 @@
+-- Statements of Settle and of all other moves. Those of Settle also run in the
+-- caller's transaction, at any isolation level and with any session settings.
+-- Rows are locked first and read by that, then decided upon, then moved.
+
+-- name: lock_running
+-- Locks running jobs and reads them.
+-- Inputs: {{ids}}.
+-- Output: id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer.
+-- Locks: rows of running, in order of id.
+select id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer
+from {{running}} force index (primary)
+where id in ({{ids}})
+for update;
+
+-- name: succeed
+-- Ends plain successes of one fence. With leave_fenced it is all of Settle for
+-- most jobs.
+-- Inputs: {{clock}}, {{fence_no}}, {{ids}}.
+-- Output: none; the number of rows tells whether all were running.
+-- Locks: rows of running, in order of id; inserted rows.
+insert into {{done}} (id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at)
+select id, lane, 1, fence, node, attempt, failures, crashes, started_at, {{clock}}
+from {{running}} force index (primary)
+where id in ({{ids}}) and fence = {{fence_no}}
+for update;
+
+-- name: leave_fenced
+-- Takes jobs of one fence out of running.
+-- Inputs: {{fence_no}}, {{ids}}.
+-- Output: none.
+-- Locks: rows of running.
+delete r
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{running}} r force index (primary) on r.id = v.id and r.fence = {{fence_no}};
+
+-- name: leave_running
+-- Takes jobs out of running.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: rows of running.
+delete r
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{running}} r force index (primary) on r.id = v.id;
+
+-- name: ended
+-- Tells under which fence jobs ended that were not found running.
+-- Inputs: {{ids}}, {{fresh}}.
+-- Output: id, fence.
+-- Locks: none, or rows of done shared in a caller's transaction.
+select id, fence
+from {{done}} force index (primary)
+where id in ({{ids}})
+{{fresh}};
+
+-- name: order_of
+-- Reads what of a job decides how it goes on. It is read after the job's place
+-- was locked: only who has that lock may change it.
+-- Inputs: {{ids}}, {{fresh}}.
+-- Output: id, turn, start_by, flags.
+-- Locks: none, or rows of job shared in a caller's transaction.
+select id, turn, start_by, flags
+from {{job}} force index (primary)
+where id in ({{ids}})
+{{fresh}};
+
+-- name: to_later
+-- Schedules jobs.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{later}} (id, lane, not_before, attempt, failures, crashes) values {{rows}};
+
+-- name: to_ready
+-- Makes jobs ready.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes) values {{rows}};
+
+-- name: to_waiting
+-- Lets jobs wait for their answer.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{waiting}} (id, fence, node, lane, attempt, failures, crashes, started_at, deadline) values {{rows}};
+
+-- name: to_done
+-- Ends jobs.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{done}} (id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error)
+values {{rows}};
+
+-- name: record
+-- Records runs that failed.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error) values {{rows}};
+
+-- name: remember
+-- Keeps memo and progress; null leaves what there was.
+-- Inputs: {{rows}} of id, memo, progress.
+-- Output: none.
+-- Locks: rows of memo.
+insert into {{memo}} (id, memo, progress) values {{rows}}
+on duplicate key update memo = coalesce(values(memo), memo), progress = coalesce(values(progress), progress);
+
+-- name: free_keys
+-- Gives back the keys of jobs that have ended, unless they are held forever.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: the keys; rows of job and lane shared.
+delete k
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{job}} j force index (primary) on j.id = v.id
+straight_join {{lane}} l force index (primary) on l.id = j.lane
+straight_join {{jobkey}} k force index (primary) on k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+where j.flags & 1 = 0;
+
+-- name: forget_crashes
+-- Forgets the crashes of a running job that made progress.
+-- Inputs: id.
+-- Output: none.
+-- Locks: the row of running.
+update {{running}} set crashes = 0 where id = ?;

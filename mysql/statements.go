@@ -1,0 +1,97 @@
+package mysql
+
+// statements are all that the store says to the server, by their names in
+// sql/*.sql. The slots that are filled with every call still stand in them.
+type statements struct {
+	ClaimGate   string `sql:"claim_gate"`
+	Pauses      string `sql:"pauses"`
+	BusyLanes   string `sql:"busy_lanes"`
+	LaneHeads   string `sql:"lane_heads"`
+	ClaimLane   string `sql:"claim_lane"`
+	ClaimChosen string `sql:"claim_chosen"`
+	TakeFence   string `sql:"take_fence"`
+	LeaveReady  string `sql:"leave_ready"`
+	ToRunning   string `sql:"to_running"`
+
+	InsertJobs string `sql:"insert_jobs"`
+	TakeKeys   string `sql:"take_keys"`
+	KeyHolders string `sql:"key_holders"`
+	PassKey    string `sql:"pass_key"`
+
+	LockDue      string `sql:"lock_due"`
+	NextDue      string `sql:"next_due"`
+	LeaveLater   string `sql:"leave_later"`
+	Bury         string `sql:"bury"`
+	Orphans      string `sql:"orphans"`
+	LockOrphans  string `sql:"lock_orphans"`
+	LockOverdue  string `sql:"lock_overdue"`
+	LockOutdated string `sql:"lock_outdated"`
+	DropKeys     string `sql:"drop_keys"`
+	DropAttempts string `sql:"drop_attempts"`
+	DropMemos    string `sql:"drop_memos"`
+	DropJobs     string `sql:"drop_jobs"`
+	OldNodes     string `sql:"old_nodes"`
+	BusyNodes    string `sql:"busy_nodes"`
+	ForgetNodes  string `sql:"forget_nodes"`
+	ForgetFences string `sql:"forget_fences"`
+
+	MigrationLock    string `sql:"migration_lock"`
+	MigrationUnlock  string `sql:"migration_unlock"`
+	MigrationTable   string `sql:"migration_table"`
+	MigrationExists  string `sql:"migration_exists"`
+	MigrationApplied string `sql:"migration_applied"`
+	MigrationRecord  string `sql:"migration_record"`
+
+	Join     string `sql:"join"`
+	Beat     string `sql:"beat"`
+	BeatNews string `sql:"beat_news"`
+	Wishes   string `sql:"wishes"`
+	WishesOf string `sql:"wishes_of"`
+	Leave    string `sql:"leave"`
+	Held     string `sql:"held"`
+	Nodes    string `sql:"nodes"`
+
+	JobRow        string `sql:"job_row"`
+	LockLater     string `sql:"lock_later"`
+	LockReady     string `sql:"lock_ready"`
+	LockWaiting   string `sql:"lock_waiting"`
+	LockDone      string `sql:"lock_done"`
+	LeaveReadyOne string `sql:"leave_ready_one"`
+	LeaveWaiting  string `sql:"leave_waiting"`
+	LeaveDone     string `sql:"leave_done"`
+	SetOrder      string `sql:"set_order"`
+	Wish          string `sql:"wish"`
+	CountWish     string `sql:"count_wish"`
+	Answer        string `sql:"answer"`
+	Recorded      string `sql:"recorded"`
+	ChangePauses  string `sql:"change_pauses"`
+	Pause         string `sql:"pause"`
+	Resume        string `sql:"resume"`
+
+	Attempts string `sql:"attempts"`
+
+	Session    string `sql:"session"`
+	Now        string `sql:"now"`
+	Savepoint  string `sql:"savepoint"`
+	Undo       string `sql:"undo"`
+	Keep       string `sql:"keep"`
+	TakeIDs    string `sql:"take_ids"`
+	AddLanes   string `sql:"add_lanes"`
+	NamedLanes string `sql:"named_lanes"`
+	LanesAbove string `sql:"lanes_above"`
+
+	LockRunning   string `sql:"lock_running"`
+	Succeed       string `sql:"succeed"`
+	LeaveFenced   string `sql:"leave_fenced"`
+	LeaveRunning  string `sql:"leave_running"`
+	Ended         string `sql:"ended"`
+	OrderOf       string `sql:"order_of"`
+	ToLater       string `sql:"to_later"`
+	ToReady       string `sql:"to_ready"`
+	ToWaiting     string `sql:"to_waiting"`
+	ToDone        string `sql:"to_done"`
+	Record        string `sql:"record"`
+	Remember      string `sql:"remember"`
+	FreeKeys      string `sql:"free_keys"`
+	ForgetCrashes string `sql:"forget_crashes"`
+}

@@ -1,0 +1,200 @@
+// Package mysql keeps jobs in MySQL (8.0.13 or later) or MariaDB (10.6 or
+// later).
+//
+//	store, err := mysql.Open(ctx, "mysql://user:password@host:3306/database")
+//
+// # How it moves jobs
+//
+// A move is a short transaction at READ COMMITTED: it locks the job's row in
+// its place, decides by what it finds there, deletes that row and inserts
+// another. What a transaction needs from elsewhere it reads in a statement
+// after the lock. Rows that others are busy with are skipped by claims and by
+// housekeeping, so that these never wait. Deadlocks and lock timeouts are
+// retried as a whole.
+//
+// # What it needs of the server
+//
+// One server that takes all writes: row locks of Galera and of group
+// replication are local to one member. A process that is stopped inside a
+// transaction hides the rows it had locked until the server ends it, after
+// Options.IdleLimit. MariaDB has a limit for exactly that; MySQL has not, so
+// there every connection is closed by the server once it was idle for as long,
+// and opened again when it is needed.
+//
+// InnoDB removes deleted rows only when no older snapshot needs them: beside a
+// transaction at REPEATABLE READ that stays open for very long, claims read
+// over the remains of all jobs claimed since.
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Options are what can be chosen about a store. The zero value is useful.
+type Options struct {
+	// Prefix of the names of all tables; "fairlead_" if empty.
+	Prefix string
+	// NoMigrate makes Open fail if the schema is not current, instead of
+	// bringing it up to date.
+	NoMigrate bool
+	// SchemaOnly opens whatever schema there is; only Migrate, Schema, Script and
+	// Close may then be called.
+	SchemaOnly bool
+	// QueryTimeout bounds every call whose context has no earlier deadline; 30
+	// seconds if zero.
+	QueryTimeout time.Duration
+	// IdleLimit is how long the server keeps a transaction open whose client
+	// says nothing, in whole seconds; 5 seconds if zero.
+	IdleLimit time.Duration
+	// MaxConns bounds the connections that move and read jobs; 16 if zero. Beats
+	// and other short statements have up to 4 more.
+	MaxConns int
+	// Now is for tests: an SQL expression, in microseconds, that replaces the
+	// database's clock.
+	Now string
+}
+
+const (
+	defaultPrefix       = "fairlead_"
+	defaultQueryTimeout = 30 * time.Second
+	defaultIdleLimit    = 5 * time.Second
+	defaultMaxConns     = 16
+	lifelineConns       = 4
+)
+
+// utcNow is the server's clock at the instant of evaluation, not of the
+// statement's start, in a session whose time zone is UTC.
+const utcNow = "timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', sysdate(6))"
+
+//go:embed sql/*.sql migrations/*.sql
+var files embed.FS
+
+// Store is a fairlead.Store and a fairlead.Migrator.
+type Store struct {
+	options  Options
+	database string
+	sql      statements
+	schema   []sqlstore.Migration
+
+	db *sql.DB // moves and reads jobs
+	// lifeline runs what must not queue behind anything: beats, and what
+	// transactions need from outside themselves. None of it waits for the locks
+	// that jobs are moved under.
+	lifeline *sql.DB
+
+	// claimGate and claimLane are worth preparing: they are constant, run most
+	// often, and parsing and planning them costs more than running them.
+	claimGate, claimLane *sql.Stmt
+
+	ids   sqlstore.IDs
+	lanes *sqlstore.Lanes
+	query sqlstore.Query
+	hub   *sqlstore.Hub
+
+	refreshing sync.Mutex   // held while new lanes are read
+	newestLane int32        // that was seen by doing so
+	refreshed  atomic.Int64 // when that was
+	pauses     atomic.Pointer[pauseSet]
+	wishes     wishCache
+}
+
+var (
+	_ fairlead.Store    = (*Store)(nil)
+	_ fairlead.Migrator = (*Store)(nil)
+)
+
+var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_$]{0,40}$`)
+
+// withDefaults fills in what was left empty and refuses what cannot work.
+func (o Options) withDefaults() (Options, error) {
+	if o.Prefix == "" {
+		o.Prefix = defaultPrefix
+	}
+	if !prefixForm.MatchString(o.Prefix) {
+		return o, fmt.Errorf("the prefix %q may only have letters, digits and underscores, at most 40: %w", o.Prefix, fairlead.ErrInvalid)
+	}
+	if o.QueryTimeout <= 0 {
+		o.QueryTimeout = defaultQueryTimeout
+	}
+	if o.IdleLimit <= 0 {
+		o.IdleLimit = defaultIdleLimit
+	}
+	if o.MaxConns <= 0 {
+		o.MaxConns = defaultMaxConns
+	}
+	if o.Now == "" {
+		o.Now = utcNow
+	}
+	return o, nil
+}
+
+// expand replaces {{name}} in the statements. Tables are named with their
+// database, as a caller's transaction may be in another one.
+func (s *Store) expand(name string) string {
+	switch name {
+	case "rows", "ids", "lane_id", "solo", "limit", "fence_no", "clock", "fresh", "mark":
+		return "{{" + name + "}}" // filled with every call
+	case "now":
+		return s.options.Now
+	case "realtime":
+		return utcNow
+	case "idle":
+		return fmt.Sprint(int64((s.options.IdleLimit + time.Second - 1) / time.Second))
+	}
+	return quote(s.database) + "." + quote(s.options.Prefix+name)
+}
+
+// quote makes an identifier. Double quotes would mean text in most sessions.
+func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
+
+// bound makes sure that a call ends.
+func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.options.QueryTimeout)
+}
+
+// Close ends all connections.
+func (s *Store) Close() error {
+	var err error
+	for _, statement := range []*sql.Stmt{s.claimGate, s.claimLane} {
+		if statement != nil {
+			err = firstError(err, statement.Close())
+		}
+	}
+	return firstError(err, s.db.Close(), s.lifeline.Close())
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Now is the database's clock.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	us, err := s.now(ctx)
+	return sqlstore.Time(us), err
+}
+
+func (s *Store) now(ctx context.Context) (int64, error) {
+	var us int64
+	if err := s.lifeline.QueryRowContext(ctx, s.sql.Now).Scan(&us); err != nil {
+		return 0, fmt.Errorf("read the clock: %w", err)
+	}
+	return us, nil
+}

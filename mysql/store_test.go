@@ -1,0 +1,94 @@
+package mysql_test
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	driver "github.com/go-sql-driver/mysql"
+	"go.uber.org/goleak"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/storetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) *storetest.Harness {
+		return newHarness(t, testdb.MySQL(t), mysql.Options{}, nil)
+	})
+}
+
+// rawDB is a database handle of a caller, with session settings of its own.
+func rawDB(t testing.TB, address string, settings map[string]string) *sql.DB {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := driver.NewConfig()
+	config.Net, config.Addr, config.User, config.DBName = "tcp", parsed.Host, parsed.User.Username(), strings.TrimPrefix(parsed.Path, "/")
+	config.Passwd, _ = parsed.User.Password()
+	config.Params = settings
+	connector, err := driver.NewConnector(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(connector)
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func mustExec(t testing.TB, db *sql.DB, statement string, args ...any) {
+	t.Helper()
+	if _, err := db.ExecContext(context.Background(), statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// newHarness makes a database whose clock stands still. Callers' transactions
+// have the given session settings.
+func newHarness(t *testing.T, address string, options mysql.Options, settings map[string]string) *storetest.Harness {
+	t.Helper()
+	caller := rawDB(t, address, settings)
+	mustExec(t, caller, "create table test_clock (us bigint not null) engine = InnoDB")
+	mustExec(t, caller, "insert into test_clock values (?)", time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC).UnixMicro())
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options.Now = "(select us from `" + strings.TrimPrefix(parsed.Path, "/") + "`.test_clock)"
+	return &storetest.Harness{
+		Open: func(t testing.TB) fairlead.Store {
+			t.Helper()
+			store, err := mysql.OpenWith(context.Background(), address, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := store.Close(); err != nil {
+					t.Error(err)
+				}
+			})
+			return store
+		},
+		Advance: func(d time.Duration) {
+			mustExec(t, caller, "update test_clock set us = us + ?", d.Microseconds())
+		},
+		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction {
+			t.Helper()
+			tx, err := caller.BeginTx(context.Background(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = tx.Rollback() })
+			return storetest.Transaction{Tx: s.(*mysql.Store).Tx(tx), Commit: tx.Commit, Rollback: tx.Rollback}
+		},
+	}
+}

@@ -1,0 +1,214 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// txn is one transaction: the store's own, or a caller's.
+type txn struct {
+	*Store
+	tx      *sql.Tx
+	callers bool // any isolation level, any session settings
+	news    news
+}
+
+// atomically runs f in a transaction of the store's own, once more whenever
+// the server undid it, and then wakes whom it concerns.
+func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.Context, t *txn) error) error {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var t *txn
+	err := sqlstore.Retry(ctx, transient, func() error {
+		tx, err := s.db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		t = &txn{Store: s, tx: tx}
+		if err := f(ctx, t); err != nil {
+			_ = tx.Rollback() // it failed already, and the connection is given up if this does too
+			return err
+		}
+		return tx.Commit()
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", verb, err)
+	}
+	s.wake(&t.news)
+	return nil
+}
+
+// Errors of the server after which a transaction may be tried again.
+const (
+	errLockWaitTimeout = 1205
+	errDeadlock        = 1213
+	errRecordChanged   = 1020 // MariaDB: the row is newer than the snapshot
+)
+
+func transient(err error) bool {
+	if errors.Is(err, errMoved) {
+		return true
+	}
+	var answer *mysql.MySQLError
+	if !errors.As(err, &answer) {
+		return false
+	}
+	switch answer.Number {
+	case errLockWaitTimeout, errDeadlock, errRecordChanged:
+		return true
+	}
+	return false
+}
+
+// clock reads the database's clock now, that is after the locks taken so far.
+// A caller's session may be in any time zone and see an old snapshot, so that
+// the question goes another way there.
+func (t *txn) clock(ctx context.Context) (int64, error) {
+	if t.callers {
+		return t.now(ctx)
+	}
+	var us int64
+	_, err := t.one(ctx, []any{&us}, t.sql.Now)
+	return us, err
+}
+
+// fresh is what makes a look-up see the newest facts: a plain read does at READ
+// COMMITTED, elsewhere it takes a lock.
+func (t *txn) fresh() string {
+	if t.callers {
+		return "lock in share mode"
+	}
+	return ""
+}
+
+// exec runs a statement and returns how many rows it hit.
+func (t *txn) exec(ctx context.Context, statement string, args ...any) (int64, error) {
+	result, err := t.tx.ExecContext(ctx, statement, args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// must runs a statement that has to hit n rows, as these are locked.
+func (t *txn) must(ctx context.Context, n int, statement string, args ...any) error {
+	hit, err := t.exec(ctx, statement, args...)
+	return checkHits(n, hit, err)
+}
+
+func checkHits(want int, hit int64, err error) error {
+	if err == nil && hit != int64(want) {
+		err = fmt.Errorf("%d rows were hit instead of %d", hit, want)
+	}
+	return err
+}
+
+// execRows runs a statement for all tuples and returns how many rows it hit.
+func (t *txn) execRows(ctx context.Context, statement string, r *rows) (int64, error) {
+	total := int64(0)
+	for list := range r.chunks() {
+		hit, err := t.exec(ctx, fill(statement, "rows", list))
+		if err != nil {
+			return total, err
+		}
+		total += hit
+	}
+	return total, nil
+}
+
+// insert runs an insert of all tuples.
+func (t *txn) insert(ctx context.Context, statement string, r *rows) error {
+	_, err := t.execRows(ctx, statement, r)
+	return err
+}
+
+// execIDs runs a statement for all ids and returns how many rows it hit.
+func (t *txn) execIDs(ctx context.Context, statement string, ids []int64) (int64, error) {
+	total := int64(0)
+	for list := range idChunks(ids) {
+		hit, err := t.exec(ctx, fill(statement, "ids", list))
+		if err != nil {
+			return total, err
+		}
+		total += hit
+	}
+	return total, nil
+}
+
+// one reads the only row of an answer; found is false if there is none.
+func (t *txn) one(ctx context.Context, into []any, statement string, args ...any) (found bool, err error) {
+	err = t.tx.QueryRowContext(ctx, statement, args...).Scan(into...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// each reads all rows of an answer.
+func (t *txn) each(ctx context.Context, scan func(*sql.Rows) error, statement string, args ...any) error {
+	return each(ctx, t.tx, scan, statement, args...)
+}
+
+// eachOf reads all rows of the answers for all ids.
+func (t *txn) eachOf(ctx context.Context, scan func(*sql.Rows) error, statement string, ids []int64) error {
+	for list := range idChunks(ids) {
+		if err := t.each(ctx, scan, fill(statement, "ids", list)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachRows reads all rows of the answers for all tuples.
+func (t *txn) eachRows(ctx context.Context, scan func(*sql.Rows) error, statement string, r *rows) error {
+	for list := range r.chunks() {
+		if err := t.each(ctx, scan, fill(statement, "rows", list)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func each(ctx context.Context, q querier, scan func(*sql.Rows) error, statement string, args ...any) error {
+	answer, err := q.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	return scanAll(answer, scan)
+}
+
+// scanAll reads all rows of an answer and closes it.
+func scanAll(answer *sql.Rows, scan func(*sql.Rows) error) error {
+	defer answer.Close() //nolint:errcheck // what went wrong is in Err
+	for answer.Next() {
+		if err := scan(answer); err != nil {
+			return err
+		}
+	}
+	return answer.Err()
+}
+
+// undoable runs f and undoes all of it if it fails.
+func (t *txn) undoable(ctx context.Context, mark string, f func() error) error {
+	if _, err := t.exec(ctx, fill(t.sql.Savepoint, "mark", mark)); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		if _, undone := t.exec(ctx, fill(t.sql.Undo, "mark", mark)); undone != nil {
+			return fmt.Errorf("%w (and undoing it failed: %w)", err, undone)
+		}
+		return err
+	}
+	_, err := t.exec(ctx, fill(t.sql.Keep, "mark", mark))
+	return err
+}

@@ -1,0 +1,67 @@
+package mysql
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// news is whom a transaction concerns once it has committed.
+type news struct {
+	work      map[int32]struct{} // lanes with more ready jobs
+	later     bool
+	cancel    bool
+	everybody bool
+}
+
+func (n *news) addWork(lane int32) {
+	if n.work == nil {
+		n.work = map[int32]struct{}{}
+	}
+	n.work[lane] = struct{}{}
+}
+
+func (n *news) add(more *news) {
+	for lane := range more.work {
+		n.addWork(lane)
+	}
+	n.later = n.later || more.later
+	n.cancel = n.cancel || more.cancel
+	n.everybody = n.everybody || more.everybody
+}
+
+// wake tells the listeners of this process. The server has no way to tell
+// other processes; they find out by polling.
+func (s *Store) wake(n *news) {
+	if n.everybody {
+		s.hub.Work(nil)
+	} else if len(n.work) > 0 {
+		s.hub.Work(s.laneKeys(n.work))
+	}
+	if n.later {
+		s.hub.Later()
+	}
+	if n.cancel {
+		s.hub.Cancel()
+	}
+}
+
+// laneKeys names lanes; nil if one of them is not known.
+func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
+	keys := make([]sqlstore.LaneKey, 0, len(lanes))
+	for lane := range lanes {
+		key, known := s.lanes.Key(lane)
+		if !known {
+			return nil
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}
+
+// Listen calls wake for what this process does.
+func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+	s.hub.Listen(ctx, scope, wake)
+	return nil
+}

@@ -1,0 +1,169 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// claimTries bounds how often one Claim looks again: because the pauses were
+// not those it knew, or because what it had chosen was locked by others.
+const claimTries = 5
+
+const claimColumns = 18 // of a row that a claim returns
+
+// Claim leases ready jobs to a live node.
+func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	if err := s.refreshLanes(ctx, laneStaleness); err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	c := claiming{Store: s, claim: claim, lanes: s.lanes.Served(claim.Scope), left: claim.Max}
+	for try, more := 0, true; more && try < claimTries; try++ {
+		var err error
+		if more, err = c.next(ctx); err != nil {
+			if len(c.jobs) > 0 {
+				break // these are ours, whatever became of the rest
+			}
+			return nil, fmt.Errorf("claim: %w", err)
+		}
+	}
+	slices.SortFunc(c.jobs, byOrder)
+	return c.jobs, nil
+}
+
+func byOrder(a, b *fairlead.Job) int {
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.StartBy.Compare(b.StartBy), cmp.Compare(a.ID, b.ID))
+}
+
+// claiming is one Claim on its way.
+type claiming struct {
+	*Store
+	claim fairlead.Claim
+	lanes []sqlstore.Lane // served
+	left  int             // how many to claim yet
+	jobs  []*fairlead.Job // claimed so far
+}
+
+// next claims once. It reports whether there may be more to be had at once.
+func (c *claiming) next(ctx context.Context) (more bool, err error) {
+	paused := c.pauses.load()
+	open := c.openLanes(paused)
+	before := len(c.jobs)
+	switch {
+	case c.left <= 0:
+	case len(open) == 1:
+		err = c.claimLane(ctx, paused, open[0])
+	case len(open) > 1:
+		more, err = c.claimMerged(ctx, paused, open)
+	}
+	if err != nil || len(c.jobs) > before {
+		return more && c.left > 0, err
+	}
+	changed, err := c.checkStanding(ctx, paused)
+	return (changed || more) && c.left > 0, err
+}
+
+// openLane is a lane that may be claimed from.
+type openLane struct {
+	id   int32
+	kind string
+	room int
+}
+
+// openLanes lists the served lanes that are not paused and have room.
+func (c *claiming) openLanes(paused *pauseSet) []openLane {
+	open := make([]openLane, 0, len(c.lanes))
+	for _, lane := range c.lanes {
+		room := c.room(lane.Kind)
+		if room > 0 && !paused.covers(lane.LaneKey) {
+			open = append(open, openLane{id: lane.ID, kind: lane.Kind, room: room})
+		}
+	}
+	return open
+}
+
+// room is how many jobs of a kind may be claimed yet.
+func (c *claiming) room(kind string) int {
+	room, bounded := c.claim.Rooms[kind]
+	if !bounded {
+		return c.left
+	}
+	for _, job := range c.jobs {
+		if job.Kind == kind {
+			room--
+		}
+	}
+	return min(room, c.left)
+}
+
+// claimLane claims from one lane, where nothing needs to be merged.
+func (c *claiming) claimLane(ctx context.Context, paused *pauseSet, lane openLane) error {
+	args := append(c.commonArgs(paused, lane.room), lane.id)
+	return c.lease(ctx, call{sql: c.sql.Claim, args: args, each: c.reader(0)})
+}
+
+func (c *claiming) commonArgs(paused *pauseSet, limit int) []any {
+	solo := int16(0)
+	if c.claim.Solo {
+		solo = 1
+	}
+	return []any{limit, solo, int64(c.claim.Node), paused.list}
+}
+
+// lease runs the statement of a claim between Pause and Pause.
+func (c *claiming) lease(ctx context.Context, claim call) error {
+	before := len(c.jobs)
+	claim.restart = func() { c.jobs = c.jobs[:before] }
+	err := c.run(ctx, call{sql: c.sql.SharePauses, args: []any{c.pauseLock}}, claim)
+	if err != nil {
+		c.jobs = c.jobs[:before]
+	}
+	c.left -= len(c.jobs) - before
+	return err
+}
+
+// reader makes a function that adds rows of a claim statement to the jobs,
+// skipping the first columns.
+func (c *claiming) reader(skip int) func(sqlstore.Scanner) error {
+	var (
+		lane                                 int32
+		turn, flags                          int16
+		started, startBy, notBefore, created int64
+		key, trace                           *string
+		job                                  *fairlead.Job
+		id, fence                            int64
+		attempt, failures, crashes           int
+		policy, args, memo, progress         []byte
+	)
+	into := append(make([]any, skip), &id, &fence, &started, &lane, &attempt, &failures, &crashes,
+		&turn, &startBy, &notBefore, &created, &flags, &key, &policy, &trace, &args, &memo, &progress)
+	return func(row sqlstore.Scanner) error {
+		if err := row.Scan(into...); err != nil {
+			return err
+		}
+		names, _ := c.Store.lanes.Key(lane) // known: it was asked for
+		job = &fairlead.Job{
+			ID: id, Kind: names.Kind, Args: args, Queue: names.Queue, Tenant: names.Tenant, Priority: -int(turn),
+			NotBefore: sqlstore.Time(notBefore), StartBy: sqlstore.Time(startBy),
+			Status: fairlead.Status{
+				State: fairlead.Running, Attempt: attempt, Failures: failures, Crashes: crashes, Fence: fence,
+				Node: c.claim.Node, Solo: c.claim.Solo, CreatedAt: sqlstore.Time(created), StartedAt: sqlstore.Time(started),
+				Memo: memo, Progress: progress,
+			},
+		}
+		if key != nil {
+			job.Key = *key
+		}
+		if trace != nil {
+			job.Trace = *trace
+		}
+		c.jobs = append(c.jobs, job)
+		return sqlstore.SetPolicy(job, flags, policy)
+	}
+}

@@ -1,0 +1,170 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Enqueue stores all jobs or none.
+func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	fresh, err := s.number(ctx, jobs)
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
+	if fresh.keyed() {
+		err = s.enqueueKeyed(ctx, fresh)
+	} else {
+		err = s.runPlain(ctx, fresh.plainCall(s))
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
+	fresh.setIDs()
+	s.announce(fresh)
+	return nil
+}
+
+// announce wakes those who may run or promote new jobs. Whether a due time had
+// come when a job was stored only the database knows: then both are woken.
+func (s *Store) announce(fresh *newJobs) {
+	if fresh.scheduled() {
+		s.waker.later()
+	}
+	s.waker.work(fresh.distinctLanes()...)
+}
+
+// newJobs are jobs about to be stored, with what they get from the store; all
+// slices are in step.
+type newJobs struct {
+	jobs  []*fairlead.Job
+	ids   []int64 // for KeepDuplicate those of the holders, in the end
+	lanes []int32
+}
+
+// number gives jobs their ids and lanes. Both are committed before, on a
+// connection of the store's own, so that no transaction that is rolled back
+// can take them along.
+func (s *Store) number(ctx context.Context, jobs []*fairlead.Job) (*newJobs, error) {
+	fresh := &newJobs{jobs: jobs, ids: make([]int64, len(jobs))}
+	var err error
+	if fresh.lanes, err = s.laneIDs(ctx, jobs); err != nil {
+		return nil, err
+	}
+	if err := s.ids.Fill(ctx, fresh.ids); err != nil {
+		return nil, fmt.Errorf("reserve ids: %w", err)
+	}
+	return fresh, nil
+}
+
+func (s *Store) takeIDs(ctx context.Context, blocks int) ([]int64, error) {
+	firsts := make([]int64, 0, blocks)
+	err := s.runPlain(ctx, call{sql: s.sql.TakeIDs, args: []any{blocks}, each: func(row sqlstore.Scanner) error {
+		var first int64
+		err := row.Scan(&first)
+		firsts = append(firsts, first)
+		return err
+	}})
+	return firsts, err
+}
+
+func (n *newJobs) setIDs() {
+	for i, job := range n.jobs {
+		job.ID = n.ids[i]
+	}
+}
+
+func (n *newJobs) keyed() bool {
+	return slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return job.Key != "" })
+}
+
+func (n *newJobs) scheduled() bool {
+	return slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return !job.NotBefore.IsZero() })
+}
+
+// part is the jobs at some positions.
+func (n *newJobs) part(positions []int) *newJobs {
+	p := &newJobs{}
+	for _, i := range positions {
+		p.jobs, p.ids, p.lanes = append(p.jobs, n.jobs[i]), append(p.ids, n.ids[i]), append(p.lanes, n.lanes[i])
+	}
+	return p
+}
+
+func (n *newJobs) distinctLanes() []int32 {
+	lanes := n.lanes[:1:1]
+	for i := 1; i < len(n.lanes); i++ {
+		if n.lanes[i] != n.lanes[i-1] && !slices.Contains(lanes, n.lanes[i]) {
+			lanes = append(lanes, n.lanes[i])
+		}
+	}
+	return lanes
+}
+
+// plainCall stores jobs without keys. Most batches are jobs alike, and then
+// most columns need not be sent per job.
+func (n *newJobs) plainCall(s *Store) call {
+	if !n.alike() {
+		return call{sql: s.sql.EnqueueMixed, args: n.columns()}
+	}
+	first, args := n.jobs[0], make([]*string, len(n.jobs))
+	for i, job := range n.jobs {
+		args[i] = jsonText(job.Args)
+	}
+	return call{sql: s.sql.Enqueue, args: []any{
+		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first),
+		jsonText(sqlstore.Policy(first)), textOrNull(first.Trace),
+	}}
+}
+
+// alike reports whether the jobs are due now and differ only in id and args.
+func (n *newJobs) alike() bool {
+	first := n.jobs[0]
+	for i, job := range n.jobs {
+		if n.lanes[i] != n.lanes[0] || !job.NotBefore.IsZero() || !job.StartBy.Equal(first.StartBy) || job.Priority != first.Priority ||
+			job.Timeout != first.Timeout || job.MaxAttempts != first.MaxAttempts || job.Retry != first.Retry ||
+			job.OnCrash != first.OnCrash || job.Trace != first.Trace {
+			return false
+		}
+	}
+	return true
+}
+
+// columns are the arguments of enqueue_mixed.
+func (n *newJobs) columns() []any {
+	count := len(n.jobs)
+	args, policies, traces := make([]*string, count), make([]*string, count), make([]*string, count)
+	startBy, notBefore := make([]int64, count), make([]int64, count)
+	turns, flags := make([]int16, count), make([]int16, count)
+	for i, job := range n.jobs {
+		args[i], policies[i], traces[i] = jsonText(job.Args), jsonText(sqlstore.Policy(job)), textOrNull(job.Trace)
+		startBy[i], notBefore[i] = sqlstore.Micros(job.StartBy), sqlstore.Micros(job.NotBefore)
+		turns[i], flags[i] = int16(-job.Priority), sqlstore.Flags(job)
+	}
+	return []any{n.ids, args, startBy, notBefore, n.lanes, turns, flags, policies, traces}
+}
+
+// jsonText passes JSON on as text, which every way of talking to the server
+// takes for json as it is; nil stays null.
+func jsonText(raw []byte) *string {
+	if len(raw) == 0 {
+		return nil
+	}
+	text := string(raw)
+	return &text
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

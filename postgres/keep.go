@@ -1,0 +1,129 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// forgetNodesAfter is for how long a dead node stays listed.
+const forgetNodesAfter = time.Hour
+
+// Promote makes due scheduled jobs ready.
+func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
+	promotion := fairlead.Promotion{Next: -1}
+	var lanes []int32
+	err := s.run(ctx,
+		call{sql: s.sql.Promote, args: []any{limit}, each: func(row sqlstore.Scanner) error {
+			var lane int32
+			var count int
+			err := row.Scan(&lane, &count)
+			lanes, promotion.Moved = append(lanes, lane), promotion.Moved+count
+			return err
+		}},
+		call{sql: s.sql.NextDue, each: func(row sqlstore.Scanner) error {
+			var next *int64
+			if err := row.Scan(&next); err != nil || next == nil {
+				return err
+			}
+			promotion.Next = time.Duration(min(*next, math.MaxInt64/1000)) * time.Microsecond
+			return nil
+		}})
+	if err != nil {
+		return fairlead.Promotion{}, fmt.Errorf("promote: %w", err)
+	}
+	s.waker.work(lanes...)
+	return promotion, nil
+}
+
+// Reap takes jobs back from the dead.
+func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+	var reaped fairlead.Reaped
+	// A commit of its own: from here on none of these nodes can beat or claim.
+	err := s.run(ctx, call{sql: s.sql.MarkDead, each: func(row sqlstore.Scanner) error { return row.Scan(&reaped.Nodes) }})
+	if err != nil {
+		return fairlead.Reaped{}, fmt.Errorf("reap: mark dead nodes: %w", err)
+	}
+	var lanes []int32
+	err = s.runPlain(ctx, call{sql: s.sql.Reap, args: []any{reap.Limit, reap.MaxCrashes}, each: func(row sqlstore.Scanner) error {
+		var lane int32
+		var fate string
+		var count int
+		if err := row.Scan(&lane, &fate, &count); err != nil {
+			return err
+		}
+		switch fate {
+		case "ready":
+			lanes, reaped.Jobs = append(lanes, lane), reaped.Jobs+count
+		case "poisoned":
+			reaped.Poisoned += count
+		case "cancelled":
+			reaped.Cancelled += count
+		}
+		return nil
+	}})
+	if err != nil {
+		return fairlead.Reaped{}, fmt.Errorf("reap: %w", err)
+	}
+	s.waker.work(lanes...)
+	return reaped, nil
+}
+
+// Expire fails waiting jobs whose deadline has passed.
+func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
+	expired := 0
+	err := s.run(ctx, call{sql: s.sql.Expire, args: []any{limit}, each: func(row sqlstore.Scanner) error { return row.Scan(&expired) }})
+	if err != nil {
+		return 0, fmt.Errorf("expire: %w", err)
+	}
+	return expired, nil
+}
+
+// Prune removes finished jobs that are older than their outcome's retention.
+func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	pruned := 0
+	for _, rule := range []struct {
+		outcome   int
+		retention time.Duration
+	}{
+		{sqlstore.OutcomeSucceeded, keep.Succeeded},
+		{sqlstore.OutcomeFailed, keep.Failed},
+		{sqlstore.OutcomeCancelled, keep.Cancelled},
+		{sqlstore.OutcomeSkipped, keep.Skipped},
+	} {
+		if rule.retention <= 0 || pruned >= limit {
+			continue
+		}
+		n, err := s.pruneOutcome(ctx, rule.outcome, rule.retention, limit-pruned)
+		if err != nil {
+			return pruned, fmt.Errorf("prune: %w", err)
+		}
+		pruned += n
+	}
+	if err := s.runPlain(ctx, call{sql: s.sql.PruneNodes, args: []any{forgetNodesAfter.Microseconds()}}); err != nil {
+		return pruned, fmt.Errorf("prune nodes: %w", err)
+	}
+	return pruned, nil
+}
+
+func (s *Store) pruneOutcome(ctx context.Context, outcome int, retention time.Duration, limit int) (int, error) {
+	var ids []int64
+	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		ids = nil
+		err := r.run(ctx, call{sql: s.sql.Prune, args: []any{limit, outcome, retention.Microseconds()}, each: func(row sqlstore.Scanner) error {
+			var id int64
+			err := row.Scan(&id)
+			ids = append(ids, id)
+			return err
+		}})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		return r.run(ctx, call{sql: s.sql.Forget, args: []any{ids}})
+	})
+	return len(ids), err
+}

@@ -1,0 +1,158 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+type jobKey struct {
+	tenant, key string
+}
+
+// enqueueKeyed stores jobs of which some have keys, in a transaction of its
+// own.
+func (s *Store) enqueueKeyed(ctx context.Context, fresh *newJobs) error {
+	if len(fresh.jobs) == 1 {
+		// Nearly always the key is free, and then one statement does it all.
+		stored, err := s.storeKeyed(ctx, plainRunner{s}, fresh)
+		if err != nil || len(stored) == 1 {
+			return err
+		}
+	}
+	ids := slices.Clone(fresh.ids)
+	return s.transact(ctx, func(ctx context.Context, r runner) error {
+		copy(fresh.ids, ids) // as they were before a try that was undone
+		return s.enqueueIn(ctx, r, fresh)
+	})
+}
+
+// enqueueIn stores jobs inside a transaction. After an error the transaction
+// must be rolled back.
+func (s *Store) enqueueIn(ctx context.Context, r runner, fresh *newJobs) error {
+	var plain []int
+	var waves [][]int // the n-th jobs of each key: duplicates of one call meet one after the other
+	seen := map[jobKey]int{}
+	for i, job := range fresh.jobs {
+		if job.Key == "" {
+			plain = append(plain, i)
+			continue
+		}
+		wave := seen[keyOf(job)]
+		seen[keyOf(job)]++
+		if wave == len(waves) {
+			waves = append(waves, nil)
+		}
+		waves[wave] = append(waves[wave], i)
+	}
+	for _, wave := range waves {
+		if err := s.enqueueWave(ctx, r, fresh, wave); err != nil {
+			return err
+		}
+	}
+	if len(plain) == 0 {
+		return nil
+	}
+	return r.run(ctx, fresh.part(plain).plainCall(s))
+}
+
+func keyOf(job *fairlead.Job) jobKey { return jobKey{job.Tenant, job.Key} }
+
+// enqueueWave stores jobs of different keys.
+func (s *Store) enqueueWave(ctx context.Context, r runner, fresh *newJobs, wave []int) error {
+	for len(wave) > 0 {
+		stored, err := s.storeKeyed(ctx, r, fresh.part(wave))
+		if err != nil {
+			return err
+		}
+		var lost []int
+		for _, i := range wave {
+			if !stored[fresh.ids[i]] {
+				lost = append(lost, i)
+			}
+		}
+		if len(lost) == 0 {
+			return nil
+		}
+		holders, err := s.keyHolders(ctx, r, fresh.part(lost).jobs)
+		if err != nil {
+			return err
+		}
+		wave = wave[:0]
+		for _, i := range lost {
+			job := fresh.jobs[i]
+			holder, held := holders[keyOf(job)]
+			switch {
+			case !held: // given back meanwhile
+				wave = append(wave, i)
+			case job.OnDuplicate == fairlead.KeepDuplicate:
+				fresh.ids[i] = holder
+			case job.OnDuplicate == fairlead.ReplaceDuplicate:
+				if err := s.replaceHolder(ctx, r, job, holder, fresh.ids[i]); err != nil {
+					return err
+				}
+				wave = append(wave, i)
+			default:
+				return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+			}
+		}
+	}
+	return nil
+}
+
+// storeKeyed stores the jobs whose keys are free and tells which.
+func (s *Store) storeKeyed(ctx context.Context, r runner, fresh *newJobs) (map[int64]bool, error) {
+	keys, tenants := make([]string, len(fresh.jobs)), make([]string, len(fresh.jobs))
+	for i, job := range fresh.jobs {
+		keys[i], tenants[i] = job.Key, job.Tenant
+	}
+	stored := map[int64]bool{}
+	err := r.run(ctx, call{sql: s.sql.EnqueueKeyed, args: append(fresh.columns(), keys, tenants), each: func(row sqlstore.Scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		stored[id] = true
+		return err
+	}})
+	return stored, err
+}
+
+func (s *Store) keyHolders(ctx context.Context, r runner, jobs []*fairlead.Job) (map[jobKey]int64, error) {
+	keys, tenants := make([]string, len(jobs)), make([]string, len(jobs))
+	for i, job := range jobs {
+		keys[i], tenants[i] = job.Key, job.Tenant
+	}
+	holders := map[jobKey]int64{}
+	err := r.run(ctx, call{sql: s.sql.KeyHolders, args: []any{tenants, keys}, each: func(row sqlstore.Scanner) error {
+		var key jobKey
+		var id int64
+		err := row.Scan(&key.tenant, &key.key, &id)
+		holders[key] = id
+		return err
+	}})
+	return holders, err
+}
+
+// replaceHolder cancels the holder of a key, which gives the key back. It
+// fails with ErrConflict if the holder has started, or is finished and holds
+// its key forever. If it lost its key meanwhile, or was moved, nothing is done
+// and the caller looks again.
+func (s *Store) replaceHolder(ctx context.Context, r runner, job *fairlead.Job, holder, by int64) error {
+	args := []any{holder, string(fairlead.ReasonReplaced), fmt.Sprintf("replaced by job %d", by), true}
+	cancelled, state := false, fairlead.State("")
+	hit := func(sqlstore.Scanner) error { cancelled = true; return nil }
+	err := r.run(ctx,
+		call{sql: s.sql.CancelLater, args: args, each: hit},
+		call{sql: s.sql.CancelReady, args: args, each: hit},
+		call{sql: s.sql.Place, args: []any{holder}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
+	if err != nil || cancelled || state == fairlead.Scheduled || state == fairlead.Ready {
+		return err
+	}
+	holders, err := s.keyHolders(ctx, r, []*fairlead.Job{job})
+	if err != nil || holders[keyOf(job)] != holder {
+		return err
+	}
+	return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+}

@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+const (
+	laneStaleness = time.Second // how long a lane made elsewhere may stay unseen
+	laneSettling  = time.Minute // after which no lane with a smaller id can appear
+)
+
+// laneCache is the cache of lanes and how far it has read the table.
+type laneCache struct {
+	*sqlstore.Lanes
+
+	mu       sync.Mutex
+	readAt   time.Time // of the last refresh
+	floor    int32     // no new lane has a smaller id
+	highest  int32     // seen when floor was raised
+	raisedAt time.Time
+}
+
+// laneIDs returns the lanes of jobs, in step. Lanes that do not exist are
+// created and committed before it returns, whatever becomes of the jobs.
+func (s *Store) laneIDs(ctx context.Context, jobs []*fairlead.Job) ([]int32, error) {
+	ids := make([]int32, len(jobs))
+	for try := 0; ; try++ {
+		if known(s.lanes.Lanes, jobs, ids) {
+			return ids, nil
+		}
+		if try > 0 {
+			return nil, fmt.Errorf("lanes vanished from the table")
+		}
+		if err := s.addLanes(ctx, s.lanes.Missing(jobs)); err != nil {
+			return nil, fmt.Errorf("create lanes: %w", err)
+		}
+	}
+}
+
+func known(lanes *sqlstore.Lanes, jobs []*fairlead.Job, ids []int32) bool {
+	for i, job := range jobs {
+		if i > 0 && sqlstore.KeyOf(job) == sqlstore.KeyOf(jobs[i-1]) {
+			ids[i] = ids[i-1]
+			continue
+		}
+		id, ok := lanes.ID(sqlstore.KeyOf(job))
+		if !ok {
+			return false
+		}
+		ids[i] = id
+	}
+	return true
+}
+
+func (s *Store) addLanes(ctx context.Context, missing []sqlstore.LaneKey) error {
+	queues, tenants, kinds := make([]string, len(missing)), make([]string, len(missing)), make([]string, len(missing))
+	for i, key := range missing {
+		queues[i], tenants[i], kinds[i] = key.Queue, key.Tenant, key.Kind
+	}
+	names := []any{queues, tenants, kinds}
+	return s.run(ctx,
+		call{sql: s.sql.AddLanes, args: names},
+		call{sql: s.sql.NamedLanes, args: names, each: func(row sqlstore.Scanner) error {
+			_, err := s.learnLane(row)
+			return err
+		}})
+}
+
+func (s *Store) learnLane(row sqlstore.Scanner) (int32, error) {
+	var lane sqlstore.Lane
+	if err := row.Scan(&lane.ID, &lane.Queue, &lane.Tenant, &lane.Kind); err != nil {
+		return 0, err
+	}
+	s.lanes.Add(lane)
+	return lane.ID, nil
+}
+
+// refreshLanes reads lanes that other processes made, unless that was done
+// less than maxAge ago.
+func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
+	s.lanes.mu.Lock()
+	defer s.lanes.mu.Unlock()
+	now := time.Now()
+	if now.Sub(s.lanes.readAt) < maxAge {
+		return nil
+	}
+	highest := s.lanes.floor
+	err := s.run(ctx, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
+		id, err := s.learnLane(row)
+		highest = max(highest, id)
+		return err
+	}})
+	if err != nil {
+		return fmt.Errorf("read lanes: %w", err)
+	}
+	s.lanes.readAt = now
+	// Ids are drawn before they are committed: a smaller one may still appear,
+	// but not long after.
+	if now.Sub(s.lanes.raisedAt) > laneSettling {
+		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = s.lanes.highest, highest, now
+	}
+	return nil
+}
+
+// laneKeys names lanes for listeners of this process; nil if one is unknown.
+func laneKeys(cache *sqlstore.Lanes, lanes []int32) []sqlstore.LaneKey {
+	keys := make([]sqlstore.LaneKey, len(lanes))
+	for i, id := range lanes {
+		key, ok := cache.Key(id)
+		if !ok {
+			return nil
+		}
+		keys[i] = key
+	}
+	return keys
+}

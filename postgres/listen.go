@@ -1,0 +1,150 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Listen calls wake whenever there may be something new for the scope.
+func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+	s.ear.open()
+	s.ear.hub.Listen(ctx, scope, wake)
+	return nil
+}
+
+const (
+	noListening = "-" // as Options.ListenURL
+
+	reconnectFirst   = 50 * time.Millisecond
+	reconnectSlowest = 5 * time.Second
+)
+
+// ear hears the notifications of other processes on one connection, which all
+// listeners share and the first of them opens.
+type ear struct {
+	store   *Store
+	hub     *sqlstore.Hub
+	channel string
+	url     string
+
+	mu   sync.Mutex
+	stop context.CancelFunc // nil until opened
+	done chan struct{}
+}
+
+func newEar(s *Store, hub *sqlstore.Hub, channel, url string) *ear {
+	return &ear{store: s, hub: hub, channel: channel, url: url}
+}
+
+func (e *ear) open() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.stop != nil || e.url == noListening {
+		return
+	}
+	var ctx context.Context
+	ctx, e.stop = context.WithCancel(context.Background())
+	e.done = make(chan struct{})
+	go e.loop(ctx)
+}
+
+func (e *ear) close() {
+	e.mu.Lock()
+	stop := e.stop
+	if stop == nil {
+		e.stop = func() {} // open no more
+	}
+	e.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-e.done
+	}
+}
+
+// loop listens until it is closed, connecting again whenever the connection
+// is lost. Wakes are hints, so that errors need no other answer.
+func (e *ear) loop(ctx context.Context) {
+	defer close(e.done)
+	pause := reconnectFirst
+	for ctx.Err() == nil {
+		if e.listen(ctx) {
+			pause = reconnectFirst
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, reconnectSlowest)
+	}
+}
+
+// listen passes wakes on until the connection fails. It reports whether it was
+// listening at all.
+func (e *ear) listen(ctx context.Context) bool {
+	conn, err := e.connect(ctx)
+	if err != nil {
+		return false
+	}
+	defer func() {
+		closing, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = conn.Close(closing)
+	}()
+	e.pass(news{all: true, later: true, cancel: true}) // what was missed before
+	for {
+		notification, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return true
+		}
+		e.hear(ctx, notification.Payload)
+	}
+}
+
+func (e *ear) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := e.store.limit(ctx)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, e.url)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, "listen "+pgx.Identifier{e.channel}.Sanitize()); err != nil {
+		_ = conn.Close(ctx)
+		return nil, err
+	}
+	return conn, nil
+}
+
+func (e *ear) hear(ctx context.Context, payload string) {
+	words := strings.Fields(payload)
+	if len(words) == 0 || words[0] == e.store.waker.tag {
+		return // our own listeners know already
+	}
+	n := decodeNews(words[1:])
+	if laneKeys(e.store.lanes.Lanes, n.lanes) == nil {
+		// A lane that another process made. If it cannot be looked up now, all
+		// are woken.
+		_ = e.store.refreshLanes(ctx, 0)
+	}
+	e.pass(n)
+}
+
+func (e *ear) pass(n news) {
+	if n.cancel {
+		e.hub.Cancel()
+	}
+	if n.later {
+		e.hub.Later()
+	}
+	if n.all {
+		e.hub.Work(nil)
+	} else if len(n.lanes) > 0 {
+		e.hub.Work(laneKeys(e.store.lanes.Lanes, n.lanes))
+	}
+}

@@ -1,0 +1,116 @@
+package postgres
+
+import (
+	"context"
+	"math"
+	"strings"
+	"sync/atomic"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// mostSlack bounds how many jobs are chosen beyond those asked for.
+const mostSlack = 8192
+
+// mergeState is how claims from several lanes are made.
+type mergeState struct {
+	plain, byRoom string       // the statements
+	slack         atomic.Int64 // how many jobs to choose beyond those asked for, because others lock some
+}
+
+func (m *mergeState) prepare(sql *statements) {
+	m.plain = strings.ReplaceAll(sql.ClaimMerged, choice, sql.ChooseFirst)
+	m.byRoom = strings.ReplaceAll(sql.ClaimMerged, choice, sql.ChooseByRoom)
+}
+
+// position is a place in the order of one lane.
+type position struct {
+	turn        int16
+	startBy, id int64
+}
+
+// front is before everything else in a lane.
+var front = position{math.MinInt16, math.MinInt64, math.MinInt64}
+
+// span is a part of a lane.
+type span struct {
+	lane     int32
+	from     position
+	lastTurn int16
+	most     int // to be claimed from it
+	room     int // number of the room it shares with others, from 1
+}
+
+// claimMerged claims from several lanes in their common order. It reports
+// whether it may have left something that it could have claimed.
+func (c *claiming) claimMerged(ctx context.Context, paused *pauseSet, open []openLane) (more bool, err error) {
+	slack := int(c.merges.slack.Load())
+	choose := c.left + slack
+	spans, rooms, shared := c.spans(open, choose)
+	chosen, err := c.claimSpans(ctx, paused, spans, rooms, shared, choose)
+	if err != nil {
+		return false, err
+	}
+	crowded := c.left > 0 && chosen == choose
+	switch {
+	case crowded:
+		c.merges.slack.Store(int64(min(2*slack+choose, mostSlack)))
+	case slack > 0:
+		c.merges.slack.CompareAndSwap(int64(slack), int64(slack*7/8))
+	}
+	return crowded || shared && chosen > 0, nil
+}
+
+// spans are whole lanes. Lanes that share a room which may be too small for
+// all of them have to be counted together.
+func (c *claiming) spans(open []openLane, choose int) (spans []span, rooms []int32, shared bool) {
+	numbers := map[string]int{}
+	for _, lane := range open {
+		most, number := choose, numbers[lane.kind]
+		if lane.room < c.left {
+			most = lane.room
+			shared = shared || number > 0
+		}
+		if number == 0 {
+			rooms = append(rooms, int32(most))
+			number = len(rooms)
+			numbers[lane.kind] = number
+		}
+		spans = append(spans, span{lane: lane.id, from: front, lastTurn: math.MaxInt16, most: most, room: number})
+	}
+	return spans, rooms, shared
+}
+
+// claimSpans claims the first jobs of all spans and tells how many were there
+// to choose from.
+func (c *claiming) claimSpans(ctx context.Context, paused *pauseSet, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
+	look := 2*choose/len(spans) + 2 // most spans hold no more than that of what is taken
+	args := append(append(c.commonArgs(paused, c.left), spanArgs(spans)...), look, choose)
+	text := c.merges.plain
+	if shared {
+		text, args = c.merges.byRoom, append(args, rooms)
+	}
+	read, before := c.reader(1), len(c.jobs)
+	err = c.lease(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
+		if len(c.jobs) == before {
+			var id *int64 // null in the only row if nothing was claimed
+			if err := row.Scan(append([]any{&chosen, &id}, make([]any, claimColumns-1)...)...); err != nil || id == nil {
+				return err
+			}
+		}
+		return read(row)
+	}})
+	return chosen, err
+}
+
+func spanArgs(spans []span) []any {
+	n := len(spans)
+	lanes, most, rooms := make([]int32, n), make([]int32, n), make([]int32, n)
+	fromTurn, lastTurn := make([]int16, n), make([]int16, n)
+	fromStartBy, fromID := make([]int64, n), make([]int64, n)
+	for i, s := range spans {
+		lanes[i], most[i], rooms[i] = s.lane, int32(s.most), int32(s.room)
+		fromTurn[i], fromStartBy[i], fromID[i], lastTurn[i] = s.from.turn, s.from.startBy, s.from.id, s.lastTurn
+	}
+	return []any{lanes, fromTurn, fromStartBy, fromID, lastTurn, most, rooms}
+}

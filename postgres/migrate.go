@@ -1,0 +1,113 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Migrations give up waiting for a table soon and try again: whoever queues
+// for a table behind a long transaction makes all others queue behind it.
+const beginMigration = "begin isolation level read committed; set local lock_timeout = '2s'"
+
+// Schema compares the tables with what this program knows. It fails if they
+// are newer.
+func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
+	exist := false
+	err := s.runPlain(ctx, call{sql: s.sql.MigrationsExist, each: func(row sqlstore.Scanner) error { return row.Scan(&exist) }})
+	applied := map[int]int{}
+	if err == nil && exist {
+		applied, err = s.applied(ctx, plainRunner{s})
+	}
+	if err != nil {
+		return fairlead.Schema{}, fmt.Errorf("read applied migrations: %w", err)
+	}
+	return sqlstore.Status(applied, s.migrations)
+}
+
+func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
+	applied := map[int]int{}
+	err := r.run(ctx, call{sql: s.sql.Applied, each: func(row sqlstore.Scanner) error {
+		var version, steps int
+		if err := row.Scan(&version, &steps); err != nil {
+			return err
+		}
+		applied[version] = steps
+		return nil
+	}})
+	return applied, err
+}
+
+// Migrate brings the tables up to date, in one transaction.
+func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
+	var status fairlead.Schema
+	blocked := func(err error) bool {
+		var refusal *pgconn.PgError
+		return transient(err) || errors.As(err, &refusal) && refusal.Code == "55P03" // lock_not_available
+	}
+	err := sqlstore.Retry(ctx, blocked, func() error {
+		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginMigration}, func(tx pgx.Tx) error {
+			target := migrationTarget{s, pgxRunner{tx}}
+			err := target.open(ctx)
+			if err == nil {
+				status, err = sqlstore.MigrateUp(ctx, target, s.migrations)
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return status, fmt.Errorf("migrate: %w", err)
+	}
+	return status, nil
+}
+
+// Script is everything that Migrate does to an empty database.
+func (s *Store) Script() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s;\n\n%s", s.sql.CreateMigrations, sqlstore.PrintMigrations(s.migrations))
+	for _, m := range s.migrations {
+		for step := range m.Steps {
+			record := strings.NewReplacer("$1", fmt.Sprint(m.Version), "$2", fmt.Sprint(step), "$3", "'"+m.Name+"'").Replace(s.sql.Record)
+			fmt.Fprintf(&b, "%s;\n", record)
+		}
+	}
+	return b.String()
+}
+
+// migrationTarget is the database inside the transaction that migrates it.
+type migrationTarget struct {
+	*Store
+	in runner
+}
+
+// open takes the migration lock and makes sure that there is a schema.
+func (t migrationTarget) open(ctx context.Context) error {
+	exists := false
+	err := t.in.run(ctx,
+		call{sql: t.sql.LockMigrations, args: []any{lockKey(t.schema, "", "migrate")}},
+		call{sql: t.sql.SchemaExists, args: []any{t.schema}, each: func(sqlstore.Scanner) error { exists = true; return nil }})
+	if err == nil && !exists {
+		err = t.in.run(ctx, call{sql: t.sql.CreateSchema})
+	}
+	return err
+}
+
+// Applied implements sqlstore.MigrationTarget.
+func (t migrationTarget) Applied(ctx context.Context) (map[int]int, error) {
+	if err := t.in.run(ctx, call{sql: t.sql.CreateMigrations}); err != nil {
+		return nil, err
+	}
+	return t.applied(ctx, t.in)
+}
+
+// Apply implements sqlstore.MigrationTarget.
+func (t migrationTarget) Apply(ctx context.Context, m sqlstore.Migration, step int) error {
+	return t.in.run(ctx, call{sql: m.Steps[step]}, call{sql: t.sql.Record, args: []any{m.Version, step, m.Name}})
+}

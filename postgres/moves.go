@@ -1,0 +1,100 @@
+package postgres
+
+import (
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// names are the ids and fences of settlements at some positions.
+func (t *settling) names(positions []int) (ids, fences []int64) {
+	ids, fences = make([]int64, len(positions)), make([]int64, len(positions))
+	for n, i := range positions {
+		ids[n], fences[n] = t.asked[i].ID, t.asked[i].Fence
+	}
+	return ids, fences
+}
+
+func (t *settling) succeedCall(positions []int, count *int) call {
+	ids, fences := t.names(positions)
+	return call{sql: t.sql.Succeed, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error { return row.Scan(count) }}
+}
+
+func (t *settling) finishCall(positions []int) call {
+	ids, fences := t.names(positions)
+	n := len(positions)
+	outcomes, freeKey := make([]int16, n), make([]bool, n)
+	reasons, errs := make([]*string, n), make([]*string, n)
+	outputs, memos, progress := make([]*string, n), make([]*string, n), make([]*string, n)
+	for n, i := range positions {
+		a := &t.asked[i]
+		switch a.Move {
+		case fairlead.Succeed:
+			outcomes[n], outputs[n] = sqlstore.OutcomeSucceeded, jsonText(a.Output)
+		case fairlead.Fail:
+			outcomes[n] = sqlstore.OutcomeFailed
+		case fairlead.Drop:
+			outcomes[n] = sqlstore.OutcomeCancelled
+		}
+		if a.Move != fairlead.Succeed {
+			reasons[n], errs[n] = textOrNull(string(a.Reason)), textOrNull(sqlstore.CleanText(a.Error))
+		}
+		memos[n], progress[n], freeKey[n] = jsonText(a.Memo), jsonText(a.Progress), a.FreeKey
+	}
+	return call{sql: t.sql.Finish, args: []any{ids, fences, outcomes, reasons, errs, outputs, memos, progress, freeKey},
+		each: func(row sqlstore.Scanner) error {
+			var id int64
+			var cancelled bool
+			err := row.Scan(&id, &cancelled)
+			t.moved[id] = cancelled
+			return err
+		}}
+}
+
+func (t *settling) releaseCall(positions []int) call {
+	ids, fences := t.names(positions)
+	n := len(positions)
+	failed, unused := make([]bool, n), make([]bool, n)
+	at, after := make([]int64, n), make([]int64, n)
+	reasons, errs, memos, progress := make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n)
+	for n, i := range positions {
+		a := &t.asked[i]
+		failed[n], unused[n] = a.Move == fairlead.Again, a.Move == fairlead.GiveUp
+		at[n], after[n] = sqlstore.Micros(a.At), a.After.Microseconds()
+		reasons[n], errs[n] = textOrNull(string(a.Reason)), textOrNull(sqlstore.CleanText(a.Error))
+		memos[n], progress[n] = jsonText(a.Memo), jsonText(a.Progress)
+	}
+	return call{sql: t.sql.Release, args: []any{ids, fences, failed, unused, at, after, reasons, errs, memos, progress},
+		each: func(row sqlstore.Scanner) error {
+			var id int64
+			var lane int32
+			var cancelled, due bool
+			err := row.Scan(&id, &lane, &cancelled, &due)
+			t.moved[id] = cancelled
+			switch {
+			case cancelled:
+			case due:
+				t.ready = append(t.ready, lane)
+			default:
+				t.later = true
+			}
+			return err
+		}}
+}
+
+func (t *settling) awaitCall(positions []int) call {
+	ids, fences := t.names(positions)
+	n := len(positions)
+	after, memos, progress := make([]int64, n), make([]*string, n), make([]*string, n)
+	for n, i := range positions {
+		a := &t.asked[i]
+		after[n], memos[n], progress[n] = a.After.Microseconds(), jsonText(a.Memo), jsonText(a.Progress)
+	}
+	return call{sql: t.sql.Await, args: []any{ids, fences, after, memos, progress},
+		each: func(row sqlstore.Scanner) error {
+			var id int64
+			var cancelled bool
+			err := row.Scan(&id, &cancelled)
+			t.moved[id] = cancelled
+			return err
+		}}
+}

@@ -1,0 +1,156 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+const (
+	defaultPrefix       = "fairlead_"
+	defaultQueryTimeout = 30 * time.Second
+	defaultIdleLimit    = 5 * time.Second
+
+	idBlock = 1000 // increment of the jobid sequence
+)
+
+// Open opens the store at a URL (postgres://user:password@host/database) or
+// keyword string, as pgx understands them, and brings its tables up to date.
+func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx, url, Options{}) }
+
+// OpenWith is Open with options.
+func OpenWith(ctx context.Context, url string, options Options) (*Store, error) {
+	if options.Prefix == "" {
+		options.Prefix = defaultPrefix
+	}
+	if options.QueryTimeout <= 0 {
+		options.QueryTimeout = defaultQueryTimeout
+	}
+	if options.IdleLimit <= 0 {
+		options.IdleLimit = defaultIdleLimit
+	}
+	s := &Store{options: options}
+	if err := s.connect(ctx, url); err != nil {
+		return nil, fmt.Errorf("open postgres store: %w", err)
+	}
+	if err := s.prepare(ctx, url); err != nil {
+		s.beats.Close()
+		s.pool.Close()
+		return nil, fmt.Errorf("open postgres store: %w", err)
+	}
+	return s, nil
+}
+
+func (s *Store) connect(ctx context.Context, url string) error {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return err
+	}
+	few := config.Copy()
+	few.MaxConns, few.MinConns, few.MinIdleConns = 2, 0, 0
+	if s.beats, err = pgxpool.NewWithConfig(ctx, few); err != nil {
+		s.pool.Close()
+	}
+	return err
+}
+
+// prepare learns what the statements depend on and makes them.
+func (s *Store) prepare(ctx context.Context, url string) error {
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	if err := checkNames(s.schema, s.options.Prefix); err != nil {
+		return err
+	}
+	expand := expander(s.schema, s.options)
+	if err := sqlstore.LoadStatements(files, expand, &s.sql); err != nil {
+		return err
+	}
+	var err error
+	if s.migrations, err = sqlstore.LoadMigrations(files, expand); err != nil {
+		return err
+	}
+	s.begin = fmt.Sprintf("begin isolation level read committed; set local idle_in_transaction_session_timeout = %d; %s",
+		s.options.IdleLimit.Milliseconds(), s.sql.Pin)
+	s.pauseLock = lockKey(s.schema, s.options.Prefix, "pause")
+	s.lanes.Lanes = sqlstore.NewLanes()
+	s.query = &sqlstore.Query{
+		Expand: expand,
+		Arg:    func(n int) string { return fmt.Sprintf("$%d", n) },
+		NoJSON: "null::json",
+		Lanes:  s.lanes.Lanes,
+	}
+	s.ids = &sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
+	if err := s.checkSchema(ctx); err != nil {
+		return err
+	}
+	channel := fmt.Sprintf("%swake_%x", s.options.Prefix, uint32(lockKey(s.schema, s.options.Prefix, "wake")))
+	hub := sqlstore.NewHub()
+	s.merges.prepare(&s.sql)
+	s.waker = newWaker(s, hub, channel)
+	s.ear = newEar(s, hub, channel, s.listenURL(url))
+	return nil
+}
+
+// look reads what the server has set for us.
+func (s *Store) look(ctx context.Context) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	var current *string
+	var isolation string
+	err := s.pool.QueryRow(ctx, "select current_schema()::text, current_setting('default_transaction_isolation')").Scan(&current, &isolation)
+	if err != nil {
+		return err
+	}
+	s.wrap = isolation != "read committed"
+	switch {
+	case s.options.Schema != "":
+		s.schema = s.options.Schema
+	case current != nil:
+		s.schema = *current
+	default:
+		return fmt.Errorf("none of the schemas in search_path exists: create one or name it in Options.Schema")
+	}
+	return nil
+}
+
+func (s *Store) checkSchema(ctx context.Context) error {
+	if s.options.SchemaOnly {
+		return nil
+	}
+	status, err := s.Schema(ctx)
+	if err != nil || len(status.Pending) == 0 {
+		return err
+	}
+	if s.options.NoMigrate {
+		return fmt.Errorf("the tables in schema %q are not current (pending: %v): run fairlead migrate up", s.schema, status.Pending)
+	}
+	_, err = s.Migrate(ctx)
+	return err
+}
+
+func (s *Store) listenURL(url string) string {
+	if s.options.ListenURL == "" {
+		return url
+	}
+	return s.options.ListenURL
+}
+
+// lockKey makes the number of an advisory lock. Stores with other tables in the
+// same database have others.
+func lockKey(schema, prefix, purpose string) int64 {
+	h := fnv.New64a()
+	for _, part := range []string{"fairlead", schema, prefix, purpose} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return int64(h.Sum64())
+}

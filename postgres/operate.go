@@ -1,0 +1,198 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// tryFrom is a statement that moves one job if it is in a state. It returns
+// the job's lane if so.
+type tryFrom struct {
+	state fairlead.State
+	sql   string
+	args  []any
+}
+
+// attempt tries to move a job from each state that allows it, in the order in
+// which jobs move on. Each try hits the job or does nothing. A job that was
+// missed because it moved meanwhile is looked for again: that it is in a state
+// is concluded only from finding it there. It returns where the job was hit.
+func (s *Store) attempt(ctx context.Context, action string, id int64, tries ...tryFrom) (fairlead.State, int32, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	for {
+		var hit, now fairlead.State
+		var lane int32
+		calls := make([]call, 0, len(tries)+1)
+		for _, try := range tries {
+			calls = append(calls, call{sql: try.sql, args: try.args, each: func(row sqlstore.Scanner) error {
+				hit = try.state
+				return row.Scan(&lane)
+			}})
+		}
+		calls[0].restart = func() { hit = "" }
+		calls = append(calls, call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
+		if err := s.run(ctx, calls...); err != nil {
+			return "", 0, fmt.Errorf("%s job %d: %w", action, id, err)
+		}
+		if hit != "" {
+			return hit, lane, nil
+		}
+		if now == "" {
+			return "", 0, fairlead.NoSuchJob(id)
+		}
+		if !allowed(now, tries) {
+			return now, 0, fairlead.IllegalMove(action, id, now)
+		}
+	}
+}
+
+func allowed(state fairlead.State, tries []tryFrom) bool {
+	for _, try := range tries {
+		if try.state == state {
+			return true
+		}
+	}
+	return false
+}
+
+// Cancel ends a job that does not run, or asks a running one to stop.
+func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
+	reason = sqlstore.CleanText(reason)
+	end := []any{id, nil, reason, false}
+	state, _, err := s.attempt(ctx, "cancel", id,
+		tryFrom{fairlead.Scheduled, s.sql.CancelLater, end},
+		tryFrom{fairlead.Ready, s.sql.CancelReady, end},
+		tryFrom{fairlead.Running, s.sql.Wish, []any{id, reason}},
+		tryFrom{fairlead.Waiting, s.sql.CancelWaiting, []any{id, reason}})
+	if err == nil && state == fairlead.Running {
+		s.waker.cancel()
+	}
+	return err
+}
+
+// Reschedule sets when a scheduled or ready job becomes due.
+func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
+	args := []any{id, sqlstore.Micros(notBefore)}
+	_, lane, err := s.attempt(ctx, "reschedule", id,
+		tryFrom{fairlead.Scheduled, s.sql.RescheduleLater, args},
+		tryFrom{fairlead.Ready, s.sql.RescheduleReady, args})
+	if err == nil { // whether its time has come only the database knows
+		s.waker.later()
+		s.waker.work(lane)
+	}
+	return err
+}
+
+// RunNow makes a scheduled job ready at once.
+func (s *Store) RunNow(ctx context.Context, id int64) error {
+	state, lane, err := s.attempt(ctx, "run", id, tryFrom{fairlead.Scheduled, s.sql.RunNow, []any{id}})
+	if state == fairlead.Ready {
+		return nil // as it is
+	}
+	if err == nil {
+		s.waker.work(lane)
+	}
+	return err
+}
+
+// SetPriority changes the priority of an unfinished job.
+func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
+	args := []any{id, int16(-priority)}
+	state, lane, err := s.attempt(ctx, "set the priority of", id,
+		tryFrom{fairlead.Scheduled, s.sql.TurnLater, args},
+		tryFrom{fairlead.Ready, s.sql.TurnReady, args},
+		tryFrom{fairlead.Running, s.sql.TurnRunning, args},
+		tryFrom{fairlead.Waiting, s.sql.TurnWaiting, args})
+	if err == nil && state == fairlead.Ready {
+		s.waker.work(lane)
+	}
+	return err
+}
+
+// Delete removes a job and all that is known of it.
+func (s *Store) Delete(ctx context.Context, id int64) error {
+	for {
+		gone, state := false, fairlead.State("")
+		hit := func(sqlstore.Scanner) error { gone = true; return nil }
+		err := s.transact(ctx, func(ctx context.Context, r runner) error {
+			gone, state = false, ""
+			err := r.run(ctx,
+				call{sql: s.sql.DeleteLater, args: []any{id}, each: hit},
+				call{sql: s.sql.DeleteReady, args: []any{id}, each: hit},
+				call{sql: s.sql.DeleteDone, args: []any{id}, each: hit},
+				call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
+			if err != nil || !gone {
+				return err
+			}
+			return r.run(ctx, call{sql: s.sql.Forget, args: []any{[]int64{id}}})
+		})
+		switch {
+		case err != nil:
+			return fmt.Errorf("delete job %d: %w", id, err)
+		case gone:
+			return nil
+		case state == "":
+			return fairlead.NoSuchJob(id)
+		case state == fairlead.Running || state == fairlead.Waiting:
+			return fairlead.IllegalMove("delete", id, state)
+		}
+	}
+}
+
+// Reopen makes a failed or cancelled job ready again.
+func (s *Store) Reopen(ctx context.Context, id int64) error {
+	var lane int32
+	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		var outcome int
+		var state fairlead.State
+		var tenant string
+		var key *string
+		err := r.run(ctx,
+			call{sql: s.sql.LockDone, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&outcome, &tenant, &key) }},
+			call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
+		switch {
+		case err != nil:
+			return err
+		case state == "":
+			return fairlead.NoSuchJob(id)
+		case outcome != sqlstore.OutcomeFailed && outcome != sqlstore.OutcomeCancelled:
+			return fairlead.IllegalMove("reopen", id, state)
+		}
+		if key != nil {
+			if err := s.retakeKey(ctx, r, tenant, *key, id); err != nil {
+				return err
+			}
+		}
+		return r.run(ctx, call{sql: s.sql.Reopen, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&lane) }})
+	})
+	if err != nil {
+		return fmt.Errorf("reopen: %w", err)
+	}
+	s.waker.work(lane)
+	return nil
+}
+
+// retakeKey takes a key for a job that may or may not have kept it.
+func (s *Store) retakeKey(ctx context.Context, r runner, tenant, key string, id int64) error {
+	probe := &fairlead.Job{Tenant: tenant, Key: key}
+	for {
+		if err := r.run(ctx, call{sql: s.sql.RetakeKey, args: []any{tenant, key, id}}); err != nil {
+			return err
+		}
+		holders, err := s.keyHolders(ctx, r, []*fairlead.Job{probe})
+		if err != nil {
+			return err
+		}
+		switch holder, held := holders[keyOf(probe)]; {
+		case held && holder == id:
+			return nil
+		case held:
+			return fairlead.KeyTaken(tenant, key, holder)
+		} // else given back meanwhile: try again
+	}
+}

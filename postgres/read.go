@@ -1,0 +1,153 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Get returns the job, or ErrNotFound.
+func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
+	jobs, err := s.find(ctx, fairlead.Filter{IDs: []int64{id}, Limit: 1})
+	if err != nil {
+		return nil, fmt.Errorf("get: %w", err)
+	}
+	if len(jobs) == 0 {
+		return nil, fairlead.NoSuchJob(id)
+	}
+	return jobs[0], nil
+}
+
+// Find returns the jobs that match, newest first.
+func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	if err := s.knowLanes(ctx, filter); err != nil {
+		return nil, fmt.Errorf("find: %w", err)
+	}
+	jobs, err := s.find(ctx, filter)
+	if err != nil {
+		return nil, fmt.Errorf("find: %w", err)
+	}
+	return jobs, nil
+}
+
+func (s *Store) find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	text, args := s.query.Find(filter)
+	if text == "" {
+		return nil, nil
+	}
+	var jobs []*fairlead.Job
+	unnamed := map[*fairlead.Job]int32{}
+	err := s.runPlain(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
+		job, lane, err := s.query.ScanJob(row)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, job)
+		if job.Kind == "" {
+			unnamed[job] = lane
+		}
+		return nil
+	}})
+	if err != nil || len(unnamed) == 0 {
+		return jobs, err
+	}
+	if err := s.refreshLanes(ctx, 0); err != nil {
+		return nil, err
+	}
+	for job, lane := range unnamed {
+		names, _ := s.lanes.Key(lane)
+		job.Queue, job.Tenant, job.Kind = names.Queue, names.Tenant, names.Kind
+	}
+	return jobs, nil
+}
+
+// knowLanes makes sure that a filter by names misses no lane made elsewhere.
+func (s *Store) knowLanes(ctx context.Context, filter fairlead.Filter) error {
+	if filter.Kinds == nil && filter.Queues == nil && filter.Tenants == nil {
+		return nil
+	}
+	return s.refreshLanes(ctx, 0)
+}
+
+// Tally counts the jobs that match by state.
+func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
+	if err := s.knowLanes(ctx, filter); err != nil {
+		return nil, fmt.Errorf("tally: %w", err)
+	}
+	tally := map[fairlead.State]int64{}
+	text, args := s.query.Tally(filter)
+	if text == "" {
+		return tally, nil
+	}
+	err := s.runPlain(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
+		var state string
+		var count int64
+		err := row.Scan(&state, &count)
+		tally[fairlead.State(state)] = count
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("tally: %w", err)
+	}
+	return tally, nil
+}
+
+// Attempts lists the recorded runs of a job, oldest first.
+func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
+	var attempts []fairlead.Attempt
+	err := s.run(ctx, call{sql: s.sql.Attempts, args: []any{id}, each: func(row sqlstore.Scanner) error {
+		var a fairlead.Attempt
+		var started, finished int64
+		err := row.Scan(&a.Run, &a.Fence, &a.Node, &started, &finished, &a.Reason, &a.Error)
+		a.StartedAt, a.FinishedAt = sqlstore.Time(started), sqlstore.Time(finished)
+		attempts = append(attempts, a)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("attempts: %w", err)
+	}
+	return attempts, nil
+}
+
+// Nodes lists the nodes that are alive and those not yet forgotten.
+func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	var nodes []fairlead.Node
+	err := s.runPlain(ctx, call{sql: s.sql.Nodes, each: func(row sqlstore.Scanner) error {
+		var n fairlead.Node
+		var raw []byte
+		var joined, beat, until int64
+		if err := row.Scan(&n.ID, &n.Name, &raw, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Dead); err != nil {
+			return err
+		}
+		var info nodeInfo
+		if err := json.Unmarshal(raw, &info); err != nil {
+			return fmt.Errorf("info of node %d: %w", n.ID, err)
+		}
+		n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
+		n.JoinedAt, n.LastBeat, n.Until = sqlstore.Time(joined), sqlstore.Time(beat), sqlstore.Time(until)
+		nodes = append(nodes, n)
+		return nil
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("nodes: %w", err)
+	}
+	return nodes, nil
+}
+
+// Pauses lists what is paused.
+func (s *Store) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
+	var pauses []fairlead.Pause
+	err := s.runPlain(ctx, call{sql: s.sql.Pauses, each: func(row sqlstore.Scanner) error {
+		var pause fairlead.Pause
+		err := row.Scan(&pause.Scope, &pause.Name)
+		pauses = append(pauses, pause)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("pauses: %w", err)
+	}
+	return pauses, nil
+}

@@ -1,0 +1,210 @@
+package postgres
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// answer is a Resolve as running.answer keeps it. Output is text inside, to
+// stay as it is byte for byte.
+type answer struct {
+	Move   fairlead.Move   `json:"move"`
+	Output *string         `json:"output,omitempty"`
+	Reason fairlead.Reason `json:"reason,omitempty"`
+	Error  string          `json:"error,omitempty"`
+	After  time.Duration   `json:"after,omitempty"`
+	At     int64           `json:"at,omitempty"`
+}
+
+func answerOf(a fairlead.Settlement) (answer, error) {
+	switch a.Move {
+	case fairlead.Succeed:
+		return answer{Move: a.Move, Output: jsonText(a.Output)}, nil
+	case fairlead.Fail:
+		return answer{Move: a.Move, Reason: a.Reason, Error: sqlstore.CleanText(a.Error)}, nil
+	case fairlead.Again:
+		return answer{Move: a.Move, Reason: a.Reason, Error: sqlstore.CleanText(a.Error), After: a.After, At: sqlstore.Micros(a.At)}, nil
+	}
+	message := fmt.Sprintf("is %q; an answer must be succeed, fail or again", a.Move)
+	return answer{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "move", Message: message}}}
+}
+
+func decodeAnswer(raw []byte) (answer, error) {
+	var a answer
+	if err := json.Unmarshal(raw, &a); err != nil {
+		return a, fmt.Errorf("kept answer: %w", err)
+	}
+	return a, nil
+}
+
+// settlement is the answer as a settlement of a running job.
+func (a answer) settlement(id, fence int64) fairlead.Settlement {
+	s := fairlead.Settlement{ID: id, Fence: fence, Move: a.Move, Reason: a.Reason, Error: a.Error, After: a.After, At: sqlstore.Time(a.At), FreeKey: true}
+	if a.Output != nil {
+		s.Output = json.RawMessage(*a.Output)
+	}
+	return s
+}
+
+// same tells whether two answers say the same. When a retry is due is not
+// part of what was said.
+func (a answer) same(b answer) bool {
+	sameOutput := a.Output == b.Output || a.Output != nil && b.Output != nil && *a.Output == *b.Output
+	return a.Move == b.Move && sameOutput && a.Reason == b.Reason && a.Error == b.Error
+}
+
+// Resolve answers for a waiting job.
+func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) error {
+	given, err := answerOf(settlement)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	res := resolving{Store: s, id: settlement.ID, fence: settlement.Fence, given: given}
+	for done := false; !done; {
+		err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+			res.retried = nil
+			done, err = res.try(ctx, r)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("resolve job %d: %w", settlement.ID, err)
+		}
+	}
+	if res.retried != nil {
+		s.waker.later()
+		s.waker.work(res.retried...)
+	}
+	return nil
+}
+
+type resolving struct {
+	*Store
+	id, fence int64
+	given     answer
+	retried   []int32 // its lane, if it is to run again
+}
+
+// try looks for the job where an answer may find it. It reports false if the
+// job was nowhere because it was on the move.
+func (r *resolving) try(ctx context.Context, in runner) (done bool, err error) {
+	for _, place := range []func(context.Context, runner) (bool, error){r.waiting, r.running, r.finished} {
+		if done, err = place(ctx, in); done || err != nil {
+			return done, err
+		}
+	}
+	return r.elsewhere(ctx, in)
+}
+
+func (r *resolving) waiting(ctx context.Context, in runner) (found bool, err error) {
+	var fence, deadline, now int64
+	err = in.run(ctx,
+		call{sql: r.sql.LockWaiting, args: []any{r.id}, each: func(row sqlstore.Scanner) error { return row.Scan(&fence, &deadline) }},
+		call{sql: r.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
+	switch {
+	case err != nil || fence == 0:
+		return false, err
+	case fence != r.fence:
+		return true, fairlead.ErrLeaseLost
+	case deadline < now:
+		return true, fairlead.ErrExpired
+	}
+	if r.given.Move == fairlead.Again {
+		args := []any{r.id, r.given.At, r.given.After.Microseconds(), string(r.given.Reason), r.given.Error}
+		return true, in.run(ctx, call{sql: r.sql.AnswerAgain, args: args, each: func(row sqlstore.Scanner) error {
+			r.retried = make([]int32, 1)
+			return row.Scan(&r.retried[0])
+		}})
+	}
+	outcome := sqlstore.OutcomeSucceeded
+	if r.given.Move == fairlead.Fail {
+		outcome = sqlstore.OutcomeFailed
+	}
+	args := []any{r.id, outcome, textOrNull(string(r.given.Reason)), textOrNull(r.given.Error), r.given.Output}
+	return true, in.run(ctx, call{sql: r.sql.AnswerFinish, args: args})
+}
+
+// running keeps an answer that came before the job's move to waiting.
+func (r *resolving) running(ctx context.Context, in runner) (found bool, err error) {
+	var fence int64
+	var kept []byte
+	err = in.run(ctx, call{sql: r.sql.LockRunning, args: []any{r.id}, each: func(row sqlstore.Scanner) error { return row.Scan(&fence, &kept) }})
+	switch {
+	case err != nil || fence == 0:
+		return false, err
+	case fence != r.fence:
+		return true, fairlead.ErrLeaseLost
+	case kept != nil:
+		before, err := decodeAnswer(kept)
+		if err == nil && !r.given.same(before) {
+			err = fmt.Errorf("it was answered differently: %w", fairlead.ErrConflict)
+		}
+		return true, err
+	}
+	raw, err := json.Marshal(r.given)
+	if err != nil {
+		return true, err
+	}
+	return true, in.run(ctx, call{sql: r.sql.KeepAnswer, args: []any{r.id, string(raw)}})
+}
+
+// finished compares with how the job ended.
+func (r *resolving) finished(ctx context.Context, in runner) (found bool, err error) {
+	var outcome int
+	var fence int64
+	var end answer
+	err = in.run(ctx, call{sql: r.sql.PastAnswer, args: []any{r.id}, each: func(row sqlstore.Scanner) error {
+		var output []byte
+		err := row.Scan(&fence, &outcome, &end.Reason, &end.Error, &output)
+		end.Output = jsonText(output)
+		return err
+	}})
+	if err != nil || outcome == 0 {
+		return false, err
+	}
+	switch outcome {
+	case sqlstore.OutcomeSucceeded:
+		end.Move = fairlead.Succeed
+	case sqlstore.OutcomeFailed:
+		end.Move = fairlead.Fail
+	}
+	switch {
+	case fence != r.fence:
+		return true, fairlead.ErrLeaseLost
+	case r.given.same(end):
+		return true, nil
+	case end.Reason == fairlead.ReasonDeadline:
+		return true, fairlead.ErrExpired
+	}
+	return true, fmt.Errorf("it is %s: %w", sqlstore.StateOf(outcome), fairlead.ErrConflict)
+}
+
+// elsewhere is for jobs that wait for another run: the lease is over, unless
+// it is this answer that ended it.
+func (r *resolving) elsewhere(ctx context.Context, in runner) (done bool, err error) {
+	var state fairlead.State
+	retried := false
+	err = in.run(ctx,
+		call{sql: r.sql.Place, args: []any{r.id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }},
+		call{sql: r.sql.PastRetry, args: []any{r.id, r.fence, string(r.given.Reason), r.given.Error}, each: func(sqlstore.Scanner) error {
+			retried = r.given.Move == fairlead.Again
+			return nil
+		}})
+	switch {
+	case err != nil:
+		return false, err
+	case state == "":
+		return true, fmt.Errorf("it does not exist: %w", fairlead.ErrNotFound)
+	case state != fairlead.Scheduled && state != fairlead.Ready:
+		return false, nil
+	case retried:
+		return true, nil
+	}
+	return true, fairlead.ErrLeaseLost
+}

@@ -1,0 +1,187 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// call is one statement and what to do with each of its rows.
+type call struct {
+	sql     string
+	args    []any
+	each    func(row sqlstore.Scanner) error // nil: its rows are not wanted
+	restart func()                           // before its rows: forgets those of a try that was undone
+}
+
+// runner runs statements in order. Each sees what was committed before it
+// began, and what those before it did.
+type runner interface {
+	run(ctx context.Context, calls ...call) error
+}
+
+// run makes the calls one transaction, in one round trip, and repeats it if
+// the server undid it for the sake of another.
+func (s *Store) run(ctx context.Context, calls ...call) error {
+	return s.runOn(ctx, s.pool, s.sql.Pin, calls)
+}
+
+// runPlain is run for statements that must not be pinned, because they read
+// whole tables or because there is nothing to plan.
+func (s *Store) runPlain(ctx context.Context, calls ...call) error {
+	return s.runOn(ctx, s.pool, "", calls)
+}
+
+// plainRunner is runPlain as a runner.
+type plainRunner struct {
+	*Store
+}
+
+func (r plainRunner) run(ctx context.Context, calls ...call) error { return r.runPlain(ctx, calls...) }
+
+func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, pin string, calls []call) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return sqlstore.Retry(ctx, transient, func() error {
+		batch := &pgx.Batch{}
+		var before, after []call
+		if s.wrap {
+			before, after = []call{{sql: "begin isolation level read committed"}}, []call{{sql: "commit"}}
+		}
+		if pin != "" {
+			before = append(before, call{sql: pin})
+		}
+		return send(ctx, pool, batch, before, calls, after)
+	})
+}
+
+type batchSender interface {
+	SendBatch(ctx context.Context, batch *pgx.Batch) pgx.BatchResults
+}
+
+// send makes groups of calls in one round trip. Outside of a transaction they
+// form one, which ends with the last of them.
+func send(ctx context.Context, sender batchSender, batch *pgx.Batch, groups ...[]call) (err error) {
+	for _, calls := range groups {
+		for _, c := range calls {
+			batch.Queue(c.sql, c.args...)
+		}
+	}
+	results := sender.SendBatch(ctx, batch)
+	defer func() {
+		// A failed commit shows only here.
+		if closeErr := results.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for _, calls := range groups {
+		for _, c := range calls {
+			if c.restart != nil {
+				c.restart()
+			}
+			if err := readResult(results, c.each); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func readResult(results pgx.BatchResults, each func(sqlstore.Scanner) error) error {
+	if each == nil {
+		_, err := results.Exec()
+		return err
+	}
+	rows, err := results.Query()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// transact runs several round trips in one transaction of the store's own. It
+// may run f more than once.
+func (s *Store) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return sqlstore.Retry(ctx, transient, func() error {
+		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.begin}, func(tx pgx.Tx) error {
+			return f(ctx, pgxRunner{tx})
+		})
+	})
+}
+
+// limit bounds a call by QueryTimeout, or by the caller's own earlier deadline.
+func (s *Store) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.options.QueryTimeout)
+}
+
+// transient tells deadlocks and serialization failures from other errors.
+func transient(err error) bool {
+	var refusal *pgconn.PgError
+	return errors.As(err, &refusal) && (refusal.Code == "40001" || refusal.Code == "40P01")
+}
+
+// badInput tells that the server refused a value, such as malformed JSON.
+func badInput(err error) bool {
+	var refusal *pgconn.PgError
+	return errors.As(err, &refusal) && strings.HasPrefix(refusal.Code, "22")
+}
+
+// pgxRunner runs statements inside a transaction of pgx.
+type pgxRunner struct {
+	tx pgx.Tx
+}
+
+func (r pgxRunner) run(ctx context.Context, calls ...call) error {
+	return send(ctx, r.tx, &pgx.Batch{}, calls)
+}
+
+// sqlRunner runs statements inside a transaction of database/sql.
+type sqlRunner struct {
+	tx *sql.Tx
+}
+
+func (r sqlRunner) run(ctx context.Context, calls ...call) error {
+	for _, c := range calls {
+		if err := r.one(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r sqlRunner) one(ctx context.Context, c call) (err error) {
+	if c.each == nil {
+		_, err := r.tx.ExecContext(ctx, c.sql, c.args...)
+		return err
+	}
+	rows, err := r.tx.QueryContext(ctx, c.sql, c.args...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closeErr := rows.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	for rows.Next() {
+		if err := c.each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

@@ -1,0 +1,298 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Settle moves running jobs on as their handlers decided.
+func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	settled, err := s.settleAll(ctx, settlements)
+	if err != nil {
+		return nil, fmt.Errorf("settle: %w", err)
+	}
+	return settled, nil
+}
+
+func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	all := newSettling(s, settlements)
+	var replacing []int
+	for i, a := range settlements {
+		if a.Replace != nil {
+			replacing = append(replacing, i)
+		} else {
+			all.open = append(all.open, i)
+		}
+	}
+	err := all.settle(ctx, s)
+	if badInput(err) {
+		// One of them carries what cannot be stored. It must not harm the others.
+		err = s.settleEach(ctx, all)
+	}
+	for _, i := range replacing {
+		err = errors.Join(err, s.settleReplacing(ctx, all, i))
+	}
+	if all.later {
+		s.waker.later()
+	}
+	s.waker.work(all.ready...)
+	return all.settled, err
+}
+
+// settleEach settles one by one.
+func (s *Store) settleEach(ctx context.Context, all *settling) error {
+	var failed error
+	for i, a := range all.asked {
+		if a.Replace != nil {
+			continue
+		}
+		one := newSettling(s, all.asked[i:i+1])
+		one.open = []int{0}
+		if err := one.settle(ctx, s); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("job %d: %w", a.ID, err))
+		}
+		all.adopt(i, one)
+	}
+	return failed
+}
+
+// settleReplacing ends a job and enqueues another in one transaction.
+func (s *Store) settleReplacing(ctx context.Context, all *settling, i int) error {
+	// Before the transaction: it must not wait for a second connection.
+	successor, err := s.successor(ctx, all.asked[i].Replace)
+	if err != nil {
+		return err
+	}
+	return s.transact(ctx, func(ctx context.Context, r runner) error { return all.settleReplacing(ctx, r, i, successor) })
+}
+
+// successor numbers a job that takes another's place; nil if it is invalid.
+func (s *Store) successor(ctx context.Context, job *fairlead.Job) (*newJobs, error) {
+	jobs := []*fairlead.Job{job}
+	if fairlead.NormalizeJobs(jobs) != nil {
+		return nil, nil
+	}
+	return s.number(ctx, jobs)
+}
+
+// settling is settlements on their way.
+type settling struct {
+	*Store
+	asked   []fairlead.Settlement
+	settled []fairlead.Settled // in step with asked
+	open    []int              // positions of those not settled yet
+	moved   map[int64]bool     // id → whether a wish cancelled it
+	ready   []int32            // lanes where jobs became ready
+	later   bool               // jobs were scheduled
+}
+
+func newSettling(s *Store, asked []fairlead.Settlement) *settling {
+	return &settling{Store: s, asked: asked, settled: make([]fairlead.Settled, len(asked)), moved: map[int64]bool{}}
+}
+
+// adopt takes over what became of the settlement at a position.
+func (t *settling) adopt(i int, one *settling) {
+	t.settled[i] = one.settled[0]
+	t.ready, t.later = append(t.ready, one.ready...), t.later || one.later
+}
+
+// settle moves all that is open.
+func (t *settling) settle(ctx context.Context, r runner) error {
+	if len(t.open) == 0 {
+		return nil
+	}
+	if err := t.move(ctx, r); err != nil {
+		return err
+	}
+	if err := t.answerEarly(ctx, r); err != nil {
+		return err
+	}
+	return t.retrace(ctx, r)
+}
+
+// move makes the moves of all open settlements and keeps open those whose
+// fence was not found running.
+func (t *settling) move(ctx context.Context, r runner) error {
+	var plain, finish, release, await []int
+	for _, i := range t.open {
+		switch a := &t.asked[i]; a.Move {
+		case fairlead.Succeed:
+			if a.Output == nil && a.Memo == nil && a.Progress == nil && !a.FreeKey {
+				plain = append(plain, i)
+			} else {
+				finish = append(finish, i)
+			}
+		case fairlead.Fail, fairlead.Drop:
+			finish = append(finish, i)
+		case fairlead.Again, fairlead.Snooze, fairlead.GiveUp:
+			release = append(release, i)
+		case fairlead.Wait:
+			await = append(await, i)
+		default:
+			return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "move", Message: fmt.Sprintf("of job %d is %q, which is none", a.ID, a.Move)}}}
+		}
+	}
+	count := 0
+	var calls []call
+	for _, group := range []struct {
+		positions []int
+		call      func([]int) call
+	}{
+		{plain, func(p []int) call { return t.succeedCall(p, &count) }},
+		{finish, t.finishCall}, {release, t.releaseCall}, {await, t.awaitCall},
+	} {
+		if len(group.positions) > 0 {
+			calls = append(calls, group.call(group.positions))
+		}
+	}
+	ready := len(t.ready)
+	calls[0].restart = func() {
+		clear(t.moved)
+		t.ready = t.ready[:ready]
+	}
+	if err := r.run(ctx, calls...); err != nil {
+		return err
+	}
+	missed := t.open[:0]
+	if count < len(plain) {
+		missed = append(missed, plain...)
+	}
+	for _, i := range slices.Concat(finish, release, await) {
+		cancelled, moved := t.moved[t.asked[i].ID]
+		switch {
+		case !moved:
+			missed = append(missed, i)
+		case cancelled:
+			t.settled[i] = fairlead.SettledCancelled
+		}
+		delete(t.moved, t.asked[i].ID) // a second settlement of the same job is another one
+	}
+	t.open = missed
+	return nil
+}
+
+// answerEarly settles those that wanted to wait by the answers that came
+// before.
+func (t *settling) answerEarly(ctx context.Context, r runner) error {
+	waits := map[int64]int{}
+	for _, i := range t.open {
+		if t.asked[i].Move == fairlead.Wait {
+			waits[t.asked[i].ID] = i
+		}
+	}
+	if len(waits) == 0 {
+		return nil
+	}
+	ids, fences := t.names(t.open)
+	early := newSettling(t.Store, nil)
+	var positions []int
+	err := r.run(ctx, call{sql: t.sql.EarlyAnswers, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
+		var id int64
+		var raw []byte
+		if err := row.Scan(&id, &raw); err != nil {
+			return err
+		}
+		i, waits := waits[id]
+		if !waits {
+			return nil
+		}
+		answer, err := decodeAnswer(raw)
+		if err != nil {
+			return err
+		}
+		asked := answer.settlement(id, t.asked[i].Fence)
+		asked.Memo, asked.Progress = t.asked[i].Memo, t.asked[i].Progress
+		early.open, positions = append(early.open, len(early.asked)), append(positions, i)
+		early.asked = append(early.asked, asked)
+		return nil
+	}})
+	if err != nil || len(early.asked) == 0 {
+		return err
+	}
+	early.settled = make([]fairlead.Settled, len(early.asked))
+	if err := early.settle(ctx, r); err != nil {
+		return err
+	}
+	for n, i := range positions {
+		t.settled[i] = early.settled[n]
+		t.open = slices.DeleteFunc(t.open, func(open int) bool { return open == i })
+	}
+	t.ready, t.later = append(t.ready, early.ready...), t.later || early.later
+	return nil
+}
+
+// retrace tells settlements that were made before, and whose answer was lost,
+// from those whose lease was lost.
+func (t *settling) retrace(ctx context.Context, r runner) error {
+	if len(t.open) == 0 {
+		return nil
+	}
+	ended := map[fairlead.Held]bool{}
+	ids, fences := t.names(t.open)
+	err := r.run(ctx, call{sql: t.sql.Retrace, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
+		var lease fairlead.Held
+		err := row.Scan(&lease.ID, &lease.Fence)
+		ended[lease] = true
+		return err
+	}})
+	if err != nil {
+		return err
+	}
+	for _, i := range t.open {
+		if !ended[fairlead.Held{ID: t.asked[i].ID, Fence: t.asked[i].Fence}] {
+			t.settled[i] = fairlead.SettledLost
+		}
+	}
+	t.open = nil
+	return nil
+}
+
+// settleReplacing makes one settlement and, if that moved the job now, enqueues
+// its successor. A successor that cannot be enqueued fails the job.
+func (t *settling) settleReplacing(ctx context.Context, r runner, i int, successor *newJobs) error {
+	one := newSettling(t.Store, []fairlead.Settlement{t.asked[i]})
+	err := r.run(ctx, call{sql: t.sql.Savepoint})
+	if err == nil {
+		one.open = []int{0}
+		err = one.move(ctx, r)
+	}
+	if err == nil && len(one.open) == 0 {
+		err = one.enqueueSuccessor(ctx, r, successor)
+	}
+	if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrInvalid) {
+		a := &one.asked[0]
+		a.Move, a.Output, a.Reason, a.Error = fairlead.Fail, nil, fairlead.ReasonError, "cannot be replaced: "+err.Error()
+		if err = r.run(ctx, call{sql: t.sql.ReturnToSavepoint}); err == nil {
+			one.open = []int{0}
+			err = one.move(ctx, r)
+		}
+	}
+	if err == nil {
+		err = one.retrace(ctx, r)
+	}
+	if err != nil {
+		return fmt.Errorf("job %d: %w", t.asked[i].ID, err)
+	}
+	t.adopt(i, one)
+	return nil
+}
+
+func (t *settling) enqueueSuccessor(ctx context.Context, r runner, successor *newJobs) error {
+	if successor == nil {
+		return fairlead.NormalizeJobs([]*fairlead.Job{t.asked[0].Replace})
+	}
+	successor = successor.part([]int{0}) // the caller may have to try again
+	if err := t.enqueueIn(ctx, r, successor); err != nil {
+		return err
+	}
+	successor.setIDs()
+	t.ready, t.later = append(t.ready, successor.lanes...), t.later || successor.scheduled()
+	return nil
+}

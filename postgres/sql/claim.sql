@@ -1,0 +1,153 @@
+-- name: share_pauses
+-- Keeps Pause from returning until the claim is over, and the claim from
+-- looking until a Pause is over. It is a statement of its own so that the
+-- snapshot of the claim is younger than the lock.
+-- Inputs: $1 key of the pauses' lock.
+-- Output: one row to be ignored.
+-- Locks: the pauses, shared.
+select pg_advisory_xact_lock_shared($1::bigint);
+
+-- name: claim
+-- Leases the first ready jobs of one lane to a node, if the node is alive and
+-- the pauses are those that the caller knows.
+--
+-- The fence is larger than any that these jobs had: an earlier fence was drawn
+-- by a claim whose lease had ended, and its end been committed, before the
+-- snapshot of this statement could show the job as ready; this one is drawn
+-- after the snapshot was taken, and the sequence only grows.
+-- Inputs: $1 at most so many, $2 solo, $3 node, $4 known pauses in order,
+--   $5 lane.
+-- Output: the leased jobs, in no order.
+-- Locks: the leased jobs and no others; passes over jobs locked by others.
+with picked as materialized (
+    delete from {{ready}}
+    where ctid = any (array(
+        select ctid from {{ready}}
+        where lane = $5::int and solo = $2::smallint
+          and exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
+          and array(select scope || ':' || name from {{pause}} order by scope, name) = $4::text[]
+        order by turn, start_by, id
+        limit $1::int
+        for update skip locked))
+    returning id, attempt, failures, crashes
+),
+leased as (
+    insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
+    select id, (select nextval('{{fence}}')), $3::bigint, (select {{now}}), $5::int, attempt + 1, failures, crashes from picked
+    returning id, fence, started_at, lane, attempt, failures, crashes
+)
+select l.id, l.fence, l.started_at, l.lane, l.attempt, l.failures, l.crashes,
+       j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
+from leased l
+left join {{job}} j on j.id = l.id
+left join {{memo}} m on m.id = l.id;
+
+-- name: claim_merged
+-- Leases the first ready jobs of several spans, parts of lanes, in their common
+-- order, as claim does for one lane. It chooses without locks and then locks in
+-- order what it takes: locking per span would hide jobs from others that are
+-- not taken here.
+--
+-- It looks at a few jobs of every span first. Only a span whose last job seen
+-- comes before the cut, behind which nothing will be taken, can hold more that
+-- belongs here, and is read on.
+-- Inputs: $1 to $4 as claim; per span: $5 lanes, $6 $7 $8 key (turn, start_by,
+--   id) to begin with, $9 last turn, $10 at most so many, $11 number of its room;
+--   $12 how many of each span to look at first, $13 how many to choose, $14 rooms.
+-- Output: how many were chosen, then as claim; one row of nulls if none was
+--   leased.
+-- Locks: as claim.
+with fit as materialized (
+    select exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
+       and array(select scope || ':' || name from {{pause}} order by scope, name) = $4::text[] as ok
+),
+first as materialized (
+    select s.lane, s.last_turn, s.most, s.room, k.spot, k.turn, k.start_by, k.id, k.place
+    from unnest($5::int[], $6::smallint[], $7::bigint[], $8::bigint[], $9::smallint[], $10::int[], $11::int[])
+        as s (lane, from_turn, from_start_by, from_id, last_turn, most, room)
+    cross join lateral (
+        select ctid as spot, turn, start_by, id, row_number() over (order by turn, start_by, id) as place
+        from {{ready}}
+        where lane = s.lane and solo = $2::smallint and turn <= s.last_turn
+          and (turn, start_by, id) >= (s.from_turn, s.from_start_by, s.from_id)
+        order by turn, start_by, id
+        limit least($12::int, s.most)
+    ) k
+),
+cut as materialized (
+    select turn, start_by, id from first order by turn, start_by, id offset $13::int - 1 limit 1
+),
+rest as materialized (
+    select f.room, k.spot, k.turn, k.start_by, k.id
+    from first f
+    left join cut c on true
+    cross join lateral (
+        select ctid as spot, turn, start_by, id
+        from {{ready}}
+        where lane = f.lane and solo = $2::smallint and turn <= f.last_turn
+          and (turn, start_by, id) > (f.turn, f.start_by, f.id)
+        order by turn, start_by, id
+        limit f.most - $12::int
+    ) k
+    where f.place = $12::int and f.most > $12::int
+      and (c.id is null or (f.turn, f.start_by, f.id) < (c.turn, c.start_by, c.id))
+),
+chosen as materialized (
+    {{choice}}
+),
+locked as materialized (
+    select r.ctid
+    from chosen c join {{ready}} r on r.ctid = c.spot
+    where (select ok from fit)
+    order by c.turn, c.start_by, c.id
+    limit $1::int
+    for update of r skip locked
+),
+picked as materialized (
+    delete from {{ready}} where ctid = any (array(select ctid from locked))
+    returning id, lane, attempt, failures, crashes
+),
+leased as (
+    insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
+    select id, (select nextval('{{fence}}')), $3::bigint, (select {{now}}), lane, attempt + 1, failures, crashes from picked
+    returning id, fence, started_at, lane, attempt, failures, crashes
+)
+select t.chosen, l.id, l.fence, l.started_at, l.lane, l.attempt, l.failures, l.crashes,
+       j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
+from (select count(*)::int as chosen from chosen) t
+left join leased l on true
+left join {{job}} j on j.id = l.id
+left join {{memo}} m on m.id = l.id;
+
+-- name: choose_first
+-- The choice of claim_merged, unless a kind of several lanes has little room.
+select spot, turn, start_by, id
+from (select spot, turn, start_by, id from first union all select spot, turn, start_by, id from rest) seen
+order by turn, start_by, id
+limit $13::int;
+
+-- name: choose_by_room
+-- The choice of claim_merged if rooms must be counted over several lanes.
+-- Passing over jobs without room may lead behind the cut, where a span that was
+-- not read on may hide something: nothing is chosen from there on.
+select spot, turn, start_by, id
+from (
+    select spot, turn, start_by, id, room, row_number() over (partition by room order by turn, start_by, id) as place
+    from (select spot, turn, start_by, id, room from first union all select spot, turn, start_by, id, room from rest) seen
+) r
+where place <= ($14::int[])[room]
+  and not exists (
+      select from first f left join cut c on true
+      where f.place = $12::int and f.most > $12::int and (f.turn, f.start_by, f.id) >= (c.turn, c.start_by, c.id)
+        and (f.turn, f.start_by, f.id) < (r.turn, r.start_by, r.id)
+  )
+order by turn, start_by, id
+limit $13::int;
+
+-- name: standing
+-- Why a claim came back empty: whether the node is alive and what is paused.
+-- Inputs: $1 node.
+-- Output: alive, pauses in order.
+-- Locks: none.
+select exists (select from {{node}} where id = $1::bigint and not dead and lease_until > {{now}}),
+       array(select scope || ':' || name from {{pause}} order by scope, name);

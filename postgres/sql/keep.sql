@@ -1,0 +1,128 @@
+-- name: promote
+-- Makes due scheduled jobs ready, earliest first.
+-- Inputs: $1 at most so many.
+-- Output: lane, count.
+-- Locks: the moved jobs, and shared their job rows, whose turn and start_by
+--   another transaction may just have changed; passes over jobs locked by others.
+with moved as materialized (
+    delete from {{later}}
+    where ctid = any (array(
+        select ctid from {{later}} where not_before <= (select {{now}}) order by not_before, id limit $1::int for update skip locked))
+    returning id, lane, attempt, failures, crashes
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select m.lane, (m.crashes >= {{solo_after}})::int, j.turn, j.start_by, m.id, m.attempt, m.failures, m.crashes
+    from moved m join {{job}} j on j.id = m.id
+    for share of j
+)
+select lane, count(*) from moved group by lane;
+
+-- name: next_due
+-- How long it is until the next scheduled job is due.
+-- Output: microseconds, not negative; null if there is none.
+-- Locks: none.
+select case when min(not_before) is not null then greatest(min(not_before) - (select {{now}}), 0) end from {{later}};
+
+-- name: mark_dead
+-- Declares nodes dead whose lease has run out. Committed by itself before
+-- anything is taken from them.
+-- Output: how many.
+-- Locks: those nodes.
+with marked as (
+    update {{node}} set dead = true where not dead and lease_until <= (select {{now}}) returning 1
+)
+select count(*) from marked;
+
+-- name: reap
+-- Takes jobs back from nodes that are dead or unknown. Each gets its crash
+-- logged and becomes ready, or ends.
+-- Inputs: $1 at most so many, $2 crashes that a job survives.
+-- Output: lane, fate ('ready', 'poisoned' or 'cancelled'), count.
+-- Locks: the moved jobs, shared their job rows, keys of those that end; passes
+--   over jobs locked by others.
+with moved as materialized (
+    delete from {{running}}
+    where ctid = any (array(
+        select r.ctid from {{running}} r
+        where not exists (select from {{node}} n where n.id = r.node and not n.dead)
+        limit $1::int
+        for update of r skip locked))
+    returning id, fence, node, started_at, lane, attempt, failures, crashes + 1 as crashes, wish
+),
+judged as materialized (
+    select m.*, j.turn, j.start_by, j.job_key, j.flags,
+           case when m.wish is not null or j.flags & 2 <> 0 then 'cancelled' when m.crashes > $2::int then 'poisoned' else 'ready' end as fate,
+           'node ' || m.node || ' died' as story
+    from moved m join {{job}} j on j.id = m.id
+    for share of j
+),
+logged as (
+    insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
+    select id, attempt, fence, node, started_at, (select {{now}}), 'crash', story from judged
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select lane, (crashes >= {{solo_after}})::int, turn, start_by, id, attempt, failures, crashes from judged where fate = 'ready'
+),
+ended as (
+    insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
+    select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes,
+           case fate when 'poisoned' then 2 else 3 end,
+           case when fate = 'poisoned' then 'poison' when wish is null then 'crash' end,
+           case fate when 'poisoned' then 'running in ' || crashes || ' crashes without progress' else coalesce(wish, story) end
+    from judged where fate <> 'ready'
+),
+freed as (
+    delete from {{jobkey}} k
+    using judged d, {{lane}} l
+    where d.fate <> 'ready' and d.job_key is not null and d.flags & 1 = 0
+      and l.id = d.lane and k.tenant = l.tenant and k.job_key = d.job_key and k.id = d.id
+)
+select lane, fate, count(*) from judged group by lane, fate;
+
+-- name: expire
+-- Fails waiting jobs whose deadline has passed.
+-- Inputs: $1 at most so many.
+-- Output: how many.
+-- Locks: the moved jobs, their keys; passes over jobs locked by others.
+with moved as materialized (
+    delete from {{waiting}}
+    where ctid = any (array(
+        select ctid from {{waiting}} where deadline < (select {{now}}) order by deadline, id limit $1::int for update skip locked))
+    returning id, fence, node, started_at, lane, attempt, failures + 1 as failures, crashes
+),
+ended as (
+    insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
+    select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes, 2, 'deadline', 'no answer came in time' from moved
+),
+logged as (
+    insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
+    select id, attempt, fence, node, started_at, (select {{now}}), 'deadline', 'no answer came in time' from moved
+),
+freed as (
+    delete from {{jobkey}} k
+    using moved d, {{job}} j, {{lane}} l
+    where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
+      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+)
+select count(*) from moved;
+
+-- name: prune
+-- Takes finished jobs that are old enough out of their place, to be forgotten.
+-- Deletes only what it has locked, so that a job that is being re-opened stays.
+-- Inputs: $1 at most so many, $2 outcome, $3 retention in microseconds.
+-- Output: ids.
+-- Locks: the deleted rows; passes over jobs locked by others.
+delete from {{done}}
+where ctid = any (array(
+    select ctid from {{done}} where outcome = $2::smallint and finished_at < (select {{now}}) - $3::bigint limit $1::int for update skip locked))
+returning id;
+
+-- name: prune_nodes
+-- Forgets nodes that have long been dead and hold nothing any more.
+-- Inputs: $1 microseconds since the last beat.
+-- Locks: the deleted rows.
+delete from {{node}} n
+where (n.dead or n.lease_until <= (select {{now}})) and n.last_beat < (select {{now}}) - $1::bigint
+  and not exists (select from {{running}} r where r.node = n.id);

@@ -1,0 +1,41 @@
+-- name: join
+-- Registers a node.
+-- Inputs: $1 name, $2 info, $3 idle, $4 queued, $5 lease in microseconds.
+-- Output: its id.
+-- Locks: the inserted row.
+insert into {{node}} (joined_at, last_beat, lease_until, idle, queued, dead, name, info)
+select now, now, now + $5::bigint, $3::int, $4::int, false, $1::text, $2::json from (select {{now}} as now) clock
+returning id;
+
+-- name: beat
+-- Extends the lease of a node that is alive: the opposite of what mark_dead
+-- asks, on the same row, so that exactly one of them wins. The clock is read
+-- again if the row had to be waited for.
+-- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued.
+-- Output: the time of the beat; no row if the node is not alive.
+-- Locks: the node.
+update {{node}}
+set lease_until = {{now}} + $2::bigint, last_beat = {{now}}, idle = $3::int, queued = $4::int
+where id = $1::bigint and not dead and lease_until > {{now}}
+returning last_beat;
+
+-- name: wishes
+-- The running jobs of a node that somebody asked to stop.
+-- Inputs: $1 node.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}} where node = $1::bigint and wish is not null;
+
+-- name: leave
+-- Ends the lease of a node.
+-- Inputs: $1 node.
+-- Locks: the node.
+update {{node}} set dead = true where id = $1::bigint;
+
+-- name: held
+-- The jobs leased to a node. It reads all of running, which is as small as the
+-- nodes' slots together: an index would cost every claim and settle.
+-- Inputs: $1 node.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}} where node = $1::bigint;

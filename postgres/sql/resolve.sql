@@ -1,0 +1,88 @@
+-- name: lock_waiting
+-- Holds a waiting job for its answer.
+-- Inputs: $1 id.
+-- Output: fence, deadline.
+-- Locks: the job.
+select fence, deadline from {{waiting}} where id = $1::bigint for update;
+
+-- name: lock_running
+-- Holds a running job for an answer that comes early.
+-- Inputs: $1 id.
+-- Output: fence, answer or null.
+-- Locks: the job.
+select fence, answer from {{running}} where id = $1::bigint for update;
+
+-- name: keep_answer
+-- Keeps an early answer for the job's move to waiting.
+-- Inputs: $1 id, locked by lock_running, $2 answer.
+-- Locks: the job.
+update {{running}} set answer = $2::json where id = $1::bigint;
+
+-- name: past_answer
+-- How a finished job ended, to be compared with an answer.
+-- Inputs: $1 id.
+-- Output: fence, outcome, reason, error, output.
+-- Locks: none.
+select fence, outcome, coalesce(reason, ''), coalesce(error, ''), output from {{done}} where id = $1::bigint;
+
+-- name: past_retry
+-- Whether a run was recorded as failed in this way.
+-- Inputs: $1 id, $2 fence, $3 reason, $4 error.
+-- Output: one row if so.
+-- Locks: none.
+select 1 from {{attempt}} where id = $1::bigint and fence = $2::bigint and reason = $3::text and error = $4::text;
+
+-- name: answer_finish
+-- Ends a waiting job as its answer says.
+-- Inputs: $1 id, locked by lock_waiting, $2 outcome, $3 reason, $4 error,
+--   $5 output.
+-- Output: its lane.
+-- Locks: the job, its key.
+with moved as materialized (
+    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures, crashes
+),
+ended as (
+    insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error, output)
+    select id, fence, node, started_at, {{now}}, lane, attempt, failures + ($2::int = 2)::int, crashes, $2::int, $3::text, $4::text, $5::json from moved
+),
+logged as (
+    insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
+    select id, attempt, fence, node, started_at, {{now}}, coalesce($3::text, ''), coalesce($4::text, '') from moved where $2::int = 2
+),
+freed as (
+    delete from {{jobkey}} k
+    using moved d, {{job}} j, {{lane}} l
+    where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
+      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+)
+select lane from moved;
+
+-- name: answer_again
+-- Takes a waiting job back for another run, as its answer says.
+-- Inputs: $1 id, locked by lock_waiting, $2 due time or 0, $3 microseconds
+--   until due, $4 reason, $5 error.
+-- Output: its lane.
+-- Locks: the job; shared, its job row.
+with moved as materialized (
+    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures + 1 as failures, crashes
+),
+clock as materialized (
+    select now, case $2::bigint when 0 then now + $3::bigint else $2::bigint end as due
+    from (select {{now}} as now from (select count(*) from moved) after_locking) c
+),
+postponed as (
+    insert into {{later}} (id, not_before, lane, attempt, failures, crashes)
+    select id, due, lane, attempt, failures, crashes from moved, clock where due > now
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select m.lane, (m.crashes >= {{solo_after}})::int, j.turn, j.start_by, m.id, m.attempt, m.failures, m.crashes
+    from clock, moved m join {{job}} j on j.id = m.id
+    where due <= now
+    for share of j
+),
+logged as (
+    insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
+    select id, attempt, fence, node, started_at, now, coalesce($4::text, ''), coalesce($5::text, '') from moved, clock
+)
+select lane from moved;

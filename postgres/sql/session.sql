@@ -1,0 +1,73 @@
+-- name: pin
+-- Bounds and pins the statements that follow in the same transaction. Every
+-- table is reached through an index from a known set of keys, so the one right
+-- plan is known; without this a plan made while a table was still empty, or
+-- had no statistics, can scan it for as long as the session lives. With
+-- sequential scans made expensive, costs would also call for jit.
+-- Output: one row to be ignored.
+-- Locks: none.
+select set_config('statement_timeout', '{{timeout}}', true),
+       set_config('plan_cache_mode', 'force_generic_plan', true),
+       set_config('jit', 'off', true),
+       set_config('enable_seqscan', 'off', true),
+       set_config('enable_bitmapscan', 'off', true),
+       set_config('enable_hashjoin', 'off', true),
+       set_config('enable_mergejoin', 'off', true);
+
+-- name: now
+-- The database's clock.
+-- Output: microseconds.
+-- Locks: none.
+select {{now}};
+
+-- name: notify
+-- Tells the other processes. Never part of a transaction that does work: the
+-- commit of a notification is serialized over the whole server.
+-- Inputs: $1 channel, $2 message.
+-- Output: one row to be ignored.
+-- Locks: none.
+select pg_notify($1, $2);
+
+-- name: add_lanes
+-- Creates lanes that do not exist yet.
+-- Inputs: $1 queues, $2 tenants, $3 kinds; in step.
+-- Locks: inserted rows.
+insert into {{lane}} (queue, tenant, kind)
+select queue, tenant, kind
+from unnest($1::text[], $2::text[], $3::text[]) as l (queue, tenant, kind)
+order by 1, 2, 3
+on conflict do nothing;
+
+-- name: named_lanes
+-- Looks lanes up by name. It is a statement of its own after add_lanes, whose
+-- snapshot cannot see the lanes that another process won.
+-- Inputs: $1 queues, $2 tenants, $3 kinds; in step.
+-- Output: id, queue, tenant, kind.
+-- Locks: none.
+select l.id, l.queue, l.tenant, l.kind
+from unnest($1::text[], $2::text[], $3::text[]) as n (queue, tenant, kind)
+join {{lane}} l on l.queue = n.queue and l.tenant = n.tenant and l.kind = n.kind;
+
+-- name: lanes_above
+-- Lists lanes that may be new.
+-- Inputs: $1 id up to which all lanes are known.
+-- Output: id, queue, tenant, kind.
+-- Locks: none.
+select id, queue, tenant, kind from {{lane}} where id > $1;
+
+-- name: take_ids
+-- Reserves blocks of job ids. Sequences never give back what a rollback undid.
+-- Inputs: $1 number of blocks.
+-- Output: first id of each block.
+-- Locks: none.
+select nextval('{{jobid}}') from generate_series(1, $1::int);
+
+-- name: savepoint
+-- Marks where to return to if what follows cannot be done.
+-- Locks: none.
+savepoint fairlead;
+
+-- name: return_to_savepoint
+-- Undoes what was done since savepoint.
+-- Locks: none.
+rollback to savepoint fairlead;

@@ -1,0 +1,145 @@
+package postgres
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+//go:embed sql/*.sql migrations/*.sql
+var files embed.FS
+
+// statements are those of sql/*.sql, with the names of this store's tables.
+type statements struct {
+	Pin        string `sql:"pin"`
+	Now        string `sql:"now"`
+	Notify     string `sql:"notify"`
+	AddLanes   string `sql:"add_lanes"`
+	NamedLanes string `sql:"named_lanes"`
+	LanesAbove string `sql:"lanes_above"`
+	TakeIDs    string `sql:"take_ids"`
+
+	Savepoint         string `sql:"savepoint"`
+	ReturnToSavepoint string `sql:"return_to_savepoint"`
+
+	SchemaExists     string `sql:"schema_exists"`
+	CreateSchema     string `sql:"create_schema"`
+	MigrationsExist  string `sql:"migrations_exist"`
+	CreateMigrations string `sql:"create_migrations"`
+	Applied          string `sql:"applied"`
+	Record           string `sql:"record"`
+	LockMigrations   string `sql:"lock_migrations"`
+
+	Enqueue      string `sql:"enqueue"`
+	EnqueueMixed string `sql:"enqueue_mixed"`
+	EnqueueKeyed string `sql:"enqueue_keyed"`
+	KeyHolders   string `sql:"key_holders"`
+
+	SharePauses  string `sql:"share_pauses"`
+	Claim        string `sql:"claim"`
+	ClaimMerged  string `sql:"claim_merged"`
+	ChooseFirst  string `sql:"choose_first"`
+	ChooseByRoom string `sql:"choose_by_room"`
+	Standing     string `sql:"standing"`
+
+	Succeed      string `sql:"succeed"`
+	Finish       string `sql:"finish"`
+	Release      string `sql:"release"`
+	Await        string `sql:"await"`
+	EarlyAnswers string `sql:"early_answers"`
+	Retrace      string `sql:"retrace"`
+	Save         string `sql:"save"`
+
+	Place           string `sql:"place"`
+	CancelLater     string `sql:"cancel_later"`
+	CancelReady     string `sql:"cancel_ready"`
+	CancelWaiting   string `sql:"cancel_waiting"`
+	Wish            string `sql:"wish"`
+	LockDone        string `sql:"lock_done"`
+	RetakeKey       string `sql:"retake_key"`
+	Reopen          string `sql:"reopen"`
+	RescheduleLater string `sql:"reschedule_later"`
+	RescheduleReady string `sql:"reschedule_ready"`
+	RunNow          string `sql:"run_now"`
+	TurnReady       string `sql:"turn_ready"`
+	TurnLater       string `sql:"turn_later"`
+	TurnRunning     string `sql:"turn_running"`
+	TurnWaiting     string `sql:"turn_waiting"`
+	DeleteLater     string `sql:"delete_later"`
+	DeleteReady     string `sql:"delete_ready"`
+	DeleteDone      string `sql:"delete_done"`
+	Forget          string `sql:"forget"`
+	ExcludeClaims   string `sql:"exclude_claims"`
+	Pause           string `sql:"pause"`
+	Resume          string `sql:"resume"`
+
+	LockWaiting  string `sql:"lock_waiting"`
+	LockRunning  string `sql:"lock_running"`
+	KeepAnswer   string `sql:"keep_answer"`
+	PastAnswer   string `sql:"past_answer"`
+	PastRetry    string `sql:"past_retry"`
+	AnswerFinish string `sql:"answer_finish"`
+	AnswerAgain  string `sql:"answer_again"`
+
+	Join   string `sql:"join"`
+	Beat   string `sql:"beat"`
+	Wishes string `sql:"wishes"`
+	Leave  string `sql:"leave"`
+	Held   string `sql:"held"`
+
+	Promote    string `sql:"promote"`
+	NextDue    string `sql:"next_due"`
+	MarkDead   string `sql:"mark_dead"`
+	Reap       string `sql:"reap"`
+	Expire     string `sql:"expire"`
+	Prune      string `sql:"prune"`
+	PruneNodes string `sql:"prune_nodes"`
+
+	Attempts string `sql:"attempts"`
+	Nodes    string `sql:"nodes"`
+	Pauses   string `sql:"pauses"`
+}
+
+const choice = "{{choice}}"
+
+const databaseClock = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
+
+// plainName is what a schema or prefix may be made of, so that neither needs
+// escaping wherever it stands.
+var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,39}$`)
+
+func checkNames(schema, prefix string) error {
+	for what, name := range map[string]string{"schema": schema, "prefix": prefix} {
+		if !plainName.MatchString(name) {
+			return fmt.Errorf("%s %q: use 1 to 40 letters, digits and underscores, not starting with a digit", what, name)
+		}
+	}
+	return nil
+}
+
+// expander names the tables. The choice of claim_merged is filled in later.
+func expander(schema string, options Options) sqlstore.Expander {
+	now := options.Now
+	if now == "" {
+		now = databaseClock
+	}
+	return func(name string) string {
+		switch name {
+		case "now":
+			return now
+		case "schema":
+			return `"` + schema + `"`
+		case "timeout":
+			return strconv.FormatInt(options.QueryTimeout.Milliseconds(), 10)
+		case "solo_after":
+			return strconv.Itoa(fairlead.SoloAfter)
+		case "choice":
+			return choice
+		}
+		return `"` + schema + `"."` + options.Prefix + name + `"`
+	}
+}

@@ -1,0 +1,97 @@
+// Package postgres keeps jobs in PostgreSQL, version 13 or newer.
+//
+// Every move of jobs is one statement, and the statements of one call travel
+// together in one round trip as one transaction, so that no transaction is
+// ever left open while a process does something else. It works through
+// PgBouncer in transaction mode: nothing is kept in a session. Poolers that
+// cannot keep prepared statements need default_query_exec_mode=exec in the
+// URL, and those that cannot LISTEN need Options.ListenURL.
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Options of a store. The zero value is useful.
+type Options struct {
+	// Prefix of the names of all tables and sequences; default "fairlead_".
+	Prefix string
+	// Schema that holds them, created if it does not exist; default: the first
+	// of the connection's search path.
+	Schema string
+	// NoMigrate forbids Open to create or change tables. It then fails if they
+	// are not current.
+	NoMigrate bool
+	// SchemaOnly opens whatever schema there is; only Migrate, Schema, Script and
+	// Close may then be called.
+	SchemaOnly bool
+	// QueryTimeout bounds every query; default 30s.
+	QueryTimeout time.Duration
+	// IdleLimit is how long the server lets a transaction of this store sit idle
+	// before it ends it, in case the process was stopped in the middle;
+	// default 5s. It should not be longer than half of the nodes' lease.
+	IdleLimit time.Duration
+	// ListenURL is where to LISTEN for other processes' wakes, if not at the
+	// store's own URL: a pooler in transaction mode cannot pass them on. "-"
+	// turns listening off; nodes then find work of other processes by polling.
+	ListenURL string
+	// Now is an SQL expression, in microseconds since 1970, that stands for the
+	// database's clock in tests.
+	Now string
+}
+
+// Store is a fairlead.Store on PostgreSQL.
+type Store struct {
+	options    Options
+	pool       *pgxpool.Pool
+	beats      *pgxpool.Pool // its own connections: a busy pool must not delay a beat
+	sql        statements
+	migrations []sqlstore.Migration
+	schema     string // resolved name
+	begin      string // starts a transaction of several round trips
+	wrap       bool   // pipelines need an explicit isolation level
+	pauseLock  int64  // key of the advisory lock between Pause and Claim
+
+	query   *sqlstore.Query
+	lanes   laneCache
+	ids     *sqlstore.IDs
+	pauses  pauseCache
+	merges  mergeState
+	waker   *waker
+	ear     *ear
+	closing sync.Once
+}
+
+var (
+	_ fairlead.Store    = (*Store)(nil)
+	_ fairlead.Migrator = (*Store)(nil)
+)
+
+// Close releases the store's connections.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.ear.close()
+		s.waker.close()
+		s.beats.Close()
+		s.pool.Close()
+	})
+	return nil
+}
+
+// Now is the database's clock.
+func (s *Store) Now(ctx context.Context) (time.Time, error) {
+	var now int64
+	err := s.run(ctx, call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read the database's clock: %w", err)
+	}
+	return sqlstore.Time(now), nil
+}

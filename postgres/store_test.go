@@ -1,0 +1,144 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(t *testing.T) *storetest.Harness { return newHarness(t, testdb.Postgres(t), Options{}) })
+}
+
+// TestStoreElsewhere is the contract under another schema and prefix, in a
+// session that is far from UTC and stricter than usual, with transactions of
+// database/sql.
+func TestStoreElsewhere(t *testing.T) {
+	open := func(t *testing.T) *storetest.Harness {
+		at := testdb.Postgres(t)
+		for _, setting := range []string{"timezone = 'Asia/Kolkata'", "default_transaction_isolation = 'repeatable read'"} {
+			_, err := connect(t, at).Exec(t.Context(), "do $$ begin execute format('alter database %I set "+strings.ReplaceAll(setting, "'", "''")+"', current_database()); end $$")
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		h := newHarness(t, at, Options{Schema: "Elsewhere", Prefix: "f2_"})
+		h.Begin = func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginSQL(t, at, s.(*Store)) }
+		return h
+	}
+	storetest.RunContract(t, open)
+	storetest.RunTraps(t, open)
+}
+
+// TestStoreThroughPgBouncer is the contract through a pooler in transaction
+// mode that knows no prepared statements, and cannot pass notifications on.
+func TestStoreThroughPgBouncer(t *testing.T) {
+	open := func(t *testing.T) *storetest.Harness {
+		direct := testdb.Postgres(t)
+		pooled := withParams(t, testdb.PgBouncer(t, direct), "default_query_exec_mode", "exec")
+		return newHarness(t, pooled, Options{ListenURL: direct})
+	}
+	storetest.RunContract(t, open)
+	storetest.RunTraps(t, open)
+}
+
+// newHarness makes a harness of an empty database, with a clock that is a
+// table.
+func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
+	t.Helper()
+	conn := connect(t, at)
+	exec := func(sql string, args ...any) {
+		t.Helper()
+		if _, err := conn.Exec(context.WithoutCancel(t.Context()), sql, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("create table public.test_clock (us bigint not null)")
+	exec("insert into public.test_clock values ($1)", time.Date(2031, 5, 6, 7, 8, 9, 123456000, time.UTC).UnixMicro())
+	options.Now = "(select us from public.test_clock)"
+	steps := make(chan struct{}, 1) // one connection, one user at a time
+	return &storetest.Harness{
+		Open: func(t testing.TB) fairlead.Store { return open(t, at, options) },
+		Advance: func(d time.Duration) {
+			steps <- struct{}{}
+			defer func() { <-steps }()
+			exec("update public.test_clock set us = us + $1", d.Microseconds())
+		},
+		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },
+	}
+}
+
+func open(t testing.TB, at string, options Options) *Store {
+	t.Helper()
+	store, err := OpenWith(t.Context(), at, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func connect(t testing.TB, at string) *pgx.Conn {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func beginPgx(t testing.TB, at string, s *Store) storetest.Transaction {
+	t.Helper()
+	tx, err := connect(t, at).Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storetest.Transaction{
+		Tx:       s.Tx(tx),
+		Commit:   func() error { return tx.Commit(t.Context()) },
+		Rollback: func() error { return tx.Rollback(t.Context()) },
+	}
+}
+
+func beginSQL(t testing.TB, at string, s *Store) storetest.Transaction {
+	t.Helper()
+	db, err := sql.Open("pgx", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storetest.Transaction{Tx: s.SQLTx(tx), Commit: tx.Commit, Rollback: tx.Rollback}
+}
+
+func withParams(t testing.TB, at string, pairs ...string) string {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	for i := 0; i < len(pairs); i += 2 {
+		query.Set(pairs[i], pairs[i+1])
+	}
+	u.RawQuery = query.Encode()
+	return u.String()
+}

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Tx is the store inside a transaction of pgx. Ids and lanes come from
+// connections of the store's own, so that the transaction's end does not
+// matter to them. Nothing is assumed of its isolation level; stricter ones than
+// READ COMMITTED may make a call fail with a serialization failure, which is
+// the caller's to retry as always.
+func (s *Store) Tx(tx pgx.Tx) fairlead.Tx { return &callerTx{store: s, in: pgxRunner{tx}} }
+
+// SQLTx is Tx for a transaction of database/sql with the driver of pgx.
+func (s *Store) SQLTx(tx *sql.Tx) fairlead.Tx { return &callerTx{store: s, in: sqlRunner{tx}} }
+
+type callerTx struct {
+	store *Store
+	in    runner
+	lanes []int32 // of jobs that became ready so far
+	later bool    // jobs were scheduled
+}
+
+func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	ctx, cancel := t.store.limit(ctx)
+	defer cancel()
+	fresh, err := t.store.number(ctx, jobs)
+	if err == nil {
+		err = t.store.enqueueIn(ctx, t.in, fresh)
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
+	fresh.setIDs()
+	t.lanes, t.later = append(t.lanes, fresh.distinctLanes()...), t.later || fresh.scheduled()
+	return nil
+}
+
+func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	ctx, cancel := t.store.limit(ctx)
+	defer cancel()
+	all := newSettling(t.store, settlements)
+	for i, a := range settlements {
+		if a.Replace == nil {
+			all.open = append(all.open, i)
+		}
+	}
+	err := all.settle(ctx, t.in)
+	for i, a := range settlements {
+		if err == nil && a.Replace != nil {
+			var successor *newJobs
+			if successor, err = t.store.successor(ctx, a.Replace); err == nil {
+				err = all.settleReplacing(ctx, t.in, i, successor)
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("settle: %w", err)
+	}
+	t.lanes, t.later = append(t.lanes, all.ready...), t.later || all.later
+	return all.settled, nil
+}
+
+func (t *callerTx) Wake() {
+	if t.later {
+		t.store.waker.later()
+	}
+	t.store.waker.work(t.lanes...)
+	t.lanes, t.later = nil, false
+}

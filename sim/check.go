@@ -1,0 +1,206 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Record is all that is known of a run when it is over.
+type Record struct {
+	Lease    time.Duration    // of the nodes
+	Patience time.Duration    // how much later than two leases a recovery may be; see Recovery
+	Expected map[int64]Ending // every job that was enqueued, and how its plan ends
+	Events   []Event          // all histories, ordered by time
+	Samples  []Sample         // what the database showed meanwhile, in order
+	Final    []Final          // what the database holds in the end
+}
+
+// Ending is how a job ends.
+type Ending struct {
+	State  fairlead.State
+	Reason fairlead.Reason
+}
+
+// Final is where a job stands in the end.
+type Final struct {
+	Ending
+	Job      int64
+	Fence    int64
+	Attempt  int
+	Finished Instant // the database's clock
+}
+
+// Sample is one look at the database during the run.
+type Sample struct {
+	DB      Instant
+	Jobs    int64 // in all states together
+	Running map[int64]int64
+	Idle    int // free slots of the living nodes, as they last reported
+}
+
+// Violation is one broken rule.
+type Violation struct {
+	Rule string
+	Job  int64 // zero if it is not about one job
+	Text string
+}
+
+// String names the rule first.
+func (v Violation) String() string {
+	if v.Job == 0 {
+		return v.Rule + ": " + v.Text
+	}
+	return fmt.Sprintf("%s: job %d: %s", v.Rule, v.Job, v.Text)
+}
+
+// The rules; the package documentation says what they mean.
+const (
+	NothingLost    = "nothing lost"
+	FencesGrow     = "fences grow"
+	OneLiveLease   = "one live lease"
+	ZombiesRefused = "zombies refused"
+	LivingBelieved = "living believed"
+	SoonRecovered  = "recovery"
+	PatientReapers = "patient reapers"
+	OnePlace       = "one place"
+)
+
+// Verdict is what Check found.
+type Verdict struct {
+	Violations []Violation
+	Figures    Figures
+}
+
+// Check judges a run.
+func Check(r Record) Verdict {
+	c := &check{Record: r, stories: map[int64]*story{}, leases: leasesOf(r)}
+	for _, e := range r.Events {
+		switch e.What {
+		case Killed:
+			c.kills = append(c.kills, e)
+		case Resumed:
+			c.resumes = append(c.resumes, e)
+		}
+		c.tell(e)
+	}
+	for _, s := range c.stories {
+		s.order()
+	}
+	c.figures.count(r)
+	c.nothingLost()
+	for _, job := range c.jobs() {
+		s := c.stories[job]
+		c.fencesGrow(job, s)
+		c.oneLiveLease(job, s)
+		c.zombiesRefused(job, s)
+		c.livingBelieved(job, s)
+	}
+	c.recovery()
+	c.patientReapers()
+	c.onePlace()
+	return Verdict{Violations: c.violations, Figures: c.figures}
+}
+
+// check is a judgement under way.
+type check struct {
+	Record
+	stories    map[int64]*story
+	leases     leases
+	kills      []Event
+	resumes    []Event
+	figures    Figures
+	violations []Violation
+}
+
+func (c *check) violated(rule string, job int64, format string, args ...any) {
+	c.violations = append(c.violations, Violation{Rule: rule, Job: job, Text: fmt.Sprintf(format, args...)})
+}
+
+// story is what happened to one job.
+type story struct {
+	claims   []Event // by fence
+	starts   []Event
+	ends     []Event
+	asked    []Event
+	answers  []Event
+	saves    []Event
+	holdings []Event
+}
+
+func (c *check) tell(e Event) {
+	if e.Job == 0 {
+		return
+	}
+	s := c.stories[e.Job]
+	if s == nil {
+		s = &story{}
+		c.stories[e.Job] = s
+	}
+	switch e.What {
+	case Claimed:
+		s.claims = append(s.claims, e)
+	case Started:
+		s.starts = append(s.starts, e)
+	case Ended:
+		s.ends = append(s.ends, e)
+	case Asked:
+		s.asked = append(s.asked, e)
+	case Settled:
+		s.answers = append(s.answers, e)
+	case Saved:
+		s.saves = append(s.saves, e)
+	case Holding:
+		s.holdings = append(s.holdings, e)
+	}
+}
+
+func (s *story) order() {
+	slices.SortStableFunc(s.claims, func(a, b Event) int { return cmp.Compare(a.Fence, b.Fence) })
+}
+
+// jobs lists the jobs that have a story.
+func (c *check) jobs() []int64 {
+	jobs := make([]int64, 0, len(c.stories))
+	for job := range c.stories {
+		jobs = append(jobs, job)
+	}
+	slices.Sort(jobs)
+	return jobs
+}
+
+// firstAsked is when the settlement of a lease was first sent.
+func (s *story) firstAsked(fence int64) (Instant, bool) {
+	for _, e := range s.asked {
+		if e.Fence == fence {
+			return e.At, true
+		}
+	}
+	return 0, false
+}
+
+// laterClaim is the first claim under a larger fence that anybody knew of.
+func (s *story) laterClaim(fence int64) (Event, bool) {
+	var first Event
+	for _, e := range s.claims {
+		if e.Fence > fence && (first.At == 0 || e.At < first.At) {
+			first = e
+		}
+	}
+	return first, first.At != 0
+}
+
+// Tale lists the events of a job, for a report about it.
+func Tale(events []Event, job int64) string {
+	var lines []string
+	for _, e := range events {
+		if e.Job == job {
+			lines = append(lines, "  "+e.String())
+		}
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,166 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// KillOrPause does one of two things to a worker drawn by lot: kills it and
+// starts another, or makes it stand still for one and a half leases.
+func KillOrPause(ctx context.Context, c *Cluster) error {
+	awake := slices.DeleteFunc(slices.Clone(c.workers), c.paused)
+	if len(awake) == 0 {
+		return nil
+	}
+	victim := awake[c.random.IntN(len(awake))]
+	if c.random.IntN(2) == 0 {
+		return c.kill(ctx, victim)
+	}
+	return c.pause(ctx, victim, c.Node.Lease*3/2)
+}
+
+// Replace starts a new worker for each that has died by itself.
+func Replace(ctx context.Context, c *Cluster) error {
+	for _, p := range slices.Clone(c.workers) {
+		if p.exited() {
+			if err := c.replace(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Cluster) kill(ctx context.Context, victim *process) error {
+	if err := victim.kill(); err != nil {
+		return err
+	}
+	return c.replace(ctx, victim)
+}
+
+// replace starts a worker in the place of a dead one.
+func (c *Cluster) replace(ctx context.Context, dead *process) error {
+	c.recorder.Note(Event{What: Killed, Process: dead.name})
+	c.workers = slices.DeleteFunc(c.workers, func(p *process) bool { return p == dead })
+	return errors.Join(c.noteHoldings(ctx, dead, Killed), c.launch())
+}
+
+func (c *Cluster) pause(ctx context.Context, victim *process, d time.Duration) error {
+	if err := victim.stop(); err != nil {
+		return err
+	}
+	c.pauses = append(c.pauses, pause{worker: victim, until: time.Now().Add(d)})
+	c.recorder.Note(Event{What: Stopped, Process: victim.name})
+	return c.noteHoldings(ctx, victim, Stopped)
+}
+
+func (c *Cluster) paused(p *process) bool {
+	return slices.ContainsFunc(c.pauses, func(x pause) bool { return x.worker == p })
+}
+
+// resumeDue lets workers go on that have stood still for long enough.
+func (c *Cluster) resumeDue(now time.Time) error {
+	var errs []error
+	c.pauses = slices.DeleteFunc(c.pauses, func(x pause) bool {
+		due := !now.Before(x.until)
+		if due {
+			c.recorder.Note(Event{What: Resumed, Process: x.worker.name})
+			errs = append(errs, x.worker.resume())
+		}
+		return due
+	})
+	return errors.Join(errs...)
+}
+
+// noteHoldings writes down which leases the nodes of a process have.
+func (c *Cluster) noteHoldings(ctx context.Context, p *process, why What) error {
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return fmt.Errorf("look at what %s holds: %w", p.name, err)
+	}
+	nodes, err := c.store.Nodes(ctx)
+	if err != nil {
+		return fmt.Errorf("look at what %s holds: %w", p.name, err)
+	}
+	count := 0
+	for _, node := range nodes {
+		if node.Name != p.name {
+			continue
+		}
+		held, err := c.store.Held(ctx, node.ID)
+		if err != nil {
+			return fmt.Errorf("look at what %s holds: %w", p.name, err)
+		}
+		for _, h := range held {
+			c.recorder.Note(Event{What: Holding, Process: p.name, Node: node.ID, Job: h.ID, Fence: h.Fence, DB: InstantOf(now), Result: string(why)})
+		}
+		count += len(held)
+	}
+	c.Logf("%s %s, holding %d jobs", p.name, why, count)
+	return nil
+}
+
+// shutDown asks all workers to end and waits for them. It fails if one ended
+// badly.
+func (c *Cluster) shutDown() error {
+	const patience = 20 * time.Second
+	err := c.resumeDue(time.Now().Add(time.Hour))
+	for _, p := range c.workers {
+		err = errors.Join(err, p.signal(syscall.SIGTERM))
+	}
+	ticker := time.NewTicker(5 * time.Millisecond)
+	defer ticker.Stop()
+	for begin := time.Now(); ; <-ticker.C {
+		left := slices.DeleteFunc(slices.Clone(c.workers), func(p *process) bool { return p.exited() })
+		if len(left) == 0 {
+			break
+		}
+		if time.Since(begin) > patience {
+			for _, p := range left {
+				err = errors.Join(err, fmt.Errorf("worker %s did not end within %v; its log ends with:\n%s", p.name, patience, p.tail()), p.kill())
+			}
+			return err
+		}
+	}
+	for _, p := range c.workers {
+		if p.code != 0 {
+			err = errors.Join(err, fmt.Errorf("worker %s ended with code %d; its log ends with:\n%s", p.name, p.code, p.tail()))
+		}
+	}
+	return err
+}
+
+// Server is a database server that can crash.
+type Server interface {
+	Kill() error
+	Restart(ctx context.Context) error
+}
+
+// Outage crashes the database server once, and brings it back after a time.
+func Outage(server Server, d time.Duration) Disturbance {
+	over := false
+	return func(ctx context.Context, c *Cluster) error {
+		if over {
+			return nil
+		}
+		over = true
+		c.recorder.Note(Event{What: Down})
+		if err := server.Kill(); err != nil {
+			return err
+		}
+		c.Logf("the database is down")
+		if err := rest(ctx, d); err != nil {
+			return err
+		}
+		if err := server.Restart(ctx); err != nil {
+			return err
+		}
+		c.recorder.Note(Event{What: Up})
+		c.Logf("the database is back")
+		return nil
+	}
+}

@@ -1,0 +1,30 @@
+// Package sim crashes nodes and checks that nothing was lost.
+//
+// A scenario runs several nodes as processes of their own on one database,
+// and a driver that kills them (SIGKILL) and pauses them (SIGSTOP) while they
+// work. Everybody writes a history: a file per process, one line per event,
+// each line one write to the file, so that what a process did is known after
+// any death. What a node is about to ask of the database is written before,
+// what it was answered after; so nothing can have happened in the database
+// that was not at least announced in a history.
+//
+// Afterwards Check judges the histories and the final content of the
+// database, offline and without looking at the engine or the store. It knows
+// these rules:
+//
+//	nothing lost      every job ended once, as its plan says, and its end is the one that a handler reached
+//	fences grow       every claim of a job has a larger fence than those before
+//	one live lease    when a job was claimed, the lease before had been settled, given up, or had run out by its node's beats
+//	zombies refused   no settlement or progress counts that was sent after a later claim
+//	living believed   no settlement is refused to a node whose lease held
+//	recovery          what a killed or paused node held was claimed again, or had ended, soon after
+//	patient reapers   only a node whose own beats had succeeded for a lease declared others dead
+//	one place         every snapshot of the database had every job exactly once
+//
+// The rules compare the database's clock with itself, and the clock of the
+// processes with itself, never one with the other. The checker is tested with
+// planted bugs.
+//
+// Package faulty is the other half: a store that fails on command inside one
+// process, for interleavings that need exactly one lost answer.
+package sim

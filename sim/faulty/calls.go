@@ -1,0 +1,68 @@
+package faulty
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Join can be made to fail.
+func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
+	return do(ctx, s, Join, func(ctx context.Context) (fairlead.NodeID, error) { return s.Store.Join(ctx, node, lease) })
+}
+
+// Beat can be made to fail.
+func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	return do(ctx, s, Beat, func(ctx context.Context) (fairlead.BeatAnswer, error) { return s.Store.Beat(ctx, beat) })
+}
+
+// Leave can be made to fail.
+func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
+	return justDo(ctx, s, Leave, func(ctx context.Context) error { return s.Store.Leave(ctx, node) })
+}
+
+// Claim can be made to fail.
+func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	return do(ctx, s, Claim, func(ctx context.Context) ([]*fairlead.Job, error) { return s.Store.Claim(ctx, claim) })
+}
+
+// Settle can be made to fail.
+func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	return do(ctx, s, Settle, func(ctx context.Context) ([]fairlead.Settled, error) { return s.Store.Settle(ctx, settlements) })
+}
+
+// Save can be made to fail.
+func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
+	return justDo(ctx, s, Save, func(ctx context.Context) error { return s.Store.Save(ctx, save) })
+}
+
+// Held can be made to fail.
+func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+	return do(ctx, s, Held, func(ctx context.Context) ([]fairlead.Held, error) { return s.Store.Held(ctx, node) })
+}
+
+// Listen can be made to fail. One that is under way goes on.
+func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+	return justDo(ctx, s, Listen, func(ctx context.Context) error { return s.Store.Listen(ctx, scope, wake) })
+}
+
+// Promote can be made to fail.
+func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
+	return do(ctx, s, Promote, func(ctx context.Context) (fairlead.Promotion, error) { return s.Store.Promote(ctx, limit) })
+}
+
+// Reap can be made to fail.
+func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+	return do(ctx, s, Reap, func(ctx context.Context) (fairlead.Reaped, error) { return s.Store.Reap(ctx, reap) })
+}
+
+// Expire can be made to fail.
+func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
+	return do(ctx, s, Expire, func(ctx context.Context) (int, error) { return s.Store.Expire(ctx, limit) })
+}
+
+// Prune can be made to fail.
+func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	return do(ctx, s, Prune, func(ctx context.Context) (int, error) { return s.Store.Prune(ctx, keep, limit) })
+}

@@ -1,0 +1,87 @@
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Figures are what a run measured. They are reported, not judged.
+type Figures struct {
+	Jobs, Claims, Starts int
+	Nodes                int // lives of nodes
+	Kills, Pauses        int
+	Held                 int // leases that killed and paused nodes held
+	ReapedNodes          int
+	ReapedJobs           int
+	RefusedEnds          int // settlements of zombies
+	RefusedSaves         int // progress of zombies
+	Abandoned            int // handlers that ignored the end of their context
+	Suspects             int // recoveries of crash suspects, which wait for each other
+	Stalls               int // times in which the database confirmed nobody's lease for half a lease
+	Samples, SamplesIdle int // looks at the database, and those that showed free slots
+	Recoveries           durations
+	Counted              durations // recoveries without the stalls before them
+	First, Last          Instant
+}
+
+func (f *Figures) count(r Record) {
+	f.Jobs, f.Samples = len(r.Expected), len(r.Samples)
+	nodes := map[int64]bool{}
+	for _, e := range r.Events {
+		switch e.What {
+		case Claimed:
+			f.Claims++
+		case Started:
+			f.Starts++
+		case Killed:
+			f.Kills++
+		case Stopped:
+			f.Pauses++
+		case Holding:
+			f.Held++
+		case Abandoned:
+			f.Abandoned++
+		case Reaped:
+			f.ReapedNodes += e.Nodes
+			f.ReapedJobs += e.Jobs
+		case Granted:
+			nodes[int64(e.Node)] = true
+		}
+	}
+	f.Nodes = len(nodes)
+	for _, s := range r.Samples {
+		if s.Idle > 0 {
+			f.SamplesIdle++
+		}
+	}
+	if len(r.Events) > 0 {
+		f.First, f.Last = r.Events[0].At, r.Events[len(r.Events)-1].At
+	}
+}
+
+// String is a report for people.
+func (f Figures) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d jobs in %v: %d claims, %d starts by %d nodes; %d kills, %d pauses, %d leases held by their victims",
+		f.Jobs, f.Last.Sub(f.First).Round(time.Millisecond), f.Claims, f.Starts, f.Nodes, f.Kills, f.Pauses, f.Held)
+	fmt.Fprintf(&b, "\nreaped: %d nodes, %d jobs; zombies refused: %d ends, %d saves; %d handlers abandoned", f.ReapedNodes, f.ReapedJobs, f.RefusedEnds, f.RefusedSaves, f.Abandoned)
+	fmt.Fprintf(&b, "\nrecovery: %v; database silent %d times, without that: %v; %d suspects not counted", f.Recoveries, f.Stalls, f.Counted, f.Suspects)
+	fmt.Fprintf(&b, "\n%d snapshots, %d with free slots", f.Samples, f.SamplesIdle)
+	return b.String()
+}
+
+// String shows the distribution.
+func (d durations) String() string {
+	if len(d) == 0 {
+		return "none"
+	}
+	return fmt.Sprintf("n=%d p50=%v p99=%v max=%v", len(d), d.at(0.5), d.at(0.99), d.at(1))
+}
+
+// at is the value that a part of all do not exceed.
+func (d durations) at(part float64) time.Duration {
+	sorted := slices.Sorted(slices.Values(d))
+	return sorted[min(len(sorted)-1, int(part*float64(len(sorted))))].Round(time.Millisecond)
+}

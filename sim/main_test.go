@@ -1,0 +1,37 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/sim"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// TestMain makes this program a worker when a driver started it as one.
+func TestMain(m *testing.M) {
+	sim.WorkerMain(open)
+	os.Exit(m.Run())
+}
+
+// open opens the store that a URL names.
+func open(ctx context.Context, url string) (fairlead.Store, error) {
+	scheme, _, _ := strings.Cut(url, "://")
+	switch scheme {
+	case "postgres":
+		return postgres.OpenWith(ctx, url, postgres.Options{IdleLimit: quickNode.Lease / 2})
+	case "mysql":
+		return mysql.OpenWith(ctx, url, mysql.Options{IdleLimit: quickNode.Lease}) // it counts whole seconds
+	case "sqlite":
+		// A killed process loses nothing; only a power cut would.
+		return sqlite.OpenWith(ctx, url, sqlite.Options{Synchronous: "normal"})
+	default:
+		return nil, fmt.Errorf("no store for %q", url)
+	}
+}

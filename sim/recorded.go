@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// recorded is a store that writes down what a node asks of it and is answered.
+type recorded struct {
+	fairlead.Store
+	to *Recorder
+}
+
+// Join notes a grant as of before the call: the database's clock at the grant
+// itself is not told.
+func (s *recorded) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
+	before, err := s.Store.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	id, err := s.Store.Join(ctx, node, lease)
+	if err == nil {
+		s.to.Note(Event{What: Granted, Node: id, DB: InstantOf(before)})
+	}
+	return id, err
+}
+
+// Beat notes what the node knows of its lease afterwards: the lease counts
+// from some moment between sending the beat and the clock in its answer.
+func (s *recorded) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	sent := time.Now()
+	answer, err := s.Store.Beat(ctx, beat)
+	switch {
+	case err == nil:
+		s.to.Note(Event{What: Granted, Node: beat.Node, DB: InstantOf(answer.Now.Add(-time.Since(sent)))})
+	case !errors.Is(err, fairlead.ErrLeaseLost):
+		s.to.Note(Event{What: Unconfirmed, Node: beat.Node})
+	}
+	return answer, err
+}
+
+// Leave is noted before it happens.
+func (s *recorded) Leave(ctx context.Context, node fairlead.NodeID) error {
+	s.to.Note(Event{What: Leaving, Node: node})
+	return s.Store.Leave(ctx, node)
+}
+
+// Claim notes each lease.
+func (s *recorded) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	jobs, err := s.Store.Claim(ctx, claim)
+	if err != nil {
+		return nil, err
+	}
+	for _, job := range jobs {
+		s.to.Note(Event{What: Claimed, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt, Solo: job.Solo, DB: InstantOf(job.StartedAt)})
+	}
+	return jobs, nil
+}
+
+// Settle notes each settlement before and its answer after.
+func (s *recorded) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	for _, x := range settlements {
+		s.to.Note(Event{What: Asked, Job: x.ID, Fence: x.Fence, Move: x.Move})
+	}
+	settled, err := s.Store.Settle(ctx, settlements)
+	if err != nil {
+		return nil, err
+	}
+	for i, answer := range settled {
+		x := settlements[i]
+		result := map[fairlead.Settled]string{fairlead.SettledAsAsked: OK, fairlead.SettledCancelled: Cancelled, fairlead.SettledLost: Lost}[answer]
+		s.to.Note(Event{What: Settled, Job: x.ID, Fence: x.Fence, Move: x.Move, Result: result})
+	}
+	return settled, nil
+}
+
+// Save notes whether the progress counted; nothing if that is unknown.
+func (s *recorded) Save(ctx context.Context, save fairlead.Save) error {
+	e := Event{What: Saved, Job: save.ID, Fence: save.Fence, Sent: InstantOf(time.Now())}
+	err := s.Store.Save(ctx, save)
+	switch {
+	case err == nil:
+		e.Result = OK
+	case errors.Is(err, fairlead.ErrLeaseLost):
+		e.Result = Lost
+	default:
+		return err
+	}
+	s.to.Note(e)
+	return err
+}
+
+// Reap notes what was taken back.
+func (s *recorded) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+	e := Event{What: Reaped, Node: reap.By, Sent: InstantOf(time.Now())}
+	reaped, err := s.Store.Reap(ctx, reap)
+	if err == nil && reaped != (fairlead.Reaped{}) {
+		e.Nodes, e.Jobs = reaped.Nodes, reaped.Jobs+reaped.Poisoned+reaped.Cancelled
+		s.to.Note(e)
+	}
+	return reaped, err
+}

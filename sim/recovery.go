@@ -1,0 +1,86 @@
+package sim
+
+import (
+	"time"
+)
+
+// recovery: what a node held when it was killed or paused was claimed again,
+// or had ended, within two leases and the record's patience, by the database's
+// clock. Time counts from the moment of the look at what was held or, if the
+// database has confirmed nobody's lease for half a lease meanwhile, from the
+// end of that silence: without a database nothing can be taken back. (A
+// SQLite file is silent while a paused process holds its write lock.) Crash
+// suspects are left out: a node runs one of them at a time, whatever slots are
+// free.
+func (c *check) recovery() {
+	finals := map[int64]Final{}
+	for _, f := range c.Final {
+		finals[f.Job] = f
+	}
+	stalls := c.leases.stalls()
+	c.figures.Stalls = len(stalls)
+	for _, job := range c.jobs() {
+		s := c.stories[job]
+		for _, held := range s.holdings {
+			back, solo, ok := s.recovered(held, finals[job])
+			switch {
+			case !ok: // then it never ended either, which another rule says
+				continue
+			case solo:
+				c.figures.Suspects++
+				continue
+			}
+			took := back.Sub(held.DB)
+			c.figures.Recoveries.add(took)
+			counted := back.Sub(afterStalls(stalls, held.DB, back))
+			c.figures.Counted.add(counted)
+			if limit := 2*c.Lease + c.Patience; counted > limit {
+				c.violated(SoonRecovered, job, "node %d, then %s, held it under fence %d; it was %v, more than %v, until it was claimed again or had ended",
+					held.Node, held.Result, held.Fence, counted, limit)
+			}
+		}
+	}
+}
+
+// recovered is when a job that was held under a fence was next known to be
+// claimed under another or to have ended, and whether that claim was of a
+// crash suspect. Claims by nodes that were killed before they could write it
+// down are known from what they held.
+func (s *story) recovered(held Event, final Final) (back Instant, solo, ok bool) {
+	known := func(at Instant, suspect bool) {
+		if !ok || at < back {
+			back, solo, ok = at, suspect, true
+		}
+	}
+	if final.Fence == held.Fence && final.State.Final() {
+		known(max(final.Finished, held.DB), false)
+	}
+	for _, e := range s.claims {
+		if e.Fence > held.Fence {
+			known(max(e.DB, held.DB), e.Solo)
+		}
+	}
+	for _, e := range s.holdings {
+		if e.Fence > held.Fence {
+			known(e.DB, false)
+		}
+	}
+	return back, solo, ok
+}
+
+// afterStalls is the end of the last stall that lies within, or overlaps the
+// start of, a time; its start if there is none.
+func afterStalls(stalls []stall, from, to Instant) Instant {
+	start := from
+	for _, s := range stalls {
+		if s.to > start && s.from < to && s.to <= to {
+			start = s.to
+		}
+	}
+	return start
+}
+
+// durations collects times.
+type durations []time.Duration
+
+func (d *durations) add(t time.Duration) { *d = append(*d, t) }

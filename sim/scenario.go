@@ -1,0 +1,228 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Scenario is a run: nodes, work, and what happens to them.
+type Scenario struct {
+	URL     string // of an empty database that all workers share
+	Open    Opener
+	Dir     string // for histories and logs
+	Seed    uint64 // of everything that is drawn
+	Jobs    int
+	Workers int
+	Node    Node
+	Plan    func(random *rand.Rand, lease time.Duration) Plan // what each job does
+
+	// Disturb is called every Every while jobs are left.
+	Disturb Disturbance
+	Every   time.Duration
+
+	// Patience is how much later than two leases a recovery may be.
+	Patience time.Duration
+	// Limit ends the run though jobs are left; Check then says which.
+	Limit time.Duration
+	Logf  func(format string, args ...any)
+}
+
+// Disturbance does something to a cluster.
+type Disturbance func(ctx context.Context, c *Cluster) error
+
+// Cluster is a scenario under way. It belongs to one goroutine.
+type Cluster struct {
+	Scenario
+	store    fairlead.Store
+	client   *fairlead.Client
+	recorder *Recorder
+	random   *rand.Rand
+	workers  []*process
+	lives    int // processes started
+	pauses   []pause
+	expected map[int64]Ending
+	samples  []Sample
+	unseen   error // why the last look at the database failed
+}
+
+// pause is a worker that stands still until some time.
+type pause struct {
+	worker *process
+	until  time.Time
+}
+
+// Run plays a scenario and returns what is known of it. An error means that it
+// could not be played to its end, not that a rule was broken.
+func Run(ctx context.Context, s Scenario) (_ Record, err error) {
+	store, err := s.Open(ctx, s.URL)
+	if err != nil {
+		return Record{}, fmt.Errorf("open the store: %w", err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	recorder, err := NewRecorder(s.Dir, "driver")
+	if err != nil {
+		return Record{}, err
+	}
+	c := &Cluster{
+		Scenario: s, store: store, client: fairlead.NewClient(store), recorder: recorder,
+		random: rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{},
+	}
+	err = c.play(ctx)
+	err = errors.Join(err, c.shutDown(), recorder.Close())
+	if err != nil {
+		return Record{}, err
+	}
+	return c.record(ctx)
+}
+
+func (c *Cluster) play(ctx context.Context) error {
+	for range c.Workers {
+		if err := c.launch(); err != nil {
+			return err
+		}
+	}
+	if err := c.enqueue(ctx); err != nil {
+		return err
+	}
+	// Looking costs the database something and tells nothing new if it is done
+	// again at once; workers that stood still are to go on in time.
+	const tick, look = 20 * time.Millisecond, 200 * time.Millisecond
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	begin := time.Now()
+	looked, disturb := begin, begin.Add(c.Every)
+	for left := int64(1); left > 0; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		now := time.Now()
+		if now.Sub(begin) > c.Limit {
+			c.Logf("after %v jobs are left; the last look at the database: %v", c.Limit, c.unseen)
+			return nil
+		}
+		if err := c.resumeDue(now); err != nil {
+			return err
+		}
+		if now.Sub(looked) >= look {
+			left, looked = c.look(ctx, left), now
+		}
+		if now.After(disturb) && left > 0 {
+			disturb = disturb.Add(c.Every)
+			if err := c.Disturb(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// launch starts one more worker.
+func (c *Cluster) launch() error {
+	c.lives++
+	p, err := startProcess(orders{URL: c.URL, Name: fmt.Sprintf("w%d", c.lives), Dir: c.Dir, Node: c.Node})
+	if err != nil {
+		return err
+	}
+	c.workers = append(c.workers, p)
+	return nil
+}
+
+func (c *Cluster) enqueue(ctx context.Context) error {
+	const batch = 1000
+	for left := c.Jobs; left > 0; {
+		jobs := make([]*fairlead.Job, min(left, batch))
+		plans := make([]Plan, len(jobs))
+		for i := range jobs {
+			plans[i] = c.Plan(c.random, c.Node.Lease)
+			jobs[i] = work.Job(plans[i])
+		}
+		if err := c.client.Enqueue(ctx, jobs...); err != nil {
+			return fmt.Errorf("enqueue: %w", err)
+		}
+		for i, job := range jobs {
+			c.expected[job.ID] = plans[i].end()
+		}
+		left -= len(jobs)
+	}
+	return nil
+}
+
+// look takes a sample and returns how many jobs are left, or what was known
+// before if the database does not answer.
+func (c *Cluster) look(ctx context.Context, left int64) int64 {
+	ctx, cancel := context.WithTimeout(ctx, c.Node.Lease)
+	defer cancel()
+	sample, live, err := c.sample(ctx)
+	if c.unseen = err; err != nil {
+		return left
+	}
+	c.samples = append(c.samples, sample)
+	return live
+}
+
+func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return Sample{}, 0, err
+	}
+	s := Sample{DB: InstantOf(now), Running: map[int64]int64{}}
+	tally, err := c.store.Tally(ctx, fairlead.Filter{})
+	if err != nil {
+		return Sample{}, 0, err
+	}
+	var live int64
+	for state, n := range tally {
+		s.Jobs += n
+		if !state.Final() {
+			live += n
+		}
+	}
+	const many = 10_000
+	running, err := c.store.Find(ctx, fairlead.Filter{States: []fairlead.State{fairlead.Running}, Limit: many})
+	if err != nil {
+		return Sample{}, 0, err
+	}
+	for _, job := range running {
+		s.Running[job.ID] = job.Fence
+	}
+	nodes, err := c.store.Nodes(ctx)
+	if err != nil {
+		return Sample{}, 0, err
+	}
+	for _, node := range nodes {
+		if !node.Dead && node.Until.After(now) {
+			s.Idle += node.Idle
+		}
+	}
+	return s, live, nil
+}
+
+// record collects what is known when all workers are gone.
+func (c *Cluster) record(ctx context.Context) (Record, error) {
+	r := Record{Lease: c.Node.Lease, Patience: c.Patience, Expected: c.expected, Samples: c.samples}
+	const page = 5000
+	filter := fairlead.Filter{Limit: page}
+	for {
+		jobs, err := c.store.Find(ctx, filter)
+		if err != nil {
+			return Record{}, fmt.Errorf("read how jobs ended: %w", err)
+		}
+		for _, job := range jobs {
+			r.Final = append(r.Final, Final{Job: job.ID, Ending: Ending{job.State, job.Reason}, Fence: job.Fence, Attempt: job.Attempt, Finished: InstantOf(job.FinishedAt)})
+		}
+		if len(jobs) < page {
+			break
+		}
+		filter.Below = jobs[len(jobs)-1].ID
+	}
+	var err error
+	r.Events, err = ReadHistory(c.Dir)
+	return r, err
+}

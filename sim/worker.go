@@ -1,0 +1,123 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+// workerEnv holds the orders of a process that is to be a worker.
+const workerEnv = "FAIRLEAD_SIM_WORKER"
+
+// Opener opens a store by URL.
+type Opener func(ctx context.Context, url string) (fairlead.Store, error)
+
+// orders are what a worker is told by its driver.
+type orders struct {
+	URL  string
+	Name string // of the process; no two are the same
+	Dir  string // for its history
+	Node Node
+}
+
+// Node is how the nodes of a scenario are set up.
+type Node struct {
+	Slots int
+	Poll  time.Duration
+	Beat  time.Duration
+	Lease time.Duration
+	Grace time.Duration
+
+	MaxCrashes int // zero means the engine's default
+}
+
+// WorkerMain is the whole program if this process was started as a worker, and
+// does nothing otherwise. Call it first in main or TestMain.
+func WorkerMain(open Opener) {
+	text, worker := os.LookupEnv(workerEnv)
+	if !worker {
+		return
+	}
+	var o orders
+	err := json.Unmarshal([]byte(text), &o)
+	if err == nil {
+		err = o.work(open)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// work is a node until the process is told to end, or its driver is gone.
+func (o orders) work(open Opener) (err error) {
+	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer cancel()
+	go func() {
+		// The driver holds the other end of this pipe and writes nothing.
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		fmt.Fprintln(os.Stderr, "worker: the driver is gone")
+		os.Exit(2)
+	}()
+	recorder, err := NewRecorder(o.Dir, o.Name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, recorder.Close()) }()
+	store, err := open(ctx, o.URL)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return engine.Run(ctx, &recorded{Store: store, to: recorder}, muxOf(recorder), engine.Options{
+		Name:  o.Name,
+		Slots: o.Node.Slots,
+		Poll:  o.Node.Poll,
+		Beat:  o.Node.Beat,
+		Lease: o.Node.Lease,
+		Grace: o.Node.Grace,
+
+		MaxCrashes: o.Node.MaxCrashes,
+
+		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Observer: observer{to: recorder},
+	})
+}
+
+// muxOf handles jobs by their plan and notes the start and end of each run.
+func muxOf(recorder *Recorder) *fairlead.Mux {
+	mux := fairlead.NewMux()
+	options := fairlead.HandlerOptions{Retry: fairlead.Fixed(20 * time.Millisecond)}
+	work.HandleWith(mux, options, func(ctx context.Context, job *fairlead.Job, plan Plan) error {
+		e := Event{What: Started, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt}
+		recorder.Note(e)
+		var err error
+		e.What = Ended
+		e.Result, err = plan.perform(ctx, job)
+		recorder.Note(e)
+		return err
+	})
+	return mux
+}
+
+// observer notes what only the engine knows.
+type observer struct {
+	engine.NoObserver
+	to *Recorder
+}
+
+// Abandoned notes a handler that ignored the end of its context.
+func (o observer) Abandoned(job *fairlead.Job) {
+	o.to.Note(Event{What: Abandoned, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt})
+}
