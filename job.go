@@ -123,17 +123,19 @@ type Job struct {
 	Status
 }
 
-// Status is what the store knows of a job.
+// Status is what the store knows of a job. Fence, Node and StartedAt are those
+// of the current run while the job is running or waiting, of the last run once
+// it is final, and zero otherwise.
 type Status struct {
 	State      State
 	Attempt    int    // number of the current or last run, from 1; 0 before the first
 	Failures   int    // runs that count against MaxAttempts
 	Crashes    int    // node deaths since the last recorded progress
-	Fence      int64  // number of the current or last lease; grows with each claim
-	Node       NodeID // who holds or last held the lease
+	Fence      int64  // number of the lease; grows with each claim
+	Node       NodeID // who holds or held the lease
 	Solo       bool   // claimed as a crash suspect: at most one such job runs on a node
 	CreatedAt  time.Time
-	StartedAt  time.Time // of the current or last run
+	StartedAt  time.Time
 	FinishedAt time.Time // zero while live
 	Deadline   time.Time // while waiting: when the wait ends without an answer
 	CancelWish bool      // while running: somebody asked to cancel it

@@ -42,6 +42,7 @@ type Store interface {
 	Keeper
 
 	// Close releases the store's connections. Nodes are to be stopped first.
+	// Closing twice is fine.
 	Close() error
 }
 
@@ -53,7 +54,9 @@ type Enqueuer interface {
 	// time. It fails with ErrConflict if a key is taken and the job says
 	// RefuseDuplicate, or says ReplaceDuplicate and the holder is running,
 	// waiting or finished; under KeepDuplicate the job gets the holder's ID.
-	// Two jobs of one call with the same key count as duplicates of each other.
+	// Two jobs of one call with the same key count as duplicates of each other;
+	// under ReplaceDuplicate the second replaces the first. IDs ascend within a
+	// call, and are set only on success.
 	Enqueue(ctx context.Context, jobs []*Job) error
 }
 
@@ -74,12 +77,13 @@ type Tx interface {
 type Reader interface {
 	// Get returns the job, or ErrNotFound.
 	Get(ctx context.Context, id int64) (*Job, error)
-	// Find returns the jobs that match, newest (largest ID) first.
+	// Find returns the jobs that match, newest (largest ID) first. Like Tally
+	// it sees at once what another process has stored.
 	Find(ctx context.Context, filter Filter) ([]*Job, error)
 	// Tally counts the jobs that match by state. States without jobs are absent.
 	Tally(ctx context.Context, filter Filter) (map[State]int64, error)
 	// Attempts lists the recorded runs of a job, oldest first: those that
-	// failed, timed out or crashed.
+	// failed, timed out or crashed. It is empty for an unknown job.
 	Attempts(ctx context.Context, id int64) ([]Attempt, error)
 	// Nodes lists the nodes that are alive and those not yet forgotten.
 	Nodes(ctx context.Context) ([]Node, error)
@@ -108,17 +112,20 @@ type Operator interface {
 	// Cancel ends a scheduled, ready, parked or waiting job as cancelled. A
 	// running job is asked to stop: its node hears of it with the next beat,
 	// and unless its handler succeeds the job then ends as cancelled instead of
-	// being retried, released or awaited. Finished jobs conflict.
+	// being retried, released or awaited. Of several wishes the first counts.
+	// Finished jobs conflict.
 	Cancel(ctx context.Context, id int64, reason string) error
 	// Reopen makes a failed or cancelled job ready again, with its failures and
-	// crashes forgotten, its memo and its numbering of runs kept. It takes the
-	// job's key again and conflicts if another job holds it. Other states conflict.
+	// crashes forgotten, its memo, its order and its numbering of runs kept. It
+	// takes the job's key again and conflicts if another job holds it. Other states conflict.
 	Reopen(ctx context.Context, id int64) error
-	// Reschedule sets when a scheduled or ready job becomes due. Its StartBy
-	// moves along if it was the due time. Other states conflict.
+	// Reschedule sets when a scheduled or ready job becomes due; a time that has
+	// come makes it ready. Its StartBy moves along if it was the due time. Other
+	// states conflict.
 	Reschedule(ctx context.Context, id int64, notBefore time.Time) error
-	// RunNow makes a scheduled job ready at once; a ready job stays as it is.
-	// Other states conflict.
+	// RunNow makes a scheduled job ready at once; a ready job stays as it is. A
+	// StartBy that was the due time becomes now if it is still to come. Other
+	// states conflict.
 	RunNow(ctx context.Context, id int64) error
 	// SetPriority changes the priority of a job, at once while it waits for a
 	// slot, from its next attempt on while it runs. Finished jobs conflict.
@@ -131,11 +138,14 @@ type Operator interface {
 	Pause(ctx context.Context, pause Pause) error
 	// Resume undoes Pause and wakes nodes. Resuming what is not paused is fine.
 	Resume(ctx context.Context, pause Pause) error
-	// Resolve answers for a waiting job: its Move is Succeed, Fail or Retry. An
+	// Resolve answers for a waiting job: its Move is Succeed, Fail or Again. An
 	// answer that overtakes the job's move to waiting is kept and consumed by
-	// that move. It fails with ErrLeaseLost if the fence is not the job's, with
-	// ErrExpired after the deadline, and with ErrConflict if the job has been
-	// answered differently; the same answer again is fine.
+	// that move: Succeed and Fail count even if somebody asked to cancel, Again
+	// does not, and its pause begins with that move. It fails with ErrLeaseLost
+	// if the fence is not the job's, with ErrExpired after the deadline, and with
+	// ErrConflict if the job was cancelled while it waited or has been answered
+	// differently, be it only in the output; the same answer again is fine. At
+	// the deadline either the answer counts or Expire, never both.
 	Resolve(ctx context.Context, answer Settlement) error
 }
 
@@ -164,6 +174,7 @@ type Worker interface {
 	// its lease run out: the process then starts over as a new node.
 	Beat(ctx context.Context, beat Beat) (BeatAnswer, error)
 	// Leave ends the node's lease at once; what it still holds can be reaped.
+	// Leaving twice is fine.
 	Leave(ctx context.Context, node NodeID) error
 
 	// Claim leases ready jobs to a live node: the first by priority, StartBy
@@ -205,7 +216,7 @@ type Claim struct {
 	Solo  bool           // claim crash suspects, and nothing else
 }
 
-// SoloAfter is how many crashes make a reaped job a suspect. A node runs at most
+// SoloAfter is how many crashes make a ready job a suspect. A node runs at most
 // one suspect at a time, so that a job which kills its node is found out while
 // those that merely ran beside it go free.
 const SoloAfter = 3
@@ -218,8 +229,8 @@ const (
 	Succeed Move = "succeed" // to done
 	Fail    Move = "fail"    // to done; recorded as an attempt
 	Drop    Move = "drop"    // to done as cancelled
-	Again   Move = "again"   // to scheduled: a failed attempt, tried again later; recorded as an attempt
-	Snooze  Move = "snooze"  // to scheduled: not a failure
+	Again   Move = "again"   // to scheduled, or to ready if due: a failed attempt; recorded as an attempt
+	Snooze  Move = "snooze"  // to scheduled, or to ready if due: not a failure
 	GiveUp  Move = "release" // to ready as if never claimed: uses up no attempt number
 	Wait    Move = "await"   // to waiting
 )
@@ -236,7 +247,7 @@ type Settlement struct {
 	Reason   Reason          // Fail, Again, Drop
 	Error    string          // Fail, Again, Drop
 	Memo     json.RawMessage // kept for the next run if not nil
-	Replace  *Job            // Succeed: enqueued in the same transaction
+	Replace  *Job            // Succeed: enqueued in the same transaction; if its key is taken, the job fails with ReasonError
 	FreeKey  bool            // whether the job has a key to give back; true is always right
 	Progress json.RawMessage // kept if not nil
 }
@@ -284,11 +295,13 @@ type Keeper interface {
 	// Reap declares nodes dead whose lease has run out, and takes back at most
 	// Limit jobs leased to dead or unknown nodes. Each gets a crash recorded and
 	// becomes ready, or ends: as cancelled if somebody had asked for it or its
-	// OnCrash says so, as failed with ReasonPoison once it has crashed more than
-	// MaxCrashes times. A crash does not count against MaxAttempts.
+	// OnCrash says so (then with ReasonCrash), as failed with ReasonPoison once
+	// it has crashed more than MaxCrashes times. A wish goes before the others. A
+	// crash does not count against MaxAttempts. At the end of a lease either Beat
+	// or Reap wins, never both.
 	Reap(ctx context.Context, reap Reap) (Reaped, error)
 	// Expire fails at most limit waiting jobs whose deadline has passed, with
-	// ReasonDeadline.
+	// ReasonDeadline. It counts as a failure and is recorded as an attempt.
 	Expire(ctx context.Context, limit int) (int, error)
 	// Prune removes at most limit finished jobs that are older than their
 	// outcome's retention, and long dead nodes.
@@ -298,7 +311,7 @@ type Keeper interface {
 // Promotion is the answer of Promote.
 type Promotion struct {
 	Moved int
-	Next  time.Duration // until the next scheduled job is due; negative if there is none
+	Next  time.Duration // until the next scheduled job is due; zero if due jobs are left, negative if there is none
 }
 
 // Reap asks for taking back.

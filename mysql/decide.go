@@ -14,10 +14,6 @@ import (
 // settle decides what becomes of a running job whose handler has decided.
 func (m *moves) settle(p *placed, s *fairlead.Settlement) (fairlead.Settled, error) {
 	m.remember(p.id, s.Memo, s.Progress)
-	if p.wish.Valid && s.Move != fairlead.Succeed && s.Move != fairlead.Fail {
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String}, true)
-		return fairlead.SettledCancelled, nil
-	}
 	if s.Move == fairlead.Wait && p.answer.Valid {
 		early, err := decodeAnswer(p.answer.String)
 		if err != nil {
@@ -25,6 +21,10 @@ func (m *moves) settle(p *placed, s *fairlead.Settlement) (fairlead.Settled, err
 		}
 		m.remember(p.id, early.Memo, early.Progress)
 		s = early
+	}
+	if p.wish.Valid && s.Move != fairlead.Succeed && s.Move != fairlead.Fail {
+		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String}, true)
+		return fairlead.SettledCancelled, nil
 	}
 	m.apply(p, s)
 	return fairlead.SettledAsAsked, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -145,32 +146,46 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	return total, nil
 }
 
-// prune removes what it has locked: what somebody reopens at the same instant
-// is either not found or gone for them.
+// prune removes what it has locked, the place and the job: what somebody
+// reopens at the same instant is either not found here or gone for them.
 func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit int) (removed int, err error) {
 	err = s.atomically(ctx, "prune", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
 		}
-		var old []int64
-		err = t.each(ctx, func(row *sql.Rows) error {
-			var id int64
-			err := row.Scan(&id)
-			old = append(old, id)
+		var outdated, locked []int64
+		if err := t.each(ctx, collect(&outdated), t.sql.LockOutdated, outcome, now-age.Microseconds(), limit); err != nil {
 			return err
-		}, t.sql.LockOutdated, outcome, now-age.Microseconds(), limit)
+		}
+		err = t.eachOf(ctx, func(row *sql.Rows) error {
+			var id int64
+			var flags int16
+			err := row.Scan(&id, &flags)
+			locked = append(locked, id)
+			return err
+		}, t.sql.LockJobs, outdated)
 		if err != nil {
 			return err
 		}
-		removed = len(old)
-		left, err := t.execIDs(ctx, t.sql.LeaveDone, old)
-		if err := checkHits(len(old), left, err); err != nil {
+		removed = len(locked)
+		left, err := t.execIDs(ctx, t.sql.LeaveDone, locked)
+		if err := checkHits(removed, left, err); err != nil {
 			return err
 		}
-		return t.forget(ctx, old)
+		return t.forget(ctx, locked)
 	})
 	return removed, err
+}
+
+// collect reads answers that are lists of ids.
+func collect(into *[]int64) func(*sql.Rows) error {
+	return func(row *sql.Rows) error {
+		var id int64
+		err := row.Scan(&id)
+		*into = append(*into, id)
+		return err
+	}
 }
 
 // nodeRetention is how long a dead node is remembered.
@@ -178,24 +193,15 @@ const nodeRetention = time.Hour
 
 // pruneNodes removes long dead nodes that hold nothing.
 func (s *Store) pruneNodes(ctx context.Context) error {
-	old, err := s.readIDs(ctx, s.sql.OldNodes, nodeRetention.Microseconds())
+	var old, busy []int64
+	err := each(ctx, s.db, collect(&old), s.sql.OldNodes, nodeRetention.Microseconds())
 	if err != nil || len(old) == 0 {
 		return err
 	}
-	busy, err := s.readIDs(ctx, s.sql.BusyNodes)
-	if err != nil {
+	if err := each(ctx, s.db, collect(&busy), s.sql.BusyNodes); err != nil {
 		return err
 	}
-	holds := make(map[int64]struct{}, len(busy))
-	for _, node := range busy {
-		holds[node] = struct{}{}
-	}
-	var idle []int64
-	for _, node := range old {
-		if _, holding := holds[node]; !holding {
-			idle = append(idle, node)
-		}
-	}
+	idle := slices.DeleteFunc(old, func(node int64) bool { return slices.Contains(busy, node) })
 	for list := range idChunks(idle) {
 		for _, statement := range []string{s.sql.ForgetNodes, s.sql.ForgetFences} {
 			if _, err := s.db.ExecContext(ctx, fill(statement, "ids", list)); err != nil {
@@ -204,14 +210,4 @@ func (s *Store) pruneNodes(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (s *Store) readIDs(ctx context.Context, statement string, args ...any) (ids []int64, err error) {
-	err = each(ctx, s.db, func(row *sql.Rows) error {
-		var id int64
-		err := row.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, statement, args...)
-	return ids, err
 }

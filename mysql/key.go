@@ -143,3 +143,29 @@ func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 	}
 	return nil
 }
+
+// freeKeys gives back the keys of jobs that have ended or are removed, also
+// those held forever if that is over.
+func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) error {
+	held := rows{json: true}
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
+		var id int64
+		var laneID int32
+		var key string
+		var flags int16
+		if err := row.Scan(&id, &laneID, &key, &flags); err != nil {
+			return err
+		}
+		if flags&sqlstore.FlagKeyForever != 0 && !forever {
+			return nil
+		}
+		lane, err := t.laneKey(ctx, laneID)
+		held.add().str(lane.Tenant).str(key).int(id).end()
+		return err
+	}, fill(t.sql.KeysOf, "fresh", t.fresh()), ids)
+	if err != nil {
+		return err
+	}
+	_, err = t.execRows(ctx, t.sql.FreeKeys, &held)
+	return err
+}

@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,60 +11,39 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// errMoved says that a job left its place before it was locked there.
-var errMoved = errors.New("it moved while it was looked for")
-
 // locate finds a job wherever it is, and locks it there. That it is in a place
 // is concluded only from its locked row there, never from its absence
-// elsewhere. If it moves meanwhile, the search starts over: with the whole
-// transaction, as even the remains of a row that has moved on are locked and
-// stand in the way of its return; a caller's transaction has to live with that.
+// elsewhere. It may move while it is looked for, so the search starts over
+// until it hits; no claim takes it meanwhile, so that it comes to rest.
 func (t *txn) locate(ctx context.Context, id int64) (*placed, error) {
-	tries := 1
-	if t.callers {
-		tries = 100
-	}
+	const tries = 100
 	for range tries {
 		p := &placed{id: id}
-		place, err := t.readJob(ctx, p)
+		var place string
+		known, err := t.one(ctx, []any{&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags, &place}, t.sql.LockJob, id)
 		if err != nil {
 			return nil, err
 		}
-		found, err := t.lockPlace(ctx, p, place)
-		if err != nil {
-			return nil, err
+		if !known {
+			return nil, fairlead.NoSuchJob(id)
 		}
-		if !found {
-			continue
+		if found, err := t.lockPlace(ctx, p, place); found || err != nil {
+			return p, err
 		}
-		// Until it was locked, its order could change.
-		if _, err := t.readJob(ctx, p); err != nil {
-			return nil, err
-		}
-		return p, nil
 	}
-	return nil, fmt.Errorf("job %d: %w", id, errMoved)
-}
-
-// readJob reads what the job is, and where it is said to be.
-func (t *txn) readJob(ctx context.Context, p *placed) (place string, err error) {
-	known, err := t.one(ctx, []any{&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags, &place},
-		fill(t.sql.JobRow, "fresh", t.fresh()), p.id)
-	if err == nil && !known {
-		err = fairlead.NoSuchJob(p.id)
-	}
-	return place, err
+	return nil, fmt.Errorf("job %d moves too fast to be found", id)
 }
 
 // lockPlace locks the job where it is said to be. In a caller's transaction
 // that may be an old story, so there it looks through all places in the order
-// of a job's life.
+// of a job's life. Elsewhere it does not: even the remains of a row that has
+// moved on would be locked, and stand in the way of its return.
 func (t *txn) lockPlace(ctx context.Context, p *placed, place string) (bool, error) {
 	for _, look := range []struct {
 		place string
 		lock  func(context.Context, *placed) (bool, error)
 	}{
-		{"scheduled", t.lockLater}, {"ready", t.lockReady}, {"running", t.lockRunning}, {"waiting", t.lockWaiting}, {"done", t.lockDone},
+		{"later", t.lockLater}, {"ready", t.lockReady}, {"running", t.lockRunning}, {"waiting", t.lockWaiting}, {"done", t.lockDone},
 	} {
 		if place != look.place && !t.callers {
 			continue
@@ -92,7 +70,10 @@ func (t *txn) lockRunning(ctx context.Context, p *placed) (bool, error) {
 	if err != nil || locked[p.id] == nil {
 		return false, err
 	}
-	*p = *locked[p.id]
+	running := locked[p.id]
+	p.state = running.state
+	p.fence, p.node, p.attempt, p.failures, p.crashes = running.fence, running.node, running.attempt, running.failures, running.crashes
+	p.startedAt, p.wish, p.answer = running.startedAt, running.wish, running.answer
 	return true, nil
 }
 

@@ -168,7 +168,7 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 			return err
 		}
 	}
-	if _, err := t.execIDs(ctx, t.sql.FreeKeys, m.freed); err != nil {
+	if err := t.freeKeys(ctx, m.freed, false); err != nil {
 		return fmt.Errorf("give back keys: %w", err)
 	}
 	t.news.add(&m.news)

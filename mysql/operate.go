@@ -76,17 +76,23 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 		if due == 0 {
 			due = m.now
 		}
-		was := p.notBefore
-		if was == 0 {
-			was = p.createdAt
-		}
-		moved := *p
-		moved.notBefore = due
-		if p.startBy == was {
-			moved.startBy = due
-		}
-		return t.reorder(ctx, p, &moved, due, m)
+		return t.reorder(ctx, p, p.dueAt(due), due, m)
 	})
+}
+
+// dueAt is the job with another due time. StartBy moves along if it was the due
+// time.
+func (p *placed) dueAt(due int64) *placed {
+	was := p.notBefore
+	if was == 0 {
+		was = p.createdAt
+	}
+	moved := *p
+	moved.notBefore = due
+	if p.startBy == was {
+		moved.startBy = due
+	}
+	return &moved
 }
 
 // reorder changes what decides when a job has its turn, together with its
@@ -98,17 +104,20 @@ func (t *txn) reorder(ctx context.Context, p, moved *placed, due int64, m *moves
 	return err
 }
 
-// RunNow makes a scheduled job ready at once.
+// RunNow makes a scheduled job ready at once. One that was not due yet becomes
+// due now; one that backs off has been due before.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
-	return s.operate(ctx, "run", id, func(_ context.Context, _ *txn, p *placed, m *moves) error {
-		switch p.state {
-		case fairlead.Scheduled:
-			m.await(p, m.now)
+	return s.operate(ctx, "run", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+		switch {
+		case p.state == fairlead.Ready:
 			return nil
-		case fairlead.Ready:
-			return nil
+		case p.state != fairlead.Scheduled:
+			return fairlead.IllegalMove("run", id, p.state)
+		case p.notBefore > m.now:
+			return t.reorder(ctx, p, p.dueAt(m.now), m.now, m)
 		}
-		return fairlead.IllegalMove("run", id, p.state)
+		m.await(p, m.now)
+		return nil
 	})
 }
 
@@ -141,7 +150,10 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 
 // forget removes all that is known of jobs but their places.
 func (t *txn) forget(ctx context.Context, ids []int64) error {
-	for _, statement := range []string{t.sql.DropKeys, t.sql.DropAttempts, t.sql.DropMemos, t.sql.DropJobs} {
+	if err := t.freeKeys(ctx, ids, true); err != nil {
+		return err
+	}
+	for _, statement := range []string{t.sql.DropAttempts, t.sql.DropMemos, t.sql.DropJobs} {
 		if _, err := t.execIDs(ctx, statement, ids); err != nil {
 			return err
 		}

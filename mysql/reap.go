@@ -108,7 +108,7 @@ func (m *moves) takeBack(p *placed, maxCrashes int, reaped *fairlead.Reaped) {
 	switch {
 	case p.wish.Valid:
 		reaped.Cancelled++
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: p.wish.String}, true)
+		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String}, true)
 	case p.flags&sqlstore.FlagCancelOnCrash != 0:
 		reaped.Cancelled++
 		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: fmt.Sprintf("node %d died", p.node)}, true)

@@ -14,7 +14,7 @@ import (
 // in every session, whereas the quoting of text depends on sql_mode and
 // character set, and the session of a caller's transaction can have any.
 type rows struct {
-	json bool     // tuples are JSON arrays, for json_table
+	json bool     // tuples are JSON arrays, for json_table; bytes are hexadecimal text
 	full [][]byte // chunks that are large enough
 	text []byte
 	open bool // the last tuple has no value yet
@@ -81,13 +81,18 @@ func (r *rows) ints(values ...int64) *rows {
 // blob adds bytes; none are null.
 func (r *rows) blob(v []byte) *rows {
 	r.comma()
-	if len(v) == 0 {
+	switch {
+	case len(v) == 0:
 		r.text = append(r.text, "null"...)
-		return r
+	case r.json:
+		r.text = append(r.text, '"')
+		r.text = hex.AppendEncode(r.text, v)
+		r.text = append(r.text, '"')
+	default:
+		r.text = append(r.text, "x'"...)
+		r.text = hex.AppendEncode(r.text, v)
+		r.text = append(r.text, '\'')
 	}
-	r.text = append(r.text, "x'"...)
-	r.text = hex.AppendEncode(r.text, v)
-	r.text = append(r.text, '\'')
 	return r
 }
 

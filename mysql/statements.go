@@ -26,7 +26,7 @@ type statements struct {
 	LockOrphans  string `sql:"lock_orphans"`
 	LockOverdue  string `sql:"lock_overdue"`
 	LockOutdated string `sql:"lock_outdated"`
-	DropKeys     string `sql:"drop_keys"`
+	LockJobs     string `sql:"lock_jobs"`
 	DropAttempts string `sql:"drop_attempts"`
 	DropMemos    string `sql:"drop_memos"`
 	DropJobs     string `sql:"drop_jobs"`
@@ -51,7 +51,7 @@ type statements struct {
 	Held     string `sql:"held"`
 	Nodes    string `sql:"nodes"`
 
-	JobRow        string `sql:"job_row"`
+	LockJob       string `sql:"lock_job"`
 	LockLater     string `sql:"lock_later"`
 	LockReady     string `sql:"lock_ready"`
 	LockWaiting   string `sql:"lock_waiting"`
@@ -92,6 +92,7 @@ type statements struct {
 	ToDone        string `sql:"to_done"`
 	Record        string `sql:"record"`
 	Remember      string `sql:"remember"`
+	KeysOf        string `sql:"keys_of"`
 	FreeKeys      string `sql:"free_keys"`
 	ForgetCrashes string `sql:"forget_crashes"`
 }

@@ -3,6 +3,7 @@ package mysql_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"net/url"
 	"strings"
 	"testing"
@@ -91,4 +92,44 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 			return storetest.Transaction{Tx: s.(*mysql.Store).Tx(tx), Commit: tx.Commit, Rollback: tx.Rollback}
 		},
 	}
+}
+
+func mustExecTx(t testing.TB, tx *sql.Tx, statement string) {
+	t.Helper()
+	if _, err := tx.ExecContext(context.Background(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// awaitLockWait returns once somebody waits for a row lock of the database.
+func awaitLockWait(t testing.TB, address string) {
+	t.Helper()
+	db := rawDB(t, address, nil)
+	for range 1000 {
+		var waiting int
+		err := db.QueryRowContext(context.Background(), "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'").Scan(&waiting)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waiting > 0 {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatal("nobody waits")
+}
+
+// deadlocks is how many deadlocks the server has seen.
+func deadlocks(t testing.TB, address string) int {
+	t.Helper()
+	var name string
+	var n int
+	err := rawDB(t, address, nil).QueryRowContext(context.Background(), "show global status like 'Innodb_deadlocks'").Scan(&name, &n)
+	if errors.Is(err, sql.ErrNoRows) {
+		t.Skip("this server does not count deadlocks")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

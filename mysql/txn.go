@@ -52,9 +52,6 @@ const (
 )
 
 func transient(err error) bool {
-	if errors.Is(err, errMoved) {
-		return true
-	}
 	var answer *mysql.MySQLError
 	if !errors.As(err, &answer) {
 		return false

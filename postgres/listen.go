@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -110,7 +111,11 @@ func (e *ear) listen(ctx context.Context) bool {
 func (e *ear) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := e.store.limit(ctx)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, e.url)
+	config, err := pgxpool.ParseConfig(e.url) // the URL may have settings of the pool
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, err
 	}

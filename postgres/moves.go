@@ -14,9 +14,24 @@ func (t *settling) names(positions []int) (ids, fences []int64) {
 	return ids, fences
 }
 
-func (t *settling) succeedCall(positions []int, count *int) call {
-	ids, fences := t.names(positions)
-	return call{sql: t.sql.Succeed, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error { return row.Scan(count) }}
+// succeedCalls ends plain successes: one call per claim that they came from,
+// which are few even in a large flush.
+func (t *settling) succeedCalls(positions []int, count *int) []call {
+	byFence := map[int64][]int64{}
+	for _, i := range positions {
+		fence := t.asked[i].Fence
+		byFence[fence] = append(byFence[fence], t.asked[i].ID)
+	}
+	calls := make([]call, 0, len(byFence))
+	for fence, ids := range byFence {
+		calls = append(calls, call{sql: t.sql.Succeed, args: []any{fence, ids}, each: func(row sqlstore.Scanner) error {
+			moved := 0
+			err := row.Scan(&moved)
+			*count += moved
+			return err
+		}})
+	}
+	return calls
 }
 
 func (t *settling) finishCall(positions []int) call {

@@ -140,14 +140,11 @@ func (t *settling) move(ctx context.Context, r runner) error {
 		}
 	}
 	count := 0
-	var calls []call
+	calls := t.succeedCalls(plain, &count)
 	for _, group := range []struct {
 		positions []int
 		call      func([]int) call
-	}{
-		{plain, func(p []int) call { return t.succeedCall(p, &count) }},
-		{finish, t.finishCall}, {release, t.releaseCall}, {await, t.awaitCall},
-	} {
+	}{{finish, t.finishCall}, {release, t.releaseCall}, {await, t.awaitCall}} {
 		if len(group.positions) > 0 {
 			calls = append(calls, group.call(group.positions))
 		}
@@ -155,7 +152,7 @@ func (t *settling) move(ctx context.Context, r runner) error {
 	ready := len(t.ready)
 	calls[0].restart = func() {
 		clear(t.moved)
-		t.ready = t.ready[:ready]
+		count, t.ready = 0, t.ready[:ready]
 	}
 	if err := r.run(ctx, calls...); err != nil {
 		return err

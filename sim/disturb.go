@@ -10,14 +10,21 @@ import (
 )
 
 // KillOrPause does one of two things to a worker drawn by lot: kills it and
-// starts another, or makes it stand still for one and a half leases.
+// starts another, or makes it stand still for one and a half leases. Of two
+// disturbances one is a kill and one is a pause.
 func KillOrPause(ctx context.Context, c *Cluster) error {
 	awake := slices.DeleteFunc(slices.Clone(c.workers), c.paused)
 	if len(awake) == 0 {
 		return nil
 	}
 	victim := awake[c.random.IntN(len(awake))]
-	if c.random.IntN(2) == 0 {
+	c.second = !c.second
+	if c.second {
+		c.killed = c.random.IntN(2) == 0
+	} else {
+		c.killed = !c.killed
+	}
+	if c.killed {
 		return c.kill(ctx, victim)
 	}
 	return c.pause(ctx, victim, c.Node.Lease*3/2)

@@ -17,7 +17,7 @@ type recorded struct {
 // Join notes a grant as of before the call: the database's clock at the grant
 // itself is not told.
 func (s *recorded) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
-	before, err := s.Store.Now(ctx)
+	before, err := s.Now(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -48,6 +48,8 @@ type Cluster struct {
 	expected map[int64]Ending
 	samples  []Sample
 	unseen   error // why the last look at the database failed
+	killed   bool  // what the last disturbance of KillOrPause was
+	second   bool  // whether the next one is the second of a pair
 }
 
 // pause is a worker that stands still until some time.

@@ -167,3 +167,24 @@ func BenchmarkIdleListening(b *testing.B) {
 	}
 	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N)/1e4, "%core")
 }
+
+// BenchmarkRetry500 is jobs that are claimed and fail, again and again.
+func BenchmarkRetry500(b *testing.B) {
+	s := benchStore(b)
+	must(b, s.Enqueue(b.Context(), benchJobs(2*drained)))
+	node, err := s.Join(b.Context(), fairlead.Node{}, time.Hour)
+	must(b, err)
+	scope := &fairlead.Scope{Kinds: []string{"bench"}}
+	perJob(b, b.N*drained, func() {
+		for range b.N {
+			jobs, err := s.Claim(b.Context(), fairlead.Claim{Node: node, Scope: scope, Max: drained})
+			must(b, err)
+			settlements := make([]fairlead.Settlement, len(jobs))
+			for i, job := range jobs {
+				settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Again, Reason: fairlead.ReasonError, Error: "no luck"}
+			}
+			_, err = s.Settle(b.Context(), settlements)
+			must(b, err)
+		}
+	})
+}

@@ -106,6 +106,9 @@ func (l *leases) takeMerged(lanes []sqlstore.Lane, claim fairlead.Claim) ([]*fai
 // loadStarted reads the jobs that were moved, in order.
 func (l *leases) loadStarted(lanes []sqlstore.Lane, ids []int64) ([]*fairlead.Job, error) {
 	jobs, err := l.load(lanes, l.sql.ClaimStarted, idList(ids))
+	if err == nil && len(jobs) != len(ids) {
+		err = fmt.Errorf("found %d of %d jobs", len(jobs), len(ids))
+	}
 	slices.SortFunc(jobs, func(a, b *fairlead.Job) int { return readyKeyOf(a).compare(readyKeyOf(b)) })
 	return l.leased(jobs), err
 }

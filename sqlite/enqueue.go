@@ -97,47 +97,56 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, len(jobs))
-	args := make([]any, 0, jobColumns*len(jobs))
+	ids := make([]int64, 0, len(jobs))
 	laneIDs := map[sqlstore.LaneKey]int32{}
-	undue := 0
-	for i, job := range jobs {
-		lane, known := laneIDs[job.lane]
-		if !known {
-			if lane, err = t.laneOf(job.lane); err != nil {
-				return nil, err
+	due := 0
+	for chunk := range slices.Chunk(jobs, insertChunk) {
+		args := make([]any, 0, jobColumns*len(chunk))
+		for _, job := range chunk {
+			lane, known := laneIDs[job.lane]
+			if !known {
+				if lane, err = t.laneOf(job.lane); err != nil {
+					return nil, err
+				}
+				laneIDs[job.lane] = lane
 			}
-			laneIDs[job.lane] = lane
+			if job.notBefore <= t.now {
+				due++
+				t.news.addWork(lane, job.lane)
+			}
+			id := first + int64(len(ids))
+			ids = append(ids, id)
+			args = append(args, id, lane, job.turn, cmp.Or(job.startBy, job.notBefore, t.now), job.notBefore, t.now,
+				text(job.key), job.flags, job.policy, job.trace, job.args)
 		}
-		if job.notBefore > t.now {
-			undue++
-			t.news.later = true
-		} else {
-			t.news.addWork(lane, job.lane)
-		}
-		ids[i] = first + int64(i)
-		args = append(args, ids[i], lane, job.turn, cmp.Or(job.startBy, job.notBefore, t.now), job.notBefore, t.now,
-			text(job.key), job.flags, job.policy, job.trace, job.args)
-	}
-	if err := t.insertRows(args); err != nil {
-		return nil, err
-	}
-	last := ids[len(ids)-1]
-	if due := len(jobs) - undue; due > 0 {
-		if err := t.must(int64(due), t.sql.PlaceDue, first, last, t.now); err != nil {
+		if err := t.insertRows(args); err != nil {
 			return nil, err
 		}
 	}
-	if undue > 0 {
-		if err := t.must(int64(undue), t.sql.PlaceUndue, first, last, t.now); err != nil {
-			return nil, err
-		}
-	}
-	return ids, nil
+	return ids, t.place(ids, due)
 }
 
-// jobColumns is how many arguments a job has in insert_jobs.
-const jobColumns = 11
+// place puts new jobs, of which so many are due, into ready and later.
+func (t *txn) place(ids []int64, due int) error {
+	first, last := ids[0], ids[len(ids)-1]
+	if due > 0 {
+		if err := t.must(int64(due), t.sql.PlaceDue, first, last, t.now); err != nil {
+			return err
+		}
+	}
+	if due == len(ids) {
+		return nil
+	}
+	t.news.later = true
+	return t.must(int64(len(ids)-due), t.sql.PlaceUndue, first, last, t.now)
+}
+
+const (
+	// jobColumns is how many arguments a job has in insert_jobs.
+	jobColumns = 11
+	// insertChunk is for how many jobs arguments are held in memory at once.
+	insertChunk = 1024
+)
 
 // insertSizes are the numbers of jobs that one statement can store: a few
 // texts that are prepared once do for any number of jobs.

@@ -13,7 +13,7 @@ import (
 type lanes struct {
 	*sqlstore.Lanes
 	mu   sync.Mutex
-	upTo int64 // all lanes up to this id are cached
+	upTo int32 // all lanes up to this id are cached
 }
 
 // learn adds committed lanes, read in order from where upTo was or before.
@@ -22,21 +22,21 @@ func (l *lanes) learn(read []sqlstore.Lane) {
 		return
 	}
 	l.Add(read...)
-	last := int64(read[len(read)-1].ID)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.upTo = max(l.upTo, last)
+	l.upTo = max(l.upTo, read[len(read)-1].ID)
 }
 
-func (l *lanes) known() int64 {
+func (l *lanes) known() int32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.upTo
 }
 
-// unlearned reads the lanes that were made since the cache last learned. In a
-// transaction that writes, some of them may not be committed yet.
-func (t *txn) unlearned() ([]sqlstore.Lane, error) {
+// newLanes reads the lanes that were made since the cache last learned. In a
+// transaction that writes, some of them may not be committed yet: they are
+// learned with its commit.
+func (t *txn) newLanes() ([]sqlstore.Lane, error) {
 	var read []sqlstore.Lane
 	err := t.each(t.sql.NewLanes, []any{t.lanes.known()}, func(row sqlstore.Scanner) error {
 		var lane sqlstore.Lane
@@ -49,25 +49,29 @@ func (t *txn) unlearned() ([]sqlstore.Lane, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read lanes: %w", err)
 	}
+	if t.readOnly {
+		t.lanes.learn(read)
+	} else {
+		t.news.read = read
+	}
 	return read, nil
 }
 
 // catchUp learns the lanes that other processes made and that the filter may
-// choose. It does so only outside of transactions that write: all that it sees
-// is committed. Where reads share those, there are no other processes.
+// choose. Where reads share the transactions of the writer there are no other
+// processes.
 func (t *txn) catchUp(filter fairlead.Filter) error {
 	if !t.readOnly || len(filter.Kinds)+len(filter.Queues)+len(filter.Tenants) == 0 {
 		return nil
 	}
-	read, err := t.unlearned()
-	t.lanes.learn(read)
+	_, err := t.newLanes()
 	return err
 }
 
 // served lists the lanes that a scope may claim from, including those that
 // other processes made just now.
 func (t *txn) served(scope *fairlead.Scope) ([]sqlstore.Lane, error) {
-	fresh, err := t.unlearned()
+	fresh, err := t.newLanes()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +82,6 @@ func (t *txn) served(scope *fairlead.Scope) ([]sqlstore.Lane, error) {
 			served = append(served, lane)
 		}
 	}
-	t.news.read = fresh
 	return served, nil
 }
 
@@ -104,14 +107,14 @@ func (t *txn) laneNamed(id int32) (sqlstore.LaneKey, error) {
 	if key, ok := t.lanes.Key(id); ok {
 		return key, nil
 	}
-	fresh, err := t.unlearned()
+	fresh, err := t.newLanes()
+	if err != nil {
+		return sqlstore.LaneKey{}, err
+	}
 	for _, lane := range fresh {
 		if lane.ID == id {
 			return lane.LaneKey, nil
 		}
 	}
-	if err == nil {
-		err = fmt.Errorf("there is no lane %d", id)
-	}
-	return sqlstore.LaneKey{}, err
+	return sqlstore.LaneKey{}, fmt.Errorf("there is no lane %d", id)
 }

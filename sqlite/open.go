@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	driver "modernc.org/sqlite"
@@ -145,7 +146,7 @@ func (s *Store) start(ctx context.Context) error {
 		return err
 	}
 	if s.options.SchemaOnly {
-		s.close = once(s.disconnect)
+		s.close = sync.OnceValue(s.disconnect)
 		return nil
 	}
 	if err := s.bringUp(ctx); err != nil {
@@ -164,7 +165,7 @@ func (s *Store) start(ctx context.Context) error {
 	}
 	s.writer = newWriter(s, stmts)
 	s.watch = newWatch(s)
-	s.close = once(s.closeAll)
+	s.close = sync.OnceValue(s.closeAll)
 	return nil
 }
 

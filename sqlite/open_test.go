@@ -131,7 +131,8 @@ func TestPrefixesKeepStoresApart(t *testing.T) {
 
 func TestCallsEndWithTheirTime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
-	s := open(t, file, sqlite.Options{QueryTimeout: 50 * time.Millisecond})
+	open(t, file, sqlite.Options{})
+	s := open(t, file, sqlite.Options{QueryTimeout: time.Second})
 	tx, err := s.DB().BeginTx(t.Context(), nil) // locks everybody out
 	must(t, err)
 	defer func() { _ = tx.Rollback() }()

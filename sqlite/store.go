@@ -3,11 +3,14 @@
 //
 // All writes of a store go through one goroutine that commits as many of them
 // together as are waiting, so that many callers share one disk flush; reads go
-// beside it, each from its own snapshot. Several processes on one host may use
-// one file: they take turns, and a process learns of the others' new jobs
-// within milliseconds. The clock is the host's.
+// beside it, each from its own snapshot. By default every commit is flushed to
+// disk before it is acknowledged.
 //
-// By default every commit is flushed to disk before it is acknowledged.
+// Several processes on one host may use one file, on a local disk: they take
+// turns, and learn of each other's new jobs within milliseconds while there is
+// much to do, within Options.Poll otherwise. The clock is the host's. A process
+// that is stopped in the middle of a commit, or that leaves a transaction of
+// its own open, holds up all the others: leases should be long enough for that.
 package sqlite
 
 import (
@@ -15,7 +18,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -165,6 +167,3 @@ func read[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, 
 	}
 	return result, nil
 }
-
-// once makes a closing function that acts only the first time.
-func once(f func() error) func() error { return sync.OnceValue(f) }

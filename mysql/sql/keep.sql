@@ -83,16 +83,13 @@ order by finished_at
 limit ?
 for update skip locked;
 
--- name: drop_keys
--- Takes all keys away from jobs that are about to be removed.
+-- name: lock_jobs
+-- Locks jobs that nobody is about to do something to. A column besides the id
+-- is read because the server may otherwise scan the index.
 -- Inputs: {{ids}}.
--- Output: none.
--- Locks: the keys; rows of job and lane shared.
-delete k
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{job}} j force index (primary) on j.id = v.id
-straight_join {{lane}} l force index (primary) on l.id = j.lane
-straight_join {{jobkey}} k force index (primary) on k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id;
+-- Output: id, flags.
+-- Locks: rows of job; skips what is locked.
+select id, flags from {{job}} force index (primary) where id in ({{ids}}) for update skip locked;
 
 -- name: drop_attempts
 -- Removes the history of jobs.

@@ -53,8 +53,10 @@ update {{node}} set dead = 1, lease_until = least(lease_until, {{now}}) where id
 select id, fence from {{running}} where node = ? order by id;
 
 -- name: nodes
--- Lists all nodes.
+-- Lists all nodes. One whose lease has run out is dead, declared or not.
 -- Inputs: none.
 -- Output: all columns.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, dead from {{node}} order by id;
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, dead = 1 or lease_until <= {{now}}
+from {{node}}
+order by id;

@@ -1,16 +1,16 @@
--- Statements of what people do to jobs. A job is looked for place after place;
--- where it is found it is locked, so that what follows cannot be overtaken.
--- The place is always locked before its job is changed.
+-- Statements of what people do to jobs. First the job itself is locked: no
+-- claim takes it from then on, so that it soon comes to rest where it can be
+-- locked too. Claims lock in the other order, but never wait.
 
--- name: job_row
--- Reads what a job is, as far as moves need it, and where it is.
--- Inputs: id, {{fresh}}.
--- Output: lane, turn, start_by, not_before, created_at, job_key, flags, state
---   (done for all that are final; not fresh in a caller's transaction).
--- Locks: none, or the row of job shared in a caller's transaction.
+-- name: lock_job
+-- Locks a job, reads it as far as moves need it, and tells where it is.
+-- Inputs: id.
+-- Output: lane, turn, start_by, not_before, created_at, job_key, flags, place
+--   (which may be an old story in a caller's transaction).
+-- Locks: the row of job.
 select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags,
        case
-         when exists (select 1 from {{later}} p where p.id = j.id) then 'scheduled'
+         when exists (select 1 from {{later}} p where p.id = j.id) then 'later'
          when exists (select 1 from {{ready}} p
                       where p.lane = j.lane and p.solo = 0 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
                          or p.lane = j.lane and p.solo = 1 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'ready'
@@ -21,7 +21,7 @@ select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_ke
        end
 from {{job}} j
 where j.id = ?
-{{fresh}};
+for update;
 
 -- name: lock_later
 -- Locks a scheduled job.

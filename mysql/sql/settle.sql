@@ -107,17 +107,26 @@ insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, 
 insert into {{memo}} (id, memo, progress) values {{rows}}
 on duplicate key update memo = coalesce(values(memo), memo), progress = coalesce(values(progress), progress);
 
+-- name: keys_of
+-- Reads the keys of jobs. Neither keys nor lanes ever change.
+-- Inputs: {{ids}}, {{fresh}}.
+-- Output: id, lane, job_key, flags.
+-- Locks: none, or rows of job shared in a caller's transaction.
+select id, lane, job_key, flags
+from {{job}} force index (primary)
+where id in ({{ids}}) and job_key is not null
+{{fresh}};
+
 -- name: free_keys
--- Gives back the keys of jobs that have ended, unless they are held forever.
--- Inputs: {{ids}}.
+-- Gives back keys that jobs hold; those that others hold by now stay. The jobs
+-- are not joined: a deletion would lock their rows as well.
+-- Inputs: {{rows}} of tenant, key, id as JSON, texts in hexadecimal.
 -- Output: none.
--- Locks: the keys; rows of job and lane shared.
+-- Locks: the keys.
 delete k
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{job}} j force index (primary) on j.id = v.id
-straight_join {{lane}} l force index (primary) on l.id = j.lane
-straight_join {{jobkey}} k force index (primary) on k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
-where j.flags & 1 = 0;
+from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
+  tenant varchar(400) path '$[0]', job_key varchar(510) path '$[1]', id bigint path '$[2]')) v
+straight_join {{jobkey}} k force index (primary) on k.tenant = unhex(v.tenant) and k.job_key = unhex(v.job_key) and k.id = v.id;
 
 -- name: forget_crashes
 -- Forgets the crashes of a running job that made progress.

@@ -60,8 +60,8 @@ create table {{ready}} (
 create table {{running}} (
     id         bigint primary key,
     fence      bigint not null,
-    node       bigint not null,
     started_at bigint not null,
+    node       bigint not null,
     lane       integer not null,
     attempt    integer not null,
     failures   integer not null,
@@ -76,9 +76,9 @@ create index on {{running}} (node) where wish is not null;
 create table {{waiting}} (
     id         bigint primary key,
     fence      bigint not null,
-    node       bigint not null,
     started_at bigint not null,
     deadline   bigint not null,
+    node       bigint not null,
     lane       integer not null,
     attempt    integer not null,
     failures   integer not null,
@@ -90,9 +90,9 @@ create index on {{waiting}} (deadline, id);
 create table {{done}} (
     id          bigint primary key,
     fence       bigint not null,
-    node        bigint not null,
     started_at  bigint not null,
     finished_at bigint not null,
+    node        bigint not null,
     lane        integer not null,
     attempt     integer not null,
     failures    integer not null,
@@ -105,11 +105,11 @@ create table {{done}} (
 
 create table {{attempt}} (
     id          bigint not null,
-    run         integer not null,
     fence       bigint not null,
-    node        bigint not null,
     started_at  bigint not null,
     finished_at bigint not null,
+    node        bigint not null,
+    run         integer not null,
     reason      text not null,
     error       text not null,
     primary key (id, run)

@@ -31,16 +31,19 @@ with picked as materialized (
         for update skip locked))
     returning id, attempt, failures, crashes
 ),
+lease as materialized (
+    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking where n > 0
+),
 leased as (
     insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
-    select id, (select nextval('{{fence}}')), $3::bigint, (select {{now}}), $5::int, attempt + 1, failures, crashes from picked
-    returning id, fence, started_at, lane, attempt, failures, crashes
+    select id, fence, $3::bigint, now, $5::int, attempt + 1, failures, crashes from lease, picked
 )
-select l.id, l.fence, l.started_at, l.lane, l.attempt, l.failures, l.crashes,
+select p.id, e.fence, e.now, $5::int, p.attempt + 1, p.failures, p.crashes,
        j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
-from leased l
-left join {{job}} j on j.id = l.id
-left join {{memo}} m on m.id = l.id;
+from lease e
+cross join picked p
+left join {{job}} j on j.id = p.id
+left join {{memo}} m on m.id = p.id;
 
 -- name: claim_merged
 -- Leases the first ready jobs of several spans, parts of lanes, in their common
@@ -107,17 +110,19 @@ picked as materialized (
     delete from {{ready}} where ctid = any (array(select ctid from locked))
     returning id, lane, attempt, failures, crashes
 ),
+lease as materialized (
+    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking where n > 0
+),
 leased as (
     insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
-    select id, (select nextval('{{fence}}')), $3::bigint, (select {{now}}), lane, attempt + 1, failures, crashes from picked
-    returning id, fence, started_at, lane, attempt, failures, crashes
+    select id, fence, $3::bigint, now, lane, attempt + 1, failures, crashes from lease, picked
 )
-select t.chosen, l.id, l.fence, l.started_at, l.lane, l.attempt, l.failures, l.crashes,
+select t.chosen, p.id, e.fence, e.now, p.lane, p.attempt + 1, p.failures, p.crashes,
        j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
 from (select count(*)::int as chosen from chosen) t
-left join leased l on true
-left join {{job}} j on j.id = l.id
-left join {{memo}} m on m.id = l.id;
+left join (lease e cross join picked p) on true
+left join {{job}} j on j.id = p.id
+left join {{memo}} m on m.id = p.id;
 
 -- name: choose_first
 -- The choice of claim_merged, unless a kind of several lanes has little room.

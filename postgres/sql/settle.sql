@@ -1,20 +1,18 @@
 -- name: succeed
--- Ends running jobs as succeeded that have nothing to keep or to give back.
--- Inputs, in step: $1 ids, $2 fences.
+-- Ends running jobs of one claim as succeeded that have nothing to keep or to
+-- give back.
+-- Inputs: $1 fence, $2 ids.
 -- Output: how many were moved; retrace tells which, if it is not all.
 -- Locks: the moved jobs.
 with moved as (
-    delete from {{running}} r
-    using unnest($1::bigint[], $2::bigint[]) as a (id, fence)
-    where r.id = a.id and r.fence = a.fence
-    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes
+    delete from {{running}} where id = any ($2::bigint[]) and fence = $1::bigint
+    returning id, node, started_at, lane, attempt, failures, crashes
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome)
-    select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes, 1 from moved
-    returning 1
+    select id, $1::bigint, node, started_at, (select {{now}}), lane, attempt, failures, crashes, 1 from moved
 )
-select count(*) from ended;
+select count(*) from moved;
 
 -- name: finish
 -- Ends running jobs. A wish to cancel turns a drop into a plain cancel;

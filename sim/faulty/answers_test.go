@@ -29,10 +29,10 @@ func TestLostAnswerOfAClaim(t *testing.T) {
 
 // Trap 1, when the claim is committed only after the node has looked.
 func TestLateEffectOfAClaim(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *bubble) {
+	inBubble(t, func(_ *testing.T, b *bubble) {
 		jobs := b.enqueue(4)
 		n := b.prepare("n", succeedAtOnce)
-		n.faults.Delay(100*time.Millisecond, faulty.Claim)
+		n.faults.Delay(100*time.Millisecond, 2, faulty.Claim) // of jobs, and of crash suspects
 		n.run()
 		const allowance = lease/10 + 2*poll // jitter of the interval, and a poll to find the released jobs
 		b.succeed(lease+allowance, jobs...)
@@ -41,7 +41,7 @@ func TestLateEffectOfAClaim(t *testing.T) {
 
 // Trap 1, when the look fails too.
 func TestLostAnswerOfAClaimWhileHeldFails(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *bubble) {
+	inBubble(t, func(_ *testing.T, b *bubble) {
 		jobs := b.enqueue(4)
 		n := b.prepare("n", succeedAtOnce)
 		n.faults.LoseAnswer(1, faulty.Claim)

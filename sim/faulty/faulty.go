@@ -82,9 +82,9 @@ func (s *Store) Fail(times int, calls ...Call) { s.set(fault{times: times, way: 
 // LoseAnswer makes the next calls take effect and fail all the same.
 func (s *Store) LoseAnswer(times int, calls ...Call) { s.set(fault{times: times, way: losing}, calls) }
 
-// Delay makes the next call fail at once and take effect only after a time.
-func (s *Store) Delay(after time.Duration, call Call) {
-	s.set(fault{times: 1, way: late, after: after}, []Call{call})
+// Delay makes the next calls fail at once and take effect only after a time.
+func (s *Store) Delay(after time.Duration, times int, calls ...Call) {
+	s.set(fault{times: times, way: late, after: after}, calls)
 }
 
 // QueryTimeout is after how long a call that hangs fails by itself, as those

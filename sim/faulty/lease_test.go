@@ -151,20 +151,17 @@ func TestClaimOfADeadNode(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bubble) {
 		second := b.start("second", succeedAtOnce)
 		b.pass(2 * lease)
-		first := b.prepare("first", succeedAtOnce)
-		caught, release := first.faults.Hold(faulty.Claim)
-		first.run()
-		<-caught
 		second.engine.Pause()
-		first.faults.Fail(faulty.Always, faulty.Beat, faulty.Leave, faulty.Join)
 		jobs := b.enqueue(3)
-		b.await("the first is declared dead", 2*lease, func() bool {
-			second.news.mu.Lock()
-			defer second.news.mu.Unlock()
-			return len(second.news.reaps) == 1
-		})
-		release()
-		b.pass(time.Second)
+		first := b.prepare("first", succeedAtOnce)
+		first.faults.Delay(2*lease, faulty.Always, faulty.Claim)
+		first.run()
+		b.await("the claim is on its way", poll, func() bool { return first.faults.Count(faulty.Claim) > 0 })
+		first.faults.Fail(faulty.Always, faulty.Beat, faulty.Leave, faulty.Join, faulty.Held)
+		first.faults.Wait() // until the claims have arrived
+		if reaps := len(second.news.reaps); reaps != 1 {
+			t.Fatalf("the first was declared dead %d times", reaps)
+		}
 		for _, j := range jobs {
 			now, err := b.client.Get(t.Context(), j.ID)
 			if err != nil || now.State != fairlead.Ready || now.Attempt != 0 {

@@ -104,12 +104,13 @@ func TestClaimsFail(t *testing.T) {
 
 // Without wakes a node finds its work by polling.
 func TestListenerFails(t *testing.T) {
-	inBubble(t, func(t *testing.T, b *bubble) {
+	inBubble(t, func(_ *testing.T, b *bubble) {
 		n := b.prepare("n", succeedAtOnce)
 		n.faults.Fail(faulty.Always, faulty.Listen)
 		n.run()
 		b.pass(lease)
-		b.succeed(poll+poll/10, b.enqueue(1)...)
+		b.enqueue(1)
+		b.await("it polls", poll+poll/10, func() bool { return n.runs(nil) == 1 })
 		n.faults.Mend()
 		listening := n.faults.Count(faulty.Listen)
 		const slowest = 10 * poll // of the loops' back-off

@@ -36,8 +36,9 @@ select id from {{lane}} where queue = ? and tenant = ? and kind = ?;
 
 -- name: new_lanes
 -- Lists the lanes made after a known one.
--- Inputs: largest known id.  Output: id, queue, tenant, kind.  Locks: none.
-select id, queue, tenant, kind from {{lane}} where id > ?;
+-- Inputs: largest known id.  Output: id, queue, tenant, kind, in order.
+-- Locks: none.
+select id, queue, tenant, kind from {{lane}} where id > ? order by id;
 
 -- name: key_holder
 -- Finds who holds a key.

@@ -1,0 +1,19 @@
+package mysql
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// LockReadyAndStandStill does what a claim does up to its first locks, and
+// then nothing more: what a stopped process looks like to the server.
+func (s *Store) LockReadyAndStandStill(ctx context.Context, scope *fairlead.Scope) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	claim := fairlead.Claim{Max: 1, Scope: scope}
+	c := &claiming{txn: &txn{Store: s, tx: tx}, Claim: claim, rooms: newRooms(claim)}
+	return c.take(ctx, s.lanes.Served(scope))
+}

@@ -1,0 +1,220 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+func TestManyMigrateAtOnce(t *testing.T) {
+	address := testdb.MySQL(t)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			s, err := Open(context.Background(), address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			tryOut(t, s)
+		})
+	}
+	all.Wait()
+}
+
+// tryOut enqueues a job and closes the store.
+func tryOut(t *testing.T, s *Store) {
+	t.Helper()
+	if err := fairlead.NewClient(s).Enqueue(context.Background(), &fairlead.Job{Kind: "a"}); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// interrupted is a migration that ends with its n-th statement, before that was
+// run or after it was run but not recorded.
+type interrupted struct {
+	migrator
+	left *int
+	ran  bool
+}
+
+var errInterrupted = errors.New("interrupted")
+
+func (i interrupted) Apply(ctx context.Context, migration sqlstore.Migration, step int) error {
+	if *i.left--; *i.left > 0 {
+		return i.migrator.Apply(ctx, migration, step)
+	}
+	if i.ran {
+		if err := i.define(ctx, migration.Steps[step]); err != nil {
+			return err
+		}
+	}
+	return errInterrupted
+}
+
+func TestMigrationGoesOnWhereItWasInterrupted(t *testing.T) {
+	steps := 0
+	probe, err := open("mysql://root@127.0.0.1/probe", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, migration := range probe.schema {
+		steps += len(migration.Steps)
+	}
+	if err := probe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, ran := range []bool{false, true} {
+		for n := 1; n <= steps; n += 3 {
+			t.Run(fmt.Sprint("at statement ", n, ", ran=", ran), func(t *testing.T) {
+				address := testdb.MySQL(t)
+				s, err := open(address, Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				left := n
+				if err := s.migrateWith(t, func(m migrator) sqlstore.MigrationTarget {
+					return interrupted{migrator: m, left: &left, ran: ran}
+				}); !errors.Is(err, errInterrupted) {
+					t.Fatalf("the migration ended with %v", err)
+				}
+				schema, err := s.Schema(t.Context())
+				if err != nil || len(schema.Pending) == 0 {
+					t.Fatalf("the schema is %+v, %v", schema, err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if s, err = Open(t.Context(), address); err != nil {
+					t.Fatal(err)
+				}
+				tryOut(t, s)
+			})
+		}
+	}
+}
+
+// migrateWith migrates through another target.
+func (s *Store) migrateWith(t *testing.T, target func(migrator) sqlstore.MigrationTarget) error {
+	t.Helper()
+	conn, err := s.db.Conn(t.Context())
+	if err != nil {
+		return err
+	}
+	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	_, err = sqlstore.MigrateUp(t.Context(), target(migrator{Store: s, conn: conn}), s.schema)
+	return err
+}
+
+func TestNoMigrate(t *testing.T) {
+	address := testdb.MySQL(t)
+	_, err := OpenWith(t.Context(), address, Options{NoMigrate: true})
+	if err == nil || !strings.Contains(err.Error(), "fairlead migrate up") {
+		t.Fatalf("an empty database was answered with %v", err)
+	}
+	s, err := Open(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the test is over
+	current, err := OpenWith(t.Context(), address, Options{NoMigrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tryOut(t, current)
+	if _, err := s.db.ExecContext(t.Context(), "insert into fairlead_migration values (999, 1, '0999_future', 0)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, options := range []Options{{}, {NoMigrate: true}} {
+		if _, err := OpenWith(t.Context(), address, options); err == nil || !strings.Contains(err.Error(), "newer") {
+			t.Fatalf("a newer schema was answered with %v", err)
+		}
+	}
+}
+
+// TestDefinitionStandsBack is trap 35: a change of a table that a long
+// transaction uses must not make everybody else wait as long.
+func TestDefinitionStandsBack(t *testing.T) {
+	s, err := Open(t.Context(), testdb.MySQL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the test is over
+	long, err := s.lifeline.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer long.Rollback() //nolint:errcheck // it is over by then
+	node, err := s.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := long.ExecContext(t.Context(), "update fairlead_node set idle = 1 where id = 0"); err != nil {
+		t.Fatal(err)
+	}
+	changed := make(chan error, 1)
+	go func() {
+		conn, err := s.db.Conn(context.Background())
+		if err == nil {
+			err = migrator{Store: s, conn: conn}.define(context.Background(), "alter table fairlead_node add column extra int")
+			_ = conn.Close()
+		}
+		changed <- err
+	}()
+	for start := time.Now(); time.Since(start) < 2500*time.Millisecond; time.Sleep(100 * time.Millisecond) {
+		before := time.Now()
+		if _, err := s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Hour}); err != nil && !transient(err) {
+			t.Fatal(err)
+		}
+		if waited := time.Since(before); waited > 4*time.Second {
+			t.Errorf("a beat waited %v", waited)
+		}
+	}
+	if err := long.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-changed; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestParseURL(t *testing.T) {
+	for _, good := range []struct{ url, net, addr, user, password, database string }{
+		{"mysql://root@127.0.0.1:3307/jobs", "tcp", "127.0.0.1:3307", "root", "", "jobs"},
+		{"mysql://u:p%40ss%2Fw%3Ford@db.example.com/jobs?tls=skip-verify&timeout=3s", "tcp", "db.example.com:3306", "u", "p@ss/w?ord", "jobs"},
+		{"mariadb://u@[::1]:3306/a%20b", "tcp", "[::1]:3306", "u", "", "a b"},
+		{"mysql://u@/jobs?socket=/run/mysqld/mysqld.sock", "unix", "/run/mysqld/mysqld.sock", "u", "", "jobs"},
+	} {
+		config, err := parseURL(good.url)
+		if err != nil {
+			t.Errorf("%s: %v", good.url, err)
+			continue
+		}
+		got := []string{config.Net, config.Addr, config.User, config.Passwd, config.DBName}
+		if want := []string{good.net, good.addr, good.user, good.password, good.database}; strings.Join(got, " ") != strings.Join(want, " ") {
+			t.Errorf("%s is understood as %q, want %q", good.url, got, want)
+		}
+		if !config.ClientFoundRows {
+			t.Errorf("%s does not count found rows", good.url)
+		}
+	}
+	for _, bad := range []string{"postgres://u@h/db", "mysql://u@h", "mysql://u@h/", "mysql://u:secret@h:port/db", "mysql://u@h/db?tls=nonsense&x=%zz"} {
+		config, err := parseURL(bad)
+		if !errors.Is(err, fairlead.ErrInvalid) {
+			t.Errorf("%s is understood as %+v, %v", bad, config, err)
+		} else if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error tells the password: %v", err)
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+// TestPlans checks that what locks rows looks them up by their keys, whatever
+// the server thinks of the size of the tables: a scan would wait for rows of
+// others and make them wait.
+func TestPlans(t *testing.T) {
+	s, err := Open(t.Context(), testdb.MySQL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // the test is over
+	for _, size := range []int{0, 3, 40, 3000} {
+		t.Run(fmt.Sprint(size, " rows"), func(t *testing.T) {
+			grow(t, s, size)
+			for name, statement := range s.lockingStatements(12) {
+				plan := explain(t, s, statement)
+				for _, access := range plan {
+					switch access.kind {
+					case "const", "eq_ref", "ref", "range", "system":
+						continue
+					case "ALL":
+						if access.table == "v" || strings.HasPrefix(access.table, "<derived") {
+							continue // the list itself
+						}
+					case "": // nothing can match, or no table is needed
+						continue
+					}
+					t.Errorf("%s reads %s by %q (%s)", name, access.table, access.kind, access.extra)
+				}
+			}
+		})
+	}
+	t.Run("busy lanes are skipped through", func(t *testing.T) {
+		if plan := explain(t, s, s.sql.BusyLanes); !strings.Contains(plan[0].extra, "Using index for group-by") {
+			t.Errorf("busy_lanes is planned as %+v", plan)
+		}
+	})
+}
+
+// lockingStatements are the statements that lock rows, for n jobs.
+func (s *Store) lockingStatements(n int) map[string]string {
+	keys, jsonKeys, held := rows{}, rows{json: true}, rows{json: true}
+	var names rows
+	var ids []int64
+	for i := range int64(n) {
+		keys.add().ints(1, 0, 0, 5, i).end()
+		jsonKeys.add().ints(1, 0, 5, i).end()
+		held.add().str("tenant").str(fmt.Sprint("key", i)).int(i).end()
+		names.add().str("tenant").str(fmt.Sprint("key", i)).end()
+		ids = append(ids, i)
+	}
+	list := ""
+	for chunk := range idChunks(ids) {
+		list = chunk
+	}
+	marks := func(statement string, values ...string) string {
+		for _, value := range values {
+			statement = strings.Replace(statement, "?", value, 1)
+		}
+		return statement
+	}
+	return map[string]string{
+		"claim_gate":    marks(s.sql.ClaimGate, "1"),
+		"claim_lane":    marks(s.sql.ClaimLane, "1", "0", "10"),
+		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
+		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),
+		"leave_ready":   fill(s.sql.LeaveReady, "solo", "0", "rows", string(jsonKeys.text)),
+		"lock_running":  fill(s.sql.LockRunning, "ids", list),
+		"lock_orphans":  fill(s.sql.LockOrphans, "ids", list),
+		"succeed":       fill(s.sql.Succeed, "clock", "1", "fence_no", "1", "ids", list),
+		"leave_fenced":  fill(s.sql.LeaveFenced, "fence_no", "1", "ids", list),
+		"leave_running": fill(s.sql.LeaveRunning, "ids", list),
+		"leave_later":   fill(s.sql.LeaveLater, "ids", list),
+		"leave_waiting": fill(s.sql.LeaveWaiting, "ids", list),
+		"leave_done":    fill(s.sql.LeaveDone, "ids", list),
+		"ended":         fill(s.sql.Ended, "ids", list, "fresh", "lock in share mode"),
+		"order_of":      fill(s.sql.OrderOf, "ids", list, "fresh", "lock in share mode"),
+		"keys_of":       fill(s.sql.KeysOf, "ids", list, "fresh", "lock in share mode"),
+		"free_keys":     fill(s.sql.FreeKeys, "rows", string(held.text)),
+		"key_holders":   fill(s.sql.KeyHolders, "rows", string(names.text)),
+		"pass_key":      marks(s.sql.PassKey, "1", "'tenant'", "'key1'"),
+		"lock_job":      marks(s.sql.LockJob, "1"),
+		"lock_later":    marks(s.sql.LockLater, "1"),
+		"lock_ready":    marks(s.sql.LockReady, "1", "0", "5", "1"),
+		"lock_waiting":  marks(s.sql.LockWaiting, "1"),
+		"lock_done":     marks(s.sql.LockDone, "1"),
+		"lock_due":      marks(s.sql.LockDue, "1", "10"),
+		"lock_overdue":  marks(s.sql.LockOverdue, "1", "10"),
+		"lock_outdated": marks(s.sql.LockOutdated, "1", "1", "10"),
+		"lock_jobs":     fill(s.sql.LockJobs, "ids", list),
+		"drop_attempts": fill(s.sql.DropAttempts, "ids", list),
+		"drop_memos":    fill(s.sql.DropMemos, "ids", list),
+		"drop_jobs":     fill(s.sql.DropJobs, "ids", list),
+		"set_order":     marks(s.sql.SetOrder, "1", "1", "1", "1"),
+		"wish":          marks(s.sql.Wish, "'x'", "1"),
+		"count_wish":    s.sql.CountWish,
+		"take_ids":      marks(s.sql.TakeIDs, "1000"),
+		"beat":          marks(s.sql.Beat, "1", "1", "1", "1"),
+	}
+}
+
+// grow makes the tables as large as given, and tells the server.
+func grow(t *testing.T, s *Store, size int) {
+	t.Helper()
+	for table, row := range map[string]string{
+		"job":     "(id, lane, turn, start_by, not_before, created_at, flags) values (%[1]d, 1, 0, 5, 0, 5, 0)",
+		"ready":   "(lane, solo, turn, start_by, id, attempt, failures, crashes) values (1, 0, 0, 5, %[1]d, 0, 0, 0)",
+		"later":   "(id, lane, not_before, attempt, failures, crashes) values (%[1]d, 1, %[1]d, 0, 0, 0)",
+		"running": "(id, fence, node, lane, attempt, failures, crashes, started_at) values (%[1]d, 1, 1, 1, 0, 0, 0, 0)",
+		"waiting": "(id, fence, node, lane, attempt, failures, crashes, started_at, deadline) values (%[1]d, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
+		"done":    "(id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at) values (%[1]d, 1, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
+		"memo":    "(id) values (%[1]d)",
+		"jobkey":  "(tenant, job_key, id) values ('tenant', 'key%[1]d', %[1]d)",
+		"node":    "(name, info, idle, queued, joined_at, last_beat, lease_until, dead) values ('', '', 0, 0, 0, 0, 0, %[1]d * 0)",
+	} {
+		name := s.expand(table)
+		for _, statement := range []string{"delete from " + name, "insert into " + name + " ", "analyze table " + name} {
+			if strings.HasPrefix(statement, "insert") {
+				tx, err := s.db.BeginTx(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for id := range size {
+					if _, err := tx.ExecContext(t.Context(), statement+fmt.Sprintf(row, id)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := tx.Commit(); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// access is how a plan reads one table.
+type access struct{ table, kind, extra string }
+
+func explain(t *testing.T, s *Store, statement string) (plan []access) {
+	t.Helper()
+	ctx := context.Background()
+	answer, err := s.db.QueryContext(ctx, "explain "+statement)
+	if err != nil {
+		t.Fatalf("explain %s: %v", statement, err)
+	}
+	defer answer.Close() //nolint:errcheck // what went wrong is in Err
+	columns, err := answer.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for answer.Next() {
+		values, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := answer.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		var a access
+		for i, column := range columns {
+			switch strings.ToLower(column) {
+			case "table":
+				a.table = values[i].String
+			case "type":
+				a.kind = values[i].String
+			case "extra":
+				a.extra = values[i].String
+			}
+		}
+		plan = append(plan, a)
+	}
+	if err := answer.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}

@@ -1,0 +1,191 @@
+package mysql_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/mysql"
+)
+
+func openStore(t testing.TB, address string, options mysql.Options) *mysql.Store {
+	t.Helper()
+	store, err := mysql.OpenWith(context.Background(), address, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func join(t testing.TB, store fairlead.Store) fairlead.NodeID {
+	t.Helper()
+	node, err := store.Join(context.Background(), fairlead.Node{Name: "node"}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return node
+}
+
+// TestTransactionLeftIdle is trap 7: a process that is stopped inside a
+// transaction hides what it has locked, until the server ends it.
+func TestTransactionLeftIdle(t *testing.T) {
+	const limit = time.Second
+	ctx, address := t.Context(), testdb.MySQL(t)
+	stopped := openStore(t, address, mysql.Options{IdleLimit: limit})
+	job := enqueue(t, stopped, &fairlead.Job{Kind: "a"})
+	scope := &fairlead.Scope{Kinds: []string{"a"}}
+	if err := stopped.LockReadyAndStandStill(ctx, scope); err != nil {
+		t.Fatal(err)
+	}
+	store := openStore(t, address, mysql.Options{})
+	claim := fairlead.Claim{Node: join(t, store), Scope: scope, Max: 1}
+	jobs, err := store.Claim(ctx, claim)
+	if err != nil || len(jobs) != 0 {
+		t.Fatalf("claimed %v, %v, want nothing while the row is locked", jobs, err)
+	}
+	start := time.Now()
+	for len(jobs) == 0 && time.Since(start) < 10*limit {
+		time.Sleep(limit / 20)
+		if jobs, err = store.Claim(ctx, claim); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(jobs) != 1 || jobs[0].ID != job.ID {
+		t.Fatalf("the job stayed hidden for %v", time.Since(start))
+	}
+}
+
+// TestClaimWaitsForPause checks what a claim knows that had to wait for a
+// change of the pauses: all that was committed before it went on.
+func TestClaimWaitsForPause(t *testing.T) {
+	ctx, address := t.Context(), testdb.MySQL(t)
+	store := openStore(t, address, mysql.Options{})
+	enqueue(t, store, &fairlead.Job{Kind: "a"})
+	for _, change := range []struct {
+		name      string
+		statement string
+		want      error
+	}{
+		{"the node died meanwhile", "update fairlead_node set dead = 1", fairlead.ErrLeaseLost},
+		{"the lease ran out meanwhile", "update fairlead_node set lease_until = 1", fairlead.ErrLeaseLost},
+		{"the queue was paused meanwhile", "insert into fairlead_pause (scope, name) values ('queue', 'default')", nil},
+	} {
+		t.Run(change.name, func(t *testing.T) {
+			node := join(t, store)
+			pausing, err := rawDB(t, address, nil).BeginTx(ctx, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer pausing.Rollback() //nolint:errcheck // it is over after the commit
+			if _, err := pausing.ExecContext(ctx, "update fairlead_counter set value = value + 1 where name = 'pause'"); err != nil {
+				t.Fatal(err)
+			}
+			answer := make(chan error, 1)
+			go func() {
+				jobs, err := store.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1})
+				if len(jobs) > 0 {
+					err = fmt.Errorf("claimed job %d", jobs[0].ID)
+				}
+				answer <- err
+			}()
+			awaitLockWait(t, address)
+			mustExecTx(t, pausing, change.statement)
+			if err := pausing.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-answer; !errors.Is(err, change.want) {
+				t.Fatalf("the claim answered %v, want %v", err, change.want)
+			}
+		})
+	}
+}
+
+// TestClaimersDoNotDeadlock lets 16 claimers loose on one lane and on many.
+func TestClaimersDoNotDeadlock(t *testing.T) {
+	for _, lanes := range []int{1, 8, 100} {
+		t.Run(fmt.Sprint(lanes, " lanes"), func(t *testing.T) {
+			const claimers, total = 16, 1200
+			address := testdb.MySQL(t)
+			store, other := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})
+			jobs := make([]*fairlead.Job, total)
+			for i := range jobs {
+				jobs[i] = &fairlead.Job{Kind: "a", Tenant: fmt.Sprint("tenant ", i%lanes)}
+			}
+			if err := fairlead.NewClient(store).Enqueue(t.Context(), jobs...); err != nil {
+				t.Fatal(err)
+			}
+			before := deadlocks(t, address)
+			var mu sync.Mutex
+			claimed := map[int64]int{}
+			var all sync.WaitGroup
+			for i := range claimers {
+				s := []*mysql.Store{store, other}[i%2]
+				claim := fairlead.Claim{Node: join(t, s), Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 7}
+				all.Go(func() {
+					for empty := 0; empty < 3; {
+						jobs, err := s.Claim(context.Background(), claim)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						if len(jobs) == 0 {
+							empty++
+						}
+						settlements := make([]fairlead.Settlement, len(jobs))
+						mu.Lock()
+						for n, job := range jobs {
+							claimed[job.ID]++
+							settlements[n] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed, FreeKey: true}
+						}
+						mu.Unlock()
+						if _, err := s.Settle(context.Background(), settlements); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			all.Wait()
+			for id, n := range claimed {
+				if n != 1 {
+					t.Errorf("job %d was claimed %d times", id, n)
+				}
+			}
+			if len(claimed) != total {
+				t.Errorf("%d of %d jobs were claimed", len(claimed), total)
+			}
+			if n := deadlocks(t, address) - before; n > 0 {
+				t.Errorf("there were %d deadlocks", n)
+			}
+		})
+	}
+}
+
+// TestView reads the view that is meant for people.
+func TestView(t *testing.T) {
+	address := testdb.MySQL(t)
+	store := openStore(t, address, mysql.Options{})
+	job := claimNew(t, store, &fairlead.Job{Kind: "größe", Tenant: "Ärzte", Key: "k", Priority: 3})
+	settle(t, store, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail, Error: "außer Betrieb"})
+	var state, tenant, kind, created, text string
+	var priority int
+	err := rawDB(t, address, nil).QueryRowContext(t.Context(),
+		"select state, tenant, kind, priority, created_at, error from fairlead_job_view where id = ?", job.ID).
+		Scan(&state, &tenant, &kind, &priority, &created, &text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(state, " ", tenant, " ", kind, " ", priority, " ", text)
+	if want := "failed Ärzte größe 3 außer Betrieb"; got != want {
+		t.Errorf("the view says %q, want %q", got, want)
+	}
+	if want := job.CreatedAt.Format("2006-01-02 15:04:05.000000"); created != want {
+		t.Errorf("the view says created at %q, want %q", created, want)
+	}
+}

@@ -1,0 +1,106 @@
+package sim_test
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sim"
+)
+
+// The harness as a whole finds bugs of a store: what the checker is told by
+// real nodes is enough to convict.
+func TestHarnessFindsPlantedBugs(t *testing.T) {
+	for _, planted := range []struct {
+		bug, rule string
+		jobs      int
+	}{
+		{hasty, sim.OneLiveLease, 2000}, // nobody reaps before a lease is over
+		{forgetful, sim.NothingLost, 300},
+	} {
+		t.Run(planted.bug, func(t *testing.T) {
+			record, err := sim.Run(t.Context(), sim.Scenario{
+				URL: planted.bug + "+sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Open: open, Dir: t.ArtifactDir(), Seed: 1, Jobs: planted.jobs, Workers: 2,
+				Node: quickNode, Plan: sim.Mixed, Disturb: sim.Replace, Every: time.Second, Limit: time.Minute, Logf: t.Logf,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			verdict := sim.Check(record)
+			if !slices.ContainsFunc(verdict.Violations, func(v sim.Violation) bool { return v.Rule == planted.rule }) {
+				t.Errorf("not found; the violations are %v\n%v", verdict.Violations, verdict.Figures)
+			}
+		})
+	}
+}
+
+// The bugs, named in the URL of the store that is to have them.
+const (
+	hasty     = "hasty"     // declares living nodes dead
+	forgetful = "forgetful" // acknowledges settlements that it did not make
+)
+
+// plant gives a store the bug that its URL names, if any.
+func plant(ctx context.Context, url string) (fairlead.Store, error) {
+	bug, url, _ := strings.Cut(url, "+")
+	store, err := open(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	switch bug {
+	case hasty:
+		return &hastyStore{store}, nil
+	default:
+		return &forgetfulStore{store}, nil
+	}
+}
+
+type hastyStore struct{ fairlead.Store }
+
+// Reap takes from all others, dead or not.
+func (s *hastyStore) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+	nodes, err := s.Nodes(ctx)
+	if err != nil {
+		return fairlead.Reaped{}, err
+	}
+	for _, node := range nodes {
+		if node.ID == reap.By {
+			continue
+		}
+		if err := s.Leave(ctx, node.ID); err != nil {
+			return fairlead.Reaped{}, err
+		}
+	}
+	return s.Store.Reap(ctx, reap)
+}
+
+type forgetfulStore struct{ fairlead.Store }
+
+// Settle leaves out jobs whose number ends with 7 the first time they run.
+func (s *forgetfulStore) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	settled := make([]fairlead.Settled, len(settlements)) // all as asked
+	for i, x := range settlements {
+		if x.ID%10 == 7 && x.Move == fairlead.Succeed {
+			job, err := s.Get(ctx, x.ID)
+			if err != nil {
+				return nil, err
+			}
+			if job.Memo == nil {
+				if err := s.Save(ctx, fairlead.Save{ID: x.ID, Fence: x.Fence, Memo: []byte(`"forgotten once"`)}); err != nil {
+					return nil, err
+				}
+				continue
+			}
+		}
+		answer, err := s.Store.Settle(ctx, settlements[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		settled[i] = answer[0]
+	}
+	return settled, nil
+}
