@@ -6,7 +6,7 @@ ARGS         ?=#          flags for the program that "run" and the benchmarks st
 PKGS         ?= ./...#    packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
 TIMEOUT      ?= 5m#       time limit of one package's tests
-RACE_PKGS    ?= $(patsubst %,./%/...,$(wildcard engine internal mysql postgres))# packages tested again with the race detector; empty for none
+RACE_PKGS    ?= $(patsubst %,./%/...,$(wildcard engine internal mysql postgres sim/faulty))# packages tested again with the race detector; empty for none
 RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
 
 # Linters live in a module of their own, to keep their hundreds of
@@ -29,6 +29,8 @@ help: ## List the targets and variables
 	@echo '  REQUIRE_DBS=1             fail instead of skipping when a database server is missing'
 	@echo '  FAIRLEAD_TEST_POSTGRES    URL of a PostgreSQL server to use instead of a private one'
 	@echo '  FAIRLEAD_TEST_MYSQL       URL of a MariaDB or MySQL server to use instead of a private one'
+	@echo '  FAIRLEAD_SIM_JOBS=50000   jobs of the crash test; the default is a tenth'
+	@echo '  FAIRLEAD_SIM_SEED=n       repeat what a crash test drew by lot'
 
 .PHONY: run
 run: build ## Run a node on http://127.0.0.1:7717 with an embedded database

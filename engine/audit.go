@@ -15,6 +15,16 @@ func (l *life) keepAuditing(ctx context.Context) {
 	l.audits.run(ctx, func(ctx context.Context) (time.Duration, error) { return 0, l.releaseStrays(ctx) })
 }
 
+// releaseStraysOnce is for a node that ends. It does not wait long for the
+// answer: when the node has left, others take the jobs back.
+func (l *life) releaseStraysOnce(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, l.options.Beat)
+	defer cancel()
+	if err := l.releaseStrays(ctx); err != nil {
+		l.log.Warn("could not look for jobs of claims whose answer was lost", "error", err)
+	}
+}
+
 func (l *life) releaseStrays(ctx context.Context) error {
 	strays, err := l.strays(ctx)
 	if err != nil || len(strays) == 0 {

@@ -105,9 +105,7 @@ func (l *life) run(ctx context.Context) error {
 		l.draining.Store(true)
 		endWork()
 		work.Wait()
-		if err := l.releaseStrays(base); err != nil {
-			l.log.Warn("could not look for jobs of claims whose answer was lost", "error", err)
-		}
+		l.releaseStraysOnce(base)
 		if !l.drain(lost) {
 			result = fairlead.ErrLeaseLost
 		}

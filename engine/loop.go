@@ -35,11 +35,16 @@ func (l *loop) poke() {
 // run takes steps. A step may ask for the next one sooner than the interval by
 // returning a positive duration. Intervals have a tenth of jitter, so that nodes
 // that started together do not stay together. After an error the pause grows,
-// wakes or not, up to ten intervals.
+// wakes or not, up to ten intervals; a step that failed only after longer than
+// that had worked before.
 func (l *loop) run(ctx context.Context, step func(context.Context) (time.Duration, error)) {
 	failures := 0
 	for ctx.Err() == nil {
+		begin := time.Now()
 		sooner, err := step(ctx)
+		if time.Since(begin) > 10*l.every {
+			failures = 0
+		}
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -25,6 +25,10 @@
 // processes with itself, never one with the other. The checker is tested with
 // planted bugs.
 //
+// The tests of this package are short by default. FAIRLEAD_SIM_JOBS=50000 makes
+// them long, FAIRLEAD_SIM_SEED=n repeats what was drawn by lot, and the flag
+// -artifacts of go test keeps histories and logs.
+//
 // Package faulty is the other half: a store that fails on command inside one
 // process, for interleavings that need exactly one lost answer.
 package sim

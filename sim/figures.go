@@ -15,12 +15,12 @@ type Figures struct {
 	Held                 int // leases that killed and paused nodes held
 	ReapedNodes          int
 	ReapedJobs           int
-	RefusedEnds          int // settlements of zombies
-	RefusedSaves         int // progress of zombies
-	Abandoned            int // handlers that ignored the end of their context
-	Suspects             int // recoveries of crash suspects, which wait for each other
-	Stalls               int // times in which the database confirmed nobody's lease for half a lease
-	Samples, SamplesIdle int // looks at the database, and those that showed free slots
+	RefusedEnds          int       // settlements of zombies
+	RefusedSaves         int       // progress of zombies
+	Abandoned            int       // handlers that ignored the end of their context
+	Suspects             durations // recoveries of crash suspects, which wait for each other
+	Stalls               int       // times in which the database confirmed nobody's lease for half a lease
+	Samples, SamplesIdle int       // looks at the database, and those that showed free slots
 	Recoveries           durations
 	Counted              durations // recoveries without the stalls before them
 	First, Last          Instant
@@ -67,7 +67,7 @@ func (f Figures) String() string {
 	fmt.Fprintf(&b, "%d jobs in %v: %d claims, %d starts by %d nodes; %d kills, %d pauses, %d leases held by their victims",
 		f.Jobs, f.Last.Sub(f.First).Round(time.Millisecond), f.Claims, f.Starts, f.Nodes, f.Kills, f.Pauses, f.Held)
 	fmt.Fprintf(&b, "\nreaped: %d nodes, %d jobs; zombies refused: %d ends, %d saves; %d handlers abandoned", f.ReapedNodes, f.ReapedJobs, f.RefusedEnds, f.RefusedSaves, f.Abandoned)
-	fmt.Fprintf(&b, "\nrecovery: %v; database silent %d times, without that: %v; %d suspects not counted", f.Recoveries, f.Stalls, f.Counted, f.Suspects)
+	fmt.Fprintf(&b, "\nrecovery: %v; database silent %d times, without that: %v; crash suspects: %v", f.Recoveries, f.Stalls, f.Counted, f.Suspects)
 	fmt.Fprintf(&b, "\n%d snapshots, %d with free slots", f.Samples, f.SamplesIdle)
 	return b.String()
 }

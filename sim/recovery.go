@@ -23,14 +23,14 @@ func (c *check) recovery() {
 		s := c.stories[job]
 		for _, held := range s.holdings {
 			back, solo, ok := s.recovered(held, finals[job])
+			took := back.Sub(held.DB)
 			switch {
 			case !ok: // then it never ended either, which another rule says
 				continue
 			case solo:
-				c.figures.Suspects++
+				c.figures.Suspects.add(took)
 				continue
 			}
-			took := back.Sub(held.DB)
 			c.figures.Recoveries.add(took)
 			counted := back.Sub(afterStalls(stalls, held.DB, back))
 			c.figures.Counted.add(counted)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -80,28 +81,39 @@ func (o orders) work(open Opener) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	return engine.Run(ctx, &recorded{Store: store, to: recorder}, muxOf(recorder), engine.Options{
-		Name:  o.Name,
-		Slots: o.Node.Slots,
-		Poll:  o.Node.Poll,
-		Beat:  o.Node.Beat,
-		Lease: o.Node.Lease,
-		Grace: o.Node.Grace,
-
-		MaxCrashes: o.Node.MaxCrashes,
-
+	var stubborn atomic.Int64
+	err = engine.Run(ctx, &recorded{Store: store, to: recorder}, muxOf(recorder, &stubborn), engine.Options{
+		Name:     o.Name,
+		Slots:    o.Node.Slots,
+		Poll:     o.Node.Poll,
+		Beat:     o.Node.Beat,
+		Lease:    o.Node.Lease,
+		Grace:    o.Node.Grace,
 		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Observer: observer{to: recorder},
+
+		MaxCrashes: o.Node.MaxCrashes,
 	})
+	if left := stubborn.Load(); err != nil && left > 0 && ctx.Err() != nil {
+		// The engine rightly complains of handlers that will not end.
+		fmt.Fprintf(os.Stderr, "worker: ended with %d stubborn handlers: %v\n", left, err)
+		return nil
+	}
+	return err
 }
 
-// muxOf handles jobs by their plan and notes the start and end of each run.
-func muxOf(recorder *Recorder) *fairlead.Mux {
+// muxOf handles jobs by their plan and notes the start and end of each run. It
+// counts the handlers under way that ignore the end of their context.
+func muxOf(recorder *Recorder, stubborn *atomic.Int64) *fairlead.Mux {
 	mux := fairlead.NewMux()
 	options := fairlead.HandlerOptions{Retry: fairlead.Fixed(20 * time.Millisecond)}
 	work.HandleWith(mux, options, func(ctx context.Context, job *fairlead.Job, plan Plan) error {
 		e := Event{What: Started, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt}
 		recorder.Note(e)
+		if plan.Stubborn {
+			stubborn.Add(1)
+			defer stubborn.Add(-1)
+		}
 		var err error
 		e.What = Ended
 		e.Result, err = plan.perform(ctx, job)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -23,20 +24,27 @@ type migratingStore interface {
 // openStore opens the database that a URL names and brings its schema up to
 // date.
 func openStore(ctx context.Context, url string) (fairlead.Store, error) {
-	return openDatabase(ctx, url, false)
+	return openDatabase(ctx, url, databaseOptions{})
 }
 
-// openDatabase with schemaOnly leaves the schema alone and allows nothing but
-// the methods of fairlead.Migrator.
-func openDatabase(ctx context.Context, url string, schemaOnly bool) (migratingStore, error) {
+type databaseOptions struct {
+	// schemaOnly leaves the schema alone and allows nothing but the methods of
+	// fairlead.Migrator.
+	schemaOnly bool
+	// idleLimit is how long the server lets a transaction of a stopped process
+	// hold its locks; zero is the store's default.
+	idleLimit time.Duration
+}
+
+func openDatabase(ctx context.Context, url string, o databaseOptions) (migratingStore, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "postgres", "postgresql":
-		return postgres.OpenWith(ctx, url, postgres.Options{SchemaOnly: schemaOnly})
+		return postgres.OpenWith(ctx, url, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
 	case "mysql":
-		return mysql.OpenWith(ctx, url, mysql.Options{SchemaOnly: schemaOnly})
+		return mysql.OpenWith(ctx, url, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
 	case "sqlite":
-		return sqlite.OpenWith(ctx, url, sqlite.Options{SchemaOnly: schemaOnly})
+		return sqlite.OpenWith(ctx, url, sqlite.Options{SchemaOnly: o.schemaOnly})
 	default:
 		return nil, usagef("--db %q: it must begin with sqlite://, postgres:// or mysql://", withoutPassword(url))
 	}

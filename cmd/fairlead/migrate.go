@@ -25,7 +25,7 @@ func newMigrateCommand() *cobra.Command {
 		cmd.AddCommand(&cobra.Command{
 			Use: use, Short: short, Args: noArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error {
-				store, err := openDatabase(cmd.Context(), db, true)
+				store, err := openDatabase(cmd.Context(), db, databaseOptions{schemaOnly: true})
 				if err != nil {
 					return fmt.Errorf("open %s: %w", withoutPassword(db), err)
 				}

@@ -86,7 +86,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return usagef("--allow-target: %w", err)
 	}
-	store, err := openStore(ctx, o.db)
+	// Half a lease: rows that a stopped process holds locked must be free again
+	// by the time its jobs are to be taken back.
+	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", withoutPassword(o.db), err)
 	}

@@ -2,6 +2,7 @@ package faulty
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -42,9 +43,20 @@ func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held
 	return do(ctx, s, Held, func(ctx context.Context) ([]fairlead.Held, error) { return s.Store.Held(ctx, node) })
 }
 
-// Listen can be made to fail. One that is under way goes on.
+// Listen can be made to fail, and to be cut off while it is under way.
 func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
-	return justDo(ctx, s, Listen, func(ctx context.Context) error { return s.Store.Listen(ctx, scope, wake) })
+	return justDo(ctx, s, Listen, func(ctx context.Context) error {
+		ctx, cut := context.WithCancelCause(ctx)
+		defer cut(nil)
+		defer s.listening(cut)()
+		if err := s.Store.Listen(ctx, scope, wake); err != nil {
+			return err
+		}
+		if errors.Is(context.Cause(ctx), ErrFault) {
+			return ErrFault
+		}
+		return nil
+	})
 }
 
 // Promote can be made to fail.

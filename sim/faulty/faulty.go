@@ -50,6 +50,8 @@ type Store struct {
 	faults map[Call]*fault
 	counts map[Call]int
 	late   sync.WaitGroup // effects still to come
+
+	listeners map[int]context.CancelCauseFunc // those under way, by the count of their call
 }
 
 // fault is what is wrong with the next calls of one kind.
@@ -73,7 +75,7 @@ const (
 
 // New wraps a store.
 func New(store fairlead.Store) *Store {
-	return &Store{Store: store, faults: map[Call]*fault{}, counts: map[Call]int{}}
+	return &Store{Store: store, faults: map[Call]*fault{}, counts: map[Call]int{}, listeners: map[int]context.CancelCauseFunc{}}
 }
 
 // Fail makes the next calls fail without effect.
@@ -100,6 +102,30 @@ func (s *Store) Hang(times int, calls ...Call) { s.set(fault{times: times, way: 
 func (s *Store) Hold(call Call) (caught <-chan struct{}, release func()) {
 	f := s.set(fault{times: 1, way: held}, []Call{call})
 	return f.caught, sync.OnceFunc(func() { close(f.mended) })
+}
+
+// CutListeners makes all Listen calls fail that are under way, as when their
+// connection breaks.
+func (s *Store) CutListeners() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cut := range s.listeners {
+		cut(ErrFault)
+	}
+}
+
+// listening notes a Listen that is under way until the function it returns is
+// called.
+func (s *Store) listening(cut context.CancelCauseFunc) (over func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number := s.counts[Listen]
+	s.listeners[number] = cut
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.listeners, number)
+	}
 }
 
 // Mend ends all faults of the calls; of all calls if none is named.

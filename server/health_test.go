@@ -1,0 +1,49 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server"
+)
+
+type node bool
+
+func (n node) Ready() bool { return bool(n) }
+
+// clock is a store of which only the clock is asked.
+type clock struct {
+	fairlead.Store
+	err error
+}
+
+func (c clock) Now(context.Context) (time.Time, error) { return time.Time{}, c.err }
+
+func TestLiveWhileItAnswersReadyWhileItCanWork(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		ready         node
+		err           error
+		livez, readyz int
+	}{
+		{"at work", true, nil, 200, 200},
+		{"draining or fenced", false, nil, 200, 503},
+		{"without its database", true, errors.New("gone"), 200, 503},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			handler := server.Health(c.ready, clock{err: c.err})
+			for path, want := range map[string]int{"/livez": c.livez, "/readyz": c.readyz} {
+				answer := httptest.NewRecorder()
+				handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
+				if answer.Code != want {
+					t.Errorf("%s: %d, want %d", path, answer.Code, want)
+				}
+			}
+		})
+	}
+}
