@@ -10,11 +10,14 @@ import (
 
 const (
 	// While there is a backlog, claims are at least this far apart when they
-	// would bring little, or when jobs go through quickly: one large claim costs
-	// far less than many small ones. A node that is nearly idle never waits.
+	// would bring little: one large claim costs far less than many small ones. A
+	// node that is nearly idle never waits.
 	claimGap = 4 * time.Millisecond
-	// From this rate on (jobs per second) jobs go through quickly.
-	quickRate = 1000
+	// From this rate on (jobs per second) jobs go through quickly: claims are
+	// then far enough apart to bring claimWorth, though not more than longGap.
+	quickRate  = 1000
+	claimWorth = 300
+	longGap    = 20 * time.Millisecond
 	// Beyond its free slots a group claims what it will start within this time
 	// at its present rate, so that slots do not idle during a claim.
 	claimAhead = 50 * time.Millisecond
@@ -52,7 +55,7 @@ func (g *group) claimUntil(ctx context.Context) {
 			if room <= 0 || g.life.engine.paused.Load() {
 				return 0, nil
 			}
-			if rest := claimGap - now.Sub(last); rest > 0 && g.backlog.Load() && (room < g.worthwhile() || pace.rate >= quickRate) {
+			if rest := g.gap(room, pace.rate) - now.Sub(last); rest > 0 && g.backlog.Load() {
 				g.resting.Store(true)
 				return rest, nil
 			}
@@ -68,6 +71,19 @@ func (g *group) claimUntil(ctx context.Context) {
 		}
 		return 0, nil
 	})
+}
+
+// gap is how far apart claims are while there is a backlog.
+func (g *group) gap(room int, rate float64) time.Duration {
+	switch {
+	case rate >= quickRate:
+		worth := time.Duration(claimWorth / rate * float64(time.Second))
+		return max(claimGap, min(worth, longGap))
+	case room < g.worthwhile():
+		return claimGap
+	default:
+		return 0
+	}
 }
 
 // claimSuspects takes at most one crash suspect at a time into the node.

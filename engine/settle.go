@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	settleBatch  = 1000                 // settlements per write, at most
-	settleEnough = 250                  // makes a write worthwhile when many are coming
-	settleLinger = 3 * time.Millisecond // how long to wait for that many
+	settleBatch  = 1000                  // settlements per write, at most
+	settleEnough = 300                   // makes a write worthwhile when many are coming
+	settleLinger = 15 * time.Millisecond // how long to wait for that many
+	settleMany   = 20                    // a write of so many says that many are coming
 )
 
 // ending is a run that is over and what becomes of its job.
@@ -93,7 +94,7 @@ func (s *settler) run(ctx context.Context) {
 func (s *settler) take(last int) ([]ending, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if last >= settleEnough/4 && len(s.pending) < settleEnough && !s.closing {
+	if last >= settleMany && len(s.pending) < settleEnough && !s.closing {
 		s.mu.Unlock()
 		s.linger()
 		s.mu.Lock()
