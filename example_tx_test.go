@@ -45,7 +45,7 @@ func ExampleClient_Within() {
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback()
+		defer func() { _ = tx.Rollback() }() // does nothing after the commit
 		result, err := tx.ExecContext(ctx, "insert into orders (total) values (?)", total)
 		if err != nil {
 			return err

@@ -18,10 +18,12 @@ type Retry struct {
 // Fixed is a pause of always d.
 func Fixed(d time.Duration) *Retry { return &Retry{Base: d, Factor: 1, Max: d, Precise: true} }
 
-// Exponential doubles the pause from base up to max. With full jitter the
+// Exponential doubles the pause from base up to longest. With full jitter the
 // actual pause is uniform between zero and that, so that jobs which failed
 // together do not come back together.
-func Exponential(base, max time.Duration) *Retry { return &Retry{Base: base, Factor: 2, Max: max} }
+func Exponential(base, longest time.Duration) *Retry {
+	return &Retry{Base: base, Factor: 2, Max: longest}
+}
 
 // Delay is the pause after the given number of failures (1 for the first).
 func (r *Retry) Delay(failures int) time.Duration {

@@ -24,14 +24,14 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 	if err == nil {
 		return fairlead.Settlement{Move: fairlead.Succeed, Output: output}
 	}
-	if cause == errCancelled {
+	if errors.Is(cause, errCancelled) {
 		return fairlead.Settlement{Move: fairlead.Drop, Error: err.Error()}
 	}
 	var outcome *fairlead.Outcome
 	if errors.As(err, &outcome) {
 		return chosen(job, entry, outcome, err, output)
 	}
-	if cause == errDraining {
+	if errors.Is(cause, errDraining) {
 		return fairlead.Settlement{Move: fairlead.GiveUp}
 	}
 	failed := fairlead.Settlement{Move: fairlead.Again, Reason: fairlead.ReasonError, Error: err.Error()}
@@ -39,7 +39,7 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 	switch {
 	case errors.As(err, &panicked):
 		failed.Reason = fairlead.ReasonPanic
-	case cause == errTimeout:
+	case errors.Is(cause, errTimeout):
 		failed.Reason = fairlead.ReasonTimeout
 	}
 	failed.After = pause(job, entry, err)

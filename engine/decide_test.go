@@ -27,41 +27,73 @@ func TestDecide(t *testing.T) {
 	}{
 		{name: "nil succeeds", want: fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`1`)}},
 		{name: "nil succeeds although the context ended", cause: errTimeout, want: fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`1`)}},
-		{name: "an error is tried again after the handler's pause", options: fixed, err: boom,
-			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonError, Error: "boom"}},
-		{name: "the job's own pause wins over the handler's", options: fixed, job: fairlead.Job{Retry: fairlead.Fixed(time.Minute)}, err: boom,
-			want: fairlead.Settlement{Move: fairlead.Again, After: time.Minute, Reason: fairlead.ReasonError, Error: "boom"}},
-		{name: "RetryDelay wins over both", job: fairlead.Job{Retry: fairlead.Fixed(time.Minute)}, err: boom,
+		{
+			name: "an error is tried again after the handler's pause", options: fixed, err: boom,
+			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonError, Error: "boom"},
+		},
+		{
+			name: "the job's own pause wins over the handler's", options: fixed, job: fairlead.Job{Retry: fairlead.Fixed(time.Minute)}, err: boom,
+			want: fairlead.Settlement{Move: fairlead.Again, After: time.Minute, Reason: fairlead.ReasonError, Error: "boom"},
+		},
+		{
+			name: "RetryDelay wins over both", job: fairlead.Job{Retry: fairlead.Fixed(time.Minute)}, err: boom,
 			options: fairlead.HandlerOptions{RetryDelay: func(*fairlead.Job, error) time.Duration { return time.Hour }},
-			want:    fairlead.Settlement{Move: fairlead.Again, After: time.Hour, Reason: fairlead.ReasonError, Error: "boom"}},
-		{name: "the last allowed failure is final", failures: 2, options: fixed, err: boom,
-			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "boom"}},
-		{name: "the job's own limit wins over the handler's", failures: 2, options: fixed, job: fairlead.Job{MaxAttempts: 4}, err: boom,
-			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonError, Error: "boom"}},
-		{name: "Fatal fails at once", options: fixed, err: fmt.Errorf("while sending: %w", fairlead.Fatal(boom)),
-			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "while sending: boom"}},
-		{name: "a timeout is told apart", options: fixed, err: boom, cause: errTimeout,
-			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonTimeout, Error: "boom"}},
-		{name: "an error after a wish to cancel ends the job", options: fixed, err: boom, cause: errCancelled,
-			want: fairlead.Settlement{Move: fairlead.Drop, Error: "boom"}},
-		{name: "a wish to cancel wins over the handler's choice", err: fairlead.SnoozeFor(time.Hour), cause: errCancelled,
-			want: fairlead.Settlement{Move: fairlead.Drop, Error: "job outcome: snooze"}},
-		{name: "an error while shutting down uses up no attempt", failures: 2, options: fixed, err: boom, cause: errDraining,
-			want: fairlead.Settlement{Move: fairlead.GiveUp}},
-		{name: "the handler's choice counts while shutting down", err: fairlead.SnoozeFor(time.Hour), cause: errDraining,
-			want: fairlead.Settlement{Move: fairlead.Snooze, After: time.Hour}},
-		{name: "RetryAt counts as a failure", options: fixed, err: fairlead.RetryAt(at, boom),
-			want: fairlead.Settlement{Move: fairlead.Again, At: at, Reason: fairlead.ReasonError, Error: "boom"}},
-		{name: "RetryAt after the last failure is final", failures: 2, options: fixed, err: fairlead.RetryAt(at, boom),
-			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "boom"}},
-		{name: "a snooze carries the memo", err: fairlead.SnoozeUntil(at).Remember(map[string]int{"page": 3}),
-			want: fairlead.Settlement{Move: fairlead.Snooze, At: at, Memo: json.RawMessage(`{"page":3}`)}},
+			want:    fairlead.Settlement{Move: fairlead.Again, After: time.Hour, Reason: fairlead.ReasonError, Error: "boom"},
+		},
+		{
+			name: "the last allowed failure is final", failures: 2, options: fixed, err: boom,
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "boom"},
+		},
+		{
+			name: "the job's own limit wins over the handler's", failures: 2, options: fixed, job: fairlead.Job{MaxAttempts: 4}, err: boom,
+			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonError, Error: "boom"},
+		},
+		{
+			name: "Fatal fails at once", options: fixed, err: fmt.Errorf("while sending: %w", fairlead.Fatal(boom)),
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "while sending: boom"},
+		},
+		{
+			name: "a timeout is told apart", options: fixed, err: boom, cause: errTimeout,
+			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonTimeout, Error: "boom"},
+		},
+		{
+			name: "an error after a wish to cancel ends the job", options: fixed, err: boom, cause: errCancelled,
+			want: fairlead.Settlement{Move: fairlead.Drop, Error: "boom"},
+		},
+		{
+			name: "a wish to cancel wins over the handler's choice", err: fairlead.SnoozeFor(time.Hour), cause: errCancelled,
+			want: fairlead.Settlement{Move: fairlead.Drop, Error: "job outcome: snooze"},
+		},
+		{
+			name: "an error while shutting down uses up no attempt", failures: 2, options: fixed, err: boom, cause: errDraining,
+			want: fairlead.Settlement{Move: fairlead.GiveUp},
+		},
+		{
+			name: "the handler's choice counts while shutting down", err: fairlead.SnoozeFor(time.Hour), cause: errDraining,
+			want: fairlead.Settlement{Move: fairlead.Snooze, After: time.Hour},
+		},
+		{
+			name: "RetryAt counts as a failure", options: fixed, err: fairlead.RetryAt(at, boom),
+			want: fairlead.Settlement{Move: fairlead.Again, At: at, Reason: fairlead.ReasonError, Error: "boom"},
+		},
+		{
+			name: "RetryAt after the last failure is final", failures: 2, options: fixed, err: fairlead.RetryAt(at, boom),
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonError, Error: "boom"},
+		},
+		{
+			name: "a snooze carries the memo", err: fairlead.SnoozeUntil(at).Remember(map[string]int{"page": 3}),
+			want: fairlead.Settlement{Move: fairlead.Snooze, At: at, Memo: json.RawMessage(`{"page":3}`)},
+		},
 		{name: "Release gives the job back", err: fairlead.Release(), want: fairlead.Settlement{Move: fairlead.GiveUp}},
 		{name: "Await waits", err: fairlead.Await(time.Minute), want: fairlead.Settlement{Move: fairlead.Wait, After: time.Minute}},
-		{name: "Await without a time fails the job", err: fairlead.Await(0),
-			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"}},
-		{name: "an invalid replacement fails the job", err: fairlead.Replace(&fairlead.Job{}),
-			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "replacement: invalid: kind: is empty; give it a name"}},
+		{
+			name: "Await without a time fails the job", err: fairlead.Await(0),
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"},
+		},
+		{
+			name: "an invalid replacement fails the job", err: fairlead.Replace(&fairlead.Job{}),
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "replacement: invalid: kind: is empty; give it a name"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.job.ID, c.job.Fence, c.job.Failures, c.job.Key = 5, 9, c.failures, "k"

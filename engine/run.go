@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
@@ -157,7 +158,7 @@ func attemptTimeout(job *fairlead.Job, entry *fairlead.Entry, o Options) time.Du
 // say: its lease belongs to others.
 func (l *life) settle(r *run, err error) {
 	cause := r.why()
-	if cause == errFenced {
+	if errors.Is(cause, errFenced) {
 		l.forget([]*run{r})
 		return
 	}

@@ -186,9 +186,9 @@ func TestASuspectRunsAloneAmongSuspects(t *testing.T) {
 		var suspects, others gauge
 		w.handle("k", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
 			if job.Solo {
-				suspects.during(time.Second)
+				suspects.duringASecond()
 			} else {
-				others.during(time.Second)
+				others.duringASecond()
 			}
 			return nil
 		})
@@ -211,8 +211,8 @@ func TestASuspectRunsAloneAmongSuspects(t *testing.T) {
 				w.wait(job)
 			}
 		})
-		if suspects.most.Load() != 1 || others.most.Load() != 1 {
-			t.Errorf("%d suspects ran at once, and %d others", suspects.most.Load(), others.most.Load())
+		if suspects.most != 1 || others.most != 1 {
+			t.Errorf("%d suspects ran at once, and %d others", suspects.most, others.most)
 		}
 	})
 }

@@ -2,7 +2,7 @@ package engine_test
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,22 +12,26 @@ import (
 
 // gauge counts how many handlers run at once, per name.
 type gauge struct {
-	now, most atomic.Int32
+	mu        sync.Mutex
+	now, most int
 }
 
-func (g *gauge) during(d time.Duration) {
-	now := g.now.Add(1)
-	for most := g.most.Load(); now > most && !g.most.CompareAndSwap(most, now); most = g.most.Load() {
-	}
-	time.Sleep(d)
-	g.now.Add(-1)
+func (g *gauge) duringASecond() {
+	g.mu.Lock()
+	g.now++
+	g.most = max(g.most, g.now)
+	g.mu.Unlock()
+	time.Sleep(time.Second)
+	g.mu.Lock()
+	g.now--
+	g.mu.Unlock()
 }
 
 func TestNoMoreJobsRunThanThereAreSlots(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var running gauge
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
-			running.during(time.Second)
+			running.duringASecond()
 			return nil
 		})
 		jobs := make([]*fairlead.Job, 100)
@@ -44,7 +48,7 @@ func TestNoMoreJobsRunThanThereAreSlots(t *testing.T) {
 				t.Errorf("100 jobs of a second on 7 slots took %v: slots were idle", took)
 			}
 		})
-		if most := running.most.Load(); most != 7 {
+		if most := running.most; most != 7 {
 			t.Errorf("%d ran at once, want 7", most)
 		}
 	})
@@ -54,11 +58,11 @@ func TestAKindRunsAtMostAsOftenOnANodeAsItAllows(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var bounded, free gauge
 		w.handle("bounded", fairlead.HandlerOptions{MaxRunning: 2}, func(context.Context, *fairlead.Job) error {
-			bounded.during(time.Second)
+			bounded.duringASecond()
 			return nil
 		})
 		w.handle("free", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
-			free.during(time.Second)
+			free.duringASecond()
 			return nil
 		})
 		var jobs []*fairlead.Job
@@ -71,8 +75,8 @@ func TestAKindRunsAtMostAsOftenOnANodeAsItAllows(t *testing.T) {
 				w.wait(job)
 			}
 		})
-		if bounded.most.Load() != 2 || free.most.Load() < 8 {
-			t.Errorf("bounded ran %d at once, want 2; free %d, want at least 8", bounded.most.Load(), free.most.Load())
+		if bounded.most != 2 || free.most < 8 {
+			t.Errorf("bounded ran %d at once, want 2; free %d, want at least 8", bounded.most, free.most)
 		}
 	})
 }
@@ -81,7 +85,7 @@ func TestQueuesHaveTheirOwnSlotsOrShareTheNodes(t *testing.T) {
 	inBubble(t, func(w *world) {
 		running := map[string]*gauge{"own": {}, "shared": {}, "also": {}, "other": {}}
 		w.handle("k", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
-			running[job.Queue].during(time.Second)
+			running[job.Queue].duringASecond()
 			return nil
 		})
 		var served []*fairlead.Job
@@ -101,10 +105,10 @@ func TestQueuesHaveTheirOwnSlotsOrShareTheNodes(t *testing.T) {
 				t.Errorf("a job of a queue that is not served is %s", got.State)
 			}
 		})
-		if most := running["own"].most.Load(); most != 1 {
+		if most := running["own"].most; most != 1 {
 			t.Errorf("the queue with one slot ran %d at once", most)
 		}
-		if most := running["shared"].most.Load() + running["also"].most.Load(); most < 4 || most > 8 {
+		if most := running["shared"].most + running["also"].most; most < 4 || most > 8 {
 			t.Errorf("the queues that share 4 slots ran %d at once", most)
 		}
 	})

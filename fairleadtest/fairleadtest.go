@@ -42,7 +42,7 @@ type Node struct {
 func New(t TB, mux *fairlead.Mux) *Node {
 	t.Helper()
 	c := &clock{now: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}
-	store, err := sqlite.OpenWith(t.Context(), ":memory:", sqlite.Options{Clock: c.Now})
+	store, err := sqlite.OpenWith(t.Context(), ":memory:", sqlite.Options{Clock: c.read})
 	if err != nil {
 		t.Fatalf("fairleadtest: open the database: %v", err)
 	}
@@ -55,7 +55,7 @@ func New(t TB, mux *fairlead.Mux) *Node {
 }
 
 // Now is the node's time.
-func (n *Node) Now() time.Time { return n.clock.Now() }
+func (n *Node) Now() time.Time { return n.clock.read() }
 
 // Advance moves the node's time forward.
 func (n *Node) Advance(d time.Duration) { n.clock.advance(d) }
@@ -144,7 +144,7 @@ type clock struct {
 	now time.Time
 }
 
-func (c *clock) Now() time.Time {
+func (c *clock) read() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now

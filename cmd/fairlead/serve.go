@@ -160,11 +160,11 @@ func requireLoopback(addr string) error {
 }
 
 func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
-	var min slog.Level
-	if err := min.UnmarshalText([]byte(level)); err != nil {
+	var lowest slog.Level
+	if err := lowest.UnmarshalText([]byte(level)); err != nil {
 		return nil, usagef("--log-level %q: use debug, info, warn or error", level)
 	}
-	options := &slog.HandlerOptions{Level: min}
+	options := &slog.HandlerOptions{Level: lowest}
 	switch format {
 	case "text":
 		return slog.New(slog.NewTextHandler(w, options)), nil
