@@ -45,7 +45,8 @@ type gate struct {
 func (t *txn) openGate(ctx context.Context, node fairlead.NodeID) (gate, error) {
 	var version, now int64
 	var lease sql.NullInt64
-	if err := t.tx.StmtContext(ctx, t.claimGate).QueryRowContext(ctx, node).Scan(&version, &now, &lease); err != nil {
+	question := t.tx.StmtContext(ctx, t.claimGate) //nolint:sqlclosecheck // it ends with the transaction
+	if err := question.QueryRowContext(ctx, node).Scan(&version, &now, &lease); err != nil {
 		return gate{}, err
 	}
 	if !lease.Valid || lease.Int64 <= now {
@@ -153,7 +154,8 @@ func (c *claiming) solo() string {
 
 // lockFirst locks the first free jobs of a lane.
 func (c *claiming) lockFirst(ctx context.Context, lane sqlstore.Lane) error {
-	answer, err := c.tx.StmtContext(ctx, c.claimLane).QueryContext(ctx, lane.ID, c.Solo, c.rooms.of(lane.Kind))
+	question := c.tx.StmtContext(ctx, c.claimLane) //nolint:sqlclosecheck // it ends with the transaction
+	answer, err := question.QueryContext(ctx, lane.ID, c.Solo, c.rooms.of(lane.Kind))
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -64,27 +65,39 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	if err != nil {
 		return err
 	}
-	var stored rows
-	m := moves{now: now}
+	var plain, special, later rows
+	var due []int64
 	for _, i := range positions {
 		job := jobs[i]
 		lane, _ := t.lanes.ID(sqlstore.KeyOf(job))
-		turn, notBefore := int64(-job.Priority), sqlstore.Micros(job.NotBefore)
-		due := notBefore
-		if due == 0 {
-			due = now
-		}
-		startBy := sqlstore.Micros(job.StartBy)
+		notBefore, startBy := sqlstore.Micros(job.NotBefore), sqlstore.Micros(job.StartBy)
 		if startBy == 0 {
-			startBy = due
+			startBy = cmp.Or(notBefore, now)
 		}
-		stored.add().ints(ids[i], int64(lane), turn, startBy, notBefore, now).
-			blob([]byte(job.Key)).int(int64(sqlstore.Flags(job))).blob(sqlstore.Policy(job)).
-			blob([]byte(job.Trace)).blob(job.Args).end()
-		m.place(&placed{id: ids[i], lane: lane, turn: turn, startBy: startBy}, due)
+		order := []int64{ids[i], int64(lane), int64(-job.Priority), startBy}
+		flags, policy := sqlstore.Flags(job), sqlstore.Policy(job)
+		if notBefore == 0 && job.Key == "" && flags == 0 && policy == nil && job.Trace == "" {
+			plain.add().ints(order...).int(now).blob(job.Args).end()
+		} else {
+			special.add().ints(order...).ints(notBefore, now).
+				blob([]byte(job.Key)).int(int64(flags)).blob(policy).blob([]byte(job.Trace)).blob(job.Args).end()
+		}
+		if notBefore > now {
+			later.add().ints(ids[i], int64(lane), notBefore, 0, 0, 0).end()
+			t.news.later = true
+		} else {
+			due = append(due, ids[i])
+			t.news.addWork(lane)
+		}
 	}
-	if err := t.insert(ctx, t.sql.InsertJobs, &stored); err != nil {
-		return err
+	for _, to := range []struct {
+		table string
+		rows  *rows
+	}{{t.sql.InsertPlainJobs, &plain}, {t.sql.InsertJobs, &special}, {t.sql.ToLater, &later}} {
+		if err := t.insert(ctx, to.table, to.rows); err != nil {
+			return err
+		}
 	}
-	return t.write(ctx, &m)
+	placed, err := t.execIDs(ctx, t.sql.PlaceDue, due)
+	return checkHits(len(due), placed, err)
 }

@@ -2,6 +2,7 @@ package mysql_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"testing"
 
@@ -18,13 +19,12 @@ func hostile() map[string]string {
 		"sql_mode":             "'ANSI,TRADITIONAL,NO_BACKSLASH_ESCAPES,NO_AUTO_VALUE_ON_ZERO,HIGH_NOT_PRECEDENCE'",
 		"time_zone":            "'-09:30'",
 		"character_set_client": "latin1", "character_set_connection": "latin1", "character_set_results": "latin1",
-		"autocommit": "0",
 	}
 }
 
-// TestStoreOnHostileServer runs the contract on a server whose defaults, and in
+// TestHostileServer runs the contract on a server whose defaults, and in
 // callers' transactions whose settings, are unlike what most have.
-func TestStoreOnHostileServer(t *testing.T) {
+func TestHostileServer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the contract is checked without -short")
 	}
@@ -37,11 +37,10 @@ func TestStoreOnHostileServer(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Setenv(testdb.MySQLEnv, server.URL())
 	admin := rawDB(t, server.URL(), nil)
 	for _, setting := range []string{
 		"sql_mode = 'ANSI,TRADITIONAL,NO_BACKSLASH_ESCAPES'", "time_zone = '+05:45'",
-		"innodb_lock_wait_timeout = 1", "character_set_server = latin1", "tx_isolation = 'SERIALIZABLE'",
+		"innodb_lock_wait_timeout = 1", "character_set_server = latin1", "tx_isolation = 'SERIALIZABLE'", "autocommit = 0",
 	} {
 		mustExec(t, admin, "set global "+setting)
 	}
@@ -61,8 +60,8 @@ func TestStoreOnHostileServer(t *testing.T) {
 // TestTxAtEveryIsolationLevel enqueues and settles in transactions whose
 // snapshot is older than what they have to see.
 func TestTxAtEveryIsolationLevel(t *testing.T) {
-	for _, level := range []string{"READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"} {
-		t.Run(level, func(t *testing.T) {
+	for _, level := range []sql.IsolationLevel{sql.LevelReadUncommitted, sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
+		t.Run(level.String(), func(t *testing.T) {
 			ctx, address := t.Context(), testdb.MySQL(t)
 			store, err := mysql.Open(ctx, address)
 			if err != nil {
@@ -70,8 +69,8 @@ func TestTxAtEveryIsolationLevel(t *testing.T) {
 			}
 			defer store.Close() //nolint:errcheck // the test is over
 			mustExec(t, rawDB(t, address, nil), "create table callers_own (n int) engine = InnoDB")
-			caller := rawDB(t, address, map[string]string{"tx_isolation": "'" + level + "'", "time_zone": "'+11:00'"})
-			tx, err := caller.BeginTx(ctx, nil)
+			caller := rawDB(t, address, map[string]string{"time_zone": "'+11:00'"})
+			tx, err := caller.BeginTx(ctx, &sql.TxOptions{Isolation: level})
 			if err != nil {
 				t.Fatal(err)
 			}

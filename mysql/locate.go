@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,41 +17,53 @@ import (
 // elsewhere. It may move while it is looked for, so the search starts over
 // until it hits; no claim takes it meanwhile, so that it comes to rest.
 func (t *txn) locate(ctx context.Context, id int64) (*placed, error) {
+	p := &placed{id: id}
+	known, err := t.one(ctx, []any{&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags}, t.sql.LockJob, id)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, fairlead.NoSuchJob(id)
+	}
+	hints := []hinter{t.tx}
+	if t.callers {
+		// What it sees itself may be an old story, unless it is its own.
+		hints = []hinter{t.lifeline, t.tx}
+	}
 	const tries = 100
 	for range tries {
-		p := &placed{id: id}
-		var place string
-		known, err := t.one(ctx, []any{&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags, &place}, t.sql.LockJob, id)
-		if err != nil {
-			return nil, err
-		}
-		if !known {
-			return nil, fairlead.NoSuchJob(id)
-		}
-		if found, err := t.lockPlace(ctx, p, place); found || err != nil {
-			return p, err
+		for _, hint := range hints {
+			if found, err := t.lockPlace(ctx, p, hint); found || err != nil {
+				return p, err
+			}
 		}
 	}
 	return nil, fmt.Errorf("job %d moves too fast to be found", id)
 }
 
-// lockPlace locks the job where it is said to be. In a caller's transaction
-// that may be an old story, so there it looks through all places in the order
-// of a job's life. Elsewhere it does not: even the remains of a row that has
-// moved on would be locked, and stand in the way of its return.
-func (t *txn) lockPlace(ctx context.Context, p *placed, place string) (bool, error) {
-	for _, look := range []struct {
-		place string
-		lock  func(context.Context, *placed) (bool, error)
-	}{
-		{"later", t.lockLater}, {"ready", t.lockReady}, {"running", t.lockRunning}, {"waiting", t.lockWaiting}, {"done", t.lockDone},
-	} {
-		if place != look.place && !t.callers {
-			continue
-		}
-		if found, err := look.lock(ctx, p); found || err != nil {
-			return found, err
-		}
+// hinter is who can be asked where a job is.
+type hinter interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// lockPlace locks the job where it is said to be.
+func (t *txn) lockPlace(ctx context.Context, p *placed, hint hinter) (bool, error) {
+	var place string
+	err := hint.QueryRowContext(ctx, t.sql.PlaceOf, p.id).Scan(&place)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return false, err
+	}
+	switch place {
+	case "later":
+		return t.lockLater(ctx, p)
+	case "ready":
+		return t.lockReady(ctx, p)
+	case "running":
+		return t.lockRunning(ctx, p)
+	case "waiting":
+		return t.lockWaiting(ctx, p)
+	case "done":
+		return t.lockDone(ctx, p)
 	}
 	return false, nil
 }

@@ -107,7 +107,11 @@ func (m migrator) lock(ctx context.Context) error {
 	}
 }
 
+// unlock gives the lock back, also if the context has ended meanwhile: the
+// connection goes back to the pool and would keep it.
 func (m migrator) unlock(ctx context.Context) error {
+	ctx, cancel := m.bound(context.WithoutCancel(ctx))
+	defer cancel()
 	_, err := m.conn.ExecContext(ctx, m.sql.MigrationUnlock, m.lockName())
 	return err
 }

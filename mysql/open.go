@@ -30,36 +30,22 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open mysql store: %w", err)
 	}
-	err = s.ready(ctx)
-	if err == nil {
-		err = s.prepareClaims(ctx)
-	}
-	if err != nil {
+	if err := s.start(ctx); err != nil {
 		_ = s.Close() // what went wrong first counts
 		return nil, fmt.Errorf("open mysql store: %w", err)
 	}
 	return s, nil
 }
 
-// prepareClaims prepares statements on the server.
-func (s *Store) prepareClaims(ctx context.Context) (err error) {
-	ctx, cancel := s.bound(ctx)
-	defer cancel()
-	if s.claimGate, err = s.db.PrepareContext(ctx, s.sql.ClaimGate); err != nil {
-		return err
-	}
-	s.claimLane, err = s.db.PrepareContext(ctx, s.sql.ClaimLane)
-	return err
-}
-
-// ready makes sure that the schema is current.
-func (s *Store) ready(ctx context.Context) error {
+// start makes sure that the schema is current, and prepares statements for it.
+func (s *Store) start(ctx context.Context) error {
 	if s.options.SchemaOnly {
 		return nil
 	}
 	if !s.options.NoMigrate {
-		_, err := s.Migrate(ctx)
-		return err
+		if _, err := s.Migrate(ctx); err != nil {
+			return err
+		}
 	}
 	schema, err := s.Schema(ctx)
 	if err != nil {
@@ -68,7 +54,17 @@ func (s *Store) ready(ctx context.Context) error {
 	if len(schema.Pending) > 0 {
 		return fmt.Errorf("the schema is at version %d of %d: run fairlead migrate up", schema.Current, schema.Latest)
 	}
-	return nil
+	return s.prepareClaims(ctx)
+}
+
+func (s *Store) prepareClaims(ctx context.Context) (err error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	if s.claimGate, err = s.db.PrepareContext(ctx, s.sql.ClaimGate); err != nil {
+		return err
+	}
+	s.claimLane, err = s.db.PrepareContext(ctx, s.sql.ClaimLane)
+	return err
 }
 
 func open(url string, options Options) (*Store, error) {

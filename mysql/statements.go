@@ -13,10 +13,12 @@ type statements struct {
 	LeaveReady  string `sql:"leave_ready"`
 	ToRunning   string `sql:"to_running"`
 
-	InsertJobs string `sql:"insert_jobs"`
-	TakeKeys   string `sql:"take_keys"`
-	KeyHolders string `sql:"key_holders"`
-	PassKey    string `sql:"pass_key"`
+	InsertJobs      string `sql:"insert_jobs"`
+	InsertPlainJobs string `sql:"insert_plain_jobs"`
+	PlaceDue        string `sql:"place_due"`
+	TakeKeys        string `sql:"take_keys"`
+	KeyHolders      string `sql:"key_holders"`
+	PassKey         string `sql:"pass_key"`
 
 	LockDue      string `sql:"lock_due"`
 	NextDue      string `sql:"next_due"`
@@ -52,6 +54,7 @@ type statements struct {
 	Nodes    string `sql:"nodes"`
 
 	LockJob       string `sql:"lock_job"`
+	PlaceOf       string `sql:"place_of"`
 	LockLater     string `sql:"lock_later"`
 	LockReady     string `sql:"lock_ready"`
 	LockWaiting   string `sql:"lock_waiting"`

@@ -14,12 +14,16 @@
 //
 // # What it needs of the server
 //
-// One server that takes all writes: row locks of Galera and of group
-// replication are local to one member. A process that is stopped inside a
-// transaction hides the rows it had locked until the server ends it, after
-// Options.IdleLimit. MariaDB has a limit for exactly that; MySQL has not, so
-// there every connection is closed by the server once it was idle for as long,
-// and opened again when it is needed.
+// The rights to create, alter and use tables and a view in the database, and a
+// max_allowed_packet of at least 8 MiB, which is less than the default. One
+// server that takes all writes: row locks of Galera and of group replication
+// are local to one member. If it writes a binary log, that is by rows (the
+// default): READ COMMITTED allows nothing else.
+//
+// A process that is stopped inside a transaction hides the rows it had locked
+// until the server ends it, after Options.IdleLimit. MariaDB has a limit for
+// exactly that; MySQL has not, so there every connection is closed by the
+// server once it was idle for as long, and opened again when it is needed.
 //
 // InnoDB removes deleted rows only when no older snapshot needs them: beside a
 // transaction at REPEATABLE READ that stays open for very long, claims read

@@ -57,9 +57,9 @@ func mustExec(t testing.TB, db *sql.DB, statement string, args ...any) {
 // have the given session settings.
 func newHarness(t *testing.T, address string, options mysql.Options, settings map[string]string) *storetest.Harness {
 	t.Helper()
-	caller := rawDB(t, address, settings)
-	mustExec(t, caller, "create table test_clock (us bigint not null) engine = InnoDB")
-	mustExec(t, caller, "insert into test_clock values (?)", time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC).UnixMicro())
+	caller, clock := rawDB(t, address, settings), rawDB(t, address, map[string]string{"autocommit": "1"})
+	mustExec(t, clock, "create table test_clock (us bigint not null) engine = InnoDB")
+	mustExec(t, clock, "insert into test_clock values (?)", time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC).UnixMicro())
 	parsed, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 			return store
 		},
 		Advance: func(d time.Duration) {
-			mustExec(t, caller, "update test_clock set us = us + ?", d.Microseconds())
+			mustExec(t, clock, "update test_clock set us = us + ?", d.Microseconds())
 		},
 		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction {
 			t.Helper()
@@ -105,7 +105,7 @@ func mustExecTx(t testing.TB, tx *sql.Tx, statement string) {
 func awaitLockWait(t testing.TB, address string) {
 	t.Helper()
 	db := rawDB(t, address, nil)
-	for range 1000 {
+	for range 100 {
 		var waiting int
 		err := db.QueryRowContext(context.Background(), "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'").Scan(&waiting)
 		if err != nil {
@@ -114,7 +114,7 @@ func awaitLockWait(t testing.TB, address string) {
 		if waiting > 0 {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(150 * time.Millisecond) // the server refreshes its answer only if nobody asked for 100ms
 	}
 	t.Fatal("nobody waits")
 }

@@ -115,7 +115,10 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	from, id := " from {{"+p.table+"}} p", "p.id"
 	if p.table == "ready" && len(b.filter.IDs) > 0 {
 		// ready is ordered by its whole key: a job's own row tells where to look.
-		from = " from {{job}} k join {{ready}} p on p.lane = k.lane and p.solo in (0, 1) and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
+		// Both values of solo are joined, as MySQL would scan the lane for a list
+		// of them.
+		from = " from {{job}} k cross join (select 0 as solo union all select 1) s" +
+			" join {{ready}} p on p.lane = k.lane and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
 		id = "k.id"
 	}
 	where := []string{}

@@ -9,6 +9,24 @@
 insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args)
 values {{rows}};
 
+-- name: insert_plain_jobs
+-- Stores jobs of which nothing is special. Reading a statement costs the server
+-- about as much as storing what it says, so the rest is left to defaults.
+-- Inputs: {{rows}} of id, lane, turn, start_by, created_at, args.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{job}} (id, lane, turn, start_by, created_at, args) values {{rows}};
+
+-- name: place_due
+-- Makes new jobs ready.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: inserted rows, and at most the rows of job, which are new.
+insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+select lane, 0, turn, start_by, id, 0, 0, 0
+from {{job}} force index (primary)
+where id in ({{ids}});
+
 -- name: take_keys
 -- Gives each key to its job unless another has it. Waits for transactions that
 -- take or give back the same keys. A taken key is locked too, so that what

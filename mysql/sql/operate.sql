@@ -3,13 +3,22 @@
 -- locked too. Claims lock in the other order, but never wait.
 
 -- name: lock_job
--- Locks a job, reads it as far as moves need it, and tells where it is.
+-- Locks a job and reads it as far as moves need it.
 -- Inputs: id.
--- Output: lane, turn, start_by, not_before, created_at, job_key, flags, place
---   (which may be an old story in a caller's transaction).
+-- Output: lane, turn, start_by, not_before, created_at, job_key, flags.
 -- Locks: the row of job.
-select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags,
-       case
+select lane, turn, start_by, not_before, created_at, coalesce(job_key, ''), flags
+from {{job}}
+where id = ?
+for update;
+
+-- name: place_of
+-- Tells where a job is, as a hint where to lock it: locking in all places in
+-- turn would, at most isolation levels, lock the gaps where it is not.
+-- Inputs: id.
+-- Output: name of the place's table, empty if there is none.
+-- Locks: none.
+select case
          when exists (select 1 from {{later}} p where p.id = j.id) then 'later'
          when exists (select 1 from {{ready}} p
                       where p.lane = j.lane and p.solo = 0 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
@@ -20,8 +29,7 @@ select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_ke
          else ''
        end
 from {{job}} j
-where j.id = ?
-for update;
+where j.id = ?;
 
 -- name: lock_later
 -- Locks a scheduled job.

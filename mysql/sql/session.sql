@@ -11,6 +11,7 @@
 -- Output: none.
 -- Locks: none.
 set session
+  autocommit = 1,
   time_zone = '+00:00',
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',
   innodb_lock_wait_timeout = 5,
