@@ -83,6 +83,7 @@ func open(url string, options Options) (*Store, error) {
 	if s.schema, err = sqlstore.LoadMigrations(files, s.expand); err != nil {
 		return nil, err
 	}
+	s.mouth, s.ear = newMouth(s), &ear{store: s}
 	s.ids = sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
 	s.query = sqlstore.Query{Expand: s.expand, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes}
 	if s.db, err = s.pool(config, options.MaxConns); err != nil {

@@ -37,6 +37,10 @@ type statements struct {
 	ForgetNodes  string `sql:"forget_nodes"`
 	ForgetFences string `sql:"forget_fences"`
 
+	Listeners       string `sql:"listeners"`
+	Register        string `sql:"register"`
+	ForgetListeners string `sql:"forget_listeners"`
+
 	MigrationLock    string `sql:"migration_lock"`
 	MigrationUnlock  string `sql:"migration_unlock"`
 	MigrationTable   string `sql:"migration_table"`

@@ -64,6 +64,12 @@ type Options struct {
 	// MaxConns bounds the connections that move and read jobs; 16 if zero. Beats
 	// and other short statements have up to 4 more.
 	MaxConns int
+	// WakeAddr is the UDP address on which this process hears from others that
+	// there is news, as host:port with a host that the others can reach; the
+	// port may be 0. The default, 127.0.0.1:0, hears the processes of this
+	// machine; the others' jobs are then found by polling. "-" turns wakes
+	// between processes off.
+	WakeAddr string
 	// Now is for tests: an SQL expression, in microseconds, that replaces the
 	// database's clock.
 	Now string
@@ -74,6 +80,7 @@ const (
 	defaultQueryTimeout = 30 * time.Second
 	defaultIdleLimit    = 5 * time.Second
 	defaultMaxConns     = 16
+	defaultWakeAddr     = "127.0.0.1:0" // the processes of this machine
 	lifelineConns       = 4
 )
 
@@ -105,6 +112,8 @@ type Store struct {
 	lanes *sqlstore.Lanes
 	query sqlstore.Query
 	hub   *sqlstore.Hub
+	mouth *mouth
+	ear   *ear
 
 	refreshing sync.Mutex   // held while new lanes are read
 	newestLane int32        // that was seen by doing so
@@ -140,6 +149,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Now == "" {
 		o.Now = utcNow
 	}
+	if o.WakeAddr == "" {
+		o.WakeAddr = defaultWakeAddr
+	}
 	return o, nil
 }
 
@@ -170,6 +182,8 @@ func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc)
 // Close ends all connections.
 func (s *Store) Close() error {
 	var err error
+	s.ear.close()
+	s.mouth.close()
 	for _, statement := range []*sql.Stmt{s.claimGate, s.claimLane} {
 		if statement != nil {
 			err = firstError(err, statement.Close())

@@ -31,9 +31,17 @@ func (n *news) add(more *news) {
 	n.everybody = n.everybody || more.everybody
 }
 
-// wake tells the listeners of this process. The server has no way to tell
-// other processes; they find out by polling.
+func (n *news) none() bool { return len(n.work) == 0 && !n.later && !n.cancel && !n.everybody }
+
+// wake tells all listeners: those of this process at once, those of others
+// soon.
 func (s *Store) wake(n *news) {
+	s.wakeHere(n)
+	s.mouth.tell(n)
+}
+
+// wakeHere tells the listeners of this process.
+func (s *Store) wakeHere(n *news) {
 	if n.everybody {
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
@@ -60,8 +68,10 @@ func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
 	return keys
 }
 
-// Listen calls wake for what this process does.
+// Listen calls wake for what this process does, and for what others tell.
 func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+	s.ear.join()
+	defer s.ear.leave()
 	s.hub.Listen(ctx, scope, wake)
 	return nil
 }

@@ -155,6 +155,13 @@ create table if not exists {{counter}} (
 
 insert ignore into {{counter}} (name, value) values ('job', 0), ('pause', 0), ('wish', 0);
 
+-- Ports on which processes hear of news. host tells whose loopback it is.
+create table if not exists {{listener}} (
+  address varbinary(255) not null primary key,
+  host    varbinary(255) not null,
+  expires bigint not null
+) engine = InnoDB;
+
 -- Where every job stands, readable. Times are UTC.
 create or replace sql security invoker view {{job_view}} as
 select j.id,

@@ -1,0 +1,124 @@
+package mysql
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	noWakes = "-" // Options.WakeAddr that turns wakes between processes off
+
+	confirmEvery = 5 * time.Second  // how often a listener registers itself anew
+	forgetAfter  = 15 * time.Second // when a silent listener is not told any more
+)
+
+// ear hears the news of other processes, as long as somebody listens.
+type ear struct {
+	store *Store
+
+	mu        sync.Mutex
+	listeners int
+	closed    bool
+	cancel    context.CancelFunc // of the goroutine
+	ended     chan struct{}
+}
+
+// join counts a listener; the first one starts the goroutine.
+func (e *ear) join() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.listeners++; e.listeners > 1 || e.closed || e.store.options.WakeAddr == noWakes {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	e.cancel, e.ended = cancel, ended
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			e.listen(ctx)
+			select { // the port could not be opened, or was lost
+			case <-ctx.Done():
+			case <-time.After(confirmEvery):
+			}
+		}
+	}()
+}
+
+// leave ends the goroutine with the last listener.
+func (e *ear) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.listeners--; e.listeners == 0 {
+		e.end()
+	}
+}
+
+func (e *ear) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	e.end()
+}
+
+func (e *ear) end() {
+	if e.cancel != nil {
+		e.cancel()
+		<-e.ended
+		e.cancel = nil
+	}
+}
+
+// listen hears until ctx ends or the port is lost.
+func (e *ear) listen(ctx context.Context) {
+	socket, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", e.store.options.WakeAddr)
+	if err != nil {
+		return
+	}
+	defer context.AfterFunc(ctx, func() { _ = socket.Close() })() // a read that waits returns
+	defer socket.Close()
+	message := make([]byte, 2*messageSize)
+	e.register(ctx, socket.LocalAddr().String())
+	e.store.wakeHere(&news{everybody: true, later: true, cancel: true}) // what was missed before
+	confirm := time.Now().Add(confirmEvery)
+	for ctx.Err() == nil {
+		if !time.Now().Before(confirm) {
+			e.register(ctx, socket.LocalAddr().String())
+			confirm = time.Now().Add(confirmEvery)
+		}
+		if err := socket.SetReadDeadline(confirm); err != nil {
+			return
+		}
+		n, _, err := socket.ReadFrom(message)
+		if err == nil {
+			e.hear(ctx, string(message[:n]))
+		}
+	}
+}
+
+// register makes the port known to others. If that fails they do not tell us
+// for a while, and polling finds the jobs.
+func (e *ear) register(ctx context.Context, address string) {
+	ctx, cancel := e.store.bound(ctx)
+	defer cancel()
+	if _, err := e.store.lifeline.ExecContext(ctx, e.store.sql.Register, address, e.store.mouth.host, forgetAfter.Microseconds()); err == nil {
+		_, _ = e.store.lifeline.ExecContext(ctx, e.store.sql.ForgetListeners)
+	}
+}
+
+func (e *ear) hear(ctx context.Context, message string) {
+	words := strings.Fields(message)
+	if len(words) < 2 || words[0] == e.store.mouth.tag {
+		return // our own listeners know already
+	}
+	n := decodeNews(words[1:])
+	if len(n.work) > 0 && e.store.laneKeys(n.work) == nil {
+		// A lane that another process made. If it cannot be looked up now, all
+		// are woken.
+		_ = e.store.refreshLanes(ctx)
+	}
+	e.store.wakeHere(n)
+}

@@ -1,0 +1,178 @@
+package mysql
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The server has no way to notify, so processes wake each other. Who listens
+// opens a UDP port and registers it in the listener table (see ear); who has
+// news sends it there. A datagram is a hint: it may be lost, and it says
+// nothing but where to look, so that a forged one costs a look.
+
+const (
+	tellEvery   = 5 * time.Millisecond // between two messages of one process
+	askEvery    = time.Second          // how old the list of listeners may be
+	messageSize = 1200                 // bytes: fits into one packet on any network
+)
+
+// mouth tells other processes of this one's news, outside of any transaction
+// and a moment later, so that enqueueing never waits for it.
+type mouth struct {
+	store *Store
+	tag   string // tells this store's own messages
+	host  string // whose loopback addresses mean this machine
+
+	mu      sync.Mutex
+	pending news
+	bell    chan struct{} // rung when pending is no longer empty
+	stop    context.CancelFunc
+	ended   chan struct{}
+}
+
+func newMouth(s *Store) *mouth {
+	ctx, stop := context.WithCancel(context.Background())
+	host, _ := os.Hostname() // empty is as good as any other
+	m := &mouth{store: s, tag: rand.Text()[:8], host: host, bell: make(chan struct{}, 1), stop: stop, ended: make(chan struct{})}
+	go func() {
+		defer close(m.ended)
+		m.speak(ctx)
+	}()
+	return m
+}
+
+func (m *mouth) close() {
+	m.stop()
+	<-m.ended
+}
+
+func (m *mouth) tell(n *news) {
+	if n.none() || m.store.options.WakeAddr == noWakes {
+		return
+	}
+	m.mu.Lock()
+	m.pending.add(n)
+	m.mu.Unlock()
+	select {
+	case m.bell <- struct{}{}:
+	default:
+	}
+}
+
+// speak sends what is pending until ctx ends. Whatever fails is a wake that is
+// lost: polling finds the jobs.
+func (m *mouth) speak(ctx context.Context) {
+	var listeners []netip.AddrPort
+	var asked time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-m.bell:
+		}
+		m.mu.Lock()
+		message := m.tag + m.pending.encode()
+		m.pending = news{}
+		m.mu.Unlock()
+		if time.Since(asked) > askEvery {
+			if found, err := m.listeners(ctx); err == nil {
+				listeners, asked = found, time.Now()
+			}
+		}
+		send(message, listeners)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(tellEvery):
+		}
+	}
+}
+
+func send(message string, listeners []netip.AddrPort) {
+	if len(listeners) == 0 {
+		return
+	}
+	socket, err := net.ListenUDP("udp", nil)
+	if err != nil {
+		return
+	}
+	defer socket.Close()
+	for _, address := range listeners {
+		_, _ = socket.WriteToUDPAddrPort([]byte(message), address)
+	}
+}
+
+// listeners are the registered ports, without loopback ports of other machines.
+func (m *mouth) listeners(ctx context.Context) ([]netip.AddrPort, error) {
+	ctx, cancel := m.store.bound(ctx)
+	defer cancel()
+	rows, err := m.store.lifeline.QueryContext(ctx, m.store.sql.Listeners)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []netip.AddrPort
+	for rows.Next() {
+		var text, host string
+		if err := rows.Scan(&text, &host); err != nil {
+			return nil, err
+		}
+		address, err := netip.ParseAddrPort(text)
+		if err == nil && (!address.Addr().IsLoopback() || host == m.host) {
+			found = append(found, address)
+		}
+	}
+	return found, rows.Err()
+}
+
+// encode writes news as words: "*" for work anywhere, the number of each lane
+// with work, "later", "cancel".
+func (n *news) encode() string {
+	var b strings.Builder
+	lanes := make([]int32, 0, len(n.work))
+	for lane := range n.work {
+		lanes = append(lanes, lane)
+	}
+	slices.Sort(lanes)
+	for _, lane := range lanes {
+		b.WriteString(" " + strconv.Itoa(int(lane)))
+	}
+	if n.everybody || b.Len() > messageSize {
+		b.Reset()
+		b.WriteString(" *")
+	}
+	if n.later {
+		b.WriteString(" later")
+	}
+	if n.cancel {
+		b.WriteString(" cancel")
+	}
+	return b.String()
+}
+
+func decodeNews(words []string) *news {
+	n := &news{}
+	for _, word := range words {
+		switch word {
+		case "*":
+			n.everybody = true
+		case "later":
+			n.later = true
+		case "cancel":
+			n.cancel = true
+		default:
+			if lane, err := strconv.ParseInt(word, 10, 32); err == nil {
+				n.addWork(int32(lane))
+			}
+		}
+	}
+	return n
+}
