@@ -3,7 +3,6 @@ package fairlead
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -53,11 +52,12 @@ func Await(within time.Duration) *Outcome { return &Outcome{move: Wait, after: w
 // Release gives the job back as if it had never been claimed.
 func Release() error { return &Outcome{move: GiveUp} }
 
-// Remember keeps v, encoded as JSON, as the job's memo for its next run.
+// Remember keeps v, encoded as JSON, as the job's memo for its next run. What
+// cannot be kept fails the job.
 func (o *Outcome) Remember(v any) *Outcome {
-	memo, err := json.Marshal(v)
+	memo, err := encode("memo", v)
 	if err != nil {
-		return &Outcome{move: Fail, err: fmt.Errorf("memo cannot be encoded: %w", err)}
+		return &Outcome{move: Fail, err: err}
 	}
 	kept := *o
 	kept.memo = memo

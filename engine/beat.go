@@ -18,6 +18,7 @@ func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
 		if err := l.beat(ctx); err != nil && ctx.Err() == nil {
 			l.steadySince.Store(nil)
 			if errors.Is(err, fairlead.ErrLeaseLost) || !l.lease.valid() {
+				l.fence() // at once, whatever the rest of the node is waiting for
 				lost <- fmt.Errorf("node %d: %w", l.id, fairlead.ErrLeaseLost)
 				return
 			}
@@ -29,10 +30,10 @@ func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
 	}
 }
 
-// beat sends one sign of life. It waits no longer for the answer than the
-// lease lasts.
+// beat sends one sign of life. It does not wait for the answer until the lease
+// is over: on another connection the next one may get through.
 func (l *life) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, max(time.Millisecond, l.lease.left()))
+	ctx, cancel := context.WithTimeout(ctx, max(time.Millisecond, min(l.lease.left(), l.options.Lease/4)))
 	defer cancel()
 	beat := fairlead.Beat{Node: l.id, Lease: l.options.Lease}
 	for _, g := range l.groups {

@@ -104,6 +104,10 @@ func (g *group) claimSuspects(ctx context.Context) {
 func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 	g.life.claiming.RLock()
 	defer g.life.claiming.RUnlock()
+	if len(g.kinds) > 0 { // the room that one claim has seen must not be given to another
+		g.life.bounded.Lock()
+		defer g.life.bounded.Unlock()
+	}
 	ask.Node, ask.Scope, ask.Rooms = g.life.id, g.scope, g.rooms()
 	// A claim that has been sent is waited for even at shutdown: abandoning it
 	// would leave jobs leased to a node that does not know of them.

@@ -3,10 +3,24 @@ package engine
 import (
 	"encoding/json"
 	"errors"
+	"runtime/debug"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
+
+// judge is decide for code that is not ours: the text of an error or a
+// RetryDelay may panic too, and that is the job's failure, not the node's.
+func judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) (s fairlead.Settlement) {
+	defer func() {
+		if value := recover(); value != nil {
+			plain := *entry
+			plain.Options.RetryDelay = nil
+			s = decide(job, &plain, &panicError{value: value, stack: debug.Stack()}, nil, nil)
+		}
+	}()
+	return decide(job, entry, err, cause, output)
+}
 
 // decide turns what a handler returned, and why its context ended if it did,
 // into what becomes of the job. It is a pure function but for jitter.

@@ -38,6 +38,7 @@ type life struct {
 	// claiming is held shared by claims and alone by the audit, which must not
 	// see a lease whose claim is still on its way back.
 	claiming sync.RWMutex
+	bounded  sync.Mutex // held by claims if kinds are bounded; taken after claiming
 
 	steadySince atomic.Pointer[time.Time] // since when every beat succeeded; nil after a failure
 	stuck       atomic.Int64              // handlers that ignore the end of their context
@@ -121,8 +122,8 @@ func (l *life) run(ctx context.Context) error {
 	patience := time.AfterFunc(l.options.Lease, endSaving)
 	settling.Wait()
 	patience.Stop()
-	l.hooks.Wait()
 	l.leave(base)
+	l.awaitHooks()
 	endBase()
 	core.Wait()
 	if remaining > 0 && ctx.Err() != nil {
@@ -183,6 +184,22 @@ func (l *life) awaitHandlers(grace time.Duration) int {
 		}
 	}
 	return len(remaining)
+}
+
+// awaitHooks gives OnFailed a grace to end.
+func (l *life) awaitHooks() {
+	ended := make(chan struct{})
+	go func() {
+		l.hooks.Wait()
+		close(ended)
+	}()
+	timer := time.NewTimer(l.options.Grace)
+	defer timer.Stop()
+	select {
+	case <-ended:
+	case <-timer.C:
+		l.log.Error("an OnFailed does not return; it is left behind")
+	}
 }
 
 // leave gives up the lease so that others need not wait for its end. If it

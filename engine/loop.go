@@ -2,12 +2,9 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"time"
-
-	"github.com/fairlead-io/fairlead"
 )
 
 // loop does a step again and again until its context ends: at once, then each
@@ -50,8 +47,6 @@ func (l *loop) run(ctx context.Context, step func(context.Context) (time.Duratio
 			return
 		case err == nil:
 			failures = 0
-		case errors.Is(err, fairlead.ErrLeaseLost):
-			return // the beat loop sees it too, and ends the life
 		default:
 			failures++
 			pause := min(l.every<<min(failures-1, 8), 10*l.every)

@@ -18,6 +18,8 @@ type world struct {
 	store  *sqlite.Store
 	client *fairlead.Client
 	mux    *fairlead.Mux
+
+	engineStore fairlead.Store // what nodes work on; store if nil
 }
 
 // inBubble runs a test in virtual time: hours pass in milliseconds, and the
@@ -51,7 +53,11 @@ func (w *world) startEngine(options engine.Options) (*engine.Engine, func() erro
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	node, err := engine.New(w.store, w.mux, options)
+	store := w.engineStore
+	if store == nil {
+		store = w.store
+	}
+	node, err := engine.New(store, w.mux, options)
 	if err != nil {
 		w.t.Fatal(err)
 	}

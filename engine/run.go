@@ -165,7 +165,7 @@ func (l *life) settle(r *run, err error) {
 	r.mu.Lock()
 	output := r.output
 	r.mu.Unlock()
-	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: decide(r.job, r.entry, err, cause, output)})
+	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: judge(r.job, r.entry, err, cause, output)})
 }
 
 // forget drops runs whose lease is settled or lost.

@@ -13,6 +13,7 @@ const (
 	settleEnough = 300                   // makes a write worthwhile when many are coming
 	settleLinger = 15 * time.Millisecond // how long to wait for that many
 	settleMany   = 20                    // a write of so many says that many are coming
+	settleTries  = 5                     // writes that fail before the settlements are tried one by one
 )
 
 // ending is a run that is over and what becomes of its job.
@@ -135,7 +136,8 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 		settlements[i] = e.settlement
 	}
 	const first, slowest = 20 * time.Millisecond, time.Second
-	for pause := first; ; pause = min(2*pause, slowest) {
+	pause := first
+	for try := 1; ; try++ {
 		begin := time.Now()
 		settled, err := s.life.store.Settle(ctx, settlements)
 		s.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
@@ -149,6 +151,34 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 			s.done(batch)
 			return
 		}
+		pause = min(2*pause, slowest)
+		if try < settleTries || !s.answers(ctx) {
+			continue
+		}
+		// The store works but does not take this: one of them must be at fault.
+		if len(batch) > 1 {
+			for _, e := range batch {
+				s.write(ctx, []ending{e})
+			}
+			return
+		}
+		settlements[0] = unstorable(settlements[0], err)
+		batch[0].settlement = settlements[0]
+	}
+}
+
+// answers reports whether the store does anything at all.
+func (s *settler) answers(ctx context.Context) bool {
+	_, err := s.life.store.Now(ctx)
+	return err == nil
+}
+
+// unstorable is what becomes of a job whose settlement the store refuses again
+// and again: it must not hold up the others, nor be lost.
+func unstorable(s fairlead.Settlement, err error) fairlead.Settlement {
+	return fairlead.Settlement{
+		ID: s.ID, Fence: s.Fence, Move: fairlead.Fail, FreeKey: s.FreeKey,
+		Reason: fairlead.ReasonFatal, Error: "what became of the run could not be stored: " + err.Error(),
 	}
 }
 
@@ -171,32 +201,36 @@ func (s *settler) done(batch []ending) {
 
 func (s *settler) acknowledge(ctx context.Context, batch []ending, settled []fairlead.Settled) {
 	s.done(batch)
+	var failures []ending
 	for i, e := range batch {
 		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
 		switch {
 		case settled[i] == fairlead.SettledLost:
 			s.life.log.Warn("late result refused: the job had been taken away", "job", e.run.job.ID, "fence", e.run.job.Fence)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
-			s.failed(ctx, e)
+			s.life.log.Error("job failed", "job", e.run.job.ID, "kind", e.run.job.Kind, "attempt", e.run.job.Attempt, "reason", string(e.settlement.Reason), "error", e.settlement.Error)
+			if e.run.entry.Options.OnFailed != nil {
+				failures = append(failures, e)
+			}
 		}
+	}
+	if len(failures) > 0 {
+		s.life.hooks.Go(func() {
+			for _, e := range failures {
+				s.tellFailed(ctx, e)
+			}
+		})
 	}
 }
 
-// failed tells of a job that has failed for good.
-func (s *settler) failed(ctx context.Context, e ending) {
-	s.life.log.Error("job failed", "job", e.run.job.ID, "kind", e.run.job.Kind, "attempt", e.run.job.Attempt, "reason", string(e.settlement.Reason), "error", e.settlement.Error)
-	hook := e.run.entry.Options.OnFailed
-	if hook == nil {
-		return
-	}
-	s.life.hooks.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, s.life.options.Grace)
-		defer cancel()
-		defer func() {
-			if value := recover(); value != nil {
-				s.life.log.Error("OnFailed panicked", "job", e.run.job.ID, "panic", value)
-			}
-		}()
-		hook(ctx, e.run.job, e.err)
-	})
+// tellFailed calls the hook of a job that has failed for good.
+func (s *settler) tellFailed(ctx context.Context, e ending) {
+	ctx, cancel := context.WithTimeout(ctx, s.life.options.Grace)
+	defer cancel()
+	defer func() {
+		if value := recover(); value != nil {
+			s.life.log.Error("OnFailed panicked", "job", e.run.job.ID, "panic", value)
+		}
+	}()
+	e.run.entry.Options.OnFailed(ctx, e.run.job, e.err)
 }

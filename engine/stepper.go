@@ -44,7 +44,7 @@ func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	}
 	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save}
 	err = s.call(ctx, r)
-	settlement := decide(r.job, r.entry, err, r.why(), r.output)
+	settlement := judge(r.job, r.entry, err, r.why(), r.output)
 	if _, err := s.store.Settle(ctx, []fairlead.Settlement{settlement}); err != nil {
 		return nil, fmt.Errorf("settle job %d: %w", r.job.ID, err)
 	}

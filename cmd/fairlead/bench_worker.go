@@ -46,7 +46,7 @@ func serveBench(ctx context.Context, stdin io.Reader, stdout io.Writer) (err err
 	}
 	store, err := openStore(ctx, post.URL)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", withoutPassword(post.URL), err)
+		return fmt.Errorf("open %s: %w", shown(post.URL), err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	// A Ctrl-C at the terminal reaches this process too; its parent ends it.

@@ -90,12 +90,13 @@ func TestMistakesInTheConfigurationAreNamed(t *testing.T) {
 
 func TestPasswordsAreNotShown(t *testing.T) {
 	for url, want := range map[string]string{
-		"postgres://ada:secret@db/x": "postgres://ada:***@db/x",
-		"postgres://ada@db/x":        "postgres://ada@db/x",
-		"mysql://a:p@ss@db/x":        "mysql://a:***@db/x",
-		"sqlite://fairlead.db":       "sqlite://fairlead.db",
+		"postgres://ada:secret@db/x":               "postgres://db/x",
+		"postgres://ada@db:5432/x?password=secret": "postgres://db:5432/x",
+		"mysql://a:p%40ss@db/x":                    "mysql://db/x",
+		"host=h user=u password=secret":            "the database",
+		"sqlite://fairlead.db":                     "sqlite://fairlead.db",
 	} {
-		if got := withoutPassword(url); got != want {
+		if got := shown(url); got != want {
 			t.Errorf("%s became %s, want %s", url, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/url"
 	"strings"
 	"time"
 
@@ -23,8 +24,8 @@ type migratingStore interface {
 
 // openStore opens the database that a URL names and brings its schema up to
 // date.
-func openStore(ctx context.Context, url string) (fairlead.Store, error) {
-	return openDatabase(ctx, url, databaseOptions{})
+func openStore(ctx context.Context, location string) (fairlead.Store, error) {
+	return openDatabase(ctx, location, databaseOptions{})
 }
 
 type databaseOptions struct {
@@ -36,30 +37,29 @@ type databaseOptions struct {
 	idleLimit time.Duration
 }
 
-func openDatabase(ctx context.Context, url string, o databaseOptions) (migratingStore, error) {
-	scheme, _, _ := strings.Cut(url, "://")
+func openDatabase(ctx context.Context, location string, o databaseOptions) (migratingStore, error) {
+	scheme, _, _ := strings.Cut(location, "://")
 	switch scheme {
 	case "postgres", "postgresql":
-		return postgres.OpenWith(ctx, url, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
+		return postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
 	case "mysql":
-		return mysql.OpenWith(ctx, url, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
+		return mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
 	case "sqlite":
-		return sqlite.OpenWith(ctx, url, sqlite.Options{SchemaOnly: o.schemaOnly})
+		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly})
 	default:
-		return nil, usagef("--db %q: it must begin with sqlite://, postgres:// or mysql://", withoutPassword(url))
+		return nil, usagef("--db must begin with sqlite://, postgres:// or mysql://")
 	}
 }
 
-// withoutPassword is a URL that may be shown.
-func withoutPassword(url string) string {
-	scheme, rest, found := strings.Cut(url, "://")
-	at := strings.LastIndexByte(rest, '@')
-	if !found || at < 0 {
-		return url
+// shown is as much of a URL as may be shown: passwords can be in the user part
+// and in the parameters.
+func shown(text string) string {
+	if path, ok := strings.CutPrefix(text, "sqlite://"); ok {
+		return "sqlite://" + path
 	}
-	user, _, secret := strings.Cut(rest[:at], ":")
-	if secret {
-		user += ":***"
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" {
+		return "the database"
 	}
-	return scheme + "://" + user + rest[at:]
+	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
 }

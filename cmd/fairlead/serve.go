@@ -90,7 +90,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	// by the time its jobs are to be taken back.
 	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2})
 	if err != nil {
-		return fmt.Errorf("open %s: %w", withoutPassword(o.db), err)
+		return fmt.Errorf("open %s: %w", shown(o.db), err)
 	}
 	defer store.Close()
 
@@ -102,7 +102,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
-	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", withoutPassword(o.db), "version", versionText())
+	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
 	return runBoth(ctx, listener, server.Health(node, store), node)
 }
 
@@ -110,7 +110,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 // draining: it answers "not ready" meanwhile.
 func runBoth(ctx context.Context, listener net.Listener, handler http.Handler, node *engine.Engine) error {
 	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
-	var group errgroup.Group
+	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
 	group.Go(func() error {
 		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)

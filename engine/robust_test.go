@@ -1,0 +1,159 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+// awkward is a store that misbehaves in one way.
+type awkward struct {
+	fairlead.Store
+	beat   func(ctx context.Context) error
+	settle func(settlements []fairlead.Settlement) error
+}
+
+func (a *awkward) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	if a.beat != nil {
+		if err := a.beat(ctx); err != nil {
+			return fairlead.BeatAnswer{}, err
+		}
+	}
+	return a.Store.Beat(ctx, beat)
+}
+
+func (a *awkward) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	if a.settle != nil {
+		if err := a.settle(settlements); err != nil {
+			return nil, err
+		}
+	}
+	return a.Store.Settle(ctx, settlements)
+}
+
+func TestASettlementThatTheStoreRefusesHoldsUpNobody(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = &awkward{Store: w.store, settle: func(settlements []fairlead.Settlement) error {
+			for _, s := range settlements {
+				if s.Memo != nil {
+					return errors.New("that cannot be stored")
+				}
+			}
+			return nil
+		}}
+		w.handle("good", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		w.handle("bad", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			return fairlead.SnoozeFor(time.Hour).Remember("x")
+		})
+		bad, good := &fairlead.Job{Kind: "bad"}, &fairlead.Job{Kind: "good"}
+		w.run(engine.Options{}, func() {
+			w.enqueue(bad, good)
+			if done := w.wait(good); done.State != fairlead.Succeeded || done.Attempt != 1 {
+				t.Errorf("the good job is %s at attempt %d", done.State, done.Attempt)
+			}
+			if done := w.wait(bad); done.State != fairlead.Failed || done.Reason != fairlead.ReasonFatal {
+				t.Errorf("the bad job is %s, reason %q", done.State, done.Reason)
+			}
+		})
+	})
+}
+
+type nilError struct{ text string }
+
+func (e *nilError) Error() string { return e.text } // panics if e is nil
+
+func TestAnErrorOrARetryDelayThatPanicsFailsItsJobAlone(t *testing.T) {
+	inBubble(t, func(w *world) {
+		once := fairlead.HandlerOptions{MaxAttempts: 1}
+		w.handle("typed nil", once, func(context.Context, *fairlead.Job) error {
+			var e *nilError
+			return e
+		})
+		twice := fairlead.HandlerOptions{MaxAttempts: 2, RetryDelay: func(*fairlead.Job, error) time.Duration { panic("no idea") }}
+		w.handle("delay", twice, func(context.Context, *fairlead.Job) error { return errors.New("no") })
+		typed, delay := &fairlead.Job{Kind: "typed nil"}, &fairlead.Job{Kind: "delay"}
+		w.run(engine.Options{}, func() {
+			w.enqueue(typed, delay)
+			for _, job := range []*fairlead.Job{typed, delay} {
+				if done := w.wait(job); done.State != fairlead.Failed || done.Reason != fairlead.ReasonPanic {
+					t.Errorf("%s: %s, reason %q", job.Kind, done.State, done.Reason)
+				}
+			}
+		})
+	})
+}
+
+func TestOneUnansweredBeatIsNoDeath(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var beats atomic.Int32
+		w.engineStore = &awkward{Store: w.store, beat: func(ctx context.Context) error {
+			if beats.Add(1) == 3 {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}}
+		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(time.Minute):
+				return nil
+			}
+		})
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{}, func() {
+			w.enqueue(job)
+			if done := w.wait(job); done.State != fairlead.Succeeded || done.Attempt != 1 || done.Crashes != 0 {
+				t.Errorf("got %s at attempt %d after %d crashes", done.State, done.Attempt, done.Crashes)
+			}
+		})
+	})
+}
+
+func TestABoundOfAKindHoldsAcrossQueuesWithTheirOwnSlots(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var running gauge
+		w.handle("k", fairlead.HandlerOptions{MaxRunning: 1}, func(context.Context, *fairlead.Job) error {
+			running.duringASecond()
+			return nil
+		})
+		var jobs []*fairlead.Job
+		for range 10 {
+			jobs = append(jobs, &fairlead.Job{Kind: "k", Queue: "a"}, &fairlead.Job{Kind: "k", Queue: "b"})
+		}
+		w.run(engine.Options{Queues: []engine.Queue{{Name: "a", Slots: 4}, {Name: "b", Slots: 4}}}, func() {
+			w.enqueue(jobs...)
+			for _, job := range jobs {
+				w.wait(job)
+			}
+		})
+		if running.most != 1 {
+			t.Errorf("%d ran at once, want 1", running.most)
+		}
+	})
+}
+
+func TestAnOnFailedThatHangsDoesNotKeepTheNodeFromEnding(t *testing.T) {
+	inBubble(t, func(w *world) {
+		release := make(chan struct{})
+		options := fairlead.HandlerOptions{MaxAttempts: 1, OnFailed: func(context.Context, *fairlead.Job, error) { <-release }}
+		w.handle("k", options, func(context.Context, *fairlead.Job) error { return errors.New("no") })
+		job := &fairlead.Job{Kind: "k"}
+		var begin time.Time
+		w.run(engine.Options{}, func() {
+			w.enqueue(job)
+			w.wait(job)
+			begin = time.Now()
+		})
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("ending took %v", took)
+		}
+		close(release)
+	})
+}
