@@ -99,9 +99,9 @@ func (s *Store) laneKey(ctx context.Context, lane int32) (sqlstore.LaneKey, erro
 const (
 	// laneInterval is how soon at most the lane table is read again for claims.
 	laneInterval = time.Second
-	// laneOverlap is how many ids are read again: an insert with a smaller id
-	// may commit after one with a larger id was seen.
-	laneOverlap = 1000
+	// laneSettling is after how long no lane with a smaller id can appear. Ids
+	// are given out before they are committed, many at a time.
+	laneSettling = 2 * time.Minute
 )
 
 // refreshLanes looks for lanes that other processes made.
@@ -122,13 +122,17 @@ func (s *Store) refreshLanesSometimes(ctx context.Context) error {
 }
 
 func (s *Store) readNewLanes(ctx context.Context) error {
-	found, err := s.readLanes(ctx, s.sql.LanesAbove, s.newestLane-laneOverlap)
+	found, err := s.readLanes(ctx, s.sql.LanesAbove, s.laneFloor)
 	if err != nil {
 		return fmt.Errorf("read lanes: %w", err)
 	}
-	for _, lane := range found {
-		s.newestLane = max(s.newestLane, lane.ID)
+	now := time.Now()
+	s.refreshed.Store(now.UnixNano())
+	if now.Sub(s.laneRaised) > laneSettling {
+		s.laneFloor, s.laneRaised = s.laneNewest, now
+		for _, lane := range found {
+			s.laneNewest = max(s.laneNewest, lane.ID)
+		}
 	}
-	s.refreshed.Store(time.Now().UnixNano())
 	return nil
 }

@@ -116,7 +116,9 @@ type Store struct {
 	ear   *ear
 
 	refreshing sync.Mutex   // held while new lanes are read
-	newestLane int32        // that was seen by doing so
+	laneFloor  int32        // no new lane has a smaller id
+	laneNewest int32        // seen when laneFloor was raised
+	laneRaised time.Time    // when that was
 	refreshed  atomic.Int64 // when that was
 	pauses     atomic.Pointer[pauseSet]
 	wishes     wishCache
