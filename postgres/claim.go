@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -44,26 +46,33 @@ func byOrder(a, b *fairlead.Job) int {
 // claiming is one Claim on its way.
 type claiming struct {
 	*Store
-	claim fairlead.Claim
-	lanes []sqlstore.Lane // served
-	left  int             // how many to claim yet
-	jobs  []*fairlead.Job // claimed so far
+	claim   fairlead.Claim
+	lanes   []sqlstore.Lane // served
+	left    int             // how many to claim yet
+	jobs    []*fairlead.Job // claimed so far
+	laneIDs []int32         // theirs, in step
 }
 
 // next claims once. It reports whether there may be more to be had at once.
 func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	paused := c.pauses.load()
 	open := c.openLanes(paused)
-	before := len(c.jobs)
-	switch {
-	case c.left <= 0:
-	case len(open) == 1:
+	before, asked, begun := len(c.jobs), c.left, time.Now()
+	if c.left > 0 && len(open) == 1 && len(open[0].outset.marks) <= 1 {
 		err = c.claimLane(ctx, paused, open[0])
-	case len(open) > 1:
+		asked = min(asked, open[0].room)
+	}
+	// A lane with a mark may still have jobs of higher priority.
+	if c.left > 0 && err == nil && len(c.jobs) == before && (len(open) > 1 || len(open) == 1 && !open[0].outset.whole()) {
 		more, err = c.claimMerged(ctx, paused, open)
 	}
-	if err != nil || len(c.jobs) > before {
-		return more && c.left > 0, err
+	if err != nil {
+		return false, err
+	}
+	got := len(c.jobs) - before
+	c.noteHauls(open, before, got == asked, time.Since(begun))
+	if got > 0 {
+		return more && c.left > 0, nil
 	}
 	changed, err := c.checkStanding(ctx, paused)
 	return (changed || more) && c.left > 0, err
@@ -71,18 +80,20 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 
 // openLane is a lane that may be claimed from.
 type openLane struct {
-	id   int32
-	kind string
-	room int
+	id     int32
+	kind   string
+	room   int
+	outset outset
 }
 
 // openLanes lists the served lanes that are not paused and have room.
 func (c *claiming) openLanes(paused *pauseSet) []openLane {
-	open := make([]openLane, 0, len(c.lanes))
+	open, now := make([]openLane, 0, len(c.lanes)), time.Now()
 	for _, lane := range c.lanes {
 		room := c.room(lane.Kind)
 		if room > 0 && !paused.covers(lane.LaneKey) {
-			open = append(open, openLane{id: lane.ID, kind: lane.Kind, room: room})
+			outset := c.marks.begin(markedLane{lane.ID, c.claim.Solo}, now)
+			open = append(open, openLane{id: lane.ID, kind: lane.Kind, room: room, outset: outset})
 		}
 	}
 	return open
@@ -104,7 +115,11 @@ func (c *claiming) room(kind string) int {
 
 // claimLane claims from one lane, where nothing needs to be merged.
 func (c *claiming) claimLane(ctx context.Context, paused *pauseSet, lane openLane) error {
-	args := append(c.commonArgs(paused, lane.room), lane.id)
+	from := front
+	if !lane.outset.whole() {
+		from = lane.outset.marks[0]
+	}
+	args := append(c.commonArgs(paused, lane.room), lane.id, from.turn, from.startBy, from.id)
 	return c.lease(ctx, call{sql: c.sql.Claim, args: args, each: c.reader(0)})
 }
 
@@ -119,10 +134,10 @@ func (c *claiming) commonArgs(paused *pauseSet, limit int) []any {
 // lease runs the statement of a claim between Pause and Pause.
 func (c *claiming) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
-	claim.restart = func() { c.jobs = c.jobs[:before] }
+	claim.restart = func() { c.jobs, c.laneIDs = c.jobs[:before], c.laneIDs[:before] }
 	err := c.run(ctx, call{sql: c.sql.SharePauses, args: []any{c.pauseLock}}, claim)
 	if err != nil {
-		c.jobs = c.jobs[:before]
+		claim.restart()
 	}
 	c.left -= len(c.jobs) - before
 	return err
@@ -163,7 +178,47 @@ func (c *claiming) reader(skip int) func(sqlstore.Scanner) error {
 		if trace != nil {
 			job.Trace = *trace
 		}
-		c.jobs = append(c.jobs, job)
+		c.jobs, c.laneIDs = append(c.jobs, job), append(c.laneIDs, lane)
 		return sqlstore.SetPolicy(job, flags, policy)
+	}
+}
+
+// noteHauls moves the marks of the lanes on, after a claim that got as many
+// jobs as it asked for, or fewer.
+func (c *claiming) noteHauls(open []openLane, before int, full bool, cost time.Duration) {
+	hauls, ofKind, reached := map[int32]haul{}, map[string]int{}, front
+	for i, job := range c.jobs[before:] {
+		at := position{int16(-job.Priority), sqlstore.Micros(job.StartBy), job.ID}
+		if at.compare(reached) > 0 {
+			reached = at
+		}
+		// Jobs enqueued from now on stand after the claim's own time, but not
+		// after a StartBy that is yet to come.
+		if claimedAt := sqlstore.Micros(job.StartedAt); at.startBy > claimedAt {
+			at.startBy, at.id = claimedAt, math.MinInt64
+		}
+		lane := c.laneIDs[before+i]
+		h, ok := hauls[lane]
+		if !ok {
+			h = haul{last: map[int16]position{}, count: map[int16]int{}}
+			hauls[lane] = h
+		}
+		if last, seen := h.last[at.turn]; !seen || at.compare(last) > 0 {
+			h.last[at.turn] = at
+		}
+		h.count[at.turn]++
+		ofKind[job.Kind]++
+	}
+	now := time.Now()
+	for _, lane := range open {
+		h := hauls[lane.id]
+		h.cost, h.complete, h.reached = cost, true, reached
+		switch {
+		case full:
+			h.complete = false
+		case ofKind[lane.kind] >= lane.room:
+			h.complete, h.reached = false, front
+		}
+		c.marks.note(lane.outset, h, now)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -20,26 +21,36 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
-	if fresh.keyed() {
+	begun := time.Now()
+	switch {
+	case fresh.keyed():
 		err = s.enqueueKeyed(ctx, fresh)
-	} else {
+	case len(jobs) >= copyFrom:
+		err = s.copyIn(ctx, fresh)
+	case len(jobs) < gatherBelow:
+		err = s.enqueueGathered(ctx, fresh)
+	default:
 		err = s.runPlain(ctx, fresh.plainCall(s))
 	}
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
 	fresh.setIDs()
-	s.announce(fresh)
+	s.announce(fresh, time.Since(begun))
 	return nil
 }
 
 // announce wakes those who may run or promote new jobs. Whether a due time had
 // come when a job was stored only the database knows: then both are woken.
-func (s *Store) announce(fresh *newJobs) {
+func (s *Store) announce(fresh *newJobs, took time.Duration) {
 	if fresh.scheduled() {
 		s.waker.later()
 	}
-	s.waker.work(fresh.distinctLanes()...)
+	if fresh.timed() || s.marks.slow(took) {
+		s.waker.work(fresh.distinctLanes()...)
+	} else {
+		s.waker.atEnd(fresh.distinctLanes()...)
+	}
 }
 
 // newJobs are jobs about to be stored, with what they get from the store; all
@@ -48,6 +59,8 @@ type newJobs struct {
 	jobs  []*fairlead.Job
 	ids   []int64 // for KeepDuplicate those of the holders, in the end
 	lanes []int32
+
+	invalid error // why they can never be stored; all else is missing then
 }
 
 // number gives jobs their ids and lanes. Both are committed before, on a
@@ -88,6 +101,11 @@ func (n *newJobs) keyed() bool {
 
 func (n *newJobs) scheduled() bool {
 	return slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return !job.NotBefore.IsZero() })
+}
+
+// timed tells whether jobs have times of their own choice.
+func (n *newJobs) timed() bool {
+	return slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return !job.NotBefore.IsZero() || !job.StartBy.IsZero() })
 }
 
 // part is the jobs at some positions.

@@ -49,7 +49,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 		return fairlead.Reaped{}, fmt.Errorf("reap: mark dead nodes: %w", err)
 	}
 	var lanes []int32
-	err = s.runPlain(ctx, call{sql: s.sql.Reap, args: []any{reap.Limit, reap.MaxCrashes}, each: func(row sqlstore.Scanner) error {
+	err = s.run(ctx, call{sql: s.sql.Reap, args: []any{reap.Limit, reap.MaxCrashes}, each: func(row sqlstore.Scanner) error {
 		var lane int32
 		var fate string
 		var count int
@@ -112,14 +112,19 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 
 func (s *Store) pruneOutcome(ctx context.Context, outcome int, retention time.Duration, limit int) (int, error) {
 	var ids []int64
+	doomed := call{sql: s.sql.PruneSuccesses, args: []any{limit, retention.Microseconds()}}
+	if outcome != sqlstore.OutcomeSucceeded {
+		doomed.sql, doomed.args = s.sql.PruneOthers, append(doomed.args, outcome)
+	}
+	doomed.each = func(row sqlstore.Scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}
 	err := s.transact(ctx, func(ctx context.Context, r runner) error {
 		ids = nil
-		err := r.run(ctx, call{sql: s.sql.Prune, args: []any{limit, outcome, retention.Microseconds()}, each: func(row sqlstore.Scanner) error {
-			var id int64
-			err := row.Scan(&id)
-			ids = append(ids, id)
-			return err
-		}})
+		err := r.run(ctx, doomed)
 		if err != nil || len(ids) == 0 {
 			return err
 		}

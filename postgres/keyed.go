@@ -142,7 +142,7 @@ func (s *Store) keyHolders(ctx context.Context, r runner, jobs []*fairlead.Job) 
 func (s *Store) replaceHolder(ctx context.Context, r runner, job *fairlead.Job, holder, by int64) error {
 	args := []any{holder, string(fairlead.ReasonReplaced), fmt.Sprintf("replaced by job %d", by), true}
 	cancelled, state := false, fairlead.State("")
-	hit := func(sqlstore.Scanner) error { cancelled = true; return nil }
+	hit := hits(&cancelled)
 	err := r.run(ctx,
 		call{sql: s.sql.CancelLater, args: args, each: hit},
 		call{sql: s.sql.CancelReady, args: args, each: hit},

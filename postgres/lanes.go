@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"iter"
 	"sync"
 	"time"
 
@@ -109,14 +110,14 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 }
 
 // laneKeys names lanes for listeners of this process; nil if one is unknown.
-func laneKeys(cache *sqlstore.Lanes, lanes []int32) []sqlstore.LaneKey {
-	keys := make([]sqlstore.LaneKey, len(lanes))
-	for i, id := range lanes {
+func laneKeys(cache *sqlstore.Lanes, lanes iter.Seq[int32]) []sqlstore.LaneKey {
+	keys := []sqlstore.LaneKey{}
+	for id := range lanes {
 		key, ok := cache.Key(id)
 		if !ok {
 			return nil
 		}
-		keys[i] = key
+		keys = append(keys, key)
 	}
 	return keys
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -132,7 +133,7 @@ func (e *ear) hear(ctx context.Context, payload string) {
 		return // our own listeners know already
 	}
 	n := decodeNews(words[1:])
-	if laneKeys(e.store.lanes.Lanes, n.lanes) == nil {
+	if laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)) == nil {
 		// A lane that another process made. If it cannot be looked up now, all
 		// are woken.
 		_ = e.store.refreshLanes(ctx, 0)
@@ -148,8 +149,14 @@ func (e *ear) pass(n news) {
 		e.hub.Later()
 	}
 	if n.all {
+		e.store.marks.rewindAll()
 		e.hub.Work(nil)
 	} else if len(n.lanes) > 0 {
-		e.hub.Work(laneKeys(e.store.lanes.Lanes, n.lanes))
+		for lane, before := range n.lanes {
+			if before {
+				e.store.marks.rewind(lane)
+			}
+		}
+		e.hub.Work(laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)))
 	}
 }

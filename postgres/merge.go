@@ -23,15 +23,6 @@ func (m *mergeState) prepare(sql *statements) {
 	m.byRoom = strings.ReplaceAll(sql.ClaimMerged, choice, sql.ChooseByRoom)
 }
 
-// position is a place in the order of one lane.
-type position struct {
-	turn        int16
-	startBy, id int64
-}
-
-// front is before everything else in a lane.
-var front = position{math.MinInt16, math.MinInt64, math.MinInt64}
-
 // span is a part of a lane.
 type span struct {
 	lane     int32
@@ -41,7 +32,7 @@ type span struct {
 	room     int // number of the room it shares with others, from 1
 }
 
-// claimMerged claims from several lanes in their common order. It reports
+// claimMerged claims from several spans in their common order. It reports
 // whether it may have left something that it could have claimed.
 func (c *claiming) claimMerged(ctx context.Context, paused *pauseSet, open []openLane) (more bool, err error) {
 	slack := int(c.merges.slack.Load())
@@ -61,24 +52,41 @@ func (c *claiming) claimMerged(ctx context.Context, paused *pauseSet, open []ope
 	return crowded || shared && chosen > 0, nil
 }
 
-// spans are whole lanes. Lanes that share a room which may be too small for
-// all of them have to be counted together.
+// spans are the parts of lanes to look at. Those that share a room which may
+// be too small for all of them have to be counted together.
 func (c *claiming) spans(open []openLane, choose int) (spans []span, rooms []int32, shared bool) {
 	numbers := map[string]int{}
 	for _, lane := range open {
 		most, number := choose, numbers[lane.kind]
 		if lane.room < c.left {
 			most = lane.room
-			shared = shared || number > 0
+			shared = shared || number > 0 || len(lane.outset.marks) > 0
 		}
 		if number == 0 {
 			rooms = append(rooms, int32(most))
 			number = len(rooms)
 			numbers[lane.kind] = number
 		}
-		spans = append(spans, span{lane: lane.id, from: front, lastTurn: math.MaxInt16, most: most, room: number})
+		for _, s := range lane.outset.spans() {
+			s.lane, s.most, s.room = lane.id, most, number
+			spans = append(spans, s)
+		}
 	}
 	return spans, rooms, shared
+}
+
+// spans are a lane without what lies behind its marks.
+func (o outset) spans() []span {
+	var spans []span
+	rest := front
+	for _, mark := range o.marks {
+		if mark.turn > rest.turn { // priorities without a mark, before this one
+			spans = append(spans, span{from: rest, lastTurn: mark.turn - 1})
+		}
+		spans = append(spans, span{from: mark, lastTurn: mark.turn})
+		rest = position{mark.turn + 1, math.MinInt64, math.MinInt64}
+	}
+	return append(spans, span{from: rest, lastTurn: math.MaxInt16})
 }
 
 // claimSpans claims the first jobs of all spans and tells how many were there

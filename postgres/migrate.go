@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,9 +15,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Migrations give up waiting for a table soon and try again: whoever queues
-// for a table behind a long transaction makes all others queue behind it.
-const beginMigration = "begin isolation level read committed; set local lock_timeout = '2s'"
+// Migrations give up waiting for a table soon, let others through and try
+// again: whoever queues for a table behind a long transaction makes everybody
+// queue who comes after, beats included.
+const (
+	beginMigration    = "begin isolation level read committed; set local lock_timeout = '300ms'"
+	migrationRest     = 500 * time.Millisecond
+	migrationPatience = time.Minute
+)
 
 // Schema compares the tables with what this program knows. It fails if they
 // are newer.
@@ -45,27 +52,42 @@ func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
 	return applied, err
 }
 
-// Migrate brings the tables up to date, in one transaction.
+// Migrate brings the tables up to date, in one transaction. It fails if it
+// cannot get hold of a table for a minute.
 func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
-	var status fairlead.Schema
-	blocked := func(err error) bool {
-		var refusal *pgconn.PgError
-		return transient(err) || errors.As(err, &refusal) && refusal.Code == "55P03" // lock_not_available
+	for begun := time.Now(); ; {
+		status, err := s.migrateOnce(ctx)
+		if err == nil {
+			return status, nil
+		}
+		if !blocked(err) || time.Since(begun) > migrationPatience {
+			return status, fmt.Errorf("migrate: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return status, fmt.Errorf("migrate: %w", errors.Join(ctx.Err(), err))
+		case <-time.After(migrationRest/2 + rand.N(migrationRest)):
+		}
 	}
-	err := sqlstore.Retry(ctx, blocked, func() error {
-		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginMigration}, func(tx pgx.Tx) error {
-			target := migrationTarget{s, pgxRunner{tx}}
-			err := target.open(ctx)
-			if err == nil {
-				status, err = sqlstore.MigrateUp(ctx, target, s.migrations)
-			}
+}
+
+func (s *Store) migrateOnce(ctx context.Context) (status fairlead.Schema, err error) {
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginMigration}, func(tx pgx.Tx) error {
+		target := migrationTarget{s, pgxRunner{tx}}
+		if err := target.open(ctx); err != nil {
 			return err
-		})
+		}
+		status, err = sqlstore.MigrateUp(ctx, target, s.migrations)
+		return err
 	})
-	if err != nil {
-		return status, fmt.Errorf("migrate: %w", err)
-	}
-	return status, nil
+	return status, err
+}
+
+// blocked tells that others were in the way, but may not be for long.
+func blocked(err error) bool {
+	const lockNotAvailable = "55P03"
+	var refusal *pgconn.PgError
+	return transient(err) || errors.As(err, &refusal) && refusal.Code == lockNotAvailable
 }
 
 // Script is everything that Migrate does to an empty database.
@@ -92,7 +114,7 @@ func (t migrationTarget) open(ctx context.Context) error {
 	exists := false
 	err := t.in.run(ctx,
 		call{sql: t.sql.LockMigrations, args: []any{lockKey(t.schema, "", "migrate")}},
-		call{sql: t.sql.SchemaExists, args: []any{t.schema}, each: func(sqlstore.Scanner) error { exists = true; return nil }})
+		call{sql: t.sql.SchemaExists, args: []any{t.schema}, each: hits(&exists)})
 	if err == nil && !exists {
 		err = t.in.run(ctx, call{sql: t.sql.CreateSchema})
 	}

@@ -55,14 +55,16 @@ func (t *settling) finishCall(positions []int) call {
 		}
 		memos[n], progress[n], freeKey[n] = jsonText(a.Memo), jsonText(a.Progress), a.FreeKey
 	}
-	return call{sql: t.sql.Finish, args: []any{ids, fences, outcomes, reasons, errs, outputs, memos, progress, freeKey},
+	return call{
+		sql: t.sql.Finish, args: []any{ids, fences, outcomes, reasons, errs, outputs, memos, progress, freeKey},
 		each: func(row sqlstore.Scanner) error {
 			var id int64
 			var cancelled bool
 			err := row.Scan(&id, &cancelled)
 			t.moved[id] = cancelled
 			return err
-		}}
+		},
+	}
 }
 
 func (t *settling) releaseCall(positions []int) call {
@@ -78,7 +80,8 @@ func (t *settling) releaseCall(positions []int) call {
 		reasons[n], errs[n] = textOrNull(string(a.Reason)), textOrNull(sqlstore.CleanText(a.Error))
 		memos[n], progress[n] = jsonText(a.Memo), jsonText(a.Progress)
 	}
-	return call{sql: t.sql.Release, args: []any{ids, fences, failed, unused, at, after, reasons, errs, memos, progress},
+	return call{
+		sql: t.sql.Release, args: []any{ids, fences, failed, unused, at, after, reasons, errs, memos, progress},
 		each: func(row sqlstore.Scanner) error {
 			var id int64
 			var lane int32
@@ -93,7 +96,8 @@ func (t *settling) releaseCall(positions []int) call {
 				t.later = true
 			}
 			return err
-		}}
+		},
+	}
 }
 
 func (t *settling) awaitCall(positions []int) call {
@@ -104,12 +108,14 @@ func (t *settling) awaitCall(positions []int) call {
 		a := &t.asked[i]
 		after[n], memos[n], progress[n] = a.After.Microseconds(), jsonText(a.Memo), jsonText(a.Progress)
 	}
-	return call{sql: t.sql.Await, args: []any{ids, fences, after, memos, progress},
+	return call{
+		sql: t.sql.Await, args: []any{ids, fences, after, memos, progress},
 		each: func(row sqlstore.Scanner) error {
 			var id int64
 			var cancelled bool
 			err := row.Scan(&id, &cancelled)
 			t.moved[id] = cancelled
 			return err
-		}}
+		},
+	}
 }

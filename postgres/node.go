@@ -27,8 +27,10 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 		return 0, fmt.Errorf("join: %w", err)
 	}
 	var id fairlead.NodeID
-	err = s.run(ctx, call{sql: s.sql.Join, args: []any{sqlstore.CleanText(node.Name), string(info), node.Idle, node.Queued, lease.Microseconds()},
-		each: func(row sqlstore.Scanner) error { return row.Scan(&id) }})
+	err = s.run(ctx, call{
+		sql: s.sql.Join, args: []any{sqlstore.CleanText(node.Name), string(info), node.Idle, node.Queued, lease.Microseconds()},
+		each: func(row sqlstore.Scanner) error { return row.Scan(&id) },
+	})
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
@@ -40,8 +42,10 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 	var answer fairlead.BeatAnswer
 	var now int64
 	err := s.runOn(ctx, s.beats, s.sql.Pin, []call{
-		{sql: s.sql.Beat, args: []any{int64(beat.Node), beat.Lease.Microseconds(), beat.Idle, beat.Queued},
-			each: func(row sqlstore.Scanner) error { return row.Scan(&now) }},
+		{
+			sql: s.sql.Beat, args: []any{int64(beat.Node), beat.Lease.Microseconds(), beat.Idle, beat.Queued},
+			each: func(row sqlstore.Scanner) error { return row.Scan(&now) },
+		},
 		{sql: s.sql.Wishes, args: []any{int64(beat.Node)}, each: heldReader(&answer.Cancel)},
 	})
 	switch {
@@ -83,8 +87,10 @@ func heldReader(into *[]fairlead.Held) func(sqlstore.Scanner) error {
 // Save keeps progress and memo of a running job under its fence.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	kept := 0
-	err := s.run(ctx, call{sql: s.sql.Save, args: []any{save.ID, save.Fence, jsonText(save.Memo), jsonText(save.Progress)},
-		each: func(row sqlstore.Scanner) error { return row.Scan(&kept) }})
+	err := s.run(ctx, call{
+		sql: s.sql.Save, args: []any{save.ID, save.Fence, jsonText(save.Memo), jsonText(save.Progress)},
+		each: func(row sqlstore.Scanner) error { return row.Scan(&kept) },
+	})
 	switch {
 	case err != nil:
 		return fmt.Errorf("save: %w", err)

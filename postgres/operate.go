@@ -118,7 +118,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	for {
 		gone, state := false, fairlead.State("")
-		hit := func(sqlstore.Scanner) error { gone = true; return nil }
+		hit := hits(&gone)
 		err := s.transact(ctx, func(ctx context.Context, r runner) error {
 			gone, state = false, ""
 			err := r.run(ctx,

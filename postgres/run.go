@@ -21,6 +21,14 @@ type call struct {
 	restart func()                           // before its rows: forgets those of a try that was undone
 }
 
+// hits notes that a statement returned something.
+func hits(hit *bool) func(sqlstore.Scanner) error {
+	return func(sqlstore.Scanner) error {
+		*hit = true
+		return nil
+	}
+}
+
 // runner runs statements in order. Each sees what was committed before it
 // began, and what those before it did.
 type runner interface {

@@ -73,13 +73,13 @@ func (s *Store) settleReplacing(ctx context.Context, all *settling, i int) error
 	return s.transact(ctx, func(ctx context.Context, r runner) error { return all.settleReplacing(ctx, r, i, successor) })
 }
 
-// successor numbers a job that takes another's place; nil if it is invalid.
+// successor numbers a job that takes another's place, unless it is invalid.
 func (s *Store) successor(ctx context.Context, job *fairlead.Job) (*newJobs, error) {
-	jobs := []*fairlead.Job{job}
-	if fairlead.NormalizeJobs(jobs) != nil {
-		return nil, nil
+	fresh := &newJobs{jobs: []*fairlead.Job{job}}
+	if fresh.invalid = fairlead.NormalizeJobs(fresh.jobs); fresh.invalid == nil {
+		return s.number(ctx, fresh.jobs)
 	}
-	return s.number(ctx, jobs)
+	return fresh, nil
 }
 
 // settling is settlements on their way.
@@ -282,8 +282,8 @@ func (t *settling) settleReplacing(ctx context.Context, r runner, i int, success
 }
 
 func (t *settling) enqueueSuccessor(ctx context.Context, r runner, successor *newJobs) error {
-	if successor == nil {
-		return fairlead.NormalizeJobs([]*fairlead.Job{t.asked[0].Replace})
+	if successor.invalid != nil {
+		return successor.invalid
 	}
 	successor = successor.part([]int{0}) // the caller may have to try again
 	if err := t.enqueueIn(ctx, r, successor); err != nil {

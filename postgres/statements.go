@@ -38,6 +38,10 @@ type statements struct {
 	EnqueueMixed string `sql:"enqueue_mixed"`
 	EnqueueKeyed string `sql:"enqueue_keyed"`
 	KeyHolders   string `sql:"key_holders"`
+	BeginCopy    string `sql:"begin_copy"`
+	CopyJobs     string `sql:"copy_jobs"`
+	CopyReady    string `sql:"copy_ready"`
+	CopyLater    string `sql:"copy_later"`
 
 	SharePauses  string `sql:"share_pauses"`
 	Claim        string `sql:"claim"`
@@ -96,8 +100,10 @@ type statements struct {
 	MarkDead   string `sql:"mark_dead"`
 	Reap       string `sql:"reap"`
 	Expire     string `sql:"expire"`
-	Prune      string `sql:"prune"`
 	PruneNodes string `sql:"prune_nodes"`
+
+	PruneSuccesses string `sql:"prune_successes"`
+	PruneOthers    string `sql:"prune_others"`
 
 	Attempts string `sql:"attempts"`
 	Nodes    string `sql:"nodes"`
@@ -135,6 +141,8 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return `"` + schema + `"`
 		case "timeout":
 			return strconv.FormatInt(options.QueryTimeout.Milliseconds(), 10)
+		case "idle_limit":
+			return strconv.FormatInt(options.IdleLimit.Milliseconds(), 10)
 		case "solo_after":
 			return strconv.Itoa(fairlead.SoloAfter)
 		case "choice":

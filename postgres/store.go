@@ -63,8 +63,10 @@ type Store struct {
 	query   *sqlstore.Query
 	lanes   laneCache
 	ids     *sqlstore.IDs
+	gather  gatherer
 	pauses  pauseCache
 	merges  mergeState
+	marks   *marks
 	waker   *waker
 	ear     *ear
 	closing sync.Once

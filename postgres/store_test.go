@@ -142,3 +142,22 @@ func withParams(t testing.TB, at string, pairs ...string) string {
 	u.RawQuery = query.Encode()
 	return u.String()
 }
+
+// TestStoreWithMarks lets claims begin where the last one ended as soon as
+// there is anything to step over, and never look at a whole lane without being
+// told to.
+func TestStoreWithMarks(t *testing.T) {
+	eager := func(t *testing.T) *storetest.Harness {
+		h := newHarness(t, testdb.Postgres(t), Options{})
+		plain := h.Open
+		h.Open = func(t testing.TB) fairlead.Store {
+			store := plain(t).(*Store)
+			store.marks.after, store.marks.trail, store.marks.look, store.marks.dear = 0, 0, time.Hour, time.Hour
+			return store
+		}
+		return h
+	}
+	storetest.RunContract(t, eager)
+	storetest.RunContention(t, eager)
+	storetest.RunModel(t, eager)
+}

@@ -27,6 +27,7 @@ type callerTx struct {
 	later bool    // jobs were scheduled
 }
 
+// Enqueue implements fairlead.Tx.
 func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -45,6 +46,7 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return nil
 }
 
+// Settle implements fairlead.Tx.
 func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
@@ -70,6 +72,7 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	return all.settled, nil
 }
 
+// Wake implements fairlead.Tx.
 func (t *callerTx) Wake() {
 	if t.later {
 		t.store.waker.later()

@@ -35,10 +35,10 @@ type waker struct {
 
 // news is what a notification says.
 type news struct {
-	lanes  []int32 // with work, in order
-	all    bool    // there may be work in any lane
-	later  bool    // jobs were scheduled
-	cancel bool    // a running job was asked to stop
+	lanes  map[int32]bool // with work; true if it may stand before what was claimed already
+	all    bool           // there may be work anywhere
+	later  bool           // jobs were scheduled
+	cancel bool           // a running job was asked to stop
 }
 
 func newWaker(s *Store, hub *sqlstore.Hub, channel string) *waker {
@@ -53,17 +53,30 @@ func (w *waker) close() {
 	<-w.done
 }
 
-// work says that jobs became ready in lanes.
+// work says that jobs became ready in lanes, anywhere in their order.
 func (w *waker) work(lanes ...int32) {
+	w.store.marks.rewind(lanes...)
+	w.tellWork(lanes, true)
+}
+
+// atEnd says that new jobs became ready at the end of lanes.
+func (w *waker) atEnd(lanes ...int32) { w.tellWork(lanes, false) }
+
+func (w *waker) tellWork(lanes []int32, before bool) {
 	if len(lanes) == 0 {
 		return
 	}
-	w.hub.Work(laneKeys(w.store.lanes.Lanes, lanes))
-	w.tell(news{lanes: lanes})
+	w.hub.Work(laneKeys(w.store.lanes.Lanes, slices.Values(lanes)))
+	n := news{lanes: make(map[int32]bool, len(lanes))}
+	for _, lane := range lanes {
+		n.lanes[lane] = before
+	}
+	w.tell(n)
 }
 
 // everything says that there may be work anywhere.
 func (w *waker) everything() {
+	w.store.marks.rewindAll()
 	w.hub.Work(nil)
 	w.tell(news{all: true})
 }
@@ -99,7 +112,7 @@ func (w *waker) loop(ctx context.Context) {
 		case <-w.bell:
 		}
 		w.mu.Lock()
-		message := w.tag + w.pending.encode()
+		message := w.tag + " " + w.pending.encode()
 		w.pending = news{}
 		w.mu.Unlock()
 		// A notification that fails is a wake that is lost: polling finds the jobs.
@@ -113,38 +126,40 @@ func (w *waker) loop(ctx context.Context) {
 }
 
 func (n *news) add(more news) {
-	n.all = n.all || more.all
-	n.later = n.later || more.later
-	n.cancel = n.cancel || more.cancel
-	for _, lane := range more.lanes {
-		if i, found := slices.BinarySearch(n.lanes, lane); !found && !n.all {
-			n.lanes = slices.Insert(n.lanes, i, lane)
-		}
+	n.all, n.later, n.cancel = n.all || more.all, n.later || more.later, n.cancel || more.cancel
+	if n.lanes == nil {
+		n.lanes = map[int32]bool{}
+	}
+	for lane, before := range more.lanes {
+		n.lanes[lane] = n.lanes[lane] || before
 	}
 	if n.all || len(n.lanes) > notifyLanes {
 		n.all, n.lanes = true, nil
 	}
 }
 
-// encode writes news as words: "cancel", "later", "all", or the ids of lanes.
+// encode writes news as words: "cancel", "later", "all", or the ids of lanes,
+// negative where work may stand before what was claimed already.
 func (n *news) encode() string {
-	var b strings.Builder
+	var words []string
 	for word, said := range map[string]bool{"cancel": n.cancel, "later": n.later, "all": n.all} {
 		if said {
-			b.WriteString(" " + word)
+			words = append(words, word)
 		}
 	}
-	for _, lane := range n.lanes {
-		b.WriteByte(' ')
-		b.WriteString(strconv.FormatInt(int64(lane), 10))
+	for lane, before := range n.lanes {
+		if before {
+			lane = -lane
+		}
+		words = append(words, strconv.FormatInt(int64(lane), 10))
 	}
-	return b.String()
+	return strings.Join(words, " ")
 }
 
 // decodeNews reads what encode wrote. What it does not understand may mean
 // anything.
 func decodeNews(words []string) news {
-	var n news
+	n := news{lanes: map[int32]bool{}}
 	for _, word := range words {
 		switch word {
 		case "cancel":
@@ -159,7 +174,7 @@ func decodeNews(words []string) news {
 				n.all = true
 				continue
 			}
-			n.lanes = append(n.lanes, int32(lane))
+			n.lanes[int32(max(lane, -lane))] = lane < 0
 		}
 	}
 	return n

@@ -1,6 +1,7 @@
 -- The tables of a store: see the package comment of internal/sqlstore for what
 -- each of them holds. Times are microseconds since 1970, zero meaning none.
--- Columns stand in the order that wastes no bytes on alignment. Text that is
+-- Columns stand in the order that wastes no bytes on alignment; the write-ahead
+-- log of a job is a budget. Text that is
 -- compared byte by byte is collated "C".
 
 -- Numbers a lease; one per claim. No cache: a later call must get a larger
@@ -39,8 +40,8 @@ create table {{later}} (
     not_before bigint not null,
     lane       integer not null,
     attempt    integer not null,
-    failures   integer not null,
-    crashes    integer not null
+    failures   smallint not null,
+    crashes    smallint not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 
 create index on {{later}} (not_before, id);
@@ -49,11 +50,11 @@ create table {{ready}} (
     id       bigint not null,
     start_by bigint not null,
     lane     integer not null,
+    attempt  integer not null,
     turn     smallint not null,
     solo     smallint not null,
-    attempt  integer not null,
-    failures integer not null,
-    crashes  integer not null,
+    failures smallint not null,
+    crashes  smallint not null,
     primary key (lane, solo, turn, start_by, id)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 
@@ -64,8 +65,8 @@ create table {{running}} (
     node       bigint not null,
     lane       integer not null,
     attempt    integer not null,
-    failures   integer not null,
-    crashes    integer not null,
+    failures   smallint not null,
+    crashes    smallint not null,
     wish       text,
     answer     json
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
@@ -81,8 +82,8 @@ create table {{waiting}} (
     node       bigint not null,
     lane       integer not null,
     attempt    integer not null,
-    failures   integer not null,
-    crashes    integer not null
+    failures   smallint not null,
+    crashes    smallint not null
 );
 
 create index on {{waiting}} (deadline, id);
@@ -95,13 +96,22 @@ create table {{done}} (
     node        bigint not null,
     lane        integer not null,
     attempt     integer not null,
-    failures    integer not null,
-    crashes     integer not null,
+    failures    smallint not null,
+    crashes     smallint not null,
     outcome     smallint not null,
     reason      text,
     error       text,
     output      json
 );
+
+-- What Prune looks for. Successes are most of all jobs and always the newest,
+-- so that theirs only grows at its end.
+create index on {{done}} (finished_at) where outcome = 1;
+
+create index on {{done}} (outcome, finished_at) where outcome <> 1;
+
+-- What people look for.
+create index on {{done}} (id) where outcome <> 1;
 
 create table {{attempt}} (
     id          bigint not null,

@@ -16,14 +16,16 @@ select pg_advisory_xact_lock_shared($1::bigint);
 -- snapshot of this statement could show the job as ready; this one is drawn
 -- after the snapshot was taken, and the sequence only grows.
 -- Inputs: $1 at most so many, $2 solo, $3 node, $4 known pauses in order,
---   $5 lane.
--- Output: the leased jobs, in no order.
+--   $5 lane, $6 $7 $8 key (turn, start_by, id) to begin with.
+-- Output: the leased jobs, in no order; none if there are jobs of a higher
+--   priority than the key's.
 -- Locks: the leased jobs and no others; passes over jobs locked by others.
 with picked as materialized (
     delete from {{ready}}
     where ctid = any (array(
         select ctid from {{ready}}
-        where lane = $5::int and solo = $2::smallint
+        where lane = $5::int and solo = $2::smallint and (turn, start_by, id) >= ($6::smallint, $7::bigint, $8::bigint)
+          and not exists (select from {{ready}} where lane = $5::int and solo = $2::smallint and turn < $6::smallint)
           and exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
           and array(select scope || ':' || name from {{pause}} order by scope, name) = $4::text[]
         order by turn, start_by, id

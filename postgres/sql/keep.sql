@@ -48,7 +48,7 @@ with moved as materialized (
         where not exists (select from {{node}} n where n.id = r.node and not n.dead)
         limit $1::int
         for update of r skip locked))
-    returning id, fence, node, started_at, lane, attempt, failures, crashes + 1 as crashes, wish
+    returning id, fence, node, started_at, lane, attempt, failures, least(crashes + 1, 32767) as crashes, wish
 ),
 judged as materialized (
     select m.*, j.turn, j.start_by, j.job_key, j.flags,
@@ -90,7 +90,7 @@ with moved as materialized (
     delete from {{waiting}}
     where ctid = any (array(
         select ctid from {{waiting}} where deadline < (select {{now}}) order by deadline, id limit $1::int for update skip locked))
-    returning id, fence, node, started_at, lane, attempt, failures + 1 as failures, crashes
+    returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
@@ -108,15 +108,26 @@ freed as (
 )
 select count(*) from moved;
 
--- name: prune
--- Takes finished jobs that are old enough out of their place, to be forgotten.
+-- name: prune_successes
+-- Takes succeeded jobs that are old enough out of their place, to be forgotten.
 -- Deletes only what it has locked, so that a job that is being re-opened stays.
--- Inputs: $1 at most so many, $2 outcome, $3 retention in microseconds.
+-- Inputs: $1 at most so many, $2 retention in microseconds.
 -- Output: ids.
 -- Locks: the deleted rows; passes over jobs locked by others.
 delete from {{done}}
 where ctid = any (array(
-    select ctid from {{done}} where outcome = $2::smallint and finished_at < (select {{now}}) - $3::bigint limit $1::int for update skip locked))
+    select ctid from {{done}} where outcome = 1 and finished_at < (select {{now}}) - $2::bigint
+    order by finished_at limit $1::int for update skip locked))
+returning id;
+
+-- name: prune_others
+-- As prune_successes, for another outcome.
+-- Inputs: $1 at most so many, $2 retention in microseconds, $3 outcome.
+-- Output, locks: as prune_successes.
+delete from {{done}}
+where ctid = any (array(
+    select ctid from {{done}} where outcome = $3::smallint and outcome <> 1 and finished_at < (select {{now}}) - $2::bigint
+    order by outcome, finished_at limit $1::int for update skip locked))
 returning id;
 
 -- name: prune_nodes

@@ -43,7 +43,7 @@ with moved as materialized (
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error, output)
-    select id, fence, node, started_at, {{now}}, lane, attempt, failures + ($2::int = 2)::int, crashes, $2::int, $3::text, $4::text, $5::json from moved
+    select id, fence, node, started_at, {{now}}, lane, attempt, least(failures + ($2::int = 2)::int, 32767), crashes, $2::int, $3::text, $4::text, $5::json from moved
 ),
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
@@ -64,7 +64,7 @@ select lane from moved;
 -- Output: its lane.
 -- Locks: the job; shared, its job row.
 with moved as materialized (
-    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures + 1 as failures, crashes
+    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes
 ),
 clock as materialized (
     select now, case $2::bigint when 0 then now + $3::bigint else $2::bigint end as due

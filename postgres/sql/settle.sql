@@ -31,7 +31,7 @@ with moved as materialized (
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error, output)
-    select id, fence, node, started_at, (select {{now}}), lane, attempt, failures + (outcome = 2)::int, crashes, outcome,
+    select id, fence, node, started_at, (select {{now}}), lane, attempt, least(failures + (outcome = 2)::int, 32767), crashes, outcome,
            case when not cancelled then reason end, case when cancelled then wish else error end, output
     from moved
 ),
@@ -68,7 +68,7 @@ with moved as materialized (
         as a (id, fence, failed, unused, at, after, reason, error, memo, progress)
     where r.id = a.id and r.fence = a.fence
     returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt - (a.unused and r.wish is null)::int as attempt,
-              r.failures + (a.failed and r.wish is null)::int as failures, r.crashes, r.wish, a.failed, a.unused, a.at, a.after, a.reason, a.error, a.memo, a.progress
+              least(r.failures + (a.failed and r.wish is null)::int, 32767) as failures, r.crashes, r.wish, a.failed, a.unused, a.at, a.after, a.reason, a.error, a.memo, a.progress
 ),
 clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
 timed as materialized (

@@ -1,0 +1,159 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+// Plans are looked at as the server really made them, for statements as they
+// are really sent: on large tables without statistics, prepared while the
+// tables were empty.
+func TestPlansNeverScanLargeTables(t *testing.T) {
+	const jobs = 100_000
+	at := testdb.Postgres(t)
+	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
+	plans := spyOnPlans(t, store, at)
+	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exec(t, at, "alter table fairlead_ready set (autovacuum_enabled = off); alter table fairlead_job set (autovacuum_enabled = off)")
+	everyVerb(t, store, node) // every statement is planned, on empty tables
+	for i := 0; i < jobs; i += 10_000 {
+		batch := make([]*fairlead.Job, 10_000)
+		for k := range batch {
+			batch[k] = newJob(t, func(j *fairlead.Job) { j.Tenant = fmt.Sprint("tenant ", k%5) })
+			if k%2 == 0 {
+				batch[k] = newJob(t, func(j *fairlead.Job) { j.Kind = "alone" })
+			}
+		}
+		if err := store.Enqueue(t.Context(), batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plans.forget()
+	everyVerb(t, store, node)
+	if len(plans.seen()) < 20 {
+		t.Fatalf("only %d plans were seen", len(plans.seen()))
+	}
+	bad := regexp.MustCompile(`Seq Scan on fairlead_(job|ready|later|done|waiting|attempt|memo|jobkey)`)
+	for _, plan := range plans.seen() {
+		if bad.MatchString(plan) || strings.Contains(plan, "JIT") {
+			t.Errorf("a plan reads a whole table:\n%s", plan)
+		}
+	}
+}
+
+// everyVerb does everything that happens all the time.
+func everyVerb(t *testing.T, s *Store, node fairlead.NodeID) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Often enough: plans may change with the number of executions.
+	for round := range 7 {
+		key := fmt.Sprint("key ", round)
+		first, second := newJob(t), newJob(t, func(j *fairlead.Job) { j.Tenant = "tenant 1" })
+		alone, later := newJob(t, func(j *fairlead.Job) { j.Kind = "alone" }), newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour) })
+		must(s.Enqueue(ctx, []*fairlead.Job{first, second, alone, later}))
+		must(s.RunNow(ctx, later.ID))
+		must(s.Delete(ctx, later.ID))
+		must(s.Enqueue(ctx, []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Key = key })}))
+		must(s.Cancel(ctx, first.ID, ""))
+		must(s.SetPriority(ctx, second.ID, 5))
+		must(s.Reschedule(ctx, second.ID, time.Now().Add(-time.Hour)))
+		must(s.Reopen(ctx, first.ID))
+		for _, scope := range []*fairlead.Scope{{Kinds: []string{"test"}}, {Kinds: []string{"alone"}}} {
+			for _, rooms := range []map[string]int{nil, {"test": 7}} {
+				claimed, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: scope, Max: 40, Rooms: rooms})
+				must(err)
+				var settlements []fairlead.Settlement
+				for i, job := range claimed {
+					moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Again, fairlead.GiveUp, fairlead.Wait}
+					settlements = append(settlements, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: moves[i%len(moves)], FreeKey: i%2 == 0, After: time.Hour})
+				}
+				_, err = s.Settle(ctx, settlements)
+				must(err)
+				_, err = s.Settle(ctx, settlements)
+				must(err)
+			}
+		}
+		_, err := s.Promote(ctx, 100)
+		must(err)
+		_, err = s.Reap(ctx, fairlead.Reap{MaxCrashes: 20, Limit: 100})
+		must(err)
+		_, err = s.Expire(ctx, 100)
+		must(err)
+		_, err = s.Prune(ctx, fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 100)
+		must(err)
+		_, err = s.Get(ctx, second.ID)
+		must(err)
+		_, err = s.Beat(ctx, fairlead.Beat{Node: node, Lease: time.Hour})
+		must(err)
+	}
+}
+
+// planSpy collects the plans of all statements of a store's pool.
+type planSpy struct {
+	mu    sync.Mutex
+	plans []string
+}
+
+func (p *planSpy) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.plans = nil
+}
+
+func (p *planSpy) seen() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.plans
+}
+
+// spyOnPlans makes the server send every plan along as a notice.
+func spyOnPlans(t *testing.T, s *Store, at string) *planSpy {
+	t.Helper()
+	spy := &planSpy{}
+	config, err := pgxpool.ParseConfig(withParams(t, at, "pool_max_conns", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.ConnConfig.OnNotice = func(_ *pgconn.PgConn, notice *pgconn.Notice) {
+		spy.mu.Lock()
+		defer spy.mu.Unlock()
+		if strings.Contains(notice.Message, "plan:") {
+			spy.plans = append(spy.plans, notice.Message)
+		}
+	}
+	config.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "load 'auto_explain'; set auto_explain.log_min_duration = 0; set client_min_messages = log")
+		return err
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err == nil {
+		err = pool.Ping(t.Context())
+	}
+	if err != nil {
+		t.Skipf("no auto_explain here: %v", err)
+	}
+	s.pool.Close()
+	s.pool = pool
+	return spy
+}

@@ -1,0 +1,130 @@
+package postgres
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+// hear listens with a store that does nothing else, and returns when its
+// connection is up.
+func hear(t *testing.T, store *Store) chan fairlead.Wake {
+	t.Helper()
+	wakes := make(chan fairlead.Wake, 1000)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = store.Listen(ctx, &fairlead.Scope{Kinds: []string{"test"}}, func(wake fairlead.Wake) { wakes <- wake })
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	waitFor(t, wakes, fairlead.WakeWork)
+	time.Sleep(10 * time.Millisecond) // the other wakes of a new connection
+	drain(wakes)
+	return wakes
+}
+
+func drain(wakes chan fairlead.Wake) {
+	for len(wakes) > 0 {
+		<-wakes
+	}
+}
+
+func waitFor(t *testing.T, wakes chan fairlead.Wake, want fairlead.Wake) {
+	t.Helper()
+	patience := time.After(10 * time.Second)
+	for {
+		select {
+		case wake := <-wakes:
+			if wake == want {
+				return
+			}
+		case <-patience:
+			t.Fatalf("no wake %v came", want)
+		}
+	}
+}
+
+func TestOtherProcessesAreWoken(t *testing.T) {
+	at := testdb.Postgres(t)
+	here, there := open(t, at, Options{}), open(t, at, Options{})
+	wakes := hear(t, there)
+	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Tenant = "unheard of" })}); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, wakes, fairlead.WakeWork)
+	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour) })}); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, wakes, fairlead.WakeLater)
+	node, err := here.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := here.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 1})
+	if err != nil || len(jobs) != 1 {
+		t.Fatalf("claimed %v, %v", jobs, err)
+	}
+	if err := here.Cancel(t.Context(), jobs[0].ID, ""); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, wakes, fairlead.WakeCancel)
+}
+
+func TestThoseWhoServeOtherKindsAreNotWoken(t *testing.T) {
+	at := testdb.Postgres(t)
+	here, there := open(t, at, Options{}), open(t, at, Options{})
+	wakes := hear(t, there)
+	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Kind = "other" })}); err != nil {
+		t.Fatal(err)
+	}
+	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour); j.Kind = "other" })}); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, wakes, fairlead.WakeLater) // which came after
+	for len(wakes) > 0 {
+		if wake := <-wakes; wake == fairlead.WakeWork {
+			t.Fatal("it was woken for another kind's work")
+		}
+	}
+}
+
+func TestListeningGoesOnAfterTheConnectionWasLost(t *testing.T) {
+	at := testdb.Postgres(t)
+	here, there := open(t, at, Options{}), open(t, at, Options{})
+	wakes := hear(t, there)
+	exec(t, at, "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and datname = current_database()")
+	waitFor(t, wakes, fairlead.WakeWork) // what may have been missed
+	drain(wakes)
+	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t)}); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, wakes, fairlead.WakeWork)
+}
+
+func TestNewsSurviveTheirEncoding(t *testing.T) {
+	many := news{}
+	for lane := range int32(notifyLanes + 1) {
+		many.add(news{lanes: map[int32]bool{lane: false}})
+	}
+	if !many.all || many.lanes != nil {
+		t.Fatal("too many lanes are not all lanes")
+	}
+	for _, n := range []news{
+		{lanes: map[int32]bool{1: false, 77: true}},
+		{lanes: map[int32]bool{}, all: true},
+		{lanes: map[int32]bool{3: true}, later: true, cancel: true},
+	} {
+		if got := decodeNews(strings.Fields(n.encode())); !reflect.DeepEqual(got, n) {
+			t.Errorf("%+v came back as %+v", n, got)
+		}
+	}
+	if n := decodeNews([]string{"gibberish"}); !n.all {
+		t.Error("what is not understood must mean everything")
+	}
+}
