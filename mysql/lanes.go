@@ -15,7 +15,7 @@ const idBlock = 1000
 
 // takeIDs reserves blocks of job ids.
 func (s *Store) takeIDs(ctx context.Context, n int) ([]int64, error) {
-	result, err := s.lifeline.ExecContext(ctx, s.sql.TakeIDs, n*idBlock)
+	result, err := s.quickly(ctx, s.sql.TakeIDs, n*idBlock)
 	if err != nil {
 		return nil, fmt.Errorf("reserve ids: %w", err)
 	}
@@ -57,7 +57,7 @@ func (s *Store) makeLanes(ctx context.Context, lanes []sqlstore.LaneKey) error {
 		if len(found) == len(lanes) {
 			return nil
 		}
-		if _, err := s.lifeline.ExecContext(ctx, fill(s.sql.AddLanes, "rows", list)); err != nil {
+		if _, err := s.quickly(ctx, fill(s.sql.AddLanes, "rows", list)); err != nil {
 			return err
 		}
 		if _, err := s.readLanes(ctx, fill(s.sql.NamedLanes, "rows", list)); err != nil {

@@ -33,7 +33,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
-	result, err := s.lifeline.ExecContext(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds())
+	result, err := s.quickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds())
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
@@ -48,7 +48,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	result, err := s.lifeline.ExecContext(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Node)
+	result, err := s.quickly(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Node)
 	if err != nil {
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
@@ -175,7 +175,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	s.wishes.forget(node)
-	if _, err := s.lifeline.ExecContext(ctx, s.sql.Leave, node); err != nil {
+	if _, err := s.quickly(ctx, s.sql.Leave, node); err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
 	return nil

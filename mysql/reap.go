@@ -18,7 +18,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	defer cancel()
 	var reaped fairlead.Reaped
 	// By itself: from here on none of them can beat or claim any more.
-	result, err := s.lifeline.ExecContext(ctx, s.sql.Bury)
+	result, err := s.quickly(ctx, s.sql.Bury)
 	if err != nil {
 		return reaped, fmt.Errorf("reap: %w", err)
 	}

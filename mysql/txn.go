@@ -44,6 +44,17 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 	return nil
 }
 
+// quickly runs a statement that is a transaction of its own on the lifeline,
+// once more whenever the server undid it: those that touch several rows can
+// deadlock with each other.
+func (s *Store) quickly(ctx context.Context, statement string, args ...any) (result sql.Result, err error) {
+	err = sqlstore.Retry(ctx, transient, func() error {
+		result, err = s.lifeline.ExecContext(ctx, statement, args...)
+		return err
+	})
+	return result, err
+}
+
 // Errors of the server after which a transaction may be tried again.
 const (
 	errLockWaitTimeout = 1205
