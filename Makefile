@@ -6,7 +6,8 @@ ARGS         ?=#          flags for the program that "run" and the benchmarks st
 PKGS         ?= ./...#    packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
 TIMEOUT      ?= 5m#       time limit of one package's tests
-RACE_PKGS    ?= $(patsubst %,./%/...,$(wildcard engine internal mysql postgres sim/faulty))# packages tested again with the race detector; empty for none
+RACE_PKGS    ?= ./engine/... ./internal/... ./sim/faulty/...# packages tested again with the race detector; empty for none
+RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
 RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
 
 # Linters live in a module of their own, to keep their hundreds of
@@ -48,6 +49,9 @@ test-packages: bin/testdb-run
 	go vet $(PKGS)
 	$(WITH_DATABASES) go test -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
 
+# What of a store has goroutines meet.
+RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys)$$
+
 # -short leaves out what the race detector cannot afford: SQLite under
 # contention is some thirty times slower with it.
 .PHONY: test-race
@@ -55,6 +59,7 @@ test-race: bin/testdb-run
 ifneq ($(strip $(RACE_PKGS)),)
 	@$(NEED_C_COMPILER)
 	CGO_ENABLED=1 $(WITH_DATABASES) go test -race -short -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $(RACE_PKGS)
+	CGO_ENABLED=1 $(WITH_DATABASES) go test -race -short -timeout $(RACE_TIMEOUT) -run '$(RACE_TESTS)' $(TESTFLAGS) $(RACE_STORES)
 endif
 
 # The race detector is linked with C.
