@@ -119,7 +119,7 @@ func (c *claiming) claimLane(ctx context.Context, paused *pauseSet, lane openLan
 	if !lane.outset.whole() {
 		from = lane.outset.marks[0]
 	}
-	args := append(c.commonArgs(paused, lane.room), lane.id, from.turn, from.startBy, from.id)
+	args := append(c.commonArgs(paused, lane.room), lane.id, from.turn, from.startBy, from.id, c.laneLock)
 	return c.lease(ctx, call{sql: c.sql.Claim, args: args, each: c.reader(0)})
 }
 
@@ -135,7 +135,7 @@ func (c *claiming) commonArgs(paused *pauseSet, limit int) []any {
 func (c *claiming) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
 	claim.restart = func() { c.jobs, c.laneIDs = c.jobs[:before], c.laneIDs[:before] }
-	err := c.run(ctx, call{sql: c.sql.SharePauses, args: []any{c.pauseLock}}, claim)
+	err := c.runPlain(ctx, call{sql: c.sql.Pin + c.sql.SharePauses, args: []any{c.pauseLock}}, claim)
 	if err != nil {
 		claim.restart()
 	}

@@ -25,8 +25,6 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	switch {
 	case fresh.keyed():
 		err = s.enqueueKeyed(ctx, fresh)
-	case len(jobs) >= copyFrom:
-		err = s.copyIn(ctx, fresh)
 	case len(jobs) < gatherBelow:
 		err = s.enqueueGathered(ctx, fresh)
 	default:

@@ -10,9 +10,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// forgetNodesAfter is for how long a dead node stays listed.
-const forgetNodesAfter = time.Hour
-
 // Promote makes due scheduled jobs ready.
 func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
 	promotion := fairlead.Promotion{Next: -1}
@@ -81,54 +78,4 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 		return 0, fmt.Errorf("expire: %w", err)
 	}
 	return expired, nil
-}
-
-// Prune removes finished jobs that are older than their outcome's retention.
-func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
-	pruned := 0
-	for _, rule := range []struct {
-		outcome   int
-		retention time.Duration
-	}{
-		{sqlstore.OutcomeSucceeded, keep.Succeeded},
-		{sqlstore.OutcomeFailed, keep.Failed},
-		{sqlstore.OutcomeCancelled, keep.Cancelled},
-		{sqlstore.OutcomeSkipped, keep.Skipped},
-	} {
-		if rule.retention <= 0 || pruned >= limit {
-			continue
-		}
-		n, err := s.pruneOutcome(ctx, rule.outcome, rule.retention, limit-pruned)
-		if err != nil {
-			return pruned, fmt.Errorf("prune: %w", err)
-		}
-		pruned += n
-	}
-	if err := s.runPlain(ctx, call{sql: s.sql.PruneNodes, args: []any{forgetNodesAfter.Microseconds()}}); err != nil {
-		return pruned, fmt.Errorf("prune nodes: %w", err)
-	}
-	return pruned, nil
-}
-
-func (s *Store) pruneOutcome(ctx context.Context, outcome int, retention time.Duration, limit int) (int, error) {
-	var ids []int64
-	doomed := call{sql: s.sql.PruneSuccesses, args: []any{limit, retention.Microseconds()}}
-	if outcome != sqlstore.OutcomeSucceeded {
-		doomed.sql, doomed.args = s.sql.PruneOthers, append(doomed.args, outcome)
-	}
-	doomed.each = func(row sqlstore.Scanner) error {
-		var id int64
-		err := row.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
-		ids = nil
-		err := r.run(ctx, doomed)
-		if err != nil || len(ids) == 0 {
-			return err
-		}
-		return r.run(ctx, call{sql: s.sql.Forget, args: []any{ids}})
-	})
-	return len(ids), err
 }

@@ -179,7 +179,7 @@ func TestALargeBatchKeepsEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs := make([]*fairlead.Job, copyFrom)
+	jobs := make([]*fairlead.Job, 100)
 	for i := range jobs {
 		jobs[i] = newJob(t, func(j *fairlead.Job) {
 			switch i % 4 {
@@ -214,4 +214,41 @@ func TestALargeBatchKeepsEveryField(t *testing.T) {
 			t.Fatalf("job %d differs (-want +got):\n%s", i, diff)
 		}
 	}
+}
+
+func TestAClaimPassesOverWhatACallersTransactionHolds(t *testing.T) {
+	at := testdb.Postgres(t)
+	store := open(t, at, Options{})
+	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyed := func(j *fairlead.Job) { j.Key, j.OnDuplicate = "k", fairlead.ReplaceDuplicate }
+	first, second, third := newJob(t, keyed), newJob(t), newJob(t)
+	for _, job := range []*fairlead.Job{first, second, third} {
+		if err := store.Enqueue(t.Context(), []*fairlead.Job{job}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tx := beginPgx(t, at, store)
+	if err := tx.Tx.Enqueue(t.Context(), []*fairlead.Job{newJob(t, keyed)}); err != nil {
+		t.Fatal(err)
+	}
+	claim := func(want *fairlead.Job) {
+		t.Helper()
+		begun := time.Now()
+		jobs, err := store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 1})
+		if err != nil || len(jobs) != 1 || jobs[0].ID != want.ID {
+			t.Fatalf("claimed %v, %v; want job %d", jobs, err, want.ID)
+		}
+		if took := time.Since(begun); took > 5*time.Second {
+			t.Fatalf("it took %v", took)
+		}
+	}
+	claim(second) // the first is about to be replaced
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	claim(first)
+	claim(third)
 }

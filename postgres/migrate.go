@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -60,7 +59,7 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 		if err == nil {
 			return status, nil
 		}
-		if !blocked(err) || time.Since(begun) > migrationPatience {
+		if !transient(err) || time.Since(begun) > migrationPatience {
 			return status, fmt.Errorf("migrate: %w", err)
 		}
 		select {
@@ -81,13 +80,6 @@ func (s *Store) migrateOnce(ctx context.Context) (status fairlead.Schema, err er
 		return err
 	})
 	return status, err
-}
-
-// blocked tells that others were in the way, but may not be for long.
-func blocked(err error) bool {
-	const lockNotAvailable = "55P03"
-	var refusal *pgconn.PgError
-	return transient(err) || errors.As(err, &refusal) && refusal.Code == lockNotAvailable
 }
 
 // Script is everything that Migrate does to an empty database.

@@ -81,6 +81,7 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	s.begin = fmt.Sprintf("begin isolation level read committed; set local idle_in_transaction_session_timeout = %d; %s",
 		s.options.IdleLimit.Milliseconds(), s.sql.Pin)
 	s.pauseLock = lockKey(s.schema, s.options.Prefix, "pause")
+	s.laneLock = int32(lockKey(s.schema, s.options.Prefix, "lane"))
 	s.lanes.Lanes = sqlstore.NewLanes()
 	s.query = &sqlstore.Query{
 		Expand: expand,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -137,10 +138,12 @@ func (s *Store) limit(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
-// transient tells deadlocks and serialization failures from other errors.
+// transient tells that the server undid a transaction because others were in
+// the way, and that trying again may work.
 func transient(err error) bool {
+	const serializationFailure, deadlock, lockNotAvailable = "40001", "40P01", "55P03"
 	var refusal *pgconn.PgError
-	return errors.As(err, &refusal) && (refusal.Code == "40001" || refusal.Code == "40P01")
+	return errors.As(err, &refusal) && slices.Contains([]string{serializationFailure, deadlock, lockNotAvailable}, refusal.Code)
 }
 
 // badInput tells that the server refused a value, such as malformed JSON.

@@ -38,10 +38,6 @@ type statements struct {
 	EnqueueMixed string `sql:"enqueue_mixed"`
 	EnqueueKeyed string `sql:"enqueue_keyed"`
 	KeyHolders   string `sql:"key_holders"`
-	BeginCopy    string `sql:"begin_copy"`
-	CopyJobs     string `sql:"copy_jobs"`
-	CopyReady    string `sql:"copy_ready"`
-	CopyLater    string `sql:"copy_later"`
 
 	SharePauses  string `sql:"share_pauses"`
 	Claim        string `sql:"claim"`
@@ -102,6 +98,7 @@ type statements struct {
 	Expire     string `sql:"expire"`
 	PruneNodes string `sql:"prune_nodes"`
 
+	PruneWindow    string `sql:"prune_window"`
 	PruneSuccesses string `sql:"prune_successes"`
 	PruneOthers    string `sql:"prune_others"`
 
@@ -141,8 +138,6 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return `"` + schema + `"`
 		case "timeout":
 			return strconv.FormatInt(options.QueryTimeout.Milliseconds(), 10)
-		case "idle_limit":
-			return strconv.FormatInt(options.IdleLimit.Milliseconds(), 10)
 		case "solo_after":
 			return strconv.Itoa(fairlead.SoloAfter)
 		case "choice":

@@ -59,6 +59,7 @@ type Store struct {
 	begin      string // starts a transaction of several round trips
 	wrap       bool   // pipelines need an explicit isolation level
 	pauseLock  int64  // key of the advisory lock between Pause and Claim
+	laneLock   int32  // first key of the advisory locks of lanes
 
 	query   *sqlstore.Query
 	lanes   laneCache
@@ -67,6 +68,7 @@ type Store struct {
 	pauses  pauseCache
 	merges  mergeState
 	marks   *marks
+	sweep   sweep
 	waker   *waker
 	ear     *ear
 	closing sync.Once

@@ -1,7 +1,7 @@
 -- The tables of a store: see the package comment of internal/sqlstore for what
 -- each of them holds. Times are microseconds since 1970, zero meaning none.
 -- Columns stand in the order that wastes no bytes on alignment; the write-ahead
--- log of a job is a budget. Text that is
+-- log of a job is a budget. Indexes that grow at their end fill their pages. Text that is
 -- compared byte by byte is collated "C".
 
 -- Numbers a lease; one per claim. No cache: a later call must get a larger
@@ -20,7 +20,7 @@ create table {{lane}} (
 );
 
 create table {{job}} (
-    id         bigint primary key,
+    id         bigint primary key with (fillfactor = 100),
     start_by   bigint not null,
     not_before bigint not null,
     created_at bigint not null,
@@ -55,11 +55,11 @@ create table {{ready}} (
     solo     smallint not null,
     failures smallint not null,
     crashes  smallint not null,
-    primary key (lane, solo, turn, start_by, id)
+    primary key (lane, solo, turn, start_by, id) with (fillfactor = 100)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off);
 
 create table {{running}} (
-    id         bigint primary key,
+    id         bigint primary key with (fillfactor = 100),
     fence      bigint not null,
     started_at bigint not null,
     node       bigint not null,
@@ -89,7 +89,7 @@ create table {{waiting}} (
 create index on {{waiting}} (deadline, id);
 
 create table {{done}} (
-    id          bigint primary key,
+    id          bigint primary key with (fillfactor = 100),
     fence       bigint not null,
     started_at  bigint not null,
     finished_at bigint not null,
@@ -104,10 +104,8 @@ create table {{done}} (
     output      json
 );
 
--- What Prune looks for. Successes are most of all jobs and always the newest,
--- so that theirs only grows at its end.
-create index on {{done}} (finished_at) where outcome = 1;
-
+-- What Prune looks for, but for successes: these are most of all jobs, and
+-- Prune finds them by their ids, which are about as old as they are.
 create index on {{done}} (outcome, finished_at) where outcome <> 1;
 
 -- What people look for.

@@ -1,11 +1,12 @@
 -- name: share_pauses
--- Keeps Pause from returning until the claim is over, and the claim from
--- looking until a Pause is over. It is a statement of its own so that the
--- snapshot of the claim is younger than the lock.
+-- Begins a claim, as the end of the list of pin: it keeps Pause from returning
+-- until the claim is over, and the claim from looking until a Pause is over. It
+-- comes before the statement that claims, whose snapshot is then younger than
+-- the lock. Whatever else the claim waits for it does not wait for long.
 -- Inputs: $1 key of the pauses' lock.
--- Output: one row to be ignored.
+-- Output: to be ignored.
 -- Locks: the pauses, shared.
-select pg_advisory_xact_lock_shared($1::bigint);
+, pg_advisory_xact_lock_shared($1::bigint), set_config('lock_timeout', '100ms', true);
 
 -- name: claim
 -- Leases the first ready jobs of one lane to a node, if the node is alive and
@@ -15,22 +16,45 @@ select pg_advisory_xact_lock_shared($1::bigint);
 -- by a claim whose lease had ended, and its end been committed, before the
 -- snapshot of this statement could show the job as ready; this one is drawn
 -- after the snapshot was taken, and the sequence only grows.
+--
+-- Locking rows before they are deleted costs as much log as deleting them. If
+-- no row was ever touched by another (xmax) and no other claim is in the lane
+-- they are deleted at once. Should another touch one just now it is waited for.
 -- Inputs: $1 at most so many, $2 solo, $3 node, $4 known pauses in order,
---   $5 lane, $6 $7 $8 key (turn, start_by, id) to begin with.
+--   $5 lane, $6 $7 $8 key (turn, start_by, id) to begin with, $9 first key of
+--   the lanes' locks.
 -- Output: the leased jobs, in no order; none if there are jobs of a higher
 --   priority than the key's.
--- Locks: the leased jobs and no others; passes over jobs locked by others.
-with picked as materialized (
+-- Locks: the lane, or else nothing; the leased jobs and no others; passes over
+--   jobs locked by others.
+with fit as materialized (
+    select exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
+       and array(select scope || ':' || name from {{pause}} order by scope, name) = $4::text[]
+       and not exists (select from {{ready}} where lane = $5::int and solo = $2::smallint and turn < $6::smallint) as ok
+),
+first as (
+    select ctid as spot, xmax = '0'::xid as untouched
+    from {{ready}}
+    where lane = $5::int and solo = $2::smallint and (turn, start_by, id) >= ($6::smallint, $7::bigint, $8::bigint)
+      and (select ok from fit)
+    order by turn, start_by, id
+    limit $1::int
+),
+picked as materialized (
     delete from {{ready}}
-    where ctid = any (array(
-        select ctid from {{ready}}
-        where lane = $5::int and solo = $2::smallint and (turn, start_by, id) >= ($6::smallint, $7::bigint, $8::bigint)
-          and not exists (select from {{ready}} where lane = $5::int and solo = $2::smallint and turn < $6::smallint)
-          and exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
-          and array(select scope || ':' || name from {{pause}} order by scope, name) = $4::text[]
-        order by turn, start_by, id
-        limit $1::int
-        for update skip locked))
+    where ctid = any ((
+        select case
+            when count(*) = 0 then null
+            when bool_and(untouched) and pg_try_advisory_xact_lock($9::int, $5::int) then array_agg(spot)
+            else array(
+                select ctid from {{ready}}
+                where lane = $5::int and solo = $2::smallint and (turn, start_by, id) >= ($6::smallint, $7::bigint, $8::bigint)
+                  and (select ok from fit)
+                order by turn, start_by, id
+                limit $1::int
+                for update skip locked)
+            end
+        from first)::tid[])
     returning id, attempt, failures, crashes
 ),
 lease as materialized (

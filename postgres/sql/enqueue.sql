@@ -77,27 +77,3 @@ select id from stored;
 select k.tenant, k.job_key, k.id
 from unnest($1::text[], $2::text[]) as a (tenant, job_key)
 join {{jobkey}} k on k.tenant = a.tenant and k.job_key = a.job_key;
-
--- name: begin_copy
--- Begins the transaction of a large batch, which is copied: the rows of many
--- jobs then share the overhead of the write-ahead log.
--- Output: the database's clock.
--- Locks: none.
-begin isolation level read committed;
-set local idle_in_transaction_session_timeout = {{idle_limit}};
-select {{now}};
-
--- name: copy_jobs
--- Stores jobs.
--- Locks: inserted rows.
-copy {{job}} (id, start_by, not_before, created_at, lane, turn, flags, policy, trace, args) from stdin with (format binary);
-
--- name: copy_ready
--- Makes copied jobs ready.
--- Locks: inserted rows.
-copy {{ready}} (id, start_by, lane, attempt, turn, solo, failures, crashes) from stdin with (format binary);
-
--- name: copy_later
--- Schedules copied jobs.
--- Locks: inserted rows.
-copy {{later}} (id, not_before, lane, attempt, failures, crashes) from stdin with (format binary);
