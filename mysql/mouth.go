@@ -19,9 +19,10 @@ import (
 // nothing but where to look, so that a forged one costs a look.
 
 const (
-	tellEvery   = 5 * time.Millisecond // between two messages of one process
-	askEvery    = time.Second          // how old the list of listeners may be
-	messageSize = 1200                 // bytes: fits into one packet on any network
+	tellEvery   = 5 * time.Millisecond  // between two messages of one process
+	askEvery    = time.Second           // how old the list of listeners may be
+	askNobody   = 50 * time.Millisecond // how old it may be if it is empty
+	messageSize = 1200                  // bytes: fits into one packet on any network
 )
 
 // mouth tells other processes of this one's news, outside of any transaction
@@ -82,7 +83,7 @@ func (m *mouth) speak(ctx context.Context) {
 		message := m.tag + m.pending.encode()
 		m.pending = news{}
 		m.mu.Unlock()
-		if time.Since(asked) > askEvery {
+		if age := time.Since(asked); age > askEvery || age > askNobody && len(listeners) == 0 {
 			if found, err := m.listeners(ctx); err == nil {
 				listeners, asked = found, time.Now()
 			}
