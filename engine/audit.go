@@ -36,17 +36,20 @@ func (l *life) releaseStrays(ctx context.Context) error {
 }
 
 // strays are the unknown leases. While it looks no claim is under way, so that
-// every lease it sees is either known or stray.
+// every lease it sees was known before it looked, or is stray. What is known
+// only needs to be asked before: a run that is settled while it looks is
+// forgotten at once, and the store may still have shown its lease.
 func (l *life) strays(ctx context.Context) ([]fairlead.Settlement, error) {
 	l.claiming.Lock()
 	defer l.claiming.Unlock()
+	known := l.registry.known()
 	held, err := l.store.Held(ctx, l.id)
 	if err != nil {
 		return nil, err
 	}
 	var strays []fairlead.Settlement
 	for _, h := range held {
-		if !l.registry.knows(h) {
+		if !known[h] {
 			strays = append(strays, fairlead.Settlement{ID: h.ID, Fence: h.Fence, Move: fairlead.GiveUp})
 		}
 	}

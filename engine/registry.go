@@ -54,11 +54,15 @@ func (r *registry) forget(runs []*run) {
 	}
 }
 
-func (r *registry) knows(h fairlead.Held) bool {
+// known is the set of leases right now.
+func (r *registry) known() map[fairlead.Held]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, ok := r.leases[h]
-	return ok
+	known := make(map[fairlead.Held]bool, len(r.leases))
+	for h := range r.leases {
+		known[h] = true
+	}
+	return known
 }
 
 // size is the number of active runs.
