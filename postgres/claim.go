@@ -58,19 +58,19 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	paused := c.pauses.load()
 	open := c.openLanes(paused)
 	before, asked, begun := len(c.jobs), c.left, time.Now()
-	if c.left > 0 && len(open) == 1 && len(open[0].outset.marks) <= 1 {
+	if len(open) == 1 && len(open[0].outset.marks) <= 1 {
 		err = c.claimLane(ctx, paused, open[0])
-		asked = min(asked, open[0].room)
+		asked = open[0].room
 	}
 	// A lane with a mark may still have jobs of higher priority.
-	if c.left > 0 && err == nil && len(c.jobs) == before && (len(open) > 1 || len(open) == 1 && !open[0].outset.whole()) {
+	if err == nil && len(c.jobs) == before && (len(open) > 1 || len(open) == 1 && !open[0].outset.whole()) {
 		more, err = c.claimMerged(ctx, paused, open)
 	}
 	if err != nil {
 		return false, err
 	}
 	got := len(c.jobs) - before
-	c.noteHauls(open, before, got == asked, time.Since(begun))
+	c.noteHauls(open, before, asked, more, time.Since(begun))
 	if got > 0 {
 		return more && c.left > 0, nil
 	}
@@ -183,9 +183,10 @@ func (c *claiming) reader(skip int) func(sqlstore.Scanner) error {
 	}
 }
 
-// noteHauls moves the marks of the lanes on, after a claim that got as many
-// jobs as it asked for, or fewer.
-func (c *claiming) noteHauls(open []openLane, before int, full bool, cost time.Duration) {
+// noteHauls moves the marks of the lanes on, after a claim that asked for so
+// many jobs, and may have left more even if it got fewer.
+func (c *claiming) noteHauls(open []openLane, before, asked int, more bool, cost time.Duration) {
+	left := more || len(c.jobs)-before == asked
 	hauls, ofKind, reached := map[int32]haul{}, map[string]int{}, front
 	for i, job := range c.jobs[before:] {
 		at := position{int16(-job.Priority), sqlstore.Micros(job.StartBy), job.ID}
@@ -214,10 +215,10 @@ func (c *claiming) noteHauls(open []openLane, before int, full bool, cost time.D
 		h := hauls[lane.id]
 		h.cost, h.complete, h.reached = cost, true, reached
 		switch {
-		case full:
+		case ofKind[lane.kind] >= lane.room && lane.room < asked:
+			h.complete, h.reached = false, front // what has no room was passed over
+		case left:
 			h.complete = false
-		case ofKind[lane.kind] >= lane.room:
-			h.complete, h.reached = false, front
 		}
 		c.marks.note(lane.outset, h, now)
 	}

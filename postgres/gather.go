@@ -19,20 +19,18 @@ const (
 
 // gatherer stores the jobs of callers that come at once with one statement and
 // one commit. Callers that come alone are not delayed: only while gatherFlights
-// statements are under way do others wait, and the first of them then takes
-// along all that have come meanwhile.
+// statements are under way do others wait, and are then stored together.
 type gatherer struct {
 	mu      sync.Mutex
 	flights int
 	waiting []*passenger
+	flying  sync.WaitGroup // flights of several callers
 }
 
 // passenger is one caller that waits.
 type passenger struct {
 	fresh *newJobs
-	crew  chan []*passenger // gets those whom this one is to take along, itself first
-	done  chan error        // gets what became of it, if another took it along
-	left  bool              // it no longer waits
+	done  chan error // gets what became of it
 }
 
 // enqueueGathered stores jobs without keys, perhaps together with others.
@@ -42,23 +40,46 @@ func (s *Store) enqueueGathered(ctx context.Context, fresh *newJobs) error {
 	if g.flights < gatherFlights {
 		g.flights++
 		g.mu.Unlock()
-		defer g.land()
+		defer s.land()
 		return s.runPlain(ctx, fresh.plainCall(s))
 	}
 	// A caller that gives up may change its jobs while others still store them.
-	p := &passenger{fresh: fresh.copied(), crew: make(chan []*passenger, 1), done: make(chan error, 1)}
+	p := &passenger{fresh: fresh.copied(), done: make(chan error, 1)}
 	g.waiting = append(g.waiting, p)
 	g.mu.Unlock()
 	select {
 	case err := <-p.done:
 		return err
-	case crew := <-p.crew:
-		defer g.land()
-		return s.fly(ctx, crew)
 	case <-ctx.Done():
 		g.leave(p)
 		return ctx.Err()
 	}
+}
+
+// leave is for a caller that no longer wants to wait. If its jobs are under
+// way already they are stored nevertheless.
+func (g *gatherer) leave(p *passenger) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.waiting = slices.DeleteFunc(g.waiting, func(waiting *passenger) bool { return waiting == p })
+}
+
+// land ends a flight; those who have come meanwhile are the next.
+func (s *Store) land() {
+	g := &s.gather
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n := min(len(g.waiting), gatherMost)
+	if n == 0 {
+		g.flights--
+		return
+	}
+	crew := slices.Clone(g.waiting[:n])
+	g.waiting = slices.Delete(g.waiting, 0, n)
+	g.flying.Go(func() {
+		defer s.land()
+		s.fly(crew)
+	})
 }
 
 // copied is the same jobs in memory of their own.
@@ -72,47 +93,11 @@ func (n *newJobs) copied() *newJobs {
 	return &newJobs{jobs: jobs, ids: n.ids, lanes: n.lanes}
 }
 
-// land ends a flight; those who have come meanwhile are the next.
-func (g *gatherer) land() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	n := min(len(g.waiting), gatherMost)
-	crew := g.waiting[:n:n]
-	g.waiting = g.waiting[n:]
-	g.launch(crew)
-}
-
-// launch makes the first who is still there take the others along.
-func (g *gatherer) launch(crew []*passenger) {
-	for len(crew) > 0 && crew[0].left {
-		crew = crew[1:]
-	}
-	if len(crew) == 0 {
-		g.flights--
-		return
-	}
-	crew[0].crew <- crew
-}
-
-// leave is for a caller that no longer wants to wait. If others have taken
-// its jobs along already they are stored nevertheless.
-func (g *gatherer) leave(p *passenger) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p.left = true
-	g.waiting = slices.DeleteFunc(g.waiting, func(waiting *passenger) bool { return waiting == p })
-	select {
-	case crew := <-p.crew: // it was about to take others along
-		g.launch(crew)
-	default:
-	}
-}
-
-// fly stores the jobs of all and tells the others. What one of them spoils is
-// tried again one by one.
-func (s *Store) fly(ctx context.Context, crew []*passenger) error {
-	// The others do not depend on how long the first one wants to wait.
-	ctx, cancel := s.limit(context.WithoutCancel(ctx))
+// fly stores the jobs of all. What one of them spoils is tried again one by
+// one.
+func (s *Store) fly(crew []*passenger) {
+	// However long each of them wants to wait.
+	ctx, cancel := s.limit(context.Background())
 	defer cancel()
 	all := &newJobs{}
 	for _, p := range crew {
@@ -120,14 +105,11 @@ func (s *Store) fly(ctx context.Context, crew []*passenger) error {
 	}
 	err := s.runPlain(ctx, all.plainCall(s))
 	var refusal *pgconn.PgError
-	if errors.As(err, &refusal) { // the server undid it all
-		for _, p := range crew[1:] {
-			p.done <- s.runPlain(ctx, p.fresh.plainCall(s))
+	undone := errors.As(err, &refusal)
+	for _, p := range crew {
+		if undone {
+			err = s.runPlain(ctx, p.fresh.plainCall(s))
 		}
-		return s.runPlain(ctx, crew[0].fresh.plainCall(s))
-	}
-	for _, p := range crew[1:] {
 		p.done <- err
 	}
-	return err
 }

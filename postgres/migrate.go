@@ -85,6 +85,9 @@ func (s *Store) migrateOnce(ctx context.Context) (status fairlead.Schema, err er
 // Script is everything that Migrate does to an empty database.
 func (s *Store) Script() string {
 	var b strings.Builder
+	if s.options.Schema != "" {
+		fmt.Fprintf(&b, "%s;\n\n", s.sql.CreateSchema)
+	}
 	fmt.Fprintf(&b, "%s;\n\n%s", s.sql.CreateMigrations, sqlstore.PrintMigrations(s.migrations))
 	for _, m := range s.migrations {
 		for step := range m.Steps {

@@ -14,8 +14,28 @@ func (t *settling) names(positions []int) (ids, fences []int64) {
 	return ids, fences
 }
 
-// succeedCalls ends plain successes: one call per claim that they came from,
-// which are few even in a large flush.
+// fewOfOneClaim is below how many jobs of one claim a call of their own does
+// not pay.
+const fewOfOneClaim = 10
+
+// byClaim parts settlements into those of claims with many of them and those
+// of claims with few.
+func (t *settling) byClaim(positions []int) (many, few []int) {
+	count := map[int64]int{}
+	for _, i := range positions {
+		count[t.asked[i].Fence]++
+	}
+	for _, i := range positions {
+		if len(count) == 1 || count[t.asked[i].Fence] >= fewOfOneClaim {
+			many = append(many, i)
+		} else {
+			few = append(few, i)
+		}
+	}
+	return many, few
+}
+
+// succeedCalls ends plain successes, one call per claim.
 func (t *settling) succeedCalls(positions []int, count *int) []call {
 	byFence := map[int64][]int64{}
 	for _, i := range positions {

@@ -56,10 +56,12 @@ func TestOpenRefusesANewerSchema(t *testing.T) {
 }
 
 func TestScriptIsAllThatMigrateDoes(t *testing.T) {
-	at := testdb.Postgres(t)
-	script := open(t, testdb.Postgres(t), Options{}).Script()
-	exec(t, at, script)
-	open(t, at, Options{NoMigrate: true})
+	at, elsewhere := testdb.Postgres(t), testdb.Postgres(t)
+	for _, options := range []Options{{}, {Schema: "work", Prefix: "w_"}} {
+		exec(t, at, open(t, elsewhere, options).Script())
+		options.NoMigrate = true
+		open(t, at, options)
+	}
 }
 
 func TestOpenRefusesNamesThatWouldNeedQuoting(t *testing.T) {

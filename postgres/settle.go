@@ -24,10 +24,14 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	all := newSettling(s, settlements)
 	var replacing []int
-	for i, a := range settlements {
-		if a.Replace != nil {
+	var invalid error
+	for i := range settlements {
+		switch err := checkMove(&settlements[i]); {
+		case err != nil:
+			invalid = errors.Join(invalid, err)
+		case settlements[i].Replace != nil:
 			replacing = append(replacing, i)
-		} else {
+		default:
 			all.open = append(all.open, i)
 		}
 	}
@@ -43,20 +47,29 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 		s.waker.later()
 	}
 	s.waker.work(all.ready...)
-	return all.settled, err
+	return all.settled, errors.Join(invalid, err)
+}
+
+func checkMove(a *fairlead.Settlement) error {
+	switch a.Move {
+	case fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait:
+		return nil
+	}
+	message := fmt.Sprintf("of job %d is %q, which is none", a.ID, a.Move)
+	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "move", Message: message}}}
 }
 
 // settleEach settles one by one.
 func (s *Store) settleEach(ctx context.Context, all *settling) error {
 	var failed error
-	for i, a := range all.asked {
-		if a.Replace != nil {
+	for i := range all.asked {
+		if all.asked[i].Replace != nil || checkMove(&all.asked[i]) != nil {
 			continue
 		}
 		one := newSettling(s, all.asked[i:i+1])
 		one.open = []int{0}
 		if err := one.settle(ctx, s); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("job %d: %w", a.ID, err))
+			failed = errors.Join(failed, fmt.Errorf("job %d: %w", all.asked[i].ID, err))
 		}
 		all.adopt(i, one)
 	}
@@ -135,10 +148,10 @@ func (t *settling) move(ctx context.Context, r runner) error {
 			release = append(release, i)
 		case fairlead.Wait:
 			await = append(await, i)
-		default:
-			return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "move", Message: fmt.Sprintf("of job %d is %q, which is none", a.ID, a.Move)}}}
 		}
 	}
+	plain, few := t.byClaim(plain)
+	finish = append(finish, few...)
 	count := 0
 	calls := t.succeedCalls(plain, &count)
 	for _, group := range []struct {

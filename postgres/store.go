@@ -83,6 +83,7 @@ var (
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.ear.close()
+		s.gather.flying.Wait()
 		s.waker.close()
 		s.beats.Close()
 		s.pool.Close()

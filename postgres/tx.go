@@ -51,8 +51,11 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
 	all := newSettling(t.store, settlements)
-	for i, a := range settlements {
-		if a.Replace == nil {
+	for i := range settlements {
+		if err := checkMove(&settlements[i]); err != nil {
+			return nil, fmt.Errorf("settle: %w", err)
+		}
+		if settlements[i].Replace == nil {
 			all.open = append(all.open, i)
 		}
 	}

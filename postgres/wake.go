@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	notifyEvery = 5 * time.Millisecond // between two notifications of one process
-	notifyLanes = 500                  // so many fit into one message; more are "all"
+	notifyEvery = 5 * time.Millisecond  // between two notifications of one process
+	notifyRest  = 20 * time.Millisecond // the same while there is news all the time: those who listen are busy
+	notifyLanes = 500                   // so many fit into one message; more are "all"
 )
 
 // waker tells listeners of news: those of this process at once, those of
@@ -105,6 +106,7 @@ func (w *waker) tell(n news) {
 
 func (w *waker) loop(ctx context.Context) {
 	defer close(w.done)
+	rest := notifyEvery
 	for {
 		select {
 		case <-ctx.Done():
@@ -120,7 +122,12 @@ func (w *waker) loop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(notifyEvery):
+		case <-time.After(rest):
+		}
+		if len(w.bell) == 0 {
+			rest = notifyEvery
+		} else {
+			rest = min(rest*5/4, notifyRest)
 		}
 	}
 }
