@@ -67,7 +67,7 @@ func TestTxAtEveryIsolationLevel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer store.Close() //nolint:errcheck // the test is over
+			defer store.Close()
 			mustExec(t, rawDB(t, address, nil), "create table callers_own (n int) engine = InnoDB")
 			caller := rawDB(t, address, map[string]string{"time_zone": "'+11:00'"})
 			tx, err := caller.BeginTx(ctx, &sql.TxOptions{Isolation: level})

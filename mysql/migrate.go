@@ -35,7 +35,7 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 	if err != nil {
 		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
-	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	defer conn.Close()
 	m := migrator{Store: s, conn: conn}
 	if err := m.lock(ctx); err != nil {
 		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)

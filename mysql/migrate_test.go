@@ -112,7 +112,7 @@ func (s *Store) migrateWith(t *testing.T, target func(migrator) sqlstore.Migrati
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // it goes back to the pool
+	defer conn.Close()
 	_, err = sqlstore.MigrateUp(t.Context(), target(migrator{Store: s, conn: conn}), s.schema)
 	return err
 }
@@ -127,7 +127,7 @@ func TestNoMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer only.Close() //nolint:errcheck // the test is over
+	defer only.Close()
 	if schema, err := only.Schema(t.Context()); err != nil || schema.Current != 0 || len(schema.Pending) != schema.Latest {
 		t.Fatalf("the schema of an empty database is %+v, %v", schema, err)
 	}
@@ -138,7 +138,7 @@ func TestNoMigrate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // the test is over
+	defer s.Close()
 	current, err := OpenWith(t.Context(), address, Options{NoMigrate: true})
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestDefinitionStandsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // the test is over
+	defer s.Close()
 	long, err := s.lifeline.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ func TestPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // the test is over
+	defer s.Close()
 	for _, size := range []int{0, 3, 40, 3000} {
 		t.Run(fmt.Sprint(size, " rows"), func(t *testing.T) {
 			grow(t, s, size)
@@ -159,7 +159,7 @@ func explain(t *testing.T, s *Store, statement string) (plan []access) {
 	if err != nil {
 		t.Fatalf("explain %s: %v", statement, err)
 	}
-	defer answer.Close() //nolint:errcheck // what went wrong is in Err
+	defer answer.Close()
 	columns, err := answer.Columns()
 	if err != nil {
 		t.Fatal(err)

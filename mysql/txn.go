@@ -197,7 +197,7 @@ func each(ctx context.Context, q querier, scan func(*sql.Rows) error, statement 
 
 // scanAll reads all rows of an answer and closes it.
 func scanAll(answer *sql.Rows, scan func(*sql.Rows) error) error {
-	defer answer.Close() //nolint:errcheck // what went wrong is in Err
+	defer answer.Close()
 	for answer.Next() {
 		if err := scan(answer); err != nil {
 			return err

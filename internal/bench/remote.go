@@ -53,7 +53,7 @@ func (r *Remote) Work(ctx context.Context, events Events) error {
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start worker: %w", err)
 	}
-	ended := context.AfterFunc(ctx, func() { input.Close() }) //nolint:errcheck // closing it is the message
+	ended := context.AfterFunc(ctx, func() { input.Close() })
 	defer ended()
 	sendErr := json.NewEncoder(input).Encode(r.Post)
 	readErr := relay(output, events)

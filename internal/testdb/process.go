@@ -28,7 +28,7 @@ func startProcess(argv []string, dir string, output *os.File, runAs *syscall.Cre
 	if err != nil {
 		return nil, err
 	}
-	defer null.Close() //nolint:errcheck // nothing was written
+	defer null.Close()
 	started, err := os.StartProcess(argv[0], argv, &os.ProcAttr{
 		Dir:   dir,
 		Env:   serverEnvironment(),

@@ -94,7 +94,7 @@ func TestPgBouncerPoolsTransactions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background()) //nolint:errcheck // the test is over
+	defer conn.Close(context.Background())
 	var name string
 	if err := conn.QueryRow(t.Context(), "SELECT current_database()").Scan(&name); err != nil {
 		t.Fatal(err)
