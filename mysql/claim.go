@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -200,24 +201,54 @@ func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error
 	if err != nil {
 		return nil, err
 	}
+	if err := c.leaveReady(ctx); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(c.taken, func(a, b *taken) int {
 		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.startBy, b.startBy), cmp.Compare(a.job.ID, b.job.ID))
 	})
-	ready, running := rows{json: true}, rows{}
+	var running rows
 	jobs := make([]*fairlead.Job, len(c.taken))
 	for i, t := range c.taken {
 		job := t.job
 		job.State, job.Attempt, job.Solo = fairlead.Running, job.Attempt+1, c.Solo
 		job.Fence, job.Node, job.StartedAt = fence, c.Node, sqlstore.Time(now)
-		ready.add().ints(int64(t.lane), int64(t.turn), t.startBy, job.ID).end()
 		running.add().ints(job.ID, fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), now).end()
 		jobs[i] = job
 	}
-	left, err := c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &ready)
-	if err := checkHits(len(jobs), left, err); err != nil {
-		return nil, err
-	}
 	return jobs, c.insert(ctx, c.sql.ToRunning, &running)
+}
+
+// leaveReady takes what was taken out of ready: jobs that were enqueued
+// together by the range of their ids, others one by one.
+func (c *claiming) leaveReady(ctx context.Context) error {
+	place := func(t *taken) [3]int64 { return [3]int64{int64(t.lane), int64(t.turn), t.startBy} }
+	byPlace := map[[3]int64][]int64{}
+	for _, t := range c.taken {
+		byPlace[place(t)] = append(byPlace[place(t)], t.job.ID)
+	}
+	ranges, others, left := []string{}, rows{json: true}, int64(0)
+	for at, ids := range byPlace {
+		slices.Sort(ids)
+		for s := range spans(ids) {
+			if s.worth() {
+				ranges = append(ranges, s.at(at))
+				continue
+			}
+			for id := s.first; id <= s.last; id++ {
+				others.add().ints(at[:]...).int(id).end()
+			}
+		}
+	}
+	for chunk := range slices.Chunk(ranges, chunkSpans) {
+		hit, err := c.exec(ctx, fill(c.sql.LeaveSpans, "solo", c.solo(), "spans", strings.Join(chunk, " or ")))
+		if err != nil {
+			return err
+		}
+		left += hit
+	}
+	hit, err := c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &others)
+	return checkHits(len(c.taken), left+hit, err)
 }
 
 // fence takes the next fence.

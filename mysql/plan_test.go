@@ -63,6 +63,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 	for chunk := range idChunks(ids) {
 		list = chunk
 	}
+	condition := among(ids)
 	marks := func(statement string, values ...string) string {
 		for _, value := range values {
 			statement = strings.Replace(statement, "?", value, 1)
@@ -75,20 +76,21 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
 		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),
 		"leave_ready":   fill(s.sql.LeaveReady, "solo", "0", "rows", string(jsonKeys.text)),
+		"leave_spans":   fill(s.sql.LeaveSpans, "solo", "0", "spans", span{1, 9}.at([3]int64{1, 0, 5})+" or "+span{20, 29}.at([3]int64{1, 0, 5})),
 		"lock_running":  fill(s.sql.LockRunning, "ids", list),
 		"lock_orphans":  fill(s.sql.LockOrphans, "ids", list),
-		"succeed":       fill(s.sql.Succeed, "clock", "1", "fence_no", "1", "ids", list),
-		"leave_fenced":  fill(s.sql.LeaveFenced, "fence_no", "1", "ids", list),
-		"leave_running": fill(s.sql.LeaveRunning, "ids", list),
-		"leave_later":   fill(s.sql.LeaveLater, "ids", list),
-		"leave_waiting": fill(s.sql.LeaveWaiting, "ids", list),
-		"leave_done":    fill(s.sql.LeaveDone, "ids", list),
+		"succeed":       fill(s.sql.Succeed, "clock", "1", "fence_no", "1", "among", condition),
+		"leave_fenced":  fill(s.sql.LeaveFenced, "fence_no", "1", "among", condition),
+		"leave_running": fill(s.sql.LeaveRunning, "among", condition),
+		"leave_later":   fill(s.sql.LeaveLater, "among", condition),
+		"leave_waiting": fill(s.sql.LeaveWaiting, "among", condition),
+		"leave_done":    fill(s.sql.LeaveDone, "among", condition),
 		"ended":         fill(s.sql.Ended, "ids", list, "fresh", "lock in share mode"),
 		"order_of":      fill(s.sql.OrderOf, "ids", list, "fresh", "lock in share mode"),
 		"keys_of":       fill(s.sql.KeysOf, "ids", list, "fresh", "lock in share mode"),
 		"free_keys":     fill(s.sql.FreeKeys, "rows", string(held.text)),
 		"key_holders":   fill(s.sql.KeyHolders, "rows", string(names.text)),
-		"place_due":     fill(s.sql.PlaceDue, "ids", list),
+		"place_due":     fill(s.sql.PlaceDue, "among", condition),
 		"pass_key":      marks(s.sql.PassKey, "1", "'tenant'", "'key1'"),
 		"lock_job":      marks(s.sql.LockJob, "1"),
 		"place_of":      marks(s.sql.PlaceOf, "1"),
@@ -102,7 +104,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lock_jobs":     fill(s.sql.LockJobs, "ids", list),
 		"drop_attempts": fill(s.sql.DropAttempts, "ids", list),
 		"drop_memos":    fill(s.sql.DropMemos, "ids", list),
-		"drop_jobs":     fill(s.sql.DropJobs, "ids", list),
+		"drop_jobs":     fill(s.sql.DropJobs, "among", condition),
 		"set_order":     marks(s.sql.SetOrder, "1", "1", "1", "1"),
 		"wish":          marks(s.sql.Wish, "'x'", "1"),
 		"count_wish":    s.sql.CountWish,

@@ -124,18 +124,22 @@ func (r *rows) chunks() iter.Seq[string] {
 func idChunks(ids []int64) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for chunk := range slices.Chunk(ids, chunkIDs) {
-			var text []byte
-			for i, id := range chunk {
-				if i > 0 {
-					text = append(text, ',')
-				}
-				text = strconv.AppendInt(text, id, 10)
-			}
-			if !yield(string(text)) {
+			if !yield(idList(chunk)) {
 				return
 			}
 		}
 	}
+}
+
+func idList(ids []int64) string {
+	var text []byte
+	for i, id := range ids {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, id, 10)
+	}
+	return string(text)
 }
 
 // fill puts texts into the slots of a statement, given in turn with the names

@@ -145,6 +145,7 @@ func (t *txn) succeed(ctx context.Context, w *settling, fence int64, positions [
 		clock = decimal(now)
 	}
 	ids := idsAt(w.asked, positions)
+	slices.Sort(ids)
 	ended, err := t.execIDs(ctx, fill(t.sql.Succeed, "clock", clock, "fence_no", decimal(fence)), ids)
 	if err != nil {
 		return err

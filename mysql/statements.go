@@ -11,6 +11,7 @@ type statements struct {
 	ClaimChosen string `sql:"claim_chosen"`
 	TakeFence   string `sql:"take_fence"`
 	LeaveReady  string `sql:"leave_ready"`
+	LeaveSpans  string `sql:"leave_ready_spans"`
 	ToRunning   string `sql:"to_running"`
 
 	InsertJobs      string `sql:"insert_jobs"`

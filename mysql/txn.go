@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -139,8 +140,8 @@ func (t *txn) insert(ctx context.Context, statement string, r *rows) error {
 // execIDs runs a statement for all ids and returns how many rows it hit.
 func (t *txn) execIDs(ctx context.Context, statement string, ids []int64) (int64, error) {
 	total := int64(0)
-	for list := range idChunks(ids) {
-		hit, err := t.exec(ctx, fill(statement, "ids", list))
+	for chunk := range slices.Chunk(ids, chunkIDs) {
+		hit, err := t.exec(ctx, naming(statement, chunk))
 		if err != nil {
 			return total, err
 		}

@@ -80,10 +80,17 @@ for update skip locked;
 -- Locks: the node's row of fence.
 replace into {{fence}} (node) values (?);
 
+-- name: leave_ready_spans
+-- Takes jobs out of ready whose rows are locked and whose ids are in a row.
+-- Inputs: {{solo}}, {{spans}}: conditions on lane, turn, start_by, id.
+-- Output: none.
+-- Locks: rows of ready.
+delete r from {{ready}} r force index (primary) where solo = {{solo}} and ({{spans}}) and attempt >= 0;
+
 -- name: leave_ready
--- Takes jobs out of ready whose rows are locked. As everywhere, rows to be
--- deleted are looked up by their keys from a list: given the list as a
--- condition, the server may scan a small table and wait for rows of others.
+-- Takes jobs out of ready whose rows are locked. These are looked up by their
+-- keys from a list: given such a list as a condition, the server may scan a
+-- small table and wait for rows of others.
 -- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON.
 -- Output: none.
 -- Locks: rows of ready.

@@ -19,13 +19,13 @@ insert into {{job}} (id, lane, turn, start_by, created_at, args) values {{rows}}
 
 -- name: place_due
 -- Makes new jobs ready.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: inserted rows, and at most the rows of job, which are new.
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
 select lane, 0, turn, start_by, id, 0, 0, 0
 from {{job}} force index (primary)
-where id in ({{ids}});
+where {{among}};
 
 -- name: take_keys
 -- Gives each key to its job unless another has it. Waits for transactions that

@@ -21,12 +21,10 @@ select min(not_before) from {{later}};
 
 -- name: leave_later
 -- Takes jobs out of later.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: rows of later.
-delete l
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{later}} l force index (primary) on l.id = v.id;
+delete l from {{later}} l force index (primary) where {{among}} and lane >= 0;
 
 -- name: bury
 -- Declares nodes dead whose lease has run out: the opposite of beat. It
@@ -111,12 +109,10 @@ straight_join {{memo}} m force index (primary) on m.id = v.id;
 
 -- name: drop_jobs
 -- Removes jobs.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: rows of job.
-delete j
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{job}} j force index (primary) on j.id = v.id;
+delete j from {{job}} j force index (primary) where {{among}} and lane >= 0;
 
 -- name: old_nodes
 -- Lists nodes that are long dead, whether or not somebody has declared them

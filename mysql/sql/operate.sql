@@ -74,21 +74,17 @@ delete from {{ready}} where lane = ? and solo = ? and turn = ? and start_by = ? 
 
 -- name: leave_waiting
 -- Takes jobs out of waiting.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: rows of waiting.
-delete w
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{waiting}} w force index (primary) on w.id = v.id;
+delete w from {{waiting}} w force index (primary) where {{among}} and lane >= 0;
 
 -- name: leave_done
 -- Takes jobs out of done.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: rows of done.
-delete d
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{done}} d force index (primary) on d.id = v.id;
+delete d from {{done}} d force index (primary) where {{among}} and lane >= 0;
 
 -- name: set_order
 -- Changes what decides when a job has its turn. Its row of ready is moved in

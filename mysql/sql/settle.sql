@@ -15,32 +15,28 @@ for update;
 -- name: succeed
 -- Ends plain successes of one fence. With leave_fenced it is all of Settle for
 -- most jobs.
--- Inputs: {{clock}}, {{fence_no}}, {{ids}}.
+-- Inputs: {{clock}}, {{fence_no}}, {{among}}.
 -- Output: none; the number of rows tells whether all were running.
 -- Locks: rows of running, in order of id; inserted rows.
 insert into {{done}} (id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at)
 select id, lane, 1, fence, node, attempt, failures, crashes, started_at, {{clock}}
 from {{running}} force index (primary)
-where id in ({{ids}}) and fence = {{fence_no}}
+where {{among}} and fence = {{fence_no}}
 for update;
 
 -- name: leave_fenced
 -- Takes jobs of one fence out of running.
--- Inputs: {{fence_no}}, {{ids}}.
+-- Inputs: {{fence_no}}, {{among}}.
 -- Output: none.
 -- Locks: rows of running.
-delete r
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{running}} r force index (primary) on r.id = v.id and r.fence = {{fence_no}};
+delete r from {{running}} r force index (primary) where {{among}} and fence = {{fence_no}};
 
 -- name: leave_running
 -- Takes jobs out of running.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: rows of running.
-delete r
-from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
-straight_join {{running}} r force index (primary) on r.id = v.id;
+delete r from {{running}} r force index (primary) where {{among}} and lane >= 0;
 
 -- name: ended
 -- Tells under which fence jobs ended that were not found running.
