@@ -86,6 +86,7 @@ func contests(s sizes) []contest {
 			{label: "Fairlead, PostgreSQL", system: systemFairlead, database: onPostgres, spec: latency},
 			{label: "Fairlead, MariaDB", system: systemFairlead, database: onMariaDB, spec: latency},
 			{label: "Fairlead, SQLite", system: systemFairlead, database: onSQLite, spec: latency},
+			{label: "two bare commits, PostgreSQL", reference: true, system: systemFloor, database: onPostgres, spec: latency},
 			{label: "River", reference: true, system: systemRiverDefaults, database: onPostgres, spec: latency},
 			{label: "asynq", reference: true, system: systemAsynqDefaults, database: onRedis, spec: latency},
 		}},

@@ -22,6 +22,7 @@ const (
 	systemRiverSQLite   = "river-sqlite"   // a program of its own: see riversqlite
 	systemAsynq         = "asynq"          // tuned for throughput
 	systemAsynqDefaults = "asynq-defaults"
+	systemFloor         = "floor" // what no scheduler can go below
 )
 
 // The commands of processes that peers starts.
@@ -54,6 +55,8 @@ func openSystem(ctx context.Context, name, url, workload string) (system, error)
 		return openAsynq(url, tunedAsynq()), nil
 	case systemAsynqDefaults:
 		return openAsynq(url, defaultAsynq()), nil
+	case systemFloor:
+		return openFloor(ctx, url)
 	default:
 		return nil, fmt.Errorf("unknown system %q", name)
 	}

@@ -73,8 +73,8 @@ func mysqlDurability(durable bool) []string {
 	if durable {
 		return []string{
 			"--innodb-flush-log-at-trx-commit=1",
-			"--innodb-buffer-pool-size=256M",
-			"--innodb-log-file-size=256M",
+			"--innodb-buffer-pool-size=2G",
+			"--innodb-log-file-size=1G",
 		}
 	}
 	return []string{

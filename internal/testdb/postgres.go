@@ -61,7 +61,7 @@ func StartPostgres(ctx context.Context, options Options) (*Server, error) {
 
 func postgresDurability(durable bool) []string {
 	if durable {
-		return []string{"-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "shared_buffers=256MB"}
+		return []string{"-c", "fsync=on", "-c", "synchronous_commit=on", "-c", "shared_buffers=2GB", "-c", "max_wal_size=8GB"}
 	}
 	// synchronous_commit stays on: a server killed and restarted must still
 	// have what it acknowledged.
