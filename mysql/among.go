@@ -3,6 +3,7 @@ package mysql
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,9 +84,41 @@ func among(ids []int64) string {
 	return "(" + string(ranges) + "id in (" + string(named) + "))"
 }
 
-// at is a condition for the range in a place of ready: a lane, a turn and a
-// start_by. It ends as the ranges of among do.
-func (s span) at(place [3]int64) string {
-	in := fmt.Sprintf("lane = %d and turn = %d and start_by = %d and id", place[0], place[1], place[2])
+// spansOf parts jobs in ready into conditions for those that were enqueued
+// together, with ids in a row, and the others.
+func spansOf(jobs []*taken) (ranges []string, others []*taken) {
+	byPlace := map[readyPlace]map[int64]*taken{}
+	for _, t := range jobs {
+		place := readyPlace{t.lane, t.turn, t.startBy}
+		if byPlace[place] == nil {
+			byPlace[place] = map[int64]*taken{}
+		}
+		byPlace[place][t.job.ID] = t
+	}
+	for place, byID := range byPlace {
+		for s := range spans(slices.Sorted(maps.Keys(byID))) {
+			if s.worth() {
+				ranges = append(ranges, s.at(place))
+				continue
+			}
+			for id := s.first; id <= s.last; id++ {
+				others = append(others, byID[id])
+			}
+		}
+	}
+	return ranges, others
+}
+
+// readyPlace is where in ready jobs stand side by side.
+type readyPlace struct {
+	lane    int32
+	turn    int16
+	startBy int64
+}
+
+// at is a condition for the range in a place of ready. It ends as the ranges
+// of among do.
+func (s span) at(p readyPlace) string {
+	in := fmt.Sprintf("lane = %d and turn = %d and start_by = %d and id", p.lane, p.turn, p.startBy)
 	return fmt.Sprintf("%s between %d and %d or %s = %d", in, s.first, s.last-1, in, s.last)
 }

@@ -201,54 +201,56 @@ func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error
 	if err != nil {
 		return nil, err
 	}
-	if err := c.leaveReady(ctx); err != nil {
-		return nil, err
-	}
 	slices.SortFunc(c.taken, func(a, b *taken) int {
 		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.startBy, b.startBy), cmp.Compare(a.job.ID, b.job.ID))
 	})
-	var running rows
 	jobs := make([]*fairlead.Job, len(c.taken))
 	for i, t := range c.taken {
 		job := t.job
 		job.State, job.Attempt, job.Solo = fairlead.Running, job.Attempt+1, c.Solo
 		job.Fence, job.Node, job.StartedAt = fence, c.Node, sqlstore.Time(now)
-		running.add().ints(job.ID, fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), now).end()
 		jobs[i] = job
 	}
-	return jobs, c.insert(ctx, c.sql.ToRunning, &running)
+	ranges, others := spansOf(c.taken)
+	moved, err := c.leaseSpans(ctx, ranges, fence, now)
+	if err != nil {
+		return nil, err
+	}
+	left, err := c.leaseEach(ctx, others)
+	return jobs, checkHits(len(jobs), moved+left, err)
 }
 
-// leaveReady takes what was taken out of ready: jobs that were enqueued
-// together by the range of their ids, others one by one.
-func (c *claiming) leaveReady(ctx context.Context) error {
-	place := func(t *taken) [3]int64 { return [3]int64{int64(t.lane), int64(t.turn), t.startBy} }
-	byPlace := map[[3]int64][]int64{}
-	for _, t := range c.taken {
-		byPlace[place(t)] = append(byPlace[place(t)], t.job.ID)
-	}
-	ranges, others, left := []string{}, rows{json: true}, int64(0)
-	for at, ids := range byPlace {
-		slices.Sort(ids)
-		for s := range spans(ids) {
-			if s.worth() {
-				ranges = append(ranges, s.at(at))
-				continue
-			}
-			for id := s.first; id <= s.last; id++ {
-				others.add().ints(at[:]...).int(id).end()
-			}
-		}
-	}
+// leaseSpans moves jobs with ids in a row, and tells how many.
+func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence, now int64) (moved int64, err error) {
 	for chunk := range slices.Chunk(ranges, chunkSpans) {
-		hit, err := c.exec(ctx, fill(c.sql.LeaveSpans, "solo", c.solo(), "spans", strings.Join(chunk, " or ")))
-		if err != nil {
-			return err
+		slots := []string{
+			"solo", c.solo(), "spans", strings.Join(chunk, " or "),
+			"fence_no", decimal(fence), "node_id", decimal(c.Node), "clock", decimal(now),
 		}
-		left += hit
+		leased, err := c.exec(ctx, fill(c.sql.LeaseSpans, slots...))
+		if err != nil {
+			return 0, err
+		}
+		if err := c.must(ctx, int(leased), fill(c.sql.LeaveSpans, slots...)); err != nil {
+			return 0, err
+		}
+		moved += leased
 	}
-	hit, err := c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &others)
-	return checkHits(len(c.taken), left+hit, err)
+	return moved, nil
+}
+
+// leaseEach moves jobs one by one, and tells how many.
+func (c *claiming) leaseEach(ctx context.Context, others []*taken) (moved int64, err error) {
+	ready, running := rows{json: true}, rows{}
+	for _, t := range others {
+		job := t.job
+		ready.add().ints(int64(t.lane), int64(t.turn), t.startBy, job.ID).end()
+		running.add().ints(job.ID, job.Fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), sqlstore.Micros(job.StartedAt)).end()
+	}
+	if moved, err = c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &ready); err != nil {
+		return 0, err
+	}
+	return moved, c.insert(ctx, c.sql.ToRunning, &running)
 }
 
 // fence takes the next fence.

@@ -63,7 +63,8 @@ func (s *Store) lockingStatements(n int) map[string]string {
 	for chunk := range idChunks(ids) {
 		list = chunk
 	}
-	condition := among(ids)
+	condition, place := among(ids), readyPlace{1, 0, 5}
+	ranges := span{1, 9}.at(place) + " or " + span{20, 29}.at(place)
 	marks := func(statement string, values ...string) string {
 		for _, value := range values {
 			statement = strings.Replace(statement, "?", value, 1)
@@ -76,7 +77,8 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
 		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),
 		"leave_ready":   fill(s.sql.LeaveReady, "solo", "0", "rows", string(jsonKeys.text)),
-		"leave_spans":   fill(s.sql.LeaveSpans, "solo", "0", "spans", span{1, 9}.at([3]int64{1, 0, 5})+" or "+span{20, 29}.at([3]int64{1, 0, 5})),
+		"leave_spans":   fill(s.sql.LeaveSpans, "solo", "0", "spans", ranges),
+		"lease_spans":   fill(s.sql.LeaseSpans, "fence_no", "1", "node_id", "1", "clock", "1", "solo", "0", "spans", ranges),
 		"lock_running":  fill(s.sql.LockRunning, "ids", list),
 		"lock_orphans":  fill(s.sql.LockOrphans, "ids", list),
 		"succeed":       fill(s.sql.Succeed, "clock", "1", "fence_no", "1", "among", condition),

@@ -12,6 +12,7 @@ type statements struct {
 	TakeFence   string `sql:"take_fence"`
 	LeaveReady  string `sql:"leave_ready"`
 	LeaveSpans  string `sql:"leave_ready_spans"`
+	LeaseSpans  string `sql:"spans_to_running"`
 	ToRunning   string `sql:"to_running"`
 
 	InsertJobs      string `sql:"insert_jobs"`

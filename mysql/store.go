@@ -161,7 +161,7 @@ func (o Options) withDefaults() (Options, error) {
 // database, as a caller's transaction may be in another one.
 func (s *Store) expand(name string) string {
 	switch name {
-	case "rows", "ids", "among", "spans", "lane_id", "solo", "limit", "fence_no", "clock", "fresh", "mark":
+	case "rows", "ids", "among", "spans", "lane_id", "solo", "limit", "fence_no", "node_id", "clock", "fresh", "mark":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now

@@ -80,6 +80,18 @@ for update skip locked;
 -- Locks: the node's row of fence.
 replace into {{fence}} (node) values (?);
 
+-- name: spans_to_running
+-- Leases jobs to a node whose rows are locked and whose ids are in a row,
+-- before leave_ready_spans takes them out of ready.
+-- Inputs: {{fence_no}}, {{node_id}}, {{clock}}, {{solo}}, {{spans}}: conditions
+--   on lane, turn, start_by, id.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
+select id, {{fence_no}}, {{node_id}}, lane, attempt + 1, failures, crashes, {{clock}}
+from {{ready}} force index (primary)
+where solo = {{solo}} and ({{spans}});
+
 -- name: leave_ready_spans
 -- Takes jobs out of ready whose rows are locked and whose ids are in a row.
 -- Inputs: {{solo}}, {{spans}}: conditions on lane, turn, start_by, id.

@@ -5,7 +5,8 @@
 // The servers are private, start before the command and stop after it. The
 // command finds them in the environment variables that package testdb reads,
 // so that all test binaries share them instead of starting their own. A server
-// that the environment already names is left alone. The exit code is the
+// that the environment already names is left alone. With -durable they are set
+// up as for production, which is what measurements want. The exit code is the
 // command's own.
 package main
 
@@ -34,23 +35,24 @@ const (
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: run [--] command [argument ...]")
+		fmt.Fprintln(flag.CommandLine.Output(), "usage: run [-durable] [--] command [argument ...]")
 	}
+	durable := flag.Bool("durable", false, "set the servers up as for production")
 	flag.Parse()
 	if flag.NArg() == 0 {
 		flag.Usage()
 		os.Exit(exitUsage)
 	}
-	os.Exit(run(flag.Args()))
+	os.Exit(run(flag.Args(), testdb.Options{Durable: *durable}))
 }
 
-func run(argv []string) int {
+func run(argv []string, options testdb.Options) int {
 	// From here on signals are handled: none may end us before the servers are stopped.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(signals)
 
-	servers, err := startServers(context.Background())
+	servers, err := startServers(context.Background(), options)
 	defer servers.stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testdb:", err)
@@ -74,7 +76,7 @@ type sharedServers []*sharedServer
 // startServers starts the servers that the environment does not name yet. One
 // that cannot be had is an error only when all are required. What did start is
 // returned even with an error.
-func startServers(ctx context.Context) (sharedServers, error) {
+func startServers(ctx context.Context, options testdb.Options) (sharedServers, error) {
 	servers := sharedServers{
 		{env: testdb.PostgresEnv, start: testdb.StartPostgres},
 		{env: testdb.MySQLEnv, start: testdb.StartMySQL},
@@ -86,7 +88,7 @@ func startServers(ctx context.Context) (sharedServers, error) {
 		}
 		starting.Go(func() error {
 			var err error
-			shared.server, err = shared.start(ctx, testdb.Options{})
+			shared.server, err = shared.start(ctx, options)
 			if errors.Is(err, testdb.ErrUnavailable) && !testdb.Required() {
 				shared.missing = err
 				return nil
