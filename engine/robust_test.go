@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,15 @@ type awkward struct {
 	fairlead.Store
 	beat   func(ctx context.Context) error
 	settle func(settlements []fairlead.Settlement) error
+	held   func(found []fairlead.Held) // after the store has looked, before it answers
+}
+
+func (a *awkward) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+	held, err := a.Store.Held(ctx, node)
+	if a.held != nil {
+		a.held(held)
+	}
+	return held, err
 }
 
 func (a *awkward) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
@@ -61,6 +71,55 @@ func TestASettlementThatTheStoreRefusesHoldsUpNobody(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {
+	inBubble(t, func(w *world) {
+		end, forgotten := make(chan struct{}), make(chan struct{})
+		var looked sync.Once
+		w.engineStore = &awkward{
+			Store: w.store,
+			held: func(found []fairlead.Held) {
+				if len(found) == 0 {
+					return
+				}
+				looked.Do(func() {
+					close(end)
+					<-forgotten
+				})
+			},
+			settle: func(settlements []fairlead.Settlement) error {
+				for _, s := range settlements {
+					if s.Move == fairlead.GiveUp {
+						t.Errorf("job %d was released", s.ID)
+					}
+				}
+				return nil
+			},
+		}
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			<-end
+			return nil
+		})
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{Observer: &lastEnd{ended: forgotten}}, func() {
+			w.enqueue(job)
+			if done := w.wait(job); done.State != fairlead.Succeeded {
+				t.Errorf("the job is %s", done.State)
+			}
+			pass(time.Minute)
+		})
+	})
+}
+
+// lastEnd tells when the node has forgotten its only job.
+type lastEnd struct {
+	engine.NoObserver
+	ended chan struct{}
+}
+
+func (l *lastEnd) Ended(*fairlead.Job, fairlead.Settlement, fairlead.Settled, time.Duration) {
+	close(l.ended)
 }
 
 type nilError struct{ text string }

@@ -1,9 +1,6 @@
 package sqlstore
 
-import (
-	"context"
-	"sync"
-)
+import "context"
 
 // IDs hands out job ids from blocks, so that most enqueues need no round trip
 // for them. Ids of a block that is lost with the process are never used.
@@ -14,15 +11,17 @@ type IDs struct {
 	// id of each.
 	Alloc func(ctx context.Context, n int) ([]int64, error)
 
-	mu         sync.Mutex
+	lock       Lock
 	next, last int64 // of the current block; empty if next > last or both are zero
 }
 
 // Fill sets every element of ids to a new id, in ascending order within the
 // call.
 func (i *IDs) Fill(ctx context.Context, ids []int64) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+	if err := i.lock.Acquire(ctx); err != nil {
+		return err
+	}
+	defer i.lock.Release()
 	left := int64(0)
 	if i.next > 0 {
 		left = i.last - i.next + 1

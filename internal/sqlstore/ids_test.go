@@ -1,0 +1,72 @@
+package sqlstore
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestIDsAscendWithinACallAndAreNeverGivenTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		next := int64(1)
+		size := rapid.Int64Range(1, 5).Draw(t, "block size")
+		ids := &IDs{Size: size, Alloc: func(_ context.Context, n int) ([]int64, error) {
+			blocks := make([]int64, n)
+			for i := range blocks {
+				blocks[i] = next
+				next += size * rapid.Int64Range(1, 3).Draw(t, "blocks that others took")
+			}
+			return blocks, nil
+		}}
+		given := map[int64]bool{}
+		for range rapid.IntRange(1, 10).Draw(t, "calls") {
+			got := make([]int64, rapid.IntRange(0, 20).Draw(t, "ids"))
+			if err := ids.Fill(t.Context(), got); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.IsSorted(got) {
+				t.Fatalf("%v do not ascend", got)
+			}
+			for _, id := range got {
+				if given[id] {
+					t.Fatalf("%d was given twice", id)
+				}
+				given[id] = true
+			}
+		}
+	})
+}
+
+func TestAFailedAllocationGivesNothing(t *testing.T) {
+	broken := errors.New("no connection")
+	ids := &IDs{Size: 10, Alloc: func(context.Context, int) ([]int64, error) { return nil, broken }}
+	got := make([]int64, 3)
+	if err := ids.Fill(t.Context(), got); !errors.Is(err, broken) || !slices.Equal(got, []int64{0, 0, 0}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+}
+
+func TestWhoWaitsForIDsMayGiveUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ids := &IDs{Size: 10, Alloc: func(ctx context.Context, _ int) ([]int64, error) {
+			<-ctx.Done() // the database does not answer
+			return nil, ctx.Err()
+		}}
+		patient, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		go func() { _ = ids.Fill(patient, make([]int64, 1)) }()
+		synctest.Wait()
+		hasty, cancelHasty := context.WithTimeout(t.Context(), time.Second)
+		defer cancelHasty()
+		began := time.Now()
+		if err := ids.Fill(hasty, make([]int64, 1)); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+		cancel()
+	})
+}
