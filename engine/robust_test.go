@@ -17,7 +17,17 @@ type awkward struct {
 	fairlead.Store
 	beat   func(ctx context.Context) error
 	settle func(settlements []fairlead.Settlement) error
+	now    func() error
 	held   func(found []fairlead.Held) // after the store has looked, before it answers
+}
+
+func (a *awkward) Now(ctx context.Context) (time.Time, error) {
+	if a.now != nil {
+		if err := a.now(); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return a.Store.Now(ctx)
 }
 
 func (a *awkward) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
@@ -71,6 +81,38 @@ func TestASettlementThatTheStoreRefusesHoldsUpNobody(t *testing.T) {
 			}
 		})
 	})
+}
+
+func TestAnOutageThatEndsAtAnyMomentFailsNoJob(t *testing.T) {
+	for outage := 1; outage <= 12; outage++ {
+		inBubble(t, func(w *world) {
+			broken := errors.New("no connection")
+			tries := 0
+			w.engineStore = &awkward{
+				Store: w.store,
+				settle: func([]fairlead.Settlement) error {
+					if tries++; tries <= outage {
+						return broken
+					}
+					return nil
+				},
+				now: func() error {
+					if tries < outage { // it is back right after the last write that failed
+						return broken
+					}
+					return nil
+				},
+			}
+			w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+			job := &fairlead.Job{Kind: "k"}
+			w.run(engine.Options{Lease: time.Hour}, func() {
+				w.enqueue(job)
+				if done := w.wait(job); done.State != fairlead.Succeeded {
+					t.Errorf("after %d writes that failed the job is %s: %s", outage, done.State, done.Error)
+				}
+			})
+		})
+	}
 }
 
 func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {

@@ -13,7 +13,7 @@ const (
 	settleEnough = 300                   // makes a write worthwhile when many are coming
 	settleLinger = 15 * time.Millisecond // how long to wait for that many
 	settleMany   = 20                    // a write of so many says that many are coming
-	settleTries  = 5                     // writes that fail before the settlements are tried one by one
+	settleTries  = 5                     // writes that a working store refuses before the settlements are tried one by one
 )
 
 // ending is a run that is over and what becomes of its job.
@@ -137,7 +137,8 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 	}
 	const first, slowest = 20 * time.Millisecond, time.Second
 	pause := first
-	for try := 1; ; try++ {
+	refusals, answers := 0, false
+	for {
 		begin := time.Now()
 		settled, err := s.life.store.Settle(ctx, settlements)
 		s.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
@@ -152,7 +153,15 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 			return
 		}
 		pause = min(2*pause, slowest)
-		if try < settleTries || !s.answers(ctx) {
+		// Only a store that answered before a write and after it has refused it:
+		// else it may have been out of reach, and be back just now.
+		answered := answers
+		if answers = s.answers(ctx); answered && answers {
+			refusals++
+		} else {
+			refusals = 0
+		}
+		if refusals < settleTries {
 			continue
 		}
 		// The store works but does not take this: one of them must be at fault.
