@@ -14,6 +14,7 @@ var (
 	ErrInvalid   = errors.New("invalid")    // input that can never be accepted; see InvalidError
 	ErrLeaseLost = errors.New("lease lost") // the fence is no longer the job's current one
 	ErrExpired   = errors.New("expired")    // an answer that came after its deadline
+	ErrLimit     = errors.New("limit")      // more than a limit allows; try again later
 )
 
 // InvalidError names each field that was refused and how to mend it.
@@ -52,3 +53,6 @@ func NoSuchJob(id int64) error { return fmt.Errorf("job %d: %w", id, ErrNotFound
 func KeyTaken(tenant, key string, holder int64) error {
 	return fmt.Errorf("key %q of tenant %q is held by job %d: %w", key, tenant, holder, ErrConflict)
 }
+
+// NoSuchTenant is for stores: the ErrNotFound of a tenant that is not declared.
+func NoSuchTenant(name string) error { return fmt.Errorf("tenant %q: %w", name, ErrNotFound) }

@@ -23,6 +23,15 @@ type Node struct {
 	Dead     bool      // its lease has run out or it has left; its jobs are taken back
 }
 
+// Scope is which jobs the node may claim.
+func (n *Node) Scope() *Scope {
+	scope := &Scope{Kinds: n.Kinds}
+	if len(n.Queues) > 0 {
+		scope.Queues = n.Queues
+	}
+	return scope
+}
+
 // Beat is a node's sign of life.
 type Beat struct {
 	Node   NodeID

@@ -38,6 +38,7 @@ type Store interface {
 	Enqueuer
 	Reader
 	Operator
+	Governor
 	Worker
 	Keeper
 
@@ -55,8 +56,9 @@ type Enqueuer interface {
 	// RefuseDuplicate, or says ReplaceDuplicate and the holder is running,
 	// waiting or finished; under KeepDuplicate the job gets the holder's ID.
 	// Two jobs of one call with the same key count as duplicates of each other;
-	// under ReplaceDuplicate the second replaces the first. IDs ascend within a
-	// call, and are set only on success.
+	// under ReplaceDuplicate the second replaces the first. It fails with ErrLimit
+	// if a tenant would have more jobs pending than its MaxPending. IDs ascend
+	// within a call, and are set only on success.
 	Enqueue(ctx context.Context, jobs []*Job) error
 }
 
@@ -133,8 +135,9 @@ type Operator interface {
 	// Delete removes a job and all that is known of it. Running and waiting
 	// jobs conflict.
 	Delete(ctx context.Context, id int64) error
-	// Pause stops jobs of a queue or kind from being claimed: none is claimed
-	// after Pause has returned. Pausing twice is one pause.
+	// Pause stops jobs of a queue, a kind, or a tenant and its children from
+	// being claimed: none is claimed after Pause has returned. Pausing twice is
+	// one pause.
 	Pause(ctx context.Context, pause Pause) error
 	// Resume undoes Pause and wakes nodes. Resuming what is not paused is fine.
 	Resume(ctx context.Context, pause Pause) error
@@ -149,7 +152,7 @@ type Operator interface {
 	Resolve(ctx context.Context, answer Settlement) error
 }
 
-// Pause names what is paused: one queue or one kind.
+// Pause names what is paused: one queue, one kind or one tenant.
 type Pause struct {
 	Scope PauseScope
 	Name  string
@@ -160,8 +163,9 @@ type PauseScope string
 
 // The scopes of a pause.
 const (
-	PauseQueue PauseScope = "queue"
-	PauseKind  PauseScope = "kind"
+	PauseQueue  PauseScope = "queue"
+	PauseKind   PauseScope = "kind"
+	PauseTenant PauseScope = "tenant"
 )
 
 // Worker is what a node does with the jobs it runs.
@@ -178,8 +182,11 @@ type Worker interface {
 	Leave(ctx context.Context, node NodeID) error
 
 	// Claim leases ready jobs to a live node: the first by priority, StartBy
-	// and ID of those that are committed, unlocked, served by the scope and not
-	// paused. Each gets the next attempt number and a fence larger than any it
+	// and ID of those that are committed, unlocked, served by the scope, not
+	// paused and within their limits (see Governor). Tenants with fewer jobs than
+	// their MinRunning go first, as far as they are short of it. What limits
+	// leave to an earlier job, or to a tenant short of its minimum, is not taken
+	// if only other live nodes with free slots can run that. Each gets the next attempt number and a fence larger than any it
 	// had before. Crash suspects (see SoloAfter) are claimed only if the claim
 	// is Solo. A node without a live lease gets ErrLeaseLost.
 	Claim(ctx context.Context, claim Claim) ([]*Job, error)

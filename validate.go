@@ -30,25 +30,13 @@ func (j *Job) normalize() []FieldError {
 	if j.Key != "" && j.KeyScope == "" {
 		j.KeyScope = KeyLive
 	}
-	var bad []FieldError
-	refuse := func(field, format string, args ...any) {
-		bad = append(bad, FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
-	}
-	checkName := func(field, value string, limit int) {
-		switch {
-		case value == "":
-			refuse(field, "is empty; give it a name")
-		case len(value) > limit:
-			refuse(field, "has %d bytes; at most %d are kept", len(value), limit)
-		default:
-			checkText(refuse, field, value)
-		}
-	}
-	checkName("kind", j.Kind, MaxName)
-	checkName("queue", j.Queue, MaxName)
-	checkName("tenant", j.Tenant, MaxName)
+	var c complaints
+	refuse := c.refuse
+	c.checkName("kind", j.Kind, MaxName)
+	c.checkName("queue", j.Queue, MaxName)
+	c.checkName("tenant", j.Tenant, MaxName)
 	if j.Key != "" {
-		checkName("key", j.Key, MaxKey)
+		c.checkName("key", j.Key, MaxKey)
 	}
 	if len(j.Trace) > maxTrace {
 		refuse("trace", "has %d bytes; at most %d are kept", len(j.Trace), maxTrace)
@@ -83,7 +71,7 @@ func (j *Job) normalize() []FieldError {
 	oneOf(refuse, "on_crash", string(j.OnCrash), string(Revive), string(CancelOnCrash))
 	oneOf(refuse, "key_scope", string(j.KeyScope), string(KeyLive), string(KeyForever))
 	oneOf(refuse, "on_duplicate", string(j.OnDuplicate), string(RefuseDuplicate), string(KeepDuplicate), string(ReplaceDuplicate))
-	return bad
+	return c.fields
 }
 
 type refuser func(field, format string, args ...any)
@@ -126,17 +114,14 @@ func checkJSON(raw json.RawMessage) error {
 // NormalizeJobs fills in the defaults of jobs about to be stored, and
 // returns an *InvalidError that names every field that cannot be accepted.
 func NormalizeJobs(jobs []*Job) error {
-	var bad []FieldError
+	var c complaints
 	for i, j := range jobs {
 		for _, f := range j.normalize() {
 			if len(jobs) > 1 {
 				f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)
 			}
-			bad = append(bad, f)
+			c.fields = append(c.fields, f)
 		}
 	}
-	if len(bad) > 0 {
-		return &InvalidError{Fields: bad}
-	}
-	return nil
+	return c.err()
 }

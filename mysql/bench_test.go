@@ -53,6 +53,33 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
+// BenchmarkLimits shows what it costs that jobs count against the caps of their
+// tenants, and those and a global one, though none of them is reached.
+func BenchmarkLimits(b *testing.B) {
+	const lanes, batch = 20, 500
+	for _, caps := range []string{"none", "tenants", "tenants+global"} {
+		b.Run("caps="+caps, func(b *testing.B) {
+			bench := newBench(b, lanes)
+			if caps != "none" {
+				bench.capTenants(b, 100)
+			}
+			if caps == "tenants+global" {
+				if err := bench.store.SetLimit(context.Background(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: lanes * 100}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for n := 0; n < b.N; n += 1000 {
+				bench.enqueue(b, min(1000, b.N-n))
+			}
+			bench.measure(b, func(jobs int) {
+				for n := 0; n < jobs; {
+					n += bench.run(b, batch)
+				}
+			})
+		})
+	}
+}
+
 // BenchmarkSustained enqueues, claims and settles by turns.
 func BenchmarkSustained(b *testing.B) {
 	for _, batch := range []int{500, 50} {
@@ -112,6 +139,16 @@ func (s *bench) enqueue(b *testing.B, n int) {
 	}
 	if err := s.store.Enqueue(context.Background(), jobs); err != nil {
 		b.Fatal(err)
+	}
+}
+
+// capTenants gives every tenant a cap.
+func (s *bench) capTenants(b *testing.B, most int) {
+	b.Helper()
+	for i := range s.lanes {
+		if _, err := s.store.PutTenant(context.Background(), fairlead.Tenant{Name: fmt.Sprint("tenant ", i), MaxRunning: most}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -25,24 +25,27 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 		if err != nil {
 			return err
 		}
-		c := &claiming{txn: t, Claim: claim, rooms: newRooms(claim)}
-		if err := c.take(ctx, t.openLanes(claim.Scope, gate.pauses, c.rooms)); err != nil {
+		c := &claiming{txn: t, Claim: claim, rules: gate.rules, rooms: newRooms(claim)}
+		if err := c.take(ctx, c.servedLanes()); err != nil {
 			return err
 		}
-		jobs, err = c.lease(ctx, gate.now)
-		return err
+		c.lookAgain()
+		if jobs, err = c.lease(ctx, gate.now); err != nil {
+			return err
+		}
+		return c.keepQuotas(ctx)
 	})
 	return jobs, err
 }
 
 // gate is what a claim is told at its beginning.
 type gate struct {
-	now    int64
-	pauses *pauseSet
+	now   int64
+	rules *sqlstore.Rules
 }
 
-// openGate checks that the node lives and learns what is paused. What it learns
-// holds until the claim ends.
+// openGate checks that the node lives and learns what is paused and limited.
+// What it learns holds until the claim ends.
 func (t *txn) openGate(ctx context.Context, node fairlead.NodeID) (gate, error) {
 	var version, now int64
 	var lease sql.NullInt64
@@ -53,45 +56,16 @@ func (t *txn) openGate(ctx context.Context, node fairlead.NodeID) (gate, error) 
 	if !lease.Valid || lease.Int64 <= now {
 		return gate{}, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
 	}
-	pauses, err := t.pausesOf(ctx, version)
-	return gate{now: now, pauses: pauses}, err
+	rules, err := t.rulesOf(ctx, version)
+	return gate{now: now, rules: rules}, err
 }
 
-// pauseSet is what is paused, as of a version.
-type pauseSet struct {
-	version int64
-	set     map[fairlead.Pause]struct{}
-}
-
-func (p *pauseSet) holds(lane sqlstore.LaneKey) bool {
-	_, queue := p.set[fairlead.Pause{Scope: fairlead.PauseQueue, Name: lane.Queue}]
-	_, kind := p.set[fairlead.Pause{Scope: fairlead.PauseKind, Name: lane.Kind}]
-	return queue || kind
-}
-
-// pausesOf returns the pauses of a version that is locked.
-func (t *txn) pausesOf(ctx context.Context, version int64) (*pauseSet, error) {
-	if known := t.pauses.Load(); known != nil && known.version == version {
-		return known, nil
-	}
-	list, err := readPauses(ctx, t.tx, t.sql.Pauses)
-	if err != nil {
-		return nil, err
-	}
-	pauses := &pauseSet{version: version, set: make(map[fairlead.Pause]struct{}, len(list))}
-	for _, pause := range list {
-		pauses.set[pause] = struct{}{}
-	}
-	t.pauses.Store(pauses)
-	return pauses, nil
-}
-
-// openLanes are the lanes that a claim may take from.
-func (t *txn) openLanes(scope *fairlead.Scope, pauses *pauseSet, rooms *rooms) []sqlstore.Lane {
-	served := t.lanes.Served(scope)
+// servedLanes are the lanes that a claim may take from.
+func (c *claiming) servedLanes() []sqlstore.Lane {
+	served := c.lanes.Served(c.Scope)
 	lanes := make([]sqlstore.Lane, 0, len(served))
 	for _, lane := range served {
-		if rooms.of(lane.Kind) > 0 && !pauses.holds(lane.LaneKey) {
+		if c.rooms.of(lane.Kind) > 0 && !c.rules.Paused(lane.LaneKey) {
 			lanes = append(lanes, lane)
 		}
 	}
@@ -126,21 +100,29 @@ func (r *rooms) use(kind string) {
 	}
 }
 
-func (r *rooms) clone() *rooms {
-	return newRooms(fairlead.Claim{Max: r.left, Rooms: r.kinds})
-}
-
 // claiming is a claim while it is being done.
 type claiming struct {
 	*txn
 	fairlead.Claim
+	rules *sqlstore.Rules
 	rooms *rooms
 	taken []*taken
+
+	views map[int32]*laneView // of all lanes that were looked at
+	open  []*laneView         // those that may have more
+	avoid map[int64]struct{}  // jobs that were chosen before
+
+	quotas  map[int32]*claimedQuota // that the lanes are under
+	limited bool                    // whether they were locked, as far as needed
+	stale   bool                    // whether other claims used them after they were first read
+	missed  bool                    // whether lanes were left out that may have more
+	deltas  []int64                 // what was taken off the limits
 }
 
 // taken is a job whose row in ready is locked.
 type taken struct {
 	lane    int32
+	set     int32 // of quotas
 	turn    int16
 	startBy int64
 	job     *fairlead.Job
@@ -154,9 +136,9 @@ func (c *claiming) solo() string {
 }
 
 // lockFirst locks the first free jobs of a lane.
-func (c *claiming) lockFirst(ctx context.Context, lane sqlstore.Lane) error {
+func (c *claiming) lockFirst(ctx context.Context, lane int32, room int) error {
 	question := c.tx.StmtContext(ctx, c.claimLane) //nolint:sqlclosecheck // it ends with the transaction
-	answer, err := question.QueryContext(ctx, lane.ID, c.Solo, c.rooms.of(lane.Kind))
+	answer, err := question.QueryContext(ctx, lane, c.Solo, room)
 	if err != nil {
 		return err
 	}
@@ -189,6 +171,7 @@ func (c *claiming) note(row *sql.Rows) error {
 	t.job = &job
 	c.taken = append(c.taken, &t)
 	c.rooms.use(lane.Kind)
+	c.spend(t.lane)
 	return nil
 }
 
@@ -196,6 +179,10 @@ func (c *claiming) note(row *sql.Rows) error {
 func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error) {
 	if len(c.taken) == 0 {
 		return nil, nil
+	}
+	sets, err := c.setsByLane(ctx)
+	if err != nil {
+		return nil, err
 	}
 	fence, err := c.fence(ctx)
 	if err != nil {
@@ -209,10 +196,11 @@ func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error
 		job := t.job
 		job.State, job.Attempt, job.Solo = fairlead.Running, job.Attempt+1, c.Solo
 		job.Fence, job.Node, job.StartedAt = fence, c.Node, sqlstore.Time(now)
+		t.set = sets[t.lane]
 		jobs[i] = job
 	}
 	ranges, others := spansOf(c.taken)
-	moved, err := c.leaseSpans(ctx, ranges, fence, now)
+	moved, err := c.leaseSpans(ctx, ranges, fence, now, sets)
 	if err != nil {
 		return nil, err
 	}
@@ -221,11 +209,11 @@ func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error
 }
 
 // leaseSpans moves jobs with ids in a row, and tells how many.
-func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence, now int64) (moved int64, err error) {
+func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence, now int64, sets map[int32]int32) (moved int64, err error) {
 	for chunk := range slices.Chunk(ranges, chunkSpans) {
 		slots := []string{
 			"solo", c.solo(), "spans", strings.Join(chunk, " or "),
-			"fence_no", decimal(fence), "node_id", decimal(c.Node), "clock", decimal(now),
+			"fence_no", decimal(fence), "node_id", decimal(c.Node), "clock", decimal(now), "set", setByLane(sets),
 		}
 		leased, err := c.exec(ctx, fill(c.sql.LeaseSpans, slots...))
 		if err != nil {
@@ -245,7 +233,7 @@ func (c *claiming) leaseEach(ctx context.Context, others []*taken) (moved int64,
 	for _, t := range others {
 		job := t.job
 		ready.add().ints(int64(t.lane), int64(t.turn), t.startBy, job.ID).end()
-		running.add().ints(job.ID, job.Fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), sqlstore.Micros(job.StartedAt)).end()
+		running.add().ints(job.ID, job.Fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), sqlstore.Micros(job.StartedAt), int64(t.set)).end()
 	}
 	if moved, err = c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &ready); err != nil {
 		return 0, err

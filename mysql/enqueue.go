@@ -3,6 +3,7 @@ package mysql
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
@@ -16,6 +17,9 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
+	if err := s.pending.Check(ctx, jobs); err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
 	reserved, err := s.prepare(ctx, jobs)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // LockReadyAndStandStill does what a claim does up to its first locks, and
@@ -14,6 +15,6 @@ func (s *Store) LockReadyAndStandStill(ctx context.Context, scope *fairlead.Scop
 		return err
 	}
 	claim := fairlead.Claim{Max: 1, Scope: scope}
-	c := &claiming{txn: &txn{Store: s, tx: tx}, Claim: claim, rooms: newRooms(claim)}
+	c := &claiming{txn: &txn{Store: s, tx: tx}, Claim: claim, rules: sqlstore.NewRules(0, nil, nil, nil), rooms: newRooms(claim)}
 	return c.take(ctx, s.lanes.Served(scope))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
@@ -44,11 +45,10 @@ func TestHostileServer(t *testing.T) {
 	} {
 		mustExec(t, admin, "set global "+setting)
 	}
-	databases := 0
+	var databases atomic.Int32 // chapters run side by side
 	open := func(t *testing.T) *storetest.Harness {
 		t.Helper()
-		databases++
-		name := fmt.Sprintf("it's a \"test\" %d", databases)
+		name := fmt.Sprintf("it's a \"test\" %d", databases.Add(1))
 		mustExec(t, admin, "create database `"+name+"`")
 		address := fmt.Sprintf("mysql://root@%s/%s", server.Addr(), name)
 		return newHarness(t, address, mysql.Options{Prefix: "Other$_"}, hostile())

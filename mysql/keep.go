@@ -101,7 +101,7 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 		moved = 0
 		err = t.each(ctx, func(row *sql.Rows) error {
 			p := &placed{state: fairlead.Waiting}
-			if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt); err != nil {
+			if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set); err != nil {
 				return err
 			}
 			m.fail(p, fairlead.ReasonDeadline, "no answer came in time", true)

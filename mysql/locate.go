@@ -86,13 +86,13 @@ func (t *txn) lockRunning(ctx context.Context, p *placed) (bool, error) {
 	running := locked[p.id]
 	p.state = running.state
 	p.fence, p.node, p.attempt, p.failures, p.crashes = running.fence, running.node, running.attempt, running.failures, running.crashes
-	p.startedAt, p.wish, p.answer = running.startedAt, running.wish, running.answer
+	p.startedAt, p.set, p.wish, p.answer = running.startedAt, running.set, running.wish, running.answer
 	return true, nil
 }
 
 func (t *txn) lockWaiting(ctx context.Context, p *placed) (bool, error) {
 	p.state = fairlead.Waiting
-	return t.one(ctx, []any{&p.fence, &p.node, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.deadline}, t.sql.LockWaiting, p.id)
+	return t.one(ctx, []any{&p.fence, &p.node, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set, &p.deadline}, t.sql.LockWaiting, p.id)
 }
 
 func (t *txn) lockDone(ctx context.Context, p *placed) (bool, error) {
@@ -109,7 +109,7 @@ func (t *txn) running(ctx context.Context, statement string, ids []int64) (map[i
 	locked := make(map[int64]*placed, len(ids))
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
 		p := &placed{state: fairlead.Running}
-		if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.wish, &p.answer); err != nil {
+		if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set, &p.wish, &p.answer); err != nil {
 			return err
 		}
 		locked[p.id] = p

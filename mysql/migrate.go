@@ -134,13 +134,23 @@ func (m migrator) Apply(ctx context.Context, migration sqlstore.Migration, step 
 	return err
 }
 
+// errColumnExists is the server's answer to a column that is added again. Unlike
+// MariaDB, MySQL has no words for adding it only if it is not there.
+const errColumnExists = 1060
+
 // define changes a definition, standing back again and again while the table
-// is in use.
+// is in use. A column that is there already was added by a statement that was
+// run but not recorded.
 func (m migrator) define(ctx context.Context, statement string) error {
 	for {
 		_, err := m.conn.ExecContext(ctx, statement)
 		var answer *mysql.MySQLError
-		if !errors.As(err, &answer) || answer.Number != errLockWaitTimeout {
+		switch {
+		case !errors.As(err, &answer):
+			return err
+		case answer.Number == errColumnExists:
+			return nil
+		case answer.Number != errLockWaitTimeout:
 			return err
 		}
 		select {

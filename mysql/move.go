@@ -24,6 +24,7 @@ type placed struct {
 	fence, node                int64
 	attempt, failures, crashes int64
 	startedAt, deadline        int64
+	set                        int32          // of quotas, while running or waiting
 	wish, answer               sql.NullString // while running
 	reason                     fairlead.Reason
 	err                        string
@@ -40,12 +41,25 @@ type moves struct {
 
 	later, ready, waiting, done rows
 	attempts, memos             rows
-	freed                       []int64 // jobs that give back their keys
+	freed                       []int64       // jobs that give back their keys
+	slots                       map[int32]int // jobs that give back their slots, by set of quotas
 	news                        news
 }
 
-// leave takes the job out of its place.
+// leave takes the job out of its place. It counts against no limit any more.
 func (m *moves) leave(p *placed) {
+	m.exit(p)
+	if p.set == noSet {
+		return
+	}
+	if m.slots == nil {
+		m.slots = map[int32]int{}
+	}
+	m.slots[p.set]++
+}
+
+// exit takes the job out of its place.
+func (m *moves) exit(p *placed) {
 	switch p.state {
 	case fairlead.Scheduled:
 		m.fromLater = append(m.fromLater, p.id)
@@ -85,10 +99,10 @@ func solo(crashes int64) int64 {
 	return 0
 }
 
-// suspend moves the job to waiting.
+// suspend moves the job to waiting, where it counts against the same limits.
 func (m *moves) suspend(p *placed, deadline int64) {
-	m.leave(p)
-	m.waiting.add().ints(p.id, p.fence, p.node, int64(p.lane), p.attempt, p.failures, p.crashes, p.startedAt, deadline).end()
+	m.exit(p)
+	m.waiting.add().ints(p.id, p.fence, p.node, int64(p.lane), p.attempt, p.failures, p.crashes, p.startedAt, int64(p.set), deadline).end()
 }
 
 // end is how a job ends.
@@ -170,6 +184,9 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 	}
 	if err := t.freeKeys(ctx, m.freed, false); err != nil {
 		return fmt.Errorf("give back keys: %w", err)
+	}
+	if err := t.free(ctx, m.slots); err != nil {
+		return fmt.Errorf("give back slots: %w", err)
 	}
 	t.news.add(&m.news)
 	return nil

@@ -77,6 +77,7 @@ func open(url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
+	s.alarm = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
 	if err := sqlstore.LoadStatements(files, s.expand, &s.sql); err != nil {
 		return nil, err
 	}
@@ -85,6 +86,7 @@ func open(url string, options Options) (*Store, error) {
 	}
 	s.mouth, s.ear = newMouth(s), &ear{store: s}
 	s.ids = sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
+	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	s.query = sqlstore.Query{Expand: s.expand, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes}
 	if s.db, err = s.pool(config, options.MaxConns); err != nil {
 		return nil, err

@@ -160,24 +160,3 @@ func (t *txn) forget(ctx context.Context, ids []int64) error {
 	}
 	return nil
 }
-
-// Pause stops jobs of a queue or kind from being claimed.
-func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
-	return s.changePauses(ctx, "pause", s.sql.Pause, pause, false)
-}
-
-// Resume undoes Pause.
-func (s *Store) Resume(ctx context.Context, pause fairlead.Pause) error {
-	return s.changePauses(ctx, "resume", s.sql.Resume, pause, true)
-}
-
-func (s *Store) changePauses(ctx context.Context, verb, change string, pause fairlead.Pause, wakes bool) error {
-	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
-		if _, err := t.exec(ctx, t.sql.ChangePauses); err != nil {
-			return err
-		}
-		t.news.everybody = wakes
-		_, err := t.exec(ctx, change, string(pause.Scope), pause.Name)
-		return err
-	})
-}

@@ -49,7 +49,7 @@ func TestPlans(t *testing.T) {
 
 // lockingStatements are the statements that lock rows, for n jobs.
 func (s *Store) lockingStatements(n int) map[string]string {
-	keys, jsonKeys, held := rows{}, rows{json: true}, rows{json: true}
+	keys, jsonKeys, held, kept := rows{}, rows{json: true}, rows{json: true}, rows{json: true}
 	var names rows
 	var ids []int64
 	for i := range int64(n) {
@@ -57,6 +57,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		jsonKeys.add().ints(1, 0, 5, i).end()
 		held.add().str("tenant").str(fmt.Sprint("key", i)).int(i).end()
 		names.add().str("tenant").str(fmt.Sprint("key", i)).end()
+		kept.add().ints(i, 1).float(0.5).int(1).end()
 		ids = append(ids, i)
 	}
 	list := ""
@@ -78,13 +79,15 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),
 		"leave_ready":   fill(s.sql.LeaveReady, "solo", "0", "rows", string(jsonKeys.text)),
 		"leave_spans":   fill(s.sql.LeaveSpans, "solo", "0", "spans", ranges),
-		"lease_spans":   fill(s.sql.LeaseSpans, "fence_no", "1", "node_id", "1", "clock", "1", "solo", "0", "spans", ranges),
+		"lease_spans":   fill(s.sql.LeaseSpans, "fence_no", "1", "node_id", "1", "clock", "1", "set", "1", "solo", "0", "spans", ranges),
 		"lock_running":  fill(s.sql.LockRunning, "ids", list),
 		"lock_orphans":  fill(s.sql.LockOrphans, "ids", list),
 		"succeed":       fill(s.sql.Succeed, "clock", "1", "fence_no", "1", "among", condition),
+		"leave_unheld":  fill(s.sql.LeaveUnheld, "fence_no", "1", "among", condition),
 		"leave_fenced":  fill(s.sql.LeaveFenced, "fence_no", "1", "among", condition),
 		"leave_running": fill(s.sql.LeaveRunning, "among", condition),
 		"leave_later":   fill(s.sql.LeaveLater, "among", condition),
+		"leave_one":     marks(s.sql.LeaveReadyOne, "1", "0", "0", "5", "1"),
 		"leave_waiting": fill(s.sql.LeaveWaiting, "among", condition),
 		"leave_done":    fill(s.sql.LeaveDone, "among", condition),
 		"ended":         fill(s.sql.Ended, "ids", list, "fresh", "lock in share mode"),
@@ -112,6 +115,18 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"count_wish":    s.sql.CountWish,
 		"take_ids":      marks(s.sql.TakeIDs, "1000"),
 		"beat":          marks(s.sql.Beat, "1", "1", "1", "1"),
+		"change_rules":  s.sql.ChangeRules,
+		"lock_rules":    s.sql.LockRules,
+		"set_quota":     marks(s.sql.SetQuota, "1", "1", "1", "1", "1", "1", "1"),
+		"hold_running":  fill(s.sql.HoldRunning, "set", "1", "among", condition),
+		"hold_waiting":  fill(s.sql.HoldWaiting, "set", "1", "among", condition),
+		"quota_use":     fill(s.sql.QuotaUse, "ids", list),
+		"lock_quotas":   fill(s.sql.LockQuotas, "ids", list, "wait", skipLocked),
+		"await_quotas":  fill(s.sql.LockQuotas, "ids", list, "wait", waitForLock),
+		"deltas_of":     fill(s.sql.DeltasOf, "ids", list),
+		"forget_deltas": fill(s.sql.ForgetDeltas, "among", condition),
+		"keep_quotas":   fill(s.sql.KeepQuotas, "rows", string(kept.text)),
+		"held_by":       fill(s.sql.HeldBy, "fence_no", "1", "among", condition, "fresh", "lock in share mode"),
 	}
 }
 
@@ -119,15 +134,17 @@ func (s *Store) lockingStatements(n int) map[string]string {
 func grow(t *testing.T, s *Store, size int) {
 	t.Helper()
 	for table, row := range map[string]string{
-		"job":     "(id, lane, turn, start_by, not_before, created_at, flags) values (%[1]d, 1, 0, 5, 0, 5, 0)",
-		"ready":   "(lane, solo, turn, start_by, id, attempt, failures, crashes) values (1, 0, 0, 5, %[1]d, 0, 0, 0)",
-		"later":   "(id, lane, not_before, attempt, failures, crashes) values (%[1]d, 1, %[1]d, 0, 0, 0)",
-		"running": "(id, fence, node, lane, attempt, failures, crashes, started_at) values (%[1]d, 1, 1, 1, 0, 0, 0, 0)",
-		"waiting": "(id, fence, node, lane, attempt, failures, crashes, started_at, deadline) values (%[1]d, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
-		"done":    "(id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at) values (%[1]d, 1, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
-		"memo":    "(id) values (%[1]d)",
-		"jobkey":  "(tenant, job_key, id) values ('tenant', 'key%[1]d', %[1]d)",
-		"node":    "(name, info, idle, queued, joined_at, last_beat, lease_until, dead) values ('', '', 0, 0, 0, 0, 0, %[1]d * 0)",
+		"job":         "(id, lane, turn, start_by, not_before, created_at, flags) values (%[1]d, 1, 0, 5, 0, 5, 0)",
+		"ready":       "(lane, solo, turn, start_by, id, attempt, failures, crashes) values (1, 0, 0, 5, %[1]d, 0, 0, 0)",
+		"later":       "(id, lane, not_before, attempt, failures, crashes) values (%[1]d, 1, %[1]d, 0, 0, 0)",
+		"running":     "(id, fence, node, lane, attempt, failures, crashes, started_at) values (%[1]d, 1, 1, 1, 0, 0, 0, 0)",
+		"waiting":     "(id, fence, node, lane, attempt, failures, crashes, started_at, deadline) values (%[1]d, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
+		"done":        "(id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at) values (%[1]d, 1, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
+		"memo":        "(id) values (%[1]d)",
+		"jobkey":      "(tenant, job_key, id) values ('tenant', 'key%[1]d', %[1]d)",
+		"quota":       "(scope, name, cap, least, rate, burst, used, tokens, refilled_at) values ('tenant', 'name%[1]d', 1, 0, 0, 0, 0, 0, 0)",
+		"quota_delta": "(quota, n) values (%[1]d, 1)",
+		"node":        "(name, info, idle, queued, joined_at, last_beat, lease_until, dead) values ('', '', 0, 0, 0, 0, 0, %[1]d * 0)",
 	} {
 		name := s.expand(table)
 		for _, statement := range []string{"delete from " + name, "insert into " + name + " ", "analyze table " + name} {

@@ -123,8 +123,15 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var nodes []fairlead.Node
-	err := each(ctx, s.db, func(row *sql.Rows) error {
+	nodes, err := readNodes(ctx, s.db, s.sql.Nodes)
+	if err != nil {
+		return nil, fmt.Errorf("nodes: %w", err)
+	}
+	return nodes, nil
+}
+
+func readNodes(ctx context.Context, q querier, statement string) (nodes []fairlead.Node, err error) {
+	err = each(ctx, q, func(row *sql.Rows) error {
 		var (
 			n                   fairlead.Node
 			text                []byte
@@ -141,32 +148,6 @@ func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 		n.JoinedAt, n.LastBeat, n.Until = sqlstore.Time(joined), sqlstore.Time(last), sqlstore.Time(until)
 		nodes = append(nodes, n)
 		return nil
-	}, s.sql.Nodes)
-	if err != nil {
-		return nil, fmt.Errorf("nodes: %w", err)
-	}
-	return nodes, nil
-}
-
-// Pauses lists what is paused.
-func (s *Store) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
-	ctx, cancel := s.bound(ctx)
-	defer cancel()
-	pauses, err := readPauses(ctx, s.db, s.sql.Pauses)
-	if err != nil {
-		return nil, fmt.Errorf("pauses: %w", err)
-	}
-	return pauses, nil
-}
-
-func readPauses(ctx context.Context, q querier, statement string) (pauses []fairlead.Pause, err error) {
-	err = each(ctx, q, func(row *sql.Rows) error {
-		var p fairlead.Pause
-		if err := row.Scan(&p.Scope, &p.Name); err != nil {
-			return err
-		}
-		pauses = append(pauses, p)
-		return nil
 	}, statement)
-	return pauses, err
+	return nodes, err
 }

@@ -106,64 +106,113 @@ func TestClaimWaitsForPause(t *testing.T) {
 	}
 }
 
-// TestClaimersDoNotDeadlock lets 16 claimers loose on one lane and on many.
+// TestClaimersDoNotDeadlock lets 16 claimers loose on one lane and on many,
+// without limits and with some.
 func TestClaimersDoNotDeadlock(t *testing.T) {
 	for _, lanes := range []int{1, 8, 100} {
-		t.Run(fmt.Sprint(lanes, " lanes"), func(t *testing.T) {
-			const claimers, total = 16, 1200
-			address := testdb.MySQL(t)
-			store, other := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})
-			jobs := make([]*fairlead.Job, total)
-			for i := range jobs {
-				jobs[i] = &fairlead.Job{Kind: "a", Tenant: fmt.Sprint("tenant ", i%lanes)}
-			}
-			if err := fairlead.NewClient(store).Enqueue(t.Context(), jobs...); err != nil {
-				t.Fatal(err)
-			}
-			before := deadlocks(t, address)
-			var mu sync.Mutex
-			claimed := map[int64]int{}
-			var all sync.WaitGroup
-			for i := range claimers {
-				s := []*mysql.Store{store, other}[i%2]
-				claim := fairlead.Claim{Node: join(t, s), Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 7}
-				all.Go(func() {
-					for empty := 0; empty < 3; {
-						jobs, err := s.Claim(context.Background(), claim)
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						if len(jobs) == 0 {
-							empty++
-						}
-						settlements := make([]fairlead.Settlement, len(jobs))
-						mu.Lock()
-						for n, job := range jobs {
-							claimed[job.ID]++
-							settlements[n] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed, FreeKey: true}
-						}
-						mu.Unlock()
-						if _, err := s.Settle(context.Background(), settlements); err != nil {
-							t.Error(err)
-							return
-						}
-					}
-				})
-			}
-			all.Wait()
-			for id, n := range claimed {
-				if n != 1 {
-					t.Errorf("job %d was claimed %d times", id, n)
+		for _, limited := range []bool{false, true} {
+			t.Run(fmt.Sprint(lanes, " lanes, limited=", limited), func(t *testing.T) {
+				const claimers, total = 16, 1200
+				address := testdb.MySQL(t)
+				store, other := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})
+				if limited {
+					limitAll(t, store, lanes)
 				}
-			}
-			if len(claimed) != total {
-				t.Errorf("%d of %d jobs were claimed", len(claimed), total)
-			}
-			if n := deadlocks(t, address) - before; n > 0 {
-				t.Errorf("there were %d deadlocks", n)
-			}
-		})
+				jobs := make([]*fairlead.Job, total)
+				for i := range jobs {
+					jobs[i] = &fairlead.Job{Kind: "a", Tenant: fmt.Sprint("tenant ", i%lanes)}
+				}
+				if err := fairlead.NewClient(store).Enqueue(t.Context(), jobs...); err != nil {
+					t.Fatal(err)
+				}
+				before := deadlocks(t, address)
+				claimed := &claims{t: t, times: map[int64]int{}, want: total}
+				var all sync.WaitGroup
+				for i := range claimers {
+					s := []*mysql.Store{store, other}[i%2]
+					claim := fairlead.Claim{Node: join(t, s), Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 7}
+					all.Go(func() { claimed.run(s, claim) })
+				}
+				all.Wait()
+				for id, n := range claimed.times {
+					if n != 1 {
+						t.Errorf("job %d was claimed %d times", id, n)
+					}
+				}
+				if len(claimed.times) != total {
+					t.Errorf("%d of %d jobs were claimed", len(claimed.times), total)
+				}
+				if n := deadlocks(t, address) - before; n > 0 {
+					t.Errorf("there were %d deadlocks", n)
+				}
+			})
+		}
+	}
+}
+
+// limitAll puts jobs under limits of every scope.
+func limitAll(t *testing.T, store *mysql.Store, tenants int) {
+	t.Helper()
+	for _, limit := range []fairlead.Limit{
+		{Scope: fairlead.LimitGlobal, MaxRunning: 40},
+		{Scope: fairlead.LimitQueue, Name: fairlead.DefaultQueue, MaxRunning: 50},
+		{Scope: fairlead.LimitKind, Name: "a", MaxRunning: 60},
+	} {
+		if err := store.SetLimit(t.Context(), limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range tenants {
+		if _, err := store.PutTenant(t.Context(), fairlead.Tenant{Name: fmt.Sprint("tenant ", i), MaxRunning: 20}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// claims counts how often each job was claimed.
+type claims struct {
+	t     *testing.T
+	mu    sync.Mutex
+	times map[int64]int
+	want  int
+}
+
+// run claims and settles until all jobs were claimed, or none is left to be.
+func (c *claims) run(store *mysql.Store, claim fairlead.Claim) {
+	for vain := 0; vain < 1000 && !c.all(); {
+		jobs, err := store.Claim(context.Background(), claim)
+		if err != nil {
+			c.t.Error(err)
+			return
+		}
+		if len(jobs) == 0 {
+			vain++
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		c.count(jobs)
+		settlements := make([]fairlead.Settlement, len(jobs))
+		for n, job := range jobs {
+			settlements[n] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed, FreeKey: true}
+		}
+		if _, err := store.Settle(context.Background(), settlements); err != nil {
+			c.t.Error(err)
+			return
+		}
+	}
+}
+
+func (c *claims) all() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.times) >= c.want
+}
+
+func (c *claims) count(jobs []*fairlead.Job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, job := range jobs {
+		c.times[job.ID]++
 	}
 }
 

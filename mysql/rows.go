@@ -78,6 +78,12 @@ func (r *rows) ints(values ...int64) *rows {
 	return r
 }
 
+func (r *rows) float(v float64) *rows {
+	r.comma()
+	r.text = strconv.AppendFloat(r.text, v, 'g', -1, 64)
+	return r
+}
+
 // blob adds bytes; none are null.
 func (r *rows) blob(v []byte) *rows {
 	r.comma()

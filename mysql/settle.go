@@ -150,7 +150,7 @@ func (t *txn) succeed(ctx context.Context, w *settling, fence int64, positions [
 	if err != nil {
 		return err
 	}
-	left, err := t.execIDs(ctx, fill(t.sql.LeaveFenced, "fence_no", decimal(fence)), ids)
+	left, err := t.leaveFenced(ctx, fence, ids, ended)
 	if err != nil {
 		return err
 	}
@@ -161,6 +161,36 @@ func (t *txn) succeed(ctx context.Context, w *settling, fence int64, positions [
 		return nil
 	}
 	return t.compareEnds(ctx, w, positions)
+}
+
+// leaveFenced takes jobs of one fence out of running that have ended, and tells
+// how many. Those that count against limits give their slots back; if there are
+// no limits, as far as is known, the others go first and are mostly all.
+func (t *txn) leaveFenced(ctx context.Context, fence int64, ids []int64, ended int64) (left int64, err error) {
+	if rules := t.rules.Load(); rules == nil || len(rules.Quotas) == 0 {
+		left, err = t.execIDs(ctx, fill(t.sql.LeaveUnheld, "fence_no", decimal(fence)), ids)
+		if err != nil || left == ended {
+			return left, err
+		}
+	}
+	slots := map[int32]int{}
+	for chunk := range slices.Chunk(ids, chunkIDs) {
+		err := t.each(ctx, func(row *sql.Rows) error {
+			var set int32
+			var jobs int
+			err := row.Scan(&set, &jobs)
+			slots[set] += jobs
+			return err
+		}, naming(fill(t.sql.HeldBy, "fence_no", decimal(fence), "fresh", t.fresh()), chunk))
+		if err != nil {
+			return 0, err
+		}
+	}
+	if err := t.free(ctx, slots); err != nil {
+		return 0, err
+	}
+	more, err := t.execIDs(ctx, fill(t.sql.LeaveFenced, "fence_no", decimal(fence)), ids)
+	return left + more, err
 }
 
 // settleEach locks the rows of running jobs and moves them. It tells how many

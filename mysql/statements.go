@@ -4,7 +4,8 @@ package mysql
 // sql/*.sql. The slots that are filled with every call still stand in them.
 type statements struct {
 	ClaimGate   string `sql:"claim_gate"`
-	Pauses      string `sql:"pauses"`
+	Ahead       string `sql:"ahead"`
+	Bounds      string `sql:"bounds"`
 	BusyLanes   string `sql:"busy_lanes"`
 	LaneHeads   string `sql:"lane_heads"`
 	ClaimLane   string `sql:"claim_lane"`
@@ -73,9 +74,36 @@ type statements struct {
 	CountWish     string `sql:"count_wish"`
 	Answer        string `sql:"answer"`
 	Recorded      string `sql:"recorded"`
-	ChangePauses  string `sql:"change_pauses"`
-	Pause         string `sql:"pause"`
-	Resume        string `sql:"resume"`
+
+	ChangeRules    string `sql:"change_rules"`
+	LockRules      string `sql:"lock_rules"`
+	Pauses         string `sql:"pauses"`
+	Pause          string `sql:"pause"`
+	Resume         string `sql:"resume"`
+	Tenants        string `sql:"tenants"`
+	TenantVersion  string `sql:"tenant_version"`
+	PutTenant      string `sql:"put_tenant"`
+	DeleteTenant   string `sql:"delete_tenant"`
+	Parents        string `sql:"parents"`
+	Quotas         string `sql:"quotas"`
+	AddQuota       string `sql:"add_quota"`
+	SetQuota       string `sql:"set_quota"`
+	LockAllRunning string `sql:"lock_all_running"`
+	LockAllWaiting string `sql:"lock_all_waiting"`
+	HoldRunning    string `sql:"hold_running"`
+	HoldWaiting    string `sql:"hold_waiting"`
+	DropDeltas     string `sql:"drop_deltas"`
+
+	QuotaUse     string `sql:"quota_use"`
+	LockQuotas   string `sql:"lock_quotas"`
+	DeltasOf     string `sql:"deltas_of"`
+	ForgetDeltas string `sql:"forget_deltas"`
+	KeepQuotas   string `sql:"keep_quotas"`
+	AddDeltas    string `sql:"add_deltas"`
+	HeldBy       string `sql:"held_by"`
+	SetsNamed    string `sql:"sets_named"`
+	SetNumbered  string `sql:"set_numbered"`
+	AddSets      string `sql:"add_sets"`
 
 	Attempts string `sql:"attempts"`
 
@@ -91,6 +119,7 @@ type statements struct {
 
 	LockRunning   string `sql:"lock_running"`
 	Succeed       string `sql:"succeed"`
+	LeaveUnheld   string `sql:"leave_unheld"`
 	LeaveFenced   string `sql:"leave_fenced"`
 	LeaveRunning  string `sql:"leave_running"`
 	Ended         string `sql:"ended"`

@@ -12,6 +12,16 @@
 // housekeeping, so that these never wait. Deadlocks and lock timeouts are
 // retried as a whole.
 //
+// # Limits
+//
+// A claim locks the limits of the lanes that it takes from and writes their
+// use. Whoever moves a job on only inserts what it gives back, and never waits
+// for a claim. A running job carries the set of limits that it counts against,
+// so that it gives back what it took. If other limits hold for it from now on
+// (one is set where there was none, or removed, or a tenant changes its parent),
+// it is moved to another set. That waits for transactions of callers that have
+// settled jobs and are still open, and claims wait for it.
+//
 // # What it needs of the server
 //
 // The rights to create, alter and use tables and a view in the database, and a
@@ -108,19 +118,23 @@ type Store struct {
 	// often, and parsing and planning them costs more than running them.
 	claimGate, claimLane *sql.Stmt
 
-	ids   sqlstore.IDs
-	lanes *sqlstore.Lanes
-	query sqlstore.Query
-	hub   *sqlstore.Hub
-	mouth *mouth
-	ear   *ear
+	ids sqlstore.IDs
+
+	pending *sqlstore.Pending
+	lanes   *sqlstore.Lanes
+	query   sqlstore.Query
+	hub     *sqlstore.Hub
+	alarm   *sqlstore.Alarm // wakes nodes when it is worth to claim again
+	mouth   *mouth
+	ear     *ear
 
 	refreshing sync.Mutex   // held while new lanes are read
 	laneFloor  int32        // no new lane has a smaller id
 	laneNewest int32        // seen when laneFloor was raised
 	laneRaised time.Time    // when that was
 	refreshed  atomic.Int64 // when that was
-	pauses     atomic.Pointer[pauseSet]
+	rules      atomic.Pointer[sqlstore.Rules]
+	sets       holdSets
 	wishes     wishCache
 }
 
@@ -161,7 +175,7 @@ func (o Options) withDefaults() (Options, error) {
 // database, as a caller's transaction may be in another one.
 func (s *Store) expand(name string) string {
 	switch name {
-	case "rows", "ids", "among", "spans", "lane_id", "solo", "limit", "fence_no", "node_id", "clock", "fresh", "mark":
+	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "named", "fresh", "mark":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now
@@ -184,6 +198,7 @@ func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc)
 // Close ends all connections.
 func (s *Store) Close() error {
 	var err error
+	s.alarm.Stop()
 	s.ear.close()
 	s.mouth.close()
 	for _, statement := range []*sql.Stmt{s.claimGate, s.claimLane} {

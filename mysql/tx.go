@@ -30,6 +30,9 @@ func (c *callersTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	ctx, cancel := c.txn.bound(ctx)
 	defer cancel()
+	if err := c.txn.pending.Check(ctx, jobs); err != nil {
+		return fmt.Errorf("enqueue in a transaction: %w", err)
+	}
 	ids, err := c.txn.prepare(ctx, jobs)
 	if err != nil {
 		return fmt.Errorf("enqueue in a transaction: %w", err)

@@ -19,6 +19,9 @@ func TestTxHoldsUpNobody(t *testing.T) {
 		t.Run(level.String(), func(t *testing.T) {
 			address := testdb.MySQL(t)
 			store := openStore(t, address, mysql.Options{})
+			if err := store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 6}); err != nil {
+				t.Fatal(err)
+			}
 			soon := time.Now().Add(time.Hour)
 			enqueue(t, store, &fairlead.Job{Kind: "a", Key: "ready"})
 			enqueue(t, store, &fairlead.Job{Kind: "a", Key: "scheduled", NotBefore: soon})
@@ -67,6 +70,9 @@ func TestTxHoldsUpNobody(t *testing.T) {
 			}
 			if len(jobs) != 4 {
 				t.Errorf("%d jobs were claimed, want the 4 that are free", len(jobs))
+			}
+			if more, err := store.Claim(ctx, fairlead.Claim{Node: join(t, store), Scope: &fairlead.Scope{Kinds: []string{"d"}}, Max: 1}); err != nil || len(more) != 0 {
+				t.Fatalf("claimed %v, %v beyond the cap: what is settled counts until the commit", more, err)
 			}
 			for i, move := range []fairlead.Move{fairlead.Succeed, fairlead.Again, fairlead.Wait, fairlead.GiveUp} {
 				settlement := fairlead.Settlement{ID: jobs[i].ID, Fence: jobs[i].Fence, Move: move, After: time.Minute, FreeKey: true}

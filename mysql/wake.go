@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -13,6 +14,15 @@ type news struct {
 	later     bool
 	cancel    bool
 	everybody bool
+	again     time.Duration // after which this process looks again; zero: not by itself
+}
+
+// await tells when it is worth to look again; not positive: there is nothing to
+// wait for.
+func (n *news) await(d time.Duration) {
+	if d > 0 && (n.again == 0 || d < n.again) {
+		n.again = d
+	}
 }
 
 func (n *news) addWork(lane int32) {
@@ -29,6 +39,7 @@ func (n *news) add(more *news) {
 	n.later = n.later || more.later
 	n.cancel = n.cancel || more.cancel
 	n.everybody = n.everybody || more.everybody
+	n.await(more.again)
 }
 
 func (n *news) none() bool { return len(n.work) == 0 && !n.later && !n.cancel && !n.everybody }
@@ -46,6 +57,9 @@ func (s *Store) wakeHere(n *news) {
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
 		s.hub.Work(s.laneKeys(n.work))
+	}
+	if n.again > 0 {
+		s.alarm.In(n.again)
 	}
 	if n.later {
 		s.hub.Later()

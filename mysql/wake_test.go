@@ -39,6 +39,32 @@ func TestProcessesWakeEachOther(t *testing.T) {
 	}
 }
 
+// A rate lets the next job start by the clock, so that nobody would tell of it.
+func TestWokenForTheNextToken(t *testing.T) {
+	store := openFor(t, testdb.MySQL(t))
+	if err := store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, Rate: 4, Burst: 1}); err != nil {
+		t.Fatal(err)
+	}
+	enqueue(t, store, &fairlead.Job{Kind: "k"})
+	enqueue(t, store, &fairlead.Job{Kind: "k", Tenant: "other"})
+	scope := &fairlead.Scope{Kinds: []string{"k"}}
+	wakes := make(chan fairlead.Wake, 100)
+	go func() { _ = store.Listen(t.Context(), scope, func(w fairlead.Wake) { wakes <- w }) }()
+	for range 3 { // what was missed before
+		next(t, wakes)
+	}
+	claim := fairlead.Claim{Node: join(t, store), Scope: scope, Max: 2}
+	for i := range 2 {
+		if i > 0 && next(t, wakes) != fairlead.WakeWork {
+			t.Error("woken for something else than work")
+		}
+		jobs, err := store.Claim(t.Context(), claim)
+		if err != nil || len(jobs) != 1 {
+			t.Fatalf("claimed %v, %v, want the one job there is a token for", jobs, err)
+		}
+	}
+}
+
 func openFor(t *testing.T, url string) *mysql.Store {
 	t.Helper()
 	store, err := mysql.Open(t.Context(), url)

@@ -74,6 +74,23 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
+// Caps that never bind, against none: what counting costs.
+func BenchmarkDrainLimited(b *testing.B) {
+	for _, limit := range []int{0, 100} {
+		b.Run(fmt.Sprintf("cap=%d", limit), func(b *testing.B) {
+			const tenants, size = 20, 500
+			bench := newBench(b)
+			for i := range tenants {
+				if _, err := bench.store.PutTenant(b.Context(), fairlead.Tenant{Name: fmt.Sprint("tenant ", i), MaxRunning: limit}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			bench.fill(b.N, tenants)
+			bench.measure(func() { bench.drain(size) })
+		})
+	}
+}
+
 func BenchmarkDrainBesideLongTransaction(b *testing.B) {
 	bench := newBench(b)
 	bench.fill(b.N, 1)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// claimTries bounds how often one Claim looks again: because the pauses were
+// claimTries bounds how often one Claim looks again: because the rules were
 // not those it knew, or because what it had chosen was locked by others.
 const claimTries = 5
 
@@ -25,7 +24,7 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	if err := s.refreshLanes(ctx, laneStaleness); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	c := claiming{Store: s, claim: claim, lanes: s.lanes.Served(claim.Scope), left: claim.Max}
+	c := claiming{Store: s, claim: claim, lanes: s.lanes.Served(claim.Scope), left: claim.Max, locked: map[int64]bool{}}
 	for try, more := 0, true; more && try < claimTries; try++ {
 		var err error
 		if more, err = c.next(ctx); err != nil {
@@ -51,20 +50,29 @@ type claiming struct {
 	left    int             // how many to claim yet
 	jobs    []*fairlead.Job // claimed so far
 	laneIDs []int32         // theirs, in step
+
+	patient bool           // waits for tenants that other claims are busy with
+	locked  map[int64]bool // jobs under limits that others were seen to have locked
 }
 
 // next claims once. It reports whether there may be more to be had at once.
 func (c *claiming) next(ctx context.Context) (more bool, err error) {
-	paused := c.pauses.load()
-	open := c.openLanes(paused)
+	known, err := c.knownRules(ctx)
+	if err != nil {
+		return false, err
+	}
+	open := c.openLanes(known)
+	if slices.ContainsFunc(open, openLane.limited) {
+		return c.claimLimited(ctx, known, open)
+	}
 	before, asked, begun := len(c.jobs), c.left, time.Now()
 	if len(open) == 1 && len(open[0].outset.marks) <= 1 {
-		err = c.claimLane(ctx, paused, open[0])
+		err = c.claimLane(ctx, known, open[0])
 		asked = open[0].room
 	}
 	// A lane with a mark may still have jobs of higher priority.
 	if err == nil && len(c.jobs) == before && (len(open) > 1 || len(open) == 1 && !open[0].outset.whole()) {
-		more, err = c.claimMerged(ctx, paused, open)
+		more, err = c.claimMerged(ctx, known, open)
 	}
 	if err != nil {
 		return false, err
@@ -74,7 +82,7 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if got > 0 {
 		return more && c.left > 0, nil
 	}
-	changed, err := c.checkStanding(ctx, paused)
+	changed, err := c.checkStanding(ctx, known)
 	return (changed || more) && c.left > 0, err
 }
 
@@ -83,17 +91,20 @@ type openLane struct {
 	id     int32
 	kind   string
 	room   int
+	hold   *hold // nil: nothing
 	outset outset
 }
 
+func (l openLane) limited() bool { return l.hold != nil }
+
 // openLanes lists the served lanes that are not paused and have room.
-func (c *claiming) openLanes(paused *pauseSet) []openLane {
+func (c *claiming) openLanes(known *rules) []openLane {
 	open, now := make([]openLane, 0, len(c.lanes)), time.Now()
 	for _, lane := range c.lanes {
 		room := c.room(lane.Kind)
-		if room > 0 && !paused.covers(lane.LaneKey) {
+		if room > 0 && !known.Paused(lane.LaneKey) {
 			outset := c.marks.begin(markedLane{lane.ID, c.claim.Solo}, now)
-			open = append(open, openLane{id: lane.ID, kind: lane.Kind, room: room, outset: outset})
+			open = append(open, openLane{id: lane.ID, kind: lane.Kind, room: room, hold: known.hold(lane), outset: outset})
 		}
 	}
 	return open
@@ -114,34 +125,41 @@ func (c *claiming) room(kind string) int {
 }
 
 // claimLane claims from one lane, where nothing needs to be merged.
-func (c *claiming) claimLane(ctx context.Context, paused *pauseSet, lane openLane) error {
+func (c *claiming) claimLane(ctx context.Context, known *rules, lane openLane) error {
 	from := front
 	if !lane.outset.whole() {
 		from = lane.outset.marks[0]
 	}
-	args := append(c.commonArgs(paused, lane.room), lane.id, from.turn, from.startBy, from.id, c.laneLock)
+	args := append(c.commonArgs(known, lane.room), lane.id, from.turn, from.startBy, from.id, c.laneLock)
 	return c.lease(ctx, call{sql: c.sql.Claim, args: args, each: c.reader(0)})
 }
 
-func (c *claiming) commonArgs(paused *pauseSet, limit int) []any {
-	solo := int16(0)
-	if c.claim.Solo {
-		solo = 1
-	}
-	return []any{limit, solo, int64(c.claim.Node), paused.list}
+func (c *claiming) commonArgs(known *rules, limit int) []any {
+	return []any{limit, c.solo(), int64(c.claim.Node), known.Version}
 }
 
-// lease runs the statement of a claim between Pause and Pause.
+// solo is ready.solo of the jobs to be claimed.
+func (c *claiming) solo() int16 {
+	if c.claim.Solo {
+		return 1
+	}
+	return 0
+}
+
+// lease runs the statement of a claim between changes of the rules.
 func (c *claiming) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
-	claim.restart = func() { c.jobs, c.laneIDs = c.jobs[:before], c.laneIDs[:before] }
-	err := c.runPlain(ctx, call{sql: c.sql.Pin + c.sql.SharePauses, args: []any{c.pauseLock}}, claim)
+	claim.restart = func() { c.forget(before) }
+	err := c.runPlain(ctx, call{sql: c.sql.Pin + c.sql.ShareRules, args: []any{c.rulesLock}}, claim)
 	if err != nil {
 		claim.restart()
 	}
 	c.left -= len(c.jobs) - before
 	return err
 }
+
+// forget drops the jobs of a try that was undone.
+func (c *claiming) forget(before int) { c.jobs, c.laneIDs = c.jobs[:before], c.laneIDs[:before] }
 
 // reader makes a function that adds rows of a claim statement to the jobs,
 // skipping the first columns.
@@ -180,46 +198,5 @@ func (c *claiming) reader(skip int) func(sqlstore.Scanner) error {
 		}
 		c.jobs, c.laneIDs = append(c.jobs, job), append(c.laneIDs, lane)
 		return sqlstore.SetPolicy(job, flags, policy)
-	}
-}
-
-// noteHauls moves the marks of the lanes on, after a claim that asked for so
-// many jobs, and may have left more even if it got fewer.
-func (c *claiming) noteHauls(open []openLane, before, asked int, more bool, cost time.Duration) {
-	left := more || len(c.jobs)-before == asked
-	hauls, ofKind, reached := map[int32]haul{}, map[string]int{}, front
-	for i, job := range c.jobs[before:] {
-		at := position{int16(-job.Priority), sqlstore.Micros(job.StartBy), job.ID}
-		if at.compare(reached) > 0 {
-			reached = at
-		}
-		// Jobs enqueued from now on stand after the claim's own time, but not
-		// after a StartBy that is yet to come.
-		if claimedAt := sqlstore.Micros(job.StartedAt); at.startBy > claimedAt {
-			at.startBy, at.id = claimedAt, math.MinInt64
-		}
-		lane := c.laneIDs[before+i]
-		h, ok := hauls[lane]
-		if !ok {
-			h = haul{last: map[int16]position{}, count: map[int16]int{}}
-			hauls[lane] = h
-		}
-		if last, seen := h.last[at.turn]; !seen || at.compare(last) > 0 {
-			h.last[at.turn] = at
-		}
-		h.count[at.turn]++
-		ofKind[job.Kind]++
-	}
-	now := time.Now()
-	for _, lane := range open {
-		h := hauls[lane.id]
-		h.cost, h.complete, h.reached = cost, true, reached
-		switch {
-		case ofKind[lane.kind] >= lane.room && lane.room < asked:
-			h.complete, h.reached = false, front // what has no room was passed over
-		case left:
-			h.complete = false
-		}
-		c.marks.note(lane.outset, h, now)
 	}
 }

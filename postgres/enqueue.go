@@ -17,6 +17,9 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
+	if err := s.pending.Check(ctx, jobs); err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
 	fresh, err := s.number(ctx, jobs)
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)

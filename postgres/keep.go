@@ -46,13 +46,15 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 		return fairlead.Reaped{}, fmt.Errorf("reap: mark dead nodes: %w", err)
 	}
 	var lanes []int32
+	freed := false
 	err = s.run(ctx, call{sql: s.sql.Reap, args: []any{reap.Limit, reap.MaxCrashes}, each: func(row sqlstore.Scanner) error {
 		var lane int32
 		var fate string
-		var count int
-		if err := row.Scan(&lane, &fate, &count); err != nil {
+		var count, slots int
+		if err := row.Scan(&lane, &fate, &count, &slots); err != nil {
 			return err
 		}
+		freed = freed || slots > 0
 		switch fate {
 		case "ready":
 			lanes, reaped.Jobs = append(lanes, lane), reaped.Jobs+count
@@ -66,16 +68,22 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	if err != nil {
 		return fairlead.Reaped{}, fmt.Errorf("reap: %w", err)
 	}
+	if freed {
+		s.waker.freed()
+	}
 	s.waker.work(lanes...)
 	return reaped, nil
 }
 
 // Expire fails waiting jobs whose deadline has passed.
 func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
-	expired := 0
-	err := s.run(ctx, call{sql: s.sql.Expire, args: []any{limit}, each: func(row sqlstore.Scanner) error { return row.Scan(&expired) }})
+	expired, freed := 0, 0
+	err := s.run(ctx, call{sql: s.sql.Expire, args: []any{limit}, each: func(row sqlstore.Scanner) error { return row.Scan(&expired, &freed) }})
 	if err != nil {
 		return 0, fmt.Errorf("expire: %w", err)
+	}
+	if freed > 0 {
+		s.waker.freed()
 	}
 	return expired, nil
 }

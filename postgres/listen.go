@@ -150,13 +150,16 @@ func (e *ear) pass(n news) {
 	}
 	if n.all {
 		e.store.marks.rewindAll()
-		e.hub.Work(nil)
-	} else if len(n.lanes) > 0 {
-		for lane, before := range n.lanes {
-			if before {
-				e.store.marks.rewind(lane)
-			}
+	}
+	for lane, before := range n.lanes {
+		if before {
+			e.store.marks.rewind(lane)
 		}
+	}
+	switch {
+	case n.all || n.freed:
+		e.hub.Work(nil)
+	case len(n.lanes) > 0:
 		e.hub.Work(laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)))
 	}
 }

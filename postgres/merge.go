@@ -34,22 +34,28 @@ type span struct {
 
 // claimMerged claims from several spans in their common order. It reports
 // whether it may have left something that it could have claimed.
-func (c *claiming) claimMerged(ctx context.Context, paused *pauseSet, open []openLane) (more bool, err error) {
+func (c *claiming) claimMerged(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
 	slack := int(c.merges.slack.Load())
 	choose := c.left + slack
 	spans, rooms, shared := c.spans(open, choose)
-	chosen, err := c.claimSpans(ctx, paused, spans, rooms, shared, choose)
+	chosen, err := c.claimSpans(ctx, known, spans, rooms, shared, choose)
 	if err != nil {
 		return false, err
 	}
 	crowded := c.left > 0 && chosen == choose
+	c.merges.note(crowded, slack, choose)
+	return crowded || shared && chosen > 0, nil
+}
+
+// note adapts the slack after a claim that chose from so many jobs, of which
+// others had locked too many or not.
+func (m *mergeState) note(crowded bool, slack, choose int) {
 	switch {
 	case crowded:
-		c.merges.slack.Store(int64(min(2*slack+choose, mostSlack)))
+		m.slack.Store(int64(min(2*slack+choose, mostSlack)))
 	case slack > 0:
-		c.merges.slack.CompareAndSwap(int64(slack), int64(slack*7/8))
+		m.slack.CompareAndSwap(int64(slack), int64(slack*7/8))
 	}
-	return crowded || shared && chosen > 0, nil
 }
 
 // spans are the parts of lanes to look at. Those that share a room which may
@@ -91,9 +97,9 @@ func (o outset) spans() []span {
 
 // claimSpans claims the first jobs of all spans and tells how many were there
 // to choose from.
-func (c *claiming) claimSpans(ctx context.Context, paused *pauseSet, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
+func (c *claiming) claimSpans(ctx context.Context, known *rules, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
 	look := 2*choose/len(spans) + 2 // most spans hold no more than that of what is taken
-	args := append(append(c.commonArgs(paused, c.left), spanArgs(spans)...), look, choose)
+	args := append(append(c.commonArgs(known, c.left), spanArgs(spans)...), look, choose)
 	text := c.merges.plain
 	if shared {
 		text, args = c.merges.byRoom, append(args, rooms)

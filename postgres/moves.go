@@ -45,9 +45,9 @@ func (t *settling) succeedCalls(positions []int, count *int) []call {
 	calls := make([]call, 0, len(byFence))
 	for fence, ids := range byFence {
 		calls = append(calls, call{sql: t.sql.Succeed, args: []any{fence, ids}, each: func(row sqlstore.Scanner) error {
-			moved := 0
-			err := row.Scan(&moved)
-			*count += moved
+			moved, freed := 0, 0
+			err := row.Scan(&moved, &freed)
+			*count, t.freed = *count+moved, t.freed || freed > 0
 			return err
 		}})
 	}
@@ -79,9 +79,9 @@ func (t *settling) finishCall(positions []int) call {
 		sql: t.sql.Finish, args: []any{ids, fences, outcomes, reasons, errs, outputs, memos, progress, freeKey},
 		each: func(row sqlstore.Scanner) error {
 			var id int64
-			var cancelled bool
-			err := row.Scan(&id, &cancelled)
-			t.moved[id] = cancelled
+			var cancelled, freed bool
+			err := row.Scan(&id, &cancelled, &freed)
+			t.moved[id], t.freed = cancelled, t.freed || freed
 			return err
 		},
 	}
@@ -105,9 +105,9 @@ func (t *settling) releaseCall(positions []int) call {
 		each: func(row sqlstore.Scanner) error {
 			var id int64
 			var lane int32
-			var cancelled, due bool
-			err := row.Scan(&id, &lane, &cancelled, &due)
-			t.moved[id] = cancelled
+			var cancelled, due, freed bool
+			err := row.Scan(&id, &lane, &cancelled, &due, &freed)
+			t.moved[id], t.freed = cancelled, t.freed || freed
 			switch {
 			case cancelled:
 			case due:
@@ -132,9 +132,9 @@ func (t *settling) awaitCall(positions []int) call {
 		sql: t.sql.Await, args: []any{ids, fences, after, memos, progress},
 		each: func(row sqlstore.Scanner) error {
 			var id int64
-			var cancelled bool
-			err := row.Scan(&id, &cancelled)
-			t.moved[id] = cancelled
+			var cancelled, freed bool
+			err := row.Scan(&id, &cancelled, &freed)
+			t.moved[id], t.freed = cancelled, t.freed || freed
 			return err
 		},
 	}

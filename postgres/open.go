@@ -74,13 +74,14 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	if err := sqlstore.LoadStatements(files, expand, &s.sql); err != nil {
 		return err
 	}
+	s.sql.fillIn()
 	var err error
 	if s.migrations, err = sqlstore.LoadMigrations(files, expand); err != nil {
 		return err
 	}
 	s.begin = fmt.Sprintf("begin isolation level read committed; set local idle_in_transaction_session_timeout = %d; %s",
 		s.options.IdleLimit.Milliseconds(), s.sql.Pin)
-	s.pauseLock = lockKey(s.schema, s.options.Prefix, "pause")
+	s.rulesLock = lockKey(s.schema, s.options.Prefix, "rules")
 	s.laneLock = int32(lockKey(s.schema, s.options.Prefix, "lane"))
 	s.lanes.Lanes = sqlstore.NewLanes()
 	s.query = &sqlstore.Query{
@@ -90,12 +91,14 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 		Lanes:  s.lanes.Lanes,
 	}
 	s.ids = &sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
+	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	if err := s.checkSchema(ctx); err != nil {
 		return err
 	}
 	channel := fmt.Sprintf("%swake_%x", s.options.Prefix, uint32(lockKey(s.schema, s.options.Prefix, "wake")))
 	hub := sqlstore.NewHub()
 	s.merges.prepare(&s.sql)
+	s.tokens = sqlstore.NewAlarm(func() { hub.Work(nil) })
 	s.waker = newWaker(s, hub, channel)
 	s.ear = newEar(s, hub, channel, s.listenURL(url))
 	return nil

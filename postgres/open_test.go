@@ -82,7 +82,7 @@ func TestStoresOfOneDatabaseAreStrangers(t *testing.T) {
 	if tally, err := two.Tally(t.Context(), fairlead.Filter{}); err != nil || len(tally) != 0 {
 		t.Fatalf("the other store has %v, %v", tally, err)
 	}
-	if one.pauseLock == two.pauseLock || one.waker.channel == two.waker.channel {
+	if one.rulesLock == two.rulesLock || one.waker.channel == two.waker.channel {
 		t.Fatal("they share a lock or a channel")
 	}
 }
@@ -102,7 +102,7 @@ func TestTrap35MigratingBehindALongTransactionDoesNotStopBeats(t *testing.T) {
 		t.Fatal(err)
 	}
 	newer := open(t, at, Options{})
-	newer.migrations = append(newer.migrations, sqlstore.Migration{Version: 2, Name: "more", Steps: []string{"alter table fairlead_node add column more integer"}})
+	newer.migrations = append(newer.migrations, sqlstore.Migration{Version: len(newer.migrations) + 1, Name: "more", Steps: []string{"alter table fairlead_node add column more integer"}})
 	migrated := make(chan error, 1)
 	go func() {
 		_, err := newer.Migrate(t.Context())

@@ -69,8 +69,12 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 		tryFrom{fairlead.Ready, s.sql.CancelReady, end},
 		tryFrom{fairlead.Running, s.sql.Wish, []any{id, reason}},
 		tryFrom{fairlead.Waiting, s.sql.CancelWaiting, []any{id, reason}})
-	if err == nil && state == fairlead.Running {
+	switch {
+	case err != nil:
+	case state == fairlead.Running:
 		s.waker.cancel()
+	case state == fairlead.Waiting:
+		s.waker.freed() // it may have had a slot
 	}
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -48,8 +49,13 @@ func TestPlansNeverScanLargeTables(t *testing.T) {
 	if len(plans.seen()) < 20 {
 		t.Fatalf("only %d plans were seen", len(plans.seen()))
 	}
+	// Changes of the rules read all jobs that run or wait, and are rare.
+	wholesale := []string{store.sql.UsedLanes, store.sql.ReholdWaiting, store.sql.Recount}
 	bad := regexp.MustCompile(`Seq Scan on fairlead_(job|ready|later|done|waiting|attempt|memo|jobkey)`)
 	for _, plan := range plans.seen() {
+		if slices.ContainsFunc(wholesale, func(sql string) bool { return strings.Contains(plan, sql) }) {
+			continue
+		}
 		if bad.MatchString(plan) || strings.Contains(plan, "JIT") {
 			t.Errorf("a plan reads a whole table:\n%s", plan)
 		}
@@ -66,19 +72,8 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID) {
 			t.Fatal(err)
 		}
 	}
-	// Often enough: plans may change with the number of executions.
-	for round := range 7 {
-		key := fmt.Sprint("key ", round)
-		first, second := newJob(t), newJob(t, func(j *fairlead.Job) { j.Tenant = "tenant 1" })
-		alone, later := newJob(t, func(j *fairlead.Job) { j.Kind = "alone" }), newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour) })
-		must(s.Enqueue(ctx, []*fairlead.Job{first, second, alone, later}))
-		must(s.RunNow(ctx, later.ID))
-		must(s.Delete(ctx, later.ID))
-		must(s.Enqueue(ctx, []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Key = key })}))
-		must(s.Cancel(ctx, first.ID, ""))
-		must(s.SetPriority(ctx, second.ID, 5))
-		must(s.Reschedule(ctx, second.ID, time.Now().Add(-time.Hour)))
-		must(s.Reopen(ctx, first.ID))
+	claims := func() {
+		t.Helper()
 		for _, scope := range []*fairlead.Scope{{Kinds: []string{"test"}}, {Kinds: []string{"alone"}}} {
 			for _, rooms := range []map[string]int{nil, {"test": 7}} {
 				claimed, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: scope, Max: 40, Rooms: rooms})
@@ -94,7 +89,32 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID) {
 				must(err)
 			}
 		}
-		_, err := s.Promote(ctx, 100)
+	}
+	// Often enough: plans may change with the number of executions.
+	for round := range 7 {
+		key := fmt.Sprint("key ", round)
+		first, second := newJob(t), newJob(t, func(j *fairlead.Job) { j.Tenant = "tenant 1" })
+		alone, later := newJob(t, func(j *fairlead.Job) { j.Kind = "alone" }), newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour) })
+		must(s.Enqueue(ctx, []*fairlead.Job{first, second, alone, later}))
+		must(s.RunNow(ctx, later.ID))
+		must(s.Delete(ctx, later.ID))
+		must(s.Enqueue(ctx, []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Key = key })}))
+		must(s.Cancel(ctx, first.ID, ""))
+		must(s.SetPriority(ctx, second.ID, 5))
+		must(s.Reschedule(ctx, second.ID, time.Now().Add(-time.Hour)))
+		must(s.Reopen(ctx, first.ID))
+		claims()
+		tenant, err := s.PutTenant(ctx, fairlead.Tenant{Name: "tenant 1", MaxRunning: 500, MinRunning: 2})
+		must(err)
+		must(s.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1000, Rate: 1e6, Burst: 1e6}))
+		claims()
+		_, err = s.Tenants(ctx, fairlead.TenantFilter{})
+		must(err)
+		_, err = s.Verify(ctx)
+		must(err)
+		must(s.DeleteTenant(ctx, tenant.Name))
+		must(s.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal}))
+		_, err = s.Promote(ctx, 100)
 		must(err)
 		_, err = s.Reap(ctx, fairlead.Reap{MaxCrashes: 20, Limit: 100})
 		must(err)

@@ -115,7 +115,15 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 // Nodes lists the nodes that are alive and those not yet forgotten.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 	var nodes []fairlead.Node
-	err := s.runPlain(ctx, call{sql: s.sql.Nodes, each: func(row sqlstore.Scanner) error {
+	if err := s.runPlain(ctx, nodesCall(&s.sql, &nodes)); err != nil {
+		return nil, fmt.Errorf("nodes: %w", err)
+	}
+	return nodes, nil
+}
+
+// nodesCall reads all nodes.
+func nodesCall(sql *statements, nodes *[]fairlead.Node) call {
+	return call{sql: sql.Nodes, restart: func() { *nodes = nil }, each: func(row sqlstore.Scanner) error {
 		var n fairlead.Node
 		var raw []byte
 		var joined, beat, until int64
@@ -128,13 +136,9 @@ func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 		}
 		n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
 		n.JoinedAt, n.LastBeat, n.Until = sqlstore.Time(joined), sqlstore.Time(beat), sqlstore.Time(until)
-		nodes = append(nodes, n)
+		*nodes = append(*nodes, n)
 		return nil
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("nodes: %w", err)
-	}
-	return nodes, nil
+	}}
 }
 
 // Pauses lists what is paused.

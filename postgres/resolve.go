@@ -69,13 +69,16 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 	res := resolving{Store: s, id: settlement.ID, fence: settlement.Fence, given: given}
 	for done := false; !done; {
 		err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
-			res.retried = nil
+			res.retried, res.freed = nil, false
 			done, err = res.try(ctx, r)
 			return err
 		})
 		if err != nil {
 			return fmt.Errorf("resolve job %d: %w", settlement.ID, err)
 		}
+	}
+	if res.freed {
+		s.waker.freed()
 	}
 	if res.retried != nil {
 		s.waker.later()
@@ -89,6 +92,7 @@ type resolving struct {
 	id, fence int64
 	given     answer
 	retried   []int32 // its lane, if it is to run again
+	freed     bool    // it gave back slots of limits
 }
 
 // try looks for the job where an answer may find it. It reports false if the
@@ -119,7 +123,7 @@ func (r *resolving) waiting(ctx context.Context, in runner) (found bool, err err
 		args := []any{r.id, r.given.At, r.given.After.Microseconds(), string(r.given.Reason), r.given.Error}
 		return true, in.run(ctx, call{sql: r.sql.AnswerAgain, args: args, each: func(row sqlstore.Scanner) error {
 			r.retried = make([]int32, 1)
-			return row.Scan(&r.retried[0])
+			return row.Scan(&r.retried[0], &r.freed)
 		}})
 	}
 	outcome := sqlstore.OutcomeSucceeded
@@ -127,7 +131,7 @@ func (r *resolving) waiting(ctx context.Context, in runner) (found bool, err err
 		outcome = sqlstore.OutcomeFailed
 	}
 	args := []any{r.id, outcome, textOrNull(string(r.given.Reason)), textOrNull(r.given.Error), r.given.Output}
-	return true, in.run(ctx, call{sql: r.sql.AnswerFinish, args: args})
+	return true, in.run(ctx, call{sql: r.sql.AnswerFinish, args: args, each: func(row sqlstore.Scanner) error { return row.Scan(&r.freed) }})
 }
 
 // running keeps an answer that came before the job's move to waiting.

@@ -46,6 +46,9 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 	if all.later {
 		s.waker.later()
 	}
+	if all.freed {
+		s.waker.freed()
+	}
 	s.waker.work(all.ready...)
 	return all.settled, errors.Join(invalid, err)
 }
@@ -104,6 +107,7 @@ type settling struct {
 	moved   map[int64]bool     // id → whether a wish cancelled it
 	ready   []int32            // lanes where jobs became ready
 	later   bool               // jobs were scheduled
+	freed   bool               // jobs gave back slots of limits
 }
 
 func newSettling(s *Store, asked []fairlead.Settlement) *settling {
@@ -113,7 +117,12 @@ func newSettling(s *Store, asked []fairlead.Settlement) *settling {
 // adopt takes over what became of the settlement at a position.
 func (t *settling) adopt(i int, one *settling) {
 	t.settled[i] = one.settled[0]
-	t.ready, t.later = append(t.ready, one.ready...), t.later || one.later
+	t.tell(one)
+}
+
+// tell takes over whom others have to be told of.
+func (t *settling) tell(other *settling) {
+	t.ready, t.later, t.freed = append(t.ready, other.ready...), t.later || other.later, t.freed || other.freed
 }
 
 // settle moves all that is open.
@@ -234,7 +243,7 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 		t.settled[i] = early.settled[n]
 		t.open = slices.DeleteFunc(t.open, func(open int) bool { return open == i })
 	}
-	t.ready, t.later = append(t.ready, early.ready...), t.later || early.later
+	t.tell(early)
 	return nil
 }
 

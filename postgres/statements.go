@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -39,12 +40,18 @@ type statements struct {
 	EnqueueKeyed string `sql:"enqueue_keyed"`
 	KeyHolders   string `sql:"key_holders"`
 
-	SharePauses  string `sql:"share_pauses"`
+	ShareRules   string `sql:"share_rules"`
 	Claim        string `sql:"claim"`
 	ClaimMerged  string `sql:"claim_merged"`
 	ChooseFirst  string `sql:"choose_first"`
 	ChooseByRoom string `sql:"choose_by_room"`
 	Standing     string `sql:"standing"`
+
+	Linger     string `sql:"linger"`
+	LaneKeys   string `sql:"lane_keys"`
+	LockQuotas string `sql:"lock_quotas"`
+	FoldQuotas string `sql:"fold_quotas"`
+	Take       string `sql:"take"`
 
 	Succeed      string `sql:"succeed"`
 	Finish       string `sql:"finish"`
@@ -52,6 +59,7 @@ type statements struct {
 	Await        string `sql:"await"`
 	EarlyAnswers string `sql:"early_answers"`
 	Retrace      string `sql:"retrace"`
+	Vacate       string `sql:"vacate"`
 	Save         string `sql:"save"`
 
 	Place           string `sql:"place"`
@@ -73,9 +81,34 @@ type statements struct {
 	DeleteReady     string `sql:"delete_ready"`
 	DeleteDone      string `sql:"delete_done"`
 	Forget          string `sql:"forget"`
-	ExcludeClaims   string `sql:"exclude_claims"`
-	Pause           string `sql:"pause"`
-	Resume          string `sql:"resume"`
+
+	ExcludeClaims string `sql:"exclude_claims"`
+	ChangeRules   string `sql:"change_rules"`
+	RulesVersion  string `sql:"rules_version"`
+	Pause         string `sql:"pause"`
+	Resume        string `sql:"resume"`
+	Parents       string `sql:"parents"`
+	Quotas        string `sql:"quotas"`
+	QuotaActive   string `sql:"quota_active"`
+	PutQuota      string `sql:"put_quota"`
+	Limits        string `sql:"limits"`
+	Ahead         string `sql:"ahead"`
+	Bounds        string `sql:"bounds"`
+
+	Tenants       string `sql:"tenants"`
+	TenantVersion string `sql:"tenant_version"`
+	Family        string `sql:"family"`
+	Minimums      string `sql:"minimums"`
+	PutTenant     string `sql:"put_tenant"`
+	DeleteTenant  string `sql:"delete_tenant"`
+
+	Rehold        string `sql:"rehold"`
+	HoldRunning   string `sql:"hold_running"`
+	HoldWaiting   string `sql:"hold_waiting"`
+	UsedLanes     string `sql:"used_lanes"`
+	ReholdRunning string `sql:"rehold_running"`
+	ReholdWaiting string `sql:"rehold_waiting"`
+	Recount       string `sql:"recount"`
 
 	LockWaiting  string `sql:"lock_waiting"`
 	LockRunning  string `sql:"lock_running"`
@@ -107,7 +140,21 @@ type statements struct {
 	Pauses   string `sql:"pauses"`
 }
 
-const choice = "{{choice}}"
+// Parts of statements that are statements themselves and filled in when all are
+// loaded.
+const (
+	choice = "{{choice}}"
+	vacate = "{{vacate}}"
+)
+
+// fillIn completes the statements that take jobs out of running or waiting.
+func (s *statements) fillIn() {
+	for _, text := range []*string{
+		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire,
+	} {
+		*text = strings.ReplaceAll(*text, vacate, s.Vacate)
+	}
+}
 
 const databaseClock = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
 
@@ -124,7 +171,7 @@ func checkNames(schema, prefix string) error {
 	return nil
 }
 
-// expander names the tables. The choice of claim_merged is filled in later.
+// expander names the tables. Parts of statements are filled in later.
 func expander(schema string, options Options) sqlstore.Expander {
 	now := options.Now
 	if now == "" {
@@ -140,8 +187,12 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return strconv.FormatInt(options.QueryTimeout.Milliseconds(), 10)
 		case "solo_after":
 			return strconv.Itoa(fairlead.SoloAfter)
+		case "idle_limit":
+			return strconv.FormatInt(options.IdleLimit.Milliseconds(), 10)
 		case "choice":
 			return choice
+		case "vacate":
+			return vacate
 		}
 		return `"` + schema + `"."` + options.Prefix + name + `"`
 	}

@@ -2,7 +2,8 @@
 //
 // Every move of jobs is one statement, and the statements of one call travel
 // together in one round trip as one transaction, so that no transaction is
-// ever left open while a process does something else. It works through
+// ever left open while a process does something else. Only a claim under limits
+// comes back with what it has read before it decides. It works through
 // PgBouncer in transaction mode: nothing is kept in a session. Poolers that
 // cannot keep prepared statements need default_query_exec_mode=exec in the
 // URL, and those that cannot LISTEN need Options.ListenURL.
@@ -58,19 +59,21 @@ type Store struct {
 	schema     string // resolved name
 	begin      string // starts a transaction of several round trips
 	wrap       bool   // pipelines need an explicit isolation level
-	pauseLock  int64  // key of the advisory lock between Pause and Claim
+	rulesLock  int64  // key of the advisory lock between claims and changes of the rules
 	laneLock   int32  // first key of the advisory locks of lanes
 
 	query   *sqlstore.Query
 	lanes   laneCache
 	ids     *sqlstore.IDs
+	pending *sqlstore.Pending
 	gather  gatherer
-	pauses  pauseCache
+	book    ruleBook
 	merges  mergeState
 	marks   *marks
 	sweep   sweep
 	waker   *waker
 	ear     *ear
+	tokens  *sqlstore.Alarm // wakes nodes when a rate lets another job start
 	closing sync.Once
 }
 
@@ -82,6 +85,7 @@ var (
 // Close releases the store's connections.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
+		s.tokens.Stop()
 		s.ear.close()
 		s.gather.flying.Wait()
 		s.waker.close()

@@ -25,6 +25,7 @@ type callerTx struct {
 	in    runner
 	lanes []int32 // of jobs that became ready so far
 	later bool    // jobs were scheduled
+	freed bool    // jobs gave back slots of limits
 }
 
 // Enqueue implements fairlead.Tx.
@@ -34,6 +35,9 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
+	if err := t.store.pending.Check(ctx, jobs); err != nil {
+		return fmt.Errorf("enqueue: %w", err)
+	}
 	fresh, err := t.store.number(ctx, jobs)
 	if err == nil {
 		err = t.store.enqueueIn(ctx, t.in, fresh)
@@ -71,7 +75,7 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	if err != nil {
 		return nil, fmt.Errorf("settle: %w", err)
 	}
-	t.lanes, t.later = append(t.lanes, all.ready...), t.later || all.later
+	t.lanes, t.later, t.freed = append(t.lanes, all.ready...), t.later || all.later, t.freed || all.freed
 	return all.settled, nil
 }
 
@@ -80,6 +84,9 @@ func (t *callerTx) Wake() {
 	if t.later {
 		t.store.waker.later()
 	}
+	if t.freed {
+		t.store.waker.freed()
+	}
 	t.store.waker.work(t.lanes...)
-	t.lanes, t.later = nil, false
+	t.lanes, t.later, t.freed = nil, false, false
 }

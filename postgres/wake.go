@@ -40,6 +40,7 @@ type news struct {
 	all    bool           // there may be work anywhere
 	later  bool           // jobs were scheduled
 	cancel bool           // a running job was asked to stop
+	freed  bool           // jobs gave back slots that others may wait for
 }
 
 func newWaker(s *Store, hub *sqlstore.Hub, channel string) *waker {
@@ -80,6 +81,13 @@ func (w *waker) everything() {
 	w.store.marks.rewindAll()
 	w.hub.Work(nil)
 	w.tell(news{all: true})
+}
+
+// freed says that jobs gave back slots of limits. What waits for them stands
+// where it stood.
+func (w *waker) freed() {
+	w.hub.Work(nil)
+	w.tell(news{freed: true})
 }
 
 // later says that jobs were scheduled.
@@ -133,7 +141,7 @@ func (w *waker) loop(ctx context.Context) {
 }
 
 func (n *news) add(more news) {
-	n.all, n.later, n.cancel = n.all || more.all, n.later || more.later, n.cancel || more.cancel
+	n.all, n.later, n.cancel, n.freed = n.all || more.all, n.later || more.later, n.cancel || more.cancel, n.freed || more.freed
 	if n.lanes == nil {
 		n.lanes = map[int32]bool{}
 	}
@@ -145,11 +153,11 @@ func (n *news) add(more news) {
 	}
 }
 
-// encode writes news as words: "cancel", "later", "all", or the ids of lanes,
-// negative where work may stand before what was claimed already.
+// encode writes news as words: "cancel", "later", "freed", "all", or the ids of
+// lanes, negative where work may stand before what was claimed already.
 func (n *news) encode() string {
 	var words []string
-	for word, said := range map[string]bool{"cancel": n.cancel, "later": n.later, "all": n.all} {
+	for word, said := range map[string]bool{"cancel": n.cancel, "later": n.later, "freed": n.freed, "all": n.all} {
 		if said {
 			words = append(words, word)
 		}
@@ -173,6 +181,8 @@ func decodeNews(words []string) news {
 			n.cancel = true
 		case "later":
 			n.later = true
+		case "freed":
+			n.freed = true
 		case "all":
 			n.all = true
 		default:

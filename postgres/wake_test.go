@@ -118,6 +118,7 @@ func TestNewsSurviveTheirEncoding(t *testing.T) {
 	for _, n := range []news{
 		{lanes: map[int32]bool{1: false, 77: true}},
 		{lanes: map[int32]bool{}, all: true},
+		{lanes: map[int32]bool{5: false}, freed: true},
 		{lanes: map[int32]bool{3: true}, later: true, cancel: true},
 	} {
 		if got := decodeNews(strings.Fields(n.encode())); !reflect.DeepEqual(got, n) {

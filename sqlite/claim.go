@@ -24,14 +24,18 @@ func (t *txn) claim(claim fairlead.Claim) ([]*fairlead.Job, error) {
 	} else if !found {
 		return nil, fmt.Errorf("node %d: %w", claim.Node, fairlead.ErrLeaseLost)
 	}
-	lanes, err := t.open(claim)
+	rules, err := t.rules()
+	if err != nil {
+		return nil, err
+	}
+	lanes, err := t.open(claim, rules)
 	if err != nil || len(lanes) == 0 || claim.Max <= 0 {
 		return nil, err
 	}
 	l := leases{txn: t, node: claim.Node}
 	switch {
-	case claim.Solo:
-		return l.takeSuspects(lanes, claim)
+	case claim.Solo || len(rules.Quotas) > 0:
+		return l.takeLimited(rules, lanes, claim)
 	case len(lanes) == 1:
 		return l.takeFirst(lanes[0], room(claim, lanes[0].Kind))
 	default:
@@ -49,26 +53,13 @@ func room(claim fairlead.Claim, kind string) int {
 
 // open lists the lanes that the claim may take from: served, not paused, with
 // room for their kind.
-func (t *txn) open(claim fairlead.Claim) ([]sqlstore.Lane, error) {
+func (t *txn) open(claim fairlead.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, error) {
 	lanes, err := t.served(claim.Scope)
-	if err != nil {
-		return nil, err
-	}
-	pauses, err := t.pauses()
-	if err != nil {
-		return nil, err
-	}
-	if len(pauses) == 0 && len(claim.Rooms) == 0 {
-		return lanes, nil
-	}
-	paused := make(map[fairlead.Pause]bool, len(pauses))
-	for _, pause := range pauses {
-		paused[pause] = true
+	if err != nil || !rules.Pauses() && len(claim.Rooms) == 0 {
+		return lanes, err
 	}
 	return slices.DeleteFunc(slices.Clone(lanes), func(lane sqlstore.Lane) bool {
-		return room(claim, lane.Kind) == 0 ||
-			paused[fairlead.Pause{Scope: fairlead.PauseQueue, Name: lane.Queue}] ||
-			paused[fairlead.Pause{Scope: fairlead.PauseKind, Name: lane.Kind}]
+		return room(claim, lane.Kind) == 0 || rules.Paused(lane.LaneKey)
 	}), nil
 }
 

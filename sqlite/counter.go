@@ -12,6 +12,7 @@ const (
 	workCounter   counter = "work"   // commits that made jobs ready
 	laterCounter  counter = "later"  // commits that scheduled jobs
 	cancelCounter counter = "cancel" // commits that asked running jobs to stop
+	rulesCounter  counter = "rules"  // changes of what is paused and limited
 )
 
 // counters are read once per transaction, counted on in memory, and written
@@ -50,7 +51,7 @@ func (t *txn) readCounters() error {
 // transaction.
 func (t *txn) writeCounters() error {
 	for name, is := range map[counter]bool{
-		workCounter:   t.news.all || len(t.news.work) > 0,
+		workCounter:   t.news.all || t.news.freed || len(t.news.work) > 0,
 		laterCounter:  t.news.later,
 		cancelCounter: t.news.cancel,
 	} {

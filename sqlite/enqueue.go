@@ -17,7 +17,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		return nil
 	}
 	fresh := newJobs(jobs)
-	ids, err := write(ctx, s, "enqueue", func(t *txn) ([]int64, error) { return t.enqueue(fresh) })
+	ids, err := write(ctx, s, "enqueue", func(t *txn) ([]int64, error) { return t.enqueueBounded(fresh) })
 	if err != nil {
 		return err
 	}

@@ -52,8 +52,10 @@ func (t *txn) leave(p *placed) error {
 	case fairlead.Ready:
 		return t.must(1, t.sql.LeaveReady, p.lane, p.turn, p.startBy, p.id)
 	case fairlead.Running:
+		t.freed()
 		return t.must(1, t.sql.LeaveRunning, p.id)
 	case fairlead.Waiting:
+		t.freed()
 		return t.must(1, t.sql.LeaveWaiting, p.id)
 	}
 	if p.state.Final() {

@@ -81,15 +81,17 @@ func (t *txn) heldBy(query string, node fairlead.NodeID) ([]fairlead.Held, error
 
 // Nodes lists the nodes.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
-	return read(ctx, s, "list nodes", func(t *txn) ([]fairlead.Node, error) {
-		var nodes []fairlead.Node
-		err := t.each(t.sql.Nodes, []any{t.now}, func(row sqlstore.Scanner) error {
-			node, err := scanNode(row)
-			nodes = append(nodes, node)
-			return err
-		})
-		return nodes, err
+	return read(ctx, s, "list nodes", (*txn).allNodes)
+}
+
+func (t *txn) allNodes() ([]fairlead.Node, error) {
+	var nodes []fairlead.Node
+	err := t.each(t.sql.Nodes, []any{t.now}, func(row sqlstore.Scanner) error {
+		node, err := scanNode(row)
+		nodes = append(nodes, node)
+		return err
 	})
+	return nodes, err
 }
 
 func scanNode(row sqlstore.Scanner) (fairlead.Node, error) {

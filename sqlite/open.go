@@ -70,6 +70,7 @@ func prepare(o Options) (*Store, error) {
 		return nil, fmt.Errorf(`synchronous %q: it must be "full", "normal" or "off"`, o.Synchronous)
 	}
 	s := &Store{options: o, lanes: &lanes{Lanes: sqlstore.NewLanes()}, hub: sqlstore.NewHub()}
+	s.tokens = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
 	s.tables = func(name string) string { return `"` + o.Prefix + name + `"` }
 	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes}
 	if err := sqlstore.LoadStatements(files, s.tables, &s.sql); err != nil {

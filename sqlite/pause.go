@@ -11,6 +11,9 @@ import (
 // pauses in its own transaction, so that none comes after this one's commit.
 func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
 	_, err := write(ctx, s, "pause", func(t *txn) (int64, error) {
+		if _, err := t.changeRules(); err != nil {
+			return 0, err
+		}
 		return t.exec(t.sql.Pause, string(pause.Scope), pause.Name)
 	})
 	return err
@@ -19,7 +22,9 @@ func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
 // Resume undoes Pause.
 func (s *Store) Resume(ctx context.Context, pause fairlead.Pause) error {
 	_, err := write(ctx, s, "resume", func(t *txn) (int64, error) {
-		t.news.all = true
+		if _, err := t.changeRules(); err != nil {
+			return 0, err
+		}
 		return t.exec(t.sql.Resume, string(pause.Scope), pause.Name)
 	})
 	return err

@@ -107,6 +107,7 @@ func (t *txn) succeed(fence int64, moves []move, positions []int, settled []sett
 		return err
 	}
 	if hit > 0 {
+		t.freed()
 		if err := t.must(hit, t.sql.StopMany, list, fence); err != nil {
 			return err
 		}

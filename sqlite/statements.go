@@ -61,6 +61,18 @@ type statements struct {
 	DeleteMemos    string `sql:"delete_memos"`
 	DeleteKeys     string `sql:"delete_keys"`
 
+	Tenants       string `sql:"tenants"`
+	TenantVersion string `sql:"tenant_version"`
+	PutTenant     string `sql:"put_tenant"`
+	DeleteTenant  string `sql:"delete_tenant"`
+	Parents       string `sql:"parents"`
+	PutQuota      string `sql:"put_quota"`
+	Quotas        string `sql:"quotas"`
+	SetTokens     string `sql:"set_tokens"`
+	InUse         string `sql:"in_use"`
+	Ahead         string `sql:"ahead"`
+	Bound         string `sql:"bound"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Wishes string `sql:"wishes"`

@@ -18,6 +18,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -65,9 +66,11 @@ type Store struct {
 	tables     sqlstore.Expander
 	query      *sqlstore.Query
 	lanes      *lanes
+	capped     atomic.Bool // whether there are limits, as far as is known
 	hub        *sqlstore.Hub
-	main       *sql.DB // one connection, for writes
-	readers    *sql.DB // for reads; nil if there is only the one connection
+	tokens     *sqlstore.Alarm // wakes nodes when a rate lets another job start
+	main       *sql.DB         // one connection, for writes
+	readers    *sql.DB         // for reads; nil if there is only the one connection
 	reads      *preparedReads
 	callers    *sql.DB // for transactions of callers
 	writer     *writer
@@ -87,6 +90,7 @@ func (s *Store) Close() error { return s.close() }
 func (s *Store) closeAll() error {
 	s.watch.stop()
 	s.writer.stop()
+	s.tokens.Stop()
 	if err := s.disconnect(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}

@@ -29,7 +29,7 @@ func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	ids, err := within(ctx, c, "enqueue", func(t *txn) ([]int64, error) { return t.enqueue(newJobs(jobs)) })
+	ids, err := within(ctx, c, "enqueue", func(t *txn) ([]int64, error) { return t.enqueueBounded(newJobs(jobs)) })
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
+	"time"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -25,7 +27,9 @@ type txn struct {
 	sql      *statements
 	inserts  []string
 	lanes    *lanes
-	heads    *heads // in transactions that claim
+	heads    *heads       // in transactions of the writer
+	book     *ruleBook    // in transactions of the writer
+	capped   *atomic.Bool // whether there are limits, as far as is known
 	now      int64
 	counters counters
 	news     news
@@ -40,6 +44,15 @@ type news struct {
 	all        bool                       // jobs may have become ready anywhere
 	later      bool                       // jobs were scheduled
 	cancel     bool                       // running jobs were asked to stop
+	freed      bool                       // jobs that counted against limits left
+	token      time.Duration              // until a rate lets another job start; zero: none waits
+}
+
+// await tells when a rate lets another job start; not positive: none waits.
+func (n *news) await(token time.Duration) {
+	if token > 0 && (n.token == 0 || token < n.token) {
+		n.token = token
+	}
 }
 
 // addWork tells that jobs became ready in a lane.
@@ -62,10 +75,12 @@ func (n *news) add(other news) {
 	n.all = n.all || other.all
 	n.later = n.later || other.later
 	n.cancel = n.cancel || other.cancel
+	n.freed = n.freed || other.freed
+	n.await(other.token)
 }
 
 func (s *Store) newTxn(ctx context.Context, run runner) *txn {
-	return &txn{ctx: ctx, run: run, sql: &s.sql, inserts: s.inserts, lanes: s.lanes, now: s.micros()}
+	return &txn{ctx: ctx, run: run, sql: &s.sql, inserts: s.inserts, lanes: s.lanes, capped: &s.capped, now: s.micros()}
 }
 
 // exec runs a statement that writes, and tells how many rows it hit.

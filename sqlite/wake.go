@@ -21,7 +21,10 @@ func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fai
 
 // tell wakes the listeners of this process.
 func (s *Store) tell(n news) {
-	if n.all {
+	if n.token > 0 {
+		s.tokens.In(n.token)
+	}
+	if n.all || n.freed {
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
 		s.hub.Work(slices.Collect(maps.Values(n.work)))

@@ -19,6 +19,7 @@ type writer struct {
 	store *Store
 	stmts map[string]*sql.Stmt
 	heads *heads
+	book  ruleBook
 
 	mu     sync.Mutex
 	first  []*request // before all others
@@ -194,9 +195,10 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 	}
 	defer end()
 	t := w.store.newTxn(context.Background(), newPrepared(tx, w.stmts))
-	t.heads = w.heads
+	t.heads, t.book = w.heads, &w.book
 	defer func() {
 		if err != nil {
+			w.book.forget()
 			w.heads.forget() // what they learned in this transaction is not so
 		}
 	}()
@@ -284,7 +286,7 @@ func patiently(ctx context.Context, f func() error) error {
 
 // verdict reports whether an error is an answer, not a failure.
 func verdict(err error) bool {
-	for _, answer := range []error{fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrInvalid, fairlead.ErrLeaseLost, fairlead.ErrExpired} {
+	for _, answer := range []error{fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrInvalid, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
 		if errors.Is(err, answer) {
 			return true
 		}

@@ -58,12 +58,36 @@ func (f *fixture) empty() error {
 	if total > tooMany {
 		return fmt.Errorf("%d jobs are left", total)
 	}
-	for _, step := range []func() error{f.resumeAll, f.endNodes, f.deleteAll, f.forgetNodes} {
+	for _, step := range []func() error{f.unlimitAll, f.resumeAll, f.endNodes, f.deleteAll, f.forgetNodes} {
 		if err := step(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (f *fixture) unlimitAll() error {
+	tenants, err := f.store.Tenants(f.ctx(), fairlead.TenantFilter{Limit: tooMany})
+	if err != nil {
+		return err
+	}
+	for _, children := range []bool{true, false} {
+		for _, tenant := range tenants {
+			if (tenant.Parent != "") != children {
+				continue
+			}
+			if err := f.store.DeleteTenant(f.ctx(), tenant.Name); err != nil {
+				return err
+			}
+		}
+	}
+	limits, err := f.store.Limits(f.ctx())
+	for _, l := range limits {
+		if err == nil {
+			err = f.store.SetLimit(f.ctx(), fairlead.Limit{Scope: l.Scope, Name: l.Name})
+		}
+	}
+	return err
 }
 
 func (f *fixture) resumeAll() error {

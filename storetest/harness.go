@@ -63,6 +63,13 @@ func RunContract(t *testing.T, open Opener) {
 		{"SetPriority", testSetPriority},
 		{"Delete", testDelete},
 		{"Pause", testPause},
+		{"Tenants", testTenants},
+		{"Caps", testCaps},
+		{"Rates", testRates},
+		{"Minimums", testMinimums},
+		{"Leaving", testLeaving},
+		{"Pending", testPending},
+		{"Explain", testExplain},
 		{"Resolve", testResolve},
 		{"Nodes", testNodes},
 		{"Claim", testClaim},
@@ -100,5 +107,9 @@ func RunModel(t *testing.T, open Opener) {
 	t.Run("Model", func(t *testing.T) {
 		t.Parallel()
 		testModel(t, open)
+	})
+	t.Run("Model of limits", func(t *testing.T) {
+		t.Parallel()
+		testLimitsModel(t, open)
 	})
 }

@@ -13,14 +13,17 @@
 //	lane     id, queue, tenant, kind                    created on first use, never deleted
 //	later    id, lane, not_before, attempt, failures, crashes                      scheduled
 //	ready    (lane, solo, turn, start_by, id), attempt, failures, crashes    ready
-//	running  id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer
-//	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline
+//	running  id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer, held
+//	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline, held
 //	done     id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error
 //	attempt  (id, run), fence, node, started_at, finished_at, reason, error  runs worth recording
 //	memo     id, memo, progress                         what handlers keep
 //	jobkey   (tenant, job_key) → id                        held keys
 //	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, dead
 //	pause    (scope, name)
+//	tenant   name, parent, max_pending, weight, labels, version, created_at, updated_at
+//	quota    id, scope, name, cap, least, rate, burst, used, tokens, refilled_at   limits, those of tenants too
+//	quota_delta quota, n                                slots given back that quota still counts
 //	migration version, step, name, applied_at
 //
 // turn is the negated priority, so that every key ascends. attempt is the
@@ -28,5 +31,6 @@
 // against the job's limit, crashes the node deaths since the last progress.
 // solo is 1 for a job reaped with at least fairlead.SoloAfter crashes. wish is
 // the reason of a wish to cancel, null if there is none; answer is an answer
-// that came before the job moved to waiting.
+// that came before the job moved to waiting. held names the quotas that the job
+// counts against. SQLite has neither held, used nor quota_delta: it counts.
 package sqlstore

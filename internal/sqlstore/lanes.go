@@ -77,6 +77,13 @@ func (l *Lanes) Key(id int32) (LaneKey, bool) {
 	return key, ok
 }
 
+// Known lists all lanes that are known. Callers must not change it.
+func (l *Lanes) Known() []Lane {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.order
+}
+
 // Missing lists the lanes of jobs that are not known yet.
 func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 	var missing []LaneKey

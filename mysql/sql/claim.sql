@@ -1,25 +1,18 @@
 -- Statements of Claim, in the order in which they run in one transaction.
 
 -- name: claim_gate
--- Opens a claim: tells whether the node lives, and which set of pauses holds.
--- Pause takes the same row exclusively, so that it returns only when no claim
--- is left that does not know of it. The node is read after the row was locked,
--- and without a lock: beats never wait for claims.
+-- Opens a claim: tells whether the node lives, and which rules hold: what is
+-- paused and limited. Who changes them takes the same row exclusively, and so
+-- returns only when no claim is left that does not know of it. The node is read
+-- after the row was locked, and without a lock: beats never wait for claims.
 -- Inputs: node.
--- Output: version of the pauses, now, end of the node's lease (null if it has none).
--- Locks: the counter of pauses, shared.
+-- Output: version of the rules, now, end of the node's lease (null if it has none).
+-- Locks: the counter of rules, shared.
 select c.value, {{now}},
        (select n.lease_until from {{node}} n where n.id = ? and n.dead = 0 and c.value is not null)
 from {{counter}} c
 where c.name = 'pause'
 lock in share mode;
-
--- name: pauses
--- Lists what is paused.
--- Inputs: none.
--- Output: scope, name.
--- Locks: none.
-select scope, name from {{pause}} order by scope, name;
 
 -- name: busy_lanes
 -- Lists the lanes that hold ready jobs, in about one index look-up per lane.
@@ -83,12 +76,12 @@ replace into {{fence}} (node) values (?);
 -- name: spans_to_running
 -- Leases jobs to a node whose rows are locked and whose ids are in a row,
 -- before leave_ready_spans takes them out of ready.
--- Inputs: {{fence_no}}, {{node_id}}, {{clock}}, {{solo}}, {{spans}}: conditions
---   on lane, turn, start_by, id.
+-- Inputs: {{fence_no}}, {{node_id}}, {{clock}}, {{set}} of quotas by lane, {{solo}},
+--   {{spans}}: conditions on lane, turn, start_by, id.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
-select id, {{fence_no}}, {{node_id}}, lane, attempt + 1, failures, crashes, {{clock}}
+insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at, held)
+select id, {{fence_no}}, {{node_id}}, lane, attempt + 1, failures, crashes, {{clock}}, {{set}}
 from {{ready}} force index (primary)
 where solo = {{solo}} and ({{spans}});
 
@@ -114,8 +107,9 @@ straight_join {{ready}} r force index (primary)
 
 -- name: to_running
 -- Leases jobs to a node.
--- Inputs: {{rows}} of id, fence, node, lane, attempt, failures, crashes, started_at.
+-- Inputs: {{rows}} of id, fence, node, lane, attempt, failures, crashes,
+--   started_at, held.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
+insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at, held)
 values {{rows}};

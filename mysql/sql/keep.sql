@@ -52,7 +52,7 @@ limit ?;
 -- Inputs: {{ids}}.
 -- Output: columns as lock_running.
 -- Locks: rows of running, in order of id; skips what is locked.
-select id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer
+select id, fence, node, lane, attempt, failures, crashes, started_at, held, wish, answer
 from {{running}} force index (primary)
 where id in ({{ids}})
 for update skip locked;
@@ -60,9 +60,9 @@ for update skip locked;
 -- name: lock_overdue
 -- Locks waiting jobs whose deadline has passed, earliest first.
 -- Inputs: now, limit.
--- Output: id, fence, node, lane, attempt, failures, crashes, started_at.
+-- Output: id, fence, node, lane, attempt, failures, crashes, started_at, held.
 -- Locks: rows of waiting; skips what is locked.
-select id, fence, node, lane, attempt, failures, crashes, started_at
+select id, fence, node, lane, attempt, failures, crashes, started_at, held
 from {{waiting}} force index (deadline)
 where deadline < ?
 order by deadline

@@ -51,9 +51,9 @@ for update;
 -- name: lock_waiting
 -- Locks a waiting job.
 -- Inputs: id.
--- Output: fence, node, attempt, failures, crashes, started_at, deadline.
+-- Output: fence, node, attempt, failures, crashes, started_at, held, deadline.
 -- Locks: the row of waiting.
-select fence, node, attempt, failures, crashes, started_at, deadline from {{waiting}} where id = ? for update;
+select fence, node, attempt, failures, crashes, started_at, held, deadline from {{waiting}} where id = ? for update;
 
 -- name: lock_done
 -- Locks a finished job.
@@ -70,7 +70,8 @@ for update;
 -- Inputs: lane, solo, turn, start_by, id.
 -- Output: none.
 -- Locks: the row of ready.
-delete from {{ready}} where lane = ? and solo = ? and turn = ? and start_by = ? and id = ?;
+delete r from {{ready}} r force index (primary)
+where lane = ? and solo = ? and turn = ? and start_by = ? and id = ? and attempt >= 0;
 
 -- name: leave_waiting
 -- Takes jobs out of waiting.
@@ -121,25 +122,3 @@ update {{running}} set answer = ? where id = ?;
 -- Output: reason, error.
 -- Locks: none.
 select reason, error from {{attempt}} where id = ? and fence = ?;
-
--- name: change_pauses
--- Opens a change of what is paused: waits for the claims that go on, and makes
--- later ones wait for the change.
--- Inputs: none.
--- Output: none.
--- Locks: the counter of pauses.
-update {{counter}} set value = value + 1 where name = 'pause';
-
--- name: pause
--- Pauses a queue or kind.
--- Inputs: scope, name.
--- Output: none.
--- Locks: the row of pause.
-insert into {{pause}} (scope, name) values (?, ?) on duplicate key update name = name;
-
--- name: resume
--- Resumes a queue or kind.
--- Inputs: scope, name.
--- Output: none.
--- Locks: the row of pause.
-delete from {{pause}} where scope = ? and name = ?;

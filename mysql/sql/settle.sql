@@ -5,15 +5,15 @@
 -- name: lock_running
 -- Locks running jobs and reads them.
 -- Inputs: {{ids}}.
--- Output: id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer.
+-- Output: id, fence, node, lane, attempt, failures, crashes, started_at, held, wish, answer.
 -- Locks: rows of running, in order of id.
-select id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer
+select id, fence, node, lane, attempt, failures, crashes, started_at, held, wish, answer
 from {{running}} force index (primary)
 where id in ({{ids}})
 for update;
 
 -- name: succeed
--- Ends plain successes of one fence. With leave_fenced it is all of Settle for
+-- Ends plain successes of one fence. With leave_unheld it is all of Settle for
 -- most jobs.
 -- Inputs: {{clock}}, {{fence_no}}, {{among}}.
 -- Output: none; the number of rows tells whether all were running.
@@ -23,6 +23,13 @@ select id, lane, 1, fence, node, attempt, failures, crashes, started_at, {{clock
 from {{running}} force index (primary)
 where {{among}} and fence = {{fence_no}}
 for update;
+
+-- name: leave_unheld
+-- Takes jobs of one fence out of running that count against no limit.
+-- Inputs: {{fence_no}}, {{among}}.
+-- Output: none.
+-- Locks: rows of running.
+delete r from {{running}} r force index (primary) where {{among}} and fence = {{fence_no}} and held = 0;
 
 -- name: leave_fenced
 -- Takes jobs of one fence out of running.
@@ -78,7 +85,7 @@ insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashe
 -- Inputs: {{rows}} of all columns.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{waiting}} (id, fence, node, lane, attempt, failures, crashes, started_at, deadline) values {{rows}};
+insert into {{waiting}} (id, fence, node, lane, attempt, failures, crashes, started_at, held, deadline) values {{rows}};
 
 -- name: to_done
 -- Ends jobs.

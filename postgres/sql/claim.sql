@@ -1,16 +1,17 @@
--- name: share_pauses
--- Begins a claim, as the end of the list of pin: it keeps Pause from returning
--- until the claim is over, and the claim from looking until a Pause is over. It
--- comes before the statement that claims, whose snapshot is then younger than
--- the lock. Whatever else the claim waits for it does not wait for long.
--- Inputs: $1 key of the pauses' lock.
+-- name: share_rules
+-- Begins a claim, as the end of the list of pin: it keeps a change of the rules,
+-- such as Pause, from returning until the claim is over, and the claim from
+-- looking until a change is over. It comes before the statement that claims,
+-- whose snapshot is then younger than the lock. Whatever else the claim waits
+-- for it does not wait for long.
+-- Inputs: $1 key of the rules' lock.
 -- Output: to be ignored.
--- Locks: the pauses, shared.
+-- Locks: the rules, shared.
 , pg_advisory_xact_lock_shared($1::bigint), set_config('lock_timeout', '100ms', true);
 
 -- name: claim
 -- Leases the first ready jobs of one lane to a node, if the node is alive and
--- the pauses are those that the caller knows.
+-- the rules are those that the caller knows.
 --
 -- The fence is larger than any that these jobs had: an earlier fence was drawn
 -- by a claim whose lease had ended, and its end been committed, before the
@@ -20,7 +21,7 @@
 -- Locking rows before they are deleted costs as much log as deleting them. If
 -- no row was ever touched by another (xmax) and no other claim is in the lane
 -- they are deleted at once. Should another touch one just now it is waited for.
--- Inputs: $1 at most so many, $2 solo, $3 node, $4 known pauses in order,
+-- Inputs: $1 at most so many, $2 solo, $3 node, $4 version of the known rules,
 --   $5 lane, $6 $7 $8 key (turn, start_by, id) to begin with, $9 first key of
 --   the lanes' locks.
 -- Output: the leased jobs, in no order; none if there are jobs of a higher
@@ -29,7 +30,7 @@
 --   jobs locked by others.
 with fit as materialized (
     select exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
-       and array(select scope || ':' || name from {{pause}} order by scope, name) = $4::text[]
+       and (select version from {{rules}} where id = 1) = $4::bigint
        and not exists (select from {{ready}} where lane = $5::int and solo = $2::smallint and turn < $6::smallint) as ok
 ),
 first as (
@@ -88,7 +89,7 @@ left join {{memo}} m on m.id = p.id;
 -- Locks: as claim.
 with fit as materialized (
     select exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
-       and array(select scope || ':' || name from {{pause}} order by scope, name) = $4::text[] as ok
+       and (select version from {{rules}} where id = 1) = $4::bigint as ok
 ),
 first as materialized (
     select s.lane, s.last_turn, s.most, s.room, k.spot, k.turn, k.start_by, k.id, k.place
@@ -176,9 +177,9 @@ order by turn, start_by, id
 limit $13::int;
 
 -- name: standing
--- Why a claim came back empty: whether the node is alive and what is paused.
+-- Why a claim came back empty: whether the node is alive and which rules hold.
 -- Inputs: $1 node.
--- Output: alive, pauses in order.
+-- Output: alive, version of the rules.
 -- Locks: none.
 select exists (select from {{node}} where id = $1::bigint and not dead and lease_until > {{now}}),
-       array(select scope || ':' || name from {{pause}} order by scope, name);
+       (select version from {{rules}} where id = 1);

@@ -38,7 +38,8 @@ select count(*) from marked;
 -- Takes jobs back from nodes that are dead or unknown. Each gets its crash
 -- logged and becomes ready, or ends.
 -- Inputs: $1 at most so many, $2 crashes that a job survives.
--- Output: lane, fate ('ready', 'poisoned' or 'cancelled'), count.
+-- Output: lane, fate ('ready', 'poisoned' or 'cancelled'), count, how many of
+--   them gave back slots.
 -- Locks: the moved jobs, shared their job rows, keys of those that end; passes
 --   over jobs locked by others.
 with moved as materialized (
@@ -48,7 +49,7 @@ with moved as materialized (
         where not exists (select from {{node}} n where n.id = r.node and not n.dead)
         limit $1::int
         for update of r skip locked))
-    returning id, fence, node, started_at, lane, attempt, failures, least(crashes + 1, 32767) as crashes, wish
+    returning id, fence, node, started_at, lane, attempt, failures, least(crashes + 1, 32767) as crashes, wish, held
 ),
 judged as materialized (
     select m.*, j.turn, j.start_by, j.job_key, j.flags,
@@ -78,19 +79,20 @@ freed as (
     using judged d, {{lane}} l
     where d.fate <> 'ready' and d.job_key is not null and d.flags & 1 = 0
       and l.id = d.lane and k.tenant = l.tenant and k.job_key = d.job_key and k.id = d.id
-)
-select lane, fate, count(*) from judged group by lane, fate;
+),
+vacated as ({{vacate}})
+select lane, fate, count(*), count(held) from judged group by lane, fate;
 
 -- name: expire
 -- Fails waiting jobs whose deadline has passed.
 -- Inputs: $1 at most so many.
--- Output: how many.
+-- Output: how many, and how many of them gave back slots.
 -- Locks: the moved jobs, their keys; passes over jobs locked by others.
 with moved as materialized (
     delete from {{waiting}}
     where ctid = any (array(
         select ctid from {{waiting}} where deadline < (select {{now}}) order by deadline, id limit $1::int for update skip locked))
-    returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes
+    returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes, held
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
@@ -105,8 +107,9 @@ freed as (
     using moved d, {{job}} j, {{lane}} l
     where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
       and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
-)
-select count(*) from moved;
+),
+vacated as ({{vacate}})
+select count(*), count(held) from moved;
 
 -- name: prune_window
 -- Looks at the next finished jobs in the order of their ids.

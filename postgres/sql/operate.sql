@@ -64,7 +64,7 @@ select lane from moved;
 -- Output: its lane, if it was there.
 -- Locks: the job, its key.
 with moved as materialized (
-    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures, crashes
+    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures, crashes, held
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, error)
@@ -75,7 +75,8 @@ freed as (
     using moved d, {{job}} j, {{lane}} l
     where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
       and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
-)
+),
+vacated as ({{vacate}})
 select lane from moved;
 
 -- name: wish
@@ -280,23 +281,3 @@ unlogged as (
     delete from {{attempt}} where id = any ($1::bigint[])
 )
 delete from {{memo}} where id = any ($1::bigint[]);
-
--- name: exclude_claims
--- Waits for the claims in flight and keeps new ones waiting, so that they see
--- what this transaction changes.
--- Inputs: $1 key of the pauses' lock.
--- Output: one row to be ignored.
--- Locks: the pauses.
-select pg_advisory_xact_lock($1::bigint);
-
--- name: pause
--- Pauses a queue or kind.
--- Inputs: $1 scope, $2 name.
--- Locks: the inserted row.
-insert into {{pause}} (scope, name) values ($1::text, $2::text) on conflict do nothing;
-
--- name: resume
--- Undoes pause.
--- Inputs: $1 scope, $2 name.
--- Locks: the deleted row.
-delete from {{pause}} where scope = $1::text and name = $2::text;

@@ -16,3 +16,20 @@ select id, name, info, idle, queued, joined_at, last_beat, lease_until, dead or 
 -- Output: scope, name.
 -- Locks: none.
 select scope, name from {{pause}} order by scope, name;
+
+-- name: ahead
+-- Counts the ready jobs of lanes before a key, suspects aside.
+-- Inputs: $1 lanes, $2 $3 $4 key (turn, start_by, id), $5 at most so many.
+-- Output: their number.
+-- Locks: none.
+select count(*)
+from (
+    select
+    from unnest($1::int[]) as l (lane)
+    cross join lateral (
+        select from {{ready}} r
+        where r.lane = l.lane and r.solo = 0 and (r.turn, r.start_by, r.id) < ($2::smallint, $3::bigint, $4::bigint)
+        limit $5::int
+    ) first
+    limit $5::int
+) ahead;

@@ -36,10 +36,10 @@ select 1 from {{attempt}} where id = $1::bigint and fence = $2::bigint and reaso
 -- Ends a waiting job as its answer says.
 -- Inputs: $1 id, locked by lock_waiting, $2 outcome, $3 reason, $4 error,
 --   $5 output.
--- Output: its lane.
+-- Output: whether it gave back slots.
 -- Locks: the job, its key.
 with moved as materialized (
-    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures, crashes
+    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, failures, crashes, held
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error, output)
@@ -54,17 +54,18 @@ freed as (
     using moved d, {{job}} j, {{lane}} l
     where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
       and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
-)
-select lane from moved;
+),
+vacated as ({{vacate}})
+select held is not null from moved;
 
 -- name: answer_again
 -- Takes a waiting job back for another run, as its answer says.
 -- Inputs: $1 id, locked by lock_waiting, $2 due time or 0, $3 microseconds
 --   until due, $4 reason, $5 error.
--- Output: its lane.
+-- Output: its lane, whether it gave back slots.
 -- Locks: the job; shared, its job row.
 with moved as materialized (
-    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes
+    delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes, held
 ),
 clock as materialized (
     select now, case $2::bigint when 0 then now + $3::bigint else $2::bigint end as due
@@ -84,5 +85,6 @@ returned as (
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
     select id, attempt, fence, node, started_at, now, coalesce($4::text, ''), coalesce($5::text, '') from moved, clock
-)
-select lane from moved;
+),
+vacated as ({{vacate}})
+select lane, held is not null from moved;

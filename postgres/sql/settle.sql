@@ -2,31 +2,34 @@
 -- Ends running jobs of one claim as succeeded that have nothing to keep or to
 -- give back.
 -- Inputs: $1 fence, $2 ids.
--- Output: how many were moved; retrace tells which, if it is not all.
+-- Output: how many were moved, retrace tells which if it is not all; how many
+--   of them gave back slots.
 -- Locks: the moved jobs.
 with moved as (
     delete from {{running}} where id = any ($2::bigint[]) and fence = $1::bigint
-    returning id, node, started_at, lane, attempt, failures, crashes
+    returning id, node, started_at, lane, attempt, failures, crashes, held
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome)
     select id, $1::bigint, node, started_at, (select {{now}}), lane, attempt, failures, crashes, 1 from moved
-)
-select count(*) from moved;
+),
+vacated as ({{vacate}})
+select count(*), count(held) from moved;
 
 -- name: finish
 -- Ends running jobs. A wish to cancel turns a drop into a plain cancel;
 -- successes and failures keep their true outcome.
 -- Inputs, in step: $1 ids, $2 fences, $3 outcomes, $4 reasons, $5 errors,
 --   $6 outputs, $7 memos, $8 progress, $9 whether a key is to be given back.
--- Output: id and whether a wish cancelled it, of the moved jobs.
+-- Output: id, whether a wish cancelled it and whether it gave back slots, of the
+--   moved jobs.
 -- Locks: the moved jobs, their keys.
 with moved as materialized (
     delete from {{running}} r
     using unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::text[], $6::json[], $7::json[], $8::json[], $9::bool[])
         as a (id, fence, outcome, reason, error, output, memo, progress, free_key)
     where r.id = a.id and r.fence = a.fence
-    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish,
+    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, r.held,
               a.outcome, a.reason, a.error, a.output, a.memo, a.progress, a.free_key, r.wish is not null and a.outcome = 3 as cancelled
 ),
 ended as (
@@ -49,8 +52,9 @@ freed as (
     using moved d, {{job}} j, {{lane}} l
     where d.free_key and j.id = d.id and j.job_key is not null and j.flags & 1 = 0
       and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
-)
-select id, cancelled from moved;
+),
+vacated as ({{vacate}})
+select id, cancelled, held is not null from moved;
 
 -- name: release
 -- Takes running jobs back to wait for another run: later if they are not due
@@ -58,8 +62,8 @@ select id, cancelled from moved;
 -- Inputs, in step: $1 ids, $2 fences, $3 whether the run failed, $4 whether the
 --   run does not count at all, $5 due time or 0, $6 microseconds until due,
 --   $7 reasons, $8 errors, $9 memos, $10 progress.
--- Output: id, lane, whether a wish cancelled it and whether it is ready now, of
---   the moved jobs.
+-- Output: id, lane, whether a wish cancelled it, whether it is ready now and
+--   whether it gave back slots, of the moved jobs.
 -- Locks: the moved jobs; shared, the job rows of those that are due, whose
 --   turn and start_by another transaction may just have changed.
 with moved as materialized (
@@ -68,7 +72,7 @@ with moved as materialized (
         as a (id, fence, failed, unused, at, after, reason, error, memo, progress)
     where r.id = a.id and r.fence = a.fence
     returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt - (a.unused and r.wish is null)::int as attempt,
-              least(r.failures + (a.failed and r.wish is null)::int, 32767) as failures, r.crashes, r.wish, a.failed, a.unused, a.at, a.after, a.reason, a.error, a.memo, a.progress
+              least(r.failures + (a.failed and r.wish is null)::int, 32767) as failures, r.crashes, r.wish, r.held, a.failed, a.unused, a.at, a.after, a.reason, a.error, a.memo, a.progress
 ),
 clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
 timed as materialized (
@@ -103,22 +107,25 @@ kept as (
     insert into {{memo}} as m (id, memo, progress)
     select id, memo, progress from moved where memo is not null or progress is not null
     on conflict (id) do update set memo = coalesce(excluded.memo, m.memo), progress = coalesce(excluded.progress, m.progress)
-)
-select id, lane, wish is not null, due <= now from timed;
+),
+vacated as ({{vacate}})
+select id, lane, wish is not null, due <= now, held is not null from timed;
 
 -- name: await
 -- Lets running jobs wait for their answers. A wish to cancel ends them
 -- instead. Jobs whose answer is there already are left for the caller to
--- settle by that answer.
+-- settle by that answer. Those that wait keep their slots.
 -- Inputs, in step: $1 ids, $2 fences, $3 microseconds until the deadline,
 --   $4 memos, $5 progress.
--- Output: id and whether a wish cancelled it, of the moved jobs.
+-- Output: id, whether a wish cancelled it and whether it gave back slots, of the
+--   moved jobs.
 -- Locks: the moved jobs, keys of the cancelled.
 with moved as materialized (
     delete from {{running}} r
     using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::json[], $5::json[]) as a (id, fence, after, memo, progress)
     where r.id = a.id and r.fence = a.fence and r.answer is null
-    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, a.after, a.memo, a.progress
+    returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, a.after, a.memo, a.progress,
+              r.held as kept, case when r.wish is not null then r.held end as held
 ),
 clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
 cancelled as (
@@ -132,15 +139,16 @@ freed as (
       and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
 ),
 left_waiting as (
-    insert into {{waiting}} (id, fence, node, started_at, deadline, lane, attempt, failures, crashes)
-    select id, fence, node, started_at, now + after, lane, attempt, failures, crashes from moved, clock where wish is null
+    insert into {{waiting}} (id, fence, node, started_at, deadline, lane, attempt, failures, crashes, held)
+    select id, fence, node, started_at, now + after, lane, attempt, failures, crashes, kept from moved, clock where wish is null
 ),
 kept as (
     insert into {{memo}} as m (id, memo, progress)
     select id, memo, progress from moved where memo is not null or progress is not null
     on conflict (id) do update set memo = coalesce(excluded.memo, m.memo), progress = coalesce(excluded.progress, m.progress)
-)
-select id, wish is not null from moved;
+),
+vacated as ({{vacate}})
+select id, wish is not null, held is not null from moved;
 
 -- name: early_answers
 -- Reads the answers that overtook the move to waiting.
@@ -160,6 +168,17 @@ where r.answer is not null;
 select d.id, d.fence
 from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
 join {{done}} d on d.id = a.id and d.fence = a.fence;
+
+-- name: vacate
+-- A part of every statement that takes jobs out of running or waiting: notes
+-- which slots they gave back. What a job holds stands in its own row, so that a
+-- statement which had to wait for the row has it right.
+-- Inputs: held of moved.
+-- Locks: inserted rows.
+insert into {{quota_delta}} (quota, n)
+select quota::int, sum(n)
+from (select held, count(*) as n from moved where held is not null group by held) h, unnest(string_to_array(h.held, ' ')) as quota
+group by quota;
 
 -- name: save
 -- Keeps memo and progress of a running job and forgets its crashes.

@@ -1,0 +1,53 @@
+package fairlead
+
+import (
+	"context"
+	"math/big"
+	"time"
+)
+
+// Assignment is jobs of one tenant whose acceptable starts are spread over a
+// span of time.
+type Assignment struct {
+	Tenant string // DefaultTenant if empty
+	Start  time.Time
+	End    time.Time
+	Jobs   []*Job
+}
+
+// Assign enqueues all jobs or none. None starts before Start; the acceptable
+// start of the i-th of n, counted from one, is Start + (End − Start)·i/n, down
+// to the microsecond. It fails with ErrInvalid, or as Enqueue does.
+func (c *Client) Assign(ctx context.Context, a Assignment) error {
+	if err := a.spread(); err != nil {
+		return err
+	}
+	return c.Enqueue(ctx, a.Jobs...)
+}
+
+// spread sets tenant and times of the jobs.
+func (a *Assignment) spread() error {
+	var c complaints
+	if a.Start.IsZero() {
+		c.refuse("start", "is not set; when may the first job start?")
+	}
+	if a.End.Before(a.Start) {
+		c.refuse("end", "is before start; swap them")
+	}
+	if len(a.Jobs) == 0 {
+		c.refuse("jobs", "are none; assign at least one")
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	n := int64(len(a.Jobs))
+	span := big.NewInt(a.End.UnixMicro() - a.Start.UnixMicro())
+	for i, job := range a.Jobs {
+		// The product of a long span and many jobs does not fit into 64 bits.
+		part := new(big.Int).Mul(span, big.NewInt(int64(i)+1))
+		part.Quo(part, big.NewInt(n))
+		job.Tenant, job.NotBefore = a.Tenant, time.UnixMicro(a.Start.UnixMicro()).UTC()
+		job.StartBy = time.UnixMicro(a.Start.UnixMicro() + part.Int64()).UTC()
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package fairlead
+
+import "time"
+
+// Explanation says why a job does not run, as of one moment.
+type Explanation struct {
+	ID        int64
+	State     State
+	At        time.Time  // the database's clock
+	Obstacles []Obstacle // all that keeps it from starting now, in the order in which a claim would find it; none if it runs or has ended
+	Ahead     int        // ready jobs that go before it; MaxAhead stands for that many or more
+	Start     time.Time  // when it will start at the earliest, as far as that can be told; zero if not
+}
+
+// MaxAhead is how many jobs before one are counted.
+const MaxAhead = 10_000
+
+// Obstacle is one thing that keeps a job from starting.
+type Obstacle struct {
+	Code  ObstacleCode
+	Scope LimitScope // of a pause, cap or rate: whose it is
+	Name  string     // of the queue, kind or tenant; empty if global
+	Used  int        // at a cap: jobs that count; at a rate: nothing
+	Cap   int
+	Until time.Time // when it goes away by itself; zero if it does not, or nobody knows
+	Text  string    // all of that for people
+}
+
+// ObstacleCode says what keeps a job from starting.
+type ObstacleCode string
+
+// The obstacles.
+const (
+	NotDue    ObstacleCode = "not_due"   // its time has not come, or it backs off after a failed attempt
+	IsPaused  ObstacleCode = "paused"    // its queue, kind, tenant or the tenant's parent is paused
+	NoNode    ObstacleCode = "no_node"   // no live node serves its queue and knows its kind
+	AtCap     ObstacleCode = "at_cap"    // as many jobs run as a cap allows
+	OverRate  ObstacleCode = "over_rate" // as many jobs have started as a rate allows
+	NoSlot    ObstacleCode = "no_slot"   // the nodes that could run it are busy
+	Suspected ObstacleCode = "suspect"   // it was running in crashes, and runs beside no other such job
+	InLine    ObstacleCode = "in_line"   // others go first
+)

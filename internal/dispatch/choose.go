@@ -1,0 +1,161 @@
+package dispatch
+
+import (
+	"container/heap"
+	"slices"
+)
+
+// Ask is what a claim wants.
+type Ask struct {
+	Max   int            // jobs, at most
+	Rooms map[string]int // kind → at most so many of it; others have room for Max
+}
+
+// Pick is a job to be taken.
+type Pick struct {
+	Lane *Lane
+	Key
+}
+
+// mostHungry bounds how many lanes are to be read before choosing goes on.
+const mostHungry = 64
+
+// Choose picks the jobs that a claim takes, in order. Tenants below their
+// minimum go first, as far as they are short of it; then all go by their keys.
+// A job that only others can run is not picked but counts, so that a slot is
+// left to it.
+//
+// If the order cannot be told because the jobs of lanes are not known as far
+// as needed, nothing is picked: these lanes are to be read on, or first, and
+// Choose to be asked again.
+func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
+	c := &choice{
+		ask:     ask,
+		seen:    make(map[*Lane]int, len(lanes)),
+		started: map[*Limit]int{},
+		kinds:   map[string]int{},
+		left:    map[*Others]int{},
+	}
+	var promised []*Lane
+	for _, lane := range lanes {
+		if c.short(lane) {
+			promised = append(promised, lane)
+		}
+	}
+	if hungry = c.merge(promised, c.short); hungry == nil {
+		hungry = c.merge(lanes, func(*Lane) bool { return true })
+	}
+	if hungry != nil {
+		return nil, hungry
+	}
+	return c.picks, nil
+}
+
+// choice is a claim on its way.
+type choice struct {
+	ask     Ask
+	picks   []Pick
+	seen    map[*Lane]int   // how many of its jobs were picked or left to others
+	started map[*Limit]int  // how many of the jobs under it
+	kinds   map[string]int  // how many of a kind were picked
+	left    map[*Others]int // how many were left to them
+}
+
+// short reports whether the lane's tenant has less than its minimum.
+func (c *choice) short(lane *Lane) bool {
+	return lane.Tenant != nil && lane.Tenant.lacks() > c.started[lane.Tenant]
+}
+
+// merge takes the first jobs of all lanes together while wanted. It returns
+// the lanes that it has to know more about, if any.
+func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane) {
+	line := make(line, 0, len(lanes))
+	for _, lane := range lanes {
+		if key, known, ok := lane.next(c.seen[lane]); ok {
+			line = append(line, place{lane, key, known})
+		}
+	}
+	heap.Init(&line)
+	for len(line) > 0 && len(c.picks) < c.ask.Max {
+		first := line[0]
+		switch {
+		case !wanted(first.lane) || !c.open(first.lane):
+			heap.Pop(&line)
+		case !first.known:
+			return c.hungry(line, wanted)
+		default:
+			c.take(first.lane, first.key)
+			if key, known, ok := first.lane.next(c.seen[first.lane]); ok {
+				line[0] = place{first.lane, key, known}
+				heap.Fix(&line, 0)
+			} else {
+				heap.Pop(&line)
+			}
+		}
+	}
+	return nil
+}
+
+// open reports whether another job of the lane may start.
+func (c *choice) open(lane *Lane) bool {
+	for _, limit := range lane.Limits {
+		if limit.Room() <= c.started[limit] {
+			return false
+		}
+	}
+	if lane.Others != nil {
+		return lane.Others.Idle > c.left[lane.Others]
+	}
+	room, bounded := c.ask.Rooms[lane.Kind]
+	return !bounded || room > c.kinds[lane.Kind]
+}
+
+// take lets a job start, here or elsewhere.
+func (c *choice) take(lane *Lane, key Key) {
+	c.seen[lane]++
+	for _, limit := range lane.Limits {
+		c.started[limit]++
+	}
+	if lane.Others != nil {
+		c.left[lane.Others]++
+		return
+	}
+	c.kinds[lane.Kind]++
+	c.picks = append(c.picks, Pick{lane, key})
+}
+
+// hungry lists the lanes, from the first on, that have to be known better.
+func (c *choice) hungry(rest line, wanted func(*Lane) bool) []*Lane {
+	slices.SortFunc(rest, func(a, b place) int { return a.key.Compare(b.key) })
+	var hungry []*Lane
+	for _, p := range rest {
+		if !p.known && wanted(p.lane) && c.open(p.lane) && len(hungry) < mostHungry {
+			hungry = append(hungry, p.lane)
+		}
+	}
+	return hungry
+}
+
+// place is a lane where its next job stands.
+type place struct {
+	lane  *Lane
+	key   Key
+	known bool // else key only bounds it
+}
+
+// line is a heap of lanes by their next job.
+type line []place
+
+func (l line) Len() int           { return len(l) }
+func (l line) Swap(i, j int)      { l[i], l[j] = l[j], l[i] }
+func (l line) Less(i, j int) bool { return l[i].key.Compare(l[j].key) < 0 }
+
+// Push is part of heap.Interface.
+func (l *line) Push(x any) { *l = append(*l, x.(place)) }
+
+// Pop is part of heap.Interface.
+func (l *line) Pop() any {
+	last := (*l)[len(*l)-1]
+	*l = (*l)[:len(*l)-1]
+	return last
+}

@@ -1,0 +1,49 @@
+package dispatch
+
+import "time"
+
+// Spent counts the picks under each limit.
+func Spent(picks []Pick) map[*Limit]int {
+	spent := map[*Limit]int{}
+	for _, pick := range picks {
+		for _, limit := range pick.Lane.Limits {
+			spent[limit]++
+		}
+	}
+	return spent
+}
+
+// NextToken is how long it is, after the picks have started, until a job may
+// start that nothing but a rate keeps waiting. It is negative if there is none.
+// A job that waits for a slot is not meant: whoever frees it wakes the nodes.
+func NextToken(lanes []*Lane, picks []Pick) time.Duration {
+	spent, taken := Spent(picks), map[*Lane]int{}
+	for _, pick := range picks {
+		taken[pick.Lane]++
+	}
+	next := time.Duration(-1)
+	for _, lane := range lanes {
+		if _, _, more := lane.next(taken[lane]); !more {
+			continue
+		}
+		if wait := lane.wait(spent); wait > 0 && (next < 0 || wait < next) {
+			next = wait
+		}
+	}
+	return next
+}
+
+// wait is how long the rates keep the lane's next job waiting; zero if they do
+// not, or if it waits for a slot.
+func (l *Lane) wait(spent map[*Limit]int) (longest time.Duration) {
+	for _, limit := range l.Limits {
+		after := *limit
+		after.Used += spent[limit]
+		after.Tokens -= float64(spent[limit])
+		if after.Full() {
+			return 0
+		}
+		longest = max(longest, after.NextToken())
+	}
+	return longest
+}

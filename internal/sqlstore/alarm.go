@@ -1,0 +1,58 @@
+package sqlstore
+
+import (
+	"sync"
+	"time"
+)
+
+// Alarm calls a function at the earliest of the times that it was set to.
+type Alarm struct {
+	ring func()
+
+	mu      sync.Mutex
+	timer   *time.Timer
+	at      time.Time // zero: not set
+	stopped bool
+}
+
+// NewAlarm makes an alarm that calls ring, which must not wait for anybody.
+func NewAlarm(ring func()) *Alarm { return &Alarm{ring: ring} }
+
+// In sets the alarm, unless it rings before that anyway.
+func (a *Alarm) In(d time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	at := time.Now().Add(d)
+	if a.stopped || !a.at.IsZero() && !at.Before(a.at) {
+		return
+	}
+	a.at = at
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	a.timer = time.AfterFunc(d, a.rings)
+}
+
+func (a *Alarm) rings() {
+	a.mu.Lock()
+	if !a.at.IsZero() && time.Now().Before(a.at) { // it was set anew just as it rang
+		a.mu.Unlock()
+		return
+	}
+	a.at = time.Time{}
+	stopped := a.stopped
+	a.mu.Unlock()
+	if !stopped {
+		a.ring()
+	}
+}
+
+// Stop keeps the alarm from ringing ever again.
+func (a *Alarm) Stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.stopped = true
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+}

@@ -1,0 +1,194 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// Facts are what decides whether a job starts: the same that a claim asks.
+type Facts struct {
+	Now    time.Time
+	Job    *fairlead.Job
+	Rules  *Rules
+	Limits map[int32]*dispatch.Limit // by id, as they stand
+	Nodes  []fairlead.Node
+	Ahead  int // ready jobs that go before it
+}
+
+// Standing is every limit as it stands, by id.
+func (r *Rules) Standing(uses []fairlead.LimitUse) map[int32]*dispatch.Limit {
+	limits := make(map[int32]*dispatch.Limit, len(uses))
+	for _, use := range uses {
+		if id, known := r.byName[ruleName{use.Scope, use.Name}]; known {
+			limits[id] = &dispatch.Limit{
+				ID: id, Cap: use.MaxRunning, Min: use.MinRunning, Used: use.Running,
+				Rate: use.Rate, Burst: use.Burst, Tokens: use.Tokens,
+			}
+		}
+	}
+	return limits
+}
+
+// Rivals are the lanes whose jobs could start now on the nodes that could run
+// this job: those of them that stand before it go first.
+func (f *Facts) Rivals(lanes []Lane) []Lane {
+	able := f.able()
+	var rivals []Lane
+	for _, lane := range lanes {
+		if !f.Rules.Paused(lane.LaneKey) && f.open(lane.LaneKey) && servedByAny(able, lane.LaneKey) {
+			rivals = append(rivals, lane)
+		}
+	}
+	return rivals
+}
+
+// able are the live nodes that serve the job's queue and know its kind.
+func (f *Facts) able() []fairlead.Node {
+	var able []fairlead.Node
+	for _, node := range f.Nodes {
+		if !node.Dead && node.Until.After(f.Now) && Serves(node.Scope(), KeyOf(f.Job)) {
+			able = append(able, node)
+		}
+	}
+	return able
+}
+
+// open reports whether limits let a job of a lane start.
+func (f *Facts) open(lane LaneKey) bool {
+	for _, id := range f.Rules.Of(lane) {
+		if limit := f.Limits[id]; limit != nil && limit.Room() <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func servedByAny(nodes []fairlead.Node, lane LaneKey) bool {
+	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return Serves(node.Scope(), lane) })
+}
+
+// Explain says what keeps a job from starting.
+func Explain(f Facts) fairlead.Explanation {
+	e := explaining{Facts: f, lane: KeyOf(f.Job)}
+	e.ID, e.State, e.At = f.Job.ID, f.Job.State, f.Now
+	switch f.Job.State {
+	case fairlead.Scheduled:
+		e.notDue()
+	case fairlead.Ready:
+		e.Explanation.Ahead = f.Ahead
+	default:
+		return e.Explanation
+	}
+	e.paused()
+	e.limited()
+	e.crowded()
+	e.estimate()
+	return e.Explanation
+}
+
+// explaining is an explanation on its way.
+type explaining struct {
+	Facts
+	fairlead.Explanation
+	lane LaneKey
+}
+
+func (e *explaining) add(o fairlead.Obstacle, format string, args ...any) {
+	o.Text = fmt.Sprintf(format, args...)
+	e.Obstacles = append(e.Obstacles, o)
+}
+
+func (e *explaining) notDue() {
+	due := e.Job.NotBefore
+	o := fairlead.Obstacle{Code: fairlead.NotDue, Until: due}
+	if e.Job.Failures > 0 {
+		e.add(o, "it backs off until %s after %d failed attempts", stamp(due), e.Job.Failures)
+		return
+	}
+	e.add(o, "it is not due until %s", stamp(due))
+}
+
+func (e *explaining) paused() {
+	for _, pause := range e.Rules.PausesOf(e.lane) {
+		o := fairlead.Obstacle{Code: fairlead.IsPaused, Scope: fairlead.LimitScope(pause.Scope), Name: pause.Name}
+		e.add(o, "%s %q is paused", pause.Scope, pause.Name)
+	}
+}
+
+// limited looks at the limits that a claim would.
+func (e *explaining) limited() {
+	for _, id := range e.Rules.Of(e.lane) {
+		limit, rule := e.Limits[id], e.Rules.Quotas[id].Rule
+		if limit == nil { // it was removed just now
+			continue
+		}
+		o := fairlead.Obstacle{Scope: rule.Scope, Name: rule.Name}
+		if limit.Full() {
+			o.Code, o.Used, o.Cap = fairlead.AtCap, limit.Used, limit.Cap
+			e.add(o, "%s runs %d of %d jobs", whose(rule), limit.Used, limit.Cap)
+		}
+		if wait := limit.NextToken(); wait > 0 {
+			o.Code, o.Used, o.Cap, o.Until = fairlead.OverRate, 0, 0, e.Now.Add(wait)
+			e.add(o, "%s starts %v jobs per second, the next one in %v", whose(rule), rule.Rate, wait.Round(time.Millisecond))
+		}
+	}
+}
+
+// crowded looks for a node with a free slot.
+func (e *explaining) crowded() {
+	able, idle := e.able(), 0
+	for _, node := range able {
+		idle += node.Idle
+	}
+	switch {
+	case len(able) == 0:
+		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
+	case idle == 0:
+		e.add(fairlead.Obstacle{Code: fairlead.NoSlot}, "all slots of the %d nodes that could run it are taken", len(able))
+	}
+	if e.Job.Crashes >= fairlead.SoloAfter {
+		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running in %d crashes, so that it runs beside no other such job", e.Job.Crashes)
+	}
+	if e.Explanation.Ahead > 0 {
+		e.add(fairlead.Obstacle{Code: fairlead.InLine}, "%s go first", jobs(e.Explanation.Ahead))
+	}
+}
+
+// estimate is the latest of the times at which obstacles go away, if all of
+// them do.
+func (e *explaining) estimate() {
+	start := e.Now
+	for _, o := range e.Obstacles {
+		if o.Until.IsZero() {
+			return
+		}
+		if o.Until.After(start) {
+			start = o.Until
+		}
+	}
+	e.Start = start
+}
+
+func whose(rule fairlead.Limit) string {
+	if rule.Scope == fairlead.LimitGlobal {
+		return "the cluster"
+	}
+	return fmt.Sprintf("%s %q", rule.Scope, rule.Name)
+}
+
+func jobs(n int) string {
+	switch {
+	case n >= fairlead.MaxAhead:
+		return fmt.Sprintf("%d jobs or more", fairlead.MaxAhead)
+	case n == 1:
+		return "1 job"
+	default:
+		return fmt.Sprintf("%d jobs", n)
+	}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }

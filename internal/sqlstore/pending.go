@@ -1,0 +1,91 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// boundsAge is how long a process believes in the bounds that it has read. Those
+// that it sets itself hold at once.
+const boundsAge = time.Second
+
+// Pending refuses jobs of tenants that have as many as they may. It counts what
+// is committed, before the jobs are stored: of those who enqueue at the same
+// instant each is judged as if it were alone.
+type Pending struct {
+	// Read reads the bounds of those tenants that have one.
+	Read func(ctx context.Context) (map[string]int, error)
+	// Tally counts jobs, as the store does.
+	Tally func(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error)
+
+	mu     sync.Mutex
+	bounds map[string]int
+	readAt time.Time
+}
+
+// Forget makes the next check read the bounds.
+func (p *Pending) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.readAt = time.Time{}
+}
+
+// Check returns the ErrLimit of jobs that are too many.
+func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
+	bounds, err := p.current(ctx)
+	if err != nil || len(bounds) == 0 {
+		return err
+	}
+	fresh := map[string]int{}
+	for _, job := range jobs {
+		if bounds[job.Tenant] > 0 {
+			fresh[job.Tenant]++
+		}
+	}
+	for tenant, n := range fresh {
+		tally, err := p.Tally(ctx, fairlead.Filter{Tenants: []string{tenant}, States: []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked}})
+		if err != nil {
+			return err
+		}
+		pending := 0
+		for _, count := range tally {
+			pending += int(count)
+		}
+		if err := CheckPending(tenant, pending, n, bounds[tenant]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckPending returns the ErrLimit of new jobs that do not fit.
+func CheckPending(tenant string, pending, fresh, bound int) error {
+	if pending+fresh <= bound {
+		return nil
+	}
+	return fmt.Errorf("tenant %q has %d jobs pending of at most %d: %d more do not fit: %w", tenant, pending, bound, fresh, fairlead.ErrLimit)
+}
+
+// current are the bounds, as of a moment ago. The lock is not held while they
+// are read: who waits for it may be in a hurry.
+func (p *Pending) current(ctx context.Context) (map[string]int, error) {
+	p.mu.Lock()
+	bounds, fresh := p.bounds, time.Since(p.readAt) < boundsAge
+	p.mu.Unlock()
+	if fresh {
+		return bounds, nil
+	}
+	began := time.Now()
+	bounds, err := p.Read(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read bounds of tenants: %w", err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bounds, p.readAt = bounds, began
+	return bounds, nil
+}

@@ -1,0 +1,126 @@
+package sqlstore
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Quota is the stored form of a limit. Its use is counted in the same row, by
+// the claims.
+type Quota struct {
+	ID   int32
+	Min  int // of a tenant
+	Rule fairlead.Limit
+}
+
+// Active reports whether jobs count against the quota. One that is not keeps
+// its row: its id is never given to another.
+func (q *Quota) Active() bool { return q.Rule.MaxRunning > 0 || q.Rule.Rate > 0 || q.Min > 0 }
+
+// Rules are what is paused and limited, as of a version. They do not change.
+type Rules struct {
+	Version int64
+	Quotas  map[int32]*Quota // those that are active
+
+	pauses  map[fairlead.Pause]struct{}
+	parents map[string]string // tenant → parent
+	byName  map[ruleName]int32
+}
+
+type ruleName struct {
+	scope fairlead.LimitScope
+	name  string
+}
+
+// NewRules makes rules of what a store has read. Quotas that are not active are
+// left out; parents names the parent of each tenant that has one.
+func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string, quotas []*Quota) *Rules {
+	r := &Rules{
+		Version: version, Quotas: map[int32]*Quota{},
+		pauses: map[fairlead.Pause]struct{}{}, parents: parents, byName: map[ruleName]int32{},
+	}
+	for _, pause := range pauses {
+		r.pauses[pause] = struct{}{}
+	}
+	for _, q := range quotas {
+		if q.Active() {
+			r.Quotas[q.ID] = q
+			r.byName[ruleName{q.Rule.Scope, q.Rule.Name}] = q.ID
+		}
+	}
+	return r
+}
+
+// Paused reports whether jobs of a lane may not start.
+func (r *Rules) Paused(lane LaneKey) bool { return len(r.PausesOf(lane)) > 0 }
+
+// PausesOf lists what keeps jobs of a lane from starting.
+func (r *Rules) PausesOf(lane LaneKey) (found []fairlead.Pause) {
+	if len(r.pauses) == 0 {
+		return nil
+	}
+	for _, pause := range [...]fairlead.Pause{
+		{Scope: fairlead.PauseQueue, Name: lane.Queue},
+		{Scope: fairlead.PauseKind, Name: lane.Kind},
+		{Scope: fairlead.PauseTenant, Name: lane.Tenant},
+		{Scope: fairlead.PauseTenant, Name: r.parents[lane.Tenant]},
+	} {
+		if _, paused := r.pauses[pause]; paused {
+			found = append(found, pause)
+		}
+	}
+	return found
+}
+
+// Of lists the quotas that jobs of a lane count against, in order of id.
+func (r *Rules) Of(lane LaneKey) []int32 {
+	if len(r.Quotas) == 0 {
+		return nil
+	}
+	var ids []int32
+	for _, rule := range []ruleName{
+		{fairlead.LimitGlobal, ""},
+		{fairlead.LimitQueue, lane.Queue},
+		{fairlead.LimitKind, lane.Kind},
+		{fairlead.LimitTenant, lane.Tenant},
+		{fairlead.LimitTenant, r.parents[lane.Tenant]},
+	} {
+		if id, limited := r.byName[rule]; limited {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Tenant is the quota of a lane's own tenant, if it has one.
+func (r *Rules) Tenant(lane LaneKey) (id int32, limited bool) {
+	id, limited = r.byName[ruleName{fairlead.LimitTenant, lane.Tenant}]
+	return id, limited
+}
+
+// HoldName names a set of quotas; ids are in order.
+func HoldName(ids []int32) string {
+	var b strings.Builder
+	for i, id := range ids {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(strconv.Itoa(int(id)))
+	}
+	return b.String()
+}
+
+// SortLimits puts limits into the order in which they are listed.
+func SortLimits(limits []fairlead.LimitUse) {
+	slices.SortFunc(limits, func(a, b fairlead.LimitUse) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// Pauses reports whether anything is paused.
+func (r *Rules) Pauses() bool { return len(r.pauses) > 0 }

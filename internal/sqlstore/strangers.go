@@ -1,0 +1,93 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// Strangers are the lanes that a node does not serve but others do that have
+// free slots. If a limit is tight, a claim leaves to their jobs what these are
+// entitled to: else a busy node with late work would take every slot that
+// becomes free, and earlier work of others would wait.
+//
+// How many slots are free is known from the nodes' beats, a few seconds late:
+// what is left in vain is left for that long.
+type Strangers struct {
+	scope *fairlead.Scope
+	nodes []fairlead.Node // with free slots, that serve what this one does not
+	known map[string]*dispatch.Others
+}
+
+// NewStrangers looks at the nodes as of now.
+func NewStrangers(self fairlead.NodeID, scope *fairlead.Scope, nodes []fairlead.Node, now time.Time) *Strangers {
+	s := &Strangers{scope: scope, known: map[string]*dispatch.Others{}}
+	for _, node := range nodes {
+		if node.ID != self && !node.Dead && node.Until.After(now) && node.Idle > 0 && !covers(scope, node.Scope()) {
+			s.nodes = append(s.nodes, node)
+		}
+	}
+	return s
+}
+
+// Any reports whether there are such nodes.
+func (s *Strangers) Any() bool { return len(s.nodes) > 0 }
+
+// Of are the nodes that run jobs of a lane; nil if this one does, or nobody.
+func (s *Strangers) Of(lane LaneKey) *dispatch.Others {
+	if Serves(s.scope, lane) {
+		return nil
+	}
+	var name string
+	idle := 0
+	for _, node := range s.nodes {
+		if Serves(node.Scope(), lane) {
+			name += fmt.Sprint(node.ID, " ")
+			idle += node.Idle
+		}
+	}
+	if idle == 0 {
+		return nil
+	}
+	if s.known[name] == nil {
+		s.known[name] = &dispatch.Others{Idle: idle}
+	}
+	return s.known[name]
+}
+
+// covers reports whether one scope serves all that another does.
+func covers(scope, other *fairlead.Scope) bool {
+	for _, kind := range other.Kinds {
+		if !slices.Contains(scope.Kinds, kind) {
+			return false
+		}
+	}
+	switch {
+	case scope.Queues == nil && len(scope.Except) == 0:
+		return true
+	case other.Queues == nil:
+		return false
+	}
+	return !slices.ContainsFunc(other.Queues, func(queue string) bool {
+		if scope.Queues == nil {
+			return slices.Contains(scope.Except, queue)
+		}
+		return !slices.Contains(scope.Queues, queue)
+	})
+}
+
+// Tight reports whether a limit of one of the lanes may have too little room
+// for a claim of so many jobs.
+func Tight(lanes []*dispatch.Lane, most int) bool {
+	for _, lane := range lanes {
+		for _, limit := range lane.Limits {
+			if limit.Room() < most {
+				return true
+			}
+		}
+	}
+	return false
+}

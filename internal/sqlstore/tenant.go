@@ -1,0 +1,102 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Family is what decides whether a tenant may be declared as it is: the other
+// tenants, as they stand under the lock of the change.
+type Family struct {
+	Parents   map[string]string // every declared tenant → its parent, or nothing
+	Minimums  int               // of all other tenants together
+	GlobalCap int               // zero: none
+}
+
+// Check returns the ErrInvalid of a tenant that does not fit.
+func (f Family) Check(t *fairlead.Tenant) error {
+	var bad []fairlead.FieldError
+	refuse := func(field, format string, args ...any) {
+		bad = append(bad, fairlead.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	}
+	if t.Parent != "" {
+		switch grandparent, declared := f.Parents[t.Parent]; {
+		case !declared:
+			refuse("parent", "%q is not declared; declare it first", t.Parent)
+		case grandparent != "":
+			refuse("parent", "%q has a parent itself; name %q instead", t.Parent, grandparent)
+		}
+		if child := f.child(t.Name); child != "" {
+			refuse("parent", "cannot be set: %q is a child of this tenant, and a parent has none", child)
+		}
+	}
+	if f.GlobalCap > 0 && f.Minimums+t.MinRunning > f.GlobalCap {
+		refuse("min_running", "is %d, and others have %d: together more than the global cap of %d", t.MinRunning, f.Minimums, f.GlobalCap)
+	}
+	if len(bad) > 0 {
+		return &fairlead.InvalidError{Fields: bad}
+	}
+	return nil
+}
+
+// CheckDelete returns the ErrConflict of a tenant that others need.
+func (f Family) CheckDelete(name string) error {
+	if child := f.child(name); child != "" {
+		return fmt.Errorf("tenant %q is the parent of %q: %w", name, child, fairlead.ErrConflict)
+	}
+	return nil
+}
+
+// child is a tenant whose parent this is, the first by name if there are
+// several.
+func (f Family) child(name string) (first string) {
+	for child, parent := range f.Parents {
+		if parent == name && (first == "" || child < first) {
+			first = child
+		}
+	}
+	return first
+}
+
+// CheckGlobalCap returns the ErrInvalid of a global cap below the minimums of
+// all tenants.
+func CheckGlobalCap(l fairlead.Limit, minimums int) error {
+	if l.Scope != fairlead.LimitGlobal || l.MaxRunning == 0 || minimums <= l.MaxRunning {
+		return nil
+	}
+	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
+		Field: "max_running", Message: fmt.Sprintf("is %d, and tenants are guaranteed %d; lower their min_running first", l.MaxRunning, minimums),
+	}}}
+}
+
+// CheckVersion returns the ErrConflict or ErrNotFound of a tenant that is not
+// what its caller believes it to be.
+func CheckVersion(t fairlead.Tenant, version int64, declared bool) error {
+	switch {
+	case !declared && t.Version != 0:
+		return fairlead.NoSuchTenant(t.Name)
+	case declared && t.Version == 0:
+		return fmt.Errorf("tenant %q exists already: %w", t.Name, fairlead.ErrConflict)
+	case t.Version != version:
+		return fmt.Errorf("tenant %q was changed by somebody else: %w", t.Name, fairlead.ErrConflict)
+	}
+	return nil
+}
+
+// EncodeLabels is labels as JSON; nil if there are none.
+func EncodeLabels(labels map[string]string) ([]byte, error) {
+	if len(labels) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(labels)
+}
+
+// DecodeLabels undoes EncodeLabels.
+func DecodeLabels(text []byte) (labels map[string]string, err error) {
+	if len(text) > 0 {
+		err = json.Unmarshal(text, &labels)
+	}
+	return labels, err
+}

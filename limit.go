@@ -1,0 +1,58 @@
+package fairlead
+
+// LimitScope tells whose jobs a limit counts.
+type LimitScope string
+
+// The scopes of limits.
+const (
+	LimitGlobal LimitScope = "global" // all jobs
+	LimitQueue  LimitScope = "queue"
+	LimitKind   LimitScope = "kind"
+	LimitTenant LimitScope = "tenant" // and those of its children; set as part of Tenant
+)
+
+// Limit bounds the jobs of one scope together, on all nodes.
+type Limit struct {
+	Scope      LimitScope
+	Name       string  // of the queue, kind or tenant; empty if global
+	MaxRunning int     // jobs that run or await a callback at once; zero: no cap
+	Rate       float64 // starts per second; zero: no limit
+	Burst      int     // starts that may come at once after a pause; zero: those of a tenth of a second, at least one
+}
+
+// LimitUse is a limit and what is used of it.
+type LimitUse struct {
+	Limit
+	MinRunning int     // of a tenant
+	Running    int     // jobs that count now
+	Tokens     float64 // starts saved up now, if there is a rate
+}
+
+// Drift is a limit whose count of jobs was not what there is.
+type Drift struct {
+	Scope   LimitScope
+	Name    string
+	Counted int
+	Found   int
+}
+
+// NormalizeLimit fills in the defaults of a limit about to be set, and returns
+// an *InvalidError that names every field that cannot be accepted.
+func NormalizeLimit(l *Limit) error {
+	var c complaints
+	switch l.Scope {
+	case LimitGlobal:
+		if l.Name != "" {
+			c.refuse("name", "is %q; the global limit has none", l.Name)
+		}
+	case LimitQueue, LimitKind:
+		c.checkName("name", l.Name, MaxName)
+	case LimitTenant:
+		c.refuse("scope", "is tenant; set max_running and rate of the tenant itself")
+	default:
+		c.refuse("scope", "is %q; it must be one of %s, %s, %s", l.Scope, LimitGlobal, LimitQueue, LimitKind)
+	}
+	c.checkCount("max_running", l.MaxRunning)
+	c.checkRate(l.Rate, &l.Burst)
+	return c.err()
+}

@@ -1,0 +1,197 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// holdSets caches the sets of quotas that jobs count against. Sets never change
+// and are never deleted.
+type holdSets struct {
+	byName  sync.Map // members as text → int32
+	members sync.Map // int32 → []int32
+}
+
+// noSet is the set of jobs that count against nothing.
+const noSet int32 = 0
+
+// add remembers a committed set.
+func (h *holdSets) add(set int32, name string) error {
+	var members []int32
+	for _, word := range strings.Fields(name) {
+		quota, err := strconv.ParseInt(word, 10, 32)
+		if err != nil {
+			return fmt.Errorf("set of limits %d: %w", set, err)
+		}
+		members = append(members, int32(quota))
+	}
+	h.members.Store(set, members)
+	h.byName.Store(name, set)
+	return nil
+}
+
+// of is the set of some quotas, which are in order of id, if it is known.
+func (h *holdSets) of(quotas []int32) (set int32, known bool) {
+	if len(quotas) == 0 {
+		return noSet, true
+	}
+	found, known := h.byName.Load(sqlstore.HoldName(quotas))
+	if !known {
+		return noSet, false
+	}
+	return found.(int32), true
+}
+
+// setsOf are the sets of lists of quotas, which are in order of id. Those that
+// do not exist are made outside of the transaction: they must not vanish with
+// it.
+func (s *Store) setsOf(ctx context.Context, lists [][]int32) ([]int32, error) {
+	missing := map[string]struct{}{}
+	for _, quotas := range lists {
+		if _, known := s.sets.of(quotas); !known {
+			missing[sqlstore.HoldName(quotas)] = struct{}{}
+		}
+	}
+	if err := s.makeSets(ctx, missing); err != nil {
+		return nil, fmt.Errorf("create sets of limits: %w", err)
+	}
+	sets := make([]int32, len(lists))
+	for i, quotas := range lists {
+		sets[i], _ = s.sets.of(quotas)
+	}
+	return sets, nil
+}
+
+// makeSets looks sets up and creates those that do not exist, in order, so that
+// two processes that do so wait for each other in one direction only.
+func (s *Store) makeSets(ctx context.Context, missing map[string]struct{}) error {
+	var names rows
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		names.add().str(name).end()
+	}
+	for list := range names.chunks() {
+		if err := s.readSets(ctx, fill(s.sql.SetsNamed, "rows", list)); err != nil {
+			return err
+		}
+		if s.knowsSets(missing) {
+			return nil
+		}
+		if _, err := s.quickly(ctx, fill(s.sql.AddSets, "rows", list)); err != nil {
+			return err
+		}
+		if err := s.readSets(ctx, fill(s.sql.SetsNamed, "rows", list)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) knowsSets(names map[string]struct{}) bool {
+	for name := range names {
+		if _, known := s.sets.byName.Load(name); !known {
+			return false
+		}
+	}
+	return true
+}
+
+// readSets adds the sets of an answer to the cache.
+func (s *Store) readSets(ctx context.Context, statement string, args ...any) error {
+	return each(ctx, s.lifeline, func(row *sql.Rows) error {
+		var set int32
+		var name string
+		if err := row.Scan(&set, &name); err != nil {
+			return err
+		}
+		return s.sets.add(set, name)
+	}, statement, args...)
+}
+
+// membersOf are the quotas of a set. A caller's transaction may not see it, so
+// that the question goes another way.
+func (s *Store) membersOf(ctx context.Context, set int32) ([]int32, error) {
+	if members, known := s.sets.members.Load(set); known {
+		return members.([]int32), nil
+	}
+	if err := s.readSets(ctx, s.sql.SetNumbered, set); err != nil {
+		return nil, fmt.Errorf("read set of limits: %w", err)
+	}
+	members, known := s.sets.members.Load(set)
+	if !known {
+		return nil, fmt.Errorf("there is no set of limits %d", set)
+	}
+	return members.([]int32), nil
+}
+
+// free gives back the slots of jobs that left running or waiting, given by the
+// sets that they counted against. It only inserts, and so never waits for a
+// claim: what it gives back is taken off by the next claim that has locked the
+// quota.
+func (t *txn) free(ctx context.Context, jobs map[int32]int) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	freed := map[int32]int{}
+	for set, n := range jobs {
+		quotas, err := t.membersOf(ctx, set)
+		if err != nil {
+			return err
+		}
+		for _, quota := range quotas {
+			freed[quota] += n
+		}
+	}
+	var deltas rows
+	for _, quota := range slices.Sorted(maps.Keys(freed)) {
+		deltas.add().ints(int64(quota), int64(freed[quota])).end()
+	}
+	t.news.everybody = true // somebody may have waited for a slot
+	return t.insert(ctx, t.sql.AddDeltas, &deltas)
+}
+
+// setsByLane are the sets of quotas that the jobs of a claim count against.
+// Lanes without limits are left out.
+func (c *claiming) setsByLane(ctx context.Context) (map[int32]int32, error) {
+	byLane := map[int32]int32{}
+	var lanes []int32
+	var lists [][]int32
+	for _, t := range c.taken {
+		quotas := c.views[t.lane].quotas
+		if _, seen := byLane[t.lane]; seen || len(quotas) == 0 {
+			continue
+		}
+		byLane[t.lane] = noSet
+		lanes, lists = append(lanes, t.lane), append(lists, quotas)
+	}
+	sets, err := c.setsOf(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
+	for i, lane := range lanes {
+		byLane[lane] = sets[i]
+	}
+	return byLane, nil
+}
+
+// setByLane is an expression for the set that a job of column lane counts
+// against.
+func setByLane(sets map[int32]int32) string {
+	if len(sets) == 0 {
+		return decimal(noSet)
+	}
+	var b strings.Builder
+	b.WriteString("case lane")
+	for lane, set := range sets {
+		b.WriteString(" when " + decimal(lane) + " then " + decimal(set))
+	}
+	b.WriteString(" else " + decimal(noSet) + " end")
+	return b.String()
+}

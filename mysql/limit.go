@@ -1,0 +1,66 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// SetLimit sets or removes the limit of a scope.
+func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	return s.rule(ctx, "set limit", func(ctx context.Context, r *ruling) error {
+		if err := sqlstore.CheckGlobalCap(limit, r.family("").Minimums); err != nil {
+			return err
+		}
+		return r.limit(ctx, limit, 0)
+	})
+}
+
+// Limits lists every limit with its use.
+func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	quotas, err := readQuotas(ctx, s.db, s.sql.Quotas)
+	if err != nil {
+		return nil, fmt.Errorf("limits: %w", err)
+	}
+	var uses []fairlead.LimitUse
+	for _, q := range quotas {
+		if !q.Active() {
+			continue
+		}
+		use := fairlead.LimitUse{Limit: q.Rule, MinRunning: q.Min, Running: q.running}
+		if q.Rule.Rate > 0 {
+			use.Tokens = q.limit().Tokens
+		}
+		uses = append(uses, use)
+	}
+	sqlstore.SortLimits(uses)
+	return uses, nil
+}
+
+// Verify counts the jobs of each limit anew and corrects what differs.
+func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) {
+	err = s.atomically(ctx, "verify", func(ctx context.Context, t *txn) error {
+		r := &ruling{txn: t}
+		if _, err := t.one(ctx, []any{&r.version}, t.sql.LockRules); err != nil {
+			return err
+		}
+		if err := r.read(ctx); err != nil {
+			return err
+		}
+		drift, err = r.rehold(ctx)
+		return err
+	})
+	slices.SortFunc(drift, func(a, b fairlead.Drift) int {
+		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))
+	})
+	return drift, err
+}
+
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }

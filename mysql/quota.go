@@ -1,0 +1,242 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// busyPause is how soon a node looks again whose claim left something to a
+// claim that was busy with it.
+const busyPause = 5 * time.Millisecond
+
+// claimedQuota is a limit that a claim is under.
+type claimedQuota struct {
+	dispatch.Limit
+	tenants    bool  // whether it is a tenant's
+	refilledAt int64 // when the tokens were counted
+	writtenAt  int64 // when a claim last changed it; zero: not known
+	lock       lockState
+	changed    bool
+}
+
+// lockState tells what a claim knows of a limit.
+type lockState int
+
+const (
+	notLocked lockState = iota // at most a hint of its use
+	isLocked                   // what it says is exact
+	isRefused                  // another claim has it
+)
+
+// govern puts a lane under its limits.
+func (c *claiming) govern(view *laneView, lane sqlstore.LaneKey) {
+	view.quotas = c.rules.Of(lane)
+	own, _ := c.rules.Tenant(lane)
+	for _, id := range view.quotas {
+		q := c.quotas[id]
+		if q == nil {
+			rule := c.rules.Quotas[id]
+			q = &claimedQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
+			c.quotas[id] = q
+		}
+		view.Limits = append(view.Limits, &q.Limit)
+		if id == own {
+			view.Tenant = &q.Limit
+		}
+	}
+}
+
+// estimate reads what the limits of all lanes leave, without a lock.
+func (c *claiming) estimate(ctx context.Context) error {
+	return c.readUse(ctx, c.sql.QuotaUse, sortedIDs(maps.Keys(c.quotas)), notLocked)
+}
+
+// readUse reads the use of limits, which are locked by that or not.
+func (c *claiming) readUse(ctx context.Context, statement string, ids []int64, lock lockState) error {
+	return c.eachOf(ctx, func(row *sql.Rows) error {
+		var id int32
+		var used int
+		var tokens float64
+		var refilledAt, now int64
+		if err := row.Scan(&id, &used, &tokens, &refilledAt, &now); err != nil {
+			return err
+		}
+		q := c.quotas[id]
+		if q.writtenAt != 0 && q.writtenAt != refilledAt {
+			c.stale = true
+		}
+		q.Used, q.Tokens, q.refilledAt, q.writtenAt, q.lock = used, tokens, now, refilledAt, lock
+		q.Refill(micros(now - refilledAt))
+		return nil
+	}, statement, ids)
+}
+
+// lockLimits locks the limits of the lanes that were chosen from, so that what
+// they leave is exact. The claim takes nothing from other lanes with limits:
+// those that another claim is busy with are left to it, and the rest was not
+// chosen.
+//
+// It happens once and before any job is locked. Limits of tenants, which are
+// many, are not waited for, unless the claim would come home with nothing. The
+// others are, in order of their ids. So claims never wait for each other in a
+// circle. MariaDB takes the skipping of a row for waiting, for a moment: so
+// nothing is skipped once there is something locked that others wait for.
+func (c *claiming) lockLimits(ctx context.Context, picks []dispatch.Pick) error {
+	c.limited = true
+	tenants := c.limitsOf(picks, true)
+	if err := c.lockQuotas(ctx, tenants, skipLocked); err != nil {
+		return err
+	}
+	if first := c.refused(picks[0].Lane); len(first) == 1 && c.nothingLocked() {
+		if err := c.lockQuotas(ctx, first, waitForLock); err != nil {
+			return err
+		}
+	}
+	others := c.limitsOf(picks, false)
+	if err := c.lockQuotas(ctx, others, waitForLock); err != nil {
+		return err
+	}
+	c.open = slices.DeleteFunc(c.open, func(view *laneView) bool {
+		if view.Others != nil || c.allLocked(&view.Lane) { // what others are left need not be exact
+			return false
+		}
+		if !view.empty() && (len(c.refused(&view.Lane)) > 0 || view.room(1) > 0) {
+			c.missed = true
+		}
+		return true
+	})
+	return c.fold(ctx)
+}
+
+// How lock_quotas treats what others have locked.
+const (
+	waitForLock = ""
+	skipLocked  = "skip locked"
+)
+
+// limitsOf lists the limits of chosen lanes, those of tenants or the others.
+// Lanes that are left to another claim are left out.
+func (c *claiming) limitsOf(picks []dispatch.Pick, tenants bool) []int64 {
+	wanted := map[int32]struct{}{}
+	for _, pick := range picks {
+		if len(c.refused(pick.Lane)) > 0 {
+			continue
+		}
+		for _, limit := range pick.Lane.Limits {
+			if c.quotas[limit.ID].tenants == tenants {
+				wanted[limit.ID] = struct{}{}
+			}
+		}
+	}
+	return sortedIDs(maps.Keys(wanted))
+}
+
+// refused lists the limits of a lane that another claim has.
+func (c *claiming) refused(lane *dispatch.Lane) (ids []int64) {
+	for _, limit := range lane.Limits {
+		if c.quotas[limit.ID].lock == isRefused {
+			ids = append(ids, int64(limit.ID))
+		}
+	}
+	return ids
+}
+
+func (c *claiming) allLocked(lane *dispatch.Lane) bool {
+	return !slices.ContainsFunc(lane.Limits, func(limit *dispatch.Limit) bool { return c.quotas[limit.ID].lock != isLocked })
+}
+
+func (c *claiming) nothingLocked() bool { return len(c.lockedIDs()) == 0 }
+
+func (c *claiming) lockedIDs() []int64 {
+	var ids []int64
+	for id, q := range c.quotas {
+		if q.lock == isLocked {
+			ids = append(ids, int64(id))
+		}
+	}
+	return ids
+}
+
+// lockQuotas locks limits, as far as they can be had.
+func (c *claiming) lockQuotas(ctx context.Context, ids []int64, how string) error {
+	for _, id := range ids {
+		c.quotas[int32(id)].lock = isRefused
+	}
+	return c.readUse(ctx, fill(c.sql.LockQuotas, "wait", how), ids, isLocked)
+}
+
+// fold takes off what was given back of the limits that are locked.
+func (c *claiming) fold(ctx context.Context) error {
+	return c.eachOf(ctx, func(row *sql.Rows) error {
+		var id int64
+		var quota int32
+		var n int
+		if err := row.Scan(&id, &quota, &n); err != nil {
+			return err
+		}
+		q := c.quotas[quota]
+		q.Used -= n
+		q.changed = true
+		c.deltas = append(c.deltas, id)
+		return nil
+	}, c.sql.DeltasOf, c.lockedIDs())
+}
+
+// spend lets a job of a lane count against its limits.
+func (c *claiming) spend(lane int32) {
+	for _, limit := range c.views[lane].Limits {
+		limit.Used++
+		if limit.Rate > 0 {
+			limit.Tokens--
+		}
+		c.quotas[limit.ID].changed = true
+	}
+}
+
+// keepQuotas writes what became of the limits that were locked.
+func (c *claiming) keepQuotas(ctx context.Context) error {
+	kept, n := rows{json: true}, 0
+	for id, q := range c.quotas {
+		if q.changed {
+			kept.add().ints(int64(id), int64(q.Used)).float(q.Tokens).int(q.refilledAt).end()
+			n++
+		}
+	}
+	hit, err := c.execRows(ctx, c.sql.KeepQuotas, &kept)
+	if err := checkHits(n, hit, err); err != nil {
+		return err
+	}
+	forgotten, err := c.execIDs(ctx, c.sql.ForgetDeltas, c.deltas)
+	return checkHits(len(c.deltas), forgotten, err)
+}
+
+// lookAgain tells when it is worth to claim again, if there is room left: soon
+// if something was left to another claim, or when a rate lets a job start.
+func (c *claiming) lookAgain() {
+	if c.rooms.left <= 0 {
+		return
+	}
+	if c.missed {
+		c.news.await(busyPause)
+	}
+	if len(c.quotas) > 0 {
+		c.news.await(dispatch.NextToken(lanesOf(maps.Values(c.views)), nil))
+	}
+}
+
+func sortedIDs(ids iter.Seq[int32]) []int64 {
+	var sorted []int64
+	for id := range ids {
+		sorted = append(sorted, int64(id))
+	}
+	slices.Sort(sorted)
+	return sorted
+}

@@ -1,0 +1,190 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// rulesOf returns the rules of a version that is locked.
+func (t *txn) rulesOf(ctx context.Context, version int64) (*sqlstore.Rules, error) {
+	if known := t.rules.Load(); known != nil && known.Version == version {
+		return known, nil
+	}
+	pauses, err := readPauses(ctx, t.tx, t.sql.Pauses)
+	if err != nil {
+		return nil, err
+	}
+	parents, err := t.parents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	quotas, err := readQuotas(ctx, t.tx, t.sql.Quotas)
+	if err != nil {
+		return nil, err
+	}
+	rules := sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas))
+	t.rules.Store(rules)
+	return rules, nil
+}
+
+// changeRules opens a change of the rules and returns their new version. No
+// claim is under way until the transaction ends, and then nodes are woken: more
+// may be allowed.
+func (t *txn) changeRules(ctx context.Context) (int64, error) {
+	result, err := t.tx.ExecContext(ctx, t.sql.ChangeRules)
+	if err != nil {
+		return 0, err
+	}
+	t.news.everybody = true
+	return result.LastInsertId()
+}
+
+// parents names the parent of every declared tenant, empty if it has none.
+func (t *txn) parents(ctx context.Context) (map[string]string, error) {
+	parents := map[string]string{}
+	err := t.each(ctx, func(row *sql.Rows) error {
+		var name, parent string
+		err := row.Scan(&name, &parent)
+		parents[name] = parent
+		return err
+	}, t.sql.Parents)
+	return parents, err
+}
+
+// quota is a limit with its use.
+type quota struct {
+	sqlstore.Quota
+	running    int // jobs that count
+	freed      int // slots given back that are not taken off yet
+	tokens     float64
+	refilledAt int64
+	now        int64 // when it was read
+}
+
+// limit is the quota as a claim at the time of its reading would see it.
+func (q *quota) limit() dispatch.Limit {
+	limit := limitOf(&q.Quota)
+	limit.Used, limit.Tokens = q.running, q.tokens
+	limit.Refill(micros(q.now - q.refilledAt))
+	return limit
+}
+
+// limitOf is a limit whose use is not known yet.
+func limitOf(q *sqlstore.Quota) dispatch.Limit {
+	return dispatch.Limit{ID: q.ID, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
+}
+
+// readQuotas lists all limits there ever were.
+func readQuotas(ctx context.Context, q querier, statement string) (quotas []*quota, err error) {
+	err = each(ctx, q, func(row *sql.Rows) error {
+		q := &quota{}
+		quotas = append(quotas, q)
+		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst,
+			&q.running, &q.freed, &q.tokens, &q.refilledAt, &q.now)
+	}, statement)
+	return quotas, err
+}
+
+func plainQuotas(quotas []*quota) []*sqlstore.Quota {
+	plain := make([]*sqlstore.Quota, len(quotas))
+	for i, q := range quotas {
+		plain[i] = &q.Quota
+	}
+	return plain
+}
+
+// ruling is a change of tenants and limits, under the lock of the rules.
+type ruling struct {
+	*txn
+	version, now int64
+	parents      map[string]string
+	quotas       []*quota
+	reholds      bool // whether running jobs count against other limits now
+}
+
+// rule changes tenants and limits.
+func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.Context, r *ruling) error) error {
+	defer s.pending.Forget()
+	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+		version, err := t.changeRules(ctx)
+		if err != nil {
+			return err
+		}
+		r := &ruling{txn: t, version: version}
+		if err := r.read(ctx); err != nil {
+			return err
+		}
+		if err := change(ctx, r); err != nil || !r.reholds {
+			return err
+		}
+		_, err = r.rehold(ctx)
+		return err
+	})
+}
+
+// read reads what holds before the change.
+func (r *ruling) read(ctx context.Context) (err error) {
+	if r.now, err = r.clock(ctx); err != nil {
+		return err
+	}
+	if r.parents, err = r.txn.parents(ctx); err != nil {
+		return err
+	}
+	r.quotas, err = readQuotas(ctx, r.tx, r.sql.Quotas)
+	return err
+}
+
+// family is what the other tenants have to say.
+func (r *ruling) family(except string) sqlstore.Family {
+	family := sqlstore.Family{Parents: r.parents}
+	for _, q := range r.quotas {
+		switch {
+		case q.Rule.Scope == fairlead.LimitGlobal:
+			family.GlobalCap = q.Rule.MaxRunning
+		case q.Rule.Scope != fairlead.LimitTenant || q.Rule.Name != except:
+			family.Minimums += q.Min
+		}
+	}
+	return family
+}
+
+// limit sets what bounds a scope. A rate that differs starts with its burst.
+func (r *ruling) limit(ctx context.Context, rule fairlead.Limit, least int) error {
+	q := r.quotaOf(rule)
+	was := q.Active()
+	if q.Rule.Rate != rule.Rate || q.Rule.Burst != rule.Burst {
+		q.tokens, q.refilledAt = float64(rule.Burst), r.now
+	}
+	q.Rule, q.Min = rule, least
+	if was != q.Active() {
+		r.reholds = true
+	}
+	if q.ID != 0 {
+		return r.must(ctx, 1, r.sql.SetQuota, rule.MaxRunning, least, rule.Rate, rule.Burst, q.tokens, q.refilledAt, q.ID)
+	}
+	if !q.Active() {
+		return nil // it never was
+	}
+	result, err := r.tx.ExecContext(ctx, r.sql.AddQuota, string(rule.Scope), rule.Name, rule.MaxRunning, least, rule.Rate, rule.Burst, q.tokens, q.refilledAt)
+	if err != nil {
+		return err
+	}
+	id, err := result.LastInsertId()
+	q.ID = int32(id)
+	r.quotas = append(r.quotas, q)
+	return err
+}
+
+// quotaOf is the row of a limit, or a new one.
+func (r *ruling) quotaOf(rule fairlead.Limit) *quota {
+	for _, q := range r.quotas {
+		if q.Rule.Scope == rule.Scope && q.Rule.Name == rule.Name {
+			return q
+		}
+	}
+	return &quota{now: r.now}
+}

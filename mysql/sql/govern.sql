@@ -1,0 +1,150 @@
+-- Statements about tenants and limits, and of changes of the rules: whoever
+-- makes one has the counter of rules locked, so that no claim is under way.
+
+-- name: change_rules
+-- Opens a change of what is paused, of tenants or of limits: waits for the
+-- claims that go on, and makes later ones wait for the change.
+-- Inputs: none.
+-- Output: none; the insert id that the server answers is the new version.
+-- Locks: the counter of rules.
+update {{counter}} set value = last_insert_id(value + 1) where name = 'pause';
+
+-- name: lock_rules
+-- Does the same without a change.
+-- Inputs: none.
+-- Output: version of the rules.
+-- Locks: the counter of rules.
+select value from {{counter}} where name = 'pause' for update;
+
+-- name: pauses
+-- Lists what is paused.
+-- Inputs: none.
+-- Output: scope, name.
+-- Locks: none.
+select scope, name from {{pause}} order by scope, name;
+
+-- name: pause
+-- Pauses a queue, kind or tenant.
+-- Inputs: scope, name.
+-- Output: none.
+-- Locks: the row of pause.
+insert into {{pause}} (scope, name) values (?, ?) on duplicate key update name = name;
+
+-- name: resume
+-- Resumes a queue, kind or tenant.
+-- Inputs: scope, name.
+-- Output: none.
+-- Locks: the row of pause.
+delete from {{pause}} where scope = ? and name = ?;
+
+-- name: tenants
+-- Lists declared tenants by name.
+-- Inputs: name after which to look, {{named}}: a further condition or nothing,
+--   limit.
+-- Output: what was declared.
+-- Locks: none.
+select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
+       t.max_pending, t.weight, p.name is not null, t.labels, t.version, t.created_at, t.updated_at
+from {{tenant}} t
+left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
+left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
+where t.name > ? {{named}}
+order by t.name
+limit ?;
+
+-- name: tenant_version
+-- Tells which version of a tenant is declared, and since when it is.
+-- Inputs: name.
+-- Output: version, created_at.
+-- Locks: none.
+select version, created_at from {{tenant}} where name = ?;
+
+-- name: put_tenant
+-- Stores what was declared of a tenant.
+-- Inputs: all columns.
+-- Output: none.
+-- Locks: the row of tenant.
+replace into {{tenant}} (name, parent, max_pending, weight, labels, version, created_at, updated_at)
+values (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: delete_tenant
+-- Forgets what was declared of a tenant.
+-- Inputs: name.
+-- Output: none.
+-- Locks: the row of tenant.
+delete from {{tenant}} where name = ?;
+
+-- name: parents
+-- Lists the declared tenants.
+-- Inputs: none.
+-- Output: name, parent.
+-- Locks: none.
+select name, parent from {{tenant}};
+
+-- name: quotas
+-- Lists all limits there ever were, with their use.
+-- Inputs: none.
+-- Output: id, scope, name, cap, least, rate, burst, jobs that count, slots given
+--   back that quota.used still has, tokens, refilled_at, now.
+-- Locks: none.
+select q.id, q.scope, q.name, q.cap, q.least, q.rate, q.burst, q.used - coalesce(d.n, 0), coalesce(d.n, 0), q.tokens, q.refilled_at, {{now}}
+from {{quota}} q
+left join (select quota, sum(n) as n from {{quota_delta}} group by quota) d on d.quota = q.id
+order by q.id;
+
+-- name: add_quota
+-- Adds a limit. Its id is the insert id that the server answers.
+-- Inputs: scope, name, cap, least, rate, burst, tokens, refilled_at.
+-- Output: none.
+-- Locks: the inserted row.
+insert into {{quota}} (scope, name, cap, least, rate, burst, tokens, refilled_at, used) values (?, ?, ?, ?, ?, ?, ?, ?, 0);
+
+-- name: set_quota
+-- Changes a limit.
+-- Inputs: cap, least, rate, burst, tokens, refilled_at, id.
+-- Output: none.
+-- Locks: the row of quota.
+update {{quota}} set cap = ?, least = ?, rate = ?, burst = ?, tokens = ?, refilled_at = ? where id = ?;
+
+-- name: lock_all_running
+-- Locks all running jobs, and so waits for those who settle some of them.
+-- Inputs: none.
+-- Output: id, lane, held.
+-- Locks: all rows of running, in order of id.
+select id, lane, held from {{running}} force index (primary) order by id for update;
+
+-- name: lock_all_waiting
+-- Locks all waiting jobs, after those that run: a job that moved on is found.
+-- Inputs: none.
+-- Output: id, lane, held.
+-- Locks: all rows of waiting, in order of id.
+select id, lane, held from {{waiting}} force index (primary) order by id for update;
+
+-- name: hold_running
+-- Lets running jobs, whose rows are locked, count against another set.
+-- Inputs: {{set}}, {{among}}.
+-- Output: none.
+-- Locks: rows of running.
+update {{running}} force index (primary) set held = {{set}} where {{among}} and lane >= 0;
+
+-- name: hold_waiting
+-- Lets waiting jobs, whose rows are locked, count against another set.
+-- Inputs: {{set}}, {{among}}.
+-- Output: none.
+-- Locks: rows of waiting.
+update {{waiting}} force index (primary) set held = {{set}} where {{among}} and lane >= 0;
+
+-- name: drop_deltas
+-- Forgets all slots that were given back, once the jobs that are left were
+-- counted anew. All of running and waiting is locked: nobody gives back any.
+-- Inputs: none.
+-- Output: none.
+-- Locks: all rows of quota_delta.
+delete from {{quota_delta}};
+
+-- name: bounds
+-- Lists the tenants that may not have any number of jobs pending.
+-- Inputs: none.
+-- Output: name, how many.
+-- Locks: none.
+select name, max_pending from {{tenant}} where max_pending > 0;

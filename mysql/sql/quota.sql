@@ -1,0 +1,88 @@
+-- Statements by which jobs count against limits: claims take slots, and whoever
+-- moves a job out of running or waiting gives its slots back. Those that give
+-- back also run in the caller's transaction, at any isolation level and with
+-- any session settings.
+
+-- name: quota_use
+-- Tells what limits leave, as a hint which of them are worth locking.
+-- Inputs: {{ids}}.
+-- Output: id, jobs that count, tokens, refilled_at, now.
+-- Locks: none.
+select q.id, q.used - coalesce((select sum(d.n) from {{quota_delta}} d force index (quota) where d.quota = q.id), 0), q.tokens, q.refilled_at, {{now}}
+from {{quota}} q force index (primary)
+where q.id in ({{ids}});
+
+-- name: lock_quotas
+-- Locks limits and reads them. The clock is read after each lock.
+-- Inputs: {{ids}}, {{wait}}: skip locked, or nothing to wait.
+-- Output: id, used, tokens, refilled_at, now.
+-- Locks: rows of quota, in order of id.
+select id, used, tokens, refilled_at, {{now}}
+from {{quota}} force index (primary)
+where id in ({{ids}})
+order by id
+for update {{wait}};
+
+-- name: deltas_of
+-- Lists the slots that were given back and are still counted in quota.used. The
+-- quotas are locked, and nobody else takes anything off the list.
+-- Inputs: {{ids}} of quotas.
+-- Output: id, quota, n.
+-- Locks: none.
+select id, quota, n from {{quota_delta}} force index (quota) where quota in ({{ids}});
+
+-- name: forget_deltas
+-- Removes slots given back that quota.used no longer has.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: rows of quota_delta.
+delete d from {{quota_delta}} d force index (primary) where {{among}} and quota >= 0;
+
+-- name: keep_quotas
+-- Keeps the use of limits that are locked.
+-- Inputs: {{rows}} of id, used, tokens, refilled_at as JSON.
+-- Output: none.
+-- Locks: rows of quota.
+update json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
+  id int path '$[0]', used int path '$[1]', tokens double path '$[2]', refilled_at bigint path '$[3]')) v
+straight_join {{quota}} q force index (primary) on q.id = v.id
+set q.used = v.used, q.tokens = v.tokens, q.refilled_at = v.refilled_at;
+
+-- name: add_deltas
+-- Gives slots back. It waits for nobody.
+-- Inputs: {{rows}} of quota, n.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{quota_delta}} (quota, n) values {{rows}};
+
+-- name: held_by
+-- Counts the slots that running jobs of one fence hold, whose rows are locked.
+-- Inputs: {{fence_no}}, {{among}}, {{fresh}}.
+-- Output: held, jobs.
+-- Locks: none, or rows of running in a caller's transaction.
+select held, count(*)
+from {{running}} force index (primary)
+where {{among}} and fence = {{fence_no}} and held > 0
+group by held
+{{fresh}};
+
+-- name: sets_named
+-- Looks sets of quotas up by their members.
+-- Inputs: {{rows}} of members.
+-- Output: id, members.
+-- Locks: none.
+select id, members from {{holdset}} where members in ({{rows}});
+
+-- name: set_numbered
+-- Tells what is in a set of quotas.
+-- Inputs: id.
+-- Output: id, members.
+-- Locks: none.
+select id, members from {{holdset}} where id = ?;
+
+-- name: add_sets
+-- Creates sets of quotas unless they exist.
+-- Inputs: {{rows}} of members.
+-- Output: none.
+-- Locks: inserted rows, until the statement ends.
+insert ignore into {{holdset}} (members) values {{rows}};

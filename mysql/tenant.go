@@ -1,0 +1,148 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// PutTenant creates or replaces what is declared of a tenant.
+func (s *Store) PutTenant(ctx context.Context, tenant fairlead.Tenant) (stored fairlead.Tenant, err error) {
+	labels, err := sqlstore.EncodeLabels(tenant.Labels)
+	if err != nil {
+		return fairlead.Tenant{}, fmt.Errorf("put tenant: %w", err)
+	}
+	err = s.rule(ctx, "put tenant", func(ctx context.Context, r *ruling) error {
+		stored, err = r.putTenant(ctx, tenant, labels)
+		return err
+	})
+	if err != nil {
+		return fairlead.Tenant{}, err
+	}
+	return stored, nil
+}
+
+func (r *ruling) putTenant(ctx context.Context, tenant fairlead.Tenant, labels []byte) (fairlead.Tenant, error) {
+	createdAt, err := r.checkVersion(ctx, tenant)
+	if err != nil {
+		return tenant, err
+	}
+	if err := r.family(tenant.Name).Check(&tenant); err != nil {
+		return tenant, err
+	}
+	if _, err := r.exec(ctx, r.sql.PutTenant, tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, labels, r.version, createdAt, r.now); err != nil {
+		return tenant, err
+	}
+	r.adopt(tenant.Name, tenant.Parent)
+	if err := r.limit(ctx, tenant.Limit(), tenant.MinRunning); err != nil {
+		return tenant, err
+	}
+	pause := r.sql.Resume
+	if tenant.Paused {
+		pause = r.sql.Pause
+	}
+	_, err = r.exec(ctx, pause, string(fairlead.PauseTenant), tenant.Name)
+	tenant.Version, tenant.CreatedAt, tenant.UpdatedAt = r.version, sqlstore.Time(createdAt), sqlstore.Time(r.now)
+	return tenant, err
+}
+
+// checkVersion finds out whether the tenant may be stored, and when it was
+// first.
+func (r *ruling) checkVersion(ctx context.Context, tenant fairlead.Tenant) (createdAt int64, err error) {
+	var version int64
+	declared, err := r.one(ctx, []any{&version, &createdAt}, r.sql.TenantVersion, tenant.Name)
+	if err != nil {
+		return 0, err
+	}
+	if !declared {
+		createdAt = r.now
+	}
+	return createdAt, sqlstore.CheckVersion(tenant, version, declared)
+}
+
+// adopt gives a tenant its parent. Its jobs count against that from now on.
+func (r *ruling) adopt(name, parent string) {
+	if r.parents[name] != parent {
+		r.reholds = true
+	}
+	r.parents[name] = parent
+}
+
+// DeleteTenant removes what was declared of a tenant.
+func (s *Store) DeleteTenant(ctx context.Context, name string) error {
+	return s.rule(ctx, "delete tenant", func(ctx context.Context, r *ruling) error {
+		if _, declared := r.parents[name]; !declared {
+			return fairlead.NoSuchTenant(name)
+		}
+		if err := r.family(name).CheckDelete(name); err != nil {
+			return err
+		}
+		if err := r.must(ctx, 1, r.sql.DeleteTenant, name); err != nil {
+			return err
+		}
+		r.adopt(name, "")
+		if err := r.limit(ctx, fairlead.Limit{Scope: fairlead.LimitTenant, Name: name}, 0); err != nil {
+			return err
+		}
+		_, err := r.exec(ctx, r.sql.Resume, string(fairlead.PauseTenant), name)
+		return err
+	})
+}
+
+// Tenants lists declared tenants by name.
+func (s *Store) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	named := ""
+	if filter.Names != nil {
+		if len(filter.Names) == 0 {
+			return nil, nil
+		}
+		var names rows
+		for _, name := range filter.Names {
+			names.add().str(name).end()
+		}
+		named = "and t.name in (" + strings.Join(slices.Collect(names.chunks()), ",") + ")"
+	}
+	var tenants []fairlead.Tenant
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		tenant, err := scanTenant(row)
+		tenants = append(tenants, tenant)
+		return err
+	}, fill(s.sql.Tenants, "named", named), filter.After, filter.Page())
+	if err != nil {
+		return nil, fmt.Errorf("tenants: %w", err)
+	}
+	return tenants, nil
+}
+
+func scanTenant(row *sql.Rows) (t fairlead.Tenant, err error) {
+	var labels []byte
+	var createdAt, updatedAt int64
+	err = row.Scan(&t.Name, &t.Parent, &t.MaxRunning, &t.MinRunning, &t.Rate, &t.Burst,
+		&t.MaxPending, &t.Weight, &t.Paused, &labels, &t.Version, &createdAt, &updatedAt)
+	if err != nil {
+		return t, err
+	}
+	t.CreatedAt, t.UpdatedAt = sqlstore.Time(createdAt), sqlstore.Time(updatedAt)
+	t.Labels, err = sqlstore.DecodeLabels(labels)
+	return t, err
+}
+
+// readBounds reads how many jobs of tenants may be pending.
+func (s *Store) readBounds(ctx context.Context) (map[string]int, error) {
+	bounds := map[string]int{}
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		var name string
+		var most int
+		err := row.Scan(&name, &most)
+		bounds[name] = most
+		return err
+	}, s.sql.Bounds)
+	return bounds, err
+}

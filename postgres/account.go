@@ -1,0 +1,82 @@
+package postgres
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// account is a quota under our lock.
+type account struct {
+	dispatch.Limit
+	folded     int // slots given back since it was written
+	refilledAt int64
+}
+
+// quotas are those of lanes that were not asked for yet, in order.
+func (l *limitedClaim) quotas(lanes []*busyLane) (shared, tenants []int32) {
+	seen := map[int32]bool{}
+	for _, lane := range lanes {
+		if !lane.open.limited() {
+			continue
+		}
+		for _, id := range lane.open.hold.quotas {
+			if l.free[id] || seen[id] {
+				continue
+			}
+			seen[id] = true
+			if l.known.ofTenant(id) {
+				tenants = append(tenants, id)
+			} else {
+				shared = append(shared, id)
+			}
+		}
+	}
+	slices.Sort(shared)
+	slices.Sort(tenants)
+	return shared, tenants
+}
+
+// readQuota reads a row of fold_quotas.
+func (l *limitedClaim) readQuota(row sqlstore.Scanner) error {
+	var what string
+	var id int32
+	var n int
+	var tokens float64
+	var refilledAt, now int64
+	if err := row.Scan(&what, &id, &n, &tokens, &refilledAt, &now); err != nil {
+		return err
+	}
+	if what == "open" {
+		l.free[id] = true
+		return nil
+	}
+	a := l.accounts[id]
+	if a == nil {
+		q := l.known.Quotas[id]
+		a = &account{Limit: dispatch.Limit{ID: id, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}}
+		l.accounts[id] = a
+	}
+	if what == "folded" {
+		a.Used, a.folded = a.Used-n, n
+		return nil
+	}
+	a.Used, a.Tokens, a.refilledAt = a.Used+n, tokens, now
+	a.Refill(time.Duration(now-refilledAt) * time.Microsecond)
+	return nil
+}
+
+// accountArgs are the quotas that are to be written.
+func (l *limitedClaim) accountArgs(picks []dispatch.Pick) []any {
+	spent := dispatch.Spent(picks)
+	ids, folded, tokens, refilledAt := []int32{}, []int32{}, []float64{}, []int64{}
+	for id, a := range l.accounts {
+		if spent[&a.Limit] > 0 || a.folded != 0 {
+			ids, folded = append(ids, id), append(folded, int32(a.folded))
+			tokens, refilledAt = append(tokens, a.Tokens), append(refilledAt, a.refilledAt)
+		}
+	}
+	return []any{ids, folded, tokens, refilledAt}
+}

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// ruleChange is a change of the rules on its way.
+type ruleChange struct {
+	*Store
+	in      runner
+	version int64 // the new one
+	touched []scopeName
+}
+
+// scopeName names jobs that may count against other quotas than before.
+type scopeName struct {
+	scope fairlead.LimitScope
+	name  string
+}
+
+func (s scopeName) covers(lane sqlstore.Lane) bool {
+	switch s.scope {
+	case fairlead.LimitQueue:
+		return lane.Queue == s.name
+	case fairlead.LimitKind:
+		return lane.Kind == s.name
+	case fairlead.LimitTenant:
+		return lane.Tenant == s.name
+	}
+	return true
+}
+
+// changeRules changes the rules while nobody claims, and wakes nodes: more may
+// be allowed now. It may run f more than once.
+func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *ruleChange) error) error {
+	defer s.pending.Forget()
+	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		c := &ruleChange{Store: s, in: r}
+		err := r.run(ctx,
+			call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
+			call{sql: s.sql.ChangeRules, each: func(row sqlstore.Scanner) error { return row.Scan(&c.version) }})
+		if err == nil {
+			err = f(ctx, c)
+		}
+		if err == nil {
+			err = c.reholdTouched(ctx)
+		}
+		return err
+	})
+	if err == nil {
+		s.waker.everything()
+	}
+	return err
+}
+
+// touch notes that jobs may count against other quotas than before.
+func (c *ruleChange) touch(scope fairlead.LimitScope, names ...string) {
+	for _, name := range names {
+		c.touched = append(c.touched, scopeName{scope, name})
+	}
+}
+
+// putQuota sets what bounds a scope. It touches those whose jobs count against
+// it that did not, or the other way round: the scope itself, and the children of
+// a tenant.
+func (c *ruleChange) putQuota(ctx context.Context, limit fairlead.Limit, minimum int, children []string) error {
+	was, is := false, (&sqlstore.Quota{Rule: limit, Min: minimum}).Active()
+	err := c.in.run(ctx,
+		call{sql: c.sql.QuotaActive, args: []any{string(limit.Scope), limit.Name}, each: hits(&was)},
+		call{sql: c.sql.PutQuota, args: []any{string(limit.Scope), limit.Name, limit.MaxRunning, minimum, limit.Rate, limit.Burst}})
+	if was != is {
+		c.touch(limit.Scope, limit.Name)
+		c.touch(limit.Scope, children...)
+	}
+	return err
+}

@@ -1,0 +1,55 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// SetLimit sets or removes the limit of a scope.
+func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	err := s.changeRules(ctx, func(ctx context.Context, c *ruleChange) error {
+		minimums, globalCap := 0, 0
+		err := c.in.run(ctx, call{sql: c.sql.Minimums, args: []any{""}, each: func(row sqlstore.Scanner) error { return row.Scan(&minimums, &globalCap) }})
+		if err == nil {
+			err = sqlstore.CheckGlobalCap(limit, minimums)
+		}
+		if err != nil {
+			return err
+		}
+		return c.putQuota(ctx, limit, 0, nil)
+	})
+	if err != nil {
+		return fmt.Errorf("set limit: %w", err)
+	}
+	return nil
+}
+
+// Limits lists every limit with its use.
+func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
+	var limits []fairlead.LimitUse
+	err := s.runPlain(ctx, call{sql: s.sql.Limits, restart: func() { limits = nil }, each: func(row sqlstore.Scanner) error {
+		var use fairlead.LimitUse
+		var elapsed int64
+		if err := row.Scan(&use.Scope, &use.Name, &use.MaxRunning, &use.MinRunning, &use.Rate, &use.Burst, &use.Running, &use.Tokens, &elapsed); err != nil {
+			return err
+		}
+		now := dispatch.Limit{Rate: use.Rate, Burst: use.Burst, Tokens: use.Tokens}
+		now.Refill(time.Duration(elapsed) * time.Microsecond)
+		use.Tokens = now.Tokens
+		if use.Rate == 0 {
+			use.Tokens = 0
+		}
+		limits = append(limits, use)
+		return nil
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("limits: %w", err)
+	}
+	sqlstore.SortLimits(limits)
+	return limits, nil
+}

@@ -1,0 +1,318 @@
+package postgres
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// fewLanes are considered at once even if fewer jobs are asked for.
+const fewLanes = 16
+
+// limitedClaim is a claim from lanes of which some are under limits. It takes
+// three round trips: it looks which lanes have jobs, then locks the quotas of
+// those that it may reach and reads both, then takes what dispatch chooses. Who
+// has the quotas of a lane is alone there: what was read under the locks is
+// still there to be taken.
+type limitedClaim struct {
+	*claiming
+	known *rules
+	open  []openLane
+	busy  []*busyLane   // those with jobs: first those with a minimum, then by their first job
+	cost  time.Duration // of looking
+	slack int           // how many jobs to choose beyond those asked for, because others lock some
+
+	considered int                // of busy
+	lanes      []*dispatch.Lane   // those of them whose quotas are ours
+	accounts   map[int32]*account // the quotas that are
+	free       map[int32]bool     // the quotas that are not full, ours or not
+
+	changed bool          // other rules hold by now
+	passed  bool          // tenants were left to other claims
+	missed  bool          // fewer jobs were taken than were chosen
+	token   time.Duration // until a rate lets another job start; negative: that is not what jobs wait for
+}
+
+// claimLimited claims within limits. It reports whether there may be more to be
+// had at once.
+func (c *claiming) claimLimited(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
+	l := &limitedClaim{claiming: c, known: known, open: open, slack: int(c.merges.slack.Load()), token: -1}
+	if changed, err := l.look(ctx); changed || err != nil {
+		return changed, err
+	}
+	before := len(c.jobs)
+	if len(l.busy) > 0 {
+		err := c.travel(ctx, func(ctx context.Context, t *trips) error {
+			l.restart(before)
+			return l.run(ctx, t)
+		})
+		if err != nil {
+			c.forget(before)
+			return false, err
+		}
+	}
+	if l.changed {
+		_, err := c.readRules(ctx)
+		return true, err
+	}
+	c.left -= len(c.jobs) - before
+	c.patient = l.passed
+	l.noteHauls(before)
+	if l.token > 0 {
+		c.tokens.In(l.token)
+	}
+	return (l.passed || l.missed) && c.left > 0, nil
+}
+
+// look finds the lanes that have jobs. It reports whether the rules have
+// changed.
+func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
+	begun := time.Now()
+	var s standing
+	var n neighbours
+	strange := l.strange()
+	lanes := make([]*busyLane, 0, len(l.open)+len(strange))
+	for _, open := range slices.Concat(l.open, strange) {
+		lanes = append(lanes, newBusyLane(open))
+	}
+	heads := l.newReading(lanes, 1)
+	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
+	if len(strange) > 0 {
+		calls = append(calls, n.calls(&l.sql)...)
+	}
+	if err := l.claiming.run(ctx, calls...); err != nil {
+		return false, err
+	}
+	l.cost = time.Since(begun)
+	heads.done()
+	for _, lane := range append(lanes[:len(l.open)], l.befriend(lanes[len(l.open):], &n)...) {
+		if !lane.All {
+			lane.From = lane.begin()
+			l.busy = append(l.busy, lane)
+		}
+	}
+	slices.SortFunc(l.busy, l.compare)
+	return s.judge(ctx, l.claiming, l.known)
+}
+
+func (l *limitedClaim) compare(a, b *busyLane) int {
+	switch promisedA, promisedB := l.promised(a), l.promised(b); {
+	case promisedA && !promisedB:
+		return -1
+	case promisedB && !promisedA:
+		return 1
+	}
+	return a.From.Compare(b.From)
+}
+
+// promised tells whether the lane's tenant has a minimum.
+func (l *limitedClaim) promised(lane *busyLane) bool {
+	return lane.open.limited() && lane.open.hold.tenant != 0 && l.known.Quotas[lane.open.hold.tenant].Min > 0
+}
+
+// restart forgets what a try that was undone has learned.
+func (l *limitedClaim) restart(before int) {
+	l.forget(before)
+	for _, lane := range l.busy {
+		lane.restart()
+	}
+	l.considered, l.lanes = 0, nil
+	l.accounts, l.free = map[int32]*account{}, map[int32]bool{}
+	l.changed, l.passed, l.missed, l.token = false, false, false, -1
+}
+
+// run is all that happens in the transaction.
+func (l *limitedClaim) run(ctx context.Context, t *trips) error {
+	if err := l.enter(ctx, t); err != nil || l.changed {
+		return err
+	}
+	for {
+		picks, hungry := dispatch.Choose(l.candidates(), l.ask())
+		if len(hungry) == 0 {
+			return l.take(ctx, t, picks)
+		}
+		if err := l.readOn(ctx, t, hungry); err != nil {
+			return err
+		}
+	}
+}
+
+// ask is what is still wanted.
+func (l *limitedClaim) ask() dispatch.Ask {
+	ask := dispatch.Ask{Max: l.left + l.slack, Rooms: make(map[string]int, len(l.claim.Rooms))}
+	for kind := range l.claim.Rooms {
+		ask.Rooms[kind] = l.room(kind)
+	}
+	return ask
+}
+
+// candidates are the lanes to choose from. One without limits stands for all
+// that were not considered yet: none of their jobs comes before its own.
+func (l *limitedClaim) candidates() []*dispatch.Lane {
+	if l.considered == len(l.busy) {
+		return l.lanes
+	}
+	rest := &dispatch.Lane{From: l.busy[l.considered].From}
+	return append(l.lanes[:len(l.lanes):len(l.lanes)], rest)
+}
+
+// enter begins the transaction. Quotas that are waited for are locked here, all
+// at once and in the same order by every claim: those that are not of tenants,
+// then, if the claim is patient, those of tenants.
+func (l *limitedClaim) enter(ctx context.Context, t *trips) error {
+	var version int64
+	calls := []call{
+		{sql: l.sql.Pin + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}},
+		{sql: l.sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&version) }},
+	}
+	promised := 0
+	for promised < len(l.busy) && l.promised(l.busy[promised]) {
+		promised++
+	}
+	lot := l.nextLot(promised + max(l.left, fewLanes))
+	shared, _ := l.quotas(l.busy)
+	_, tenants := l.quotas(lot)
+	if len(shared) > 0 {
+		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{shared}})
+	}
+	if l.patient {
+		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{tenants}})
+	}
+	err := l.consider(ctx, lot, nil, slices.Concat(shared, tenants), func(ctx context.Context, more ...call) error {
+		return t.first(ctx, append(calls, more...)...)
+	})
+	l.changed = version != l.known.Version
+	return err
+}
+
+// readOn reads more jobs of lanes, or considers more lanes, or both.
+func (l *limitedClaim) readOn(ctx context.Context, t *trips, hungry []*dispatch.Lane) error {
+	var lot, known []*busyLane
+	for _, lane := range hungry {
+		if i := slices.IndexFunc(l.busy[:l.considered], func(b *busyLane) bool { return &b.Lane == lane }); i >= 0 {
+			known = append(known, l.busy[i])
+		} else {
+			lot = l.nextLot(l.considered)
+		}
+	}
+	_, tenants := l.quotas(lot)
+	return l.consider(ctx, lot, known, tenants, t.run)
+}
+
+// nextLot are the next lanes to be considered.
+func (l *limitedClaim) nextLot(n int) []*busyLane {
+	from := l.considered
+	l.considered = min(from+n, len(l.busy))
+	return l.busy[from:l.considered]
+}
+
+// consider locks quotas and reads jobs, of lanes that are new and of some that
+// are known, in one round trip.
+func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quotas []int32, run func(context.Context, ...call) error) error {
+	var calls []call
+	if len(quotas) > 0 {
+		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
+	}
+	lanes := slices.Concat(lot, known)
+	reading := l.newReading(lanes, 2*(l.left+l.slack)/len(lanes)+2) // most lanes hold no more than that of what is taken
+	if err := run(ctx, append(calls, reading.call(l.claiming))...); err != nil {
+		return err
+	}
+	reading.done()
+	for _, lane := range lot {
+		l.admit(lane)
+	}
+	return nil
+}
+
+// admit lets a lane be chosen from if all its quotas are ours.
+func (l *limitedClaim) admit(lane *busyLane) {
+	if !lane.open.limited() {
+		l.lanes = append(l.lanes, &lane.Lane)
+		return
+	}
+	full, busy := false, false
+	for _, id := range lane.open.hold.quotas {
+		a := l.accounts[id]
+		switch {
+		case a != nil:
+			lane.Limits = append(lane.Limits, &a.Limit)
+			if id == lane.open.hold.tenant {
+				lane.Tenant = &a.Limit
+			}
+		case l.free[id]:
+			busy = true
+		default:
+			full = true
+		}
+	}
+	switch {
+	case full:
+	case busy && lane.others != nil: // somebody is just claiming for it
+	case busy:
+		l.passed = true
+	default:
+		l.lanes = append(l.lanes, &lane.Lane)
+	}
+}
+
+// take leases what was chosen and writes the quotas.
+func (l *limitedClaim) take(ctx context.Context, t *trips, picks []dispatch.Pick) error {
+	l.token = dispatch.NextToken(l.lanes, picks[:min(l.left, len(picks))])
+	if len(picks) == 0 {
+		return nil
+	}
+	before := len(l.jobs)
+	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.accountArgs(picks), []any{l.left})
+	if err := t.last(ctx, call{sql: l.sql.Take, args: args, each: l.reader(0)}); err != nil {
+		return err
+	}
+	taken := len(l.jobs) - before
+	l.missed = taken < min(l.left, len(picks))
+	l.merges.note(taken < l.left && len(picks) == l.left+l.slack, l.slack, l.left+l.slack)
+	if l.missed {
+		l.noteLocked(picks, before)
+	}
+	return nil
+}
+
+// noteLocked remembers which jobs could not be had, for the next try.
+func (l *limitedClaim) noteLocked(picks []dispatch.Pick, before int) {
+	for _, pick := range picks {
+		l.locked[pick.ID] = true
+	}
+	for _, job := range l.jobs[before:] {
+		delete(l.locked, job.ID)
+	}
+}
+
+func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {
+	n := len(picks)
+	lanes, turns, startBy, ids, held := make([]int32, n), make([]int16, n), make([]int64, n), make([]int64, n), make([]*string, n)
+	holds := map[int32]*hold{}
+	for _, lane := range l.open {
+		holds[lane.id] = lane.hold
+	}
+	for i, pick := range picks {
+		lanes[i], turns[i], startBy[i], ids[i], held[i] = pick.Lane.ID, pick.Turn, pick.StartBy, pick.ID, holds[pick.Lane.ID].nameOrNull()
+	}
+	return []any{lanes, turns, startBy, ids, held}
+}
+
+// noteHauls moves the marks of the lanes on.
+func (l *limitedClaim) noteHauls(before int) {
+	hauls, _ := l.hauls(before)
+	left := map[int32]bool{} // lanes where jobs were left
+	for _, lane := range l.busy {
+		left[lane.ID] = !lane.All || hauls[lane.ID].jobs() < len(lane.Keys)
+	}
+	now := time.Now()
+	for _, lane := range l.open {
+		h := hauls[lane.id]
+		h.cost, h.complete, h.reached = l.cost, !left[lane.id], h.end()
+		l.marks.note(lane.outset, h, now)
+	}
+}

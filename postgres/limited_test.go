@@ -1,0 +1,224 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+// limitTest is a store with a node that claims from it.
+type limitTest struct {
+	*testing.T
+	at    string
+	store *Store
+	node  fairlead.NodeID
+	scope *fairlead.Scope
+}
+
+func newLimitTest(t *testing.T, options Options) *limitTest {
+	at := testdb.Postgres(t)
+	l := &limitTest{T: t, at: at, store: open(t, at, options), scope: &fairlead.Scope{Kinds: []string{"test"}}}
+	var err error
+	l.node, err = l.store.Join(t.Context(), fairlead.Node{}, time.Hour)
+	l.ok(err)
+	return l
+}
+
+func (l *limitTest) ok(err error) {
+	l.Helper()
+	if err != nil {
+		l.Fatal(err)
+	}
+}
+
+// declare caps tenants.
+func (l *limitTest) declare(limit int, names ...string) {
+	l.Helper()
+	for _, name := range names {
+		_, err := l.store.PutTenant(l.Context(), fairlead.Tenant{Name: name, MaxRunning: limit})
+		l.ok(err)
+	}
+}
+
+func (l *limitTest) enqueue(tenants ...string) {
+	l.Helper()
+	jobs := make([]*fairlead.Job, len(tenants))
+	for i, tenant := range tenants {
+		jobs[i] = newJob(l.T, func(j *fairlead.Job) { j.Tenant = tenant })
+	}
+	l.ok(l.store.Enqueue(l.Context(), jobs))
+}
+
+func (l *limitTest) claim(most int) []*fairlead.Job {
+	l.Helper()
+	jobs, err := l.store.Claim(l.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: most})
+	l.ok(err)
+	return jobs
+}
+
+// begin starts a transaction of somebody else.
+func (l *limitTest) begin(sql string) pgx.Tx {
+	l.Helper()
+	tx, err := connect(l.T, l.at).Begin(l.Context())
+	l.ok(err)
+	_, err = tx.Exec(l.Context(), sql)
+	l.ok(err)
+	return tx
+}
+
+// someoneWaits returns when a statement waits for a lock.
+func (l *limitTest) someoneWaits() {
+	l.Helper()
+	conn := connect(l.T, l.at)
+	for range 1000 {
+		waits := false
+		l.ok(conn.QueryRow(l.Context(), "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database())").Scan(&waits))
+		if waits {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	l.Fatal("nobody waits")
+}
+
+// Trap 7, for claims of several round trips.
+func TestTheServerEndsClaimsThatAreLeftIdle(t *testing.T) {
+	l := newLimitTest(t, Options{IdleLimit: 50 * time.Millisecond})
+	err := l.store.travel(t.Context(), func(ctx context.Context, trips *trips) error {
+		l.ok(trips.first(ctx, call{sql: l.store.sql.Pin + l.store.sql.ShareRules + l.store.sql.Linger, args: []any{l.store.rulesLock}}))
+		time.Sleep(300 * time.Millisecond)
+		return trips.last(ctx, call{sql: l.store.sql.Now})
+	})
+	if err == nil {
+		t.Fatal("the claim survived")
+	}
+	l.ok(l.store.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "x"}))
+}
+
+func TestLanesBehindFullOnesAreFound(t *testing.T) {
+	const tenants = 100
+	l := newLimitTest(t, Options{})
+	names := make([]string, tenants)
+	for i := range names {
+		names[i] = fmt.Sprint("tenant ", i)
+	}
+	l.declare(1, names...)
+	l.enqueue(names...)
+	l.enqueue(names...)
+	for i, name := range names {
+		if jobs := l.claim(1); len(jobs) != 1 || jobs[0].Tenant != name {
+			t.Fatalf("claim %d got %v", i, jobs)
+		}
+	}
+	if jobs := l.claim(1); len(jobs) != 0 {
+		t.Fatalf("a full tenant started %v", jobs)
+	}
+}
+
+func TestATenantThatAnotherClaimIsBusyWithIsNotForgotten(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	l.declare(5, "acme")
+	l.enqueue("acme", "free")
+	busy := l.begin("select 1 from fairlead_quota for update")
+	claimed := make(chan int)
+	go func() {
+		jobs, err := l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: 5})
+		if err != nil {
+			t.Error(err)
+		}
+		claimed <- len(jobs)
+	}()
+	l.someoneWaits() // having claimed what is free
+	l.ok(busy.Rollback(t.Context()))
+	if jobs := <-claimed; jobs != 2 {
+		t.Errorf("claimed %d jobs", jobs)
+	}
+}
+
+// Jobs that somebody has locked hide nothing but themselves, neither where a cap
+// leaves little room nor where there is none.
+func TestLockedJobsArePassedOverUnderLimits(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	l.declare(1, "acme")
+	l.enqueue("acme", "acme", "acme")
+	locked := l.begin("select 1 from fairlead_ready where id in (select id from fairlead_ready order by id limit 2) for update")
+	if jobs := l.claim(1); len(jobs) != 1 {
+		t.Fatal("the third was not found")
+	}
+	l.enqueue(slices.Repeat([]string{"free"}, 60)...)
+	lockedToo := l.begin("select 1 from fairlead_ready where id in (select id from fairlead_ready order by id offset 2 limit 50) for update")
+	if jobs := l.claim(1); len(jobs) != 1 || jobs[0].Tenant != "free" {
+		t.Fatalf("claimed %v", jobs)
+	}
+	l.ok(locked.Rollback(t.Context()))
+	l.ok(lockedToo.Rollback(t.Context()))
+	if jobs := l.claim(100); len(jobs) != 59 {
+		t.Fatalf("claimed %d", len(jobs))
+	}
+}
+
+// A settlement that waits for a row gives back what the row says then, which
+// its own snapshot may be too old to know of.
+func TestASettlementThatWaitsGivesBackWhatTheJobHoldsNow(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	l.enqueue("acme", "acme")
+	running := l.claim(2)
+	reholding := l.begin("update fairlead_running set held = '7 77'")
+	done := make(chan error)
+	go func() {
+		_, err := l.store.Settle(t.Context(), []fairlead.Settlement{
+			{ID: running[0].ID, Fence: running[0].Fence, Move: fairlead.Succeed},
+			{ID: running[1].ID, Fence: running[1].Fence, Move: fairlead.Fail},
+		})
+		done <- err
+	}()
+	l.someoneWaits()
+	l.ok(reholding.Commit(t.Context()))
+	l.ok(<-done)
+	var back string
+	l.ok(connect(t, l.at).QueryRow(t.Context(), "select string_agg(format('%s of %s', n, quota), ', ' order by quota) from (select quota, sum(n) as n from fairlead_quota_delta group by quota) d").Scan(&back))
+	if back != "2 of 7, 2 of 77" {
+		t.Errorf("the jobs gave back %s", back)
+	}
+}
+
+// A limit that is set while a job is being settled counts it or does not, but
+// never half.
+func TestALimitWaitsForSettlementsUnderWay(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	l.enqueue("acme", "acme")
+	running := l.claim(2)
+	tx := l.begin("select 1")
+	_, err := l.store.Tx(tx).Settle(t.Context(), []fairlead.Settlement{{ID: running[0].ID, Fence: running[0].Fence, Move: fairlead.Wait, After: time.Hour}})
+	l.ok(err)
+	done := make(chan error)
+	go func() {
+		done <- l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2})
+	}()
+	l.someoneWaits()
+	l.ok(tx.Commit(t.Context()))
+	l.ok(<-done)
+	limits, err := l.store.Limits(t.Context())
+	l.ok(err)
+	if len(limits) != 1 || limits[0].Running != 2 {
+		t.Errorf("the limits are %+v", limits)
+	}
+}
+
+func TestFreedSlotsDoNotRewindMarks(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	lane := markedLane{lane: 1}
+	l.store.marks.lanes[lane] = &laneMarks{turns: map[int16]*mark{}}
+	l.store.waker.freed()
+	l.store.ear.pass(news{freed: true})
+	if rewinds := l.store.marks.lanes[lane].rewinds; rewinds != 0 {
+		t.Errorf("the marks were rewound %d times", rewinds)
+	}
+}

@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// ruleBook is what this process believes to be paused and limited. A claim says
+// which rules it believes in and gets nothing if these no longer hold, so that
+// the book may be wrong but never harmful.
+type ruleBook struct {
+	current atomic.Pointer[rules]
+}
+
+// rules are those of one version, with what they mean for lanes.
+type rules struct {
+	*sqlstore.Rules
+	holds sync.Map // lane → *hold
+}
+
+// hold is the quotas that the jobs of a lane count against.
+type hold struct {
+	quotas []int32 // in order
+	name   string  // as running.held has it
+	tenant int32   // that of them which is the tenant's own; zero: it has none
+}
+
+// nameOrNull is the name as running.held has it, null for no quotas.
+func (h *hold) nameOrNull() *string {
+	if h == nil {
+		return nil
+	}
+	return &h.name
+}
+
+// hold is what jobs of a lane count against; nil if that is nothing.
+func (r *rules) hold(lane sqlstore.Lane) *hold {
+	if len(r.Quotas) == 0 {
+		return nil
+	}
+	if known, ok := r.holds.Load(lane.ID); ok {
+		return known.(*hold)
+	}
+	var h *hold
+	if quotas := r.Of(lane.LaneKey); len(quotas) > 0 {
+		tenant, _ := r.Tenant(lane.LaneKey)
+		h = &hold{quotas: quotas, name: sqlstore.HoldName(quotas), tenant: tenant}
+	}
+	r.holds.Store(lane.ID, h)
+	return h
+}
+
+// ofTenant tells whether a quota is a tenant's.
+func (r *rules) ofTenant(quota int32) bool { return r.Quotas[quota].Rule.Scope == fairlead.LimitTenant }
+
+// knownRules are the rules as they were last read.
+func (s *Store) knownRules(ctx context.Context) (*rules, error) {
+	if known := s.book.current.Load(); known != nil {
+		return known, nil
+	}
+	return s.readRules(ctx)
+}
+
+// readRules reads the rules between two changes of them.
+func (s *Store) readRules(ctx context.Context) (*rules, error) {
+	share := call{sql: s.sql.Pin + s.sql.ShareRules, args: []any{s.rulesLock}}
+	reader := ruleReader{}
+	err := s.runPlain(ctx, append([]call{share}, reader.calls(&s.sql)...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read rules: %w", err)
+	}
+	read := reader.rules()
+	for {
+		known := s.book.current.Load()
+		if known != nil && known.Version >= read.Version {
+			return known, nil
+		}
+		if s.book.current.CompareAndSwap(known, read) {
+			return read, nil
+		}
+	}
+}
+
+// ruleReader collects the rules from the tables.
+type ruleReader struct {
+	version int64
+	pauses  []fairlead.Pause
+	parents map[string]string
+	quotas  []*sqlstore.Quota
+}
+
+func (r *ruleReader) rules() *rules {
+	return &rules{Rules: sqlstore.NewRules(r.version, r.pauses, r.parents, r.quotas)}
+}
+
+func (r *ruleReader) calls(sql *statements) []call {
+	return []call{
+		{sql: sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&r.version) }, restart: func() { *r = ruleReader{parents: map[string]string{}} }},
+		{sql: sql.Pauses, each: func(row sqlstore.Scanner) error {
+			var pause fairlead.Pause
+			err := row.Scan(&pause.Scope, &pause.Name)
+			r.pauses = append(r.pauses, pause)
+			return err
+		}},
+		{sql: sql.Parents, each: func(row sqlstore.Scanner) error {
+			var name, parent string
+			err := row.Scan(&name, &parent)
+			if parent != "" {
+				r.parents[name] = parent
+			}
+			return err
+		}},
+		{sql: sql.Quotas, each: func(row sqlstore.Scanner) error {
+			q := &sqlstore.Quota{}
+			r.quotas = append(r.quotas, q)
+			return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst)
+		}},
+	}
+}

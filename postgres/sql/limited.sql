@@ -1,0 +1,119 @@
+-- name: linger
+-- Follows share_rules where a claim takes several round trips: bounds how long
+-- the server lets it sit idle, and how long it waits for another claim.
+-- Output: to be ignored.
+-- Locks: none.
+, set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true), set_config('lock_timeout', '1s', true);
+
+-- name: lane_keys
+-- Reads where the first ready jobs of spans, parts of lanes, stand.
+-- Inputs: $1 solo; per span: $2 lanes, $3 $4 $5 key (turn, start_by, id) to begin
+--   with, $6 last turn; $7 how many of each.
+-- Output: number of the span from 1, turn, start_by, id; in order within a span.
+-- Locks: none.
+select s.number, k.turn, k.start_by, k.id
+from unnest($2::int[], $3::smallint[], $4::bigint[], $5::bigint[], $6::smallint[]) with ordinality
+    as s (lane, from_turn, from_start_by, from_id, last_turn, number)
+cross join lateral (
+    select turn, start_by, id
+    from {{ready}}
+    where lane = s.lane and solo = $1::smallint and turn <= s.last_turn
+      and (turn, start_by, id) >= (s.from_turn, s.from_start_by, s.from_id)
+    order by turn, start_by, id
+    limit $7::int
+) k;
+
+-- name: lock_quotas
+-- Locks quotas, in order, unless they are full: then nothing starts under them.
+-- Inputs: $1 ids.
+-- Locks: the quotas; waits for claims that have them.
+select id from {{quota}} q
+where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)
+order by id
+for update;
+
+-- name: fold_quotas
+-- Locks quotas that are not full and reads them, with the slots that were given
+-- back since they were last written. It is a statement of its own after
+-- lock_quotas: its snapshot shows all that was done under the locks before.
+--
+-- A quota that another claim let go just now, after the snapshot, is right too:
+-- its row is read as it stands, and a delta that was folded there is not found
+-- any more. One that is missed leaves the count too high, never too low.
+-- Inputs: $1 ids.
+-- Output, in no order: 'open' and the id of a quota that is not full; 'locked',
+--   id, used, tokens, when these were refilled and the time, of those that could
+--   be had; 'folded', id and how many slots were given back.
+-- Locks: the quotas; passes over those locked by others.
+with open as materialized (
+    select id from {{quota}} q
+    where id = any ($1::int[]) and (cap = 0 or used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0) < cap)
+),
+locked as materialized (
+    select id, used, tokens, refilled_at from {{quota}} where id = any (array(select id from open)) for update skip locked
+),
+folded as materialized (
+    delete from {{quota_delta}} where quota = any (array(select id from locked)) returning quota, n
+)
+select 'open', id, 0, 0::float8, 0::bigint, 0::bigint from open
+union all
+select 'locked', id, used, tokens, refilled_at, (select {{now}}) from locked
+union all
+select 'folded', quota, sum(n)::int, 0::float8, 0::bigint, 0::bigint from folded group by quota;
+
+-- name: take
+-- Leases jobs that were chosen under the locks of their quotas to a node, if the
+-- node is alive, and counts them there. Fences are as in claim.
+-- Inputs: $1 solo, $2 node; per job: $3 lanes, $4 $5 $6 keys (turn, start_by, id),
+--   $7 held or null; per quota: $8 ids, $9 slots folded, $10 tokens, $11 when
+--   these were refilled; $12 at most so many jobs, the first of those given.
+-- Output: as claim.
+-- Locks: the leased jobs and no others; passes over jobs locked by others.
+with fit as materialized (
+    select exists (select from {{node}} where id = $2::bigint and not dead and lease_until > {{now}}) as ok
+),
+locked as materialized (
+    select r.ctid as spot, c.held
+    from unnest($3::int[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[]) with ordinality
+        as c (lane, turn, start_by, id, held, number)
+    join {{ready}} r on r.lane = c.lane and r.solo = $1::smallint and r.turn = c.turn and r.start_by = c.start_by and r.id = c.id
+    where (select ok from fit)
+    order by c.number
+    limit $12::int
+    for update of r skip locked
+),
+picked as materialized (
+    delete from {{ready}} r using locked l where r.ctid = l.spot
+    returning r.id, r.lane, r.attempt, r.failures, r.crashes, l.held
+),
+lease as materialized (
+    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking where n > 0
+),
+leased as (
+    insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes, held)
+    select id, fence, $2::bigint, now, lane, attempt + 1, failures, crashes, held from lease, picked
+),
+spent as materialized (
+    select id, sum(folded) as folded, sum(started) as started, max(tokens) as tokens, max(refilled_at) as refilled_at
+    from (
+        select id, folded, 0 as started, tokens, refilled_at
+        from unnest($8::int[], $9::int[], $10::float8[], $11::bigint[]) as q (id, folded, tokens, refilled_at)
+        union all
+        select quota::int, 0, n, null, null
+        from (select held, count(*) as n from picked where held is not null group by held) h, unnest(string_to_array(h.held, ' ')) as quota
+    ) u
+    group by id
+),
+counted as (
+    update {{quota}} q
+    set used = q.used - s.folded + s.started,
+        tokens = case when q.rate > 0 then s.tokens - s.started else q.tokens end,
+        refilled_at = case when q.rate > 0 then s.refilled_at else q.refilled_at end
+    from spent s where q.id = s.id
+)
+select p.id, e.fence, e.now, p.lane, p.attempt + 1, p.failures, p.crashes,
+       j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
+from lease e
+cross join picked p
+left join {{job}} j on j.id = p.id
+left join {{memo}} m on m.id = p.id;

@@ -1,0 +1,72 @@
+-- name: exclude_claims
+-- Waits for the claims in flight and keeps new ones waiting, so that they see
+-- what this transaction changes.
+-- Inputs: $1 key of the rules' lock.
+-- Output: one row to be ignored.
+-- Locks: the rules.
+select pg_advisory_xact_lock($1::bigint);
+
+-- name: change_rules
+-- Counts a change of the rules.
+-- Output: the new version.
+-- Locks: the row of the version.
+update {{rules}} set version = version + 1 where id = 1 returning version;
+
+-- name: rules_version
+-- Which rules hold.
+-- Output: their version.
+-- Locks: none.
+select version from {{rules}} where id = 1;
+
+-- name: pause
+-- Pauses a queue, a kind or a tenant.
+-- Inputs: $1 scope, $2 name.
+-- Locks: the inserted row.
+insert into {{pause}} (scope, name) values ($1::text, $2::text) on conflict do nothing;
+
+-- name: resume
+-- Undoes pause.
+-- Inputs: $1 scope, $2 name.
+-- Locks: the deleted row.
+delete from {{pause}} where scope = $1::text and name = $2::text;
+
+-- name: parents
+-- All declared tenants.
+-- Output: name, parent or nothing.
+-- Locks: none.
+select name, parent from {{tenant}};
+
+-- name: quotas
+-- The limits that are set.
+-- Output: id, scope, name, cap, minimum, rate, burst.
+-- Locks: none.
+select id, scope, name, cap, minimum, rate, burst from {{quota}} where cap > 0 or minimum > 0 or rate > 0;
+
+-- name: quota_active
+-- Whether a limit is set.
+-- Inputs: $1 scope, $2 name.
+-- Output: one row if so.
+-- Locks: none.
+select 1 from {{quota}} where scope = $1::text and name = $2::text and (cap > 0 or minimum > 0 or rate > 0);
+
+-- name: put_quota
+-- Sets a limit, or removes it if it says nothing. A rate that differs starts
+-- with its burst.
+-- Inputs: $1 scope, $2 name, $3 cap, $4 minimum, $5 rate, $6 burst.
+-- Locks: the row.
+insert into {{quota}} as q (scope, name, cap, minimum, rate, burst, tokens, refilled_at, used)
+select $1::text, $2::text, $3::int, $4::int, $5::float8, $6::int, $6::int, {{now}}, 0
+where $3::int > 0 or $4::int > 0 or $5::float8 > 0 or exists (select from {{quota}} where scope = $1::text and name = $2::text)
+on conflict (scope, name) do update set
+    cap = excluded.cap, minimum = excluded.minimum, rate = excluded.rate, burst = excluded.burst,
+    tokens = case when q.rate = excluded.rate and q.burst = excluded.burst then q.tokens else excluded.tokens end,
+    refilled_at = case when q.rate = excluded.rate and q.burst = excluded.burst then q.refilled_at else excluded.refilled_at end;
+
+-- name: limits
+-- The limits that are set, with their use.
+-- Output: scope, name, cap, minimum, rate, burst, jobs that count, tokens, and
+--   for how many microseconds these were not refilled.
+-- Locks: none.
+select scope, name, cap, minimum, rate, burst, used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0)::int, tokens, (select {{now}}) - refilled_at
+from {{quota}} q
+where cap > 0 or minimum > 0 or rate > 0;

@@ -1,0 +1,85 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Verify counts the jobs of each limit anew.
+func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) {
+	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+		c := &ruleChange{Store: s, in: r}
+		err := r.run(ctx, call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}})
+		if err == nil {
+			drift, err = c.rehold(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("verify: %w", err)
+	}
+	return drift, nil
+}
+
+// reholdTouched moves the jobs that run or wait under what was touched. Nobody
+// can start any meanwhile: if there are none now, there will be none.
+func (c *ruleChange) reholdTouched(ctx context.Context) error {
+	if len(c.touched) == 0 {
+		return nil
+	}
+	var lanes []sqlstore.Lane
+	if err := c.in.run(ctx, c.usedLanes(&lanes)); err != nil {
+		return err
+	}
+	for _, lane := range lanes {
+		if slices.ContainsFunc(c.touched, func(s scopeName) bool { return s.covers(lane) }) {
+			_, err := c.rehold(ctx)
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *ruleChange) usedLanes(lanes *[]sqlstore.Lane) call {
+	return call{sql: c.sql.UsedLanes, each: func(row sqlstore.Scanner) error {
+		var lane sqlstore.Lane
+		err := row.Scan(&lane.ID, &lane.Queue, &lane.Tenant, &lane.Kind)
+		*lanes = append(*lanes, lane)
+		return err
+	}}
+}
+
+// rehold gives every job that runs or waits the quotas which the rules say, and
+// counts them anew. It returns the quotas whose count was wrong.
+//
+// It is exact because nothing moves: claims are shut out, and whoever moved one
+// of these jobs out had to commit, with the slots it gave back, before its row
+// could be locked.
+func (c *ruleChange) rehold(ctx context.Context) (drift []fairlead.Drift, err error) {
+	var lanes []sqlstore.Lane
+	reader := ruleReader{}
+	calls := []call{{sql: c.sql.Rehold}, {sql: c.sql.HoldRunning}, {sql: c.sql.HoldWaiting}, c.usedLanes(&lanes)}
+	if err := c.in.run(ctx, append(calls, reader.calls(&c.sql)...)...); err != nil {
+		return nil, err
+	}
+	now := reader.rules()
+	ids, names := make([]int32, len(lanes)), make([]*string, len(lanes))
+	for i, lane := range lanes {
+		ids[i], names[i] = lane.ID, now.hold(lane).nameOrNull()
+	}
+	held := []any{ids, names}
+	err = c.in.run(ctx,
+		call{sql: c.sql.ReholdRunning, args: held},
+		call{sql: c.sql.ReholdWaiting, args: held},
+		call{sql: c.sql.Recount, each: func(row sqlstore.Scanner) error {
+			var d fairlead.Drift
+			err := row.Scan(&d.Scope, &d.Name, &d.Counted, &d.Found)
+			drift = append(drift, d)
+			return err
+		}})
+	return drift, err
+}

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Explain says why a job does not run.
+func (s *Store) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
+	job, err := s.Get(ctx, id)
+	if err != nil {
+		return fairlead.Explanation{}, err
+	}
+	return write(ctx, s, "explain", func(t *txn) (fairlead.Explanation, error) { return t.explain(job) })
+}
+
+func (t *txn) explain(job *fairlead.Job) (fairlead.Explanation, error) {
+	nodes, err := t.allNodes()
+	if err != nil {
+		return fairlead.Explanation{}, err
+	}
+	rules, err := t.rules()
+	if err != nil {
+		return fairlead.Explanation{}, err
+	}
+	limits, err := t.limits(rules)
+	if err != nil {
+		return fairlead.Explanation{}, err
+	}
+	facts := sqlstore.Facts{Now: sqlstore.Time(t.now), Job: job, Rules: rules, Limits: limits, Nodes: nodes}
+	if job.State == fairlead.Ready {
+		if facts.Ahead, err = t.ahead(&facts); err != nil {
+			return fairlead.Explanation{}, err
+		}
+	}
+	return sqlstore.Explain(facts), nil
+}
+
+// ahead counts the ready jobs that go before one, up to MaxAhead.
+func (t *txn) ahead(facts *sqlstore.Facts) (ahead int, err error) {
+	if err := t.refreshHeads(); err != nil {
+		return 0, err
+	}
+	key := readyKeyOf(facts.Job)
+	for _, lane := range facts.Rivals(t.lanes.Known()) {
+		if first, busy := t.heads.first[lane.ID]; !busy || first.compare(key) >= 0 {
+			continue
+		}
+		var n int
+		if _, err := t.one(t.sql.Ahead, []any{lane.ID, key.turn, key.startBy, key.id, fairlead.MaxAhead - ahead}, &n); err != nil {
+			return 0, err
+		}
+		if ahead += n; ahead >= fairlead.MaxAhead {
+			break
+		}
+	}
+	return ahead, nil
+}

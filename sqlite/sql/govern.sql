@@ -1,0 +1,83 @@
+-- Statements about tenants and limits.
+
+-- name: tenants
+-- Reads declared tenants.
+-- Inputs: names as a JSON array or null for all, name to begin behind, limit.
+-- Output: what was declared, in order of name.  Locks: none.
+select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
+       t.max_pending, t.weight, p.name is not null, t.labels, t.version, t.created_at, t.updated_at
+from {{tenant}} t
+left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
+left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
+where (?1 is null or t.name in (select value from json_each(?1))) and t.name > ?2
+order by t.name
+limit 0 + ?3;
+
+-- name: tenant_version
+-- Tells when a tenant was declared and which version it is.
+-- Inputs: name.  Output: version, created_at.  Locks: none.
+select version, created_at from {{tenant}} where name = ?;
+
+-- name: put_tenant
+-- Stores what was declared of a tenant.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{tenant}} (name, parent, max_pending, weight, labels, version, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)
+on conflict (name) do update set
+  parent = excluded.parent, max_pending = excluded.max_pending, weight = excluded.weight, labels = excluded.labels,
+  version = excluded.version, updated_at = excluded.updated_at;
+
+-- name: delete_tenant
+-- Forgets what was declared of a tenant.
+-- Inputs: name.  Output: none.  Locks: the writer's.
+delete from {{tenant}} where name = ?;
+
+-- name: parents
+-- Lists all declared tenants.
+-- Inputs: none.  Output: name, parent.  Locks: none.
+select name, parent from {{tenant}};
+
+-- name: put_quota
+-- Sets a limit. A rate that differs starts with its burst.
+-- Inputs: scope, name, cap, least, rate, burst, now.  Output: none.
+-- Locks: the writer's.
+insert into {{quota}} (scope, name, cap, least, rate, burst, tokens, refilled_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
+on conflict (scope, name) do update set
+  cap = excluded.cap, least = excluded.least, rate = excluded.rate, burst = excluded.burst,
+  tokens = case when rate = excluded.rate and burst = excluded.burst then tokens else excluded.burst end,
+  refilled_at = case when rate = excluded.rate and burst = excluded.burst then refilled_at else excluded.refilled_at end;
+
+-- name: quotas
+-- Lists the limits that are set.
+-- Inputs: none.
+-- Output: id, scope, name, cap, least, rate, burst, tokens, refilled_at.
+-- Locks: none.
+select id, scope, name, cap, least, rate, burst, tokens, refilled_at from {{quota}} where cap > 0 or least > 0 or rate > 0;
+
+-- name: set_tokens
+-- Keeps how many starts are saved up.
+-- Inputs: tokens, now, id.  Output: none.  Locks: the writer's.
+update {{quota}} set tokens = ?, refilled_at = ? where id = ?;
+
+-- name: in_use
+-- Counts the jobs of each lane that count against limits.
+-- Inputs: none.  Output: lane, jobs.  Locks: none.
+select lane, count(*)
+from (select lane from {{running}} union all select lane from {{waiting}})
+group by lane;
+
+-- name: ahead
+-- Counts the ready jobs of a lane before a key, suspects aside.
+-- Inputs: lane, turn, start_by and id of the key, at most so many.
+-- Output: their number.  Locks: none.
+select count(*) from (
+  select 1 from {{ready}} where lane = ? and solo = 0 and (turn, start_by, id) < (?, ?, ?) limit 0 + ?);
+
+-- name: bound
+-- Tells how many jobs of a tenant may be pending, and how many are.
+-- Inputs: tenant.
+-- Output: both; no row if it may have any number.  Locks: none.
+select t.max_pending,
+       (select count(*) from {{lane}} l cross join {{ready}} r on r.lane = l.id where l.tenant = t.name) +
+       (select count(*) from {{lane}} l cross join {{later}} w on w.lane = l.id where l.tenant = t.name)
+from {{tenant}} t
+where t.name = ? and t.max_pending > 0;

@@ -1,0 +1,149 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// explain asks why a job does not run and expects these obstacles, in order.
+func (f *fixture) explain(job *fairlead.Job, want ...fairlead.ObstacleCode) fairlead.Explanation {
+	f.Helper()
+	e, err := f.store.Explain(f.ctx(), job.ID)
+	f.ok(err)
+	got := make([]fairlead.ObstacleCode, len(e.Obstacles))
+	for i, o := range e.Obstacles {
+		got[i] = o.Code
+		if o.Text == "" {
+			f.Errorf("obstacle %q says nothing to people", o.Code)
+		}
+	}
+	f.equal("the obstacles", got, want)
+	f.equal("the job", e.ID, job.ID)
+	f.equal("the time", e.At, f.now())
+	return e
+}
+
+// joinIdle registers a node that has free slots.
+func (f *fixture) joinIdle() fairlead.NodeID {
+	f.Helper()
+	node := f.join()
+	_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease, Idle: 3})
+	f.ok(err)
+	return node
+}
+
+func testExplain(c *chapter) {
+	c.test("nothing keeps a job that can start at once", func(f *fixture) {
+		f.joinIdle()
+		job := f.enqueue(plain())
+		e := f.explain(job)
+		f.equal("its start", e.Start, f.now())
+		f.equal("its state", e.State, fairlead.Ready)
+	})
+	c.test("a job that nobody knows is not found", func(f *fixture) {
+		_, err := f.store.Explain(f.ctx(), unknown)
+		f.wantErr(err, fairlead.ErrNotFound)
+	})
+	c.test("nothing keeps jobs that run, wait for an answer or have ended", func(f *fixture) {
+		for _, state := range []fairlead.State{fairlead.Running, fairlead.Waiting, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled} {
+			e := f.explain(f.in(state))
+			f.equal("its state", e.State, state)
+		}
+	})
+	c.test("it is not due yet", func(f *fixture) {
+		f.joinIdle()
+		due := f.now().Add(time.Hour)
+		e := f.explain(f.enqueue(with(notBefore(due))), fairlead.NotDue)
+		f.equal("until", e.Obstacles[0].Until, due)
+		f.equal("its start", e.Start, due)
+	})
+	c.test("it backs off after a failure", func(f *fixture) {
+		job := f.running()
+		f.joinIdle()
+		f.settle(again(job, time.Minute))
+		e := f.explain(job, fairlead.NotDue)
+		f.equal("its start", e.Start, f.now().Add(time.Minute))
+	})
+	c.test("its queue, kind, tenant and the tenant's parent are paused", func(f *fixture) {
+		f.joinIdle()
+		f.declare(fairlead.Tenant{Name: "top", Paused: true})
+		f.declare(fairlead.Tenant{Name: "acme", Parent: "top", Paused: true})
+		f.pause(queuePause(fairlead.DefaultQueue), kindPause(kind))
+		e := f.explain(f.enqueue(with(forTenant("acme"))), fairlead.IsPaused, fairlead.IsPaused, fairlead.IsPaused, fairlead.IsPaused)
+		names := make([]string, len(e.Obstacles))
+		for i, o := range e.Obstacles {
+			names[i] = string(o.Scope) + " " + o.Name
+		}
+		f.equal("what is paused", names, []string{"queue default", "kind greet", "tenant acme", "tenant top"})
+		f.equal("its start", e.Start, time.Time{})
+	})
+	c.test("no node serves its queue", func(f *fixture) {
+		id, err := f.store.Join(f.ctx(), fairlead.Node{Name: "other", Kinds: []string{kind}, Queues: []string{"other"}, Slots: 1}, lease)
+		f.ok(err)
+		_, err = f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: lease, Idle: 1})
+		f.ok(err)
+		f.explain(f.enqueue(plain()), fairlead.NoNode)
+	})
+	c.test("no node knows its kind", func(f *fixture) {
+		f.joinIdle()
+		f.explain(f.enqueue(with(ofKind("unheard of"))), fairlead.NoNode)
+	})
+	c.test("the nodes that could run it are dead", func(f *fixture) {
+		f.ok(f.store.Leave(f.ctx(), f.joinIdle()))
+		f.explain(f.enqueue(plain()), fairlead.NoNode)
+	})
+	c.test("the nodes that could run it are busy", func(f *fixture) {
+		node := f.joinIdle()
+		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease, Idle: 0})
+		f.ok(err)
+		f.explain(f.enqueue(plain()), fairlead.NoSlot)
+	})
+	c.test("a cap is reached", func(f *fixture) {
+		f.joinIdle()
+		f.cap(fairlead.LimitTenant, "acme", 1)
+		f.running(forTenant("acme"))
+		e := f.explain(f.enqueue(with(forTenant("acme"))), fairlead.AtCap)
+		o := e.Obstacles[0]
+		f.equal("whose", []any{o.Scope, o.Name, o.Used, o.Cap}, []any{fairlead.LimitTenant, "acme", 1, 1})
+	})
+	c.test("a rate is used up", func(f *fixture) {
+		f.joinIdle()
+		f.limit(fairlead.Limit{Scope: fairlead.LimitGlobal, Rate: 0.5, Burst: 1})
+		f.running()
+		e := f.explain(f.enqueue(plain()), fairlead.OverRate)
+		f.equal("its start", e.Start, f.now().Add(2*time.Second))
+	})
+	c.test("it is a crash suspect", func(f *fixture) {
+		job := f.suspect()
+		f.joinIdle()
+		f.explain(job, fairlead.Suspected)
+	})
+	c.test("others go first", func(f *fixture) {
+		f.joinIdle()
+		f.enqueue(many(3, priority(1))...)
+		f.enqueue(many(2)...)
+		job := f.enqueue(plain())
+		f.enqueue(many(4)...)
+		f.enqueue(many(4, priority(-1))...)
+		e := f.explain(job, fairlead.InLine)
+		f.equal("how many", e.Ahead, 5)
+	})
+	c.test("jobs that cannot start do not stand in line", func(f *fixture) {
+		f.joinIdle()
+		f.cap(fairlead.LimitTenant, "full", 1)
+		f.running(forTenant("full"))
+		f.enqueue(many(3, priority(1), forTenant("full"))...)
+		f.pause(queuePause("held"))
+		f.enqueue(many(3, priority(1), inQueue("held"))...)
+		f.explain(f.enqueue(plain()))
+	})
+	c.test("of two reasons both are told", func(f *fixture) {
+		f.joinIdle()
+		f.pause(kindPause(kind))
+		f.cap(fairlead.LimitGlobal, "", 1)
+		f.running(ofKind("other"))
+		e := f.explain(f.enqueue(with(notBefore(f.now().Add(time.Hour)))), fairlead.NotDue, fairlead.IsPaused, fairlead.AtCap)
+		f.equal("its start", e.Start, time.Time{})
+	})
+}

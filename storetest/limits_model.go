@@ -1,0 +1,332 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// limitsModel plays random verbs under random limits, and knows by looking at
+// every single job which ones a claim has to take. Its exported methods are
+// the steps.
+type limitsModel struct {
+	*fixture
+	nodes   []fairlead.NodeID
+	ready   []*fairlead.Job
+	held    map[int64]*fairlead.Job // running and waiting
+	waiting map[int64]bool
+	rules   map[ruledScope]*rule
+	parents map[string]string
+}
+
+type ruledScope struct {
+	scope fairlead.LimitScope
+	name  string
+}
+
+// rule is a limit with what is saved up of its rate.
+type rule struct {
+	fairlead.Limit
+	least  int
+	tokens float64
+}
+
+var (
+	modelTenants = []string{"a", "b", "top"}
+	modelKinds   = []string{kind, "other"}
+	modelQueues  = []string{fairlead.DefaultQueue, "q"}
+)
+
+func testLimitsModel(t *testing.T, open Opener) {
+	harness := open(t)
+	base := &fixture{TB: t, Harness: harness, outer: t, store: harness.Open(t)}
+	over := budget()
+	rapid.Check(t, func(rt *rapid.T) {
+		if over() {
+			return
+		}
+		failing := true
+		defer func() {
+			if failing {
+				over = func() bool { return false }
+			}
+		}()
+		f := *base
+		f.TB = rt
+		f.ok(f.empty())
+		m := &limitsModel{
+			fixture: &f, held: map[int64]*fairlead.Job{}, waiting: map[int64]bool{},
+			rules: map[ruledScope]*rule{}, parents: map[string]string{},
+		}
+		m.nodes = []fairlead.NodeID{f.join(), f.join()}
+		rt.Repeat(rapid.StateMachineActions(m))
+		failing = false
+	})
+}
+
+// Check expects after every step that limits count what there is, and that no
+// cap is exceeded by what was started since it was set.
+func (m *limitsModel) Check(*rapid.T) {
+	m.wantNoDrift()
+	limits, err := m.store.Limits(m.ctx())
+	m.ok(err)
+	got, want := map[ruledScope]int{}, map[ruledScope]int{}
+	for _, l := range limits {
+		got[ruledScope{l.Scope, l.Name}] = l.Running
+	}
+	for at := range m.rules {
+		want[at] = 0
+	}
+	for _, job := range m.held {
+		for _, at := range m.under(job) {
+			want[at]++
+		}
+	}
+	m.equal("what limits count", got, want)
+}
+
+// under lists the limits of a job.
+func (m *limitsModel) under(job *fairlead.Job) []ruledScope {
+	var under []ruledScope
+	for _, at := range []ruledScope{
+		{fairlead.LimitGlobal, ""},
+		{fairlead.LimitQueue, job.Queue},
+		{fairlead.LimitKind, job.Kind},
+		{fairlead.LimitTenant, job.Tenant},
+		{fairlead.LimitTenant, m.parents[job.Tenant]},
+	} {
+		if _, set := m.rules[at]; set {
+			under = append(under, at)
+		}
+	}
+	return under
+}
+
+// Enqueue adds jobs.
+func (m *limitsModel) Enqueue(rt *rapid.T) {
+	jobs := make([]*fairlead.Job, rapid.IntRange(1, 6).Draw(rt, "jobs"))
+	for i := range jobs {
+		jobs[i] = with(
+			forTenant(rapid.SampledFrom(modelTenants).Draw(rt, "tenant")), ofKind(rapid.SampledFrom(modelKinds).Draw(rt, "kind")),
+			inQueue(rapid.SampledFrom(modelQueues).Draw(rt, "queue")), priority(rapid.IntRange(0, 1).Draw(rt, "priority")),
+			startBy(m.now().Add(time.Duration(rapid.IntRange(0, 3).Draw(rt, "start by"))*time.Minute)))
+	}
+	m.enqueue(jobs...)
+	m.ready = append(m.ready, jobs...)
+}
+
+// Claim claims, and expects exactly what looking at every job finds.
+func (m *limitsModel) Claim(rt *rapid.T) {
+	node, most := rapid.SampledFrom(m.nodes).Draw(rt, "node"), rapid.IntRange(1, 8).Draw(rt, "max")
+	want := m.choose(most)
+	claimed := m.claimAs(fairlead.Claim{Node: node, Scope: everything(modelKinds...), Max: most})
+	m.equal("what was claimed", ids(claimed), ids(want))
+	for _, job := range claimed {
+		m.ready = slices.DeleteFunc(m.ready, func(ready *fairlead.Job) bool { return ready.ID == job.ID })
+		m.held[job.ID] = job
+	}
+}
+
+// choose finds the jobs that a claim has to take, in order.
+func (m *limitsModel) choose(most int) []*fairlead.Job {
+	used := map[ruledScope]int{}
+	for _, job := range m.held {
+		for _, at := range m.under(job) {
+			used[at]++
+		}
+	}
+	var chosen []*fairlead.Job
+	taken := map[int64]bool{}
+	for _, promised := range []bool{true, false} {
+		for _, job := range inTurn(m.ready) {
+			may := len(chosen) < most && !taken[job.ID]
+			for _, at := range m.under(job) {
+				r := m.rules[at]
+				may = may && (r.MaxRunning == 0 || used[at] < r.MaxRunning) && (r.Rate == 0 || r.tokens >= 1)
+			}
+			if own, set := m.rules[ruledScope{fairlead.LimitTenant, job.Tenant}]; promised {
+				may = may && set && used[ruledScope{fairlead.LimitTenant, job.Tenant}] < own.least
+			}
+			if !may {
+				continue
+			}
+			taken[job.ID] = true
+			chosen = append(chosen, job)
+			for _, at := range m.under(job) {
+				used[at]++
+				m.rules[at].tokens--
+			}
+		}
+	}
+	return inTurn(chosen)
+}
+
+// Settle ends a run, in any way.
+func (m *limitsModel) Settle(rt *rapid.T) {
+	job := m.anyHeld(rt, false)
+	move := rapid.SampledFrom([]fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.GiveUp, fairlead.Again}).Draw(rt, "move")
+	m.settle(to(move, job))
+	m.left(job, move == fairlead.GiveUp || move == fairlead.Again)
+}
+
+// SettleMany ends all runs of a claim at once.
+func (m *limitsModel) SettleMany(rt *rapid.T) {
+	first := m.anyHeld(rt, false)
+	var settlements []fairlead.Settlement
+	var jobs []*fairlead.Job
+	for _, id := range m.heldIDs(false) {
+		if job := m.held[id]; job.Fence == first.Fence {
+			jobs, settlements = append(jobs, job), append(settlements, to(fairlead.Succeed, job))
+		}
+	}
+	m.settle(settlements...)
+	for _, job := range jobs {
+		m.left(job, false)
+	}
+}
+
+// Await lets a job wait for its callback.
+func (m *limitsModel) Await(rt *rapid.T) {
+	job := m.anyHeld(rt, false)
+	m.settle(wait(job))
+	m.waiting[job.ID] = true
+}
+
+// Answer ends a wait, by an answer or by cancelling.
+func (m *limitsModel) Answer(rt *rapid.T) {
+	job := m.anyHeld(rt, true)
+	if rapid.Bool().Draw(rt, "cancel") {
+		m.ok(m.store.Cancel(m.ctx(), job.ID, ""))
+	} else {
+		m.resolve(to(fairlead.Succeed, job))
+	}
+	m.left(job, false)
+}
+
+// Crash ends a node and takes its jobs back.
+func (m *limitsModel) Crash(rt *rapid.T) {
+	i := rapid.IntRange(0, len(m.nodes)-1).Draw(rt, "node")
+	dead := m.nodes[i]
+	m.ok(m.store.Leave(m.ctx(), dead))
+	reaped, err := m.store.Reap(m.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 1000}) // tolerates no crash: suspects are another matter
+	m.ok(err)
+	ended := 0
+	for _, id := range m.heldIDs(false) {
+		if job := m.held[id]; job.Node == dead {
+			m.left(job, false)
+			ended++
+		}
+	}
+	m.equal("jobs that ended with the node", reaped.Poisoned, ended)
+	m.nodes[i] = m.join()
+}
+
+// Time passes, and tokens come back.
+func (m *limitsModel) Time(rt *rapid.T) {
+	elapsed := seconds(rt, 1, 5, "elapsed")
+	m.Advance(elapsed)
+	for _, r := range m.rules {
+		if r.Rate > 0 {
+			r.tokens = min(float64(r.Burst), r.tokens+elapsed.Seconds()*r.Rate)
+		}
+	}
+}
+
+// Limit sets or removes a limit that is no tenant's.
+func (m *limitsModel) Limit(rt *rapid.T) {
+	at := rapid.SampledFrom([]ruledScope{{fairlead.LimitGlobal, ""}, {fairlead.LimitQueue, "q"}, {fairlead.LimitKind, kind}}).Draw(rt, "scope")
+	limit := m.drawLimit(rt, at)
+	if err := m.tryLimit(limit); err != nil {
+		m.wantErr(err, fairlead.ErrInvalid) // minimums are in the way
+		return
+	}
+	m.set(limit, 0)
+}
+
+// Declare declares a tenant anew.
+func (m *limitsModel) Declare(rt *rapid.T) {
+	name := rapid.SampledFrom(modelTenants).Draw(rt, "tenant")
+	limit := m.drawLimit(rt, ruledScope{fairlead.LimitTenant, name})
+	tenant := fairlead.Tenant{Name: name, MaxRunning: limit.MaxRunning, Rate: limit.Rate, Burst: limit.Burst}
+	if limit.MaxRunning > 0 {
+		tenant.MinRunning = rapid.IntRange(0, limit.MaxRunning).Draw(rt, "min")
+	}
+	if name != "top" && rapid.Bool().Draw(rt, "with parent") {
+		tenant.Parent = "top"
+	}
+	if known := m.tenants(fairlead.TenantFilter{Names: []string{name}}); len(known) == 1 {
+		tenant.Version = known[0].Version
+	}
+	if _, err := m.tryDeclare(tenant); err != nil {
+		m.wantErr(err, fairlead.ErrInvalid) // its parent is not declared, or minimums are too large
+		return
+	}
+	m.parents[name] = tenant.Parent
+	m.set(limit, tenant.MinRunning)
+}
+
+// Undeclare deletes a tenant.
+func (m *limitsModel) Undeclare(rt *rapid.T) {
+	name := rapid.SampledFrom(modelTenants).Draw(rt, "tenant")
+	if err := m.store.DeleteTenant(m.ctx(), name); err != nil {
+		return // it is a parent, or not declared
+	}
+	delete(m.parents, name)
+	delete(m.rules, ruledScope{fairlead.LimitTenant, name})
+}
+
+func (m *limitsModel) drawLimit(rt *rapid.T, at ruledScope) fairlead.Limit {
+	limit := fairlead.Limit{Scope: at.scope, Name: at.name, MaxRunning: rapid.IntRange(0, 4).Draw(rt, "cap")}
+	if rapid.IntRange(0, 3).Draw(rt, "rated") == 0 {
+		limit.Rate, limit.Burst = 1, rapid.IntRange(1, 3).Draw(rt, "burst")
+	}
+	return limit
+}
+
+// set is what becomes of a limit.
+func (m *limitsModel) set(limit fairlead.Limit, least int) {
+	at := ruledScope{limit.Scope, limit.Name}
+	if limit.MaxRunning == 0 && limit.Rate == 0 && least == 0 {
+		delete(m.rules, at)
+		return
+	}
+	next := &rule{Limit: limit, least: least, tokens: float64(limit.Burst)}
+	if before, set := m.rules[at]; set && before.Rate == limit.Rate && before.Burst == limit.Burst {
+		next.tokens = before.tokens
+	}
+	m.rules[at] = next
+}
+
+// left is a job that holds its slot no longer.
+func (m *limitsModel) left(job *fairlead.Job, ready bool) {
+	delete(m.held, job.ID)
+	delete(m.waiting, job.ID)
+	if ready {
+		m.ready = append(m.ready, job)
+	}
+}
+
+func (m *limitsModel) heldIDs(waiting bool) []int64 {
+	var held []int64
+	for id := range m.held {
+		if m.waiting[id] == waiting {
+			held = append(held, id)
+		}
+	}
+	slices.Sort(held)
+	return held
+}
+
+// anyHeld draws a job that holds its slot, running or waiting.
+func (m *limitsModel) anyHeld(rt *rapid.T, waiting bool) *fairlead.Job {
+	held := m.heldIDs(waiting)
+	if len(held) == 0 {
+		rt.Skip(fmt.Sprint("no job is held, waiting: ", waiting))
+	}
+	return m.held[rapid.SampledFrom(held).Draw(rt, "job")]
+}

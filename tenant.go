@@ -1,0 +1,86 @@
+package fairlead
+
+import (
+	"math"
+	"time"
+)
+
+// Tenant is for whom jobs run, with what they may use together. A tenant that
+// nobody has declared works too: nothing of its own bounds it.
+type Tenant struct {
+	Name   string
+	Parent string // a declared tenant whose cap and rate hold for these jobs as well; empty: none
+
+	MaxRunning int     // jobs that run or await a callback at once; zero: no cap
+	MinRunning int     // as many as it is guaranteed: free slots are left to it while it has ready jobs
+	Rate       float64 // starts per second; zero: no limit
+	Burst      int     // starts that may come at once after a pause; zero: those of a tenth of a second, at least one
+	MaxPending int     // jobs that are scheduled, ready or parked; Enqueue beyond it fails with ErrLimit; zero: no bound
+	Weight     int     // its share beside others: kept and shown
+	Paused     bool    // none of its jobs starts
+	Labels     map[string]string
+
+	Version   int64     // grows with each change; set by the store
+	CreatedAt time.Time // set by the store
+	UpdatedAt time.Time // set by the store
+}
+
+// Bounds of what limits may say.
+const (
+	MaxCap  = math.MaxInt32
+	MaxRate = 1e6 // starts per second
+
+	maxLabels = 64
+)
+
+// NormalizeTenant fills in the defaults of a tenant about to be stored, and
+// returns an *InvalidError that names every field that cannot be accepted.
+func NormalizeTenant(t *Tenant) error {
+	var c complaints
+	c.checkName("name", t.Name, MaxName)
+	if t.Parent != "" {
+		c.checkName("parent", t.Parent, MaxName)
+	}
+	if t.Parent != "" && t.Parent == t.Name {
+		c.refuse("parent", "is the tenant itself; name another, or none")
+	}
+	c.checkCount("max_running", t.MaxRunning)
+	c.checkCount("min_running", t.MinRunning)
+	if t.MaxRunning > 0 && t.MinRunning > t.MaxRunning {
+		c.refuse("min_running", "is %d, more than max_running (%d); lower it or raise the cap", t.MinRunning, t.MaxRunning)
+	}
+	c.checkCount("max_pending", t.MaxPending)
+	c.checkCount("weight", t.Weight)
+	c.checkRate(t.Rate, &t.Burst)
+	if len(t.Labels) > maxLabels {
+		c.refuse("labels", "are %d; at most %d are kept", len(t.Labels), maxLabels)
+	}
+	for key, value := range t.Labels {
+		c.checkName("labels", key, MaxName)
+		if len(value) > MaxKey {
+			c.refuse("labels", "%q has %d bytes; at most %d are kept", key, len(value), MaxKey)
+		}
+		checkText(c.refuse, "labels", value)
+	}
+	return c.err()
+}
+
+// TenantFilter chooses declared tenants.
+type TenantFilter struct {
+	Names []string // nil: all
+	After string   // only names behind this one: the last of the page before
+	Limit int      // zero means 100
+}
+
+// Limit is what of the tenant bounds its running jobs.
+func (t *Tenant) Limit() Limit {
+	return Limit{Scope: LimitTenant, Name: t.Name, MaxRunning: t.MaxRunning, Rate: t.Rate, Burst: t.Burst}
+}
+
+// Page is how many tenants are asked for.
+func (f TenantFilter) Page() int {
+	if f.Limit <= 0 {
+		return DefaultPage
+	}
+	return f.Limit
+}
