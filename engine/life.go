@@ -30,6 +30,7 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
+	tellers  []*teller
 	groups   []*group
 	beats    *loop
 	promoter *loop
@@ -44,7 +45,7 @@ type life struct {
 	stuck       atomic.Int64              // handlers that ignore the end of their context
 	solo        atomic.Bool               // whether a crash suspect is here
 	draining    atomic.Bool               // no new jobs are taken
-	hooks       sync.WaitGroup            // OnFailed calls under way
+	hooks       sync.WaitGroup            // calls of OnFailed and of listeners under way
 }
 
 func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
@@ -56,6 +57,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		registry: newRegistry(),
 	}
 	l.settler = newSettler(l)
+	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)
 	l.audits = newLoop("audit", o.Lease, l.log)
@@ -186,8 +188,11 @@ func (l *life) awaitHandlers(grace time.Duration) int {
 	return len(remaining)
 }
 
-// awaitHooks gives OnFailed a grace to end.
+// awaitHooks gives OnFailed and listeners a grace to end.
 func (l *life) awaitHooks() {
+	for _, t := range l.tellers {
+		t.close()
+	}
 	ended := make(chan struct{})
 	go func() {
 		l.hooks.Wait()
@@ -198,7 +203,7 @@ func (l *life) awaitHooks() {
 	select {
 	case <-ended:
 	case <-timer.C:
-		l.log.Error("an OnFailed does not return; it is left behind")
+		l.log.Error("an OnFailed or a listener does not return; it is left behind")
 	}
 }
 

@@ -39,6 +39,8 @@ type Options struct {
 
 	Logger   *slog.Logger // default slog.Default()
 	Observer Observer     // default none
+
+	Listeners []Listener // told of jobs that start, time out and fail
 }
 
 // Queue is one queue that a node serves.

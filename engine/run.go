@@ -112,6 +112,7 @@ func (l *life) execute(r *run) {
 	var err error
 	if l.lease.valid() && r.begin(cancel) {
 		l.options.Observer.Started(r.job)
+		l.tellStarted(r.job)
 		err = call(ctx, r)
 		if ctx.Err() == context.DeadlineExceeded {
 			r.end(errTimeout)
@@ -161,6 +162,9 @@ func (l *life) settle(r *run, err error) {
 	if errors.Is(cause, errFenced) {
 		l.forget([]*run{r})
 		return
+	}
+	if errors.Is(cause, errTimeout) {
+		l.tellTimeout(r.job)
 	}
 	r.mu.Lock()
 	output := r.output

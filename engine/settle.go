@@ -143,7 +143,7 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 		settled, err := s.life.store.Settle(ctx, settlements)
 		s.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
 		if err == nil {
-			s.acknowledge(ctx, batch, settled)
+			s.acknowledge(batch, settled)
 			return
 		}
 		s.life.log.Warn("settlements not written yet", "jobs", len(batch), "error", err, "retry_in", pause)
@@ -208,7 +208,7 @@ func (s *settler) done(batch []ending) {
 	s.life.forget(runs)
 }
 
-func (s *settler) acknowledge(ctx context.Context, batch []ending, settled []fairlead.Settled) {
+func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 	s.done(batch)
 	var failures []ending
 	for i, e := range batch {
@@ -218,6 +218,7 @@ func (s *settler) acknowledge(ctx context.Context, batch []ending, settled []fai
 			s.life.log.Warn("late result refused: the job had been taken away", "job", e.run.job.ID, "fence", e.run.job.Fence)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
 			s.life.log.Error("job failed", "job", e.run.job.ID, "kind", e.run.job.Kind, "attempt", e.run.job.Attempt, "reason", string(e.settlement.Reason), "error", e.settlement.Error)
+			s.life.tellFailed(e.run.job, e.err)
 			if e.run.entry.Options.OnFailed != nil {
 				failures = append(failures, e)
 			}
@@ -226,20 +227,8 @@ func (s *settler) acknowledge(ctx context.Context, batch []ending, settled []fai
 	if len(failures) > 0 {
 		s.life.hooks.Go(func() {
 			for _, e := range failures {
-				s.tellFailed(ctx, e)
+				s.life.callHook("OnFailed", func(ctx context.Context) { e.run.entry.Options.OnFailed(ctx, e.run.job, e.err) })
 			}
 		})
 	}
-}
-
-// tellFailed calls the hook of a job that has failed for good.
-func (s *settler) tellFailed(ctx context.Context, e ending) {
-	ctx, cancel := context.WithTimeout(ctx, s.life.options.Grace)
-	defer cancel()
-	defer func() {
-		if value := recover(); value != nil {
-			s.life.log.Error("OnFailed panicked", "job", e.run.job.ID, "panic", value)
-		}
-	}()
-	e.run.entry.Options.OnFailed(ctx, e.run.job, e.err)
 }

@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"context"
+	"sync"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Listener is told what happens to jobs that this node runs: those of a kind,
+// of a tenant, or all. Whatever it does, however long that takes and whether it
+// panics, the jobs do not notice. It is told one thing after the other; if that
+// is slower than the jobs it misses some, which is logged. Each call has the
+// node's Grace to end.
+type Listener struct {
+	Kind   string // empty: of every kind
+	Tenant string // empty: of every tenant
+
+	OnStart   func(ctx context.Context, job *fairlead.Job)            // an attempt starts
+	OnTimeout func(ctx context.Context, job *fairlead.Job)            // an attempt took longer than its timeout
+	OnFailed  func(ctx context.Context, job *fairlead.Job, err error) // the job failed for good, and the store has it so
+}
+
+// listenerQueue is how many calls of a listener may wait.
+const listenerQueue = 1000
+
+// teller calls one listener.
+type teller struct {
+	Listener
+	life *life
+
+	mu     sync.Mutex
+	queue  []func(ctx context.Context)
+	busy   bool // somebody is calling
+	missed int  // since the queue was last empty
+	closed bool
+}
+
+func newTellers(l *life, listeners []Listener) []*teller {
+	tellers := make([]*teller, len(listeners))
+	for i, listener := range listeners {
+		tellers[i] = &teller{Listener: listener, life: l}
+	}
+	return tellers
+}
+
+func (t *teller) wants(job *fairlead.Job) bool {
+	return (t.Kind == "" || t.Kind == job.Kind) && (t.Tenant == "" || t.Tenant == job.Tenant)
+}
+
+// tell queues a call.
+func (t *teller) tell(call func(ctx context.Context)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.closed:
+		return
+	case len(t.queue) >= listenerQueue:
+		if t.missed++; t.missed == 1 {
+			t.life.log.Warn("a listener is too slow and misses events", "kind", t.Kind, "tenant", t.Tenant)
+		}
+		return
+	}
+	t.queue = append(t.queue, call)
+	if !t.busy {
+		t.busy = true
+		t.life.hooks.Go(t.callAll)
+	}
+}
+
+// callAll makes the calls that wait, until there are none.
+func (t *teller) callAll() {
+	for {
+		t.mu.Lock()
+		if len(t.queue) == 0 {
+			t.busy, t.missed = false, 0
+			t.mu.Unlock()
+			return
+		}
+		call := t.queue[0]
+		t.queue = t.queue[1:]
+		t.mu.Unlock()
+		t.life.callHook("listener", call)
+	}
+}
+
+// close makes it deaf: the node is ending.
+func (t *teller) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+}
+
+// tellStarted, tellTimeout and tellFailed tell the listeners that want to know.
+
+func (l *life) tellStarted(job *fairlead.Job) {
+	for _, t := range l.tellers {
+		if t.OnStart != nil && t.wants(job) {
+			own := *job // the handler may change its own
+			t.tell(func(ctx context.Context) { t.OnStart(ctx, &own) })
+		}
+	}
+}
+
+func (l *life) tellTimeout(job *fairlead.Job) {
+	for _, t := range l.tellers {
+		if t.OnTimeout != nil && t.wants(job) {
+			t.tell(func(ctx context.Context) { t.OnTimeout(ctx, job) })
+		}
+	}
+}
+
+func (l *life) tellFailed(job *fairlead.Job, err error) {
+	for _, t := range l.tellers {
+		if t.OnFailed != nil && t.wants(job) {
+			t.tell(func(ctx context.Context) { t.OnFailed(ctx, job, err) })
+		}
+	}
+}
+
+// callHook calls what belongs to others: for a bounded time, and whatever it
+// does.
+func (l *life) callHook(what string, call func(ctx context.Context)) {
+	ctx, cancel := context.WithTimeout(context.Background(), l.options.Grace)
+	defer cancel()
+	defer func() {
+		if value := recover(); value != nil {
+			l.log.Error(what+" panicked", "panic", value)
+		}
+	}()
+	call(ctx)
+}
