@@ -15,6 +15,8 @@ type Record struct {
 	Lease    time.Duration    // of the nodes
 	Patience time.Duration    // how much later than two leases a recovery may be; see Recovery
 	Expected map[int64]Ending // every job that was enqueued, and how its plan ends
+	Caps     Caps
+	Tenants  map[int64]string // whose each job is
 	Events   []Event          // all histories, ordered by time
 	Samples  []Sample         // what the database showed meanwhile, in order
 	Final    []Final          // what the database holds in the end
@@ -68,6 +70,7 @@ const (
 	SoonRecovered  = "recovery"
 	PatientReapers = "patient reapers"
 	OnePlace       = "one place"
+	CapsKept       = "caps kept"
 )
 
 // Verdict is what Check found.
@@ -103,6 +106,7 @@ func Check(r Record) Verdict {
 	c.recovery()
 	c.patientReapers()
 	c.onePlace()
+	c.capsKept()
 	return Verdict{Violations: c.violations, Figures: c.figures}
 }
 

@@ -30,6 +30,18 @@ func KillOrPause(ctx context.Context, c *Cluster) error {
 	return c.pause(ctx, victim, c.Node.Lease*3/2)
 }
 
+// KillTwo kills two workers, one with each call, and starts no others.
+func KillTwo(ctx context.Context, c *Cluster) error {
+	if c.lives-len(c.workers) >= 2 {
+		return nil
+	}
+	victim := c.workers[c.random.IntN(len(c.workers))]
+	if err := victim.kill(); err != nil {
+		return err
+	}
+	return c.bury(ctx, victim)
+}
+
 // Replace starts a new worker for each that has died by itself.
 func Replace(ctx context.Context, c *Cluster) error {
 	for _, p := range slices.Clone(c.workers) {
@@ -51,9 +63,14 @@ func (c *Cluster) kill(ctx context.Context, victim *process) error {
 
 // replace starts a worker in the place of a dead one.
 func (c *Cluster) replace(ctx context.Context, dead *process) error {
+	return errors.Join(c.bury(ctx, dead), c.launch())
+}
+
+// bury notes what a dead worker leaves behind.
+func (c *Cluster) bury(ctx context.Context, dead *process) error {
 	c.recorder.Note(Event{What: Killed, Process: dead.name})
 	c.workers = slices.DeleteFunc(c.workers, func(p *process) bool { return p == dead })
-	return errors.Join(c.noteHoldings(ctx, dead, Killed), c.launch())
+	return c.noteHoldings(ctx, dead, Killed)
 }
 
 func (c *Cluster) pause(ctx context.Context, victim *process, d time.Duration) error {

@@ -20,6 +20,7 @@
 //	recovery          what a killed or paused node held was claimed again, or had ended, soon after
 //	patient reapers   only a node whose own beats had succeeded for a lease declared others dead
 //	one place         every snapshot of the database had every job exactly once
+//	caps kept         at no moment did more jobs of a tenant, or of all, run than the cap allows
 //
 // The rules compare the database's clock with itself, and the clock of the
 // processes with itself, never one with the other. The checker is tested with

@@ -20,6 +20,7 @@ type Figures struct {
 	Abandoned            int       // handlers that ignored the end of their context
 	Suspects             durations // recoveries of crash suspects, which wait for each other
 	Stalls               int       // times in which the database confirmed nobody's lease for half a lease
+	MostRunning          int       // jobs at once, if there was a global cap
 	Samples, SamplesIdle int       // looks at the database, and those that showed free slots
 	Recoveries           durations
 	Counted              durations // recoveries without the stalls before them
@@ -69,6 +70,9 @@ func (f Figures) String() string {
 	fmt.Fprintf(&b, "\nreaped: %d nodes, %d jobs; zombies refused: %d ends, %d saves; %d handlers abandoned", f.ReapedNodes, f.ReapedJobs, f.RefusedEnds, f.RefusedSaves, f.Abandoned)
 	fmt.Fprintf(&b, "\nrecovery: %v; database silent %d times, without that: %v; crash suspects: %v", f.Recoveries, f.Stalls, f.Counted, f.Suspects)
 	fmt.Fprintf(&b, "\n%d snapshots, %d with free slots", f.Samples, f.SamplesIdle)
+	if f.MostRunning > 0 {
+		fmt.Fprintf(&b, "; at most %d jobs ran at once", f.MostRunning)
+	}
 	return b.String()
 }
 

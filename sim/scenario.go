@@ -20,6 +20,7 @@ type Scenario struct {
 	Workers int
 	Node    Node
 	Plan    func(random *rand.Rand, lease time.Duration) Plan // what each job does
+	Caps    Caps
 
 	// Disturb is called every Every while jobs are left.
 	Disturb Disturbance
@@ -46,6 +47,7 @@ type Cluster struct {
 	lives    int // processes started
 	pauses   []pause
 	expected map[int64]Ending
+	tenants  map[int64]string // by job
 	samples  []Sample
 	unseen   error // why the last look at the database failed
 	killed   bool  // what the last disturbance of KillOrPause was
@@ -72,7 +74,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 	}
 	c := &Cluster{
 		Scenario: s, store: store, client: fairlead.NewClient(store), recorder: recorder,
-		random: rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{},
+		random: rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, tenants: map[int64]string{},
 	}
 	err = c.play(ctx)
 	err = errors.Join(err, c.shutDown(), recorder.Close())
@@ -87,6 +89,9 @@ func (c *Cluster) play(ctx context.Context) error {
 		if err := c.launch(); err != nil {
 			return err
 		}
+	}
+	if err := c.declare(ctx); err != nil {
+		return err
 	}
 	if err := c.enqueue(ctx); err != nil {
 		return err
@@ -138,18 +143,22 @@ func (c *Cluster) launch() error {
 
 func (c *Cluster) enqueue(ctx context.Context) error {
 	const batch = 1000
+	tenants := c.Caps.names()
 	for left := c.Jobs; left > 0; {
 		jobs := make([]*fairlead.Job, min(left, batch))
 		plans := make([]Plan, len(jobs))
 		for i := range jobs {
 			plans[i] = c.Plan(c.random, c.Node.Lease)
 			jobs[i] = work.Job(plans[i])
+			if len(tenants) > 0 {
+				jobs[i].Tenant = tenants[i%len(tenants)]
+			}
 		}
 		if err := c.client.Enqueue(ctx, jobs...); err != nil {
 			return fmt.Errorf("enqueue: %w", err)
 		}
 		for i, job := range jobs {
-			c.expected[job.ID] = plans[i].end()
+			c.expected[job.ID], c.tenants[job.ID] = plans[i].end(), job.Tenant
 		}
 		left -= len(jobs)
 	}
@@ -208,7 +217,7 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 
 // record collects what is known when all workers are gone.
 func (c *Cluster) record(ctx context.Context) (Record, error) {
-	r := Record{Lease: c.Node.Lease, Patience: c.Patience, Expected: c.expected, Samples: c.samples}
+	r := Record{Lease: c.Node.Lease, Patience: c.Patience, Expected: c.expected, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples}
 	const page = 5000
 	filter := fairlead.Filter{Limit: page}
 	for {

@@ -1,0 +1,117 @@
+package sim
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Caps are how many jobs may run at once.
+type Caps struct {
+	Global  int            // zero: no cap
+	Tenants map[string]int // jobs are dealt to them in turn
+}
+
+// names lists the tenants in order.
+func (c Caps) names() []string {
+	names := make([]string, 0, len(c.Tenants))
+	for name := range c.Tenants {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// declare sets the caps.
+func (c *Cluster) declare(ctx context.Context) error {
+	for _, name := range c.Caps.names() {
+		if _, err := c.client.PutTenant(ctx, fairlead.Tenant{Name: name, MaxRunning: c.Caps.Tenants[name]}); err != nil {
+			return fmt.Errorf("declare %s: %w", name, err)
+		}
+	}
+	if c.Caps.Global == 0 {
+		return nil
+	}
+	return c.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: c.Caps.Global})
+}
+
+// capsKept: at no moment did more jobs run than a cap allows. The run of a
+// killed node goes on until somebody took jobs back from the dead: until then
+// its slot is not free.
+func (c *check) capsKept() {
+	changes := map[string][]change{} // by tenant; "" for all
+	for _, job := range c.jobs() {
+		tenant := c.Tenants[job]
+		for _, start := range c.stories[job].starts {
+			end := c.endOf(start)
+			for _, whose := range []string{"", tenant} {
+				changes[whose] = append(changes[whose], change{start.At, +1, job}, change{end, -1, job})
+			}
+		}
+	}
+	for whose, list := range changes {
+		allowed := c.Caps.Tenants[whose]
+		if whose == "" {
+			allowed = c.Caps.Global
+		}
+		if allowed == 0 {
+			continue
+		}
+		peak := c.highest(list, func(running int, job int64) {
+			if running > allowed {
+				c.violated(CapsKept, job, "is number %d to run, of tenant %q, whose cap is %d", running, whose, allowed)
+			}
+		})
+		if whose == "" {
+			c.figures.MostRunning = peak
+		}
+	}
+}
+
+// change is a job that begins or stops running.
+type change struct {
+	at  Instant
+	by  int
+	job int64
+}
+
+// highest tells how many ran at once, at most. Of an end and a start in the
+// same microsecond the end counts as the first.
+func (c *check) highest(list []change, began func(running int, job int64)) (peak int) {
+	slices.SortFunc(list, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	running := 0
+	for _, change := range list {
+		running += change.by
+		peak = max(peak, running)
+		if change.by > 0 {
+			began(running, change.job)
+		}
+	}
+	return peak
+}
+
+// endOf is when a run no longer counted, at the latest as far as is known.
+func (c *check) endOf(start Event) Instant {
+	for _, e := range c.stories[start.Job].ends {
+		if e.Fence == start.Fence {
+			return e.At
+		}
+	}
+	for _, e := range c.Events { // in order
+		if e.What == Reaped && e.Jobs > 0 && e.Sent > start.At && c.killedBetween(start, e.At) {
+			return e.Sent
+		}
+	}
+	return start.At // nothing is known of its end
+}
+
+// killedBetween reports whether the process of a run was killed after its
+// start and before some moment.
+func (c *check) killedBetween(start Event, until Instant) bool {
+	return slices.ContainsFunc(c.kills, func(e Event) bool {
+		return e.Process == start.Process && e.At >= start.At && e.At <= until
+	})
+}

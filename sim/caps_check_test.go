@@ -1,0 +1,41 @@
+package sim
+
+import (
+	"testing"
+	"time"
+)
+
+// overlapping is two jobs of one tenant: job 1 from 100 on, whose process a is
+// killed at 200, and job 2 in process b from the given time on. At 1500 b takes
+// jobs back from the dead.
+func overlapping(second int64) Record {
+	return Record{
+		Lease: time.Second, Caps: Caps{Global: 5, Tenants: map[string]int{"t": 1}}, Tenants: map[int64]string{1: "t", 2: "t"},
+		Events: []Event{
+			{At: at(100), What: Started, Process: "a", Job: 1, Fence: 10},
+			{At: at(200), What: Killed, Process: "a"},
+			{At: at(1500), What: Reaped, Process: "b", Sent: at(1490), Jobs: 1, Nodes: 1},
+			{At: at(second), What: Started, Process: "b", Job: 2, Fence: 11},
+			{At: at(second + 50), What: Ended, Process: "b", Job: 2, Fence: 11, Result: OK},
+		},
+	}
+}
+
+func TestCheckCountsTheRunOfAKilledNodeUntilItsJobsAreTakenBack(t *testing.T) {
+	for second, want := range map[int64]int{150: 1, 1000: 1, 1495: 0} {
+		c := &check{Record: overlapping(second), stories: map[int64]*story{}}
+		for _, e := range c.Events {
+			if e.What == Killed {
+				c.kills = append(c.kills, e)
+			}
+			c.tell(e)
+		}
+		c.capsKept()
+		if len(c.violations) != want {
+			t.Errorf("with the second job at %d there are %d violations, want %d: %v", second, len(c.violations), want, c.violations)
+		}
+		if most := c.figures.MostRunning; most != 1+want {
+			t.Errorf("with the second job at %d at most %d jobs ran", second, most)
+		}
+	}
+}

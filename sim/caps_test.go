@@ -1,0 +1,41 @@
+package sim_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/sim"
+)
+
+// Four processes run jobs of twenty tenants with caps of one to twenty under a
+// global cap; two of them are killed. No cap is exceeded at any moment, and
+// nothing is lost.
+func TestCaps(t *testing.T) {
+	caps := sim.Caps{Global: 100, Tenants: map[string]int{}}
+	for i := range 20 {
+		caps.Tenants[fmt.Sprintf("tenant %02d", i+1)] = i + 1
+	}
+	node := quickNode
+	node.Slots = 50
+	for name, url := range map[string]func(testing.TB) string{
+		"postgres": func(t testing.TB) string { return testdb.Postgres(t) },
+		"mariadb":  func(t testing.TB) string { return testdb.MySQL(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			const short = 4000
+			_, verdict := play(t, sim.Scenario{
+				URL: url(t), Jobs: setting(t, jobsEnv, short), Workers: 4, Node: node, Caps: caps,
+				Plan: func(random *rand.Rand, _ time.Duration) sim.Plan {
+					return sim.Plan{Work: 5*time.Millisecond + time.Duration(random.Int64N(int64(45*time.Millisecond)))}
+				},
+				Disturb: sim.KillTwo, Every: 1500 * time.Millisecond,
+			})
+			if most := verdict.Figures.MostRunning; most < caps.Global/2 {
+				t.Errorf("at most %d jobs ran at once: the caps were hardly tried", most)
+			}
+		})
+	}
+}
