@@ -57,7 +57,7 @@ func newBenchCommand() *cobra.Command {
 			},
 		})
 	}
-	cmd.AddCommand(newBenchWorkerCommand())
+	cmd.AddCommand(newBenchTenantsCommand(&o), newBenchWorkerCommand())
 	return cmd
 }
 

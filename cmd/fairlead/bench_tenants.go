@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/bench"
+)
+
+// newBenchTenantsCommand is the workload that has a database to itself: it
+// sets limits.
+func newBenchTenantsCommand(o *benchOptions) *cobra.Command {
+	var t bench.Tenancy
+	cmd := &cobra.Command{
+		Use:   bench.Tenants,
+		Short: "What limits cost, and how little a tenant at its cap troubles the others",
+		Long: "What limits cost, and how little a tenant at its cap troubles the others: several parts,\n" +
+			"each with and without what it is about. With -o json every part is a line.\n\n" +
+			"It sets limits, the global one among them: use a database that nobody else works on.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchTenants(cmd, *o, t) },
+	}
+	cmd.Flags().StringVar(&t.Only, "part", "", "one part: caps-1, caps-4, global-4, binding, crowd or many (default all)")
+	cmd.Flags().IntVar(&t.Pairs, "pairs", 0, "measurements with and without, in turn (0: 5)")
+	cmd.Flags().IntVar(&t.Backlog, "backlog", 0, "ready jobs of the tenant at its cap (0: 1,000,000)")
+	return cmd
+}
+
+func runBenchTenants(cmd *cobra.Command, o benchOptions, t bench.Tenancy) (err error) {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if t.Pairs < 0 || t.Backlog < 0 {
+		return usagef("--pairs and --backlog must be positive")
+	}
+	t.Jobs, t.Seconds, t.Progress = o.spec.Jobs, o.spec.Seconds, bench.NewProgress(cmd.ErrOrStderr())
+	t.Open = func(ctx context.Context) (fairlead.Store, error) {
+		store, err := openStore(ctx, o.db)
+		if err != nil {
+			return nil, fmt.Errorf("open %s: %w", shown(o.db), err)
+		}
+		return store, nil
+	}
+	if t.Server, err = bench.OpenServer(cmd.Context(), o.db); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	defer func() { err = errors.Join(err, t.Server.Close()) }()
+	var parts []bench.Part
+	out := json.NewEncoder(cmd.OutOrStdout())
+	err = t.Run(cmd.Context(), func(part bench.Part) error {
+		parts = append(parts, part)
+		if o.output == "json" {
+			return out.Encode(part)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	if o.output == "json" {
+		return nil
+	}
+	return bench.WriteParts(cmd.OutOrStdout(), parts)
+}

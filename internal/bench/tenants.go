@@ -1,0 +1,145 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Tenants is the workload that measures what limits cost. It consists of
+// several parts, each with and without what it is about.
+const Tenants = "tenants"
+
+// Tenancy measures what limits cost, and whom.
+type Tenancy struct {
+	Open     func(ctx context.Context) (fairlead.Store, error) // one store per node
+	Server   Server
+	Progress *Progress
+	Jobs     int     // per measurement; default 100,000
+	Seconds  float64 // of parts that are measured by time; default 8
+	Pairs    int     // measurements with and without, in turn; default 5
+	Backlog  int     // ready jobs of the tenant at its cap; default 1,000,000
+	Only     string  // part to run; all if empty
+}
+
+// Part is what one part measured. The first result is what it is about, the
+// other what it is held against.
+type Part struct {
+	Name    string  `json:"part"`
+	Title   string  `json:"title"`
+	Ratio   float64 `json:"ratio,omitempty"` // by rate, or of p99: with to without
+	Busy    float64 `json:"busy,omitempty"`  // share of the allowed slots that was in use
+	Result          // with
+	Without *Result `json:"without,omitempty"`
+}
+
+// parts lists the parts in order.
+func (t *Tenancy) parts() []struct {
+	name, title string
+	run         func(context.Context) (Part, error)
+} {
+	type part = struct {
+		name, title string
+		run         func(context.Context) (Part, error)
+	}
+	return []part{
+		{"caps-1", "20 tenants with caps that do not bind, one node", t.caps(1, 0)},
+		{"caps-4", "20 tenants with caps that do not bind, four nodes", t.caps(4, 0)},
+		{"global-4", "the same with a global cap of 2,000, four nodes", t.caps(4, 2000)},
+		{"binding", "20 tenants with caps of 10, jobs of 100 ms, four nodes", t.binding},
+		{"crowd", "latency of 100 tenants beside one at its cap with a large backlog", t.crowd},
+		{"many", "10,000 tenants with 10 jobs each, against one tenant", t.many},
+	}
+}
+
+// Run measures, and hands over each part as it is done.
+func (t Tenancy) Run(ctx context.Context, done func(Part) error) error {
+	t.Jobs, t.Pairs, t.Backlog = orElse(t.Jobs, 100_000), orElse(t.Pairs, 5), orElse(t.Backlog, 1_000_000)
+	if t.Seconds == 0 {
+		t.Seconds = 8
+	}
+	if err := t.checkUnlimited(ctx); err != nil {
+		return err
+	}
+	known := false
+	for _, part := range t.parts() {
+		if t.Only != "" && t.Only != part.name {
+			continue
+		}
+		known = true
+		result, err := part.run(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
+		}
+		result.Name, result.Title, result.Workload, result.Store = part.name, part.title, Tenants, t.Server.Name()
+		if err := done(result); err != nil {
+			return err
+		}
+	}
+	if !known {
+		return fmt.Errorf("there is no part %q", t.Only)
+	}
+	return nil
+}
+
+// checkUnlimited refuses a database whose limits would be measured, and
+// changed, too.
+func (t *Tenancy) checkUnlimited(ctx context.Context) (err error) {
+	store, err := t.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	limits, err := store.Limits(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range limits {
+		if l.Scope == fairlead.LimitGlobal {
+			return errors.New("the database has a global limit, which this would change: use another one")
+		}
+	}
+	return nil
+}
+
+// median is the result with the middle rate.
+func median(results []Result) Result {
+	slices.SortFunc(results, func(a, b Result) int { return int(a.Rate - b.Rate) })
+	return results[len(results)/2]
+}
+
+// WriteParts writes parts for people.
+func WriteParts(w io.Writer, parts []Part) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "part\twith\twithout\tratio\tµs/job with\twithout\t")
+	for _, p := range parts {
+		with, without, costs := fmt.Sprintf("%s/s", Grouped(p.Rate)), "", ""
+		if p.Without != nil {
+			without, costs = fmt.Sprintf("%s/s", Grouped(p.Without.Rate)), fmt.Sprintf("%.1f", p.Without.TotalMicros())
+		}
+		ratio := fmt.Sprintf("%.2f×", p.Ratio)
+		switch {
+		case p.Busy > 0:
+			ratio = fmt.Sprintf("%.0f %% busy", 100*p.Busy)
+		case p.P99Millis > 0:
+			with, without = fmt.Sprintf("p99 %.1f ms", p.P99Millis), fmt.Sprintf("p99 %.1f ms", p.Without.P99Millis)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\t%s\t\n", p.Name, with, without, ratio, p.TotalMicros(), costs)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, p := range parts {
+		fmt.Fprintf(w, "%s: %s\n", p.Name, p.Title)
+	}
+	return nil
+}
+
+// settleTime is how long nodes get to come to rest between two measurements.
+const settleTime = 200 * time.Millisecond

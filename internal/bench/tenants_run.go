@@ -1,0 +1,156 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+// tenantRun is one measurement: jobs of some tenants in a queue of their own.
+type tenantRun struct {
+	*Tenancy
+	queue   string
+	tenants []string
+	stores  []fairlead.Store // one per node
+	client  *fairlead.Client
+	tally   *tally
+	started func(Args)
+	work    time.Duration // how long each job takes
+	options engine.Options
+}
+
+// newRun opens a store for each node.
+func (t *Tenancy) newRun(ctx context.Context, nodes, tenants int) (*tenantRun, error) {
+	r := &tenantRun{Tenancy: t, queue: OwnQueue(), tally: newTally(), started: func(Args) {}}
+	r.options = engine.Options{Name: "bench", Slots: 1000 / nodes, QueueSize: 500 / nodes, ClaimBatch: LoadClaimBatch}
+	for i := range tenants {
+		r.tenants = append(r.tenants, fmt.Sprintf("%s-%d", r.queue, i))
+	}
+	for range nodes {
+		store, err := t.Open(ctx)
+		if err != nil {
+			return nil, errors.Join(err, r.close())
+		}
+		r.stores = append(r.stores, store)
+	}
+	r.client = fairlead.NewClient(r.stores[0])
+	return r, nil
+}
+
+func (r *tenantRun) close() error {
+	var errs []error
+	for _, store := range r.stores {
+		errs = append(errs, store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// cap limits every tenant, and all together. What it returns removes that.
+func (r *tenantRun) cap(ctx context.Context, each, all int) (undo func() error, err error) {
+	for _, name := range r.tenants {
+		if _, err := r.client.PutTenant(ctx, fairlead.Tenant{Name: name, MaxRunning: each}); err != nil {
+			return nil, err
+		}
+	}
+	global := fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: all}
+	if all > 0 {
+		err = r.client.SetLimit(ctx, global)
+	}
+	return func() error {
+		ctx := context.WithoutCancel(ctx)
+		var errs []error
+		for _, name := range r.tenants {
+			errs = append(errs, r.client.DeleteTenant(ctx, name))
+		}
+		global.MaxRunning = 0
+		return errors.Join(append(errs, r.client.SetLimit(ctx, global))...)
+	}, err
+}
+
+// fill enqueues n jobs, dealt to the tenants in turn.
+func (r *tenantRun) fill(ctx context.Context, n int, tenants []string) error {
+	const batch = 1000
+	kind := fairlead.NewKind[Args](KindOwn)
+	for sent := 0; sent < n; {
+		jobs := make([]*fairlead.Job, min(batch, n-sent))
+		for i := range jobs {
+			jobs[i] = kind.Job(NewArgs())
+			jobs[i].Queue, jobs[i].Tenant = r.queue, tenants[(sent+i)%len(tenants)]
+		}
+		if err := r.client.Enqueue(ctx, jobs...); err != nil {
+			return err
+		}
+		sent += len(jobs)
+	}
+	return nil
+}
+
+// start runs the nodes; stop ends them.
+func (r *tenantRun) start(ctx context.Context) (working context.Context, stop func() error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var nodes sync.WaitGroup
+	errs := make([]error, len(r.stores))
+	for i, store := range r.stores {
+		nodes.Go(func() {
+			if errs[i] = engine.Run(ctx, store, r.mux(), r.nodeOptions()); errs[i] != nil {
+				cancel(errs[i])
+			}
+		})
+	}
+	return ctx, func() error {
+		cancel(errStopped)
+		nodes.Wait()
+		return errors.Join(errs...)
+	}
+}
+
+func (r *tenantRun) mux() *fairlead.Mux {
+	mux := fairlead.NewMux()
+	fairlead.NewKind[Args](KindOwn).Handle(mux, func(ctx context.Context, _ *fairlead.Job, args Args) error {
+		r.started(args)
+		if r.work == 0 {
+			return nil
+		}
+		timer := time.NewTimer(r.work)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	return mux
+}
+
+func (r *tenantRun) nodeOptions() engine.Options {
+	o := r.options
+	o.Queues = []engine.Queue{{Name: r.queue}}
+	o.Retention = keepAll()
+	o.Logger = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	o.Observer = &endings{ended: r.tally.end}
+	return o
+}
+
+// drain measures how so many jobs are run that are ready.
+func (r *tenantRun) drain(ctx context.Context, jobs int) (Result, error) {
+	defer r.Progress.watch(Tenants, int64(jobs), r.tally.ended.Load)()
+	m, err := startMeter(ctx, r.Server)
+	if err != nil {
+		return Result{}, err
+	}
+	working, stop := r.start(ctx)
+	err = r.tally.await(working, int64(jobs))
+	used, measureErr := m.stop()
+	if err := firstError(stop(), err, measureErr); err != nil {
+		return Result{}, err
+	}
+	return used.perJob(int64(jobs)), nil
+}
