@@ -188,7 +188,9 @@ type Worker interface {
 	// leave to an earlier job, or to a tenant short of its minimum, is not taken
 	// if only other live nodes with free slots can run that. Each gets the next attempt number and a fence larger than any it
 	// had before. Crash suspects (see SoloAfter) are claimed only if the claim
-	// is Solo. A node without a live lease gets ErrLeaseLost.
+	// is Solo. A node without a live lease gets ErrLeaseLost. Where there are
+	// hundreds of lanes, what another process made ready may be overlooked for a
+	// second.
 	Claim(ctx context.Context, claim Claim) ([]*Job, error)
 	// Settle moves running jobs on as their handlers decided, each under its
 	// fence. The answer has one entry per settlement, in order; a lost lease is

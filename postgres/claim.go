@@ -62,7 +62,7 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	open := c.openLanes(known)
-	if slices.ContainsFunc(open, openLane.limited) {
+	if slices.ContainsFunc(open, openLane.limited) || len(open) > manyLanes && !c.claim.Solo {
 		return c.claimLimited(ctx, known, open)
 	}
 	before, asked, begun := len(c.jobs), c.left, time.Now()

@@ -19,11 +19,12 @@ const fewLanes = 16
 // still there to be taken.
 type limitedClaim struct {
 	*claiming
-	known *rules
-	open  []openLane
-	busy  []*busyLane   // those with jobs: first those with a minimum, then by their first job
-	cost  time.Duration // of looking
-	slack int           // how many jobs to choose beyond those asked for, because others lock some
+	known  *rules
+	open   []openLane
+	looked []openLane    // those that were looked into
+	busy   []*busyLane   // those with jobs: first those with a minimum, then by their first job
+	cost   time.Duration // of looking
+	slack  int           // how many jobs to choose beyond those asked for, because others lock some
 
 	considered int                // of busy
 	lanes      []*dispatch.Lane   // those of them whose quotas are ours
@@ -74,9 +75,13 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	var s standing
 	var n neighbours
 	strange := l.strange()
-	lanes := make([]*busyLane, 0, len(l.open)+len(strange))
-	for _, open := range slices.Concat(l.open, strange) {
-		lanes = append(lanes, newBusyLane(open))
+	doubtful, sure, first := slices.Concat(l.open, strange), []openLane(nil), []dispatch.Key(nil)
+	if len(doubtful) > manyLanes && !l.claim.Solo {
+		doubtful, sure, first = l.heads.part(doubtful, begun)
+	}
+	lanes := make([]*busyLane, len(doubtful))
+	for i, open := range doubtful {
+		lanes[i] = newBusyLane(open)
 	}
 	heads := l.newReading(lanes, 1)
 	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
@@ -84,13 +89,23 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		calls = append(calls, n.calls(&l.sql)...)
 	}
 	if err := l.claiming.run(ctx, calls...); err != nil {
+		l.heads.touchAll()
 		return false, err
 	}
 	l.cost = time.Since(begun)
 	heads.done()
-	for _, lane := range append(lanes[:len(l.open)], l.befriend(lanes[len(l.open):], &n)...) {
+	l.heads.learn(lanes, begun)
+	l.looked = doubtful
+	for _, lane := range lanes {
+		lane.From = lane.begin()
+	}
+	for i, open := range sure {
+		lane := newBusyLane(open)
+		lane.From = first[i]
+		lanes = append(lanes, lane)
+	}
+	for _, lane := range l.befriend(lanes, strange, &n) {
 		if !lane.All {
-			lane.From = lane.begin()
 			l.busy = append(l.busy, lane)
 		}
 	}
@@ -302,17 +317,31 @@ func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {
 	return []any{lanes, turns, startBy, ids, held}
 }
 
-// noteHauls moves the marks of the lanes on.
+// noteHauls moves the marks of the lanes on that were looked into, and
+// remembers where they begin now.
 func (l *limitedClaim) noteHauls(before int) {
 	hauls, _ := l.hauls(before)
+	considered := l.busy[:l.considered]
 	left := map[int32]bool{} // lanes where jobs were left
+	seen := make(map[int32]openLane, len(l.looked))
+	for _, lane := range l.looked {
+		seen[lane.id] = lane
+	}
 	for _, lane := range l.busy {
 		left[lane.ID] = !lane.All || hauls[lane.ID].jobs() < len(lane.Keys)
 	}
+	for _, lane := range considered {
+		seen[lane.ID] = lane.open
+	}
 	now := time.Now()
-	for _, lane := range l.open {
-		h := hauls[lane.id]
-		h.cost, h.complete, h.reached = l.cost, !left[lane.id], h.end()
+	for id, lane := range seen {
+		h := hauls[id]
+		h.cost, h.complete, h.reached = l.cost, !left[id], h.end()
 		l.marks.note(lane.outset, h, now)
 	}
+	taken := make(map[int64]bool, len(l.jobs)-before)
+	for _, job := range l.jobs[before:] {
+		taken[job.ID] = true
+	}
+	l.heads.pass(considered, taken)
 }

@@ -150,11 +150,13 @@ func (e *ear) pass(n news) {
 	}
 	if n.all {
 		e.store.marks.rewindAll()
+		e.store.heads.touchAll()
 	}
 	for lane, before := range n.lanes {
 		if before {
 			e.store.marks.rewind(lane)
 		}
+		e.store.heads.touch(lane)
 	}
 	switch {
 	case n.all || n.freed:

@@ -35,6 +35,14 @@ func (l *busyLane) begin() dispatch.Key {
 	if len(l.Keys) > 0 {
 		return l.Keys[0]
 	}
+	return l.rest()
+}
+
+// rest is a bound before what was not read of the lane.
+func (l *busyLane) rest() dispatch.Key {
+	if len(l.unread) == 0 {
+		return dispatch.Front
+	}
 	from := l.unread[0].from
 	return dispatch.Key{Turn: from.turn, StartBy: from.startBy, ID: from.id}
 }

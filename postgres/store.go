@@ -70,6 +70,7 @@ type Store struct {
 	book    ruleBook
 	merges  mergeState
 	marks   *marks
+	heads   *heads
 	sweep   sweep
 	waker   *waker
 	ear     *ear

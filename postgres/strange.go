@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -46,15 +47,18 @@ func (l *limitedClaim) strange() []openLane {
 	return strange
 }
 
-// befriend keeps those of the strange lanes whose jobs others can run now.
-func (l *limitedClaim) befriend(lanes []*busyLane, n *neighbours) []*busyLane {
-	strangers := sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
-	var kept []*busyLane
-	for _, lane := range lanes {
-		key, _ := l.Store.lanes.Key(lane.ID)
-		if lane.others = strangers.Of(key); lane.others != nil {
-			kept = append(kept, lane)
-		}
+// befriend leaves out those of the strange lanes whose jobs nobody can run now.
+func (l *limitedClaim) befriend(lanes []*busyLane, strange []openLane, n *neighbours) []*busyLane {
+	if len(strange) == 0 {
+		return lanes
 	}
-	return kept
+	strangers := sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
+	return slices.DeleteFunc(lanes, func(lane *busyLane) bool {
+		key, _ := l.Store.lanes.Key(lane.ID)
+		if sqlstore.Serves(l.claim.Scope, key) {
+			return false
+		}
+		lane.others = strangers.Of(key)
+		return lane.others == nil
+	})
 }

@@ -68,6 +68,7 @@ func (w *waker) tellWork(lanes []int32, before bool) {
 	if len(lanes) == 0 {
 		return
 	}
+	w.store.heads.touch(lanes...)
 	w.hub.Work(laneKeys(w.store.lanes.Lanes, slices.Values(lanes)))
 	n := news{lanes: make(map[int32]bool, len(lanes))}
 	for _, lane := range lanes {
@@ -79,6 +80,7 @@ func (w *waker) tellWork(lanes []int32, before bool) {
 // everything says that there may be work anywhere.
 func (w *waker) everything() {
 	w.store.marks.rewindAll()
+	w.store.heads.touchAll()
 	w.hub.Work(nil)
 	w.tell(news{all: true})
 }

@@ -32,10 +32,15 @@ func TestAlarm(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				var rang []time.Duration
-				test.set(NewAlarm(func() { rang = append(rang, time.Since(began)) }))
+				rings := make(chan time.Duration, 10)
+				test.set(NewAlarm(func() { rings <- time.Since(began) }))
 				time.Sleep(time.Minute)
 				synctest.Wait()
+				close(rings)
+				var rang []time.Duration
+				for at := range rings {
+					rang = append(rang, at)
+				}
 				if len(rang) != len(test.want) {
 					t.Fatalf("it rang at %v, want %v", rang, test.want)
 				}
