@@ -50,20 +50,15 @@ func runBenchTenants(cmd *cobra.Command, o benchOptions, t bench.Tenancy) (err e
 		return fmt.Errorf("bench: %w", err)
 	}
 	defer func() { err = errors.Join(err, t.Server.Close()) }()
-	var parts []bench.Part
-	out := json.NewEncoder(cmd.OutOrStdout())
+	out := cmd.OutOrStdout()
 	err = t.Run(cmd.Context(), func(part bench.Part) error {
-		parts = append(parts, part)
 		if o.output == "json" {
-			return out.Encode(part)
+			return json.NewEncoder(out).Encode(part)
 		}
-		return nil
+		return part.WriteTable(out)
 	})
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	if o.output == "json" {
-		return nil
-	}
-	return bench.WriteParts(cmd.OutOrStdout(), parts)
+	return nil
 }

@@ -76,3 +76,32 @@ func TestBenchRefusesNonsense(t *testing.T) {
 		}
 	}
 }
+
+func TestBenchTenantsPrintsALinePerPart(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
+	var stdout, stderr bytes.Buffer
+	args := []string{"bench", "tenants", "--db", db, "--jobs", "200", "--pairs", "1", "--seconds", "0.6", "--backlog", "300", "-o", "json"}
+	if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	var parts []string
+	for line := range strings.Lines(stdout.String()) {
+		var part map[string]any
+		if err := json.Unmarshal([]byte(line), &part); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		for _, key := range []string{"seconds", "rate", "client_us_per_job", "server_us_per_job"} {
+			if _, ok := part[key].(float64); !ok {
+				t.Errorf("%s is missing in %v", key, part)
+			}
+		}
+		parts = append(parts, part["part"].(string))
+	}
+	if got := strings.Join(parts, " "); got != "caps-1 caps-4 global-4 binding crowd many" {
+		t.Errorf("the parts are %s", got)
+	}
+	stdout.Reset()
+	if code := run(t.Context(), []string{"bench", "tenants", "--db", db, "--part", "nonsense"}, &stdout, &stderr); code == exitOK {
+		t.Error("a part that does not exist was measured")
+	}
+}

@@ -114,31 +114,26 @@ func median(results []Result) Result {
 	return results[len(results)/2]
 }
 
-// WriteParts writes parts for people.
-func WriteParts(w io.Writer, parts []Part) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "part\twith\twithout\tratio\tµs/job with\twithout\t")
-	for _, p := range parts {
-		with, without, costs := fmt.Sprintf("%s/s", Grouped(p.Rate)), "", ""
-		if p.Without != nil {
-			without, costs = fmt.Sprintf("%s/s", Grouped(p.Without.Rate)), fmt.Sprintf("%.1f", p.Without.TotalMicros())
+// WriteTable writes the part for people.
+func (p Part) WriteTable(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name string, r *Result) {
+		figure := Grouped(r.Rate) + " jobs/s"
+		if r.P99Millis > 0 {
+			figure = fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", r.P50Millis, r.P99Millis)
 		}
-		ratio := fmt.Sprintf("%.2f×", p.Ratio)
-		switch {
-		case p.Busy > 0:
-			ratio = fmt.Sprintf("%.0f %% busy", 100*p.Busy)
-		case p.P99Millis > 0:
-			with, without = fmt.Sprintf("p99 %.1f ms", p.P99Millis), fmt.Sprintf("p99 %.1f ms", p.Without.P99Millis)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\t%s\t\n", p.Name, with, without, ratio, p.TotalMicros(), costs)
+		fmt.Fprintf(table, "  %s\t%s\tclient %.1f µs/job\tserver %.1f µs/job\n", name, figure, r.ClientMicros, r.ServerMicros)
 	}
-	if err := table.Flush(); err != nil {
-		return err
+	fmt.Fprintf(table, "%s: %s\n", p.Name, p.Title)
+	row("with", &p.Result)
+	if p.Without != nil {
+		row("without", p.Without)
+		fmt.Fprintf(table, "  ratio\t%.2f×\n", p.Ratio)
 	}
-	for _, p := range parts {
-		fmt.Fprintf(w, "%s: %s\n", p.Name, p.Title)
+	if p.Busy > 0 {
+		fmt.Fprintf(table, "  slots\t%.0f %% busy\n", 100*p.Busy)
 	}
-	return nil
+	return table.Flush()
 }
 
 // settleTime is how long nodes get to come to rest between two measurements.
