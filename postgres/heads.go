@@ -67,6 +67,7 @@ func (h *heads) part(open []openLane, now time.Time) (doubtful, busy []openLane,
 		switch {
 		case !ok || h.touched[lane.id] || now.Sub(known.readAt) > headsAge:
 			delete(h.touched, lane.id)
+			delete(h.lanes, lane.id) // another claim has to look too, until this one has
 			doubtful = append(doubtful, lane)
 		case known.busy:
 			busy, first = append(busy, lane), append(first, known.first)

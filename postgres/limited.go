@@ -89,7 +89,6 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		calls = append(calls, n.calls(&l.sql)...)
 	}
 	if err := l.claiming.run(ctx, calls...); err != nil {
-		l.heads.touchAll()
 		return false, err
 	}
 	l.cost = time.Since(begun)
