@@ -92,11 +92,13 @@ func (t *teller) close() {
 }
 
 // tellStarted, tellTimeout and tellFailed tell the listeners that want to know.
+// They get a job of their own: the handler may change its one, even after its
+// time is over.
 
 func (l *life) tellStarted(job *fairlead.Job) {
 	for _, t := range l.tellers {
 		if t.OnStart != nil && t.wants(job) {
-			own := *job // the handler may change its own
+			own := *job
 			t.tell(func(ctx context.Context) { t.OnStart(ctx, &own) })
 		}
 	}
@@ -105,7 +107,8 @@ func (l *life) tellStarted(job *fairlead.Job) {
 func (l *life) tellTimeout(job *fairlead.Job) {
 	for _, t := range l.tellers {
 		if t.OnTimeout != nil && t.wants(job) {
-			t.tell(func(ctx context.Context) { t.OnTimeout(ctx, job) })
+			own := *job
+			t.tell(func(ctx context.Context) { t.OnTimeout(ctx, &own) })
 		}
 	}
 }
@@ -113,7 +116,8 @@ func (l *life) tellTimeout(job *fairlead.Job) {
 func (l *life) tellFailed(job *fairlead.Job, err error) {
 	for _, t := range l.tellers {
 		if t.OnFailed != nil && t.wants(job) {
-			t.tell(func(ctx context.Context) { t.OnFailed(ctx, job, err) })
+			own := *job
+			t.tell(func(ctx context.Context) { t.OnFailed(ctx, &own, err) })
 		}
 	}
 }
