@@ -15,25 +15,27 @@ const manyTenants = 20
 // bind, in turn.
 func (t *Tenancy) caps(nodes, global int) func(context.Context) (Part, error) {
 	return func(ctx context.Context) (Part, error) {
-		var with, without []Result
-		for range t.Pairs {
-			for _, capped := range []bool{false, true} {
-				result, err := t.drainCapped(ctx, nodes, global, capped)
-				if err != nil {
-					return Part{}, err
-				}
-				if capped {
-					with = append(with, result)
-				} else {
-					without = append(without, result)
-				}
-			}
-		}
-		base := median(without)
-		part := Part{Result: median(with), Without: &base}
-		part.Ratio = round(part.Rate/base.Rate, 3)
-		return part, nil
+		return inPairs(t.Pairs, func(capped bool) (Result, error) { return t.drainCapped(ctx, nodes, global, capped) })
 	}
+}
+
+// inPairs measures without and with what a part is about, in turn, and holds
+// the medians against each other.
+func inPairs(pairs int, measure func(with bool) (Result, error)) (Part, error) {
+	results := map[bool][]Result{}
+	for range pairs {
+		for _, with := range []bool{false, true} {
+			result, err := measure(with)
+			if err != nil {
+				return Part{}, err
+			}
+			results[with] = append(results[with], result)
+		}
+	}
+	without := median(results[false])
+	part := Part{Result: median(results[true]), Without: &without}
+	part.Ratio = round(part.Rate/without.Rate, 3)
+	return part, nil
 }
 
 func (t *Tenancy) drainCapped(ctx context.Context, nodes, global int, capped bool) (_ Result, err error) {
@@ -44,9 +46,9 @@ func (t *Tenancy) drainCapped(ctx context.Context, nodes, global int, capped boo
 	defer func() { err = errors.Join(err, r.close()) }()
 	if capped {
 		const each = 100
-		undo, err := r.cap(ctx, each, global)
-		if err != nil {
-			return Result{}, err
+		undo, capErr := r.cap(ctx, each, global)
+		if capErr != nil {
+			return Result{}, capErr
 		}
 		defer func() { err = errors.Join(err, undo()) }()
 	}
@@ -181,26 +183,13 @@ func (r *tenantRun) sample(ctx context.Context, s *stopwatch) error {
 
 // many drains jobs of very many tenants, against jobs of one.
 func (t *Tenancy) many(ctx context.Context) (Part, error) {
-	const each = 10
-	tenants := t.Jobs / each
-	var with, without []Result
-	for range min(t.Pairs, 3) {
-		for _, n := range []int{1, tenants} {
-			result, err := t.drainMany(ctx, n)
-			if err != nil {
-				return Part{}, err
-			}
-			if n == 1 {
-				without = append(without, result)
-			} else {
-				with = append(with, result)
-			}
+	const each, fewPairs = 10, 3
+	return inPairs(min(t.Pairs, fewPairs), func(many bool) (Result, error) {
+		if many {
+			return t.drainMany(ctx, t.Jobs/each)
 		}
-	}
-	base := median(without)
-	part := Part{Result: median(with), Without: &base}
-	part.Ratio = round(part.Rate/base.Rate, 3)
-	return part, nil
+		return t.drainMany(ctx, 1)
+	})
 }
 
 func (t *Tenancy) drainMany(ctx context.Context, tenants int) (_ Result, err error) {

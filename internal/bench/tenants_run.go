@@ -52,26 +52,28 @@ func (r *tenantRun) close() error {
 	return errors.Join(errs...)
 }
 
-// cap limits every tenant, and all together. What it returns removes that.
+// cap limits every tenant, and all together. What it returns removes that; if
+// it fails it has removed it itself.
 func (r *tenantRun) cap(ctx context.Context, each, all int) (undo func() error, err error) {
-	for _, name := range r.tenants {
-		if _, err := r.client.PutTenant(ctx, fairlead.Tenant{Name: name, MaxRunning: each}); err != nil {
-			return nil, err
-		}
-	}
-	global := fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: all}
-	if all > 0 {
-		err = r.client.SetLimit(ctx, global)
-	}
-	return func() error {
+	var declared []string
+	undo = func() error {
 		ctx := context.WithoutCancel(ctx)
 		var errs []error
-		for _, name := range r.tenants {
+		for _, name := range declared {
 			errs = append(errs, r.client.DeleteTenant(ctx, name))
 		}
-		global.MaxRunning = 0
-		return errors.Join(append(errs, r.client.SetLimit(ctx, global))...)
-	}, err
+		return errors.Join(append(errs, r.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal}))...)
+	}
+	for _, name := range r.tenants {
+		if _, err := r.client.PutTenant(ctx, fairlead.Tenant{Name: name, MaxRunning: each}); err != nil {
+			return nil, errors.Join(err, undo())
+		}
+		declared = append(declared, name)
+	}
+	if err := r.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: all}); err != nil {
+		return nil, errors.Join(err, undo())
+	}
+	return undo, nil
 }
 
 // fill enqueues n jobs, dealt to the tenants in turn.
