@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -13,23 +12,11 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// nodeInfo is what of a node does not change.
-type nodeInfo struct {
-	Address  string   `json:"address,omitempty"`
-	Version  string   `json:"version,omitempty"`
-	Queues   []string `json:"queues,omitempty"`
-	Kinds    []string `json:"kinds,omitempty"`
-	Slots    int      `json:"slots"`
-	Capacity int      `json:"capacity"`
-}
-
 // Join registers a node.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	info, err := json.Marshal(nodeInfo{
-		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity,
-	})
+	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}

@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
@@ -132,22 +131,9 @@ func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 
 func readNodes(ctx context.Context, q querier, statement string) (nodes []fairlead.Node, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
-		var (
-			n                   fairlead.Node
-			text                []byte
-			joined, last, until int64
-			info                nodeInfo
-		)
-		if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &last, &until, &n.Dead); err != nil {
-			return err
-		}
-		if err := json.Unmarshal(text, &info); err != nil {
-			return fmt.Errorf("node %d: %w", n.ID, err)
-		}
-		n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
-		n.JoinedAt, n.LastBeat, n.Until = sqlstore.Time(joined), sqlstore.Time(last), sqlstore.Time(until)
-		nodes = append(nodes, n)
-		return nil
+		node, err := sqlstore.ScanNode(row)
+		nodes = append(nodes, node)
+		return err
 	}, statement)
 	return nodes, err
 }

@@ -111,7 +111,7 @@ func (s *Store) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 	}
 	var tenants []fairlead.Tenant
 	err := each(ctx, s.db, func(row *sql.Rows) error {
-		tenant, err := scanTenant(row)
+		tenant, err := sqlstore.ScanTenant(row)
 		tenants = append(tenants, tenant)
 		return err
 	}, fill(s.sql.Tenants, "named", named), filter.After, filter.Page())
@@ -119,19 +119,6 @@ func (s *Store) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 		return nil, fmt.Errorf("tenants: %w", err)
 	}
 	return tenants, nil
-}
-
-func scanTenant(row *sql.Rows) (t fairlead.Tenant, err error) {
-	var labels []byte
-	var createdAt, updatedAt int64
-	err = row.Scan(&t.Name, &t.Parent, &t.MaxRunning, &t.MinRunning, &t.Rate, &t.Burst,
-		&t.MaxPending, &t.Weight, &t.Paused, &labels, &t.Version, &createdAt, &updatedAt)
-	if err != nil {
-		return t, err
-	}
-	t.CreatedAt, t.UpdatedAt = sqlstore.Time(createdAt), sqlstore.Time(updatedAt)
-	t.Labels, err = sqlstore.DecodeLabels(labels)
-	return t, err
 }
 
 // readBounds reads how many jobs of tenants may be pending.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,19 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// nodeInfo is what a node says of itself once, when it joins.
-type nodeInfo struct {
-	Address  string   `json:"address,omitempty"`
-	Version  string   `json:"version,omitempty"`
-	Queues   []string `json:"queues,omitempty"`
-	Kinds    []string `json:"kinds,omitempty"`
-	Slots    int      `json:"slots,omitempty"`
-	Capacity int      `json:"capacity,omitempty"`
-}
-
 // Join registers a node and grants it a lease.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
-	info, err := json.Marshal(nodeInfo{Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity})
+	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
@@ -124,20 +123,9 @@ func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 // nodesCall reads all nodes.
 func nodesCall(sql *statements, nodes *[]fairlead.Node) call {
 	return call{sql: sql.Nodes, restart: func() { *nodes = nil }, each: func(row sqlstore.Scanner) error {
-		var n fairlead.Node
-		var raw []byte
-		var joined, beat, until int64
-		if err := row.Scan(&n.ID, &n.Name, &raw, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Dead); err != nil {
-			return err
-		}
-		var info nodeInfo
-		if err := json.Unmarshal(raw, &info); err != nil {
-			return fmt.Errorf("info of node %d: %w", n.ID, err)
-		}
-		n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
-		n.JoinedAt, n.LastBeat, n.Until = sqlstore.Time(joined), sqlstore.Time(beat), sqlstore.Time(until)
-		*nodes = append(*nodes, n)
-		return nil
+		node, err := sqlstore.ScanNode(row)
+		*nodes = append(*nodes, node)
+		return err
 	}}
 }
 

@@ -126,16 +126,7 @@ func (s *Store) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 	err := s.run(ctx, call{
 		sql: s.sql.Tenants, args: []any{filter.Names, filter.After, filter.Page()}, restart: func() { tenants = nil },
 		each: func(row sqlstore.Scanner) error {
-			var t fairlead.Tenant
-			var labels []byte
-			var created, updated int64
-			err := row.Scan(&t.Name, &t.Parent, &t.MaxRunning, &t.MinRunning, &t.Rate, &t.Burst,
-				&t.MaxPending, &t.Weight, &t.Paused, &labels, &t.Version, &created, &updated)
-			if err != nil {
-				return err
-			}
-			t.CreatedAt, t.UpdatedAt = sqlstore.Time(created), sqlstore.Time(updated)
-			t.Labels, err = sqlstore.DecodeLabels(labels)
+			t, err := sqlstore.ScanTenant(row)
 			tenants = append(tenants, t)
 			return err
 		},

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,21 +9,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// nodeInfo is what of a node only people want to know.
-type nodeInfo struct {
-	Address  string   `json:"address,omitempty"`
-	Version  string   `json:"version,omitempty"`
-	Queues   []string `json:"queues,omitempty"`
-	Kinds    []string `json:"kinds,omitempty"`
-	Slots    int      `json:"slots"`
-	Capacity int      `json:"capacity"`
-}
-
 // Join registers a node.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
-	info, err := json.Marshal(nodeInfo{
-		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity,
-	})
+	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
@@ -87,28 +74,11 @@ func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
 func (t *txn) allNodes() ([]fairlead.Node, error) {
 	var nodes []fairlead.Node
 	err := t.each(t.sql.Nodes, []any{t.now}, func(row sqlstore.Scanner) error {
-		node, err := scanNode(row)
+		node, err := sqlstore.ScanNode(row)
 		nodes = append(nodes, node)
 		return err
 	})
 	return nodes, err
-}
-
-func scanNode(row sqlstore.Scanner) (fairlead.Node, error) {
-	var node fairlead.Node
-	var text []byte
-	var joined, beat, until int64
-	if err := row.Scan(&node.ID, &node.Name, &text, &node.Idle, &node.Queued, &joined, &beat, &until, &node.Dead); err != nil {
-		return node, err
-	}
-	var info nodeInfo
-	if err := json.Unmarshal(text, &info); err != nil {
-		return node, fmt.Errorf("info of node %d: %w", node.ID, err)
-	}
-	node.Address, node.Version, node.Queues, node.Kinds = info.Address, info.Version, info.Queues, info.Kinds
-	node.Slots, node.Capacity = info.Slots, info.Capacity
-	node.JoinedAt, node.LastBeat, node.Until = sqlstore.Time(joined), sqlstore.Time(beat), sqlstore.Time(until)
-	return node, nil
 }
 
 // Save keeps what a handler reports.

@@ -133,16 +133,7 @@ func (t *txn) tenants(filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
 	}
 	var tenants []fairlead.Tenant
 	err := t.each(t.sql.Tenants, []any{names, filter.After, filter.Page()}, func(row sqlstore.Scanner) error {
-		var tenant fairlead.Tenant
-		var labels []byte
-		var createdAt, updatedAt int64
-		err := row.Scan(&tenant.Name, &tenant.Parent, &tenant.MaxRunning, &tenant.MinRunning, &tenant.Rate, &tenant.Burst,
-			&tenant.MaxPending, &tenant.Weight, &tenant.Paused, &labels, &tenant.Version, &createdAt, &updatedAt)
-		if err != nil {
-			return err
-		}
-		tenant.CreatedAt, tenant.UpdatedAt = sqlstore.Time(createdAt), sqlstore.Time(updatedAt)
-		tenant.Labels, err = sqlstore.DecodeLabels(labels)
+		tenant, err := sqlstore.ScanTenant(row)
 		tenants = append(tenants, tenant)
 		return err
 	})

@@ -43,29 +43,13 @@ var (
 )
 
 func testLimitsModel(t *testing.T, open Opener) {
-	harness := open(t)
-	base := &fixture{TB: t, Harness: harness, outer: t, store: harness.Open(t)}
-	over := budget()
-	rapid.Check(t, func(rt *rapid.T) {
-		if over() {
-			return
-		}
-		failing := true
-		defer func() {
-			if failing {
-				over = func() bool { return false }
-			}
-		}()
-		f := *base
-		f.TB = rt
-		f.ok(f.empty())
+	playModel(t, open, func(f *fixture, rt *rapid.T) {
 		m := &limitsModel{
-			fixture: &f, held: map[int64]*fairlead.Job{}, waiting: map[int64]bool{},
+			fixture: f, held: map[int64]*fairlead.Job{}, waiting: map[int64]bool{},
 			rules: map[ruledScope]*rule{}, parents: map[string]string{},
 		}
 		m.nodes = []fairlead.NodeID{f.join(), f.join()}
 		rt.Repeat(rapid.StateMachineActions(m))
-		failing = false
 	})
 }
 

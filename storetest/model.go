@@ -28,6 +28,16 @@ type model struct {
 const half = 500 * time.Microsecond
 
 func testModel(t *testing.T, open Opener) {
+	playModel(t, open, func(f *fixture, rt *rapid.T) {
+		m := &model{fixture: f, oracle: newOracle(f.now())}
+		m.Join(rt)
+		rt.Repeat(m.steps())
+		m.compareAll()
+	})
+}
+
+// playModel plays again and again on an emptied database.
+func playModel(t *testing.T, open Opener, play func(f *fixture, rt *rapid.T)) {
 	harness := open(t)
 	base := &fixture{TB: t, Harness: harness, outer: t, store: harness.Open(t)}
 	over := budget()
@@ -44,10 +54,7 @@ func testModel(t *testing.T, open Opener) {
 		f := *base
 		f.TB = rt
 		f.ok(f.empty())
-		m := &model{fixture: &f, oracle: newOracle(f.now())}
-		m.Join(rt)
-		rt.Repeat(m.steps())
-		m.compareAll()
+		play(&f, rt)
 		failing = false
 	})
 }

@@ -93,10 +93,26 @@ func EncodeLabels(labels map[string]string) ([]byte, error) {
 	return json.Marshal(labels)
 }
 
-// DecodeLabels undoes EncodeLabels.
-func DecodeLabels(text []byte) (labels map[string]string, err error) {
+// decodeLabels undoes EncodeLabels.
+func decodeLabels(text []byte) (labels map[string]string, err error) {
 	if len(text) > 0 {
 		err = json.Unmarshal(text, &labels)
 	}
 	return labels, err
+}
+
+// ScanTenant reads what was declared of a tenant: name, parent, cap, minimum,
+// rate, burst, max_pending, weight, whether it is paused, labels, version,
+// created_at and updated_at.
+func ScanTenant(row Scanner) (t fairlead.Tenant, err error) {
+	var labels []byte
+	var created, updated int64
+	err = row.Scan(&t.Name, &t.Parent, &t.MaxRunning, &t.MinRunning, &t.Rate, &t.Burst,
+		&t.MaxPending, &t.Weight, &t.Paused, &labels, &t.Version, &created, &updated)
+	if err != nil {
+		return t, err
+	}
+	t.CreatedAt, t.UpdatedAt = Time(created), Time(updated)
+	t.Labels, err = decodeLabels(labels)
+	return t, err
 }

@@ -1,0 +1,42 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// nodeInfo is what never changes of a node, kept as JSON.
+type nodeInfo struct {
+	Address  string   `json:"address,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	Queues   []string `json:"queues,omitempty"`
+	Kinds    []string `json:"kinds,omitempty"`
+	Slots    int      `json:"slots,omitempty"`
+	Capacity int      `json:"capacity,omitempty"`
+}
+
+// NodeInfo is the column info of a node.
+func NodeInfo(node *fairlead.Node) ([]byte, error) {
+	return json.Marshal(nodeInfo{
+		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity,
+	})
+}
+
+// ScanNode reads id, name, info, idle, queued, joined_at, last_beat,
+// lease_until and dead.
+func ScanNode(row Scanner) (n fairlead.Node, err error) {
+	var text []byte
+	var joined, beat, until int64
+	if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Dead); err != nil {
+		return n, err
+	}
+	var info nodeInfo
+	if err := json.Unmarshal(text, &info); err != nil {
+		return n, fmt.Errorf("info of node %d: %w", n.ID, err)
+	}
+	n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
+	n.JoinedAt, n.LastBeat, n.Until = Time(joined), Time(beat), Time(until)
+	return n, nil
+}
