@@ -39,7 +39,11 @@ func (s *Store) find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 	}
 	var jobs []*fairlead.Job
 	unnamed := map[*fairlead.Job]int32{}
-	err := s.runPlain(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
+	run := s.runPlain
+	if len(filter.IDs) > 0 {
+		run = s.run
+	}
+	err := run(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
 		job, lane, err := s.query.ScanJob(row)
 		if err != nil {
 			return err

@@ -17,6 +17,10 @@ type Query struct {
 	Arg    func(n int) string // placeholder of the n-th argument, from 1
 	NoJSON string             // a null of the type of done.output
 	Lanes  *Lanes
+
+	// Probe compares a column with a value of a row that is known by then, in a way
+	// that leaves the database no other plan than to look it up. Nil: by "=".
+	Probe func(column, value string) string
 }
 
 // place is one table that holds jobs of some states. Its columns are those of
@@ -51,8 +55,8 @@ func (q *Query) Find(filter fairlead.Filter) (string, []any) {
 	if branches == "" {
 		return "", nil
 	}
-	return q.expand("select p.*, " + jobColumns + ", m.memo, m.progress from (" + branches + ") p join {{job}} j on j.id = p.id" +
-		" left join {{memo}} m on m.id = p.id order by p.id desc limit " + strconv.Itoa(limit)), b.args
+	return q.expand("select p.*, " + jobColumns + ", m.memo, m.progress from (" + branches + ") p join {{job}} j on " + q.probe("j.id", "p.id") +
+		" left join {{memo}} m on " + q.probe("m.id", "p.id") + " order by p.id desc limit " + strconv.Itoa(limit)), b.args
 }
 
 // Tally is the statement of Store.Tally: rows of state and count.
@@ -68,6 +72,13 @@ func (q *Query) Tally(filter fairlead.Filter) (string, []any) {
 		return "", nil
 	}
 	return q.expand("select state, n from (" + branches + ") t where n > 0"), b.args
+}
+
+func (q *Query) probe(column, value string) string {
+	if q.Probe == nil {
+		return column + " = " + value
+	}
+	return q.Probe(column, value)
 }
 
 func (q *Query) expand(sql string) string {
@@ -118,7 +129,7 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 		// Both values of solo are joined, as MySQL would scan the lane for a list
 		// of them.
 		from = " from {{job}} k cross join (select 0 as solo union all select 1) s" +
-			" join {{ready}} p on p.lane = k.lane and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
+			" join {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
 		id = "k.id"
 	}
 	where := []string{}

@@ -69,8 +69,8 @@ select p.id, e.fence, e.now, $5::int, p.attempt + 1, p.failures, p.crashes,
        j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
 from lease e
 cross join picked p
-left join {{job}} j on j.id = p.id
-left join {{memo}} m on m.id = p.id;
+left join {{job}} j on j.id = any (array[p.id])
+left join {{memo}} m on m.id = any (array[p.id]);
 
 -- name: claim_merged
 -- Leases the first ready jobs of several spans, parts of lanes, in their common
@@ -148,8 +148,8 @@ select t.chosen, p.id, e.fence, e.now, p.lane, p.attempt + 1, p.failures, p.cras
        j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
 from (select count(*)::int as chosen from chosen) t
 left join (lease e cross join picked p) on true
-left join {{job}} j on j.id = p.id
-left join {{memo}} m on m.id = p.id;
+left join {{job}} j on j.id = any (array[p.id])
+left join {{memo}} m on m.id = any (array[p.id]);
 
 -- name: choose_first
 -- The choice of claim_merged, unless a kind of several lanes has little room.

@@ -76,4 +76,4 @@ select id from stored;
 -- Locks: none.
 select k.tenant, k.job_key, k.id
 from unnest($1::text[], $2::text[]) as a (tenant, job_key)
-join {{jobkey}} k on k.tenant = a.tenant and k.job_key = a.job_key;
+join {{jobkey}} k on k.tenant = any (array[a.tenant]) and k.job_key = a.job_key;

@@ -13,7 +13,7 @@ with moved as materialized (
 returned as (
     insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
     select m.lane, (m.crashes >= {{solo_after}})::int, j.turn, j.start_by, m.id, m.attempt, m.failures, m.crashes
-    from moved m join {{job}} j on j.id = m.id
+    from moved m join {{job}} j on j.id = any (array[m.id])
     for share of j
 )
 select lane, count(*) from moved group by lane;
@@ -55,7 +55,7 @@ judged as materialized (
     select m.*, j.turn, j.start_by, j.job_key, j.flags,
            case when m.wish is not null or j.flags & 2 <> 0 then 'cancelled' when m.crashes > $2::int then 'poisoned' else 'ready' end as fate,
            'node ' || m.node || ' died' as story
-    from moved m join {{job}} j on j.id = m.id
+    from moved m join {{job}} j on j.id = any (array[m.id])
     for share of j
 ),
 logged as (
@@ -78,7 +78,7 @@ freed as (
     delete from {{jobkey}} k
     using judged d, {{lane}} l
     where d.fate <> 'ready' and d.job_key is not null and d.flags & 1 = 0
-      and l.id = d.lane and k.tenant = l.tenant and k.job_key = d.job_key and k.id = d.id
+      and l.id = any (array[d.lane]) and k.tenant = any (array[l.tenant]) and k.job_key = d.job_key and k.id = d.id
 ),
 vacated as ({{vacate}})
 select lane, fate, count(*), count(held) from judged group by lane, fate;
@@ -104,9 +104,11 @@ logged as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where j.job_key is not null and j.flags & 1 = 0
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 vacated as ({{vacate}})
 select count(*), count(held) from moved;

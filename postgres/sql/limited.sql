@@ -73,14 +73,20 @@ with fit as materialized (
     select exists (select from {{node}} where id = $2::bigint and not dead and lease_until > {{now}}) as ok
 ),
 locked as materialized (
-    select r.ctid as spot, c.held
-    from unnest($3::int[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[]) with ordinality
-        as c (lane, turn, start_by, id, held, number)
-    join {{ready}} r on r.lane = c.lane and r.solo = $1::smallint and r.turn = c.turn and r.start_by = c.start_by and r.id = c.id
+    select r.spot, c.held
+    from (
+        select *
+        from unnest($3::int[], $4::smallint[], $5::bigint[], $6::bigint[], $7::text[]) with ordinality
+            as c (lane, turn, start_by, id, held, number)
+        order by number
+    ) c
+    cross join lateral (
+        select ctid as spot from {{ready}}
+        where lane = c.lane and solo = $1::smallint and turn = c.turn and start_by = c.start_by and id = c.id
+        for update skip locked
+    ) r
     where (select ok from fit)
-    order by c.number
     limit $12::int
-    for update of r skip locked
 ),
 picked as materialized (
     delete from {{ready}} r using locked l where r.ctid = l.spot
@@ -115,5 +121,5 @@ select p.id, e.fence, e.now, p.lane, p.attempt + 1, p.failures, p.crashes,
        j.turn, j.start_by, j.not_before, j.created_at, j.flags, j.job_key, j.policy, j.trace, j.args, m.memo, m.progress
 from lease e
 cross join picked p
-left join {{job}} j on j.id = p.id
-left join {{memo}} m on m.id = p.id;
+left join {{job}} j on j.id = any (array[p.id])
+left join {{memo}} m on m.id = any (array[p.id]);

@@ -6,7 +6,7 @@
 select 'scheduled' from {{later}} where id = $1::bigint
 union all
 select 'ready' from {{job}} j
-join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+join {{ready}} r on r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
 where j.id = $1::bigint
 union all
 select 'running' from {{running}} where id = $1::bigint
@@ -30,9 +30,11 @@ ended as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where j.id = d.id and j.job_key is not null and ($4::bool or j.flags & 1 = 0)
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where j.job_key is not null and ($4::bool or j.flags & 1 = 0)
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 )
 select lane from moved;
 
@@ -43,7 +45,7 @@ with moved as materialized (
     delete from {{ready}} r
     using {{job}} j
     where j.id = $1::bigint
-      and r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+      and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
     returning r.id, r.lane, r.attempt, r.failures, r.crashes
 ),
 ended as (
@@ -52,9 +54,11 @@ ended as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where j.id = d.id and j.job_key is not null and ($4::bool or j.flags & 1 = 0)
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where j.job_key is not null and ($4::bool or j.flags & 1 = 0)
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 )
 select lane from moved;
 
@@ -72,9 +76,11 @@ ended as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where j.job_key is not null and j.flags & 1 = 0
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 vacated as ({{vacate}})
 select lane from moved;
@@ -93,8 +99,8 @@ update {{running}} set wish = coalesce(wish, $2::text) where id = $1::bigint ret
 -- Locks: the job.
 select d.outcome, l.tenant, j.job_key
 from {{done}} d
-join {{job}} j on j.id = d.id
-join {{lane}} l on l.id = j.lane
+join {{job}} j on j.id = any (array[d.id])
+join {{lane}} l on l.id = any (array[j.lane])
 where d.id = $1::bigint
 for update of d;
 
@@ -113,7 +119,7 @@ with moved as materialized (
     delete from {{done}} where id = $1::bigint returning id, attempt
 )
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-select j.lane, 0, j.turn, j.start_by, j.id, m.attempt, 0, 0 from moved m join {{job}} j on j.id = m.id
+select j.lane, 0, j.turn, j.start_by, j.id, m.attempt, 0, 0 from moved m join {{job}} j on j.id = any (array[m.id])
 returning lane;
 
 -- name: reschedule_later
@@ -133,7 +139,7 @@ changed as (
     update {{job}} j
     set not_before = due, start_by = case when j.start_by = case j.not_before when 0 then j.created_at else j.not_before end then due else j.start_by end
     from moved m, clock
-    where j.id = m.id
+    where j.id = any (array[m.id])
     returning j.id, j.turn, j.start_by
 ),
 postponed as (
@@ -155,7 +161,7 @@ with moved as materialized (
     delete from {{ready}} r
     using {{job}} j
     where j.id = $1::bigint
-      and r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+      and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
     returning r.id, r.lane, r.attempt, r.failures, r.crashes
 ),
 clock as materialized (
@@ -166,7 +172,7 @@ changed as (
     update {{job}} j
     set not_before = due, start_by = case when j.start_by = case j.not_before when 0 then j.created_at else j.not_before end then due else j.start_by end
     from moved m, clock
-    where j.id = m.id
+    where j.id = any (array[m.id])
     returning j.id, j.turn, j.start_by
 ),
 postponed as (
@@ -196,7 +202,7 @@ changed as (
     set not_before = case when j.not_before > now then now else j.not_before end,
         start_by = case when j.not_before > now and j.start_by = j.not_before then now else j.start_by end
     from moved m, clock
-    where j.id = m.id
+    where j.id = any (array[m.id])
     returning j.id, j.turn, j.start_by
 )
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
@@ -213,11 +219,11 @@ with moved as materialized (
     delete from {{ready}} r
     using {{job}} j
     where j.id = $1::bigint
-      and r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+      and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
     returning r.lane, r.solo, r.start_by, r.id, r.attempt, r.failures, r.crashes
 ),
 changed as (
-    update {{job}} j set turn = $2::smallint from moved m where j.id = m.id
+    update {{job}} j set turn = $2::smallint from moved m where j.id = any (array[m.id])
 )
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
 select lane, solo, $2::smallint, start_by, id, attempt, failures, crashes from moved
@@ -227,21 +233,21 @@ returning lane;
 -- Changes the priority of a scheduled job.
 -- Inputs, output, locks: as turn_ready.
 with held as materialized (select id from {{later}} where id = $1::bigint for update)
-update {{job}} j set turn = $2::smallint from held h where j.id = h.id
+update {{job}} j set turn = $2::smallint from held h where j.id = any (array[h.id])
 returning j.lane;
 
 -- name: turn_running
 -- Changes the priority of a running job.
 -- Inputs, output, locks: as turn_ready.
 with held as materialized (select id from {{running}} where id = $1::bigint for update)
-update {{job}} j set turn = $2::smallint from held h where j.id = h.id
+update {{job}} j set turn = $2::smallint from held h where j.id = any (array[h.id])
 returning j.lane;
 
 -- name: turn_waiting
 -- Changes the priority of a waiting job.
 -- Inputs, output, locks: as turn_ready.
 with held as materialized (select id from {{waiting}} where id = $1::bigint for update)
-update {{job}} j set turn = $2::smallint from held h where j.id = h.id
+update {{job}} j set turn = $2::smallint from held h where j.id = any (array[h.id])
 returning j.lane;
 
 -- name: delete_later
@@ -257,7 +263,7 @@ delete from {{later}} where id = $1::bigint returning id;
 delete from {{ready}} r
 using {{job}} j
 where j.id = $1::bigint
-  and r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+  and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
 returning r.id;
 
 -- name: delete_done
@@ -275,7 +281,7 @@ with gone as materialized (
 freed as (
     delete from {{jobkey}} k
     using gone g, {{lane}} l
-    where g.job_key is not null and l.id = g.lane and k.tenant = l.tenant and k.job_key = g.job_key and k.id = g.id
+    where g.job_key is not null and l.id = any (array[g.lane]) and k.tenant = any (array[l.tenant]) and k.job_key = g.job_key and k.id = g.id
 ),
 unlogged as (
     delete from {{attempt}} where id = any ($1::bigint[])

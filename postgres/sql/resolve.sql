@@ -51,9 +51,11 @@ logged as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where j.id = d.id and j.job_key is not null and j.flags & 1 = 0
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where j.job_key is not null and j.flags & 1 = 0
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 vacated as ({{vacate}})
 select held is not null from moved;
@@ -78,7 +80,7 @@ postponed as (
 returned as (
     insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
     select m.lane, (m.crashes >= {{solo_after}})::int, j.turn, j.start_by, m.id, m.attempt, m.failures, m.crashes
-    from clock, moved m join {{job}} j on j.id = m.id
+    from clock, moved m join {{job}} j on j.id = any (array[m.id])
     where due <= now
     for share of j
 ),

@@ -4,6 +4,13 @@
 -- plan is known; without this a plan made while a table was still empty, or
 -- had no statistics, can scan it for as long as the session lives. With
 -- sequential scans made expensive, costs would also call for jit.
+--
+-- That leaves the planner one way to go wrong: to read an index from end to end,
+-- in the order of a join. It looks like a single row to it when the statistics
+-- were gathered while the table had none alive, and is millions of dead ones
+-- beside a long transaction. So joins are not written with = on the first column
+-- of an index, which promises an order, but with any (array[...]), which does
+-- not, or as a lateral query of their own.
 -- Output: one row to be ignored.
 -- Locks: none.
 select set_config('statement_timeout', '{{timeout}}', true),

@@ -28,7 +28,7 @@ with moved as materialized (
     delete from {{running}} r
     using unnest($1::bigint[], $2::bigint[], $3::smallint[], $4::text[], $5::text[], $6::json[], $7::json[], $8::json[], $9::bool[])
         as a (id, fence, outcome, reason, error, output, memo, progress, free_key)
-    where r.id = a.id and r.fence = a.fence
+    where r.id = any (array[a.id]) and r.fence = a.fence
     returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, r.held,
               a.outcome, a.reason, a.error, a.output, a.memo, a.progress, a.free_key, r.wish is not null and a.outcome = 3 as cancelled
 ),
@@ -49,9 +49,11 @@ kept as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where d.free_key and j.id = d.id and j.job_key is not null and j.flags & 1 = 0
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where d.free_key and j.job_key is not null and j.flags & 1 = 0
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 vacated as ({{vacate}})
 select id, cancelled, held is not null from moved;
@@ -70,7 +72,7 @@ with moved as materialized (
     delete from {{running}} r
     using unnest($1::bigint[], $2::bigint[], $3::bool[], $4::bool[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::json[], $10::json[])
         as a (id, fence, failed, unused, at, after, reason, error, memo, progress)
-    where r.id = a.id and r.fence = a.fence
+    where r.id = any (array[a.id]) and r.fence = a.fence
     returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt - (a.unused and r.wish is null)::int as attempt,
               least(r.failures + (a.failed and r.wish is null)::int, 32767) as failures, r.crashes, r.wish, r.held, a.failed, a.unused, a.at, a.after, a.reason, a.error, a.memo, a.progress
 ),
@@ -84,9 +86,11 @@ cancelled as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where d.wish is not null and j.id = d.id and j.job_key is not null and j.flags & 1 = 0
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where d.wish is not null and j.job_key is not null and j.flags & 1 = 0
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 postponed as (
     insert into {{later}} (id, not_before, lane, attempt, failures, crashes)
@@ -95,7 +99,7 @@ postponed as (
 returned as (
     insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
     select t.lane, (t.crashes >= {{solo_after}})::int, j.turn, j.start_by, t.id, t.attempt, t.failures, t.crashes
-    from timed t join {{job}} j on j.id = t.id
+    from timed t join {{job}} j on j.id = any (array[t.id])
     where t.wish is null and t.due <= t.now
     for share of j
 ),
@@ -123,7 +127,7 @@ select id, lane, wish is not null, due <= now, held is not null from timed;
 with moved as materialized (
     delete from {{running}} r
     using unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::json[], $5::json[]) as a (id, fence, after, memo, progress)
-    where r.id = a.id and r.fence = a.fence and r.answer is null
+    where r.id = any (array[a.id]) and r.fence = a.fence and r.answer is null
     returning r.id, r.fence, r.node, r.started_at, r.lane, r.attempt, r.failures, r.crashes, r.wish, a.after, a.memo, a.progress,
               r.held as kept, case when r.wish is not null then r.held end as held
 ),
@@ -134,9 +138,11 @@ cancelled as (
 ),
 freed as (
     delete from {{jobkey}} k
-    using moved d, {{job}} j, {{lane}} l
-    where d.wish is not null and j.id = d.id and j.job_key is not null and j.flags & 1 = 0
-      and l.id = j.lane and k.tenant = l.tenant and k.job_key = j.job_key and k.id = j.id
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where d.wish is not null and j.job_key is not null and j.flags & 1 = 0
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 left_waiting as (
     insert into {{waiting}} (id, fence, node, started_at, deadline, lane, attempt, failures, crashes, held)
@@ -157,7 +163,7 @@ select id, wish is not null, held is not null from moved;
 -- Locks: none.
 select r.id, r.answer
 from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
-join {{running}} r on r.id = a.id and r.fence = a.fence
+join {{running}} r on r.id = any (array[a.id]) and r.fence = a.fence
 where r.answer is not null;
 
 -- name: retrace
@@ -167,7 +173,7 @@ where r.answer is not null;
 -- Locks: none.
 select d.id, d.fence
 from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
-join {{done}} d on d.id = a.id and d.fence = a.fence;
+join {{done}} d on d.id = any (array[a.id]) and d.fence = a.fence;
 
 -- name: vacate
 -- A part of every statement that takes jobs out of running or waiting: notes

@@ -4,7 +4,7 @@
 -- together. All claims wait meanwhile: it does not wait for others for long.
 -- Output: to be ignored.
 -- Locks: none.
-select set_config('lock_timeout', '1s', true), set_config('enable_hashjoin', 'on', true);
+select set_config('lock_timeout', '1s', true), set_config('enable_hashjoin', 'on', true), set_config('max_parallel_workers_per_gather', '0', true);
 
 -- name: hold_running
 -- Keeps running jobs where they are, once those who move them now are done.
@@ -22,7 +22,7 @@ select count(*) from (select from {{waiting}} order by id for update) w;
 -- The lanes of jobs that run or wait.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
-select id, queue, tenant, kind from {{lane}} where id in (select lane from {{running}} union all select lane from {{waiting}});
+select id, queue, tenant, kind from {{lane}} where id = any (array(select lane from {{running}} union select lane from {{waiting}}));
 
 -- name: rehold_running
 -- Sets what running jobs count against.
