@@ -8,7 +8,7 @@ type Explanation struct {
 	State     State
 	At        time.Time  // the database's clock
 	Obstacles []Obstacle // all that keeps it from starting now, in the order in which a claim would find it; none if it runs or has ended
-	Ahead     int        // ready jobs that go before it; MaxAhead stands for that many or more
+	Ahead     int        // jobs that go before it: ready ones, or while it is parked those parked at the same gate; MaxAhead stands for that many or more
 	Start     time.Time  // when it will start at the earliest, as far as that can be told; zero if not
 }
 
@@ -19,9 +19,10 @@ const MaxAhead = 10_000
 type Obstacle struct {
 	Code  ObstacleCode
 	Scope LimitScope // of a pause, cap or rate: whose it is
-	Name  string     // of the queue, kind or tenant; empty if global
-	Used  int        // at a cap: jobs that count; at a rate: nothing
+	Name  string     // of the queue, kind or tenant; empty if global; at a gate: its key
+	Used  int        // at a cap: jobs that count; at a gate: those that have a place; at a rate: nothing
 	Cap   int
+	By    []int64   // at a gate: some of the jobs that have a place
 	Until time.Time // when it goes away by itself; zero if it does not, or nobody knows
 	Text  string    // all of that for people
 }
@@ -32,6 +33,7 @@ type ObstacleCode string
 // The obstacles.
 const (
 	NotDue    ObstacleCode = "not_due"   // its time has not come, or it backs off after a failed attempt
+	AtGate    ObstacleCode = "at_gate"   // as many jobs with its ConcurrencyKey are admitted as may be
 	IsPaused  ObstacleCode = "paused"    // its queue, kind, tenant or the tenant's parent is paused
 	NoNode    ObstacleCode = "no_node"   // no live node serves its queue and knows its kind
 	AtCap     ObstacleCode = "at_cap"    // as many jobs run as a cap allows

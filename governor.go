@@ -31,7 +31,7 @@ type Governor interface {
 	DeleteTenant(ctx context.Context, name string) error
 	// Tenants lists declared tenants by name.
 	Tenants(ctx context.Context, filter TenantFilter) ([]Tenant, error)
-	// SetLimit sets the limit of a scope; one without cap and rate is removed.
+	// SetLimit sets the limit of a scope; one that sets nothing is removed.
 	// The limit has been through NormalizeLimit. It fails with ErrInvalid if
 	// minimums of tenants would exceed the global cap.
 	SetLimit(ctx context.Context, limit Limit) error

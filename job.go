@@ -12,7 +12,7 @@ type State string
 const (
 	Scheduled State = "scheduled" // not yet due, or backing off before its next attempt
 	Ready     State = "ready"     // due, waits for a slot
-	Parked    State = "parked"    // due, held behind a gate
+	Parked    State = "parked"    // due, waits to be admitted by its gate
 	Running   State = "running"   // leased to a node
 	Waiting   State = "waiting"   // accepted by a target, awaits its answer; holds no slot
 	Succeeded State = "succeeded"
@@ -117,6 +117,12 @@ type Job struct {
 	Key         string      // unique per tenant within KeyScope; empty means none
 	KeyScope    KeyScope    // how long Key is held
 	OnDuplicate OnDuplicate // what Enqueue does when Key is taken
+
+	// ConcurrencyKey names a gate: of the jobs of one kind and tenant with the
+	// same one at most Limit.PerKey of the kind, one if that is not set, are
+	// admitted at a time, the others are parked. A job keeps its place until it
+	// has ended, also while it backs off. Empty: no gate.
+	ConcurrencyKey string
 
 	Trace string // W3C traceparent of the caller, handed to the handler
 

@@ -18,6 +18,7 @@ type Limit struct {
 	MaxRunning int     // jobs that run or await a callback at once; zero: no cap
 	Rate       float64 // starts per second; zero: no limit
 	Burst      int     // starts that may come at once after a pause; zero: those of a tenth of a second, at least one
+	PerKey     int     // of a kind: jobs of one tenant with the same ConcurrencyKey that are admitted at once; zero: one
 }
 
 // LimitUse is a limit and what is used of it.
@@ -53,6 +54,10 @@ func NormalizeLimit(l *Limit) error {
 		c.refuse("scope", "is %q; it must be one of %s, %s, %s", l.Scope, LimitGlobal, LimitQueue, LimitKind)
 	}
 	c.checkCount("max_running", l.MaxRunning)
+	c.checkCount("per_key", l.PerKey)
+	if l.PerKey != 0 && l.Scope != LimitKind {
+		c.refuse("per_key", "is for a scope of %s, not %s", LimitKind, l.Scope)
+	}
 	c.checkRate(l.Rate, &l.Burst)
 	return c.err()
 }

@@ -12,10 +12,23 @@ import (
 //
 // # Where a job is
 //
-// Every live or finished job is in exactly one place: scheduled, ready,
+// Every live or finished job is in exactly one place: scheduled, parked, ready,
 // running, waiting or done. A move takes it out of one place and puts it into
 // another in one transaction, and the taking out must hit: of two concurrent
 // moves of one job exactly one wins, and a reader finds the job exactly once.
+//
+// # Gates
+//
+// Jobs with a ConcurrencyKey pass a gate: that of their kind, tenant and key. It
+// has as many places as Limit.PerKey of the kind says, else one. A due job that
+// has no place is parked; the gate admits parked jobs by priority, StartBy and
+// ID, and they become ready. A job gives its place back when it ends, is deleted
+// or is rescheduled to a time that is to come, and keeps it otherwise: while it
+// is ready, runs, waits for its answer or for its next attempt. So at no instant
+// have more jobs a place than there are, unless their number was lowered: then
+// nobody is admitted until it fits again. Whatever gives back a place, or adds
+// one, has admitted the next job when it returns; a Tx when it is committed and
+// woken; Promote admits whom nobody did.
 //
 // # Time
 //
@@ -50,7 +63,8 @@ type Store interface {
 // Enqueuer puts new jobs into the store.
 type Enqueuer interface {
 	// Enqueue stores all jobs or none, sets their IDs, and wakes nodes that
-	// may run them. A job that is due goes to ready, any other to scheduled.
+	// may run them. A job that is due goes to ready, or to parked if its gate is
+	// full; any other to scheduled.
 	// Jobs have been through NormalizeJobs. A zero StartBy becomes the due
 	// time. It fails with ErrConflict if a key is taken and the job says
 	// RefuseDuplicate, or says ReplaceDuplicate and the holder is running,
@@ -70,8 +84,8 @@ type Tx interface {
 	Enqueue(ctx context.Context, jobs []*Job) error
 	// Settle is Store.Settle inside the transaction.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
-	// Wake tells nodes of the jobs enqueued so far. Call it after the commit;
-	// without it the nodes' polling finds them.
+	// Wake tells nodes of the jobs enqueued so far, and lets gates admit theirs.
+	// Call it after the commit; without it the nodes' polling finds them.
 	Wake()
 }
 
@@ -117,16 +131,16 @@ type Operator interface {
 	// being retried, released or awaited. Of several wishes the first counts.
 	// Finished jobs conflict.
 	Cancel(ctx context.Context, id int64, reason string) error
-	// Reopen makes a failed or cancelled job ready again, with its failures and
+	// Reopen makes a failed or cancelled job ready or parked again, with its failures and
 	// crashes forgotten, its memo, its order and its numbering of runs kept. It
 	// takes the job's key again and conflicts if another job holds it. Other states conflict.
 	Reopen(ctx context.Context, id int64) error
-	// Reschedule sets when a scheduled or ready job becomes due; a time that has
-	// come makes it ready. Its StartBy moves along if it was the due time. Other
+	// Reschedule sets when a scheduled, parked or ready job becomes due; a time
+	// that has come makes it ready, or parked if it has no place. Its StartBy moves along if it was the due time. Other
 	// states conflict.
 	Reschedule(ctx context.Context, id int64, notBefore time.Time) error
-	// RunNow makes a scheduled job ready at once; a ready job stays as it is. A
-	// StartBy that was the due time becomes now if it is still to come. Other
+	// RunNow makes a scheduled job ready at once, or parked if it has no place; one
+	// that is ready or parked stays as it is. A StartBy that was the due time becomes now if it is still to come. Other
 	// states conflict.
 	RunNow(ctx context.Context, id int64) error
 	// SetPriority changes the priority of a job, at once while it waits for a
@@ -257,7 +271,7 @@ type Settlement struct {
 	Error    string          // Fail, Again, Drop
 	Memo     json.RawMessage // kept for the next run if not nil
 	Replace  *Job            // Succeed: enqueued in the same transaction; if its key is taken, the job fails with ReasonError
-	FreeKey  bool            // whether the job has a key to give back; true is always right
+	FreeKey  bool            // whether the job has a Key or ConcurrencyKey to give back; true is always right
 	Progress json.RawMessage // kept if not nil
 }
 
@@ -298,8 +312,9 @@ const (
 // Keeper is the housekeeping that every node does. All of it is idempotent
 // and may run on many nodes at once.
 type Keeper interface {
-	// Promote makes at most limit due scheduled jobs ready, earliest first,
-	// and tells how long it is until the next is due.
+	// Promote makes at most limit due scheduled jobs ready, or parks them, earliest
+	// first, and tells how long it is until the next is due. It also lets gates
+	// admit jobs where whoever gave back a place did not live to do so.
 	Promote(ctx context.Context, limit int) (Promotion, error)
 	// Reap declares nodes dead whose lease has run out, and takes back at most
 	// Limit jobs leased to dead or unknown nodes. Each gets a crash recorded and

@@ -38,6 +38,9 @@ func (j *Job) normalize() []FieldError {
 	if j.Key != "" {
 		c.checkName("key", j.Key, MaxKey)
 	}
+	if j.ConcurrencyKey != "" {
+		c.checkName("concurrency_key", j.ConcurrencyKey, MaxKey)
+	}
 	if len(j.Trace) > maxTrace {
 		refuse("trace", "has %d bytes; at most %d are kept", len(j.Trace), maxTrace)
 	} else {

@@ -30,7 +30,7 @@ func judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output js
 // attempt, except that ending handlers to shut down is no fault of theirs.
 func decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
 	s := choose(job, entry, err, cause, output)
-	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != ""
+	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != "" || job.ConcurrencyKey != ""
 	return s
 }
 

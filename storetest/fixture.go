@@ -108,6 +108,9 @@ func startBy(at time.Time) func(*fairlead.Job)   { return func(j *fairlead.Job) 
 // keyed gives the job a key, held while it lives.
 func keyed(key string) func(*fairlead.Job) { return func(j *fairlead.Job) { j.Key = key } }
 
+// behind gives the job a gate.
+func behind(key string) func(*fairlead.Job) { return func(j *fairlead.Job) { j.ConcurrencyKey = key } }
+
 // forever gives the job a key, held until it is removed.
 func forever(key string) func(*fairlead.Job) {
 	return func(j *fairlead.Job) { j.Key, j.KeyScope = key, fairlead.KeyForever }

@@ -69,6 +69,7 @@ func RunContract(t *testing.T, open Opener) {
 		{"Minimums", testMinimums},
 		{"Leaving", testLeaving},
 		{"Pending", testPending},
+		{"Gates", testGates},
 		{"Explain", testExplain},
 		{"Resolve", testResolve},
 		{"Nodes", testNodes},

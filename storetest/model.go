@@ -81,6 +81,7 @@ func (m *model) steps() map[string]func(*rapid.T) {
 
 // Check compares the tally, and one job, after each step.
 func (m *model) Check(rt *rapid.T) {
+	m.oracle.admit()
 	m.equal("the tally", m.tally(fairlead.Filter{}), m.oracle.tally())
 	if ids := m.oracle.ids(); len(ids) > 0 {
 		m.compare(rapid.SampledFrom(ids).Draw(rt, "the job to compare"))
@@ -177,6 +178,7 @@ func (m *model) Enqueue(rt *rapid.T) {
 		forTenant(rapid.SampledFrom([]string{"t", "u"}).Draw(rt, "tenant")),
 		priority(rapid.IntRange(-1, 1).Draw(rt, "priority")),
 		keyed(rapid.SampledFrom([]string{"", "", "k", "l"}).Draw(rt, "key")),
+		behind(rapid.SampledFrom([]string{"", "", "g", "h"}).Draw(rt, "concurrency key")),
 		onDuplicate(rapid.SampledFrom([]fairlead.OnDuplicate{fairlead.RefuseDuplicate, fairlead.KeepDuplicate, fairlead.ReplaceDuplicate}).Draw(rt, "on duplicate")),
 	)
 	if job.Key != "" && rapid.Bool().Draw(rt, "forever") {

@@ -120,6 +120,13 @@ func (m *model) Pause(rt *rapid.T) {
 	}
 }
 
+// Widen changes how many jobs gates admit.
+func (m *model) Widen(rt *rapid.T) {
+	kind, places := rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "kind"), rapid.IntRange(0, 3).Draw(rt, "places")
+	m.perKey(kind, places)
+	m.oracle.perKey[kind] = places
+}
+
 // Join adds a node.
 func (m *model) Join(rt *rapid.T) {
 	lease := seconds(rt, 1, 30, "lease") + half

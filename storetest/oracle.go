@@ -20,6 +20,7 @@ type oracle struct {
 	nodes   map[fairlead.NodeID]*lifetime
 	keys    map[ownedKey]int64 // → the job that holds it
 	paused  map[fairlead.Pause]bool
+	perKey  map[string]int // kind → places of each gate, where that is set
 }
 
 // record is one job. The embedded job is what Get should return.
@@ -32,6 +33,7 @@ type record struct {
 	expired  bool                 // ended because nobody answered
 	due      time.Time            // when it was meant to run first; pauses between attempts do not change it
 	vague    bool                 // ended in a way whose error is the store's to word
+	admitted bool                 // it has a place at its gate
 	ran      bool                 // it is in its run, or ended by it: fence, node and start are known
 }
 
@@ -45,7 +47,7 @@ type ownedKey struct{ tenant, key string }
 func newOracle(now time.Time) *oracle {
 	return &oracle{
 		now: now, records: map[int64]*record{}, nodes: map[fairlead.NodeID]*lifetime{},
-		keys: map[ownedKey]int64{}, paused: map[fairlead.Pause]bool{},
+		keys: map[ownedKey]int64{}, paused: map[fairlead.Pause]bool{}, perKey: map[string]int{},
 	}
 }
 
@@ -95,7 +97,7 @@ func (o *oracle) refuses(job *fairlead.Job) bool {
 	case job.Key == "" || holder == nil || job.OnDuplicate == fairlead.KeepDuplicate:
 		return false
 	case job.OnDuplicate == fairlead.ReplaceDuplicate:
-		return holder.State != fairlead.Scheduled && holder.State != fairlead.Ready
+		return holder.State != fairlead.Scheduled && holder.State != fairlead.Parked && holder.State != fairlead.Ready
 	}
 	return true
 }
@@ -123,18 +125,21 @@ func (o *oracle) enqueue(job fairlead.Job) {
 	o.await(r, due)
 }
 
-// await puts a job into ready or scheduled.
+// await puts a job into ready, parked or scheduled.
 func (o *oracle) await(r *record, due time.Time) {
 	r.State, r.NotBefore, r.ran, r.wish, r.answer, r.Deadline = fairlead.Ready, due, false, nil, nil, time.Time{}
-	if due.After(o.now) {
+	switch {
+	case due.After(o.now):
 		r.State = fairlead.Scheduled
+	case r.ConcurrencyKey != "" && !r.admitted:
+		r.State = fairlead.Parked
 	}
 }
 
 // end finishes a job.
 func (o *oracle) end(r *record, state fairlead.State, reason fairlead.Reason, text string) {
 	r.State, r.FinishedAt, r.Reason, r.Error = state, o.now, reason, text
-	r.wish, r.answer, r.Deadline = nil, nil, time.Time{}
+	r.wish, r.answer, r.Deadline, r.admitted = nil, nil, time.Time{}, false
 	if r.KeyScope != fairlead.KeyForever {
 		o.dropKey(&r.Job)
 	}

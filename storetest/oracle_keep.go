@@ -22,7 +22,7 @@ func (o *oracle) permit(id int64, states ...fairlead.State) (*record, error) {
 }
 
 func (o *oracle) cancel(id int64, reason string) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting)
+	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting)
 	switch {
 	case err != nil:
 		return err
@@ -51,11 +51,12 @@ func (o *oracle) reopen(id int64) error {
 }
 
 func (o *oracle) reschedule(id int64, at time.Time) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Ready)
+	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready)
 	if err != nil {
 		return err
 	}
 	o.meanFor(r, at)
+	r.admitted = r.admitted && !at.After(o.now)
 	o.await(r, at)
 	return nil
 }
@@ -70,8 +71,8 @@ func (o *oracle) meanFor(r *record, at time.Time) {
 }
 
 func (o *oracle) runNow(id int64) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Ready)
-	if err != nil || r.State == fairlead.Ready {
+	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready)
+	if err != nil || r.State != fairlead.Scheduled {
 		return err
 	}
 	if r.due.After(o.now) {
@@ -82,7 +83,7 @@ func (o *oracle) runNow(id int64) error {
 }
 
 func (o *oracle) setPriority(id int64, priority int) error {
-	r, err := o.permit(id, fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting)
+	r, err := o.permit(id, fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting)
 	if err == nil {
 		r.Priority = priority
 	}
@@ -90,7 +91,7 @@ func (o *oracle) setPriority(id int64, priority int) error {
 }
 
 func (o *oracle) delete(id int64) error {
-	r, err := o.permit(id, except(fairlead.Running, fairlead.Waiting)...)
+	r, err := o.permit(id, append(except(fairlead.Running, fairlead.Waiting), fairlead.Parked)...)
 	if err == nil {
 		o.remove(r)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// possible lists the states that a job can be brought into. Parked and skipped
-// have no verbs yet.
+// possible lists the states that a job can be brought into by itself. Parked
+// takes another job that has the place; skipped has no verb yet.
 func possible() []fairlead.State {
 	return []fairlead.State{
 		fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting,

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -16,7 +17,8 @@ type Facts struct {
 	Rules  *Rules
 	Limits map[int32]*dispatch.Limit // by id, as they stand
 	Nodes  []fairlead.Node
-	Ahead  int // ready jobs that go before it
+	Gate   Gate // of a parked job
+	Ahead  int  // ready jobs that go before it, if it is ready
 }
 
 // Standing is every limit as it stands, by id.
@@ -80,6 +82,9 @@ func Explain(f Facts) fairlead.Explanation {
 		e.notDue()
 	case fairlead.Ready:
 		e.Explanation.Ahead = f.Ahead
+	case fairlead.Parked:
+		e.Explanation.Ahead = f.Gate.Ahead
+		e.gated()
 	default:
 		return e.Explanation
 	}
@@ -110,6 +115,11 @@ func (e *explaining) notDue() {
 		return
 	}
 	e.add(o, "it is not due until %s", stamp(due))
+}
+
+func (e *explaining) gated() {
+	o := fairlead.Obstacle{Code: fairlead.AtGate, Scope: fairlead.LimitKind, Name: e.Job.ConcurrencyKey, Used: e.Gate.Taken, Cap: e.Gate.Places, By: e.Gate.By}
+	e.add(o, "concurrency key %q has %d of %d places taken, by %s", e.Job.ConcurrencyKey, e.Gate.Taken, e.Gate.Places, named(e.Gate))
 }
 
 func (e *explaining) paused() {
@@ -178,6 +188,21 @@ func whose(rule fairlead.Limit) string {
 		return "the cluster"
 	}
 	return fmt.Sprintf("%s %q", rule.Scope, rule.Name)
+}
+
+// named lists who has the places of a gate.
+func named(gate Gate) string {
+	if len(gate.By) == 0 {
+		return "nobody"
+	}
+	names := make([]string, len(gate.By))
+	for i, id := range gate.By {
+		names[i] = fmt.Sprintf("job %d", id)
+	}
+	if len(gate.By) < gate.Taken {
+		names = append(names, "others")
+	}
+	return strings.Join(names, ", ")
 }
 
 func jobs(n int) string {

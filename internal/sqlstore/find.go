@@ -34,6 +34,7 @@ type place struct {
 var places = []place{
 	{"later", []fairlead.State{fairlead.Scheduled}, "p.id, 'scheduled' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, p.not_before as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
 	{"ready", []fairlead.State{fairlead.Ready}, "p.id, 'ready' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, 0 as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
+	{"parked", []fairlead.State{fairlead.Parked}, "p.id, 'parked' as state, 0 as fence, 0 as node, p.attempt, p.failures, p.crashes, 0 as started_at, 0 as finished_at, 0 as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
 	{"running", []fairlead.State{fairlead.Running}, "p.id, 'running' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, 0 as due, case when p.wish is null then 0 else 1 end as wished, '' as reason, '' as error, {{nojson}} as output"},
 	{"waiting", []fairlead.State{fairlead.Waiting}, "p.id, 'waiting' as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, 0 as finished_at, p.deadline as due, 0 as wished, '' as reason, '' as error, {{nojson}} as output"},
 	{"done", []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}, "p.id, case p.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end as state, p.fence, p.node, p.attempt, p.failures, p.crashes, p.started_at, p.finished_at, 0 as due, 0 as wished, coalesce(p.reason, '') as reason, coalesce(p.error, '') as error, p.output"},
@@ -130,6 +131,10 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 		// of them.
 		from = " from {{job}} k cross join (select 0 as solo union all select 1) s" +
 			" join {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
+		id = "k.id"
+	}
+	if p.table == "parked" && len(b.filter.IDs) > 0 {
+		from = " from {{job}} k join {{parked}} p on " + b.probe("p.gate", "k.gate") + " and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
 		id = "k.id"
 	}
 	where := []string{}

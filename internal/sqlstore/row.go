@@ -51,17 +51,20 @@ type policy struct {
 	Timeout     int64           `json:"timeout_us,omitempty"`
 	MaxAttempts int             `json:"max_attempts,omitempty"`
 	Retry       *fairlead.Retry `json:"retry,omitempty"`
+	Gate        string          `json:"concurrency_key,omitempty"`
 }
 
-// Policy encodes what only the engine must know of a job's policy; nil if
-// nothing differs from the defaults.
+// Policy encodes what SQL need not know of a job's policy; nil if nothing
+// differs from the defaults.
 func Policy(job *fairlead.Job) []byte {
-	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil {
+	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil && job.ConcurrencyKey == "" {
 		return nil
 	}
-	raw, err := json.Marshal(policy{Timeout: job.Timeout.Microseconds(), MaxAttempts: job.MaxAttempts, Retry: job.Retry})
+	raw, err := json.Marshal(policy{
+		Timeout: job.Timeout.Microseconds(), MaxAttempts: job.MaxAttempts, Retry: job.Retry, Gate: job.ConcurrencyKey,
+	})
 	if err != nil {
-		panic(err) // numbers and booleans always encode; NormalizeJobs refused NaN
+		panic(err) // numbers, booleans and text always encode; NormalizeJobs refused NaN
 	}
 	return raw
 }
@@ -85,7 +88,7 @@ func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 		return fmt.Errorf("policy of job %d: %w", job.ID, err)
 	}
 	job.Timeout = time.Duration(p.Timeout) * time.Microsecond
-	job.MaxAttempts, job.Retry = p.MaxAttempts, p.Retry
+	job.MaxAttempts, job.Retry, job.ConcurrencyKey = p.MaxAttempts, p.Retry, p.Gate
 	return nil
 }
 

@@ -29,6 +29,7 @@ type Rules struct {
 	pauses  map[fairlead.Pause]struct{}
 	parents map[string]string // tenant → parent
 	byName  map[ruleName]int32
+	perKey  map[string]int // kind → places of each of its gates, where that is set
 }
 
 type ruleName struct {
@@ -36,17 +37,20 @@ type ruleName struct {
 	name  string
 }
 
-// NewRules makes rules of what a store has read. Quotas that are not active are
-// left out; parents names the parent of each tenant that has one.
+// NewRules makes rules of what a store has read. Of quotas that are not active
+// only PerKey is kept; parents names the parent of each tenant that has one.
 func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string, quotas []*Quota) *Rules {
 	r := &Rules{
 		Version: version, Quotas: map[int32]*Quota{},
-		pauses: map[fairlead.Pause]struct{}{}, parents: parents, byName: map[ruleName]int32{},
+		pauses: map[fairlead.Pause]struct{}{}, parents: parents, byName: map[ruleName]int32{}, perKey: map[string]int{},
 	}
 	for _, pause := range pauses {
 		r.pauses[pause] = struct{}{}
 	}
 	for _, q := range quotas {
+		if q.Rule.PerKey > 0 {
+			r.perKey[q.Rule.Name] = q.Rule.PerKey
+		}
 		if q.Active() {
 			r.Quotas[q.ID] = q
 			r.byName[ruleName{q.Rule.Scope, q.Rule.Name}] = q.ID
@@ -54,6 +58,9 @@ func NewRules(version int64, pauses []fairlead.Pause, parents map[string]string,
 	}
 	return r
 }
+
+// Places is how many jobs of a kind each of its gates admits.
+func (r *Rules) Places(kind string) int { return max(r.perKey[kind], 1) }
 
 // Paused reports whether jobs of a lane may not start.
 func (r *Rules) Paused(lane LaneKey) bool { return len(r.PausesOf(lane)) > 0 }
