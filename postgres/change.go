@@ -70,7 +70,7 @@ func (c *ruleChange) putQuota(ctx context.Context, limit fairlead.Limit, minimum
 	was, is := false, (&sqlstore.Quota{Rule: limit, Min: minimum}).Active()
 	err := c.in.run(ctx,
 		call{sql: c.sql.QuotaActive, args: []any{string(limit.Scope), limit.Name}, each: hits(&was)},
-		call{sql: c.sql.PutQuota, args: []any{string(limit.Scope), limit.Name, limit.MaxRunning, minimum, limit.Rate, limit.Burst}})
+		call{sql: c.sql.PutQuota, args: []any{string(limit.Scope), limit.Name, limit.MaxRunning, minimum, limit.Rate, limit.Burst, limit.PerKey}})
 	if was != is {
 		c.touch(limit.Scope, limit.Name)
 		c.touch(limit.Scope, children...)

@@ -38,6 +38,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	fresh.setIDs()
 	s.announce(fresh, time.Since(begun))
+	s.admit(ctx, append(fresh.gates(), fresh.left...))
 	return nil
 }
 
@@ -60,6 +61,7 @@ type newJobs struct {
 	jobs  []*fairlead.Job
 	ids   []int64 // for KeepDuplicate those of the holders, in the end
 	lanes []int32
+	left  []int64 // gates of jobs that these replace
 
 	invalid error // why they can never be stored; all else is missing then
 }
@@ -144,13 +146,14 @@ func (n *newJobs) plainCall(s *Store) call {
 	}}
 }
 
-// alike reports whether the jobs are due now and differ only in id and args.
+// alike reports whether the jobs are due now, have no gate and differ only in
+// id and args.
 func (n *newJobs) alike() bool {
 	first := n.jobs[0]
 	for i, job := range n.jobs {
 		if n.lanes[i] != n.lanes[0] || !job.NotBefore.IsZero() || !job.StartBy.Equal(first.StartBy) || job.Priority != first.Priority ||
 			job.Timeout != first.Timeout || job.MaxAttempts != first.MaxAttempts || job.Retry != first.Retry ||
-			job.OnCrash != first.OnCrash || job.Trace != first.Trace {
+			job.OnCrash != first.OnCrash || job.Trace != first.Trace || job.ConcurrencyKey != "" {
 			return false
 		}
 	}
@@ -162,13 +165,13 @@ func (n *newJobs) columns() []any {
 	count := len(n.jobs)
 	args, policies, traces := make([]*string, count), make([]*string, count), make([]*string, count)
 	startBy, notBefore := make([]int64, count), make([]int64, count)
-	turns, flags := make([]int16, count), make([]int16, count)
+	turns, flags, gates := make([]int16, count), make([]int16, count), make([]int64, count)
 	for i, job := range n.jobs {
 		args[i], policies[i], traces[i] = jsonText(job.Args), jsonText(sqlstore.Policy(job)), textOrNull(job.Trace)
 		startBy[i], notBefore[i] = sqlstore.Micros(job.StartBy), sqlstore.Micros(job.NotBefore)
-		turns[i], flags[i] = int16(-job.Priority), sqlstore.Flags(job)
+		turns[i], flags[i], gates[i] = int16(-job.Priority), sqlstore.Flags(job), sqlstore.GateOf(job)
 	}
-	return []any{n.ids, args, startBy, notBefore, n.lanes, turns, flags, policies, traces}
+	return []any{n.ids, args, startBy, notBefore, n.lanes, turns, flags, policies, traces, gates}
 }
 
 // jsonText passes JSON on as text, which every way of talking to the server

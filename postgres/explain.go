@@ -39,8 +39,11 @@ func (s *Store) facts(ctx context.Context, job *fairlead.Job) (facts sqlstore.Fa
 	if facts.Now, err = s.Now(ctx); err != nil {
 		return facts, err
 	}
-	if job.State == fairlead.Ready {
+	switch job.State {
+	case fairlead.Ready:
 		facts.Ahead, err = s.ahead(ctx, &facts)
+	case fairlead.Parked:
+		facts.Gate, err = s.gateOf(ctx, job, facts.Rules.Places(job.Kind))
 	}
 	return facts, err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Promote makes due scheduled jobs ready.
+// Promote makes due scheduled jobs ready or parks them, and lets gates admit.
 func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
 	promotion := fairlead.Promotion{Next: -1}
 	var lanes []int32
@@ -34,6 +34,9 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 		return fairlead.Promotion{}, fmt.Errorf("promote: %w", err)
 	}
 	s.waker.work(lanes...)
+	if err := s.admitNews(ctx); err != nil {
+		return fairlead.Promotion{}, fmt.Errorf("promote: %w", err)
+	}
 	return promotion, nil
 }
 
@@ -72,7 +75,10 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 		s.waker.freed()
 	}
 	s.waker.work(lanes...)
-	return reaped, nil
+	if reaped.Poisoned+reaped.Cancelled > 0 {
+		err = s.admitNews(ctx)
+	}
+	return reaped, err
 }
 
 // Expire fails waiting jobs whose deadline has passed.
@@ -85,5 +91,8 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 	if freed > 0 {
 		s.waker.freed()
 	}
-	return expired, nil
+	if expired > 0 {
+		err = s.admitNews(ctx)
+	}
+	return expired, err
 }

@@ -26,6 +26,7 @@ func (s *Store) enqueueKeyed(ctx context.Context, fresh *newJobs) error {
 	ids := slices.Clone(fresh.ids)
 	return s.transact(ctx, func(ctx context.Context, r runner) error {
 		copy(fresh.ids, ids) // as they were before a try that was undone
+		fresh.left = nil
 		return s.enqueueIn(ctx, r, fresh)
 	})
 }
@@ -91,7 +92,7 @@ func (s *Store) enqueueWave(ctx context.Context, r runner, fresh *newJobs, wave 
 			case job.OnDuplicate == fairlead.KeepDuplicate:
 				fresh.ids[i] = holder
 			case job.OnDuplicate == fairlead.ReplaceDuplicate:
-				if err := s.replaceHolder(ctx, r, job, holder, fresh.ids[i]); err != nil {
+				if err := s.replaceHolder(ctx, r, fresh, i, holder); err != nil {
 					return err
 				}
 				wave = append(wave, i)
@@ -139,15 +140,18 @@ func (s *Store) keyHolders(ctx context.Context, r runner, jobs []*fairlead.Job) 
 // fails with ErrConflict if the holder has started, or is finished and holds
 // its key forever. If it lost its key meanwhile, or was moved, nothing is done
 // and the caller looks again.
-func (s *Store) replaceHolder(ctx context.Context, r runner, job *fairlead.Job, holder, by int64) error {
-	args := []any{holder, string(fairlead.ReasonReplaced), fmt.Sprintf("replaced by job %d", by), true}
+func (s *Store) replaceHolder(ctx context.Context, r runner, fresh *newJobs, i int, holder int64) error {
+	job := fresh.jobs[i]
+	args := []any{holder, string(fairlead.ReasonReplaced), fmt.Sprintf("replaced by job %d", fresh.ids[i]), true}
 	cancelled, state := false, fairlead.State("")
 	hit := hits(&cancelled)
 	err := r.run(ctx,
 		call{sql: s.sql.CancelLater, args: args, each: hit},
+		call{sql: s.sql.CancelParked, args: args, each: hit},
 		call{sql: s.sql.CancelReady, args: args, each: hit},
+		s.leaveCall(ended, &fresh.left, holder),
 		call{sql: s.sql.Place, args: []any{holder}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
-	if err != nil || cancelled || state == fairlead.Scheduled || state == fairlead.Ready {
+	if err != nil || cancelled || state == fairlead.Scheduled || state == fairlead.Parked || state == fairlead.Ready {
 		return err
 	}
 	holders, err := s.keyHolders(ctx, r, []*fairlead.Job{job})

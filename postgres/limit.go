@@ -21,8 +21,14 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 		if err != nil {
 			return err
 		}
-		return c.putQuota(ctx, limit, 0, nil)
+		if err := c.putQuota(ctx, limit, 0, nil); err != nil || limit.Scope != fairlead.LimitKind {
+			return err
+		}
+		return c.in.run(ctx, call{sql: c.sql.StirGates, args: []any{limit.Name}})
 	})
+	if err == nil {
+		err = s.admitNews(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("set limit: %w", err)
 	}
@@ -35,7 +41,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	err := s.runPlain(ctx, call{sql: s.sql.Limits, restart: func() { limits = nil }, each: func(row sqlstore.Scanner) error {
 		var use fairlead.LimitUse
 		var elapsed int64
-		if err := row.Scan(&use.Scope, &use.Name, &use.MaxRunning, &use.MinRunning, &use.Rate, &use.Burst, &use.Running, &use.Tokens, &elapsed); err != nil {
+		if err := row.Scan(&use.Scope, &use.Name, &use.MaxRunning, &use.MinRunning, &use.Rate, &use.Burst, &use.PerKey, &use.Running, &use.Tokens, &elapsed); err != nil {
 			return err
 		}
 		now := dispatch.Limit{Rate: use.Rate, Burst: use.Burst, Tokens: use.Tokens}

@@ -14,6 +14,17 @@ func (t *settling) names(positions []int) (ids, fences []int64) {
 	return ids, fences
 }
 
+// withKeys are the ids of open settlements whose jobs may have a place at a gate.
+func (t *settling) withKeys() []int64 {
+	var ids []int64
+	for _, i := range t.open {
+		if t.asked[i].FreeKey {
+			ids = append(ids, t.asked[i].ID)
+		}
+	}
+	return ids
+}
+
 // fewOfOneClaim is below how many jobs of one claim a call of their own does
 // not pay.
 const fewOfOneClaim = 10

@@ -21,13 +21,15 @@ type tryFrom struct {
 // which jobs move on. Each try hits the job or does nothing. A job that was
 // missed because it moved meanwhile is looked for again: that it is in a state
 // is concluded only from finding it there. It returns where the job was hit.
-func (s *Store) attempt(ctx context.Context, action string, id int64, tries ...tryFrom) (fairlead.State, int32, error) {
+// A job that ended by it, or whatever departure is meant, gives back its place.
+func (s *Store) attempt(ctx context.Context, action string, id int64, how departure, tries ...tryFrom) (fairlead.State, int32, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	for {
 		var hit, now fairlead.State
 		var lane int32
-		calls := make([]call, 0, len(tries)+1)
+		var gates []int64
+		calls := make([]call, 0, len(tries)+2)
 		for _, try := range tries {
 			calls = append(calls, call{sql: try.sql, args: try.args, each: func(row sqlstore.Scanner) error {
 				hit = try.state
@@ -35,11 +37,13 @@ func (s *Store) attempt(ctx context.Context, action string, id int64, tries ...t
 			}})
 		}
 		calls[0].restart = func() { hit = "" }
-		calls = append(calls, call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
+		calls = append(calls, s.leaveCall(how, &gates, id),
+			call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
 		if err := s.run(ctx, calls...); err != nil {
 			return "", 0, fmt.Errorf("%s job %d: %w", action, id, err)
 		}
 		if hit != "" {
+			s.admit(ctx, gates)
 			return hit, lane, nil
 		}
 		if now == "" {
@@ -64,8 +68,9 @@ func allowed(state fairlead.State, tries []tryFrom) bool {
 func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	reason = sqlstore.CleanText(reason)
 	end := []any{id, nil, reason, false}
-	state, _, err := s.attempt(ctx, "cancel", id,
+	state, _, err := s.attempt(ctx, "cancel", id, ended,
 		tryFrom{fairlead.Scheduled, s.sql.CancelLater, end},
+		tryFrom{fairlead.Parked, s.sql.CancelParked, end},
 		tryFrom{fairlead.Ready, s.sql.CancelReady, end},
 		tryFrom{fairlead.Running, s.sql.Wish, []any{id, reason}},
 		tryFrom{fairlead.Waiting, s.sql.CancelWaiting, []any{id, reason}})
@@ -79,27 +84,30 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	return err
 }
 
-// Reschedule sets when a scheduled or ready job becomes due.
+// Reschedule sets when a scheduled, parked or ready job becomes due.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
 	args := []any{id, sqlstore.Micros(notBefore)}
-	_, lane, err := s.attempt(ctx, "reschedule", id,
+	_, lane, err := s.attempt(ctx, "reschedule", id, putOff,
 		tryFrom{fairlead.Scheduled, s.sql.RescheduleLater, args},
+		tryFrom{fairlead.Parked, s.sql.RescheduleParked, args},
 		tryFrom{fairlead.Ready, s.sql.RescheduleReady, args})
 	if err == nil { // whether its time has come only the database knows
 		s.waker.later()
 		s.waker.work(lane)
+		err = s.admitNews(ctx)
 	}
 	return err
 }
 
 // RunNow makes a scheduled job ready at once.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
-	state, lane, err := s.attempt(ctx, "run", id, tryFrom{fairlead.Scheduled, s.sql.RunNow, []any{id}})
-	if state == fairlead.Ready {
+	state, lane, err := s.attempt(ctx, "run", id, ended, tryFrom{fairlead.Scheduled, s.sql.RunNow, []any{id}})
+	if state == fairlead.Ready || state == fairlead.Parked {
 		return nil // as it is
 	}
 	if err == nil {
 		s.waker.work(lane)
+		err = s.admitNews(ctx)
 	}
 	return err
 }
@@ -107,8 +115,9 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 // SetPriority changes the priority of an unfinished job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 	args := []any{id, int16(-priority)}
-	state, lane, err := s.attempt(ctx, "set the priority of", id,
+	state, lane, err := s.attempt(ctx, "set the priority of", id, ended,
 		tryFrom{fairlead.Scheduled, s.sql.TurnLater, args},
+		tryFrom{fairlead.Parked, s.sql.TurnParked, args},
 		tryFrom{fairlead.Ready, s.sql.TurnReady, args},
 		tryFrom{fairlead.Running, s.sql.TurnRunning, args},
 		tryFrom{fairlead.Waiting, s.sql.TurnWaiting, args})
@@ -122,23 +131,26 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	for {
 		gone, state := false, fairlead.State("")
+		var gates []int64
 		hit := hits(&gone)
 		err := s.transact(ctx, func(ctx context.Context, r runner) error {
-			gone, state = false, ""
+			gone, state, gates = false, "", nil
 			err := r.run(ctx,
 				call{sql: s.sql.DeleteLater, args: []any{id}, each: hit},
+				call{sql: s.sql.DeleteParked, args: []any{id}, each: hit},
 				call{sql: s.sql.DeleteReady, args: []any{id}, each: hit},
 				call{sql: s.sql.DeleteDone, args: []any{id}, each: hit},
 				call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
 			if err != nil || !gone {
 				return err
 			}
-			return r.run(ctx, call{sql: s.sql.Forget, args: []any{[]int64{id}}})
+			return r.run(ctx, s.leaveCall(deleted, &gates, id), call{sql: s.sql.Forget, args: []any{[]int64{id}}})
 		})
 		switch {
 		case err != nil:
 			return fmt.Errorf("delete job %d: %w", id, err)
 		case gone:
+			s.admit(ctx, gates)
 			return nil
 		case state == "":
 			return fairlead.NoSuchJob(id)
@@ -178,7 +190,7 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 		return fmt.Errorf("reopen: %w", err)
 	}
 	s.waker.work(lane)
-	return nil
+	return s.admitNews(ctx)
 }
 
 // retakeKey takes a key for a job that may or may not have kept it.

@@ -69,7 +69,7 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 	res := resolving{Store: s, id: settlement.ID, fence: settlement.Fence, given: given}
 	for done := false; !done; {
 		err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
-			res.retried, res.freed = nil, false
+			res.retried, res.freed, res.gates = nil, false, nil
 			done, err = res.try(ctx, r)
 			return err
 		})
@@ -84,6 +84,7 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 		s.waker.later()
 		s.waker.work(res.retried...)
 	}
+	s.admit(ctx, res.gates)
 	return nil
 }
 
@@ -93,6 +94,7 @@ type resolving struct {
 	given     answer
 	retried   []int32 // its lane, if it is to run again
 	freed     bool    // it gave back slots of limits
+	gates     []int64 // where it gave back its place
 }
 
 // try looks for the job where an answer may find it. It reports false if the
@@ -131,7 +133,9 @@ func (r *resolving) waiting(ctx context.Context, in runner) (found bool, err err
 		outcome = sqlstore.OutcomeFailed
 	}
 	args := []any{r.id, outcome, textOrNull(string(r.given.Reason)), textOrNull(r.given.Error), r.given.Output}
-	return true, in.run(ctx, call{sql: r.sql.AnswerFinish, args: args, each: func(row sqlstore.Scanner) error { return row.Scan(&r.freed) }})
+	return true, in.run(ctx,
+		call{sql: r.sql.AnswerFinish, args: args, each: func(row sqlstore.Scanner) error { return row.Scan(&r.freed) }},
+		r.leaveCall(ended, &r.gates, r.id))
 }
 
 // running keeps an answer that came before the job's move to waiting.
@@ -205,7 +209,7 @@ func (r *resolving) elsewhere(ctx context.Context, in runner) (done bool, err er
 		return false, err
 	case state == "":
 		return true, fmt.Errorf("it does not exist: %w", fairlead.ErrNotFound)
-	case state != fairlead.Scheduled && state != fairlead.Ready:
+	case state != fairlead.Scheduled && state != fairlead.Parked && state != fairlead.Ready:
 		return false, nil
 	case retried:
 		return true, nil

@@ -118,7 +118,7 @@ func (r *ruleReader) calls(sql *statements) []call {
 		{sql: sql.Quotas, each: func(row sqlstore.Scanner) error {
 			q := &sqlstore.Quota{}
 			r.quotas = append(r.quotas, q)
-			return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst)
+			return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey)
 		}},
 	}
 }

@@ -50,6 +50,7 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 		s.waker.freed()
 	}
 	s.waker.work(all.ready...)
+	s.admit(ctx, all.gates)
 	return all.settled, errors.Join(invalid, err)
 }
 
@@ -108,6 +109,7 @@ type settling struct {
 	ready   []int32            // lanes where jobs became ready
 	later   bool               // jobs were scheduled
 	freed   bool               // jobs gave back slots of limits
+	gates   []int64            // where jobs gave back their places, or were parked
 }
 
 func newSettling(s *Store, asked []fairlead.Settlement) *settling {
@@ -123,6 +125,7 @@ func (t *settling) adopt(i int, one *settling) {
 // tell takes over whom others have to be told of.
 func (t *settling) tell(other *settling) {
 	t.ready, t.later, t.freed = append(t.ready, other.ready...), t.later || other.later, t.freed || other.freed
+	t.gates = append(t.gates, other.gates...)
 }
 
 // settle moves all that is open.
@@ -170,6 +173,9 @@ func (t *settling) move(ctx context.Context, r runner) error {
 		if len(group.positions) > 0 {
 			calls = append(calls, group.call(group.positions))
 		}
+	}
+	if gated := t.withKeys(); len(gated) > 0 {
+		calls = append(calls, t.leaveCall(ended, &t.gates, gated...))
 	}
 	ready := len(t.ready)
 	calls[0].restart = func() {
@@ -313,5 +319,6 @@ func (t *settling) enqueueSuccessor(ctx context.Context, r runner, successor *ne
 	}
 	successor.setIDs()
 	t.ready, t.later = append(t.ready, successor.lanes...), t.later || successor.scheduled()
+	t.gates = append(append(t.gates, successor.gates()...), successor.left...)
 	return nil
 }

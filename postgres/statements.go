@@ -118,6 +118,20 @@ type statements struct {
 	AnswerFinish string `sql:"answer_finish"`
 	AnswerAgain  string `sql:"answer_again"`
 
+	GatesWithNews    string `sql:"gates_with_news"`
+	LockGates        string `sql:"lock_gates"`
+	Admit            string `sql:"admit"`
+	LeaveGates       string `sql:"leave_gates"`
+	Depart           string `sql:"depart"`
+	Due              string `sql:"due"`
+	StirGates        string `sql:"stir_gates"`
+	GateTaken        string `sql:"gate_taken"`
+	GateAhead        string `sql:"gate_ahead"`
+	CancelParked     string `sql:"cancel_parked"`
+	RescheduleParked string `sql:"reschedule_parked"`
+	TurnParked       string `sql:"turn_parked"`
+	DeleteParked     string `sql:"delete_parked"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Wishes string `sql:"wishes"`
@@ -145,14 +159,23 @@ type statements struct {
 const (
 	choice = "{{choice}}"
 	vacate = "{{vacate}}"
+	depart = "{{depart}}"
+	due    = "{{due}}"
 )
 
-// fillIn completes the statements that take jobs out of running or waiting.
+// fillIn completes the statements that take jobs out of running or waiting, end
+// jobs that they find themselves, or make scheduled jobs due.
 func (s *statements) fillIn() {
 	for _, text := range []*string{
 		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire,
 	} {
 		*text = strings.ReplaceAll(*text, vacate, s.Vacate)
+	}
+	for _, text := range []*string{&s.Reap, &s.Expire} {
+		*text = strings.ReplaceAll(*text, depart, s.Depart)
+	}
+	for _, text := range []*string{&s.RescheduleLater, &s.RunNow} {
+		*text = strings.ReplaceAll(*text, due, s.Due)
 	}
 }
 
@@ -193,6 +216,10 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return choice
 		case "vacate":
 			return vacate
+		case "depart":
+			return depart
+		case "due":
+			return due
 		}
 		return `"` + schema + `"."` + options.Prefix + name + `"`
 	}

@@ -26,6 +26,7 @@ type callerTx struct {
 	lanes []int32 // of jobs that became ready so far
 	later bool    // jobs were scheduled
 	freed bool    // jobs gave back slots of limits
+	gates []int64 // where jobs were parked, or gave back their places
 }
 
 // Enqueue implements fairlead.Tx.
@@ -47,6 +48,7 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	fresh.setIDs()
 	t.lanes, t.later = append(t.lanes, fresh.distinctLanes()...), t.later || fresh.scheduled()
+	t.gates = append(append(t.gates, fresh.gates()...), fresh.left...)
 	return nil
 }
 
@@ -76,6 +78,7 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 		return nil, fmt.Errorf("settle: %w", err)
 	}
 	t.lanes, t.later, t.freed = append(t.lanes, all.ready...), t.later || all.later, t.freed || all.freed
+	t.gates = append(t.gates, all.gates...)
 	return all.settled, nil
 }
 
@@ -88,5 +91,10 @@ func (t *callerTx) Wake() {
 		t.store.waker.freed()
 	}
 	t.store.waker.work(t.lanes...)
-	t.lanes, t.later, t.freed = nil, false, false
+	if len(t.gates) > 0 {
+		ctx, cancel := t.store.limit(context.Background())
+		defer cancel()
+		t.store.admit(ctx, t.gates)
+	}
+	t.lanes, t.later, t.freed, t.gates = nil, false, false, nil
 }

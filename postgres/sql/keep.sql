@@ -1,5 +1,6 @@
 -- name: promote
--- Makes due scheduled jobs ready, earliest first.
+-- Makes due scheduled jobs ready, earliest first; parks those that have a gate
+-- and no place.
 -- Inputs: $1 at most so many.
 -- Output: lane, count.
 -- Locks: the moved jobs, and shared their job rows, whose turn and start_by
@@ -10,11 +11,22 @@ with moved as materialized (
         select ctid from {{later}} where not_before <= (select {{now}}) order by not_before, id limit $1::int for update skip locked))
     returning id, lane, attempt, failures, crashes
 ),
-returned as (
-    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-    select m.lane, (m.crashes >= {{solo_after}})::int, j.turn, j.start_by, m.id, m.attempt, m.failures, m.crashes
+placed as materialized (
+    select m.*, j.turn, j.start_by, case when (select true from {{admitted}} where gate = j.gate and id = m.id) is null then j.gate end as gate
     from moved m join {{job}} j on j.id = any (array[m.id])
     for share of j
+),
+parked as (
+    insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+    select gate, turn, start_by, id, lane, attempt, failures, crashes from placed where gate is not null
+    returning gate
+),
+told as (
+    insert into {{gate_news}} (gate) select distinct gate from parked
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select lane, (crashes >= {{solo_after}})::int, turn, start_by, id, attempt, failures, crashes from placed where gate is null
 )
 select lane, count(*) from moved group by lane;
 
@@ -80,6 +92,8 @@ freed as (
     where d.fate <> 'ready' and d.job_key is not null and d.flags & 1 = 0
       and l.id = any (array[d.lane]) and k.tenant = any (array[l.tenant]) and k.job_key = d.job_key and k.id = d.id
 ),
+leaving as (select id from judged where fate <> 'ready'),
+{{depart}},
 vacated as ({{vacate}})
 select lane, fate, count(*), count(held) from judged group by lane, fate;
 
@@ -110,6 +124,8 @@ freed as (
     where j.job_key is not null and j.flags & 1 = 0
       and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
+leaving as (select id from moved),
+{{depart}},
 vacated as ({{vacate}})
 select count(*), count(held) from moved;
 

@@ -9,6 +9,10 @@ select 'ready' from {{job}} j
 join {{ready}} r on r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
 where j.id = $1::bigint
 union all
+select 'parked' from {{job}} j
+join {{parked}} p on p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+where j.id = $1::bigint
+union all
 select 'running' from {{running}} where id = $1::bigint
 union all
 select 'waiting' from {{waiting}} where id = $1::bigint
@@ -111,19 +115,34 @@ for update of d;
 insert into {{jobkey}} (tenant, job_key, id) values ($1::text, $2::text, $3::bigint) on conflict do nothing;
 
 -- name: reopen
--- Makes a finished job ready, with its failures and crashes forgotten.
+-- Makes a finished job ready, or parks it, with its failures and crashes
+-- forgotten.
 -- Inputs: $1 id, locked by lock_done.
 -- Output: its lane.
 -- Locks: the job.
 with moved as materialized (
     delete from {{done}} where id = $1::bigint returning id, attempt
+),
+opened as materialized (
+    select j.lane, j.turn, j.start_by, j.id, m.attempt, j.gate from moved m join {{job}} j on j.id = any (array[m.id])
+),
+parked as (
+    insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+    select gate, turn, start_by, id, lane, attempt, 0, 0 from opened where gate is not null
+    returning gate
+),
+told as (
+    insert into {{gate_news}} (gate) select gate from parked
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select lane, 0, turn, start_by, id, attempt, 0, 0 from opened where gate is null
 )
-insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-select j.lane, 0, j.turn, j.start_by, j.id, m.attempt, 0, 0 from moved m join {{job}} j on j.id = any (array[m.id])
-returning lane;
+select lane from opened;
 
 -- name: reschedule_later
--- Changes when a scheduled job is due. start_by moves along if it was the due
+-- Changes when a scheduled job is due; one that has a gate and no place is then
+-- parked. start_by moves along if it was the due
 -- time.
 -- Inputs: $1 id, $2 due time or 0 for now.
 -- Output: its lane, if it was there.
@@ -140,18 +159,13 @@ changed as (
     set not_before = due, start_by = case when j.start_by = case j.not_before when 0 then j.created_at else j.not_before end then due else j.start_by end
     from moved m, clock
     where j.id = any (array[m.id])
-    returning j.id, j.turn, j.start_by
+    returning j.id, j.turn, j.start_by, j.gate
 ),
 postponed as (
     insert into {{later}} (id, not_before, lane, attempt, failures, crashes)
     select id, due, lane, attempt, failures, crashes from moved, clock where due > now
 ),
-returned as (
-    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-    select m.lane, (m.crashes >= {{solo_after}})::int, c.turn, c.start_by, m.id, m.attempt, m.failures, m.crashes
-    from moved m join changed c on c.id = m.id, clock
-    where due <= now
-)
+{{due}}
 select lane from moved;
 
 -- name: reschedule_ready
@@ -188,27 +202,25 @@ returned as (
 select lane from moved;
 
 -- name: run_now
--- Makes a scheduled job ready. If it was meant for a later time it is meant for
--- now from here on, and start_by moves along if it was that time.
+-- Makes a scheduled job ready, or parks it. If it was meant for a later time it
+-- is meant for now from here on, and start_by moves along if it was that time.
 -- Inputs: $1 id.
 -- Output: its lane, if it was there.
 -- Locks: the job.
 with moved as materialized (
     delete from {{later}} where id = $1::bigint returning id, lane, attempt, failures, crashes
 ),
-clock as materialized (select {{now}} as now from (select count(*) from moved) after_locking),
+clock as materialized (select now, now as due from (select {{now}} as now from (select count(*) from moved) after_locking) c),
 changed as (
     update {{job}} j
     set not_before = case when j.not_before > now then now else j.not_before end,
         start_by = case when j.not_before > now and j.start_by = j.not_before then now else j.start_by end
     from moved m, clock
     where j.id = any (array[m.id])
-    returning j.id, j.turn, j.start_by
-)
-insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-select m.lane, (m.crashes >= {{solo_after}})::int, c.turn, c.start_by, m.id, m.attempt, m.failures, m.crashes
-from moved m join changed c on c.id = m.id
-returning lane;
+    returning j.id, j.turn, j.start_by, j.gate
+),
+{{due}}
+select lane from moved;
 
 -- name: turn_ready
 -- Changes the priority of a ready job.

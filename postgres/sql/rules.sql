@@ -38,9 +38,9 @@ select name, parent from {{tenant}};
 
 -- name: quotas
 -- The limits that are set.
--- Output: id, scope, name, cap, minimum, rate, burst.
+-- Output: id, scope, name, cap, minimum, rate, burst, places per key.
 -- Locks: none.
-select id, scope, name, cap, minimum, rate, burst from {{quota}} where cap > 0 or minimum > 0 or rate > 0;
+select id, scope, name, cap, minimum, rate, burst, per_key from {{quota}} where cap > 0 or minimum > 0 or rate > 0 or per_key > 0;
 
 -- name: quota_active
 -- Whether a limit is set.
@@ -52,21 +52,22 @@ select 1 from {{quota}} where scope = $1::text and name = $2::text and (cap > 0 
 -- name: put_quota
 -- Sets a limit, or removes it if it says nothing. A rate that differs starts
 -- with its burst.
--- Inputs: $1 scope, $2 name, $3 cap, $4 minimum, $5 rate, $6 burst.
+-- Inputs: $1 scope, $2 name, $3 cap, $4 minimum, $5 rate, $6 burst, $7 places
+--   per key.
 -- Locks: the row.
-insert into {{quota}} as q (scope, name, cap, minimum, rate, burst, tokens, refilled_at, used)
-select $1::text, $2::text, $3::int, $4::int, $5::float8, $6::int, $6::int, {{now}}, 0
-where $3::int > 0 or $4::int > 0 or $5::float8 > 0 or exists (select from {{quota}} where scope = $1::text and name = $2::text)
+insert into {{quota}} as q (scope, name, cap, minimum, rate, burst, tokens, refilled_at, used, per_key)
+select $1::text, $2::text, $3::int, $4::int, $5::float8, $6::int, $6::int, {{now}}, 0, $7::int
+where $3::int > 0 or $4::int > 0 or $5::float8 > 0 or $7::int > 0 or exists (select from {{quota}} where scope = $1::text and name = $2::text)
 on conflict (scope, name) do update set
-    cap = excluded.cap, minimum = excluded.minimum, rate = excluded.rate, burst = excluded.burst,
+    cap = excluded.cap, minimum = excluded.minimum, rate = excluded.rate, burst = excluded.burst, per_key = excluded.per_key,
     tokens = case when q.rate = excluded.rate and q.burst = excluded.burst then q.tokens else excluded.tokens end,
     refilled_at = case when q.rate = excluded.rate and q.burst = excluded.burst then q.refilled_at else excluded.refilled_at end;
 
 -- name: limits
 -- The limits that are set, with their use.
--- Output: scope, name, cap, minimum, rate, burst, jobs that count, tokens, and
+-- Output: scope, name, cap, minimum, rate, burst, places per key, jobs that count, tokens, and
 --   for how many microseconds these were not refilled.
 -- Locks: none.
-select scope, name, cap, minimum, rate, burst, used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0)::int, tokens, (select {{now}}) - refilled_at
+select scope, name, cap, minimum, rate, burst, per_key, used - coalesce((select sum(n) from {{quota_delta}} where quota = q.id), 0)::int, tokens, (select {{now}}) - refilled_at
 from {{quota}} q
-where cap > 0 or minimum > 0 or rate > 0;
+where cap > 0 or minimum > 0 or rate > 0 or per_key > 0;

@@ -1,0 +1,238 @@
+-- name: gates_with_news
+-- Gates where there may be somebody to admit.
+-- Inputs: $1 gate after which to begin, $2 at most so many.
+-- Output: gates, in order.
+-- Locks: none.
+select distinct gate from {{gate_news}} where gate > $1::bigint order by gate limit $2::int;
+
+-- name: lock_gates
+-- Lets nobody else admit at these gates.
+-- Inputs: $1 gates.
+-- Output: to be ignored.
+-- Locks: the gates, in order; waits for whoever admits there.
+select pg_advisory_xact_lock(gate) from (select distinct gate from unnest($1::bigint[]) as g (gate) order by gate) in_order;
+
+-- name: admit
+-- Gives free places of gates to the first of those who are parked there. It is a
+-- statement of its own after lock_gates: its snapshot shows all that was admitted
+-- under the locks before. News that is not in that snapshot stays. So does that
+-- of a gate where a parked job was passed over because another transaction has
+-- it: should that be rolled back, nobody else would tell.
+-- Inputs: $1 gates, distinct.
+-- Output: lane, count.
+-- Locks: the moved jobs; passes over jobs locked by others.
+with gate as materialized (
+    select g.gate, greatest(coalesce(nullif(q.per_key, 0), 1) - taken.n, 0) as free
+    from unnest($1::bigint[]) as g (gate)
+    cross join lateral (select lane from {{parked}} where gate = g.gate order by turn, start_by, id limit 1) first
+    cross join lateral (select count(*) as n from {{admitted}} where gate = g.gate) taken
+    cross join lateral (select kind from {{lane}} where id = first.lane offset 0) l
+    left join {{quota}} q on q.scope = any (array['kind']) and q.name = l.kind
+),
+called as materialized (
+    select g.gate, p.id from gate g
+    cross join lateral (select id from {{parked}} where gate = g.gate order by turn, start_by, id limit g.free) p
+),
+locked as materialized (
+    select p.spot, p.gate from gate g
+    cross join lateral (
+        select ctid as spot, gate from {{parked}} where gate = g.gate order by turn, start_by, id limit g.free for update skip locked
+    ) p
+),
+moved as materialized (
+    delete from {{parked}} where ctid = any (array(select spot from locked))
+    returning gate, turn, start_by, id, lane, attempt, failures, crashes
+),
+placed as (
+    insert into {{admitted}} (gate, id) select gate, id from moved
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select lane, (crashes >= {{solo_after}})::int, turn, start_by, id, attempt, failures, crashes from moved
+),
+heard as (
+    delete from {{gate_news}}
+    where gate = any ($1::bigint[]) and gate <> all (array(select gate from called where id not in (select id from moved)))
+)
+select lane, count(*) from moved group by lane;
+
+-- name: leave_gates
+-- Gives back the places of jobs that were moved in the same transaction, and
+-- tells of it.
+-- Inputs: $1 ids, $2 'ended', 'put off' or 'deleted': only those to which that
+--   has happened give it back.
+-- Output: gates.
+-- Locks: the given back places.
+with given as materialized (
+    delete from {{admitted}} a
+    using unnest($1::bigint[]) as d (id)
+    cross join lateral (select gate from {{job}} where id = d.id offset 0) j
+    where a.gate = any (array[j.gate]) and a.id = d.id
+      and case $2::text
+          when 'ended' then (select true from {{done}} where id = d.id)
+          when 'put off' then (select true from {{later}} where id = d.id)
+          else true end
+    returning a.gate
+)
+insert into {{gate_news}} (gate) select distinct gate from given returning gate;
+
+-- name: depart
+-- A part of statements that end jobs which they find themselves: gives back the
+-- places of those that are leaving, and tells of it.
+-- Inputs: id of leaving.
+-- Locks: the given back places.
+given as (
+    delete from {{admitted}} a
+    using leaving d
+    cross join lateral (select gate from {{job}} where id = d.id offset 0) j
+    where a.gate = any (array[j.gate]) and a.id = d.id
+    returning a.gate
+),
+told as (
+    insert into {{gate_news}} (gate) select distinct gate from given
+);
+
+-- name: due
+-- A part of statements that make a scheduled job due: it becomes ready, or is
+-- parked if it has a gate and no place.
+-- Inputs: moved, changed, due and now of clock.
+-- Locks: inserted rows.
+placed as materialized (
+    select m.*, c.turn, c.start_by, case when (select true from {{admitted}} where gate = c.gate and id = m.id) is null then c.gate end as gate
+    from moved m join changed c on c.id = m.id, clock
+    where due <= now
+),
+parked as (
+    insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+    select gate, turn, start_by, id, lane, attempt, failures, crashes from placed where gate is not null
+    returning gate
+),
+told as (
+    insert into {{gate_news}} (gate) select gate from parked
+),
+returned as (
+    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+    select lane, (crashes >= {{solo_after}})::int, turn, start_by, id, attempt, failures, crashes from placed where gate is null
+);
+
+-- name: stir_gates
+-- Tells of all gates of a kind where jobs are parked.
+-- Inputs: $1 kind.
+-- Locks: none.
+with recursive gate as (
+    (select gate, lane from {{parked}} order by gate limit 1)
+    union all
+    select n.gate, n.lane from gate g
+    cross join lateral (select gate, lane from {{parked}} where gate > g.gate order by gate limit 1) n
+)
+insert into {{gate_news}} (gate)
+select g.gate from gate g cross join lateral (select kind from {{lane}} where id = g.lane offset 0) l where l.kind = $1::text;
+
+-- name: gate_taken
+-- How many places of a gate are taken, and by whom.
+-- Inputs: $1 gate, $2 at most so many.
+-- Output: how many in all, id; in order.
+-- Locks: none.
+select count(*) over (), id from {{admitted}} where gate = $1::bigint order by id limit $2::int;
+
+-- name: gate_ahead
+-- Counts the jobs that are parked before a key.
+-- Inputs: $1 gate, $2 $3 $4 key (turn, start_by, id), $5 at most so many.
+-- Output: their number.
+-- Locks: none.
+select count(*)
+from (
+    select from {{parked}}
+    where gate = $1::bigint and (turn, start_by, id) < ($2::smallint, $3::bigint, $4::bigint)
+    limit $5::int
+) ahead;
+
+-- name: cancel_parked
+-- Ends a parked job as cancelled.
+-- Inputs, output, locks: as cancel_later.
+with moved as materialized (
+    delete from {{parked}} p
+    using {{job}} j
+    where j.id = $1::bigint
+      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+    returning p.id, p.lane, p.attempt, p.failures, p.crashes
+),
+ended as (
+    insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
+    select id, 0, 0, 0, {{now}}, lane, attempt, failures, crashes, 3, $2::text, $3::text from moved
+),
+freed as (
+    delete from {{jobkey}} k
+    using moved d
+    cross join lateral (select id, lane, flags, job_key from {{job}} where id = d.id offset 0) j
+    join {{lane}} l on l.id = any (array[j.lane])
+    where j.job_key is not null and ($4::bool or j.flags & 1 = 0)
+      and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
+)
+select lane from moved;
+
+-- name: reschedule_parked
+-- Changes when a parked job is due.
+-- Inputs, output, locks: as reschedule_later.
+with moved as materialized (
+    delete from {{parked}} p
+    using {{job}} j
+    where j.id = $1::bigint
+      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+    returning p.gate, p.id, p.lane, p.attempt, p.failures, p.crashes
+),
+clock as materialized (
+    select now, case $2::bigint when 0 then now else $2::bigint end as due
+    from (select {{now}} as now from (select count(*) from moved) after_locking) c
+),
+changed as (
+    update {{job}} j
+    set not_before = due, start_by = case when j.start_by = case j.not_before when 0 then j.created_at else j.not_before end then due else j.start_by end
+    from moved m, clock
+    where j.id = any (array[m.id])
+    returning j.id, j.turn, j.start_by
+),
+postponed as (
+    insert into {{later}} (id, not_before, lane, attempt, failures, crashes)
+    select id, due, lane, attempt, failures, crashes from moved, clock where due > now
+),
+parked as (
+    insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+    select m.gate, c.turn, c.start_by, m.id, m.lane, m.attempt, m.failures, m.crashes
+    from moved m join changed c on c.id = m.id, clock
+    where due <= now
+    returning gate
+),
+told as (
+    insert into {{gate_news}} (gate) select gate from parked
+)
+select lane from moved;
+
+-- name: turn_parked
+-- Changes the priority of a parked job.
+-- Inputs, output, locks: as turn_ready.
+with moved as materialized (
+    delete from {{parked}} p
+    using {{job}} j
+    where j.id = $1::bigint
+      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+    returning p.gate, p.start_by, p.id, p.lane, p.attempt, p.failures, p.crashes
+),
+changed as (
+    update {{job}} j set turn = $2::smallint from moved m where j.id = any (array[m.id])
+),
+told as (
+    insert into {{gate_news}} (gate) select gate from moved
+)
+insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+select gate, $2::smallint, start_by, id, lane, attempt, failures, crashes from moved
+returning lane;
+
+-- name: delete_parked
+-- Takes a parked job out of its place, to be forgotten.
+-- Inputs, output, locks: as delete_later.
+delete from {{parked}} p
+using {{job}} j
+where j.id = $1::bigint
+  and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+returning p.id;
