@@ -39,6 +39,9 @@ func TestPlansNeverScanLargeTables(t *testing.T) {
 			if k%2 == 0 {
 				batch[k] = newJob(t, func(j *fairlead.Job) { j.Kind = "alone" })
 			}
+			if k%4 == 1 {
+				batch[k].ConcurrencyKey = fmt.Sprint(k % 20)
+			}
 		}
 		if err := store.Enqueue(t.Context(), batch); err != nil {
 			t.Fatal(err)
@@ -63,9 +66,9 @@ func checkPlans(t *testing.T, store *Store, plans []string) {
 	}
 	// Changes of the rules read all jobs that run or wait, and are rare.
 	wholesale := []string{store.sql.UsedLanes, store.sql.ReholdWaiting, store.sql.Recount}
-	bad := regexp.MustCompile(`Seq Scan on fairlead_(job|ready|later|done|waiting|attempt|memo|jobkey)`)
+	bad := regexp.MustCompile(`Seq Scan on fairlead_(job|ready|later|done|waiting|attempt|memo|jobkey|parked|admitted)`)
 	// An index without a condition on its first column, or with one that most rows meet.
-	whole := regexp.MustCompile(`Index (Only )?Scan .* on fairlead_(job|ready|running|later|done|waiting|attempt|memo|jobkey)\b.*\n\s+(->|CTE|Filter|Index Cond: \(+(solo|job_key IS NOT NULL))`)
+	whole := regexp.MustCompile(`Index (Only )?Scan .* on fairlead_(job|ready|running|later|done|waiting|attempt|memo|jobkey|parked|admitted)\b.*\n\s+(->|CTE|Filter|Index Cond: \(+(solo|job_key IS NOT NULL))`)
 	for _, plan := range plans {
 		if slices.ContainsFunc(wholesale, func(sql string) bool { return strings.Contains(plan, sql) }) {
 			continue
@@ -113,6 +116,17 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		must(s.RunNow(ctx, later.ID))
 		must(s.Delete(ctx, later.ID))
 		must(s.Enqueue(ctx, []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Key = key })}))
+		gated := make([]*fairlead.Job, 6)
+		for i := range gated {
+			gated[i] = newJob(t, func(j *fairlead.Job) { j.ConcurrencyKey = "gate" })
+		}
+		must(s.Enqueue(ctx, gated))
+		must(s.SetPriority(ctx, gated[5].ID, 3))
+		must(s.Reschedule(ctx, gated[4].ID, time.Now().Add(time.Hour)))
+		must(s.RunNow(ctx, gated[4].ID))
+		must(s.Delete(ctx, gated[3].ID))
+		_, err := s.Explain(ctx, gated[2].ID)
+		must(err)
 		must(s.Cancel(ctx, first.ID, ""))
 		must(s.SetPriority(ctx, second.ID, 5))
 		must(s.Reschedule(ctx, second.ID, time.Now().Add(-time.Hour)))
