@@ -46,7 +46,7 @@ func (c *Client) ResumeTenant(ctx context.Context, name string) error {
 }
 
 // SetLimit bounds the jobs of all, of a queue or of a kind, on all nodes, from
-// now on; without cap and rate it removes the bound. It fails with ErrInvalid.
+// now on; one that says nothing removes the bound. It fails with ErrInvalid.
 func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 	if err := NormalizeLimit(&limit); err != nil {
 		return err
@@ -60,6 +60,10 @@ func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.stor
 // Verify counts the jobs of each limit anew, corrects what differs and reports
 // it.
 func (c *Client) Verify(ctx context.Context) ([]Drift, error) { return c.store.Verify(ctx) }
+
+// Usage tells what all jobs together have and do, and then what those of each
+// tenant do.
+func (c *Client) Usage(ctx context.Context) ([]Usage, error) { return c.store.Usage(ctx) }
 
 // Explain says why a job does not run, or fails with ErrNotFound.
 func (c *Client) Explain(ctx context.Context, id int64) (Explanation, error) {

@@ -214,6 +214,9 @@ type Worker interface {
 	// Save keeps progress and memo of a running job under its fence, and
 	// forgets its crashes. It fails with ErrLeaseLost.
 	Save(ctx context.Context, save Save) error
+	// Report adds to what was started, for Usage. Names are distinct. What is older
+	// than UsageWindow is forgotten.
+	Report(ctx context.Context, starts []Starts) error
 	// Held lists the jobs that are leased to the node.
 	Held(ctx context.Context, node NodeID) ([]Held, error)
 

@@ -132,6 +132,11 @@ type statements struct {
 	TurnParked       string `sql:"turn_parked"`
 	DeleteParked     string `sql:"delete_parked"`
 
+	Census       string `sql:"census"`
+	RecentStarts string `sql:"recent_starts"`
+	AddStarts    string `sql:"add_starts"`
+	ForgetStarts string `sql:"forget_starts"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Wishes string `sql:"wishes"`

@@ -70,6 +70,7 @@ func RunContract(t *testing.T, open Opener) {
 		{"Leaving", testLeaving},
 		{"Pending", testPending},
 		{"Gates", testGates},
+		{"Usage", testUsage},
 		{"Explain", testExplain},
 		{"Resolve", testResolve},
 		{"Nodes", testNodes},

@@ -1,0 +1,42 @@
+package fairlead
+
+import "time"
+
+// Usage is what the jobs of a tenant, or of all together, have and do.
+type Usage struct {
+	Tenant string // empty: all
+
+	Scheduled int
+	Parked    int
+	Ready     int
+	Running   int
+	Waiting   int // for an answer
+
+	MaxRunning int     // its cap; zero: none
+	MinRunning int     // what it is guaranteed
+	Rate       float64 // starts per second that it may make; zero: no limit
+
+	Started    float64       // starts per second, in the last UsageWindow
+	Missed     int           // jobs that started later than their StartBy, in the last UsageWindow
+	OldestWait time.Duration // how long ago the first acceptable start of all ready jobs was; zero if none has come
+}
+
+// UsageWindow is how far back starts are counted.
+const UsageWindow = time.Minute
+
+// Starts is how many jobs of a tenant a node has started.
+type Starts struct {
+	Tenant string
+	Count  int
+	Missed int // those of them that had a StartBy after they were due, and started later
+}
+
+// MissedStart reports whether a claimed job started later than was acceptable. A
+// job that had to start at once, as it was due, cannot miss that.
+func MissedStart(job *Job) bool {
+	due := job.CreatedAt
+	if job.NotBefore.After(due) {
+		due = job.NotBefore
+	}
+	return job.StartBy.After(due) && job.StartedAt.After(job.StartBy)
+}
