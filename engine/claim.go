@@ -124,6 +124,7 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 		return 0, err
 	}
 	g.life.options.Observer.Claimed(len(jobs), time.Since(begin))
+	g.life.starts.add(jobs)
 	g.accept(jobs)
 	return len(jobs), nil
 }

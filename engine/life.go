@@ -30,6 +30,7 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
+	starts   *starts
 	tellers  []*teller
 	groups   []*group
 	beats    *loop
@@ -55,6 +56,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		log:      e.log.With("node", int64(id)),
 		lease:    newLease(o.Lease-o.fenceMargin(), sent),
 		registry: newRegistry(),
+		starts:   newStarts(),
 	}
 	l.settler = newSettler(l)
 	l.tellers = newTellers(l, o.Listeners)
@@ -97,7 +99,7 @@ func (l *life) run(ctx context.Context) error {
 		work.Go(func() { g.claimSuspects(working) })
 		work.Go(func() { l.listen(working, g) })
 	}
-	for _, keep := range []func(context.Context){l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning, l.keepAuditing} {
+	for _, keep := range []func(context.Context){l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning, l.keepAuditing, l.keepReporting} {
 		work.Go(func() { keep(working) })
 	}
 
