@@ -57,3 +57,24 @@ func ExampleClient_Assign() {
 	// 20m0s
 	// 30m0s
 }
+
+// Jobs with the same concurrency key run one after the other. The others are
+// parked, which Explain says too.
+func ExampleJob_concurrencyKey() {
+	example(func(t fairleadtest.TB, ctx context.Context) {
+		mux := fairlead.NewMux()
+		SendInvoice.Handle(mux, func(context.Context, *fairlead.Job, Invoice) error { return nil })
+		node := fairleadtest.New(t, mux)
+
+		first, second := SendInvoice.Job(Invoice{ID: 1}), SendInvoice.Job(Invoice{ID: 2})
+		first.ConcurrencyKey, second.ConcurrencyKey = "customer 7", "customer 7"
+		must(node.Client.Enqueue(ctx, first, second))
+		why, err := node.Client.Explain(ctx, second.ID)
+		must(err)
+		fmt.Println(why.State, why.Obstacles[0].Code, why.Obstacles[0].By[0] == first.ID)
+		fmt.Println(len(node.Drain()), "jobs ran")
+	})
+	// Output:
+	// parked at_gate true
+	// 2 jobs ran
+}

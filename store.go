@@ -310,6 +310,7 @@ const (
 	WakeWork   Wake = iota // jobs became ready
 	WakeLater              // jobs were scheduled: the next one may be due sooner than was known
 	WakeCancel             // a running job was asked to stop
+	WakeRoom               // jobs gave back slots of limits that others may wait for
 )
 
 // Keeper is the housekeeping that every node does. All of it is idempotent

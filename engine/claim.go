@@ -46,7 +46,7 @@ func (g *group) claimUntil(ctx context.Context) {
 	pace := pace{since: time.Now()}
 	var last time.Time
 	g.claims.run(ctx, func(ctx context.Context) (time.Duration, error) {
-		g.resting.Store(false)
+		g.resting.Store(forNobody)
 		for ctx.Err() == nil {
 			now := time.Now()
 			pace.measure(now, g.started.Load())
@@ -55,14 +55,19 @@ func (g *group) claimUntil(ctx context.Context) {
 			if room <= 0 || g.life.engine.paused.Load() {
 				return 0, nil
 			}
-			if rest := g.gap(room, pace.rate) - now.Sub(last); rest > 0 && g.backlog.Load() {
-				g.resting.Store(true)
-				return rest, nil
+			if g.backlog.Load() {
+				rest, whom := g.rest(room, pace.rate, now.Sub(last))
+				if rest > 0 {
+					g.resting.Store(whom)
+					return rest, nil
+				}
 			}
 			last = now
+			g.urgent.Store(false)
 			g.backlog.Store(false) // a wake from here on is news
 			claimed, err := g.claim(ctx, fairlead.Claim{Max: room})
 			if err != nil || claimed == room {
+				g.urgent.Store(true)
 				g.backlog.Store(true)
 			}
 			if err != nil || !g.backlog.Load() {
@@ -71,6 +76,18 @@ func (g *group) claimUntil(ctx context.Context) {
 		}
 		return 0, nil
 	})
+}
+
+// rest is how long to wait with the next claim while there is a backlog, and who
+// is not to interrupt that.
+func (g *group) rest(room int, rate float64, since time.Duration) (time.Duration, int32) {
+	if rest := g.gap(room, rate) - since; rest > 0 {
+		return rest, forAll
+	}
+	if !g.urgent.Load() && since < claimGap {
+		return claimGap - since, forRoom
+	}
+	return 0, forNobody
 }
 
 // gap is how far apart claims are while there is a backlog.

@@ -22,10 +22,18 @@ type group struct {
 	started atomic.Int64 // runs taken by workers, ever: tells the rate
 	ahead   atomic.Int64 // jobs worth holding beyond the slots
 	backlog atomic.Bool  // there is probably more to claim
-	resting atomic.Bool  // the claim loop waits for a moment on purpose
+	urgent  atomic.Bool  // what there is to claim has come since the last claim
+	resting atomic.Int32 // for whom the claim loop does not wake before a moment is over
 
 	kinds map[string]*kindRoom // those with a MaxRunning; shared by the node's groups
 }
+
+// For whom a resting claim loop does not wake.
+const (
+	forNobody int32 = iota // it does not rest
+	forRoom                // room under limits: each job that ends makes some
+	forAll
+)
 
 // kindRoom bounds one kind on this node.
 type kindRoom struct {
@@ -44,10 +52,19 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 	return g
 }
 
-// wake says that there may be jobs to claim.
+// wake says that there may be new jobs to claim.
 func (g *group) wake() {
+	g.urgent.Store(true)
 	g.backlog.Store(true)
-	if !g.resting.Load() {
+	if g.resting.Load() < forAll {
+		g.claims.poke()
+	}
+}
+
+// wakeSoon says that there may be room for jobs which were there before.
+func (g *group) wakeSoon() {
+	g.backlog.Store(true)
+	if g.resting.Load() == forNobody {
 		g.claims.poke()
 	}
 }
@@ -77,7 +94,7 @@ func (g *group) work(r *run) bool {
 	g.life.execute(r)
 	if room := g.kinds[r.job.Kind]; room != nil {
 		room.held.Add(-1)
-		g.wake() // the last claim may have left jobs of this kind
+		g.wakeSoon() // the last claim may have left jobs of this kind
 	}
 	if !r.slotted.CompareAndSwap(false, true) {
 		return false
@@ -91,7 +108,7 @@ func (g *group) free() {
 	g.busy.Add(-1)
 	g.held.Add(-1)
 	if g.backlog.Load() {
-		g.wake()
+		g.wakeSoon()
 	}
 }
 

@@ -229,6 +229,8 @@ func (l *life) listen(ctx context.Context, g *group) {
 			switch wake {
 			case fairlead.WakeWork:
 				g.wake()
+			case fairlead.WakeRoom:
+				g.wakeSoon()
 			case fairlead.WakeLater:
 				l.promoter.poke()
 			case fairlead.WakeCancel:

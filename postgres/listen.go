@@ -158,8 +158,11 @@ func (e *ear) pass(n news) {
 		}
 		e.store.heads.touch(lane)
 	}
+	if n.freed {
+		e.hub.Room()
+	}
 	switch {
-	case n.all || n.freed:
+	case n.all:
 		e.hub.Work(nil)
 	case len(n.lanes) > 0:
 		e.hub.Work(laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)))

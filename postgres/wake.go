@@ -88,7 +88,7 @@ func (w *waker) everything() {
 // freed says that jobs gave back slots of limits. What waits for them stands
 // where it stood.
 func (w *waker) freed() {
-	w.hub.Work(nil)
+	w.hub.Room()
 	w.tell(news{freed: true})
 }
 

@@ -55,6 +55,9 @@ func (h *Hub) Work(lanes []LaneKey) {
 // Later tells all that jobs were scheduled.
 func (h *Hub) Later() { h.all(fairlead.WakeLater) }
 
+// Room tells all that jobs gave back slots of limits.
+func (h *Hub) Room() { h.all(fairlead.WakeRoom) }
+
 // Cancel tells all that a running job was asked to stop.
 func (h *Hub) Cancel() { h.all(fairlead.WakeCancel) }
 
