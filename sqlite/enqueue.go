@@ -34,6 +34,7 @@ type newJob struct {
 	turn               int
 	startBy, notBefore int64
 	flags              int16
+	gate               int64 // 0: none
 	key                string
 	onDuplicate        fairlead.OnDuplicate
 	policy, trace      any
@@ -49,6 +50,7 @@ func newJobs(jobs []*fairlead.Job) []newJob {
 			startBy:     sqlstore.Micros(job.StartBy),
 			notBefore:   sqlstore.Micros(job.NotBefore),
 			flags:       sqlstore.Flags(job),
+			gate:        sqlstore.GateOf(job),
 			key:         job.Key,
 			onDuplicate: job.OnDuplicate,
 			policy:      text(sqlstore.Policy(job)),
@@ -99,7 +101,7 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 	}
 	ids := make([]int64, 0, len(jobs))
 	laneIDs := map[sqlstore.LaneKey]int32{}
-	due := 0
+	var due, gated int
 	for chunk := range slices.Chunk(jobs, insertChunk) {
 		args := make([]any, 0, jobColumns*len(chunk))
 		for _, job := range chunk {
@@ -110,40 +112,52 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 				}
 				laneIDs[job.lane] = lane
 			}
-			if job.notBefore <= t.now {
+			switch {
+			case job.notBefore > t.now:
+			case job.gate != 0:
+				gated++
+				t.knock(job.gate)
+			default:
 				due++
 				t.news.addWork(lane, job.lane)
 			}
 			id := first + int64(len(ids))
 			ids = append(ids, id)
 			args = append(args, id, lane, job.turn, cmp.Or(job.startBy, job.notBefore, t.now), job.notBefore, t.now,
-				text(job.key), job.flags, job.policy, job.trace, job.args)
+				text(job.key), job.flags, job.policy, job.trace, job.args, number(job.gate))
 		}
 		if err := t.insertRows(args); err != nil {
 			return nil, err
 		}
 	}
-	return ids, t.place(ids, due)
+	return ids, t.place(ids, due, gated)
 }
 
-// place puts new jobs, of which so many are due, into ready and later.
-func (t *txn) place(ids []int64, due int) error {
+// place puts new jobs, of which so many are due without and with a gate, into
+// ready, parked and later.
+func (t *txn) place(ids []int64, due, gated int) error {
 	first, last := ids[0], ids[len(ids)-1]
 	if due > 0 {
 		if err := t.must(int64(due), t.sql.PlaceDue, first, last, t.now); err != nil {
 			return err
 		}
 	}
-	if due == len(ids) {
+	if gated > 0 {
+		if err := t.must(int64(gated), t.sql.PlaceGated, first, last, t.now); err != nil {
+			return err
+		}
+	}
+	undue := len(ids) - due - gated
+	if undue == 0 {
 		return nil
 	}
 	t.news.later = true
-	return t.must(int64(len(ids)-due), t.sql.PlaceUndue, first, last, t.now)
+	return t.must(int64(undue), t.sql.PlaceUndue, first, last, t.now)
 }
 
 const (
 	// jobColumns is how many arguments a job has in insert_jobs.
-	jobColumns = 11
+	jobColumns = 12
 	// insertChunk is for how many jobs arguments are held in memory at once.
 	insertChunk = 1024
 )

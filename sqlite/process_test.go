@@ -147,7 +147,7 @@ func checkFile(t *testing.T, db *sql.DB) {
 }
 
 const places = "select id from fairlead_later union all select id from fairlead_ready union all select id from fairlead_running" +
-	" union all select id from fairlead_waiting union all select id from fairlead_done"
+	" union all select id from fairlead_parked union all select id from fairlead_waiting union all select id from fairlead_done"
 
 // TestProcessesTakeTurns: a busy process does not lock out another.
 func TestProcessesTakeTurns(t *testing.T) {

@@ -64,7 +64,7 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 		return none, fmt.Errorf("%s: %w", what, err)
 	}
 	t.now = c.store.micros() // the lock may have taken a while
-	result, err := f(t)
+	result, err := withGates(t, f)
 	if err == nil {
 		err = t.writeCounters()
 	}

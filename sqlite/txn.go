@@ -34,7 +34,8 @@ type txn struct {
 	counters counters
 	news     news
 	readOnly bool
-	wrote    bool // whether the current function has changed anything
+	wrote    bool           // whether the current function has changed anything
+	knocked  map[int64]bool // gates that the current function gave a job or a place
 }
 
 // news is what a commit brings to others.
@@ -178,4 +179,12 @@ func text[T ~[]byte | ~string](value T) any {
 		return nil
 	}
 	return string(value)
+}
+
+// number is a number as an argument, null if it is zero.
+func number(value int64) any {
+	if value == 0 {
+		return nil
+	}
+	return value
 }

@@ -4,19 +4,27 @@
 -- name: insert_jobs
 -- Stores what jobs are. The tuple is repeated for as many jobs as are given.
 -- Inputs: the columns, per job.  Output: none.  Locks: the writer's.
-insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args, gate)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: place_due
--- Makes those of the new jobs ready that are due.
+-- Makes those of the new jobs ready that are due and have no gate.
 -- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
 select lane, 0, turn, start_by, id, 0, 0, 0
 from {{job}}
-where id between ? and ? and not_before <= ?;
+where id between ? and ? and not_before <= ? and gate is null;
+
+-- name: place_gated
+-- Parks those of the new jobs that are due and have a gate.
+-- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
+insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+select gate, turn, start_by, id, lane, 0, 0, 0
+from {{job}}
+where id between ? and ? and not_before <= ? and gate is not null;
 
 -- name: place_undue
--- Schedules those of the new jobs that are not due: the rest of place_due.
+-- Schedules those of the new jobs that are not due: the rest.
 -- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
 insert into {{later}} (id, lane, not_before, attempt, failures, crashes)
 select id, lane, not_before, 0, 0, 0
