@@ -101,7 +101,7 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 	}
 	ids := make([]int64, 0, len(jobs))
 	laneIDs := map[sqlstore.LaneKey]int32{}
-	var due, gated int
+	var places newPlaces
 	for chunk := range slices.Chunk(jobs, insertChunk) {
 		args := make([]any, 0, jobColumns*len(chunk))
 		for _, job := range chunk {
@@ -112,52 +112,68 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 				}
 				laneIDs[job.lane] = lane
 			}
-			switch {
-			case job.notBefore > t.now:
-			case job.gate != 0:
-				gated++
-				t.knock(job.gate)
-			default:
-				due++
-				t.news.addWork(lane, job.lane)
-			}
 			id := first + int64(len(ids))
 			ids = append(ids, id)
+			if job.gate != 0 {
+				places.gates = append(places.gates, [2]int64{id, job.gate})
+			}
+			switch {
+			case job.notBefore > t.now:
+				places.later++
+			case job.gate != 0:
+				places.parked++
+				t.knock(job.gate)
+			default:
+				places.ready++
+				t.news.addWork(lane, job.lane)
+			}
 			args = append(args, id, lane, job.turn, cmp.Or(job.startBy, job.notBefore, t.now), job.notBefore, t.now,
-				text(job.key), job.flags, job.policy, job.trace, job.args, number(job.gate))
+				text(job.key), job.flags, job.policy, job.trace, job.args)
 		}
 		if err := t.insertRows(args); err != nil {
 			return nil, err
 		}
 	}
-	return ids, t.place(ids, due, gated)
+	return ids, t.place(ids, places)
 }
 
-// place puts new jobs, of which so many are due without and with a gate, into
-// ready, parked and later.
-func (t *txn) place(ids []int64, due, gated int) error {
-	first, last := ids[0], ids[len(ids)-1]
-	if due > 0 {
-		if err := t.must(int64(due), t.sql.PlaceDue, first, last, t.now); err != nil {
+// newPlaces is where new jobs go.
+type newPlaces struct {
+	gates                [][2]int64 // id and gate of those that have one
+	ready, parked, later int        // how many go there
+}
+
+// place puts new jobs into ready, parked and later.
+func (t *txn) place(ids []int64, places newPlaces) error {
+	toReady := t.sql.PlaceDue
+	if n := len(places.gates); n > 0 {
+		toReady = t.sql.PlaceUngated
+		if err := t.must(int64(n), t.sql.SetGates, jsonOf(places.gates)); err != nil {
 			return err
 		}
 	}
-	if gated > 0 {
-		if err := t.must(int64(gated), t.sql.PlaceGated, first, last, t.now); err != nil {
+	t.news.later = t.news.later || places.later > 0
+	for _, place := range []struct {
+		jobs  int
+		query string
+	}{
+		{places.ready, toReady},
+		{places.parked, t.sql.PlaceGated},
+		{places.later, t.sql.PlaceUndue},
+	} {
+		if place.jobs == 0 {
+			continue
+		}
+		if err := t.must(int64(place.jobs), place.query, ids[0], ids[len(ids)-1], t.now); err != nil {
 			return err
 		}
 	}
-	undue := len(ids) - due - gated
-	if undue == 0 {
-		return nil
-	}
-	t.news.later = true
-	return t.must(int64(undue), t.sql.PlaceUndue, first, last, t.now)
+	return nil
 }
 
 const (
 	// jobColumns is how many arguments a job has in insert_jobs.
-	jobColumns = 12
+	jobColumns = 11
 	// insertChunk is for how many jobs arguments are held in memory at once.
 	insertChunk = 1024
 )

@@ -7,18 +7,20 @@ var files embed.FS
 
 // statements are the texts of sql/*.sql, which say what each of them does.
 type statements struct {
-	InsertJobs string `sql:"insert_jobs"`
-	PlaceDue   string `sql:"place_due"`
-	PlaceGated string `sql:"place_gated"`
-	PlaceUndue string `sql:"place_undue"`
-	InsertLane string `sql:"insert_lane"`
-	LaneID     string `sql:"lane_id"`
-	NewLanes   string `sql:"new_lanes"`
-	KeyHolder  string `sql:"key_holder"`
-	TakeKey    string `sql:"take_key"`
-	Counters   string `sql:"counters"`
-	SetCounter string `sql:"set_counter"`
-	Lock       string `sql:"lock"`
+	InsertJobs   string `sql:"insert_jobs"`
+	SetGates     string `sql:"set_gates"`
+	PlaceDue     string `sql:"place_due"`
+	PlaceUngated string `sql:"place_ungated"`
+	PlaceGated   string `sql:"place_gated"`
+	PlaceUndue   string `sql:"place_undue"`
+	InsertLane   string `sql:"insert_lane"`
+	LaneID       string `sql:"lane_id"`
+	NewLanes     string `sql:"new_lanes"`
+	KeyHolder    string `sql:"key_holder"`
+	TakeKey      string `sql:"take_key"`
+	Counters     string `sql:"counters"`
+	SetCounter   string `sql:"set_counter"`
+	Lock         string `sql:"lock"`
 
 	Admissible      string `sql:"admissible"`
 	PassGate        string `sql:"pass_gate"`

@@ -165,12 +165,15 @@ func (t *txn) atomically(f func() error) error {
 }
 
 // idList is ids as a JSON array: one argument for any number of them.
-func idList(ids []int64) string {
-	list, err := json.Marshal(ids)
+func idList(ids []int64) string { return jsonOf(ids) }
+
+// jsonOf is numbers as JSON.
+func jsonOf(numbers any) string {
+	text, err := json.Marshal(numbers)
 	if err != nil {
 		panic(err) // numbers always encode
 	}
-	return string(list)
+	return string(text)
 }
 
 // text is JSON or other text as an argument, null if there is none.
@@ -179,12 +182,4 @@ func text[T ~[]byte | ~string](value T) any {
 		return nil
 	}
 	return string(value)
-}
-
-// number is a number as an argument, null if it is zero.
-func number(value int64) any {
-	if value == 0 {
-		return nil
-	}
-	return value
 }

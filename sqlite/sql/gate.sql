@@ -3,7 +3,8 @@
 
 -- name: admissible
 -- Finds the jobs that gates have places for: of each gate the first parked one,
--- and from each the next as long as places are left.
+-- and from each the next as long as places are left. Without the signs SQLite
+-- would compare numbers with numbers of another kind, and not by the index.
 -- Inputs: gates as a JSON array.  Output: id, lane.  Locks: none.
 with recursive passing (gate, turn, start_by, id, lane, free) as (
   select v.value, j.turn, j.start_by, j.id, j.lane,
@@ -18,7 +19,7 @@ with recursive passing (gate, turn, start_by, id, lane, free) as (
   from passing b
   cross join {{job}} j on j.id = (
     select p.id from {{parked}} p
-    where p.gate = b.gate and (p.turn, p.start_by, p.id) > (b.turn, b.start_by, b.id)
+    where p.gate = b.gate and (p.turn, p.start_by, p.id) > (+b.turn, +b.start_by, +b.id)
     order by p.turn, p.start_by, p.id limit 1)
   where b.free > 1
 )
