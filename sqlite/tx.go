@@ -49,7 +49,7 @@ func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 }
 
 // Wake tells nodes of this process what the transaction brought. Those of
-// other processes see its commit.
+// other processes see its commit. Gates have admitted theirs in it.
 func (c *callerTx) Wake() {
 	c.store.tell(c.news)
 }
