@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -88,7 +89,7 @@ func drain(b *testing.B, s *sqlite.Store) {
 		}
 		settlements := make([]fairlead.Settlement, len(jobs))
 		for i, job := range jobs {
-			settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}
+			settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed, FreeKey: job.ConcurrencyKey != ""}
 		}
 		_, err = s.Settle(b.Context(), settlements)
 		must(b, err)
@@ -187,4 +188,24 @@ func BenchmarkRetry500(b *testing.B) {
 			must(b, err)
 		}
 	})
+}
+
+// BenchmarkGated is jobs that pass gates with one place each: every job that
+// ends admits another.
+func BenchmarkGated(b *testing.B) {
+	for _, gates := range []int{1, 100} {
+		b.Run(fmt.Sprint(gates, " gates"), func(b *testing.B) {
+			s := benchStore(b)
+			jobs := benchJobs(1000)
+			for i, job := range jobs {
+				job.ConcurrencyKey = fmt.Sprint(i % gates)
+			}
+			perJob(b, b.N*len(jobs), func() {
+				for range b.N {
+					must(b, s.Enqueue(b.Context(), jobs))
+				}
+				drain(b, s)
+			})
+		})
+	}
 }

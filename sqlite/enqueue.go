@@ -34,6 +34,7 @@ type newJob struct {
 	turn               int
 	startBy, notBefore int64
 	flags              int16
+	gate               int64 // 0: none
 	key                string
 	onDuplicate        fairlead.OnDuplicate
 	policy, trace      any
@@ -49,6 +50,7 @@ func newJobs(jobs []*fairlead.Job) []newJob {
 			startBy:     sqlstore.Micros(job.StartBy),
 			notBefore:   sqlstore.Micros(job.NotBefore),
 			flags:       sqlstore.Flags(job),
+			gate:        sqlstore.GateOf(job),
 			key:         job.Key,
 			onDuplicate: job.OnDuplicate,
 			policy:      text(sqlstore.Policy(job)),
@@ -99,7 +101,7 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 	}
 	ids := make([]int64, 0, len(jobs))
 	laneIDs := map[sqlstore.LaneKey]int32{}
-	due := 0
+	var places newPlaces
 	for chunk := range slices.Chunk(jobs, insertChunk) {
 		args := make([]any, 0, jobColumns*len(chunk))
 		for _, job := range chunk {
@@ -110,12 +112,21 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 				}
 				laneIDs[job.lane] = lane
 			}
-			if job.notBefore <= t.now {
-				due++
-				t.news.addWork(lane, job.lane)
-			}
 			id := first + int64(len(ids))
 			ids = append(ids, id)
+			if job.gate != 0 {
+				places.gates = append(places.gates, [2]int64{id, job.gate})
+			}
+			switch {
+			case job.notBefore > t.now:
+				places.later++
+			case job.gate != 0:
+				places.parked++
+				t.knock(job.gate)
+			default:
+				places.ready++
+				t.news.addWork(lane, job.lane)
+			}
 			args = append(args, id, lane, job.turn, cmp.Or(job.startBy, job.notBefore, t.now), job.notBefore, t.now,
 				text(job.key), job.flags, job.policy, job.trace, job.args)
 		}
@@ -123,22 +134,41 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 			return nil, err
 		}
 	}
-	return ids, t.place(ids, due)
+	return ids, t.place(ids, places)
 }
 
-// place puts new jobs, of which so many are due, into ready and later.
-func (t *txn) place(ids []int64, due int) error {
-	first, last := ids[0], ids[len(ids)-1]
-	if due > 0 {
-		if err := t.must(int64(due), t.sql.PlaceDue, first, last, t.now); err != nil {
+// newPlaces is where new jobs go.
+type newPlaces struct {
+	gates                [][2]int64 // id and gate of those that have one
+	ready, parked, later int        // how many go there
+}
+
+// place puts new jobs into ready, parked and later.
+func (t *txn) place(ids []int64, places newPlaces) error {
+	toReady := t.sql.PlaceDue
+	if n := len(places.gates); n > 0 {
+		toReady = t.sql.PlaceUngated
+		if err := t.must(int64(n), t.sql.SetGates, jsonOf(places.gates)); err != nil {
 			return err
 		}
 	}
-	if due == len(ids) {
-		return nil
+	t.news.later = t.news.later || places.later > 0
+	for _, place := range []struct {
+		jobs  int
+		query string
+	}{
+		{places.ready, toReady},
+		{places.parked, t.sql.PlaceGated},
+		{places.later, t.sql.PlaceUndue},
+	} {
+		if place.jobs == 0 {
+			continue
+		}
+		if err := t.must(int64(place.jobs), place.query, ids[0], ids[len(ids)-1], t.now); err != nil {
+			return err
+		}
 	}
-	t.news.later = true
-	return t.must(int64(len(ids)-due), t.sql.PlaceUndue, first, last, t.now)
+	return nil
 }
 
 const (

@@ -30,10 +30,14 @@ func (t *txn) explain(job *fairlead.Job) (fairlead.Explanation, error) {
 		return fairlead.Explanation{}, err
 	}
 	facts := sqlstore.Facts{Now: sqlstore.Time(t.now), Job: job, Rules: rules, Limits: limits, Nodes: nodes}
-	if job.State == fairlead.Ready {
-		if facts.Ahead, err = t.ahead(&facts); err != nil {
-			return fairlead.Explanation{}, err
-		}
+	switch job.State {
+	case fairlead.Ready:
+		facts.Ahead, err = t.ahead(&facts)
+	case fairlead.Parked:
+		facts.Gate, err = t.gateOf(job, rules)
+	}
+	if err != nil {
+		return fairlead.Explanation{}, err
 	}
 	return sqlstore.Explain(facts), nil
 }

@@ -32,7 +32,8 @@ func inChunks(limit, chunk int, move func(limit int) (int, error)) (int, error) 
 	return total, nil
 }
 
-// Promote makes due jobs ready.
+// Promote makes due jobs ready, or parks them. There is nothing to admit besides:
+// no commit leaves a place free for which a job is parked.
 func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
 	moved, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
 		return write(ctx, s, "promote", func(t *txn) (int, error) { return t.promote(limit) })
@@ -52,36 +53,50 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 }
 
 func (t *txn) promote(limit int) (int, error) {
-	var ids []int64
-	lanes := map[int32]bool{}
-	err := t.each(t.sql.Due, []any{t.now, limit}, func(row sqlstore.Scanner) error {
-		var id int64
-		var lane int32
-		if err := row.Scan(&id, &lane); err != nil {
-			return err
-		}
-		ids = append(ids, id)
-		lanes[lane] = true
-		return nil
-	})
+	ids, lanes, err := t.withLanes(t.sql.Due, t.now, limit)
 	if err != nil || len(ids) == 0 {
 		return 0, err
 	}
-	list := idList(ids)
-	if err := t.must(int64(len(ids)), t.sql.Promote, fairlead.SoloAfter, list); err != nil {
+	list, all := idList(ids), int64(len(ids))
+	promoted, err := t.exec(t.sql.Promote, fairlead.SoloAfter, list)
+	if err != nil {
 		return 0, err
 	}
-	if err := t.must(int64(len(ids)), t.sql.LeaveLaterMany, list); err != nil {
+	if promoted < all {
+		if err := t.park(list, all-promoted); err != nil {
+			return 0, err
+		}
+	}
+	if err := t.must(all, t.sql.LeaveLaterMany, list); err != nil {
 		return 0, err
 	}
+	return len(ids), t.workIn(lanes)
+}
+
+// withLanes runs a query whose rows are jobs and their lanes.
+func (t *txn) withLanes(query string, args ...any) (ids []int64, lanes map[int32]bool, err error) {
+	lanes = map[int32]bool{}
+	err = t.each(query, args, func(row sqlstore.Scanner) error {
+		var id int64
+		var lane int32
+		err := row.Scan(&id, &lane)
+		ids = append(ids, id)
+		lanes[lane] = true
+		return err
+	})
+	return ids, lanes, err
+}
+
+// workIn tells that jobs became ready in some lanes.
+func (t *txn) workIn(lanes map[int32]bool) error {
 	for lane := range lanes {
 		key, err := t.laneNamed(lane)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		t.news.addWork(lane, key)
 	}
-	return len(ids), nil
+	return nil
 }
 
 // Expire fails waiting jobs whose deadline has passed.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -24,7 +25,7 @@ func (t *txn) enqueueKeyed(jobs []newJob) ([]int64, error) {
 		if replaced, err = t.locate(holder); err != nil {
 			return nil, err
 		}
-		waits := replaced.state == fairlead.Scheduled || replaced.state == fairlead.Ready
+		waits := slices.Contains(pending(), replaced.state)
 		if job.onDuplicate != fairlead.ReplaceDuplicate || !waits {
 			return nil, fairlead.KeyTaken(job.lane.Tenant, job.key, holder)
 		}

@@ -19,6 +19,9 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 		if err := sqlstore.CheckGlobalCap(limit, family.Minimums); err != nil {
 			return none{}, err
 		}
+		if err := t.widen(limit); err != nil {
+			return none{}, err
+		}
 		if _, err := t.changeRules(); err != nil {
 			return none{}, err
 		}
@@ -38,9 +41,14 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 		if err != nil {
 			return nil, err
 		}
-		uses := make([]fairlead.LimitUse, 0, len(limits))
-		for id, limit := range limits {
-			use := fairlead.LimitUse{Limit: rules.Quotas[id].Rule, MinRunning: limit.Min, Running: limit.Used}
+		quotas, err := t.quotas()
+		if err != nil {
+			return nil, err
+		}
+		var uses []fairlead.LimitUse
+		for _, q := range quotas {
+			limit := limits[q.ID]
+			use := fairlead.LimitUse{Limit: q.Rule, MinRunning: limit.Min, Running: limit.Used}
 			if limit.Rate > 0 {
 				use.Tokens = limit.Tokens
 			}

@@ -17,6 +17,8 @@ type placed struct {
 	startBy, notBefore, createdAt int64
 	key                           string
 	flags                         int16
+	gate                          int64 // 0: none
+	admitted                      bool  // it has a place at its gate
 
 	state                      fairlead.State
 	fence, node                int64
@@ -32,7 +34,7 @@ type placed struct {
 func (t *txn) locate(id int64) (*placed, error) {
 	p := placed{id: id}
 	found, err := t.one(t.sql.Locate, []any{id},
-		&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags,
+		&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags, &p.gate, &p.admitted,
 		&p.state, &p.fence, &p.node, &p.attempt, &p.failures, &p.crashes, &p.startedAt,
 		&p.deadline, &p.wish, &p.answer, &p.reason, &p.err, &p.output)
 	if err != nil {
@@ -51,6 +53,8 @@ func (t *txn) leave(p *placed) error {
 		return t.must(1, t.sql.LeaveLater, p.id)
 	case fairlead.Ready:
 		return t.must(1, t.sql.LeaveReady, p.lane, p.turn, p.startBy, p.id)
+	case fairlead.Parked:
+		return t.must(1, t.sql.LeaveParked, p.gate, p.turn, p.startBy, p.id)
 	case fairlead.Running:
 		t.freed()
 		return t.must(1, t.sql.LeaveRunning, p.id)
@@ -72,12 +76,16 @@ func (t *txn) await(p *placed, due int64) error {
 	return t.enter(p, due)
 }
 
-// enter puts a job that has left its place into ready if it is due, else into
-// later.
+// enter puts a job that was taken out into later if it is not due yet, else into
+// ready, or into parked if it has to pass its gate first.
 func (t *txn) enter(p *placed, due int64) error {
 	if due > t.now {
 		t.news.later = true
 		return t.must(1, t.sql.ToLater, p.id, p.lane, due, p.attempt, p.failures, p.crashes)
+	}
+	if p.gate != 0 && !p.admitted {
+		t.knock(p.gate)
+		return t.must(1, t.sql.ToParked, p.gate, p.turn, p.startBy, p.id, p.lane, p.attempt, p.failures, p.crashes)
 	}
 	lane, err := t.laneNamed(p.lane)
 	if err != nil {
@@ -111,8 +119,8 @@ type end struct {
 	output  []byte
 }
 
-// finish moves the job to done and gives back its key unless it is held
-// forever.
+// finish moves the job to done, and gives back its place at its gate and its key
+// unless that is held forever.
 func (t *txn) finish(p *placed, e end) error {
 	if err := t.leave(p); err != nil {
 		return err
@@ -121,6 +129,9 @@ func (t *txn) finish(p *placed, e end) error {
 		if _, err := t.exec(t.sql.FreeKeys, idList([]int64{p.id})); err != nil {
 			return err
 		}
+	}
+	if err := t.giveBack(p); err != nil {
+		return err
 	}
 	return t.must(1, t.sql.ToDone, p.id, p.lane, e.outcome, text(e.reason), p.fence, p.node, p.attempt, p.failures, p.crashes,
 		p.startedAt, t.now, text(e.output), text(sqlstore.CleanText(e.err)))

@@ -25,9 +25,12 @@ func (s *Store) operate(ctx context.Context, verb string, id int64, allowed []fa
 	return err
 }
 
-func live() []fairlead.State {
-	return []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting}
+// pending are the states of jobs that wait to be started.
+func pending() []fairlead.State {
+	return []fairlead.State{fairlead.Scheduled, fairlead.Parked, fairlead.Ready}
 }
+
+func live() []fairlead.State { return append(pending(), fairlead.Running, fairlead.Waiting) }
 
 // Cancel ends a job, or asks a running one to stop.
 func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
@@ -41,7 +44,7 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	})
 }
 
-// Reopen makes a failed or cancelled job ready again.
+// Reopen makes a failed or cancelled job ready or parked again.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
 	return s.operate(ctx, "reopen", id, []fairlead.State{fairlead.Failed, fairlead.Cancelled}, func(t *txn, p *placed) error {
 		if err := t.takeKey(p); err != nil {
@@ -54,13 +57,18 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 
 // Reschedule sets when a job becomes due. The zero time means now.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
-	return s.operate(ctx, "reschedule", id, []fairlead.State{fairlead.Scheduled, fairlead.Ready}, func(t *txn, p *placed) error {
+	return s.operate(ctx, "reschedule", id, pending(), func(t *txn, p *placed) error {
 		due := t.now
 		if !notBefore.IsZero() {
 			due = sqlstore.Micros(notBefore)
 		}
 		if err := t.leave(p); err != nil {
 			return err
+		}
+		if due > t.now {
+			if err := t.giveBack(p); err != nil {
+				return err
+			}
 		}
 		if p.startsWhenDue() {
 			p.startBy = due
@@ -76,7 +84,7 @@ func (p *placed) startsWhenDue() bool {
 	return p.startBy == p.notBefore || p.notBefore == 0 && p.startBy == p.createdAt
 }
 
-// reenter puts a job whose order was changed into ready or later.
+// reenter puts a job whose order was changed where it waits now.
 func (t *txn) reenter(p *placed, due int64) error {
 	if err := t.must(1, t.sql.SetOrder, p.turn, p.startBy, p.notBefore, p.id); err != nil {
 		return err
@@ -84,11 +92,11 @@ func (t *txn) reenter(p *placed, due int64) error {
 	return t.enter(p, due)
 }
 
-// RunNow makes a scheduled job ready. One that was not due yet becomes due
-// now; one that was backing off stays due since it was.
+// RunNow makes a scheduled job ready or parked. One that was not due yet becomes
+// due now; one that was backing off stays due since it was.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
-	return s.operate(ctx, "run", id, []fairlead.State{fairlead.Scheduled, fairlead.Ready}, func(t *txn, p *placed) error {
-		if p.state == fairlead.Ready {
+	return s.operate(ctx, "run", id, pending(), func(t *txn, p *placed) error {
+		if p.state != fairlead.Scheduled {
 			return nil
 		}
 		if p.notBefore <= t.now {
@@ -108,7 +116,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 // SetPriority changes the priority of a job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 	return s.operate(ctx, "set the priority of", id, live(), func(t *txn, p *placed) error {
-		if p.state != fairlead.Ready {
+		if p.state != fairlead.Ready && p.state != fairlead.Parked {
 			return t.must(1, t.sql.SetOrder, -priority, p.startBy, p.notBefore, id)
 		}
 		if err := t.leave(p); err != nil {
@@ -121,9 +129,12 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 
 // Delete removes a job.
 func (s *Store) Delete(ctx context.Context, id int64) error {
-	allowed := []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped}
+	allowed := append(pending(), fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped)
 	return s.operate(ctx, "delete", id, allowed, func(t *txn, p *placed) error {
 		if err := t.leave(p); err != nil {
+			return err
+		}
+		if err := t.giveBack(p); err != nil {
 			return err
 		}
 		return t.forget([]int64{id})

@@ -51,7 +51,8 @@ func workUntilKilled(file string) error {
 		go func() {
 			for {
 				job := &fairlead.Job{Kind: "k", Key: fmt.Sprintf("%d-%d", i, time.Now().UnixNano())}
-				if err := fairlead.NewClient(s).Enqueue(ctx, &fairlead.Job{Kind: "k", Tenant: fmt.Sprint("t", i)}, job); err != nil {
+				gated := &fairlead.Job{Kind: "k", Tenant: fmt.Sprint("t", i), ConcurrencyKey: "g"}
+				if err := fairlead.NewClient(s).Enqueue(ctx, &fairlead.Job{Kind: "k", Tenant: fmt.Sprint("t", i)}, job, gated); err != nil {
 					failed <- err
 				}
 				out.Lock()
@@ -94,6 +95,7 @@ func TestAKilledProcessLeavesAConsistentFile(t *testing.T) {
 			}
 		}
 		checkFile(t, s.DB())
+		must(t, checkGates(t.Context(), s.DB(), 1))
 		_, err = s.Reap(t.Context(), fairlead.Reap{MaxCrashes: 100, Limit: 10})
 		must(t, err)
 		must(t, s.Close())
@@ -147,7 +149,7 @@ func checkFile(t *testing.T, db *sql.DB) {
 }
 
 const places = "select id from fairlead_later union all select id from fairlead_ready union all select id from fairlead_running" +
-	" union all select id from fairlead_waiting union all select id from fairlead_done"
+	" union all select id from fairlead_parked union all select id from fairlead_waiting union all select id from fairlead_done"
 
 // TestProcessesTakeTurns: a busy process does not lock out another.
 func TestProcessesTakeTurns(t *testing.T) {

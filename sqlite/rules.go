@@ -41,7 +41,7 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 		list[i] = &quotas[i].Quota
 	}
 	t.book.rules = sqlstore.NewRules(version, pauses, parents, list)
-	t.capped.Store(len(list) > 0)
+	t.capped.Store(len(t.book.rules.Quotas) > 0)
 	return t.book.rules, nil
 }
 
@@ -84,12 +84,12 @@ func (t *txn) quotas() ([]*quota, error) {
 	err := t.each(t.sql.Quotas, nil, func(row sqlstore.Scanner) error {
 		q := &quota{}
 		quotas = append(quotas, q)
-		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.tokens, &q.refilledAt)
+		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst, &q.Rule.PerKey, &q.tokens, &q.refilledAt)
 	})
 	return quotas, err
 }
 
 // putQuota sets what bounds a scope.
 func (t *txn) putQuota(limit fairlead.Limit, least int) error {
-	return t.must(1, t.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, least, limit.Rate, limit.Burst, t.now)
+	return t.must(1, t.sql.PutQuota, string(limit.Scope), limit.Name, limit.MaxRunning, least, limit.Rate, limit.Burst, limit.PerKey, t.now)
 }

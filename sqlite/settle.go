@@ -178,8 +178,11 @@ func (t *txn) addExtras(extras []*move) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	_, err := t.exec(t.sql.FreeKeys, idList(keys))
-	return err
+	list := idList(keys)
+	if _, err := t.exec(t.sql.FreeKeys, list); err != nil {
+		return err
+	}
+	return t.giveBackMany(list)
 }
 
 // settleOne moves one running job.

@@ -7,17 +7,30 @@ var files embed.FS
 
 // statements are the texts of sql/*.sql, which say what each of them does.
 type statements struct {
-	InsertJobs string `sql:"insert_jobs"`
-	PlaceDue   string `sql:"place_due"`
-	PlaceUndue string `sql:"place_undue"`
-	InsertLane string `sql:"insert_lane"`
-	LaneID     string `sql:"lane_id"`
-	NewLanes   string `sql:"new_lanes"`
-	KeyHolder  string `sql:"key_holder"`
-	TakeKey    string `sql:"take_key"`
-	Counters   string `sql:"counters"`
-	SetCounter string `sql:"set_counter"`
-	Lock       string `sql:"lock"`
+	InsertJobs   string `sql:"insert_jobs"`
+	SetGates     string `sql:"set_gates"`
+	PlaceDue     string `sql:"place_due"`
+	PlaceUngated string `sql:"place_ungated"`
+	PlaceGated   string `sql:"place_gated"`
+	PlaceUndue   string `sql:"place_undue"`
+	InsertLane   string `sql:"insert_lane"`
+	LaneID       string `sql:"lane_id"`
+	NewLanes     string `sql:"new_lanes"`
+	KeyHolder    string `sql:"key_holder"`
+	TakeKey      string `sql:"take_key"`
+	Counters     string `sql:"counters"`
+	SetCounter   string `sql:"set_counter"`
+	Lock         string `sql:"lock"`
+
+	Admissible      string `sql:"admissible"`
+	PassGate        string `sql:"pass_gate"`
+	LeaveParkedMany string `sql:"leave_parked_many"`
+	TakePlaces      string `sql:"take_places"`
+	FreePlaces      string `sql:"free_places"`
+	GatesOf         string `sql:"gates_of"`
+	BusyGates       string `sql:"busy_gates"`
+	GateStands      string `sql:"gate_stands"`
+	Admitted        string `sql:"admitted"`
 
 	NodeLives    string `sql:"node_lives"`
 	Pauses       string `sql:"pauses"`
@@ -39,11 +52,13 @@ type statements struct {
 	Locate       string `sql:"locate"`
 	LeaveLater   string `sql:"leave_later"`
 	LeaveReady   string `sql:"leave_ready"`
+	LeaveParked  string `sql:"leave_parked"`
 	LeaveRunning string `sql:"leave_running"`
 	LeaveWaiting string `sql:"leave_waiting"`
 	LeaveDone    string `sql:"leave_done"`
 	ToLater      string `sql:"to_later"`
 	ToReady      string `sql:"to_ready"`
+	ToParked     string `sql:"to_parked"`
 	ToWaiting    string `sql:"to_waiting"`
 	ToDone       string `sql:"to_done"`
 	Record       string `sql:"record"`
@@ -82,6 +97,7 @@ type statements struct {
 	Due            string `sql:"due"`
 	NextDue        string `sql:"next_due"`
 	Promote        string `sql:"promote"`
+	Park           string `sql:"park"`
 	LeaveLaterMany string `sql:"leave_later_many"`
 	Bury           string `sql:"bury"`
 	Orphans        string `sql:"orphans"`

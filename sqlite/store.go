@@ -145,7 +145,7 @@ func submit[T any](ctx context.Context, s *Store, what string, r *request, f fun
 	defer cancel()
 	var result, none T
 	r.run = func(t *txn) (err error) {
-		result, err = f(t)
+		result, err = withGates(t, f)
 		return err
 	}
 	if err := s.writer.do(ctx, r); err != nil {

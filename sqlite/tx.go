@@ -49,7 +49,7 @@ func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 }
 
 // Wake tells nodes of this process what the transaction brought. Those of
-// other processes see its commit.
+// other processes see its commit. Gates have admitted theirs in it.
 func (c *callerTx) Wake() {
 	c.store.tell(c.news)
 }
@@ -64,7 +64,7 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 		return none, fmt.Errorf("%s: %w", what, err)
 	}
 	t.now = c.store.micros() // the lock may have taken a while
-	result, err := f(t)
+	result, err := withGates(t, f)
 	if err == nil {
 		err = t.writeCounters()
 	}

@@ -34,7 +34,8 @@ type txn struct {
 	counters counters
 	news     news
 	readOnly bool
-	wrote    bool // whether the current function has changed anything
+	wrote    bool           // whether the current function has changed anything
+	knocked  map[int64]bool // gates that the current function gave a job or a place
 }
 
 // news is what a commit brings to others.
@@ -164,12 +165,15 @@ func (t *txn) atomically(f func() error) error {
 }
 
 // idList is ids as a JSON array: one argument for any number of them.
-func idList(ids []int64) string {
-	list, err := json.Marshal(ids)
+func idList(ids []int64) string { return jsonOf(ids) }
+
+// jsonOf is numbers as JSON.
+func jsonOf(numbers any) string {
+	text, err := json.Marshal(numbers)
 	if err != nil {
 		panic(err) // numbers always encode
 	}
-	return string(list)
+	return string(text)
 }
 
 // text is JSON or other text as an argument, null if there is none.

@@ -213,7 +213,7 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 			continue
 		}
 		ran = append(ran, r)
-		t.now, t.wrote, t.news = w.store.micros(), false, news{}
+		t.now, t.wrote, t.knocked, t.news = w.store.micros(), false, nil, news{}
 		if r.err = r.run(t); r.err == nil {
 			all.add(t.news)
 			w.heads.touch(t.news.work)

@@ -7,16 +7,41 @@
 insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
+-- name: set_gates
+-- Names the gates of new jobs: apart from the rest, as most jobs have none.
+-- Inputs: pairs of id and gate as a JSON array.  Output: none.
+-- Locks: the writer's.
+update {{job}} as j set gate = v.value ->> 1
+from json_each(?) v
+where j.id = v.value ->> 0;
+
 -- name: place_due
--- Makes those of the new jobs ready that are due.
+-- Makes those of the new jobs ready that are due, if none of them has a gate:
+-- place_ungated would take a tenth longer for a whole batch.
 -- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
 select lane, 0, turn, start_by, id, 0, 0, 0
 from {{job}}
 where id between ? and ? and not_before <= ?;
 
+-- name: place_ungated
+-- Makes those of the new jobs ready that are due and have no gate.
+-- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
+insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+select lane, 0, turn, start_by, id, 0, 0, 0
+from {{job}}
+where id between ? and ? and not_before <= ? and gate is null;
+
+-- name: place_gated
+-- Parks those of the new jobs that are due and have a gate.
+-- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
+insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+select gate, turn, start_by, id, lane, 0, 0, 0
+from {{job}}
+where id between ? and ? and not_before <= ? and gate is not null;
+
 -- name: place_undue
--- Schedules those of the new jobs that are not due: the rest of place_due.
+-- Schedules those of the new jobs that are not due: the rest.
 -- Inputs: first id, last id, now.  Output: none.  Locks: the writer's.
 insert into {{later}} (id, lane, not_before, attempt, failures, crashes)
 select id, lane, not_before, 0, 0, 0

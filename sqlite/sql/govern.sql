@@ -38,20 +38,22 @@ select name, parent from {{tenant}};
 
 -- name: put_quota
 -- Sets a limit. A rate that differs starts with its burst.
--- Inputs: scope, name, cap, least, rate, burst, now.  Output: none.
+-- Inputs: scope, name, cap, least, rate, burst, per_key, now.  Output: none.
 -- Locks: the writer's.
-insert into {{quota}} (scope, name, cap, least, rate, burst, tokens, refilled_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
+insert into {{quota}} (scope, name, cap, least, rate, burst, per_key, tokens, refilled_at) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?8)
 on conflict (scope, name) do update set
-  cap = excluded.cap, least = excluded.least, rate = excluded.rate, burst = excluded.burst,
+  cap = excluded.cap, least = excluded.least, rate = excluded.rate, burst = excluded.burst, per_key = excluded.per_key,
   tokens = case when rate = excluded.rate and burst = excluded.burst then tokens else excluded.burst end,
   refilled_at = case when rate = excluded.rate and burst = excluded.burst then refilled_at else excluded.refilled_at end;
 
 -- name: quotas
 -- Lists the limits that are set.
 -- Inputs: none.
--- Output: id, scope, name, cap, least, rate, burst, tokens, refilled_at.
+-- Output: id, scope, name, cap, least, rate, burst, per_key, tokens, refilled_at.
 -- Locks: none.
-select id, scope, name, cap, least, rate, burst, tokens, refilled_at from {{quota}} where cap > 0 or least > 0 or rate > 0;
+select id, scope, name, cap, least, rate, burst, per_key, tokens, refilled_at
+from {{quota}}
+where cap > 0 or least > 0 or rate > 0 or per_key > 0;
 
 -- name: set_tokens
 -- Keeps how many starts are saved up.
@@ -78,6 +80,7 @@ select count(*) from (
 -- Output: both; no row if it may have any number.  Locks: none.
 select t.max_pending,
        (select count(*) from {{lane}} l cross join {{ready}} r on r.lane = l.id where l.tenant = t.name) +
+       (select count(*) from {{lane}} l cross join {{parked}} p on p.lane = l.id where l.tenant = t.name) +
        (select count(*) from {{lane}} l cross join {{later}} w on w.lane = l.id where l.tenant = t.name)
 from {{tenant}} t
 where t.name = ? and t.max_pending > 0;

@@ -11,17 +11,29 @@ select id, lane from {{later}} where not_before <= ? order by not_before, id lim
 select min(not_before) from {{later}};
 
 -- name: promote
--- Makes scheduled jobs ready.
+-- Makes scheduled jobs ready that have no gate, or have their place.
 -- Inputs: crashes that make a suspect, ids as a JSON array.  Output: none.
 -- Locks: the writer's.
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
 select j.lane, l.crashes >= ?, j.turn, j.start_by, l.id, l.attempt, l.failures, l.crashes
 from json_each(?) v
 cross join {{later}} l on l.id = v.value
-cross join {{job}} j on j.id = l.id;
+cross join {{job}} j on j.id = l.id
+where j.gate is null or exists (select 1 from {{admitted}} a where a.gate = j.gate and a.id = j.id);
+
+-- name: park
+-- Parks scheduled jobs that have no place at their gate: those that promote
+-- left out.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes)
+select j.gate, j.turn, j.start_by, l.id, l.lane, l.attempt, l.failures, l.crashes
+from json_each(?) v
+cross join {{later}} l on l.id = v.value
+cross join {{job}} j on j.id = l.id
+where j.gate is not null and not exists (select 1 from {{admitted}} a where a.gate = j.gate and a.id = j.id);
 
 -- name: leave_later_many
--- Takes many jobs out of later: the second half of promote.
+-- Takes many jobs out of later: the second half of promote and park.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{later}} where id in (select value from json_each(?));
 

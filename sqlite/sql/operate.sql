@@ -12,8 +12,8 @@ update {{running}} set wish = coalesce(wish, ?) where id = ?;
 update {{running}} set answer = ? where id = ?;
 
 -- name: set_order
--- Changes what decides when a job has its turn. Its row in ready is moved in
--- the same transaction.
+-- Changes what decides when a job has its turn. Its row in ready or parked is
+-- moved in the same transaction.
 -- Inputs: turn, start_by, not_before, id.  Output: none.  Locks: the writer's.
 update {{job}} set turn = ?, start_by = ?, not_before = ? where id = ?;
 

@@ -42,24 +42,26 @@ where id in (select j.id from json_each(?) v cross join {{job}} j on j.id = v.va
 -- name: locate
 -- Finds a job, wherever it is.
 -- Inputs: id.  Output: what it is, then where and how it stands.  Locks: none.
-select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags,
-       case when l.id is not null then 'scheduled' when r.id is not null then 'ready'
+select j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags, coalesce(j.gate, 0), a.id is not null,
+       case when l.id is not null then 'scheduled' when r.id is not null then 'ready' when p.id is not null then 'parked'
             when u.id is not null then 'running' when w.id is not null then 'waiting'
             when d.id is not null then case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end
             else '' end,
        coalesce(u.fence, w.fence, d.fence, 0), coalesce(u.node, w.node, d.node, 0),
-       coalesce(l.attempt, r.attempt, u.attempt, w.attempt, d.attempt, 0),
-       coalesce(l.failures, r.failures, u.failures, w.failures, d.failures, 0),
-       coalesce(l.crashes, r.crashes, u.crashes, w.crashes, d.crashes, 0),
+       coalesce(l.attempt, r.attempt, p.attempt, u.attempt, w.attempt, d.attempt, 0),
+       coalesce(l.failures, r.failures, p.failures, u.failures, w.failures, d.failures, 0),
+       coalesce(l.crashes, r.crashes, p.crashes, u.crashes, w.crashes, d.crashes, 0),
        coalesce(u.started_at, w.started_at, d.started_at, 0),
        coalesce(w.deadline, 0), u.wish, u.answer,
        coalesce(d.reason, ''), coalesce(d.error, ''), d.output
 from {{job}} j
 left join {{later}} l on l.id = j.id
 left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
 left join {{running}} u on u.id = j.id
 left join {{waiting}} w on w.id = j.id
 left join {{done}} d on d.id = j.id
+left join {{admitted}} a on a.gate = j.gate and a.id = j.id
 where j.id = ?;
 
 -- name: leave_later
@@ -71,6 +73,11 @@ delete from {{later}} where id = ?;
 -- Takes a job out of ready.
 -- Inputs: lane, turn, start_by, id.  Output: none.  Locks: the writer's.
 delete from {{ready}} where lane = ? and solo in (0, 1) and turn = ? and start_by = ? and id = ?;
+
+-- name: leave_parked
+-- Takes a job out of parked.
+-- Inputs: gate, turn, start_by, id.  Output: none.  Locks: the writer's.
+delete from {{parked}} where gate = ? and turn = ? and start_by = ? and id = ?;
 
 -- name: leave_running
 -- Takes a job out of running.
@@ -96,6 +103,11 @@ insert into {{later}} (id, lane, not_before, attempt, failures, crashes) values 
 -- Puts a job into ready.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
 insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes) values (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: to_parked
+-- Puts a job into parked.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes) values (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: to_waiting
 -- Puts a job into waiting.

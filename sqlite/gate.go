@@ -1,0 +1,117 @@
+package sqlite
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// withGates runs a function and then lets the gates that it knocked at admit
+// jobs. As that is part of the same transaction, no commit leaves a place free
+// for which a job is parked, and there is nothing to be made up for later.
+func withGates[T any](t *txn, f func(t *txn) (T, error)) (T, error) {
+	result, err := f(t)
+	if err == nil {
+		err = t.admit()
+	}
+	return result, err
+}
+
+// knock tells a gate that it got a job or a place back, or has more of them.
+func (t *txn) knock(gate int64) {
+	if t.knocked == nil {
+		t.knocked = map[int64]bool{}
+	}
+	t.knocked[gate] = true
+}
+
+// knockAll knocks at the gates that a query finds, and tells whether there are
+// any.
+func (t *txn) knockAll(query string, args ...any) (bool, error) {
+	gates, err := t.list(query, args...)
+	for _, gate := range gates {
+		t.knock(gate)
+	}
+	return len(gates) > 0, err
+}
+
+// admit makes the first parked jobs of the gates ready, as many as have a place.
+func (t *txn) admit() error {
+	if len(t.knocked) == 0 {
+		return nil
+	}
+	ids, lanes, err := t.withLanes(t.sql.Admissible, idList(slices.Collect(maps.Keys(t.knocked))))
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	list, all := idList(ids), int64(len(ids))
+	if err := t.must(all, t.sql.PassGate, fairlead.SoloAfter, list); err != nil {
+		return err
+	}
+	if err := t.must(all, t.sql.LeaveParkedMany, list); err != nil {
+		return err
+	}
+	if err := t.must(all, t.sql.TakePlaces, list); err != nil {
+		return err
+	}
+	return t.workIn(lanes)
+}
+
+// park moves so many scheduled jobs of a list that are due, but have no place at
+// their gate, to parked.
+func (t *txn) park(list string, n int64) error {
+	if err := t.must(n, t.sql.Park, list); err != nil {
+		return err
+	}
+	_, err := t.knockAll(t.sql.GatesOf, list)
+	return err
+}
+
+// giveBack gives back the place that a job has at its gate, if it has one.
+func (t *txn) giveBack(p *placed) error {
+	if !p.admitted {
+		return nil
+	}
+	t.knock(p.gate)
+	return t.must(1, t.sql.FreePlaces, idList([]int64{p.id}))
+}
+
+// giveBackMany gives back the places of many jobs, some of which may have none.
+func (t *txn) giveBackMany(list string) error {
+	gated, err := t.knockAll(t.sql.GatesOf, list)
+	if err == nil && gated {
+		_, err = t.exec(t.sql.FreePlaces, list)
+	}
+	return err
+}
+
+// widen lets the gates of a kind admit more jobs if a new limit has more places
+// than the rules had so far.
+func (t *txn) widen(limit fairlead.Limit) error {
+	if limit.Scope != fairlead.LimitKind {
+		return nil
+	}
+	rules, err := t.rules()
+	if err != nil || limit.PerKey <= rules.Places(limit.Name) {
+		return err
+	}
+	_, err = t.knockAll(t.sql.BusyGates, limit.Name)
+	return err
+}
+
+// named is how many of the jobs that have places an explanation names.
+const named = 5
+
+// gateOf is the gate of a parked job as it stands.
+func (t *txn) gateOf(job *fairlead.Job, rules *sqlstore.Rules) (sqlstore.Gate, error) {
+	id, key := sqlstore.GateOf(job), readyKeyOf(job)
+	gate := sqlstore.Gate{Places: rules.Places(job.Kind)}
+	_, err := t.one(t.sql.GateStands, []any{id, key.turn, key.startBy, key.id, fairlead.MaxAhead}, &gate.Taken, &gate.Ahead)
+	if err != nil {
+		return gate, err
+	}
+	gate.By, err = t.list(t.sql.Admitted, id, named)
+	return gate, err
+}
