@@ -88,6 +88,11 @@ type statements struct {
 	Ahead         string `sql:"ahead"`
 	Bound         string `sql:"bound"`
 
+	Census       string `sql:"census"`
+	RecentStarts string `sql:"recent_starts"`
+	AddStarts    string `sql:"add_starts"`
+	ForgetStarts string `sql:"forget_starts"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Wishes string `sql:"wishes"`

@@ -24,10 +24,13 @@ func (s *Store) tell(n news) {
 	if n.token > 0 {
 		s.tokens.In(n.token)
 	}
-	if n.all || n.freed {
+	if n.all {
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
 		s.hub.Work(slices.Collect(maps.Values(n.work)))
+	}
+	if n.freed {
+		s.hub.Room()
 	}
 	if n.later {
 		s.hub.Later()

@@ -307,7 +307,7 @@ func testCaps(c *chapter) {
 		f.enqueue(plain())
 		heard := f.listen(everything())
 		f.settle(to(fairlead.Succeed, job))
-		if !heard.heard(fairlead.WakeWork, patient) {
+		if !heard.heard(fairlead.WakeRoom, patient) {
 			f.Fatal("nobody was woken")
 		}
 	})

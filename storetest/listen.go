@@ -118,10 +118,6 @@ func wakings() []waking {
 		{"Enqueue of a job that is due wakes for work", fairlead.WakeWork, enqueuing()},
 		{"Enqueue of a keyed job wakes for work", fairlead.WakeWork, enqueuing(keyed("k"))},
 		{"Enqueue for a new lane wakes for work", fairlead.WakeWork, enqueuing(forTenant("new"))},
-		{"Settle of a job under a limit wakes for room", fairlead.WakeRoom, func(f *fixture) func() {
-			f.cap(fairlead.LimitGlobal, "", 5)
-			return settling(func(job *fairlead.Job) fairlead.Settlement { return to(fairlead.Succeed, job) })(f)
-		}},
 		{"what gives back a place at a gate wakes for the work that is admitted", fairlead.WakeWork, func(f *fixture) func() {
 			jobs := f.queueUp(2)
 			return func() { f.ok(f.store.Cancel(f.ctx(), jobs[0].ID, "")) }
