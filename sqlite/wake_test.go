@@ -107,6 +107,7 @@ func TestInABubble(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := open(t, url, sqlite.Options{Poll: time.Second})
 			wakes := listen(t, s)
+			synctest.Wait() // it listens
 			node, err := s.Join(t.Context(), fairlead.Node{}, time.Minute)
 			must(t, err)
 			jobs := benchJobs(1)
