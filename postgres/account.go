@@ -15,28 +15,22 @@ type account struct {
 	refilledAt int64
 }
 
-// quotas are those of lanes that were not asked for yet, in order.
-func (l *limitedClaim) quotas(lanes []*busyLane) (shared, tenants []int32) {
+// tenants are the quotas of lanes' tenants that were not asked for yet, in order.
+func (l *limitedClaim) tenants(lanes []*busyLane) (tenants []int32) {
 	seen := map[int32]bool{}
 	for _, lane := range lanes {
 		if !lane.open.limited() {
 			continue
 		}
 		for _, id := range lane.open.hold.quotas {
-			if l.free[id] || seen[id] {
-				continue
-			}
-			seen[id] = true
-			if l.known.ofTenant(id) {
+			if !l.free[id] && !seen[id] && l.known.ofTenant(id) {
+				seen[id] = true
 				tenants = append(tenants, id)
-			} else {
-				shared = append(shared, id)
 			}
 		}
 	}
-	slices.Sort(shared)
 	slices.Sort(tenants)
-	return shared, tenants
+	return tenants
 }
 
 // readQuota reads a row of fold_quotas.

@@ -61,10 +61,11 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	open := c.openLanes(known)
-	if slices.ContainsFunc(open, openLane.limited) || len(open) > manyLanes && !c.claim.Solo {
-		return c.claimLimited(ctx, known, open)
+	all := known.openLanes(c.claim.Scope, c.lanes)
+	if all.limited || len(all.lanes) > manyLanes && !c.claim.Solo {
+		return c.claimLimited(ctx, known, all.lanes)
 	}
+	open := c.roomy(all.lanes)
 	before, asked, begun := len(c.jobs), c.left, time.Now()
 	if len(open) == 1 && len(open[0].outset.marks) <= 1 {
 		err = c.claimLane(ctx, known, open[0])
@@ -86,25 +87,13 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	return (changed || more) && c.left > 0, err
 }
 
-// openLane is a lane that may be claimed from.
-type openLane struct {
-	id     int32
-	kind   string
-	room   int
-	hold   *hold // nil: nothing
-	outset outset
-}
-
-func (l openLane) limited() bool { return l.hold != nil }
-
-// openLanes lists the served lanes that are not paused and have room.
-func (c *claiming) openLanes(known *rules) []openLane {
-	open, now := make([]openLane, 0, len(c.lanes)), time.Now()
-	for _, lane := range c.lanes {
-		room := c.room(lane.Kind)
-		if room > 0 && !known.Paused(lane.LaneKey) {
-			outset := c.marks.begin(markedLane{lane.ID, c.claim.Solo}, now)
-			open = append(open, openLane{id: lane.ID, kind: lane.Kind, room: room, hold: known.hold(lane), outset: outset})
+// roomy lists lanes that there is room for, and where a claim has to look.
+func (c *claiming) roomy(lanes []openLane) []openLane {
+	open, now := make([]openLane, 0, len(lanes)), time.Now()
+	for _, lane := range lanes {
+		if lane.room = c.room(lane.kind); lane.room > 0 {
+			lane.outset = c.marks.begin(markedLane{lane.id, c.claim.Solo}, now)
+			open = append(open, lane)
 		}
 	}
 	return open

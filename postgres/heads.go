@@ -20,27 +20,27 @@ const (
 // heads remembers where the ready jobs of lanes begin, so that a claim need not
 // look into thousands of lanes for a few jobs.
 type heads struct {
-	mu      sync.Mutex
-	lanes   map[int32]head
-	touched map[int32]bool // lanes with news
-	all     bool           // there is news of any lane
+	mu    sync.Mutex
+	lanes []head // by id of lane
 }
 
 // head is where the jobs of a lane begin.
 type head struct {
-	busy   bool         // it has jobs
-	first  dispatch.Key // none of them comes before
-	readAt time.Time
+	known   bool
+	touched bool         // there is news
+	busy    bool         // it has jobs
+	first   dispatch.Key // none of them comes before
+	readAt  time.Time
 }
-
-func newHeads() *heads { return &heads{lanes: map[int32]head{}, touched: map[int32]bool{}} }
 
 // touch says that there is news of lanes.
 func (h *heads) touch(lanes ...int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
-		h.touched[lane] = true
+		if int(lane) < len(h.lanes) { // of others nothing is known
+			h.lanes[lane].touched = true
+		}
 	}
 }
 
@@ -48,32 +48,30 @@ func (h *heads) touch(lanes ...int32) {
 func (h *heads) touchAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.all = true
+	for i := range h.lanes {
+		h.lanes[i].touched = true
+	}
 }
 
 // part divides lanes into those that have to be looked at and those that are
-// known to have jobs, with where these begin. News that comes from now on is for
-// the next claim.
-func (h *heads) part(open []openLane, now time.Time) (doubtful, busy []openLane, first []dispatch.Key) {
+// known to have jobs. News that comes from now on is for the next claim.
+func (h *heads) part(lanes []*openLane, now time.Time) (doubtful []*openLane, busy []candidate) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.all {
-		clear(h.lanes)
-		clear(h.touched)
-		h.all = false
-	}
-	for _, lane := range open {
-		known, ok := h.lanes[lane.id]
+	for _, lane := range lanes {
+		if more := int(lane.id) + 1 - len(h.lanes); more > 0 {
+			h.lanes = append(h.lanes, make([]head, more)...)
+		}
+		head := &h.lanes[lane.id]
 		switch {
-		case !ok || h.touched[lane.id] || now.Sub(known.readAt) > headsAge:
-			delete(h.touched, lane.id)
-			delete(h.lanes, lane.id) // another claim has to look too, until this one has
+		case !head.known || head.touched || now.Sub(head.readAt) > headsAge:
+			head.touched, head.known = false, false // another claim has to look too, until this one has
 			doubtful = append(doubtful, lane)
-		case known.busy:
-			busy, first = append(busy, lane), append(first, known.first)
+		case head.busy:
+			busy = append(busy, candidate{open: lane, from: head.first})
 		}
 	}
-	return doubtful, busy, first
+	return doubtful, busy
 }
 
 // learn keeps what was seen of lanes as of some time.
@@ -81,7 +79,10 @@ func (h *heads) learn(lanes []*busyLane, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
-		h.lanes[lane.ID] = head{busy: !lane.All || len(lane.Keys) > 0, first: lane.begin(), readAt: now}
+		if int(lane.ID) < len(h.lanes) { // it was asked for among many
+			head := &h.lanes[lane.ID]
+			head.known, head.busy, head.first, head.readAt = true, !lane.All || len(lane.Keys) > 0, lane.begin(), now
+		}
 	}
 }
 
@@ -90,19 +91,18 @@ func (h *heads) pass(lanes []*busyLane, taken map[int64]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
-		known, ok := h.lanes[lane.ID]
-		if !ok {
+		if int(lane.ID) >= len(h.lanes) || !h.lanes[lane.ID].known {
 			continue
 		}
+		head := &h.lanes[lane.ID]
 		left := slices.IndexFunc(lane.Keys, func(key dispatch.Key) bool { return !taken[key.ID] })
 		switch {
 		case left >= 0:
-			known.first = lane.Keys[left]
+			head.first = lane.Keys[left]
 		case lane.All:
-			known.busy = false
+			head.busy = false
 		default:
-			known.first = lane.rest()
+			head.first = lane.rest()
 		}
-		h.lanes[lane.ID] = known
 	}
 }

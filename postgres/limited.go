@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"container/heap"
 	"context"
 	"slices"
 	"time"
@@ -21,12 +22,15 @@ type limitedClaim struct {
 	*claiming
 	known  *rules
 	open   []openLane
-	looked []openLane    // those that were looked into
-	busy   []*busyLane   // those with jobs: first those with a minimum, then by their first job
+	looked []*busyLane   // lanes that were looked into
+	line   candidates    // lanes with jobs that were not considered yet
+	busy   []*busyLane   // those that were, in order
+	shared []int32       // all their quotas that are not of tenants, in order
+	vowed  int           // how many lanes have a minimum
 	cost   time.Duration // of looking
 	slack  int           // how many jobs to choose beyond those asked for, because others lock some
 
-	considered int                // of busy
+	considered int                // of busy, in this try
 	lanes      []*dispatch.Lane   // those of them whose quotas are ours
 	accounts   map[int32]*account // the quotas that are
 	free       map[int32]bool     // the quotas that are not full, ours or not
@@ -45,7 +49,7 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open []openLa
 		return changed, err
 	}
 	before := len(c.jobs)
-	if len(l.busy) > 0 {
+	if len(l.line) > 0 {
 		err := c.travel(ctx, func(ctx context.Context, t *trips) error {
 			l.restart(before)
 			return l.run(ctx, t)
@@ -75,15 +79,8 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	var s standing
 	var n neighbours
 	strange := l.strange()
-	doubtful, sure, first := slices.Concat(l.open, strange), []openLane(nil), []dispatch.Key(nil)
-	if len(doubtful) > manyLanes && !l.claim.Solo {
-		doubtful, sure, first = l.heads.part(doubtful, begun)
-	}
-	lanes := make([]*busyLane, len(doubtful))
-	for i, open := range doubtful {
-		lanes[i] = newBusyLane(open)
-	}
-	heads := l.newReading(lanes, 1)
+	l.cull(begun, strange)
+	heads := l.newReading(l.looked, 1)
 	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
 	if len(strange) > 0 {
 		calls = append(calls, n.calls(&l.sql)...)
@@ -93,38 +90,58 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	}
 	l.cost = time.Since(begun)
 	heads.done()
-	l.heads.learn(lanes, begun)
-	l.looked = doubtful
-	for _, lane := range lanes {
-		lane.From = lane.begin()
-	}
-	for i, open := range sure {
-		lane := newBusyLane(open)
-		lane.From = first[i]
-		lanes = append(lanes, lane)
-	}
-	for _, lane := range l.befriend(lanes, strange, &n) {
-		if !lane.All {
-			l.busy = append(l.busy, lane)
+	l.heads.learn(l.looked, begun)
+	for _, lane := range l.looked {
+		if !lane.All || len(lane.Keys) > 0 {
+			l.line = append(l.line, candidate{open: &lane.open, looked: true, from: lane.begin()})
 		}
 	}
-	slices.SortFunc(l.busy, l.compare)
+	if len(strange) > 0 {
+		l.befriend(&n)
+	}
+	l.lineUp()
 	return s.judge(ctx, l.claiming, l.known)
 }
 
-func (l *limitedClaim) compare(a, b *busyLane) int {
-	switch promisedA, promisedB := l.promised(a), l.promised(b); {
-	case promisedA && !promisedB:
-		return -1
-	case promisedB && !promisedA:
-		return 1
+// cull finds out which lanes to look into, and which are known to have jobs.
+func (l *limitedClaim) cull(now time.Time, strange []openLane) {
+	doubtful := make([]*openLane, 0, len(l.open)+len(strange))
+	for _, lanes := range [][]openLane{l.open, strange} {
+		for i := range lanes {
+			open := &lanes[i]
+			if room, bounded := l.claim.Rooms[open.kind]; !bounded || room > 0 || open.strange {
+				doubtful = append(doubtful, open)
+			}
+		}
 	}
-	return a.From.Compare(b.From)
+	if len(doubtful) > manyLanes && !l.claim.Solo {
+		doubtful, l.line = l.heads.part(doubtful, now)
+	}
+	for _, open := range doubtful {
+		l.looked = append(l.looked, l.begin(open, now))
+	}
 }
 
-// promised tells whether the lane's tenant has a minimum.
-func (l *limitedClaim) promised(lane *busyLane) bool {
-	return lane.open.limited() && lane.open.hold.tenant != 0 && l.known.Quotas[lane.open.hold.tenant].Min > 0
+// lineUp orders the candidates and finds out which quotas they have in common.
+func (l *limitedClaim) lineUp() {
+	seen := map[int32]bool{}
+	for i := range l.line {
+		c := &l.line[i]
+		if c.promised = l.promised(c.open); c.promised {
+			l.vowed++
+		}
+		if !c.open.limited() {
+			continue
+		}
+		for _, id := range c.open.hold.shared {
+			if !seen[id] {
+				seen[id] = true
+				l.shared = append(l.shared, id)
+			}
+		}
+	}
+	slices.Sort(l.shared)
+	heap.Init(&l.line)
 }
 
 // restart forgets what a try that was undone has learned.
@@ -144,7 +161,7 @@ func (l *limitedClaim) run(ctx context.Context, t *trips) error {
 		return err
 	}
 	for {
-		picks, hungry := dispatch.Choose(l.candidates(), l.ask())
+		picks, hungry := dispatch.Choose(l.choices(), l.ask())
 		if len(hungry) == 0 {
 			return l.take(ctx, t, picks)
 		}
@@ -163,13 +180,18 @@ func (l *limitedClaim) ask() dispatch.Ask {
 	return ask
 }
 
-// candidates are the lanes to choose from. One without limits stands for all
-// that were not considered yet: none of their jobs comes before its own.
-func (l *limitedClaim) candidates() []*dispatch.Lane {
-	if l.considered == len(l.busy) {
+// choices are the lanes to choose from. One without limits stands for all that
+// were not considered yet: none of their jobs comes before its own.
+func (l *limitedClaim) choices() []*dispatch.Lane {
+	rest := &dispatch.Lane{}
+	switch {
+	case l.considered < len(l.busy):
+		rest.From = l.busy[l.considered].From
+	case len(l.line) > 0:
+		rest.From = l.line[0].from
+	default:
 		return l.lanes
 	}
-	rest := &dispatch.Lane{From: l.busy[l.considered].From}
 	return append(l.lanes[:len(l.lanes):len(l.lanes)], rest)
 }
 
@@ -182,20 +204,15 @@ func (l *limitedClaim) enter(ctx context.Context, t *trips) error {
 		{sql: l.sql.Pin + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}},
 		{sql: l.sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&version) }},
 	}
-	promised := 0
-	for promised < len(l.busy) && l.promised(l.busy[promised]) {
-		promised++
-	}
-	lot := l.nextLot(promised + max(l.left, fewLanes))
-	shared, _ := l.quotas(l.busy)
-	_, tenants := l.quotas(lot)
-	if len(shared) > 0 {
-		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{shared}})
+	lot := l.nextLot(l.vowed + max(l.left, fewLanes))
+	tenants := l.tenants(lot)
+	if len(l.shared) > 0 {
+		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{l.shared}})
 	}
 	if l.patient {
 		calls = append(calls, call{sql: l.sql.LockQuotas, args: []any{tenants}})
 	}
-	err := l.consider(ctx, lot, nil, slices.Concat(shared, tenants), func(ctx context.Context, more ...call) error {
+	err := l.consider(ctx, lot, nil, slices.Concat(l.shared, tenants), func(ctx context.Context, more ...call) error {
 		return t.first(ctx, append(calls, more...)...)
 	})
 	l.changed = version != l.known.Version
@@ -212,13 +229,23 @@ func (l *limitedClaim) readOn(ctx context.Context, t *trips, hungry []*dispatch.
 			lot = l.nextLot(l.considered)
 		}
 	}
-	_, tenants := l.quotas(lot)
-	return l.consider(ctx, lot, known, tenants, t.run)
+	return l.consider(ctx, lot, known, l.tenants(lot), t.run)
 }
 
 // nextLot are the next lanes to be considered.
 func (l *limitedClaim) nextLot(n int) []*busyLane {
-	from := l.considered
+	from, now := l.considered, time.Now()
+	for len(l.busy) < from+n && len(l.line) > 0 {
+		first := l.line.first()
+		var lane *busyLane
+		if first.looked {
+			lane = newBusyLane(*first.open)
+		} else {
+			lane = l.begin(first.open, now)
+		}
+		lane.From, lane.others, lane.Others = first.from, first.others, first.others
+		l.busy = append(l.busy, lane)
+	}
 	l.considered = min(from+n, len(l.busy))
 	return l.busy[from:l.considered]
 }
@@ -231,7 +258,7 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
 	}
 	lanes := slices.Concat(lot, known)
-	reading := l.newReading(lanes, 2*(l.left+l.slack)/len(lanes)+2) // most lanes hold no more than that of what is taken
+	reading := l.newReading(lanes, 2*(l.left+l.slack)/len(lanes)+1) // most lanes hold no more than that of what is taken
 	if err := run(ctx, append(calls, reading.call(l.claiming))...); err != nil {
 		return err
 	}
@@ -306,9 +333,9 @@ func (l *limitedClaim) noteLocked(picks []dispatch.Pick, before int) {
 func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {
 	n := len(picks)
 	lanes, turns, startBy, ids, held := make([]int32, n), make([]int16, n), make([]int64, n), make([]int64, n), make([]*string, n)
-	holds := map[int32]*hold{}
-	for _, lane := range l.open {
-		holds[lane.id] = lane.hold
+	holds := make(map[int32]*hold, l.considered)
+	for _, lane := range l.busy[:l.considered] {
+		holds[lane.ID] = lane.open.hold
 	}
 	for i, pick := range picks {
 		lanes[i], turns[i], startBy[i], ids[i], held[i] = pick.Lane.ID, pick.Turn, pick.StartBy, pick.ID, holds[pick.Lane.ID].nameOrNull()
@@ -320,23 +347,18 @@ func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {
 // remembers where they begin now.
 func (l *limitedClaim) noteHauls(before int) {
 	hauls, _ := l.hauls(before)
-	considered := l.busy[:l.considered]
-	left := map[int32]bool{} // lanes where jobs were left
-	seen := make(map[int32]openLane, len(l.looked))
-	for _, lane := range l.looked {
-		seen[lane.id] = lane
-	}
-	for _, lane := range l.busy {
-		left[lane.ID] = !lane.All || hauls[lane.ID].jobs() < len(lane.Keys)
-	}
+	considered, now := l.busy[:l.considered], time.Now()
+	seen := make(map[int32]bool, l.considered)
 	for _, lane := range considered {
-		seen[lane.ID] = lane.open
+		seen[lane.ID] = true
+		h := hauls[lane.ID]
+		h.cost, h.complete, h.reached = l.cost, lane.All && h.jobs() == len(lane.Keys), h.end()
+		l.marks.note(lane.open.outset, h, now)
 	}
-	now := time.Now()
-	for id, lane := range seen {
-		h := hauls[id]
-		h.cost, h.complete, h.reached = l.cost, !left[id], h.end()
-		l.marks.note(lane.outset, h, now)
+	for _, lane := range l.looked {
+		if !seen[lane.ID] { // nothing of it was taken
+			l.marks.note(lane.open.outset, haul{cost: l.cost, complete: lane.All && len(lane.Keys) == 0, reached: front}, now)
+		}
 	}
 	taken := make(map[int64]bool, len(l.jobs)-before)
 	for _, job := range l.jobs[before:] {

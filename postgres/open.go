@@ -34,7 +34,7 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	if options.IdleLimit <= 0 {
 		options.IdleLimit = defaultIdleLimit
 	}
-	s := &Store{options: options, marks: newMarks(), heads: newHeads()}
+	s := &Store{options: options, marks: newMarks(), heads: &heads{}}
 	if err := s.connect(ctx, url); err != nil {
 		return nil, fmt.Errorf("open postgres store: %w", err)
 	}

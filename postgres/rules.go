@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -21,6 +22,7 @@ type ruleBook struct {
 type rules struct {
 	*sqlstore.Rules
 	holds sync.Map // lane → *hold
+	open  sync.Map // *fairlead.Scope → *openList
 }
 
 // hold is the quotas that the jobs of a lane count against.
@@ -28,6 +30,7 @@ type hold struct {
 	quotas []int32 // in order
 	name   string  // as running.held has it
 	tenant int32   // that of them which is the tenant's own; zero: it has none
+	shared []int32 // those of them that are not of tenants
 }
 
 // nameOrNull is the name as running.held has it, null for no quotas.
@@ -49,7 +52,8 @@ func (r *rules) hold(lane sqlstore.Lane) *hold {
 	var h *hold
 	if quotas := r.Of(lane.LaneKey); len(quotas) > 0 {
 		tenant, _ := r.Tenant(lane.LaneKey)
-		h = &hold{quotas: quotas, name: sqlstore.HoldName(quotas), tenant: tenant}
+		shared := slices.DeleteFunc(slices.Clone(quotas), r.ofTenant)
+		h = &hold{quotas: quotas, name: sqlstore.HoldName(quotas), tenant: tenant, shared: shared}
 	}
 	r.holds.Store(lane.ID, h)
 	return h

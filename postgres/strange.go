@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -34,31 +33,29 @@ func (l *limitedClaim) strange() []openLane {
 		return nil
 	}
 	var strange []openLane
-	now := time.Now()
 	for _, lane := range all {
 		if sqlstore.Serves(l.claim.Scope, lane.LaneKey) || l.known.Paused(lane.LaneKey) {
 			continue
 		}
 		if hold := l.known.hold(lane); hold != nil {
-			outset := l.marks.begin(markedLane{lane: lane.ID}, now)
-			strange = append(strange, openLane{id: lane.ID, kind: lane.Kind, hold: hold, outset: outset})
+			strange = append(strange, openLane{id: lane.ID, kind: lane.Kind, hold: hold, strange: true})
 		}
 	}
 	return strange
 }
 
 // befriend leaves out those of the strange lanes whose jobs nobody can run now.
-func (l *limitedClaim) befriend(lanes []*busyLane, strange []openLane, n *neighbours) []*busyLane {
-	if len(strange) == 0 {
-		return lanes
-	}
+func (l *limitedClaim) befriend(n *neighbours) {
 	strangers := sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
-	return slices.DeleteFunc(lanes, func(lane *busyLane) bool {
-		key, _ := l.Store.lanes.Key(lane.ID)
-		if sqlstore.Serves(l.claim.Scope, key) {
-			return false
+	kept := l.line[:0]
+	for _, c := range l.line {
+		if c.open.strange {
+			key, _ := l.Store.lanes.Key(c.open.id)
+			if c.others = strangers.Of(key); c.others == nil {
+				continue
+			}
 		}
-		lane.others = strangers.Of(key)
-		return lane.others == nil
-	})
+		kept = append(kept, c)
+	}
+	l.line = kept
 }

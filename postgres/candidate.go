@@ -1,0 +1,71 @@
+package postgres
+
+import (
+	"container/heap"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// candidate is a lane that probably has jobs. There may be tens of thousands of
+// them, of which a claim considers the first few.
+type candidate struct {
+	open     *openLane
+	looked   bool             // where to begin in it was found out before
+	from     dispatch.Key     // none of its jobs comes before
+	promised bool             // its tenant has a minimum
+	others   *dispatch.Others // who runs its jobs, if this claim does not serve it
+}
+
+// compare orders candidates: those with a minimum, then by their first job.
+func (c *candidate) compare(other *candidate) int {
+	switch {
+	case c.promised && !other.promised:
+		return -1
+	case other.promised && !c.promised:
+		return 1
+	}
+	return c.from.Compare(other.from)
+}
+
+// candidates is a heap of them.
+type candidates []candidate
+
+func (c candidates) Len() int           { return len(c) }
+func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c candidates) Less(i, j int) bool { return c[i].compare(&c[j]) < 0 }
+
+// Push and Pop are part of heap.Interface; first does without them.
+
+// Push implements heap.Interface.
+func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
+
+// Pop implements heap.Interface.
+func (c *candidates) Pop() any {
+	last := (*c)[len(*c)-1]
+	*c = (*c)[:len(*c)-1]
+	return last
+}
+
+// first takes the first of them out.
+func (c *candidates) first() candidate {
+	first, last := (*c)[0], len(*c)-1
+	(*c)[0] = (*c)[last]
+	*c = (*c)[:last]
+	if last > 0 {
+		heap.Fix(c, 0)
+	}
+	return first
+}
+
+// promised tells whether the lane's tenant has a minimum.
+func (l *limitedClaim) promised(open *openLane) bool {
+	return open.limited() && open.hold.tenant != 0 && l.known.Quotas[open.hold.tenant].Min > 0
+}
+
+// begin makes a lane ready to be read.
+func (l *limitedClaim) begin(open *openLane, now time.Time) *busyLane {
+	own := *open
+	own.outset = l.marks.begin(markedLane{open.id, l.claim.Solo && !open.strange}, now)
+	return newBusyLane(own)
+}
