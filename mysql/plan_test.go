@@ -73,7 +73,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		return statement
 	}
 	return map[string]string{
-		"claim_gate":    marks(s.sql.ClaimGate, "1"),
+		"claim_opening": marks(s.sql.ClaimOpening, "1"),
 		"claim_lane":    marks(s.sql.ClaimLane, "1", "0", "10"),
 		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
 		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),

@@ -3,18 +3,18 @@ package mysql
 // statements are all that the store says to the server, by their names in
 // sql/*.sql. The slots that are filled with every call still stand in them.
 type statements struct {
-	ClaimGate   string `sql:"claim_gate"`
-	Ahead       string `sql:"ahead"`
-	Bounds      string `sql:"bounds"`
-	BusyLanes   string `sql:"busy_lanes"`
-	LaneHeads   string `sql:"lane_heads"`
-	ClaimLane   string `sql:"claim_lane"`
-	ClaimChosen string `sql:"claim_chosen"`
-	TakeFence   string `sql:"take_fence"`
-	LeaveReady  string `sql:"leave_ready"`
-	LeaveSpans  string `sql:"leave_ready_spans"`
-	LeaseSpans  string `sql:"spans_to_running"`
-	ToRunning   string `sql:"to_running"`
+	ClaimOpening string `sql:"claim_opening"`
+	Ahead        string `sql:"ahead"`
+	Bounds       string `sql:"bounds"`
+	BusyLanes    string `sql:"busy_lanes"`
+	LaneHeads    string `sql:"lane_heads"`
+	ClaimLane    string `sql:"claim_lane"`
+	ClaimChosen  string `sql:"claim_chosen"`
+	TakeFence    string `sql:"take_fence"`
+	LeaveReady   string `sql:"leave_ready"`
+	LeaveSpans   string `sql:"leave_ready_spans"`
+	LeaseSpans   string `sql:"spans_to_running"`
+	ToRunning    string `sql:"to_running"`
 
 	InsertJobs      string `sql:"insert_jobs"`
 	InsertPlainJobs string `sql:"insert_plain_jobs"`

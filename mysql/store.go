@@ -114,9 +114,9 @@ type Store struct {
 	// that jobs are moved under.
 	lifeline *sql.DB
 
-	// claimGate and claimLane are worth preparing: they are constant, run most
+	// claimOpening and claimLane are worth preparing: they are constant, run most
 	// often, and parsing and planning them costs more than running them.
-	claimGate, claimLane *sql.Stmt
+	claimOpening, claimLane *sql.Stmt
 
 	ids sqlstore.IDs
 
@@ -201,7 +201,7 @@ func (s *Store) Close() error {
 	s.alarm.Stop()
 	s.ear.close()
 	s.mouth.close()
-	for _, statement := range []*sql.Stmt{s.claimGate, s.claimLane} {
+	for _, statement := range []*sql.Stmt{s.claimOpening, s.claimLane} {
 		if statement != nil {
 			err = firstError(err, statement.Close())
 		}
