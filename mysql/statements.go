@@ -75,6 +75,27 @@ type statements struct {
 	Answer        string `sql:"answer"`
 	Recorded      string `sql:"recorded"`
 
+	ToParked        string `sql:"to_parked"`
+	LockParked      string `sql:"lock_parked"`
+	LeaveParked     string `sql:"leave_parked"`
+	PlacesOf        string `sql:"places_of"`
+	Vacate          string `sql:"vacate"`
+	PostNews        string `sql:"post_news"`
+	ShareRules      string `sql:"share_rules"`
+	LockGates       string `sql:"lock_gates"`
+	KnownGates      string `sql:"known_gates"`
+	LockIdleGates   string `sql:"lock_idle_gates"`
+	NewsOf          string `sql:"news_of"`
+	GateState       string `sql:"gate_state"`
+	LockFirstParked string `sql:"lock_first_parked"`
+	ToAdmitted      string `sql:"to_admitted"`
+	DropNews        string `sql:"drop_news"`
+	DropGates       string `sql:"drop_gates"`
+	GatesWithNews   string `sql:"gates_with_news"`
+	ParkedGates     string `sql:"parked_gates"`
+	HoldersOf       string `sql:"holders_of"`
+	ParkedAhead     string `sql:"parked_ahead"`
+
 	ChangeRules    string `sql:"change_rules"`
 	LockRules      string `sql:"lock_rules"`
 	Pauses         string `sql:"pauses"`
