@@ -38,7 +38,7 @@ func (s *Store) admit(ctx context.Context, gates gateSet) error {
 func (t *txn) admitPosted(ctx context.Context) {
 	posted := t.posted
 	t.posted = nil
-	_ = t.Store.admit(ctx, posted)
+	_ = t.admit(ctx, posted)
 }
 
 // gateLocker locks gates and tells which it could lock.

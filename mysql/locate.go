@@ -57,7 +57,9 @@ func (t *txn) lockPlace(ctx context.Context, p *placed, hint hinter) (bool, erro
 	case "later":
 		return t.lockLater(ctx, p)
 	case "ready":
-		return t.lockReady(ctx, p)
+		return t.lockReady(ctx, p, 0)
+	case "suspect":
+		return t.lockReady(ctx, p, 1)
 	case "parked":
 		return t.lockParked(ctx, p)
 	case "running":
@@ -84,9 +86,9 @@ func (t *txn) lockParked(ctx context.Context, p *placed) (bool, error) {
 	return t.one(ctx, []any{&p.attempt, &p.failures, &p.crashes}, t.sql.LockParked, p.gate, p.turn, p.startBy, p.id)
 }
 
-func (t *txn) lockReady(ctx context.Context, p *placed) (bool, error) {
-	p.state = fairlead.Ready
-	return t.one(ctx, []any{&p.solo, &p.attempt, &p.failures, &p.crashes}, t.sql.LockReady, p.lane, p.turn, p.startBy, p.id)
+func (t *txn) lockReady(ctx context.Context, p *placed, solo int64) (bool, error) {
+	p.state, p.solo = fairlead.Ready, solo
+	return t.one(ctx, []any{&p.attempt, &p.failures, &p.crashes}, t.sql.LockReady, p.lane, p.solo, p.turn, p.startBy, p.id)
 }
 
 func (t *txn) lockRunning(ctx context.Context, p *placed) (bool, error) {

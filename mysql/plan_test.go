@@ -105,7 +105,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lock_job":      marks(s.sql.LockJob, "1"),
 		"place_of":      marks(s.sql.PlaceOf, "1"),
 		"lock_later":    marks(s.sql.LockLater, "1"),
-		"lock_ready":    marks(s.sql.LockReady, "1", "0", "5", "1"),
+		"lock_ready":    marks(s.sql.LockReady, "1", "0", "0", "5", "1"),
 		"lock_waiting":  marks(s.sql.LockWaiting, "1"),
 		"lock_done":     marks(s.sql.LockDone, "1"),
 		"lock_due":      marks(s.sql.LockDue, "1", "10"),
