@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	driver "github.com/go-sql-driver/mysql"
+
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -178,8 +180,21 @@ func (w *gateWorker) note(jobs []*fairlead.Job) {
 }
 
 // inTx does something in a transaction, which is undone or committed, and then
-// perhaps woken.
+// perhaps woken. Like any caller it begins anew after a deadlock: Settle and who
+// meddles with the same job lock its rows in opposite orders.
 func (w *gateWorker) inTx(commit bool, do func(tx fairlead.Tx) error) error {
+	for {
+		err := w.tryInTx(commit, do)
+		var answer *driver.MySQLError
+		if !errors.As(err, &answer) || answer.Number != deadlocked {
+			return err
+		}
+	}
+}
+
+const deadlocked = 1213
+
+func (w *gateWorker) tryInTx(commit bool, do func(tx fairlead.Tx) error) error {
 	own, err := w.callers.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
