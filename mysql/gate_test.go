@@ -86,6 +86,34 @@ func TestGateIsAwaited(t *testing.T) {
 	wantStates(t, store, fairlead.Ready, second)
 }
 
+// TestAdmissionAwaitsRules checks that a gate does not admit by a number of
+// places that is about to change: whoever widens gates knows all who are parked
+// by the old number, and whoever comes later goes by the new one.
+func TestAdmissionAwaitsRules(t *testing.T) {
+	ctx, address := t.Context(), testdb.MySQL(t)
+	store := openStore(t, address, mysql.Options{})
+	enqueue(t, store, &fairlead.Job{Kind: "a", ConcurrencyKey: "g"})
+	change, err := rawDB(t, address, nil).BeginTx(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer change.Rollback() //nolint:errcheck // it is over after the commit
+	mustExecTx(t, change, "update fairlead_counter set value = value + 1 where name = 'pause'")
+	second := &fairlead.Job{Kind: "a", ConcurrencyKey: "g"}
+	stored := make(chan error, 1)
+	go func() { stored <- fairlead.NewClient(store).Enqueue(context.Background(), second) }()
+	awaitLockWait(t, address)
+	mustExecTx(t, change, `insert into fairlead_quota (scope, name, cap, least, rate, burst, used, tokens, refilled_at, per_key)
+		values ('kind', 'a', 0, 0, 0, 0, 0, 0, 0, 2)`)
+	if err := change.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-stored; err != nil {
+		t.Fatal(err)
+	}
+	wantStates(t, store, fairlead.Ready, second)
+}
+
 // TestParkedJobThatIsLocked lets a place become free while the next job is
 // about to be replaced in a transaction that stays open. Nobody waits for that,
 // another job gets the place if there is one, and none is lost if it stays.
