@@ -21,16 +21,16 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	}
 	var jobs []*fairlead.Job
 	err := s.atomically(ctx, "claim", func(ctx context.Context, t *txn) error {
-		gate, err := t.openGate(ctx, claim.Node)
+		opened, err := t.open(ctx, claim.Node)
 		if err != nil {
 			return err
 		}
-		c := &claiming{txn: t, Claim: claim, rules: gate.rules, rooms: newRooms(claim)}
+		c := &claiming{txn: t, Claim: claim, rules: opened.rules, rooms: newRooms(claim)}
 		if err := c.take(ctx, c.servedLanes()); err != nil {
 			return err
 		}
 		c.lookAgain()
-		if jobs, err = c.lease(ctx, gate.now); err != nil {
+		if jobs, err = c.lease(ctx, opened.now); err != nil {
 			return err
 		}
 		return c.keepQuotas(ctx)
@@ -38,26 +38,26 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	return jobs, err
 }
 
-// gate is what a claim is told at its beginning.
-type gate struct {
+// opening is what a claim is told at its beginning.
+type opening struct {
 	now   int64
 	rules *sqlstore.Rules
 }
 
-// openGate checks that the node lives and learns what is paused and limited.
+// open checks that the node lives and learns what is paused and limited.
 // What it learns holds until the claim ends.
-func (t *txn) openGate(ctx context.Context, node fairlead.NodeID) (gate, error) {
+func (t *txn) open(ctx context.Context, node fairlead.NodeID) (opening, error) {
 	var version, now int64
 	var lease sql.NullInt64
-	question := t.tx.StmtContext(ctx, t.claimGate) //nolint:sqlclosecheck // it ends with the transaction
+	question := t.tx.StmtContext(ctx, t.claimOpening) //nolint:sqlclosecheck // it ends with the transaction
 	if err := question.QueryRowContext(ctx, node).Scan(&version, &now, &lease); err != nil {
-		return gate{}, err
+		return opening{}, err
 	}
 	if !lease.Valid || lease.Int64 <= now {
-		return gate{}, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
+		return opening{}, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
 	}
 	rules, err := t.rulesOf(ctx, version)
-	return gate{now: now, rules: rules}, err
+	return opening{now: now, rules: rules}, err
 }
 
 // servedLanes are the lanes that a claim may take from.

@@ -69,7 +69,8 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	if err != nil {
 		return err
 	}
-	var plain, special, later rows
+	var plain, special, later, parked rows
+	var gates gateSet
 	var due []int64
 	for _, i := range positions {
 		job := jobs[i]
@@ -78,18 +79,23 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 		if startBy == 0 {
 			startBy = cmp.Or(notBefore, now)
 		}
+		gate := sqlstore.GateOf(job)
 		order := []int64{ids[i], int64(lane), int64(-job.Priority), startBy}
 		flags, policy := sqlstore.Flags(job), sqlstore.Policy(job)
 		if notBefore == 0 && job.Key == "" && flags == 0 && policy == nil && job.Trace == "" {
 			plain.add().ints(order...).int(now).blob(job.Args).end()
 		} else {
 			special.add().ints(order...).ints(notBefore, now).
-				blob([]byte(job.Key)).int(int64(flags)).blob(policy).blob([]byte(job.Trace)).blob(job.Args).end()
+				blob([]byte(job.Key)).int(int64(flags)).blob(policy).blob([]byte(job.Trace)).blob(job.Args).orNull(gate).end()
 		}
-		if notBefore > now {
+		switch {
+		case notBefore > now:
 			later.add().ints(ids[i], int64(lane), notBefore, 0, 0, 0).end()
 			t.news.later = true
-		} else {
+		case gate != 0:
+			parked.add().ints(gate, int64(-job.Priority), startBy, ids[i], int64(lane), 0, 0, 0).end()
+			gates.add(gate)
+		default:
 			due = append(due, ids[i])
 			t.news.addWork(lane)
 		}
@@ -97,10 +103,13 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	for _, to := range []struct {
 		table string
 		rows  *rows
-	}{{t.sql.InsertPlainJobs, &plain}, {t.sql.InsertJobs, &special}, {t.sql.ToLater, &later}} {
+	}{{t.sql.InsertPlainJobs, &plain}, {t.sql.InsertJobs, &special}, {t.sql.ToLater, &later}, {t.sql.ToParked, &parked}} {
 		if err := t.insert(ctx, to.table, to.rows); err != nil {
 			return err
 		}
+	}
+	if err := t.post(ctx, gates); err != nil {
+		return err
 	}
 	placed, err := t.execIDs(ctx, t.sql.PlaceDue, due)
 	return checkHits(len(due), placed, err)

@@ -53,8 +53,11 @@ func (t *txn) collect(ctx context.Context, facts *sqlstore.Facts) error {
 	if facts.Nodes, err = readNodes(ctx, t.tx, t.sql.Nodes); err != nil {
 		return err
 	}
-	if facts.Job.State == fairlead.Ready {
+	switch facts.Job.State {
+	case fairlead.Ready:
 		facts.Ahead, err = t.ahead(ctx, facts)
+	case fairlead.Parked:
+		facts.Gate, err = t.gateOf(ctx, facts.Job, facts.Rules)
 	}
 	return err
 }

@@ -29,7 +29,8 @@ func inChunks(limit int, step func(limit int) (int, error)) (int, error) {
 	return total, nil
 }
 
-// Promote makes due scheduled jobs ready.
+// Promote makes due scheduled jobs ready or parks them, and lets gates admit
+// where nobody did.
 func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
@@ -38,6 +39,9 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 		return fairlead.Promotion{Moved: moved}, err
 	}
 	promotion := fairlead.Promotion{Moved: moved, Next: -1}
+	if err := s.admitLeft(ctx, limit); err != nil {
+		return promotion, fmt.Errorf("promote: %w", err)
+	}
 	var next sql.NullInt64
 	if err := s.db.QueryRowContext(ctx, s.sql.NextDue).Scan(&next); err != nil {
 		return promotion, fmt.Errorf("promote: %w", err)
@@ -72,6 +76,9 @@ func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
 			return err
 		}
 		if err := t.readOrder(ctx, due); err != nil {
+			return err
+		}
+		if err := t.readPlaces(ctx, due); err != nil {
 			return err
 		}
 		m := moves{now: now}

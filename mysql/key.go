@@ -106,7 +106,7 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 	if err != nil {
 		return err
 	}
-	if p.state != fairlead.Scheduled && p.state != fairlead.Ready {
+	if p.state != fairlead.Scheduled && p.state != fairlead.Parked && p.state != fairlead.Ready {
 		return fairlead.KeyTaken(job.Tenant, job.Key, holder)
 	}
 	now, err := t.clock(ctx)
@@ -117,6 +117,7 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 	m.finish(p, end{
 		outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonReplaced, err: fmt.Sprintf("replaced by job %d", id),
 	}, false)
+	m.vacate(p)
 	if err := t.write(ctx, &m); err != nil {
 		return err
 	}
@@ -145,18 +146,21 @@ func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 }
 
 // freeKeys gives back the keys of jobs that have ended or are removed, also
-// those held forever if that is over.
-func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) error {
+// those held forever if that is over. It tells which of the jobs have gates.
+func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []place, err error) {
 	held := rows{json: true}
-	err := t.eachOf(ctx, func(row *sql.Rows) error {
-		var id int64
+	err = t.eachOf(ctx, func(row *sql.Rows) error {
+		var id, gate int64
 		var laneID int32
 		var key string
 		var flags int16
-		if err := row.Scan(&id, &laneID, &key, &flags); err != nil {
+		if err := row.Scan(&id, &laneID, &key, &gate, &flags); err != nil {
 			return err
 		}
-		if flags&sqlstore.FlagKeyForever != 0 && !forever {
+		if gate != 0 {
+			gated = append(gated, place{gate, id})
+		}
+		if key == "" || flags&sqlstore.FlagKeyForever != 0 && !forever {
 			return nil
 		}
 		lane, err := t.laneKey(ctx, laneID)
@@ -164,8 +168,8 @@ func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) error {
 		return err
 	}, fill(t.sql.KeysOf, "fresh", t.fresh()), ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = t.execRows(ctx, t.sql.FreeKeys, &held)
-	return err
+	return gated, err
 }

@@ -18,7 +18,7 @@ import (
 // until it hits; no claim takes it meanwhile, so that it comes to rest.
 func (t *txn) locate(ctx context.Context, id int64) (*placed, error) {
 	p := &placed{id: id}
-	known, err := t.one(ctx, []any{&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags}, t.sql.LockJob, id)
+	known, err := t.one(ctx, []any{&p.lane, &p.turn, &p.startBy, &p.notBefore, &p.createdAt, &p.key, &p.flags, &p.gate}, t.sql.LockJob, id)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,11 @@ func (t *txn) lockPlace(ctx context.Context, p *placed, hint hinter) (bool, erro
 	case "later":
 		return t.lockLater(ctx, p)
 	case "ready":
-		return t.lockReady(ctx, p)
+		return t.lockReady(ctx, p, 0)
+	case "suspect":
+		return t.lockReady(ctx, p, 1)
+	case "parked":
+		return t.lockParked(ctx, p)
 	case "running":
 		return t.lockRunning(ctx, p)
 	case "waiting":
@@ -70,12 +74,21 @@ func (t *txn) lockPlace(ctx context.Context, p *placed, hint hinter) (bool, erro
 
 func (t *txn) lockLater(ctx context.Context, p *placed) (bool, error) {
 	p.state = fairlead.Scheduled
-	return t.one(ctx, []any{&p.attempt, &p.failures, &p.crashes}, t.sql.LockLater, p.id)
+	found, err := t.one(ctx, []any{&p.attempt, &p.failures, &p.crashes}, t.sql.LockLater, p.id)
+	if err != nil || !found {
+		return false, err
+	}
+	return true, t.readPlaces(ctx, map[int64]*placed{p.id: p})
 }
 
-func (t *txn) lockReady(ctx context.Context, p *placed) (bool, error) {
-	p.state = fairlead.Ready
-	return t.one(ctx, []any{&p.solo, &p.attempt, &p.failures, &p.crashes}, t.sql.LockReady, p.lane, p.turn, p.startBy, p.id)
+func (t *txn) lockParked(ctx context.Context, p *placed) (bool, error) {
+	p.state = fairlead.Parked
+	return t.one(ctx, []any{&p.attempt, &p.failures, &p.crashes}, t.sql.LockParked, p.gate, p.turn, p.startBy, p.id)
+}
+
+func (t *txn) lockReady(ctx context.Context, p *placed, solo int64) (bool, error) {
+	p.state, p.solo = fairlead.Ready, solo
+	return t.one(ctx, []any{&p.attempt, &p.failures, &p.crashes}, t.sql.LockReady, p.lane, p.solo, p.turn, p.startBy, p.id)
 }
 
 func (t *txn) lockRunning(ctx context.Context, p *placed) (bool, error) {
@@ -122,13 +135,13 @@ func (t *txn) running(ctx context.Context, statement string, ids []int64) (map[i
 // are locked.
 func (t *txn) readOrder(ctx context.Context, jobs map[int64]*placed) error {
 	return t.eachOf(ctx, func(row *sql.Rows) error {
-		var id, turn, startBy int64
+		var id, turn, startBy, gate int64
 		var flags int16
-		if err := row.Scan(&id, &turn, &startBy, &flags); err != nil {
+		if err := row.Scan(&id, &turn, &startBy, &flags, &gate); err != nil {
 			return err
 		}
 		p := jobs[id]
-		p.turn, p.startBy, p.flags = turn, startBy, flags
+		p.turn, p.startBy, p.flags, p.gate = turn, startBy, flags, gate
 		return nil
 	}, fill(t.sql.OrderOf, "fresh", t.fresh()), slices.Sorted(maps.Keys(jobs)))
 }

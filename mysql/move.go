@@ -18,8 +18,10 @@ type placed struct {
 	startBy, notBefore, createdAt int64
 	key                           string
 	flags                         int16
+	gate                          int64 // 0 if it has none
 
 	state                      fairlead.State
+	admitted                   bool // while scheduled: whether it has a place at its gate
 	solo                       int64
 	fence, node                int64
 	attempt, failures, crashes int64
@@ -37,13 +39,15 @@ type moves struct {
 	now int64 // read after the locks
 
 	fromLater, fromRunning, fromWaiting, fromDone []int64
-	fromReady                                     []*placed
+	fromReady, fromParked                         []*placed
 
-	later, ready, waiting, done rows
-	attempts, memos             rows
-	freed                       []int64       // jobs that give back their keys
-	slots                       map[int32]int // jobs that give back their slots, by set of quotas
-	news                        news
+	later, ready, parked, waiting, done rows
+	attempts, memos                     rows
+	freed                               []int64       // jobs that have ended: they give back their keys and places
+	vacated                             []place       // that other jobs give back
+	gates                               gateSet       // at which jobs are parked
+	slots                               map[int32]int // jobs that give back their slots, by set of quotas
+	news                                news
 }
 
 // leave takes the job out of its place. It counts against no limit any more.
@@ -65,6 +69,8 @@ func (m *moves) exit(p *placed) {
 		m.fromLater = append(m.fromLater, p.id)
 	case fairlead.Ready:
 		m.fromReady = append(m.fromReady, p)
+	case fairlead.Parked:
+		m.fromParked = append(m.fromParked, p)
 	case fairlead.Running:
 		m.fromRunning = append(m.fromRunning, p.id)
 	case fairlead.Waiting:
@@ -74,21 +80,33 @@ func (m *moves) exit(p *placed) {
 	}
 }
 
-// await moves the job to ready if it is due, else to later.
+// vacate takes the place at its gate from a job that has one.
+func (m *moves) vacate(p *placed) {
+	if p.hasPlace() {
+		m.vacated = append(m.vacated, place{p.gate, p.id})
+	}
+}
+
+// await moves the job to ready or parked if it is due, else to later.
 func (m *moves) await(p *placed, due int64) {
 	m.leave(p)
 	m.place(p, due)
 }
 
-// place puts a job that is nowhere into ready if it is due, else into later.
+// place puts a job that has left its place into later if it is not due, into
+// parked if it still has to pass its gate, else into ready.
 func (m *moves) place(p *placed, due int64) {
-	if due > m.now {
+	switch {
+	case due > m.now:
 		m.later.add().ints(p.id, int64(p.lane), due, p.attempt, p.failures, p.crashes).end()
 		m.news.later = true
-		return
+	case p.gate != 0 && !p.hasPlace():
+		m.parked.add().ints(p.gate, p.turn, p.startBy, p.id, int64(p.lane), p.attempt, p.failures, p.crashes).end()
+		m.gates.add(p.gate)
+	default:
+		m.ready.add().ints(int64(p.lane), solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes).end()
+		m.news.addWork(p.lane)
 	}
-	m.ready.add().ints(int64(p.lane), solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes).end()
-	m.news.addWork(p.lane)
 }
 
 // solo is 1 for a job with so many crashes that it is a suspect.
@@ -167,12 +185,16 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 			return err
 		}
 	}
+	if err := t.leaveParked(ctx, m.fromParked); err != nil {
+		return err
+	}
 	for _, to := range []struct {
 		place string
 		rows  *rows
 	}{
 		{t.sql.ToLater, &m.later},
 		{t.sql.ToReady, &m.ready},
+		{t.sql.ToParked, &m.parked},
 		{t.sql.ToWaiting, &m.waiting},
 		{t.sql.ToDone, &m.done},
 		{t.sql.Record, &m.attempts},
@@ -182,8 +204,15 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 			return err
 		}
 	}
-	if err := t.freeKeys(ctx, m.freed, false); err != nil {
+	gated, err := t.freeKeys(ctx, m.freed, false)
+	if err != nil {
 		return fmt.Errorf("give back keys: %w", err)
+	}
+	if err := t.vacate(ctx, append(m.vacated, gated...), &m.gates); err != nil {
+		return fmt.Errorf("give back places: %w", err)
+	}
+	if err := t.post(ctx, m.gates); err != nil {
+		return fmt.Errorf("post news of gates: %w", err)
 	}
 	if err := t.free(ctx, m.slots); err != nil {
 		return fmt.Errorf("give back slots: %w", err)

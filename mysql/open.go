@@ -60,7 +60,7 @@ func (s *Store) start(ctx context.Context) error {
 func (s *Store) prepareClaims(ctx context.Context) (err error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	if s.claimGate, err = s.db.PrepareContext(ctx, s.sql.ClaimGate); err != nil {
+	if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimOpening); err != nil {
 		return err
 	}
 	s.claimLane, err = s.db.PrepareContext(ctx, s.sql.ClaimLane)

@@ -51,7 +51,7 @@ func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
 	return err
 }
 
-// Reopen makes a failed or cancelled job ready again.
+// Reopen makes a failed or cancelled job ready or parked again.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
 	return s.operate(ctx, "reopen", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state != fairlead.Failed && p.state != fairlead.Cancelled {
@@ -69,12 +69,15 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 // Reschedule sets when a job becomes due.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
 	return s.operate(ctx, "reschedule", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
-		if p.state != fairlead.Scheduled && p.state != fairlead.Ready {
+		if p.state != fairlead.Scheduled && p.state != fairlead.Parked && p.state != fairlead.Ready {
 			return fairlead.IllegalMove("reschedule", id, p.state)
 		}
 		due := sqlstore.Micros(notBefore)
 		if due == 0 {
 			due = m.now
+		}
+		if due > m.now {
+			m.vacate(p)
 		}
 		return t.reorder(ctx, p, p.dueAt(due), due, m)
 	})
@@ -104,12 +107,12 @@ func (t *txn) reorder(ctx context.Context, p, moved *placed, due int64, m *moves
 	return err
 }
 
-// RunNow makes a scheduled job ready at once. One that was not due yet becomes
+// RunNow makes a scheduled job ready or parked at once. One that was not due yet becomes
 // due now; one that backs off has been due before.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
 	return s.operate(ctx, "run", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		switch {
-		case p.state == fairlead.Ready:
+		case p.state == fairlead.Ready || p.state == fairlead.Parked:
 			return nil
 		case p.state != fairlead.Scheduled:
 			return fairlead.IllegalMove("run", id, p.state)
@@ -129,7 +132,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 		}
 		moved := *p
 		moved.turn = int64(-priority)
-		if p.state == fairlead.Ready {
+		if p.state == fairlead.Ready || p.state == fairlead.Parked {
 			return t.reorder(ctx, p, &moved, m.now, m)
 		}
 		_, err := t.exec(ctx, t.sql.SetOrder, moved.turn, p.startBy, p.notBefore, id)
@@ -144,13 +147,14 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 			return fairlead.IllegalMove("delete", id, p.state)
 		}
 		m.leave(p)
+		m.vacate(p)
 		return t.forget(ctx, []int64{id})
 	})
 }
 
 // forget removes all that is known of jobs but their places.
 func (t *txn) forget(ctx context.Context, ids []int64) error {
-	if err := t.freeKeys(ctx, ids, true); err != nil {
+	if _, err := t.freeKeys(ctx, ids, true); err != nil {
 		return err
 	}
 	for _, statement := range []string{t.sql.DropAttempts, t.sql.DropMemos, t.sql.DropJobs} {

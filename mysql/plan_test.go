@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,16 +41,19 @@ func TestPlans(t *testing.T) {
 			}
 		})
 	}
-	t.Run("busy lanes are skipped through", func(t *testing.T) {
-		if plan := explain(t, s, s.sql.BusyLanes); !strings.Contains(plan[0].extra, "Using index for group-by") {
-			t.Errorf("busy_lanes is planned as %+v", plan)
+	t.Run("busy lanes and gates are skipped through", func(t *testing.T) {
+		for name, statement := range map[string]string{"busy_lanes": s.sql.BusyLanes, "parked_gates": s.sql.ParkedGates} {
+			plan := explain(t, s, statement)
+			if !slices.ContainsFunc(plan, func(a access) bool { return strings.Contains(a.extra, "Using index for group-by") }) {
+				t.Errorf("%s is planned as %+v", name, plan)
+			}
 		}
 	})
 }
 
 // lockingStatements are the statements that lock rows, for n jobs.
 func (s *Store) lockingStatements(n int) map[string]string {
-	keys, jsonKeys, held, kept := rows{}, rows{json: true}, rows{json: true}, rows{json: true}
+	keys, jsonKeys, held, kept, places := rows{}, rows{json: true}, rows{json: true}, rows{json: true}, rows{json: true}
 	var names rows
 	var ids []int64
 	for i := range int64(n) {
@@ -57,6 +61,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		jsonKeys.add().ints(1, 0, 5, i).end()
 		held.add().str("tenant").str(fmt.Sprint("key", i)).int(i).end()
 		names.add().str("tenant").str(fmt.Sprint("key", i)).end()
+		places.add().ints(i, i).end()
 		kept.add().ints(i, 1).float(0.5).int(1).end()
 		ids = append(ids, i)
 	}
@@ -73,7 +78,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		return statement
 	}
 	return map[string]string{
-		"claim_gate":    marks(s.sql.ClaimGate, "1"),
+		"claim_opening": marks(s.sql.ClaimOpening, "1"),
 		"claim_lane":    marks(s.sql.ClaimLane, "1", "0", "10"),
 		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
 		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),
@@ -100,7 +105,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lock_job":      marks(s.sql.LockJob, "1"),
 		"place_of":      marks(s.sql.PlaceOf, "1"),
 		"lock_later":    marks(s.sql.LockLater, "1"),
-		"lock_ready":    marks(s.sql.LockReady, "1", "0", "5", "1"),
+		"lock_ready":    marks(s.sql.LockReady, "1", "0", "0", "5", "1"),
 		"lock_waiting":  marks(s.sql.LockWaiting, "1"),
 		"lock_done":     marks(s.sql.LockDone, "1"),
 		"lock_due":      marks(s.sql.LockDue, "1", "10"),
@@ -117,7 +122,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"beat":          marks(s.sql.Beat, "1", "1", "1", "1"),
 		"change_rules":  s.sql.ChangeRules,
 		"lock_rules":    s.sql.LockRules,
-		"set_quota":     marks(s.sql.SetQuota, "1", "1", "1", "1", "1", "1", "1"),
+		"set_quota":     marks(s.sql.SetQuota, "1", "1", "1", "1", "1", "1", "1", "1"),
 		"hold_running":  fill(s.sql.HoldRunning, "set", "1", "among", condition),
 		"hold_waiting":  fill(s.sql.HoldWaiting, "set", "1", "among", condition),
 		"quota_use":     fill(s.sql.QuotaUse, "ids", list),
@@ -126,6 +131,21 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"deltas_of":     fill(s.sql.DeltasOf, "ids", list),
 		"forget_deltas": fill(s.sql.ForgetDeltas, "among", condition),
 		"keep_quotas":   fill(s.sql.KeepQuotas, "rows", string(kept.text)),
+		"lock_parked":   marks(s.sql.LockParked, "1", "0", "5", "1"),
+		"leave_parked":  fill(s.sql.LeaveParked, "rows", string(jsonKeys.text)),
+		"places_of":     fill(s.sql.PlacesOf, "rows", string(places.text)),
+		"vacate":        fill(s.sql.Vacate, "rows", string(places.text)),
+		"share_rules":   s.sql.ShareRules,
+		"known_gates":   fill(s.sql.KnownGates, "ids", list),
+		"idle_gates":    fill(s.sql.LockIdleGates, "ids", list),
+		"news_of":       fill(s.sql.NewsOf, "ids", list),
+		"gate_state":    fill(s.sql.GateState, "gate_id", "1"),
+		"first_parked":  fill(s.sql.LockFirstParked, "gate_id", "1", "limit", "10"),
+		"drop_news":     fill(s.sql.DropNews, "among", condition),
+		"drop_gates":    fill(s.sql.DropGates, "ids", list),
+		"news_gates":    marks(s.sql.GatesWithNews, "1", "1000", "10"),
+		"holders_of":    marks(s.sql.HoldersOf, "1", "5"),
+		"parked_ahead":  fill(s.sql.ParkedAhead, "gate_id", "1", "turn", "0", "start_by", "5", "id", "7", "limit", "10"),
 		"held_by":       fill(s.sql.HeldBy, "fence_no", "1", "among", condition, "fresh", "lock in share mode"),
 	}
 }
@@ -140,6 +160,10 @@ func grow(t *testing.T, s *Store, size int) {
 		"running":     "(id, fence, node, lane, attempt, failures, crashes, started_at) values (%[1]d, 1, 1, 1, 0, 0, 0, 0)",
 		"waiting":     "(id, fence, node, lane, attempt, failures, crashes, started_at, deadline) values (%[1]d, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
 		"done":        "(id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at) values (%[1]d, 1, 1, 1, 1, 0, 0, 0, 0, %[1]d)",
+		"parked":      "(gate, turn, start_by, id, lane, attempt, failures, crashes) values (%[1]d %% 7, 0, 5, %[1]d, 1, 0, 0, 0)",
+		"admitted":    "(gate, id) values (%[1]d, %[1]d)",
+		"gate":        "(id) values (%[1]d)",
+		"gate_news":   "(gate) values (%[1]d)",
 		"memo":        "(id) values (%[1]d)",
 		"jobkey":      "(tenant, job_key, id) values ('tenant', 'key%[1]d', %[1]d)",
 		"quota":       "(scope, name, cap, least, rate, burst, used, tokens, refilled_at) values ('tenant', 'name%[1]d', 1, 0, 0, 0, 0, 0, 0)",

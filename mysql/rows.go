@@ -70,6 +70,14 @@ func (r *rows) int(v int64) *rows {
 	return r
 }
 
+// orNull adds a number; 0 is null.
+func (r *rows) orNull(v int64) *rows {
+	if v == 0 {
+		return r.blob(nil)
+	}
+	return r.int(v)
+}
+
 // ints adds several values at once.
 func (r *rows) ints(values ...int64) *rows {
 	for _, v := range values {

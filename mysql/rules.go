@@ -84,7 +84,7 @@ func readQuotas(ctx context.Context, q querier, statement string) (quotas []*quo
 		q := &quota{}
 		quotas = append(quotas, q)
 		return row.Scan(&q.ID, &q.Rule.Scope, &q.Rule.Name, &q.Rule.MaxRunning, &q.Min, &q.Rule.Rate, &q.Rule.Burst,
-			&q.running, &q.freed, &q.tokens, &q.refilledAt, &q.now)
+			&q.Rule.PerKey, &q.running, &q.freed, &q.tokens, &q.refilledAt, &q.now)
 	}, statement)
 	return quotas, err
 }
@@ -155,7 +155,7 @@ func (r *ruling) family(except string) sqlstore.Family {
 // limit sets what bounds a scope. A rate that differs starts with its burst.
 func (r *ruling) limit(ctx context.Context, rule fairlead.Limit, least int) error {
 	q := r.quotaOf(rule)
-	was := q.Active()
+	was, places := q.Active(), max(q.Rule.PerKey, 1)
 	if q.Rule.Rate != rule.Rate || q.Rule.Burst != rule.Burst {
 		q.tokens, q.refilledAt = float64(rule.Burst), r.now
 	}
@@ -163,13 +163,18 @@ func (r *ruling) limit(ctx context.Context, rule fairlead.Limit, least int) erro
 	if was != q.Active() {
 		r.reholds = true
 	}
-	if q.ID != 0 {
-		return r.must(ctx, 1, r.sql.SetQuota, rule.MaxRunning, least, rule.Rate, rule.Burst, q.tokens, q.refilledAt, q.ID)
+	if rule.PerKey > places {
+		if err := r.widen(ctx, rule.Name); err != nil {
+			return err
+		}
 	}
-	if !q.Active() {
+	if q.ID != 0 {
+		return r.must(ctx, 1, r.sql.SetQuota, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, q.tokens, q.refilledAt, q.ID)
+	}
+	if !q.Active() && rule.PerKey == 0 {
 		return nil // it never was
 	}
-	result, err := r.tx.ExecContext(ctx, r.sql.AddQuota, string(rule.Scope), rule.Name, rule.MaxRunning, least, rule.Rate, rule.Burst, q.tokens, q.refilledAt)
+	result, err := r.tx.ExecContext(ctx, r.sql.AddQuota, string(rule.Scope), rule.Name, rule.MaxRunning, least, rule.Rate, rule.Burst, rule.PerKey, q.tokens, q.refilledAt)
 	if err != nil {
 		return err
 	}

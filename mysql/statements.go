@@ -3,18 +3,18 @@ package mysql
 // statements are all that the store says to the server, by their names in
 // sql/*.sql. The slots that are filled with every call still stand in them.
 type statements struct {
-	ClaimGate   string `sql:"claim_gate"`
-	Ahead       string `sql:"ahead"`
-	Bounds      string `sql:"bounds"`
-	BusyLanes   string `sql:"busy_lanes"`
-	LaneHeads   string `sql:"lane_heads"`
-	ClaimLane   string `sql:"claim_lane"`
-	ClaimChosen string `sql:"claim_chosen"`
-	TakeFence   string `sql:"take_fence"`
-	LeaveReady  string `sql:"leave_ready"`
-	LeaveSpans  string `sql:"leave_ready_spans"`
-	LeaseSpans  string `sql:"spans_to_running"`
-	ToRunning   string `sql:"to_running"`
+	ClaimOpening string `sql:"claim_opening"`
+	Ahead        string `sql:"ahead"`
+	Bounds       string `sql:"bounds"`
+	BusyLanes    string `sql:"busy_lanes"`
+	LaneHeads    string `sql:"lane_heads"`
+	ClaimLane    string `sql:"claim_lane"`
+	ClaimChosen  string `sql:"claim_chosen"`
+	TakeFence    string `sql:"take_fence"`
+	LeaveReady   string `sql:"leave_ready"`
+	LeaveSpans   string `sql:"leave_ready_spans"`
+	LeaseSpans   string `sql:"spans_to_running"`
+	ToRunning    string `sql:"to_running"`
 
 	InsertJobs      string `sql:"insert_jobs"`
 	InsertPlainJobs string `sql:"insert_plain_jobs"`
@@ -74,6 +74,27 @@ type statements struct {
 	CountWish     string `sql:"count_wish"`
 	Answer        string `sql:"answer"`
 	Recorded      string `sql:"recorded"`
+
+	ToParked        string `sql:"to_parked"`
+	LockParked      string `sql:"lock_parked"`
+	LeaveParked     string `sql:"leave_parked"`
+	PlacesOf        string `sql:"places_of"`
+	Vacate          string `sql:"vacate"`
+	PostNews        string `sql:"post_news"`
+	ShareRules      string `sql:"share_rules"`
+	LockGates       string `sql:"lock_gates"`
+	KnownGates      string `sql:"known_gates"`
+	LockIdleGates   string `sql:"lock_idle_gates"`
+	NewsOf          string `sql:"news_of"`
+	GateState       string `sql:"gate_state"`
+	LockFirstParked string `sql:"lock_first_parked"`
+	ToAdmitted      string `sql:"to_admitted"`
+	DropNews        string `sql:"drop_news"`
+	DropGates       string `sql:"drop_gates"`
+	GatesWithNews   string `sql:"gates_with_news"`
+	ParkedGates     string `sql:"parked_gates"`
+	HoldersOf       string `sql:"holders_of"`
+	ParkedAhead     string `sql:"parked_ahead"`
 
 	ChangeRules    string `sql:"change_rules"`
 	LockRules      string `sql:"lock_rules"`

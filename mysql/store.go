@@ -22,6 +22,14 @@
 // it is moved to another set. That waits for transactions of callers that have
 // settled jobs and are still open, and claims wait for it.
 //
+// # Gates
+//
+// Whoever parks a job or gives back a place also posts news of the gate, and
+// never waits for it. Once that is committed, the gate admits in a transaction of
+// its own, which waits for its turn at the gate and holds the rules as claims do.
+// Whatever happens in between, the news stay, and the next Promote of any process
+// admits.
+//
 // # What it needs of the server
 //
 // The rights to create, alter and use tables and a view in the database, and a
@@ -114,9 +122,9 @@ type Store struct {
 	// that jobs are moved under.
 	lifeline *sql.DB
 
-	// claimGate and claimLane are worth preparing: they are constant, run most
+	// claimOpening and claimLane are worth preparing: they are constant, run most
 	// often, and parsing and planning them costs more than running them.
-	claimGate, claimLane *sql.Stmt
+	claimOpening, claimLane *sql.Stmt
 
 	ids sqlstore.IDs
 
@@ -175,7 +183,7 @@ func (o Options) withDefaults() (Options, error) {
 // database, as a caller's transaction may be in another one.
 func (s *Store) expand(name string) string {
 	switch name {
-	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "named", "fresh", "mark":
+	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "named", "fresh", "mark":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now
@@ -201,7 +209,7 @@ func (s *Store) Close() error {
 	s.alarm.Stop()
 	s.ear.close()
 	s.mouth.close()
-	for _, statement := range []*sql.Stmt{s.claimGate, s.claimLane} {
+	for _, statement := range []*sql.Stmt{s.claimOpening, s.claimLane} {
 		if statement != nil {
 			err = firstError(err, statement.Close())
 		}

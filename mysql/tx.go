@@ -60,5 +60,9 @@ func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlemen
 	return work.hand(), nil
 }
 
-// Wake tells nodes of what the transaction did. Call it after the commit.
-func (c *callersTx) Wake() { c.txn.wake(&c.txn.news) }
+// Wake tells nodes of what the transaction did, and lets gates admit. Call it
+// after the commit.
+func (c *callersTx) Wake() {
+	c.txn.wake(&c.txn.news)
+	c.txn.admitPosted(context.Background())
+}

@@ -18,10 +18,11 @@ type txn struct {
 	tx      *sql.Tx
 	callers bool // any isolation level, any session settings
 	news    news
+	posted  gateSet // gates that it left news of
 }
 
 // atomically runs f in a transaction of the store's own, once more whenever
-// the server undid it, and then wakes whom it concerns.
+// the server undid it, and then wakes whom it concerns and lets gates admit.
 func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.Context, t *txn) error) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
@@ -42,6 +43,7 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	s.wake(&t.news)
+	t.admitPosted(ctx)
 	return nil
 }
 

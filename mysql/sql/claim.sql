@@ -1,6 +1,6 @@
 -- Statements of Claim, in the order in which they run in one transaction.
 
--- name: claim_gate
+-- name: claim_opening
 -- Opens a claim: tells whether the node lives, and which rules hold: what is
 -- paused and limited. Who changes them takes the same row exclusively, and so
 -- returns only when no claim is left that does not know of it. The node is read

@@ -6,7 +6,7 @@
 -- Inputs: {{rows}} of all columns.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args)
+insert into {{job}} (id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args, gate)
 values {{rows}};
 
 -- name: insert_plain_jobs

@@ -84,27 +84,28 @@ select name, parent from {{tenant}};
 -- name: quotas
 -- Lists all limits there ever were, with their use.
 -- Inputs: none.
--- Output: id, scope, name, cap, least, rate, burst, jobs that count, slots given
+-- Output: id, scope, name, cap, least, rate, burst, per_key, jobs that count, slots given
 --   back that quota.used still has, tokens, refilled_at, now.
 -- Locks: none.
-select q.id, q.scope, q.name, q.cap, q.least, q.rate, q.burst, q.used - coalesce(d.n, 0), coalesce(d.n, 0), q.tokens, q.refilled_at, {{now}}
+select q.id, q.scope, q.name, q.cap, q.least, q.rate, q.burst, q.per_key, q.used - coalesce(d.n, 0), coalesce(d.n, 0), q.tokens, q.refilled_at, {{now}}
 from {{quota}} q
 left join (select quota, sum(n) as n from {{quota_delta}} group by quota) d on d.quota = q.id
 order by q.id;
 
 -- name: add_quota
 -- Adds a limit. Its id is the insert id that the server answers.
--- Inputs: scope, name, cap, least, rate, burst, tokens, refilled_at.
+-- Inputs: scope, name, cap, least, rate, burst, per_key, tokens, refilled_at.
 -- Output: none.
 -- Locks: the inserted row.
-insert into {{quota}} (scope, name, cap, least, rate, burst, tokens, refilled_at, used) values (?, ?, ?, ?, ?, ?, ?, ?, 0);
+insert into {{quota}} (scope, name, cap, least, rate, burst, per_key, tokens, refilled_at, used)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
 
 -- name: set_quota
 -- Changes a limit.
--- Inputs: cap, least, rate, burst, tokens, refilled_at, id.
+-- Inputs: cap, least, rate, burst, per_key, tokens, refilled_at, id.
 -- Output: none.
 -- Locks: the row of quota.
-update {{quota}} set cap = ?, least = ?, rate = ?, burst = ?, tokens = ?, refilled_at = ? where id = ?;
+update {{quota}} set cap = ?, least = ?, rate = ?, burst = ?, per_key = ?, tokens = ?, refilled_at = ? where id = ?;
 
 -- name: lock_all_running
 -- Locks all running jobs, and so waits for those who settle some of them.

@@ -5,9 +5,10 @@
 -- name: lock_job
 -- Locks a job and reads it as far as moves need it.
 -- Inputs: id.
--- Output: lane, turn, start_by, not_before, created_at, job_key, flags.
+-- Output: lane, turn, start_by, not_before, created_at, job_key, flags, gate (0
+--   if it has none).
 -- Locks: the row of job.
-select lane, turn, start_by, not_before, created_at, coalesce(job_key, ''), flags
+select lane, turn, start_by, not_before, created_at, coalesce(job_key, ''), flags, coalesce(gate, 0)
 from {{job}}
 where id = ?
 for update;
@@ -16,13 +17,17 @@ for update;
 -- Tells where a job is, as a hint where to lock it: locking in all places in
 -- turn would, at most isolation levels, lock the gaps where it is not.
 -- Inputs: id.
--- Output: name of the place's table, empty if there is none.
+-- Output: name of the place's table, or suspect for ready with solo; empty if
+--   there is none.
 -- Locks: none.
 select case
          when exists (select 1 from {{later}} p where p.id = j.id) then 'later'
          when exists (select 1 from {{ready}} p
-                      where p.lane = j.lane and p.solo = 0 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
-                         or p.lane = j.lane and p.solo = 1 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'ready'
+                      where p.lane = j.lane and p.solo = 0 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'ready'
+         when exists (select 1 from {{ready}} p
+                      where p.lane = j.lane and p.solo = 1 and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'suspect'
+         when exists (select 1 from {{parked}} p
+                      where p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'parked'
          when exists (select 1 from {{running}} p where p.id = j.id) then 'running'
          when exists (select 1 from {{waiting}} p where p.id = j.id) then 'waiting'
          when exists (select 1 from {{done}} p where p.id = j.id) then 'done'
@@ -40,12 +45,12 @@ select attempt, failures, crashes from {{later}} where id = ? for update;
 
 -- name: lock_ready
 -- Locks a ready job.
--- Inputs: lane, turn, start_by, id.
--- Output: solo, attempt, failures, crashes.
+-- Inputs: lane, solo, turn, start_by, id.
+-- Output: attempt, failures, crashes.
 -- Locks: the row of ready.
-select solo, attempt, failures, crashes
+select attempt, failures, crashes
 from {{ready}} force index (primary)
-where lane = ? and solo in (0, 1) and turn = ? and start_by = ? and id = ?
+where lane = ? and solo = ? and turn = ? and start_by = ? and id = ?
 for update;
 
 -- name: lock_waiting
@@ -88,8 +93,8 @@ delete w from {{waiting}} w force index (primary) where {{among}} and lane >= 0;
 delete d from {{done}} d force index (primary) where {{among}} and lane >= 0;
 
 -- name: set_order
--- Changes what decides when a job has its turn. Its row of ready is moved in
--- the same transaction.
+-- Changes what decides when a job has its turn. Its row of ready or parked
+-- is moved in the same transaction.
 -- Inputs: turn, start_by, not_before, id.
 -- Output: none.
 -- Locks: the row of job.

@@ -59,9 +59,9 @@ where id in ({{ids}})
 -- Reads what of a job decides how it goes on. It is read after the job's place
 -- was locked: only who has that lock may change it.
 -- Inputs: {{ids}}, {{fresh}}.
--- Output: id, turn, start_by, flags.
+-- Output: id, turn, start_by, flags, gate (0 if it has none).
 -- Locks: none, or rows of job shared in a caller's transaction.
-select id, turn, start_by, flags
+select id, turn, start_by, flags, coalesce(gate, 0)
 from {{job}} force index (primary)
 where id in ({{ids}})
 {{fresh}};
@@ -111,13 +111,14 @@ insert into {{memo}} (id, memo, progress) values {{rows}}
 on duplicate key update memo = coalesce(values(memo), memo), progress = coalesce(values(progress), progress);
 
 -- name: keys_of
--- Reads the keys of jobs. Neither keys nor lanes ever change.
+-- Reads the keys and gates of jobs that have any. Neither these nor lanes ever
+-- change.
 -- Inputs: {{ids}}, {{fresh}}.
--- Output: id, lane, job_key, flags.
+-- Output: id, lane, job_key and gate (empty, 0 if it has none), flags.
 -- Locks: none, or rows of job shared in a caller's transaction.
-select id, lane, job_key, flags
+select id, lane, coalesce(job_key, ''), coalesce(gate, 0), flags
 from {{job}} force index (primary)
-where id in ({{ids}}) and job_key is not null
+where id in ({{ids}}) and (job_key is not null or gate is not null)
 {{fresh}};
 
 -- name: free_keys

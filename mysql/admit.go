@@ -1,0 +1,252 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+const (
+	// gatesPerAdmission is how many gates one transaction locks.
+	gatesPerAdmission = 50
+	// jobsPerGate is how many jobs of a gate one transaction admits, to keep it
+	// short.
+	jobsPerGate = 100
+)
+
+// admit lets gates admit whom they have places for. It is called after the
+// commit of whoever posted news of them: of all who do so at once, the last to
+// lock the gate sees what the others have done.
+func (s *Store) admit(ctx context.Context, gates gateSet) error {
+	for chunk := range slices.Chunk(gates.sorted(), gatesPerAdmission) {
+		for left := chunk; len(left) > 0; {
+			var err error
+			if left, err = s.admitAt(ctx, left, (*txn).lockGates); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// admitPosted lets those gates admit that a transaction, which has committed,
+// posted news of. If that fails, its work is done all the same and the news are
+// there: Promote admits.
+func (t *txn) admitPosted(ctx context.Context) {
+	posted := t.posted
+	t.posted = nil
+	_ = t.admit(ctx, posted)
+}
+
+// gateLocker locks gates and tells which it could lock.
+type gateLocker func(t *txn, ctx context.Context, gates []int64) ([]int64, error)
+
+// lockGates locks gates, waiting for who has them.
+func (t *txn) lockGates(ctx context.Context, gates []int64) ([]int64, error) {
+	var wanted rows
+	for _, gate := range gates {
+		wanted.add().int(gate).end()
+	}
+	return gates, t.insert(ctx, t.sql.LockGates, &wanted)
+}
+
+// lockIdleGates locks gates that nobody has locked.
+func (t *txn) lockIdleGates(ctx context.Context, gates []int64) (idle []int64, err error) {
+	err = t.eachOf(ctx, collect(&idle), t.sql.LockIdleGates, gates)
+	return idle, err
+}
+
+// admitAt lets gates admit in one transaction, and tells which of them have
+// more to admit than it took on.
+func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (unfinished []int64, err error) {
+	err = s.atomically(ctx, "admit", func(ctx context.Context, t *txn) error {
+		var version int64
+		if _, err := t.one(ctx, []any{&version}, t.sql.ShareRules); err != nil {
+			return err
+		}
+		rules, err := t.rulesOf(ctx, version)
+		if err != nil {
+			return err
+		}
+		locked, err := lock(t, ctx, gates)
+		if err != nil || len(locked) == 0 {
+			return err
+		}
+		a := &admission{txn: t, rules: rules}
+		unfinished, err = a.run(ctx, locked)
+		return err
+	})
+	return unfinished, err
+}
+
+// admission is a transaction that has gates locked. Nobody else admits at them,
+// and the rules stay as they are.
+type admission struct {
+	*txn
+	rules *sqlstore.Rules
+	gates map[int64]*gate
+}
+
+// gate is a gate as an admission sees it.
+type gate struct {
+	id    int64
+	taken int     // places
+	room  int     // places that are free, if somebody is parked
+	asked int     // jobs that the admission takes on
+	got   int     // jobs that it could lock
+	news  []int64 // that it has seen
+}
+
+// run admits. News are taken off only where nothing is left to do: a job that
+// somebody else has locked may stay after all, and nobody else would come back.
+func (a *admission) run(ctx context.Context, ids []int64) (unfinished []int64, err error) {
+	a.gates = make(map[int64]*gate, len(ids))
+	for _, id := range ids {
+		a.gates[id] = &gate{id: id}
+	}
+	if err := a.readNews(ctx, ids); err != nil {
+		return nil, err
+	}
+	if err := a.look(ctx, ids); err != nil {
+		return nil, err
+	}
+	if err := a.letIn(ctx, ids); err != nil {
+		return nil, err
+	}
+	busy, err := a.busy(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var seen, unused []int64
+	for _, id := range ids {
+		g := a.gates[id]
+		switch {
+		case g.got == g.asked && g.asked < g.room:
+			unfinished = append(unfinished, id)
+			continue
+		case slices.Contains(busy, id):
+			continue
+		}
+		seen = append(seen, g.news...)
+		if g.taken+g.got == 0 {
+			unused = append(unused, id)
+		}
+	}
+	dropped, err := a.execIDs(ctx, a.sql.DropNews, seen)
+	if err := checkHits(len(seen), dropped, err); err != nil {
+		return nil, err
+	}
+	_, err = a.execIDs(ctx, a.sql.DropGates, unused)
+	return unfinished, err
+}
+
+func (a *admission) readNews(ctx context.Context, ids []int64) error {
+	return a.eachOf(ctx, func(row *sql.Rows) error {
+		var id, gate int64
+		err := row.Scan(&id, &gate)
+		a.gates[gate].news = append(a.gates[gate].news, id)
+		return err
+	}, a.sql.NewsOf, ids)
+}
+
+// look finds out how many jobs the gates can admit.
+func (a *admission) look(ctx context.Context, ids []int64) error {
+	first := map[int64]int32{} // lanes
+	err := a.states(ctx, ids, func(id int64, taken int, lane sql.NullInt32) {
+		a.gates[id].taken = taken
+		if lane.Valid {
+			first[id] = lane.Int32
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for id, lane := range first {
+		key, err := a.laneKey(ctx, lane)
+		if err != nil {
+			return err
+		}
+		g := a.gates[id]
+		g.room = max(0, a.rules.Places(key.Kind)-g.taken)
+		g.asked = min(g.room, jobsPerGate)
+	}
+	return nil
+}
+
+// states tells of gates how many places are taken, and the lane of the first
+// parked job.
+func (t *txn) states(ctx context.Context, ids []int64, tell func(id int64, taken int, lane sql.NullInt32)) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	questions := make([]string, len(ids))
+	for i, id := range ids {
+		questions[i] = fill(t.sql.GateState, "gate_id", decimal(id))
+	}
+	return t.each(ctx, func(row *sql.Rows) error {
+		var id int64
+		var taken int
+		var lane sql.NullInt32
+		if err := row.Scan(&id, &taken, &lane); err != nil {
+			return err
+		}
+		tell(id, taken, lane)
+		return nil
+	}, strings.Join(questions, " union all "))
+}
+
+// letIn makes parked jobs ready and gives them their places.
+func (a *admission) letIn(ctx context.Context, ids []int64) error {
+	jobs, err := a.lockFirst(ctx, ids)
+	if err != nil {
+		return err
+	}
+	var ready, admitted rows
+	for _, p := range jobs {
+		a.gates[p.gate].got++
+		ready.add().ints(int64(p.lane), solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes).end()
+		admitted.add().ints(p.gate, p.id).end()
+		a.news.addWork(p.lane)
+	}
+	if err := a.leaveParked(ctx, jobs); err != nil {
+		return err
+	}
+	if err := a.insert(ctx, a.sql.ToReady, &ready); err != nil {
+		return err
+	}
+	return a.insert(ctx, a.sql.ToAdmitted, &admitted)
+}
+
+// lockFirst locks the first parked jobs of the gates, as many as these can
+// admit.
+func (a *admission) lockFirst(ctx context.Context, ids []int64) (jobs []*placed, err error) {
+	var questions []string
+	for _, id := range ids {
+		if asked := a.gates[id].asked; asked > 0 {
+			questions = append(questions, fill(a.sql.LockFirstParked, "gate_id", decimal(id), "limit", decimal(asked)))
+		}
+	}
+	if len(questions) == 0 {
+		return nil, nil
+	}
+	err = a.each(ctx, func(row *sql.Rows) error {
+		p := &placed{}
+		jobs = append(jobs, p)
+		return row.Scan(&p.gate, &p.turn, &p.startBy, &p.id, &p.lane, &p.attempt, &p.failures, &p.crashes)
+	}, strings.Join(questions, " union all "))
+	return jobs, err
+}
+
+// busy lists the gates with places left and jobs that somebody else has locked.
+func (a *admission) busy(ctx context.Context, ids []int64) (busy []int64, err error) {
+	short := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return a.gates[id].got == a.gates[id].asked })
+	err = a.states(ctx, short, func(id int64, _ int, lane sql.NullInt32) {
+		if lane.Valid {
+			busy = append(busy, id)
+		}
+	})
+	return busy, err
+}

@@ -1,0 +1,182 @@
+-- Statements of gates. Those that park a job, give back a place or leave news
+-- also run in the caller's transaction, at any isolation level and with any
+-- session settings; the others only in the store's own, at READ COMMITTED.
+
+-- name: to_parked
+-- Parks jobs at their gates.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{parked}} (gate, turn, start_by, id, lane, attempt, failures, crashes) values {{rows}};
+
+-- name: lock_parked
+-- Locks a parked job.
+-- Inputs: gate, turn, start_by, id.
+-- Output: attempt, failures, crashes.
+-- Locks: the row of parked.
+select attempt, failures, crashes
+from {{parked}} force index (primary)
+where gate = ? and turn = ? and start_by = ? and id = ?
+for update;
+
+-- name: leave_parked
+-- Takes jobs out of parked whose rows are locked.
+-- Inputs: {{rows}} of gate, turn, start_by, id as JSON.
+-- Output: none.
+-- Locks: rows of parked.
+delete p
+from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
+  gate bigint path '$[0]', turn smallint path '$[1]', start_by bigint path '$[2]', id bigint path '$[3]')) v
+straight_join {{parked}} p force index (primary)
+  on p.gate = v.gate and p.turn = v.turn and p.start_by = v.start_by and p.id = v.id;
+
+-- name: places_of
+-- Tells which scheduled jobs, whose rows are locked, have a place. Here and
+-- below, what is read is all in one index: given a list as a condition, the
+-- server would scan a table that it takes for small, so it is joined.
+-- Inputs: {{rows}} of gate, id as JSON.
+-- Output: id.
+-- Locks: none.
+select a.id
+from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (gate bigint path '$[0]', id bigint path '$[1]')) v
+straight_join {{admitted}} a force index (primary) on a.gate = v.gate and a.id = v.id;
+
+-- name: vacate
+-- Gives back places.
+-- Inputs: {{rows}} of gate, id as JSON.
+-- Output: none; the number of rows tells how many had one.
+-- Locks: rows of admitted.
+delete a
+from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (gate bigint path '$[0]', id bigint path '$[1]')) v
+straight_join {{admitted}} a force index (primary) on a.gate = v.gate and a.id = v.id;
+
+-- name: post_news
+-- Leaves word that gates may have somebody to admit. It waits for nobody.
+-- Inputs: {{rows}} of gate.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{gate_news}} (gate) values {{rows}};
+
+-- name: share_rules
+-- Opens an admission: the rules stay as they are until it ends, so that the
+-- number of places does.
+-- Inputs: none.
+-- Output: version of the rules.
+-- Locks: the counter of rules, shared.
+select value from {{counter}} where name = 'pause' lock in share mode;
+
+-- name: lock_gates
+-- Locks gates, and waits for who has them: whoever skipped one could not know
+-- whether its holder has seen the news. Rows that are there already are locked
+-- exclusively too; an insert that ignored them would share them, and two that
+-- wait for one that is just removed would wait for each other.
+-- Inputs: {{rows}} of id, in order.
+-- Output: none.
+-- Locks: the gates.
+insert into {{gate}} (id) values {{rows}} on duplicate key update id = id;
+
+-- name: known_gates
+-- Tells which gates have a row that can be locked.
+-- Inputs: {{ids}}.
+-- Output: id.
+-- Locks: none.
+select g.id
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{gate}} g force index (primary) on g.id = v.id;
+
+-- name: lock_idle_gates
+-- Locks gates that nobody has locked.
+-- Inputs: {{ids}}.
+-- Output: id.
+-- Locks: the gates, in order; skips what is locked.
+select id from {{gate}} force index (primary) where id in ({{ids}}) order by id for update skip locked;
+
+-- name: news_of
+-- Lists the news of gates that are locked. It comes before gate_state, which so
+-- sees all that these news are about.
+-- Inputs: {{ids}} of gates.
+-- Output: id, gate.
+-- Locks: none.
+select n.id, n.gate
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{gate_news}} n force index (gate) on n.gate = v.id;
+
+-- name: gate_state
+-- Tells how a gate stands. Several of these are joined by union all. What a
+-- transaction has not committed does not count: a place is given back when that
+-- is sure.
+-- Inputs: {{gate_id}}.
+-- Output: gate, places taken, lane of the first parked job (null if there is none).
+-- Locks: none.
+(select {{gate_id}},
+  (select count(*) from {{admitted}} force index (primary) where gate = {{gate_id}}),
+  (select lane from {{parked}} force index (primary) where gate = {{gate_id}} order by turn, start_by, id limit 1));
+
+-- name: lock_first_parked
+-- Locks the first parked jobs of a gate that nobody else has locked. Several of
+-- these are joined by union all.
+-- Inputs: {{gate_id}}, {{limit}}.
+-- Output: gate, turn, start_by, id, lane, attempt, failures, crashes.
+-- Locks: rows of parked; skips what is locked.
+(select gate, turn, start_by, id, lane, attempt, failures, crashes
+from {{parked}} force index (primary)
+where gate = {{gate_id}}
+order by turn, start_by, id
+limit {{limit}}
+for update skip locked);
+
+-- name: to_admitted
+-- Gives places to jobs.
+-- Inputs: {{rows}} of gate, id.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{admitted}} (gate, id) values {{rows}};
+
+-- name: drop_news
+-- Removes news that the gates' locks covered.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: rows of gate_news.
+delete n from {{gate_news}} n force index (primary) where {{among}} and gate >= 0;
+
+-- name: drop_gates
+-- Removes the rows of locked gates that nobody uses.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: the gates.
+delete g
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+straight_join {{gate}} g force index (primary) on g.id = v.id;
+
+-- name: gates_with_news
+-- Lists gates whose news nobody has taken off, in order.
+-- Inputs: gate from which on to look, gate before which to end, limit.
+-- Output: gate.
+-- Locks: none.
+select distinct gate from {{gate_news}} force index (gate) where gate >= ? and gate < ? order by gate limit ?;
+
+-- name: parked_gates
+-- Lists the gates with parked jobs, in about two index look-ups per gate.
+-- Inputs: none.
+-- Output: gate, lane of the first parked job (null if it is gone by now).
+-- Locks: none.
+select g.gate, (select p.lane from {{parked}} p force index (primary) where p.gate = g.gate order by p.turn, p.start_by, p.id limit 1)
+from (select distinct gate from {{parked}} force index for group by (primary)) g;
+
+-- name: holders_of
+-- Lists some of the jobs that have a place at a gate.
+-- Inputs: gate, limit.
+-- Output: id.
+-- Locks: none.
+select id from {{admitted}} force index (primary) where gate = ? order by id limit ?;
+
+-- name: parked_ahead
+-- Counts the jobs parked at a gate before a key.
+-- Inputs: {{gate_id}}, {{turn}}, {{start_by}} and {{id}} of the key, {{limit}}.
+-- Output: their number.
+-- Locks: none.
+select count(*) from (
+  select 1 from {{parked}} force index (primary)
+  where gate = {{gate_id}}
+    and (turn < {{turn}} or turn = {{turn}} and (start_by < {{start_by}} or start_by = {{start_by}} and id < {{id}}))
+  limit {{limit}}) first;
