@@ -135,7 +135,7 @@ func (m *mouth) listeners(ctx context.Context) ([]netip.AddrPort, error) {
 }
 
 // encode writes news as words: "*" for work anywhere, the number of each lane
-// with work, "later", "cancel".
+// with work, "room", "later", "cancel".
 func (n *news) encode() string {
 	var b strings.Builder
 	lanes := make([]int32, 0, len(n.work))
@@ -149,6 +149,9 @@ func (n *news) encode() string {
 	if n.everybody || b.Len() > messageSize {
 		b.Reset()
 		b.WriteString(" *")
+	}
+	if n.room {
+		b.WriteString(" room")
 	}
 	if n.later {
 		b.WriteString(" later")
@@ -165,6 +168,8 @@ func decodeNews(words []string) *news {
 		switch word {
 		case "*":
 			n.everybody = true
+		case "room":
+			n.room = true
 		case "later":
 			n.later = true
 		case "cancel":

@@ -58,7 +58,14 @@ type statements struct {
 	WishesOf string `sql:"wishes_of"`
 	Leave    string `sql:"leave"`
 	Held     string `sql:"held"`
-	Nodes    string `sql:"nodes"`
+
+	Census       string `sql:"census"`
+	RecentStarts string `sql:"recent_starts"`
+	AddStarts    string `sql:"add_starts"`
+	OldStarts    string `sql:"old_starts"`
+	ForgetStarts string `sql:"forget_starts"`
+
+	Nodes string `sql:"nodes"`
 
 	LockJob       string `sql:"lock_job"`
 	PlaceOf       string `sql:"place_of"`

@@ -14,6 +14,7 @@ type news struct {
 	later     bool
 	cancel    bool
 	everybody bool
+	room      bool          // slots of limits were given back
 	again     time.Duration // after which this process looks again; zero: not by itself
 }
 
@@ -39,10 +40,13 @@ func (n *news) add(more *news) {
 	n.later = n.later || more.later
 	n.cancel = n.cancel || more.cancel
 	n.everybody = n.everybody || more.everybody
+	n.room = n.room || more.room
 	n.await(more.again)
 }
 
-func (n *news) none() bool { return len(n.work) == 0 && !n.later && !n.cancel && !n.everybody }
+func (n *news) none() bool {
+	return len(n.work) == 0 && !n.later && !n.cancel && !n.everybody && !n.room
+}
 
 // wake tells all listeners: those of this process at once, those of others
 // soon.
@@ -57,6 +61,9 @@ func (s *Store) wakeHere(n *news) {
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
 		s.hub.Work(s.laneKeys(n.work))
+	}
+	if n.room {
+		s.hub.Room()
 	}
 	if n.again > 0 {
 		s.alarm.In(n.again)
