@@ -18,6 +18,9 @@ const (
 	quickRate  = 1000
 	claimWorth = 300
 	longGap    = 20 * time.Millisecond
+	// Claims because of room under limits take at most one part in so many of the
+	// time: each job that ends makes some.
+	roomShare = 2
 	// Beyond its free slots a group claims what it will start within this time
 	// at its present rate, so that slots do not idle during a claim.
 	claimAhead = 50 * time.Millisecond
@@ -45,6 +48,7 @@ func (p *pace) measure(now time.Time, started int64) {
 func (g *group) claimUntil(ctx context.Context) {
 	pace := pace{since: time.Now()}
 	var last time.Time
+	var cost time.Duration
 	g.claims.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		g.resting.Store(forNobody)
 		for ctx.Err() == nil {
@@ -56,7 +60,7 @@ func (g *group) claimUntil(ctx context.Context) {
 				return 0, nil
 			}
 			if g.backlog.Load() {
-				rest, whom := g.rest(room, pace.rate, now.Sub(last))
+				rest, whom := g.rest(room, pace.rate, cost, now.Sub(last))
 				if rest > 0 {
 					g.resting.Store(whom)
 					return rest, nil
@@ -66,6 +70,7 @@ func (g *group) claimUntil(ctx context.Context) {
 			g.urgent.Store(false)
 			g.backlog.Store(false) // a wake from here on is news
 			claimed, err := g.claim(ctx, fairlead.Claim{Max: room})
+			cost = time.Since(now)
 			if err != nil || claimed == room {
 				g.urgent.Store(true)
 				g.backlog.Store(true)
@@ -80,14 +85,14 @@ func (g *group) claimUntil(ctx context.Context) {
 
 // rest is how long to wait with the next claim while there is a backlog, and who
 // is not to interrupt that.
-func (g *group) rest(room int, rate float64, since time.Duration) (time.Duration, int32) {
+func (g *group) rest(room int, rate float64, cost, since time.Duration) (time.Duration, int32) {
 	if rest := g.gap(room, rate) - since; rest > 0 {
 		return rest, forAll
 	}
-	if !g.urgent.Load() && since < claimGap {
-		return claimGap - since, forRoom
+	if g.urgent.Load() {
+		return 0, forNobody
 	}
-	return 0, forNobody
+	return max(claimGap, min(roomShare*cost, longGap)) - since, forRoom
 }
 
 // gap is how far apart claims are while there is a backlog.

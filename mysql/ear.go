@@ -120,5 +120,9 @@ func (e *ear) hear(ctx context.Context, message string) {
 		// are woken.
 		_ = e.store.refreshLanes(ctx)
 	}
+	if n.room {
+		n.room = false
+		e.store.hub.RoomElsewhere()
+	}
 	e.store.wakeHere(n)
 }

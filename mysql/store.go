@@ -207,6 +207,7 @@ func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc)
 func (s *Store) Close() error {
 	var err error
 	s.alarm.Stop()
+	s.hub.Close()
 	s.ear.close()
 	s.mouth.close()
 	for _, statement := range []*sql.Stmt{s.claimOpening, s.claimLane} {

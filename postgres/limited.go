@@ -63,7 +63,9 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open []openLa
 		_, err := c.readRules(ctx)
 		return true, err
 	}
-	c.left -= len(c.jobs) - before
+	taken := len(c.jobs) - before
+	c.limitedTake.Store((c.limitedTake.Load() + int64(taken) + 1) / 2)
+	c.left -= taken
 	c.patient = l.passed
 	l.noteHauls(before)
 	if l.token > 0 {
@@ -258,7 +260,7 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
 	}
 	lanes := slices.Concat(lot, known)
-	reading := l.newReading(lanes, 2*(l.left+l.slack)/len(lanes)+1) // most lanes hold no more than that of what is taken
+	reading := l.newReading(lanes, 2*l.expected()/len(lanes)+1) // most lanes hold no more than that of what is taken
 	if err := run(ctx, append(calls, reading.call(l.claiming))...); err != nil {
 		return err
 	}
@@ -267,6 +269,12 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 		l.admit(lane)
 	}
 	return nil
+}
+
+// expected is how many jobs the claim will probably take: limits may allow far
+// fewer than there is room for, and what the last claims took tells.
+func (l *limitedClaim) expected() int {
+	return min(l.left+l.slack, max(2*int(l.limitedTake.Load()), fewLanes))
 }
 
 // admit lets a lane be chosen from if all its quotas are ours.

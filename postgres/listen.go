@@ -159,7 +159,7 @@ func (e *ear) pass(n news) {
 		e.store.heads.touch(lane)
 	}
 	if n.freed {
-		e.hub.Room()
+		e.hub.RoomElsewhere()
 	}
 	switch {
 	case n.all:

@@ -13,6 +13,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -62,20 +63,21 @@ type Store struct {
 	rulesLock  int64  // key of the advisory lock between claims and changes of the rules
 	laneLock   int32  // first key of the advisory locks of lanes
 
-	query   *sqlstore.Query
-	lanes   laneCache
-	ids     *sqlstore.IDs
-	pending *sqlstore.Pending
-	gather  gatherer
-	book    ruleBook
-	merges  mergeState
-	marks   *marks
-	heads   *heads
-	sweep   sweep
-	waker   *waker
-	ear     *ear
-	tokens  *sqlstore.Alarm // wakes nodes when a rate lets another job start
-	closing sync.Once
+	query       *sqlstore.Query
+	lanes       laneCache
+	ids         *sqlstore.IDs
+	pending     *sqlstore.Pending
+	gather      gatherer
+	book        ruleBook
+	merges      mergeState
+	marks       *marks
+	heads       *heads
+	sweep       sweep
+	waker       *waker
+	ear         *ear
+	limitedTake atomic.Int64    // how many jobs claims under limits take, about
+	tokens      *sqlstore.Alarm // wakes nodes when a rate lets another job start
+	closing     sync.Once
 }
 
 var (
@@ -87,6 +89,7 @@ var (
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.tokens.Stop()
+		s.waker.hub.Close()
 		s.ear.close()
 		s.gather.flying.Wait()
 		s.waker.close()

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -11,7 +12,13 @@ import (
 type Hub struct {
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
+	elsewhere *Alarm
 }
+
+// roomElsewhere is after what time listeners hear of room that another process
+// made. That process has a free slot now and is about to use the room: what it
+// leaves is for others.
+const roomElsewhere = 20 * time.Millisecond
 
 type listener struct {
 	scope *fairlead.Scope
@@ -19,7 +26,14 @@ type listener struct {
 }
 
 // NewHub makes a hub without listeners.
-func NewHub() *Hub { return &Hub{listeners: map[*listener]struct{}{}} }
+func NewHub() *Hub {
+	h := &Hub{listeners: map[*listener]struct{}{}}
+	h.elsewhere = NewAlarm(h.Room)
+	return h
+}
+
+// Close ends what is still to be told.
+func (h *Hub) Close() { h.elsewhere.Stop() }
 
 // Listen calls wake for news of the scope until ctx ends.
 func (h *Hub) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) {
@@ -57,6 +71,9 @@ func (h *Hub) Later() { h.all(fairlead.WakeLater) }
 
 // Room tells all that jobs gave back slots of limits.
 func (h *Hub) Room() { h.all(fairlead.WakeRoom) }
+
+// RoomElsewhere tells all, in a moment, that jobs of another process did.
+func (h *Hub) RoomElsewhere() { h.elsewhere.In(roomElsewhere) }
 
 // Cancel tells all that a running job was asked to stop.
 func (h *Hub) Cancel() { h.all(fairlead.WakeCancel) }
