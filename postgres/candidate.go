@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"container/heap"
+	"sync"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
@@ -57,6 +58,10 @@ func (c *candidates) first() candidate {
 	}
 	return first
 }
+
+// lines are used again: with thousands of lanes they are most of what a claim
+// would leave to the garbage collector.
+var lines = sync.Pool{New: func() any { return new(candidates) }}
 
 // promised tells whether the lane's tenant has a minimum.
 func (l *limitedClaim) promised(open *openLane) bool {

@@ -65,7 +65,7 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if all.limited || len(all.lanes) > manyLanes && !c.claim.Solo {
 		return c.claimLimited(ctx, known, all.lanes)
 	}
-	open := c.roomy(all.lanes)
+	open := c.spacious(all.lanes)
 	before, asked, begun := len(c.jobs), c.left, time.Now()
 	if len(open) == 1 && len(open[0].outset.marks) <= 1 {
 		err = c.claimLane(ctx, known, open[0])
@@ -87,8 +87,8 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	return (changed || more) && c.left > 0, err
 }
 
-// roomy lists lanes that there is room for, and where a claim has to look.
-func (c *claiming) roomy(lanes []openLane) []openLane {
+// spacious lists lanes that there is room for, and where a claim has to look.
+func (c *claiming) spacious(lanes []openLane) []openLane {
 	open, now := make([]openLane, 0, len(lanes)), time.Now()
 	for _, lane := range lanes {
 		if lane.room = c.room(lane.kind); lane.room > 0 {

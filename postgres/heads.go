@@ -53,12 +53,13 @@ func (h *heads) touchAll() {
 	}
 }
 
-// part divides lanes into those that have to be looked at and those that are
-// known to have jobs. News that comes from now on is for the next claim.
-func (h *heads) part(lanes []*openLane, now time.Time) (doubtful []*openLane, busy []candidate) {
+// part adds lanes that are known to have jobs to a list, and passes on those that
+// have to be looked at. News that comes from now on is for the next claim.
+func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt func(*openLane)) candidates {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, lane := range lanes {
+	for i := range lanes {
+		lane := &lanes[i]
 		if more := int(lane.id) + 1 - len(h.lanes); more > 0 {
 			h.lanes = append(h.lanes, make([]head, more)...)
 		}
@@ -66,12 +67,12 @@ func (h *heads) part(lanes []*openLane, now time.Time) (doubtful []*openLane, bu
 		switch {
 		case !head.known || head.touched || now.Sub(head.readAt) > headsAge:
 			head.touched, head.known = false, false // another claim has to look too, until this one has
-			doubtful = append(doubtful, lane)
+			doubt(lane)
 		case head.busy:
 			busy = append(busy, candidate{open: lane, from: head.first})
 		}
 	}
-	return doubtful, busy
+	return busy
 }
 
 // learn keeps what was seen of lanes as of some time.

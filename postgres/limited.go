@@ -44,7 +44,10 @@ type limitedClaim struct {
 // claimLimited claims within limits. It reports whether there may be more to be
 // had at once.
 func (c *claiming) claimLimited(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
-	l := &limitedClaim{claiming: c, known: known, open: open, slack: int(c.merges.slack.Load()), token: -1}
+	line := lines.Get().(*candidates)
+	defer lines.Put(line)
+	l := &limitedClaim{claiming: c, known: known, open: open, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
+	defer func() { *line = l.line[:0] }()
 	if changed, err := l.look(ctx); changed || err != nil {
 		return changed, err
 	}
@@ -107,21 +110,25 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 
 // cull finds out which lanes to look into, and which are known to have jobs.
 func (l *limitedClaim) cull(now time.Time, strange []openLane) {
-	doubtful := make([]*openLane, 0, len(l.open)+len(strange))
-	for _, lanes := range [][]openLane{l.open, strange} {
+	doubt := func(open *openLane) { l.looked = append(l.looked, l.begin(open, now)) }
+	many := len(l.open)+len(strange) > manyLanes && !l.claim.Solo
+	for _, lanes := range [][]openLane{l.roomy(l.open), strange} {
+		if many {
+			l.line = l.heads.part(lanes, now, l.line, doubt)
+			continue
+		}
 		for i := range lanes {
-			open := &lanes[i]
-			if room, bounded := l.claim.Rooms[open.kind]; !bounded || room > 0 || open.strange {
-				doubtful = append(doubtful, open)
-			}
+			doubt(&lanes[i])
 		}
 	}
-	if len(doubtful) > manyLanes && !l.claim.Solo {
-		doubtful, l.line = l.heads.part(doubtful, now)
+}
+
+// roomy lists lanes of which the node has room for a job.
+func (l *limitedClaim) roomy(lanes []openLane) []openLane {
+	if len(l.claim.Rooms) == 0 {
+		return lanes
 	}
-	for _, open := range doubtful {
-		l.looked = append(l.looked, l.begin(open, now))
-	}
+	return slices.DeleteFunc(slices.Clone(lanes), func(open openLane) bool { return l.room(open.kind) <= 0 })
 }
 
 // lineUp orders the candidates and finds out which quotas they have in common.
@@ -260,7 +267,7 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
 	}
 	lanes := slices.Concat(lot, known)
-	reading := l.newReading(lanes, 2*l.expected()/len(lanes)+1) // most lanes hold no more than that of what is taken
+	reading := l.newReading(lanes, 2*l.expected()/len(lanes)+2) // most lanes hold no more than that of what is taken
 	if err := run(ctx, append(calls, reading.call(l.claiming))...); err != nil {
 		return err
 	}

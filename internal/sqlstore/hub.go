@@ -18,7 +18,7 @@ type Hub struct {
 // roomElsewhere is after what time listeners hear of room that another process
 // made. That process has a free slot now and is about to use the room: what it
 // leaves is for others.
-const roomElsewhere = 20 * time.Millisecond
+const roomElsewhere = 50 * time.Millisecond
 
 type listener struct {
 	scope *fairlead.Scope
