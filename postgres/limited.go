@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // fewLanes are considered at once even if fewer jobs are asked for.
@@ -85,6 +84,10 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	var n neighbours
 	strange := l.strange()
 	l.cull(begun, strange)
+	if len(l.looked)+len(strange) == 0 && len(l.line) > 0 {
+		l.lineUp() // all that matters is known
+		return false, nil
+	}
 	heads := l.newReading(l.looked, 1)
 	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
 	if len(strange) > 0 {
@@ -208,11 +211,8 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 // at once and in the same order by every claim: those that are not of tenants,
 // then, if the claim is patient, those of tenants.
 func (l *limitedClaim) enter(ctx context.Context, t *trips) error {
-	var version int64
-	calls := []call{
-		{sql: l.sql.Pin + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}},
-		{sql: l.sql.RulesVersion, each: func(row sqlstore.Scanner) error { return row.Scan(&version) }},
-	}
+	var s standing
+	calls := []call{{sql: l.sql.Pin + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claiming)}
 	lot := l.nextLot(l.vowed + max(l.left, fewLanes))
 	tenants := l.tenants(lot)
 	if len(l.shared) > 0 {
@@ -224,7 +224,10 @@ func (l *limitedClaim) enter(ctx context.Context, t *trips) error {
 	err := l.consider(ctx, lot, nil, slices.Concat(l.shared, tenants), func(ctx context.Context, more ...call) error {
 		return t.first(ctx, append(calls, more...)...)
 	})
-	l.changed = version != l.known.Version
+	if err == nil && !s.alive {
+		err = l.deadNode()
+	}
+	l.changed = s.version != l.known.Version
 	return err
 }
 
@@ -267,7 +270,7 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
 	}
 	lanes := slices.Concat(lot, known)
-	reading := l.newReading(lanes, 2*l.expected()/len(lanes)+2) // most lanes hold no more than that of what is taken
+	reading := l.newReading(lanes, max(2*l.expected()/len(lanes)+1, 2)) // most lanes hold no more than that of what is taken
 	if err := run(ctx, append(calls, reading.call(l.claiming))...); err != nil {
 		return err
 	}

@@ -19,6 +19,10 @@ func (c *claiming) checkStanding(ctx context.Context, known *rules) (changed boo
 	return s.judge(ctx, c, known)
 }
 
+func (c *claiming) deadNode() error {
+	return fmt.Errorf("node %d: %w", c.claim.Node, fairlead.ErrLeaseLost)
+}
+
 // standing is what lets a claim go on.
 type standing struct {
 	alive   bool
@@ -33,7 +37,7 @@ func (s *standing) call(c *claiming) call {
 // reads them.
 func (s *standing) judge(ctx context.Context, c *claiming, known *rules) (changed bool, err error) {
 	if !s.alive {
-		return false, fmt.Errorf("node %d: %w", c.claim.Node, fairlead.ErrLeaseLost)
+		return false, c.deadNode()
 	}
 	if s.version == known.Version {
 		return false, nil
