@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"container/heap"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 // them, of which a claim considers the first few.
 type candidate struct {
 	open     *openLane
-	looked   bool             // where to begin in it was found out before
-	from     dispatch.Key     // none of its jobs comes before
+	view     view             // what is known of its jobs
+	from     dispatch.Key     // none of them comes before
 	promised bool             // its tenant has a minimum
 	others   *dispatch.Others // who runs its jobs, if this claim does not serve it
 }
@@ -72,5 +73,24 @@ func (l *limitedClaim) promised(open *openLane) bool {
 func (l *limitedClaim) begin(open *openLane, now time.Time) *busyLane {
 	own := *open
 	own.outset = l.marks.begin(markedLane{open.id, l.claim.Solo && !open.strange}, now)
-	return newBusyLane(own)
+	return newBusyLane(own, unseen(&own))
+}
+
+// resume makes a lane of a candidate. Unless its jobs are remembered everything
+// is read once more, under the locks of its quotas.
+func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {
+	var lane *busyLane
+	switch {
+	case l.trusting:
+		own := *c.open
+		own.outset = outset{lane: markedLane{lane: own.id}, memory: true}
+		known := slices.DeleteFunc(slices.Clone(c.view.keys), func(key dispatch.Key) bool { return l.locked[key.ID] })
+		lane = newBusyLane(own, view{keys: known, unread: c.view.unread})
+	case l.many:
+		lane = l.begin(c.open, now)
+	default: // where to begin was found out just now
+		lane = newBusyLane(*c.open, unseen(c.open))
+	}
+	lane.From, lane.others, lane.Others = c.from, c.others, c.others
+	return lane
 }

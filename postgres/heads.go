@@ -15,22 +15,41 @@ const (
 	// there is news of it. What another process makes ready without its news
 	// being heard is overlooked for so long.
 	headsAge = time.Second
+	// manyKeys is how many jobs of a lane are remembered.
+	manyKeys = 4
+	// sharedFor is for how long they are not, after others were found to take
+	// them.
+	sharedFor = 5 * time.Second
 )
 
 // heads remembers where the ready jobs of lanes begin, so that a claim need not
 // look into thousands of lanes for a few jobs.
 type heads struct {
-	mu    sync.Mutex
-	lanes []head // by id of lane
+	mu     sync.Mutex
+	lanes  []head    // by id of lane
+	shared time.Time // when others were last found to take the same jobs
 }
 
 // head is where the jobs of a lane begin.
 type head struct {
 	known   bool
-	touched bool         // there is news
-	busy    bool         // it has jobs
-	first   dispatch.Key // none of them comes before
+	touched bool // there is news
+	view    view
 	readAt  time.Time
+}
+
+// share says that others take the jobs that are remembered.
+func (h *heads) share(now time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.shared = now
+}
+
+// alone tells whether remembered jobs are probably still there.
+func (h *heads) alone(now time.Time) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return now.Sub(h.shared) > sharedFor
 }
 
 // touch says that there is news of lanes.
@@ -68,8 +87,8 @@ func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt fun
 		case !head.known || head.touched || now.Sub(head.readAt) > headsAge:
 			head.touched, head.known = false, false // another claim has to look too, until this one has
 			doubt(lane)
-		case head.busy:
-			busy = append(busy, candidate{open: lane, from: head.first})
+		case !head.view.empty():
+			busy = append(busy, candidate{open: lane, view: head.view, from: head.view.begin()})
 		}
 	}
 	return busy
@@ -82,13 +101,14 @@ func (h *heads) learn(lanes []*busyLane, now time.Time) {
 	for _, lane := range lanes {
 		if int(lane.ID) < len(h.lanes) { // it was asked for among many
 			head := &h.lanes[lane.ID]
-			head.known, head.busy, head.first, head.readAt = true, !lane.All || len(lane.Keys) > 0, lane.begin(), now
+			head.known, head.view, head.readAt = true, lane.view(), now
 		}
 	}
 }
 
-// pass keeps where lanes begin after jobs were taken.
-func (h *heads) pass(lanes []*busyLane, taken map[int64]bool) {
+// pass keeps what is left of lanes after jobs were taken. Where jobs could not be
+// had others are at work, and the lane has to be looked at again.
+func (h *heads) pass(lanes []*busyLane, taken, missed map[int64]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
@@ -96,14 +116,11 @@ func (h *heads) pass(lanes []*busyLane, taken map[int64]bool) {
 			continue
 		}
 		head := &h.lanes[lane.ID]
-		left := slices.IndexFunc(lane.Keys, func(key dispatch.Key) bool { return !taken[key.ID] })
-		switch {
-		case left >= 0:
-			head.first = lane.Keys[left]
-		case lane.All:
-			head.busy = false
-		default:
-			head.first = lane.rest()
+		if slices.ContainsFunc(lane.Keys, func(key dispatch.Key) bool { return missed[key.ID] }) {
+			head.touched = true
+			continue
 		}
+		left := slices.DeleteFunc(slices.Clone(lane.Keys), func(key dispatch.Key) bool { return taken[key.ID] })
+		head.view = view{keys: left, unread: lane.unread}
 	}
 }

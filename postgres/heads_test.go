@@ -92,3 +92,26 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 		}
 	}
 }
+
+// What one process remembers of lanes is gone when another has claimed it.
+func TestTwoProcessesClaimFromManyLanesInTurn(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	stores := []*Store{l.store, open(t, l.at, Options{})}
+	jobs := lanesOfJobs(manyLanes + 50)
+	if err := fairlead.NewClient(l.store).Enqueue(t.Context(), jobs...); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int64]bool{}
+	for turn := 0; len(seen) < len(jobs); turn++ {
+		got := claimOf(t, stores[turn%2], l.node, 37)
+		if want := min(37, len(jobs)-len(seen)); len(got) != want {
+			t.Fatalf("claim %d brought %d jobs, want %d", turn, len(got), want)
+		}
+		for _, job := range got {
+			if seen[job.ID] {
+				t.Fatalf("job %d was claimed twice", job.ID)
+			}
+			seen[job.ID] = true
+		}
+	}
+}

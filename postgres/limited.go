@@ -19,15 +19,17 @@ const fewLanes = 16
 // still there to be taken.
 type limitedClaim struct {
 	*claiming
-	known  *rules
-	open   []openLane
-	looked []*busyLane   // lanes that were looked into
-	line   candidates    // lanes with jobs that were not considered yet
-	busy   []*busyLane   // those that were, in order
-	shared []int32       // all their quotas that are not of tenants, in order
-	vowed  int           // how many lanes have a minimum
-	cost   time.Duration // of looking
-	slack  int           // how many jobs to choose beyond those asked for, because others lock some
+	known    *rules
+	open     []openLane
+	many     bool          // so many lanes that it is remembered where their jobs begin
+	trusting bool          // the jobs themselves too: nobody else takes them
+	looked   []*busyLane   // lanes that were looked into
+	line     candidates    // lanes with jobs that were not considered yet
+	busy     []*busyLane   // those that were, in order
+	shared   []int32       // all their quotas that are not of tenants, in order
+	vowed    int           // how many lanes have a minimum
+	cost     time.Duration // of looking
+	slack    int           // how many jobs to choose beyond those asked for, because others lock some
 
 	considered int                // of busy, in this try
 	lanes      []*dispatch.Lane   // those of them whose quotas are ours
@@ -88,7 +90,11 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		l.lineUp() // all that matters is known
 		return false, nil
 	}
-	heads := l.newReading(l.looked, 1)
+	page := 1
+	if l.trusting {
+		page = manyKeys
+	}
+	heads := l.newReading(l.looked, page)
 	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
 	if len(strange) > 0 {
 		calls = append(calls, n.calls(&l.sql)...)
@@ -100,8 +106,8 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	heads.done()
 	l.heads.learn(l.looked, begun)
 	for _, lane := range l.looked {
-		if !lane.All || len(lane.Keys) > 0 {
-			l.line = append(l.line, candidate{open: &lane.open, looked: true, from: lane.begin()})
+		if view := lane.view(); !view.empty() {
+			l.line = append(l.line, candidate{open: &lane.open, view: view, from: view.begin()})
 		}
 	}
 	if len(strange) > 0 {
@@ -114,9 +120,10 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 // cull finds out which lanes to look into, and which are known to have jobs.
 func (l *limitedClaim) cull(now time.Time, strange []openLane) {
 	doubt := func(open *openLane) { l.looked = append(l.looked, l.begin(open, now)) }
-	many := len(l.open)+len(strange) > manyLanes && !l.claim.Solo
+	l.many = len(l.open)+len(strange) > manyLanes && !l.claim.Solo
+	l.trusting = l.many && l.heads.alone(now)
 	for _, lanes := range [][]openLane{l.roomy(l.open), strange} {
-		if many {
+		if l.many {
 			l.line = l.heads.part(lanes, now, l.line, doubt)
 			continue
 		}
@@ -248,15 +255,7 @@ func (l *limitedClaim) readOn(ctx context.Context, t *trips, hungry []*dispatch.
 func (l *limitedClaim) nextLot(n int) []*busyLane {
 	from, now := l.considered, time.Now()
 	for len(l.busy) < from+n && len(l.line) > 0 {
-		first := l.line.first()
-		var lane *busyLane
-		if first.looked {
-			lane = newBusyLane(*first.open)
-		} else {
-			lane = l.begin(first.open, now)
-		}
-		lane.From, lane.others, lane.Others = first.from, first.others, first.others
-		l.busy = append(l.busy, lane)
+		l.busy = append(l.busy, l.resume(l.line.first(), now))
 	}
 	l.considered = min(from+n, len(l.busy))
 	return l.busy[from:l.considered]
@@ -269,9 +268,17 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 	if len(quotas) > 0 {
 		calls = append(calls, call{sql: l.sql.FoldQuotas, args: []any{quotas}, each: l.readQuota})
 	}
-	lanes := slices.Concat(lot, known)
-	reading := l.newReading(lanes, max(2*l.expected()/len(lanes)+1, 2)) // most lanes hold no more than that of what is taken
-	if err := run(ctx, append(calls, reading.call(l.claiming))...); err != nil {
+	lanes := known
+	for _, lane := range lot {
+		if len(lane.Keys) == 0 && !lane.All {
+			lanes = append(lanes, lane)
+		}
+	}
+	reading := l.newReading(lanes, max(2*l.expected()/max(len(lanes), 1)+1, 2)) // most lanes hold no more than that of what is taken
+	if len(lanes) > 0 {
+		calls = append(calls, reading.call(l.claiming))
+	}
+	if err := run(ctx, calls...); err != nil {
 		return err
 	}
 	reading.done()
@@ -335,6 +342,9 @@ func (l *limitedClaim) take(ctx context.Context, t *trips, picks []dispatch.Pick
 	if l.missed {
 		l.noteLocked(picks, before)
 	}
+	if l.trusting && taken < len(picks)/2 {
+		l.heads.share(time.Now())
+	}
 	return nil
 }
 
@@ -382,5 +392,5 @@ func (l *limitedClaim) noteHauls(before int) {
 	for _, job := range l.jobs[before:] {
 		taken[job.ID] = true
 	}
-	l.heads.pass(considered, taken)
+	l.heads.pass(considered, taken, l.locked)
 }

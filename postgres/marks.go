@@ -82,9 +82,10 @@ type outset struct {
 	lane    markedLane
 	marks   []position // in order, one per priority that has a mark; none: at the front
 	rewinds int        // those that the claim is going to see
+	memory  bool       // nothing is looked at: what was seen before is believed
 }
 
-func (o outset) whole() bool { return len(o.marks) == 0 }
+func (o outset) whole() bool { return len(o.marks) == 0 && !o.memory }
 
 // begin tells where a claim from a lane has to look.
 func (m *marks) begin(lane markedLane, now time.Time) outset {

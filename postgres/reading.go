@@ -11,41 +11,58 @@ import (
 type busyLane struct {
 	dispatch.Lane
 	open   openLane
+	before view             // what was known of it when the claim began
 	unread []span           // what was not read of it yet
 	others *dispatch.Others // who runs its jobs, if this claim does not serve it
 }
 
-func newBusyLane(open openLane) *busyLane {
-	lane := &busyLane{open: open}
+// view is what is known of the jobs of a lane.
+type view struct {
+	keys   []dispatch.Key // the first of them
+	unread []span         // where the others are
+}
+
+// unseen is the view of a lane of which nothing was read.
+func unseen(open *openLane) view {
+	v := view{unread: open.outset.spans()}
+	for i := range v.unread {
+		v.unread[i].lane = open.id
+	}
+	return v
+}
+
+func newBusyLane(open openLane, before view) *busyLane {
+	lane := &busyLane{open: open, before: before}
 	lane.restart()
 	return lane
 }
 
-// restart forgets what was read of the lane, but for where it begins.
+// restart forgets what was read of the lane since the claim began, but for where
+// it begins.
 func (l *busyLane) restart() {
-	l.Lane = dispatch.Lane{ID: l.open.id, Kind: l.open.kind, From: l.From, Others: l.others}
-	l.unread = l.open.outset.spans()
-	for i := range l.unread {
-		l.unread[i].lane = l.open.id
+	l.unread = slices.Clone(l.before.unread)
+	l.Lane = dispatch.Lane{
+		ID: l.open.id, Kind: l.open.kind, From: l.From, Others: l.others,
+		Keys: slices.Clone(l.before.keys), All: len(l.unread) == 0,
 	}
 }
+
+// view is what is known of the lane by now.
+func (l *busyLane) view() view { return view{keys: l.Keys, unread: l.unread} }
 
 // begin is where the first job stands, or a bound before it.
-func (l *busyLane) begin() dispatch.Key {
-	if len(l.Keys) > 0 {
-		return l.Keys[0]
+func (v view) begin() dispatch.Key {
+	switch {
+	case len(v.keys) > 0:
+		return v.keys[0]
+	case len(v.unread) > 0:
+		from := v.unread[0].from
+		return dispatch.Key{Turn: from.turn, StartBy: from.startBy, ID: from.id}
 	}
-	return l.rest()
+	return dispatch.Front
 }
 
-// rest is a bound before what was not read of the lane.
-func (l *busyLane) rest() dispatch.Key {
-	if len(l.unread) == 0 {
-		return dispatch.Front
-	}
-	from := l.unread[0].from
-	return dispatch.Key{Turn: from.turn, StartBy: from.startBy, ID: from.id}
-}
+func (v view) empty() bool { return len(v.keys)+len(v.unread) == 0 }
 
 // reading reads where the next jobs of lanes stand.
 type reading struct {
