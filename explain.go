@@ -9,7 +9,7 @@ type Explanation struct {
 	At        time.Time  // the database's clock
 	Obstacles []Obstacle // all that keeps it from starting now, in the order in which a claim would find it; none if it runs or has ended
 	Ahead     int        // jobs that go before it: ready ones, or while it is parked those parked at the same gate; MaxAhead stands for that many or more
-	Start     time.Time  // when it will start at the earliest, as far as that can be told; zero if not
+	Start     time.Time  // when it will probably start: when its obstacles go away by themselves, or for want of a slot, at a cap and in line as fast as jobs were started in the last UsageWindow; zero if that cannot be told
 }
 
 // MaxAhead is how many jobs before one are counted.

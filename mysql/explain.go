@@ -53,6 +53,9 @@ func (t *txn) collect(ctx context.Context, facts *sqlstore.Facts) error {
 	if facts.Nodes, err = readNodes(ctx, t.tx, t.sql.Nodes); err != nil {
 		return err
 	}
+	if facts.Starts, err = t.recentStarts(ctx, t.tx, now); err != nil {
+		return err
+	}
 	switch facts.Job.State {
 	case fairlead.Ready:
 		facts.Ahead, err = t.ahead(ctx, facts)

@@ -41,13 +41,22 @@ func (s *Store) census(ctx context.Context) (*sqlstore.Census, error) {
 	if err := s.countJobs(ctx, census); err != nil {
 		return nil, err
 	}
-	err = each(ctx, s.db, func(row *sql.Rows) error {
-		var starts fairlead.Starts
-		err := row.Scan(&starts.Tenant, &starts.Count, &starts.Missed)
-		census.Starts(starts)
+	starts, err := s.recentStarts(ctx, s.db, now)
+	for _, tenant := range starts {
+		census.Starts(tenant)
+	}
+	return census, err
+}
+
+// recentStarts is what was started within the window.
+func (s *Store) recentStarts(ctx context.Context, q querier, now int64) (starts []fairlead.Starts, err error) {
+	err = each(ctx, q, func(row *sql.Rows) error {
+		var tenant fairlead.Starts
+		err := row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
+		starts = append(starts, tenant)
 		return err
 	}, s.sql.RecentStarts, bucket(now, fairlead.UsageWindow))
-	return census, err
+	return starts, err
 }
 
 func (s *Store) countJobs(ctx context.Context, census *sqlstore.Census) error {

@@ -39,6 +39,9 @@ func (s *Store) facts(ctx context.Context, job *fairlead.Job) (facts sqlstore.Fa
 	if facts.Now, err = s.Now(ctx); err != nil {
 		return facts, err
 	}
+	if facts.Starts, err = s.recentStarts(ctx); err != nil {
+		return facts, err
+	}
 	switch job.State {
 	case fairlead.Ready:
 		facts.Ahead, err = s.ahead(ctx, &facts)

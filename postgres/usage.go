@@ -30,7 +30,11 @@ func (s *Store) census(ctx context.Context) (*sqlstore.Census, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts, starts, err := s.countJobs(ctx)
+	counts, err := s.countJobs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	starts, err := s.recentStarts(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -57,22 +61,26 @@ type laneCount struct {
 	startBy int64
 }
 
-func (s *Store) countJobs(ctx context.Context) (counts []laneCount, starts []fairlead.Starts, err error) {
-	window, bucket := fairlead.UsageWindow.Microseconds(), sqlstore.StartsBucket.Microseconds()
-	err = s.runPlain(ctx,
-		call{sql: s.sql.Census, restart: func() { counts = nil }, each: func(row sqlstore.Scanner) error {
-			var c laneCount
-			err := row.Scan(&c.lane, &c.state, &c.n, &c.startBy)
-			counts = append(counts, c)
-			return err
-		}},
-		call{sql: s.sql.RecentStarts, args: []any{window, bucket}, restart: func() { starts = nil }, each: func(row sqlstore.Scanner) error {
-			var tenant fairlead.Starts
-			err := row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
-			starts = append(starts, tenant)
-			return err
-		}})
-	return counts, starts, err
+func (s *Store) countJobs(ctx context.Context) (counts []laneCount, err error) {
+	err = s.runPlain(ctx, call{sql: s.sql.Census, restart: func() { counts = nil }, each: func(row sqlstore.Scanner) error {
+		var c laneCount
+		err := row.Scan(&c.lane, &c.state, &c.n, &c.startBy)
+		counts = append(counts, c)
+		return err
+	}})
+	return counts, err
+}
+
+// recentStarts is what was started within the window.
+func (s *Store) recentStarts(ctx context.Context) (starts []fairlead.Starts, err error) {
+	args := []any{fairlead.UsageWindow.Microseconds(), sqlstore.StartsBucket.Microseconds()}
+	err = s.runPlain(ctx, call{sql: s.sql.RecentStarts, args: args, restart: func() { starts = nil }, each: func(row sqlstore.Scanner) error {
+		var tenant fairlead.Starts
+		err := row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
+		starts = append(starts, tenant)
+		return err
+	}})
+	return starts, err
 }
 
 // Report adds to what was started.

@@ -30,6 +30,9 @@ func (t *txn) explain(job *fairlead.Job) (fairlead.Explanation, error) {
 		return fairlead.Explanation{}, err
 	}
 	facts := sqlstore.Facts{Now: sqlstore.Time(t.now), Job: job, Rules: rules, Limits: limits, Nodes: nodes}
+	if facts.Starts, err = t.recentStarts(); err != nil {
+		return fairlead.Explanation{}, err
+	}
 	switch job.State {
 	case fairlead.Ready:
 		facts.Ahead, err = t.ahead(&facts)

@@ -26,10 +26,11 @@ func (s *Store) Usage(ctx context.Context) ([]fairlead.Usage, error) {
 		if err := t.countJobs(census); err != nil {
 			return nil, err
 		}
-		if err := t.countStarts(census); err != nil {
-			return nil, err
+		starts, err := t.recentStarts()
+		for _, tenant := range starts {
+			census.Starts(tenant)
 		}
-		return census.Usages(), nil
+		return census.Usages(), err
 	})
 }
 
@@ -50,13 +51,15 @@ func (t *txn) countJobs(census *sqlstore.Census) error {
 	})
 }
 
-func (t *txn) countStarts(census *sqlstore.Census) error {
-	return t.each(t.sql.RecentStarts, []any{t.bucket(fairlead.UsageWindow)}, func(row sqlstore.Scanner) error {
-		var starts fairlead.Starts
-		err := row.Scan(&starts.Tenant, &starts.Count, &starts.Missed)
-		census.Starts(starts)
+// recentStarts is what was started within the window.
+func (t *txn) recentStarts() (starts []fairlead.Starts, err error) {
+	err = t.each(t.sql.RecentStarts, []any{t.bucket(fairlead.UsageWindow)}, func(row sqlstore.Scanner) error {
+		var tenant fairlead.Starts
+		err := row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
+		starts = append(starts, tenant)
 		return err
 	})
+	return starts, err
 }
 
 // Report adds to what was started.

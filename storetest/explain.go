@@ -51,6 +51,18 @@ func testExplain(c *chapter) {
 			f.equal("its state", e.State, state)
 		}
 	})
+	c.test("when it starts is estimated from how many jobs were started", func(f *fixture) {
+		f.joinIdle()
+		f.enqueue(many(5)...)
+		job := f.enqueue(plain())
+		f.equal("its start while nothing is", f.explain(job, fairlead.InLine).Start, time.Time{})
+		f.report(fairlead.Starts{Tenant: fairlead.DefaultTenant, Count: 120}, fairlead.Starts{Tenant: "acme", Count: 60})
+		f.equal("its start in line", f.explain(job, fairlead.InLine).Start, f.now().Add(5*time.Second/3))
+		f.cap(fairlead.LimitTenant, "acme", 1)
+		f.running(forTenant("acme"), inQueue("other"))
+		capped := with(forTenant("acme"), inQueue("other"), priority(1))
+		f.equal("its start at a cap", f.explain(f.enqueue(capped), fairlead.AtCap).Start, f.now().Add(time.Second))
+	})
 	c.test("it is not due yet", func(f *fixture) {
 		f.joinIdle()
 		due := f.now().Add(time.Hour)

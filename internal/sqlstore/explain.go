@@ -17,8 +17,9 @@ type Facts struct {
 	Rules  *Rules
 	Limits map[int32]*dispatch.Limit // by id, as they stand
 	Nodes  []fairlead.Node
-	Gate   Gate // of a parked job
-	Ahead  int  // ready jobs that go before it, if it is ready
+	Gate   Gate              // of a parked job
+	Ahead  int               // ready jobs that go before it, if it is ready
+	Starts []fairlead.Starts // within the last UsageWindow
 }
 
 // Standing is every limit as it stands, by id.
@@ -168,19 +169,46 @@ func (e *explaining) crowded() {
 	}
 }
 
-// estimate is the latest of the times at which obstacles go away, if all of
-// them do.
+// estimate is the latest of the times at which obstacles go away, if of all of
+// them that can be told.
 func (e *explaining) estimate() {
 	start := e.Now
 	for _, o := range e.Obstacles {
-		if o.Until.IsZero() {
-			return
+		until := o.Until
+		if until.IsZero() {
+			wait, known := e.wait(o)
+			if !known {
+				return
+			}
+			until = e.Now.Add(wait)
 		}
-		if o.Until.After(start) {
-			start = o.Until
+		if until.After(start) {
+			start = until
 		}
 	}
 	e.Start = start
+}
+
+// wait is how long an obstacle stays if jobs go on being started as they were.
+func (e *explaining) wait(o fairlead.Obstacle) (wait time.Duration, known bool) {
+	jobs := 1
+	switch o.Code {
+	case fairlead.InLine:
+		jobs = e.Explanation.Ahead
+	case fairlead.AtCap, fairlead.NoSlot:
+	default:
+		return 0, false
+	}
+	started := 0
+	for _, starts := range e.Starts {
+		if o.Scope != fairlead.LimitTenant || o.Name == starts.Tenant {
+			started += starts.Count
+		}
+	}
+	if started == 0 || e.State == fairlead.Parked {
+		return 0, false
+	}
+	return fairlead.UsageWindow * time.Duration(jobs) / time.Duration(started), true
 }
 
 func whose(rule fairlead.Limit) string {
