@@ -9,21 +9,25 @@
 // plus an insert, in one transaction. Times are microseconds since 1970, zero
 // meaning none.
 //
-//	job      id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args
+//	job      id, lane, turn, start_by, not_before, created_at, job_key, flags, policy, trace, args, gate
 //	lane     id, queue, tenant, kind                    created on first use, never deleted
 //	later    id, lane, not_before, attempt, failures, crashes                      scheduled
 //	ready    (lane, solo, turn, start_by, id), attempt, failures, crashes    ready
+//	parked   (gate, turn, start_by, id), lane, attempt, failures, crashes     due, without a place at its gate
 //	running  id, fence, node, lane, attempt, failures, crashes, started_at, wish, answer, held
 //	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline, held
 //	done     id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error
 //	attempt  (id, run), fence, node, started_at, finished_at, reason, error  runs worth recording
 //	memo     id, memo, progress                         what handlers keep
 //	jobkey   (tenant, job_key) → id                        held keys
+//	admitted (gate, id)                                 who has a place at a gate
+//	gate_news gate                                      where somebody may have to be admitted
 //	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, dead
 //	pause    (scope, name)
 //	tenant   name, parent, max_pending, weight, labels, version, created_at, updated_at
-//	quota    id, scope, name, cap, least, rate, burst, used, tokens, refilled_at   limits, those of tenants too
+//	quota    id, scope, name, cap, least, rate, burst, per_key, used, tokens, refilled_at   limits, those of tenants too
 //	quota_delta quota, n                                slots given back that quota still counts
+//	starts   (bucket, tenant), started, missed          of the last minute
 //	migration version, step, name, applied_at
 //
 // turn is the negated priority, so that every key ascends. attempt is the
@@ -32,5 +36,7 @@
 // solo is 1 for a job reaped with at least fairlead.SoloAfter crashes. wish is
 // the reason of a wish to cancel, null if there is none; answer is an answer
 // that came before the job moved to waiting. held names the quotas that the job
-// counts against. SQLite has neither held, used nor quota_delta: it counts.
+// counts against. gate is a hash, see GateOf; MySQL has a table gate of rows to
+// lock. SQLite has neither held, used, quota_delta nor gate_news: it counts, and
+// admits in the same transaction.
 package sqlstore
