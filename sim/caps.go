@@ -13,6 +13,18 @@ import (
 type Caps struct {
 	Global  int            // zero: no cap
 	Tenants map[string]int // jobs are dealt to them in turn
+	PerKey  int            // not zero: the jobs of a tenant share a gate of so many places, and its cap does not count
+}
+
+// of is how many jobs of a tenant may run at once; "" for all. Zero: any number.
+func (c Caps) of(tenant string) int {
+	switch {
+	case tenant == "":
+		return c.Global
+	case c.PerKey > 0:
+		return c.PerKey
+	}
+	return c.Tenants[tenant]
 }
 
 // names lists the tenants in order.
@@ -27,6 +39,9 @@ func (c Caps) names() []string {
 
 // declare sets the caps.
 func (c *Cluster) declare(ctx context.Context) error {
+	if c.Caps.PerKey > 0 {
+		return c.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: work.Name(), PerKey: c.Caps.PerKey})
+	}
 	for _, name := range c.Caps.names() {
 		if _, err := c.client.PutTenant(ctx, fairlead.Tenant{Name: name, MaxRunning: c.Caps.Tenants[name]}); err != nil {
 			return fmt.Errorf("declare %s: %w", name, err)
@@ -53,15 +68,9 @@ func (c *check) capsKept() {
 		}
 	}
 	for whose, list := range changes {
-		allowed := c.Caps.Tenants[whose]
-		if whose == "" {
-			allowed = c.Caps.Global
-		}
-		if allowed == 0 {
-			continue
-		}
+		allowed := c.Caps.of(whose)
 		peak := c.highest(list, func(running int, job int64) {
-			if running > allowed {
+			if allowed > 0 && running > allowed {
 				c.violated(CapsKept, job, "is number %d to run, of tenant %q, whose cap is %d", running, whose, allowed)
 			}
 		})

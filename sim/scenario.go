@@ -152,6 +152,9 @@ func (c *Cluster) enqueue(ctx context.Context) error {
 			jobs[i] = work.Job(plans[i])
 			if len(tenants) > 0 {
 				jobs[i].Tenant = tenants[i%len(tenants)]
+				if c.Caps.PerKey > 0 {
+					jobs[i].ConcurrencyKey = "gate"
+				}
 			}
 		}
 		if err := c.client.Enqueue(ctx, jobs...); err != nil {
