@@ -50,7 +50,7 @@ test-packages: bin/testdb-run
 	$(WITH_DATABASES) go test -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 # What of a store has goroutines meet.
-RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys)$$
+RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys|Gates)$$
 
 # -short leaves out what the race detector cannot afford: SQLite under
 # contention is some thirty times slower with it.

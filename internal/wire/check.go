@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Check lists everything in a message that its rules do not allow.
+func Check(message proto.Message) []FieldError {
+	m := message.ProtoReflect()
+	c := checker{}
+	c.message(m, planOf(m.Descriptor()), "")
+	return c.found
+}
+
+type checker struct {
+	found []FieldError
+}
+
+func (c *checker) refuse(path string, err error) {
+	c.found = append(c.found, FieldError{Field: path, Message: err.(*FieldError).Message})
+}
+
+func (c *checker) message(message protoreflect.Message, p *plan, path string) {
+	if !p.ruled {
+		return
+	}
+	for _, f := range p.fields {
+		at := f.name
+		if path != "" {
+			at = path + "." + f.name
+		}
+		value, set := message.Get(f.FieldDescriptor), message.Has(f.FieldDescriptor)
+		if f.rules != nil {
+			c.rules(value, set, f, at)
+		}
+		switch {
+		case f.message == nil || !set:
+		case f.IsList():
+			for i := range value.List().Len() {
+				c.message(value.List().Get(i).Message(), f.message, at+"["+strconv.Itoa(i)+"]")
+			}
+		default:
+			c.message(value.Message(), f.message, at)
+		}
+	}
+}
+
+func (c *checker) rules(value protoreflect.Value, set bool, f *field, path string) {
+	if f.rules.GetRequired() && !set {
+		c.refuse(path, wrong("is missing; it must be given"))
+		return
+	}
+	if !f.IsList() {
+		c.one(value, f, path)
+		return
+	}
+	list := value.List()
+	if most := f.rules.Max; most != nil && int64(list.Len()) > *most {
+		c.refuse(path, wrong("has %d entries; at most %d are taken at once", list.Len(), *most))
+	}
+	if f.Kind() == protoreflect.StringKind {
+		for i := range list.Len() {
+			c.text(list.Get(i).String(), f.rules, path+"["+strconv.Itoa(i)+"]")
+		}
+	}
+}
+
+func (c *checker) one(value protoreflect.Value, f *field, path string) {
+	switch f.Kind() {
+	case protoreflect.StringKind:
+		c.text(value.String(), f.rules, path)
+	case protoreflect.Int32Kind, protoreflect.Int64Kind:
+		n := value.Int()
+		if least := f.rules.Min; least != nil && n < *least {
+			c.refuse(path, wrong("is %d; it must be at least %d", n, *least))
+		}
+		if most := f.rules.Max; most != nil && n > *most {
+			c.refuse(path, wrong("is %d; it must be at most %d", n, *most))
+		}
+	}
+}
+
+func (c *checker) text(text string, rules *fairleadv1.Rules, path string) {
+	if most := rules.GetMaxBytes(); most > 0 && len(text) > int(most) {
+		c.refuse(path, wrong("has %d bytes; at most %d are kept", len(text), most))
+	}
+	if len(rules.GetIn()) > 0 && text != "" && !slices.Contains(rules.GetIn(), text) {
+		c.refuse(path, wrong("is %q; it must be one of %s", text, strings.Join(rules.GetIn(), ", ")))
+	}
+}

@@ -1,0 +1,282 @@
+package wire
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep a document may be nested.
+const maxDepth = 64
+
+// scanner reads one JSON document, without copying what it need not copy.
+type scanner struct {
+	data  []byte
+	at    int
+	depth int
+}
+
+// syntaxError is a document that is not JSON.
+type syntaxError struct {
+	offset int
+	what   string
+}
+
+func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.what, e.offset) }
+
+func (s *scanner) fail(format string, args ...any) error {
+	return &syntaxError{offset: s.at, what: fmt.Sprintf(format, args...)}
+}
+
+// peek is the next character that means something; 0 at the end.
+func (s *scanner) peek() byte {
+	for s.at < len(s.data) {
+		switch c := s.data[s.at]; c {
+		case ' ', '\t', '\n', '\r':
+			s.at++
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// end makes sure that there is nothing more.
+func (s *scanner) end() error {
+	if s.peek() != 0 || s.at < len(s.data) {
+		return s.fail("there is more behind the end of the document")
+	}
+	return nil
+}
+
+func (s *scanner) expect(c byte) error {
+	if s.peek() != c {
+		return s.unexpected(strconv.QuoteRune(rune(c)))
+	}
+	s.at++
+	return nil
+}
+
+func (s *scanner) unexpected(wanted string) error {
+	if s.at >= len(s.data) {
+		return s.fail("the document ends where %s should be", wanted)
+	}
+	return s.fail("there is %q where %s should be", s.data[s.at], wanted)
+}
+
+// enter goes into an object or array, leave out of it.
+func (s *scanner) enter(open byte) error {
+	if err := s.expect(open); err != nil {
+		return err
+	}
+	if s.depth++; s.depth > maxDepth {
+		return s.fail("it is nested more than %d levels deep", maxDepth)
+	}
+	return nil
+}
+
+// list reads what stands between brackets, item by item.
+func (s *scanner) list(open, shut byte, item func(i int) error) error {
+	if err := s.enter(open); err != nil {
+		return err
+	}
+	more := s.peek() != shut
+	for i := 0; more; i++ {
+		if err := item(i); err != nil {
+			return err
+		}
+		if more = s.peek() == ','; more {
+			s.at++
+		}
+	}
+	s.depth--
+	return s.expect(shut)
+}
+
+// object reads an object, member by member.
+func (s *scanner) object(member func(name string) error) error {
+	return s.list('{', '}', func(int) error {
+		name, err := s.text()
+		if err != nil {
+			return err
+		}
+		if err := s.expect(':'); err != nil {
+			return err
+		}
+		return member(name)
+	})
+}
+
+// array reads an array.
+func (s *scanner) array(item func(i int) error) error { return s.list('[', ']', item) }
+
+// word reads null, true or false if it is next.
+func (s *scanner) word(word string) bool {
+	s.peek()
+	if !bytes.HasPrefix(s.data[s.at:], []byte(word)) {
+		return false
+	}
+	s.at += len(word)
+	return true
+}
+
+// number reads the text of a number.
+func (s *scanner) number() (string, error) {
+	s.peek()
+	begin := s.at
+	digits := func() bool {
+		from := s.at
+		for s.at < len(s.data) && s.data[s.at] >= '0' && s.data[s.at] <= '9' {
+			s.at++
+		}
+		return s.at > from
+	}
+	has := func(chars string) bool {
+		if s.at < len(s.data) && bytes.IndexByte([]byte(chars), s.data[s.at]) >= 0 {
+			s.at++
+			return true
+		}
+		return false
+	}
+	has("-")
+	leading := s.at
+	if !digits() || s.data[leading] == '0' && s.at > leading+1 {
+		s.at = begin
+		return "", s.unexpected("a number")
+	}
+	if has(".") && !digits() {
+		return "", s.unexpected("a digit")
+	}
+	if has("eE") {
+		has("+-")
+		if !digits() {
+			return "", s.unexpected("a digit")
+		}
+	}
+	return string(s.data[begin:s.at]), nil
+}
+
+// text reads a string.
+func (s *scanner) text() (string, error) {
+	if err := s.expect('"'); err != nil {
+		return "", err
+	}
+	begin := s.at
+	for s.at < len(s.data) {
+		switch c := s.data[s.at]; {
+		case c == '"':
+			plain := s.data[begin:s.at]
+			s.at++
+			if !utf8.Valid(plain) {
+				return "", s.fail("a text is not valid UTF-8")
+			}
+			return string(plain), nil
+		case c == '\\':
+			return s.escapedText(append([]byte(nil), s.data[begin:s.at]...))
+		case c < ' ':
+			return "", s.fail("there is a control character in a text")
+		}
+		s.at++
+	}
+	return "", s.fail("a text has no end")
+}
+
+// escapedText reads on where a text has its first backslash.
+func (s *scanner) escapedText(text []byte) (string, error) {
+	for s.at < len(s.data) {
+		c := s.data[s.at]
+		s.at++
+		switch {
+		case c == '"':
+			if !utf8.Valid(text) {
+				return "", s.fail("a text is not valid UTF-8")
+			}
+			return string(text), nil
+		case c < ' ':
+			return "", s.fail("there is a control character in a text")
+		case c != '\\':
+			text = append(text, c)
+		default:
+			r, err := s.escape()
+			if err != nil {
+				return "", err
+			}
+			text = utf8.AppendRune(text, r)
+		}
+	}
+	return "", s.fail("a text has no end")
+}
+
+// escape reads what stands behind a backslash.
+func (s *scanner) escape() (rune, error) {
+	if s.at >= len(s.data) {
+		return 0, s.fail("a text has no end")
+	}
+	c := s.data[s.at]
+	s.at++
+	if i := bytes.IndexByte([]byte(`"\/bfnrt`), c); i >= 0 {
+		return rune("\"\\/\b\f\n\r\t"[i]), nil
+	}
+	if c != 'u' {
+		return 0, s.fail("there is no escape \\%c", c)
+	}
+	r, err := s.hex()
+	if err != nil || !utf16.IsSurrogate(r) {
+		return r, err
+	}
+	if !bytes.HasPrefix(s.data[s.at:], []byte(`\u`)) {
+		return 0, s.fail("half of a surrogate pair is missing")
+	}
+	s.at += 2
+	low, err := s.hex()
+	if r = utf16.DecodeRune(r, low); err == nil && r == utf8.RuneError {
+		err = s.fail("a surrogate pair does not fit together")
+	}
+	return r, err
+}
+
+func (s *scanner) hex() (rune, error) {
+	if s.at+4 > len(s.data) {
+		return 0, s.fail("a text has no end")
+	}
+	n, err := strconv.ParseUint(string(s.data[s.at:s.at+4]), 16, 32)
+	if err != nil {
+		return 0, s.fail("%q are not four hexadecimal digits", s.data[s.at:s.at+4])
+	}
+	s.at += 4
+	return rune(n), nil
+}
+
+// raw reads any value and returns its text.
+func (s *scanner) raw() ([]byte, error) {
+	s.peek()
+	begin := s.at
+	if err := s.skip(); err != nil {
+		return nil, err
+	}
+	return s.data[begin:s.at], nil
+}
+
+// skip reads any value.
+func (s *scanner) skip() error {
+	switch c := s.peek(); c {
+	case '{':
+		return s.object(func(string) error { return s.skip() })
+	case '[':
+		return s.array(func(int) error { return s.skip() })
+	case '"':
+		_, err := s.text()
+		return err
+	default:
+		if s.word("null") || s.word("true") || s.word("false") {
+			return nil
+		}
+		_, err := s.number()
+		if err != nil {
+			return s.unexpected("a value")
+		}
+		return nil
+	}
+}
