@@ -103,7 +103,14 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
 	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
-	return runBoth(ctx, listener, server.Health(node, store), node)
+	api, err := server.API(store, log)
+	if err != nil {
+		return err
+	}
+	web := http.NewServeMux()
+	web.Handle("/api/", api)
+	web.Handle("/", server.Health(node, store))
+	return runBoth(ctx, listener, web, node)
 }
 
 // runBoth runs the service and the node. The service outlives the node's

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -121,12 +122,11 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return append(b, 's', '"')
 }
 
-// appendDocument writes a document as it is.
+// appendDocument writes a document on one line.
 func appendDocument(b, document []byte) ([]byte, error) {
-	if !json.Valid(document) {
-		return nil, fmt.Errorf("it is not JSON")
-	}
-	return append(b, document...), nil
+	out := bytes.NewBuffer(b)
+	err := json.Compact(out, document)
+	return out.Bytes(), err
 }
 
 const hexDigits = "0123456789abcdef"

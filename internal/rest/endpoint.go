@@ -1,0 +1,95 @@
+package rest
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Endpoint is a method of the API and what implements it.
+type Endpoint struct {
+	Method protoreflect.MethodDescriptor
+	Access *fairleadv1.Access
+	// Request makes an empty request.
+	Request func() proto.Message
+	// Call answers a request; nil if Stream does.
+	Call func(ctx context.Context, request proto.Message) (proto.Message, error)
+	// Stream answers it again and again.
+	Stream func(ctx context.Context, request proto.Message, send func(proto.Message) error) error
+}
+
+var (
+	contextType = reflect.TypeFor[context.Context]()
+	errorType   = reflect.TypeFor[error]()
+	messageType = reflect.TypeFor[proto.Message]()
+)
+
+// Endpoints finds the implementation of each method of a service by its name: a
+// Go method of a context and a request that returns an answer and an error, or
+// that takes a function to send answers with.
+func Endpoints(service protoreflect.ServiceDescriptor, implementation any) ([]*Endpoint, error) {
+	var endpoints []*Endpoint
+	for i := range service.Methods().Len() {
+		method := service.Methods().Get(i)
+		endpoint, err := newEndpoint(method, reflect.ValueOf(implementation).MethodByName(string(method.Name())))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", method.FullName(), err)
+		}
+		endpoints = append(endpoints, endpoint)
+	}
+	return endpoints, nil
+}
+
+func newEndpoint(method protoreflect.MethodDescriptor, function reflect.Value) (*Endpoint, error) {
+	access, declared := proto.GetExtension(method.Options(), fairleadv1.E_Access).(*fairleadv1.Access)
+	if !declared || access == nil {
+		return nil, fmt.Errorf("it does not say who may call it")
+	}
+	if !function.IsValid() {
+		return nil, fmt.Errorf("nobody implements it")
+	}
+	e := &Endpoint{Method: method, Access: access}
+	t := function.Type()
+	if t.NumIn() < 2 || t.In(0) != contextType || !t.In(1).Implements(messageType) || t.NumOut() == 0 || t.Out(t.NumOut()-1) != errorType {
+		return nil, fmt.Errorf("it is implemented as %s", t)
+	}
+	request := t.In(1).Elem()
+	e.Request = func() proto.Message { return reflect.New(request).Interface().(proto.Message) }
+	if method.IsStreamingServer() {
+		e.Stream = streaming(function)
+	} else {
+		e.Call = calling(function)
+	}
+	return e, nil
+}
+
+func calling(function reflect.Value) func(context.Context, proto.Message) (proto.Message, error) {
+	return func(ctx context.Context, request proto.Message) (proto.Message, error) {
+		out := function.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(request)})
+		if err, failed := out[1].Interface().(error); failed {
+			return nil, err
+		}
+		return out[0].Interface().(proto.Message), nil
+	}
+}
+
+func streaming(function reflect.Value) func(context.Context, proto.Message, func(proto.Message) error) error {
+	sender := function.Type().In(2)
+	return func(ctx context.Context, request proto.Message, send func(proto.Message) error) error {
+		adapted := reflect.MakeFunc(sender, func(args []reflect.Value) []reflect.Value {
+			result := reflect.New(errorType).Elem()
+			if err := send(args[0].Interface().(proto.Message)); err != nil {
+				result.Set(reflect.ValueOf(err))
+			}
+			return []reflect.Value{result}
+		})
+		out := function.Call([]reflect.Value{reflect.ValueOf(ctx), reflect.ValueOf(request), adapted})
+		err, _ := out[0].Interface().(error)
+		return err
+	}
+}

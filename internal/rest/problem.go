@@ -1,0 +1,80 @@
+package rest
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// problem is what went wrong, as RFC 9457 has it.
+type problem struct {
+	Type   string                `json:"type"`
+	Title  string                `json:"title"`
+	Status int                   `json:"status"`
+	Detail string                `json:"detail,omitempty"`
+	Errors []fairlead.FieldError `json:"errors,omitempty"`
+}
+
+// Error is a problem that is none of a job's.
+type Error struct {
+	Status int
+	Detail string
+}
+
+func (e *Error) Error() string { return e.Detail }
+
+// statuses of the errors that callers tell apart; the first that fits counts.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{fairlead.ErrInvalid, http.StatusBadRequest},
+	{fairlead.ErrNotFound, http.StatusNotFound},
+	{fairlead.ErrConflict, http.StatusConflict},
+	{fairlead.ErrLeaseLost, http.StatusConflict},
+	{fairlead.ErrExpired, http.StatusGone},
+	{fairlead.ErrLimit, http.StatusTooManyRequests},
+}
+
+// problemOf is how an error is answered. Of what callers cannot tell apart they
+// learn nothing: it may hold more than they should see.
+func problemOf(err error) problem {
+	p := problem{Type: "about:blank", Status: http.StatusInternalServerError}
+	for _, known := range statuses {
+		if errors.Is(err, known.err) {
+			p.Status, p.Detail = known.status, err.Error()
+			break
+		}
+	}
+	var invalid *fairlead.InvalidError
+	if errors.As(err, &invalid) {
+		p.Errors, p.Detail = invalid.Fields, "the request cannot be accepted as it is"
+	}
+	var own *Error
+	if errors.As(err, &own) {
+		p.Status, p.Detail = own.Status, own.Detail
+	}
+	if p.Status == http.StatusInternalServerError {
+		p.Detail = "the server could not do this; its log says why"
+	}
+	p.Title = http.StatusText(p.Status)
+	return p
+}
+
+// refuse answers with a problem.
+func refuse(w http.ResponseWriter, err error) {
+	p := problemOf(err)
+	body, encodeErr := json.Marshal(p)
+	if encodeErr != nil {
+		body = []byte("{}") // it is made of texts and numbers
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Cache-Control", "no-store")
+	if p.Status == http.StatusTooManyRequests {
+		w.Header().Set("Retry-After", "1")
+	}
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(append(body, '\n'))
+}

@@ -1,0 +1,145 @@
+package rest
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// MaxBody is how large a request may be, unpacked too.
+const MaxBody = 16 << 20
+
+// read makes the message of a request.
+func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Message, error) {
+	message := r.Request()
+	if r.Body {
+		body, err := readBody(w, request)
+		if err != nil {
+			return nil, err
+		}
+		if len(body) > 0 {
+			if err := wire.Unmarshal(body, message); err != nil {
+				return nil, invalid(err)
+			}
+		}
+		if len(request.URL.Query()) > 0 {
+			return nil, &Error{http.StatusBadRequest, "this takes its parameters from the body, not from the query"}
+		}
+	} else if err := readQuery(request, message); err != nil {
+		return nil, err
+	}
+	for _, name := range r.Params {
+		if err := setParam(message, name, request.PathValue(name)); err != nil {
+			return nil, err
+		}
+	}
+	if err := readIfMatch(request, message); err != nil {
+		return nil, err
+	}
+	if found := wire.Check(message); len(found) > 0 {
+		refusal := &fairlead.InvalidError{}
+		for _, f := range found {
+			refusal.Fields = append(refusal.Fields, fairlead.FieldError{Field: f.Field, Message: f.Message})
+		}
+		return nil, refusal
+	}
+	return message, nil
+}
+
+// invalid is the error of a field.
+func invalid(err error) error {
+	var refusal *wire.FieldError
+	if !errors.As(err, &refusal) {
+		return err
+	}
+	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: refusal.Field, Message: refusal.Message}}}
+}
+
+// readBody reads a body, packed or not.
+func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
+	kind, _, _ := strings.Cut(request.Header.Get("Content-Type"), ";")
+	switch strings.TrimSpace(kind) {
+	case "", "application/json":
+	default:
+		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %s; send application/json", kind)}
+	}
+	var body io.Reader = http.MaxBytesReader(w, request.Body, MaxBody)
+	switch encoding := request.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
+	case "gzip":
+		unpacked, err := gzip.NewReader(body)
+		if err != nil {
+			return nil, &Error{http.StatusBadRequest, "the body is not gzip, as its Content-Encoding says"}
+		}
+		body = unpacked
+	default:
+		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is encoded as %q; send it as it is, or as gzip", encoding)}
+	}
+	data, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge) || len(data) > MaxBody:
+		return nil, &Error{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes; send less at once", MaxBody)}
+	case err != nil:
+		return nil, &Error{http.StatusBadRequest, "the body could not be read"}
+	}
+	return data, nil
+}
+
+func readQuery(request *http.Request, message proto.Message) error {
+	query := request.URL.Query()
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if err := wire.SetTexts(message, name, query[name]); err != nil {
+			return invalid(err)
+		}
+	}
+	return nil
+}
+
+// setParam sets what the path names. A body may repeat it, but not differ.
+func setParam(message proto.Message, name, text string) error {
+	field := message.ProtoReflect().Descriptor().Fields().ByTextName(name)
+	before, given := message.ProtoReflect().Get(field), message.ProtoReflect().Has(field)
+	if err := wire.SetTexts(message, name, []string{text}); err != nil {
+		return invalid(err)
+	}
+	if given && !before.Equal(message.ProtoReflect().Get(field)) {
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: name, Message: "differs from the one in the path; leave it out of the body"}}}
+	}
+	return nil
+}
+
+// versionOf is the field by which a message tells its versions apart, if any.
+func versionOf(message proto.Message) protoreflect.FieldDescriptor {
+	field := message.ProtoReflect().Descriptor().Fields().ByName("version")
+	if field == nil || field.Kind() != protoreflect.Int64Kind {
+		return nil
+	}
+	return field
+}
+
+// readIfMatch takes the version that is to be changed from the header.
+func readIfMatch(request *http.Request, message proto.Message) error {
+	match, field := request.Header.Get("If-Match"), versionOf(message)
+	if match == "" || field == nil {
+		return nil
+	}
+	version, err := strconv.ParseInt(strings.Trim(match, `"`), 10, 64)
+	if err != nil {
+		return &Error{http.StatusPreconditionFailed, "If-Match is not an ETag of this resource"}
+	}
+	message.ProtoReflect().Set(field, protoreflect.ValueOfInt64(version))
+	return nil
+}

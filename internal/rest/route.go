@@ -1,0 +1,73 @@
+package rest
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+)
+
+// Route is where a method is served.
+type Route struct {
+	*Endpoint
+	Verb   string // of HTTP
+	Path   string // as net/http has it
+	Params []string
+	Body   bool // its fields come from the body, others from the query
+}
+
+// Pattern is what net/http calls it.
+func (r *Route) Pattern() string { return r.Verb + " " + r.Path }
+
+var pathParam = regexp.MustCompile(`\{([a-z_]+)\}`)
+
+// Routes lists where endpoints are served, in the order of the schema. A method
+// without an annotation is not served over REST.
+func Routes(endpoints []*Endpoint) ([]*Route, error) {
+	var routes []*Route
+	for _, endpoint := range endpoints {
+		rule, annotated := proto.GetExtension(endpoint.Method.Options(), annotations.E_Http).(*annotations.HttpRule)
+		if !annotated || rule == nil {
+			continue
+		}
+		route, err := newRoute(endpoint, rule)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", endpoint.Method.FullName(), err)
+		}
+		routes = append(routes, route)
+	}
+	return routes, nil
+}
+
+func newRoute(endpoint *Endpoint, rule *annotations.HttpRule) (*Route, error) {
+	r := &Route{Endpoint: endpoint}
+	switch pattern := rule.GetPattern().(type) {
+	case *annotations.HttpRule_Get:
+		r.Verb, r.Path = http.MethodGet, pattern.Get
+	case *annotations.HttpRule_Post:
+		r.Verb, r.Path = http.MethodPost, pattern.Post
+	case *annotations.HttpRule_Put:
+		r.Verb, r.Path = http.MethodPut, pattern.Put
+	case *annotations.HttpRule_Patch:
+		r.Verb, r.Path = http.MethodPatch, pattern.Patch
+	case *annotations.HttpRule_Delete:
+		r.Verb, r.Path = http.MethodDelete, pattern.Delete
+	default:
+		return nil, fmt.Errorf("its annotation has no verb that is known here")
+	}
+	switch rule.GetBody() {
+	case "", "*":
+		r.Body = rule.GetBody() == "*"
+	default:
+		return nil, fmt.Errorf("its body is %q; only the whole request can be", rule.GetBody())
+	}
+	for _, param := range pathParam.FindAllStringSubmatch(r.Path, -1) {
+		if endpoint.Method.Input().Fields().ByTextName(param[1]) == nil {
+			return nil, fmt.Errorf("its path names %s, which its request has not", param[1])
+		}
+		r.Params = append(r.Params, param[1])
+	}
+	return r, nil
+}

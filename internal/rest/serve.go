@@ -1,0 +1,197 @@
+package rest
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// Gate decides whether a request may be answered. It may change its context.
+type Gate func(ctx context.Context, request *http.Request, endpoint *Endpoint, message proto.Message) (context.Context, error)
+
+// Server serves routes.
+type Server struct {
+	Routes []*Route
+	Gate   Gate
+	Log    *slog.Logger
+}
+
+// Handler serves everything below /api.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, route := range s.Routes {
+		mux.HandleFunc(route.Pattern(), func(w http.ResponseWriter, request *http.Request) { s.serve(route, w, request) })
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if _, pattern := mux.Handler(request); pattern == "" {
+			s.nowhere(mux, w, request)
+			return
+		}
+		mux.ServeHTTP(w, request)
+	})
+}
+
+// nowhere answers where there is no route: for another verb there may be one.
+func (s *Server) nowhere(mux *http.ServeMux, w http.ResponseWriter, request *http.Request) {
+	var verbs []string
+	for _, verb := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		other := request.Clone(request.Context())
+		other.Method = verb
+		if _, pattern := mux.Handler(other); pattern != "" {
+			verbs = append(verbs, verb)
+		}
+	}
+	if len(verbs) > 0 {
+		w.Header().Set("Allow", strings.Join(verbs, ", "))
+		refuse(w, &Error{http.StatusMethodNotAllowed, fmt.Sprintf("%s is not possible here; use %s", request.Method, strings.Join(verbs, " or "))})
+		return
+	}
+	refuse(w, &Error{http.StatusNotFound, "there is nothing at " + request.URL.Path})
+}
+
+func (s *Server) serve(route *Route, w http.ResponseWriter, request *http.Request) {
+	message, err := route.read(w, request)
+	if err != nil {
+		s.refuse(w, request, err)
+		return
+	}
+	ctx, err := s.Gate(request.Context(), request, route.Endpoint, message)
+	if err != nil {
+		s.refuse(w, request, err)
+		return
+	}
+	if route.Stream != nil {
+		s.stream(ctx, route, message, w, request)
+		return
+	}
+	answer, err := route.Call(ctx, message)
+	if err == nil {
+		err = s.answer(w, request, answer)
+	}
+	if err != nil {
+		s.refuse(w, request, err)
+	}
+}
+
+// refuse answers with a problem, and logs what callers do not see of it.
+func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error) {
+	if problemOf(err).Status == http.StatusInternalServerError && request.Context().Err() == nil {
+		s.Log.Error("request failed", "method", request.Method, "path", request.URL.Path, "error", err)
+	}
+	refuse(w, err)
+}
+
+// packFrom is from how many bytes on an answer is packed.
+const packFrom = 4 << 10
+
+func (s *Server) answer(w http.ResponseWriter, request *http.Request, message proto.Message) error {
+	body, err := wire.Marshal(message)
+	if err != nil {
+		return err
+	}
+	header := w.Header()
+	header.Set("Content-Type", "application/json")
+	header.Set("Cache-Control", "no-store")
+	if field := versionOf(message); field != nil {
+		header.Set("ETag", strconv.Quote(strconv.FormatInt(message.ProtoReflect().Get(field).Int(), 10)))
+	}
+	body = append(body, '\n')
+	if len(body) < packFrom || !strings.Contains(request.Header.Get("Accept-Encoding"), "gzip") {
+		_, _ = w.Write(body) // a caller that has gone needs no answer
+		return nil
+	}
+	header.Set("Content-Encoding", "gzip")
+	header.Add("Vary", "Accept-Encoding")
+	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that exists
+	_, _ = packer.Write(body)
+	_ = packer.Close()
+	return nil
+}
+
+// heartbeat keeps a stream from looking dead.
+const heartbeat = 15 * time.Second
+
+// stream answers with server-sent events, one per message.
+func (s *Server) stream(ctx context.Context, route *Route, message proto.Message, w http.ResponseWriter, request *http.Request) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events, result := make(chan proto.Message), make(chan error, 1)
+	go func() {
+		result <- route.Stream(ctx, message, func(event proto.Message) error {
+			select {
+			case events <- event:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		})
+	}()
+	out := &eventWriter{w: w, flush: http.NewResponseController(w)}
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	var err error
+	for err == nil {
+		select {
+		case event := <-events:
+			err = out.send(event)
+		case <-beat.C:
+			err = out.comment()
+		case err = <-result:
+			switch {
+			case err != nil && !out.begun:
+				s.refuse(w, request, err)
+			case err != nil && ctx.Err() == nil:
+				s.Log.Error("stream failed", "path", request.URL.Path, "error", err)
+			case err == nil:
+				out.begin() // there was nothing to say, which is an answer too
+			}
+			return
+		}
+	}
+	cancel() // the caller has gone
+	<-result
+}
+
+// eventWriter writes server-sent events.
+type eventWriter struct {
+	w     http.ResponseWriter
+	flush *http.ResponseController
+	begun bool
+}
+
+func (e *eventWriter) begin() {
+	if e.begun {
+		return
+	}
+	e.begun = true
+	e.w.Header().Set("Content-Type", "text/event-stream")
+	e.w.Header().Set("Cache-Control", "no-store")
+	e.w.WriteHeader(http.StatusOK)
+}
+
+func (e *eventWriter) send(event proto.Message) error {
+	body, err := wire.Marshal(event)
+	if err != nil {
+		return err
+	}
+	return e.write("data: " + string(body) + "\n\n")
+}
+
+func (e *eventWriter) comment() error { return e.write(":\n\n") }
+
+func (e *eventWriter) write(text string) error {
+	e.begin()
+	if _, err := e.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return e.flush.Flush()
+}

@@ -1,0 +1,66 @@
+package wire
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// SetTexts sets a field of a message from texts, as they stand in a URL. Lists
+// take all of them, other fields one. Its errors are FieldErrors.
+func SetTexts(message proto.Message, name string, texts []string) error {
+	m := message.ProtoReflect()
+	f := planOf(m.Descriptor()).byName[name]
+	switch {
+	case f == nil:
+		return inside(name, wrong("is not a parameter that is known here"))
+	case f.IsMap() || f.message != nil || f.json:
+		return inside(name, wrong("cannot be given in the URL"))
+	case !f.IsList() && len(texts) > 1:
+		return inside(name, wrong("is there %d times", len(texts)))
+	}
+	for i, text := range texts {
+		s := &scanner{data: quoted(f, text)}
+		value, err := s.value(f, func() protoreflect.Value { return element(m, f) })
+		if err == nil {
+			err = s.end()
+		}
+		if err != nil {
+			if f.IsList() {
+				err = inside("["+strconv.Itoa(i)+"]", err)
+			}
+			return inside(name, plain(err))
+		}
+		if f.IsList() {
+			m.Mutable(f.FieldDescriptor).List().Append(value)
+		} else {
+			m.Set(f.FieldDescriptor, value)
+		}
+	}
+	return nil
+}
+
+// quoted is a text as its field would have it in JSON.
+func quoted(f *field, text string) []byte {
+	switch f.Kind() {
+	case protoreflect.BoolKind, protoreflect.DoubleKind:
+		return []byte(text)
+	}
+	return appendText(nil, text)
+}
+
+func element(m protoreflect.Message, f *field) protoreflect.Value {
+	if f.IsList() {
+		return m.Mutable(f.FieldDescriptor).List().NewElement()
+	}
+	return m.NewField(f.FieldDescriptor)
+}
+
+// plain says of a text in a URL that it does not fit, without speaking of JSON.
+func plain(err error) error {
+	if _, syntax := err.(*syntaxError); syntax {
+		return wrong("cannot be read")
+	}
+	return err
+}

@@ -1,0 +1,209 @@
+package server
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// newJobOf is a job to be stored as a request has it.
+func newJobOf(in *fairleadv1.NewJob) *fairlead.Job {
+	job := &fairlead.Job{
+		Kind: in.GetKind(), Args: in.GetArgs(), Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
+		NotBefore: timeOf(in.GetNotBefore()), StartBy: timeOf(in.GetStartBy()),
+		Timeout: in.GetTimeout().AsDuration(), MaxAttempts: int(in.GetMaxAttempts()),
+		OnCrash: fairlead.OnCrash(in.GetOnCrash()), Key: in.GetKey(), KeyScope: fairlead.KeyScope(in.GetKeyScope()),
+		OnDuplicate: fairlead.OnDuplicate(in.GetOnDuplicate()), ConcurrencyKey: in.GetConcurrencyKey(), Trace: in.GetTrace(),
+	}
+	if retry := in.GetRetry(); retry != nil {
+		job.Retry = &fairlead.Retry{Base: retry.GetBase().AsDuration(), Factor: retry.GetFactor(), Max: retry.GetMax().AsDuration(), Precise: retry.GetPrecise()}
+	}
+	return job
+}
+
+func newJobsOf(in []*fairleadv1.NewJob) []*fairlead.Job {
+	jobs := make([]*fairlead.Job, len(in))
+	for i, job := range in {
+		jobs[i] = newJobOf(job)
+	}
+	return jobs
+}
+
+// jobTo is a job as an answer has it.
+func jobTo(job *fairlead.Job) *fairleadv1.Job {
+	out := &fairleadv1.Job{
+		Id: job.ID, Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
+		NotBefore: timeTo(job.NotBefore), StartBy: timeTo(job.StartBy), Timeout: durationTo(job.Timeout), MaxAttempts: int32(job.MaxAttempts),
+		Key: job.Key, KeyScope: string(job.KeyScope), ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), Trace: job.Trace,
+		State: string(job.State), Attempt: int32(job.Attempt), Failures: int32(job.Failures), Crashes: int32(job.Crashes),
+		Fence: job.Fence, Node: int64(job.Node), CreatedAt: timeTo(job.CreatedAt), StartedAt: timeTo(job.StartedAt),
+		FinishedAt: timeTo(job.FinishedAt), Deadline: timeTo(job.Deadline), CancelWish: job.CancelWish,
+		Output: job.Output, Reason: string(job.Reason), Error: job.Error, Progress: job.Progress, Memo: job.Memo,
+	}
+	if retry := job.Retry; retry != nil {
+		out.Retry = &fairleadv1.Retry{Base: durationTo(retry.Base), Factor: retry.Factor, Max: durationTo(retry.Max), Precise: retry.Precise}
+	}
+	return out
+}
+
+func timeOf(t *timestamppb.Timestamp) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.AsTime()
+}
+
+func timeTo(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}
+
+func durationTo(d time.Duration) *durationpb.Duration {
+	if d == 0 {
+		return nil
+	}
+	return durationpb.New(d)
+}
+
+// pageToken names the page that begins below an id. It means nothing to callers.
+func pageToken(below int64) string {
+	if below == 0 {
+		return ""
+	}
+	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(below)))
+}
+
+// pageBelow is the reverse of pageToken.
+func pageBelow(token string) (int64, error) {
+	if token == "" {
+		return 0, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(raw) != 8 {
+		return 0, refuseField("page_token", "is none that was given out; leave it away for the first page")
+	}
+	return int64(binary.BigEndian.Uint64(raw)), nil
+}
+
+func refuseField(field, message string) error {
+	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
+}
+
+// texts makes values of another kind of text.
+func texts[T ~string](values []string) []T {
+	if len(values) == 0 {
+		return nil
+	}
+	out := make([]T, len(values))
+	for i, v := range values {
+		out[i] = T(v)
+	}
+	return out
+}
+
+// Jobs implements the JobService.
+type Jobs struct {
+	client *fairlead.Client
+}
+
+// NewJobs makes the service of a store's jobs.
+func NewJobs(store fairlead.Store) *Jobs { return &Jobs{client: fairlead.NewClient(store)} }
+
+// EnqueueJobs stores all jobs or none.
+func (s *Jobs) EnqueueJobs(ctx context.Context, in *fairleadv1.EnqueueJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
+	jobs := newJobsOf(in.GetJobs())
+	if err := s.client.Enqueue(ctx, jobs...); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.EnqueueJobsResponse{Ids: idsOf(jobs)}, nil
+}
+
+func idsOf(jobs []*fairlead.Job) []int64 {
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	return ids
+}
+
+// AssignJobs stores jobs with their acceptable starts spread over a span.
+func (s *Jobs) AssignJobs(ctx context.Context, in *fairleadv1.AssignJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
+	jobs := newJobsOf(in.GetJobs())
+	err := s.client.Assign(ctx, fairlead.Assignment{Tenant: in.GetTenant(), Start: timeOf(in.GetStart()), End: timeOf(in.GetEnd()), Jobs: jobs})
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.EnqueueJobsResponse{Ids: idsOf(jobs)}, nil
+}
+
+// GetJob returns a job.
+func (s *Jobs) GetJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
+	job, err := s.client.Get(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return jobTo(job), nil
+}
+
+// ListJobs lists jobs, newest first.
+func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*fairleadv1.ListJobsResponse, error) {
+	below, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.client.Find(ctx, fairlead.Filter{
+		States: texts[fairlead.State](in.GetState()), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(),
+		Key: in.GetKey(), Below: below, Limit: int(in.GetPageSize()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListJobsResponse{NextPageToken: pageToken(page.Next)}
+	for _, job := range page.Jobs {
+		out.Items = append(out.Items, jobTo(job))
+	}
+	return out, nil
+}
+
+// ListAttempts lists the runs of a job that did not simply succeed.
+func (s *Jobs) ListAttempts(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.ListAttemptsResponse, error) {
+	if _, err := s.client.Get(ctx, in.GetId()); err != nil {
+		return nil, err
+	}
+	attempts, err := s.client.Attempts(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListAttemptsResponse{}
+	for _, a := range attempts {
+		out.Items = append(out.Items, &fairleadv1.Attempt{
+			Run: int32(a.Run), Fence: a.Fence, Node: int64(a.Node), StartedAt: timeTo(a.StartedAt), FinishedAt: timeTo(a.FinishedAt),
+			Reason: string(a.Reason), Error: a.Error,
+		})
+	}
+	return out, nil
+}
+
+// ExplainJob says why a job does not run.
+func (s *Jobs) ExplainJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Explanation, error) {
+	why, err := s.client.Explain(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.Explanation{Id: why.ID, State: string(why.State), At: timeTo(why.At), Ahead: int32(why.Ahead), Start: timeTo(why.Start)}
+	for _, o := range why.Obstacles {
+		out.Obstacles = append(out.Obstacles, &fairleadv1.Obstacle{
+			Code: string(o.Code), Scope: string(o.Scope), Name: o.Name, Used: int32(o.Used), Cap: int32(o.Cap), Until: timeTo(o.Until), By: o.By, Text: o.Text,
+		})
+	}
+	return out, nil
+}

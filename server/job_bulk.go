@@ -1,0 +1,97 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// bulkAction is what can be done to many jobs, and in which states.
+type bulkAction struct {
+	states []fairlead.State
+	do     func(ctx context.Context, client *fairlead.Client, id int64, reason string) error
+}
+
+var bulkActions = map[string]bulkAction{
+	"cancel": {
+		[]fairlead.State{fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting},
+		func(ctx context.Context, client *fairlead.Client, id int64, reason string) error {
+			return client.Cancel(ctx, id, reason)
+		},
+	},
+	"retry": {
+		[]fairlead.State{fairlead.Failed, fairlead.Cancelled},
+		func(ctx context.Context, client *fairlead.Client, id int64, _ string) error {
+			return client.Retry(ctx, id)
+		},
+	},
+	"run": {
+		[]fairlead.State{fairlead.Scheduled},
+		func(ctx context.Context, client *fairlead.Client, id int64, _ string) error {
+			return client.RunNow(ctx, id)
+		},
+	},
+	"delete": {
+		[]fairlead.State{fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped},
+		func(ctx context.Context, client *fairlead.Client, id int64, _ string) error {
+			return client.Delete(ctx, id)
+		},
+	},
+}
+
+// BulkJobs does the same to all jobs that match. It goes through them once, from
+// the newest to the oldest, so that jobs which it makes match again are not met
+// twice.
+func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*fairleadv1.BulkJobsResponse, error) {
+	action := bulkActions[in.GetAction()]
+	filter, err := action.filter(in.GetFilter())
+	if err != nil {
+		return nil, err
+	}
+	tally, err := s.client.Tally(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.BulkJobsResponse{}
+	for _, n := range tally {
+		out.Matched += n
+	}
+	if in.GetDryRun() {
+		return out, nil
+	}
+	for more := true; more; more = filter.Below > 0 {
+		page, err := s.client.Find(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range page.Jobs {
+			switch err := action.do(ctx, s.client, job.ID, in.GetReason()); {
+			case err == nil:
+				out.Done++
+			case errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound):
+				out.Missed++
+			default:
+				return nil, err
+			}
+		}
+		filter.Below = page.Next
+	}
+	return out, nil
+}
+
+// filter chooses those of the jobs that the action allows.
+func (a bulkAction) filter(in *fairleadv1.JobFilter) (fairlead.Filter, error) {
+	filter := fairlead.Filter{
+		IDs: in.GetId(), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Key: in.GetKey(), States: a.states,
+	}
+	if asked := texts[fairlead.State](in.GetState()); len(asked) > 0 {
+		filter.States = slices.DeleteFunc(asked, func(state fairlead.State) bool { return !slices.Contains(a.states, state) })
+		if len(filter.States) == 0 {
+			return filter, refuseField("filter.state", "names no state in which this can be done")
+		}
+	}
+	return filter, nil
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// after does something to a job and returns the job as it is then.
+func (s *Jobs) after(ctx context.Context, id int64, do func() error) (*fairleadv1.Job, error) {
+	if err := do(); err != nil {
+		return nil, err
+	}
+	return s.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id})
+}
+
+// CancelJob ends a job that has not started, or asks a running one to stop.
+func (s *Jobs) CancelJob(ctx context.Context, in *fairleadv1.CancelJobRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.client.Cancel(ctx, in.GetId(), in.GetReason()) })
+}
+
+// RetryJob makes a failed or cancelled job ready again.
+func (s *Jobs) RetryJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.client.Retry(ctx, in.GetId()) })
+}
+
+// RunJob makes a scheduled job ready at once.
+func (s *Jobs) RunJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.client.RunNow(ctx, in.GetId()) })
+}
+
+// RescheduleJob sets when a job that has not started becomes due.
+func (s *Jobs) RescheduleJob(ctx context.Context, in *fairleadv1.RescheduleJobRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.client.Reschedule(ctx, in.GetId(), timeOf(in.GetNotBefore())) })
+}
+
+// SetJobPriority changes the priority of an unfinished job.
+func (s *Jobs) SetJobPriority(ctx context.Context, in *fairleadv1.SetJobPriorityRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.client.SetPriority(ctx, in.GetId(), int(in.GetPriority())) })
+}
+
+// FinishJob answers for a job that waits: it has succeeded.
+func (s *Jobs) FinishJob(ctx context.Context, in *fairleadv1.FinishJobRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), in.GetOutput(), nil) })
+}
+
+// FailJob answers for a job that waits: it has failed.
+func (s *Jobs) FailJob(ctx context.Context, in *fairleadv1.FailJobRequest) (*fairleadv1.Job, error) {
+	return s.after(ctx, in.GetId(), func() error { return s.resolve(ctx, in.GetId(), in.GetFence(), nil, errors.New(in.GetError())) })
+}
+
+// resolve answers for a run, by default for the current one.
+func (s *Jobs) resolve(ctx context.Context, id, fence int64, output []byte, failure error) error {
+	if fence == 0 {
+		job, err := s.client.Get(ctx, id)
+		if err != nil {
+			return err
+		}
+		if job.State != fairlead.Running && job.State != fairlead.Waiting {
+			return fairlead.IllegalMove("answer for", id, job.State)
+		}
+		fence = job.Fence
+	}
+	return s.client.Resolve(ctx, id, fence, output, failure)
+}
+
+// DeleteJob removes a job that is not running.
+func (s *Jobs) DeleteJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairleadv1.DeleteJobResponse, error) {
+	if err := s.client.Delete(ctx, in.GetId()); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.DeleteJobResponse{}, nil
+}
+
+// watchEvery is how often a watched job is looked at.
+const watchEvery = 250 * time.Millisecond
+
+// WatchJob sends the job whenever it has changed, until it is final.
+func (s *Jobs) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, send func(*fairleadv1.Job) error) error {
+	ticks := time.NewTicker(watchEvery)
+	defer ticks.Stop()
+	var last *fairleadv1.Job
+	for {
+		job, err := s.GetJob(ctx, in)
+		if err != nil {
+			return err
+		}
+		if !proto.Equal(job, last) {
+			if err := send(job); err != nil {
+				return err
+			}
+			last = job
+		}
+		if fairlead.State(job.GetState()).Final() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil // the watcher has gone
+		case <-ticks.C:
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package server
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Tenants implements the TenantService.
+type Tenants struct {
+	client *fairlead.Client
+}
+
+// NewTenants makes the service of a store's tenants.
+func NewTenants(store fairlead.Store) *Tenants {
+	return &Tenants{client: fairlead.NewClient(store)}
+}
+
+func tenantOf(in *fairleadv1.Tenant) fairlead.Tenant {
+	return fairlead.Tenant{
+		Name: in.GetName(), Parent: in.GetParent(), MaxRunning: int(in.GetMaxRunning()), MinRunning: int(in.GetMinRunning()),
+		Rate: in.GetRate(), Burst: int(in.GetBurst()), MaxPending: int(in.GetMaxPending()), Weight: int(in.GetWeight()),
+		Paused: in.GetPaused(), Labels: in.GetLabels(), Version: in.GetVersion(),
+	}
+}
+
+func tenantTo(t fairlead.Tenant) *fairleadv1.Tenant {
+	return &fairleadv1.Tenant{
+		Name: t.Name, Parent: t.Parent, MaxRunning: int32(t.MaxRunning), MinRunning: int32(t.MinRunning),
+		Rate: t.Rate, Burst: int32(t.Burst), MaxPending: int32(t.MaxPending), Weight: int32(t.Weight),
+		Paused: t.Paused, Labels: t.Labels, Version: t.Version, CreatedAt: timeTo(t.CreatedAt), UpdatedAt: timeTo(t.UpdatedAt),
+	}
+}
+
+// CreateTenant declares a tenant.
+func (s *Tenants) CreateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
+	if in.GetVersion() != 0 {
+		return nil, refuseField("version", "is set by the server; leave it away")
+	}
+	return s.put(ctx, tenantOf(in))
+}
+
+func (s *Tenants) put(ctx context.Context, tenant fairlead.Tenant) (*fairleadv1.Tenant, error) {
+	stored, err := s.client.PutTenant(ctx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	return tenantTo(stored), nil
+}
+
+// GetTenant returns what is declared of a tenant.
+func (s *Tenants) GetTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Tenant, error) {
+	tenant, err := s.client.Tenant(ctx, in.GetName())
+	if err != nil {
+		return nil, err
+	}
+	return tenantTo(tenant), nil
+}
+
+// ListTenants lists declared tenants by name.
+func (s *Tenants) ListTenants(ctx context.Context, in *fairleadv1.ListTenantsRequest) (*fairleadv1.ListTenantsResponse, error) {
+	filter := fairlead.TenantFilter{After: in.GetPageToken(), Limit: int(in.GetPageSize())}
+	size := filter.Page()
+	filter.Limit = size + 1 // one more tells whether there is a next page
+	tenants, err := s.client.Tenants(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListTenantsResponse{}
+	for i, tenant := range tenants {
+		if i == size {
+			out.NextPageToken = tenants[i-1].Name
+			break
+		}
+		out.Items = append(out.Items, tenantTo(tenant))
+	}
+	return out, nil
+}
+
+// UpdateTenant replaces what is declared of a tenant. Without a version it
+// replaces whatever there is.
+func (s *Tenants) UpdateTenant(ctx context.Context, in *fairleadv1.Tenant) (*fairleadv1.Tenant, error) {
+	tenant := tenantOf(in)
+	if tenant.Version == 0 {
+		current, err := s.client.Tenant(ctx, tenant.Name)
+		if err != nil {
+			return nil, err
+		}
+		tenant.Version = current.Version
+	}
+	return s.put(ctx, tenant)
+}
+
+// DeleteTenant removes what is declared of a tenant.
+func (s *Tenants) DeleteTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.DeleteTenantResponse, error) {
+	if err := s.client.DeleteTenant(ctx, in.GetName()); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.DeleteTenantResponse{}, nil
+}
+
+// PauseTenant stops jobs of a tenant from starting.
+func (s *Tenants) PauseTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.PauseTenantResponse, error) {
+	if err := s.client.PauseTenant(ctx, in.GetName()); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.PauseTenantResponse{}, nil
+}
+
+// ResumeTenant undoes PauseTenant.
+func (s *Tenants) ResumeTenant(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.PauseTenantResponse, error) {
+	if err := s.client.ResumeTenant(ctx, in.GetName()); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.PauseTenantResponse{}, nil
+}
+
+// GetTenantStats tells what a tenant's jobs have and do.
+func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Usage, error) {
+	usages, err := s.client.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, usage := range usages[1:] { // the first is that of all
+		if usage.Tenant == in.GetName() {
+			return usageTo(usage), nil
+		}
+	}
+	return nil, fairlead.NoSuchTenant(in.GetName())
+}
+
+func usageTo(u fairlead.Usage) *fairleadv1.Usage {
+	return &fairleadv1.Usage{
+		Tenant: u.Tenant, Scheduled: int32(u.Scheduled), Parked: int32(u.Parked), Ready: int32(u.Ready), Running: int32(u.Running), Waiting: int32(u.Waiting),
+		MaxRunning: int32(u.MaxRunning), MinRunning: int32(u.MinRunning), Rate: u.Rate,
+		Started: u.Started, Missed: int32(u.Missed), OldestWait: durationTo(u.OldestWait),
+	}
+}
