@@ -212,7 +212,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			t.Errorf("%s %s %s: the errors are %v, want field %s", c.verb, c.path, c.body, errs, c.field)
 		}
 	}
-	a.send(415, "POST", "/api/v1/jobs", "a=b", "Content-Type", "application/x-www-form-urlencoded")
+	a.send(415, "POST", "/api/v1/jobs", "<jobs/>", "Content-Type", "application/xml")
 	a.send(413, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"`+strings.Repeat("k", 17<<20)+`"}]}`)
 }
 

@@ -71,7 +71,7 @@ func invalid(err error) error {
 func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 	kind, _, _ := strings.Cut(request.Header.Get("Content-Type"), ";")
 	switch strings.TrimSpace(kind) {
-	case "", "application/json":
+	case "", "application/json", "application/x-www-form-urlencoded": // the last is what curl -d says of anything
 	default:
 		return nil, &Error{http.StatusUnsupportedMediaType, fmt.Sprintf("the body is %s; send application/json", kind)}
 	}
