@@ -14,8 +14,23 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// API serves the methods of the schema below /api, to callers on this machine.
-func API(store fairlead.Store, log *slog.Logger) (http.Handler, error) {
+// New is all that the service answers on its port: REST below /api, the same
+// methods by their names for callers of gRPC, gRPC-Web and Connect, and its
+// health. Only callers on this machine are answered.
+func New(node Node, store fairlead.Store, log *slog.Logger) (http.Handler, error) {
+	api, err := api(store, log)
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", local(api))
+	registerRPC(mux, store)
+	mux.Handle("/", Health(node, store))
+	return mux, nil
+}
+
+// api serves the methods of the schema as resources.
+func api(store fairlead.Store, log *slog.Logger) (http.Handler, error) {
 	endpoints, err := endpoints(store)
 	if err != nil {
 		return nil, err
@@ -25,7 +40,7 @@ func API(store fairlead.Store, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	server := &rest.Server{Routes: routes, Gate: open, Log: log}
-	return local(server.Handler()), nil
+	return server.Handler(), nil
 }
 
 // endpoints are all methods and what implements them.

@@ -25,11 +25,15 @@ func newAPI(t *testing.T) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := server.API(store, slog.New(slog.DiscardHandler))
+	handler, err := server.New(node(true), store, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(handler)
+	web := httptest.NewUnstartedServer(handler)
+	web.Config.Protocols = new(http.Protocols)
+	web.Config.Protocols.SetHTTP1(true)
+	web.Config.Protocols.SetUnencryptedHTTP2(true)
+	web.Start()
 	t.Cleanup(func() {
 		web.Close()
 		if err := store.Close(); err != nil {

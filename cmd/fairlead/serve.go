@@ -103,20 +103,19 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
 	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
-	api, err := server.API(store, log)
+	handler, err := server.New(node, store, log)
 	if err != nil {
 		return err
 	}
-	web := http.NewServeMux()
-	web.Handle("/api/", api)
-	web.Handle("/", server.Health(node, store))
-	return runBoth(ctx, listener, web, node)
+	return runBoth(ctx, listener, handler, node)
 }
 
 // runBoth runs the service and the node. The service outlives the node's
 // draining: it answers "not ready" meanwhile.
 func runBoth(ctx context.Context, listener net.Listener, handler http.Handler, node *engine.Engine) error {
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute}
+	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, Protocols: new(http.Protocols)}
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC
 	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
 	group.Go(func() error {
 		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

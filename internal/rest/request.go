@@ -48,14 +48,20 @@ func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Messag
 	if err := readIfMatch(request, message); err != nil {
 		return nil, err
 	}
-	if found := wire.Check(message); len(found) > 0 {
-		refusal := &fairlead.InvalidError{}
-		for _, f := range found {
-			refusal.Fields = append(refusal.Fields, fairlead.FieldError{Field: f.Field, Message: f.Message})
-		}
-		return nil, refusal
+	return message, Check(message)
+}
+
+// Check fails with an InvalidError if the rules of a message do not allow it.
+func Check(message proto.Message) error {
+	found := wire.Check(message)
+	if len(found) == 0 {
+		return nil
 	}
-	return message, nil
+	refusal := &fairlead.InvalidError{}
+	for _, f := range found {
+		refusal.Fields = append(refusal.Fields, fairlead.FieldError{Field: f.Field, Message: f.Message})
+	}
+	return refusal
 }
 
 // invalid is the error of a field.

@@ -47,9 +47,12 @@ func generate(ctx context.Context, root string) error {
 	if err != nil {
 		return err
 	}
-	for _, generator := range []string{"google.golang.org/protobuf/cmd/protoc-gen-go", "connectrpc.com/connect/cmd/protoc-gen-connect-go"} {
-		if err := run(ctx, generator, root, names, files); err != nil {
-			return fmt.Errorf("%s: %w", generator, err)
+	for _, generator := range []struct{ path, options string }{
+		{"google.golang.org/protobuf/cmd/protoc-gen-go", "paths=source_relative"},
+		{"connectrpc.com/connect/cmd/protoc-gen-connect-go", "paths=source_relative,simple"},
+	} {
+		if err := run(ctx, generator.path, generator.options, root, names, files); err != nil {
+			return fmt.Errorf("%s: %w", generator.path, err)
 		}
 	}
 	return nil
@@ -114,8 +117,8 @@ func linked(path string) (protocompile.SearchResult, error) {
 }
 
 // run lets one generator write its code.
-func run(ctx context.Context, generator, root string, names []string, files []*descriptorpb.FileDescriptorProto) error {
-	request, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{FileToGenerate: names, ProtoFile: files, Parameter: proto.String("paths=source_relative")})
+func run(ctx context.Context, generator, options, root string, names []string, files []*descriptorpb.FileDescriptorProto) error {
+	request, err := proto.Marshal(&pluginpb.CodeGeneratorRequest{FileToGenerate: names, ProtoFile: files, Parameter: proto.String(options)})
 	if err != nil {
 		return err
 	}

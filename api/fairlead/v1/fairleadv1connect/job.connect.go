@@ -72,36 +72,36 @@ const (
 // JobServiceClient is a client for the fairlead.v1.JobService service.
 type JobServiceClient interface {
 	// Stores all jobs or none.
-	EnqueueJobs(context.Context, *connect.Request[v1.EnqueueJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error)
+	EnqueueJobs(context.Context, *v1.EnqueueJobsRequest) (*v1.EnqueueJobsResponse, error)
 	// Stores jobs of one tenant with their acceptable starts spread over a span of
 	// time.
-	AssignJobs(context.Context, *connect.Request[v1.AssignJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error)
-	GetJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error)
+	AssignJobs(context.Context, *v1.AssignJobsRequest) (*v1.EnqueueJobsResponse, error)
+	GetJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Lists jobs, newest first.
-	ListJobs(context.Context, *connect.Request[v1.ListJobsRequest]) (*connect.Response[v1.ListJobsResponse], error)
+	ListJobs(context.Context, *v1.ListJobsRequest) (*v1.ListJobsResponse, error)
 	// The runs of a job that failed, timed out or crashed, oldest first.
-	ListAttempts(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.ListAttemptsResponse], error)
+	ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error)
 	// Says why a job does not run.
-	ExplainJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Explanation], error)
+	ExplainJob(context.Context, *v1.GetJobRequest) (*v1.Explanation, error)
 	// Sends the job whenever it has changed, until it is final.
-	WatchJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.ServerStreamForClient[v1.Job], error)
+	WatchJob(context.Context, *v1.GetJobRequest) (*connect.ServerStreamForClient[v1.Job], error)
 	// Ends a job that has not started, or asks a running one to stop.
-	CancelJob(context.Context, *connect.Request[v1.CancelJobRequest]) (*connect.Response[v1.Job], error)
+	CancelJob(context.Context, *v1.CancelJobRequest) (*v1.Job, error)
 	// Makes a failed or cancelled job ready again.
-	RetryJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error)
+	RetryJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Makes a scheduled job ready at once.
-	RunJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error)
+	RunJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Sets when a job that has not started becomes due.
-	RescheduleJob(context.Context, *connect.Request[v1.RescheduleJobRequest]) (*connect.Response[v1.Job], error)
-	SetJobPriority(context.Context, *connect.Request[v1.SetJobPriorityRequest]) (*connect.Response[v1.Job], error)
+	RescheduleJob(context.Context, *v1.RescheduleJobRequest) (*v1.Job, error)
+	SetJobPriority(context.Context, *v1.SetJobPriorityRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has succeeded.
-	FinishJob(context.Context, *connect.Request[v1.FinishJobRequest]) (*connect.Response[v1.Job], error)
+	FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has failed.
-	FailJob(context.Context, *connect.Request[v1.FailJobRequest]) (*connect.Response[v1.Job], error)
+	FailJob(context.Context, *v1.FailJobRequest) (*v1.Job, error)
 	// Removes a job that is not running, with its history.
-	DeleteJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.DeleteJobResponse], error)
+	DeleteJob(context.Context, *v1.GetJobRequest) (*v1.DeleteJobResponse, error)
 	// Does the same to all jobs that match; a dry run only counts them.
-	BulkJobs(context.Context, *connect.Request[v1.BulkJobsRequest]) (*connect.Response[v1.BulkJobsResponse], error)
+	BulkJobs(context.Context, *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error)
 }
 
 // NewJobServiceClient constructs a client for the fairlead.v1.JobService service. By default, it
@@ -235,118 +235,178 @@ type jobServiceClient struct {
 }
 
 // EnqueueJobs calls fairlead.v1.JobService.EnqueueJobs.
-func (c *jobServiceClient) EnqueueJobs(ctx context.Context, req *connect.Request[v1.EnqueueJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error) {
-	return c.enqueueJobs.CallUnary(ctx, req)
+func (c *jobServiceClient) EnqueueJobs(ctx context.Context, req *v1.EnqueueJobsRequest) (*v1.EnqueueJobsResponse, error) {
+	response, err := c.enqueueJobs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // AssignJobs calls fairlead.v1.JobService.AssignJobs.
-func (c *jobServiceClient) AssignJobs(ctx context.Context, req *connect.Request[v1.AssignJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error) {
-	return c.assignJobs.CallUnary(ctx, req)
+func (c *jobServiceClient) AssignJobs(ctx context.Context, req *v1.AssignJobsRequest) (*v1.EnqueueJobsResponse, error) {
+	response, err := c.assignJobs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // GetJob calls fairlead.v1.JobService.GetJob.
-func (c *jobServiceClient) GetJob(ctx context.Context, req *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error) {
-	return c.getJob.CallUnary(ctx, req)
+func (c *jobServiceClient) GetJob(ctx context.Context, req *v1.GetJobRequest) (*v1.Job, error) {
+	response, err := c.getJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // ListJobs calls fairlead.v1.JobService.ListJobs.
-func (c *jobServiceClient) ListJobs(ctx context.Context, req *connect.Request[v1.ListJobsRequest]) (*connect.Response[v1.ListJobsResponse], error) {
-	return c.listJobs.CallUnary(ctx, req)
+func (c *jobServiceClient) ListJobs(ctx context.Context, req *v1.ListJobsRequest) (*v1.ListJobsResponse, error) {
+	response, err := c.listJobs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // ListAttempts calls fairlead.v1.JobService.ListAttempts.
-func (c *jobServiceClient) ListAttempts(ctx context.Context, req *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.ListAttemptsResponse], error) {
-	return c.listAttempts.CallUnary(ctx, req)
+func (c *jobServiceClient) ListAttempts(ctx context.Context, req *v1.GetJobRequest) (*v1.ListAttemptsResponse, error) {
+	response, err := c.listAttempts.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // ExplainJob calls fairlead.v1.JobService.ExplainJob.
-func (c *jobServiceClient) ExplainJob(ctx context.Context, req *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Explanation], error) {
-	return c.explainJob.CallUnary(ctx, req)
+func (c *jobServiceClient) ExplainJob(ctx context.Context, req *v1.GetJobRequest) (*v1.Explanation, error) {
+	response, err := c.explainJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // WatchJob calls fairlead.v1.JobService.WatchJob.
-func (c *jobServiceClient) WatchJob(ctx context.Context, req *connect.Request[v1.GetJobRequest]) (*connect.ServerStreamForClient[v1.Job], error) {
-	return c.watchJob.CallServerStream(ctx, req)
+func (c *jobServiceClient) WatchJob(ctx context.Context, req *v1.GetJobRequest) (*connect.ServerStreamForClient[v1.Job], error) {
+	return c.watchJob.CallServerStream(ctx, connect.NewRequest(req))
 }
 
 // CancelJob calls fairlead.v1.JobService.CancelJob.
-func (c *jobServiceClient) CancelJob(ctx context.Context, req *connect.Request[v1.CancelJobRequest]) (*connect.Response[v1.Job], error) {
-	return c.cancelJob.CallUnary(ctx, req)
+func (c *jobServiceClient) CancelJob(ctx context.Context, req *v1.CancelJobRequest) (*v1.Job, error) {
+	response, err := c.cancelJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // RetryJob calls fairlead.v1.JobService.RetryJob.
-func (c *jobServiceClient) RetryJob(ctx context.Context, req *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error) {
-	return c.retryJob.CallUnary(ctx, req)
+func (c *jobServiceClient) RetryJob(ctx context.Context, req *v1.GetJobRequest) (*v1.Job, error) {
+	response, err := c.retryJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // RunJob calls fairlead.v1.JobService.RunJob.
-func (c *jobServiceClient) RunJob(ctx context.Context, req *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error) {
-	return c.runJob.CallUnary(ctx, req)
+func (c *jobServiceClient) RunJob(ctx context.Context, req *v1.GetJobRequest) (*v1.Job, error) {
+	response, err := c.runJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // RescheduleJob calls fairlead.v1.JobService.RescheduleJob.
-func (c *jobServiceClient) RescheduleJob(ctx context.Context, req *connect.Request[v1.RescheduleJobRequest]) (*connect.Response[v1.Job], error) {
-	return c.rescheduleJob.CallUnary(ctx, req)
+func (c *jobServiceClient) RescheduleJob(ctx context.Context, req *v1.RescheduleJobRequest) (*v1.Job, error) {
+	response, err := c.rescheduleJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // SetJobPriority calls fairlead.v1.JobService.SetJobPriority.
-func (c *jobServiceClient) SetJobPriority(ctx context.Context, req *connect.Request[v1.SetJobPriorityRequest]) (*connect.Response[v1.Job], error) {
-	return c.setJobPriority.CallUnary(ctx, req)
+func (c *jobServiceClient) SetJobPriority(ctx context.Context, req *v1.SetJobPriorityRequest) (*v1.Job, error) {
+	response, err := c.setJobPriority.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // FinishJob calls fairlead.v1.JobService.FinishJob.
-func (c *jobServiceClient) FinishJob(ctx context.Context, req *connect.Request[v1.FinishJobRequest]) (*connect.Response[v1.Job], error) {
-	return c.finishJob.CallUnary(ctx, req)
+func (c *jobServiceClient) FinishJob(ctx context.Context, req *v1.FinishJobRequest) (*v1.Job, error) {
+	response, err := c.finishJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // FailJob calls fairlead.v1.JobService.FailJob.
-func (c *jobServiceClient) FailJob(ctx context.Context, req *connect.Request[v1.FailJobRequest]) (*connect.Response[v1.Job], error) {
-	return c.failJob.CallUnary(ctx, req)
+func (c *jobServiceClient) FailJob(ctx context.Context, req *v1.FailJobRequest) (*v1.Job, error) {
+	response, err := c.failJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // DeleteJob calls fairlead.v1.JobService.DeleteJob.
-func (c *jobServiceClient) DeleteJob(ctx context.Context, req *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.DeleteJobResponse], error) {
-	return c.deleteJob.CallUnary(ctx, req)
+func (c *jobServiceClient) DeleteJob(ctx context.Context, req *v1.GetJobRequest) (*v1.DeleteJobResponse, error) {
+	response, err := c.deleteJob.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // BulkJobs calls fairlead.v1.JobService.BulkJobs.
-func (c *jobServiceClient) BulkJobs(ctx context.Context, req *connect.Request[v1.BulkJobsRequest]) (*connect.Response[v1.BulkJobsResponse], error) {
-	return c.bulkJobs.CallUnary(ctx, req)
+func (c *jobServiceClient) BulkJobs(ctx context.Context, req *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error) {
+	response, err := c.bulkJobs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // JobServiceHandler is an implementation of the fairlead.v1.JobService service.
 type JobServiceHandler interface {
 	// Stores all jobs or none.
-	EnqueueJobs(context.Context, *connect.Request[v1.EnqueueJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error)
+	EnqueueJobs(context.Context, *v1.EnqueueJobsRequest) (*v1.EnqueueJobsResponse, error)
 	// Stores jobs of one tenant with their acceptable starts spread over a span of
 	// time.
-	AssignJobs(context.Context, *connect.Request[v1.AssignJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error)
-	GetJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error)
+	AssignJobs(context.Context, *v1.AssignJobsRequest) (*v1.EnqueueJobsResponse, error)
+	GetJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Lists jobs, newest first.
-	ListJobs(context.Context, *connect.Request[v1.ListJobsRequest]) (*connect.Response[v1.ListJobsResponse], error)
+	ListJobs(context.Context, *v1.ListJobsRequest) (*v1.ListJobsResponse, error)
 	// The runs of a job that failed, timed out or crashed, oldest first.
-	ListAttempts(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.ListAttemptsResponse], error)
+	ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error)
 	// Says why a job does not run.
-	ExplainJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Explanation], error)
+	ExplainJob(context.Context, *v1.GetJobRequest) (*v1.Explanation, error)
 	// Sends the job whenever it has changed, until it is final.
-	WatchJob(context.Context, *connect.Request[v1.GetJobRequest], *connect.ServerStream[v1.Job]) error
+	WatchJob(context.Context, *v1.GetJobRequest, *connect.ServerStream[v1.Job]) error
 	// Ends a job that has not started, or asks a running one to stop.
-	CancelJob(context.Context, *connect.Request[v1.CancelJobRequest]) (*connect.Response[v1.Job], error)
+	CancelJob(context.Context, *v1.CancelJobRequest) (*v1.Job, error)
 	// Makes a failed or cancelled job ready again.
-	RetryJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error)
+	RetryJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Makes a scheduled job ready at once.
-	RunJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error)
+	RunJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Sets when a job that has not started becomes due.
-	RescheduleJob(context.Context, *connect.Request[v1.RescheduleJobRequest]) (*connect.Response[v1.Job], error)
-	SetJobPriority(context.Context, *connect.Request[v1.SetJobPriorityRequest]) (*connect.Response[v1.Job], error)
+	RescheduleJob(context.Context, *v1.RescheduleJobRequest) (*v1.Job, error)
+	SetJobPriority(context.Context, *v1.SetJobPriorityRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has succeeded.
-	FinishJob(context.Context, *connect.Request[v1.FinishJobRequest]) (*connect.Response[v1.Job], error)
+	FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has failed.
-	FailJob(context.Context, *connect.Request[v1.FailJobRequest]) (*connect.Response[v1.Job], error)
+	FailJob(context.Context, *v1.FailJobRequest) (*v1.Job, error)
 	// Removes a job that is not running, with its history.
-	DeleteJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.DeleteJobResponse], error)
+	DeleteJob(context.Context, *v1.GetJobRequest) (*v1.DeleteJobResponse, error)
 	// Does the same to all jobs that match; a dry run only counts them.
-	BulkJobs(context.Context, *connect.Request[v1.BulkJobsRequest]) (*connect.Response[v1.BulkJobsResponse], error)
+	BulkJobs(context.Context, *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error)
 }
 
 // NewJobServiceHandler builds an HTTP handler from the service implementation. It returns the path
@@ -356,97 +416,97 @@ type JobServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewJobServiceHandler(svc JobServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	jobServiceMethods := v1.File_fairlead_v1_job_proto.Services().ByName("JobService").Methods()
-	jobServiceEnqueueJobsHandler := connect.NewUnaryHandler(
+	jobServiceEnqueueJobsHandler := connect.NewUnaryHandlerSimple(
 		JobServiceEnqueueJobsProcedure,
 		svc.EnqueueJobs,
 		connect.WithSchema(jobServiceMethods.ByName("EnqueueJobs")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceAssignJobsHandler := connect.NewUnaryHandler(
+	jobServiceAssignJobsHandler := connect.NewUnaryHandlerSimple(
 		JobServiceAssignJobsProcedure,
 		svc.AssignJobs,
 		connect.WithSchema(jobServiceMethods.ByName("AssignJobs")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceGetJobHandler := connect.NewUnaryHandler(
+	jobServiceGetJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceGetJobProcedure,
 		svc.GetJob,
 		connect.WithSchema(jobServiceMethods.ByName("GetJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceListJobsHandler := connect.NewUnaryHandler(
+	jobServiceListJobsHandler := connect.NewUnaryHandlerSimple(
 		JobServiceListJobsProcedure,
 		svc.ListJobs,
 		connect.WithSchema(jobServiceMethods.ByName("ListJobs")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceListAttemptsHandler := connect.NewUnaryHandler(
+	jobServiceListAttemptsHandler := connect.NewUnaryHandlerSimple(
 		JobServiceListAttemptsProcedure,
 		svc.ListAttempts,
 		connect.WithSchema(jobServiceMethods.ByName("ListAttempts")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceExplainJobHandler := connect.NewUnaryHandler(
+	jobServiceExplainJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceExplainJobProcedure,
 		svc.ExplainJob,
 		connect.WithSchema(jobServiceMethods.ByName("ExplainJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceWatchJobHandler := connect.NewServerStreamHandler(
+	jobServiceWatchJobHandler := connect.NewServerStreamHandlerSimple(
 		JobServiceWatchJobProcedure,
 		svc.WatchJob,
 		connect.WithSchema(jobServiceMethods.ByName("WatchJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceCancelJobHandler := connect.NewUnaryHandler(
+	jobServiceCancelJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceCancelJobProcedure,
 		svc.CancelJob,
 		connect.WithSchema(jobServiceMethods.ByName("CancelJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceRetryJobHandler := connect.NewUnaryHandler(
+	jobServiceRetryJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceRetryJobProcedure,
 		svc.RetryJob,
 		connect.WithSchema(jobServiceMethods.ByName("RetryJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceRunJobHandler := connect.NewUnaryHandler(
+	jobServiceRunJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceRunJobProcedure,
 		svc.RunJob,
 		connect.WithSchema(jobServiceMethods.ByName("RunJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceRescheduleJobHandler := connect.NewUnaryHandler(
+	jobServiceRescheduleJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceRescheduleJobProcedure,
 		svc.RescheduleJob,
 		connect.WithSchema(jobServiceMethods.ByName("RescheduleJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceSetJobPriorityHandler := connect.NewUnaryHandler(
+	jobServiceSetJobPriorityHandler := connect.NewUnaryHandlerSimple(
 		JobServiceSetJobPriorityProcedure,
 		svc.SetJobPriority,
 		connect.WithSchema(jobServiceMethods.ByName("SetJobPriority")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceFinishJobHandler := connect.NewUnaryHandler(
+	jobServiceFinishJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceFinishJobProcedure,
 		svc.FinishJob,
 		connect.WithSchema(jobServiceMethods.ByName("FinishJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceFailJobHandler := connect.NewUnaryHandler(
+	jobServiceFailJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceFailJobProcedure,
 		svc.FailJob,
 		connect.WithSchema(jobServiceMethods.ByName("FailJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceDeleteJobHandler := connect.NewUnaryHandler(
+	jobServiceDeleteJobHandler := connect.NewUnaryHandlerSimple(
 		JobServiceDeleteJobProcedure,
 		svc.DeleteJob,
 		connect.WithSchema(jobServiceMethods.ByName("DeleteJob")),
 		connect.WithHandlerOptions(opts...),
 	)
-	jobServiceBulkJobsHandler := connect.NewUnaryHandler(
+	jobServiceBulkJobsHandler := connect.NewUnaryHandlerSimple(
 		JobServiceBulkJobsProcedure,
 		svc.BulkJobs,
 		connect.WithSchema(jobServiceMethods.ByName("BulkJobs")),
@@ -495,66 +555,66 @@ func NewJobServiceHandler(svc JobServiceHandler, opts ...connect.HandlerOption) 
 // UnimplementedJobServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedJobServiceHandler struct{}
 
-func (UnimplementedJobServiceHandler) EnqueueJobs(context.Context, *connect.Request[v1.EnqueueJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error) {
+func (UnimplementedJobServiceHandler) EnqueueJobs(context.Context, *v1.EnqueueJobsRequest) (*v1.EnqueueJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.EnqueueJobs is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) AssignJobs(context.Context, *connect.Request[v1.AssignJobsRequest]) (*connect.Response[v1.EnqueueJobsResponse], error) {
+func (UnimplementedJobServiceHandler) AssignJobs(context.Context, *v1.AssignJobsRequest) (*v1.EnqueueJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.AssignJobs is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) GetJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) GetJob(context.Context, *v1.GetJobRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.GetJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) ListJobs(context.Context, *connect.Request[v1.ListJobsRequest]) (*connect.Response[v1.ListJobsResponse], error) {
+func (UnimplementedJobServiceHandler) ListJobs(context.Context, *v1.ListJobsRequest) (*v1.ListJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.ListJobs is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) ListAttempts(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.ListAttemptsResponse], error) {
+func (UnimplementedJobServiceHandler) ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.ListAttempts is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) ExplainJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Explanation], error) {
+func (UnimplementedJobServiceHandler) ExplainJob(context.Context, *v1.GetJobRequest) (*v1.Explanation, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.ExplainJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) WatchJob(context.Context, *connect.Request[v1.GetJobRequest], *connect.ServerStream[v1.Job]) error {
+func (UnimplementedJobServiceHandler) WatchJob(context.Context, *v1.GetJobRequest, *connect.ServerStream[v1.Job]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.WatchJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) CancelJob(context.Context, *connect.Request[v1.CancelJobRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) CancelJob(context.Context, *v1.CancelJobRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.CancelJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) RetryJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) RetryJob(context.Context, *v1.GetJobRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.RetryJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) RunJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) RunJob(context.Context, *v1.GetJobRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.RunJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) RescheduleJob(context.Context, *connect.Request[v1.RescheduleJobRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) RescheduleJob(context.Context, *v1.RescheduleJobRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.RescheduleJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) SetJobPriority(context.Context, *connect.Request[v1.SetJobPriorityRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) SetJobPriority(context.Context, *v1.SetJobPriorityRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.SetJobPriority is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) FinishJob(context.Context, *connect.Request[v1.FinishJobRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.FinishJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) FailJob(context.Context, *connect.Request[v1.FailJobRequest]) (*connect.Response[v1.Job], error) {
+func (UnimplementedJobServiceHandler) FailJob(context.Context, *v1.FailJobRequest) (*v1.Job, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.FailJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) DeleteJob(context.Context, *connect.Request[v1.GetJobRequest]) (*connect.Response[v1.DeleteJobResponse], error) {
+func (UnimplementedJobServiceHandler) DeleteJob(context.Context, *v1.GetJobRequest) (*v1.DeleteJobResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.DeleteJob is not implemented"))
 }
 
-func (UnimplementedJobServiceHandler) BulkJobs(context.Context, *connect.Request[v1.BulkJobsRequest]) (*connect.Response[v1.BulkJobsResponse], error) {
+func (UnimplementedJobServiceHandler) BulkJobs(context.Context, *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.BulkJobs is not implemented"))
 }

@@ -60,19 +60,19 @@ const (
 
 // TenantServiceClient is a client for the fairlead.v1.TenantService service.
 type TenantServiceClient interface {
-	CreateTenant(context.Context, *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error)
-	GetTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Tenant], error)
+	CreateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
+	GetTenant(context.Context, *v1.GetTenantRequest) (*v1.Tenant, error)
 	// Lists declared tenants by name.
-	ListTenants(context.Context, *connect.Request[v1.ListTenantsRequest]) (*connect.Response[v1.ListTenantsResponse], error)
+	ListTenants(context.Context, *v1.ListTenantsRequest) (*v1.ListTenantsResponse, error)
 	// Replaces what is declared of a tenant. A version, or If-Match, must be the
 	// current one.
-	UpdateTenant(context.Context, *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error)
+	UpdateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
 	// Removes what is declared of a tenant. Its jobs stay.
-	DeleteTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.DeleteTenantResponse], error)
-	PauseTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error)
-	ResumeTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error)
+	DeleteTenant(context.Context, *v1.GetTenantRequest) (*v1.DeleteTenantResponse, error)
+	PauseTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
+	ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
 	// What a tenant's jobs have and do.
-	GetTenantStats(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Usage], error)
+	GetTenantStats(context.Context, *v1.GetTenantRequest) (*v1.Usage, error)
 }
 
 // NewTenantServiceClient constructs a client for the fairlead.v1.TenantService service. By default,
@@ -150,60 +150,92 @@ type tenantServiceClient struct {
 }
 
 // CreateTenant calls fairlead.v1.TenantService.CreateTenant.
-func (c *tenantServiceClient) CreateTenant(ctx context.Context, req *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error) {
-	return c.createTenant.CallUnary(ctx, req)
+func (c *tenantServiceClient) CreateTenant(ctx context.Context, req *v1.Tenant) (*v1.Tenant, error) {
+	response, err := c.createTenant.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // GetTenant calls fairlead.v1.TenantService.GetTenant.
-func (c *tenantServiceClient) GetTenant(ctx context.Context, req *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Tenant], error) {
-	return c.getTenant.CallUnary(ctx, req)
+func (c *tenantServiceClient) GetTenant(ctx context.Context, req *v1.GetTenantRequest) (*v1.Tenant, error) {
+	response, err := c.getTenant.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // ListTenants calls fairlead.v1.TenantService.ListTenants.
-func (c *tenantServiceClient) ListTenants(ctx context.Context, req *connect.Request[v1.ListTenantsRequest]) (*connect.Response[v1.ListTenantsResponse], error) {
-	return c.listTenants.CallUnary(ctx, req)
+func (c *tenantServiceClient) ListTenants(ctx context.Context, req *v1.ListTenantsRequest) (*v1.ListTenantsResponse, error) {
+	response, err := c.listTenants.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // UpdateTenant calls fairlead.v1.TenantService.UpdateTenant.
-func (c *tenantServiceClient) UpdateTenant(ctx context.Context, req *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error) {
-	return c.updateTenant.CallUnary(ctx, req)
+func (c *tenantServiceClient) UpdateTenant(ctx context.Context, req *v1.Tenant) (*v1.Tenant, error) {
+	response, err := c.updateTenant.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // DeleteTenant calls fairlead.v1.TenantService.DeleteTenant.
-func (c *tenantServiceClient) DeleteTenant(ctx context.Context, req *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.DeleteTenantResponse], error) {
-	return c.deleteTenant.CallUnary(ctx, req)
+func (c *tenantServiceClient) DeleteTenant(ctx context.Context, req *v1.GetTenantRequest) (*v1.DeleteTenantResponse, error) {
+	response, err := c.deleteTenant.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // PauseTenant calls fairlead.v1.TenantService.PauseTenant.
-func (c *tenantServiceClient) PauseTenant(ctx context.Context, req *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error) {
-	return c.pauseTenant.CallUnary(ctx, req)
+func (c *tenantServiceClient) PauseTenant(ctx context.Context, req *v1.GetTenantRequest) (*v1.PauseTenantResponse, error) {
+	response, err := c.pauseTenant.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // ResumeTenant calls fairlead.v1.TenantService.ResumeTenant.
-func (c *tenantServiceClient) ResumeTenant(ctx context.Context, req *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error) {
-	return c.resumeTenant.CallUnary(ctx, req)
+func (c *tenantServiceClient) ResumeTenant(ctx context.Context, req *v1.GetTenantRequest) (*v1.PauseTenantResponse, error) {
+	response, err := c.resumeTenant.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // GetTenantStats calls fairlead.v1.TenantService.GetTenantStats.
-func (c *tenantServiceClient) GetTenantStats(ctx context.Context, req *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Usage], error) {
-	return c.getTenantStats.CallUnary(ctx, req)
+func (c *tenantServiceClient) GetTenantStats(ctx context.Context, req *v1.GetTenantRequest) (*v1.Usage, error) {
+	response, err := c.getTenantStats.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
 }
 
 // TenantServiceHandler is an implementation of the fairlead.v1.TenantService service.
 type TenantServiceHandler interface {
-	CreateTenant(context.Context, *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error)
-	GetTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Tenant], error)
+	CreateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
+	GetTenant(context.Context, *v1.GetTenantRequest) (*v1.Tenant, error)
 	// Lists declared tenants by name.
-	ListTenants(context.Context, *connect.Request[v1.ListTenantsRequest]) (*connect.Response[v1.ListTenantsResponse], error)
+	ListTenants(context.Context, *v1.ListTenantsRequest) (*v1.ListTenantsResponse, error)
 	// Replaces what is declared of a tenant. A version, or If-Match, must be the
 	// current one.
-	UpdateTenant(context.Context, *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error)
+	UpdateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
 	// Removes what is declared of a tenant. Its jobs stay.
-	DeleteTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.DeleteTenantResponse], error)
-	PauseTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error)
-	ResumeTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error)
+	DeleteTenant(context.Context, *v1.GetTenantRequest) (*v1.DeleteTenantResponse, error)
+	PauseTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
+	ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
 	// What a tenant's jobs have and do.
-	GetTenantStats(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Usage], error)
+	GetTenantStats(context.Context, *v1.GetTenantRequest) (*v1.Usage, error)
 }
 
 // NewTenantServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -213,49 +245,49 @@ type TenantServiceHandler interface {
 // and JSON codecs. They also support gzip compression.
 func NewTenantServiceHandler(svc TenantServiceHandler, opts ...connect.HandlerOption) (string, http.Handler) {
 	tenantServiceMethods := v1.File_fairlead_v1_tenant_proto.Services().ByName("TenantService").Methods()
-	tenantServiceCreateTenantHandler := connect.NewUnaryHandler(
+	tenantServiceCreateTenantHandler := connect.NewUnaryHandlerSimple(
 		TenantServiceCreateTenantProcedure,
 		svc.CreateTenant,
 		connect.WithSchema(tenantServiceMethods.ByName("CreateTenant")),
 		connect.WithHandlerOptions(opts...),
 	)
-	tenantServiceGetTenantHandler := connect.NewUnaryHandler(
+	tenantServiceGetTenantHandler := connect.NewUnaryHandlerSimple(
 		TenantServiceGetTenantProcedure,
 		svc.GetTenant,
 		connect.WithSchema(tenantServiceMethods.ByName("GetTenant")),
 		connect.WithHandlerOptions(opts...),
 	)
-	tenantServiceListTenantsHandler := connect.NewUnaryHandler(
+	tenantServiceListTenantsHandler := connect.NewUnaryHandlerSimple(
 		TenantServiceListTenantsProcedure,
 		svc.ListTenants,
 		connect.WithSchema(tenantServiceMethods.ByName("ListTenants")),
 		connect.WithHandlerOptions(opts...),
 	)
-	tenantServiceUpdateTenantHandler := connect.NewUnaryHandler(
+	tenantServiceUpdateTenantHandler := connect.NewUnaryHandlerSimple(
 		TenantServiceUpdateTenantProcedure,
 		svc.UpdateTenant,
 		connect.WithSchema(tenantServiceMethods.ByName("UpdateTenant")),
 		connect.WithHandlerOptions(opts...),
 	)
-	tenantServiceDeleteTenantHandler := connect.NewUnaryHandler(
+	tenantServiceDeleteTenantHandler := connect.NewUnaryHandlerSimple(
 		TenantServiceDeleteTenantProcedure,
 		svc.DeleteTenant,
 		connect.WithSchema(tenantServiceMethods.ByName("DeleteTenant")),
 		connect.WithHandlerOptions(opts...),
 	)
-	tenantServicePauseTenantHandler := connect.NewUnaryHandler(
+	tenantServicePauseTenantHandler := connect.NewUnaryHandlerSimple(
 		TenantServicePauseTenantProcedure,
 		svc.PauseTenant,
 		connect.WithSchema(tenantServiceMethods.ByName("PauseTenant")),
 		connect.WithHandlerOptions(opts...),
 	)
-	tenantServiceResumeTenantHandler := connect.NewUnaryHandler(
+	tenantServiceResumeTenantHandler := connect.NewUnaryHandlerSimple(
 		TenantServiceResumeTenantProcedure,
 		svc.ResumeTenant,
 		connect.WithSchema(tenantServiceMethods.ByName("ResumeTenant")),
 		connect.WithHandlerOptions(opts...),
 	)
-	tenantServiceGetTenantStatsHandler := connect.NewUnaryHandler(
+	tenantServiceGetTenantStatsHandler := connect.NewUnaryHandlerSimple(
 		TenantServiceGetTenantStatsProcedure,
 		svc.GetTenantStats,
 		connect.WithSchema(tenantServiceMethods.ByName("GetTenantStats")),
@@ -288,34 +320,34 @@ func NewTenantServiceHandler(svc TenantServiceHandler, opts ...connect.HandlerOp
 // UnimplementedTenantServiceHandler returns CodeUnimplemented from all methods.
 type UnimplementedTenantServiceHandler struct{}
 
-func (UnimplementedTenantServiceHandler) CreateTenant(context.Context, *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error) {
+func (UnimplementedTenantServiceHandler) CreateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.CreateTenant is not implemented"))
 }
 
-func (UnimplementedTenantServiceHandler) GetTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Tenant], error) {
+func (UnimplementedTenantServiceHandler) GetTenant(context.Context, *v1.GetTenantRequest) (*v1.Tenant, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.GetTenant is not implemented"))
 }
 
-func (UnimplementedTenantServiceHandler) ListTenants(context.Context, *connect.Request[v1.ListTenantsRequest]) (*connect.Response[v1.ListTenantsResponse], error) {
+func (UnimplementedTenantServiceHandler) ListTenants(context.Context, *v1.ListTenantsRequest) (*v1.ListTenantsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.ListTenants is not implemented"))
 }
 
-func (UnimplementedTenantServiceHandler) UpdateTenant(context.Context, *connect.Request[v1.Tenant]) (*connect.Response[v1.Tenant], error) {
+func (UnimplementedTenantServiceHandler) UpdateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.UpdateTenant is not implemented"))
 }
 
-func (UnimplementedTenantServiceHandler) DeleteTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.DeleteTenantResponse], error) {
+func (UnimplementedTenantServiceHandler) DeleteTenant(context.Context, *v1.GetTenantRequest) (*v1.DeleteTenantResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.DeleteTenant is not implemented"))
 }
 
-func (UnimplementedTenantServiceHandler) PauseTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error) {
+func (UnimplementedTenantServiceHandler) PauseTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.PauseTenant is not implemented"))
 }
 
-func (UnimplementedTenantServiceHandler) ResumeTenant(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.PauseTenantResponse], error) {
+func (UnimplementedTenantServiceHandler) ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.ResumeTenant is not implemented"))
 }
 
-func (UnimplementedTenantServiceHandler) GetTenantStats(context.Context, *connect.Request[v1.GetTenantRequest]) (*connect.Response[v1.Usage], error) {
+func (UnimplementedTenantServiceHandler) GetTenantStats(context.Context, *v1.GetTenantRequest) (*v1.Usage, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.GetTenantStats is not implemented"))
 }

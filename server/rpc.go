@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"connectrpc.com/connect"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// registerRPC serves the methods of the schema by their names.
+func registerRPC(mux *http.ServeMux, store fairlead.Store) {
+	options := connect.WithHandlerOptions(
+		connect.WithInterceptors(checking{}),
+		connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")),
+		connect.WithReadMaxBytes(rest.MaxBody),
+	)
+	serve := func(path string, handler http.Handler) { mux.Handle(path, local(handler)) }
+	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{NewJobs(store)}, options))
+	serve(fairleadv1connect.NewTenantServiceHandler(NewTenants(store), options))
+}
+
+// jobStreams is Jobs with the streams of Connect.
+type jobStreams struct {
+	*Jobs
+}
+
+// WatchJob sends the job whenever it has changed.
+func (s jobStreams) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, stream *connect.ServerStream[fairleadv1.Job]) error {
+	return s.Jobs.WatchJob(ctx, in, stream.Send)
+}
+
+// checking checks requests before they reach their service, and says what went
+// wrong in the codes of gRPC.
+type checking struct{}
+
+// WrapUnary is part of connect.Interceptor.
+func (checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
+		if message, ok := request.Any().(proto.Message); ok {
+			if err := rest.Check(message); err != nil {
+				return nil, coded(err)
+			}
+		}
+		response, err := next(ctx, request)
+		return response, coded(err)
+	}
+}
+
+// WrapStreamingClient is part of connect.Interceptor.
+func (checking) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return next
+}
+
+// WrapStreamingHandler is part of connect.Interceptor.
+func (checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
+		return coded(next(ctx, checkedConn{conn}))
+	}
+}
+
+// checkedConn checks what is received.
+type checkedConn struct {
+	connect.StreamingHandlerConn
+}
+
+// Receive reads the next message.
+func (c checkedConn) Receive(into any) error {
+	if err := c.StreamingHandlerConn.Receive(into); err != nil {
+		return err
+	}
+	return rest.Check(into.(proto.Message))
+}
+
+// codes of the errors that callers tell apart; the first that fits counts.
+var codes = []struct {
+	err  error
+	code connect.Code
+}{
+	{fairlead.ErrInvalid, connect.CodeInvalidArgument},
+	{fairlead.ErrNotFound, connect.CodeNotFound},
+	{fairlead.ErrConflict, connect.CodeFailedPrecondition},
+	{fairlead.ErrLeaseLost, connect.CodeAborted},
+	{fairlead.ErrExpired, connect.CodeDeadlineExceeded},
+	{fairlead.ErrLimit, connect.CodeResourceExhausted},
+}
+
+// coded gives an error its code. Of what callers cannot tell apart they learn
+// nothing.
+func coded(err error) error {
+	var done *connect.Error
+	if err == nil || errors.As(err, &done) {
+		return err
+	}
+	for _, known := range codes {
+		if errors.Is(err, known.err) {
+			return withFields(connect.NewError(known.code, err), err)
+		}
+	}
+	if code := connect.CodeOf(err); errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return connect.NewError(code, err)
+	}
+	return connect.NewError(connect.CodeInternal, errors.New("the server could not do this; its log says why"))
+}
+
+// withFields adds which fields were refused.
+func withFields(out *connect.Error, err error) *connect.Error {
+	var invalid *fairlead.InvalidError
+	if !errors.As(err, &invalid) {
+		return out
+	}
+	refusal := &errdetails.BadRequest{}
+	for _, f := range invalid.Fields {
+		refusal.FieldViolations = append(refusal.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: f.Field, Description: f.Message})
+	}
+	if detail, err := connect.NewErrorDetail(refusal); err == nil {
+		out.AddDetail(detail)
+	}
+	return out
+}
+
+// jsonCodec writes JSON as REST does.
+type jsonCodec string
+
+// Name is the content type's.
+func (c jsonCodec) Name() string { return string(c) }
+
+// Marshal writes a message.
+func (c jsonCodec) Marshal(message any) ([]byte, error) { return wire.Marshal(message.(proto.Message)) }
+
+// Unmarshal reads a message.
+func (c jsonCodec) Unmarshal(data []byte, message any) error {
+	return wire.Unmarshal(data, message.(proto.Message))
+}
