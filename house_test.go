@@ -103,10 +103,17 @@ func TestEveryPackageSaysWhatItIs(t *testing.T) {
 func TestFilesFitOnAFewScreens(t *testing.T) {
 	const limit = 500
 	for _, file := range goFiles(t) {
+		if generated(file) {
+			continue // nobody reads it
+		}
 		if n := lines(t, file); n > limit {
 			t.Errorf("%s has %d lines, more than %d: split it by noun or verb", file, n, limit)
 		}
 	}
+}
+
+func generated(file string) bool {
+	return strings.HasSuffix(file, ".pb.go") || strings.HasSuffix(file, ".connect.go")
 }
 
 // goFiles lists the module's Go files, without those of nested modules.

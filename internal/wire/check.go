@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,8 +24,8 @@ type checker struct {
 	found []FieldError
 }
 
-func (c *checker) refuse(path string, err error) {
-	c.found = append(c.found, FieldError{Field: path, Message: err.(*FieldError).Message})
+func (c *checker) refuse(path, format string, args ...any) {
+	c.found = append(c.found, FieldError{Field: path, Message: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) message(message protoreflect.Message, p *plan, path string) {
@@ -54,7 +55,7 @@ func (c *checker) message(message protoreflect.Message, p *plan, path string) {
 
 func (c *checker) rules(value protoreflect.Value, set bool, f *field, path string) {
 	if f.rules.GetRequired() && !set {
-		c.refuse(path, wrong("is missing; it must be given"))
+		c.refuse(path, "is missing; it must be given")
 		return
 	}
 	if !f.IsList() {
@@ -63,7 +64,7 @@ func (c *checker) rules(value protoreflect.Value, set bool, f *field, path strin
 	}
 	list := value.List()
 	if most := f.rules.Max; most != nil && int64(list.Len()) > *most {
-		c.refuse(path, wrong("has %d entries; at most %d are taken at once", list.Len(), *most))
+		c.refuse(path, "has %d entries; at most %d are taken at once", list.Len(), *most)
 	}
 	if f.Kind() == protoreflect.StringKind {
 		for i := range list.Len() {
@@ -79,19 +80,19 @@ func (c *checker) one(value protoreflect.Value, f *field, path string) {
 	case protoreflect.Int32Kind, protoreflect.Int64Kind:
 		n := value.Int()
 		if least := f.rules.Min; least != nil && n < *least {
-			c.refuse(path, wrong("is %d; it must be at least %d", n, *least))
+			c.refuse(path, "is %d; it must be at least %d", n, *least)
 		}
 		if most := f.rules.Max; most != nil && n > *most {
-			c.refuse(path, wrong("is %d; it must be at most %d", n, *most))
+			c.refuse(path, "is %d; it must be at most %d", n, *most)
 		}
 	}
 }
 
 func (c *checker) text(text string, rules *fairleadv1.Rules, path string) {
 	if most := rules.GetMaxBytes(); most > 0 && len(text) > int(most) {
-		c.refuse(path, wrong("has %d bytes; at most %d are kept", len(text), most))
+		c.refuse(path, "has %d bytes; at most %d are kept", len(text), most)
 	}
 	if len(rules.GetIn()) > 0 && text != "" && !slices.Contains(rules.GetIn(), text) {
-		c.refuse(path, wrong("is %q; it must be one of %s", text, strings.Join(rules.GetIn(), ", ")))
+		c.refuse(path, "is %q; it must be one of %s", text, strings.Join(rules.GetIn(), ", "))
 	}
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"strconv"
 
 	"google.golang.org/protobuf/proto"
@@ -59,7 +60,8 @@ func element(m protoreflect.Message, f *field) protoreflect.Value {
 
 // plain says of a text in a URL that it does not fit, without speaking of JSON.
 func plain(err error) error {
-	if _, syntax := err.(*syntaxError); syntax {
+	var syntax *syntaxError
+	if errors.As(err, &syntax) {
 		return wrong("cannot be read")
 	}
 	return err
