@@ -61,9 +61,9 @@ func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.stor
 // it.
 func (c *Client) Verify(ctx context.Context) ([]Drift, error) { return c.store.Verify(ctx) }
 
-// Usage tells what all jobs together have and do, and then what those of each
-// tenant do.
-func (c *Client) Usage(ctx context.Context) ([]Usage, error) { return c.store.Usage(ctx) }
+// Usage tells what all jobs together have and do, and those of each tenant and
+// of each queue.
+func (c *Client) Usage(ctx context.Context) (UsageReport, error) { return c.store.Usage(ctx) }
 
 // Explain says why a job does not run, or fails with ErrNotFound.
 func (c *Client) Explain(ctx context.Context, id int64) (Explanation, error) {

@@ -41,10 +41,9 @@ type Governor interface {
 	// Verify counts the jobs of each limit anew, corrects what differs and
 	// reports it. There should never be anything to report.
 	Verify(ctx context.Context) ([]Drift, error)
-	// Usage tells what all jobs together have and do, and then, by name, what those
-	// of each tenant do that is declared, has live jobs or has just started some. It
-	// counts jobs: it takes the longer the more there are.
-	Usage(ctx context.Context) ([]Usage, error)
+	// Usage tells what all jobs together have and do, and those of each tenant and
+	// of each queue. It counts jobs: it takes the longer the more there are.
+	Usage(ctx context.Context) (UsageReport, error)
 	// Explain says why a job does not run, from the same facts that a claim
 	// decides by. It fails with ErrNotFound.
 	Explain(ctx context.Context, id int64) (Explanation, error)

@@ -2,9 +2,17 @@ package fairlead
 
 import "time"
 
-// Usage is what the jobs of a tenant, or of all together, have and do.
+// UsageReport is what jobs have and do as of one moment.
+type UsageReport struct {
+	All     Usage
+	Tenants []Usage // those that are declared, have live jobs or have just started some; by name
+	Queues  []Usage // those that have live jobs; by name
+}
+
+// Usage is what the jobs of a tenant, of a queue, or of all together have and
+// do. What limits say, and what was started, is not known of queues.
 type Usage struct {
-	Tenant string // empty: all
+	Name string // of the tenant or queue; empty: all
 
 	Scheduled int
 	Parked    int

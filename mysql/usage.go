@@ -13,14 +13,14 @@ import (
 )
 
 // Usage tells what the jobs of all and of each tenant have and do.
-func (s *Store) Usage(ctx context.Context) ([]fairlead.Usage, error) {
+func (s *Store) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	census, err := s.census(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
+		return fairlead.UsageReport{}, fmt.Errorf("usage: %w", err)
 	}
-	return census.Usages(), nil
+	return census.Report(), nil
 }
 
 func (s *Store) census(ctx context.Context) (*sqlstore.Census, error) {

@@ -52,6 +52,10 @@ func endpoints(store fairlead.Store) (all []*rest.Endpoint, err error) {
 	}{
 		{fairleadv1.File_fairlead_v1_job_proto, "JobService", NewJobs(store)},
 		{fairleadv1.File_fairlead_v1_tenant_proto, "TenantService", NewTenants(store)},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "QueueService", NewQueues(store)},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "NodeService", NewNodes(store)},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "LimitService", NewLimits(store)},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", NewSystem(store)},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)
 		if err != nil {

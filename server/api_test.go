@@ -184,6 +184,39 @@ func TestTenantsAreDeclaredByVersion(t *testing.T) {
 	a.send(404, "GET", "/api/v1/tenants/acme", "")
 }
 
+func TestTheClusterIsSeenAndLimited(t *testing.T) {
+	a := newAPI(t)
+	a.enqueue(`{"kind":"noop","queue":"mail","tenant":"acme"}`)
+	a.send(200, "POST", "/api/v1/queues/web/pause", "")
+	queues, _ := a.send(200, "GET", "/api/v1/queues", "")
+	items := queues["items"].([]any)
+	if len(items) != 2 || items[0].(map[string]any)["ready"] != "1" || items[1].(map[string]any)["paused"] != true {
+		t.Errorf("the queues are %v", queues)
+	}
+	a.send(200, "POST", "/api/v1/queues/web/resume", "")
+	a.send(200, "GET", "/api/v1/nodes", "")
+	set, _ := a.send(200, "PUT", "/api/v1/limits/kind:noop", `{"max_running":5,"per_key":2}`)
+	if set["scope"] != "kind:noop" || set["max_running"] != 5.0 || set["per_key"] != 2.0 {
+		t.Errorf("the limit is %v", set)
+	}
+	a.send(200, "PUT", "/api/v1/limits/global", `{"rate":10}`)
+	limits, _ := a.send(200, "GET", "/api/v1/limits", "")
+	if len(limits["items"].([]any)) != 2 {
+		t.Errorf("the limits are %v", limits)
+	}
+	a.send(200, "PUT", "/api/v1/limits/kind:noop", `{}`)
+	a.send(400, "PUT", "/api/v1/limits/tenant:acme", `{"max_running":1}`)
+	a.send(400, "PUT", "/api/v1/limits/queue:", `{"max_running":1}`)
+	drift, _ := a.send(200, "POST", "/api/v1/verify", "")
+	if len(drift["items"].([]any)) != 0 {
+		t.Errorf("there is drift: %v", drift)
+	}
+	stats, _ := a.send(200, "GET", "/api/v1/stats", "")
+	if stats["total"].(map[string]any)["ready"] != 1.0 || len(stats["tenants"].([]any)) != 1 {
+		t.Errorf("the stats are %v", stats)
+	}
+}
+
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	a := newAPI(t)
 	for _, c := range []struct {

@@ -26,6 +26,10 @@ func registerRPC(mux *http.ServeMux, store fairlead.Store) {
 	serve := func(path string, handler http.Handler) { mux.Handle(path, local(handler)) }
 	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{NewJobs(store)}, options))
 	serve(fairleadv1connect.NewTenantServiceHandler(NewTenants(store), options))
+	serve(fairleadv1connect.NewQueueServiceHandler(NewQueues(store), options))
+	serve(fairleadv1connect.NewNodeServiceHandler(NewNodes(store), options))
+	serve(fairleadv1connect.NewLimitServiceHandler(NewLimits(store), options))
+	serve(fairleadv1connect.NewSystemServiceHandler(NewSystem(store), options))
 }
 
 // jobStreams is Jobs with the streams of Connect.

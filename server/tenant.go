@@ -118,12 +118,12 @@ func (s *Tenants) ResumeTenant(ctx context.Context, in *fairleadv1.GetTenantRequ
 
 // GetTenantStats tells what a tenant's jobs have and do.
 func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.Usage, error) {
-	usages, err := s.client.Usage(ctx)
+	report, err := s.client.Usage(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, usage := range usages[1:] { // the first is that of all
-		if usage.Tenant == in.GetName() {
+	for _, usage := range report.Tenants {
+		if usage.Name == in.GetName() {
 			return usageTo(usage), nil
 		}
 	}
@@ -132,7 +132,7 @@ func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRe
 
 func usageTo(u fairlead.Usage) *fairleadv1.Usage {
 	return &fairleadv1.Usage{
-		Tenant: u.Tenant, Scheduled: int32(u.Scheduled), Parked: int32(u.Parked), Ready: int32(u.Ready), Running: int32(u.Running), Waiting: int32(u.Waiting),
+		Tenant: u.Name, Scheduled: int32(u.Scheduled), Parked: int32(u.Parked), Ready: int32(u.Ready), Running: int32(u.Running), Waiting: int32(u.Waiting),
 		MaxRunning: int32(u.MaxRunning), MinRunning: int32(u.MinRunning), Rate: u.Rate,
 		Started: u.Started, Missed: int32(u.Missed), OldestWait: durationTo(u.OldestWait),
 	}

@@ -11,26 +11,26 @@ import (
 )
 
 // Usage tells what the jobs of all and of each tenant have and do.
-func (s *Store) Usage(ctx context.Context) ([]fairlead.Usage, error) {
+func (s *Store) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	limits, err := s.Limits(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
+		return fairlead.UsageReport{}, fmt.Errorf("usage: %w", err)
 	}
 	tenants, err := s.Tenants(ctx, fairlead.TenantFilter{Limit: sqlstore.EveryTenant})
 	if err != nil {
-		return nil, fmt.Errorf("usage: %w", err)
+		return fairlead.UsageReport{}, fmt.Errorf("usage: %w", err)
 	}
-	return read(ctx, s, "usage", func(t *txn) ([]fairlead.Usage, error) {
+	return read(ctx, s, "usage", func(t *txn) (fairlead.UsageReport, error) {
 		census := sqlstore.NewCensus(sqlstore.Time(t.now), tenants)
 		census.Limits(limits)
 		if err := t.countJobs(census); err != nil {
-			return nil, err
+			return fairlead.UsageReport{}, err
 		}
 		starts, err := t.recentStarts()
 		for _, tenant := range starts {
 			census.Starts(tenant)
 		}
-		return census.Usages(), err
+		return census.Report(), err
 	})
 }
 

@@ -6,12 +6,19 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// wantUsage expects the usage of all jobs, and then of each tenant.
-func (f *fixture) wantUsage(want ...fairlead.Usage) {
+func (f *fixture) usage() fairlead.UsageReport {
 	f.Helper()
-	got, err := f.store.Usage(f.ctx())
+	report, err := f.store.Usage(f.ctx())
 	f.ok(err)
-	f.equal("the usage", got, want)
+	return report
+}
+
+// wantUsage expects the usage of all jobs, and of each tenant.
+func (f *fixture) wantUsage(all fairlead.Usage, tenants ...fairlead.Usage) {
+	f.Helper()
+	report := f.usage()
+	f.equal("the usage of all", report.All, all)
+	f.equal("the usage of tenants", report.Tenants, tenants)
 }
 
 func (f *fixture) report(starts ...fairlead.Starts) {
@@ -34,9 +41,19 @@ func testUsage(c *chapter) {
 		f.enqueue(many(3, zeta, behind("g"), ofKind("other"))...)
 		f.wantUsage(
 			fairlead.Usage{Scheduled: 1, Parked: 2, Ready: 4, Running: 1, Waiting: 1},
-			fairlead.Usage{Tenant: "acme", Scheduled: 1, Running: 1},
-			fairlead.Usage{Tenant: "zeta", Parked: 2, Ready: 4, Waiting: 1},
+			fairlead.Usage{Name: "acme", Scheduled: 1, Running: 1},
+			fairlead.Usage{Name: "zeta", Parked: 2, Ready: 4, Waiting: 1},
 		)
+	})
+	c.test("live jobs are counted by queue, too", func(f *fixture) {
+		f.enqueue(many(2, inQueue("mail"))...)
+		f.enqueue(with(inQueue("mail"), forTenant("acme"), notBefore(f.now().Add(time.Hour))))
+		f.running(inQueue("web"))
+		f.settle(to(fairlead.Succeed, f.running(inQueue("gone"))))
+		f.Advance(time.Second)
+		f.equal("the usage of queues", f.usage().Queues, []fairlead.Usage{
+			{Name: "mail", Ready: 2, Scheduled: 1, OldestWait: time.Second}, {Name: "web", Running: 1},
+		})
 	})
 	c.test("caps, minimums and rates are shown, also of tenants without jobs", func(f *fixture) {
 		f.limit(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 100, Rate: 50})
@@ -44,21 +61,21 @@ func testUsage(c *chapter) {
 		f.declare(fairlead.Tenant{Name: "plain"})
 		f.wantUsage(
 			fairlead.Usage{MaxRunning: 100, Rate: 50},
-			fairlead.Usage{Tenant: "acme", MaxRunning: 10, MinRunning: 2, Rate: 5},
-			fairlead.Usage{Tenant: "plain"},
+			fairlead.Usage{Name: "acme", MaxRunning: 10, MinRunning: 2, Rate: 5},
+			fairlead.Usage{Name: "plain"},
 		)
 	})
 	c.test("the oldest wait is that of the first acceptable start which has come", func(f *fixture) {
 		f.enqueue(with(forTenant("acme"), startBy(f.now().Add(10*time.Second))))
 		f.enqueue(with(forTenant("acme"), startBy(f.now().Add(20*time.Second)), priority(5)))
-		f.wantUsage(fairlead.Usage{Ready: 2}, fairlead.Usage{Tenant: "acme", Ready: 2})
+		f.wantUsage(fairlead.Usage{Ready: 2}, fairlead.Usage{Name: "acme", Ready: 2})
 		f.Advance(time.Minute)
 		f.enqueue(with(forTenant("zeta")))
 		f.Advance(time.Second)
 		f.wantUsage(
 			fairlead.Usage{Ready: 3, OldestWait: 51 * time.Second},
-			fairlead.Usage{Tenant: "acme", Ready: 2, OldestWait: 51 * time.Second},
-			fairlead.Usage{Tenant: "zeta", Ready: 1, OldestWait: time.Second},
+			fairlead.Usage{Name: "acme", Ready: 2, OldestWait: 51 * time.Second},
+			fairlead.Usage{Name: "zeta", Ready: 1, OldestWait: time.Second},
 		)
 	})
 	c.test("starts of all nodes are added up over the last minute", func(f *fixture) {
@@ -68,12 +85,12 @@ func testUsage(c *chapter) {
 		f.report()
 		f.wantUsage(
 			fairlead.Usage{Started: 2.5, Missed: 3},
-			fairlead.Usage{Tenant: "acme", Started: 2, Missed: 3},
-			fairlead.Usage{Tenant: "zeta", Started: 0.5},
+			fairlead.Usage{Name: "acme", Started: 2, Missed: 3},
+			fairlead.Usage{Name: "zeta", Started: 0.5},
 		)
 		f.Advance(30 * time.Second)
 		f.report(fairlead.Starts{Tenant: "acme", Count: 6})
-		f.wantUsage(fairlead.Usage{Started: 1.1, Missed: 1}, fairlead.Usage{Tenant: "acme", Started: 1.1, Missed: 1})
+		f.wantUsage(fairlead.Usage{Started: 1.1, Missed: 1}, fairlead.Usage{Name: "acme", Started: 1.1, Missed: 1})
 		f.Advance(2 * time.Minute)
 		f.wantUsage(fairlead.Usage{})
 	})
@@ -84,9 +101,8 @@ func testUsage(c *chapter) {
 		}
 		errs := f.rivals(4, func(_ int, store fairlead.Store) error { return store.Report(f.ctx(), starts) })
 		f.ok(first(errs))
-		usage, err := f.store.Usage(f.ctx())
-		f.ok(err)
-		f.equal("how many there are", len(usage), 1001)
-		f.equal("what all started", usage[0].Started, 400.0)
+		report := f.usage()
+		f.equal("how many there are", len(report.Tenants), 1000)
+		f.equal("what all started", report.All.Started, 400.0)
 	})
 }

@@ -16,27 +16,30 @@ const StartsBucket = 10 * time.Second
 // EveryTenant is the limit of a filter for all of them.
 const EveryTenant = math.MaxInt32
 
-// Census gathers the usage of tenants.
+// Census gathers the usage of tenants and queues.
 type Census struct {
 	Now     time.Time
-	tenants map[string]*fairlead.Usage
 	all     fairlead.Usage
+	tenants usages
+	queues  usages
 }
+
+type usages map[string]*fairlead.Usage
 
 // NewCensus begins with tenants that have nothing yet.
 func NewCensus(now time.Time, tenants []fairlead.Tenant) *Census {
-	c := &Census{Now: now, tenants: map[string]*fairlead.Usage{}}
+	c := &Census{Now: now, tenants: usages{}, queues: usages{}}
 	for _, tenant := range tenants {
-		c.of(tenant.Name)
+		c.tenants.of(tenant.Name)
 	}
 	return c
 }
 
-func (c *Census) of(tenant string) *fairlead.Usage {
-	usage := c.tenants[tenant]
+func (u usages) of(name string) *fairlead.Usage {
+	usage := u[name]
 	if usage == nil {
-		usage = &fairlead.Usage{Tenant: tenant}
-		c.tenants[tenant] = usage
+		usage = &fairlead.Usage{Name: name}
+		u[name] = usage
 	}
 	return usage
 }
@@ -44,7 +47,7 @@ func (c *Census) of(tenant string) *fairlead.Usage {
 // Count adds jobs of a lane that are in a state, ready ones with the first of
 // their acceptable starts.
 func (c *Census) Count(lane LaneKey, state fairlead.State, n int, startBy time.Time) {
-	for _, usage := range []*fairlead.Usage{&c.all, c.of(lane.Tenant)} {
+	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(lane.Tenant), c.queues.of(lane.Queue)} {
 		switch state {
 		case fairlead.Scheduled:
 			usage.Scheduled += n
@@ -63,7 +66,7 @@ func (c *Census) Count(lane LaneKey, state fairlead.State, n int, startBy time.T
 
 // Starts adds what a tenant has started within the window.
 func (c *Census) Starts(starts fairlead.Starts) {
-	for _, usage := range []*fairlead.Usage{&c.all, c.of(starts.Tenant)} {
+	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(starts.Tenant)} {
 		usage.Started += float64(starts.Count)
 		usage.Missed += starts.Missed
 	}
@@ -77,7 +80,7 @@ func (c *Census) Limits(limits []fairlead.LimitUse) {
 		case fairlead.LimitGlobal:
 			usage = &c.all
 		case fairlead.LimitTenant:
-			usage = c.of(limit.Name)
+			usage = c.tenants.of(limit.Name)
 		default:
 			continue
 		}
@@ -85,14 +88,21 @@ func (c *Census) Limits(limits []fairlead.LimitUse) {
 	}
 }
 
-// Usages lists all together and then each tenant.
-func (c *Census) Usages() []fairlead.Usage {
-	list := []fairlead.Usage{c.all}
-	for _, usage := range slices.SortedFunc(maps.Values(c.tenants), func(a, b *fairlead.Usage) int { return cmp.Compare(a.Tenant, b.Tenant) }) {
-		list = append(list, *usage)
+// Report is what was gathered.
+func (c *Census) Report() fairlead.UsageReport {
+	report := fairlead.UsageReport{All: c.all, Tenants: c.tenants.list(), Queues: c.queues.list()}
+	report.All.Started /= fairlead.UsageWindow.Seconds()
+	for i := range report.Tenants {
+		report.Tenants[i].Started /= fairlead.UsageWindow.Seconds()
 	}
-	for i := range list {
-		list[i].Started /= fairlead.UsageWindow.Seconds()
+	return report
+}
+
+// list is all of them by name.
+func (u usages) list() []fairlead.Usage {
+	var list []fairlead.Usage
+	for _, usage := range slices.SortedFunc(maps.Values(u), func(a, b *fairlead.Usage) int { return cmp.Compare(a.Name, b.Name) }) {
+		list = append(list, *usage)
 	}
 	return list
 }

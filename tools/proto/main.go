@@ -26,7 +26,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/pluginpb"
 
-	_ "google.golang.org/genproto/googleapis/api/annotations"                   // imported by the schema
+	_ "google.golang.org/genproto/googleapis/api/annotations" // imported by the schema
 )
 
 func main() {

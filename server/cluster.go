@@ -1,0 +1,202 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Queues implements the QueueService.
+type Queues struct {
+	client *fairlead.Client
+}
+
+// NewQueues makes the service of a store's queues.
+func NewQueues(store fairlead.Store) *Queues { return &Queues{client: fairlead.NewClient(store)} }
+
+// ListQueues lists the queues that have live jobs, are served by name or are
+// paused.
+func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest) (*fairleadv1.ListQueuesResponse, error) {
+	report, err := s.client.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := s.client.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pauses, err := s.client.Pauses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	queues := map[string]*fairleadv1.Queue{}
+	of := func(name string) *fairleadv1.Queue {
+		if queues[name] == nil {
+			queues[name] = &fairleadv1.Queue{Name: name}
+		}
+		return queues[name]
+	}
+	for _, u := range report.Queues {
+		queue := of(u.Name)
+		queue.Scheduled, queue.Parked, queue.Ready = int64(u.Scheduled), int64(u.Parked), int64(u.Ready)
+		queue.Running, queue.Waiting = int64(u.Running), int64(u.Waiting)
+	}
+	for _, node := range nodes {
+		for _, name := range node.Queues {
+			of(name)
+		}
+	}
+	for _, pause := range pauses {
+		if pause.Scope == fairlead.PauseQueue {
+			of(pause.Name).Paused = true
+		}
+	}
+	byName := func(a, b *fairleadv1.Queue) int { return cmp.Compare(a.GetName(), b.GetName()) }
+	return &fairleadv1.ListQueuesResponse{Items: slices.SortedFunc(maps.Values(queues), byName)}, nil
+}
+
+// PauseQueue stops jobs of a queue from starting.
+func (s *Queues) PauseQueue(ctx context.Context, in *fairleadv1.QueueRequest) (*fairleadv1.QueueResponse, error) {
+	return &fairleadv1.QueueResponse{}, s.client.PauseQueue(ctx, in.GetName())
+}
+
+// ResumeQueue undoes PauseQueue.
+func (s *Queues) ResumeQueue(ctx context.Context, in *fairleadv1.QueueRequest) (*fairleadv1.QueueResponse, error) {
+	return &fairleadv1.QueueResponse{}, s.client.ResumeQueue(ctx, in.GetName())
+}
+
+// Nodes implements the NodeService.
+type Nodes struct {
+	client *fairlead.Client
+}
+
+// NewNodes makes the service of a store's nodes.
+func NewNodes(store fairlead.Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
+
+// ListNodes lists the nodes that are alive and those not yet forgotten.
+func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (*fairleadv1.ListNodesResponse, error) {
+	nodes, err := s.client.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListNodesResponse{}
+	for _, n := range nodes {
+		out.Items = append(out.Items, &fairleadv1.Node{
+			Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
+			Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
+			JoinedAt: timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Dead: n.Dead,
+		})
+	}
+	return out, nil
+}
+
+// Limits implements the LimitService.
+type Limits struct {
+	client *fairlead.Client
+}
+
+// NewLimits makes the service of a store's limits.
+func NewLimits(store fairlead.Store) *Limits { return &Limits{client: fairlead.NewClient(store)} }
+
+// scopeTo names whose limit it is: "global", or such as "queue:mail".
+func scopeTo(scope fairlead.LimitScope, name string) string {
+	if scope == fairlead.LimitGlobal {
+		return string(scope)
+	}
+	return string(scope) + ":" + name
+}
+
+// scopeOf is the reverse of scopeTo.
+func scopeOf(text string) (scope fairlead.LimitScope, name string, err error) {
+	before, name, named := strings.Cut(text, ":")
+	switch scope = fairlead.LimitScope(before); {
+	case scope == fairlead.LimitGlobal && !named:
+	case (scope == fairlead.LimitQueue || scope == fairlead.LimitKind) && name != "":
+	case scope == fairlead.LimitTenant:
+		return "", "", refuseField("scope", "is that of a tenant; set max_running and rate of the tenant itself")
+	default:
+		return "", "", refuseField("scope", "must be global, queue:NAME or kind:NAME")
+	}
+	return scope, name, nil
+}
+
+func limitTo(use fairlead.LimitUse) *fairleadv1.Limit {
+	return &fairleadv1.Limit{
+		Scope: scopeTo(use.Scope, use.Name), MaxRunning: int32(use.MaxRunning), Rate: use.Rate, Burst: int32(use.Burst),
+		PerKey: int32(use.PerKey), Running: int32(use.Running), MinRunning: int32(use.MinRunning),
+	}
+}
+
+// ListLimits lists every limit with its use.
+func (s *Limits) ListLimits(ctx context.Context, _ *fairleadv1.ListLimitsRequest) (*fairleadv1.ListLimitsResponse, error) {
+	limits, err := s.client.Limits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListLimitsResponse{}
+	for _, use := range limits {
+		out.Items = append(out.Items, limitTo(use))
+	}
+	return out, nil
+}
+
+// SetLimit sets or removes the limit of a scope.
+func (s *Limits) SetLimit(ctx context.Context, in *fairleadv1.Limit) (*fairleadv1.Limit, error) {
+	scope, name, err := scopeOf(in.GetScope())
+	if err != nil {
+		return nil, err
+	}
+	limit := fairlead.Limit{Scope: scope, Name: name, MaxRunning: int(in.GetMaxRunning()), Rate: in.GetRate(), Burst: int(in.GetBurst()), PerKey: int(in.GetPerKey())}
+	if err := s.client.SetLimit(ctx, limit); err != nil {
+		return nil, err
+	}
+	limits, err := s.client.Limits(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, use := range limits {
+		if use.Scope == scope && use.Name == name {
+			return limitTo(use), nil
+		}
+	}
+	return &fairleadv1.Limit{Scope: in.GetScope()}, nil // it was removed
+}
+
+// Verify counts the jobs of each limit anew.
+func (s *Limits) Verify(ctx context.Context, _ *fairleadv1.VerifyRequest) (*fairleadv1.VerifyResponse, error) {
+	drift, err := s.client.Verify(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.VerifyResponse{}
+	for _, d := range drift {
+		out.Items = append(out.Items, &fairleadv1.Drift{Scope: scopeTo(d.Scope, d.Name), Counted: int32(d.Counted), Found: int32(d.Found)})
+	}
+	return out, nil
+}
+
+// System implements the SystemService.
+type System struct {
+	client *fairlead.Client
+}
+
+// NewSystem makes the service of a store as a whole.
+func NewSystem(store fairlead.Store) *System { return &System{client: fairlead.NewClient(store)} }
+
+// GetStats tells what all jobs together have and do, and those of each tenant.
+func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
+	report, err := s.client.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.Stats{Total: usageTo(report.All)}
+	for _, usage := range report.Tenants {
+		out.Tenants = append(out.Tenants, usageTo(usage))
+	}
+	return out, nil
+}
