@@ -46,6 +46,7 @@ test: test-packages test-race ## Run all tests on SQLite, PostgreSQL and MariaDB
 
 .PHONY: test-packages
 test-packages: bin/testdb-run
+	@$(NEED_CURL)
 	go vet $(PKGS)
 	$(WITH_DATABASES) go test -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
 
@@ -61,6 +62,16 @@ ifneq ($(strip $(RACE_PKGS)),)
 	CGO_ENABLED=1 $(WITH_DATABASES) go test -race -short -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $(RACE_PKGS)
 	CGO_ENABLED=1 $(WITH_DATABASES) go test -race -short -timeout $(RACE_TIMEOUT) -run '$(RACE_TESTS)' $(TESTFLAGS) $(RACE_STORES)
 endif
+
+# The examples of docs/api.md are run with it.
+define NEED_CURL
+command -v curl >/dev/null || { \
+	echo 'installing curl for the examples'; \
+	install='apt-get install -qq -y --no-install-recommends curl'; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
+		echo 'curl is missing: the examples of docs/api.md are not run' >&2; }
+endef
 
 # The race detector is linked with C.
 define NEED_C_COMPILER
