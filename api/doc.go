@@ -1,4 +1,11 @@
-// Package api is the schema of the service; its Go code is generated.
+// Package api is the schema of the service. Its Go code is generated.
 package api
 
+import _ "embed" // of the schema
+
 //go:generate go run -C ../tools/proto . -root ../../api
+
+// Schema is a FileDescriptorSet of the schema, with its comments.
+//
+//go:embed schema.binpb
+var Schema []byte

@@ -15,22 +15,9 @@ import (
 )
 
 // New is all that the service answers on its port: REST below /api, the same
-// methods by their names for callers of gRPC, gRPC-Web and Connect, and its
-// health. Only callers on this machine are answered.
-func New(node Node, store fairlead.Store, log *slog.Logger) (http.Handler, error) {
-	api, err := api(store, log)
-	if err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	mux.Handle("/api/", local(api))
-	registerRPC(mux, store)
-	mux.Handle("/", Health(node, store))
-	return mux, nil
-}
-
-// api serves the methods of the schema as resources.
-func api(store fairlead.Store, log *slog.Logger) (http.Handler, error) {
+// methods by their names for callers of gRPC, gRPC-Web and Connect, their
+// description, and its health. Only callers on this machine are answered.
+func New(node Node, store fairlead.Store, options Options) (http.Handler, error) {
 	endpoints, err := endpoints(store)
 	if err != nil {
 		return nil, err
@@ -39,8 +26,21 @@ func api(store fairlead.Store, log *slog.Logger) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &rest.Server{Routes: routes, Gate: open, Log: log}
-	return server.Handler(), nil
+	api := &rest.Server{Routes: routes, Gate: open, Log: options.Log}
+	mux := http.NewServeMux()
+	mux.Handle("/api/", local(api.Handler()))
+	registerRPC(mux, store)
+	if err := registerDocs(mux, routes, options.Version); err != nil {
+		return nil, err
+	}
+	mux.Handle("/", Health(node, store))
+	return mux, nil
+}
+
+// Options of the service.
+type Options struct {
+	Version string
+	Log     *slog.Logger
 }
 
 // endpoints are all methods and what implements them.

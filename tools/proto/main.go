@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/bufbuild/protocompile"
@@ -45,6 +46,9 @@ func generate(ctx context.Context, root string) error {
 	}
 	files, err := compile(ctx, root, names)
 	if err != nil {
+		return err
+	}
+	if err := writeSchema(filepath.Join(root, "schema.binpb"), names, files); err != nil {
 		return err
 	}
 	for _, generator := range []struct{ path, options string }{
@@ -105,6 +109,21 @@ func compile(ctx context.Context, root string, names []string) ([]*descriptorpb.
 		add(file)
 	}
 	return ordered, nil
+}
+
+// writeSchema keeps the schema with its comments, which the Go code has not.
+func writeSchema(path string, names []string, files []*descriptorpb.FileDescriptorProto) error {
+	set := &descriptorpb.FileDescriptorSet{}
+	for _, file := range files {
+		if slices.Contains(names, file.GetName()) {
+			set.File = append(set.File, file)
+		}
+	}
+	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(set)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, raw, 0o644)
 }
 
 // linked finds a file among those whose Go code is part of this program.

@@ -1,0 +1,102 @@
+package openapi
+
+import (
+	"bytes"
+	_ "embed" // of the page
+	"html/template"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+//go:embed page.html
+var pageText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// group is a service with its operations.
+type group struct {
+	Name, About string
+	Operations  []operation
+}
+
+type operation struct {
+	Name, Verb, Path, About, Role string
+	Input                         []input
+	Answer                        string
+	Stream                        bool
+}
+
+// input is something that a request may say.
+type input struct {
+	Name, Place, Type, About string
+	Required                 bool
+}
+
+// Page is the reference for people, as HTML that needs nothing from elsewhere.
+func Page(routes []*rest.Route, version string) ([]byte, error) {
+	known, err := readComments()
+	if err != nil {
+		return nil, err
+	}
+	var groups []*group
+	for _, route := range routes {
+		service := route.Method.Parent()
+		name := strings.TrimSuffix(string(service.Name()), "Service")
+		if len(groups) == 0 || groups[len(groups)-1].Name != name {
+			groups = append(groups, &group{Name: name, About: known[string(service.FullName())]})
+		}
+		last := groups[len(groups)-1]
+		last.Operations = append(last.Operations, describe(route, known))
+	}
+	var out bytes.Buffer
+	err = page.Execute(&out, map[string]any{"Version": version, "Groups": groups})
+	return out.Bytes(), err
+}
+
+func describe(route *rest.Route, known comments) operation {
+	method := route.Method
+	o := operation{
+		Name: string(method.Name()), Verb: route.Verb, Path: route.Path, About: known[string(method.FullName())],
+		Role: route.Access.GetRole(), Answer: string(method.Output().Name()), Stream: route.Stream != nil,
+	}
+	fields := method.Input().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		in := input{
+			Name: string(field.Name()), Place: "query", Type: typeName(field), About: known[string(field.FullName())], Required: rulesOf(field).GetRequired(),
+		}
+		switch {
+		case slices.Contains(route.Params, in.Name):
+			in.Place = "path"
+		case route.Body:
+			in.Place = "body"
+		}
+		o.Input = append(o.Input, in)
+	}
+	return o
+}
+
+// typeName is a type as people say it.
+func typeName(field protoreflect.FieldDescriptor) string {
+	name := map[protoreflect.Kind]string{
+		protoreflect.BoolKind: "true or false", protoreflect.Int32Kind: "number", protoreflect.Int64Kind: "number", protoreflect.DoubleKind: "number",
+		protoreflect.BytesKind: "JSON", protoreflect.StringKind: "text",
+	}[field.Kind()]
+	if field.Kind() == protoreflect.MessageKind && !field.IsMap() {
+		name = map[protoreflect.FullName]string{"google.protobuf.Timestamp": "time", "google.protobuf.Duration": "duration"}[field.Message().FullName()]
+		if name == "" {
+			name = string(field.Message().Name())
+		}
+	}
+	switch {
+	case field.IsMap():
+		return "texts by name"
+	case field.IsList():
+		return "list of " + name
+	}
+	return name
+}
