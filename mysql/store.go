@@ -141,7 +141,8 @@ type Store struct {
 	laneNewest int32        // seen when laneFloor was raised
 	laneRaised time.Time    // when that was
 	refreshed  atomic.Int64 // when that was
-	rules      atomic.Pointer[sqlstore.Rules]
+	rules      atomic.Pointer[rules]
+	heads      heads
 	sets       holdSets
 	wishes     wishCache
 }
