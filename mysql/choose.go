@@ -50,7 +50,7 @@ func (c *claiming) take(ctx context.Context) error {
 		return err
 	}
 	if len(c.open) > 1 && c.rooms.left > 0 {
-		if err := c.look(ctx, c.open, leastPerLane); err != nil {
+		if err := c.look(ctx, c.open, max(leastPerLane, 2*c.rooms.left/len(c.open))); err != nil {
 			return err
 		}
 	}

@@ -107,13 +107,34 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	// Nobody listens: what was seen of the lane is believed for a while.
-	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t7"}); err != nil {
+	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t8"}); err != nil {
 		t.Fatal(err)
 	}
 	for len(claimOf(t, here, node, 10)) == 0 {
 		if ctx.Err() != nil {
 			t.Fatal("what another process enqueued is not found")
 		}
+	}
+	wakes := make(chan fairlead.Wake, 100)
+	go func() {
+		_ = here.Listen(ctx, &fairlead.Scope{Kinds: []string{"a"}}, func(w fairlead.Wake) { wakes <- w })
+	}()
+	for range 3 { // what was missed before
+		<-wakes
+	}
+	if got := claimOf(t, here, node, 10); len(got) > 0 {
+		t.Fatalf("%v was claimed of nothing", got)
+	}
+	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t9"}); err != nil {
+		t.Fatal(err)
+	}
+	for w := range wakes {
+		if w == fairlead.WakeWork {
+			break
+		}
+	}
+	if got := claimOf(t, here, node, 10); len(got) != 1 {
+		t.Fatalf("of the news that was heard %v was claimed", got)
 	}
 }
 

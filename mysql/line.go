@@ -19,6 +19,7 @@ type line struct {
 	heads      *heads
 	began      time.Time
 	open       *openLanes
+	most       int        // jobs that can be taken out of it
 	considered int        // lanes that were in it before
 	aside      candidates // lanes of kinds that there is no room for, after what was chosen
 }
@@ -56,10 +57,29 @@ func (c *claiming) takeLinedUp(ctx context.Context, open openLanes) error {
 		}
 	}
 	heap.Init(&p.busy)
-	if err := c.consider(ctx, vowed+max(c.rooms.left, fewLanes)); err != nil {
+	if err := c.estimateCommon(ctx); err != nil {
+		return err
+	}
+	if err := c.consider(ctx, vowed+max(c.line.most, fewLanes)); err != nil {
 		return err
 	}
 	return c.takeChosen(ctx)
+}
+
+// estimateCommon finds out how many jobs can be taken in all: limits that all
+// lanes are under may leave far fewer than there is room for.
+func (c *claiming) estimateCommon(ctx context.Context) error {
+	c.line.most = c.rooms.left
+	if c.line.none() {
+		return nil
+	}
+	if err := c.estimate(ctx, c.line.open.common); err != nil {
+		return err
+	}
+	for _, id := range c.line.open.common {
+		c.line.most = min(c.line.most, c.quotas[id].Room())
+	}
+	return nil
 }
 
 // roomy tells whether the node has room for a job of the lane.
@@ -128,11 +148,11 @@ func (c *claiming) consider(ctx context.Context, n int) error {
 	if len(lot) == 0 || c.alone() { // the server finds the first jobs of the only lane
 		return nil
 	}
-	least := frontSize
-	if 2*c.rooms.left/len(lot) > frontSize {
-		least = leastPerLane
+	each := 2 * c.line.most / len(lot)
+	if each <= frontSize {
+		return c.look(ctx, lot, frontSize)
 	}
-	return c.look(ctx, lot, least)
+	return c.look(ctx, lot, max(each, leastPerLane))
 }
 
 // anyKind is the kind of a lane that stands for lanes of all kinds.

@@ -40,12 +40,7 @@ const (
 func (c *claiming) govern(view *laneView, lane *openLane) {
 	view.quotas = lane.quotas
 	for _, id := range view.quotas {
-		q := c.quotas[id]
-		if q == nil {
-			rule := c.rules.Quotas[id]
-			q = &claimedQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
-			c.quotas[id] = q
-		}
+		q := c.quota(id)
 		view.Limits = append(view.Limits, &q.Limit)
 		if id == lane.tenant {
 			view.Tenant = &q.Limit
@@ -53,14 +48,23 @@ func (c *claiming) govern(view *laneView, lane *openLane) {
 	}
 }
 
-// estimate reads what the limits of lanes leave, without a lock.
-func (c *claiming) estimate(ctx context.Context, views []*laneView) error {
+// quota is a limit that the claim is under.
+func (c *claiming) quota(id int32) *claimedQuota {
+	q := c.quotas[id]
+	if q == nil {
+		rule := c.rules.Quotas[id]
+		q = &claimedQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
+		c.quotas[id] = q
+	}
+	return q
+}
+
+// estimate reads what limits leave of which nothing is known, without a lock.
+func (c *claiming) estimate(ctx context.Context, ids []int32) error {
 	unread := map[int32]struct{}{}
-	for _, view := range views {
-		for _, id := range view.quotas {
-			if c.quotas[id].lock == isUnread {
-				unread[id] = struct{}{}
-			}
+	for _, id := range ids {
+		if c.quota(id).lock == isUnread {
+			unread[id] = struct{}{}
 		}
 	}
 	return c.readUse(ctx, c.sql.QuotaUse, sortedIDs(maps.Keys(unread)), isEstimated)

@@ -47,15 +47,19 @@ func (c *claiming) addView(lane *openLane) *laneView {
 	return view
 }
 
-// look reads the first jobs of lanes, unless their limits are used up.
-func (c *claiming) look(ctx context.Context, views []*laneView, least int) error {
-	if err := c.estimate(ctx, views); err != nil {
+// look reads so many of the first jobs of lanes, unless their limits are used up.
+func (c *claiming) look(ctx context.Context, views []*laneView, limit int) error {
+	var quotas []int32
+	for _, view := range views {
+		quotas = append(quotas, view.quotas...)
+	}
+	if err := c.estimate(ctx, quotas); err != nil {
 		return err
 	}
 	var lanes []*laneView
 	for _, view := range views {
 		if view.room(1) > 0 {
-			view.limit = max(least, 2*c.rooms.left/len(views))
+			view.limit = limit
 			lanes = append(lanes, view)
 		}
 	}
