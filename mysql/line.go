@@ -77,7 +77,11 @@ func (c *claiming) estimateCommon(ctx context.Context) error {
 		return err
 	}
 	for _, id := range c.line.open.common {
-		c.line.most = min(c.line.most, c.quotas[id].Room())
+		common := c.quotas[id]
+		c.line.most = min(c.line.most, common.Room())
+		if common.Full() { // whoever gives back a slot of it wakes the nodes
+			c.line.busy = c.line.busy[:0]
+		}
 	}
 	return nil
 }
