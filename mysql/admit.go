@@ -5,8 +5,6 @@ import (
 	"database/sql"
 	"slices"
 	"strings"
-
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 const (
@@ -86,7 +84,7 @@ func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (un
 // and the rules stay as they are.
 type admission struct {
 	*txn
-	rules *sqlstore.Rules
+	rules *rules
 	gates map[int64]*gate
 }
 

@@ -1,9 +1,9 @@
 package mysql
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,29 +85,29 @@ func among(ids []int64) string {
 }
 
 // spansOf parts jobs in ready into conditions for those that were enqueued
-// together, with ids in a row, and the others.
+// together, with ids in a row, and the others. Both are in the order of the
+// table: what stands on one page of it is then touched at once.
 func spansOf(jobs []*taken) (ranges []string, others []*taken) {
-	byPlace := map[readyPlace]map[int64]*taken{}
-	for _, t := range jobs {
-		place := readyPlace{t.lane, t.turn, t.startBy}
-		if byPlace[place] == nil {
-			byPlace[place] = map[int64]*taken{}
+	jobs = slices.Clone(jobs)
+	slices.SortFunc(jobs, func(a, b *taken) int {
+		return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.turn, b.turn), cmp.Compare(a.startBy, b.startBy), cmp.Compare(a.job.ID, b.job.ID))
+	})
+	for i := 0; i < len(jobs); {
+		place, s, from := jobs[i].place(), span{jobs[i].job.ID, jobs[i].job.ID}, i
+		for i++; i < len(jobs) && jobs[i].job.ID == s.last+1 && jobs[i].place() == place; i++ {
+			s.last++
 		}
-		byPlace[place][t.job.ID] = t
-	}
-	for place, byID := range byPlace {
-		for s := range spans(slices.Sorted(maps.Keys(byID))) {
-			if s.worth() {
-				ranges = append(ranges, s.at(place))
-				continue
-			}
-			for id := s.first; id <= s.last; id++ {
-				others = append(others, byID[id])
-			}
+		if s.worth() {
+			ranges = append(ranges, s.at(place))
+		} else {
+			others = append(others, jobs[from:i]...)
 		}
 	}
 	return ranges, others
 }
+
+// place is where in ready the job stands.
+func (t *taken) place() readyPlace { return readyPlace{t.lane, t.turn, t.startBy} }
 
 // readyPlace is where in ready jobs stand side by side.
 type readyPlace struct {

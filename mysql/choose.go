@@ -5,43 +5,18 @@ import (
 	"database/sql"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 const (
-	// manyLanes is from how many lanes on it pays to ask first which of them
+	// severalLanes is from how many lanes on it pays to ask first which of them
 	// hold anything.
-	manyLanes = 32
-	// lanesPerQuestion bounds the length of one statement.
-	lanesPerQuestion = 64
-	// leastPerLane and the factor laneGrowth say how many rows of a lane are
-	// read at first, and how many more if these were not enough.
-	leastPerLane, laneGrowth = 8, 4
+	severalLanes = 32
 	// chooseRounds bounds how often a claim chooses anew because others were
 	// faster.
 	chooseRounds = 8
 )
-
-// laneView is what a claim has seen of a lane.
-type laneView struct {
-	dispatch.Lane
-	quotas []int32 // that its jobs count against
-	limit  int     // how many rows were asked for
-}
-
-// room is how many of the lane's jobs its limits let start.
-func (v *laneView) room(most int) int {
-	for _, limit := range v.Limits {
-		most = min(most, limit.Room())
-	}
-	return most
-}
-
-// empty tells whether there is nothing to take from the lane.
-func (v *laneView) empty() bool { return v.All && len(v.Keys) == 0 }
 
 // take locks the first jobs of the lanes, as far as their limits allow.
 //
@@ -52,32 +27,50 @@ func (v *laneView) empty() bool { return v.All && len(v.Keys) == 0 }
 // locked or taken meanwhile. If there are limits, it first chooses by a hint of
 // what they leave, locks those of the lanes it chose from, and chooses again by
 // what they really leave.
-func (c *claiming) take(ctx context.Context, lanes []sqlstore.Lane) error {
+func (c *claiming) take(ctx context.Context) error {
+	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimedQuota{}
+	open := c.rules.openLanes(c.Scope, c.lanes.Known())
+	if open.many(c.Solo) {
+		return c.takeLinedUp(ctx, open)
+	}
+	lanes := make([]*openLane, 0, len(open.own))
+	for i := range open.own {
+		if lane := &open.own[i]; c.rooms.of(lane.Kind) > 0 {
+			lanes = append(lanes, lane)
+		}
+	}
 	lanes, err := c.busyLanes(ctx, lanes)
 	if err != nil {
 		return err
 	}
-	c.view(lanes)
-	if err := c.viewStrangers(ctx); err != nil {
+	for _, lane := range lanes {
+		c.addView(lane)
+	}
+	if err := c.viewStrangers(ctx, open.strange); err != nil {
 		return err
 	}
 	if len(c.open) > 1 && c.rooms.left > 0 {
-		if err := c.look(ctx); err != nil {
+		if err := c.look(ctx, c.open, max(leastPerLane, 2*c.rooms.left/len(c.open))); err != nil {
 			return err
 		}
 	}
+	return c.takeChosen(ctx)
+}
+
+// takeChosen chooses among the lanes that are viewed and lined up.
+func (c *claiming) takeChosen(ctx context.Context) error {
 	for range chooseRounds {
 		if !c.anyOwn() || c.rooms.left <= 0 {
 			return nil
 		}
-		if len(c.open) == 1 && len(c.avoid) == 0 {
+		if c.alone() {
 			return c.takeFirst(ctx, c.open[0])
 		}
 		picks, err := c.choose(ctx)
 		if err != nil || len(picks) == 0 {
 			return err
 		}
-		if len(c.open) == 1 && len(c.avoid) == 0 {
+		if c.alone() {
 			continue
 		}
 		if !c.limited && len(c.quotas) > 0 {
@@ -94,54 +87,33 @@ func (c *claiming) take(ctx context.Context, lanes []sqlstore.Lane) error {
 	return nil
 }
 
+// alone tells whether there is one lane to take from and no other, so that the
+// server can be left to find its first jobs.
+func (c *claiming) alone() bool { return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() }
+
 // busyLanes leaves out lanes that hold nothing, if there are so many that
 // looking at each would cost more.
-func (c *claiming) busyLanes(ctx context.Context, lanes []sqlstore.Lane) ([]sqlstore.Lane, error) {
-	if len(lanes) < manyLanes {
+func (c *claiming) busyLanes(ctx context.Context, lanes []*openLane) ([]*openLane, error) {
+	if len(lanes) < severalLanes {
 		return lanes, nil
 	}
-	busy := map[int32]struct{}{}
-	err := c.each(ctx, func(row *sql.Rows) error {
-		var lane int32
-		err := row.Scan(&lane)
-		busy[lane] = struct{}{}
-		return err
-	}, c.sql.BusyLanes)
-	return slices.DeleteFunc(lanes, func(lane sqlstore.Lane) bool {
-		_, holds := busy[lane.ID]
+	holding, err := c.holdingLanes(ctx)
+	return slices.DeleteFunc(lanes, func(lane *openLane) bool {
+		_, holds := holding[lane.ID]
 		return !holds
 	}), err
 }
 
-// view prepares the lanes for being looked at.
-func (c *claiming) view(lanes []sqlstore.Lane) {
-	c.avoid, c.views, c.quotas = map[int64]struct{}{}, make(map[int32]*laneView, len(lanes)), map[int32]*claimedQuota{}
-	for _, lane := range lanes {
-		c.addView(lane)
-	}
-}
-
-func (c *claiming) addView(lane sqlstore.Lane) *laneView {
-	view := &laneView{Lane: dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: dispatch.Front}}
-	c.govern(view, lane.LaneKey)
-	c.views[lane.ID] = view
-	c.open = append(c.open, view)
-	return view
-}
-
-// look reads the first jobs of the lanes, unless their limits are used up.
-func (c *claiming) look(ctx context.Context) error {
-	if err := c.estimate(ctx); err != nil {
+// holdingLanes are all lanes that hold ready jobs, suspects among them.
+func (c *claiming) holdingLanes(ctx context.Context) (map[int32]struct{}, error) {
+	holding := map[int32]struct{}{}
+	err := c.each(ctx, func(row *sql.Rows) error {
+		var lane int32
+		err := row.Scan(&lane)
+		holding[lane] = struct{}{}
 		return err
-	}
-	var lanes []*laneView
-	for _, view := range c.open {
-		if view.room(1) > 0 {
-			view.limit = max(leastPerLane, 2*c.rooms.left/len(c.open))
-			lanes = append(lanes, view)
-		}
-	}
-	return c.readHeads(ctx, lanes)
+	}, c.sql.BusyLanes)
+	return holding, err
 }
 
 // limit locks the limits of the lanes that were chosen from. If another claim
@@ -166,7 +138,7 @@ func (c *claiming) takeFirst(ctx context.Context, view *laneView) error {
 	}
 	before := len(c.taken)
 	err := c.lockFirst(ctx, view.ID, room)
-	view.Keys, view.All = nil, len(c.taken)-before < room
+	view.Keys, view.All, view.lost = nil, len(c.taken)-before < room, true // the server skipped what others have locked
 	return err
 }
 
@@ -174,20 +146,38 @@ func (c *claiming) takeFirst(ctx context.Context, view *laneView) error {
 // room for. Lanes that hold nothing are left out from then on.
 func (c *claiming) choose(ctx context.Context) ([]dispatch.Pick, error) {
 	for {
-		picks, hungry := dispatch.Choose(lanesOf(slices.Values(c.open)), dispatch.Ask{Max: c.rooms.left, Rooms: c.rooms.kinds})
+		rests := c.rests()
+		lanes := append(lanesOf(slices.Values(c.open)), rests...)
+		picks, hungry := dispatch.Choose(lanes, dispatch.Ask{Max: c.rooms.left, Rooms: c.rooms.kinds})
 		if len(hungry) == 0 {
 			c.open = slices.DeleteFunc(c.open, (*laneView).empty)
 			return picks, nil
 		}
-		views := make([]*laneView, len(hungry))
-		for i, lane := range hungry {
-			views[i] = c.views[lane.ID]
-			views[i].limit = max(leastPerLane, laneGrowth*views[i].limit)
-		}
-		if err := c.readHeads(ctx, views); err != nil {
+		if err := c.feed(ctx, hungry, rests); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// feed reads more jobs of lanes that are hungry, and considers more lanes if some
+// of those that stand for them are.
+func (c *claiming) feed(ctx context.Context, hungry, rests []*dispatch.Lane) error {
+	var views []*laneView
+	var more []*dispatch.Lane
+	for _, lane := range hungry {
+		if slices.Contains(rests, lane) {
+			more = append(more, lane)
+			continue
+		}
+		view := c.views[lane.ID]
+		view.limit = max(leastPerLane, laneGrowth*view.limit)
+		views = append(views, view)
+	}
+	if err := c.readHeads(ctx, views); err != nil || len(more) == 0 {
+		return err
+	}
+	c.line.setAside(more)
+	return c.consider(ctx, c.line.considered)
 }
 
 func lanesOf(views iter.Seq[*laneView]) []*dispatch.Lane {
@@ -196,38 +186,6 @@ func lanesOf(views iter.Seq[*laneView]) []*dispatch.Lane {
 		lanes = append(lanes, &view.Lane)
 	}
 	return lanes
-}
-
-// readHeads reads the first rows of lanes, as many as their views say, without
-// those that were chosen before.
-func (c *claiming) readHeads(ctx context.Context, views []*laneView) error {
-	for chunk := range slices.Chunk(views, lanesPerQuestion) {
-		questions := make([]string, len(chunk))
-		read := make(map[int32]int, len(chunk))
-		for i, view := range chunk {
-			view.Keys = view.Keys[:0]
-			questions[i] = fill(c.sql.LaneHeads, "lane_id", decimal(view.ID), "solo", c.solo(), "limit", decimal(view.limit))
-		}
-		err := c.each(ctx, func(row *sql.Rows) error {
-			var lane int32
-			var key dispatch.Key
-			if err := row.Scan(&lane, &key.Turn, &key.StartBy, &key.ID); err != nil {
-				return err
-			}
-			read[lane]++
-			if _, chosen := c.avoid[key.ID]; !chosen {
-				c.views[lane].Keys = append(c.views[lane].Keys, key)
-			}
-			return nil
-		}, strings.Join(questions, " union all "))
-		if err != nil {
-			return err
-		}
-		for _, view := range chunk {
-			view.All = read[view.ID] < view.limit
-		}
-	}
-	return nil
 }
 
 // lockChosen locks those of the chosen jobs that are still free, and tells
@@ -254,5 +212,22 @@ func (c *claiming) lockChosen(ctx context.Context, picks []dispatch.Pick) (all b
 			return chosen
 		})
 	}
-	return len(c.taken)-before == len(picks), nil
+	if all = len(c.taken)-before == len(picks); !all {
+		c.noteLost(picks, c.taken[before:])
+		c.line.lineUpAgain()
+	}
+	return all, nil
+}
+
+// noteLost remembers of which lanes others have jobs that were chosen.
+func (c *claiming) noteLost(picks []dispatch.Pick, got []*taken) {
+	ours := make(map[int64]struct{}, len(got))
+	for _, t := range got {
+		ours[t.job.ID] = struct{}{}
+	}
+	for _, pick := range picks {
+		if _, had := ours[pick.ID]; !had {
+			c.views[pick.Lane.ID].lost = true
+		}
+	}
 }

@@ -19,14 +19,15 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	if err := s.refreshLanesSometimes(ctx); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
+	var c *claiming
 	var jobs []*fairlead.Job
 	err := s.atomically(ctx, "claim", func(ctx context.Context, t *txn) error {
 		opened, err := t.open(ctx, claim.Node)
 		if err != nil {
 			return err
 		}
-		c := &claiming{txn: t, Claim: claim, rules: opened.rules, rooms: newRooms(claim)}
-		if err := c.take(ctx, c.servedLanes()); err != nil {
+		c = &claiming{txn: t, Claim: claim, rules: opened.rules, rooms: newRooms(claim)}
+		if err := c.take(ctx); err != nil {
 			return err
 		}
 		c.lookAgain()
@@ -35,13 +36,17 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 		}
 		return c.keepQuotas(ctx)
 	})
-	return jobs, err
+	if err != nil {
+		return nil, err
+	}
+	c.remember()
+	return jobs, nil
 }
 
 // opening is what a claim is told at its beginning.
 type opening struct {
 	now   int64
-	rules *sqlstore.Rules
+	rules *rules
 }
 
 // open checks that the node lives and learns what is paused and limited.
@@ -58,18 +63,6 @@ func (t *txn) open(ctx context.Context, node fairlead.NodeID) (opening, error) {
 	}
 	rules, err := t.rulesOf(ctx, version)
 	return opening{now: now, rules: rules}, err
-}
-
-// servedLanes are the lanes that a claim may take from.
-func (c *claiming) servedLanes() []sqlstore.Lane {
-	served := c.lanes.Served(c.Scope)
-	lanes := make([]sqlstore.Lane, 0, len(served))
-	for _, lane := range served {
-		if c.rooms.of(lane.Kind) > 0 && !c.rules.Paused(lane.LaneKey) {
-			lanes = append(lanes, lane)
-		}
-	}
-	return lanes
 }
 
 // rooms is how many jobs a claim may still take, in all and of each kind.
@@ -104,13 +97,16 @@ func (r *rooms) use(kind string) {
 type claiming struct {
 	*txn
 	fairlead.Claim
-	rules *sqlstore.Rules
+	rules *rules
 	rooms *rooms
 	taken []*taken
 
 	views map[int32]*laneView // of all lanes that were looked at
 	open  []*laneView         // those that may have more
 	avoid map[int64]struct{}  // jobs that were chosen before
+	line  *line               // lanes that were not looked at yet; nil unless there are many
+
+	strangers *sqlstore.Strangers // nil: nobody has asked for them
 
 	quotas  map[int32]*claimedQuota // that the lanes are under
 	limited bool                    // whether they were locked, as far as needed

@@ -81,6 +81,8 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"claim_opening": marks(s.sql.ClaimOpening, "1"),
 		"claim_lane":    marks(s.sql.ClaimLane, "1", "0", "10"),
 		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
+		"lane_firsts":   fill(s.sql.LaneFirsts, "ids", list, "solo", "0"),
+		"lane_fronts":   fill(s.sql.LaneFronts, "ids", list, "solo", "0"),
 		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),
 		"leave_ready":   fill(s.sql.LeaveReady, "solo", "0", "rows", string(jsonKeys.text)),
 		"leave_spans":   fill(s.sql.LeaveSpans, "solo", "0", "spans", ranges),

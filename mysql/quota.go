@@ -10,7 +10,6 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // busyPause is how soon a node looks again whose claim left something to a
@@ -31,32 +30,52 @@ type claimedQuota struct {
 type lockState int
 
 const (
-	notLocked lockState = iota // at most a hint of its use
-	isLocked                   // what it says is exact
-	isRefused                  // another claim has it
+	isUnread    lockState = iota // nothing of its use
+	isEstimated                  // what it says is a hint
+	isLocked                     // what it says is exact
+	isRefused                    // another claim has it
 )
 
 // govern puts a lane under its limits.
-func (c *claiming) govern(view *laneView, lane sqlstore.LaneKey) {
-	view.quotas = c.rules.Of(lane)
-	own, _ := c.rules.Tenant(lane)
+func (c *claiming) govern(view *laneView, lane *openLane) {
+	view.quotas = lane.quotas
 	for _, id := range view.quotas {
-		q := c.quotas[id]
-		if q == nil {
-			rule := c.rules.Quotas[id]
-			q = &claimedQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
-			c.quotas[id] = q
-		}
+		q := c.quota(id)
 		view.Limits = append(view.Limits, &q.Limit)
-		if id == own {
+		if id == lane.tenant {
 			view.Tenant = &q.Limit
 		}
 	}
 }
 
-// estimate reads what the limits of all lanes leave, without a lock.
-func (c *claiming) estimate(ctx context.Context) error {
-	return c.readUse(ctx, c.sql.QuotaUse, sortedIDs(maps.Keys(c.quotas)), notLocked)
+// quota is a limit that the claim is under.
+func (c *claiming) quota(id int32) *claimedQuota {
+	q := c.quotas[id]
+	if q == nil {
+		rule := c.rules.Quotas[id]
+		q = &claimedQuota{Limit: limitOf(rule), tenants: rule.Rule.Scope == fairlead.LimitTenant}
+		c.quotas[id] = q
+	}
+	return q
+}
+
+// estimate reads what limits leave of which nothing is known, without a lock.
+func (c *claiming) estimate(ctx context.Context, ids []int32) error {
+	unread := map[int32]struct{}{}
+	for _, id := range ids {
+		if c.quota(id).lock == isUnread {
+			unread[id] = struct{}{}
+		}
+	}
+	return c.readUse(ctx, c.sql.QuotaUse, sortedIDs(maps.Keys(unread)), isEstimated)
+}
+
+// full tells whether a lane is known to be under a cap that is used up.
+func (c *claiming) full(lane *openLane) bool {
+	return slices.ContainsFunc(lane.quotas, func(id int32) bool {
+		q := c.quotas[id]
+		return q != nil && q.lock != isUnread && q.Full()
+	})
 }
 
 // readUse reads the use of limits, which are locked by that or not.
@@ -104,6 +123,7 @@ func (c *claiming) lockLimits(ctx context.Context, picks []dispatch.Pick) error 
 	if err := c.lockQuotas(ctx, others, waitForLock); err != nil {
 		return err
 	}
+	c.leaveRests()
 	c.open = slices.DeleteFunc(c.open, func(view *laneView) bool {
 		if view.Others != nil || c.allLocked(&view.Lane) { // what others are left need not be exact
 			return false

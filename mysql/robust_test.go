@@ -109,7 +109,7 @@ func TestClaimWaitsForPause(t *testing.T) {
 // TestClaimersDoNotDeadlock lets 16 claimers loose on one lane and on many,
 // without limits and with some.
 func TestClaimersDoNotDeadlock(t *testing.T) {
-	for _, lanes := range []int{1, 8, 100} {
+	for _, lanes := range []int{1, 8, 100, 400} {
 		for _, limited := range []bool{false, true} {
 			t.Run(fmt.Sprint(lanes, " lanes, limited=", limited), func(t *testing.T) {
 				const claimers, total = 16, 1200

@@ -3,14 +3,21 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"sync"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
+// rules are those of one version, with what they mean for lanes.
+type rules struct {
+	*sqlstore.Rules
+	open sync.Map // *fairlead.Scope → *openList
+}
+
 // rulesOf returns the rules of a version that is locked.
-func (t *txn) rulesOf(ctx context.Context, version int64) (*sqlstore.Rules, error) {
+func (t *txn) rulesOf(ctx context.Context, version int64) (*rules, error) {
 	if known := t.rules.Load(); known != nil && known.Version == version {
 		return known, nil
 	}
@@ -26,9 +33,9 @@ func (t *txn) rulesOf(ctx context.Context, version int64) (*sqlstore.Rules, erro
 	if err != nil {
 		return nil, err
 	}
-	rules := sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas))
-	t.rules.Store(rules)
-	return rules, nil
+	read := &rules{Rules: sqlstore.NewRules(version, pauses, parents, plainQuotas(quotas))}
+	t.rules.Store(read)
+	return read, nil
 }
 
 // changeRules opens a change of the rules and returns their new version. No

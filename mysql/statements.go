@@ -8,6 +8,8 @@ type statements struct {
 	Bounds       string `sql:"bounds"`
 	BusyLanes    string `sql:"busy_lanes"`
 	LaneHeads    string `sql:"lane_heads"`
+	LaneFirsts   string `sql:"lane_firsts"`
+	LaneFronts   string `sql:"lane_fronts"`
 	ClaimLane    string `sql:"claim_lane"`
 	ClaimChosen  string `sql:"claim_chosen"`
 	TakeFence    string `sql:"take_fence"`

@@ -12,6 +12,14 @@
 // housekeeping, so that these never wait. Deadlocks and lock timeouts are
 // retried as a whole.
 //
+// # Many lanes
+//
+// From some hundred lanes on, a claim does not look into each. The process
+// remembers where the ready jobs of lanes begin, as a lower bound, and looks
+// again where there is news: its own, what it hears of others, and after a
+// second in any case. A claim considers lanes in the order of what is
+// remembered, and reads them before it takes anything.
+//
 // # Limits
 //
 // A claim locks the limits of the lanes that it takes from and writes their
@@ -141,7 +149,8 @@ type Store struct {
 	laneNewest int32        // seen when laneFloor was raised
 	laneRaised time.Time    // when that was
 	refreshed  atomic.Int64 // when that was
-	rules      atomic.Pointer[sqlstore.Rules]
+	rules      atomic.Pointer[rules]
+	heads      heads
 	sets       holdSets
 	wishes     wishCache
 }

@@ -55,11 +55,13 @@ func (s *Store) wake(n *news) {
 	s.mouth.tell(n)
 }
 
-// wakeHere tells the listeners of this process.
+// wakeHere tells the claims and the listeners of this process.
 func (s *Store) wakeHere(n *news) {
 	if n.everybody {
+		s.heads.touchAll()
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
+		s.heads.touch(n.work)
 		s.hub.Work(s.laneKeys(n.work))
 	}
 	if n.room {

@@ -34,6 +34,40 @@ where lane = {{lane_id}} and solo = {{solo}}
 order by turn, start_by, id
 limit {{limit}});
 
+-- name: lane_firsts
+-- Tells the first ready job of each of many lanes. It costs a fraction of what
+-- lane_heads does, which the server has to plan for each lane.
+-- Inputs: {{ids}} of lanes, {{solo}}.
+-- Output: position of the lane in the list, from 1; turn, start_by and id of its
+--   first job with spaces between, null if it has none.
+-- Locks: none.
+select v.n,
+       (select concat_ws(' ', r.turn, r.start_by, r.id)
+        from {{ready}} r force index (primary)
+        where r.lane = v.lane and r.solo = {{solo}}
+        order by r.turn, r.start_by, r.id
+        limit 1)
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (n for ordinality, lane int path '$')) v;
+
+-- name: lane_fronts
+-- Tells the first two ready jobs of each of many lanes.
+-- Inputs: {{ids}} of lanes, {{solo}}.
+-- Output: position of the lane in the list, from 1; its first and its second job
+--   as lane_firsts has them.
+-- Locks: none.
+select v.n,
+       (select concat_ws(' ', r.turn, r.start_by, r.id)
+        from {{ready}} r force index (primary)
+        where r.lane = v.lane and r.solo = {{solo}}
+        order by r.turn, r.start_by, r.id
+        limit 1),
+       (select concat_ws(' ', r.turn, r.start_by, r.id)
+        from {{ready}} r force index (primary)
+        where r.lane = v.lane and r.solo = {{solo}}
+        order by r.turn, r.start_by, r.id
+        limit 1, 1)
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (n for ordinality, lane int path '$')) v;
+
 -- name: claim_lane
 -- Locks and reads the first ready jobs of one lane that nobody else has locked.
 -- Inputs: lane, solo, limit.

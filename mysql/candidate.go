@@ -1,0 +1,65 @@
+package mysql
+
+import (
+	"container/heap"
+	"sync"
+
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+// candidate is a lane that probably has jobs. There may be tens of thousands of
+// them, of which a claim considers the first few.
+type candidate struct {
+	open     *openLane
+	from     dispatch.Key // none of its jobs comes before
+	news     uint32       // of the lane, as of its head
+	promised bool         // its tenant has a minimum
+}
+
+// compare orders candidates: those with a minimum, then by their first job.
+func (c *candidate) compare(other *candidate) int {
+	switch {
+	case c.promised && !other.promised:
+		return -1
+	case other.promised && !c.promised:
+		return 1
+	}
+	return c.from.Compare(other.from)
+}
+
+// sight says that the lane holds nothing, unless somebody knows better.
+func (c *candidate) sight() sight { return sight{lane: c.open.ID, news: c.news} }
+
+// candidates is a heap of them.
+type candidates []candidate
+
+func (c candidates) Len() int           { return len(c) }
+func (c candidates) Swap(i, j int)      { c[i], c[j] = c[j], c[i] }
+func (c candidates) Less(i, j int) bool { return c[i].compare(&c[j]) < 0 }
+
+// Push and Pop are part of heap.Interface; first does without them.
+
+// Push implements heap.Interface.
+func (c *candidates) Push(x any) { *c = append(*c, x.(candidate)) }
+
+// Pop implements heap.Interface.
+func (c *candidates) Pop() any {
+	last := (*c)[len(*c)-1]
+	*c = (*c)[:len(*c)-1]
+	return last
+}
+
+// first takes the first of them out.
+func (c *candidates) first() candidate {
+	first, last := (*c)[0], len(*c)-1
+	(*c)[0] = (*c)[last]
+	*c = (*c)[:last]
+	if last > 0 {
+		heap.Fix(c, 0)
+	}
+	return first
+}
+
+// partings are used again: with thousands of lanes they are most of what a claim
+// would leave to the garbage collector.
+var partings = sync.Pool{New: func() any { return new(parting) }}

@@ -1,0 +1,73 @@
+package mysql
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+const (
+	// frontSize is how many jobs at the front of a lane are read at a fraction of
+	// what it costs to read more.
+	frontSize = 2
+	// frontsPerQuestion is of how many lanes at once.
+	frontsPerQuestion = 1000
+)
+
+// readFronts reads the first jobs of lanes by a statement that tells so many of
+// each.
+func (c *claiming) readFronts(ctx context.Context, statement string, size int, lanes []int32, each func(i int, keys []dispatch.Key)) error {
+	var position int
+	var texts [frontSize]sql.RawBytes
+	keys, into := make([]dispatch.Key, 0, frontSize), []any{&position, &texts[0], &texts[1]}[:1+size]
+	before := 0
+	for chunk := range slices.Chunk(lanes, frontsPerQuestion) {
+		list := make([]int64, len(chunk))
+		for i, lane := range chunk {
+			list[i] = int64(lane)
+		}
+		err := c.each(ctx, func(row *sql.Rows) error {
+			if err := row.Scan(into...); err != nil {
+				return err
+			}
+			keys = keys[:0]
+			for _, text := range texts[:size] {
+				if text == nil {
+					break
+				}
+				key, err := parseKey(text)
+				if err != nil {
+					return err
+				}
+				keys = append(keys, key)
+			}
+			each(before+position-1, keys)
+			return nil
+		}, fill(statement, "solo", c.solo(), "ids", idList(list)))
+		if err != nil {
+			return err
+		}
+		before += len(chunk)
+	}
+	return nil
+}
+
+// parseKey reads a key as lane_fronts writes it.
+func parseKey(text []byte) (dispatch.Key, error) {
+	turn, rest, _ := bytes.Cut(text, []byte{' '})
+	startBy, id, _ := bytes.Cut(rest, []byte{' '})
+	var numbers [3]int64
+	for i, digits := range [...][]byte{turn, startBy, id} {
+		n, err := strconv.ParseInt(string(digits), 10, 64)
+		if err != nil {
+			return dispatch.Key{}, fmt.Errorf("the key %q of a ready job: %w", text, err)
+		}
+		numbers[i] = n
+	}
+	return dispatch.Key{Turn: int16(numbers[0]), StartBy: numbers[1], ID: numbers[2]}, nil
+}

@@ -1,0 +1,94 @@
+package mysql
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// openLane is a lane that is not paused.
+type openLane struct {
+	sqlstore.Lane
+	quotas   []int32 // that its jobs count against, in order
+	tenant   int32   // that of them which is the tenant's own; zero: it has none
+	promised bool    // its tenant has a minimum
+	strange  bool    // the scope does not serve it
+}
+
+// openLanes are those that concern a scope under rules that do not change, so
+// that claims need not go through thousands of lanes to find out.
+type openLanes struct {
+	own     []openLane
+	strange []openLane // those under limits that the scope does not serve
+	limited bool       // some of its own are under limits
+	common  []int32    // quotas that all of them count against
+	kinds   []string   // of its own
+}
+
+type openList struct {
+	mu sync.Mutex
+	openLanes
+	seen int // of the known lanes
+}
+
+// openLanes sorts the known lanes. Callers must not change what it returns.
+func (r *rules) openLanes(scope *fairlead.Scope, known []sqlstore.Lane) openLanes {
+	entry, ok := r.open.Load(scope)
+	if !ok {
+		entry, _ = r.open.LoadOrStore(scope, &openList{})
+	}
+	list := entry.(*openList)
+	list.mu.Lock()
+	defer list.mu.Unlock()
+	for ; list.seen < len(known); list.seen++ {
+		if lane := known[list.seen]; !r.Paused(lane.LaneKey) {
+			list.add(r.openLane(lane), sqlstore.Serves(scope, lane.LaneKey))
+		}
+	}
+	return list.openLanes
+}
+
+func (r *rules) openLane(lane sqlstore.Lane) openLane {
+	open := openLane{Lane: lane, quotas: r.Of(lane.LaneKey)}
+	if tenant, limited := r.Tenant(lane.LaneKey); limited {
+		open.tenant, open.promised = tenant, r.Quotas[tenant].Min > 0
+	}
+	return open
+}
+
+func (l *openList) add(lane openLane, serves bool) {
+	first := len(l.own)+len(l.strange) == 0
+	switch {
+	case serves:
+		l.own = append(l.own, lane)
+		l.limited = l.limited || len(lane.quotas) > 0
+		if !slices.Contains(l.kinds, lane.Kind) {
+			l.kinds = append(l.kinds, lane.Kind)
+		}
+	case len(lane.quotas) > 0:
+		lane.strange = true
+		l.strange = append(l.strange, lane)
+	default:
+		return
+	}
+	if first {
+		l.common = lane.quotas
+		return
+	}
+	foreign := func(quota int32) bool { return !slices.Contains(lane.quotas, quota) }
+	if slices.ContainsFunc(l.common, foreign) {
+		l.common = slices.DeleteFunc(slices.Clone(l.common), foreign)
+	}
+}
+
+// many tells whether there are so many lanes that a claim does not look into
+// each. Suspects are claimed without regard to strangers.
+func (l *openLanes) many(solo bool) bool {
+	n := len(l.own)
+	if l.limited && !solo {
+		n += len(l.strange)
+	}
+	return n > manyLanes
+}
