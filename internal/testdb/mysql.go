@@ -50,6 +50,7 @@ func StartMySQL(ctx context.Context, options Options) (*Server, error) {
 			return append([]string{
 				programs.server, "--no-defaults",
 				"--datadir=" + filepath.Join(dir, "data"),
+				"--tmpdir=" + dir, // of its own: a server that starts removes what it finds there
 				"--socket=" + mysqlSocket(dir),
 				"--pid-file=" + filepath.Join(dir, "pid"),
 				"--bind-address=" + loopback,
