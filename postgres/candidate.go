@@ -13,6 +13,7 @@ import (
 // them, of which a claim considers the first few.
 type candidate struct {
 	open     *openLane
+	version  uint64           // of the head that it was seen by
 	view     view             // what is known of its jobs
 	from     dispatch.Key     // none of them comes before
 	promised bool             // its tenant has a minimum
@@ -77,20 +78,23 @@ func (l *limitedClaim) begin(open *openLane, now time.Time) *busyLane {
 }
 
 // resume makes a lane of a candidate. Unless its jobs are remembered everything
-// is read once more, under the locks of its quotas.
+// is read once more, under the locks of its quotas. So are jobs that this claim
+// does not take itself: that they are gone would not show.
 func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {
 	var lane *busyLane
 	switch {
-	case l.trusting:
+	case l.trusting && !c.open.strange:
 		own := *c.open
 		own.outset = outset{lane: markedLane{lane: own.id}, memory: true}
 		known := slices.DeleteFunc(slices.Clone(c.view.keys), func(key dispatch.Key) bool { return l.locked[key.ID] })
 		lane = newBusyLane(own, view{keys: known, unread: c.view.unread})
+		lane.passedOver = len(known) < len(c.view.keys)
 	case l.many:
 		lane = l.begin(c.open, now)
 	default: // where to begin was found out just now
 		lane = newBusyLane(*c.open, unseen(c.open))
 	}
+	lane.version = c.version
 	lane.From, lane.others, lane.Others = c.from, c.others, c.others
 	return lane
 }

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
@@ -37,6 +38,30 @@ func TestAPlaceIsGivenToAJobThatWasLockedWhenItBecameFree(t *testing.T) {
 	news := 0
 	if err := connect(t, at).QueryRow(t.Context(), "select count(*) from fairlead_gate_news").Scan(&news); err != nil || news != 0 {
 		t.Errorf("%d news are left (%v)", news, err)
+	}
+}
+
+// A job that moves on by itself while Reschedule looks for it keeps its place.
+func TestReschedulingAJobThatMovedOnLeavesItItsPlace(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	jobs := []*fairlead.Job{gated(t), gated(t)}
+	l.ok(l.store.Enqueue(t.Context(), jobs))
+	claim := l.begin("select from fairlead_ready for update")
+	stall := l.begin("select from fairlead_admitted for update") // so that the place is given back late
+	done := make(chan error)
+	go func() { done <- l.store.Reschedule(t.Context(), jobs[0].ID, time.Now().Add(-time.Hour)) }()
+	l.someoneWaits()
+	// A run that failed, as far as the tables show.
+	_, err := claim.Exec(t.Context(), `with moved as (delete from fairlead_ready where id = $1 returning *)
+		insert into fairlead_later (id, not_before, lane, attempt, failures, crashes) select id, 1, lane, 1, 1, 0 from moved`, jobs[0].ID)
+	l.ok(err)
+	l.ok(claim.Commit(t.Context()))
+	_, err = l.store.Promote(t.Context(), 10)
+	l.ok(err)
+	l.ok(stall.Rollback(t.Context()))
+	l.ok(<-done)
+	if got := l.claim(10); len(got) != 1 {
+		t.Errorf("%d jobs run behind a gate of one place", len(got))
 	}
 }
 

@@ -30,8 +30,10 @@ type heads struct {
 	shared time.Time // when others were last found to take the same jobs
 }
 
-// head is where the jobs of a lane begin.
+// head is where the jobs of a lane begin. Its version changes with everything
+// that is learned of it: what a claim knows of an older one is not kept.
 type head struct {
+	version uint64
 	known   bool
 	touched bool // there is news
 	view    view
@@ -74,7 +76,7 @@ func (h *heads) touchAll() {
 
 // part adds lanes that are known to have jobs to a list, and passes on those that
 // have to be looked at. News that comes from now on is for the next claim.
-func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt func(*openLane)) candidates {
+func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt func(lane *openLane, version uint64)) candidates {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range lanes {
@@ -86,9 +88,10 @@ func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt fun
 		switch {
 		case !head.known || head.touched || now.Sub(head.readAt) > headsAge:
 			head.touched, head.known = false, false // another claim has to look too, until this one has
-			doubt(lane)
+			head.version++
+			doubt(lane, head.version)
 		case !head.view.empty():
-			busy = append(busy, candidate{open: lane, view: head.view, from: head.view.begin()})
+			busy = append(busy, candidate{open: lane, version: head.version, view: head.view, from: head.view.begin()})
 		}
 	}
 	return busy
@@ -99,28 +102,41 @@ func (h *heads) learn(lanes []*busyLane, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
-		if int(lane.ID) < len(h.lanes) { // it was asked for among many
-			head := &h.lanes[lane.ID]
-			head.known, head.view, head.readAt = true, lane.view(), now
+		if head := h.current(lane); head != nil {
+			head.known, head.readAt = true, now
+			h.keep(head, lane, lane.view())
 		}
 	}
 }
 
-// pass keeps what is left of lanes after jobs were taken. Where jobs could not be
-// had others are at work, and the lane has to be looked at again.
-func (h *heads) pass(lanes []*busyLane, taken, missed map[int64]bool) {
+// pass keeps what is left of lanes after jobs were taken.
+func (h *heads) pass(lanes []*busyLane, taken map[int64]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
-		if int(lane.ID) >= len(h.lanes) || !h.lanes[lane.ID].known {
-			continue
+		if head := h.current(lane); head != nil && head.known {
+			left := slices.DeleteFunc(slices.Clone(lane.Keys), func(key dispatch.Key) bool { return taken[key.ID] })
+			h.keep(head, lane, view{keys: left, unread: lane.unread})
 		}
-		head := &h.lanes[lane.ID]
-		if slices.ContainsFunc(lane.Keys, func(key dispatch.Key) bool { return missed[key.ID] }) {
-			head.touched = true
-			continue
-		}
-		left := slices.DeleteFunc(slices.Clone(lane.Keys), func(key dispatch.Key) bool { return taken[key.ID] })
-		head.view = view{keys: left, unread: lane.unread}
 	}
+}
+
+// current is the head that a claim has seen the lane by. If it is not that any
+// more, another claim was at work in the lane, and it has to be looked at again.
+func (h *heads) current(lane *busyLane) *head {
+	head := &h.lanes[lane.ID]
+	if head.version != lane.version {
+		head.touched = true
+		return nil
+	}
+	return head
+}
+
+// keep remembers a view. If jobs were passed over that others had at that moment,
+// it is not believed for long.
+func (h *heads) keep(head *head, lane *busyLane, view view) {
+	head.version++
+	lane.version = head.version
+	head.view = view
+	head.touched = head.touched || lane.passedOver
 }

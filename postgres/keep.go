@@ -76,9 +76,9 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	}
 	s.waker.work(lanes...)
 	if reaped.Poisoned+reaped.Cancelled > 0 {
-		err = s.admitNews(ctx)
+		s.admitSoon(ctx)
 	}
-	return reaped, err
+	return reaped, nil
 }
 
 // Expire fails waiting jobs whose deadline has passed.
@@ -92,7 +92,7 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 		s.waker.freed()
 	}
 	if expired > 0 {
-		err = s.admitNews(ctx)
+		s.admitSoon(ctx)
 	}
-	return expired, err
+	return expired, nil
 }

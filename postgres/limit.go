@@ -26,12 +26,10 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 		}
 		return c.in.run(ctx, call{sql: c.sql.StirGates, args: []any{limit.Name}})
 	})
-	if err == nil {
-		err = s.admitNews(ctx)
-	}
 	if err != nil {
 		return fmt.Errorf("set limit: %w", err)
 	}
+	s.admitSoon(ctx)
 	return nil
 }
 

@@ -104,10 +104,12 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	}
 	l.cost = time.Since(begun)
 	heads.done()
-	l.heads.learn(l.looked, begun)
+	if l.many {
+		l.heads.learn(l.looked, begun)
+	}
 	for _, lane := range l.looked {
 		if view := lane.view(); !view.empty() {
-			l.line = append(l.line, candidate{open: &lane.open, view: view, from: view.begin()})
+			l.line = append(l.line, candidate{open: &lane.open, version: lane.version, view: view, from: view.begin()})
 		}
 	}
 	if len(strange) > 0 {
@@ -119,7 +121,11 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 
 // cull finds out which lanes to look into, and which are known to have jobs.
 func (l *limitedClaim) cull(now time.Time, strange []openLane) {
-	doubt := func(open *openLane) { l.looked = append(l.looked, l.begin(open, now)) }
+	doubt := func(open *openLane, version uint64) {
+		lane := l.begin(open, now)
+		lane.version = version
+		l.looked = append(l.looked, lane)
+	}
 	l.many = len(l.open)+len(strange) > manyLanes && !l.claim.Solo
 	l.trusting = l.many && l.heads.alone(now)
 	for _, lanes := range [][]openLane{l.roomy(l.open), strange} {
@@ -128,7 +134,7 @@ func (l *limitedClaim) cull(now time.Time, strange []openLane) {
 			continue
 		}
 		for i := range lanes {
-			doubt(&lanes[i])
+			doubt(&lanes[i], 0)
 		}
 	}
 }
@@ -338,23 +344,31 @@ func (l *limitedClaim) take(ctx context.Context, t *trips, picks []dispatch.Pick
 	}
 	taken := len(l.jobs) - before
 	l.missed = taken < min(l.left, len(picks))
+	l.noteLocked(picks, before)
 	l.merges.note(taken < l.left && len(picks) == l.left+l.slack, l.slack, l.left+l.slack)
-	if l.missed {
-		l.noteLocked(picks, before)
-	}
-	if l.trusting && taken < len(picks)/2 {
+	if l.trusting && l.missed && taken <= len(picks)/2 {
 		l.heads.share(time.Now())
 	}
 	return nil
 }
 
-// noteLocked remembers which jobs could not be had, for the next try.
+// noteLocked remembers which jobs could not be had, for the next try: those that
+// were not taken although others behind them were, or there was room.
 func (l *limitedClaim) noteLocked(picks []dispatch.Pick, before int) {
-	for _, pick := range picks {
-		l.locked[pick.ID] = true
-	}
+	taken := make(map[int64]bool, len(l.jobs)-before)
 	for _, job := range l.jobs[before:] {
-		delete(l.locked, job.ID)
+		taken[job.ID] = true
+	}
+	last := len(picks)
+	if !l.missed {
+		for last > 0 && !taken[picks[last-1].ID] {
+			last--
+		}
+	}
+	for _, pick := range picks[:last] {
+		if !taken[pick.ID] {
+			l.locked[pick.ID] = true
+		}
 	}
 }
 
@@ -376,21 +390,34 @@ func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {
 func (l *limitedClaim) noteHauls(before int) {
 	hauls, _ := l.hauls(before)
 	considered, now := l.busy[:l.considered], time.Now()
-	seen := make(map[int32]bool, l.considered)
+	looked := make(map[int32]outset, len(l.looked)) // by lane; what was considered as well is taken out
+	for _, lane := range l.looked {
+		looked[lane.ID] = lane.open.outset
+	}
 	for _, lane := range considered {
-		seen[lane.ID] = true
+		o, wasLooked := looked[lane.ID]
+		if !wasLooked || !lane.open.outset.memory {
+			o = lane.open.outset // it was read again
+		}
+		delete(looked, lane.ID)
 		h := hauls[lane.ID]
 		h.cost, h.complete, h.reached = l.cost, lane.All && h.jobs() == len(lane.Keys), h.end()
-		l.marks.note(lane.open.outset, h, now)
+		l.marks.note(o, h, now)
 	}
 	for _, lane := range l.looked {
-		if !seen[lane.ID] { // nothing of it was taken
-			l.marks.note(lane.open.outset, haul{cost: l.cost, complete: lane.All && len(lane.Keys) == 0, reached: front}, now)
+		if o, only := looked[lane.ID]; only {
+			l.marks.note(o, haul{cost: l.cost, complete: lane.view().empty(), reached: front}, now)
 		}
+	}
+	if !l.many {
+		return
+	}
+	for _, lane := range considered {
+		lane.passedOver = lane.passedOver || slices.ContainsFunc(lane.Keys, func(key dispatch.Key) bool { return l.locked[key.ID] })
 	}
 	taken := make(map[int64]bool, len(l.jobs)-before)
 	for _, job := range l.jobs[before:] {
 		taken[job.ID] = true
 	}
-	l.heads.pass(considered, taken, l.locked)
+	l.heads.pass(considered, taken)
 }

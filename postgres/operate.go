@@ -94,7 +94,7 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 	if err == nil { // whether its time has come only the database knows
 		s.waker.later()
 		s.waker.work(lane)
-		err = s.admitNews(ctx)
+		s.admitSoon(ctx)
 	}
 	return err
 }
@@ -107,7 +107,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 	}
 	if err == nil {
 		s.waker.work(lane)
-		err = s.admitNews(ctx)
+		s.admitSoon(ctx)
 	}
 	return err
 }
@@ -121,8 +121,12 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 		tryFrom{fairlead.Ready, s.sql.TurnReady, args},
 		tryFrom{fairlead.Running, s.sql.TurnRunning, args},
 		tryFrom{fairlead.Waiting, s.sql.TurnWaiting, args})
-	if err == nil && state == fairlead.Ready {
+	switch {
+	case err != nil:
+	case state == fairlead.Ready:
 		s.waker.work(lane)
+	case state == fairlead.Parked:
+		s.admitSoon(ctx)
 	}
 	return err
 }
@@ -190,7 +194,8 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 		return fmt.Errorf("reopen: %w", err)
 	}
 	s.waker.work(lane)
-	return s.admitNews(ctx)
+	s.admitSoon(ctx)
+	return nil
 }
 
 // retakeKey takes a key for a job that may or may not have kept it.

@@ -10,10 +10,13 @@ import (
 // busyLane is a lane that has ready jobs.
 type busyLane struct {
 	dispatch.Lane
-	open   openLane
-	before view             // what was known of it when the claim began
-	unread []span           // what was not read of it yet
-	others *dispatch.Others // who runs its jobs, if this claim does not serve it
+	open    openLane
+	version uint64           // of the head that it was seen by
+	before  view             // what was known of it when the claim began
+	unread  []span           // what was not read of it yet
+	others  *dispatch.Others // who runs its jobs, if this claim does not serve it
+
+	passedOver bool // jobs were left out because others had them
 }
 
 // view is what is known of the jobs of a lane.
@@ -112,9 +115,11 @@ func (l *busyLane) add(found [][]dispatch.Key, page int, skip map[int64]bool) {
 	for i, keys := range found {
 		slices.SortFunc(keys, dispatch.Key.Compare)
 		for _, key := range keys {
-			if !skip[key.ID] {
-				l.Keys = append(l.Keys, key)
+			if skip[key.ID] {
+				l.passedOver = true
+				continue
 			}
+			l.Keys = append(l.Keys, key)
 		}
 		if len(keys) == page {
 			last := keys[len(keys)-1]

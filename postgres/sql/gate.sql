@@ -60,7 +60,8 @@ select lane, count(*) from moved group by lane;
 -- Gives back the places of jobs that were moved in the same transaction, and
 -- tells of it.
 -- Inputs: $1 ids, $2 'ended', 'put off' or 'deleted': only those to which that
---   has happened give it back.
+--   has happened give it back. That a job is to run later can have other reasons,
+--   so that it must be this transaction which has put it there.
 -- Output: gates.
 -- Locks: the given back places.
 with given as materialized (
@@ -70,7 +71,7 @@ with given as materialized (
     where a.gate = any (array[j.gate]) and a.id = d.id
       and case $2::text
           when 'ended' then (select true from {{done}} where id = d.id)
-          when 'put off' then (select true from {{later}} where id = d.id)
+          when 'put off' then (select true from {{later}} where id = d.id and xmin = pg_current_xact_id()::xid)
           else true end
     returning a.gate
 )

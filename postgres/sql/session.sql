@@ -36,12 +36,14 @@ select {{now}};
 select pg_notify($1, $2);
 
 -- name: add_lanes
--- Creates lanes that do not exist yet.
+-- Creates lanes that do not exist yet. It looks before: an insert that meets
+-- another uses up an id.
 -- Inputs: $1 queues, $2 tenants, $3 kinds; in step.
 -- Locks: inserted rows.
 insert into {{lane}} (queue, tenant, kind)
 select queue, tenant, kind
-from unnest($1::text[], $2::text[], $3::text[]) as l (queue, tenant, kind)
+from unnest($1::text[], $2::text[], $3::text[]) as n (queue, tenant, kind)
+where (select true from {{lane}} l where l.queue = n.queue and l.tenant = n.tenant and l.kind = n.kind) is null
 order by 1, 2, 3
 on conflict do nothing;
 

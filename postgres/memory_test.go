@@ -1,0 +1,150 @@
+package postgres
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// What is remembered of many lanes must not hide what there is. Each of these
+// was wrong once.
+
+// manyLaned is a store with jobs in many lanes.
+func manyLaned(t *testing.T) (*limitTest, []*fairlead.Job) {
+	l := newLimitTest(t, Options{})
+	jobs := lanesOfJobs(manyLanes + 50)
+	l.ok(fairlead.NewClient(l.store).Enqueue(t.Context(), jobs...))
+	return l, jobs
+}
+
+// drained is the same after all of them were claimed.
+func drained(t *testing.T) *limitTest {
+	l, _ := manyLaned(t)
+	for len(claimOf(t, l.store, l.node, 500)) > 0 {
+		continue
+	}
+	return l
+}
+
+func TestAClaimOfSuspectsDoesNotHideOtherJobs(t *testing.T) {
+	l, jobs := manyLaned(t)
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: len(jobs) + 1}))
+	claimOf(t, l.store, l.node, 10)
+	_, err := l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1, Solo: true})
+	l.ok(err)
+	if got := claimOf(t, l.store, l.node, 10); len(got) != 10 {
+		t.Errorf("%d of %d jobs were claimed, want 10", len(got), len(jobs)-10)
+	}
+}
+
+func TestJobsThatOthersTookDoNotHideOthers(t *testing.T) {
+	l, _ := manyLaned(t)
+	there := open(t, l.at, Options{})
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 102}))
+	claimOf(t, l.store, l.node, 1)
+	claimOf(t, there, l.node, 100)
+	if got := claimOf(t, l.store, l.node, 10); len(got) != 1 {
+		t.Errorf("%d jobs were claimed though one slot was free", len(got))
+	}
+}
+
+func TestNoRoomIsLeftToJobsOfOthersThatAreGone(t *testing.T) {
+	l := drained(t)
+	there := open(t, l.at, Options{})
+	exec(t, l.at, "delete from fairlead_running")
+	other, err := there.Join(t.Context(), fairlead.Node{Kinds: []string{"b"}}, time.Hour)
+	l.ok(err)
+	_, err = there.Beat(t.Context(), fairlead.Beat{Node: other, Lease: time.Hour, Idle: 5})
+	l.ok(err)
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1}))
+	early := &fairlead.Job{Kind: "b", Tenant: "t3", StartBy: time.Now().Add(-time.Hour)}
+	l.ok(fairlead.NewClient(l.store).Enqueue(t.Context(), early, &fairlead.Job{Kind: "a", Tenant: "t7"}))
+	if got := claimOf(t, l.store, l.node, 10); len(got) != 0 {
+		t.Fatal("the slot was not left to the earlier job")
+	}
+	got, err := there.Claim(t.Context(), fairlead.Claim{Node: other, Scope: &fairlead.Scope{Kinds: []string{"b"}}, Max: 10})
+	l.ok(err)
+	_, err = there.Settle(t.Context(), []fairlead.Settlement{{ID: got[0].ID, Fence: got[0].Fence, Move: fairlead.Succeed}})
+	l.ok(err)
+	if got := claimOf(t, l.store, l.node, 10); len(got) != 1 {
+		t.Errorf("%d jobs were claimed after the earlier one had ended", len(got))
+	}
+}
+
+func TestAJobThatWasLockedIsFoundOnceItIsNot(t *testing.T) {
+	l := drained(t)
+	l.ok(fairlead.NewClient(l.store).Enqueue(t.Context(), &fairlead.Job{Kind: "a", Tenant: "t7"}))
+	tx := l.begin("select from fairlead_ready for update")
+	if got := claimOf(t, l.store, l.node, 10); len(got) != 0 {
+		t.Fatal("a locked job was claimed")
+	}
+	l.ok(tx.Rollback(t.Context()))
+	if got := claimOf(t, l.store, l.node, 10); len(got) != 1 {
+		t.Errorf("%d jobs were claimed", len(got))
+	}
+}
+
+func TestWhatAnEarlierClaimKnowsDoesNotReplaceALaterLook(t *testing.T) {
+	h, now, lanes := &heads{}, time.Now(), []openLane{{id: 1}}
+	seen := func(version uint64, ids ...int64) []*busyLane {
+		lane := &busyLane{version: version}
+		lane.ID, lane.All = 1, true
+		for _, id := range ids {
+			lane.Keys = append(lane.Keys, dispatch.Key{ID: id})
+		}
+		return []*busyLane{lane}
+	}
+	look := func(ids ...int64) {
+		var found []*busyLane
+		h.part(lanes, now, nil, func(_ *openLane, version uint64) { found = seen(version, ids...) })
+		h.learn(found, now)
+	}
+	look(1)
+	early := h.part(lanes, now, nil, func(*openLane, uint64) { t.Fatal("the lane is not known") })
+	h.touch(1) // job 2 comes
+	look(1, 2)
+	h.pass(seen(early[0].version, 1), map[int64]bool{1: true})
+	doubted := false
+	if got := h.part(lanes, now, nil, func(*openLane, uint64) { doubted = true }); len(got) == 0 && !doubted {
+		t.Error("job 2 is overlooked")
+	}
+}
+
+func TestMarksAreUsedAmongManyLanes(t *testing.T) {
+	l := drained(t)
+	l.store.marks.after, l.store.marks.trail = 100, 0
+	var hot int32
+	for range 10 {
+		jobs := make([]*fairlead.Job, 100)
+		for i := range jobs {
+			jobs[i] = &fairlead.Job{Kind: "a", Tenant: "t0"}
+		}
+		l.ok(fairlead.NewClient(l.store).Enqueue(t.Context(), jobs...))
+		for n := 0; n < len(jobs); {
+			n += len(claimOf(t, l.store, l.node, 50))
+		}
+	}
+	for _, lane := range l.store.lanes.Known() {
+		if lane.Tenant == "t0" {
+			hot = lane.ID
+		}
+	}
+	if o := l.store.marks.begin(markedLane{hot, false}, time.Now()); o.whole() {
+		t.Error("after 1000 jobs a look into the lane begins at its front")
+	}
+}
+
+func TestLanesThatExistUseUpNoIDs(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	for range 5 {
+		l.ok(fairlead.NewClient(open(t, l.at, Options{})).Enqueue(t.Context(), lanesOfJobs(100)...))
+	}
+	job := &fairlead.Job{Kind: "a", Tenant: "new"}
+	l.ok(fairlead.NewClient(l.store).Enqueue(t.Context(), job))
+	if id, _ := l.store.lanes.ID(sqlstore.KeyOf(job)); id > 110 {
+		t.Errorf("the 101st lane has id %d", id)
+	}
+}
