@@ -24,7 +24,7 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	if err := s.refreshLanes(ctx, laneStaleness); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	c := claiming{Store: s, claim: claim, lanes: s.lanes.Served(claim.Scope), left: claim.Max, locked: map[int64]bool{}}
+	c := claiming{Store: s, claim: claim, left: claim.Max, locked: map[int64]bool{}}
 	for try, more := 0, true; more && try < claimTries; try++ {
 		var err error
 		if more, err = c.next(ctx); err != nil {
@@ -46,7 +46,6 @@ func byOrder(a, b *fairlead.Job) int {
 type claiming struct {
 	*Store
 	claim   fairlead.Claim
-	lanes   []sqlstore.Lane // served
 	left    int             // how many to claim yet
 	jobs    []*fairlead.Job // claimed so far
 	laneIDs []int32         // theirs, in step
@@ -61,9 +60,9 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all := known.openLanes(c.claim.Scope, c.lanes)
+	all := known.openLanes(c.claim.Scope, c.lanes.Known())
 	if all.limited || len(all.lanes) > manyLanes && !c.claim.Solo {
-		return c.claimLimited(ctx, known, all.lanes)
+		return c.claimLimited(ctx, known, all)
 	}
 	open := c.spacious(all.lanes)
 	before, asked, begun := len(c.jobs), c.left, time.Now()

@@ -20,7 +20,8 @@ const fewLanes = 16
 type limitedClaim struct {
 	*claiming
 	known    *rules
-	open     []openLane
+	open     []openLane    // served
+	strange  []openLane    // not served, but under limits
 	many     bool          // so many lanes that it is remembered where their jobs begin
 	trusting bool          // the jobs themselves too: nobody else takes them
 	looked   []*busyLane   // lanes that were looked into
@@ -44,10 +45,13 @@ type limitedClaim struct {
 
 // claimLimited claims within limits. It reports whether there may be more to be
 // had at once.
-func (c *claiming) claimLimited(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
+func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLanes) (more bool, err error) {
 	line := lines.Get().(*candidates)
 	defer lines.Put(line)
-	l := &limitedClaim{claiming: c, known: known, open: open, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
+	if c.claim.Solo {
+		open.strange = nil // suspects have nothing to leave to others
+	}
+	l := &limitedClaim{claiming: c, known: known, open: open.lanes, strange: open.strange, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
 	defer func() { *line = l.line[:0] }()
 	if changed, err := l.look(ctx); changed || err != nil {
 		return changed, err
@@ -84,9 +88,8 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	var s standing
 	var n neighbours
-	strange := l.strange()
-	l.cull(begun, strange)
-	if len(l.looked)+len(strange) == 0 && len(l.line) > 0 {
+	l.cull(begun)
+	if len(l.looked)+len(l.strange) == 0 && len(l.line) > 0 {
 		l.lineUp() // all that matters is known
 		return false, nil
 	}
@@ -96,7 +99,7 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	}
 	heads := l.newReading(l.looked, page)
 	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
-	if len(strange) > 0 {
+	if len(l.strange) > 0 {
 		calls = append(calls, n.calls(&l.sql)...)
 	}
 	if err := l.claiming.run(ctx, calls...); err != nil {
@@ -112,7 +115,7 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 			l.line = append(l.line, candidate{open: &lane.open, version: lane.version, view: view, from: view.begin()})
 		}
 	}
-	if len(strange) > 0 {
+	if len(l.strange) > 0 {
 		l.befriend(&n)
 	}
 	l.lineUp()
@@ -120,15 +123,15 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 }
 
 // cull finds out which lanes to look into, and which are known to have jobs.
-func (l *limitedClaim) cull(now time.Time, strange []openLane) {
+func (l *limitedClaim) cull(now time.Time) {
 	doubt := func(open *openLane, version uint64) {
 		lane := l.begin(open, now)
 		lane.version = version
 		l.looked = append(l.looked, lane)
 	}
-	l.many = len(l.open)+len(strange) > manyLanes && !l.claim.Solo
+	l.many = len(l.open)+len(l.strange) > manyLanes && !l.claim.Solo
 	l.trusting = l.many && l.heads.alone(now)
-	for _, lanes := range [][]openLane{l.roomy(l.open), strange} {
+	for _, lanes := range [][]openLane{l.roomy(l.open), l.strange} {
 		if l.many {
 			l.line = l.heads.part(lanes, now, l.line, doubt)
 			continue

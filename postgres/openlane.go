@@ -21,22 +21,22 @@ type openLane struct {
 
 func (l *openLane) limited() bool { return l.hold != nil }
 
-// openLanes are those of a scope under rules that do not change, so that claims
-// need not go through thousands of lanes to find out.
+// openLanes are the lanes that are not paused as a scope sees them, under rules
+// that do not change: claims need not go through thousands of lanes to find out.
 type openLanes struct {
-	lanes   []openLane
-	limited bool // some of them are
+	lanes   []openLane // served
+	limited bool       // some of them are
+	strange []openLane // not served, but under limits
 }
 
 type openList struct {
 	mu sync.Mutex
 	openLanes
-	seen int // of the served lanes
+	seen int // of all known lanes
 }
 
-// openLanes lists the served lanes that are not paused. Callers must not change
-// it.
-func (r *rules) openLanes(scope *fairlead.Scope, served []sqlstore.Lane) openLanes {
+// openLanes lists the lanes that are not paused. Callers must not change it.
+func (r *rules) openLanes(scope *fairlead.Scope, all []sqlstore.Lane) openLanes {
 	entry, ok := r.open.Load(scope)
 	if !ok {
 		entry, _ = r.open.LoadOrStore(scope, &openList{})
@@ -44,12 +44,19 @@ func (r *rules) openLanes(scope *fairlead.Scope, served []sqlstore.Lane) openLan
 	list := entry.(*openList)
 	list.mu.Lock()
 	defer list.mu.Unlock()
-	for ; list.seen < len(served); list.seen++ {
-		lane := served[list.seen]
-		if !r.Paused(lane.LaneKey) {
-			hold := r.hold(lane)
-			list.lanes = append(list.lanes, openLane{id: lane.ID, kind: lane.Kind, hold: hold})
-			list.limited = list.limited || hold != nil
+	for ; list.seen < len(all); list.seen++ {
+		lane := all[list.seen]
+		if r.Paused(lane.LaneKey) {
+			continue
+		}
+		open := openLane{id: lane.ID, kind: lane.Kind, hold: r.hold(lane)}
+		switch {
+		case sqlstore.Serves(scope, lane.LaneKey):
+			list.lanes = append(list.lanes, open)
+			list.limited = list.limited || open.limited()
+		case open.limited():
+			open.strange = true
+			list.strange = append(list.strange, open)
 		}
 	}
 	return list.openLanes

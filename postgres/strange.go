@@ -26,24 +26,6 @@ func (n *neighbours) calls(sql *statements) []call {
 	}
 }
 
-// strange lists the lanes under limits that this claim does not serve.
-func (l *limitedClaim) strange() []openLane {
-	all := l.Store.lanes.Known()
-	if l.claim.Solo || len(all) == len(l.claiming.lanes) {
-		return nil
-	}
-	var strange []openLane
-	for _, lane := range all {
-		if sqlstore.Serves(l.claim.Scope, lane.LaneKey) || l.known.Paused(lane.LaneKey) {
-			continue
-		}
-		if hold := l.known.hold(lane); hold != nil {
-			strange = append(strange, openLane{id: lane.ID, kind: lane.Kind, hold: hold, strange: true})
-		}
-	}
-	return strange
-}
-
 // befriend leaves out those of the strange lanes whose jobs nobody can run now.
 func (l *limitedClaim) befriend(n *neighbours) {
 	strangers := sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
