@@ -279,7 +279,7 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 	}
 	lanes := known
 	for _, lane := range lot {
-		if len(lane.Keys) == 0 && !lane.All {
+		if len(lane.Keys) < 2 && !lane.All { // one to take, and one to know what comes behind it
 			lanes = append(lanes, lane)
 		}
 	}

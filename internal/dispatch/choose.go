@@ -18,7 +18,7 @@ type Pick struct {
 }
 
 // mostHungry bounds how many lanes are to be read before choosing goes on.
-const mostHungry = 64
+const mostHungry = 256
 
 // Choose picks the jobs that a claim takes, in order. Tenants below their
 // minimum go first, as far as they are short of it; then all go by their keys.
