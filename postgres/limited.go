@@ -89,8 +89,14 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	var s standing
 	var n neighbours
 	l.cull(begun)
+	if l.brisk() {
+		for _, lane := range l.looked {
+			l.line = append(l.line, candidate{open: &lane.open, from: dispatch.Front})
+		}
+		l.looked = nil
+	}
 	if len(l.looked)+len(l.strange) == 0 && len(l.line) > 0 {
-		l.lineUp() // all that matters is known
+		l.lineUp() // all that matters is known, or is found out on the way
 		return false, nil
 	}
 	page := 1
@@ -120,6 +126,12 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	}
 	l.lineUp()
 	return s.judge(ctx, l.claiming, l.known)
+}
+
+// brisk tells whether to look into few lanes right under the locks: there is so
+// much to do that most of them will have jobs.
+func (l *limitedClaim) brisk() bool {
+	return !l.many && len(l.looked) <= 4*fewLanes && len(l.strange) == 0 && !l.claim.Solo && l.limitedTake.Load() > 4*fewLanes
 }
 
 // cull finds out which lanes to look into, and which are known to have jobs.
@@ -185,9 +197,11 @@ func (l *limitedClaim) restart(before int) {
 
 // run is all that happens in the transaction.
 func (l *limitedClaim) run(ctx context.Context, t *trips) error {
+	begun := time.Now()
 	if err := l.enter(ctx, t); err != nil || l.changed {
 		return err
 	}
+	l.cost = max(l.cost, time.Since(begun))
 	for {
 		picks, hungry := dispatch.Choose(l.choices(), l.ask())
 		if len(hungry) == 0 {

@@ -54,7 +54,7 @@ func (t *Tenancy) parts() []struct {
 		{"global-4", "the same with a global cap of 2,000, four nodes", t.caps(4, 2000)},
 		{"binding", "20 tenants with caps of 10, jobs of 100 ms, four nodes", t.binding},
 		{"crowd", "latency of 100 tenants beside one at its cap with a large backlog", t.crowd},
-		{"many", "10,000 tenants with 10 jobs each, against one tenant", t.many},
+		{"many", "a tenant for every 10 jobs, against one tenant", t.many},
 	}
 }
 
