@@ -168,7 +168,7 @@ func (c *claiming) reader(skip int) func(sqlstore.Scanner) error {
 		if err := row.Scan(into...); err != nil {
 			return err
 		}
-		names, _ := c.Store.lanes.Key(lane) // known: it was asked for
+		names, _ := c.lanes.Key(lane) // known: it was asked for
 		job = &fairlead.Job{
 			ID: id, Kind: names.Kind, Args: args, Queue: names.Queue, Tenant: names.Tenant, Priority: -int(turn),
 			NotBefore: sqlstore.Time(notBefore), StartBy: sqlstore.Time(startBy),
