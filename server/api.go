@@ -1,12 +1,10 @@
 package server
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
@@ -18,7 +16,8 @@ import (
 // methods by their names for callers of gRPC, gRPC-Web and Connect, their
 // description, and its health. Only callers on this machine are answered.
 func New(node Node, store fairlead.Store, options Options) (http.Handler, error) {
-	endpoints, err := endpoints(store)
+	services := newServices(store, options.Stopping)
+	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
 	}
@@ -26,10 +25,10 @@ func New(node Node, store fairlead.Store, options Options) (http.Handler, error)
 	if err != nil {
 		return nil, err
 	}
-	api := &rest.Server{Routes: routes, Gate: open, Log: options.Log}
+	api := &rest.Server{Routes: routes, Log: options.Log}
 	mux := http.NewServeMux()
 	mux.Handle("/api/", local(api.Handler()))
-	registerRPC(mux, store)
+	services.registerRPC(mux, options.Log)
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}
@@ -39,23 +38,38 @@ func New(node Node, store fairlead.Store, options Options) (http.Handler, error)
 
 // Options of the service.
 type Options struct {
-	Version string
-	Log     *slog.Logger
+	Version  string
+	Log      *slog.Logger
+	Stopping <-chan struct{} // closed when the program is to end: streams end then
+}
+
+// services implement the methods of the schema.
+type services struct {
+	jobs    *Jobs
+	tenants *Tenants
+	queues  *Queues
+	nodes   *Nodes
+	limits  *Limits
+	system  *System
+}
+
+func newServices(store fairlead.Store, stopping <-chan struct{}) *services {
+	return &services{NewJobs(store, stopping), NewTenants(store), NewQueues(store), NewNodes(store), NewLimits(store), NewSystem(store)}
 }
 
 // endpoints are all methods and what implements them.
-func endpoints(store fairlead.Store) (all []*rest.Endpoint, err error) {
+func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 	for _, service := range []struct {
 		file           protoreflect.FileDescriptor
 		name           protoreflect.Name
 		implementation any
 	}{
-		{fairleadv1.File_fairlead_v1_job_proto, "JobService", NewJobs(store)},
-		{fairleadv1.File_fairlead_v1_tenant_proto, "TenantService", NewTenants(store)},
-		{fairleadv1.File_fairlead_v1_cluster_proto, "QueueService", NewQueues(store)},
-		{fairleadv1.File_fairlead_v1_cluster_proto, "NodeService", NewNodes(store)},
-		{fairleadv1.File_fairlead_v1_cluster_proto, "LimitService", NewLimits(store)},
-		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", NewSystem(store)},
+		{fairleadv1.File_fairlead_v1_job_proto, "JobService", s.jobs},
+		{fairleadv1.File_fairlead_v1_tenant_proto, "TenantService", s.tenants},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "QueueService", s.queues},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "NodeService", s.nodes},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "LimitService", s.limits},
+		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", s.system},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)
 		if err != nil {
@@ -64,9 +78,4 @@ func endpoints(store fairlead.Store) (all []*rest.Endpoint, err error) {
 		all = append(all, some...)
 	}
 	return all, nil
-}
-
-// open lets everybody in: the service listens on loopback only.
-func open(ctx context.Context, _ *http.Request, _ *rest.Endpoint, _ proto.Message) (context.Context, error) {
-	return ctx, nil
 }

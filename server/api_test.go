@@ -167,7 +167,7 @@ func TestTenantsAreDeclaredByVersion(t *testing.T) {
 	}
 	a.send(409, "POST", "/api/v1/tenants", `{"name":"acme"}`)
 	a.send(200, "PUT", "/api/v1/tenants/acme", `{"max_running":7}`, "If-Match", tag)
-	a.send(409, "PUT", "/api/v1/tenants/acme", `{"max_running":8}`, "If-Match", tag)
+	a.send(412, "PUT", "/api/v1/tenants/acme", `{"max_running":8}`, "If-Match", tag)
 	a.send(200, "PUT", "/api/v1/tenants/acme", `{"max_running":9}`)
 	a.send(400, "PUT", "/api/v1/tenants/acme", `{"name":"zeta","max_running":9}`)
 	a.send(200, "POST", "/api/v1/tenants/acme/pause", "")
@@ -229,7 +229,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{400, "POST", "/api/v1/jobs", `{"job":[]}`, "job"},
 		{400, "POST", "/api/v1/jobs", `{}`, "jobs"},
 		{400, "POST", "/api/v1/jobs", `{"jobs":[`, ""},
-		{400, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"a","not_before":"2030-01-02T00:00:00Z","start_by":"2030-01-01T00:00:00Z"}]}`, "start_by"},
+		{400, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"a","not_before":"2030-01-02T00:00:00Z","start_by":"2030-01-01T00:00:00Z"}]}`, "jobs[0].start_by"},
 		{400, "GET", "/api/v1/jobs/x", "", "id"},
 		{400, "GET", "/api/v1/jobs?stat=ready", "", "stat"},
 		{400, "GET", "/api/v1/jobs?state=done", "", "state[0]"},

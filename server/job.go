@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -112,19 +113,37 @@ func texts[T ~string](values []string) []T {
 
 // Jobs implements the JobService.
 type Jobs struct {
-	client *fairlead.Client
+	client   *fairlead.Client
+	stopping <-chan struct{}
 }
 
-// NewJobs makes the service of a store's jobs.
-func NewJobs(store fairlead.Store) *Jobs { return &Jobs{client: fairlead.NewClient(store)} }
+// NewJobs makes the service of a store's jobs. Who watches is let go when the
+// program stops.
+func NewJobs(store fairlead.Store, stopping <-chan struct{}) *Jobs {
+	return &Jobs{client: fairlead.NewClient(store), stopping: stopping}
+}
 
 // EnqueueJobs stores all jobs or none.
 func (s *Jobs) EnqueueJobs(ctx context.Context, in *fairleadv1.EnqueueJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := newJobsOf(in.GetJobs())
 	if err := s.client.Enqueue(ctx, jobs...); err != nil {
-		return nil, err
+		return nil, ofOnlyJob(jobs, err)
 	}
 	return &fairleadv1.EnqueueJobsResponse{Ids: idsOf(jobs)}, nil
+}
+
+// ofOnlyJob names refused fields as the request has them: of a single job they
+// come without its place in the list.
+func ofOnlyJob(jobs []*fairlead.Job, err error) error {
+	var invalid *fairlead.InvalidError
+	if len(jobs) != 1 || !errors.As(err, &invalid) {
+		return err
+	}
+	out := &fairlead.InvalidError{}
+	for _, f := range invalid.Fields {
+		out.Fields = append(out.Fields, fairlead.FieldError{Field: "jobs[0]." + f.Field, Message: f.Message})
+	}
+	return out
 }
 
 func idsOf(jobs []*fairlead.Job) []int64 {

@@ -102,6 +102,8 @@ func (s *Jobs) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, send 
 		select {
 		case <-ctx.Done():
 			return nil // the watcher has gone
+		case <-s.stopping:
+			return nil
 		case <-ticks.C:
 		}
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 
 	"connectrpc.com/connect"
@@ -17,19 +18,19 @@ import (
 )
 
 // registerRPC serves the methods of the schema by their names.
-func registerRPC(mux *http.ServeMux, store fairlead.Store) {
+func (s *services) registerRPC(mux *http.ServeMux, log *slog.Logger) {
 	options := connect.WithHandlerOptions(
-		connect.WithInterceptors(checking{}),
+		connect.WithInterceptors(checking{log}),
 		connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")),
 		connect.WithReadMaxBytes(rest.MaxBody),
 	)
 	serve := func(path string, handler http.Handler) { mux.Handle(path, local(handler)) }
-	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{NewJobs(store)}, options))
-	serve(fairleadv1connect.NewTenantServiceHandler(NewTenants(store), options))
-	serve(fairleadv1connect.NewQueueServiceHandler(NewQueues(store), options))
-	serve(fairleadv1connect.NewNodeServiceHandler(NewNodes(store), options))
-	serve(fairleadv1connect.NewLimitServiceHandler(NewLimits(store), options))
-	serve(fairleadv1connect.NewSystemServiceHandler(NewSystem(store), options))
+	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{s.jobs}, options))
+	serve(fairleadv1connect.NewTenantServiceHandler(s.tenants, options))
+	serve(fairleadv1connect.NewQueueServiceHandler(s.queues, options))
+	serve(fairleadv1connect.NewNodeServiceHandler(s.nodes, options))
+	serve(fairleadv1connect.NewLimitServiceHandler(s.limits, options))
+	serve(fairleadv1connect.NewSystemServiceHandler(s.system, options))
 }
 
 // jobStreams is Jobs with the streams of Connect.
@@ -44,18 +45,20 @@ func (s jobStreams) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, 
 
 // checking checks requests before they reach their service, and says what went
 // wrong in the codes of gRPC.
-type checking struct{}
+type checking struct {
+	log *slog.Logger
+}
 
 // WrapUnary is part of connect.Interceptor.
-func (checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
 		if message, ok := request.Any().(proto.Message); ok {
 			if err := rest.Check(message); err != nil {
-				return nil, coded(err)
+				return nil, c.coded(request.Spec(), err)
 			}
 		}
 		response, err := next(ctx, request)
-		return response, coded(err)
+		return response, c.coded(request.Spec(), err)
 	}
 }
 
@@ -65,9 +68,9 @@ func (checking) WrapStreamingClient(next connect.StreamingClientFunc) connect.St
 }
 
 // WrapStreamingHandler is part of connect.Interceptor.
-func (checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
-		return coded(next(ctx, checkedConn{conn}))
+		return c.coded(conn.Spec(), next(ctx, checkedConn{conn}))
 	}
 }
 
@@ -98,8 +101,8 @@ var codes = []struct {
 }
 
 // coded gives an error its code. Of what callers cannot tell apart they learn
-// nothing.
-func coded(err error) error {
+// nothing, and the log all.
+func (c checking) coded(method connect.Spec, err error) error {
 	var done *connect.Error
 	if err == nil || errors.As(err, &done) {
 		return err
@@ -112,6 +115,7 @@ func coded(err error) error {
 	if code := connect.CodeOf(err); errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return connect.NewError(code, err)
 	}
+	c.log.Error("request failed", "method", method.Procedure, "error", err)
 	return connect.NewError(connect.CodeInternal, errors.New("the server could not do this; its log says why"))
 }
 

@@ -103,7 +103,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
 	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
-	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log})
+	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done()})
 	if err != nil {
 		return err
 	}

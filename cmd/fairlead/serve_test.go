@@ -142,3 +142,25 @@ func TestMigrateShowsAndAppliesTheSchema(t *testing.T) {
 		}
 	}
 }
+
+// Somebody who watches a job does not keep the program from ending.
+func TestServeEndsThoughAJobIsWatched(t *testing.T) {
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	stored, err := http.Post(node.url+"/api/v1/jobs", "application/json", strings.NewReader(`{"jobs":[{"kind":"noop","not_before":"2100-01-01T00:00:00Z"}]}`)) //nolint:noctx // the test ends with the program
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = stored.Body.Close()
+	watch, err := http.Get(node.url + "/api/v1/jobs/1/watch") //nolint:noctx // as above
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Body.Close()
+	node.cancel()
+	if code := <-node.exit; code != 0 {
+		t.Errorf("exit %d: %s", code, <-node.log)
+	}
+	if _, err := io.ReadAll(watch.Body); err != nil {
+		t.Errorf("the stream was cut: %v", err)
+	}
+}

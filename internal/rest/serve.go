@@ -3,6 +3,7 @@ package rest
 import (
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,16 +13,13 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
-
-// Gate decides whether a request may be answered. It may change its context.
-type Gate func(ctx context.Context, request *http.Request, endpoint *Endpoint, message proto.Message) (context.Context, error)
 
 // Server serves routes.
 type Server struct {
 	Routes []*Route
-	Gate   Gate
 	Log    *slog.Logger
 }
 
@@ -64,18 +62,16 @@ func (s *Server) serve(route *Route, w http.ResponseWriter, request *http.Reques
 		s.refuse(w, request, err)
 		return
 	}
-	ctx, err := s.Gate(request.Context(), request, route.Endpoint, message)
-	if err != nil {
-		s.refuse(w, request, err)
-		return
-	}
 	if route.Stream != nil {
-		s.stream(ctx, route, message, w, request)
+		s.stream(route, message, w, request)
 		return
 	}
-	answer, err := route.Call(ctx, message)
+	answer, err := route.Call(request.Context(), message)
 	if err == nil {
 		err = s.answer(w, request, answer)
+	}
+	if request.Header.Get("If-Match") != "" && errors.Is(err, fairlead.ErrConflict) {
+		err = &Error{http.StatusPreconditionFailed, err.Error()}
 	}
 	if err != nil {
 		s.refuse(w, request, err)
@@ -121,8 +117,8 @@ func (s *Server) answer(w http.ResponseWriter, request *http.Request, message pr
 const heartbeat = 15 * time.Second
 
 // stream answers with server-sent events, one per message.
-func (s *Server) stream(ctx context.Context, route *Route, message proto.Message, w http.ResponseWriter, request *http.Request) {
-	ctx, cancel := context.WithCancel(ctx)
+func (s *Server) stream(route *Route, message proto.Message, w http.ResponseWriter, request *http.Request) {
+	ctx, cancel := context.WithCancel(request.Context())
 	defer cancel()
 	events, result := make(chan proto.Message), make(chan error, 1)
 	go func() {
