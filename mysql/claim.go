@@ -22,16 +22,16 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	var c *claiming
 	var jobs []*fairlead.Job
 	err := s.atomically(ctx, "claim", func(ctx context.Context, t *txn) error {
-		opened, err := t.open(ctx, claim.Node)
+		rules, err := t.open(ctx, claim.Node)
 		if err != nil {
 			return err
 		}
-		c = &claiming{txn: t, Claim: claim, rules: opened.rules, rooms: newRooms(claim)}
+		c = &claiming{txn: t, Claim: claim, rules: rules, rooms: newRooms(claim)}
 		if err := c.take(ctx); err != nil {
 			return err
 		}
 		c.lookAgain()
-		if jobs, err = c.lease(ctx, opened.now); err != nil {
+		if jobs, err = c.lease(ctx); err != nil {
 			return err
 		}
 		return c.keepQuotas(ctx)
@@ -43,26 +43,19 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	return jobs, nil
 }
 
-// opening is what a claim is told at its beginning.
-type opening struct {
-	now   int64
-	rules *rules
-}
-
 // open checks that the node lives and learns what is paused and limited.
 // What it learns holds until the claim ends.
-func (t *txn) open(ctx context.Context, node fairlead.NodeID) (opening, error) {
+func (t *txn) open(ctx context.Context, node fairlead.NodeID) (*rules, error) {
 	var version, now int64
 	var lease sql.NullInt64
 	question := t.tx.StmtContext(ctx, t.claimOpening) //nolint:sqlclosecheck // it ends with the transaction
 	if err := question.QueryRowContext(ctx, node).Scan(&version, &now, &lease); err != nil {
-		return opening{}, err
+		return nil, err
 	}
 	if !lease.Valid || lease.Int64 <= now {
-		return opening{}, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
+		return nil, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
 	}
-	rules, err := t.rulesOf(ctx, version)
-	return opening{now: now, rules: rules}, err
+	return t.rulesOf(ctx, version)
 }
 
 // rooms is how many jobs a claim may still take, in all and of each kind.
@@ -100,6 +93,7 @@ type claiming struct {
 	rules *rules
 	rooms *rooms
 	taken []*taken
+	now   int64 // the clock when the last of these was locked: what made them ready came before
 
 	views map[int32]*laneView // of all lanes that were looked at
 	open  []*laneView         // those that may have more
@@ -145,14 +139,14 @@ func (c *claiming) lockFirst(ctx context.Context, lane int32, room int) error {
 func (c *claiming) note(row *sql.Rows) error {
 	var (
 		t                            taken
-		notBefore, createdAt         int64
+		notBefore, createdAt, now    int64
 		flags                        int16
 		key, trace                   sql.NullString
 		policy, args, memo, progress []byte
 		job                          fairlead.Job
 	)
 	err := row.Scan(&t.lane, &t.turn, &t.startBy, &job.ID, &job.Attempt, &job.Failures, &job.Crashes,
-		&notBefore, &createdAt, &key, &flags, &policy, &trace, &args, &memo, &progress)
+		&notBefore, &createdAt, &key, &flags, &policy, &trace, &args, &memo, &progress, &now)
 	if err != nil {
 		return err
 	}
@@ -165,6 +159,7 @@ func (c *claiming) note(row *sql.Rows) error {
 		return err
 	}
 	t.job = &job
+	c.now = max(c.now, now)
 	c.taken = append(c.taken, &t)
 	c.rooms.use(lane.Kind)
 	c.spend(t.lane)
@@ -172,7 +167,7 @@ func (c *claiming) note(row *sql.Rows) error {
 }
 
 // lease moves what was taken to running, under a new fence.
-func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error) {
+func (c *claiming) lease(ctx context.Context) ([]*fairlead.Job, error) {
 	if len(c.taken) == 0 {
 		return nil, nil
 	}
@@ -191,12 +186,12 @@ func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error
 	for i, t := range c.taken {
 		job := t.job
 		job.State, job.Attempt, job.Solo = fairlead.Running, job.Attempt+1, c.Solo
-		job.Fence, job.Node, job.StartedAt = fence, c.Node, sqlstore.Time(now)
+		job.Fence, job.Node, job.StartedAt = fence, c.Node, sqlstore.Time(c.now)
 		t.set = sets[t.lane]
 		jobs[i] = job
 	}
 	ranges, others := spansOf(c.taken)
-	moved, err := c.leaseSpans(ctx, ranges, fence, now, sets)
+	moved, err := c.leaseSpans(ctx, ranges, fence, sets)
 	if err != nil {
 		return nil, err
 	}
@@ -205,11 +200,11 @@ func (c *claiming) lease(ctx context.Context, now int64) ([]*fairlead.Job, error
 }
 
 // leaseSpans moves jobs with ids in a row, and tells how many.
-func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence, now int64, sets map[int32]int32) (moved int64, err error) {
+func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence int64, sets map[int32]int32) (moved int64, err error) {
 	for chunk := range slices.Chunk(ranges, chunkSpans) {
 		slots := []string{
 			"solo", c.solo(), "spans", strings.Join(chunk, " or "),
-			"fence_no", decimal(fence), "node_id", decimal(c.Node), "clock", decimal(now), "set", setByLane(sets),
+			"fence_no", decimal(fence), "node_id", decimal(c.Node), "clock", decimal(c.now), "set", setByLane(sets),
 		}
 		leased, err := c.exec(ctx, fill(c.sql.LeaseSpans, slots...))
 		if err != nil {

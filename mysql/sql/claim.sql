@@ -71,10 +71,10 @@ from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (n for ordinality, lane int 
 -- name: claim_lane
 -- Locks and reads the first ready jobs of one lane that nobody else has locked.
 -- Inputs: lane, solo, limit.
--- Output: the jobs, in order.
+-- Output: the jobs, in order, each with the clock after it was locked.
 -- Locks: rows of ready, then of job and memo; skips what is locked.
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
-       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress
+       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}}
 from {{ready}} r force index (primary)
 straight_join {{job}} j force index (primary) on j.id = r.id
 left join {{memo}} m force index (primary) on m.id = r.id
@@ -90,7 +90,7 @@ for update skip locked;
 -- Output: the jobs, columns as claim_lane.
 -- Locks: rows of ready, then of job and memo; skips what is locked.
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
-       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress
+       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}}
 from {{ready}} r force index (primary)
 straight_join {{job}} j force index (primary) on j.id = r.id
 left join {{memo}} m force index (primary) on m.id = r.id
