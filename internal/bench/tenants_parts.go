@@ -59,9 +59,10 @@ func (t *Tenancy) drainCapped(ctx context.Context, nodes, global int, capped boo
 	return r.drain(ctx, t.Jobs)
 }
 
-// binding keeps tenants at their caps and measures how much of them is used.
+// binding keeps tenants at their caps and measures how much of them is used
+// while all of them have more to do.
 func (t *Tenancy) binding(ctx context.Context) (_ Part, err error) {
-	const nodes, each, work = 4, 10, 100 * time.Millisecond
+	const nodes, each, work, warm = 4, 10, 100 * time.Millisecond, time.Second
 	r, err := t.newRun(ctx, nodes, manyTenants)
 	if err != nil {
 		return Part{}, err
@@ -73,11 +74,12 @@ func (t *Tenancy) binding(ctx context.Context) (_ Part, err error) {
 		return Part{}, err
 	}
 	defer func() { err = errors.Join(err, undo()) }()
-	jobs := int(t.Seconds * float64(manyTenants*each) / work.Seconds())
+	long := time.Duration(t.Seconds * float64(time.Second))
+	jobs := manyTenants * each * int((warm+long)/work+1) // more than can be run meanwhile
 	if err := r.fill(ctx, jobs, r.tenants); err != nil {
 		return Part{}, err
 	}
-	result, err := r.drain(ctx, jobs)
+	result, err := r.steady(ctx, jobs, warm, long)
 	part := Part{Result: result}
 	part.Busy = round(result.Rate*work.Seconds()/float64(manyTenants*each), 3)
 	return part, err

@@ -156,3 +156,44 @@ func (r *tenantRun) drain(ctx context.Context, jobs int) (Result, error) {
 	}
 	return used.perJob(int64(jobs)), nil
 }
+
+// steady measures for a while how jobs are run of which there are enough, once
+// the nodes have warmed up. Then it runs all that is left.
+func (r *tenantRun) steady(ctx context.Context, jobs int, warm, long time.Duration) (Result, error) {
+	defer r.Progress.watch(Tenants, int64(jobs), r.tally.ended.Load)()
+	working, stop := r.start(ctx)
+	result, err := r.measureFor(working, warm, long)
+	if err == nil {
+		err = r.tally.await(working, int64(jobs))
+	}
+	return result, firstError(stop(), err)
+}
+
+func (r *tenantRun) measureFor(working context.Context, warm, long time.Duration) (Result, error) {
+	if err := pass(working, warm); err != nil {
+		return Result{}, err
+	}
+	m, err := startMeter(working, r.Server)
+	if err != nil {
+		return Result{}, err
+	}
+	before := r.tally.ended.Load()
+	if err := pass(working, long); err != nil {
+		return Result{}, err
+	}
+	ended := r.tally.ended.Load() - before
+	used, err := m.stop()
+	return used.perJob(ended), err
+}
+
+// pass lets time go by, unless the work ends before.
+func pass(working context.Context, long time.Duration) error {
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-working.Done():
+		return context.Cause(working)
+	}
+}
