@@ -27,6 +27,16 @@ func (c *Client) Enqueue(ctx context.Context, jobs ...*Job) error {
 	return c.store.Enqueue(ctx, jobs)
 }
 
+// EnqueueOnce is Enqueue, unless it has succeeded with the same caller and key
+// before: then the jobs get the IDs of that time. It fails with ErrConflict if
+// that was another request.
+func (c *Client) EnqueueOnce(ctx context.Context, once Once, jobs ...*Job) (repeated bool, err error) {
+	if err := NormalizeJobs(jobs); err != nil {
+		return false, err
+	}
+	return c.store.EnqueueOnce(ctx, once, jobs)
+}
+
 // Within is the client inside the caller's own transaction: see the Tx method
 // of the store in use.
 func (c *Client) Within(tx Tx) *TxClient { return &TxClient{tx: tx} }
@@ -137,6 +147,12 @@ func (c *Client) Pauses(ctx context.Context) ([]Pause, error) { return c.store.P
 
 // Nodes lists the nodes that are alive and those not yet forgotten.
 func (c *Client) Nodes(ctx context.Context) ([]Node, error) { return c.store.Nodes(ctx) }
+
+// Drain asks a node to start nothing more, or to go on. It fails with
+// ErrNotFound if the node is unknown or dead.
+func (c *Client) Drain(ctx context.Context, node NodeID, drain bool) error {
+	return c.store.Drain(ctx, node, drain)
+}
 
 // Resolve answers for a job whose handler returned Await: a nil failure makes
 // it succeed with the output, otherwise it fails. It fails with ErrLeaseLost if

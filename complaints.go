@@ -3,6 +3,7 @@ package fairlead
 import (
 	"fmt"
 	"math"
+	"net/url"
 )
 
 // complaints collects the fields that are refused.
@@ -49,5 +50,23 @@ func (c *complaints) checkRate(rate float64, burst *int) {
 		c.refuse("burst", "is given without a rate; set the rate or leave it out")
 	case rate > 0 && *burst == 0:
 		*burst = max(1, int(rate/10))
+	}
+}
+
+// checkURL takes an absolute http or https address, or none.
+func (c *complaints) checkURL(field, value string) {
+	if value == "" {
+		return
+	}
+	if len(value) > maxURL {
+		c.refuse(field, "has %d bytes; at most %d are kept", len(value), maxURL)
+		return
+	}
+	parsed, err := url.Parse(value)
+	switch {
+	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
+		c.refuse(field, "is no address; give one that begins with http:// or https://")
+	case parsed.User != nil:
+		c.refuse(field, "has a user or password in it, which would be shown; leave that out")
 	}
 }

@@ -20,6 +20,7 @@ type Node struct {
 	JoinedAt time.Time
 	LastBeat time.Time
 	Until    time.Time // end of its lease
+	Draining bool      // it was asked to start nothing more
 	Dead     bool      // its lease has run out or it has left; its jobs are taken back
 }
 
@@ -44,4 +45,5 @@ type Beat struct {
 type BeatAnswer struct {
 	Now    time.Time // the database's clock
 	Cancel []Held    // running jobs of this node that somebody asked to stop
+	Drain  bool      // whether it was asked to start nothing more
 }

@@ -52,6 +52,7 @@ type Store interface {
 	Reader
 	Operator
 	Governor
+	Registrar
 	Worker
 	Keeper
 
@@ -74,6 +75,12 @@ type Enqueuer interface {
 	// if a tenant would have more jobs pending than its MaxPending. IDs ascend
 	// within a call, and are set only on success.
 	Enqueue(ctx context.Context, jobs []*Job) error
+	// EnqueueOnce is Enqueue, unless it has succeeded with the same caller and key
+	// before: then it stores nothing, gives the jobs the IDs of that time and
+	// reports it as repeated. It fails with ErrConflict if that was another
+	// request. Of callers at the same instant one enqueues. Keys are forgotten after
+	// OnceWindow.
+	EnqueueOnce(ctx context.Context, once Once, jobs []*Job) (repeated bool, err error)
 }
 
 // Tx is the caller's own database transaction, made by the Tx method of a
@@ -117,8 +124,10 @@ type Filter struct {
 	Queues  []string
 	Tenants []string
 	Key     string
-	Below   int64 // only IDs smaller than this: the last ID of the page before
-	Limit   int   // of Find; zero means 100
+	From    time.Time // created then or later
+	To      time.Time // created earlier
+	Below   int64     // only IDs smaller than this: the last ID of the page before
+	Limit   int       // of Find; zero means 100
 }
 
 // Operator is what people and programs do to jobs from outside. Each method
@@ -155,6 +164,9 @@ type Operator interface {
 	Pause(ctx context.Context, pause Pause) error
 	// Resume undoes Pause and wakes nodes. Resuming what is not paused is fine.
 	Resume(ctx context.Context, pause Pause) error
+	// Drain asks a live node to start nothing more, or to go on: it hears of it with
+	// its next beat. It fails with ErrNotFound if the node is unknown or dead.
+	Drain(ctx context.Context, node NodeID, drain bool) error
 	// Resolve answers for a waiting job: its Move is Succeed, Fail or Again. An
 	// answer that overtakes the job's move to waiting is kept and consumed by
 	// that move: Succeed and Fail count even if somebody asked to cancel, Again
@@ -332,7 +344,8 @@ type Keeper interface {
 	// ReasonDeadline. It counts as a failure and is recorded as an attempt.
 	Expire(ctx context.Context, limit int) (int, error)
 	// Prune removes at most limit finished jobs that are older than their
-	// outcome's retention, and long dead nodes.
+	// outcome's retention, long dead nodes, and what Once and the audit log need
+	// not keep any more.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
 }
 

@@ -20,6 +20,12 @@ type Tenant struct {
 	Paused     bool    // none of its jobs starts
 	Labels     map[string]string
 
+	// Where jobs of the kind "external" are sent to be run, and where it is told
+	// that a job of any kind has failed for good or timed out. Empty: nowhere.
+	StartURL   string
+	FailURL    string
+	TimeoutURL string
+
 	Version   int64     // grows with each change; set by the store
 	CreatedAt time.Time // set by the store
 	UpdatedAt time.Time // set by the store
@@ -31,6 +37,7 @@ const (
 	MaxRate = 1e6 // starts per second
 
 	maxLabels = 64
+	maxURL    = 2000
 )
 
 // NormalizeTenant fills in the defaults of a tenant about to be stored, and
@@ -52,6 +59,9 @@ func NormalizeTenant(t *Tenant) error {
 	c.checkCount("max_pending", t.MaxPending)
 	c.checkCount("weight", t.Weight)
 	c.checkRate(t.Rate, &t.Burst)
+	c.checkURL("start_url", t.StartURL)
+	c.checkURL("fail_url", t.FailURL)
+	c.checkURL("timeout_url", t.TimeoutURL)
 	if len(t.Labels) > maxLabels {
 		c.refuse("labels", "are %d; at most %d are kept", len(t.Labels), maxLabels)
 	}

@@ -54,7 +54,7 @@ type services struct {
 }
 
 func newServices(store fairlead.Store, stopping <-chan struct{}) *services {
-	return &services{NewJobs(store, stopping), NewTenants(store), NewQueues(store), NewNodes(store), NewLimits(store), NewSystem(store)}
+	return &services{NewJobs(store, stopping), NewTenants(store), NewQueues(store), NewNodes(store), NewLimits(store), NewSystem(store, stopping)}
 }
 
 // endpoints are all methods and what implements them.

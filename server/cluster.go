@@ -86,13 +86,22 @@ func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (
 	}
 	out := &fairleadv1.ListNodesResponse{}
 	for _, n := range nodes {
-		out.Items = append(out.Items, &fairleadv1.Node{
-			Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
-			Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
-			JoinedAt: timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Dead: n.Dead,
-		})
+		out.Items = append(out.Items, nodeTo(n))
 	}
 	return out, nil
+}
+
+func nodeTo(n fairlead.Node) *fairleadv1.Node {
+	return &fairleadv1.Node{
+		Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
+		Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
+		JoinedAt: timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Draining: n.Draining, Dead: n.Dead,
+	}
+}
+
+// DrainNode asks a node to start nothing more, or to go on.
+func (s *Nodes) DrainNode(ctx context.Context, in *fairleadv1.DrainNodeRequest) (*fairleadv1.DrainNodeResponse, error) {
+	return &fairleadv1.DrainNodeResponse{}, s.client.Drain(ctx, fairlead.NodeID(in.GetId()), !in.GetUndo())
 }
 
 // Limits implements the LimitService.
@@ -176,27 +185,6 @@ func (s *Limits) Verify(ctx context.Context, _ *fairleadv1.VerifyRequest) (*fair
 	out := &fairleadv1.VerifyResponse{}
 	for _, d := range drift {
 		out.Items = append(out.Items, &fairleadv1.Drift{Scope: scopeTo(d.Scope, d.Name), Counted: int32(d.Counted), Found: int32(d.Found)})
-	}
-	return out, nil
-}
-
-// System implements the SystemService.
-type System struct {
-	client *fairlead.Client
-}
-
-// NewSystem makes the service of a store as a whole.
-func NewSystem(store fairlead.Store) *System { return &System{client: fairlead.NewClient(store)} }
-
-// GetStats tells what all jobs together have and do, and those of each tenant.
-func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
-	report, err := s.client.Usage(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &fairleadv1.Stats{Total: usageTo(report.All)}
-	for _, usage := range report.Tenants {
-		out.Tenants = append(out.Tenants, usageTo(usage))
 	}
 	return out, nil
 }

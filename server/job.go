@@ -181,7 +181,7 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	}
 	page, err := s.client.Find(ctx, fairlead.Filter{
 		States: texts[fairlead.State](in.GetState()), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(),
-		Key: in.GetKey(), Below: below, Limit: int(in.GetPageSize()),
+		Key: in.GetKey(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), Below: below, Limit: int(in.GetPageSize()),
 	})
 	if err != nil {
 		return nil, err

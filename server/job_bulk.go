@@ -85,7 +85,7 @@ func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*f
 // filter chooses those of the jobs that the action allows.
 func (a bulkAction) filter(in *fairleadv1.JobFilter) (fairlead.Filter, error) {
 	filter := fairlead.Filter{
-		IDs: in.GetId(), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Key: in.GetKey(), States: a.states,
+		IDs: in.GetId(), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Key: in.GetKey(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), States: a.states,
 	}
 	if asked := texts[fairlead.State](in.GetState()); len(asked) > 0 {
 		filter.States = slices.DeleteFunc(asked, func(state fairlead.State) bool { return !slices.Contains(a.states, state) })

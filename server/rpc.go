@@ -30,7 +30,7 @@ func (s *services) registerRPC(mux *http.ServeMux, log *slog.Logger) {
 	serve(fairleadv1connect.NewQueueServiceHandler(s.queues, options))
 	serve(fairleadv1connect.NewNodeServiceHandler(s.nodes, options))
 	serve(fairleadv1connect.NewLimitServiceHandler(s.limits, options))
-	serve(fairleadv1connect.NewSystemServiceHandler(s.system, options))
+	serve(fairleadv1connect.NewSystemServiceHandler(systemStreams{s.system}, options))
 }
 
 // jobStreams is Jobs with the streams of Connect.
@@ -41,6 +41,16 @@ type jobStreams struct {
 // WatchJob sends the job whenever it has changed.
 func (s jobStreams) WatchJob(ctx context.Context, in *fairleadv1.GetJobRequest, stream *connect.ServerStream[fairleadv1.Job]) error {
 	return s.Jobs.WatchJob(ctx, in, stream.Send)
+}
+
+// systemStreams is System with the streams of Connect.
+type systemStreams struct {
+	*System
+}
+
+// WatchEvents sends what happens.
+func (s systemStreams) WatchEvents(ctx context.Context, in *fairleadv1.WatchEventsRequest, stream *connect.ServerStream[fairleadv1.Event]) error {
+	return s.System.WatchEvents(ctx, in, stream.Send)
 }
 
 // checking checks requests before they reach their service, and says what went

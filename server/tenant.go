@@ -21,7 +21,7 @@ func tenantOf(in *fairleadv1.Tenant) fairlead.Tenant {
 	return fairlead.Tenant{
 		Name: in.GetName(), Parent: in.GetParent(), MaxRunning: int(in.GetMaxRunning()), MinRunning: int(in.GetMinRunning()),
 		Rate: in.GetRate(), Burst: int(in.GetBurst()), MaxPending: int(in.GetMaxPending()), Weight: int(in.GetWeight()),
-		Paused: in.GetPaused(), Labels: in.GetLabels(), Version: in.GetVersion(),
+		Paused: in.GetPaused(), Labels: in.GetLabels(), StartURL: in.GetStartUrl(), FailURL: in.GetFailUrl(), TimeoutURL: in.GetTimeoutUrl(), Version: in.GetVersion(),
 	}
 }
 
@@ -29,7 +29,7 @@ func tenantTo(t fairlead.Tenant) *fairleadv1.Tenant {
 	return &fairleadv1.Tenant{
 		Name: t.Name, Parent: t.Parent, MaxRunning: int32(t.MaxRunning), MinRunning: int32(t.MinRunning),
 		Rate: t.Rate, Burst: int32(t.Burst), MaxPending: int32(t.MaxPending), Weight: int32(t.Weight),
-		Paused: t.Paused, Labels: t.Labels, Version: t.Version, CreatedAt: timeTo(t.CreatedAt), UpdatedAt: timeTo(t.UpdatedAt),
+		Paused: t.Paused, Labels: t.Labels, StartUrl: t.StartURL, FailUrl: t.FailURL, TimeoutUrl: t.TimeoutURL, Version: t.Version, CreatedAt: timeTo(t.CreatedAt), UpdatedAt: timeTo(t.UpdatedAt),
 	}
 }
 

@@ -311,6 +311,95 @@ func (*ListNodesRequest) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{5}
 }
 
+type DrainNodeRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Let it go on instead.
+	Undo          bool `protobuf:"varint,2,opt,name=undo,proto3" json:"undo,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainNodeRequest) Reset() {
+	*x = DrainNodeRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainNodeRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainNodeRequest) ProtoMessage() {}
+
+func (x *DrainNodeRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainNodeRequest.ProtoReflect.Descriptor instead.
+func (*DrainNodeRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *DrainNodeRequest) GetId() int64 {
+	if x != nil {
+		return x.Id
+	}
+	return 0
+}
+
+func (x *DrainNodeRequest) GetUndo() bool {
+	if x != nil {
+		return x.Undo
+	}
+	return false
+}
+
+type DrainNodeResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DrainNodeResponse) Reset() {
+	*x = DrainNodeResponse{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DrainNodeResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DrainNodeResponse) ProtoMessage() {}
+
+func (x *DrainNodeResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DrainNodeResponse.ProtoReflect.Descriptor instead.
+func (*DrainNodeResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{7}
+}
+
 type Node struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    int64                  `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -333,14 +422,16 @@ type Node struct {
 	// When its lease ends unless it is confirmed.
 	LeaseUntil *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=lease_until,json=leaseUntil,proto3" json:"lease_until,omitempty"`
 	// Its lease has run out: its jobs are taken back.
-	Dead          bool `protobuf:"varint,14,opt,name=dead,proto3" json:"dead,omitempty"`
+	Dead bool `protobuf:"varint,14,opt,name=dead,proto3" json:"dead,omitempty"`
+	// It was asked to start nothing more.
+	Draining      bool `protobuf:"varint,15,opt,name=draining,proto3" json:"draining,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Node) Reset() {
 	*x = Node{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -352,7 +443,7 @@ func (x *Node) String() string {
 func (*Node) ProtoMessage() {}
 
 func (x *Node) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[6]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -365,7 +456,7 @@ func (x *Node) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Node.ProtoReflect.Descriptor instead.
 func (*Node) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{6}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Node) GetId() int64 {
@@ -466,6 +557,13 @@ func (x *Node) GetDead() bool {
 	return false
 }
 
+func (x *Node) GetDraining() bool {
+	if x != nil {
+		return x.Draining
+	}
+	return false
+}
+
 type ListNodesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*Node                `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -475,7 +573,7 @@ type ListNodesResponse struct {
 
 func (x *ListNodesResponse) Reset() {
 	*x = ListNodesResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +585,7 @@ func (x *ListNodesResponse) String() string {
 func (*ListNodesResponse) ProtoMessage() {}
 
 func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[7]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +598,7 @@ func (x *ListNodesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListNodesResponse.ProtoReflect.Descriptor instead.
 func (*ListNodesResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListNodesResponse) GetItems() []*Node {
@@ -533,7 +631,7 @@ type Limit struct {
 
 func (x *Limit) Reset() {
 	*x = Limit{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -545,7 +643,7 @@ func (x *Limit) String() string {
 func (*Limit) ProtoMessage() {}
 
 func (x *Limit) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[8]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -558,7 +656,7 @@ func (x *Limit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limit.ProtoReflect.Descriptor instead.
 func (*Limit) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{8}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Limit) GetScope() string {
@@ -618,7 +716,7 @@ type ListLimitsRequest struct {
 
 func (x *ListLimitsRequest) Reset() {
 	*x = ListLimitsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -630,7 +728,7 @@ func (x *ListLimitsRequest) String() string {
 func (*ListLimitsRequest) ProtoMessage() {}
 
 func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[9]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -643,7 +741,7 @@ func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsRequest.ProtoReflect.Descriptor instead.
 func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{9}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{11}
 }
 
 type ListLimitsResponse struct {
@@ -655,7 +753,7 @@ type ListLimitsResponse struct {
 
 func (x *ListLimitsResponse) Reset() {
 	*x = ListLimitsResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -667,7 +765,7 @@ func (x *ListLimitsResponse) String() string {
 func (*ListLimitsResponse) ProtoMessage() {}
 
 func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[10]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -680,7 +778,7 @@ func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsResponse.ProtoReflect.Descriptor instead.
 func (*ListLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListLimitsResponse) GetItems() []*Limit {
@@ -698,7 +796,7 @@ type VerifyRequest struct {
 
 func (x *VerifyRequest) Reset() {
 	*x = VerifyRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -710,7 +808,7 @@ func (x *VerifyRequest) String() string {
 func (*VerifyRequest) ProtoMessage() {}
 
 func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[11]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -723,7 +821,7 @@ func (x *VerifyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyRequest.ProtoReflect.Descriptor instead.
 func (*VerifyRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
 }
 
 type Drift struct {
@@ -737,7 +835,7 @@ type Drift struct {
 
 func (x *Drift) Reset() {
 	*x = Drift{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -749,7 +847,7 @@ func (x *Drift) String() string {
 func (*Drift) ProtoMessage() {}
 
 func (x *Drift) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[12]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -762,7 +860,7 @@ func (x *Drift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Drift.ProtoReflect.Descriptor instead.
 func (*Drift) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Drift) GetScope() string {
@@ -796,7 +894,7 @@ type VerifyResponse struct {
 
 func (x *VerifyResponse) Reset() {
 	*x = VerifyResponse{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -808,7 +906,7 @@ func (x *VerifyResponse) String() string {
 func (*VerifyResponse) ProtoMessage() {}
 
 func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[13]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -821,7 +919,7 @@ func (x *VerifyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use VerifyResponse.ProtoReflect.Descriptor instead.
 func (*VerifyResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *VerifyResponse) GetItems() []*Drift {
@@ -839,7 +937,7 @@ type GetStatsRequest struct {
 
 func (x *GetStatsRequest) Reset() {
 	*x = GetStatsRequest{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -851,7 +949,7 @@ func (x *GetStatsRequest) String() string {
 func (*GetStatsRequest) ProtoMessage() {}
 
 func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[14]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -864,7 +962,7 @@ func (x *GetStatsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStatsRequest.ProtoReflect.Descriptor instead.
 func (*GetStatsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{16}
 }
 
 type Stats struct {
@@ -877,7 +975,7 @@ type Stats struct {
 
 func (x *Stats) Reset() {
 	*x = Stats{}
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -889,7 +987,7 @@ func (x *Stats) String() string {
 func (*Stats) ProtoMessage() {}
 
 func (x *Stats) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_cluster_proto_msgTypes[15]
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -902,7 +1000,7 @@ func (x *Stats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stats.ProtoReflect.Descriptor instead.
 func (*Stats) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Stats) GetTotal() *Usage {
@@ -919,11 +1017,136 @@ func (x *Stats) GetTenants() []*Usage {
 	return nil
 }
 
+type WatchEventsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchEventsRequest) Reset() {
+	*x = WatchEventsRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchEventsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchEventsRequest) ProtoMessage() {}
+
+func (x *WatchEventsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchEventsRequest.ProtoReflect.Descriptor instead.
+func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{18}
+}
+
+// Event is one thing that happened.
+type Event struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// stats, node or failure.
+	Type string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
+	At   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// Of type stats.
+	Stats *Stats `protobuf:"bytes,3,opt,name=stats,proto3" json:"stats,omitempty"`
+	// Of type node: joined, draining, dead or forgotten.
+	Change string `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
+	Node   *Node  `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
+	// Of type failure.
+	Job           *Job `protobuf:"bytes,6,opt,name=job,proto3" json:"job,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Event) Reset() {
+	*x = Event{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Event) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Event) ProtoMessage() {}
+
+func (x *Event) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Event.ProtoReflect.Descriptor instead.
+func (*Event) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Event) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+func (x *Event) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *Event) GetStats() *Stats {
+	if x != nil {
+		return x.Stats
+	}
+	return nil
+}
+
+func (x *Event) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *Event) GetNode() *Node {
+	if x != nil {
+		return x.Node
+	}
+	return nil
+}
+
+func (x *Event) GetJob() *Job {
+	if x != nil {
+		return x.Job
+	}
+	return nil
+}
+
 var File_fairlead_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"-\n" +
+	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"-\n" +
 	"\fQueueRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\"\x0f\n" +
 	"\rQueueResponse\"\x13\n" +
@@ -938,7 +1161,11 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\awaiting\x18\a \x01(\x03R\awaiting\">\n" +
 	"\x12ListQueuesResponse\x12(\n" +
 	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.QueueR\x05items\"\x12\n" +
-	"\x10ListNodesRequest\"\xc3\x03\n" +
+	"\x10ListNodesRequest\">\n" +
+	"\x10DrainNodeRequest\x12\x16\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x12\n" +
+	"\x04undo\x18\x02 \x01(\bR\x04undo\"\x13\n" +
+	"\x11DrainNodeResponse\"\xdf\x03\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -956,7 +1183,8 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\tlast_beat\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\blastBeat\x12;\n" +
 	"\vlease_until\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"leaseUntil\x12\x12\n" +
-	"\x04dead\x18\x0e \x01(\bR\x04dead\"<\n" +
+	"\x04dead\x18\x0e \x01(\bR\x04dead\x12\x1a\n" +
+	"\bdraining\x18\x0f \x01(\bR\bdraining\"<\n" +
 	"\x11ListNodesResponse\x12'\n" +
 	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.NodeR\x05items\"\xdf\x01\n" +
 	"\x05Limit\x12\x1f\n" +
@@ -982,7 +1210,15 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x0fGetStatsRequest\"_\n" +
 	"\x05Stats\x12(\n" +
 	"\x05total\x18\x01 \x01(\v2\x12.fairlead.v1.UsageR\x05total\x12,\n" +
-	"\atenants\x18\x02 \x03(\v2\x12.fairlead.v1.UsageR\atenants2\xf9\x02\n" +
+	"\atenants\x18\x02 \x03(\v2\x12.fairlead.v1.UsageR\atenants\"\x14\n" +
+	"\x12WatchEventsRequest\"\xd4\x01\n" +
+	"\x05Event\x12\x12\n" +
+	"\x04type\x18\x01 \x01(\tR\x04type\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12(\n" +
+	"\x05stats\x18\x03 \x01(\v2\x12.fairlead.v1.StatsR\x05stats\x12\x16\n" +
+	"\x06change\x18\x04 \x01(\tR\x06change\x12%\n" +
+	"\x04node\x18\x05 \x01(\v2\x11.fairlead.v1.NodeR\x04node\x12\"\n" +
+	"\x03job\x18\x06 \x01(\v2\x10.fairlead.v1.JobR\x03job2\xf9\x02\n" +
 	"\fQueueService\x12q\n" +
 	"\n" +
 	"ListQueues\x12\x1e.fairlead.v1.ListQueuesRequest\x1a\x1f.fairlead.v1.ListQueuesResponse\"\"ڵ\x18\b\n" +
@@ -993,10 +1229,13 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/queues/{name}/pause\x12{\n" +
 	"\vResumeQueue\x12\x19.fairlead.v1.QueueRequest\x1a\x1a.fairlead.v1.QueueResponse\"5ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/queues/{name}/resume2|\n" +
+	"\boperator\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/queues/{name}/resume2\xfb\x01\n" +
 	"\vNodeService\x12m\n" +
 	"\tListNodes\x12\x1d.fairlead.v1.ListNodesRequest\x1a\x1e.fairlead.v1.ListNodesResponse\"!ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/nodes2\xd2\x02\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/nodes\x12}\n" +
+	"\tDrainNode\x12\x1d.fairlead.v1.DrainNodeRequest\x1a\x1e.fairlead.v1.DrainNodeResponse\"1ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/nodes/{id}/drain2\xd2\x02\n" +
 	"\fLimitService\x12q\n" +
 	"\n" +
 	"ListLimits\x12\x1e.fairlead.v1.ListLimitsRequest\x1a\x1f.fairlead.v1.ListLimitsResponse\"\"ڵ\x18\b\n" +
@@ -1006,10 +1245,12 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\x1a\x16/api/v1/limits/{scope}\x12j\n" +
 	"\x06Verify\x12\x1a.fairlead.v1.VerifyRequest\x1a\x1b.fairlead.v1.VerifyResponse\"'ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2p\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xda\x01\n" +
 	"\rSystemService\x12_\n" +
 	"\bGetStats\x12\x1c.fairlead.v1.GetStatsRequest\x1a\x12.fairlead.v1.Stats\"!ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/statsB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/stats\x12h\n" +
+	"\vWatchEvents\x12\x1f.fairlead.v1.WatchEventsRequest\x1a\x12.fairlead.v1.Event\"\"ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01B<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_cluster_proto_rawDescOnce sync.Once
@@ -1023,7 +1264,7 @@ func file_fairlead_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_cluster_proto_rawDescData
 }
 
-var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
+var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*QueueRequest)(nil),          // 0: fairlead.v1.QueueRequest
 	(*QueueResponse)(nil),         // 1: fairlead.v1.QueueResponse
@@ -1031,50 +1272,63 @@ var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*Queue)(nil),                 // 3: fairlead.v1.Queue
 	(*ListQueuesResponse)(nil),    // 4: fairlead.v1.ListQueuesResponse
 	(*ListNodesRequest)(nil),      // 5: fairlead.v1.ListNodesRequest
-	(*Node)(nil),                  // 6: fairlead.v1.Node
-	(*ListNodesResponse)(nil),     // 7: fairlead.v1.ListNodesResponse
-	(*Limit)(nil),                 // 8: fairlead.v1.Limit
-	(*ListLimitsRequest)(nil),     // 9: fairlead.v1.ListLimitsRequest
-	(*ListLimitsResponse)(nil),    // 10: fairlead.v1.ListLimitsResponse
-	(*VerifyRequest)(nil),         // 11: fairlead.v1.VerifyRequest
-	(*Drift)(nil),                 // 12: fairlead.v1.Drift
-	(*VerifyResponse)(nil),        // 13: fairlead.v1.VerifyResponse
-	(*GetStatsRequest)(nil),       // 14: fairlead.v1.GetStatsRequest
-	(*Stats)(nil),                 // 15: fairlead.v1.Stats
-	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 17: fairlead.v1.Usage
+	(*DrainNodeRequest)(nil),      // 6: fairlead.v1.DrainNodeRequest
+	(*DrainNodeResponse)(nil),     // 7: fairlead.v1.DrainNodeResponse
+	(*Node)(nil),                  // 8: fairlead.v1.Node
+	(*ListNodesResponse)(nil),     // 9: fairlead.v1.ListNodesResponse
+	(*Limit)(nil),                 // 10: fairlead.v1.Limit
+	(*ListLimitsRequest)(nil),     // 11: fairlead.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),    // 12: fairlead.v1.ListLimitsResponse
+	(*VerifyRequest)(nil),         // 13: fairlead.v1.VerifyRequest
+	(*Drift)(nil),                 // 14: fairlead.v1.Drift
+	(*VerifyResponse)(nil),        // 15: fairlead.v1.VerifyResponse
+	(*GetStatsRequest)(nil),       // 16: fairlead.v1.GetStatsRequest
+	(*Stats)(nil),                 // 17: fairlead.v1.Stats
+	(*WatchEventsRequest)(nil),    // 18: fairlead.v1.WatchEventsRequest
+	(*Event)(nil),                 // 19: fairlead.v1.Event
+	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 21: fairlead.v1.Usage
+	(*Job)(nil),                   // 22: fairlead.v1.Job
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
 	3,  // 0: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
-	16, // 1: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	16, // 2: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	16, // 3: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
-	6,  // 4: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
-	8,  // 5: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
-	12, // 6: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	17, // 7: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	17, // 8: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	2,  // 9: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 10: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 11: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	5,  // 12: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	9,  // 13: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	8,  // 14: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	11, // 15: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	14, // 16: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	4,  // 17: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 18: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 19: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	7,  // 20: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	10, // 21: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	8,  // 22: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	13, // 23: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	15, // 24: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	17, // [17:25] is the sub-list for method output_type
-	9,  // [9:17] is the sub-list for method input_type
-	9,  // [9:9] is the sub-list for extension type_name
-	9,  // [9:9] is the sub-list for extension extendee
-	0,  // [0:9] is the sub-list for field type_name
+	20, // 1: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	20, // 2: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	20, // 3: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	8,  // 4: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
+	10, // 5: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
+	14, // 6: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
+	21, // 7: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	21, // 8: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	20, // 9: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	17, // 10: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	8,  // 11: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	22, // 12: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	2,  // 13: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 14: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 15: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	5,  // 16: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	6,  // 17: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	11, // 18: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	10, // 19: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	13, // 20: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	16, // 21: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	18, // 22: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	4,  // 23: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 24: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 25: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	9,  // 26: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	7,  // 27: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	12, // 28: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	10, // 29: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	15, // 30: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	17, // 31: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	19, // 32: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	23, // [23:33] is the sub-list for method output_type
+	13, // [13:23] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -1082,6 +1336,7 @@ func file_fairlead_v1_cluster_proto_init() {
 	if File_fairlead_v1_cluster_proto != nil {
 		return
 	}
+	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_tenant_proto_init()
 	type x struct{}
@@ -1090,7 +1345,7 @@ func file_fairlead_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_cluster_proto_rawDesc), len(file_fairlead_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   16,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

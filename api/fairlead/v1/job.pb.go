@@ -788,13 +788,17 @@ func (x *GetJobRequest) GetId() int64 {
 
 // JobFilter chooses jobs. Empty fields choose all; of several all must match.
 type JobFilter struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	State         []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
-	Kind          []string               `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
-	Queue         []string               `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
-	Tenant        []string               `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
-	Key           string                 `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
-	Id            []int64                `protobuf:"varint,6,rep,packed,name=id,proto3" json:"id,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
+	Kind   []string               `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
+	Queue  []string               `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
+	Tenant []string               `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
+	Key    string                 `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	Id     []int64                `protobuf:"varint,6,rep,packed,name=id,proto3" json:"id,omitempty"`
+	// Created then or later.
+	From *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=from,proto3" json:"from,omitempty"`
+	// Created earlier.
+	To            *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -871,6 +875,20 @@ func (x *JobFilter) GetId() []int64 {
 	return nil
 }
 
+func (x *JobFilter) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *JobFilter) GetTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
 type ListJobsRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
@@ -881,7 +899,11 @@ type ListJobsRequest struct {
 	// How many to answer; 100 if 0.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// next_page_token of the page before.
-	PageToken     string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	PageToken string `protobuf:"bytes,7,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	// Created then or later.
+	From *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=from,proto3" json:"from,omitempty"`
+	// Created earlier.
+	To            *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=to,proto3" json:"to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -963,6 +985,20 @@ func (x *ListJobsRequest) GetPageToken() string {
 		return x.PageToken
 	}
 	return ""
+}
+
+func (x *ListJobsRequest) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *ListJobsRequest) GetTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.To
+	}
+	return nil
 }
 
 type ListJobsResponse struct {
@@ -1877,14 +1913,16 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x03end\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\x03end\x122\n" +
 	"\x04jobs\x18\x04 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"'\n" +
 	"\rGetJobRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\xe7\x01\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\xc3\x02\n" +
 	"\tJobFilter\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
 	"\x05queue\x18\x03 \x03(\tR\x05queue\x12\x16\n" +
 	"\x06tenant\x18\x04 \x03(\tR\x06tenant\x12\x10\n" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x17\n" +
-	"\x02id\x18\x06 \x03(\x03B\a\x92\xb5\x18\x03\x18\xe8\aR\x02id\"\x9b\x02\n" +
+	"\x02id\x18\x06 \x03(\x03B\a\x92\xb5\x18\x03\x18\xe8\aR\x02id\x12.\n" +
+	"\x04from\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
+	"\x02to\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"\xf7\x02\n" +
 	"\x0fListJobsRequest\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
@@ -1893,7 +1931,9 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12&\n" +
 	"\tpage_size\x18\x06 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\a \x01(\tR\tpageToken\"b\n" +
+	"page_token\x18\a \x01(\tR\tpageToken\x12.\n" +
+	"\x04from\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
+	"\x02to\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"b\n" +
 	"\x10ListJobsResponse\x12&\n" +
 	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.JobR\x05items\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xeb\x01\n" +
@@ -2051,53 +2091,57 @@ var file_fairlead_v1_job_proto_depIdxs = []int32{
 	22, // 15: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
 	22, // 16: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 17: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	2,  // 18: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	22, // 19: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	22, // 20: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
-	10, // 21: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	22, // 22: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	13, // 23: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	22, // 24: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
-	22, // 25: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
-	22, // 26: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 27: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 28: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 29: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 30: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 31: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	6,  // 32: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 33: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 34: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	14, // 35: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 36: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 37: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	15, // 38: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	16, // 39: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	17, // 40: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	18, // 41: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 42: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	20, // 43: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 44: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 45: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 46: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 47: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	11, // 48: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	12, // 49: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 50: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 51: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 52: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 53: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 54: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 55: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 56: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 57: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	19, // 58: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	21, // 59: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	44, // [44:60] is the sub-list for method output_type
-	28, // [28:44] is the sub-list for method input_type
-	28, // [28:28] is the sub-list for extension type_name
-	28, // [28:28] is the sub-list for extension extendee
-	0,  // [0:28] is the sub-list for field type_name
+	22, // 18: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	22, // 19: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	22, // 20: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	22, // 21: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	2,  // 22: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
+	22, // 23: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	22, // 24: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	10, // 25: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
+	22, // 26: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	13, // 27: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
+	22, // 28: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	22, // 29: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	22, // 30: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 31: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 32: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 33: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 34: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 35: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	6,  // 36: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 37: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 38: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	14, // 39: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 40: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 41: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	15, // 42: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	16, // 43: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	17, // 44: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	18, // 45: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 46: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	20, // 47: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 48: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 49: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 50: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 51: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	11, // 52: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	12, // 53: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	2,  // 54: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 55: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 56: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 57: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 58: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 59: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 60: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 61: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	19, // 62: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	21, // 63: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	48, // [48:64] is the sub-list for method output_type
+	32, // [32:48] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }

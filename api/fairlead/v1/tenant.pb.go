@@ -45,9 +45,15 @@ type Tenant struct {
 	Paused bool              `protobuf:"varint,9,opt,name=paused,proto3" json:"paused,omitempty"`
 	Labels map[string]string `protobuf:"bytes,10,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// Grows with each change.
-	Version       int64                  `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	UpdatedAt     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	Version   int64                  `protobuf:"varint,11,opt,name=version,proto3" json:"version,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Where jobs of the kind "external" are sent to be run.
+	StartUrl string `protobuf:"bytes,14,opt,name=start_url,json=startUrl,proto3" json:"start_url,omitempty"`
+	// Where it is told that a job has failed for good.
+	FailUrl string `protobuf:"bytes,15,opt,name=fail_url,json=failUrl,proto3" json:"fail_url,omitempty"`
+	// Where it is told that a job has timed out.
+	TimeoutUrl    string `protobuf:"bytes,16,opt,name=timeout_url,json=timeoutUrl,proto3" json:"timeout_url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,6 +177,27 @@ func (x *Tenant) GetUpdatedAt() *timestamppb.Timestamp {
 		return x.UpdatedAt
 	}
 	return nil
+}
+
+func (x *Tenant) GetStartUrl() string {
+	if x != nil {
+		return x.StartUrl
+	}
+	return ""
+}
+
+func (x *Tenant) GetFailUrl() string {
+	if x != nil {
+		return x.FailUrl
+	}
+	return ""
+}
+
+func (x *Tenant) GetTimeoutUrl() string {
+	if x != nil {
+		return x.TimeoutUrl
+	}
+	return ""
 }
 
 type GetTenantRequest struct {
@@ -535,7 +562,7 @@ var File_fairlead_v1_tenant_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\n" +
-	"\x18fairlead/v1/tenant.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb1\x04\n" +
+	"\x18fairlead/v1/tenant.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa5\x05\n" +
 	"\x06Tenant\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x1f\n" +
 	"\x06parent\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x06parent\x12'\n" +
@@ -555,7 +582,11 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\f \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x129\n" +
 	"\n" +
-	"updated_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x1a9\n" +
+	"updated_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12$\n" +
+	"\tstart_url\x18\x0e \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\bstartUrl\x12\"\n" +
+	"\bfail_url\x18\x0f \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\afailUrl\x12(\n" +
+	"\vtimeout_url\x18\x10 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\n" +
+	"timeoutUrl\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"1\n" +

@@ -48,6 +48,8 @@ const (
 	QueueServiceResumeQueueProcedure = "/fairlead.v1.QueueService/ResumeQueue"
 	// NodeServiceListNodesProcedure is the fully-qualified name of the NodeService's ListNodes RPC.
 	NodeServiceListNodesProcedure = "/fairlead.v1.NodeService/ListNodes"
+	// NodeServiceDrainNodeProcedure is the fully-qualified name of the NodeService's DrainNode RPC.
+	NodeServiceDrainNodeProcedure = "/fairlead.v1.NodeService/DrainNode"
 	// LimitServiceListLimitsProcedure is the fully-qualified name of the LimitService's ListLimits RPC.
 	LimitServiceListLimitsProcedure = "/fairlead.v1.LimitService/ListLimits"
 	// LimitServiceSetLimitProcedure is the fully-qualified name of the LimitService's SetLimit RPC.
@@ -56,6 +58,9 @@ const (
 	LimitServiceVerifyProcedure = "/fairlead.v1.LimitService/Verify"
 	// SystemServiceGetStatsProcedure is the fully-qualified name of the SystemService's GetStats RPC.
 	SystemServiceGetStatsProcedure = "/fairlead.v1.SystemService/GetStats"
+	// SystemServiceWatchEventsProcedure is the fully-qualified name of the SystemService's WatchEvents
+	// RPC.
+	SystemServiceWatchEventsProcedure = "/fairlead.v1.SystemService/WatchEvents"
 )
 
 // QueueServiceClient is a client for the fairlead.v1.QueueService service.
@@ -200,6 +205,8 @@ func (UnimplementedQueueServiceHandler) ResumeQueue(context.Context, *v1.QueueRe
 type NodeServiceClient interface {
 	// Lists the nodes that are alive and those not yet forgotten.
 	ListNodes(context.Context, *v1.ListNodesRequest) (*v1.ListNodesResponse, error)
+	// Asks a node to start nothing more. Its running jobs go on.
+	DrainNode(context.Context, *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error)
 }
 
 // NewNodeServiceClient constructs a client for the fairlead.v1.NodeService service. By default, it
@@ -219,12 +226,19 @@ func NewNodeServiceClient(httpClient connect.HTTPClient, baseURL string, opts ..
 			connect.WithSchema(nodeServiceMethods.ByName("ListNodes")),
 			connect.WithClientOptions(opts...),
 		),
+		drainNode: connect.NewClient[v1.DrainNodeRequest, v1.DrainNodeResponse](
+			httpClient,
+			baseURL+NodeServiceDrainNodeProcedure,
+			connect.WithSchema(nodeServiceMethods.ByName("DrainNode")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // nodeServiceClient implements NodeServiceClient.
 type nodeServiceClient struct {
 	listNodes *connect.Client[v1.ListNodesRequest, v1.ListNodesResponse]
+	drainNode *connect.Client[v1.DrainNodeRequest, v1.DrainNodeResponse]
 }
 
 // ListNodes calls fairlead.v1.NodeService.ListNodes.
@@ -236,10 +250,21 @@ func (c *nodeServiceClient) ListNodes(ctx context.Context, req *v1.ListNodesRequ
 	return nil, err
 }
 
+// DrainNode calls fairlead.v1.NodeService.DrainNode.
+func (c *nodeServiceClient) DrainNode(ctx context.Context, req *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error) {
+	response, err := c.drainNode.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // NodeServiceHandler is an implementation of the fairlead.v1.NodeService service.
 type NodeServiceHandler interface {
 	// Lists the nodes that are alive and those not yet forgotten.
 	ListNodes(context.Context, *v1.ListNodesRequest) (*v1.ListNodesResponse, error)
+	// Asks a node to start nothing more. Its running jobs go on.
+	DrainNode(context.Context, *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error)
 }
 
 // NewNodeServiceHandler builds an HTTP handler from the service implementation. It returns the path
@@ -255,10 +280,18 @@ func NewNodeServiceHandler(svc NodeServiceHandler, opts ...connect.HandlerOption
 		connect.WithSchema(nodeServiceMethods.ByName("ListNodes")),
 		connect.WithHandlerOptions(opts...),
 	)
+	nodeServiceDrainNodeHandler := connect.NewUnaryHandlerSimple(
+		NodeServiceDrainNodeProcedure,
+		svc.DrainNode,
+		connect.WithSchema(nodeServiceMethods.ByName("DrainNode")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/fairlead.v1.NodeService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case NodeServiceListNodesProcedure:
 			nodeServiceListNodesHandler.ServeHTTP(w, r)
+		case NodeServiceDrainNodeProcedure:
+			nodeServiceDrainNodeHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -270,6 +303,10 @@ type UnimplementedNodeServiceHandler struct{}
 
 func (UnimplementedNodeServiceHandler) ListNodes(context.Context, *v1.ListNodesRequest) (*v1.ListNodesResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.NodeService.ListNodes is not implemented"))
+}
+
+func (UnimplementedNodeServiceHandler) DrainNode(context.Context, *v1.DrainNodeRequest) (*v1.DrainNodeResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.NodeService.DrainNode is not implemented"))
 }
 
 // LimitServiceClient is a client for the fairlead.v1.LimitService service.
@@ -418,6 +455,9 @@ func (UnimplementedLimitServiceHandler) Verify(context.Context, *v1.VerifyReques
 type SystemServiceClient interface {
 	// What all jobs together have and do, and those of each tenant.
 	GetStats(context.Context, *v1.GetStatsRequest) (*v1.Stats, error)
+	// Sends what happens: the figures when they have changed, nodes that come and
+	// go, jobs that fail for good.
+	WatchEvents(context.Context, *v1.WatchEventsRequest) (*connect.ServerStreamForClient[v1.Event], error)
 }
 
 // NewSystemServiceClient constructs a client for the fairlead.v1.SystemService service. By default,
@@ -437,12 +477,19 @@ func NewSystemServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(systemServiceMethods.ByName("GetStats")),
 			connect.WithClientOptions(opts...),
 		),
+		watchEvents: connect.NewClient[v1.WatchEventsRequest, v1.Event](
+			httpClient,
+			baseURL+SystemServiceWatchEventsProcedure,
+			connect.WithSchema(systemServiceMethods.ByName("WatchEvents")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // systemServiceClient implements SystemServiceClient.
 type systemServiceClient struct {
-	getStats *connect.Client[v1.GetStatsRequest, v1.Stats]
+	getStats    *connect.Client[v1.GetStatsRequest, v1.Stats]
+	watchEvents *connect.Client[v1.WatchEventsRequest, v1.Event]
 }
 
 // GetStats calls fairlead.v1.SystemService.GetStats.
@@ -454,10 +501,18 @@ func (c *systemServiceClient) GetStats(ctx context.Context, req *v1.GetStatsRequ
 	return nil, err
 }
 
+// WatchEvents calls fairlead.v1.SystemService.WatchEvents.
+func (c *systemServiceClient) WatchEvents(ctx context.Context, req *v1.WatchEventsRequest) (*connect.ServerStreamForClient[v1.Event], error) {
+	return c.watchEvents.CallServerStream(ctx, connect.NewRequest(req))
+}
+
 // SystemServiceHandler is an implementation of the fairlead.v1.SystemService service.
 type SystemServiceHandler interface {
 	// What all jobs together have and do, and those of each tenant.
 	GetStats(context.Context, *v1.GetStatsRequest) (*v1.Stats, error)
+	// Sends what happens: the figures when they have changed, nodes that come and
+	// go, jobs that fail for good.
+	WatchEvents(context.Context, *v1.WatchEventsRequest, *connect.ServerStream[v1.Event]) error
 }
 
 // NewSystemServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -473,10 +528,18 @@ func NewSystemServiceHandler(svc SystemServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(systemServiceMethods.ByName("GetStats")),
 		connect.WithHandlerOptions(opts...),
 	)
+	systemServiceWatchEventsHandler := connect.NewServerStreamHandlerSimple(
+		SystemServiceWatchEventsProcedure,
+		svc.WatchEvents,
+		connect.WithSchema(systemServiceMethods.ByName("WatchEvents")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/fairlead.v1.SystemService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case SystemServiceGetStatsProcedure:
 			systemServiceGetStatsHandler.ServeHTTP(w, r)
+		case SystemServiceWatchEventsProcedure:
+			systemServiceWatchEventsHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -488,4 +551,8 @@ type UnimplementedSystemServiceHandler struct{}
 
 func (UnimplementedSystemServiceHandler) GetStats(context.Context, *v1.GetStatsRequest) (*v1.Stats, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SystemService.GetStats is not implemented"))
+}
+
+func (UnimplementedSystemServiceHandler) WatchEvents(context.Context, *v1.WatchEventsRequest, *connect.ServerStream[v1.Event]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SystemService.WatchEvents is not implemented"))
 }

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// System implements the SystemService.
+type System struct {
+	client   *fairlead.Client
+	stopping <-chan struct{}
+}
+
+// NewSystem makes the service of a store as a whole. Who watches is let go when
+// the program stops.
+func NewSystem(store fairlead.Store, stopping <-chan struct{}) *System {
+	return &System{client: fairlead.NewClient(store), stopping: stopping}
+}
+
+// GetStats tells what all jobs together have and do, and those of each tenant.
+func (s *System) GetStats(ctx context.Context, _ *fairleadv1.GetStatsRequest) (*fairleadv1.Stats, error) {
+	report, err := s.client.Usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.Stats{Total: usageTo(report.All)}
+	for _, usage := range report.Tenants {
+		out.Tenants = append(out.Tenants, usageTo(usage))
+	}
+	return out, nil
+}
+
+// watchPause is how long lies between two looks of WatchEvents.
+const watchPause = time.Second
+
+// WatchEvents sends what happens, until the caller goes or the program stops.
+func (s *System) WatchEvents(ctx context.Context, _ *fairleadv1.WatchEventsRequest, send func(*fairleadv1.Event) error) error {
+	w := watcher{system: s, send: send}
+	ticker := time.NewTicker(watchPause)
+	defer ticker.Stop()
+	for {
+		if err := w.look(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.stopping:
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// watcher tells what is different from its last look.
+type watcher struct {
+	system *System
+	send   func(*fairleadv1.Event) error
+
+	stats  *fairleadv1.Stats
+	nodes  map[fairlead.NodeID]fairlead.Node // nil: this is the first look
+	failed map[int64]struct{}                // the newest of them
+}
+
+func (w *watcher) look(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{w.lookAtStats, w.lookAtNodes, w.lookAtFailures} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *watcher) tell(event *fairleadv1.Event) error {
+	event.At = timestamppb.Now()
+	return w.send(event)
+}
+
+func (w *watcher) lookAtStats(ctx context.Context) error {
+	stats, err := w.system.GetStats(ctx, &fairleadv1.GetStatsRequest{})
+	if err != nil || proto.Equal(stats, w.stats) {
+		return err
+	}
+	w.stats = stats
+	return w.tell(&fairleadv1.Event{Type: "stats", Stats: stats})
+}
+
+func (w *watcher) lookAtNodes(ctx context.Context) error {
+	nodes, err := w.system.client.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	seen := make(map[fairlead.NodeID]fairlead.Node, len(nodes))
+	for _, node := range nodes {
+		seen[node.ID] = node
+		before, known := w.nodes[node.ID]
+		change := ""
+		switch {
+		case node.Dead && !before.Dead:
+			change = "dead"
+		case node.Draining && !before.Draining && !node.Dead:
+			change = "draining"
+		case !known:
+			change = "joined"
+		}
+		if w.nodes == nil || change == "" {
+			continue
+		}
+		if err := w.tell(&fairleadv1.Event{Type: "node", Change: change, Node: nodeTo(node)}); err != nil {
+			return err
+		}
+	}
+	for id, node := range w.nodes {
+		if _, there := seen[id]; there {
+			continue
+		}
+		if err := w.tell(&fairleadv1.Event{Type: "node", Change: "forgotten", Node: nodeTo(node)}); err != nil {
+			return err
+		}
+	}
+	w.nodes = seen
+	return nil
+}
+
+// lookAtFailures sees the failed jobs that were enqueued last.
+func (w *watcher) lookAtFailures(ctx context.Context) error {
+	page, err := w.system.client.Find(ctx, fairlead.Filter{States: []fairlead.State{fairlead.Failed}})
+	if err != nil {
+		return err
+	}
+	seen := make(map[int64]struct{}, len(page.Jobs))
+	for _, job := range page.Jobs {
+		seen[job.ID] = struct{}{}
+		if _, known := w.failed[job.ID]; known || w.failed == nil {
+			continue
+		}
+		if err := w.tell(&fairleadv1.Event{Type: "failure", Job: jobTo(job)}); err != nil {
+			return err
+		}
+	}
+	w.failed = seen
+	return nil
+}
