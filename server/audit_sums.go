@@ -80,9 +80,10 @@ func (s *sums) take() []fairlead.AuditEntry {
 func (a *auditor) writeSums(ctx context.Context) {
 	ticker := time.NewTicker(sumEvery)
 	defer ticker.Stop()
-	for ctx.Err() == nil {
+	for more := true; more; {
 		select {
 		case <-ctx.Done():
+			more = false
 		case <-ticker.C:
 		}
 		if entries := a.sums.take(); len(entries) > 0 {
