@@ -26,7 +26,7 @@ type guardedAPI struct {
 	tokens  map[string]string
 }
 
-func newGuardedAPI(t *testing.T) *guardedAPI {
+func newGuardedAPI(t testing.TB) *guardedAPI {
 	store, err := sqlite.Open(t.Context(), ":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func newGuardedAPI(t *testing.T) *guardedAPI {
 	plaintext := &http.Transport{Protocols: new(http.Protocols)}
 	plaintext.Protocols.SetUnencryptedHTTP2(true)
 	a := &guardedAPI{
-		api: &api{T: t, url: web.URL}, service: service, store: store, client: fairlead.NewClient(store),
+		api: &api{TB: t, url: web.URL}, service: service, store: store, client: fairlead.NewClient(store),
 		http2: &http.Client{Transport: plaintext}, tokens: map[string]string{},
 	}
 	for _, name := range []string{"acme", "zeta"} {
