@@ -30,12 +30,12 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 		return nil, err
 	}
 	auditor := &auditor{registrar: store, log: options.Log, before: services.before(), sums: newSums()}
-	desk := &desk{audit: auditor}
+	desk := &desk{audit: auditor, store: store, log: options.Log}
 	byName := map[string]*rest.Endpoint{}
 	for _, endpoint := range endpoints {
 		byName["/"+string(endpoint.Method.Parent().FullName())+"/"+string(endpoint.Method.Name())] = endpoint
 	}
-	guard := newGuard(options.Auth, store)
+	guard := newGuard(options.Auth, store, options.Log)
 	mux := http.NewServeMux()
 	services.registerRPC(mux, guard, checking{log: options.Log, desk: desk, endpoints: byName})
 	routes, err := rest.Routes(around(desk, endpoints))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -15,6 +17,8 @@ import (
 // whether its caller may make it, and writes down what was done.
 type desk struct {
 	audit *auditor
+	store fairlead.Reader
+	log   *slog.Logger
 }
 
 // around is an endpoint whose requests pass the desk.
@@ -45,10 +49,31 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	if err != nil {
 		return nil, err
 	}
-	if !logged(endpoint) {
-		return next(ctx, request)
+	var answer proto.Message
+	if logged(endpoint) {
+		answer, err = d.audit.around(ctx, endpoint, request, next)
+	} else {
+		answer, err = next(ctx, request)
 	}
-	return d.audit.around(ctx, endpoint, request, next)
+	return answer, d.blame(ctx, endpoint, err)
+}
+
+// probePatience is how long a database may take to show that it is there.
+const probePatience = 2 * time.Second
+
+// blame finds out whether a failure is the database's, which callers should hear
+// of: it is worth trying again.
+func (d *desk) blame(ctx context.Context, endpoint *rest.Endpoint, err error) error {
+	if err == nil || refused(err) || ctx.Err() != nil {
+		return err
+	}
+	probe, cancel := context.WithTimeout(ctx, probePatience)
+	defer cancel()
+	if _, gone := d.store.Now(probe); gone == nil {
+		return err
+	}
+	d.log.Error("request failed: the database does not answer", "method", endpoint.Method.Name(), "error", err)
+	return errNoDatabase
 }
 
 // admit decides whether the caller may use an endpoint.

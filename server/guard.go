@@ -1,6 +1,7 @@
 package server
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 
@@ -9,8 +10,8 @@ import (
 
 // newGuard is what stands before everything that callers can do: it keeps web
 // pages of others away and finds out who the caller is.
-func newGuard(auth Auth, registrar fairlead.Registrar) func(http.Handler) http.Handler {
-	who := newIdentifier(auth, registrar)
+func newGuard(auth Auth, registrar fairlead.Registrar, log *slog.Logger) func(http.Handler) http.Handler {
+	who := newIdentifier(auth, registrar, log)
 	return func(next http.Handler) http.Handler {
 		next = who.handler(next)
 		if auth.Required {

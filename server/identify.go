@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -36,6 +37,7 @@ const tokenMemory = 10_000
 type identifier struct {
 	Auth
 	registrar fairlead.Registrar
+	log       *slog.Logger
 	failures  *failures
 
 	mu     sync.Mutex
@@ -47,8 +49,8 @@ type knownToken struct {
 	until    time.Time
 }
 
-func newIdentifier(auth Auth, registrar fairlead.Registrar) *identifier {
-	return &identifier{Auth: auth, registrar: registrar, failures: newFailures(), tokens: map[[32]byte]knownToken{}}
+func newIdentifier(auth Auth, registrar fairlead.Registrar, log *slog.Logger) *identifier {
+	return &identifier{Auth: auth, registrar: registrar, log: log, failures: newFailures(), tokens: map[[32]byte]knownToken{}}
 }
 
 // handler adds to each request who sends it. What they may do is decided where
@@ -92,7 +94,8 @@ func (i *identifier) identify(ctx context.Context, header, from string) (Identit
 		i.failures.note(from)
 		return Identity{}, errStranger
 	case err != nil:
-		return Identity{}, err
+		i.log.Error("a token could not be looked up", "error", err)
+		return Identity{}, errNoDatabase
 	}
 	i.remember(hash, identity)
 	return identity, nil

@@ -175,3 +175,15 @@ func TestEnqueueingIsWrittenDownInSums(t *testing.T) {
 		t.Errorf("the sum is %v", sum)
 	}
 }
+
+func TestADatabaseThatIsGoneIsSaidToBe(t *testing.T) {
+	a := newGuardedAPI(t)
+	admin := a.as(a.token(fairlead.RoleAdmin, ""))
+	a.send(200, "GET", "/api/v1/jobs", "", admin...)
+	if err := a.store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	a.send(503, "GET", "/api/v1/jobs", "", admin...)
+	a.send(503, "POST", "/api/v1/queues/mail/pause", "", admin...)
+	a.send(503, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
+}

@@ -32,10 +32,11 @@ func (i Identity) touches(tenant string) bool {
 
 // What is said to callers who may not do what they ask for.
 var (
-	errNobody    = &rest.Error{Status: http.StatusUnauthorized, Detail: "no token; send one as Authorization: Bearer TOKEN"}
-	errStranger  = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is unknown or has expired; ask an admin for another"}
-	errTooOften  = &rest.Error{Status: http.StatusTooManyRequests, Detail: "too many unknown tokens came from this address; try again later"}
-	errForbidden = &rest.Error{Status: http.StatusForbidden, Detail: "this needs a token that is not bound to tenants"}
+	errNobody     = &rest.Error{Status: http.StatusUnauthorized, Detail: "no token; send one as Authorization: Bearer TOKEN"}
+	errStranger   = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is unknown or has expired; ask an admin for another"}
+	errTooOften   = &rest.Error{Status: http.StatusTooManyRequests, Detail: "too many unknown tokens came from this address; try again later"}
+	errNoDatabase = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "the database does not answer; try again later"}
+	errForbidden  = &rest.Error{Status: http.StatusForbidden, Detail: "this needs a token that is not bound to tenants"}
 )
 
 func errRole(has, needs fairlead.Role) error {

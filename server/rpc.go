@@ -133,9 +133,10 @@ var codes = []struct {
 
 // ownCodes are the codes of errors that are none of a job's.
 var ownCodes = map[int]connect.Code{
-	http.StatusUnauthorized:    connect.CodeUnauthenticated,
-	http.StatusForbidden:       connect.CodePermissionDenied,
-	http.StatusTooManyRequests: connect.CodeResourceExhausted,
+	http.StatusUnauthorized:       connect.CodeUnauthenticated,
+	http.StatusForbidden:          connect.CodePermissionDenied,
+	http.StatusTooManyRequests:    connect.CodeResourceExhausted,
+	http.StatusServiceUnavailable: connect.CodeUnavailable,
 }
 
 // coded gives an error its code. Of what callers cannot tell apart they learn
