@@ -27,10 +27,16 @@ type guardedAPI struct {
 }
 
 func newGuardedAPI(t testing.TB) *guardedAPI {
-	store, err := sqlite.Open(t.Context(), ":memory:")
+	return newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return store })
+}
+
+// newGuardedAPIOn serves a store that is changed before.
+func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *guardedAPI {
+	opened, err := sqlite.Open(t.Context(), ":memory:")
 	if err != nil {
 		t.Fatal(err)
 	}
+	store := change(opened)
 	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: server.Auth{Required: true}})
 	if err != nil {
 		t.Fatal(err)

@@ -2,8 +2,10 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -176,14 +178,46 @@ func TestEnqueueingIsWrittenDownInSums(t *testing.T) {
 	}
 }
 
+// leaving is a store whose database can be lost.
+type leaving struct {
+	fairlead.Store
+	gone *atomic.Bool
+}
+
+var errGone = errors.New("connection refused")
+
+func (s leaving) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	if s.gone.Load() {
+		return nil, errGone
+	}
+	return s.Store.Find(ctx, filter)
+}
+
+func (s leaving) FindToken(ctx context.Context, hash [32]byte) (fairlead.Token, error) {
+	if s.gone.Load() {
+		return fairlead.Token{}, errGone
+	}
+	return s.Store.FindToken(ctx, hash)
+}
+
+func (s leaving) Now(ctx context.Context) (time.Time, error) {
+	if s.gone.Load() {
+		return time.Time{}, errGone
+	}
+	return s.Store.Now(ctx)
+}
+
 func TestADatabaseThatIsGoneIsSaidToBe(t *testing.T) {
-	a := newGuardedAPI(t)
+	var gone atomic.Bool
+	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return leaving{store, &gone} })
 	admin := a.as(a.token(fairlead.RoleAdmin, ""))
 	a.send(200, "GET", "/api/v1/jobs", "", admin...)
-	if err := a.store.Close(); err != nil {
-		t.Fatal(err)
+	gone.Store(true)
+	_, header := a.send(503, "GET", "/api/v1/jobs", "", admin...)
+	if header.Get("Retry-After") == "" {
+		t.Error("it does not say that it is worth trying again")
 	}
-	a.send(503, "GET", "/api/v1/jobs", "", admin...)
-	a.send(503, "POST", "/api/v1/queues/mail/pause", "", admin...)
 	a.send(503, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
+	gone.Store(false)
+	a.send(200, "GET", "/api/v1/jobs", "", admin...)
 }
