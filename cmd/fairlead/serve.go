@@ -25,6 +25,7 @@ type serveOptions struct {
 	addr, db, config    string
 	queues              []string
 	node                engine.Options
+	wakeAddr            string
 	requestTimeout      time.Duration
 	allowTargets        []string
 	logFormat, logLevel string
@@ -69,6 +70,7 @@ func newServeCommand() *cobra.Command {
 	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "how long running jobs may go on at shutdown")
 	f.StringVar(&o.node.Name, "node-name", host, "name of this node, for people")
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
+	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
 	f.DurationVar(&o.requestTimeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
 	o.auth.flags(f)
@@ -92,7 +94,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
-	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2})
+	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", shown(o.db), err)
 	}
