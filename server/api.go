@@ -5,18 +5,21 @@ import (
 	"log/slog"
 	"net/http"
 
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/tracing"
 )
 
 // New is all that the service answers on its port: REST below /api, the same
 // methods by their names for callers of gRPC, gRPC-Web and Connect, their
-// description, and its health. Only callers on this machine are answered.
+// description, its health and its metrics. Only callers on this machine are answered.
 func New(node Node, store fairlead.Store, options Options) (http.Handler, error) {
 	services := newServices(store, options.Stopping)
+	services.jobs.enqueuer = tracing.NewEnqueuer(options.Traces)
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -32,15 +35,18 @@ func New(node Node, store fairlead.Store, options Options) (http.Handler, error)
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}
+	registerMetrics(mux, options.Metrics)
 	mux.Handle("/", Health(node, store))
-	return mux, nil
+	return tracing.Receive(mux), nil
 }
 
 // Options of the service.
 type Options struct {
 	Version  string
 	Log      *slog.Logger
-	Stopping <-chan struct{} // closed when the program is to end: streams end then
+	Stopping <-chan struct{}      // closed when the program is to end: streams end then
+	Metrics  http.Handler         // answers /metrics; nil: there is none
+	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 }
 
 // services implement the methods of the schema.
