@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -27,6 +28,7 @@ type serveOptions struct {
 	requestTimeout      time.Duration
 	allowTargets        []string
 	logFormat, logLevel string
+	adminAddr, otlp     string
 }
 
 func newServeCommand() *cobra.Command {
@@ -71,6 +73,8 @@ func newServeCommand() *cobra.Command {
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&o.adminAddr, "admin-addr", "", "address for profiles (pprof) and metrics; :PORT is this machine only (default none)")
+	f.StringVar(&o.otlp, "otlp-endpoint", "", "URL of an OpenTelemetry collector to send traces to over HTTP (default OTEL_EXPORTER_OTLP_ENDPOINT, else none)")
 	return cmd
 }
 
@@ -94,16 +98,33 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	defer store.Close()
 
-	node, err := engine.New(store, builtinKinds(guard, o.requestTimeout), o.nodeOptions(log))
+	traces, err := startTraces(ctx, o.otlp, o.node.Name, log)
 	if err != nil {
 		return err
 	}
+	defer traces.stop()
+	counts := metrics.New(metrics.Options{Version: versionText(), Logger: log})
+	timed := counts.Store(store)
+	kinds := builtinKinds(guard, o.requestTimeout)
+	traces.wrap(kinds)
+	options := o.nodeOptions(log)
+	options.Observer = counts
+	node, err := engine.New(timed, kinds, options)
+	if err != nil {
+		return err
+	}
+	counts.Watch(node, store)
+	admin, err := startAdmin(ctx, o.adminAddr, counts.Handler(), log)
+	if err != nil {
+		return err
+	}
+	defer admin.stop()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
 	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
-	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done()})
+	handler, err := server.New(node, timed, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done(), Metrics: counts.Handler(), Traces: traces.provider()})
 	if err != nil {
 		return err
 	}
@@ -156,10 +177,7 @@ func requireLoopback(addr string) error {
 	if err != nil {
 		return usagef("--addr %q: %w", addr, err)
 	}
-	if host == "localhost" {
-		return nil
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
+	if isLoopback(host) {
 		return nil
 	}
 	return usagef("--addr %q can be reached from other machines and there is no authentication: use 127.0.0.1", addr)
