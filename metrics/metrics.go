@@ -1,9 +1,9 @@
 // Package metrics shows what a node and its store do to Prometheus.
 //
 //	m := metrics.New(metrics.Options{})
-//	store := m.Store(opened)                                       // times what nodes ask of it
-//	node, err := engine.New(store, mux, engine.Options{Observer: m}) // counts what the node does
-//	m.Watch(node, store)                                           // reads both when it is asked
+//	store := m.Store(opened) // times what nodes ask of it
+//	node, err := engine.New(store, mux, engine.Options{Observer: m})
+//	m.Watch(node, store)     // reads both when it is asked
 //	http.Handle("GET /metrics", m.Handler())
 //
 // What each node counts is its own: add it up over nodes. What is read from the

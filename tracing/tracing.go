@@ -5,7 +5,7 @@
 //	err := client.Enqueue(ctx, job)
 //
 //	mux.Use(tracing.Middleware(provider))     // its runs are spans of that trace
-//	client.Transport = tracing.Transport(nil) // and so are their calls
+//	calls.Transport = tracing.Transport(nil)  // and so are the calls they make
 //
 // What travels with a job is a W3C traceparent, in Job.Trace. Where nothing is
 // traced this package costs a look into the context.
