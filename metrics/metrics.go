@@ -50,7 +50,7 @@ func New(options Options) *Metrics {
 		ConstLabels: prometheus.Labels{"version": options.Version},
 	})
 	build.Set(1)
-	m.observer.register(m.registry)
+	m.register(m.registry)
 	m.registry.MustRegister(
 		m.statements, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),

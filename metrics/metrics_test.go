@@ -91,7 +91,7 @@ func TestWhatANodeDoesIsCounted(t *testing.T) {
 		handle("works", func(context.Context, *fairlead.Job) error { time.Sleep(20 * time.Millisecond); return nil })
 		handle("fails", func(context.Context, *fairlead.Job) error { time.Sleep(time.Second); return errors.New("no") })
 		handle("stays", func(context.Context, *fairlead.Job) error { <-release; return nil })
-		handle("taken", func(ctx context.Context, job *fairlead.Job) error {
+		handle("taken", func(ctx context.Context, _ *fairlead.Job) error {
 			<-release
 			return fairlead.Progress(context.WithoutCancel(ctx), 1)
 		})

@@ -148,8 +148,8 @@ func TestARequestItsJobAndWhatThatCallsAreOneTrace(t *testing.T) {
 		"fairlead.job.id": fmt.Sprint(job.ID), "fairlead.job.kind": "http", "fairlead.job.queue": "default",
 		"fairlead.job.tenant": "acme", "fairlead.job.attempt": "1", "fairlead.job.outcome": "succeeded",
 	} {
-		if got, _ := run.Value(key); got.Emit() != want {
-			t.Errorf("%s is %q, want %q", key, got.Emit(), want)
+		if got, _ := run.Value(key); got.String() != want {
+			t.Errorf("%s is %q, want %q", key, got.String(), want)
 		}
 	}
 	if events := spans["run http"].Events; len(events) != 1 || events[0].Name != "claimed" || !events[0].Time.Equal(job.StartedAt) {
@@ -207,7 +207,7 @@ func TestASpanTellsHowARunEnded(t *testing.T) {
 		span := exporter.GetSpans()[0]
 		attributes := attribute.NewSet(span.Attributes...)
 		outcome, _ := attributes.Value("fairlead.job.outcome")
-		if got := outcome.Emit() + " " + span.Status.Description; got != want || (span.Status.Code == codes.Error) != (span.Status.Description != "") {
+		if got := outcome.String() + " " + span.Status.Description; got != want || (span.Status.Code == codes.Error) != (span.Status.Description != "") {
 			t.Errorf("got %q (%v), want %q", got, span.Status, want)
 		}
 		if span.Parent.IsValid() {
