@@ -6,17 +6,19 @@ import (
 	"log/slog"
 	"net/http"
 
+	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/tracing"
 )
 
 // Service is all that is answered on a port: REST below /api, the same methods by
-// their names for callers of gRPC, gRPC-Web and Connect, their description, and
-// its health.
+// their names for callers of gRPC, gRPC-Web and Connect, their description, its
+// health and its metrics.
 type Service struct {
 	http.Handler
 	auditor *auditor
@@ -25,6 +27,7 @@ type Service struct {
 // New makes the service of a node and its store.
 func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services := newServices(store, options.Stopping)
+	services.jobs.enqueuer = tracing.NewEnqueuer(options.Traces)
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -47,8 +50,9 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}
+	registerMetrics(mux, guard, options.Metrics)
 	mux.Handle("/", Health(node, store))
-	return &Service{Handler: hardened(mux), auditor: auditor}, nil
+	return &Service{Handler: tracing.Receive(hardened(mux)), auditor: auditor}, nil
 }
 
 // around makes endpoints pass the desk.
@@ -72,6 +76,8 @@ type Options struct {
 	Log      *slog.Logger
 	Stopping <-chan struct{} // closed when the program is to end: streams end then
 	Auth     Auth
+	Metrics  http.Handler         // answers /metrics; nil: there is none
+	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 }
 
 // services implement the methods of the schema.

@@ -107,6 +107,5 @@ func onLoopback(addr string) (bool, error) {
 	if err != nil {
 		return false, usagef("--addr %q: %w", addr, err)
 	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback(), nil
+	return isLoopback(host), nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -30,6 +31,7 @@ type serveOptions struct {
 	allowTargets        []string
 	logFormat, logLevel string
 	auth                authOptions
+	adminAddr, otlp     string
 }
 
 func newServeCommand() *cobra.Command {
@@ -76,6 +78,8 @@ func newServeCommand() *cobra.Command {
 	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&o.adminAddr, "admin-addr", "", "address for profiles (pprof) and metrics; :PORT is this machine only (default none)")
+	f.StringVar(&o.otlp, "otlp-endpoint", "", "URL of an OpenTelemetry collector to send traces to over HTTP (default OTEL_EXPORTER_OTLP_ENDPOINT, else none)")
 	return cmd
 }
 
@@ -112,10 +116,27 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return usagef("--allow-target: %w", err)
 	}
 
-	node, err := engine.New(store, builtinKinds(guard, o.requestTimeout), o.nodeOptions(log))
+	traces, err := startTraces(ctx, o.otlp, o.node.Name, log)
 	if err != nil {
 		return err
 	}
+	defer traces.stop()
+	counts := metrics.New(metrics.Options{Version: versionText(), Logger: log})
+	timed := counts.Store(store)
+	kinds := builtinKinds(guard, o.requestTimeout)
+	traces.wrap(kinds)
+	options := o.nodeOptions(log)
+	options.Observer = counts
+	node, err := engine.New(timed, kinds, options)
+	if err != nil {
+		return err
+	}
+	counts.Watch(node, store)
+	admin, err := startAdmin(ctx, o.adminAddr, counts.Handler(), log)
+	if err != nil {
+		return err
+	}
+	defer admin.stop()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
@@ -125,7 +146,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		scheme = "https://"
 	}
 	log.Info("serving", "url", scheme+listener.Addr().String(), "db", shown(o.db), "version", versionText())
-	service, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth})
+	service, err := server.New(node, timed, server.Options{
+		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(),
+	})
 	if err != nil {
 		return err
 	}

@@ -63,8 +63,8 @@ func problemOf(err error) problem {
 	return p
 }
 
-// refuse answers with a problem.
-func refuse(w http.ResponseWriter, err error) {
+// Refuse answers with a problem.
+func Refuse(w http.ResponseWriter, err error) {
 	p := problemOf(err)
 	body, encodeErr := json.Marshal(p)
 	if encodeErr != nil {
