@@ -108,7 +108,7 @@ func jobNote(s *screen.Screen, job *fairleadv1.Job) string {
 	case state == "running":
 		return fmt.Sprintf("on node %d", job.GetNode())
 	case state == "waiting" && job.GetDeadline() != nil:
-		return "until " + s.When(job.GetDeadline().AsTime())
+		return "gives up " + s.When(job.GetDeadline().AsTime())
 	}
 	return job.GetError()
 }

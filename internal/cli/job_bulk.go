@@ -51,9 +51,9 @@ func (s *session) jobBulkCommand() *cobra.Command {
 			return err
 		}
 		if dryRun {
-			return c.say(answer, "%d jobs match", answer.GetMatched())
+			return c.say(answer, "%s: it would be done to %s", action, jobCount(answer.GetMatched()))
 		}
-		text := fmt.Sprintf("%s: done to %d jobs", action, answer.GetDone())
+		text := fmt.Sprintf("%s: done to %s", action, jobCount(answer.GetDone()))
 		if missed := answer.GetMissed(); missed > 0 {
 			text += fmt.Sprintf("; %d had moved on by then", missed)
 		}
@@ -68,6 +68,13 @@ func (s *session) jobBulkCommand() *cobra.Command {
 	return cmd
 }
 
+func jobCount(n int64) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
 // askBulk counts the jobs and asks whether they are really meant.
 func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
@@ -79,7 +86,7 @@ func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest)
 		return err
 	}
 	request.DryRun = false
-	return c.confirm(fmt.Sprintf("%s %d jobs?", request.GetAction(), count.GetMatched()))
+	return c.confirm(fmt.Sprintf("%s %s?", request.GetAction(), jobCount(count.GetMatched())))
 }
 
 // confirm goes on only if somebody says yes.

@@ -39,8 +39,8 @@ func explanation(p *printer, why *fairleadv1.Explanation) string {
 	}
 	for _, o := range obstacles {
 		out.WriteString("  - " + screen.Clean(o.GetText()))
-		if o.GetUntil() != nil {
-			out.WriteString(" (until " + p.moment(o.GetUntil().AsTime()) + ")")
+		if o.GetUntil() != nil && p.Terminal {
+			out.WriteString(" (" + p.When(o.GetUntil().AsTime()) + ")")
 		}
 		out.WriteString("\n")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -72,6 +73,20 @@ func refusedFields(cmd *cobra.Command, refusal *connect.Error) (lines []string) 
 	return lines
 }
 
+// typed is an error of the program itself with its fields named as they were
+// typed, one line each.
+func typed(cmd *cobra.Command, err error) error {
+	var invalid *fairlead.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	var lines []string
+	for _, f := range invalid.Fields {
+		lines = append(lines, typedAs(cmd, f.Field)+": "+f.Message)
+	}
+	return Usagef("%s", strings.Join(lines, "\n"))
+}
+
 // typedAs names a field as it stands on the command line: the flag, or the
 // argument in capitals. Fields of a file keep their path.
 func typedAs(cmd *cobra.Command, field string) string {
@@ -80,8 +95,10 @@ func typedAs(cmd *cobra.Command, field string) string {
 	}
 	last := field[strings.LastIndex(field, ".")+1:]
 	last, _, _ = strings.Cut(last, "[")
-	if name := strings.ReplaceAll(last, "_", "-"); cmd.Flags().Lookup(name) != nil {
-		return "--" + name
+	for _, name := range []string{strings.ReplaceAll(last, "_", "-"), strings.TrimSuffix(last, "s")} { // lists are repeated flags
+		if cmd.Flags().Lookup(name) != nil {
+			return "--" + name
+		}
 	}
 	if argument := strings.ToUpper(last); strings.Contains(cmd.Use, argument) {
 		return argument

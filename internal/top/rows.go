@@ -21,7 +21,7 @@ type row struct {
 var (
 	titles = [panes]string{"Queues", "Tenants", "Nodes", "Failures"}
 	heads  = [panes][]string{{"ready", "run", "oldest"}, {"used", ""}, {"idle", "slots", "beat"}, {"job", "ended"}}
-	widths = [panes][]int{{7, 6, 7}, {9, barWidth}, {5, 5, 8}, {9, 9}}
+	widths = [panes][]int{{7, 6, 7}, {9, barWidth}, {5, 5, 8}, {8, 6}}
 )
 
 const barWidth = 10
