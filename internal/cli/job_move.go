@@ -45,11 +45,15 @@ func (s *session) ready(use, short string, move func(c *call) func(context.Conte
 }
 
 func (s *session) jobRetryCommand() *cobra.Command {
-	return s.ready("retry ID", "Make a failed or cancelled job ready again", func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) { return c.jobs.RetryJob })
+	return s.ready("retry ID", "Make a failed or cancelled job ready again", func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
+		return c.jobs.RetryJob
+	})
 }
 
 func (s *session) jobRunCommand() *cobra.Command {
-	return s.ready("run ID", "Make a scheduled job ready at once", func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) { return c.jobs.RunJob })
+	return s.ready("run ID", "Make a scheduled job ready at once", func(c *call) func(context.Context, *fairleadv1.GetJobRequest) (*fairleadv1.Job, error) {
+		return c.jobs.RunJob
+	})
 }
 
 func (s *session) jobRescheduleCommand() *cobra.Command {

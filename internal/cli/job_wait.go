@@ -121,4 +121,3 @@ func shownProgress(job *fairleadv1.Job) string {
 	}
 	return screen.Clean(watched(job))
 }
-

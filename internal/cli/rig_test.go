@@ -24,8 +24,8 @@ import (
 // rig is a real server with a node, and somebody who types commands.
 type rig struct {
 	*testing.T
-	url     string
-	stdin   io.Reader
+	url   string
+	stdin io.Reader
 }
 
 func newRig(t *testing.T) *rig {
