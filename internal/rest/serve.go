@@ -21,6 +21,8 @@ import (
 type Server struct {
 	Routes []*Route
 	Log    *slog.Logger
+	// Admit decides, before a request is read, whether its caller may make it.
+	Admit func(ctx context.Context, endpoint *Endpoint) error
 }
 
 // Handler serves everything below /api.
@@ -57,6 +59,10 @@ func (s *Server) nowhere(mux *http.ServeMux, w http.ResponseWriter, request *htt
 }
 
 func (s *Server) serve(route *Route, w http.ResponseWriter, request *http.Request) {
+	if err := s.Admit(request.Context(), route.Endpoint); err != nil {
+		s.refuse(w, request, err)
+		return
+	}
 	message, err := route.read(w, request)
 	if err != nil {
 		s.refuse(w, request, err)
