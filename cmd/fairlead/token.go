@@ -31,6 +31,6 @@ func addToken(ctx context.Context, db string, token fairlead.Token) (_ fairlead.
 	if err != nil {
 		return token, "", err
 	}
-	entry := fairlead.AuditEntry{Actor: "local", Role: fairlead.RoleAdmin, Action: "CreateToken", Subject: fmt.Sprintf("token:%d", token.ID), After: after}
+	entry := fairlead.AuditEntry{Actor: "local", Role: fairlead.RoleAdmin, Action: "CreateToken", Subject: "token:" + token.Name, After: after}
 	return token, secret, store.Audit(ctx, []fairlead.AuditEntry{entry})
 }

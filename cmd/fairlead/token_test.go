@@ -46,7 +46,46 @@ func TestATokenIsWrittenToTheDatabaseWithoutAServer(t *testing.T) {
 		t.Errorf("it expires in %s", left)
 	}
 	entries, err := store.AuditLog(t.Context(), fairlead.AuditFilter{Action: "CreateToken"})
-	if err != nil || len(entries) != 2 || entries[1].Subject != "token:1" || entries[1].Actor != "local" || strings.Contains(string(entries[1].After), secret) {
+	if err != nil || len(entries) != 2 || entries[1].Subject != "token:shop" || entries[1].Actor != "local" || strings.Contains(string(entries[1].After), secret) {
 		t.Errorf("%v, %+v", err, entries)
 	}
+}
+
+// The way of a new cluster: a first token, a server that wants it, others made by
+// it.
+func TestTokensOpenAServer(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	db := "sqlite://" + filepath.Join(t.TempDir(), "jobs.db")
+	typed := func(want int, args ...string) (stdout, stderr string) {
+		t.Helper()
+		var out, errs strings.Builder
+		if code := run(t.Context(), args, &out, &errs); code != want {
+			t.Fatalf("%v: exit %d, want %d: %s", args, code, want, errs.String())
+		}
+		return out.String(), errs.String()
+	}
+	admin, _ := typed(exitOK, "token", "create", "--db", db, "--role", "admin", "--name", "me")
+	node := startServe(t, "--db", db)
+	t.Setenv("FAIRLEAD_SERVER", node.url)
+	if _, stderr := typed(5, "job", "list"); !strings.Contains(stderr, "FAIRLEAD_TOKEN") {
+		t.Errorf("without a token: %s", stderr)
+	}
+	typed(5, "job", "list", "--token", "fl_wrong")
+	typed(5, "job", "watch", "1", "--token", "fl_wrong")
+	typed(5, "top", "--once", "--token", "fl_wrong")
+	t.Setenv("FAIRLEAD_TOKEN", strings.TrimSpace(admin))
+	typed(exitOK, "job", "enqueue", "noop", "--wait")
+	viewer, _ := typed(exitOK, "token", "create", "--role", "viewer", "--name", "eyes")
+	viewer = strings.TrimSpace(viewer)
+	typed(exitOK, "top", "--once", "--token", viewer)
+	typed(5, "queue", "pause", "mail", "--token", viewer)
+	typed(exitOK, "queue", "pause", "mail")
+	if list, _ := typed(exitOK, "token", "list"); !strings.Contains(list, "eyes") || strings.Contains(list, viewer) {
+		t.Errorf("the tokens are\n%s", list)
+	}
+	if log, _ := typed(exitOK, "audit", "list", "--action", "PauseQueue"); !strings.Contains(log, "queue:mail") || !strings.Contains(log, "me") {
+		t.Errorf("the audit log is\n%s", log)
+	}
+	typed(exitOK, "token", "delete", "2")
+	typed(3, "token", "delete", "2")
 }
