@@ -5,10 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server"
 )
+
+// tokenTimeout is how long a database may take to store a token, and to bring its
+// schema up to date before that.
+const tokenTimeout = 2 * time.Minute
 
 // addToken stores a token directly in a database. Whoever can write there may do
 // anything anyway; that it was done is seen in the audit log.
@@ -19,6 +24,8 @@ func addToken(ctx context.Context, db string, token fairlead.Token) (_ fairlead.
 	if secret, token.Hash, err = server.NewSecret(); err != nil {
 		return token, "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
+	defer cancel()
 	store, err := openStore(ctx, db)
 	if err != nil {
 		return token, "", fmt.Errorf("open %s: %w", shown(db), err)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -70,6 +71,18 @@ func TestAServerThatIsNotThere(t *testing.T) {
 		if code != ExitUnavailable || !strings.Contains(stderr, "cannot reach "+url) || !strings.Contains(stderr, "fairlead serve") {
 			t.Errorf("%s: exit %d, %s", args, code, stderr)
 		}
+	}
+}
+
+func TestAServerThatDoesNotAnswer(t *testing.T) {
+	alone(t)
+	done := make(chan struct{})
+	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+	defer web.Close()
+	defer close(done)
+	_, stderr, code := run(t.Context(), nil, "job", "list", "--server", web.URL, "--timeout", "50ms")
+	if code != ExitUnavailable || !strings.Contains(stderr, "did not answer within 50ms; --timeout") {
+		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
 

@@ -90,10 +90,11 @@ func (s *session) open(cmd *cobra.Command, args []string) (*call, error) {
 	if err != nil {
 		return nil, err
 	}
-	errors := screen.New(cmd.ErrOrStderr(), os.Getenv)
 	target, err := s.target(cmd.ErrOrStderr())
 	if err != nil {
 		return nil, err
 	}
-	return &call{clients: newClients(target, s.timeout), printer: printer, args: args, in: cmd.InOrStdin(), errors: errors}, nil
+	return &call{
+		clients: newClients(target, s.timeout), printer: printer, args: args, in: cmd.InOrStdin(), errors: screen.New(cmd.ErrOrStderr(), os.Getenv),
+	}, nil
 }

@@ -12,7 +12,7 @@ import (
 // Model is the view and what somebody has done to it. It is a tea.Model.
 type Model struct {
 	look   func(context.Context) (Snapshot, error)
-	ctx    context.Context //nolint:containedctx // a model's commands have no other way to learn that the program ends
+	ctx    context.Context // a model's commands have no other way to learn that the program ends
 	every  time.Duration
 	source string
 	colors *screen.Screen
