@@ -40,11 +40,14 @@ var imports = []struct {
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
 	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/openapi", "internal/rest", "internal/wire", "tracing"}, "the service speaks to any store through the root"},
+	{"internal/screen", nil, "what people read is written without knowing what it is about"},
+	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
+	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
 	{"internal/oidc", []string{".", "server"}, "an identity provider says who callers of the service are"},
 	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/bench", []string{".", "engine"}, "workloads run on any store"},
 	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "server", "metrics", "tracing", "internal/bench", "internal/oidc"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

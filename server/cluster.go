@@ -44,7 +44,7 @@ func (s *Queues) ListQueues(ctx context.Context, _ *fairleadv1.ListQueuesRequest
 	for _, u := range report.Queues {
 		queue := of(u.Name)
 		queue.Scheduled, queue.Parked, queue.Ready = int64(u.Scheduled), int64(u.Parked), int64(u.Ready)
-		queue.Running, queue.Waiting = int64(u.Running), int64(u.Waiting)
+		queue.Running, queue.Waiting, queue.OldestWait = int64(u.Running), int64(u.Waiting), durationTo(u.OldestWait)
 	}
 	for _, node := range nodes {
 		for _, name := range node.Queues {

@@ -17,17 +17,30 @@ func TestTheExamplesOfTheAPIAreTrue(t *testing.T) {
 		}
 		t.Skip("curl is missing")
 	}
-	text, err := os.ReadFile("../../docs/api.md")
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	runExamples(t, "../../docs/api.md", 20, "FAIRLEAD="+node.url)
+}
+
+// The examples of docs/cli.md are what the program really prints.
+func TestTheExamplesOfTheCommandLineAreTrue(t *testing.T) {
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	runExamples(t, "../../docs/cli.md", 35, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
+// runExamples runs all examples of a document, and expects no fewer than least.
+func runExamples(t *testing.T, document string, least int, env ...string) {
+	t.Helper()
+	text, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
-	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
-	examples := 0
+	examples, dir := 0, t.TempDir()
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			command, want, _ := strings.Cut(example, "\n")
 			shell := exec.CommandContext(t.Context(), "sh", "-c", command)
-			shell.Env = append(os.Environ(), "FAIRLEAD="+node.url)
+			shell.Env, shell.Dir = append(os.Environ(), env...), dir
 			got, err := shell.Output()
 			if err != nil {
 				t.Fatalf("%s: %v", command, err)
@@ -38,7 +51,7 @@ func TestTheExamplesOfTheAPIAreTrue(t *testing.T) {
 			examples++
 		}
 	}
-	if examples < 20 {
+	if examples < least {
 		t.Errorf("only %d examples were found", examples)
 	}
 }

@@ -1,27 +1,25 @@
-// Command fairlead is the scheduler as a program: a node with its service, and
-// the tools to set it up and measure it.
+// Command fairlead is the scheduler as a program: a node with its service, the
+// tools to set it up and measure it, and the command line of those who use it.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
-// Exit codes; scripts rely on them.
+// The exit codes that this package speaks of; cli has all of them.
 const (
-	exitOK       = 0
-	exitFailure  = 1
-	exitUsage    = 2
-	exitNotFound = 3
-	exitConflict = 4
+	exitOK      = cli.ExitOK
+	exitFailure = cli.ExitFailure
+	exitUsage   = cli.ExitUsage
 )
 
 func main() {
@@ -59,28 +57,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	fmt.Fprintln(stderr, "fairlead:", err)
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintln(stderr, "fairlead:", strings.TrimSuffix(line, "\n"))
+	}
 	return exitCode(err)
 }
 
-func exitCode(err error) int {
-	var usage *usageError
-	switch {
-	case errors.As(err, &usage), errors.Is(err, fairlead.ErrInvalid):
-		return exitUsage
-	case errors.Is(err, fairlead.ErrNotFound):
-		return exitNotFound
-	case errors.Is(err, fairlead.ErrConflict):
-		return exitConflict
-	default:
-		return exitFailure
-	}
-}
+func exitCode(err error) int { return cli.ExitCode(err) }
 
-// usageError is a mistake in the command line or configuration.
-type usageError struct{ err error }
-
-func (e *usageError) Error() string { return e.err.Error() }
-func (e *usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return cli.Usagef(format, args...) }

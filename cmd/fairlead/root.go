@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
 // version is set by the build; otherwise it is what the module system knows.
@@ -24,6 +26,7 @@ func newRootCommand() *cobra.Command {
 		return usagef("%w (see %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(newServeCommand(), newMigrateCommand(), newBenchCommand(), newVersionCommand())
+	root.AddCommand(cli.Commands(cli.Options{AddToken: addToken, DatabaseUsage: databaseUsage})...)
 	return root
 }
 

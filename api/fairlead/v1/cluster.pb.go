@@ -10,6 +10,7 @@ import (
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -140,14 +141,16 @@ func (*ListQueuesRequest) Descriptor() ([]byte, []int) {
 }
 
 type Queue struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Paused        bool                   `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
-	Scheduled     int64                  `protobuf:"varint,3,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
-	Parked        int64                  `protobuf:"varint,4,opt,name=parked,proto3" json:"parked,omitempty"`
-	Ready         int64                  `protobuf:"varint,5,opt,name=ready,proto3" json:"ready,omitempty"`
-	Running       int64                  `protobuf:"varint,6,opt,name=running,proto3" json:"running,omitempty"`
-	Waiting       int64                  `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	Name      string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	Paused    bool                   `protobuf:"varint,2,opt,name=paused,proto3" json:"paused,omitempty"`
+	Scheduled int64                  `protobuf:"varint,3,opt,name=scheduled,proto3" json:"scheduled,omitempty"`
+	Parked    int64                  `protobuf:"varint,4,opt,name=parked,proto3" json:"parked,omitempty"`
+	Ready     int64                  `protobuf:"varint,5,opt,name=ready,proto3" json:"ready,omitempty"`
+	Running   int64                  `protobuf:"varint,6,opt,name=running,proto3" json:"running,omitempty"`
+	Waiting   int64                  `protobuf:"varint,7,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// How long ago the first acceptable start of all ready jobs was.
+	OldestWait    *durationpb.Duration `protobuf:"bytes,8,opt,name=oldest_wait,json=oldestWait,proto3" json:"oldest_wait,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -229,6 +232,13 @@ func (x *Queue) GetWaiting() int64 {
 		return x.Waiting
 	}
 	return 0
+}
+
+func (x *Queue) GetOldestWait() *durationpb.Duration {
+	if x != nil {
+		return x.OldestWait
+	}
+	return nil
 }
 
 type ListQueuesResponse struct {
@@ -1146,11 +1156,11 @@ var File_fairlead_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"-\n" +
+	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"-\n" +
 	"\fQueueRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\"\x0f\n" +
 	"\rQueueResponse\"\x13\n" +
-	"\x11ListQueuesRequest\"\xb3\x01\n" +
+	"\x11ListQueuesRequest\"\xef\x01\n" +
 	"\x05Queue\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06paused\x18\x02 \x01(\bR\x06paused\x12\x1c\n" +
@@ -1158,7 +1168,9 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x06parked\x18\x04 \x01(\x03R\x06parked\x12\x14\n" +
 	"\x05ready\x18\x05 \x01(\x03R\x05ready\x12\x18\n" +
 	"\arunning\x18\x06 \x01(\x03R\arunning\x12\x18\n" +
-	"\awaiting\x18\a \x01(\x03R\awaiting\">\n" +
+	"\awaiting\x18\a \x01(\x03R\awaiting\x12:\n" +
+	"\voldest_wait\x18\b \x01(\v2\x19.google.protobuf.DurationR\n" +
+	"oldestWait\">\n" +
 	"\x12ListQueuesResponse\x12(\n" +
 	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.QueueR\x05items\"\x12\n" +
 	"\x10ListNodesRequest\">\n" +
@@ -1286,49 +1298,51 @@ var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*Stats)(nil),                 // 17: fairlead.v1.Stats
 	(*WatchEventsRequest)(nil),    // 18: fairlead.v1.WatchEventsRequest
 	(*Event)(nil),                 // 19: fairlead.v1.Event
-	(*timestamppb.Timestamp)(nil), // 20: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 21: fairlead.v1.Usage
-	(*Job)(nil),                   // 22: fairlead.v1.Job
+	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 22: fairlead.v1.Usage
+	(*Job)(nil),                   // 23: fairlead.v1.Job
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
-	3,  // 0: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
-	20, // 1: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	20, // 2: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	20, // 3: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
-	8,  // 4: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
-	10, // 5: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
-	14, // 6: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	21, // 7: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	21, // 8: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	20, // 9: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
-	17, // 10: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
-	8,  // 11: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	22, // 12: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	2,  // 13: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 14: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 15: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	5,  // 16: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	6,  // 17: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	11, // 18: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	10, // 19: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	13, // 20: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	16, // 21: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	18, // 22: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	4,  // 23: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 24: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 25: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	9,  // 26: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	7,  // 27: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	12, // 28: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	10, // 29: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	15, // 30: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	17, // 31: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	19, // 32: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	23, // [23:33] is the sub-list for method output_type
-	13, // [13:23] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	20, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
+	3,  // 1: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
+	21, // 2: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	21, // 3: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	21, // 4: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	8,  // 5: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
+	10, // 6: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
+	14, // 7: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
+	22, // 8: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	22, // 9: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	21, // 10: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	17, // 11: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
+	8,  // 12: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
+	23, // 13: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	2,  // 14: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 15: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 16: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	5,  // 17: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	6,  // 18: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	11, // 19: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	10, // 20: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	13, // 21: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	16, // 22: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	18, // 23: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	4,  // 24: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 25: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 26: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	9,  // 27: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	7,  // 28: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	12, // 29: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	10, // 30: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	15, // 31: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	17, // 32: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	19, // 33: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	24, // [24:34] is the sub-list for method output_type
+	14, // [14:24] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server"
+)
+
+// tokenTimeout is how long a database may take to store a token, and to bring its
+// schema up to date before that.
+const tokenTimeout = 2 * time.Minute
+
+// addToken stores a token directly in a database. Whoever can write there may do
+// anything anyway; that it was done is seen in the audit log.
+func addToken(ctx context.Context, db string, token fairlead.Token) (_ fairlead.Token, secret string, err error) {
+	if err := fairlead.NormalizeToken(&token); err != nil {
+		return token, "", err
+	}
+	if secret, token.Hash, err = server.NewSecret(); err != nil {
+		return token, "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, tokenTimeout)
+	defer cancel()
+	store, err := openStore(ctx, db)
+	if err != nil {
+		return token, "", fmt.Errorf("open %s: %w", shown(db), err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	if token, err = store.AddToken(ctx, token); err != nil {
+		return token, "", err
+	}
+	after, err := json.Marshal(map[string]any{"name": token.Name, "role": token.Role, "tenants": token.Tenants})
+	if err != nil {
+		return token, "", err
+	}
+	entry := fairlead.AuditEntry{Actor: "local", Role: fairlead.RoleAdmin, Action: "CreateToken", Subject: "token:" + token.Name, After: after}
+	return token, secret, store.Audit(ctx, []fairlead.AuditEntry{entry})
+}

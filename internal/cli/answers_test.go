@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+)
+
+// answers are what a server says of what cannot be brought about in a test, such
+// as limits that have lost count.
+type answers struct {
+	fairleadv1connect.UnimplementedLimitServiceHandler
+	fairleadv1connect.UnimplementedJobServiceHandler
+	watched chan struct{} // one for each time that a job is watched
+}
+
+// Verify has found something.
+func (answers) Verify(context.Context, *fairleadv1.VerifyRequest) (*fairleadv1.VerifyResponse, error) {
+	return &fairleadv1.VerifyResponse{Items: []*fairleadv1.Drift{{Scope: "global", Counted: 3, Found: 2}}}, nil
+}
+
+// WatchJob is cut off the first time, and not there the second.
+func (a answers) WatchJob(_ context.Context, in *fairleadv1.GetJobRequest, stream *connect.ServerStream[fairleadv1.Job]) error {
+	a.watched <- struct{}{}
+	switch len(a.watched) {
+	case 1:
+		return stream.Send(&fairleadv1.Job{Id: in.GetId(), State: "ready"}) // and it ends, as that of a server that stops
+	case 2:
+		return connect.NewError(connect.CodeUnavailable, context.Canceled)
+	}
+	return stream.Send(&fairleadv1.Job{Id: in.GetId(), State: "succeeded"})
+}
+
+func newAnswers(t *testing.T) *rig {
+	t.Helper()
+	alone(t)
+	a := answers{watched: make(chan struct{}, 10)}
+	mux := http.NewServeMux()
+	mux.Handle(fairleadv1connect.NewLimitServiceHandler(a))
+	mux.Handle(fairleadv1connect.NewJobServiceHandler(a))
+	web := httptest.NewServer(mux)
+	t.Cleanup(web.Close)
+	return &rig{T: t, url: web.URL}
+}
+
+func TestVerifyFailsIfThereWasDrift(t *testing.T) {
+	r := newAnswers(t)
+	stdout, stderr := r.typed(ExitFailure, "verify")
+	if !strings.Contains(stdout, "global        3      2") || !strings.Contains(stderr, "corrected now") {
+		t.Errorf("%s%s", stdout, stderr)
+	}
+}
+
+// Who waits for a job does not mind that its server is started anew.
+func TestAWatchThatIsCutIsTakenUpAgain(t *testing.T) {
+	r := newAnswers(t)
+	r.says([]string{"job 5 is ready", "job 5 is succeeded"}, "job", "watch", "5")
+}
+
+func TestMethodsThatAServerDoesNotKnow(t *testing.T) {
+	r := newAnswers(t)
+	r.fails(ExitFailure, "as new as this program", "job", "list")
+	r.fails(ExitFailure, "as new as this program", "queue", "list")
+}

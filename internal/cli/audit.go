@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) auditCommand() *cobra.Command {
+	return s.prints(s.connects(noun("audit", "What was done, and by whom", s.auditListCommand())))
+}
+
+func (s *session) auditListCommand() *cobra.Command {
+	var filter fairleadv1.ListAuditRequest
+	from, to := moment{past: true}, moment{past: true}
+	var limit int
+	cmd := verb("list", "List what was done or tried, newest first", s.runs(func(ctx context.Context, c *call) error {
+		all := &fairleadv1.ListAuditResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			page, err := c.audit.ListAudit(ctx, &fairleadv1.ListAuditRequest{
+				Actor: filter.GetActor(), Action: filter.GetAction(), Subject: filter.GetSubject(), From: from.proto(), To: to.proto(),
+				PageSize: size, PageToken: all.GetNextPageToken(),
+			})
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("AT", "ACTOR", "ROLE", "FROM", "ACTION", "SUBJECT", "TENANT", "ERROR")
+		for _, e := range all.GetItems() {
+			table.Add(e.GetAt(), e.GetActor(), e.GetRole(), e.GetFrom(), e.GetAction(), e.GetSubject(), e.GetTenant(), screen.Cell{Text: e.GetError(), Tone: screen.Bad})
+		}
+		return c.printTable(all, table)
+	}))
+	f := cmd.Flags()
+	f.StringVar(&filter.Actor, "actor", "", "done by this name")
+	f.StringVar(&filter.Action, "action", "", "this method of the API, as PauseQueue")
+	f.StringVar(&filter.Subject, "subject", "", "done to this, as queue:mail")
+	f.Var(&from, "from", "then or later: a time, or a span such as 2h for two hours ago")
+	f.Var(&to, "to", "earlier")
+	limits(cmd, &limit)
+	return cmd
+}

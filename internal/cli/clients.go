@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+)
+
+// clients ask a server.
+type clients struct {
+	url     string
+	timeout time.Duration
+
+	jobs    fairleadv1connect.JobServiceClient
+	tenants fairleadv1connect.TenantServiceClient
+	queues  fairleadv1connect.QueueServiceClient
+	nodes   fairleadv1connect.NodeServiceClient
+	limits  fairleadv1connect.LimitServiceClient
+	system  fairleadv1connect.SystemServiceClient
+	tokens  fairleadv1connect.TokenServiceClient
+	audit   fairleadv1connect.AuditServiceClient
+}
+
+func newClients(t target, timeout time.Duration) *clients {
+	web := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes where it is meant to
+	options := connect.WithClientOptions(connect.WithInterceptors(caller{token: t.Token, timeout: timeout}))
+	return &clients{
+		url: t.Server, timeout: timeout,
+		jobs:    fairleadv1connect.NewJobServiceClient(web, t.Server, options),
+		tenants: fairleadv1connect.NewTenantServiceClient(web, t.Server, options),
+		queues:  fairleadv1connect.NewQueueServiceClient(web, t.Server, options),
+		nodes:   fairleadv1connect.NewNodeServiceClient(web, t.Server, options),
+		limits:  fairleadv1connect.NewLimitServiceClient(web, t.Server, options),
+		system:  fairleadv1connect.NewSystemServiceClient(web, t.Server, options),
+		tokens:  fairleadv1connect.NewTokenServiceClient(web, t.Server, options),
+		audit:   fairleadv1connect.NewAuditServiceClient(web, t.Server, options),
+	}
+}
+
+// caller says who asks, and does not wait for ever.
+type caller struct {
+	token   string
+	timeout time.Duration
+}
+
+func (c caller) sign(header http.Header) {
+	if c.token != "" {
+		header.Set("Authorization", "Bearer "+c.token)
+	}
+}
+
+// WrapUnary is part of connect.Interceptor.
+func (c caller) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
+		ctx, cancel := context.WithTimeout(ctx, c.timeout)
+		defer cancel()
+		c.sign(request.Header())
+		return next(ctx, request)
+	}
+}
+
+// WrapStreamingClient is part of connect.Interceptor. A stream takes as long as
+// what it tells of.
+func (c caller) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
+		conn := next(ctx, spec)
+		c.sign(conn.RequestHeader())
+		return conn
+	}
+}
+
+// WrapStreamingHandler is part of connect.Interceptor.
+func (caller) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return next
+}

@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// completeWithin is how long somebody who presses the tab key may wait.
+const completeWithin = time.Second
+
+var (
+	states    = []string{"scheduled", "parked", "ready", "running", "waiting", "succeeded", "failed", "cancelled", "skipped"}
+	roles     = []string{"viewer", "submitter", "operator", "admin", "worker"}
+	keyScopes = []string{"live", "forever"}
+	bulk      = []string{"cancel", "retry", "run", "delete"}
+)
+
+// complete says what a flag of a command may be.
+func complete(cmd *cobra.Command, flag string, names cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, names); err != nil {
+		panic(err) // the flag is not there, or was completed already
+	}
+}
+
+func oneOf(names ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// first completes the first argument only.
+func first(names cobra.CompletionFunc) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, start string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names(cmd, args, start)
+	}
+}
+
+// asked completes with what the server says. One that does not answer, or not
+// soon, completes nothing.
+func (s *session) asked(list func(ctx context.Context, c *call) ([]string, error)) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cmd.SetErr(io.Discard)
+		c, err := s.open(cmd, args)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), completeWithin)
+		defer cancel()
+		names, err := list(ctx, c)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+func (s *session) contextNames(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	known, err := readContexts(io.Discard)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return slices.Sorted(maps.Keys(known.Contexts)), cobra.ShellCompDirectiveNoFileComp
+}
+
+// namesOf are the names of what a server lists.
+func namesOf[T interface{ GetName() string }](items []T) []string {
+	names := make([]string, len(items))
+	for i, item := range items {
+		names[i] = item.GetName()
+	}
+	return names
+}
+
+func tenantNames(ctx context.Context, c *call) ([]string, error) {
+	page, err := c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: 1000})
+	return namesOf(page.GetItems()), err
+}
+
+func queueNames(ctx context.Context, c *call) ([]string, error) {
+	all, err := c.queues.ListQueues(ctx, &fairleadv1.ListQueuesRequest{})
+	return namesOf(all.GetItems()), err
+}
+
+func nodeNames(ctx context.Context, c *call) ([]string, error) {
+	all, err := c.nodes.ListNodes(ctx, &fairleadv1.ListNodesRequest{})
+	var names []string
+	for _, node := range all.GetItems() {
+		names = append(names, cobra.CompletionWithDesc(strconv.FormatInt(node.GetId(), 10), node.GetName()))
+	}
+	return names, err
+}
+
+// kindNames are the kinds that some node handles.
+func kindNames(ctx context.Context, c *call) ([]string, error) {
+	all, err := c.nodes.ListNodes(ctx, &fairleadv1.ListNodesRequest{})
+	var names []string
+	for _, node := range all.GetItems() {
+		names = append(names, node.GetKinds()...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err
+}
+
+func limitScopes(ctx context.Context, c *call) ([]string, error) {
+	all, err := c.limits.ListLimits(ctx, &fairleadv1.ListLimitsRequest{})
+	var names []string
+	for _, limit := range all.GetItems() {
+		names = append(names, limit.GetScope())
+	}
+	return names, err
+}
+
+func tokenIDs(ctx context.Context, c *call) ([]string, error) {
+	all, err := c.tokens.ListTokens(ctx, &fairleadv1.ListTokensRequest{})
+	var names []string
+	for _, token := range all.GetItems() {
+		names = append(names, cobra.CompletionWithDesc(strconv.FormatInt(token.GetId(), 10), token.GetName()))
+	}
+	return names, err
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// contexts are the servers that somebody uses, and how.
+type contexts struct {
+	Current  string            `yaml:"current,omitempty"`
+	Contexts map[string]target `yaml:"contexts,omitempty"`
+}
+
+// target is a server and who asks it.
+type target struct {
+	Server    string `yaml:"server"`
+	Token     string `yaml:"token,omitempty"`
+	TokenFile string `yaml:"token_file,omitempty"`
+}
+
+func contextsPath() (string, error) {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if dir == "" {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return "", Usagef("where contexts are kept is not known: set XDG_CONFIG_HOME (%w)", err)
+		}
+	}
+	return filepath.Join(dir, "fairlead", "contexts.yaml"), nil
+}
+
+// readContexts reads the file of contexts; one that is not there has none. It
+// warns if the tokens in it can be read by others.
+func readContexts(warnings io.Writer) (*contexts, error) {
+	c := &contexts{Contexts: map[string]target{}}
+	path, err := contextsPath()
+	if err != nil {
+		return c, nil //nolint:nilerr // a machine without a home has no contexts; to write one fails
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return nil, Usagef("read contexts: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		fmt.Fprintf(warnings, "fairlead: %s may hold tokens and others can read it: chmod 600 it\n", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, Usagef("read contexts: %w", err)
+	}
+	if err := yaml.UnmarshalWithOptions(raw, c, yaml.Strict()); err != nil {
+		return nil, Usagef("%s: it cannot be read as contexts; mend or remove it", path) // the error would quote it, with tokens
+	}
+	if c.Contexts == nil {
+		c.Contexts = map[string]target{}
+	}
+	return c, nil
+}
+
+// write replaces the file at once, readable by its owner only.
+func (c *contexts) write() (err error) {
+	path, err := contextsPath()
+	if err != nil {
+		return err
+	}
+	raw, err := yaml.Marshal(c)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("write contexts: %w", err)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".contexts-*") // of mode 0600
+	if err != nil {
+		return fmt.Errorf("write contexts: %w", err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(raw)
+	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("write contexts: %w", err)
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return fmt.Errorf("write contexts: %w", err)
+	}
+	return nil
+}
+
+// target finds out which server to ask, and with which token. What is on the
+// command line counts before the environment, and that before the current
+// context. The token of a context goes to no other server.
+func (s *session) target(warnings io.Writer) (target, error) {
+	if s.server != "" && s.context != "" {
+		return target{}, Usagef("--server and --context both name a server: give one of them")
+	}
+	if s.token != "" && s.tokenFile != "" {
+		return target{}, Usagef("--token and --token-file both give a token: give one of them")
+	}
+	t, err := s.chosen(warnings)
+	if err != nil {
+		return target{}, err
+	}
+	switch file := os.Getenv("FAIRLEAD_TOKEN_FILE"); {
+	case s.token != "":
+		t.Token, t.TokenFile = s.token, ""
+	case s.tokenFile != "":
+		t.Token, t.TokenFile = "", s.tokenFile
+	case s.context != "" && (t.Token != "" || t.TokenFile != ""): // asked for by name
+	case os.Getenv("FAIRLEAD_TOKEN") != "":
+		t.Token, t.TokenFile = os.Getenv("FAIRLEAD_TOKEN"), ""
+	case file != "":
+		t.Token, t.TokenFile = "", file
+	}
+	if err := checkServer(t.Server); err != nil {
+		return target{}, err
+	}
+	return t, t.loadToken()
+}
+
+// chosen is the server that the flags, the environment or the contexts name.
+func (s *session) chosen(warnings io.Writer) (target, error) {
+	name, server := s.context, s.server
+	if name == "" && server == "" {
+		if server = os.Getenv("FAIRLEAD_SERVER"); server == "" {
+			name = os.Getenv("FAIRLEAD_CONTEXT")
+		}
+	}
+	if server != "" {
+		return target{Server: server}, nil
+	}
+	known, err := readContexts(warnings)
+	if err != nil {
+		return target{}, err
+	}
+	if name == "" {
+		name = known.Current
+	}
+	if name == "" {
+		return target{Server: defaultServer}, nil
+	}
+	t, ok := known.Contexts[name]
+	if !ok {
+		return target{}, Usagef("there is no context %q: fairlead context list shows those there are", name)
+	}
+	return t, nil
+}
+
+func checkServer(text string) error {
+	parsed, err := url.Parse(text)
+	switch {
+	case err != nil || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "":
+		return Usagef("the server must be a URL such as %s or https://HOST", defaultServer) // not quoted: it may hold a password
+	case parsed.User != nil:
+		return Usagef("the server's URL has a user in it: give a token instead")
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		return Usagef("the server's URL must end with its path: leave away what follows ? or #")
+	}
+	return nil
+}
+
+// loadToken reads the token from its file, if that is where it is.
+func (t *target) loadToken() error {
+	if t.TokenFile != "" {
+		raw, err := os.ReadFile(t.TokenFile)
+		if err != nil {
+			return Usagef("read the token: %w", err)
+		}
+		if t.Token = strings.TrimSpace(string(raw)); t.Token == "" {
+			return Usagef("read the token: %s is empty", t.TokenFile)
+		}
+	}
+	if strings.ContainsFunc(t.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return Usagef("the token has a character in it that no token has: copy it again")
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"connectrpc.com/connect"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Exit codes; scripts rely on them.
+const (
+	ExitOK          = 0
+	ExitFailure     = 1
+	ExitUsage       = 2
+	ExitNotFound    = 3
+	ExitConflict    = 4
+	ExitAuth        = 5
+	ExitUnavailable = 6
+	ExitJobFailed   = 7
+)
+
+// exits are the codes of what a server answers. What is not listed is a failure.
+var exits = map[connect.Code]int{
+	connect.CodeInvalidArgument:    ExitUsage,
+	connect.CodeOutOfRange:         ExitUsage,
+	connect.CodeNotFound:           ExitNotFound,
+	connect.CodeAlreadyExists:      ExitConflict,
+	connect.CodeFailedPrecondition: ExitConflict,
+	connect.CodeAborted:            ExitConflict,
+	connect.CodeUnauthenticated:    ExitAuth,
+	connect.CodePermissionDenied:   ExitAuth,
+	connect.CodeUnavailable:        ExitUnavailable,
+	connect.CodeDeadlineExceeded:   ExitUnavailable,
+	connect.CodeResourceExhausted:  ExitUnavailable, // a limit is reached: later it may work
+}
+
+// exitError is an error that knows its exit code.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// Usagef is a mistake in the command line or configuration.
+func Usagef(format string, args ...any) error {
+	return &exitError{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+func failf(code int, format string, args ...any) error {
+	return &exitError{code, fmt.Errorf(format, args...)}
+}
+
+// ExitCode is the exit code of an error.
+func ExitCode(err error) int {
+	var coded *exitError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &coded):
+		return coded.code
+	case errors.Is(err, fairlead.ErrInvalid):
+		return ExitUsage
+	case errors.Is(err, fairlead.ErrNotFound):
+		return ExitNotFound
+	case errors.Is(err, fairlead.ErrConflict):
+		return ExitConflict
+	default:
+		return ExitFailure
+	}
+}

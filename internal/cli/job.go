@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) jobCommand() *cobra.Command {
+	return s.prints(s.connects(noun("job", "Enqueue, watch and move jobs",
+		s.jobEnqueueCommand(), s.jobGetCommand(), s.jobListCommand(), s.jobExplainCommand(), s.jobAttemptsCommand(), s.jobWatchCommand(),
+		s.jobCancelCommand(), s.jobRetryCommand(), s.jobRunCommand(), s.jobRescheduleCommand(), s.jobPriorityCommand(),
+		s.jobFinishCommand(), s.jobFailCommand(), s.jobDeleteCommand(), s.jobBulkCommand(),
+	)))
+}
+
+// withID is a command whose first argument is an id.
+func (s *session) withID(do func(ctx context.Context, c *call, id int64) error) func(*cobra.Command, []string) error {
+	return s.runs(func(ctx context.Context, c *call) error {
+		id, err := parseID(c.args[0])
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, id)
+	})
+}
+
+func (s *session) jobGetCommand() *cobra.Command {
+	return verb("get ID", "Show a job", s.withID(func(ctx context.Context, c *call, id int64) error {
+		job, err := c.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		return c.printDetails(job)
+	}))
+}
+
+// jobFilter is which jobs are meant.
+type jobFilter struct {
+	states, kinds, queues, tenants []string
+	key                            string
+	from, to                       moment
+}
+
+func (s *session) filters(cmd *cobra.Command, f *jobFilter) {
+	f.from.past, f.to.past = true, true
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.states, "state", nil, "in this state (repeatable): "+strings.Join(states, ", "))
+	flags.StringSliceVar(&f.kinds, "kind", nil, "of this kind (repeatable)")
+	flags.StringSliceVar(&f.queues, "queue", nil, "of this queue (repeatable)")
+	flags.StringSliceVar(&f.tenants, "tenant", nil, "of this tenant (repeatable)")
+	flags.StringVar(&f.key, "key", "", "with this key")
+	flags.Var(&f.from, "from", "created then or later: a time, or a span such as 2h for two hours ago")
+	flags.Var(&f.to, "to", "created earlier")
+	complete(cmd, "state", oneOf(states...))
+	complete(cmd, "kind", s.asked(kindNames))
+	complete(cmd, "queue", s.asked(queueNames))
+	complete(cmd, "tenant", s.asked(tenantNames))
+}
+
+func (s *session) jobListCommand() *cobra.Command {
+	var filter jobFilter
+	var limit int
+	cmd := verb("list", "List jobs, newest first", s.runs(func(ctx context.Context, c *call) error {
+		all := &fairleadv1.ListJobsResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			page, err := c.jobs.ListJobs(ctx, &fairleadv1.ListJobsRequest{
+				State: filter.states, Kind: filter.kinds, Queue: filter.queues, Tenant: filter.tenants, Key: filter.key,
+				From: filter.from.proto(), To: filter.to.proto(), PageSize: size, PageToken: all.GetNextPageToken(),
+			})
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		return c.printTable(all, jobTable(c.Screen, all.GetItems()))
+	}))
+	s.filters(cmd, &filter)
+	limits(cmd, &limit)
+	return cmd
+}
+
+// jobTable shows jobs with what is most worth knowing of each.
+func jobTable(s *screen.Screen, jobs []*fairleadv1.Job) *screen.Table {
+	table := s.Table("ID", "STATE", "KIND", "TENANT", "QUEUE", "ATTEMPT", "CREATED", "NOTE")
+	for _, job := range jobs {
+		table.Add(job.GetId(), screen.State(job.GetState()), job.GetKind(), job.GetTenant(), job.GetQueue(), job.GetAttempt(), job.GetCreatedAt(), jobNote(s, job))
+	}
+	return table
+}
+
+func jobNote(s *screen.Screen, job *fairleadv1.Job) string {
+	switch state := job.GetState(); {
+	case state == "scheduled":
+		return "due " + s.When(job.GetNotBefore().AsTime())
+	case state == "running" && job.GetCancelWish():
+		return "asked to stop"
+	case state == "running":
+		return fmt.Sprintf("on node %d", job.GetNode())
+	case state == "waiting" && job.GetDeadline() != nil:
+		return "gives up " + s.When(job.GetDeadline().AsTime())
+	}
+	return job.GetError()
+}
+
+func (s *session) jobAttemptsCommand() *cobra.Command {
+	return verb("attempts ID", "List the runs of a job that failed, timed out or crashed", s.withID(func(ctx context.Context, c *call, id int64) error {
+		all, err := c.jobs.ListAttempts(ctx, &fairleadv1.GetJobRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		table := c.Table("RUN", "NODE", "STARTED", "TOOK", "REASON", "ERROR")
+		for _, a := range all.GetItems() {
+			table.Add(a.GetRun(), a.GetNode(), a.GetStartedAt(), a.GetFinishedAt().AsTime().Sub(a.GetStartedAt().AsTime()), a.GetReason(), a.GetError())
+		}
+		return c.printTable(all, table)
+	}))
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// bulkTimeout is longer than that of other calls: there may be a million jobs, and
+// to give up would leave the work half done.
+const bulkTimeout = time.Hour
+
+func (s *session) jobBulkCommand() *cobra.Command {
+	var filter jobFilter
+	var ids []int64
+	var reason string
+	var dryRun, yes bool
+	cmd := verb("bulk ACTION", "Do the same to all jobs that match: "+strings.Join(bulk, ", "), nil)
+	cmd.Long = cmd.Short + ".\n\nWhat cannot be undone, cancel and delete, is asked back on a terminal, and needs --yes without one."
+	cmd.Example = "  fairlead job bulk retry --state failed --kind report --from 2h\n" +
+		"  fairlead job bulk delete --state succeeded --to 30d --dry-run"
+	cmd.PreRun = func(cmd *cobra.Command, _ []string) {
+		if !cmd.Flags().Changed("timeout") {
+			s.timeout = bulkTimeout
+		}
+	}
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		action := c.args[0]
+		if !slices.Contains(bulk, action) {
+			return Usagef("ACTION %q: use %s", action, strings.Join(bulk, ", "))
+		}
+		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: &fairleadv1.JobFilter{
+			State: filter.states, Kind: filter.kinds, Queue: filter.queues, Tenant: filter.tenants, Key: filter.key, Id: ids,
+			From: filter.from.proto(), To: filter.to.proto(),
+		}}
+		if !dryRun && !yes && (action == "cancel" || action == "delete") {
+			if err := c.askBulk(ctx, request); err != nil {
+				return err
+			}
+		}
+		answer, err := c.jobs.BulkJobs(ctx, request)
+		if err != nil {
+			return err
+		}
+		if dryRun {
+			return c.say(answer, "%s: it would be done to %s", action, jobCount(answer.GetMatched()))
+		}
+		text := fmt.Sprintf("%s: done to %s", action, jobCount(answer.GetDone()))
+		if missed := answer.GetMissed(); missed > 0 {
+			text += fmt.Sprintf("; %d had moved on by then", missed)
+		}
+		return c.say(answer, "%s", text)
+	})
+	s.filters(cmd, &filter)
+	cmd.Flags().Int64SliceVar(&ids, "id", nil, "with this id (repeatable)")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for the action cancel")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only count")
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
+	cmd.ValidArgsFunction = first(oneOf(bulk...))
+	return cmd
+}
+
+func jobCount(n int64) string {
+	if n == 1 {
+		return "1 job"
+	}
+	return fmt.Sprintf("%d jobs", n)
+}
+
+// askBulk counts the jobs and asks whether they are really meant.
+func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest) error {
+	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
+		return Usagef("nobody can be asked whether to %s all these jobs: add --yes, or --dry-run to count them", request.GetAction())
+	}
+	request.DryRun = true
+	count, err := c.jobs.BulkJobs(ctx, request)
+	if err != nil {
+		return err
+	}
+	request.DryRun = false
+	return c.confirm(fmt.Sprintf("%s %s?", request.GetAction(), jobCount(count.GetMatched())))
+}
+
+// confirm goes on only if somebody says yes.
+func (c *call) confirm(question string) error {
+	fmt.Fprint(c.errors.Out, question+" [y/N] ")
+	answer, err := bufio.NewReader(c.in).ReadString('\n')
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	if err != nil {
+		fmt.Fprintln(c.errors.Out)
+	}
+	return failf(ExitFailure, "nothing was done")
+}

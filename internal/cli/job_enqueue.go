@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// newJob is a job as flags tell it.
+type newJob struct {
+	job                fairleadv1.NewJob
+	args               string
+	notBefore, startBy moment
+	timeout            time.Duration
+	file               string
+	wait               waiting
+}
+
+func (s *session) jobEnqueueCommand() *cobra.Command {
+	n := &newJob{}
+	cmd := verb("enqueue [KIND]", "Store a job, or those of a file", nil)
+	cmd.Long = "Store a job, or those of a file: all of them, or none. The ids are printed.\n\n" +
+		"With --wait it ends when they have, with exit code 7 if one did not succeed."
+	cmd.Example = "  fairlead job enqueue http --args '{\"url\":\"https://example.com\"}' --wait\n" +
+		"  fairlead job enqueue report --args @report.json --not-before 10m --key nightly --on-duplicate keep\n" +
+		"  fairlead job enqueue --file jobs.json"
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		request, err := n.request(cmd, c)
+		if err != nil {
+			return err
+		}
+		stored, err := c.jobs.EnqueueJobs(ctx, request)
+		if err != nil {
+			return err
+		}
+		if n.wait.asked(cmd) {
+			return n.wait.all(ctx, c, stored.GetIds())
+		}
+		return c.print(stored, func() error {
+			for _, id := range stored.GetIds() {
+				if _, err := fmt.Fprintln(c.Out, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+	n.flags(cmd, s)
+	return cmd
+}
+
+func (n *newJob) flags(cmd *cobra.Command, s *session) {
+	f := cmd.Flags()
+	f.StringVar(&n.args, "args", "", "the handler's input: JSON, @FILE or - for what is piped in")
+	f.StringVar(&n.job.Queue, "queue", "", "which nodes may run it (default \"default\")")
+	f.StringVar(&n.job.Tenant, "tenant", "", "for whom it runs (default \"default\")")
+	f.Int32Var(&n.job.Priority, "priority", 0, "higher goes first")
+	f.Var(&n.notBefore, "not-before", "never starts before: a time, or a span such as 10m")
+	f.Var(&n.startBy, "start-by", "acceptable start: a time, or a span")
+	f.DurationVar(&n.timeout, "timeout", 0, "of one attempt (0: the handler's)")
+	f.Int32Var(&n.job.MaxAttempts, "max-attempts", 0, "attempts that may fail before the job does (0: the handler's)")
+	f.StringVar(&n.job.Key, "key", "", "unique per tenant")
+	f.StringVar(&n.job.KeyScope, "key-scope", "", "how long the key is held: live or forever (default \"live\")")
+	f.StringVar(&n.job.OnDuplicate, "on-duplicate", "", "if the key is taken: error, keep or replace (default \"error\")")
+	f.StringVar(&n.job.ConcurrencyKey, "concurrency-key", "", "jobs with the same one run one at a time, or as many as the kind's limit says")
+	f.StringVar(&n.job.OnCrash, "on-crash", "", "if its node dies: revive or cancel (default \"revive\")")
+	f.StringVar(&n.file, "file", "", "JSON list of jobs with the API's fields, or - for what is piped in")
+	n.wait.flag(cmd)
+	cmd.ValidArgsFunction = first(s.asked(kindNames))
+	complete(cmd, "queue", s.asked(queueNames))
+	complete(cmd, "tenant", s.asked(tenantNames))
+	complete(cmd, "key-scope", oneOf(keyScopes...))
+	complete(cmd, "on-duplicate", oneOf("error", "keep", "replace"))
+	complete(cmd, "on-crash", oneOf("revive", "cancel"))
+}
+
+func (n *newJob) request(cmd *cobra.Command, c *call) (*fairleadv1.EnqueueJobsRequest, error) {
+	switch {
+	case n.file != "" && len(c.args) > 0:
+		return nil, Usagef("KIND and --file both say what to enqueue: give one of them")
+	case n.file != "":
+		for _, flag := range []string{"args", "queue", "tenant", "priority", "not-before", "start-by", "timeout", "max-attempts", "key", "key-scope", "on-duplicate", "concurrency-key", "on-crash"} {
+			if cmd.Flags().Changed(flag) {
+				return nil, Usagef("--%s does not go with --file: say it in the file", flag)
+			}
+		}
+		return readJobs(n.file, c.in)
+	case len(c.args) == 0:
+		return nil, Usagef("%s needs KIND or --file (see %s --help)", cmd.CommandPath(), cmd.CommandPath())
+	}
+	n.job.Kind, n.job.NotBefore, n.job.StartBy = c.args[0], n.notBefore.proto(), n.startBy.proto()
+	if n.timeout != 0 {
+		n.job.Timeout = durationpb.New(n.timeout)
+	}
+	if cmd.Flags().Changed("args") {
+		var err error
+		if n.job.Args, err = readDocument("--args", n.args, c.in); err != nil {
+			return nil, err
+		}
+	}
+	return &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{&n.job}}, nil
+}
+
+// maxInput is how much is read of a file; the server takes less.
+const maxInput = 64 << 20
+
+// readInput reads a file, or what is piped in if it is -.
+func readInput(file string, in io.Reader) ([]byte, error) {
+	if file != "-" {
+		opened, err := os.Open(file)
+		if err != nil {
+			return nil, Usagef("%w", err)
+		}
+		defer opened.Close()
+		in = opened
+	}
+	raw, err := io.ReadAll(io.LimitReader(in, maxInput+1))
+	if err == nil && len(raw) > maxInput {
+		err = Usagef("%s has more than %d MiB: split it", file, maxInput>>20)
+	}
+	return raw, err
+}
+
+// readDocument reads JSON that a flag gives: itself, as @FILE, or - for what is
+// piped in.
+func readDocument(flag, text string, in io.Reader) ([]byte, error) {
+	raw := []byte(text)
+	file, named := strings.CutPrefix(text, "@")
+	if named || text == "-" {
+		var err error
+		if raw, err = readInput(file, in); err != nil {
+			return nil, err
+		}
+	}
+	var document json.RawMessage
+	if err := json.Unmarshal(raw, &document); err != nil {
+		return nil, Usagef("%s is not JSON (%w): quote it for the shell, as '{\"n\":1}'", flag, err)
+	}
+	return document, nil
+}
+
+// readJobs reads a list of jobs, or the whole request as the API has it.
+func readJobs(file string, in io.Reader) (*fairleadv1.EnqueueJobsRequest, error) {
+	raw, err := readInput(file, in)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) {
+		raw = append(append([]byte(`{"jobs":`), raw...), '}')
+	}
+	request := &fairleadv1.EnqueueJobsRequest{}
+	var field *wire.FieldError
+	if err := wire.Unmarshal(raw, request); errors.As(err, &field) && field.Field == "" {
+		return nil, Usagef("--file %s: %w", file, err)
+	} else if err != nil {
+		return nil, Usagef("%w", err)
+	}
+	return request, nil
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// waiting is the wish to see jobs end.
+type waiting struct {
+	limit time.Duration // zero: as long as it takes
+}
+
+func (w *waiting) flag(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&w.limit, "wait", 0, "wait until it has ended; --wait=5m gives up then")
+	cmd.Flags().Lookup("wait").NoOptDefVal = "0s"
+}
+
+func (w *waiting) asked(cmd *cobra.Command) bool { return cmd.Flags().Changed("wait") }
+
+// all waits for jobs one after the other, and shows how each ended. Its error is
+// that of the first that did not succeed.
+func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
+	within := ctx
+	if w.limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, w.limit)
+		defer cancel()
+	}
+	var failed error
+	for i, id := range ids {
+		job, err := c.await(within, id, fmt.Sprintf("%d of %d", i+1, len(ids)))
+		if err != nil && within.Err() != nil && ctx.Err() == nil {
+			return failf(ExitFailure, "job %d has not ended within %s; it goes on, and fairlead job watch %d shows it", id, w.limit, id)
+		}
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprintf("job %d %s", id, job.GetState())
+		if len(job.GetOutput()) > 0 {
+			text += ": " + string(job.GetOutput())
+		}
+		if err := c.say(job, "%s", text); err != nil {
+			return err
+		}
+		if failed == nil {
+			failed = ended(job)
+		}
+	}
+	return failed
+}
+
+var spokes = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+
+// await follows a job, and shows on a terminal that it does.
+func (c *call) await(ctx context.Context, id int64, which string) (*fairleadv1.Job, error) {
+	if !c.errors.Terminal {
+		return c.follow(ctx, id, func(*fairleadv1.Job) error { return nil })
+	}
+	news, done := make(chan *fairleadv1.Job), make(chan struct{})
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		defer close(done)
+		c.spin(id, which, news)
+	}()
+	job, err := c.follow(ctx, id, func(job *fairleadv1.Job) error {
+		select {
+		case news <- job:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	cancel()
+	close(news)
+	<-done
+	return job, err
+}
+
+// spin draws a line until there is no more news.
+func (c *call) spin(id int64, which string, news <-chan *fairleadv1.Job) {
+	began := time.Now()
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	job := &fairleadv1.Job{Id: id}
+	for turn := 0; ; turn++ {
+		select {
+		case next, more := <-news:
+			if !more {
+				fmt.Fprint(c.errors.Out, "\r\x1b[K")
+				return
+			}
+			job = next
+		case <-ticker.C:
+		}
+		line := fmt.Sprintf("%c job %d (%s)  %s%s  %s", spokes[turn%len(spokes)], id, which, job.GetState(), shownProgress(job), screen.Span(time.Since(began)))
+		if c.errors.Width > 0 {
+			line = screen.Cut(line, c.errors.Width-1)
+		}
+		fmt.Fprint(c.errors.Out, "\r\x1b[K"+line)
+	}
+}
+
+// shownProgress is a bar if a job tells its progress as {"done":…,"total":…}, and
+// else what it tells.
+func shownProgress(job *fairleadv1.Job) string {
+	var p struct {
+		Done, Total float64
+	}
+	raw := job.GetProgress()
+	if err := json.Unmarshal(raw, &p); err == nil && p.Total > 0 {
+		const width = 20
+		share := max(min(p.Done/p.Total, 1), 0)
+		return fmt.Sprintf("  %s %.0f%%", screen.Bar(int(share*1000), 1000, width), share*100)
+	}
+	return screen.Clean(watched(job))
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) jobWatchCommand() *cobra.Command {
+	return verb("watch ID", "Show a job whenever it has changed, until it has ended", s.withID(func(ctx context.Context, c *call, id int64) error {
+		job, err := c.follow(ctx, id, func(job *fairleadv1.Job) error {
+			return c.say(job, "%s  job %d is %s%s", c.Now().Format(time.TimeOnly), id, job.GetState(), watched(job))
+		})
+		if err != nil {
+			return err
+		}
+		return ended(job)
+	}))
+}
+
+// watched is what is worth telling of a job besides its state.
+func watched(job *fairleadv1.Job) string {
+	text := ""
+	if job.GetAttempt() > 0 {
+		text += fmt.Sprintf("  attempt %d", job.GetAttempt())
+	}
+	if progress := job.GetProgress(); len(progress) > 0 && !final(job) {
+		text += "  " + string(progress)
+	}
+	return text
+}
+
+func final(job *fairleadv1.Job) bool {
+	return slices.Contains([]string{"succeeded", "failed", "cancelled", "skipped"}, job.GetState())
+}
+
+// ended is the error of a job that did not succeed.
+func ended(job *fairleadv1.Job) error {
+	if job.GetState() == "succeeded" {
+		return nil
+	}
+	text := fmt.Sprintf("job %d is %s", job.GetId(), job.GetState())
+	if job.GetError() != "" {
+		text += ": " + screen.Clean(job.GetError())
+	}
+	if job.GetAttempt() > 0 {
+		text += fmt.Sprintf(" (attempt %d; fairlead job attempts %d tells of all)", job.GetAttempt(), job.GetId())
+	}
+	return failf(ExitJobFailed, "%s", text)
+}
+
+// again is how long to wait before a stream that broke is asked for again.
+const again = 500 * time.Millisecond
+
+// follow sees a job whenever it has changed, and returns it when it has ended. A
+// server that stops in between is asked again, or another behind the same URL,
+// for as long as one answer may take.
+func (c *call) follow(ctx context.Context, id int64, see func(*fairleadv1.Job) error) (*fairleadv1.Job, error) {
+	var last *fairleadv1.Job
+	heard := time.Now()
+	for {
+		stream, err := c.jobs.WatchJob(ctx, &fairleadv1.GetJobRequest{Id: id})
+		if err == nil {
+			for stream.Receive() {
+				last, heard = stream.Msg(), time.Now()
+				if err := see(last); err != nil {
+					return nil, errors.Join(err, stream.Close())
+				}
+			}
+			err = errors.Join(stream.Err(), stream.Close())
+		}
+		switch {
+		case last != nil && final(last):
+			return last, nil
+		case ctx.Err() != nil:
+			return nil, connect.NewError(connect.CodeCanceled, ctx.Err())
+		case err != nil && (last == nil || connect.IsWireError(err) && connect.CodeOf(err) != connect.CodeUnavailable):
+			return nil, err
+		case time.Since(heard) > c.timeout && err != nil:
+			return nil, err
+		case err == nil:
+			heard = time.Now()
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(again):
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) limitCommand() *cobra.Command {
+	return s.prints(s.connects(noun("limit", "What jobs may use together, on all nodes",
+		s.limitListCommand(), s.limitSetCommand(), s.limitRemoveCommand())))
+}
+
+func (s *session) limitListCommand() *cobra.Command {
+	return verb("list", "List every limit with its use, those of tenants too", s.runs(func(ctx context.Context, c *call) error {
+		all, err := c.limits.ListLimits(ctx, &fairleadv1.ListLimitsRequest{})
+		if err != nil {
+			return err
+		}
+		table := c.Table("SCOPE", "RUNNING", "MAX RUNNING", "MIN RUNNING", "RATE", "BURST", "PER KEY")
+		for _, l := range all.GetItems() {
+			table.Add(l.GetScope(), l.GetRunning(), screen.Limit(l.GetMaxRunning()), screen.Limit(l.GetMinRunning()),
+				screen.Limit(l.GetRate()), screen.Limit(l.GetBurst()), screen.Limit(l.GetPerKey()))
+		}
+		return c.printTable(all, table)
+	}))
+}
+
+func (s *session) limitSetCommand() *cobra.Command {
+	limit := &fairleadv1.Limit{}
+	cmd := verb("set SCOPE", "Set the limit of global, queue:NAME or kind:NAME", nil)
+	cmd.Long = cmd.Short + ".\n\nIt replaces what was set before: what is not given has no limit. Those of a tenant are its own: fairlead tenant update."
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		limit.Scope = c.args[0]
+		if limit.GetMaxRunning() == 0 && limit.GetRate() == 0 && limit.GetBurst() == 0 && limit.GetPerKey() == 0 {
+			return Usagef("give at least one of --max-running, --rate, --per-key; fairlead limit remove removes a limit")
+		}
+		answer, err := c.limits.SetLimit(ctx, limit)
+		if err != nil {
+			return err
+		}
+		return c.printDetails(answer)
+	})
+	f := cmd.Flags()
+	f.Int32Var(&limit.MaxRunning, "max-running", 0, "jobs that run or await a callback at once (0: no cap)")
+	f.Float64Var(&limit.Rate, "rate", 0, "starts per second (0: no limit)")
+	f.Int32Var(&limit.Burst, "burst", 0, "starts that may come at once after a pause")
+	f.Int32Var(&limit.PerKey, "per-key", 0, "of a kind: jobs of one tenant with the same concurrency key at once (0: one)")
+	cmd.ValidArgsFunction = first(s.asked(limitScopes))
+	return cmd
+}
+
+func (s *session) limitRemoveCommand() *cobra.Command {
+	cmd := verb("remove SCOPE", "Remove the limit of a scope", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.limits.SetLimit(ctx, &fairleadv1.Limit{Scope: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "%s has no limit", c.args[0])
+	}))
+	cmd.ValidArgsFunction = first(s.asked(limitScopes))
+	return cmd
+}

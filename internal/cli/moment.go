@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// moment is a flag that is a time: as RFC 3339, as a day, or as a span from now.
+type moment struct {
+	at   time.Time
+	past bool // spans lie in the past
+}
+
+// String is part of pflag.Value.
+func (m *moment) String() string {
+	if m.at.IsZero() {
+		return ""
+	}
+	return m.at.Format(time.RFC3339)
+}
+
+// Type is part of pflag.Value.
+func (m *moment) Type() string { return "time" }
+
+// Set is part of pflag.Value.
+func (m *moment) Set(text string) error {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, time.Local); err == nil {
+			m.at = at
+			return nil
+		}
+	}
+	span, err := parseSpan(text)
+	if err != nil {
+		return errors.New("use a time such as 2030-05-17T12:00:00Z or a span such as 10m, 2h or 90d")
+	}
+	if m.past {
+		span = -span
+	}
+	m.at = time.Now().Add(span)
+	return nil
+}
+
+// proto is the time as the API has it; nil: not given.
+func (m *moment) proto() *timestamppb.Timestamp {
+	if m.at.IsZero() {
+		return nil
+	}
+	return timestamppb.New(m.at)
+}
+
+// parseSpan reads a duration that may begin with days.
+func parseSpan(text string) (time.Duration, error) {
+	before, after, ok := strings.Cut(text, "d")
+	if !ok {
+		return time.ParseDuration(text)
+	}
+	days, err := strconv.ParseUint(before, 10, 16)
+	if err != nil {
+		return 0, err
+	}
+	span := time.Duration(days) * 24 * time.Hour
+	if after == "" {
+		return span, nil
+	}
+	rest, err := time.ParseDuration(after)
+	if err == nil && rest < 0 {
+		err = errors.New("a span has one sign")
+	}
+	return span + rest, err
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) nodeCommand() *cobra.Command {
+	return s.prints(s.connects(noun("node", "The processes that run jobs", s.nodeListCommand(), s.nodeDrainCommand())))
+}
+
+func (s *session) nodeListCommand() *cobra.Command {
+	return verb("list", "List the nodes that are alive and those not yet forgotten", s.runs(func(ctx context.Context, c *call) error {
+		all, err := c.nodes.ListNodes(ctx, &fairleadv1.ListNodesRequest{})
+		if err != nil {
+			return err
+		}
+		table := c.Table("ID", "NAME", "STATE", "SLOTS", "IDLE", "QUEUED", "LAST BEAT", "VERSION", "QUEUES", "ADDRESS")
+		for _, n := range all.GetItems() {
+			queues := strings.Join(n.GetQueues(), ",")
+			if queues == "" {
+				queues = "(all)"
+			}
+			table.Add(n.GetId(), n.GetName(), nodeState(n), n.GetSlots(), n.GetIdleSlots(), n.GetQueued(), n.GetLastBeat(), n.GetVersion(), queues, n.GetAddress())
+		}
+		return c.printTable(all, table)
+	}))
+}
+
+func nodeState(n *fairleadv1.Node) screen.Cell {
+	switch {
+	case n.GetDead():
+		return screen.Cell{Text: "dead", Tone: screen.Bad}
+	case n.GetDraining():
+		return screen.Cell{Text: "draining", Tone: screen.Warn}
+	}
+	return screen.Cell{Text: "alive", Tone: screen.Good}
+}
+
+func (s *session) nodeDrainCommand() *cobra.Command {
+	var undo bool
+	cmd := verb("drain NODE", "Ask a node, by id or name, to start nothing more; its running jobs go on", s.runs(func(ctx context.Context, c *call) error {
+		id, err := c.nodeID(ctx, c.args[0])
+		if err != nil {
+			return err
+		}
+		answer, err := c.nodes.DrainNode(ctx, &fairleadv1.DrainNodeRequest{Id: id, Undo: undo})
+		if err != nil {
+			return err
+		}
+		if undo {
+			return c.say(answer, "node %d goes on", id)
+		}
+		return c.say(answer, "node %d starts nothing more", id)
+	}))
+	cmd.Flags().BoolVar(&undo, "undo", false, "let it go on instead")
+	cmd.ValidArgsFunction = first(s.asked(nodeNames))
+	return cmd
+}
+
+// nodeID is the id of a node, which may be given by its name if no other that
+// lives has the same.
+func (c *call) nodeID(ctx context.Context, text string) (int64, error) {
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return id, nil
+	}
+	all, err := c.nodes.ListNodes(ctx, &fairleadv1.ListNodesRequest{})
+	if err != nil {
+		return 0, err
+	}
+	var ids []string
+	var id int64
+	for _, n := range all.GetItems() {
+		if n.GetName() == text && !n.GetDead() {
+			id, ids = n.GetId(), append(ids, fmt.Sprint(n.GetId()))
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return 0, failf(ExitNotFound, "no node that is alive is named %q: fairlead node list shows them", text)
+	case 1:
+		return id, nil
+	}
+	return 0, Usagef("the nodes %s are all named %q: give the id", strings.Join(ids, ", "), text)
+}

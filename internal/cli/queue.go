@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) queueCommand() *cobra.Command {
+	return s.prints(s.connects(noun("queue", "Labels that say which nodes may run a job",
+		s.queueListCommand(), s.queuePauseCommand(), s.queueResumeCommand())))
+}
+
+func (s *session) queueListCommand() *cobra.Command {
+	return verb("list", "List the queues that have live jobs, are served or are paused", s.runs(func(ctx context.Context, c *call) error {
+		all, err := c.queues.ListQueues(ctx, &fairleadv1.ListQueuesRequest{})
+		if err != nil {
+			return err
+		}
+		table := c.Table("NAME", "SCHEDULED", "PARKED", "READY", "RUNNING", "WAITING", "OLDEST WAIT", "PAUSED")
+		for _, q := range all.GetItems() {
+			paused := screen.Cell{}
+			if q.GetPaused() {
+				paused = screen.Cell{Text: "yes", Tone: screen.Warn}
+			}
+			table.Add(q.GetName(), q.GetScheduled(), q.GetParked(), q.GetReady(), q.GetRunning(), q.GetWaiting(), q.GetOldestWait(), paused)
+		}
+		return c.printTable(all, table)
+	}))
+}
+
+func (s *session) queuePauseCommand() *cobra.Command {
+	cmd := verb("pause NAME", "Stop jobs of a queue from starting, on all nodes", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.queues.PauseQueue(ctx, &fairleadv1.QueueRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "queue %s is paused", c.args[0])
+	}))
+	cmd.ValidArgsFunction = first(s.asked(queueNames))
+	return cmd
+}
+
+func (s *session) queueResumeCommand() *cobra.Command {
+	cmd := verb("resume NAME", "Let jobs of a queue start again", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.queues.ResumeQueue(ctx, &fairleadv1.QueueRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "queue %s is resumed", c.args[0])
+	}))
+	cmd.ValidArgsFunction = first(s.asked(queueNames))
+	return cmd
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// explained says what a call's error means to whoever typed the command.
+func (c *call) explained(ctx context.Context, cmd *cobra.Command, err error) error {
+	var refusal *connect.Error
+	if err == nil || !errors.As(err, &refusal) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return failf(ExitFailure, "interrupted")
+	}
+	code, text := exits[refusal.Code()], screen.Clean(refusal.Message())
+	if code == ExitOK {
+		code = ExitFailure
+	}
+	switch {
+	case !connect.IsWireError(err) && refusal.Code() == connect.CodeDeadlineExceeded:
+		text = c.url + " did not answer within " + c.timeout.String() + "; --timeout lets it take longer"
+	case !connect.IsWireError(err) && refusal.Code() == connect.CodeUnavailable:
+		text = "cannot reach " + c.url + ": " + cause(refusal) + "; start it with fairlead serve, or name another with --server"
+	case refusal.Code() == connect.CodeUnimplemented:
+		text = c.url + " does not know this (" + text + "): check that --server is a Fairlead server, as new as this program"
+	case refusal.Code() == connect.CodeUnauthenticated:
+		text += "; give a valid token with FAIRLEAD_TOKEN, --token-file or a context"
+	}
+	if lines := refusedFields(cmd, refusal); len(lines) > 0 {
+		text = strings.Join(lines, "\n")
+	}
+	return failf(code, "%s", text)
+}
+
+// cause is what the network said, without the addresses that are said anyway.
+func cause(err error) string {
+	var network *net.OpError
+	if errors.As(err, &network) {
+		return network.Err.Error()
+	}
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return screen.Clean(err.Error())
+}
+
+// refusedFields has one line for each field that the server refused.
+func refusedFields(cmd *cobra.Command, refusal *connect.Error) (lines []string) {
+	for _, detail := range refusal.Details() {
+		value, err := detail.Value()
+		if err != nil {
+			continue // the message tells it too
+		}
+		fields, ok := value.(*errdetails.BadRequest)
+		if !ok {
+			continue
+		}
+		for _, f := range fields.GetFieldViolations() {
+			lines = append(lines, screen.Clean(typedAs(cmd, f.GetField())+": "+f.GetDescription()))
+		}
+	}
+	return lines
+}
+
+// typed is an error of the program itself with its fields named as they were
+// typed, one line each.
+func typed(cmd *cobra.Command, err error) error {
+	var invalid *fairlead.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	var lines []string
+	for _, f := range invalid.Fields {
+		lines = append(lines, typedAs(cmd, f.Field)+": "+f.Message)
+	}
+	return Usagef("%s", strings.Join(lines, "\n"))
+}
+
+// typedAs names a field as it stands on the command line: the flag, or the
+// argument in capitals. Fields of a file keep their path.
+func typedAs(cmd *cobra.Command, field string) string {
+	if file := cmd.Flags().Lookup("file"); file != nil && file.Changed {
+		return field
+	}
+	last := field[strings.LastIndex(field, ".")+1:]
+	last, _, _ = strings.Cut(last, "[")
+	for _, name := range []string{strings.ReplaceAll(last, "_", "-"), strings.TrimSuffix(last, "s")} { // lists are repeated flags
+		if cmd.Flags().Lookup(name) != nil {
+			return "--" + name
+		}
+	}
+	if argument := strings.ToUpper(last); strings.Contains(cmd.Use, argument) {
+		return argument
+	}
+	return field
+}

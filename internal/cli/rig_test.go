@@ -1,0 +1,152 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// rig is a real server with a node, and somebody who types commands.
+type rig struct {
+	*testing.T
+	url   string
+	stdin io.Reader
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	alone(t)
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := fairlead.NewMux()
+	handle := func(kind string, run func(context.Context, *fairlead.Job) error) {
+		mux.Handle(kind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(run))
+	}
+	handle("noop", func(context.Context, *fairlead.Job) error { return nil })
+	handle("broken", func(context.Context, *fairlead.Job) error { return fairlead.Fatal(errors.New("it is broken\x1b[2J")) })
+	handle("asks", func(context.Context, *fairlead.Job) error { return fairlead.Await(time.Hour) })
+	log := slog.New(slog.DiscardHandler)
+	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := server.New(node, store, server.Options{Version: "test", Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(handler)
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx) }()
+	t.Cleanup(func() {
+		web.Close()
+		stop()
+		if err := errors.Join(<-ended, store.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return &rig{T: t, url: web.URL}
+}
+
+// alone keeps the settings of whoever runs the tests out of them.
+func alone(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for _, name := range []string{"FAIRLEAD_SERVER", "FAIRLEAD_TOKEN", "FAIRLEAD_TOKEN_FILE", "FAIRLEAD_CONTEXT"} {
+		t.Setenv(name, "")
+	}
+}
+
+// typed runs a command, as the program does, and expects an exit code.
+func (r *rig) typed(want int, args ...string) (stdout, stderr string) {
+	r.Helper()
+	stdout, stderr, code := run(r.Context(), r.stdin, append(args, "--server", r.url)...)
+	if code != want {
+		r.Fatalf("fairlead %s: exit %d, want %d\n%s%s", strings.Join(args, " "), code, want, stdout, stderr)
+	}
+	return stdout, stderr
+}
+
+func run(ctx context.Context, stdin io.Reader, args ...string) (stdout, stderr string, code int) {
+	root := &cobra.Command{Use: "fairlead", SilenceErrors: true, SilenceUsage: true}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usagef("%w", err) })
+	root.AddCommand(Commands(Options{})...)
+	var out, errs bytes.Buffer
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(&out)
+	root.SetErr(&errs)
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		errs.WriteString(err.Error())
+	}
+	return out.String(), errs.String(), ExitCode(err)
+}
+
+// says runs a command that must succeed, and expects texts in what it writes.
+func (r *rig) says(wants []string, args ...string) string {
+	r.Helper()
+	stdout, _ := r.typed(ExitOK, args...)
+	for _, want := range wants {
+		if !strings.Contains(stdout, want) {
+			r.Errorf("fairlead %s: %q is not in\n%s", strings.Join(args, " "), want, stdout)
+		}
+	}
+	return stdout
+}
+
+// fails runs a command that must end with a code, and expects a text in its error.
+func (r *rig) fails(code int, want string, args ...string) {
+	r.Helper()
+	if _, stderr := r.typed(code, args...); !strings.Contains(stderr, want) || strings.ContainsAny(stderr, "\x1b") {
+		r.Errorf("fairlead %s: %q is not in %q", strings.Join(args, " "), want, stderr)
+	}
+}
+
+// id is the id that a command prints.
+func (r *rig) id(args ...string) string {
+	r.Helper()
+	stdout, _ := r.typed(ExitOK, args...)
+	return strings.TrimSpace(stdout)
+}
+
+// document is what a command prints with -o json.
+func (r *rig) document(args ...string) (document map[string]any) {
+	r.Helper()
+	stdout, _ := r.typed(ExitOK, append(args, "-o", "json")...)
+	if err := json.Unmarshal([]byte(stdout), &document); err != nil {
+		r.Fatalf("%v in %s", err, stdout)
+	}
+	return document
+}
+
+// until waits for a job to be in a state.
+func (r *rig) until(id, state string) {
+	r.Helper()
+	deadline := time.After(20 * time.Second)
+	ticks := time.NewTicker(10 * time.Millisecond)
+	defer ticks.Stop()
+	for r.document("job", "get", id)["state"] != state {
+		select {
+		case <-deadline:
+			r.Fatalf("job %s is %v, want %s", id, r.document("job", "get", id), state)
+		case <-ticks.C:
+		}
+	}
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// Options are what the program knows and this package does not.
+type Options struct {
+	// AddToken stores a token directly in a database, without a server. It
+	// returns the token and its secret.
+	AddToken func(ctx context.Context, db string, token fairlead.Token) (fairlead.Token, string, error)
+	// DatabaseUsage explains the URL of a database.
+	DatabaseUsage string
+}
+
+// Commands are all commands of those who use a server.
+func Commands(options Options) []*cobra.Command {
+	s := &session{options: options}
+	return []*cobra.Command{
+		s.jobCommand(), s.tenantCommand(), s.queueCommand(), s.nodeCommand(), s.limitCommand(),
+		s.tokenCommand(), s.auditCommand(), s.statsCommand(), s.verifyCommand(), s.topCommand(), s.contextCommand(),
+	}
+}
+
+// session is what the flags say that all commands have.
+type session struct {
+	options   Options
+	server    string
+	token     string
+	tokenFile string
+	context   string
+	timeout   time.Duration
+	format    string
+}
+
+const defaultServer = "http://127.0.0.1:7717"
+
+// connects gives a command, and those below it, the flags that say which server.
+func (s *session) connects(cmd *cobra.Command) *cobra.Command {
+	f := cmd.PersistentFlags()
+	f.StringVar(&s.server, "server", "", "URL of the server (FAIRLEAD_SERVER; default the current context's, or "+defaultServer+")")
+	f.StringVar(&s.token, "token", "", "token (FAIRLEAD_TOKEN; others may see what stands in a command line)")
+	f.StringVar(&s.tokenFile, "token-file", "", "file with the token (FAIRLEAD_TOKEN_FILE)")
+	f.StringVar(&s.context, "context", "", "name of the context to use (FAIRLEAD_CONTEXT; see fairlead context)")
+	f.DurationVar(&s.timeout, "timeout", 30*time.Second, "how long the server may take for one answer")
+	complete(cmd, "context", s.contextNames)
+	return cmd
+}
+
+// prints gives a command, and those below it, the flag that says how.
+func (s *session) prints(cmd *cobra.Command) *cobra.Command {
+	cmd.PersistentFlags().StringVarP(&s.format, "output", "o", "table", "table, json or yaml")
+	complete(cmd, "output", oneOf("table", "json", "yaml"))
+	return cmd
+}
+
+// call is one use of a command: whom it asks, and where it answers.
+type call struct {
+	*clients
+	*printer
+	args   []string
+	in     io.Reader
+	errors *screen.Screen // for what is not the answer
+}
+
+// runs is a command that asks the server.
+func (s *session) runs(do func(ctx context.Context, c *call) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := s.open(cmd, args)
+		if err != nil {
+			return err
+		}
+		return c.explained(cmd.Context(), cmd, do(cmd.Context(), c))
+	}
+}
+
+func (s *session) open(cmd *cobra.Command, args []string) (*call, error) {
+	if s.format == "" {
+		s.format = "table" // a command without the flag
+	}
+	printer, err := newPrinter(cmd.OutOrStdout(), s.format)
+	if err != nil {
+		return nil, err
+	}
+	target, err := s.target(cmd.ErrOrStderr())
+	if err != nil {
+		return nil, err
+	}
+	return &call{
+		clients: newClients(target, s.timeout), printer: printer, args: args, in: cmd.InOrStdin(), errors: screen.New(cmd.ErrOrStderr(), os.Getenv),
+	}, nil
+}

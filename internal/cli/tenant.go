@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) tenantCommand() *cobra.Command {
+	cmd := noun("tenant", "For whom jobs run, and what they may use together",
+		s.tenantCreateCommand(), s.tenantGetCommand(), s.tenantListCommand(), s.tenantUpdateCommand(), s.tenantDeleteCommand(),
+		s.tenantPauseCommand(), s.tenantResumeCommand(), s.tenantStatsCommand(),
+	)
+	for _, verb := range cmd.Commands() {
+		if n := verb.Name(); n != "create" && n != "list" {
+			verb.ValidArgsFunction = first(s.asked(tenantNames))
+		}
+	}
+	return s.prints(s.connects(cmd))
+}
+
+// tenantFlags are what can be said of a tenant.
+type tenantFlags struct {
+	tenant fairleadv1.Tenant
+	labels map[string]string
+}
+
+func (t *tenantFlags) register(cmd *cobra.Command, s *session) {
+	f := cmd.Flags()
+	f.StringVar(&t.tenant.Parent, "parent", "", "a tenant whose cap and rate hold as well")
+	f.Int32Var(&t.tenant.MaxRunning, "max-running", 0, "jobs that run or await a callback at once (0: no cap)")
+	f.Int32Var(&t.tenant.MinRunning, "min-running", 0, "as many as it is guaranteed while it has ready jobs")
+	f.Int32Var(&t.tenant.Weight, "weight", 0, "its share beside others")
+	f.Float64Var(&t.tenant.Rate, "rate", 0, "starts per second (0: no limit)")
+	f.Int32Var(&t.tenant.Burst, "burst", 0, "starts that may come at once after a pause")
+	f.Int32Var(&t.tenant.MaxPending, "max-pending", 0, "jobs that are scheduled, ready or parked (0: no bound)")
+	f.BoolVar(&t.tenant.Paused, "paused", false, "none of its jobs starts")
+	f.StringToStringVar(&t.labels, "label", nil, "NAME=VALUE (repeatable; NAME= removes it)")
+	f.StringVar(&t.tenant.StartUrl, "start-url", "", "where jobs of the kind external are sent to be run")
+	f.StringVar(&t.tenant.FailUrl, "fail-url", "", "where it is told that a job has failed for good")
+	f.StringVar(&t.tenant.TimeoutUrl, "timeout-url", "", "where it is told that a job has timed out")
+	complete(cmd, "parent", s.asked(tenantNames))
+}
+
+// apply changes those fields of a tenant whose flags were given.
+func (t *tenantFlags) apply(cmd *cobra.Command, to *fairleadv1.Tenant) {
+	from, into := t.tenant.ProtoReflect(), to.ProtoReflect()
+	for i := range from.Descriptor().Fields().Len() {
+		f := from.Descriptor().Fields().Get(i)
+		if flag := strings.ReplaceAll(string(f.Name()), "_", "-"); cmd.Flags().Lookup(flag) != nil && cmd.Flags().Changed(flag) {
+			into.Set(f, from.Get(f))
+		}
+	}
+	for name, value := range t.labels {
+		if to.Labels == nil {
+			to.Labels = map[string]string{}
+		}
+		if to.Labels[name] = value; value == "" {
+			delete(to.Labels, name)
+		}
+	}
+}
+
+func (s *session) tenantCreateCommand() *cobra.Command {
+	var flags tenantFlags
+	cmd := verb("create NAME", "Declare a tenant", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		wanted := &fairleadv1.Tenant{Name: c.args[0]}
+		flags.apply(cmd, wanted)
+		tenant, err := c.tenants.CreateTenant(ctx, wanted)
+		if err != nil {
+			return err
+		}
+		return c.printDetails(tenant)
+	})
+	flags.register(cmd, s)
+	return cmd
+}
+
+func (s *session) tenantUpdateCommand() *cobra.Command {
+	var flags tenantFlags
+	cmd := verb("update NAME", "Change what is declared of a tenant: only what is given", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		tenant, err := c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		flags.apply(cmd, tenant)
+		tenant, err = c.tenants.UpdateTenant(ctx, tenant) // with the version that was read
+		if err != nil {
+			return err
+		}
+		return c.printDetails(tenant)
+	})
+	flags.register(cmd, s)
+	return cmd
+}
+
+func (s *session) tenantGetCommand() *cobra.Command {
+	return verb("get NAME", "Show what is declared of a tenant", s.runs(func(ctx context.Context, c *call) error {
+		tenant, err := c.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.printDetails(tenant)
+	}))
+}
+
+func (s *session) tenantListCommand() *cobra.Command {
+	var limit int
+	cmd := verb("list", "List declared tenants", s.runs(func(ctx context.Context, c *call) error {
+		all := &fairleadv1.ListTenantsResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			page, err := c.tenants.ListTenants(ctx, &fairleadv1.ListTenantsRequest{PageSize: size, PageToken: all.GetNextPageToken()})
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("NAME", "PARENT", "MAX RUNNING", "MIN RUNNING", "RATE", "MAX PENDING", "PAUSED", "LABELS")
+		for _, t := range all.GetItems() {
+			table.Add(t.GetName(), t.GetParent(), screen.Limit(t.GetMaxRunning()), screen.Limit(t.GetMinRunning()), screen.Limit(t.GetRate()),
+				screen.Limit(t.GetMaxPending()), t.GetPaused(), labelText(t.GetLabels()))
+		}
+		return c.printTable(all, table)
+	}))
+	limits(cmd, &limit)
+	return cmd
+}
+
+func labelText(labels map[string]string) string {
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		texts = append(texts, name+"="+labels[name])
+	}
+	return strings.Join(texts, ",")
+}
+
+func (s *session) tenantDeleteCommand() *cobra.Command {
+	return verb("delete NAME", "Remove what is declared of a tenant; its jobs stay", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.tenants.DeleteTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "tenant %s is deleted", c.args[0])
+	}))
+}
+
+func (s *session) tenantPauseCommand() *cobra.Command {
+	return verb("pause NAME", "Stop jobs of a tenant from starting", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.tenants.PauseTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "tenant %s is paused", c.args[0])
+	}))
+}
+
+func (s *session) tenantResumeCommand() *cobra.Command {
+	return verb("resume NAME", "Let jobs of a tenant start again", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.tenants.ResumeTenant(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "tenant %s is resumed", c.args[0])
+	}))
+}
+
+func (s *session) tenantStatsCommand() *cobra.Command {
+	return verb("stats NAME", "Show what a tenant's jobs have and do", s.runs(func(ctx context.Context, c *call) error {
+		usage, err := c.tenants.GetTenantStats(ctx, &fairleadv1.GetTenantRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.printTable(usage, usageTable(c.Screen, usage))
+	}))
+}
+
+// usageTable shows what tenants, or all together, have and do.
+func usageTable(s *screen.Screen, usages ...*fairleadv1.Usage) *screen.Table {
+	table := s.Table("TENANT", "SCHEDULED", "PARKED", "READY", "RUNNING", "WAITING", "MAX RUNNING", "STARTS/S", "MISSED", "OLDEST WAIT")
+	for _, u := range usages {
+		name := screen.Cell{Text: u.GetTenant()}
+		if name.Text == "" {
+			name = screen.Cell{Text: "(all)", Tone: screen.Head}
+		}
+		table.Add(name, u.GetScheduled(), u.GetParked(), u.GetReady(), u.GetRunning(), u.GetWaiting(), screen.Limit(u.GetMaxRunning()),
+			screen.Rate(u.GetStarted()), u.GetMissed(), u.GetOldestWait())
+	}
+	return table
+}

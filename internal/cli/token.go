@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) tokenCommand() *cobra.Command {
+	return s.prints(s.connects(noun("token", "Who may use the service", s.tokenCreateCommand(), s.tokenListCommand(), s.tokenDeleteCommand())))
+}
+
+// newToken is a token as flags tell it.
+type newToken struct {
+	db, name, role string
+	tenants        []string
+	expires        moment
+}
+
+func (s *session) tokenCreateCommand() *cobra.Command {
+	var n newToken
+	cmd := verb("create", "Make a token and print its secret, once", nil)
+	cmd.Long = cmd.Short + ".\n\nWith --db it is written to the database directly: so the first one is made, and one for\nthose who have lost theirs. Without, a server is asked, which wants the token of an admin."
+	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
+		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if n.name == "" || n.role == "" {
+			return Usagef("give --name and --role")
+		}
+		if cmd.Flags().Changed("db") {
+			return s.createInDatabase(cmd, n)
+		}
+		return s.runs(func(ctx context.Context, c *call) error { return n.create(ctx, c) })(cmd, args)
+	}
+	f := cmd.Flags()
+	f.StringVar(&n.db, "db", "", s.options.DatabaseUsage)
+	f.StringVar(&n.name, "name", "", "unique, for people (required)")
+	f.StringVar(&n.role, "role", "", strings.Join(roles, ", ")+" (required)")
+	f.StringSliceVar(&n.tenants, "tenant", nil, "it may touch nothing of others (repeatable; default all)")
+	f.Var(&n.expires, "expires", "a time, or a span such as 90d (default never)")
+	complete(cmd, "role", oneOf(roles...))
+	complete(cmd, "tenant", s.asked(tenantNames))
+	return cmd
+}
+
+func (n newToken) create(ctx context.Context, c *call) error {
+	answer, err := c.tokens.CreateToken(ctx, &fairleadv1.CreateTokenRequest{Name: n.name, Role: n.role, Tenants: n.tenants, ExpiresAt: n.expires.proto()})
+	if err != nil {
+		return err
+	}
+	return printSecret(c.printer, c.errors, answer)
+}
+
+// createInDatabase needs no server.
+func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
+	p, err := newPrinter(cmd.OutOrStdout(), s.format)
+	if err != nil {
+		return err
+	}
+	token, secret, err := s.options.AddToken(cmd.Context(), n.db, fairlead.Token{Name: n.name, Role: fairlead.Role(n.role), Tenants: n.tenants, ExpiresAt: n.expires.at})
+	if err != nil {
+		return typed(cmd, err)
+	}
+	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants}}
+	if !token.CreatedAt.IsZero() {
+		answer.Token.CreatedAt = timestamppb.New(token.CreatedAt)
+	}
+	if !token.ExpiresAt.IsZero() {
+		answer.Token.ExpiresAt = timestamppb.New(token.ExpiresAt)
+	}
+	return printSecret(p, &screen.Screen{Out: cmd.ErrOrStderr()}, answer)
+}
+
+// printSecret writes the secret, and nothing else where it may be read from.
+func printSecret(p *printer, beside *screen.Screen, answer *fairleadv1.CreateTokenResponse) error {
+	return p.print(answer, func() error {
+		token := answer.GetToken()
+		fmt.Fprintf(beside.Out, "token %d %q is made; this is its secret, which is shown only now:\n", token.GetId(), token.GetName())
+		_, err := fmt.Fprintln(p.Out, answer.GetSecret())
+		return err
+	})
+}
+
+func (s *session) tokenListCommand() *cobra.Command {
+	return verb("list", "List tokens", s.runs(func(ctx context.Context, c *call) error {
+		all, err := c.tokens.ListTokens(ctx, &fairleadv1.ListTokensRequest{})
+		if err != nil {
+			return err
+		}
+		table := c.Table("ID", "NAME", "ROLE", "TENANTS", "CREATED", "EXPIRES", "LAST USED")
+		for _, t := range all.GetItems() {
+			tenants := strings.Join(t.GetTenants(), ",")
+			if tenants == "" {
+				tenants = "(all)"
+			}
+			expires := screen.Cell{Text: "never"}
+			switch {
+			case t.GetExpired():
+				expires = screen.Cell{Text: "expired", Tone: screen.Bad}
+			case t.GetExpiresAt() != nil:
+				expires.Text = c.When(t.GetExpiresAt().AsTime())
+			}
+			table.Add(t.GetId(), t.GetName(), t.GetRole(), tenants, t.GetCreatedAt(), expires, t.GetLastUsed())
+		}
+		return c.printTable(all, table)
+	}))
+}
+
+func (s *session) tokenDeleteCommand() *cobra.Command {
+	cmd := verb("delete ID", "Remove a token: it is refused from now on", s.withID(func(ctx context.Context, c *call, id int64) error {
+		answer, err := c.tokens.DeleteToken(ctx, &fairleadv1.DeleteTokenRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "token %d is deleted", id)
+	}))
+	cmd.ValidArgsFunction = first(s.asked(tokenIDs))
+	return cmd
+}

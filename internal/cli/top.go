@@ -1,0 +1,31 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead/internal/screen"
+	"github.com/fairlead-io/fairlead/internal/top"
+)
+
+func (s *session) topCommand() *cobra.Command {
+	var once bool
+	var every time.Duration
+	cmd := verb("top", "Watch queues, tenants, nodes and failures", s.runs(func(ctx context.Context, c *call) error {
+		if every < 100*time.Millisecond {
+			return Usagef("--every %s: it must be at least 100ms", every)
+		}
+		source := top.Source{URL: c.url, System: c.system, Queues: c.queues, Nodes: c.nodes, Jobs: c.jobs}
+		if once || !c.Terminal || !screen.IsTerminal(c.in) {
+			return top.Once(ctx, source, c.Screen)
+		}
+		return top.Run(ctx, source, every, c.in, c.Screen)
+	}))
+	cmd.Long = cmd.Short + ", live. Without a terminal, or with --once, it is written once.\n\n" +
+		"Keys: q quits, p pauses, tab and the arrows go between panes and scroll, / filters by name."
+	cmd.Flags().BoolVar(&once, "once", false, "write how it is now, and end")
+	cmd.Flags().DurationVar(&every, "every", time.Second, "how often to look")
+	return s.connects(cmd)
+}

@@ -1,0 +1,57 @@
+package screen
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// When tells a time: on a terminal as "3m ago", else as RFC 3339 in UTC. The zero
+// time is nothing.
+func (s *Screen) When(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	if s.Terminal {
+		return Ago(t, s.Now())
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// Ago tells how long before now a time was, or how long after now it will be.
+func Ago(t, now time.Time) string {
+	switch d := now.Sub(t); {
+	case d > -time.Second && d < time.Second:
+		return "now"
+	case d < 0:
+		return "in " + Span(-d)
+	default:
+		return Span(d) + " ago"
+	}
+}
+
+// Span tells a duration in its two largest units.
+func Span(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', -1, 64) + "s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return two(d, time.Minute, "m", time.Second, "s")
+	case d < 24*time.Hour:
+		return two(d, time.Hour, "h", time.Minute, "m")
+	default:
+		return two(d, 24*time.Hour, "d", time.Hour, "h")
+	}
+}
+
+func two(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
+	text := strconv.FormatInt(int64(d/large), 10) + largeName
+	if rest := d % large / small; rest > 0 {
+		text += strconv.FormatInt(int64(rest), 10) + smallName
+	}
+	return text
+}
