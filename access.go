@@ -91,7 +91,7 @@ func NormalizeToken(t *Token) error {
 	return c.err()
 }
 
-// AuditEntry is one thing that somebody did, or tried to.
+// AuditEntry is one thing that somebody did.
 type AuditEntry struct {
 	ID      int64     // set by the store; grows
 	At      time.Time // set by the store: the database's clock
@@ -103,7 +103,7 @@ type AuditEntry struct {
 	Tenant  string          // of the subject; empty: none
 	Before  json.RawMessage // what was there; nil: unknown or nothing
 	After   json.RawMessage // what was asked for or is there now
-	Error   string          // why it did not happen; empty: it did
+	Error   string          // set if it is unknown whether it happened
 }
 
 // AuditWindow is how long entries of the audit log are kept.

@@ -617,7 +617,7 @@ type AuditEntry struct {
 	Tenant  string `protobuf:"bytes,8,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	Before  []byte `protobuf:"bytes,9,opt,name=before,proto3" json:"before,omitempty"`
 	After   []byte `protobuf:"bytes,10,opt,name=after,proto3" json:"after,omitempty"`
-	// Why it did not happen; empty: it did.
+	// Set if it is unknown whether it happened.
 	Error         string `protobuf:"bytes,11,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -221,7 +221,7 @@ func (UnimplementedTokenServiceHandler) WhoAmI(context.Context, *v1.WhoAmIReques
 
 // AuditServiceClient is a client for the fairlead.v1.AuditService service.
 type AuditServiceClient interface {
-	// Lists what was done or tried, newest first.
+	// Lists what was done, newest first. What was refused is not among it.
 	ListAudit(context.Context, *v1.ListAuditRequest) (*v1.ListAuditResponse, error)
 }
 
@@ -261,7 +261,7 @@ func (c *auditServiceClient) ListAudit(ctx context.Context, req *v1.ListAuditReq
 
 // AuditServiceHandler is an implementation of the fairlead.v1.AuditService service.
 type AuditServiceHandler interface {
-	// Lists what was done or tried, newest first.
+	// Lists what was done, newest first. What was refused is not among it.
 	ListAudit(context.Context, *v1.ListAuditRequest) (*v1.ListAuditResponse, error)
 }
 
