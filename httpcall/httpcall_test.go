@@ -132,3 +132,16 @@ func TestGuardDeniesAtDialTime(t *testing.T) {
 		t.Error("a bad entry was accepted")
 	}
 }
+
+func TestErrorsDoNotShowTheQuery(t *testing.T) {
+	target := httptest.NewServer(http.NotFoundHandler())
+	defer target.Close()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for _, url := range []string{target.URL, gone.URL, "http://169.254.169.254"} {
+		_, err := work(t, local(t), httpcall.Call{URL: url + "/hook?token=hidden"})
+		if err == nil || strings.Contains(err.Error(), "hidden") || !strings.Contains(err.Error(), "/hook") {
+			t.Errorf("%s: got %v", url, err)
+		}
+	}
+}
