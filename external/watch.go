@@ -35,7 +35,6 @@ func (c *Courier) Watch(ctx context.Context) {
 		case <-ticker.C:
 		}
 	}
-	c.caller.Close()
 }
 
 // watch is what one Watch remembers between looks.

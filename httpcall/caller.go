@@ -35,9 +35,6 @@ func NewCaller(guard *Guard) *Caller {
 	}}
 }
 
-// Close closes the connections that nobody uses.
-func (c *Caller) Close() { c.client.CloseIdleConnections() }
-
 // Reply is what a target answered.
 type Reply struct {
 	Status int

@@ -169,6 +169,7 @@ func testFind(c *chapter) {
 		f.equal("the job", f.find(fairlead.Filter{})[0].Queue, "away")
 	})
 	testFilter(c)
+	testFinishedFrom(c)
 }
 
 // testFilter tries every field of a filter, on Find and on Tally.

@@ -52,7 +52,7 @@ func (q *Query) Find(filter fairlead.Filter) (string, []any) {
 	}
 	b := queryBuilder{Query: q, filter: filter}
 	branches := b.branches(func(p place, from string) string {
-		return fmt.Sprintf("select %s%s order by p.id desc limit %d", p.columns, from, limit)
+		return fmt.Sprintf("select %s%s order by %s desc limit %d", p.columns, from, b.order(), limit)
 	})
 	if branches == "" {
 		return "", nil
@@ -116,12 +116,22 @@ func (b *queryBuilder) branches(selectFrom func(p place, from string) string) st
 		if len(b.filter.States) > 0 {
 			states = slices.DeleteFunc(slices.Clone(p.states), func(s fairlead.State) bool { return !slices.Contains(b.filter.States, s) })
 		}
-		if len(states) == 0 {
+		if len(states) == 0 || p.table != "done" && !b.filter.FinishedFrom.IsZero() {
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("select * from (%s) b%d", selectFrom(p, b.from(p, states, lanes)), i))
 	}
 	return strings.Join(parts, " union all ")
+}
+
+// order is what a place is read by. Whoever asks for what ended lately wants few
+// of very many: these are found by their end and then sorted, and must not be
+// looked for among all in the order of their ids.
+func (b *queryBuilder) order() string {
+	if b.filter.FinishedFrom.IsZero() {
+		return "p.id"
+	}
+	return "p.id + 0"
 }
 
 // from is the from and where of one place.
@@ -150,7 +160,7 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	if lanes != nil {
 		where = append(where, "p.lane in ("+numbers(lanes)+")")
 	}
-	if len(states) < len(p.states) || p.table == "done" && b.counts && !b.filter.From.IsZero() { // done is indexed by outcome and end
+	if len(states) < len(p.states) || !b.filter.FinishedFrom.IsZero() || p.table == "done" && b.counts && !b.filter.From.IsZero() { // done is indexed by outcome and end
 		outcomes := make([]int, len(states))
 		for i, s := range states {
 			outcomes[i] = OutcomeOf(s)
@@ -162,6 +172,9 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	}
 	if !b.filter.From.IsZero() || !b.filter.To.IsZero() {
 		where = append(where, b.created(p))
+	}
+	if ended := b.filter.FinishedFrom; !ended.IsZero() {
+		where = append(where, "p.finished_at >= "+b.arg(Micros(ended)))
 	}
 	if b.filter.Below > 0 {
 		where = append(where, "p.id < "+b.arg(b.filter.Below))
