@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/server"
 )
@@ -24,6 +27,7 @@ type serveOptions struct {
 	addr, db, config    string
 	queues              []string
 	node                engine.Options
+	publicURL           string
 	requestTimeout      time.Duration
 	allowTargets        []string
 	logFormat, logLevel string
@@ -67,6 +71,7 @@ func newServeCommand() *cobra.Command {
 	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "how long running jobs may go on at shutdown")
 	f.StringVar(&o.node.Name, "node-name", host, "name of this node, for people")
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
+	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants reach this service (default http://ADDR)")
 	f.DurationVar(&o.requestTimeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -82,6 +87,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err := requireLoopback(o.addr); err != nil {
 		return err
 	}
+	if err := checkPublicURL(o.publicURL); err != nil {
+		return err
+	}
 	guard, err := httpcall.NewGuard(o.allowTargets, true)
 	if err != nil {
 		return usagef("--allow-target: %w", err)
@@ -94,7 +102,10 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	defer store.Close()
 
-	node, err := engine.New(store, builtinKinds(guard, o.requestTimeout), o.nodeOptions(log))
+	courier := external.New(store, external.Options{Guard: guard, RequestTimeout: o.requestTimeout, Logger: log})
+	kinds := builtinKinds(guard, o.requestTimeout)
+	courier.Register(kinds)
+	node, err := engine.New(store, kinds, o.nodeOptions(log, courier.Listener()))
 	if err != nil {
 		return err
 	}
@@ -102,17 +113,21 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
+	if o.publicURL == "" {
+		o.publicURL = "http://" + listener.Addr().String()
+	}
+	courier.SetPublicURL(o.publicURL)
 	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
 	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done()})
 	if err != nil {
 		return err
 	}
-	return runBoth(ctx, listener, handler, node)
+	return runAll(ctx, listener, handler, node, courier.Watch)
 }
 
-// runBoth runs the service and the node. The service outlives the node's
-// draining: it answers "not ready" meanwhile.
-func runBoth(ctx context.Context, listener net.Listener, handler http.Handler, node *engine.Engine) error {
+// runAll runs the service, the node, and loops beside it. The service outlives
+// the node's draining: it answers "not ready" meanwhile.
+func runAll(ctx context.Context, listener net.Listener, handler http.Handler, node *engine.Engine, loops ...func(context.Context)) error {
 	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, Protocols: new(http.Protocols)}
 	web.Protocols.SetHTTP1(true)
 	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC
@@ -129,14 +144,23 @@ func runBoth(ctx context.Context, listener net.Listener, handler http.Handler, n
 		defer cancel()
 		return errors.Join(err, web.Shutdown(stop))
 	})
+	for _, loop := range loops {
+		group.Go(func() error {
+			loop(ctx)
+			return nil
+		})
+	}
 	return group.Wait()
 }
 
-func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
+func (o serveOptions) nodeOptions(log *slog.Logger, listeners ...engine.Listener) engine.Options {
 	node := o.node
-	node.Logger, node.Version = log, versionText()
+	node.Logger, node.Version, node.Listeners = log, versionText(), listeners
 	for _, name := range o.queues {
 		node.Queues = append(node.Queues, engine.Queue{Name: name})
+	}
+	if len(o.queues) > 0 && !slices.Contains(o.queues, external.NoticeQueue) {
+		node.Queues = append(node.Queues, engine.Queue{Name: external.NoticeQueue}) // notices are everybody's
 	}
 	return node
 }
@@ -147,6 +171,18 @@ func builtinKinds(guard *httpcall.Guard, timeout time.Duration) *fairlead.Mux {
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	mux.Handle("http", fairlead.HandlerOptions{Timeout: timeout}, httpcall.New(guard))
 	return mux
+}
+
+// checkPublicURL refuses what paths cannot be added to.
+func checkPublicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.RawQuery != "" || parsed.Fragment != "" {
+		return usagef("--public-url %q: give an address such as https://fairlead.example.org", text)
+	}
+	return nil
 }
 
 // requireLoopback refuses addresses that others can reach: there is no

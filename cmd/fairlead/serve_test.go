@@ -114,6 +114,7 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		"no authentication":      {"--addr", "0.0.0.0:7717"},
 		"sqlite://, postgres://": {"--db", "oracle://x"},
 		"allow-target":           {"--allow-target", "everything"},
+		"public-url":             {"--public-url", "fairlead.example.org"},
 		"log-level":              {"--log-level", "loud"},
 		"three beats":            {"--lease", "1s", "--beat", "1s", "--db", "sqlite://:memory:"},
 		"takes no argument":      {"now"},
