@@ -45,7 +45,7 @@ func kinds() handlers {
 		"deaf": func(ctx context.Context, job *fairlead.Job) error {
 			if job.Attempt == 1 {
 				<-ctx.Done()
-				<-time.After(time.Second)
+				<-time.After(2 * time.Second) // longer than its grace
 			}
 			return nil
 		},

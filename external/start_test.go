@@ -181,6 +181,7 @@ func TestAnAnswerMayOvertakeTheJobsMoveToWaiting(t *testing.T) {
 // The node dies after the call and before it has stored that the job waits.
 func TestAJobIsSentAgainIfItsNodeDies(t *testing.T) {
 	w := startable(t)
+	w.lease = time.Second
 	dying := faulty.New(w.store)
 	dying.Fail(faulty.Always, faulty.Settle)
 	stopDying := w.node(dying, nil, true)

@@ -29,6 +29,7 @@ type world struct {
 	store   fairlead.Store
 	client  *fairlead.Client
 	service *service
+	lease   time.Duration // of its nodes: long, or a slow machine loses them
 }
 
 func newWorld(t *testing.T, options sqlite.Options) *world {
@@ -38,7 +39,7 @@ func newWorld(t *testing.T, options sqlite.Options) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return &world{T: t, store: store, client: fairlead.NewClient(store), service: newService(t)}
+	return &world{T: t, store: store, client: fairlead.NewClient(store), service: newService(t), lease: 20 * time.Second}
 }
 
 // declare stores the tenant "acme".
@@ -70,11 +71,6 @@ func (w *world) courier(store fairlead.Store) *external.Courier {
 	})
 }
 
-// quick are options of a node whose death is soon noticed.
-func quick() engine.Options {
-	return engine.Options{Poll: 20 * time.Millisecond, Beat: 50 * time.Millisecond, Lease: 500 * time.Millisecond, Grace: 100 * time.Millisecond}
-}
-
 // handlers are kinds of the test's own.
 type handlers map[string]func(ctx context.Context, job *fairlead.Job) error
 
@@ -82,7 +78,8 @@ type handlers map[string]func(ctx context.Context, job *fairlead.Job) error
 // one does not tell of failures, as one that dies at the instant of each.
 func (w *world) node(store fairlead.Store, kinds handlers, silent bool) (stop func()) {
 	w.Helper()
-	courier, mux, options := w.courier(store), fairlead.NewMux(), quick()
+	courier, mux := w.courier(store), fairlead.NewMux()
+	options := engine.Options{Poll: 20 * time.Millisecond, Beat: 50 * time.Millisecond, Lease: w.lease, Grace: 500 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}
 	for kind, work := range kinds {
 		mux.Handle(kind, fairlead.HandlerOptions{MaxAttempts: 2, Retry: fairlead.Fixed(time.Millisecond)}, fairlead.HandlerFunc(work))
 	}
@@ -90,7 +87,6 @@ func (w *world) node(store fairlead.Store, kinds handlers, silent bool) (stop fu
 	if !silent {
 		options.Listeners = []engine.Listener{courier.Listener()}
 	}
-	options.Logger = slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, options)
 	if err != nil {
 		w.Fatal(err)

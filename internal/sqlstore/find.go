@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -52,7 +53,7 @@ func (q *Query) Find(filter fairlead.Filter) (string, []any) {
 	}
 	b := queryBuilder{Query: q, filter: filter}
 	branches := b.branches(func(p place, from string) string {
-		return fmt.Sprintf("select %s%s order by %s desc limit %d", p.columns, from, b.order(), limit)
+		return fmt.Sprintf("select %s%s order by p.id desc limit %d", p.columns, from, limit)
 	})
 	if branches == "" {
 		return "", nil
@@ -124,16 +125,6 @@ func (b *queryBuilder) branches(selectFrom func(p place, from string) string) st
 	return strings.Join(parts, " union all ")
 }
 
-// order is what a place is read by. Whoever asks for what ended lately wants few
-// of very many: these are found by their end and then sorted, and must not be
-// looked for among all in the order of their ids.
-func (b *queryBuilder) order() string {
-	if b.filter.FinishedFrom.IsZero() {
-		return "p.id"
-	}
-	return "p.id + 0"
-}
-
 // from is the from and where of one place.
 func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) string {
 	from, id := " from {{"+p.table+"}} p", "p.id"
@@ -182,7 +173,13 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	if len(where) == 0 {
 		return from
 	}
-	return from + " where " + strings.Join(where, " and ")
+	from += " where " + strings.Join(where, " and ")
+	if !b.filter.FinishedFrom.IsZero() {
+		// Few of very many ended lately: they are read in the order of their ends, and
+		// must not be looked for among all in the order of their ids.
+		from = " from (select p.*" + from + " order by p.finished_at limit " + strconv.Itoa(math.MaxInt64) + ") p"
+	}
+	return from
 }
 
 // clockSlack is by how much a clock that was set back may make a job end before it
