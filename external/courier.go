@@ -64,6 +64,7 @@ type Courier struct {
 	log        *slog.Logger
 	caller     *httpcall.Caller
 	recipients *recipients
+	owed       owed
 }
 
 // New makes a courier of a store's tenants.

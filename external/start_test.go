@@ -81,7 +81,7 @@ func TestWithoutAnAnswerItsTimeoutFailsIt(t *testing.T) {
 	w := startable(t)
 	w.node(w.store, nil, false)
 	job := externalJob()
-	job.Timeout = 300 * time.Millisecond
+	job.Timeout = 2 * time.Second // a slow machine must have sent it by then
 	w.enqueue(job)
 	w.service.next()
 	if done := w.ended(job); done.State != fairlead.Failed || done.Reason != fairlead.ReasonDeadline {

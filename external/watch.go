@@ -55,6 +55,11 @@ func (w *watch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	for _, job := range w.owed.take() { // the store answers again
+		patient, cancel := context.WithTimeout(ctx, watchPatience)
+		w.timedOut(patient, job)
+		cancel()
+	}
 	from := now.Add(-w.options.Window)
 	if !w.seen.IsZero() {
 		from = w.seen.Add(-watchOverlap)

@@ -67,7 +67,7 @@ func (w *world) courier(store fairlead.Store) *external.Courier {
 		w.Fatal(err)
 	}
 	return external.New(store, external.Options{
-		Guard: guard, PublicURL: "https://fairlead.example.org/", Logger: slog.New(slog.DiscardHandler), Every: 20 * time.Millisecond,
+		Guard: guard, PublicURL: "https://fairlead.example.org/", Logger: slog.New(slog.NewTextHandler(w.Output(), nil)), Every: 20 * time.Millisecond,
 	})
 }
 
