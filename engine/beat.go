@@ -51,6 +51,7 @@ func (l *life) beat(ctx context.Context) error {
 	for _, held := range answer.Cancel {
 		l.registry.end(held, errCancelled)
 	}
+	l.heed(answer.Drain)
 	return nil
 }
 
