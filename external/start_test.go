@@ -154,6 +154,17 @@ func TestAJobThatCannotBeSentFailsForGood(t *testing.T) {
 	failsWith("--allow-target")
 }
 
+func TestTheGuardLooksAtWhatANameStandsFor(t *testing.T) {
+	w := newWorld(t, sqlite.Options{})
+	w.strict = true
+	w.declare(fairlead.Tenant{StartURL: strings.Replace(w.service.url, "127.0.0.1", "localhost", 1)})
+	w.node(w.store, nil, false)
+	if done := w.ended(w.enqueue(externalJob())); done.State != fairlead.Failed || !strings.Contains(done.Error, "--allow-target") {
+		t.Errorf("it ended as %s: %s", done.State, done.Error)
+	}
+	w.service.quiet()
+}
+
 // The tenant answers before the node has stored that the job waits.
 func TestAnAnswerMayOvertakeTheJobsMoveToWaiting(t *testing.T) {
 	w := startable(t)

@@ -30,6 +30,7 @@ type world struct {
 	client  *fairlead.Client
 	service *service
 	lease   time.Duration // of its nodes: long, or a slow machine loses them
+	strict  bool          // loopback may not be called
 }
 
 func newWorld(t *testing.T, options sqlite.Options) *world {
@@ -38,6 +39,11 @@ func newWorld(t *testing.T, options sqlite.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newWorldOn(t, store)
+}
+
+func newWorldOn(t *testing.T, store fairlead.Store) *world {
+	t.Helper()
 	t.Cleanup(func() { _ = store.Close() })
 	return &world{T: t, store: store, client: fairlead.NewClient(store), service: newService(t), lease: 20 * time.Second}
 }
@@ -62,7 +68,7 @@ func (w *world) declare(tenant fairlead.Tenant) {
 // courier makes a courier that looks often.
 func (w *world) courier(store fairlead.Store) *external.Courier {
 	w.Helper()
-	guard, err := httpcall.NewGuard(nil, true)
+	guard, err := httpcall.NewGuard(nil, !w.strict)
 	if err != nil {
 		w.Fatal(err)
 	}
