@@ -92,6 +92,10 @@ func (n notice) url(to fairlead.Tenant) string {
 // deliver brings a notice. A tenant that has removed its URL since does not want
 // to hear of it.
 func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
+	if job.Tenant != NoticeTenant {
+		// Who may act for one tenant must not speak to another in our name.
+		return fairlead.Fatal(fmt.Errorf("notices are jobs of the tenant %q; this is one of %q", NoticeTenant, job.Tenant))
+	}
 	var n notice
 	if err := json.Unmarshal(job.Args, &n); err != nil {
 		return fairlead.Fatal(fmt.Errorf("args: %w", err))
@@ -105,7 +109,7 @@ func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
 	if err != nil || n.url(to.Tenant) == "" {
 		return err
 	}
-	if whole, err := c.client.Get(ctx, subject.ID); err == nil {
+	if whole, err := c.client.Get(ctx, subject.ID); err == nil && whole.Tenant == n.Tenant {
 		n.Args = whole.Args // gone or out of reach: it is told all the same
 	}
 	return c.post(ctx, to, n.url(to.Tenant), subject, "fairlead-"+n.key(), n)

@@ -93,7 +93,7 @@ func TestFinalFailuresAreToldOnceThoughTwoNodesLook(t *testing.T) {
 	w.node(store, kinds(), false)
 	w.ended(w.enqueue(&fairlead.Job{Kind: "good"}))
 	w.ended(w.enqueue(&fairlead.Job{Kind: "bad", Tenant: "somebody else"}))
-	job := w.ended(w.enqueue(&fairlead.Job{Kind: "flaky", Args: json.RawMessage(`{"order":7}`), Key: "order 7", Queue: "mail", Trace: "00-abc"}))
+	job := w.ended(w.enqueue(&fairlead.Job{Kind: "flaky", Args: json.RawMessage(`{"order":7}`), Key: "order 7", Queue: "mail", Trace: trace}))
 	got := w.service.next()
 	id, fence := strconv.FormatInt(job.ID, 10), strconv.FormatInt(job.Fence, 10)
 	got.has(t, map[string]any{
@@ -104,7 +104,7 @@ func TestFinalFailuresAreToldOnceThoughTwoNodesLook(t *testing.T) {
 		t.Errorf("got %s %s", got.path, got.raw)
 	}
 	for header, want := range map[string]string{
-		"Idempotency-Key": "fairlead-failed:" + id + ":" + fence, "Fairlead-Job": id, "Fairlead-Attempt": "2", "Fairlead-Fence": fence, "Traceparent": "00-abc",
+		"Idempotency-Key": "fairlead-failed:" + id + ":" + fence, "Fairlead-Job": id, "Fairlead-Attempt": "2", "Fairlead-Fence": fence, "Traceparent": trace,
 	} {
 		if value := got.header.Get(header); value != want {
 			t.Errorf("%s is %q, want %q", header, value, want)
@@ -288,6 +288,18 @@ func TestATenantThatRemovedItsURLIsNotTold(t *testing.T) {
 		tally, err := w.client.Tally(t.Context(), fairlead.Filter{Kinds: []string{external.NoticeKind}})
 		return err == nil && tally[fairlead.Succeeded] == 1
 	})
+}
+
+// Who may enqueue for one tenant must not be able to send signed messages, or
+// another's args, to whomever.
+func TestANoticeOfAnotherTenantIsForged(t *testing.T) {
+	w := listening(t)
+	w.node(w.store, kinds(), false)
+	forged := &fairlead.Job{Kind: external.NoticeKind, Tenant: "mallory", Args: json.RawMessage(`{"event":"failed","id":"1","tenant":"acme","fence":"1"}`)}
+	if done := w.ended(w.enqueue(forged)); done.State != fairlead.Failed || done.Attempt != 1 || !strings.Contains(done.Error, external.NoticeTenant) {
+		t.Errorf("it ended as %s: %s", done.State, done.Error)
+	}
+	w.service.quiet()
 }
 
 // unreadable is a store whose tenants cannot be read for a while.

@@ -30,7 +30,7 @@ func TestAJobIsSentAndWaitsForItsAnswer(t *testing.T) {
 	w.node(w.store, nil, false)
 	startBy := time.Date(2030, 1, 2, 3, 4, 5, 678901000, time.UTC)
 	job := w.enqueue(&fairlead.Job{
-		Kind: external.Kind, Args: json.RawMessage(`{"order":7}`), Key: "order 7", StartBy: startBy, Timeout: 90500 * time.Millisecond, Trace: "00-abc",
+		Kind: external.Kind, Args: json.RawMessage(`{"order":7}`), Key: "order 7", StartBy: startBy, Timeout: 90500 * time.Millisecond, Trace: trace,
 	})
 	got := w.service.next()
 	w.waiting(job)
@@ -45,7 +45,7 @@ func TestAJobIsSentAndWaitsForItsAnswer(t *testing.T) {
 		t.Errorf("got %s %s", got.path, got.raw)
 	}
 	for header, want := range map[string]string{
-		"Idempotency-Key": "fairlead-" + id + "-" + fence, "Fairlead-Job": id, "Fairlead-Attempt": "1", "Fairlead-Fence": fence, "Traceparent": "00-abc",
+		"Idempotency-Key": "fairlead-" + id + "-" + fence, "Fairlead-Job": id, "Fairlead-Attempt": "1", "Fairlead-Fence": fence, "Traceparent": trace,
 	} {
 		if value := got.header.Get(header); value != want {
 			t.Errorf("%s is %q, want %q", header, value, want)

@@ -2,6 +2,7 @@ package external
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -41,7 +42,7 @@ func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
 	own := *job
 	own.Reason, own.Error = fairlead.ReasonTimeout, "the attempt took longer than its timeout"
 	if !c.tell(ctx, eventTimeout, job, hasTimeoutURL, func() *fairlead.Job { return &own }) && !c.owed.add(&own) {
-		c.log.Error("a timeout will not be told: too many wait to be", "job", job.ID, "tenant", job.Tenant)
+		c.logOf(job).Error("a timeout will not be told: too many wait to be")
 	}
 }
 
@@ -77,9 +78,18 @@ func (c *Courier) tell(ctx context.Context, event string, job *fairlead.Job, wil
 		}
 	}
 	if err != nil {
-		c.log.Warn("notice not stored yet", "event", event, "job", job.ID, "tenant", job.Tenant, "error", err)
+		c.logOf(job).Warn("notice not stored yet", "event", event, "error", err)
 	}
 	return err == nil
+}
+
+// logOf is the log of what concerns a job.
+func (c *Courier) logOf(job *fairlead.Job) *slog.Logger {
+	log := c.log.With("job", job.ID, "kind", job.Kind, "tenant", job.Tenant, "attempt", job.Attempt)
+	if trace := fairlead.TraceID(job.Trace); trace != "" {
+		log = log.With("trace_id", trace)
+	}
+	return log
 }
 
 // owed are jobs whose timeouts could not be told yet.

@@ -127,7 +127,10 @@ func (w *world) enqueue(job *fairlead.Job) *fairlead.Job {
 	return job
 }
 
-const patience = 20 * time.Second
+const (
+	patience = 20 * time.Second
+	trace    = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+)
 
 // ended waits for a job's end.
 func (w *world) ended(job *fairlead.Job) *fairlead.Job {

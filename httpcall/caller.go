@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/tracing"
 )
 
 // maxAnswer is how much of an answer is read and kept.
@@ -27,10 +28,10 @@ type Caller struct {
 func NewCaller(guard *Guard) *Caller {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: guard.control}
 	return &Caller{client: &http.Client{
-		Transport: &http.Transport{
+		Transport: tracing.Transport(&http.Transport{
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
 			MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-		},
+		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -47,7 +48,7 @@ type Reply struct {
 func (c *Caller) Do(request *http.Request) (Reply, error) {
 	response, err := c.client.Do(request)
 	if err != nil {
-		return Reply{}, callFailed(request.URL, err)
+		return Reply{}, callFailed(request, err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
@@ -68,21 +69,29 @@ func (c *Caller) Do(request *http.Request) (Reply, error) {
 }
 
 // callFailed is the outcome of a call that got no answer.
-func callFailed(target *url.URL, err error) error {
+func callFailed(request *http.Request, err error) error {
+	err = withoutQuery(request, err)
 	var denied *DeniedError
 	if errors.As(err, &denied) {
-		return fairlead.Fatal(fmt.Errorf("%s: %w", shown(target), denied))
+		return fairlead.Fatal(err)
 	}
-	var failed *url.Error
-	if errors.As(err, &failed) {
-		err = failed.Err // it would repeat the whole URL
-	}
-	return fmt.Errorf("call %s: %w", shown(target), err)
+	return err
 }
 
-// shown is a URL without what may be a secret in it.
-func shown(u *url.URL) string {
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+// shown is as much of a URL as errors may say, which get into logs and traces:
+// passwords and tokens are in the user part and in the query.
+func shown(target *url.URL) string {
+	return (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
+}
+
+// withoutQuery is an error of the client, which names the whole URL, with as much
+// of it as may be said.
+func withoutQuery(request *http.Request, err error) error {
+	var failure *url.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", request.Method, shown(request.URL), failure.Err)
 }
 
 // Identify tells a target which job calls, whatever headers are there already:
@@ -92,7 +101,7 @@ func Identify(request *http.Request, job *fairlead.Job, idempotencyKey string) {
 	request.Header.Set("Fairlead-Job", strconv.FormatInt(job.ID, 10))
 	request.Header.Set("Fairlead-Attempt", strconv.Itoa(job.Attempt))
 	request.Header.Set("Fairlead-Fence", strconv.FormatInt(job.Fence, 10))
-	if job.Trace != "" {
+	if fairlead.TraceID(job.Trace) != "" { // where the run is a span, the target gets that of the call instead
 		request.Header.Set("Traceparent", job.Trace)
 	}
 }

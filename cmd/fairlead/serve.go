@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +21,7 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -27,10 +29,13 @@ type serveOptions struct {
 	addr, db, config    string
 	queues              []string
 	node                engine.Options
+	wakeAddr            string
 	publicURL           string
 	requestTimeout      time.Duration
 	allowTargets        []string
 	logFormat, logLevel string
+	auth                authOptions
+	adminAddr, otlp     string
 }
 
 func newServeCommand() *cobra.Command {
@@ -71,11 +76,15 @@ func newServeCommand() *cobra.Command {
 	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "how long running jobs may go on at shutdown")
 	f.StringVar(&o.node.Name, "node-name", host, "name of this node, for people")
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
-	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants reach this service (default http://ADDR)")
+	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
+	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants reach this service (default that of --addr)")
 	f.DurationVar(&o.requestTimeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
+	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&o.adminAddr, "admin-addr", "", "address for profiles (pprof) and metrics; :PORT is this machine only (default none)")
+	f.StringVar(&o.otlp, "otlp-endpoint", "", "URL of an OpenTelemetry collector to send traces to over HTTP (default OTEL_EXPORTER_OTLP_ENDPOINT, else none)")
 	return cmd
 }
 
@@ -84,61 +93,108 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := requireLoopback(o.addr); err != nil {
+	local, err := onLoopback(o.addr)
+	if err != nil {
 		return err
 	}
 	if err := checkPublicURL(o.publicURL); err != nil {
 		return err
 	}
-	guard, err := httpcall.NewGuard(o.allowTargets, true)
+	secure, err := o.auth.tls()
 	if err != nil {
-		return usagef("--allow-target: %w", err)
+		return err
 	}
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
-	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2})
+	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", shown(o.db), err)
 	}
 	defer store.Close()
-
-	courier := external.New(store, external.Options{Guard: guard, RequestTimeout: o.requestTimeout, Logger: log})
-	kinds := builtinKinds(guard, o.requestTimeout)
-	courier.Register(kinds)
-	node, err := engine.New(store, kinds, o.nodeOptions(log, courier.Listener()))
+	auth, err := o.auth.find(ctx, store)
 	if err != nil {
 		return err
 	}
+	if err := o.auth.check(o.addr, local, auth, log); err != nil {
+		return err
+	}
+	// On a developer's machine calls may go to that machine.
+	guard, err := httpcall.NewGuard(o.allowTargets, local && !auth.Required)
+	if err != nil {
+		return usagef("--allow-target: %w", err)
+	}
+
+	traces, err := startTraces(ctx, o.otlp, o.node.Name, log)
+	if err != nil {
+		return err
+	}
+	defer traces.stop()
+	counts := metrics.New(metrics.Options{Version: versionText(), Logger: log})
+	timed := counts.Store(store)
+	kinds := builtinKinds(guard, o.requestTimeout)
+	traces.wrap(kinds)
+	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.requestTimeout, Logger: log})
+	courier.Register(kinds)
+	options := o.nodeOptions(log)
+	options.Listeners = append(options.Listeners, courier.Listener())
+	options.Observer = counts
+	node, err := engine.New(timed, kinds, options)
+	if err != nil {
+		return err
+	}
+	counts.Watch(node, store)
+	admin, err := startAdmin(ctx, o.adminAddr, counts.Handler(), log)
+	if err != nil {
+		return err
+	}
+	defer admin.stop()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
+	scheme := "http://"
+	if secure != nil {
+		scheme = "https://"
+	}
 	if o.publicURL == "" {
-		o.publicURL = "http://" + listener.Addr().String()
+		o.publicURL = scheme + listener.Addr().String()
 	}
 	courier.SetPublicURL(o.publicURL)
-	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
-	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done()})
+	log.Info("serving", "url", scheme+listener.Addr().String(), "db", shown(o.db), "version", versionText())
+	service, err := server.New(node, timed, server.Options{
+		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(),
+	})
 	if err != nil {
 		return err
 	}
-	return runAll(ctx, listener, handler, node, courier.Watch)
+	return runAll(ctx, listener, secure, service, node, courier.Watch)
 }
 
 // runAll runs the service, the node, and loops beside it. The service outlives
 // the node's draining: it answers "not ready" meanwhile.
-func runAll(ctx context.Context, listener net.Listener, handler http.Handler, node *engine.Engine, loops ...func(context.Context)) error {
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, Protocols: new(http.Protocols)}
+func runAll(ctx context.Context, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
+	web := &http.Server{
+		Handler: service, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		TLSConfig: secure, Protocols: new(http.Protocols),
+	}
 	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetHTTP2(true)
 	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC
 	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
 	group.Go(func() error {
-		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		serve := web.Serve
+		if secure != nil {
+			serve = func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+		}
+		if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)
 		}
 		return nil
 	})
+	working, idle := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error { return service.Run(working) })
 	group.Go(func() error {
+		defer idle() // requests are answered, and written down, until here
 		err := node.Run(ctx)
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
@@ -153,9 +209,9 @@ func runAll(ctx context.Context, listener net.Listener, handler http.Handler, no
 	return group.Wait()
 }
 
-func (o serveOptions) nodeOptions(log *slog.Logger, listeners ...engine.Listener) engine.Options {
+func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
 	node := o.node
-	node.Logger, node.Version, node.Listeners = log, versionText(), listeners
+	node.Logger, node.Version = log, versionText()
 	for _, name := range o.queues {
 		node.Queues = append(node.Queues, engine.Queue{Name: name})
 	}
@@ -183,22 +239,6 @@ func checkPublicURL(text string) error {
 		return usagef("--public-url %q: give an address such as https://fairlead.example.org", text)
 	}
 	return nil
-}
-
-// requireLoopback refuses addresses that others can reach: there is no
-// authentication yet.
-func requireLoopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return usagef("--addr %q: %w", addr, err)
-	}
-	if host == "localhost" {
-		return nil
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return usagef("--addr %q can be reached from other machines and there is no authentication: use 127.0.0.1", addr)
 }
 
 func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
