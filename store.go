@@ -129,6 +129,10 @@ type Filter struct {
 	To      time.Time // created earlier
 	Below   int64     // only IDs smaller than this: the last ID of the page before
 	Limit   int       // of Find; zero means 100
+
+	// FinishedFrom chooses jobs that ended then or later, and none that is live. It
+	// finds the few that failed lately among very many.
+	FinishedFrom time.Time
 }
 
 // Operator is what people and programs do to jobs from outside. Each method

@@ -5,10 +5,7 @@ package httpcall
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -16,7 +13,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/tracing"
 )
 
 // Call is the args of a job of kind "http".
@@ -34,27 +30,13 @@ type Answer struct {
 	Body     string `json:"body,omitempty"` // at most maxAnswer bytes
 }
 
-// maxAnswer is how much of an answer is read and kept.
-const maxAnswer = 64 << 10
-
 // Handler makes the calls.
 type Handler struct {
-	client *http.Client
+	caller *Caller
 }
 
-// New makes a handler whose connections the guard checks. It follows no
-// redirects and uses no proxy of the environment: both would lead past the
-// guard.
-func New(guard *Guard) *Handler {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: guard.control}
-	return &Handler{client: &http.Client{
-		Transport: tracing.Transport(&http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-		}),
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-}
+// New makes a handler whose connections the guard checks.
+func New(guard *Guard) *Handler { return &Handler{caller: NewCaller(guard)} }
 
 // Work makes one call. A 4xx answer other than 408, 425 and 429 fails the job
 // for good; every other failure is tried again.
@@ -64,46 +46,11 @@ func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 		return fairlead.Fatal(err)
 	}
 	begin := time.Now()
-	response, err := h.client.Do(request)
+	reply, err := h.caller.Do(request)
 	if err != nil {
-		err = withoutQuery(request, err)
-		var denied *DeniedError
-		if errors.As(err, &denied) {
-			return fairlead.Fatal(err)
-		}
 		return err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return fmt.Errorf("read the answer: %w", err)
-	}
-	if response.StatusCode/100 == 2 {
-		return fairlead.SetOutput(ctx, Answer{Status: response.StatusCode, Duration: time.Since(begin).String(), Body: strings.ToValidUTF8(string(body), "\uFFFD")})
-	}
-	failure := fmt.Errorf("%s answered %s", shown(request.URL), response.Status)
-	switch code := response.StatusCode; {
-	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code/100 != 4:
-		return failure
-	default:
-		return fairlead.Fatal(failure)
-	}
-}
-
-// shown is as much of a URL as errors may say, which get into logs and traces:
-// passwords and tokens are in the user part and in the query.
-func shown(target *url.URL) string {
-	return (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
-}
-
-// withoutQuery is an error of the client, which names the whole URL, with as much
-// of it as may be said.
-func withoutQuery(request *http.Request, err error) error {
-	var failure *url.Error
-	if !errors.As(err, &failure) {
-		return err
-	}
-	return fmt.Errorf("%s %s: %w", request.Method, shown(request.URL), failure.Err)
+	return fairlead.SetOutput(ctx, Answer{Status: reply.Status, Duration: time.Since(begin).String(), Body: strings.ToValidUTF8(string(reply.Body), "\uFFFD")})
 }
 
 func newRequest(ctx context.Context, job *fairlead.Job) (*http.Request, error) {
@@ -128,14 +75,7 @@ func newRequest(ctx context.Context, job *fairlead.Job) (*http.Request, error) {
 	for name, value := range call.Headers {
 		request.Header.Set(name, value)
 	}
-	// Ours come last: a job cannot claim to be another.
-	request.Header.Set("Idempotency-Key", "fairlead-"+strconv.FormatInt(job.ID, 10))
-	request.Header.Set("Fairlead-Job", strconv.FormatInt(job.ID, 10))
-	request.Header.Set("Fairlead-Attempt", strconv.Itoa(job.Attempt))
-	request.Header.Set("Fairlead-Fence", strconv.FormatInt(job.Fence, 10))
-	if fairlead.TraceID(job.Trace) != "" { // where the run is a span, the target gets that of the call instead
-		request.Header.Set("Traceparent", job.Trace)
-	}
+	Identify(request, job, "fairlead-"+strconv.FormatInt(job.ID, 10)) // last, so that ours count
 	return request, nil
 }
 

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -41,6 +43,13 @@ func TestPlans(t *testing.T) {
 			}
 		})
 	}
+	t.Run("what failed lately is found by its end", func(t *testing.T) {
+		find, _ := s.query.Find(fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: time.Now()})
+		plan := explain(t, s, strings.Replace(find, "?", "1", 1))
+		if !slices.ContainsFunc(plan, func(a access) bool { return a.table == "p" && a.kind == "range" }) {
+			t.Errorf("it is planned as %+v", plan)
+		}
+	})
 	t.Run("busy lanes and gates are skipped through", func(t *testing.T) {
 		for name, statement := range map[string]string{"busy_lanes": s.sql.BusyLanes, "parked_gates": s.sql.ParkedGates} {
 			plan := explain(t, s, statement)

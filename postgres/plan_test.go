@@ -51,12 +51,28 @@ func TestPlansNeverScanLargeTables(t *testing.T) {
 	plans.forget()
 	everyVerb(t, store, node, "full")
 	t.Run("without statistics", func(t *testing.T) { checkPlans(t, store, plans.seen()) })
+	checkRecent(t, store, plans)
 
 	// What ANALYZE finds when all is dead and an old transaction keeps it.
 	exec(t, at, "update pg_class set reltuples = 0, relpages = greatest(relpages, 1) where oid in (select indexrelid from pg_index where indrelid::regclass::text like 'fairlead_%') or oid::regclass::text like 'fairlead_%'")
 	plans.forget()
 	everyVerb(t, store, node, "misled")
 	t.Run("with statistics of a moment when nothing was there", func(t *testing.T) { checkPlans(t, store, plans.seen()) })
+	checkRecent(t, store, plans)
+}
+
+// checkRecent looks at how jobs are found that failed lately: by their end.
+func checkRecent(t *testing.T, store *Store, plans *planSpy) {
+	t.Helper()
+	for range 7 {
+		plans.forget()
+		if _, err := store.Find(t.Context(), fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: time.Now().Add(-time.Minute)}); err != nil {
+			t.Fatal(err)
+		}
+		if seen := strings.Join(plans.seen(), "\n"); !regexp.MustCompile(`Index Cond: .*finished_at >= `).MatchString(seen) {
+			t.Errorf("all failures are read to find the last ones:\n%s", seen)
+		}
+	}
 }
 
 // checkPlans looks for plans that read what they do not need.

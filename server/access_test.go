@@ -65,6 +65,8 @@ var everyMethod = map[protoreflect.Name]struct {
 	"ResumeTenant":   {fairlead.RoleOperator, tenantOf, `{"name":"acme"}`},
 	"GetTenantStats": {fairlead.RoleViewer, aTenant, `{"name":"acme"}`},
 
+	"GetTenantSigningKey": {fairlead.RoleAdmin, nothing, `{"name":"acme"}`},
+
 	"ListQueues":  {fairlead.RoleViewer, cluster, `{}`},
 	"PauseQueue":  {fairlead.RoleOperator, cluster, `{"name":"mail"}`},
 	"ResumeQueue": {fairlead.RoleOperator, cluster, `{"name":"mail"}`},

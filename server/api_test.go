@@ -180,8 +180,14 @@ func TestTenantsAreDeclaredByVersion(t *testing.T) {
 	if items := list["items"].([]any); len(items) != 1 || items[0].(map[string]any)["paused"] != true {
 		t.Errorf("listed as %v", list)
 	}
+	key, _ := a.send(200, "GET", "/api/v1/tenants/acme/signing_key", "")
+	again, _ := a.send(200, "GET", "/api/v1/tenants/acme/signing_key", "")
+	if text, _ := key["signing_key"].(string); len(text) != 64 || again["signing_key"] != text || key["tenant"] != "acme" {
+		t.Errorf("its signing key is %v, then %v", key, again)
+	}
 	a.send(200, "DELETE", "/api/v1/tenants/acme", "")
 	a.send(404, "GET", "/api/v1/tenants/acme", "")
+	a.send(404, "GET", "/api/v1/tenants/acme/signing_key", "")
 }
 
 func TestTheClusterIsSeenAndLimited(t *testing.T) {

@@ -69,6 +69,14 @@ func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 	return s.store.Tenants(ctx, filter)
 }
 
+// Secret returns a secret of the cluster's.
+func (s scoped) Secret(ctx context.Context, name string) ([]byte, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Secret(ctx, name)
+}
+
 // SetLimit sets the limit of a scope.
 func (s scoped) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	if err := whole(ctx); err != nil {

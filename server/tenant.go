@@ -130,6 +130,20 @@ func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRe
 	return nil, fairlead.NoSuchTenant(in.GetName())
 }
 
+// GetTenantSigningKey answers with the key that a declared tenant checks our
+// messages with.
+func (s *Tenants) GetTenantSigningKey(ctx context.Context, in *fairleadv1.GetTenantRequest) (*fairleadv1.TenantSigningKey, error) {
+	tenant, err := s.client.Tenant(ctx, in.GetName())
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.client.SigningKey(ctx, tenant.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.TenantSigningKey{Tenant: tenant.Name, SigningKey: key}, nil
+}
+
 func usageTo(u fairlead.Usage) *fairleadv1.Usage {
 	return &fairleadv1.Usage{
 		Tenant: u.Name, Scheduled: int32(u.Scheduled), Parked: int32(u.Parked), Ready: int32(u.Ready), Running: int32(u.Running), Waiting: int32(u.Waiting),

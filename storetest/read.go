@@ -170,6 +170,7 @@ func testFind(c *chapter) {
 	})
 	testFilter(c)
 	testCreated(c)
+	testFinishedFrom(c)
 }
 
 // testFilter tries every field of a filter, on Find and on Tally.

@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
@@ -27,6 +30,7 @@ type serveOptions struct {
 	queues              []string
 	node                engine.Options
 	wakeAddr            string
+	publicURL           string
 	requestTimeout      time.Duration
 	allowTargets        []string
 	logFormat, logLevel string
@@ -73,6 +77,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.node.Name, "node-name", host, "name of this node, for people")
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
+	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants reach this service (default that of --addr)")
 	f.DurationVar(&o.requestTimeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
 	o.auth.flags(f)
@@ -90,6 +95,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	local, err := onLoopback(o.addr)
 	if err != nil {
+		return err
+	}
+	if err := checkPublicURL(o.publicURL); err != nil {
 		return err
 	}
 	secure, err := o.auth.tls()
@@ -125,7 +133,10 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	timed := counts.Store(store)
 	kinds := builtinKinds(guard, o.requestTimeout)
 	traces.wrap(kinds)
+	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.requestTimeout, Logger: log})
+	courier.Register(kinds)
 	options := o.nodeOptions(log)
+	options.Listeners = append(options.Listeners, courier.Listener())
 	options.Observer = counts
 	node, err := engine.New(timed, kinds, options)
 	if err != nil {
@@ -145,6 +156,10 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if secure != nil {
 		scheme = "https://"
 	}
+	if o.publicURL == "" {
+		o.publicURL = scheme + listener.Addr().String()
+	}
+	courier.SetPublicURL(o.publicURL)
 	log.Info("serving", "url", scheme+listener.Addr().String(), "db", shown(o.db), "version", versionText())
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(),
@@ -152,12 +167,12 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return runBoth(ctx, listener, secure, service, node)
+	return runAll(ctx, listener, secure, service, node, courier.Watch)
 }
 
-// runBoth runs the service and the node. The service outlives the node's
-// draining: it answers "not ready" meanwhile.
-func runBoth(ctx context.Context, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine) error {
+// runAll runs the service, the node, and loops beside it. The service outlives
+// the node's draining: it answers "not ready" meanwhile.
+func runAll(ctx context.Context, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
 	web := &http.Server{
 		Handler: service, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		TLSConfig: secure, Protocols: new(http.Protocols),
@@ -185,6 +200,12 @@ func runBoth(ctx context.Context, listener net.Listener, secure *tls.Config, ser
 		defer cancel()
 		return errors.Join(err, web.Shutdown(stop))
 	})
+	for _, loop := range loops {
+		group.Go(func() error {
+			loop(ctx)
+			return nil
+		})
+	}
 	return group.Wait()
 }
 
@@ -193,6 +214,9 @@ func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
 	node.Logger, node.Version = log, versionText()
 	for _, name := range o.queues {
 		node.Queues = append(node.Queues, engine.Queue{Name: name})
+	}
+	if len(o.queues) > 0 && !slices.Contains(o.queues, external.NoticeQueue) {
+		node.Queues = append(node.Queues, engine.Queue{Name: external.NoticeQueue}) // notices are everybody's
 	}
 	return node
 }
@@ -203,6 +227,18 @@ func builtinKinds(guard *httpcall.Guard, timeout time.Duration) *fairlead.Mux {
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	mux.Handle("http", fairlead.HandlerOptions{Timeout: timeout}, httpcall.New(guard))
 	return mux
+}
+
+// checkPublicURL refuses what paths cannot be added to.
+func checkPublicURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	parsed, err := url.Parse(text)
+	if err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.RawQuery != "" || parsed.Fragment != "" {
+		return usagef("--public-url %q: give an address such as https://fairlead.example.org", text)
+	}
+	return nil
 }
 
 func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {

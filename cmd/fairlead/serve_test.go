@@ -121,6 +121,7 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		"at least 32":            {"--token-file", shortToken, "--db", "sqlite://:memory:"},
 		"sqlite://, postgres://": {"--db", "oracle://x"},
 		"allow-target":           {"--allow-target", "everything", "--db", "sqlite://:memory:"},
+		"public-url":             {"--public-url", "fairlead.example.org"},
 		"log-level":              {"--log-level", "loud"},
 		"three beats":            {"--lease", "1s", "--beat", "1s", "--db", "sqlite://:memory:"},
 		"takes no argument":      {"now"},

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,7 +117,7 @@ func (b *queryBuilder) branches(selectFrom func(p place, from string) string) st
 		if len(b.filter.States) > 0 {
 			states = slices.DeleteFunc(slices.Clone(p.states), func(s fairlead.State) bool { return !slices.Contains(b.filter.States, s) })
 		}
-		if len(states) == 0 {
+		if len(states) == 0 || p.table != "done" && !b.filter.FinishedFrom.IsZero() {
 			continue
 		}
 		parts = append(parts, fmt.Sprintf("select * from (%s) b%d", selectFrom(p, b.from(p, states, lanes)), i))
@@ -150,7 +151,7 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	if lanes != nil {
 		where = append(where, "p.lane in ("+numbers(lanes)+")")
 	}
-	if len(states) < len(p.states) || p.table == "done" && b.counts && !b.filter.From.IsZero() { // done is indexed by outcome and end
+	if len(states) < len(p.states) || !b.filter.FinishedFrom.IsZero() || p.table == "done" && b.counts && !b.filter.From.IsZero() { // done is indexed by outcome and end
 		outcomes := make([]int, len(states))
 		for i, s := range states {
 			outcomes[i] = OutcomeOf(s)
@@ -163,13 +164,22 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	if !b.filter.From.IsZero() || !b.filter.To.IsZero() {
 		where = append(where, b.created(p))
 	}
+	if ended := b.filter.FinishedFrom; !ended.IsZero() {
+		where = append(where, "p.finished_at >= "+b.arg(Micros(ended)))
+	}
 	if b.filter.Below > 0 {
 		where = append(where, "p.id < "+b.arg(b.filter.Below))
 	}
 	if len(where) == 0 {
 		return from
 	}
-	return from + " where " + strings.Join(where, " and ")
+	from += " where " + strings.Join(where, " and ")
+	if !b.filter.FinishedFrom.IsZero() {
+		// Few of very many ended lately: they are read in the order of their ends, and
+		// must not be looked for among all in the order of their ids.
+		from = " from (select p.*" + from + " order by p.finished_at limit " + strconv.Itoa(math.MaxInt64) + ") p"
+	}
+	return from
 }
 
 // clockSlack is by how much a clock that was set back may make a job end before it

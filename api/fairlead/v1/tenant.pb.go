@@ -385,6 +385,59 @@ func (*DeleteTenantResponse) Descriptor() ([]byte, []int) {
 	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{4}
 }
 
+type TenantSigningKey struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Tenant string                 `protobuf:"bytes,1,opt,name=tenant,proto3" json:"tenant,omitempty"`
+	// The text itself is the key of the HMAC.
+	SigningKey    string `protobuf:"bytes,2,opt,name=signing_key,json=signingKey,proto3" json:"signing_key,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TenantSigningKey) Reset() {
+	*x = TenantSigningKey{}
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TenantSigningKey) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TenantSigningKey) ProtoMessage() {}
+
+func (x *TenantSigningKey) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TenantSigningKey.ProtoReflect.Descriptor instead.
+func (*TenantSigningKey) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *TenantSigningKey) GetTenant() string {
+	if x != nil {
+		return x.Tenant
+	}
+	return ""
+}
+
+func (x *TenantSigningKey) GetSigningKey() string {
+	if x != nil {
+		return x.SigningKey
+	}
+	return ""
+}
+
 type PauseTenantResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -393,7 +446,7 @@ type PauseTenantResponse struct {
 
 func (x *PauseTenantResponse) Reset() {
 	*x = PauseTenantResponse{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -405,7 +458,7 @@ func (x *PauseTenantResponse) String() string {
 func (*PauseTenantResponse) ProtoMessage() {}
 
 func (x *PauseTenantResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[5]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -418,7 +471,7 @@ func (x *PauseTenantResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PauseTenantResponse.ProtoReflect.Descriptor instead.
 func (*PauseTenantResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{5}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{6}
 }
 
 // Usage is what the jobs of a tenant, or of all together, have and do.
@@ -446,7 +499,7 @@ type Usage struct {
 
 func (x *Usage) Reset() {
 	*x = Usage{}
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -458,7 +511,7 @@ func (x *Usage) String() string {
 func (*Usage) ProtoMessage() {}
 
 func (x *Usage) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_tenant_proto_msgTypes[6]
+	mi := &file_fairlead_v1_tenant_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -471,7 +524,7 @@ func (x *Usage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Usage.ProtoReflect.Descriptor instead.
 func (*Usage) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{6}
+	return file_fairlead_v1_tenant_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Usage) GetTenant() string {
@@ -599,7 +652,11 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\x13ListTenantsResponse\x12)\n" +
 	"\x05items\x18\x01 \x03(\v2\x13.fairlead.v1.TenantR\x05items\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x16\n" +
-	"\x14DeleteTenantResponse\"\x15\n" +
+	"\x14DeleteTenantResponse\"Q\n" +
+	"\x10TenantSigningKey\x12\x16\n" +
+	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12%\n" +
+	"\vsigning_key\x18\x02 \x01(\tB\x04\x98\xb5\x18\x01R\n" +
+	"signingKey\"\x15\n" +
 	"\x13PauseTenantResponse\"\xe3\x02\n" +
 	"\x05Usage\x12\x16\n" +
 	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x1c\n" +
@@ -617,7 +674,7 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	" \x01(\x01R\astarted\x12\x16\n" +
 	"\x06missed\x18\v \x01(\x05R\x06missed\x12:\n" +
 	"\voldest_wait\x18\f \x01(\v2\x19.google.protobuf.DurationR\n" +
-	"oldestWait2\xcb\a\n" +
+	"oldestWait2\xd8\b\n" +
 	"\rTenantService\x12b\n" +
 	"\fCreateTenant\x12\x13.fairlead.v1.Tenant\x1a\x13.fairlead.v1.Tenant\"(ڵ\x18\n" +
 	"\n" +
@@ -639,7 +696,9 @@ const file_fairlead_v1_tenant_proto_rawDesc = "" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02\":\x01*\"\x1d/api/v1/tenants/{name}/resume\x12u\n" +
 	"\x0eGetTenantStats\x12\x1d.fairlead.v1.GetTenantRequest\x1a\x12.fairlead.v1.Usage\"0ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x1e\x12\x1c/api/v1/tenants/{name}/statsB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\x06viewer\x82\xd3\xe4\x93\x02\x1e\x12\x1c/api/v1/tenants/{name}/stats\x12\x8a\x01\n" +
+	"\x13GetTenantSigningKey\x12\x1d.fairlead.v1.GetTenantRequest\x1a\x1d.fairlead.v1.TenantSigningKey\"5ڵ\x18\a\n" +
+	"\x05admin\x82\xd3\xe4\x93\x02$\x12\"/api/v1/tenants/{name}/signing_keyB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_tenant_proto_rawDescOnce sync.Once
@@ -653,25 +712,26 @@ func file_fairlead_v1_tenant_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_tenant_proto_rawDescData
 }
 
-var file_fairlead_v1_tenant_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_fairlead_v1_tenant_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_fairlead_v1_tenant_proto_goTypes = []any{
 	(*Tenant)(nil),                // 0: fairlead.v1.Tenant
 	(*GetTenantRequest)(nil),      // 1: fairlead.v1.GetTenantRequest
 	(*ListTenantsRequest)(nil),    // 2: fairlead.v1.ListTenantsRequest
 	(*ListTenantsResponse)(nil),   // 3: fairlead.v1.ListTenantsResponse
 	(*DeleteTenantResponse)(nil),  // 4: fairlead.v1.DeleteTenantResponse
-	(*PauseTenantResponse)(nil),   // 5: fairlead.v1.PauseTenantResponse
-	(*Usage)(nil),                 // 6: fairlead.v1.Usage
-	nil,                           // 7: fairlead.v1.Tenant.LabelsEntry
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 9: google.protobuf.Duration
+	(*TenantSigningKey)(nil),      // 5: fairlead.v1.TenantSigningKey
+	(*PauseTenantResponse)(nil),   // 6: fairlead.v1.PauseTenantResponse
+	(*Usage)(nil),                 // 7: fairlead.v1.Usage
+	nil,                           // 8: fairlead.v1.Tenant.LabelsEntry
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 10: google.protobuf.Duration
 }
 var file_fairlead_v1_tenant_proto_depIdxs = []int32{
-	7,  // 0: fairlead.v1.Tenant.labels:type_name -> fairlead.v1.Tenant.LabelsEntry
-	8,  // 1: fairlead.v1.Tenant.created_at:type_name -> google.protobuf.Timestamp
-	8,  // 2: fairlead.v1.Tenant.updated_at:type_name -> google.protobuf.Timestamp
+	8,  // 0: fairlead.v1.Tenant.labels:type_name -> fairlead.v1.Tenant.LabelsEntry
+	9,  // 1: fairlead.v1.Tenant.created_at:type_name -> google.protobuf.Timestamp
+	9,  // 2: fairlead.v1.Tenant.updated_at:type_name -> google.protobuf.Timestamp
 	0,  // 3: fairlead.v1.ListTenantsResponse.items:type_name -> fairlead.v1.Tenant
-	9,  // 4: fairlead.v1.Usage.oldest_wait:type_name -> google.protobuf.Duration
+	10, // 4: fairlead.v1.Usage.oldest_wait:type_name -> google.protobuf.Duration
 	0,  // 5: fairlead.v1.TenantService.CreateTenant:input_type -> fairlead.v1.Tenant
 	1,  // 6: fairlead.v1.TenantService.GetTenant:input_type -> fairlead.v1.GetTenantRequest
 	2,  // 7: fairlead.v1.TenantService.ListTenants:input_type -> fairlead.v1.ListTenantsRequest
@@ -680,16 +740,18 @@ var file_fairlead_v1_tenant_proto_depIdxs = []int32{
 	1,  // 10: fairlead.v1.TenantService.PauseTenant:input_type -> fairlead.v1.GetTenantRequest
 	1,  // 11: fairlead.v1.TenantService.ResumeTenant:input_type -> fairlead.v1.GetTenantRequest
 	1,  // 12: fairlead.v1.TenantService.GetTenantStats:input_type -> fairlead.v1.GetTenantRequest
-	0,  // 13: fairlead.v1.TenantService.CreateTenant:output_type -> fairlead.v1.Tenant
-	0,  // 14: fairlead.v1.TenantService.GetTenant:output_type -> fairlead.v1.Tenant
-	3,  // 15: fairlead.v1.TenantService.ListTenants:output_type -> fairlead.v1.ListTenantsResponse
-	0,  // 16: fairlead.v1.TenantService.UpdateTenant:output_type -> fairlead.v1.Tenant
-	4,  // 17: fairlead.v1.TenantService.DeleteTenant:output_type -> fairlead.v1.DeleteTenantResponse
-	5,  // 18: fairlead.v1.TenantService.PauseTenant:output_type -> fairlead.v1.PauseTenantResponse
-	5,  // 19: fairlead.v1.TenantService.ResumeTenant:output_type -> fairlead.v1.PauseTenantResponse
-	6,  // 20: fairlead.v1.TenantService.GetTenantStats:output_type -> fairlead.v1.Usage
-	13, // [13:21] is the sub-list for method output_type
-	5,  // [5:13] is the sub-list for method input_type
+	1,  // 13: fairlead.v1.TenantService.GetTenantSigningKey:input_type -> fairlead.v1.GetTenantRequest
+	0,  // 14: fairlead.v1.TenantService.CreateTenant:output_type -> fairlead.v1.Tenant
+	0,  // 15: fairlead.v1.TenantService.GetTenant:output_type -> fairlead.v1.Tenant
+	3,  // 16: fairlead.v1.TenantService.ListTenants:output_type -> fairlead.v1.ListTenantsResponse
+	0,  // 17: fairlead.v1.TenantService.UpdateTenant:output_type -> fairlead.v1.Tenant
+	4,  // 18: fairlead.v1.TenantService.DeleteTenant:output_type -> fairlead.v1.DeleteTenantResponse
+	6,  // 19: fairlead.v1.TenantService.PauseTenant:output_type -> fairlead.v1.PauseTenantResponse
+	6,  // 20: fairlead.v1.TenantService.ResumeTenant:output_type -> fairlead.v1.PauseTenantResponse
+	7,  // 21: fairlead.v1.TenantService.GetTenantStats:output_type -> fairlead.v1.Usage
+	5,  // 22: fairlead.v1.TenantService.GetTenantSigningKey:output_type -> fairlead.v1.TenantSigningKey
+	14, // [14:23] is the sub-list for method output_type
+	5,  // [5:14] is the sub-list for method input_type
 	5,  // [5:5] is the sub-list for extension type_name
 	5,  // [5:5] is the sub-list for extension extendee
 	0,  // [0:5] is the sub-list for field type_name
@@ -707,7 +769,7 @@ func file_fairlead_v1_tenant_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_tenant_proto_rawDesc), len(file_fairlead_v1_tenant_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

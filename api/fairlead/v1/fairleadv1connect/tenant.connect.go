@@ -56,6 +56,9 @@ const (
 	// TenantServiceGetTenantStatsProcedure is the fully-qualified name of the TenantService's
 	// GetTenantStats RPC.
 	TenantServiceGetTenantStatsProcedure = "/fairlead.v1.TenantService/GetTenantStats"
+	// TenantServiceGetTenantSigningKeyProcedure is the fully-qualified name of the TenantService's
+	// GetTenantSigningKey RPC.
+	TenantServiceGetTenantSigningKeyProcedure = "/fairlead.v1.TenantService/GetTenantSigningKey"
 )
 
 // TenantServiceClient is a client for the fairlead.v1.TenantService service.
@@ -73,6 +76,9 @@ type TenantServiceClient interface {
 	ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
 	// What a tenant's jobs have and do.
 	GetTenantStats(context.Context, *v1.GetTenantRequest) (*v1.Usage, error)
+	// The key with which all that is sent to a tenant's URLs is signed, for the
+	// tenant to check it with.
+	GetTenantSigningKey(context.Context, *v1.GetTenantRequest) (*v1.TenantSigningKey, error)
 }
 
 // NewTenantServiceClient constructs a client for the fairlead.v1.TenantService service. By default,
@@ -134,19 +140,26 @@ func NewTenantServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(tenantServiceMethods.ByName("GetTenantStats")),
 			connect.WithClientOptions(opts...),
 		),
+		getTenantSigningKey: connect.NewClient[v1.GetTenantRequest, v1.TenantSigningKey](
+			httpClient,
+			baseURL+TenantServiceGetTenantSigningKeyProcedure,
+			connect.WithSchema(tenantServiceMethods.ByName("GetTenantSigningKey")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // tenantServiceClient implements TenantServiceClient.
 type tenantServiceClient struct {
-	createTenant   *connect.Client[v1.Tenant, v1.Tenant]
-	getTenant      *connect.Client[v1.GetTenantRequest, v1.Tenant]
-	listTenants    *connect.Client[v1.ListTenantsRequest, v1.ListTenantsResponse]
-	updateTenant   *connect.Client[v1.Tenant, v1.Tenant]
-	deleteTenant   *connect.Client[v1.GetTenantRequest, v1.DeleteTenantResponse]
-	pauseTenant    *connect.Client[v1.GetTenantRequest, v1.PauseTenantResponse]
-	resumeTenant   *connect.Client[v1.GetTenantRequest, v1.PauseTenantResponse]
-	getTenantStats *connect.Client[v1.GetTenantRequest, v1.Usage]
+	createTenant        *connect.Client[v1.Tenant, v1.Tenant]
+	getTenant           *connect.Client[v1.GetTenantRequest, v1.Tenant]
+	listTenants         *connect.Client[v1.ListTenantsRequest, v1.ListTenantsResponse]
+	updateTenant        *connect.Client[v1.Tenant, v1.Tenant]
+	deleteTenant        *connect.Client[v1.GetTenantRequest, v1.DeleteTenantResponse]
+	pauseTenant         *connect.Client[v1.GetTenantRequest, v1.PauseTenantResponse]
+	resumeTenant        *connect.Client[v1.GetTenantRequest, v1.PauseTenantResponse]
+	getTenantStats      *connect.Client[v1.GetTenantRequest, v1.Usage]
+	getTenantSigningKey *connect.Client[v1.GetTenantRequest, v1.TenantSigningKey]
 }
 
 // CreateTenant calls fairlead.v1.TenantService.CreateTenant.
@@ -221,6 +234,15 @@ func (c *tenantServiceClient) GetTenantStats(ctx context.Context, req *v1.GetTen
 	return nil, err
 }
 
+// GetTenantSigningKey calls fairlead.v1.TenantService.GetTenantSigningKey.
+func (c *tenantServiceClient) GetTenantSigningKey(ctx context.Context, req *v1.GetTenantRequest) (*v1.TenantSigningKey, error) {
+	response, err := c.getTenantSigningKey.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // TenantServiceHandler is an implementation of the fairlead.v1.TenantService service.
 type TenantServiceHandler interface {
 	CreateTenant(context.Context, *v1.Tenant) (*v1.Tenant, error)
@@ -236,6 +258,9 @@ type TenantServiceHandler interface {
 	ResumeTenant(context.Context, *v1.GetTenantRequest) (*v1.PauseTenantResponse, error)
 	// What a tenant's jobs have and do.
 	GetTenantStats(context.Context, *v1.GetTenantRequest) (*v1.Usage, error)
+	// The key with which all that is sent to a tenant's URLs is signed, for the
+	// tenant to check it with.
+	GetTenantSigningKey(context.Context, *v1.GetTenantRequest) (*v1.TenantSigningKey, error)
 }
 
 // NewTenantServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -293,6 +318,12 @@ func NewTenantServiceHandler(svc TenantServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(tenantServiceMethods.ByName("GetTenantStats")),
 		connect.WithHandlerOptions(opts...),
 	)
+	tenantServiceGetTenantSigningKeyHandler := connect.NewUnaryHandlerSimple(
+		TenantServiceGetTenantSigningKeyProcedure,
+		svc.GetTenantSigningKey,
+		connect.WithSchema(tenantServiceMethods.ByName("GetTenantSigningKey")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/fairlead.v1.TenantService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case TenantServiceCreateTenantProcedure:
@@ -311,6 +342,8 @@ func NewTenantServiceHandler(svc TenantServiceHandler, opts ...connect.HandlerOp
 			tenantServiceResumeTenantHandler.ServeHTTP(w, r)
 		case TenantServiceGetTenantStatsProcedure:
 			tenantServiceGetTenantStatsHandler.ServeHTTP(w, r)
+		case TenantServiceGetTenantSigningKeyProcedure:
+			tenantServiceGetTenantSigningKeyHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -350,4 +383,8 @@ func (UnimplementedTenantServiceHandler) ResumeTenant(context.Context, *v1.GetTe
 
 func (UnimplementedTenantServiceHandler) GetTenantStats(context.Context, *v1.GetTenantRequest) (*v1.Usage, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.GetTenantStats is not implemented"))
+}
+
+func (UnimplementedTenantServiceHandler) GetTenantSigningKey(context.Context, *v1.GetTenantRequest) (*v1.TenantSigningKey, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.TenantService.GetTenantSigningKey is not implemented"))
 }

@@ -1,0 +1,116 @@
+package external
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// The events that tenants are told of.
+const (
+	eventFailed  = "failed"
+	eventTimeout = "timeout"
+)
+
+// maxErrorText is how much of an error's text a notice carries.
+const maxErrorText = 4 << 10
+
+// notice is what fail_url and timeout_url get, and the args of the job that
+// brings it. The job's own args are added when it is sent.
+type notice struct {
+	Event      string          `json:"event"`
+	ID         string          `json:"id"`
+	Key        string          `json:"key,omitempty"`
+	Tenant     string          `json:"tenant"`
+	Kind       string          `json:"kind"`
+	Queue      string          `json:"queue"`
+	Attempt    int             `json:"attempt"`
+	Fence      string          `json:"fence"`
+	Reason     fairlead.Reason `json:"reason,omitempty"`
+	Error      string          `json:"error,omitempty"`
+	FinishedAt string          `json:"finished_at,omitempty"`
+	Args       json.RawMessage `json:"args,omitempty"`
+}
+
+// about is the notice of an event in the life of a job.
+func about(event string, job *fairlead.Job) notice {
+	text := job.Error
+	if len(text) > maxErrorText {
+		text = strings.ToValidUTF8(text[:maxErrorText], "") + " …"
+	}
+	return notice{
+		Event: event, ID: strconv.FormatInt(job.ID, 10), Key: job.Key, Tenant: job.Tenant, Kind: job.Kind, Queue: job.Queue,
+		Attempt: job.Attempt, Fence: strconv.FormatInt(job.Fence, 10), Reason: job.Reason, Error: text, FinishedAt: timeText(job.FinishedAt),
+	}
+}
+
+// key names the event. A job that is retried by hand and fails again has a new
+// fence, and is told of again.
+func (n notice) key() string { return n.Event + ":" + n.ID + ":" + n.Fence }
+
+// job is the job that brings the notice. However many nodes see the event, the
+// key lets one job be stored.
+func (n notice) job(trace string) (*fairlead.Job, error) {
+	args, err := json.Marshal(n)
+	if err != nil {
+		return nil, fmt.Errorf("encode notice %s: %w", n.key(), err)
+	}
+	return &fairlead.Job{
+		Kind: NoticeKind, Args: args, Queue: NoticeQueue, Tenant: NoticeTenant, Priority: fairlead.High, Trace: trace,
+		Key: n.key(), KeyScope: fairlead.KeyForever, OnDuplicate: fairlead.KeepDuplicate,
+	}, nil
+}
+
+// subject is the job that the notice is about, as its headers tell it.
+func (n notice) subject() (*fairlead.Job, error) {
+	id, err := strconv.ParseInt(n.ID, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("args.id: %w", err)
+	}
+	fence, err := strconv.ParseInt(n.Fence, 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("args.fence: %w", err)
+	}
+	return &fairlead.Job{ID: id, Status: fairlead.Status{Attempt: n.Attempt, Fence: fence}}, nil
+}
+
+// url is where the tenant wants to hear of the event; empty: nowhere.
+func (n notice) url(to fairlead.Tenant) string {
+	switch n.Event {
+	case eventFailed:
+		return to.FailURL
+	case eventTimeout:
+		return to.TimeoutURL
+	}
+	return ""
+}
+
+// deliver brings a notice. A tenant that has removed its URL since does not want
+// to hear of it.
+func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
+	if job.Tenant != NoticeTenant {
+		// Who may act for one tenant must not speak to another in our name.
+		return fairlead.Fatal(fmt.Errorf("notices are jobs of the tenant %q; this is one of %q", NoticeTenant, job.Tenant))
+	}
+	var n notice
+	if err := json.Unmarshal(job.Args, &n); err != nil {
+		return fairlead.Fatal(fmt.Errorf("args: %w", err))
+	}
+	subject, err := n.subject()
+	if err != nil {
+		return fairlead.Fatal(err)
+	}
+	subject.Trace = job.Trace
+	to, err := c.recipients.find(ctx, n.Tenant, func(t fairlead.Tenant) bool { return n.url(t) != "" })
+	if err != nil || n.url(to.Tenant) == "" {
+		return err
+	}
+	if whole, err := c.client.Get(ctx, subject.ID); err == nil && whole.Tenant == n.Tenant {
+		n.Args = whole.Args // gone or out of reach: it is told all the same
+	}
+	return c.post(ctx, to, n.url(to.Tenant), subject, "fairlead-"+n.key(), n)
+}

@@ -1,0 +1,59 @@
+package external
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
+)
+
+// post sends a message about a job to a URL of its tenant. Its errors are
+// outcomes, as those of httpcall.Caller.
+func (c *Courier) post(ctx context.Context, to recipient, url string, job *fairlead.Job, idempotencyKey string, message any) error {
+	body, err := json.Marshal(message)
+	if err != nil {
+		return fairlead.Fatal(fmt.Errorf("encode the message: %w", err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.options.RequestTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return fairlead.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Fairlead-Signature", sign(to.key, time.Now(), body))
+	httpcall.Identify(request, job, idempotencyKey)
+	_, err = c.caller.Do(request)
+	return err
+}
+
+// sign is the header by which a tenant knows that a message is ours and new.
+func sign(key string, at time.Time, body []byte) string {
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(seconds + "."))
+	mac.Write(body)
+	return "t=" + seconds + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+// timeText writes times as the API does: to the microsecond, in UTC.
+func timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000000Z")
+}
+
+// durationText writes durations as the API does: in seconds.
+func durationText(d time.Duration) string {
+	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+}

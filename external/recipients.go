@@ -1,0 +1,83 @@
+package external
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	// remembered is for how long a tenant is not read again.
+	remembered = 3 * time.Second
+	// maxRemembered is how many tenants are.
+	maxRemembered = 10_000
+)
+
+// recipient is a tenant and the key that it knows us by.
+type recipient struct {
+	fairlead.Tenant
+	key   string
+	until time.Time // when it is to be read again
+}
+
+// recipients reads tenants and remembers them for a moment.
+type recipients struct {
+	client *fairlead.Client
+
+	mu    sync.Mutex
+	known map[string]recipient
+}
+
+func newRecipients(client *fairlead.Client) *recipients {
+	return &recipients{client: client, known: map[string]recipient{}}
+}
+
+// find returns a tenant. What is remembered counts if it will do, else the
+// tenant is read: so a URL is known as soon as it is set. A tenant that nobody
+// has declared has no URLs.
+func (r *recipients) find(ctx context.Context, name string, willDo func(fairlead.Tenant) bool) (recipient, error) {
+	r.mu.Lock()
+	known, ok := r.known[name]
+	r.mu.Unlock()
+	if ok && time.Now().Before(known.until) && willDo(known.Tenant) {
+		return known, nil
+	}
+	found, err := r.read(ctx, name)
+	if err != nil {
+		return recipient{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.known) >= maxRemembered {
+		clear(r.known)
+	}
+	r.known[name] = found
+	return found, nil
+}
+
+func (r *recipients) read(ctx context.Context, name string) (recipient, error) {
+	found := recipient{until: time.Now().Add(remembered)}
+	tenant, err := r.client.Tenant(ctx, name)
+	switch {
+	case errors.Is(err, fairlead.ErrNotFound):
+		found.Tenant = fairlead.Tenant{Name: name}
+		return found, nil
+	case err != nil:
+		return found, err
+	}
+	found.Tenant = tenant
+	if tenant.StartURL == "" && tenant.FailURL == "" && tenant.TimeoutURL == "" {
+		return found, nil // nothing will be signed
+	}
+	found.key, err = r.client.SigningKey(ctx, name)
+	return found, err
+}
+
+// What a remembered tenant must have to do.
+
+func hasStartURL(t fairlead.Tenant) bool   { return t.StartURL != "" }
+func hasTimeoutURL(t fairlead.Tenant) bool { return t.TimeoutURL != "" }
+func hasAnything(fairlead.Tenant) bool     { return true }

@@ -1,0 +1,122 @@
+package external
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// tellPatience bounds how long the end of an attempt that timed out waits for its
+// notice to be stored. It is shorter than the grace that handlers have.
+const tellPatience = 4 * time.Second
+
+// tellTimeouts stores the notice of an attempt that timed out before the store
+// learns of the timeout: if the node dies in between, the attempt counts as
+// crashed and no timeout is missed.
+func (c *Courier) tellTimeouts(next fairlead.Handler) fairlead.Handler {
+	return fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
+		err := next.Work(ctx, job)
+		if err != nil && overdue(ctx) {
+			patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellPatience)
+			defer cancel()
+			c.timedOut(patient, job)
+		}
+		return err
+	})
+}
+
+// overdue reports whether a context has ended and its time was over. The node may
+// have ended it a moment before its own timer did.
+func overdue(ctx context.Context) bool {
+	deadline, timed := ctx.Deadline()
+	return timed && ctx.Err() != nil && !time.Now().Before(deadline)
+}
+
+// timedOut tells that an attempt took longer than its timeout. It is also called
+// by the node, for handlers that do not return. If it does not work, Watch tries
+// again: of an attempt that is followed by another, nobody would find out.
+func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
+	own := *job
+	own.Reason, own.Error = fairlead.ReasonTimeout, "the attempt took longer than its timeout"
+	if !c.tell(ctx, eventTimeout, job, hasTimeoutURL, func() *fairlead.Job { return &own }) && !c.owed.add(&own) {
+		c.logOf(job).Error("a timeout will not be told: too many wait to be")
+	}
+}
+
+// failed tells that a job failed for good. If that does not work, Watch finds
+// the job.
+func (c *Courier) failed(ctx context.Context, job *fairlead.Job, err error) {
+	c.tell(ctx, eventFailed, job, hasAnything, func() *fairlead.Job {
+		stored, problem := c.client.Get(ctx, job.ID)
+		if problem == nil && stored.State == fairlead.Failed && stored.Fence == job.Fence {
+			return stored
+		}
+		// Somebody has removed it or retries it already: what the node knows must do.
+		own := *job
+		own.Reason = fairlead.ReasonError
+		if err != nil {
+			own.Error = err.Error()
+		}
+		return &own
+	})
+}
+
+// tell stores a notice if the job's tenant wants it, and reports whether that is
+// done. Notices are not told of.
+func (c *Courier) tell(ctx context.Context, event string, job *fairlead.Job, willDo func(fairlead.Tenant) bool, describe func() *fairlead.Job) bool {
+	if job.Kind == NoticeKind {
+		return true
+	}
+	to, err := c.recipients.find(ctx, job.Tenant, willDo)
+	if err == nil && (notice{Event: event}).url(to.Tenant) != "" {
+		var bringer *fairlead.Job
+		if bringer, err = about(event, describe()).job(job.Trace); err == nil {
+			err = c.client.Enqueue(ctx, bringer)
+		}
+	}
+	if err != nil {
+		c.logOf(job).Warn("notice not stored yet", "event", event, "error", err)
+	}
+	return err == nil
+}
+
+// logOf is the log of what concerns a job.
+func (c *Courier) logOf(job *fairlead.Job) *slog.Logger {
+	log := c.log.With("job", job.ID, "kind", job.Kind, "tenant", job.Tenant, "attempt", job.Attempt)
+	if trace := fairlead.TraceID(job.Trace); trace != "" {
+		log = log.With("trace_id", trace)
+	}
+	return log
+}
+
+// owed are jobs whose timeouts could not be told yet.
+type owed struct {
+	mu   sync.Mutex
+	jobs []*fairlead.Job
+}
+
+// maxOwed is how many are kept.
+const maxOwed = 1000
+
+// add keeps a job unless there are too many.
+func (o *owed) add(job *fairlead.Job) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.jobs) >= maxOwed {
+		return false
+	}
+	o.jobs = append(o.jobs, job)
+	return true
+}
+
+// take returns all of them and keeps none.
+func (o *owed) take() []*fairlead.Job {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	jobs := o.jobs
+	o.jobs = nil
+	return jobs
+}

@@ -1,0 +1,20 @@
+package fairlead
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// SigningKey is the key with which all that is sent to a tenant's URLs is signed,
+// as the text that the tenant is given. It never changes.
+func (c *Client) SigningKey(ctx context.Context, tenant string) (string, error) {
+	secret, err := c.store.Secret(ctx, "external")
+	if err != nil {
+		return "", err
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte("signing key of tenant " + tenant))
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
