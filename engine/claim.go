@@ -146,7 +146,7 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 		return 0, err
 	}
 	g.life.options.Observer.Claimed(len(jobs), time.Since(begin))
-	g.life.starts.add(jobs)
+	g.life.starts.Add(jobs)
 	g.accept(jobs)
 	return len(jobs), nil
 }
@@ -162,6 +162,9 @@ func (g *group) room() int {
 // target is how many jobs the group wants to hold: one per slot and those that
 // will start soon.
 func (g *group) target() int {
+	if g.life.options.SlotsOnly {
+		return g.slots
+	}
 	return g.slots + min(g.life.options.QueueSize, int(g.ahead.Load()))
 }
 
