@@ -120,11 +120,30 @@ type AuditFilter struct {
 	Limit   int       // zero means 100
 }
 
+// Page is how many entries are asked for.
+func (f AuditFilter) Page() int {
+	if f.Limit <= 0 {
+		return DefaultPage
+	}
+	return f.Limit
+}
+
 // Once makes a request count once, however often it is sent.
 type Once struct {
 	Caller  string   // whose keys these are: callers do not see each other's
 	Key     string   // chosen by the caller
 	Request [32]byte // hash of the request: the same key for another request conflicts
+}
+
+// NormalizeOnce returns an *InvalidError that names what of a request that counts
+// once cannot be kept.
+func NormalizeOnce(once Once) error {
+	var c complaints
+	c.checkName("idempotency_key", once.Key, MaxKey)
+	if once.Caller != "" {
+		c.checkName("caller", once.Caller, MaxKey)
+	}
+	return c.err()
 }
 
 // OnceWindow is how long a key of Once is kept.

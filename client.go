@@ -29,8 +29,11 @@ func (c *Client) Enqueue(ctx context.Context, jobs ...*Job) error {
 
 // EnqueueOnce is Enqueue, unless it has succeeded with the same caller and key
 // before: then the jobs get the IDs of that time. It fails with ErrConflict if
-// that was another request.
+// that was another request, and else as Enqueue does.
 func (c *Client) EnqueueOnce(ctx context.Context, once Once, jobs ...*Job) (repeated bool, err error) {
+	if err := NormalizeOnce(once); err != nil {
+		return false, err
+	}
 	if err := NormalizeJobs(jobs); err != nil {
 		return false, err
 	}

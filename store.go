@@ -78,8 +78,9 @@ type Enqueuer interface {
 	// EnqueueOnce is Enqueue, unless it has succeeded with the same caller and key
 	// before: then it stores nothing, gives the jobs the IDs of that time and
 	// reports it as repeated. It fails with ErrConflict if that was another
-	// request. Of callers at the same instant one enqueues. Keys are forgotten after
-	// OnceWindow.
+	// request. Of callers at the same instant one enqueues. If it fails, the key is
+	// as free as before. Keys are forgotten after OnceWindow; without jobs nothing
+	// is remembered. The request has been through NormalizeOnce.
 	EnqueueOnce(ctx context.Context, once Once, jobs []*Job) (repeated bool, err error)
 }
 
@@ -197,7 +198,7 @@ const (
 // Worker is what a node does with the jobs it runs.
 type Worker interface {
 	// Join registers a node and grants it a lease. IDs grow and are never
-	// reused.
+	// reused. One that joins as Draining is so until Drain says otherwise.
 	Join(ctx context.Context, node Node, lease time.Duration) (NodeID, error)
 	// Beat extends the lease of a live node and records what it reports. It
 	// fails with ErrLeaseLost if the node is unknown, was declared dead, or let
@@ -321,7 +322,7 @@ type Wake int
 const (
 	WakeWork   Wake = iota // jobs became ready
 	WakeLater              // jobs were scheduled: the next one may be due sooner than was known
-	WakeCancel             // a running job was asked to stop
+	WakeCancel             // a running job was asked to stop, or a node to start nothing more
 	WakeRoom               // jobs gave back slots of limits that others may wait for
 )
 
@@ -345,7 +346,8 @@ type Keeper interface {
 	Expire(ctx context.Context, limit int) (int, error)
 	// Prune removes at most limit finished jobs that are older than their
 	// outcome's retention, long dead nodes, and what Once and the audit log need
-	// not keep any more.
+	// not keep any more, at most limit of each. It tells how many it removed,
+	// nodes aside.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
 }
 

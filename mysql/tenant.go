@@ -35,7 +35,9 @@ func (r *ruling) putTenant(ctx context.Context, tenant fairlead.Tenant, labels [
 	if err := r.family(tenant.Name).Check(&tenant); err != nil {
 		return tenant, err
 	}
-	if _, err := r.exec(ctx, r.sql.PutTenant, tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, labels, r.version, createdAt, r.now); err != nil {
+	_, err = r.exec(ctx, r.sql.PutTenant, tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, labels,
+		tenant.StartURL, tenant.FailURL, tenant.TimeoutURL, r.version, createdAt, r.now)
+	if err != nil {
 		return tenant, err
 	}
 	r.adopt(tenant.Name, tenant.Parent)

@@ -42,8 +42,11 @@ func (c *ruleChange) putTenant(ctx context.Context, tenant fairlead.Tenant, labe
 	tenant.Version = c.version
 	var created, updated int64
 	err = c.in.run(ctx, call{
-		sql:  c.sql.PutTenant,
-		args: []any{tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, jsonText(labels), tenant.Version},
+		sql: c.sql.PutTenant,
+		args: []any{
+			tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, jsonText(labels), tenant.Version,
+			tenant.StartURL, tenant.FailURL, tenant.TimeoutURL,
+		},
 		each: func(row sqlstore.Scanner) error { return row.Scan(&created, &updated) },
 	})
 	if err == nil {

@@ -13,6 +13,8 @@ const (
 	laterCounter  counter = "later"  // commits that scheduled jobs
 	cancelCounter counter = "cancel" // commits that asked running jobs to stop
 	rulesCounter  counter = "rules"  // changes of what is paused and limited
+	tokenCounter  counter = "token"
+	auditCounter  counter = "audit"
 )
 
 // counters are read once per transaction, counted on in memory, and written

@@ -124,7 +124,7 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 // forgetAfter is how long dead nodes are listed.
 const forgetAfter = time.Hour
 
-// Prune removes finished jobs that are older than their retention.
+// Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
 	_, err := write(ctx, s, "prune nodes", func(t *txn) (int64, error) {
 		return t.exec(t.sql.ForgetNodes, t.now-forgetAfter.Microseconds())
@@ -132,6 +132,38 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err != nil {
 		return 0, err
 	}
+	records, err := s.pruneRecords(ctx, limit)
+	if err != nil {
+		return records, err
+	}
+	jobs, err := s.pruneJobs(ctx, keep, limit)
+	return records + jobs, err
+}
+
+// pruneRecords removes answered requests and entries of the audit log, at most
+// limit of each.
+func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
+	total := 0
+	for _, kept := range []struct {
+		query string
+		age   time.Duration
+	}{{s.sql.ForgetOnce, fairlead.OnceWindow}, {s.sql.ForgetAudit, fairlead.AuditWindow}} {
+		removed, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
+			return write(ctx, s, "prune records", func(t *txn) (int, error) {
+				removed, err := t.exec(kept.query, t.now-kept.age.Microseconds(), limit)
+				return int(removed), err
+			})
+		})
+		total += removed
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// pruneJobs removes finished jobs that are older than their retention.
+func (s *Store) pruneJobs(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
 	total := 0
 	for _, kept := range []struct {
 		outcome int

@@ -20,7 +20,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 		if err != nil {
 			return 0, err
 		}
-		return id, t.must(1, t.sql.Join, id, node.Name, string(info), node.Idle, node.Queued, t.now, t.now, t.now+lease.Microseconds())
+		return id, t.must(1, t.sql.Join, id, node.Name, string(info), node.Idle, node.Queued, t.now, t.now, t.now+lease.Microseconds(), node.Draining)
 	})
 	return fairlead.NodeID(id), err
 }
@@ -29,17 +29,34 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
 	return writeFirst(ctx, s, "beat", func(t *txn) (fairlead.BeatAnswer, error) {
 		answer := fairlead.BeatAnswer{Now: sqlstore.Time(t.now)}
-		hit, err := t.exec(t.sql.Beat, beat.Idle, beat.Queued, t.now, t.now+beat.Lease.Microseconds(), int64(beat.Node), t.now)
+		alive, err := t.one(t.sql.Beat, []any{beat.Idle, beat.Queued, t.now, t.now + beat.Lease.Microseconds(), int64(beat.Node), t.now}, &answer.Drain)
 		if err != nil {
 			return answer, err
 		}
-		if hit == 0 {
-			t.wrote = false
+		if t.wrote = alive; !alive {
 			return answer, fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost)
 		}
 		answer.Cancel, err = t.heldBy(t.sql.Wishes, beat.Node)
 		return answer, err
 	})
+}
+
+// Drain asks a node to start nothing more, or to go on. It hears of it with its
+// next beat, and is woken for that.
+func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
+	_, err := write(ctx, s, "drain", func(t *txn) (none, error) {
+		hit, err := t.exec(t.sql.Drain, drain, int64(node), t.now)
+		if err != nil {
+			return none{}, err
+		}
+		if hit == 0 {
+			t.wrote = false
+			return none{}, sqlstore.NoLiveNode(node)
+		}
+		t.news.cancel = true
+		return none{}, nil
+	})
+	return err
 }
 
 // Leave ends the lease of a node.

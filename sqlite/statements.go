@@ -93,8 +93,22 @@ type statements struct {
 	AddStarts    string `sql:"add_starts"`
 	ForgetStarts string `sql:"forget_starts"`
 
+	AddToken    string `sql:"add_token"`
+	TokenTaken  string `sql:"token_taken"`
+	FindToken   string `sql:"find_token"`
+	Tokens      string `sql:"tokens"`
+	DeleteToken string `sql:"delete_token"`
+	TouchToken  string `sql:"touch_token"`
+	AddEntry    string `sql:"add_entry"`
+	AuditLog    string `sql:"audit_log"`
+	Answered    string `sql:"answered"`
+	Remember    string `sql:"remember"`
+	Secret      string `sql:"secret"`
+	AddSecret   string `sql:"add_secret"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
+	Drain  string `sql:"drain"`
 	Wishes string `sql:"wishes"`
 	Leave  string `sql:"leave"`
 	Held   string `sql:"held"`
@@ -110,6 +124,8 @@ type statements struct {
 	Outdated       string `sql:"outdated"`
 	LeaveDoneMany  string `sql:"leave_done_many"`
 	ForgetNodes    string `sql:"forget_nodes"`
+	ForgetOnce     string `sql:"forget_once"`
+	ForgetAudit    string `sql:"forget_audit"`
 
 	Attempts    string `sql:"attempts"`
 	Nodes       string `sql:"nodes"`

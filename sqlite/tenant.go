@@ -33,7 +33,8 @@ func (t *txn) putTenant(tenant fairlead.Tenant, labels []byte) (fairlead.Tenant,
 	if tenant.Version, err = t.changeRules(); err != nil {
 		return fairlead.Tenant{}, err
 	}
-	err = t.must(1, t.sql.PutTenant, tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, text(labels), tenant.Version, createdAt, t.now)
+	err = t.must(1, t.sql.PutTenant, tenant.Name, tenant.Parent, tenant.MaxPending, tenant.Weight, text(labels),
+		tenant.StartURL, tenant.FailURL, tenant.TimeoutURL, tenant.Version, createdAt, t.now)
 	if err != nil {
 		return fairlead.Tenant{}, err
 	}

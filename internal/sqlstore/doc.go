@@ -22,12 +22,16 @@
 //	jobkey   (tenant, job_key) → id                        held keys
 //	admitted (gate, id)                                 who has a place at a gate
 //	gate_news gate                                      where somebody may have to be admitted
-//	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, dead
+//	node     id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead
 //	pause    (scope, name)
-//	tenant   name, parent, max_pending, weight, labels, version, created_at, updated_at
+//	tenant   name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at
 //	quota    id, scope, name, cap, least, rate, burst, per_key, used, tokens, refilled_at   limits, those of tenants too
 //	quota_delta quota, n                                slots given back that quota still counts
 //	starts   (bucket, tenant), started, missed          of the last minute
+//	token    id, name, hash, role, tenants, created_at, expires_at, last_used
+//	audit    id, at, actor, role, address, action, subject, tenant, was, became, error
+//	once     (caller, once_key) → request, job_ids, created_at   requests that were answered
+//	secret   name → value
 //	migration version, step, name, applied_at
 //
 // turn is the negated priority, so that every key ascends. attempt is the

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -62,7 +63,7 @@ func (q *Query) Find(filter fairlead.Filter) (string, []any) {
 
 // Tally is the statement of Store.Tally: rows of state and count.
 func (q *Query) Tally(filter fairlead.Filter) (string, []any) {
-	b := queryBuilder{Query: q, filter: filter}
+	b := queryBuilder{Query: q, filter: filter, counts: true}
 	branches := b.branches(func(p place, from string) string {
 		if p.table != "done" {
 			return fmt.Sprintf("select '%s' as state, count(*) as n%s", p.states[0], from)
@@ -94,6 +95,7 @@ func (q *Query) expand(sql string) string {
 type queryBuilder struct {
 	*Query
 	filter fairlead.Filter
+	counts bool // of all that match, not the newest of them
 	args   []any
 }
 
@@ -148,7 +150,7 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	if lanes != nil {
 		where = append(where, "p.lane in ("+numbers(lanes)+")")
 	}
-	if len(states) < len(p.states) {
+	if len(states) < len(p.states) || p.table == "done" && b.counts && !b.filter.From.IsZero() { // done is indexed by outcome and end
 		outcomes := make([]int, len(states))
 		for i, s := range states {
 			outcomes[i] = OutcomeOf(s)
@@ -158,6 +160,9 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	if b.filter.Key != "" {
 		where = append(where, "p.id in (select id from {{job}} where job_key = "+b.arg(b.filter.Key)+")")
 	}
+	if !b.filter.From.IsZero() || !b.filter.To.IsZero() {
+		where = append(where, b.created(p))
+	}
 	if b.filter.Below > 0 {
 		where = append(where, "p.id < "+b.arg(b.filter.Below))
 	}
@@ -165,6 +170,27 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 		return from
 	}
 	return from + " where " + strings.Join(where, " and ")
+}
+
+// clockSlack is by how much a clock that was set back may make a job end before it
+// was created.
+const clockSlack = time.Hour
+
+// created is the condition on when jobs were created. Only job tells, which has no
+// index for it: each candidate is looked up there. Of finished jobs, most of all
+// jobs as a rule, the time of their end rules out many before.
+func (b *queryBuilder) created(p place) string {
+	coarse, exact := "", []string{}
+	if from := b.filter.From; !from.IsZero() {
+		if p.table == "done" {
+			coarse = "p.finished_at >= " + b.arg(Micros(from.Add(-clockSlack))) + " and "
+		}
+		exact = append(exact, "c.created_at >= "+b.arg(Micros(from)))
+	}
+	if to := b.filter.To; !to.IsZero() {
+		exact = append(exact, "c.created_at < "+b.arg(Micros(to)))
+	}
+	return coarse + "(select case when " + strings.Join(exact, " and ") + " then 1 else 0 end from {{job}} c where c.id = p.id) = 1"
 }
 
 func numbers[T ~int | ~int32](values []T) string {

@@ -19,6 +19,11 @@ type nodeInfo struct {
 	Defaults []fairlead.KindDefaults `json:"defaults,omitempty"`
 }
 
+// NoLiveNode is the ErrNotFound of a node that is unknown or dead.
+func NoLiveNode(node fairlead.NodeID) error {
+	return fmt.Errorf("node %d is not alive: %w", node, fairlead.ErrNotFound)
+}
+
 // NodeInfo is the column info of a node.
 func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	return json.Marshal(nodeInfo{
@@ -28,11 +33,11 @@ func NodeInfo(node *fairlead.Node) ([]byte, error) {
 }
 
 // ScanNode reads id, name, info, idle, queued, joined_at, last_beat,
-// lease_until and dead.
+// lease_until, draining and dead.
 func ScanNode(row Scanner) (n fairlead.Node, err error) {
 	var text []byte
 	var joined, beat, until int64
-	if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Dead); err != nil {
+	if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Draining, &n.Dead); err != nil {
 		return n, err
 	}
 	var info nodeInfo

@@ -102,13 +102,13 @@ func decodeLabels(text []byte) (labels map[string]string, err error) {
 }
 
 // ScanTenant reads what was declared of a tenant: name, parent, cap, minimum,
-// rate, burst, max_pending, weight, whether it is paused, labels, version,
-// created_at and updated_at.
+// rate, burst, max_pending, weight, whether it is paused, labels, start_url,
+// fail_url, timeout_url, version, created_at and updated_at.
 func ScanTenant(row Scanner) (t fairlead.Tenant, err error) {
 	var labels []byte
 	var created, updated int64
 	err = row.Scan(&t.Name, &t.Parent, &t.MaxRunning, &t.MinRunning, &t.Rate, &t.Burst,
-		&t.MaxPending, &t.Weight, &t.Paused, &labels, &t.Version, &created, &updated)
+		&t.MaxPending, &t.Weight, &t.Paused, &labels, &t.StartURL, &t.FailURL, &t.TimeoutURL, &t.Version, &created, &updated)
 	if err != nil {
 		return t, err
 	}

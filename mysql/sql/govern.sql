@@ -44,7 +44,8 @@ delete from {{pause}} where scope = ? and name = ?;
 -- Output: what was declared.
 -- Locks: none.
 select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.version, t.created_at, t.updated_at
+       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
+       t.version, t.created_at, t.updated_at
 from {{tenant}} t
 left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
 left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
@@ -64,8 +65,8 @@ select version, created_at from {{tenant}} where name = ?;
 -- Inputs: all columns.
 -- Output: none.
 -- Locks: the row of tenant.
-replace into {{tenant}} (name, parent, max_pending, weight, labels, version, created_at, updated_at)
-values (?, ?, ?, ?, ?, ?, ?, ?);
+replace into {{tenant}} (name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: delete_tenant
 -- Forgets what was declared of a tenant.

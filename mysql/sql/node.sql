@@ -57,6 +57,6 @@ select id, fence from {{running}} where node = ? order by id;
 -- Inputs: none.
 -- Output: all columns.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, dead = 1 or lease_until <= {{now}}
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= {{now}}
 from {{node}}
 order by id;

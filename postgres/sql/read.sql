@@ -7,9 +7,9 @@ select run, fence, node, started_at, finished_at, reason, error from {{attempt}}
 
 -- name: nodes
 -- All nodes.
--- Output: id, name, info, idle, queued, joined_at, last_beat, lease_until, dead.
+-- Output: id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, dead or lease_until <= (select {{now}}) from {{node}} order by id;
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead or lease_until <= (select {{now}}) from {{node}} order by id;
 
 -- name: pauses
 -- What is paused.

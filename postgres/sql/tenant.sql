@@ -4,7 +4,8 @@
 -- Output: what was declared.
 -- Locks: none.
 select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.minimum, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.version, t.created_at, t.updated_at
+       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
+       t.version, t.created_at, t.updated_at
 from {{tenant}} t
 left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
 left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
@@ -38,13 +39,15 @@ from {{quota}};
 
 -- name: put_tenant
 -- Stores what is declared of a tenant.
--- Inputs: $1 name, $2 parent, $3 max_pending, $4 weight, $5 labels, $6 version.
+-- Inputs: $1 name, $2 parent, $3 max_pending, $4 weight, $5 labels, $6 version,
+--   $7 start_url, $8 fail_url, $9 timeout_url.
 -- Output: created_at, updated_at.
 -- Locks: the row.
-insert into {{tenant}} as t (name, parent, max_pending, weight, labels, version, created_at, updated_at)
-select $1::text, $2::text, $3::int, $4::int, $5::json, $6::bigint, now, now from (select {{now}} as now) clock
+insert into {{tenant}} as t (name, parent, max_pending, weight, labels, version, start_url, fail_url, timeout_url, created_at, updated_at)
+select $1::text, $2::text, $3::int, $4::int, $5::json, $6::bigint, $7::text, $8::text, $9::text, now, now from (select {{now}} as now) clock
 on conflict (name) do update set
     parent = excluded.parent, max_pending = excluded.max_pending, weight = excluded.weight, labels = excluded.labels,
+    start_url = excluded.start_url, fail_url = excluded.fail_url, timeout_url = excluded.timeout_url,
     version = excluded.version, updated_at = excluded.updated_at
 returning t.created_at, t.updated_at;
 

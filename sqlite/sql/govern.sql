@@ -5,7 +5,8 @@
 -- Inputs: names as a JSON array or null for all, name to begin behind, limit.
 -- Output: what was declared, in order of name.  Locks: none.
 select t.name, t.parent, coalesce(q.cap, 0), coalesce(q.least, 0), coalesce(q.rate, 0), coalesce(q.burst, 0),
-       t.max_pending, t.weight, p.name is not null, t.labels, t.version, t.created_at, t.updated_at
+       t.max_pending, t.weight, p.name is not null, t.labels, t.start_url, t.fail_url, t.timeout_url,
+       t.version, t.created_at, t.updated_at
 from {{tenant}} t
 left join {{quota}} q on q.scope = 'tenant' and q.name = t.name
 left join {{pause}} p on p.scope = 'tenant' and p.name = t.name
@@ -21,9 +22,11 @@ select version, created_at from {{tenant}} where name = ?;
 -- name: put_tenant
 -- Stores what was declared of a tenant.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{tenant}} (name, parent, max_pending, weight, labels, version, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?)
+insert into {{tenant}} (name, parent, max_pending, weight, labels, start_url, fail_url, timeout_url, version, created_at, updated_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict (name) do update set
   parent = excluded.parent, max_pending = excluded.max_pending, weight = excluded.weight, labels = excluded.labels,
+  start_url = excluded.start_url, fail_url = excluded.fail_url, timeout_url = excluded.timeout_url,
   version = excluded.version, updated_at = excluded.updated_at;
 
 -- name: delete_tenant

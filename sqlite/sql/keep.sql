@@ -71,3 +71,15 @@ delete from {{done}} where id in (select value from json_each(?));
 -- Inputs: time before which their lease ended.  Output: none.  Locks: the writer's.
 delete from {{node}}
 where lease_until < ? and id not in (select node from {{running}});
+
+-- name: forget_once
+-- Removes the oldest requests that need not be remembered any more.
+-- Inputs: time of the newest of them, limit.  Output: none.
+-- Locks: the writer's.
+delete from {{once}} where (caller, once_key) in (
+  select caller, once_key from {{once}} where created_at <= ? order by created_at limit 0 + ?);
+
+-- name: forget_audit
+-- Removes the oldest entries of the audit log from before a time.
+-- Inputs: time, limit.  Output: none.  Locks: the writer's.
+delete from {{audit}} where id in (select id from {{audit}} where at < ? order by at limit 0 + ?);

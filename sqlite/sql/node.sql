@@ -2,17 +2,25 @@
 
 -- name: join
 -- Registers a node.
--- Inputs: id, name, info, idle, queued, now, now, end of the lease.
+-- Inputs: id, name, info, idle, queued, now, now, end of the lease, draining.
 -- Output: none.  Locks: the writer's.
-insert into {{node}} (id, name, info, idle, queued, joined_at, last_beat, lease_until, dead)
-values (?, ?, ?, ?, ?, ?, ?, ?, 0);
+insert into {{node}} (id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
 
 -- name: beat
 -- Extends the lease of a live node. Its condition is the opposite of bury's.
 -- Inputs: idle, queued, now, end of the lease, node, now.
--- Output: none; no row is hit if the lease was lost.  Locks: the writer's.
+-- Output: whether it is to drain; no row if the lease was lost.
+-- Locks: the writer's.
 update {{node}} set idle = ?, queued = ?, last_beat = ?, lease_until = ?
-where id = ? and dead = 0 and lease_until > ?;
+where id = ? and dead = 0 and lease_until > ?
+returning draining;
+
+-- name: drain
+-- Asks a live node to start nothing more, or to go on.
+-- Inputs: whether to, node, now.  Output: none; no row is hit if it is not alive.
+-- Locks: the writer's.
+update {{node}} set draining = ? where id = ? and dead = 0 and lease_until > ?;
 
 -- name: wishes
 -- Lists the running jobs of a node that are asked to stop.

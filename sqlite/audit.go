@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Audit adds entries to the audit log.
+func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	rows := make([][]any, len(entries))
+	for i, entry := range entries {
+		e := sqlstore.CleanEntry(entry)
+		rows[i] = []any{e.Actor, string(e.Role), e.From, e.Action, e.Subject, e.Tenant, text(e.Before), text(e.After), e.Error}
+	}
+	_, err := write(ctx, s, "audit", func(t *txn) (none, error) {
+		first, err := t.next(auditCounter, int64(len(rows)))
+		if err != nil {
+			return none{}, err
+		}
+		for i, row := range rows {
+			if err := t.must(1, t.sql.AddEntry, append([]any{first + int64(i), t.now}, row...)...); err != nil {
+				return none{}, err
+			}
+		}
+		return none{}, nil
+	})
+	return err
+}
+
+// AuditLog returns the entries that match, newest first.
+func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
+	conditions, args := sqlstore.AuditConditions(filter, func(int) string { return "?" })
+	query := s.sql.AuditLog + " " + conditions + " order by id desc limit " + strconv.Itoa(filter.Page())
+	return read(ctx, s, "read the audit log", func(t *txn) ([]fairlead.AuditEntry, error) {
+		var entries []fairlead.AuditEntry
+		err := t.each(query, args, func(row sqlstore.Scanner) error {
+			entry, err := sqlstore.ScanEntry(row)
+			entries = append(entries, entry)
+			return err
+		})
+		return entries, err
+	})
+}

@@ -1,0 +1,68 @@
+-- Statements about tokens, the audit log, secrets, and requests that count once.
+
+-- name: token_taken
+-- Finds a token that has a name or a hash.
+-- Inputs: name, hash.  Output: id.  Locks: none.
+select id from {{token}} where name = ? or hash = ? limit 1;
+
+-- name: add_token
+-- Stores a token.
+-- Inputs: id, name, role, tenants, hash, now, expires_at.  Output: none.
+-- Locks: the writer's.
+insert into {{token}} (id, name, role, tenants, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, ?, ?, ?, 0);
+
+-- name: find_token
+-- Finds a token by its hash.
+-- Inputs: now, hash.  Output: the columns, and whether it has expired.
+-- Locks: none.
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= ? from {{token}} where hash = ?;
+
+-- name: tokens
+-- Lists all tokens.
+-- Inputs: now.  Output: the columns, and whether it has expired, in order of id.
+-- Locks: none.
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= ? from {{token}} order by id;
+
+-- name: delete_token
+-- Removes a token.
+-- Inputs: id.  Output: none.  Locks: the writer's.
+delete from {{token}} where id = ?;
+
+-- name: touch_token
+-- Notes that a token is used, unless that was noted a moment ago.
+-- Inputs: now, id, time of the last note that is too long ago.  Output: none.
+-- Locks: the writer's.
+update {{token}} set last_used = ? where id = ? and last_used <= ?;
+
+-- name: add_entry
+-- Adds to the audit log.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{audit}} (id, at, actor, role, address, action, subject, tenant, was, became, error) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: audit_log
+-- Reads the audit log. The conditions are put behind it.
+-- Inputs: none.  Output: the columns.  Locks: none.
+select id, at, actor, role, address, action, subject, tenant, was, became, error from {{audit}};
+
+-- name: answered
+-- Finds a request that was answered not too long ago.
+-- Inputs: caller, key, time since which it counts.
+-- Output: its hash, the ids of its jobs.  Locks: none.
+select request, job_ids from {{once}} where caller = ? and once_key = ? and created_at > ?;
+
+-- name: remember
+-- Remembers the answer to a request, in the place of one that counts no more.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{once}} (caller, once_key, request, job_ids, created_at) values (?, ?, ?, ?, ?)
+on conflict (caller, once_key) do update set
+  request = excluded.request, job_ids = excluded.job_ids, created_at = excluded.created_at;
+
+-- name: secret
+-- Reads a secret.
+-- Inputs: name.  Output: its value.  Locks: none.
+select value from {{secret}} where name = ?;
+
+-- name: add_secret
+-- Keeps a new secret.
+-- Inputs: name, value.  Output: none.  Locks: the writer's.
+insert into {{secret}} (name, value) values (?, ?);
