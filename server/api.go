@@ -16,7 +16,7 @@ import (
 // methods by their names for callers of gRPC, gRPC-Web and Connect, their
 // description, and its health. Only callers on this machine are answered.
 func New(node Node, store fairlead.Store, options Options) (http.Handler, error) {
-	services := newServices(store, options.Stopping)
+	services := newServices(store, options)
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -41,6 +41,7 @@ type Options struct {
 	Version  string
 	Log      *slog.Logger
 	Stopping <-chan struct{} // closed when the program is to end: streams end then
+	Workers  WorkerOptions
 }
 
 // services implement the methods of the schema.
@@ -51,10 +52,15 @@ type services struct {
 	nodes   *Nodes
 	limits  *Limits
 	system  *System
+	workers *Workers
 }
 
-func newServices(store fairlead.Store, stopping <-chan struct{}) *services {
-	return &services{NewJobs(store, stopping), NewTenants(store), NewQueues(store), NewNodes(store), NewLimits(store), NewSystem(store, stopping)}
+func newServices(store fairlead.Store, options Options) *services {
+	stopping := options.Stopping
+	return &services{
+		NewJobs(store, stopping), NewTenants(store), NewQueues(store), NewNodes(store), NewLimits(store), NewSystem(store, stopping),
+		NewWorkers(store, options.Workers, stopping),
+	}
 }
 
 // endpoints are all methods and what implements them.
@@ -70,6 +76,7 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_cluster_proto, "NodeService", s.nodes},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "LimitService", s.limits},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", s.system},
+		{fairleadv1.File_fairlead_v1_worker_proto, "WorkerService", s.workers},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)
 		if err != nil {

@@ -31,6 +31,7 @@ func (s *services) registerRPC(mux *http.ServeMux, log *slog.Logger) {
 	serve(fairleadv1connect.NewNodeServiceHandler(s.nodes, options))
 	serve(fairleadv1connect.NewLimitServiceHandler(s.limits, options))
 	serve(fairleadv1connect.NewSystemServiceHandler(systemStreams{s.system}, options))
+	serve(fairleadv1connect.NewWorkerServiceHandler(workerStreams{s.workers}, options))
 }
 
 // jobStreams is Jobs with the streams of Connect.

@@ -103,7 +103,8 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
 	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
-	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done()})
+	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
+	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done(), Workers: workers})
 	if err != nil {
 		return err
 	}
