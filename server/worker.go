@@ -123,8 +123,8 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	}, nil
 }
 
-// LeaveWorker gives back what a worker holds and ends its lease. It has not
-// crashed, so its jobs do not count as if it had.
+// LeaveWorker ends the lease of a worker. What it still holds is taken back as if
+// it had crashed: it may have run half of it.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
 	if err := s.sessions.check(ctx, in); err != nil {
 		return nil, err
@@ -132,13 +132,6 @@ func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerReq
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	id := fairlead.NodeID(in.GetId())
-	held, err := s.store.Held(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.release(ctx, held); err != nil {
-		return nil, err
-	}
 	s.forget(id)
 	s.roster.forget()
 	return &fairleadv1.LeaveWorkerResponse{}, s.store.Leave(ctx, id)
@@ -170,19 +163,6 @@ func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesReque
 // no use for the answer.
 func (s *Workers) brief(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, s.options.Lease)
-}
-
-// release gives jobs back as if they had never been leased.
-func (s *Workers) release(ctx context.Context, held []fairlead.Held) error {
-	if len(held) == 0 {
-		return nil
-	}
-	settlements := make([]fairlead.Settlement, len(held))
-	for i, h := range held {
-		settlements[i] = fairlead.Settlement{ID: h.ID, Fence: h.Fence, Move: fairlead.GiveUp, FreeKey: true}
-	}
-	_, err := s.store.Settle(ctx, settlements)
-	return err
 }
 
 // errGone tells a worker to start over.

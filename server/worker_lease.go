@@ -86,12 +86,14 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job) error {
 	ctx, cancel := s.brief(context.WithoutCancel(ctx))
 	defer cancel()
-	held := make([]fairlead.Held, len(jobs))
+	held, settlements := make([]fairlead.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
 		held[i] = heldOf(job)
+		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.GiveUp}
 	}
 	defer c.settled(held)
-	return s.release(ctx, held)
+	_, err := s.store.Settle(ctx, settlements)
+	return err
 }
 
 // lease claims jobs for the free slots of a worker.

@@ -87,8 +87,8 @@ type WorkerServiceClient interface {
 	// Ends runs. Whether a failed job is tried again, and when, is decided here as
 	// it is on any node. Sending a settlement again whose answer was lost is fine.
 	SettleJobs(context.Context, *v1.SettleJobsRequest) (*v1.SettleJobsResponse, error)
-	// Releases what the worker still holds, and ends its lease. Leaving twice is
-	// fine.
+	// Ends the worker's lease at once. What it still holds is taken back as if it
+	// had crashed: it releases before what it has not begun. Leaving twice is fine.
 	LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error)
 }
 
@@ -272,8 +272,8 @@ type WorkerServiceHandler interface {
 	// Ends runs. Whether a failed job is tried again, and when, is decided here as
 	// it is on any node. Sending a settlement again whose answer was lost is fine.
 	SettleJobs(context.Context, *v1.SettleJobsRequest) (*v1.SettleJobsResponse, error)
-	// Releases what the worker still holds, and ends its lease. Leaving twice is
-	// fine.
+	// Ends the worker's lease at once. What it still holds is taken back as if it
+	// had crashed: it releases before what it has not begun. Leaving twice is fine.
 	LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error)
 }
 
