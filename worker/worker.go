@@ -68,6 +68,10 @@ func Run(ctx context.Context, mux *fairlead.Mux, options Options) error {
 	if err != nil {
 		return err
 	}
+	if options.Client == nil {
+		options.Client = newClient()
+		defer options.Client.CloseIdleConnections()
+	}
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
 	remote := &service{
@@ -97,9 +101,6 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Lease == 0 {
 		o.Lease = 10 * time.Second
-	}
-	if o.Client == nil {
-		o.Client = newClient()
 	}
 	return o, nil
 }

@@ -78,7 +78,7 @@ func newWorld(t *testing.T) *world {
 // and returns its error.
 func (w *world) start(mux *fairlead.Mux, change func(*worker.Options)) (stop func() error) {
 	options := worker.Options{
-		Server: w.web.URL, Name: "tested", Slots: 4, Beat: beat, Lease: lease, Grace: lease, DrainTimeout: 10 * time.Second,
+		Server: w.web.URL, Name: "tested", Slots: 4, Beat: beat, Lease: time.Minute, Grace: lease, DrainTimeout: 10 * time.Second,
 		Poll: 100 * time.Millisecond, Logger: slog.New(slog.DiscardHandler),
 	}
 	if change != nil {
@@ -203,7 +203,7 @@ func TestAWishToCancelEndsTheHandlersContext(t *testing.T) {
 		close(started)
 		<-ctx.Done()
 		return ctx.Err()
-	}), func(o *worker.Options) { o.Lease, o.Beat = time.Minute, 20*time.Second })
+	}), func(o *worker.Options) { o.Beat = 20 * time.Second })
 	id := w.enqueue(&fairlead.Job{Kind: "k"})
 	<-started
 	if err := w.client.Cancel(t.Context(), id, "enough"); err != nil {
@@ -259,7 +259,7 @@ func TestAWorkerSurvivesARestartOfTheService(t *testing.T) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}), func(o *worker.Options) { o.Lease = 20 * time.Second })
+	}), nil)
 	long := w.enqueue(&fairlead.Job{Kind: "k"})
 	<-started
 	address := w.web.Listener.Addr().String()
@@ -296,7 +296,7 @@ func TestAWorkerFencesItselfAndJoinsAgain(t *testing.T) {
 		<-ctx.Done()
 		fenced <- time.Now()
 		return ctx.Err()
-	}), nil)
+	}), func(o *worker.Options) { o.Lease = lease })
 	id := w.enqueue(&fairlead.Job{Kind: "k"})
 	first := <-runs
 	w.cut.Store(http.StatusServiceUnavailable)
