@@ -130,7 +130,9 @@ func TestHandlersRunRemotelyAsTheyDoOnANode(t *testing.T) {
 	options := fairlead.HandlerOptions{
 		MaxAttempts: 3,
 		RetryDelay:  func(*fairlead.Job, error) time.Duration { return time.Millisecond },
-		OnFailed:    func(_ context.Context, job *fairlead.Job, err error) { failed <- fmt.Sprint(string(job.Args), " ", err) },
+		OnFailed: func(_ context.Context, job *fairlead.Job, err error) {
+			failed <- fmt.Sprint(string(job.Args), " ", err)
+		},
 	}
 	mux := one(options, func(ctx context.Context, job *fairlead.Job) error {
 		switch string(job.Args) {

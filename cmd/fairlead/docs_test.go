@@ -9,25 +9,32 @@ import (
 	"testing"
 )
 
-// The examples of docs/api.md are what the program really answers.
-func TestTheExamplesOfTheAPIAreTrue(t *testing.T) {
+// The examples of the documentation are what the program really answers.
+func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		if os.Getenv("REQUIRE_DBS") != "" {
 			t.Fatal("curl is missing: make test installs it")
 		}
 		t.Skip("curl is missing")
 	}
-	text, err := os.ReadFile("../../docs/api.md")
+	for file, least := range map[string]int{"api.md": 20, "workers.md": 10} {
+		t.Run(file, func(t *testing.T) { runExamples(t, filepath.Join("../../docs", file), least) })
+	}
+}
+
+func runExamples(t *testing.T, file string, least int) {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	environment := append(os.Environ(), "FAIRLEAD="+node.url)
 	examples := 0
 	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
 		for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
 			command, want, _ := strings.Cut(example, "\n")
 			shell := exec.CommandContext(t.Context(), "sh", "-c", command)
-			shell.Env = append(os.Environ(), "FAIRLEAD="+node.url)
+			shell.Env = environment
 			got, err := shell.Output()
 			if err != nil {
 				t.Fatalf("%s: %v", command, err)
@@ -35,12 +42,24 @@ func TestTheExamplesOfTheAPIAreTrue(t *testing.T) {
 			if !fits(strings.TrimSpace(want), strings.TrimSpace(string(got))) {
 				t.Errorf("$ %s\n got %s\nwant %s", command, got, want)
 			}
+			environment = append(environment, learned(node.url, string(got))...)
 			examples++
 		}
 	}
-	if examples < 20 {
+	if examples < least {
 		t.Errorf("only %d examples were found", examples)
 	}
+}
+
+// learned is what later examples call what an answer has brought.
+func learned(url, answer string) (variables []string) {
+	if m := regexp.MustCompile(`^{"id":"(\d+)","session":"([^"]+)"`).FindStringSubmatch(answer); m != nil {
+		variables = append(variables, "WORKER="+url+"/api/v1/workers/"+m[1], "SESSION="+m[2])
+	}
+	if m := regexp.MustCompile(`^{"jobs":.*?"fence":"(\d+)"`).FindStringSubmatch(answer); m != nil {
+		variables = append(variables, "FENCE="+m[1])
+	}
+	return variables
 }
 
 // fits tells whether a text is as another in which … stands for anything.
