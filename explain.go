@@ -35,7 +35,7 @@ const (
 	NotDue    ObstacleCode = "not_due"   // its time has not come, or it backs off after a failed attempt
 	AtGate    ObstacleCode = "at_gate"   // as many jobs with its ConcurrencyKey are admitted as may be
 	IsPaused  ObstacleCode = "paused"    // its queue, kind, tenant or the tenant's parent is paused
-	NoNode    ObstacleCode = "no_node"   // no live node serves its queue and knows its kind
+	NoNode    ObstacleCode = "no_node"   // no live node that starts jobs serves its queue and knows its kind
 	AtCap     ObstacleCode = "at_cap"    // as many jobs run as a cap allows
 	OverRate  ObstacleCode = "over_rate" // as many jobs have started as a rate allows
 	NoSlot    ObstacleCode = "no_slot"   // the nodes that could run it are busy

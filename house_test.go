@@ -34,17 +34,20 @@ var imports = []struct {
 	{"internal/sqlstore", []string{".", "internal/dispatch"}, "what SQL stores share knows no driver"},
 	{"internal/dispatch", nil, "which jobs start is decided without a database"},
 	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
+	{"metrics", []string{".", "engine"}, "what a node and any store do is counted from outside"},
+	{"tracing", []string{"."}, "a middleware is a plain user of the root"},
 	{"fairleadtest", []string{".", "engine", "sqlite"}, "a node for users' tests"},
-	{"httpcall", []string{"."}, "a handler is a plain user of the root"},
+	{"httpcall", []string{".", "tracing"}, "a handler is a plain user of the root; its calls belong to traces"},
 	{"api/...", []string{"api/fairlead/v1"}, "the schema knows nothing of who serves it"},
 	{"internal/wire", []string{"api/fairlead/v1"}, "messages are read and checked by what the schema says of them"},
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
-	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/openapi", "internal/rest", "internal/starts", "internal/verdict", "internal/wire"}, "the service speaks to any store through the root"},
+	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/openapi", "internal/rest", "internal/starts", "internal/verdict", "internal/wire", "tracing"}, "the service speaks to any store through the root"},
+	{"internal/oidc", []string{".", "server"}, "an identity provider says who callers of the service are"},
 	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/bench", []string{".", "engine"}, "workloads run on any store"},
 	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "server", "internal/bench"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "server", "metrics", "tracing", "internal/bench", "internal/oidc"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -20,6 +20,7 @@ func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
 			l.steadySince.Store(nil)
 			if errors.Is(err, fairlead.ErrLeaseLost) || !l.lease.valid() {
 				l.fence() // at once, whatever the rest of the node is waiting for
+				l.options.Observer.LeaseLost()
 				lost <- fmt.Errorf("node %d: %w", l.id, fairlead.ErrLeaseLost)
 				return
 			}
@@ -52,6 +53,7 @@ func (l *life) beat(ctx context.Context) error {
 	for _, held := range answer.Cancel {
 		l.registry.end(held, verdict.ErrCancelled)
 	}
+	l.heed(answer.Drain)
 	return nil
 }
 

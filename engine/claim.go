@@ -56,7 +56,7 @@ func (g *group) claimUntil(ctx context.Context) {
 			pace.measure(now, g.started.Load())
 			g.ahead.Store(int64(pace.rate * claimAhead.Seconds()))
 			room := g.room()
-			if room <= 0 || g.life.engine.paused.Load() {
+			if room <= 0 || g.life.engine.halted() {
 				return 0, nil
 			}
 			if g.backlog.Load() {
@@ -111,7 +111,7 @@ func (g *group) gap(room int, rate float64) time.Duration {
 // claimSuspects takes at most one crash suspect at a time into the node.
 func (g *group) claimSuspects(ctx context.Context) {
 	g.suspects.run(ctx, func(ctx context.Context) (time.Duration, error) {
-		if g.room() <= 0 || g.life.engine.paused.Load() || !g.life.solo.CompareAndSwap(false, true) {
+		if g.room() <= 0 || g.life.engine.halted() || !g.life.solo.CompareAndSwap(false, true) {
 			return 0, nil
 		}
 		claimed, err := g.claim(ctx, fairlead.Claim{Max: 1, Solo: true})

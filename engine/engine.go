@@ -5,8 +5,9 @@
 // turn at the housekeeping that all nodes share. Each of these is a loop in a
 // file of its own:
 //
-//	beat.go     keeps the lease; brings back wishes to cancel
+//	beat.go     keeps the lease; brings back wishes to cancel and to drain
 //	claim.go    fills the slots of one group of queues
+//	drain.go    stops and goes on claiming as an operator asks
 //	run.go      runs a handler under its timeout and recovers its panics
 //	settle.go   writes what became of runs, many at a time
 //	watch.go    gives up on handlers that ignore the end of their context
@@ -35,7 +36,8 @@ type Engine struct {
 	mux     *fairlead.Mux
 	options Options
 	log     *slog.Logger
-	paused  atomic.Bool
+	paused  atomic.Bool // by its own process
+	drained atomic.Bool // by an operator, through the store
 	current atomic.Pointer[life]
 }
 
@@ -113,13 +115,15 @@ func (e *Engine) join(ctx context.Context) (*life, error) {
 func (e *Engine) description() fairlead.Node {
 	o := e.options
 	node := fairlead.Node{Name: o.Name, Address: o.Address, Version: o.Version, Kinds: e.mux.Kinds(), Slots: o.totalSlots(), Capacity: o.QueueSize}
+	node.Draining = e.drained.Load() // it starts over, and nobody has told it to go on
 	for _, q := range o.Queues {
 		node.Queues = append(node.Queues, q.Name)
 	}
 	return node
 }
 
-// Pause stops this node from claiming; what it holds goes on. Resume undoes it.
+// Pause stops this node from claiming; what it holds goes on. Resume undoes it,
+// but not what an operator asked for.
 func (e *Engine) Pause() { e.paused.Store(true) }
 
 // Resume undoes Pause.

@@ -83,7 +83,14 @@ func (g *group) accept(jobs []*fairlead.Job) {
 	}
 	g.life.registry.add(runs)
 	g.held.Add(int64(len(runs)))
+	if g.life.engine.drained.Load() { // since the claim was sent
+		g.giveBack(runs)
+		return
+	}
 	g.crew.add(runs)
+	if g.life.engine.drained.Load() { // in this very moment: the queue may have been emptied before
+		g.giveBackQueued()
+	}
 }
 
 // work runs one job in a slot, and reports whether the slot is still the
@@ -121,8 +128,11 @@ func (g *group) giveSlotAway(r *run) {
 }
 
 // giveBackQueued releases what has not started.
-func (g *group) giveBackQueued() {
-	runs := g.emptyQueue()
+func (g *group) giveBackQueued() { g.giveBack(g.crew.empty()) }
+
+// giveBack releases runs that no worker will get.
+func (g *group) giveBack(runs []*run) {
+	g.unhold(runs)
 	for _, r := range runs {
 		r.settled.Store(true)
 		g.life.settle(r, fairlead.Release())
@@ -132,13 +142,18 @@ func (g *group) giveBackQueued() {
 
 // dropQueued forgets what has not started: its lease is lost.
 func (g *group) dropQueued() {
-	runs := g.emptyQueue()
+	runs := g.crew.empty()
+	g.unhold(runs)
 	g.life.forget(runs)
 	g.life.registry.over(runs...)
 }
 
-func (g *group) emptyQueue() []*run {
-	runs := g.crew.empty()
+// unhold makes room for as many jobs as the group will not run.
+func (g *group) unhold(runs []*run) {
 	g.held.Add(-int64(len(runs)))
-	return runs
+	for _, r := range runs {
+		if room := g.kinds[r.job.Kind]; room != nil {
+			room.held.Add(-1)
+		}
+	}
 }

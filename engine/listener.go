@@ -30,10 +30,16 @@ type teller struct {
 	life *life
 
 	mu     sync.Mutex
-	queue  []func(ctx context.Context)
+	queue  []telling
 	busy   bool // somebody is calling
 	missed int  // since the queue was last empty
 	closed bool
+}
+
+// telling is one call that waits.
+type telling struct {
+	job  *fairlead.Job
+	call func(ctx context.Context)
 }
 
 func newTellers(l *life, listeners []Listener) []*teller {
@@ -49,7 +55,7 @@ func (t *teller) wants(job *fairlead.Job) bool {
 }
 
 // tell queues a call.
-func (t *teller) tell(call func(ctx context.Context)) {
+func (t *teller) tell(job *fairlead.Job, call func(ctx context.Context)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
@@ -61,7 +67,7 @@ func (t *teller) tell(call func(ctx context.Context)) {
 		}
 		return
 	}
-	t.queue = append(t.queue, call)
+	t.queue = append(t.queue, telling{job, call})
 	if !t.busy {
 		t.busy = true
 		t.life.hooks.Go(t.callAll)
@@ -77,10 +83,10 @@ func (t *teller) callAll() {
 			t.mu.Unlock()
 			return
 		}
-		call := t.queue[0]
+		next := t.queue[0]
 		t.queue = t.queue[1:]
 		t.mu.Unlock()
-		t.life.callHook("listener", call)
+		t.life.callHook("listener", next.job, next.call)
 	}
 }
 
@@ -99,7 +105,7 @@ func (l *life) tellStarted(job *fairlead.Job) {
 	for _, t := range l.tellers {
 		if t.OnStart != nil && t.wants(job) {
 			own := *job
-			t.tell(func(ctx context.Context) { t.OnStart(ctx, &own) })
+			t.tell(&own, func(ctx context.Context) { t.OnStart(ctx, &own) })
 		}
 	}
 }
@@ -108,7 +114,7 @@ func (l *life) tellTimeout(job *fairlead.Job) {
 	for _, t := range l.tellers {
 		if t.OnTimeout != nil && t.wants(job) {
 			own := *job
-			t.tell(func(ctx context.Context) { t.OnTimeout(ctx, &own) })
+			t.tell(&own, func(ctx context.Context) { t.OnTimeout(ctx, &own) })
 		}
 	}
 }
@@ -117,19 +123,19 @@ func (l *life) tellFailed(job *fairlead.Job, err error) {
 	for _, t := range l.tellers {
 		if t.OnFailed != nil && t.wants(job) {
 			own := *job
-			t.tell(func(ctx context.Context) { t.OnFailed(ctx, &own, err) })
+			t.tell(&own, func(ctx context.Context) { t.OnFailed(ctx, &own, err) })
 		}
 	}
 }
 
 // callHook calls what belongs to others: for a bounded time, and whatever it
 // does.
-func (l *life) callHook(what string, call func(ctx context.Context)) {
+func (l *life) callHook(what string, job *fairlead.Job, call func(ctx context.Context)) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.options.Grace)
 	defer cancel()
 	defer func() {
 		if value := recover(); value != nil {
-			l.log.Error(what+" panicked", "panic", value)
+			l.logOf(job).Error(what+" panicked", "panic", value)
 		}
 	}()
 	call(ctx)

@@ -24,6 +24,9 @@ type Observer interface {
 	Beaten(took time.Duration, err error)
 	// Reaped is called when jobs were taken back from dead nodes.
 	Reaped(reaped fairlead.Reaped)
+	// LeaseLost is called when the node has lost its lease, or could not confirm it
+	// in time: what it ran does not count, and it starts over.
+	LeaseLost()
 	// Abandoned is called when a handler ignored the end of its context for
 	// longer than its grace.
 	Abandoned(job *fairlead.Job)
@@ -51,6 +54,9 @@ func (NoObserver) Beaten(time.Duration, error) {}
 
 // Reaped does nothing.
 func (NoObserver) Reaped(fairlead.Reaped) {}
+
+// LeaseLost does nothing.
+func (NoObserver) LeaseLost() {}
 
 // Abandoned does nothing.
 func (NoObserver) Abandoned(*fairlead.Job) {}

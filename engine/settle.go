@@ -215,9 +215,9 @@ func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
 		switch {
 		case settled[i] == fairlead.SettledLost:
-			s.life.log.Warn("late result refused: the job had been taken away", "job", e.run.job.ID, "fence", e.run.job.Fence)
+			s.life.logOf(e.run.job).Warn("late result refused: the job had been taken away", "fence", e.run.job.Fence)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
-			s.life.log.Error("job failed", "job", e.run.job.ID, "kind", e.run.job.Kind, "attempt", e.run.job.Attempt, "reason", string(e.settlement.Reason), "error", e.settlement.Error)
+			s.life.logOf(e.run.job).Error("job failed", "reason", string(e.settlement.Reason), "error", e.settlement.Error)
 			s.life.tellFailed(e.run.job, e.err)
 			if e.run.entry.Options.OnFailed != nil {
 				failures = append(failures, e)
@@ -227,7 +227,7 @@ func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 	if len(failures) > 0 {
 		s.life.hooks.Go(func() {
 			for _, e := range failures {
-				s.life.callHook("OnFailed", func(ctx context.Context) { e.run.entry.Options.OnFailed(ctx, e.run.job, e.err) })
+				s.life.callHook("OnFailed", e.run.job, func(ctx context.Context) { e.run.entry.Options.OnFailed(ctx, e.run.job, e.err) })
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func (l *life) watchOnce(now time.Time) {
 func (l *life) abandon(r *run) {
 	if r.settled.CompareAndSwap(false, true) {
 		l.options.Observer.Abandoned(r.job)
-		l.log.Error("handler ignores the end of its context: its job goes on without it", "job", r.job.ID, "kind", r.job.Kind)
+		l.logOf(r.job).Error("handler ignores the end of its context: its job goes on without it")
 		l.settle(r, errors.Join(verdict.ErrStuck, r.why()))
 	}
 }

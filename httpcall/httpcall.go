@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/tracing"
 )
 
 // Call is the args of a job of kind "http".
@@ -47,10 +48,10 @@ type Handler struct {
 func New(guard *Guard) *Handler {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: guard.control}
 	return &Handler{client: &http.Client{
-		Transport: &http.Transport{
+		Transport: tracing.Transport(&http.Transport{
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
 			MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-		},
+		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
@@ -65,6 +66,7 @@ func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 	begin := time.Now()
 	response, err := h.client.Do(request)
 	if err != nil {
+		err = withoutQuery(request, err)
 		var denied *DeniedError
 		if errors.As(err, &denied) {
 			return fairlead.Fatal(err)
@@ -79,13 +81,29 @@ func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 	if response.StatusCode/100 == 2 {
 		return fairlead.SetOutput(ctx, Answer{Status: response.StatusCode, Duration: time.Since(begin).String(), Body: strings.ToValidUTF8(string(body), "\uFFFD")})
 	}
-	failure := fmt.Errorf("%s answered %s", request.URL.Redacted(), response.Status)
+	failure := fmt.Errorf("%s answered %s", shown(request.URL), response.Status)
 	switch code := response.StatusCode; {
 	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code/100 != 4:
 		return failure
 	default:
 		return fairlead.Fatal(failure)
 	}
+}
+
+// shown is as much of a URL as errors may say, which get into logs and traces:
+// passwords and tokens are in the user part and in the query.
+func shown(target *url.URL) string {
+	return (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
+}
+
+// withoutQuery is an error of the client, which names the whole URL, with as much
+// of it as may be said.
+func withoutQuery(request *http.Request, err error) error {
+	var failure *url.Error
+	if !errors.As(err, &failure) {
+		return err
+	}
+	return fmt.Errorf("%s %s: %w", request.Method, shown(request.URL), failure.Err)
 }
 
 func newRequest(ctx context.Context, job *fairlead.Job) (*http.Request, error) {
@@ -115,7 +133,7 @@ func newRequest(ctx context.Context, job *fairlead.Job) (*http.Request, error) {
 	request.Header.Set("Fairlead-Job", strconv.FormatInt(job.ID, 10))
 	request.Header.Set("Fairlead-Attempt", strconv.Itoa(job.Attempt))
 	request.Header.Set("Fairlead-Fence", strconv.FormatInt(job.Fence, 10))
-	if job.Trace != "" {
+	if fairlead.TraceID(job.Trace) != "" { // where the run is a span, the target gets that of the call instead
 		request.Header.Set("Traceparent", job.Trace)
 	}
 	return request, nil

@@ -14,6 +14,8 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
+const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
 // capture is a fairlead.Run that keeps the output.
 type capture struct {
 	job    *fairlead.Job
@@ -30,7 +32,7 @@ func work(t *testing.T, guard *httpcall.Guard, call httpcall.Call) (*capture, er
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &capture{job: &fairlead.Job{ID: 12, Args: args, Trace: "00-abc", Status: fairlead.Status{Attempt: 3, Fence: 77}}}
+	c := &capture{job: &fairlead.Job{ID: 12, Args: args, Trace: traceparent, Status: fairlead.Status{Attempt: 3, Fence: 77}}}
 	return c, httpcall.New(guard).Work(fairlead.ContextWithRun(t.Context(), c), c.job)
 }
 
@@ -52,7 +54,7 @@ func TestACallCarriesWhoCallsAndKeepsTheAnswer(t *testing.T) {
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		for header, want := range map[string]string{
-			"Fairlead-Job": "12", "Fairlead-Attempt": "3", "Fairlead-Fence": "77", "Traceparent": "00-abc",
+			"Fairlead-Job": "12", "Fairlead-Attempt": "3", "Fairlead-Fence": "77", "Traceparent": traceparent,
 			"Idempotency-Key": "fairlead-12", "X-Team": "billing", "Content-Type": "application/json",
 		} {
 			if got := r.Header.Get(header); got != want {
@@ -130,5 +132,18 @@ func TestGuardDeniesAtDialTime(t *testing.T) {
 	}
 	if _, err := httpcall.NewGuard([]string{"not-a-network/9"}, false); err == nil {
 		t.Error("a bad entry was accepted")
+	}
+}
+
+func TestErrorsDoNotSayWhatMayBeSecretInTheURL(t *testing.T) {
+	target := httptest.NewServer(http.NotFoundHandler())
+	secret := strings.Replace(target.URL, "http://", "http://ada:hunter2@", 1) + "/hook?token=hunter2"
+	_, refused := work(t, local(t), httpcall.Call{URL: secret})
+	target.Close()
+	_, unreachable := work(t, local(t), httpcall.Call{URL: secret})
+	for _, err := range []error{refused, unreachable} {
+		if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), target.URL+"/hook") {
+			t.Errorf("got %v", err)
+		}
 	}
 }

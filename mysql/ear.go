@@ -74,6 +74,9 @@ func (e *ear) end() {
 
 // listen hears until ctx ends or the port is lost.
 func (e *ear) listen(ctx context.Context) {
+	if e.store.seal.load(ctx) != nil {
+		return
+	}
 	socket, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", e.store.options.WakeAddr)
 	if err != nil {
 		return
@@ -109,7 +112,11 @@ func (e *ear) register(ctx context.Context, address string) {
 	}
 }
 
-func (e *ear) hear(ctx context.Context, message string) {
+func (e *ear) hear(ctx context.Context, sealed string) {
+	message, ok := e.store.seal.open(sealed)
+	if !ok {
+		return
+	}
 	words := strings.Fields(message)
 	if len(words) < 2 || words[0] == e.store.mouth.tag {
 		return // our own listeners know already

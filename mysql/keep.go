@@ -123,8 +123,7 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 	return moved, err
 }
 
-// Prune removes finished jobs that are older than their outcome's retention,
-// and long dead nodes.
+// Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
@@ -149,6 +148,13 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	}
 	if err := s.pruneNodes(ctx); err != nil {
 		return total, fmt.Errorf("prune: %w", err)
+	}
+	for _, prune := range []func(ctx context.Context, limit int) (int, error){s.pruneRequests, s.pruneEntries} {
+		removed, err := inChunks(limit, func(limit int) (int, error) { return prune(ctx, limit) })
+		total += removed
+		if err != nil {
+			return total, err
+		}
 	}
 	return total, nil
 }

@@ -15,8 +15,8 @@ import (
 
 // The server has no way to notify, so processes wake each other. Who listens
 // opens a UDP port and registers it in the listener table (see ear); who has
-// news sends it there. A datagram is a hint: it may be lost, and it says
-// nothing but where to look, so that a forged one costs a look.
+// news sends it there, sealed with a secret that is in the database. A datagram is
+// a hint: it may be lost, and it says nothing but where to look.
 
 const (
 	tellEvery   = 5 * time.Millisecond  // between two messages of one process
@@ -88,7 +88,9 @@ func (m *mouth) speak(ctx context.Context) {
 				listeners, asked = found, time.Now()
 			}
 		}
-		send(message, listeners)
+		if len(listeners) > 0 && m.store.seal.load(ctx) == nil {
+			send(m.store.seal.close(message), listeners)
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -98,9 +100,6 @@ func (m *mouth) speak(ctx context.Context) {
 }
 
 func send(message string, listeners []netip.AddrPort) {
-	if len(listeners) == 0 {
-		return
-	}
 	socket, err := net.ListenUDP("udp", nil)
 	if err != nil {
 		return

@@ -20,7 +20,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
-	result, err := s.quickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds())
+	result, err := s.quickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds(), node.Draining)
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
@@ -48,14 +48,15 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: node %d: %w", beat.Node, fairlead.ErrLeaseLost)
 	}
 	var now, version int64
-	if err := s.lifeline.QueryRowContext(ctx, s.sql.BeatNews).Scan(&now, &version); err != nil {
+	var drain bool
+	if err := s.lifeline.QueryRowContext(ctx, s.sql.BeatNews, beat.Node).Scan(&now, &version, &drain); err != nil {
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
 	cancels, err := s.wishesFor(ctx, beat.Node, version)
 	if err != nil {
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
-	return fairlead.BeatAnswer{Now: sqlstore.Time(now), Cancel: cancels}, nil
+	return fairlead.BeatAnswer{Now: sqlstore.Time(now), Cancel: cancels, Drain: drain}, nil
 }
 
 // wishCache remembers which wishes were seen, so that a beat searches the
@@ -155,6 +156,26 @@ func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (he
 		return nil
 	}, statement, args...)
 	return held, err
+}
+
+// Drain asks a node to start nothing more, or to go on. It hears of it with its
+// next beat, and is woken for that.
+func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	result, err := s.quickly(ctx, s.sql.Drain, drain, node)
+	if err != nil {
+		return fmt.Errorf("drain: %w", err)
+	}
+	alive, err := result.RowsAffected()
+	if err == nil && alive == 0 {
+		err = sqlstore.NoLiveNode(node)
+	}
+	if err != nil {
+		return fmt.Errorf("drain: %w", err)
+	}
+	s.wake(&news{cancel: true})
+	return nil
 }
 
 // Leave ends the lease of a node.

@@ -84,6 +84,7 @@ func open(url string, options Options) (*Store, error) {
 	if s.schema, err = sqlstore.LoadMigrations(files, s.expand); err != nil {
 		return nil, err
 	}
+	s.seal = &seal{store: s}
 	s.mouth, s.ear = newMouth(s), &ear{store: s}
 	s.ids = sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}

@@ -148,6 +148,15 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"news_gates":    marks(s.sql.GatesWithNews, "1", "1000", "10"),
 		"holders_of":    marks(s.sql.HoldersOf, "1", "5"),
 		"parked_ahead":  fill(s.sql.ParkedAhead, "gate_id", "1", "turn", "0", "start_by", "5", "id", "7", "limit", "10"),
+		"lock_request":  marks(s.sql.LockRequest, "'ann'", "'key1'"),
+		"set_request":   marks(s.sql.SetRequest, "'x'", "'[1]'", "1", "'ann'", "'key1'"),
+		"old_requests":  marks(s.sql.LockOldRequests, "1", "10"),
+		"drop_requests": fill(s.sql.DropRequests, "rows", string(names.text)),
+		"old_entries":   marks(s.sql.LockOldEntries, "1", "10"),
+		"drop_entries":  fill(s.sql.DropEntries, "among", condition),
+		"touch_token":   marks(s.sql.TouchToken, "1", "60000000"),
+		"delete_token":  marks(s.sql.DeleteToken, "1"),
+		"drain":         marks(s.sql.Drain, "1", "1"),
 		"held_by":       fill(s.sql.HeldBy, "fence_no", "1", "among", condition, "fresh", "lock in share mode"),
 	}
 }
@@ -170,6 +179,9 @@ func grow(t *testing.T, s *Store, size int) {
 		"jobkey":      "(tenant, job_key, id) values ('tenant', 'key%[1]d', %[1]d)",
 		"quota":       "(scope, name, cap, least, rate, burst, used, tokens, refilled_at) values ('tenant', 'name%[1]d', 1, 0, 0, 0, 0, 0, 0)",
 		"quota_delta": "(quota, n) values (%[1]d, 1)",
+		"once":        "(caller, once_key, request, job_ids, created_at) values ('ann', 'key%[1]d', 'x', '[]', %[1]d)",
+		"audit":       "(at, actor, role, address, action, subject, tenant, error) values (%[1]d, 'ann', '', '', 'CancelJob', 'job:%[1]d', '', '')",
+		"token":       "(name, hash, role, created_at, expires_at, last_used) values ('name%[1]d', '%[1]d', 'viewer', 0, 0, 0)",
 		"node":        "(name, info, idle, queued, joined_at, last_beat, lease_until, dead) values ('', '', 0, 0, 0, 0, 0, %[1]d * 0)",
 	} {
 		name := s.expand(table)

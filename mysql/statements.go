@@ -42,6 +42,11 @@ type statements struct {
 	ForgetNodes  string `sql:"forget_nodes"`
 	ForgetFences string `sql:"forget_fences"`
 
+	LockOldRequests string `sql:"lock_old_requests"`
+	DropRequests    string `sql:"drop_requests"`
+	LockOldEntries  string `sql:"lock_old_entries"`
+	DropEntries     string `sql:"drop_entries"`
+
 	Listeners       string `sql:"listeners"`
 	Register        string `sql:"register"`
 	ForgetListeners string `sql:"forget_listeners"`
@@ -53,9 +58,24 @@ type statements struct {
 	MigrationApplied string `sql:"migration_applied"`
 	MigrationRecord  string `sql:"migration_record"`
 
+	AddToken    string `sql:"add_token"`
+	FindToken   string `sql:"find_token"`
+	Tokens      string `sql:"tokens"`
+	DeleteToken string `sql:"delete_token"`
+	TouchToken  string `sql:"touch_token"`
+	AddEntries  string `sql:"add_entries"`
+	AuditLog    string `sql:"audit_log"`
+	Answered    string `sql:"answered"`
+	NoteRequest string `sql:"note_request"`
+	LockRequest string `sql:"lock_request"`
+	SetRequest  string `sql:"set_request"`
+	Secret      string `sql:"secret"`
+	AddSecret   string `sql:"add_secret"`
+
 	Join     string `sql:"join"`
 	Beat     string `sql:"beat"`
 	BeatNews string `sql:"beat_news"`
+	Drain    string `sql:"drain"`
 	Wishes   string `sql:"wishes"`
 	WishesOf string `sql:"wishes_of"`
 	Leave    string `sql:"leave"`

@@ -40,7 +40,7 @@
 //
 // # What it needs of the server
 //
-// The rights to create, alter and use tables and a view in the database, and a
+// The rights to create, alter and use tables and views in the database, and a
 // max_allowed_packet of at least 8 MiB, which is less than the default. One
 // server that takes all writes: row locks of Galera and of group replication
 // are local to one member. If it writes a binary log, that is by rows (the
@@ -61,6 +61,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"net/netip"
 	"regexp"
 	"strings"
 	"sync"
@@ -91,8 +92,8 @@ type Options struct {
 	// and other short statements have up to 4 more.
 	MaxConns int
 	// WakeAddr is the UDP address on which this process hears from others that
-	// there is news, as host:port with a host that the others can reach; the
-	// port may be 0. The default, 127.0.0.1:0, hears the processes of this
+	// there is news: an IP address that the others can reach and a port, which
+	// may be 0. The default, 127.0.0.1:0, hears the processes of this
 	// machine; the others' jobs are then found by polling. "-" turns wakes
 	// between processes off.
 	WakeAddr string
@@ -143,6 +144,7 @@ type Store struct {
 	alarm   *sqlstore.Alarm // wakes nodes when it is worth to claim again
 	mouth   *mouth
 	ear     *ear
+	seal    *seal
 
 	refreshing sync.Mutex   // held while new lanes are read
 	laneFloor  int32        // no new lane has a smaller id
@@ -184,6 +186,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.WakeAddr == "" {
 		o.WakeAddr = defaultWakeAddr
+	}
+	if address, err := netip.ParseAddrPort(o.WakeAddr); o.WakeAddr != noWakes && (err != nil || address.Addr().IsUnspecified()) {
+		return o, fmt.Errorf("WakeAddr %q: give the IP address and port at which the other processes can reach this one, as 10.1.2.3:0", o.WakeAddr)
 	}
 	return o, nil
 }

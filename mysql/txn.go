@@ -50,9 +50,14 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 // quickly runs a statement that is a transaction of its own on the lifeline,
 // once more whenever the server undid it: those that touch several rows can
 // deadlock with each other.
-func (s *Store) quickly(ctx context.Context, statement string, args ...any) (result sql.Result, err error) {
+func (s *Store) quickly(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	return s.alone(ctx, s.lifeline, statement, args...)
+}
+
+// alone is the same on any connections.
+func (s *Store) alone(ctx context.Context, db *sql.DB, statement string, args ...any) (result sql.Result, err error) {
 	err = sqlstore.Retry(ctx, transient, func() error {
-		result, err = s.lifeline.ExecContext(ctx, statement, args...)
+		result, err = db.ExecContext(ctx, statement, args...)
 		return err
 	})
 	return result, err

@@ -1,6 +1,7 @@
 package mysql_test
 
 import (
+	"net"
 	"testing"
 	"time"
 
@@ -32,6 +33,47 @@ func TestProcessesWakeEachOther(t *testing.T) {
 		t.Errorf("woken for %v, want work", w)
 	}
 	if err := client.Enqueue(t.Context(), &fairlead.Job{Kind: "k", NotBefore: time.Now().Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	if w := next(t, wakes); w != fairlead.WakeLater {
+		t.Errorf("woken for %v, want later", w)
+	}
+}
+
+// Who cannot read the database cannot make nodes look for work.
+func TestForgedWakesAreIgnored(t *testing.T) {
+	url := testdb.MySQL(t)
+	port, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := port.LocalAddr().String()
+	_ = port.Close()
+	store, err := mysql.OpenWith(t.Context(), url, mysql.Options{WakeAddr: address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	wakes := make(chan fairlead.Wake, 100)
+	go func() {
+		_ = store.Listen(t.Context(), &fairlead.Scope{Kinds: []string{"k"}}, func(w fairlead.Wake) { wakes <- w })
+	}()
+	for range 3 { // what was missed before
+		next(t, wakes)
+	}
+	forger, err := net.Dial("udp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer forger.Close()
+	for _, message := range []string{"", "x", "abcdefgh *", "0011223344556677 abcdefgh *", "0011223344556677 abcdefgh cancel"} {
+		if _, err := forger.Write([]byte(message)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What comes after them is heard, and nothing before it.
+	other := openFor(t, url)
+	if err := fairlead.NewClient(other).Enqueue(t.Context(), &fairlead.Job{Kind: "k", NotBefore: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	if w := next(t, wakes); w != fairlead.WakeLater {

@@ -17,7 +17,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 	var id fairlead.NodeID
 	err = s.run(ctx, call{
-		sql: s.sql.Join, args: []any{sqlstore.CleanText(node.Name), string(info), node.Idle, node.Queued, lease.Microseconds()},
+		sql: s.sql.Join, args: []any{sqlstore.CleanText(node.Name), string(info), node.Idle, node.Queued, lease.Microseconds(), node.Draining},
 		each: func(row sqlstore.Scanner) error { return row.Scan(&id) },
 	})
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 	err := s.runOn(ctx, s.beats, s.sql.Pin, []call{
 		{
 			sql: s.sql.Beat, args: []any{int64(beat.Node), beat.Lease.Microseconds(), beat.Idle, beat.Queued},
-			each: func(row sqlstore.Scanner) error { return row.Scan(&now) },
+			each: func(row sqlstore.Scanner) error { return row.Scan(&now, &answer.Drain) },
 		},
 		{sql: s.sql.Wishes, args: []any{int64(beat.Node)}, each: heldReader(&answer.Cancel)},
 	})
@@ -45,6 +45,21 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 	}
 	answer.Now = sqlstore.Time(now)
 	return answer, nil
+}
+
+// Drain asks a node to start nothing more, or to go on. It hears of it with its
+// next beat, and is woken for that.
+func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
+	alive := false
+	err := s.run(ctx, call{sql: s.sql.Drain, args: []any{int64(node), drain}, each: hits(&alive)})
+	if err == nil && !alive {
+		err = sqlstore.NoLiveNode(node)
+	}
+	if err != nil {
+		return fmt.Errorf("drain: %w", err)
+	}
+	s.waker.cancel()
+	return nil
 }
 
 // Leave ends the node's lease at once.

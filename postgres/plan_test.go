@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"regexp"
 	"slices"
@@ -66,7 +67,7 @@ func checkPlans(t *testing.T, store *Store, plans []string) {
 	}
 	// Changes of the rules read all jobs that run or wait, and are rare.
 	wholesale := []string{store.sql.UsedLanes, store.sql.ReholdWaiting, store.sql.Recount}
-	bad := regexp.MustCompile(`Seq Scan on fairlead_(job|ready|later|done|waiting|attempt|memo|jobkey|parked|admitted)`)
+	bad := regexp.MustCompile(`Seq Scan on fairlead_(job|ready|later|done|waiting|attempt|memo|jobkey|parked|admitted|once|audit|token)`)
 	// An index without a condition on its first column, or with one that most rows meet.
 	whole := regexp.MustCompile(`Index (Only )?Scan .* on fairlead_(job|ready|running|later|done|waiting|attempt|memo|jobkey|parked|admitted)\b.*\n\s+(->|CTE|Filter|Index Cond: \(+(solo|job_key IS NOT NULL))`)
 	for _, plan := range plans {
@@ -127,6 +128,7 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		must(s.Delete(ctx, gated[3].ID))
 		_, err := s.Explain(ctx, gated[2].ID)
 		must(err)
+		accessVerbs(t, s, key)
 		must(s.Cancel(ctx, first.ID, ""))
 		must(s.SetPriority(ctx, second.ID, 5))
 		must(s.Reschedule(ctx, second.ID, time.Now().Add(-time.Hour)))
@@ -155,6 +157,32 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		_, err = s.Beat(ctx, fairlead.Beat{Node: node, Lease: time.Hour})
 		must(err)
 	}
+}
+
+// accessVerbs does what happens with requests of the service.
+func accessVerbs(t *testing.T, s *Store, key string) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	once := fairlead.Once{Caller: "ann", Key: key}
+	for range 2 {
+		_, err := s.EnqueueOnce(ctx, once, []*fairlead.Job{newJob(t)})
+		must(err)
+	}
+	token, err := s.AddToken(ctx, fairlead.Token{Name: key, Role: fairlead.RoleViewer, Hash: sha256.Sum256([]byte(key))})
+	must(err)
+	_, err = s.FindToken(ctx, token.Hash)
+	must(err)
+	must(s.TouchToken(ctx, token.ID))
+	must(s.DeleteToken(ctx, token.ID))
+	must(s.Audit(ctx, []fairlead.AuditEntry{{Actor: "ann", Action: "CreateJobs"}}))
+	_, err = s.Find(ctx, fairlead.Filter{IDs: []int64{1, 2, 3}, From: time.Now().Add(-time.Hour), To: time.Now()})
+	must(err)
 }
 
 // planSpy collects the plans of all statements of a store's pool.

@@ -19,7 +19,7 @@ const (
 	sweepAnew    = time.Hour
 )
 
-// Prune removes finished jobs that are older than their outcome's retention.
+// Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
 	pruned := 0
 	for _, rule := range []struct {
@@ -43,7 +43,30 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.runPlain(ctx, call{sql: s.sql.PruneNodes, args: []any{forgetNodesAfter.Microseconds()}}); err != nil {
 		return pruned, fmt.Errorf("prune nodes: %w", err)
 	}
-	return pruned, nil
+	records, err := s.pruneRecords(ctx, limit)
+	if err != nil {
+		return pruned + records, fmt.Errorf("prune records: %w", err)
+	}
+	return pruned + records, nil
+}
+
+// pruneRecords removes answered requests and entries of the audit log, at most
+// limit of each.
+func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
+	var requests, entries int
+	err := s.run(ctx,
+		call{
+			sql: s.sql.PruneOnce, args: []any{limit, fairlead.OnceWindow.Microseconds()},
+			each: func(row sqlstore.Scanner) error { return row.Scan(&requests) },
+		},
+		call{
+			sql: s.sql.PruneAudit, args: []any{limit, fairlead.AuditWindow.Microseconds()},
+			each: func(row sqlstore.Scanner) error { return row.Scan(&entries) },
+		})
+	if err != nil {
+		return 0, err
+	}
+	return requests + entries, nil
 }
 
 // pruner prunes an outcome that is rare enough to have an index.

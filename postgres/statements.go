@@ -137,8 +137,22 @@ type statements struct {
 	AddStarts    string `sql:"add_starts"`
 	ForgetStarts string `sql:"forget_starts"`
 
+	AddToken     string `sql:"add_token"`
+	FindToken    string `sql:"find_token"`
+	Tokens       string `sql:"tokens"`
+	DeleteToken  string `sql:"delete_token"`
+	TouchToken   string `sql:"touch_token"`
+	AddEntries   string `sql:"add_entries"`
+	AuditLog     string `sql:"audit_log"`
+	Answered     string `sql:"answered"`
+	Remember     string `sql:"remember"`
+	RememberJobs string `sql:"remember_jobs"`
+	Secret       string `sql:"secret"`
+	AddSecret    string `sql:"add_secret"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
+	Drain  string `sql:"drain"`
 	Wishes string `sql:"wishes"`
 	Leave  string `sql:"leave"`
 	Held   string `sql:"held"`
@@ -153,6 +167,8 @@ type statements struct {
 	PruneWindow    string `sql:"prune_window"`
 	PruneSuccesses string `sql:"prune_successes"`
 	PruneOthers    string `sql:"prune_others"`
+	PruneOnce      string `sql:"prune_once"`
+	PruneAudit     string `sql:"prune_audit"`
 
 	Attempts string `sql:"attempts"`
 	Nodes    string `sql:"nodes"`

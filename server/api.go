@@ -1,39 +1,73 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
 
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// New is all that the service answers on its port: REST below /api, the same
-// methods by their names for callers of gRPC, gRPC-Web and Connect, their
-// description, and its health. Only callers on this machine are answered.
-func New(node Node, store fairlead.Store, options Options) (http.Handler, error) {
+// Service is all that is answered on a port: REST below /api, the same methods by
+// their names for callers of gRPC, gRPC-Web and Connect, their description, its
+// health and its metrics.
+type Service struct {
+	http.Handler
+	auditor *auditor
+}
+
+// New makes the service of a node and its store.
+func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services := newServices(store, options)
+	services.jobs.enqueuer = tracing.NewEnqueuer(options.Traces)
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
 	}
-	routes, err := rest.Routes(endpoints)
+	auditor := &auditor{registrar: store, log: options.Log, before: services.before(), sums: newSums()}
+	desk := &desk{audit: auditor, store: store, log: options.Log}
+	byName := map[string]*rest.Endpoint{}
+	for _, endpoint := range endpoints {
+		byName["/"+string(endpoint.Method.Parent().FullName())+"/"+string(endpoint.Method.Name())] = endpoint
+	}
+	guard := newGuard(options.Auth, store, options.Log)
+	mux := http.NewServeMux()
+	services.registerRPC(mux, guard, checking{log: options.Log, desk: desk, endpoints: byName})
+	routes, err := rest.Routes(around(desk, endpoints))
 	if err != nil {
 		return nil, err
 	}
-	api := &rest.Server{Routes: routes, Log: options.Log}
-	mux := http.NewServeMux()
-	mux.Handle("/api/", local(api.Handler()))
-	services.registerRPC(mux, options.Log)
+	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
+	mux.Handle("/api/", guard(api.Handler()))
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}
+	registerMetrics(mux, guard, options.Metrics)
 	mux.Handle("/", Health(node, store))
-	return mux, nil
+	return &Service{Handler: tracing.Receive(hardened(mux)), auditor: auditor}, nil
+}
+
+// around makes endpoints pass the desk.
+func around(desk *desk, endpoints []*rest.Endpoint) []*rest.Endpoint {
+	guarded := make([]*rest.Endpoint, len(endpoints))
+	for i, endpoint := range endpoints {
+		guarded[i] = desk.around(endpoint)
+	}
+	return guarded
+}
+
+// Run does what the service does by itself, until ctx ends.
+func (s *Service) Run(ctx context.Context) error {
+	s.auditor.writeSums(ctx)
+	return nil
 }
 
 // Options of the service.
@@ -41,6 +75,9 @@ type Options struct {
 	Version  string
 	Log      *slog.Logger
 	Stopping <-chan struct{} // closed when the program is to end: streams end then
+	Auth     Auth
+	Metrics  http.Handler         // answers /metrics; nil: there is none
+	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 	Workers  WorkerOptions
 }
 
@@ -52,14 +89,43 @@ type services struct {
 	nodes   *Nodes
 	limits  *Limits
 	system  *System
+	tokens  *Tokens
+	audit   *AuditLog
 	workers *Workers
 }
 
 func newServices(store fairlead.Store, options Options) *services {
-	stopping := options.Stopping
+	own, stopping := scoped{store: store}, options.Stopping
 	return &services{
-		NewJobs(store, stopping), NewTenants(store), NewQueues(store), NewNodes(store), NewLimits(store), NewSystem(store, stopping),
-		NewWorkers(store, options.Workers, stopping),
+		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping),
+	}
+}
+
+// before is how to read what a request of a service is about to change.
+func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error) {
+	return map[protoreflect.Name]func(context.Context, proto.Message) (proto.Message, error){
+		"JobService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			about, ok := request.(interface{ GetId() int64 })
+			if !ok {
+				return nil, nil // it is about many
+			}
+			return s.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: about.GetId()})
+		},
+		"TenantService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			about, ok := request.(interface{ GetName() string })
+			if !ok {
+				return nil, nil
+			}
+			return s.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: about.GetName()})
+		},
+		"LimitService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			about, ok := request.(*fairleadv1.Limit)
+			if !ok {
+				return nil, nil
+			}
+			return s.limits.limit(ctx, about.GetScope())
+		},
 	}
 }
 
@@ -76,6 +142,8 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_cluster_proto, "NodeService", s.nodes},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "LimitService", s.limits},
 		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", s.system},
+		{fairleadv1.File_fairlead_v1_access_proto, "TokenService", s.tokens},
+		{fairleadv1.File_fairlead_v1_access_proto, "AuditService", s.audit},
 		{fairleadv1.File_fairlead_v1_worker_proto, "WorkerService", s.workers},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)

@@ -17,12 +17,12 @@ import (
 
 // api is a served store and small verbs to talk to it.
 type api struct {
-	*testing.T
+	testing.TB
 	url   string
 	store *sqlite.Store
 }
 
-func newAPI(t *testing.T) *api {
+func newAPI(t testing.TB) *api {
 	store, err := sqlite.Open(t.Context(), ":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func newAPI(t *testing.T) *api {
 			t.Error(err)
 		}
 	})
-	return &api{T: t, url: web.URL, store: store}
+	return &api{TB: t, url: web.URL, store: store}
 }
 
 // send makes a request and expects a status. It returns the answer as JSON.

@@ -164,16 +164,21 @@ func (s *Limits) SetLimit(ctx context.Context, in *fairleadv1.Limit) (*fairleadv
 	if err := s.client.SetLimit(ctx, limit); err != nil {
 		return nil, err
 	}
+	return s.limit(ctx, in.GetScope())
+}
+
+// limit is the limit of a scope; one that says nothing if there is none.
+func (s *Limits) limit(ctx context.Context, scope string) (*fairleadv1.Limit, error) {
 	limits, err := s.client.Limits(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, use := range limits {
-		if use.Scope == scope && use.Name == name {
+		if scopeTo(use.Scope, use.Name) == scope {
 			return limitTo(use), nil
 		}
 	}
-	return &fairleadv1.Limit{Scope: in.GetScope()}, nil // it was removed
+	return &fairleadv1.Limit{Scope: scope}, nil
 }
 
 // Verify counts the jobs of each limit anew.

@@ -1,9 +1,37 @@
 package server
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
+
+	"github.com/fairlead-io/fairlead"
 )
+
+// newGuard is what stands before everything that callers can do: it keeps web
+// pages of others away and finds out who the caller is.
+func newGuard(auth Auth, registrar fairlead.Registrar, log *slog.Logger) func(http.Handler) http.Handler {
+	who := newIdentifier(auth, registrar, log)
+	return func(next http.Handler) http.Handler {
+		next = who.handler(next)
+		if auth.Required {
+			return http.NewCrossOriginProtection().Handler(next)
+		}
+		return local(next)
+	}
+}
+
+// hardened tells browsers to be careful with whatever is answered.
+func hardened(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("X-Frame-Options", "DENY")
+		header.Set("Referrer-Policy", "no-referrer")
+		header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+		next.ServeHTTP(w, r)
+	})
+}
 
 // local keeps web pages away from a service that asks nobody who they are: those
 // of other origins, and those whose name was made to point to this machine.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/tracing"
 )
 
 // newJobOf is a job to be stored as a request has it.
@@ -119,19 +120,21 @@ func texts[T ~string](values []string) []T {
 // Jobs implements the JobService.
 type Jobs struct {
 	client   *fairlead.Client
+	enqueuer *tracing.Enqueuer
 	stopping <-chan struct{}
 }
 
 // NewJobs makes the service of a store's jobs. Who watches is let go when the
 // program stops.
 func NewJobs(store fairlead.Store, stopping <-chan struct{}) *Jobs {
-	return &Jobs{client: fairlead.NewClient(store), stopping: stopping}
+	return &Jobs{client: fairlead.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping}
 }
 
 // EnqueueJobs stores all jobs or none.
 func (s *Jobs) EnqueueJobs(ctx context.Context, in *fairleadv1.EnqueueJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := newJobsOf(in.GetJobs())
-	if err := s.client.Enqueue(ctx, jobs...); err != nil {
+	err := s.enqueuer.Enqueue(ctx, jobs, func(ctx context.Context) error { return s.client.Enqueue(ctx, jobs...) })
+	if err != nil {
 		return nil, ofOnlyJob(jobs, err)
 	}
 	return &fairleadv1.EnqueueJobsResponse{Ids: idsOf(jobs)}, nil
@@ -162,7 +165,8 @@ func idsOf(jobs []*fairlead.Job) []int64 {
 // AssignJobs stores jobs with their acceptable starts spread over a span.
 func (s *Jobs) AssignJobs(ctx context.Context, in *fairleadv1.AssignJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := newJobsOf(in.GetJobs())
-	err := s.client.Assign(ctx, fairlead.Assignment{Tenant: in.GetTenant(), Start: timeOf(in.GetStart()), End: timeOf(in.GetEnd()), Jobs: jobs})
+	assignment := fairlead.Assignment{Tenant: in.GetTenant(), Start: timeOf(in.GetStart()), End: timeOf(in.GetEnd()), Jobs: jobs}
+	err := s.enqueuer.Enqueue(ctx, jobs, func(ctx context.Context) error { return s.client.Assign(ctx, assignment) })
 	if err != nil {
 		return nil, err
 	}

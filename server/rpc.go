@@ -18,19 +18,21 @@ import (
 )
 
 // registerRPC serves the methods of the schema by their names.
-func (s *services) registerRPC(mux *http.ServeMux, log *slog.Logger) {
+func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking checking) {
 	options := connect.WithHandlerOptions(
-		connect.WithInterceptors(checking{log}),
+		connect.WithInterceptors(checking),
 		connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")),
 		connect.WithReadMaxBytes(rest.MaxBody),
 	)
-	serve := func(path string, handler http.Handler) { mux.Handle(path, local(handler)) }
+	serve := func(path string, handler http.Handler) { mux.Handle(path, guard(handler)) }
 	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{s.jobs}, options))
 	serve(fairleadv1connect.NewTenantServiceHandler(s.tenants, options))
 	serve(fairleadv1connect.NewQueueServiceHandler(s.queues, options))
 	serve(fairleadv1connect.NewNodeServiceHandler(s.nodes, options))
 	serve(fairleadv1connect.NewLimitServiceHandler(s.limits, options))
 	serve(fairleadv1connect.NewSystemServiceHandler(systemStreams{s.system}, options))
+	serve(fairleadv1connect.NewTokenServiceHandler(s.tokens, options))
+	serve(fairleadv1connect.NewAuditServiceHandler(s.audit, options))
 	serve(fairleadv1connect.NewWorkerServiceHandler(workerStreams{s.workers}, options))
 }
 
@@ -54,21 +56,33 @@ func (s systemStreams) WatchEvents(ctx context.Context, in *fairleadv1.WatchEven
 	return s.System.WatchEvents(ctx, in, stream.Send)
 }
 
-// checking checks requests before they reach their service, and says what went
-// wrong in the codes of gRPC.
+// checking takes requests past the desk and checks them before they reach their
+// service, and says what went wrong in the codes of gRPC.
 type checking struct {
-	log *slog.Logger
+	log       *slog.Logger
+	desk      *desk
+	endpoints map[string]*rest.Endpoint // by their path
 }
 
 // WrapUnary is part of connect.Interceptor.
 func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
-		if message, ok := request.Any().(proto.Message); ok {
-			if err := rest.Check(message); err != nil {
-				return nil, c.coded(request.Spec(), err)
-			}
+		endpoint, known := c.endpoints[request.Spec().Procedure]
+		message, ok := request.Any().(proto.Message)
+		if !known || !ok {
+			return nil, connect.NewError(connect.CodeUnimplemented, errors.New("there is no such method"))
 		}
-		response, err := next(ctx, request)
+		var response connect.AnyResponse
+		_, err := c.desk.call(ctx, endpoint, message, func(ctx context.Context, message proto.Message) (proto.Message, error) {
+			err := rest.Check(message)
+			if err != nil {
+				return nil, err
+			}
+			if response, err = next(ctx, request); err != nil {
+				return nil, err
+			}
+			return response.Any().(proto.Message), nil
+		})
 		return response, c.coded(request.Spec(), err)
 	}
 }
@@ -81,6 +95,13 @@ func (checking) WrapStreamingClient(next connect.StreamingClientFunc) connect.St
 // WrapStreamingHandler is part of connect.Interceptor.
 func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
+		endpoint, known := c.endpoints[conn.Spec().Procedure]
+		if !known {
+			return connect.NewError(connect.CodeUnimplemented, errors.New("there is no such method"))
+		}
+		if err := admit(ctx, endpoint); err != nil {
+			return c.coded(conn.Spec(), err)
+		}
 		return c.coded(conn.Spec(), next(ctx, checkedConn{conn}))
 	}
 }
@@ -111,6 +132,14 @@ var codes = []struct {
 	{fairlead.ErrLimit, connect.CodeResourceExhausted},
 }
 
+// ownCodes are the codes of errors that are none of a job's.
+var ownCodes = map[int]connect.Code{
+	http.StatusUnauthorized:       connect.CodeUnauthenticated,
+	http.StatusForbidden:          connect.CodePermissionDenied,
+	http.StatusTooManyRequests:    connect.CodeResourceExhausted,
+	http.StatusServiceUnavailable: connect.CodeUnavailable,
+}
+
 // coded gives an error its code. Of what callers cannot tell apart they learn
 // nothing, and the log all.
 func (c checking) coded(method connect.Spec, err error) error {
@@ -122,6 +151,10 @@ func (c checking) coded(method connect.Spec, err error) error {
 		if errors.Is(err, known.err) {
 			return withFields(connect.NewError(known.code, err), err)
 		}
+	}
+	var own *rest.Error
+	if errors.As(err, &own) {
+		return connect.NewError(ownCodes[own.Status], err)
 	}
 	if code := connect.CodeOf(err); errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return connect.NewError(code, err)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -93,6 +94,9 @@ func (w *watcher) lookAtStats(ctx context.Context) error {
 
 func (w *watcher) lookAtNodes(ctx context.Context) error {
 	nodes, err := w.system.client.Nodes(ctx)
+	if errors.Is(err, errForbidden) {
+		return nil // to this caller there are none
+	}
 	if err != nil {
 		return err
 	}

@@ -5,12 +5,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"sync"
-
-	"connectrpc.com/connect"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/rest"
@@ -47,10 +44,7 @@ func sessionOf(key []byte, id fairlead.NodeID) string {
 }
 
 // errOtherSession is the answer to whoever is not the worker that a request names.
-var errOtherSession = func() error {
-	const text = "the session is not that of the worker; send what joining answered"
-	return errors.Join(&rest.Error{Status: http.StatusForbidden, Detail: text}, connect.NewError(connect.CodePermissionDenied, errors.New(text)))
-}()
+var errOtherSession = &rest.Error{Status: http.StatusForbidden, Detail: "the session is not that of the worker; send what joining answered"}
 
 // inSession is a request of a worker.
 type inSession interface {

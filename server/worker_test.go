@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 // remote is a worker that speaks plain JSON.
@@ -239,5 +241,15 @@ func TestWhatAWorkerSaysWrongIsNamed(t *testing.T) {
 		if errs := listOf(w.call(400, "settle", fields), "errors"); len(errs) == 0 || errs[0]["field"] != field {
 			t.Errorf("%.80s: %v, want %s", fields, errs, field)
 		}
+	}
+}
+
+// Who joined is written down, and not by which secret it is known.
+func TestASessionIsNotInTheAuditLog(t *testing.T) {
+	a := newGuardedAPI(t)
+	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"name":"mailer","kinds":["mail"]}`, "Authorization", "Bearer "+a.token(fairlead.RoleWorker, ""))
+	log, _ := a.send(200, "GET", "/api/v1/audit", "", "Authorization", "Bearer "+a.token(fairlead.RoleAdmin, ""))
+	if text := fmt.Sprint(log); !strings.Contains(text, "JoinWorker") || strings.Contains(text, joined["session"].(string)) {
+		t.Errorf("the audit log is %s", text)
 	}
 }

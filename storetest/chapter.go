@@ -58,7 +58,7 @@ func (f *fixture) empty() error {
 	if total > tooMany {
 		return fmt.Errorf("%d jobs are left", total)
 	}
-	for _, step := range []func() error{f.unlimitAll, f.resumeAll, f.endNodes, f.deleteAll, f.forgetNodes} {
+	for _, step := range []func() error{f.unlimitAll, f.resumeAll, f.endNodes, f.deleteAll, f.forgetAccess, f.forgetNodes} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -134,6 +134,25 @@ func (f *fixture) deleteAll() error {
 	return nil
 }
 
+// forgetAccess removes tokens and the audit log. Secrets stay.
+func (f *fixture) forgetAccess() error {
+	tokens, err := f.store.Tokens(f.ctx())
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		if err := f.store.DeleteToken(f.ctx(), token.ID); err != nil {
+			return err
+		}
+	}
+	log, err := f.store.AuditLog(f.ctx(), fairlead.AuditFilter{})
+	if len(log) > 0 { // forgetNodes prunes it
+		f.Advance(fairlead.AuditWindow)
+	}
+	return err
+}
+
+// forgetNodes lets a day pass, which also ends what EnqueueOnce remembers.
 func (f *fixture) forgetNodes() error {
 	f.Advance(24 * time.Hour)
 	if _, err := f.store.Prune(f.ctx(), fairlead.Retention{}, tooMany); err != nil {

@@ -105,6 +105,14 @@ func testExplain(c *chapter) {
 		f.ok(f.store.Leave(f.ctx(), f.joinIdle()))
 		f.explain(f.enqueue(plain()), fairlead.NoNode)
 	})
+	c.test("the nodes that could run it drain", func(f *fixture) {
+		node := f.joinIdle()
+		f.drain(node, true)
+		job := f.enqueue(plain())
+		f.explain(job, fairlead.NoNode)
+		f.drain(node, false)
+		f.explain(job)
+	})
 	c.test("the nodes that could run it are busy", func(f *fixture) {
 		node := f.joinIdle()
 		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease, Idle: 0})

@@ -50,6 +50,7 @@ func RunContract(t *testing.T, open Opener) {
 	}{
 		{"Enqueue", testEnqueue},
 		{"Keys", testKeys},
+		{"Once", testOnce},
 		{"Tx", testTx},
 		{"Get", testGet},
 		{"Find", testFind},
@@ -63,6 +64,10 @@ func RunContract(t *testing.T, open Opener) {
 		{"SetPriority", testSetPriority},
 		{"Delete", testDelete},
 		{"Pause", testPause},
+		{"Drain", testDrain},
+		{"Tokens", testTokens},
+		{"Audit", testAudit},
+		{"Secret", testSecret},
 		{"Tenants", testTenants},
 		{"Caps", testCaps},
 		{"Rates", testRates},

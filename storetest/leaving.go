@@ -43,6 +43,12 @@ func testLeaving(c *chapter) {
 		_, second := fill(f)
 		f.wantClaim(f.join(), everything(), second)
 	})
+	c.test("no slot is left to a job of a node that drains", func(f *fixture) {
+		f.cap(fairlead.LimitGlobal, "", 1)
+		f.drain(f.joinKnowing(1, "rare"), true)
+		_, second := fill(f)
+		f.wantClaim(f.join(), everything(), second)
+	})
 	c.test("no more slots are left than the other nodes have", func(f *fixture) {
 		f.cap(fairlead.LimitGlobal, "", 3)
 		f.joinKnowing(1, "rare")

@@ -116,6 +116,18 @@ func wakings() []waking {
 	}
 	return []waking{
 		{"Enqueue of a job that is due wakes for work", fairlead.WakeWork, enqueuing()},
+		{"EnqueueOnce of a job that is due wakes for work", fairlead.WakeWork, func(f *fixture) func() {
+			return func() { f.once(false, request("ann", "1", "x"), plain()) }
+		}},
+		{"EnqueueOnce of a job that is not due wakes for later", fairlead.WakeLater, func(f *fixture) func() {
+			return func() {
+				f.once(false, request("ann", "1", "x"), with(notBefore(f.now().Add(time.Hour))))
+			}
+		}},
+		{"Drain wakes as a wish to cancel does", fairlead.WakeCancel, func(f *fixture) func() {
+			node := f.join()
+			return func() { f.drain(node, true) }
+		}},
 		{"Enqueue of a keyed job wakes for work", fairlead.WakeWork, enqueuing(keyed("k"))},
 		{"Enqueue for a new lane wakes for work", fairlead.WakeWork, enqueuing(forTenant("new"))},
 		{"what gives back a place at a gate wakes for the work that is admitted", fairlead.WakeWork, func(f *fixture) func() {

@@ -169,6 +169,7 @@ func testFind(c *chapter) {
 		f.equal("the job", f.find(fairlead.Filter{})[0].Queue, "away")
 	})
 	testFilter(c)
+	testCreated(c)
 }
 
 // testFilter tries every field of a filter, on Find and on Tally.
@@ -214,6 +215,62 @@ func testFilter(c *chapter) {
 			f.equal(what, ids(f.find(example.filter)), want)
 			f.equal(what, f.tally(example.filter), tally)
 		}
+	})
+}
+
+// testCreated chooses jobs by when they were created, in every state.
+func testCreated(c *chapter) {
+	c.test("From and To choose by when jobs were created, whatever became of them", func(f *fixture) {
+		var early, late []int64
+		for _, state := range possible() {
+			early = append(early, f.in(state).ID)
+		}
+		f.Advance(time.Hour)
+		noon := f.now()
+		for _, state := range possible() {
+			late = append(late, f.in(state).ID)
+		}
+		slices.Reverse(early)
+		slices.Reverse(late)
+		moment := time.Microsecond
+		for _, example := range []struct {
+			filter fairlead.Filter
+			want   []int64
+		}{
+			{fairlead.Filter{From: noon}, late},
+			{fairlead.Filter{To: noon}, early},
+			{fairlead.Filter{To: noon.Add(moment)}, slices.Concat(late, early)},
+			{fairlead.Filter{From: noon.Add(moment)}, nil},
+			{fairlead.Filter{From: noon.Add(-time.Hour), To: noon}, early},
+			{fairlead.Filter{From: noon, To: noon}, nil},
+			{fairlead.Filter{From: noon, Limit: 2}, late[:2]},
+			{fairlead.Filter{From: noon, Below: late[1]}, late[2:]},
+			{fairlead.Filter{From: noon, IDs: []int64{early[0], late[0]}}, late[:1]},
+			{fairlead.Filter{To: noon, IDs: early}, early},
+			{fairlead.Filter{To: noon, Kinds: []string{"never heard of"}}, nil},
+		} {
+			what := fmt.Sprintf("the answer to %+v", example.filter)
+			f.equal(what, ids(f.find(example.filter)), example.want)
+			if example.filter.Limit > 0 {
+				continue
+			}
+			tally := map[fairlead.State]int64{}
+			for _, id := range example.want {
+				tally[f.get(&fairlead.Job{ID: id}).State]++
+			}
+			f.equal(what, f.tally(example.filter), tally)
+		}
+	})
+	c.test("From and To go with every other field", func(f *fixture) {
+		f.enqueue(with(ofKind("a"), inQueue("1"), forTenant("x")))
+		f.Advance(time.Hour)
+		noon, byName := f.now(), f.enqueueVariety()
+		f.Advance(time.Hour)
+		filter := fairlead.Filter{From: noon, To: f.now(), States: []fairlead.State{fairlead.Ready}, Kinds: []string{"a"}, Queues: []string{"1"}, Tenants: []string{"x"}}
+		f.equal("what is found", ids(f.find(filter)), ids([]*fairlead.Job{byName["a1x"]}))
+		f.equal("the tally", f.tally(filter), map[fairlead.State]int64{fairlead.Ready: 1})
+		filter.Key = "shared"
+		f.equal("what is found by key", ids(f.find(filter)), ids([]*fairlead.Job{byName["a1x"]}))
 	})
 }
 

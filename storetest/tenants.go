@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -53,6 +54,7 @@ func testTenants(c *chapter) {
 		want := fairlead.Tenant{
 			Name: "Ärzte ", Parent: "group", MaxRunning: 7, MinRunning: 2, Rate: 12.5, Burst: 30, MaxPending: 1000,
 			Weight: 3, Paused: true, Labels: map[string]string{"plan": "gold", "ünï": "x y"},
+			StartURL: "https://acme.example/start?a=ü", FailURL: "http://acme.example/failed", TimeoutURL: "https://acme.example/" + strings.Repeat("x", 1900),
 		}
 		stored := f.declare(want)
 		want.Version, want.CreatedAt, want.UpdatedAt = stored.Version, f.now(), f.now()
@@ -71,7 +73,7 @@ func testTenants(c *chapter) {
 		f.equal("its cap", f.tenant("acme").MaxRunning, 1)
 	})
 	c.test("with its version it is replaced as a whole, and gets a larger version", func(f *fixture) {
-		first := f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 1, Paused: true, Labels: map[string]string{"a": "b"}})
+		first := f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 1, Paused: true, Labels: map[string]string{"a": "b"}, FailURL: "http://acme.example"})
 		f.Advance(time.Minute)
 		second := f.declare(fairlead.Tenant{Name: "acme", MaxPending: 5, Version: first.Version})
 		if second.Version <= first.Version {

@@ -16,6 +16,9 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/worker"
@@ -25,7 +28,7 @@ import (
 // that the tests enqueue.
 type world struct {
 	*testing.T
-	store  *sqlite.Store
+	store  fairlead.Store
 	client *fairlead.Client
 	web    *httptest.Server
 	cut    atomic.Int32 // status that is answered instead of the service; 0: none
@@ -42,6 +45,10 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newWorldOn(t, store)
+}
+
+func newWorldOn(t *testing.T, store fairlead.Store) *world {
 	w := &world{T: t, store: store, client: fairlead.NewClient(store)}
 	quiet := slog.New(slog.DiscardHandler)
 	mux := fairlead.NewMux()
@@ -124,8 +131,26 @@ func one(options fairlead.HandlerOptions, work fairlead.HandlerFunc) *fairlead.M
 	return mux
 }
 
+// Each database has its own store to lease from.
 func TestHandlersRunRemotelyAsTheyDoOnANode(t *testing.T) {
-	w := newWorld(t)
+	for name, open := range map[string]func(t *testing.T) (fairlead.Store, error){
+		"SQLite": func(t *testing.T) (fairlead.Store, error) {
+			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+		},
+		"PostgreSQL": func(t *testing.T) (fairlead.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
+		"MySQL":      func(t *testing.T) (fairlead.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			testHandlers(t, newWorldOn(t, store))
+		})
+	}
+}
+
+func testHandlers(t *testing.T, w *world) {
 	failed := make(chan string, 10)
 	options := fairlead.HandlerOptions{
 		MaxAttempts: 3,

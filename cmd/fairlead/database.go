@@ -35,6 +35,9 @@ type databaseOptions struct {
 	// idleLimit is how long the server lets a transaction of a stopped process
 	// hold its locks; zero is the store's default.
 	idleLimit time.Duration
+	// wakeAddr is where a process on MySQL hears from others; empty is the store's
+	// default.
+	wakeAddr string
 }
 
 func openDatabase(ctx context.Context, location string, o databaseOptions) (migratingStore, error) {
@@ -43,7 +46,7 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (migr
 	case "postgres", "postgresql":
 		return postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
 	case "mysql":
-		return mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
+		return mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr})
 	case "sqlite":
 		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly})
 	default:

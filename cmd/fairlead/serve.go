@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -24,9 +26,12 @@ type serveOptions struct {
 	addr, db, config    string
 	queues              []string
 	node                engine.Options
+	wakeAddr            string
 	requestTimeout      time.Duration
 	allowTargets        []string
 	logFormat, logLevel string
+	auth                authOptions
+	adminAddr, otlp     string
 }
 
 func newServeCommand() *cobra.Command {
@@ -67,10 +72,14 @@ func newServeCommand() *cobra.Command {
 	f.DurationVar(&o.node.DrainTimeout, "drain-timeout", 30*time.Second, "how long running jobs may go on at shutdown")
 	f.StringVar(&o.node.Name, "node-name", host, "name of this node, for people")
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
+	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
 	f.DurationVar(&o.requestTimeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
 	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
+	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.StringVar(&o.adminAddr, "admin-addr", "", "address for profiles (pprof) and metrics; :PORT is this machine only (default none)")
+	f.StringVar(&o.otlp, "otlp-endpoint", "", "URL of an OpenTelemetry collector to send traces to over HTTP (default OTEL_EXPORTER_OTLP_ENDPOINT, else none)")
 	return cmd
 }
 
@@ -79,52 +88,99 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := requireLoopback(o.addr); err != nil {
+	local, err := onLoopback(o.addr)
+	if err != nil {
 		return err
 	}
-	guard, err := httpcall.NewGuard(o.allowTargets, true)
+	secure, err := o.auth.tls()
 	if err != nil {
-		return usagef("--allow-target: %w", err)
+		return err
 	}
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
-	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2})
+	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr})
 	if err != nil {
 		return fmt.Errorf("open %s: %w", shown(o.db), err)
 	}
 	defer store.Close()
-
-	node, err := engine.New(store, builtinKinds(guard, o.requestTimeout), o.nodeOptions(log))
+	auth, err := o.auth.find(ctx, store)
 	if err != nil {
 		return err
 	}
+	if err := o.auth.check(o.addr, local, auth, log); err != nil {
+		return err
+	}
+	// On a developer's machine calls may go to that machine.
+	guard, err := httpcall.NewGuard(o.allowTargets, local && !auth.Required)
+	if err != nil {
+		return usagef("--allow-target: %w", err)
+	}
+
+	traces, err := startTraces(ctx, o.otlp, o.node.Name, log)
+	if err != nil {
+		return err
+	}
+	defer traces.stop()
+	counts := metrics.New(metrics.Options{Version: versionText(), Logger: log})
+	timed := counts.Store(store)
+	kinds := builtinKinds(guard, o.requestTimeout)
+	traces.wrap(kinds)
+	options := o.nodeOptions(log)
+	options.Observer = counts
+	node, err := engine.New(timed, kinds, options)
+	if err != nil {
+		return err
+	}
+	counts.Watch(node, store)
+	admin, err := startAdmin(ctx, o.adminAddr, counts.Handler(), log)
+	if err != nil {
+		return err
+	}
+	defer admin.stop()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", o.addr, err)
 	}
-	log.Info("serving", "url", "http://"+listener.Addr().String(), "db", shown(o.db), "version", versionText())
+	scheme := "http://"
+	if secure != nil {
+		scheme = "https://"
+	}
+	log.Info("serving", "url", scheme+listener.Addr().String(), "db", shown(o.db), "version", versionText())
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
-	handler, err := server.New(node, store, server.Options{Version: versionText(), Log: log, Stopping: ctx.Done(), Workers: workers})
+	service, err := server.New(node, timed, server.Options{
+		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
+	})
 	if err != nil {
 		return err
 	}
-	return runBoth(ctx, listener, handler, node)
+	return runBoth(ctx, listener, secure, service, node)
 }
 
 // runBoth runs the service and the node. The service outlives the node's
 // draining: it answers "not ready" meanwhile.
-func runBoth(ctx context.Context, listener net.Listener, handler http.Handler, node *engine.Engine) error {
-	web := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, Protocols: new(http.Protocols)}
+func runBoth(ctx context.Context, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine) error {
+	web := &http.Server{
+		Handler: service, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		TLSConfig: secure, Protocols: new(http.Protocols),
+	}
 	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetHTTP2(true)
 	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC
 	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
 	group.Go(func() error {
-		if err := web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		serve := web.Serve
+		if secure != nil {
+			serve = func(l net.Listener) error { return web.ServeTLS(l, "", "") }
+		}
+		if err := serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serve: %w", err)
 		}
 		return nil
 	})
+	working, idle := context.WithCancel(context.WithoutCancel(ctx))
+	group.Go(func() error { return service.Run(working) })
 	group.Go(func() error {
+		defer idle() // requests are answered, and written down, until here
 		err := node.Run(ctx)
 		stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
@@ -148,22 +204,6 @@ func builtinKinds(guard *httpcall.Guard, timeout time.Duration) *fairlead.Mux {
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	mux.Handle("http", fairlead.HandlerOptions{Timeout: timeout}, httpcall.New(guard))
 	return mux
-}
-
-// requireLoopback refuses addresses that others can reach: there is no
-// authentication yet.
-func requireLoopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return usagef("--addr %q: %w", addr, err)
-	}
-	if host == "localhost" {
-		return nil
-	}
-	if ip := net.ParseIP(host); ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return usagef("--addr %q can be reached from other machines and there is no authentication: use 127.0.0.1", addr)
 }
 
 func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -39,7 +40,7 @@ func startServe(t *testing.T, args ...string) *served {
 		if err != nil {
 			t.Fatalf("serve ended before it served: exit %d", <-s.exit)
 		}
-		if m := regexp.MustCompile(`url=(http://\S+)`).FindStringSubmatch(line); m != nil {
+		if m := regexp.MustCompile(`url=(https?://\S+)`).FindStringSubmatch(line); m != nil {
 			s.url = m[1]
 		}
 	}
@@ -110,10 +111,16 @@ func TestServeRunsTheBuiltinKindsAndDrains(t *testing.T) {
 }
 
 func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
+	shortToken := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(shortToken, []byte("secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
-		"no authentication":      {"--addr", "0.0.0.0:7717"},
+		"who they are":           {"--addr", "0.0.0.0:7717", "--db", "sqlite://:memory:"},
+		"belong together":        {"--tls-cert", "cert.pem"},
+		"at least 32":            {"--token-file", shortToken, "--db", "sqlite://:memory:"},
 		"sqlite://, postgres://": {"--db", "oracle://x"},
-		"allow-target":           {"--allow-target", "everything"},
+		"allow-target":           {"--allow-target", "everything", "--db", "sqlite://:memory:"},
 		"log-level":              {"--log-level", "loud"},
 		"three beats":            {"--lease", "1s", "--beat", "1s", "--db", "sqlite://:memory:"},
 		"takes no argument":      {"now"},

@@ -120,7 +120,7 @@ func (p Part) WriteTable(w io.Writer) error {
 	row := func(name string, r *Result) {
 		figure := Grouped(r.Rate) + " jobs/s"
 		if r.P99Millis > 0 {
-			figure = fmt.Sprintf("p50 %.2f ms, p99 %.2f ms", r.P50Millis, r.P99Millis)
+			figure += fmt.Sprintf("\tp50 %.2f ms, p99 %.2f ms", r.P50Millis, r.P99Millis)
 		}
 		fmt.Fprintf(table, "  %s\t%s\tclient %.1f µs/job\tserver %.1f µs/job\n", name, figure, r.ClientMicros, r.ServerMicros)
 	}

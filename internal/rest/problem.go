@@ -63,8 +63,8 @@ func problemOf(err error) problem {
 	return p
 }
 
-// refuse answers with a problem.
-func refuse(w http.ResponseWriter, err error) {
+// Refuse answers with a problem.
+func Refuse(w http.ResponseWriter, err error) {
 	p := problemOf(err)
 	body, encodeErr := json.Marshal(p)
 	if encodeErr != nil {
@@ -72,7 +72,7 @@ func refuse(w http.ResponseWriter, err error) {
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.Header().Set("Cache-Control", "no-store")
-	if p.Status == http.StatusTooManyRequests {
+	if p.Status == http.StatusTooManyRequests || p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1")
 	}
 	w.WriteHeader(p.Status)

@@ -70,7 +70,11 @@ func invalid(err error) error {
 	if !errors.As(err, &refusal) {
 		return err
 	}
-	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: refusal.Field, Message: refusal.Message}}}
+	field := refusal.Field
+	if field == "" {
+		field = "body" // the whole of it
+	}
+	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: refusal.Message}}}
 }
 
 // readBody reads a body, packed or not.

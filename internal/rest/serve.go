@@ -21,6 +21,8 @@ import (
 type Server struct {
 	Routes []*Route
 	Log    *slog.Logger
+	// Admit decides, before a request is read, whether its caller may make it.
+	Admit func(ctx context.Context, endpoint *Endpoint) error
 }
 
 // Handler serves everything below /api.
@@ -50,13 +52,17 @@ func (s *Server) nowhere(mux *http.ServeMux, w http.ResponseWriter, request *htt
 	}
 	if len(verbs) > 0 {
 		w.Header().Set("Allow", strings.Join(verbs, ", "))
-		refuse(w, &Error{http.StatusMethodNotAllowed, fmt.Sprintf("%s is not possible here; use %s", request.Method, strings.Join(verbs, " or "))})
+		Refuse(w, &Error{http.StatusMethodNotAllowed, fmt.Sprintf("%s is not possible here; use %s", request.Method, strings.Join(verbs, " or "))})
 		return
 	}
-	refuse(w, &Error{http.StatusNotFound, "there is nothing at " + request.URL.Path})
+	Refuse(w, &Error{http.StatusNotFound, "there is nothing at " + request.URL.Path})
 }
 
 func (s *Server) serve(route *Route, w http.ResponseWriter, request *http.Request) {
+	if err := s.Admit(request.Context(), route.Endpoint); err != nil {
+		s.refuse(w, request, err)
+		return
+	}
 	message, err := route.read(w, request)
 	if err != nil {
 		s.refuse(w, request, err)
@@ -83,7 +89,7 @@ func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error)
 	if problemOf(err).Status == http.StatusInternalServerError && request.Context().Err() == nil {
 		s.Log.Error("request failed", "method", request.Method, "path", request.URL.Path, "error", err)
 	}
-	refuse(w, err)
+	Refuse(w, err)
 }
 
 // packFrom is from how many bytes on an answer is packed.

@@ -49,11 +49,16 @@ func (f *Facts) Rivals(lanes []Lane) []Lane {
 	return rivals
 }
 
-// able are the live nodes that serve the job's queue and know its kind.
-func (f *Facts) able() []fairlead.Node {
+// able are the live nodes that serve the job's queue, know its kind and start
+// jobs.
+func (f *Facts) able() []fairlead.Node { return f.fit(false) }
+
+// fit are the live nodes that serve the job's queue and know its kind: those that
+// drain, or the others.
+func (f *Facts) fit(draining bool) []fairlead.Node {
 	var able []fairlead.Node
 	for _, node := range f.Nodes {
-		if !node.Dead && node.Until.After(f.Now) && Serves(node.Scope(), KeyOf(f.Job)) {
+		if !node.Dead && node.Draining == draining && node.Until.After(f.Now) && Serves(node.Scope(), KeyOf(f.Job)) {
 			able = append(able, node)
 		}
 	}
@@ -156,6 +161,8 @@ func (e *explaining) crowded() {
 		idle += node.Idle
 	}
 	switch {
+	case len(able) == 0 && len(e.fit(true)) > 0:
+		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "the %d nodes that could run it were asked to start nothing more", len(e.fit(true)))
 	case len(able) == 0:
 		e.add(fairlead.Obstacle{Code: fairlead.NoNode}, "no live node serves queue %q and knows kind %q", e.lane.Queue, e.lane.Kind)
 	case idle == 0:

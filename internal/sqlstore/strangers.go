@@ -26,7 +26,7 @@ type Strangers struct {
 func NewStrangers(self fairlead.NodeID, scope *fairlead.Scope, nodes []fairlead.Node, now time.Time) *Strangers {
 	s := &Strangers{scope: scope, known: map[string]*dispatch.Others{}}
 	for _, node := range nodes {
-		if node.ID != self && !node.Dead && node.Until.After(now) && node.Idle > 0 && !covers(scope, node.Scope()) {
+		if node.ID != self && !node.Dead && !node.Draining && node.Until.After(now) && node.Idle > 0 && !covers(scope, node.Scope()) {
 			s.nodes = append(s.nodes, node)
 		}
 	}

@@ -12,8 +12,8 @@ func TestStrangers(t *testing.T) {
 	node := func(id fairlead.NodeID, idle int, queues []string, kinds ...string) fairlead.Node {
 		return fairlead.Node{ID: id, Idle: idle, Queues: queues, Kinds: kinds, Until: now.Add(time.Second)}
 	}
-	dead, late := node(7, 9, nil, "b"), node(8, 9, nil, "b")
-	dead.Dead, late.Until = true, now
+	dead, late, draining := node(7, 9, nil, "b"), node(8, 9, nil, "b"), node(9, 9, nil, "b")
+	dead.Dead, late.Until, draining.Draining = true, now, true
 	scope := &fairlead.Scope{Kinds: []string{"a"}}
 	s := NewStrangers(1, scope, []fairlead.Node{
 		node(1, 9, nil, "b"),           // itself
@@ -21,7 +21,7 @@ func TestStrangers(t *testing.T) {
 		node(3, 2, nil, "a", "b"),
 		node(4, 1, []string{"q"}, "b"),
 		node(5, 0, nil, "b"), // busy
-		dead, late,
+		dead, late, draining,
 	}, now)
 	lane := func(queue, kind string) LaneKey { return LaneKey{Queue: queue, Tenant: "t", Kind: kind} }
 	for _, test := range []struct {

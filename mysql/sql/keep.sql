@@ -146,3 +146,31 @@ straight_join {{node}} n force index (primary) on n.id = v.id;
 delete f
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
 straight_join {{fence}} f force index (primary) on f.node = v.id;
+
+-- name: lock_old_requests
+-- Locks the oldest requests that need not be remembered any more.
+-- Inputs: time of the newest of them, limit.
+-- Output: caller, key.
+-- Locks: those rows; skips what is locked.
+select caller, once_key from {{once}} force index (age) where created_at <= ? order by created_at limit ? for update skip locked;
+
+-- name: drop_requests
+-- Forgets requests.
+-- Inputs: {{rows}} of caller and key.
+-- Output: none.
+-- Locks: the rows, locked before.
+delete o from {{once}} o force index (primary) where (caller, once_key) in ({{rows}}) and created_at >= 0;
+
+-- name: lock_old_entries
+-- Locks the oldest entries of the audit log from before a time.
+-- Inputs: time, limit.
+-- Output: id.
+-- Locks: those rows; skips what is locked.
+select id from {{audit}} force index (time) where at < ? order by at limit ? for update skip locked;
+
+-- name: drop_entries
+-- Removes entries of the audit log.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: the rows, locked before.
+delete a from {{audit}} a force index (primary) where {{among}} and at >= 0;

@@ -3,11 +3,11 @@
 
 -- name: join
 -- Registers a node; its id is the insert id that the server answers.
--- Inputs: name, info, idle, queued, lease.
+-- Inputs: name, info, idle, queued, lease, draining.
 -- Output: none.
 -- Locks: the inserted row.
-insert into {{node}} (name, info, idle, queued, joined_at, last_beat, lease_until, dead)
-values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, 0);
+insert into {{node}} (name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead)
+values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, ?, 0);
 
 -- name: beat
 -- Extends the lease of a live node. Its condition is the opposite of bury's.
@@ -18,11 +18,19 @@ update {{node}} set idle = ?, queued = ?, last_beat = {{now}}, lease_until = {{n
 where id = ? and dead = 0 and lease_until > {{now}};
 
 -- name: beat_news
--- Brings back the clock and whether there may be new wishes.
--- Inputs: none.
--- Output: now, number of wishes so far.
+-- Brings back the clock, whether there may be new wishes, and whether the node is
+-- to drain.
+-- Inputs: node.
+-- Output: now, number of wishes so far, draining.
 -- Locks: none.
-select {{now}}, value from {{counter}} where name = 'wish';
+select {{now}}, value, coalesce((select draining from {{node}} where id = ?), 0) from {{counter}} where name = 'wish';
+
+-- name: drain
+-- Asks a live node to start nothing more, or to go on.
+-- Inputs: whether to, node.
+-- Output: none; no row is found if it is not alive.
+-- Locks: the node.
+update {{node}} set draining = ? where id = ? and dead = 0 and lease_until > {{now}};
 
 -- name: wishes
 -- Lists the running jobs of a node that are asked to stop.

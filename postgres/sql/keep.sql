@@ -168,3 +168,30 @@ returning id;
 delete from {{node}} n
 where (n.dead or n.lease_until <= (select {{now}})) and n.last_beat < (select {{now}}) - $1::bigint
   and not exists (select from {{running}} r where r.node = n.id);
+
+-- name: prune_once
+-- Forgets the oldest requests that need not be remembered any more.
+-- Inputs: $1 at most so many, $2 microseconds.
+-- Output: how many.
+-- Locks: the deleted rows; passes over rows locked by others.
+with gone as (
+    delete from {{once}}
+    where ctid = any (array(
+        select ctid from {{once}} where created_at <= (select {{now}}) - $2::bigint
+        order by created_at limit $1::int for update skip locked))
+    returning 1
+)
+select count(*) from gone;
+
+-- name: prune_audit
+-- Removes the oldest entries of the audit log.
+-- Inputs: $1 at most so many, $2 microseconds.
+-- Output, locks: as prune_once.
+with gone as (
+    delete from {{audit}}
+    where ctid = any (array(
+        select ctid from {{audit}} where at < (select {{now}}) - $2::bigint
+        order by at limit $1::int for update skip locked))
+    returning 1
+)
+select count(*) from gone;

@@ -1,10 +1,11 @@
 -- name: join
 -- Registers a node.
--- Inputs: $1 name, $2 info, $3 idle, $4 queued, $5 lease in microseconds.
+-- Inputs: $1 name, $2 info, $3 idle, $4 queued, $5 lease in microseconds,
+--   $6 draining.
 -- Output: its id.
 -- Locks: the inserted row.
-insert into {{node}} (joined_at, last_beat, lease_until, idle, queued, dead, name, info)
-select now, now, now + $5::bigint, $3::int, $4::int, false, $1::text, $2::json from (select {{now}} as now) clock
+insert into {{node}} (joined_at, last_beat, lease_until, idle, queued, draining, dead, name, info)
+select now, now, now + $5::bigint, $3::int, $4::int, $6::boolean, false, $1::text, $2::json from (select {{now}} as now) clock
 returning id;
 
 -- name: beat
@@ -12,12 +13,19 @@ returning id;
 -- asks, on the same row, so that exactly one of them wins. The clock is read
 -- again if the row had to be waited for.
 -- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued.
--- Output: the time of the beat; no row if the node is not alive.
+-- Output: the time of the beat, whether the node is to drain; no row if the node is not alive.
 -- Locks: the node.
 update {{node}}
 set lease_until = {{now}} + $2::bigint, last_beat = {{now}}, idle = $3::int, queued = $4::int
 where id = $1::bigint and not dead and lease_until > {{now}}
-returning last_beat;
+returning last_beat, draining;
+
+-- name: drain
+-- Asks a live node to start nothing more, or to go on.
+-- Inputs: $1 node, $2 whether to.
+-- Output: its id; no row if it is not alive.
+-- Locks: the node.
+update {{node}} set draining = $2::boolean where id = $1::bigint and not dead and lease_until > {{now}} returning id;
 
 -- name: wishes
 -- The running jobs of a node that somebody asked to stop.

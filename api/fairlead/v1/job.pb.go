@@ -1992,14 +1992,14 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x10BulkJobsResponse\x12\x18\n" +
 	"\amatched\x18\x01 \x01(\x03R\amatched\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x16\n" +
-	"\x06missed\x18\x03 \x01(\x03R\x06missed2\xb2\x0e\n" +
+	"\x06missed\x18\x03 \x01(\x03R\x06missed2\xb6\x0e\n" +
 	"\n" +
-	"JobService\x12x\n" +
-	"\vEnqueueJobs\x12\x1f.fairlead.v1.EnqueueJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"&ڵ\x18\v\n" +
-	"\tsubmitter\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/api/v1/jobs\x12}\n" +
+	"JobService\x12z\n" +
+	"\vEnqueueJobs\x12\x1f.fairlead.v1.EnqueueJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"(ڵ\x18\r\n" +
+	"\tsubmitter \x01\x82\xd3\xe4\x93\x02\x11:\x01*\"\f/api/v1/jobs\x12\x7f\n" +
 	"\n" +
-	"AssignJobs\x12\x1e.fairlead.v1.AssignJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"-ڵ\x18\v\n" +
-	"\tsubmitter\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/jobs/assign\x12]\n" +
+	"AssignJobs\x12\x1e.fairlead.v1.AssignJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"/ڵ\x18\r\n" +
+	"\tsubmitter \x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/jobs/assign\x12]\n" +
 	"\x06GetJob\x12\x1a.fairlead.v1.GetJobRequest\x1a\x10.fairlead.v1.Job\"%ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x13\x12\x11/api/v1/jobs/{id}\x12i\n" +
 	"\bListJobs\x12\x1c.fairlead.v1.ListJobsRequest\x1a\x1d.fairlead.v1.ListJobsResponse\" ڵ\x18\b\n" +

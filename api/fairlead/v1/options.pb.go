@@ -112,7 +112,10 @@ type Access struct {
 	// audit log. Methods that only read never are.
 	Unlogged bool `protobuf:"varint,2,opt,name=unlogged,proto3" json:"unlogged,omitempty"`
 	// Every role may.
-	Any           bool `protobuf:"varint,3,opt,name=any,proto3" json:"any,omitempty"`
+	Any bool `protobuf:"varint,3,opt,name=any,proto3" json:"any,omitempty"`
+	// The method is called so often that the audit log has it in sums: how often
+	// somebody called it in some seconds.
+	Summed        bool `protobuf:"varint,4,opt,name=summed,proto3" json:"summed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -164,6 +167,13 @@ func (x *Access) GetUnlogged() bool {
 func (x *Access) GetAny() bool {
 	if x != nil {
 		return x.Any
+	}
+	return false
+}
+
+func (x *Access) GetSummed() bool {
+	if x != nil {
+		return x.Summed
 	}
 	return false
 }
@@ -239,11 +249,12 @@ const file_fairlead_v1_options_proto_rawDesc = "" +
 	"\tmax_bytes\x18\x04 \x01(\rR\bmaxBytes\x12\x0e\n" +
 	"\x02in\x18\x05 \x03(\tR\x02inB\x06\n" +
 	"\x04_minB\x06\n" +
-	"\x04_max\"J\n" +
+	"\x04_max\"b\n" +
 	"\x06Access\x12\x12\n" +
 	"\x04role\x18\x01 \x01(\tR\x04role\x12\x1a\n" +
 	"\bunlogged\x18\x02 \x01(\bR\bunlogged\x12\x10\n" +
-	"\x03any\x18\x03 \x01(\bR\x03any:3\n" +
+	"\x03any\x18\x03 \x01(\bR\x03any\x12\x16\n" +
+	"\x06summed\x18\x04 \x01(\bR\x06summed:3\n" +
 	"\x04json\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x01(\bR\x04json:I\n" +
 	"\x05rules\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x12.fairlead.v1.RulesR\x05rules:7\n" +
 	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\bR\x06secret:M\n" +

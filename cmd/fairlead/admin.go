@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/fairlead-io/fairlead/server"
+)
+
+// admin is a port of its own for profiles and metrics, apart from what callers of
+// the service can reach.
+type admin struct {
+	listener net.Listener
+	web      *http.Server
+	ended    chan struct{}
+}
+
+// startAdmin serves the admin port. An empty address serves nothing.
+func startAdmin(ctx context.Context, addr string, metrics http.Handler, log *slog.Logger) (*admin, error) {
+	if addr == "" {
+		return &admin{}, nil
+	}
+	addr, open, err := adminAddress(addr)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("--admin-addr: listen on %s: %w", addr, err)
+	}
+	if open {
+		log.Warn("profiles and metrics can be read from other machines, by anybody", "addr", listener.Addr().String())
+	} else {
+		log.Info("profiles and metrics", "addr", listener.Addr().String())
+	}
+	a := &admin{
+		listener: listener, ended: make(chan struct{}),
+		web: &http.Server{Handler: server.Admin(metrics, open), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute},
+	}
+	go func() {
+		defer close(a.ended)
+		if err := a.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("the admin port is closed", "error", err)
+		}
+	}()
+	return a, nil
+}
+
+// adminAddress is where to listen and whether other machines can reach that. They
+// can only if a host is named on purpose: without one it is this machine.
+func adminAddress(addr string) (address string, open bool, err error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		return "", false, usagef("--admin-addr %q: it must be HOST:PORT, or :PORT for this machine only: %w", addr, err)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), !isLoopback(host), nil
+}
+
+// isLoopback tells whether a host is this machine and no other.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// stop ends the port and waits for it. A profile that is being taken is cut off.
+func (a *admin) stop() {
+	if a.web == nil {
+		return
+	}
+	_ = a.web.Close() // the listener is closed in any case
+	<-a.ended
+}

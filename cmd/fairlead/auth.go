@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/oidc"
+	"github.com/fairlead-io/fairlead/server"
+)
+
+// authOptions say who may use the service, and how it is reached.
+type authOptions struct {
+	tokenFile       string
+	tlsCert, tlsKey string
+	oidc            oidc.Options
+}
+
+func (o *authOptions) flags(f *pflag.FlagSet) {
+	f.StringVar(&o.tokenFile, "token-file", "", "file with a token that may do everything; turns authentication on")
+	f.StringVar(&o.tlsCert, "tls-cert", "", "file with the certificate to serve with")
+	f.StringVar(&o.tlsKey, "tls-key", "", "file with its key")
+	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an identity provider whose tokens are accepted; turns authentication on")
+	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "for whom its tokens must be made")
+	f.StringVar(&o.oidc.RoleClaim, "oidc-role-claim", "fairlead_role", "claim of its tokens that holds the role")
+	f.StringVar(&o.oidc.TenantsClaim, "oidc-tenants-claim", "fairlead_tenants", "claim of its tokens that holds the tenants they are bound to")
+}
+
+// tls is what to serve with; nil: in the clear.
+func (o *authOptions) tls() (*tls.Config, error) {
+	if o.tlsCert == "" && o.tlsKey == "" {
+		return nil, nil
+	}
+	if o.tlsCert == "" || o.tlsKey == "" {
+		return nil, usagef("--tls-cert and --tls-key belong together: give both or none")
+	}
+	pair, err := tls.LoadX509KeyPair(o.tlsCert, o.tlsKey)
+	if err != nil {
+		return nil, usagef("--tls-cert and --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// find tells how callers are known. Authentication is on as soon as there is a
+// token: in a file, in the database or from an identity provider.
+func (o *authOptions) find(ctx context.Context, store fairlead.Store) (server.Auth, error) {
+	var auth server.Auth
+	if o.tokenFile != "" {
+		hash, err := readToken(o.tokenFile)
+		if err != nil {
+			return auth, err
+		}
+		auth.Admin, auth.Required = &hash, true
+	}
+	if o.oidc.Issuer != "" {
+		verify, err := oidc.Verifier(ctx, o.oidc)
+		if err != nil {
+			return auth, usagef("--oidc-issuer: %w", err)
+		}
+		auth.Verify, auth.Required = verify, true
+	}
+	tokens, err := store.Tokens(ctx)
+	if err != nil {
+		return auth, err
+	}
+	auth.Required = auth.Required || len(tokens) > 0
+	return auth, nil
+}
+
+// leastToken is how long a token in a file must be: shorter ones can be guessed.
+const leastToken = 32
+
+func readToken(file string) (hash [32]byte, err error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return hash, usagef("--token-file: %w", err)
+	}
+	secret := bytes.TrimSpace(raw)
+	if len(secret) < leastToken {
+		return hash, usagef("--token-file %s: the token has %d characters; make one of at least %d, for example with: openssl rand -hex 32", file, len(secret), leastToken)
+	}
+	return server.HashSecret(string(secret)), nil
+}
+
+// check refuses to serve others without knowing who they are.
+func (o *authOptions) check(addr string, local bool, auth server.Auth, log *slog.Logger) error {
+	switch {
+	case !local && !auth.Required:
+		return usagef("--addr %q can be reached from other machines and nobody would be asked who they are: make a token with \"fairlead token create --role admin\" or give --token-file, or use 127.0.0.1", addr)
+	case !local && o.tlsCert == "":
+		log.Warn("served without TLS: tokens can be read on the way unless something in front encrypts them", "addr", addr)
+	case !auth.Required:
+		log.Info("no authentication: everybody on this machine may do everything; \"fairlead token create\" changes that at the next start")
+	}
+	return nil
+}
+
+// onLoopback tells whether only this machine can reach an address.
+func onLoopback(addr string) (bool, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false, usagef("--addr %q: %w", addr, err)
+	}
+	return isLoopback(host), nil
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead/internal/bench"
+)
+
+// newBenchRestCommand is the workload that talks to services, which it starts.
+func newBenchRestCommand(o *benchOptions) *cobra.Command {
+	var r bench.Rest
+	cmd := &cobra.Command{
+		Use:   bench.RestWorkload,
+		Short: "What a service on this machine does over REST",
+		Long: "What a service on this machine does over REST, which is started for it: several parts.\n" +
+			"Server CPU is that of the service and of the database. With -o json every part is a line.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchRest(cmd, *o, r) },
+	}
+	cmd.Flags().StringVar(&r.Only, "part", "", "one part: single, batch, get or wake (default all)")
+	return cmd
+}
+
+func runBenchRest(cmd *cobra.Command, o benchOptions, r bench.Rest) (err error) {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	r.Clients, r.Batch, r.Seconds, r.Progress = o.spec.Clients, o.spec.Batch, o.spec.Seconds, bench.NewProgress(cmd.ErrOrStderr())
+	r.Start = func(ctx context.Context, flags ...string) (bench.RestService, func() error, error) {
+		return startService(ctx, o.db, flags)
+	}
+	if r.Server, err = bench.OpenServer(cmd.Context(), o.db); err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	defer func() { err = errors.Join(err, r.Server.Close()) }()
+	out := cmd.OutOrStdout()
+	err = r.Run(cmd.Context(), func(part bench.Part) error {
+		if o.output == "json" {
+			return json.NewEncoder(out).Encode(part)
+		}
+		return part.WriteTable(out)
+	})
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	return nil
+}
+
+// startService runs this program once more, as a service on a free port.
+func startService(ctx context.Context, db string, flags []string) (service bench.RestService, stop func() error, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return service, nil, err
+	}
+	// It drains when it is told to end: the context's end would kill it.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"serve", "--addr", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
+	cmd.Env = append(os.Environ(), "FAIRLEAD_DB="+db) // not on the command line: it may contain a password
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		return service, nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return service, nil, err
+	}
+	lines := bufio.NewScanner(log)
+	for service.URL == "" && lines.Scan() {
+		var line struct{ Msg, URL string }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+			service.URL = line.URL
+		}
+	}
+	service.PID = cmd.Process.Pid
+	logged := make(chan struct{})
+	go func() {
+		defer close(logged)
+		for lines.Scan() { // it must not come to a stop because nobody reads
+		}
+		_, _ = io.Copy(io.Discard, log)
+	}()
+	stop = func() error {
+		signalErr := cmd.Process.Signal(syscall.SIGTERM)
+		<-logged
+		return errors.Join(signalErr, cmd.Wait())
+	}
+	if service.URL == "" {
+		return service, nil, errors.Join(errors.New("the service did not start"), stop())
+	}
+	return service, stop, nil
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/tracing"
+)
+
+// traces is where spans go. The zero value is nowhere, and costs nothing.
+type traces struct {
+	sdk *sdk.TracerProvider
+	log *slog.Logger
+}
+
+// startTraces sends spans to a collector if the flag or the environment names
+// one. All else (headers, sampling, batches) is set by the variables that
+// OpenTelemetry defines.
+func startTraces(ctx context.Context, endpoint, node string, log *slog.Logger) (*traces, error) {
+	options, wanted, err := exporterOptions(endpoint, os.Getenv)
+	if err != nil || !wanted {
+		return &traces{}, err
+	}
+	exporter, err := otlptracehttp.New(ctx, options...)
+	if err != nil {
+		return nil, usagef("--otlp-endpoint: %w", err)
+	}
+	// What the environment says comes last and wins.
+	about, err := resource.New(ctx, resource.WithTelemetrySDK(), resource.WithAttributes(
+		attribute.String("service.name", "fairlead"),
+		attribute.String("service.version", versionText()),
+		attribute.String("service.instance.id", fmt.Sprintf("%s-%d", node, os.Getpid())),
+	), resource.WithFromEnv())
+	if err != nil {
+		return nil, usagef("OTEL_RESOURCE_ATTRIBUTES: %w", err)
+	}
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("traces are not exported", "error", err) }))
+	return &traces{sdk: sdk.NewTracerProvider(sdk.WithBatcher(exporter), sdk.WithResource(about)), log: log}, nil
+}
+
+// exporterOptions tells whether spans are wanted, and where. The flag is a base
+// URL, as OTEL_EXPORTER_OTLP_ENDPOINT is; the exporter reads the environment
+// itself.
+func exporterOptions(endpoint string, getenv func(string) string) (options []otlptracehttp.Option, wanted bool, err error) {
+	if endpoint == "" {
+		return nil, getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "", nil
+	}
+	target, err := url.Parse(endpoint)
+	if err != nil || target.Host == "" || (target.Scheme != "http" && target.Scheme != "https") {
+		return nil, false, usagef("--otlp-endpoint must be an absolute http or https URL such as http://localhost:4318")
+	}
+	if target.User != nil {
+		return nil, false, usagef("--otlp-endpoint must not hold a password; set OTEL_EXPORTER_OTLP_HEADERS instead")
+	}
+	const signal = "/v1/traces"
+	if !strings.HasSuffix(target.Path, signal) {
+		target = target.JoinPath(signal)
+	}
+	return []otlptracehttp.Option{otlptracehttp.WithEndpointURL(target.String())}, true, nil
+}
+
+// provider is nil if spans go nowhere.
+func (t *traces) provider() trace.TracerProvider {
+	if t.sdk == nil {
+		return nil
+	}
+	return t.sdk
+}
+
+// wrap makes the runs of a mux's handlers spans.
+func (t *traces) wrap(mux *fairlead.Mux) {
+	if t.sdk != nil {
+		mux.Use(tracing.Middleware(t.sdk))
+	}
+}
+
+// stop sends what is left, for a moment.
+func (t *traces) stop() {
+	if t.sdk == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if err := t.sdk.Shutdown(ctx); err != nil {
+		t.log.Warn("the last traces were not exported", "error", err)
+	}
+}

@@ -1,0 +1,89 @@
+// Package oidc knows callers by what an identity provider says of them.
+package oidc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server"
+)
+
+// Options say which provider is believed, and what of its tokens counts.
+type Options struct {
+	Issuer       string // its URL
+	Audience     string // for whom tokens must be made
+	RoleClaim    string // what holds the role of somebody
+	TenantsClaim string // what holds the tenants that somebody is bound to: a text or a list of them
+}
+
+// patience is how long the provider may take to answer.
+const patience = 10 * time.Second
+
+// maxName is how many bytes of what the provider calls somebody are kept.
+const maxName = 190
+
+// Verifier asks the provider for its keys and returns what verifies its tokens.
+// The keys are asked for again when the provider changes them.
+func Verifier(ctx context.Context, o Options) (func(ctx context.Context, token string) (server.Identity, error), error) {
+	if o.Audience == "" {
+		return nil, errors.New("no audience: tokens made for others would be accepted")
+	}
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience})
+	provider, err := oidc.NewProvider(ctx, o.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, err)
+	}
+	verifier := provider.Verifier(&oidc.Config{ClientID: o.Audience})
+	return func(ctx context.Context, raw string) (server.Identity, error) {
+		token, err := verifier.Verify(ctx, raw)
+		if err != nil {
+			return server.Identity{}, err
+		}
+		return o.identity(token)
+	}, nil
+}
+
+func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
+	var claims map[string]json.RawMessage
+	if err := token.Claims(&claims); err != nil {
+		return server.Identity{}, err
+	}
+	var role string
+	if err := json.Unmarshal(claims[o.RoleClaim], &role); err != nil {
+		return server.Identity{}, fmt.Errorf("the claim %q is no role", o.RoleClaim)
+	}
+	tenants, err := textsIn(claims[o.TenantsClaim])
+	if err != nil {
+		return server.Identity{}, fmt.Errorf("the claim %q is no list of tenants", o.TenantsClaim)
+	}
+	name := "oidc:" + token.Subject
+	if len(name) > maxName {
+		return server.Identity{}, errors.New("the subject is too long")
+	}
+	probe := fairlead.Token{Name: name, Role: fairlead.Role(role), Tenants: tenants}
+	if err := fairlead.NormalizeToken(&probe); err != nil {
+		return server.Identity{}, err
+	}
+	return server.Identity{Name: name, Role: probe.Role, Tenants: tenants}, nil
+}
+
+// textsIn reads a text or a list of them.
+func textsIn(raw json.RawMessage) ([]string, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return []string{one}, nil
+	}
+	var many []string
+	err := json.Unmarshal(raw, &many)
+	return many, err
+}

@@ -1,0 +1,121 @@
+package oidc_test
+
+import (
+	"crypto"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/oidc"
+)
+
+// provider is an identity provider with one key.
+type provider struct {
+	*testing.T
+	url string
+	key *rsa.PrivateKey
+}
+
+func newProvider(t *testing.T) *provider {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &provider{T: t, key: key}
+	mux := http.NewServeMux()
+	web := httptest.NewServer(mux)
+	t.Cleanup(web.Close)
+	p.url = web.URL
+	answer := func(path string, value any) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(value)
+		})
+	}
+	answer("/.well-known/openid-configuration", map[string]any{
+		"issuer": p.url, "jwks_uri": p.url + "/keys", "authorization_endpoint": p.url + "/auth", "token_endpoint": p.url + "/token",
+		"id_token_signing_alg_values_supported": []string{"RS256"},
+	})
+	exponent := big.NewInt(int64(key.E)).Bytes()
+	answer("/keys", map[string]any{"keys": []any{map[string]any{
+		"kty": "RSA", "alg": "RS256", "use": "sig", "kid": "1", "n": text(key.N.Bytes()), "e": text(exponent),
+	}}})
+	return p
+}
+
+func text(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
+
+// sign makes a token.
+func (p *provider) sign(claims map[string]any) string {
+	p.Helper()
+	header, err := json.Marshal(map[string]string{"alg": "RS256", "kid": "1"})
+	if err != nil {
+		p.Fatal(err)
+	}
+	body, err := json.Marshal(claims)
+	if err != nil {
+		p.Fatal(err)
+	}
+	signed := text(header) + "." + text(body)
+	hash := sha256.Sum256([]byte(signed))
+	signature, err := rsa.SignPKCS1v15(rand.Reader, p.key, crypto.SHA256, hash[:])
+	if err != nil {
+		p.Fatal(err)
+	}
+	return signed + "." + text(signature)
+}
+
+func TestCallersAreWhoTheProviderSays(t *testing.T) {
+	p := newProvider(t)
+	verify, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	soon, past := time.Now().Add(time.Hour).Unix(), time.Now().Add(-time.Hour).Unix()
+	claims := func(change map[string]any) map[string]any {
+		all := map[string]any{"iss": p.url, "aud": "fairlead", "sub": "jo", "exp": soon, "role": "submitter", "tenants": []string{"acme"}}
+		for name, value := range change {
+			all[name] = value
+		}
+		return all
+	}
+	who, err := verify(t.Context(), p.sign(claims(nil)))
+	if err != nil || who.Name != "oidc:jo" || who.Role != fairlead.RoleSubmitter || !slices.Equal(who.Tenants, []string{"acme"}) {
+		t.Errorf("the caller is %+v (%v)", who, err)
+	}
+	who, err = verify(t.Context(), p.sign(claims(map[string]any{"tenants": "zeta"})))
+	if err != nil || !slices.Equal(who.Tenants, []string{"zeta"}) {
+		t.Errorf("the caller is %+v (%v)", who, err)
+	}
+	for what, change := range map[string]map[string]any{
+		"made for others":              {"aud": "other"},
+		"made by others":               {"iss": "https://example.org"},
+		"expired":                      {"exp": past},
+		"without a role":               {"role": nil},
+		"with an unknown role":         {"role": "god"},
+		"with tenants that are none":   {"tenants": 7},
+		"of an admin bound to tenants": {"role": "admin"},
+	} {
+		if who, err := verify(t.Context(), p.sign(claims(change))); err == nil {
+			t.Errorf("a token %s is accepted as %+v", what, who)
+		}
+	}
+	if _, err := verify(t.Context(), p.sign(claims(nil))+"x"); err == nil {
+		t.Error("a token with a wrong signature is accepted")
+	}
+}
+
+func TestAnAudienceIsRequired(t *testing.T) {
+	if _, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: "https://example.org"}); err == nil {
+		t.Error("tokens for anybody would be accepted")
+	}
+}

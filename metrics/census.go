@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	// Counting jobs costs the database more the more there are. It is asked at
+	// most so often, and for at most a twentieth of the time.
+	censusPause = 5 * time.Second
+	censusShare = 20
+	// A scrape does not wait longer for the database.
+	censusPatience = 4 * time.Second
+
+	topTenants = 20
+	topQueues  = 200
+)
+
+// census shows what the store holds. A store that is away makes no scrape fail:
+// then fairlead_store_up is 0 and what it would tell is left out.
+type census struct {
+	store fairlead.Store
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	next time.Time // when the store is asked again
+	last []prometheus.Metric
+}
+
+func newCensus(store fairlead.Store, log *slog.Logger) *census {
+	return &census{store: store, log: log}
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+var (
+	storeUp    = describe("fairlead_store_up", "Whether the store answered.")
+	liveNodes  = describe("fairlead_live_nodes", "Nodes with a lease.")
+	deadNodes  = describe("fairlead_dead_nodes", "Nodes that have left or were declared dead, and are not forgotten yet.")
+	liveJobs   = describe("fairlead_jobs", "Jobs that have not ended, by state.", "state")
+	readyJobs  = describe("fairlead_ready_jobs", "Jobs that are due and wait for a slot.", "queue")
+	oldestWait = describe("fairlead_oldest_wait_seconds", "How long ago the first acceptable start of all ready jobs was.", "queue")
+	tenantJobs = describe("fairlead_tenant_jobs", "Jobs of the tenants that have most, ready or running; all others together are (other).", "tenant", "state")
+)
+
+// Describe is part of prometheus.Collector.
+func (c *census) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{storeUp, liveNodes, deadNodes, liveJobs, readyJobs, oldestWait, tenantJobs} {
+		to <- desc
+	}
+}
+
+// Collect is part of prometheus.Collector.
+func (c *census) Collect(to chan<- prometheus.Metric) {
+	for _, metric := range c.current() {
+		to <- metric
+	}
+}
+
+// current is what is known, asked anew when it is old. Of scrapes at the same
+// instant one asks and the others wait for it.
+func (c *census) current() []prometheus.Metric {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begin := time.Now()
+	if begin.Before(c.next) {
+		return c.last
+	}
+	c.last = c.take()
+	end := time.Now()
+	c.next = end.Add(max(censusPause, censusShare*end.Sub(begin)))
+	return c.last
+}
+
+// take asks the store.
+func (c *census) take() (found []prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), censusPatience)
+	defer cancel()
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		found = append(found, prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...))
+	}
+	nodes, err := c.store.Nodes(ctx)
+	gauge(storeUp, truth(err == nil))
+	if err != nil {
+		c.log.Warn("metrics of the store are left out: it does not answer", "error", err)
+		return found
+	}
+	dead := 0
+	for _, node := range nodes {
+		if node.Dead {
+			dead++
+		}
+	}
+	gauge(liveNodes, float64(len(nodes)-dead))
+	gauge(deadNodes, float64(dead))
+	report, err := c.store.Usage(ctx)
+	if err != nil {
+		c.log.Warn("metrics of jobs are left out: they could not be counted", "error", err)
+		return found
+	}
+	for state, n := range map[fairlead.State]int{
+		fairlead.Scheduled: report.All.Scheduled, fairlead.Parked: report.All.Parked, fairlead.Ready: report.All.Ready,
+		fairlead.Running: report.All.Running, fairlead.Waiting: report.All.Waiting,
+	} {
+		gauge(liveJobs, float64(n), string(state))
+	}
+	for _, queue := range largest(topQueues, report.Queues) {
+		gauge(readyJobs, float64(queue.Ready), queue.Name)
+		gauge(oldestWait, queue.OldestWait.Seconds(), queue.Name)
+	}
+	for _, tenant := range largest(topTenants, report.Tenants) {
+		gauge(tenantJobs, float64(tenant.Ready), tenant.Name, string(fairlead.Ready))
+		gauge(tenantJobs, float64(tenant.Running), tenant.Name, string(fairlead.Running))
+	}
+	return found
+}

@@ -1,0 +1,90 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+var _ engine.Observer = (*Metrics)(nil)
+
+// observer counts what the node does.
+type observer struct {
+	engine.NoObserver
+
+	claims, claimed   prometheus.Counter
+	durations         *durations
+	failures          *prometheus.CounterVec
+	unwritten         prometheus.Counter
+	refused           prometheus.Counter
+	leaseLosses       prometheus.Counter
+	reaped, lostNodes prometheus.Counter
+	abandoned         prometheus.Counter
+}
+
+func newObserver() observer {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	return observer{
+		claims:    counter("fairlead_claims_total", "Claims that the store answered."),
+		claimed:   counter("fairlead_claimed_jobs_total", "Jobs that claims brought."),
+		durations: newDurations(),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "fairlead_failed_attempts_total", Help: "Attempts that failed, tried again or not.",
+		}, []string{"kind", "reason"}),
+		unwritten:   counter("fairlead_job_update_failures_total", "Ends of runs that could not be written; the write is repeated."),
+		refused:     counter("fairlead_fenced_writes_refused_total", "Writes for a job that had been taken away from the node: nothing was changed."),
+		leaseLosses: counter("fairlead_lease_losses_total", "How often the node lost its lease and started over."),
+		reaped:      counter("fairlead_reaped_total", "Jobs that this node took back from dead nodes."),
+		lostNodes:   counter("fairlead_lost_nodes_total", "Nodes that this node declared dead because their lease ran out."),
+		abandoned:   counter("fairlead_abandoned_handlers_total", "Handlers that ignored the end of their context for longer than the grace."),
+	}
+}
+
+func (o *observer) register(registry *prometheus.Registry) {
+	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned)
+}
+
+// Claimed counts a claim.
+func (o *observer) Claimed(jobs int, _ time.Duration) {
+	o.claims.Inc()
+	o.claimed.Add(float64(jobs))
+}
+
+// Ended counts the end of a run. A run that was given back before it began has
+// not ended in any way that counts.
+func (o *observer) Ended(job *fairlead.Job, settlement fairlead.Settlement, settled fairlead.Settled, took time.Duration) {
+	how := outcomeOf(settlement.Move, settled)
+	if how == lost {
+		o.refused.Inc()
+	}
+	if took > 0 {
+		o.durations.of(job.Kind, how).Observe(took.Seconds())
+	}
+	if (how == failed || how == retried) && settlement.Reason != "" {
+		o.failures.WithLabelValues(job.Kind, string(settlement.Reason)).Inc()
+	}
+}
+
+// Flushed counts what could not be written.
+func (o *observer) Flushed(settlements int, _ time.Duration, err error) {
+	if err != nil {
+		o.unwritten.Add(float64(settlements))
+	}
+}
+
+// Reaped counts jobs that were taken back, whatever became of them.
+func (o *observer) Reaped(reaped fairlead.Reaped) {
+	o.lostNodes.Add(float64(reaped.Nodes))
+	o.reaped.Add(float64(reaped.Jobs + reaped.Poisoned + reaped.Cancelled))
+}
+
+// LeaseLost counts that the node starts over.
+func (o *observer) LeaseLost() { o.leaseLosses.Inc() }
+
+// Abandoned counts a handler that would not end.
+func (o *observer) Abandoned(*fairlead.Job) { o.abandoned.Inc() }

@@ -1,0 +1,128 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Store is a store whose work for nodes and enqueuers is timed. Questions of
+// people are not: they take as long as what is asked for.
+func (m *Metrics) Store(store fairlead.Store) fairlead.Store {
+	timer := func(statement string) timer { return timer{m.statements.WithLabelValues(statement)} }
+	return &timedStore{
+		Store: store, refused: m.refused,
+		enqueue: timer("enqueue"), enqueueOnce: timer("enqueue_once"),
+		join: timer("join"), beat: timer("beat"), leave: timer("leave"),
+		claim: timer("claim"), settle: timer("settle"), save: timer("save"), report: timer("report"), held: timer("held"),
+		promote: timer("promote"), reap: timer("reap"), expire: timer("expire"), prune: timer("prune"),
+	}
+}
+
+type timedStore struct {
+	fairlead.Store
+	refused prometheus.Counter
+
+	enqueue, enqueueOnce                                 timer
+	join, beat, leave, claim, settle, save, report, held timer
+	promote, reap, expire, prune                         timer
+}
+
+// timer is the histogram of one verb.
+type timer struct {
+	seconds prometheus.Observer
+}
+
+func (t timer) since(begin time.Time) { t.seconds.Observe(time.Since(begin).Seconds()) }
+
+// Enqueue is timed.
+func (s *timedStore) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	defer s.enqueue.since(time.Now())
+	return s.Store.Enqueue(ctx, jobs)
+}
+
+// EnqueueOnce is timed.
+func (s *timedStore) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
+	defer s.enqueueOnce.since(time.Now())
+	return s.Store.EnqueueOnce(ctx, once, jobs)
+}
+
+// Join is timed.
+func (s *timedStore) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
+	defer s.join.since(time.Now())
+	return s.Store.Join(ctx, node, lease)
+}
+
+// Beat is timed.
+func (s *timedStore) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	defer s.beat.since(time.Now())
+	return s.Store.Beat(ctx, beat)
+}
+
+// Leave is timed.
+func (s *timedStore) Leave(ctx context.Context, node fairlead.NodeID) error {
+	defer s.leave.since(time.Now())
+	return s.Store.Leave(ctx, node)
+}
+
+// Claim is timed.
+func (s *timedStore) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	defer s.claim.since(time.Now())
+	return s.Store.Claim(ctx, claim)
+}
+
+// Settle is timed.
+func (s *timedStore) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	defer s.settle.since(time.Now())
+	return s.Store.Settle(ctx, settlements)
+}
+
+// Save is timed. That it is refused is counted here: no observer hears of it.
+func (s *timedStore) Save(ctx context.Context, save fairlead.Save) error {
+	defer s.save.since(time.Now())
+	err := s.Store.Save(ctx, save)
+	if errors.Is(err, fairlead.ErrLeaseLost) {
+		s.refused.Inc()
+	}
+	return err
+}
+
+// Report is timed.
+func (s *timedStore) Report(ctx context.Context, starts []fairlead.Starts) error {
+	defer s.report.since(time.Now())
+	return s.Store.Report(ctx, starts)
+}
+
+// Held is timed.
+func (s *timedStore) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+	defer s.held.since(time.Now())
+	return s.Store.Held(ctx, node)
+}
+
+// Promote is timed.
+func (s *timedStore) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
+	defer s.promote.since(time.Now())
+	return s.Store.Promote(ctx, limit)
+}
+
+// Reap is timed.
+func (s *timedStore) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+	defer s.reap.since(time.Now())
+	return s.Store.Reap(ctx, reap)
+}
+
+// Expire is timed.
+func (s *timedStore) Expire(ctx context.Context, limit int) (int, error) {
+	defer s.expire.since(time.Now())
+	return s.Store.Expire(ctx, limit)
+}
+
+// Prune is timed.
+func (s *timedStore) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	defer s.prune.since(time.Now())
+	return s.Store.Prune(ctx, keep, limit)
+}

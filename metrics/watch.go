@@ -1,0 +1,54 @@
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+// Node is what is asked of a node; an *engine.Engine is one.
+type Node interface {
+	// Stats answers from memory.
+	Stats() engine.Stats
+}
+
+// Watch shows what the node does right now and what the store holds. It is
+// called once.
+func (m *Metrics) Watch(node Node, store fairlead.Store) {
+	m.registry.MustRegister(nodeGauges(node)...)
+	m.registry.MustRegister(newCensus(store, m.log))
+}
+
+func nodeGauges(node Node) (gauges []prometheus.Collector) {
+	for _, gauge := range []struct {
+		name, help string
+		value      func(s engine.Stats) float64
+	}{
+		{"fairlead_slots", "Jobs that the node can run at once.", func(s engine.Stats) float64 { return float64(s.Slots) }},
+		{"fairlead_busy_slots", "Slots that run a handler.", func(s engine.Stats) float64 { return float64(s.Busy) }},
+		{"fairlead_slot_usage_ratio", "Busy slots by all slots.", func(s engine.Stats) float64 { return ratio(s.Busy, s.Slots) }},
+		{"fairlead_queued_jobs", "Jobs that the node has claimed and not started.", func(s engine.Stats) float64 { return float64(s.Queued) }},
+		{"fairlead_queue_usage_ratio", "Queued jobs by how many may be queued.", func(s engine.Stats) float64 { return ratio(s.Queued, s.Capacity) }},
+		{"fairlead_unsaved_runs", "Runs that have ended and whose end is not written yet.", func(s engine.Stats) float64 { return float64(s.Unsaved) }},
+		{"fairlead_stuck_handlers", "Handlers that ignore the end of their context.", func(s engine.Stats) float64 { return float64(s.Stuck) }},
+		{"fairlead_node_up", "Whether the node has a confirmed lease.", func(s engine.Stats) float64 { return truth(s.Alive) }},
+	} {
+		gauges = append(gauges, prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: gauge.name, Help: gauge.help}, func() float64 { return gauge.value(node.Stats()) }))
+	}
+	return gauges
+}
+
+func ratio(part, whole int) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+func truth(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
+}

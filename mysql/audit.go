@@ -1,0 +1,47 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Audit adds entries to the audit log.
+func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error {
+	if len(entries) == 0 {
+		return nil
+	}
+	return s.atomically(ctx, "audit", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var added rows
+		for _, entry := range entries {
+			e := sqlstore.CleanEntry(entry)
+			added.add().int(now).str(e.Actor).str(string(e.Role)).str(e.From).str(e.Action).str(e.Subject).str(e.Tenant).
+				blob(e.Before).blob(e.After).str(e.Error).end()
+		}
+		return t.insert(ctx, t.sql.AddEntries, &added)
+	})
+}
+
+// AuditLog returns the entries that match, newest first.
+func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	conditions, args := sqlstore.AuditConditions(filter, func(int) string { return "?" })
+	var entries []fairlead.AuditEntry
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		entry, err := sqlstore.ScanEntry(row)
+		entries = append(entries, entry)
+		return err
+	}, s.sql.AuditLog+" "+conditions+" order by id desc limit ?", append(args, filter.Page())...)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	return entries, nil
+}

@@ -1,0 +1,51 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// pruneRequests forgets the oldest answers to requests that count once.
+func (s *Store) pruneRequests(ctx context.Context, limit int) (removed int, err error) {
+	err = s.atomically(ctx, "prune requests", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var old rows
+		removed = 0
+		err = t.each(ctx, func(row *sql.Rows) error {
+			var caller, key string
+			err := row.Scan(&caller, &key)
+			old.add().str(caller).str(key).end()
+			removed++
+			return err
+		}, t.sql.LockOldRequests, now-fairlead.OnceWindow.Microseconds(), limit)
+		if err != nil {
+			return err
+		}
+		dropped, err := t.execRows(ctx, t.sql.DropRequests, &old)
+		return checkHits(removed, dropped, err)
+	})
+	return removed, err
+}
+
+// pruneEntries removes the oldest entries of the audit log.
+func (s *Store) pruneEntries(ctx context.Context, limit int) (removed int, err error) {
+	err = s.atomically(ctx, "prune the audit log", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var old []int64
+		if err := t.each(ctx, collect(&old), t.sql.LockOldEntries, now-fairlead.AuditWindow.Microseconds(), limit); err != nil {
+			return err
+		}
+		removed = len(old)
+		dropped, err := t.execIDs(ctx, t.sql.DropEntries, old)
+		return checkHits(removed, dropped, err)
+	})
+	return removed, err
+}

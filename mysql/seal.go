@@ -1,0 +1,53 @@
+package mysql
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"sync"
+)
+
+// seal marks messages between processes, so that only those who can read the
+// database can make nodes look for work.
+type seal struct {
+	store *Store
+
+	mu  sync.Mutex
+	key []byte
+}
+
+// sealSize is how many bytes of the code are sent: a forged message costs a look.
+const sealSize = 8
+
+// load makes sure that the key is known.
+func (s *seal) load(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.key != nil {
+		return nil
+	}
+	key, err := s.store.Secret(ctx, "wake")
+	if err == nil {
+		s.key = key
+	}
+	return err
+}
+
+func (s *seal) code(message string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	mac := hmac.New(sha256.New, s.key)
+	mac.Write([]byte(message))
+	return hex.EncodeToString(mac.Sum(nil)[:sealSize])
+}
+
+// close puts the code before a message.
+func (s *seal) close(message string) string { return s.code(message) + " " + message }
+
+// open takes a message out, unless its code is wrong.
+func (s *seal) open(sealed string) (message string, ok bool) {
+	code, message, _ := strings.Cut(sealed, " ")
+	return message, hmac.Equal([]byte(code), []byte(s.code(message)))
+}

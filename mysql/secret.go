@@ -1,0 +1,31 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Secret returns the secret of a name, made when it is first asked for.
+func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	secret, err := s.readSecret(ctx, name)
+	if errors.Is(err, sql.ErrNoRows) {
+		if _, err = s.alone(ctx, s.db, s.sql.AddSecret, name, sqlstore.NewSecret()); err == nil {
+			secret, err = s.readSecret(ctx, name) // which may be that of somebody who was faster
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("secret: %w", err)
+	}
+	return secret, nil
+}
+
+func (s *Store) readSecret(ctx context.Context, name string) (secret []byte, err error) {
+	err = s.db.QueryRowContext(ctx, s.sql.Secret, name).Scan(&secret)
+	return secret, err
+}

@@ -1,0 +1,99 @@
+-- Statements about tokens, the audit log, secrets, and requests that count once.
+
+-- name: add_token
+-- Stores a token. It fails if its name or its hash is taken.
+-- Inputs: name, role, tenants, hash, expires_at.
+-- Output: none.
+-- Locks: the inserted row; waits for others who add the same.
+insert into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used) values (?, ?, ?, ?, {{now}}, ?, 0);
+
+-- name: find_token
+-- Finds a token by its hash.
+-- Inputs: hash.
+-- Output: the columns, and whether it has expired.
+-- Locks: none.
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
+from {{token}}
+where hash = ?;
+
+-- name: tokens
+-- Lists all tokens in order of id.
+-- Inputs: none.
+-- Output: the columns, and whether it has expired.
+-- Locks: none.
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= {{now}}
+from {{token}}
+order by id;
+
+-- name: delete_token
+-- Removes a token.
+-- Inputs: id.
+-- Output: none; no row is found if it is unknown.
+-- Locks: the row.
+delete from {{token}} where id = ?;
+
+-- name: touch_token
+-- Notes that a token is used, unless that was noted a moment ago: then nothing is
+-- written.
+-- Inputs: id, how many microseconds ago the last note must be.
+-- Output: none.
+-- Locks: the row.
+update {{token}} set last_used = {{now}} where id = ? and last_used <= {{now}} - ?;
+
+-- name: add_entries
+-- Adds to the audit log. Ids are given in the order of the rows.
+-- Inputs: {{rows}} of the columns but the id.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{audit}} (at, actor, role, address, action, subject, tenant, was, became, error) values {{rows}};
+
+-- name: audit_log
+-- Reads the audit log. The conditions are put behind it.
+-- Inputs: none.
+-- Output: the columns.
+-- Locks: none.
+select id, at, actor, role, address, action, subject, tenant, was, became, error from {{audit}};
+
+-- name: answered
+-- Finds a request that was answered not too long ago.
+-- Inputs: caller, key, for how many microseconds it counts.
+-- Output: its hash, the ids of its jobs.
+-- Locks: none.
+select request, job_ids from {{once}} where caller = ? and once_key = ? and created_at > {{now}} - ?;
+
+-- name: note_request
+-- Takes the key of a request unless it is taken. A taken key is locked too, so
+-- that what lock_request says stays true.
+-- Inputs: caller, key, hash, ids of its jobs.
+-- Output: none.
+-- Locks: the row; waits for others who are about to answer the same.
+insert into {{once}} (caller, once_key, request, job_ids, created_at) values (?, ?, ?, ?, {{now}})
+on duplicate key update caller = caller;
+
+-- name: lock_request
+-- Reads what was answered to a request, if anything: it follows note_request.
+-- Inputs: caller, key.
+-- Output: its hash, the ids of its jobs, created_at.
+-- Locks: the row, locked before.
+select request, job_ids, created_at from {{once}} force index (primary) where caller = ? and once_key = ? for update;
+
+-- name: set_request
+-- Changes what is the answer to a request.
+-- Inputs: hash, ids of its jobs, now, caller, key.
+-- Output: none.
+-- Locks: the row, locked before.
+update {{once}} set request = ?, job_ids = ?, created_at = ? where caller = ? and once_key = ?;
+
+-- name: secret
+-- Reads a secret.
+-- Inputs: name.
+-- Output: its value.
+-- Locks: none.
+select value from {{secret}} where name = ?;
+
+-- name: add_secret
+-- Keeps a new secret, unless there is one.
+-- Inputs: name, value.
+-- Output: none.
+-- Locks: the row; waits for others who add the same.
+insert into {{secret}} (name, value) values (?, ?) on duplicate key update name = name;

@@ -1,0 +1,99 @@
+-- name: add_token
+-- Stores a token, unless its name or its hash is taken.
+-- Inputs: $1 name, $2 role, $3 tenants, $4 hash, $5 expires_at.
+-- Output: the columns, and whether it has expired; no row if it is taken.
+-- Locks: the inserted row; waits for others who add the same.
+insert into {{token}} (name, role, tenants, hash, created_at, expires_at, last_used)
+select $1::text, $2::text, $3::json, $4::bytea, now, $5::bigint, 0 from (select {{now}} as now) clock
+on conflict do nothing
+returning id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= created_at;
+
+-- name: find_token
+-- Finds a token by its hash.
+-- Inputs: $1 hash.
+-- Output: the columns, and whether it has expired.
+-- Locks: none.
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= (select {{now}})
+from {{token}}
+where hash = $1::bytea;
+
+-- name: tokens
+-- All tokens, in order of id.
+-- Output: the columns, and whether it has expired.
+-- Locks: none.
+select id, name, role, tenants, hash, created_at, expires_at, last_used, expires_at <> 0 and expires_at <= (select {{now}})
+from {{token}}
+order by id;
+
+-- name: delete_token
+-- Removes a token.
+-- Inputs: $1 id.
+-- Output: its id; no row if it is unknown.
+-- Locks: the deleted row.
+delete from {{token}} where id = $1::bigint returning id;
+
+-- name: touch_token
+-- Notes that a token is used, unless that was noted a moment ago: then nothing is
+-- written.
+-- Inputs: $1 id, $2 how many microseconds ago the last note must be.
+-- Locks: the token, if it is written.
+update {{token}} set last_used = {{now}} where id = $1::bigint and last_used <= {{now}} - $2::bigint;
+
+-- name: add_entries
+-- Adds to the audit log. Ids are given after the sort, so that they are in the
+-- order of the entries.
+-- Inputs, in step: $1 actors, $2 roles, $3 addresses, $4 actions, $5 subjects,
+--   $6 tenants, $7 what was, $8 what became, $9 errors.
+-- Locks: inserted rows.
+insert into {{audit}} (at, actor, role, address, action, subject, tenant, was, became, error)
+select (select {{now}}), actor, role, address, action, subject, tenant, was, became, error
+from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::json[], $8::json[], $9::text[])
+    with ordinality as u (actor, role, address, action, subject, tenant, was, became, error, place)
+order by place;
+
+-- name: audit_log
+-- Reads the audit log. The conditions are put behind it.
+-- Output: the columns.
+-- Locks: none.
+select id, at, actor, role, address, action, subject, tenant, was, became, error from {{audit}};
+
+-- name: answered
+-- Finds a request that was answered not too long ago.
+-- Inputs: $1 caller, $2 key, $3 for how many microseconds it counts.
+-- Output: its hash, the ids of its jobs.
+-- Locks: none.
+select request, job_ids from {{once}}
+where caller = $1::text and once_key = $2::text and created_at > (select {{now}}) - $3::bigint;
+
+-- name: remember
+-- Remembers the answer to a request, also in the place of one that counts no
+-- more.
+-- Inputs: $1 caller, $2 key, $3 hash, $4 ids of its jobs, $5 for how many
+--   microseconds it counts.
+-- Output: its key; no row if it was answered before.
+-- Locks: the row; waits for others who are about to answer the same.
+insert into {{once}} as o (caller, once_key, request, job_ids, created_at)
+select $1::text, $2::text, $3::bytea, $4::json, {{now}}
+on conflict (caller, once_key) do update set
+    request = excluded.request, job_ids = excluded.job_ids, created_at = excluded.created_at
+    where o.created_at <= {{now}} - $5::bigint
+returning once_key;
+
+-- name: remember_jobs
+-- Corrects which jobs are the answer to a request, in the same transaction.
+-- Inputs: $1 caller, $2 key, $3 ids of its jobs.
+-- Locks: the row, locked before.
+update {{once}} set job_ids = $3::json where caller = $1::text and once_key = $2::text;
+
+-- name: secret
+-- Reads a secret.
+-- Inputs: $1 name.
+-- Output: its value.
+-- Locks: none.
+select value from {{secret}} where name = $1::text;
+
+-- name: add_secret
+-- Keeps a new secret, unless there is one.
+-- Inputs: $1 name, $2 value.
+-- Locks: the inserted row; waits for others who add the same.
+insert into {{secret}} (name, value) values ($1::text, $2::bytea) on conflict do nothing;

@@ -1,0 +1,168 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// auditor writes down what callers do.
+type auditor struct {
+	registrar fairlead.Registrar
+	log       *slog.Logger
+	before    map[protoreflect.Name]func(ctx context.Context, request proto.Message) (proto.Message, error) // by service
+	sums      *sums
+}
+
+// auditPatience is how long the audit log is waited for.
+const auditPatience = 5 * time.Second
+
+// logged tells whether an endpoint changes something that matters.
+func logged(endpoint *rest.Endpoint) bool {
+	rule, annotated := proto.GetExtension(endpoint.Method.Options(), annotations.E_Http).(*annotations.HttpRule)
+	reads := annotated && rule.GetGet() != ""
+	return !reads && !endpoint.Access.GetUnlogged()
+}
+
+// around makes a call and writes it down. What was refused is left out: nothing
+// came of it.
+func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request proto.Message, next func(context.Context, proto.Message) (proto.Message, error)) (proto.Message, error) {
+	if endpoint.Access.GetSummed() {
+		answer, err := next(ctx, request)
+		if err == nil {
+			a.sums.add(ctx, endpoint, answer)
+		}
+		return answer, err
+	}
+	entry := newEntry(ctx, endpoint)
+	entry.Subject = subjectOf(endpoint, request)
+	var before proto.Message
+	if read := a.before[endpoint.Method.Parent().Name()]; read != nil {
+		before, _ = read(ctx, request) // what cannot be read is not shown
+	}
+	answer, err := next(ctx, request)
+	if refused(err) {
+		return answer, err
+	}
+	after := answer
+	if err != nil || empty(answer) {
+		after = request
+	}
+	if err != nil {
+		entry.Error = "it is unknown whether this happened"
+	}
+	entry.Before, entry.After = shown(before), shown(after)
+	entry.Tenant = tenantIn(after, before)
+	a.write(ctx, entry)
+	return answer, err
+}
+
+func newEntry(ctx context.Context, endpoint *rest.Endpoint) fairlead.AuditEntry {
+	c := callerOf(ctx)
+	return fairlead.AuditEntry{Actor: c.identity.Name, Role: c.identity.Role, From: c.from, Action: string(endpoint.Method.Name())}
+}
+
+// write keeps entries. The caller is told of what was done even if that cannot
+// be written down.
+func (a *auditor) write(ctx context.Context, entries ...fairlead.AuditEntry) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
+	defer cancel()
+	if err := a.registrar.Audit(ctx, entries); err != nil {
+		for _, e := range entries {
+			a.log.Error("the audit log could not be written", "actor", e.Actor, "action", e.Action, "subject", e.Subject, "error", err)
+		}
+	}
+}
+
+// refused tells whether an error means that nothing was changed.
+func refused(err error) bool {
+	for _, known := range []error{fairlead.ErrInvalid, fairlead.ErrNotFound, fairlead.ErrConflict, fairlead.ErrLeaseLost, fairlead.ErrExpired, fairlead.ErrLimit} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	var own *rest.Error
+	return errors.As(err, &own) && own.Status < http.StatusInternalServerError
+}
+
+// subjectOf names what a request is about, as "queue:mail".
+func subjectOf(endpoint *rest.Endpoint, request proto.Message) string {
+	noun := strings.ToLower(strings.TrimSuffix(string(endpoint.Method.Parent().Name()), "Service"))
+	message := request.ProtoReflect()
+	for _, name := range []protoreflect.Name{"id", "name", "scope"} {
+		field := message.Descriptor().Fields().ByName(name)
+		switch {
+		case field == nil || !message.Has(field):
+		case field.Kind() == protoreflect.Int64Kind:
+			return noun + ":" + strconv.FormatInt(message.Get(field).Int(), 10)
+		case field.Kind() == protoreflect.StringKind:
+			return noun + ":" + message.Get(field).String()
+		}
+	}
+	return noun
+}
+
+// tenantIn is the tenant that the first of the messages that has one names.
+func tenantIn(messages ...proto.Message) string {
+	for _, message := range messages {
+		switch m := message.(type) {
+		case *fairleadv1.Tenant:
+			return m.GetName()
+		case interface{ GetTenant() string }:
+			return m.GetTenant()
+		}
+	}
+	return ""
+}
+
+func empty(message proto.Message) bool {
+	return message == nil || proto.Size(message) == 0
+}
+
+// maxShown is how many bytes of a message the audit log keeps.
+const maxShown = 16 << 10
+
+// shown is a message as the audit log has it: without secrets, and without what
+// handlers are given and give, which may hold anything.
+func shown(message proto.Message) []byte {
+	if message == nil || !message.ProtoReflect().IsValid() {
+		return nil
+	}
+	clean := proto.Clone(message)
+	wipe(clean.ProtoReflect())
+	raw, err := wire.Marshal(clean)
+	if err != nil || len(raw) > maxShown {
+		return nil
+	}
+	return raw
+}
+
+func wipe(message protoreflect.Message) {
+	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		options := field.Options()
+		switch {
+		case proto.GetExtension(options, fairleadv1.E_Secret).(bool), proto.GetExtension(options, fairleadv1.E_Json).(bool):
+			message.Clear(field)
+		case field.IsList() && field.Message() != nil:
+			for i := range value.List().Len() {
+				wipe(value.List().Get(i).Message())
+			}
+		case field.Message() != nil && !field.IsMap() && !field.IsList():
+			wipe(value.Message())
+		}
+		return true
+	})
+}

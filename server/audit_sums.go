@@ -1,0 +1,93 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// sumEvery is how often sums are written down. A process that is killed loses
+// those that it had not.
+const sumEvery = 10 * time.Second
+
+// sums counts what is done too often to be written down each time.
+type sums struct {
+	mu  sync.Mutex
+	sum map[summedCall]*summed
+}
+
+type summedCall struct {
+	actor, from, action string
+	role                fairlead.Role
+}
+
+type summed struct {
+	Requests int64 `json:"requests"`
+	Jobs     int64 `json:"jobs"`
+	First    int64 `json:"first_id,string,omitempty"`
+	Last     int64 `json:"last_id,string,omitempty"`
+}
+
+func newSums() *sums { return &sums{sum: map[summedCall]*summed{}} }
+
+func (s *sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Message) {
+	entry := newEntry(ctx, endpoint)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	call := summedCall{entry.Actor, entry.From, entry.Action, entry.Role}
+	sum := s.sum[call]
+	if sum == nil {
+		sum = &summed{}
+		s.sum[call] = sum
+	}
+	sum.Requests++
+	if stored, ok := answer.(*fairleadv1.EnqueueJobsResponse); ok {
+		sum.Jobs += int64(len(stored.GetIds()))
+		for _, id := range stored.GetIds() {
+			sum.Last = max(sum.Last, id)
+			if sum.First == 0 || id < sum.First {
+				sum.First = id
+			}
+		}
+	}
+}
+
+// take returns what was counted and begins anew.
+func (s *sums) take() []fairlead.AuditEntry {
+	s.mu.Lock()
+	taken := s.sum
+	s.sum = map[summedCall]*summed{}
+	s.mu.Unlock()
+	var entries []fairlead.AuditEntry
+	for call, sum := range taken {
+		after, err := json.Marshal(sum)
+		if err != nil {
+			continue // it is made of numbers
+		}
+		entries = append(entries, fairlead.AuditEntry{Actor: call.actor, Role: call.role, From: call.from, Action: call.action, Subject: "job", After: after})
+	}
+	return entries
+}
+
+// writeSums writes down sums until ctx ends, and then once more.
+func (a *auditor) writeSums(ctx context.Context) {
+	ticker := time.NewTicker(sumEvery)
+	defer ticker.Stop()
+	for more := true; more; {
+		select {
+		case <-ctx.Done():
+			more = false
+		case <-ticker.C:
+		}
+		if entries := a.sums.take(); len(entries) > 0 {
+			a.write(ctx, entries...)
+		}
+	}
+}

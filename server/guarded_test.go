@@ -1,0 +1,147 @@
+package server_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// guardedAPI is a served store that asks callers who they are.
+type guardedAPI struct {
+	*api
+	service *server.Service
+	store   fairlead.Store
+	client  *fairlead.Client
+	http2   *http.Client
+	made    int
+	tokens  map[string]string
+}
+
+func newGuardedAPI(t testing.TB) *guardedAPI {
+	return newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return store })
+}
+
+// newGuardedAPIOn serves a store that is changed before.
+func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *guardedAPI {
+	opened, err := sqlite.Open(t.Context(), ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := change(opened)
+	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: server.Auth{Required: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewUnstartedServer(service)
+	web.Config.Protocols = new(http.Protocols)
+	web.Config.Protocols.SetHTTP1(true)
+	web.Config.Protocols.SetUnencryptedHTTP2(true)
+	web.Start()
+	t.Cleanup(func() {
+		web.Close()
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	plaintext := &http.Transport{Protocols: new(http.Protocols)}
+	plaintext.Protocols.SetUnencryptedHTTP2(true)
+	a := &guardedAPI{
+		api: &api{TB: t, url: web.URL}, service: service, store: store, client: fairlead.NewClient(store),
+		http2: &http.Client{Transport: plaintext}, tokens: map[string]string{},
+	}
+	for _, name := range []string{"acme", "zeta"} {
+		if _, err := a.client.PutTenant(t.Context(), fairlead.Tenant{Name: name}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := store.Join(t.Context(), fairlead.Node{Name: "test"}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// token is a token in a role, bound to a tenant or to none.
+func (a *guardedAPI) token(role fairlead.Role, tenant string) string {
+	a.Helper()
+	name := string(role) + " " + tenant
+	if secret, made := a.tokens[name]; made {
+		return secret
+	}
+	token := fairlead.Token{Name: name, Role: role}
+	if tenant != "" {
+		token.Tenants = []string{tenant}
+	}
+	a.tokens[name], _ = a.addToken(token)
+	return a.tokens[name]
+}
+
+func (a *guardedAPI) addToken(token fairlead.Token) (secret string, id int64) {
+	a.Helper()
+	secret, hash, err := server.NewSecret()
+	if err != nil {
+		a.Fatal(err)
+	}
+	token.Hash = hash
+	stored, err := a.store.AddToken(a.Context(), token)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return secret, stored.ID
+}
+
+// fill puts what a request is about into its text.
+func (a *guardedAPI) fill(text string) string {
+	a.Helper()
+	a.made++
+	unique := "n" + strconv.Itoa(a.made)
+	if strings.Contains(text, "JOB") {
+		job := &fairlead.Job{Kind: "noop", Tenant: "acme"}
+		if err := a.client.Enqueue(a.Context(), job); err != nil {
+			a.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, "JOB", strconv.FormatInt(job.ID, 10))
+	}
+	if strings.Contains(text, "TOKEN") {
+		_, id := a.addToken(fairlead.Token{Name: unique, Role: fairlead.RoleViewer})
+		text = strings.ReplaceAll(text, "TOKEN", strconv.FormatInt(id, 10))
+	}
+	if strings.Contains(text, "doomed") {
+		if _, err := a.client.PutTenant(a.Context(), fairlead.Tenant{Name: unique}); err != nil {
+			a.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, "doomed", unique)
+	}
+	if strings.Contains(text, "GONE") {
+		text = strings.ReplaceAll(text, "GONE", a.goneWorker())
+	}
+	return strings.ReplaceAll(text, "NEW", unique)
+}
+
+// goneWorker is the id and session of a worker that has joined and left: its calls
+// are not possible any more, and its streams end at once.
+func (a *guardedAPI) goneWorker() string {
+	a.Helper()
+	secret := "Bearer " + a.token(fairlead.RoleWorker, "")
+	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"kinds":["noop"]}`, "Authorization", secret)
+	id, session := joined["id"].(string), joined["session"].(string)
+	a.send(200, "DELETE", "/api/v1/workers/"+id, `{"session":"`+session+`"}`, "Authorization", secret)
+	return `"id":` + id + `,"session":"` + session + `"`
+}
+
+func jsonOf(t *testing.T, value any) string {
+	t.Helper()
+	raw, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

@@ -1,0 +1,223 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func (a *guardedAPI) as(secret string) []string { return []string{"Authorization", "Bearer " + secret} }
+
+func TestTokensAreMadeUsedAndRemovedOverTheAPI(t *testing.T) {
+	a := newGuardedAPI(t)
+	admin := a.as(a.token(fairlead.RoleAdmin, ""))
+	made, _ := a.send(200, "POST", "/api/v1/tokens", `{"name":"ci","role":"submitter","tenants":["acme"]}`, admin...)
+	secret := made["secret"].(string)
+	who, _ := a.send(200, "GET", "/api/v1/whoami", "", a.as(secret)...)
+	if who["name"] != "ci" || who["role"] != "submitter" {
+		t.Errorf("its owner is %v", who)
+	}
+	listed, _ := a.send(200, "GET", "/api/v1/tokens", "", admin...)
+	for _, item := range listed["items"].([]any) {
+		token := item.(map[string]any)
+		if _, told := token["secret"]; told {
+			t.Errorf("the secret is told again: %v", token)
+		}
+		if token["name"] == "ci" && token["last_used"] == nil {
+			t.Errorf("it does not say when it was used: %v", token)
+		}
+	}
+	a.send(409, "POST", "/api/v1/tokens", `{"name":"ci","role":"viewer"}`, admin...)
+	a.send(400, "POST", "/api/v1/tokens", `{"name":"x","role":"admin","tenants":["acme"]}`, admin...)
+	id := made["token"].(map[string]any)["id"].(string)
+	a.send(200, "DELETE", "/api/v1/tokens/"+id, "", admin...)
+	a.send(404, "DELETE", "/api/v1/tokens/"+id, "", admin...)
+}
+
+func TestExpiredAndUnknownTokensAreRefused(t *testing.T) {
+	a := newGuardedAPI(t)
+	past, _ := a.addToken(fairlead.Token{Name: "past", Role: fairlead.RoleAdmin, ExpiresAt: time.Now().Add(-time.Hour)})
+	a.send(401, "GET", "/api/v1/jobs", "", a.as(past)...)
+	a.send(401, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
+	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic YTpi")
+	a.send(401, "GET", "/api/v1/jobs", "")
+}
+
+func TestWhoGuessesTokensIsHeldUpAndNobodyElse(t *testing.T) {
+	a := newGuardedAPI(t)
+	good := a.as(a.token(fairlead.RoleViewer, ""))
+	a.send(200, "GET", "/api/v1/jobs", "", good...)
+	statuses := map[int]int{}
+	for range 30 {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.url+"/api/v1/jobs", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer guess")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		statuses[response.StatusCode]++
+	}
+	if statuses[401] < 20 || statuses[429] == 0 {
+		t.Errorf("guesses were answered with %v", statuses)
+	}
+	a.send(200, "GET", "/api/v1/jobs", "", good...)
+}
+
+func TestARequestWithAKeyCountsOnce(t *testing.T) {
+	a := newGuardedAPI(t)
+	first := append(a.as(a.token(fairlead.RoleSubmitter, "")), "Idempotency-Key", "k1")
+	other := append(a.as(a.token(fairlead.RoleOperator, "")), "Idempotency-Key", "k1")
+	body := `{"jobs":[{"kind":"noop"},{"kind":"noop"}]}`
+	one, _ := a.send(200, "POST", "/api/v1/jobs", body, first...)
+	two, _ := a.send(200, "POST", "/api/v1/jobs", body, first...)
+	if one["ids"].([]any)[0] != two["ids"].([]any)[0] {
+		t.Errorf("the second answer is %v, the first %v", two, one)
+	}
+	a.send(409, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"other"}]}`, first...)
+	three, _ := a.send(200, "POST", "/api/v1/jobs", body, other...)
+	if one["ids"].([]any)[0] == three["ids"].([]any)[0] {
+		t.Error("somebody else's key was taken for the same")
+	}
+	a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(fairlead.RoleSubmitter, "")), "Idempotency-Key", strings.Repeat("k", 300))...)
+	tally, err := a.client.Tally(t.Context(), fairlead.Filter{})
+	if err != nil || tally[fairlead.Ready] != 4 {
+		t.Errorf("there are %v jobs (%v), want 4", tally, err)
+	}
+}
+
+func TestWhoIsBoundToTenantsSeesOnlyTheirs(t *testing.T) {
+	a := newGuardedAPI(t)
+	for _, tenant := range []string{"acme", "zeta", "zeta"} {
+		if err := a.client.Enqueue(t.Context(), &fairlead.Job{Kind: "noop", Tenant: tenant}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	zeta := a.as(a.token(fairlead.RoleOperator, "zeta"))
+	for path, want := range map[string]int{"/api/v1/jobs": 2, "/api/v1/jobs?tenant=acme": 0, "/api/v1/jobs?tenant=acme&tenant=zeta": 2, "/api/v1/tenants": 1} {
+		list, _ := a.send(200, "GET", path, "", zeta...)
+		if got := len(list["items"].([]any)); got != want {
+			t.Errorf("%s lists %d, want %d", path, got, want)
+		}
+	}
+	stats, _ := a.send(200, "GET", "/api/v1/stats", "", zeta...)
+	if tenants := stats["tenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["tenant"] != "zeta" {
+		t.Errorf("the stats are %v", stats)
+	}
+	done, _ := a.send(200, "POST", "/api/v1/jobs/bulk", `{"action":"cancel","filter":{}}`, zeta...)
+	if done["done"] != "2" {
+		t.Errorf("it cancelled %v", done)
+	}
+}
+
+func TestWhatWasDoneIsWrittenDown(t *testing.T) {
+	a := newGuardedAPI(t)
+	admin, operator := a.as(a.token(fairlead.RoleAdmin, "")), a.as(a.token(fairlead.RoleOperator, ""))
+	a.send(200, "PUT", "/api/v1/tenants/acme", `{"max_running":5}`, operator...)
+	a.send(200, "POST", "/api/v1/queues/mail/pause", "", operator...)
+	a.send(400, "PUT", "/api/v1/limits/nonsense", `{}`, operator...)
+	made, _ := a.send(200, "POST", "/api/v1/tokens", `{"name":"ci","role":"viewer"}`, admin...)
+	a.send(200, "GET", "/api/v1/jobs", "", operator...)
+	log, _ := a.send(200, "GET", "/api/v1/audit", "", admin...)
+	var seen []string
+	for _, item := range log["items"].([]any) {
+		entry := item.(map[string]any)
+		seen = append(seen, entry["action"].(string)+" "+entry["subject"].(string)+" by "+entry["actor"].(string))
+		if entry["from"] != "127.0.0.1" || entry["at"] == nil {
+			t.Errorf("it does not say from where and when: %v", entry)
+		}
+		if entry["action"] == "UpdateTenant" {
+			before, after := entry["before"].(map[string]any), entry["after"].(map[string]any)
+			if before["max_running"] != nil && before["max_running"] != 0.0 || after["max_running"] != 5.0 {
+				t.Errorf("it changed from %v to %v", before, after)
+			}
+		}
+		if strings.Contains(entry["action"].(string), "Token") && strings.Contains(jsonOf(t, entry), made["secret"].(string)) {
+			t.Errorf("the secret is in the audit log: %v", entry)
+		}
+	}
+	want := "CreateToken token:ci by admin , PauseQueue queue:mail by operator , UpdateTenant tenant:acme by operator "
+	if got := strings.Join(seen, ", "); got != want {
+		t.Errorf("written down is %q, want %q", got, want)
+	}
+	page, _ := a.send(200, "GET", "/api/v1/audit?page_size=1&actor=operator%20", "", admin...)
+	next, _ := a.send(200, "GET", "/api/v1/audit?page_size=1&actor=operator%20&page_token="+page["next_page_token"].(string), "", admin...)
+	if len(next["items"].([]any)) != 1 || next["next_page_token"] != "" && next["next_page_token"] != nil {
+		t.Errorf("the second page is %v", next)
+	}
+}
+
+func TestEnqueueingIsWrittenDownInSums(t *testing.T) {
+	a := newGuardedAPI(t)
+	admin, submitter := a.as(a.token(fairlead.RoleAdmin, "")), a.as(a.token(fairlead.RoleSubmitter, ""))
+	for range 3 {
+		a.send(200, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"},{"kind":"noop"}]}`, submitter...)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if err := a.service.Run(ended); err != nil { // what is not written yet is written at the end
+		t.Fatal(err)
+	}
+	log, _ := a.send(200, "GET", "/api/v1/audit?action=EnqueueJobs", "", admin...)
+	items := log["items"].([]any)
+	if len(items) != 1 {
+		t.Fatalf("written down is %v", log)
+	}
+	sum := items[0].(map[string]any)["after"].(map[string]any)
+	if sum["requests"] != 3.0 || sum["jobs"] != 6.0 {
+		t.Errorf("the sum is %v", sum)
+	}
+}
+
+// leaving is a store whose database can be lost.
+type leaving struct {
+	fairlead.Store
+	gone *atomic.Bool
+}
+
+var errGone = errors.New("connection refused")
+
+func (s leaving) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	if s.gone.Load() {
+		return nil, errGone
+	}
+	return s.Store.Find(ctx, filter)
+}
+
+func (s leaving) FindToken(ctx context.Context, hash [32]byte) (fairlead.Token, error) {
+	if s.gone.Load() {
+		return fairlead.Token{}, errGone
+	}
+	return s.Store.FindToken(ctx, hash)
+}
+
+func (s leaving) Now(ctx context.Context) (time.Time, error) {
+	if s.gone.Load() {
+		return time.Time{}, errGone
+	}
+	return s.Store.Now(ctx)
+}
+
+func TestADatabaseThatIsGoneIsSaidToBe(t *testing.T) {
+	var gone atomic.Bool
+	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return leaving{store, &gone} })
+	admin := a.as(a.token(fairlead.RoleAdmin, ""))
+	a.send(200, "GET", "/api/v1/jobs", "", admin...)
+	gone.Store(true)
+	_, header := a.send(503, "GET", "/api/v1/jobs", "", admin...)
+	if header.Get("Retry-After") == "" {
+		t.Error("it does not say that it is worth trying again")
+	}
+	a.send(503, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
+	gone.Store(false)
+	a.send(200, "GET", "/api/v1/jobs", "", admin...)
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// Identity is who sends a request.
+type Identity struct {
+	Name    string // of the token, or what the identity provider calls somebody
+	Role    fairlead.Role
+	Tenants []string // bound to these; empty: to none
+}
+
+// local is everybody where nobody is asked who they are.
+var localIdentity = Identity{Name: "local", Role: fairlead.RoleAdmin}
+
+// bound tells whether it may touch some tenants only.
+func (i Identity) bound() bool { return len(i.Tenants) > 0 }
+
+// touches tells whether it may touch what is a tenant's.
+func (i Identity) touches(tenant string) bool {
+	if tenant == "" {
+		tenant = fairlead.DefaultTenant
+	}
+	return !i.bound() || slices.Contains(i.Tenants, tenant)
+}
+
+// What is said to callers who may not do what they ask for.
+var (
+	errNobody     = &rest.Error{Status: http.StatusUnauthorized, Detail: "no token; send one as Authorization: Bearer TOKEN"}
+	errStranger   = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is unknown or has expired; ask an admin for another"}
+	errTooOften   = &rest.Error{Status: http.StatusTooManyRequests, Detail: "too many unknown tokens came from this address; try again later"}
+	errNoDatabase = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "the database does not answer; try again later"}
+	errForbidden  = &rest.Error{Status: http.StatusForbidden, Detail: "this needs a token that is not bound to tenants"}
+)
+
+func errRole(has, needs fairlead.Role) error {
+	return &rest.Error{Status: http.StatusForbidden, Detail: "this needs the role " + string(needs) + "; the token has " + string(has)}
+}
+
+func errTenant(tenant string) error {
+	return &rest.Error{Status: http.StatusForbidden, Detail: "the token is not for tenant " + tenant}
+}
+
+// caller is what is known of who sends a request.
+type caller struct {
+	identity Identity
+	refusal  error  // why nobody is believed to send it; nil: the identity is
+	from     string // network address
+	onceKey  string // Idempotency-Key
+}
+
+type callerKey struct{}
+
+func withCaller(ctx context.Context, c caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// callerOf is who sends the request. A context without one is nobody's.
+func callerOf(ctx context.Context) caller {
+	c, known := ctx.Value(callerKey{}).(caller)
+	if !known {
+		return caller{refusal: errNobody}
+	}
+	return c
+}
+
+type onceValue struct{}
+
+func withOnce(ctx context.Context, once fairlead.Once) context.Context {
+	return context.WithValue(ctx, onceValue{}, once)
+}
+
+func onceOf(ctx context.Context) (fairlead.Once, bool) {
+	once, given := ctx.Value(onceValue{}).(fairlead.Once)
+	return once, given
+}

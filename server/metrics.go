@@ -1,0 +1,47 @@
+package server
+
+import (
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// registerMetrics serves /metrics. They name tenants and queues: they are for
+// those who may see all of these.
+func registerMetrics(mux *http.ServeMux, guard func(http.Handler) http.Handler, metrics http.Handler) {
+	if metrics == nil {
+		return
+	}
+	mux.Handle("GET /metrics", guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := callerOf(r.Context())
+		switch {
+		case c.refusal != nil:
+			rest.Refuse(w, c.refusal)
+		case !c.identity.Role.May(fairlead.RoleViewer):
+			rest.Refuse(w, errRole(c.identity.Role, fairlead.RoleViewer))
+		case c.identity.bound():
+			rest.Refuse(w, errForbidden)
+		default:
+			metrics.ServeHTTP(w, r)
+		}
+	})))
+}
+
+// Admin is what operators of this machine look at: /metrics, and profiles below
+// /debug/pprof/. The command line is not among them: it may hold passwords. It
+// answers to localhost only, unless anyHost.
+func Admin(metrics http.Handler, anyHost bool) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	if anyHost {
+		return mux
+	}
+	return local(mux)
+}

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// scoped is a store as far as the caller of a request may touch it: of callers
+// that are bound to tenants it shows and changes what is theirs, and nothing of
+// the cluster as a whole. It is the one place that knows about this, so that no
+// method of the API can forget it.
+//
+// What only nodes do is not there: a service that tried it would fail at once.
+type scoped struct {
+	fairlead.Worker
+	fairlead.Keeper
+	fairlead.Registrar
+
+	store fairlead.Store
+}
+
+var _ fairlead.Store = scoped{}
+
+// whole fails for callers that are bound to tenants.
+func whole(ctx context.Context) error {
+	if callerOf(ctx).identity.bound() {
+		return errForbidden
+	}
+	return nil
+}
+
+// job fails for a job that is another's, as if it did not exist.
+func (s scoped) job(ctx context.Context, id int64) error {
+	if !callerOf(ctx).identity.bound() {
+		return nil
+	}
+	_, err := s.Get(ctx, id)
+	return err
+}
+
+// Close does nothing: the store belongs to the program.
+func (s scoped) Close() error { return nil }
+
+// Enqueue stores jobs of the caller's tenants; once, if the request has a key.
+func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	if err := ownJobs(ctx, jobs); err != nil {
+		return err
+	}
+	if once, given := onceOf(ctx); given {
+		_, err := s.store.EnqueueOnce(ctx, once, jobs)
+		return err
+	}
+	return s.store.Enqueue(ctx, jobs)
+}
+
+// EnqueueOnce stores jobs of the caller's tenants.
+func (s scoped) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
+	if err := ownJobs(ctx, jobs); err != nil {
+		return false, err
+	}
+	return s.store.EnqueueOnce(ctx, once, jobs)
+}
+
+func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
+	who := callerOf(ctx).identity
+	for _, job := range jobs {
+		if !who.touches(job.Tenant) {
+			return errTenant(job.Tenant)
+		}
+	}
+	return nil
+}
+
+// Get returns a job of the caller's.
+func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
+	job, err := s.store.Get(ctx, id)
+	if err == nil && !callerOf(ctx).identity.touches(job.Tenant) {
+		return nil, fairlead.NoSuchJob(id)
+	}
+	return job, err
+}
+
+// narrow leaves the caller's of some tenants; none stands for all.
+func narrow(ctx context.Context, tenants []string) (own []string, any bool) {
+	who := callerOf(ctx).identity
+	switch {
+	case !who.bound():
+		return tenants, true
+	case len(tenants) == 0:
+		return who.Tenants, true
+	}
+	own = slices.DeleteFunc(slices.Clone(tenants), func(name string) bool { return !who.touches(name) })
+	return own, len(own) > 0
+}
+
+// Find returns the caller's of the jobs that match.
+func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	tenants, any := narrow(ctx, filter.Tenants)
+	if !any {
+		return nil, nil
+	}
+	filter.Tenants = tenants
+	return s.store.Find(ctx, filter)
+}
+
+// Tally counts the caller's of the jobs that match.
+func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
+	tenants, any := narrow(ctx, filter.Tenants)
+	if !any {
+		return nil, nil
+	}
+	filter.Tenants = tenants
+	return s.store.Tally(ctx, filter)
+}
+
+// Attempts lists the runs of a job of the caller's.
+func (s scoped) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
+	if err := s.job(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.store.Attempts(ctx, id)
+}
+
+// Nodes lists the nodes.
+func (s scoped) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Nodes(ctx)
+}
+
+// Pauses lists what is paused.
+func (s scoped) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Pauses(ctx)
+}
+
+// Now is the database's clock.
+func (s scoped) Now(ctx context.Context) (time.Time, error) { return s.store.Now(ctx) }
+
+// Cancel ends a job of the caller's.
+func (s scoped) Cancel(ctx context.Context, id int64, reason string) error {
+	if err := s.job(ctx, id); err != nil {
+		return err
+	}
+	return s.store.Cancel(ctx, id, reason)
+}
+
+// Reopen makes a job of the caller's ready again.
+func (s scoped) Reopen(ctx context.Context, id int64) error {
+	if err := s.job(ctx, id); err != nil {
+		return err
+	}
+	return s.store.Reopen(ctx, id)
+}
+
+// Reschedule sets when a job of the caller's becomes due.
+func (s scoped) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
+	if err := s.job(ctx, id); err != nil {
+		return err
+	}
+	return s.store.Reschedule(ctx, id, notBefore)
+}
+
+// RunNow makes a job of the caller's ready at once.
+func (s scoped) RunNow(ctx context.Context, id int64) error {
+	if err := s.job(ctx, id); err != nil {
+		return err
+	}
+	return s.store.RunNow(ctx, id)
+}
+
+// SetPriority changes the priority of a job of the caller's.
+func (s scoped) SetPriority(ctx context.Context, id int64, priority int) error {
+	if err := s.job(ctx, id); err != nil {
+		return err
+	}
+	return s.store.SetPriority(ctx, id, priority)
+}
+
+// Delete removes a job of the caller's.
+func (s scoped) Delete(ctx context.Context, id int64) error {
+	if err := s.job(ctx, id); err != nil {
+		return err
+	}
+	return s.store.Delete(ctx, id)
+}
+
+// Resolve answers for a job of the caller's.
+func (s scoped) Resolve(ctx context.Context, answer fairlead.Settlement) error {
+	if err := s.job(ctx, answer.ID); err != nil {
+		return err
+	}
+	return s.store.Resolve(ctx, answer)
+}
+
+// Explain says why a job of the caller's does not run.
+func (s scoped) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
+	if err := s.job(ctx, id); err != nil {
+		return fairlead.Explanation{}, err
+	}
+	return s.store.Explain(ctx, id)
+}

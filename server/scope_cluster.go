@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// ownPause fails for a pause of what is not a tenant of the caller's.
+func ownPause(ctx context.Context, pause fairlead.Pause) error {
+	if pause.Scope != fairlead.PauseTenant {
+		return whole(ctx)
+	}
+	if !callerOf(ctx).identity.touches(pause.Name) {
+		return errTenant(pause.Name)
+	}
+	return nil
+}
+
+// Pause stops jobs from being started.
+func (s scoped) Pause(ctx context.Context, pause fairlead.Pause) error {
+	if err := ownPause(ctx, pause); err != nil {
+		return err
+	}
+	return s.store.Pause(ctx, pause)
+}
+
+// Resume undoes Pause.
+func (s scoped) Resume(ctx context.Context, pause fairlead.Pause) error {
+	if err := ownPause(ctx, pause); err != nil {
+		return err
+	}
+	return s.store.Resume(ctx, pause)
+}
+
+// Drain asks a node to start nothing more.
+func (s scoped) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
+	if err := whole(ctx); err != nil {
+		return err
+	}
+	return s.store.Drain(ctx, node, drain)
+}
+
+// PutTenant declares a tenant. Nobody who is bound to tenants may raise what they
+// are allowed.
+func (s scoped) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
+	if err := whole(ctx); err != nil {
+		return fairlead.Tenant{}, err
+	}
+	return s.store.PutTenant(ctx, tenant)
+}
+
+// DeleteTenant removes what was declared of a tenant.
+func (s scoped) DeleteTenant(ctx context.Context, name string) error {
+	if err := whole(ctx); err != nil {
+		return err
+	}
+	return s.store.DeleteTenant(ctx, name)
+}
+
+// Tenants lists the caller's of the declared tenants.
+func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
+	names, any := narrow(ctx, filter.Names)
+	if !any {
+		return nil, nil
+	}
+	filter.Names = names
+	return s.store.Tenants(ctx, filter)
+}
+
+// SetLimit sets the limit of a scope.
+func (s scoped) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	if err := whole(ctx); err != nil {
+		return err
+	}
+	return s.store.SetLimit(ctx, limit)
+}
+
+// Limits lists every limit.
+func (s scoped) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Limits(ctx)
+}
+
+// Verify counts the jobs of each limit anew.
+func (s scoped) Verify(ctx context.Context) ([]fairlead.Drift, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err
+	}
+	return s.store.Verify(ctx)
+}
+
+// Usage tells what the caller's tenants have and do, and those of all together
+// only to who may see all.
+func (s scoped) Usage(ctx context.Context) (fairlead.UsageReport, error) {
+	report, err := s.store.Usage(ctx)
+	who := callerOf(ctx).identity
+	if err != nil || !who.bound() {
+		return report, err
+	}
+	own := slices.DeleteFunc(report.Tenants, func(u fairlead.Usage) bool { return !who.touches(u.Name) })
+	return fairlead.UsageReport{Tenants: own}, nil
+}

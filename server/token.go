@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Tokens implements the TokenService.
+type Tokens struct {
+	registrar fairlead.Registrar
+}
+
+// NewTokens makes the service of a store's tokens.
+func NewTokens(registrar fairlead.Registrar) *Tokens { return &Tokens{registrar: registrar} }
+
+func tokenTo(t fairlead.Token) *fairleadv1.Token {
+	return &fairleadv1.Token{
+		Id: t.ID, Name: t.Name, Role: string(t.Role), Tenants: t.Tenants,
+		CreatedAt: timeTo(t.CreatedAt), ExpiresAt: timeTo(t.ExpiresAt), Expired: t.Expired, LastUsed: timeTo(t.LastUsed),
+	}
+}
+
+// CreateToken makes a token and tells its secret.
+func (s *Tokens) CreateToken(ctx context.Context, in *fairleadv1.CreateTokenRequest) (*fairleadv1.CreateTokenResponse, error) {
+	secret, hash, err := NewSecret()
+	if err != nil {
+		return nil, err
+	}
+	token := fairlead.Token{Name: in.GetName(), Role: fairlead.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: timeOf(in.GetExpiresAt())}
+	if err := fairlead.NormalizeToken(&token); err != nil {
+		return nil, err
+	}
+	stored, err := s.registrar.AddToken(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.CreateTokenResponse{Token: tokenTo(stored), Secret: secret}, nil
+}
+
+// ListTokens lists all tokens.
+func (s *Tokens) ListTokens(ctx context.Context, _ *fairleadv1.ListTokensRequest) (*fairleadv1.ListTokensResponse, error) {
+	tokens, err := s.registrar.Tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListTokensResponse{}
+	for _, token := range tokens {
+		out.Items = append(out.Items, tokenTo(token))
+	}
+	return out, nil
+}
+
+// DeleteToken removes a token.
+func (s *Tokens) DeleteToken(ctx context.Context, in *fairleadv1.DeleteTokenRequest) (*fairleadv1.DeleteTokenResponse, error) {
+	if err := s.registrar.DeleteToken(ctx, in.GetId()); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.DeleteTokenResponse{}, nil
+}
+
+// WhoAmI tells who the caller is.
+func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fairleadv1.WhoAmIResponse, error) {
+	who := callerOf(ctx).identity
+	return &fairleadv1.WhoAmIResponse{Name: who.Name, Role: string(who.Role), Tenants: who.Tenants}, nil
+}
+
+// AuditLog implements the AuditService.
+type AuditLog struct {
+	registrar fairlead.Registrar
+}
+
+// NewAuditLog makes the service of a store's audit log.
+func NewAuditLog(registrar fairlead.Registrar) *AuditLog { return &AuditLog{registrar: registrar} }
+
+// ListAudit lists what was done, newest first.
+func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditRequest) (*fairleadv1.ListAuditResponse, error) {
+	below, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	size := int(in.GetPageSize())
+	if size == 0 {
+		size = fairlead.DefaultPage
+	}
+	entries, err := s.registrar.AuditLog(ctx, fairlead.AuditFilter{
+		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()),
+		Below: below, Limit: size + 1, // one more tells whether there is a next page
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListAuditResponse{}
+	for i, e := range entries {
+		if i == size {
+			out.NextPageToken = pageToken(entries[i-1].ID)
+			break
+		}
+		out.Items = append(out.Items, &fairleadv1.AuditEntry{
+			Id: e.ID, At: timeTo(e.At), Actor: e.Actor, Role: string(e.Role), From: e.From, Action: e.Action, Subject: e.Subject,
+			Tenant: e.Tenant, Before: e.Before, After: e.After, Error: e.Error,
+		})
+	}
+	return out, nil
+}

@@ -1,0 +1,26 @@
+package fairlead
+
+import "strings"
+
+// TraceID is the id of the trace that a W3C traceparent belongs to, as log lines
+// and trace viewers show it. It is empty if the text is no traceparent.
+func TraceID(traceparent string) string {
+	const version, trace, parent, flags = 2, 32, 16, 2
+	const length = version + 1 + trace + 1 + parent + 1 + flags
+	if len(traceparent) < length || traceparent[length:] != "" && (traceparent[:version] == "00" || traceparent[length] != '-') {
+		return "" // only later versions may carry more
+	}
+	parts := strings.SplitN(traceparent[:length], "-", 4)
+	if len(parts) != 4 || len(parts[0]) != version || len(parts[1]) != trace || len(parts[2]) != parent {
+		return ""
+	}
+	for _, part := range parts {
+		if strings.Trim(part, "0123456789abcdef") != "" {
+			return ""
+		}
+	}
+	if parts[0] == "ff" || strings.Trim(parts[1], "0") == "" || strings.Trim(parts[2], "0") == "" {
+		return ""
+	}
+	return parts[1]
+}

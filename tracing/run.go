@@ -1,0 +1,89 @@
+package tracing
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Middleware makes each run of a job a span "run KIND" of the trace that the job
+// belongs to, or of a new one. It is to be the outermost middleware.
+//
+// The span tells the job's id, kind, queue, tenant and attempt, when it was
+// claimed, and its outcome: succeeded, failed (for good), retried (at a time of
+// the handler's choice), snoozed, waiting, released, error or panic. Whether an
+// error is tried again is not known here; the job's own history tells.
+func Middleware(provider trace.TracerProvider) fairlead.Middleware {
+	tracer := provider.Tracer(scope)
+	return func(next fairlead.Handler) fairlead.Handler {
+		return fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) (err error) {
+			ctx, span := tracer.Start(within(ctx, job.Trace), "run "+job.Kind,
+				trace.WithSpanKind(trace.SpanKindConsumer), trace.WithAttributes(attributesOf(job)...))
+			if !job.StartedAt.IsZero() {
+				span.AddEvent("claimed", trace.WithTimestamp(job.StartedAt), trace.WithAttributes(attribute.Int64("fairlead.node", int64(job.Node))))
+			}
+			returned := false
+			defer func() {
+				end(span, err, returned)
+			}()
+			err = next.Work(ctx, job)
+			returned = true
+			return err
+		})
+	}
+}
+
+func attributesOf(job *fairlead.Job) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.Int64("fairlead.job.id", job.ID),
+		attribute.String("fairlead.job.kind", job.Kind),
+		attribute.String("fairlead.job.queue", job.Queue),
+		attribute.String("fairlead.job.tenant", job.Tenant),
+		attribute.Int("fairlead.job.attempt", job.Attempt),
+	}
+}
+
+// end notes how a run ended. A panic goes on to whoever recovers it.
+func end(span trace.Span, err error, returned bool) {
+	defer span.End()
+	how, failed := outcomeOf(err)
+	if !returned {
+		how, failed = "panic", true
+	}
+	span.SetAttributes(attribute.String("fairlead.job.outcome", how))
+	switch {
+	case !returned:
+		span.SetStatus(codes.Error, "the handler panicked")
+	case failed:
+		span.SetStatus(codes.Error, err.Error())
+	}
+}
+
+func outcomeOf(err error) (name string, failed bool) {
+	if err == nil {
+		return "succeeded", false
+	}
+	var outcome *fairlead.Outcome
+	if !errors.As(err, &outcome) {
+		return "error", true
+	}
+	switch outcome.Settlement().Move {
+	case fairlead.Fail:
+		return "failed", true
+	case fairlead.Again:
+		return "retried", true
+	case fairlead.Snooze:
+		return "snoozed", false
+	case fairlead.Wait:
+		return "waiting", false
+	case fairlead.GiveUp:
+		return "released", false
+	default:
+		return "succeeded", false
+	}
+}

@@ -1,0 +1,66 @@
+package tracing
+
+import (
+	"net/http"
+	"strconv"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// Transport makes requests whose context has a span a span of their own, and
+// tells their target the trace. Its spans go to where that of the context goes.
+// They name the target's host and nothing more of its URL, which may hold
+// secrets. A nil base is http.DefaultTransport.
+func Transport(base http.RoundTripper) http.RoundTripper {
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return &transport{base}
+}
+
+type transport struct {
+	base http.RoundTripper
+}
+
+// RoundTrip makes one request. Its span ends when the answer begins.
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	caller := trace.SpanFromContext(request.Context())
+	if !caller.SpanContext().IsValid() {
+		return t.base.RoundTrip(request)
+	}
+	ctx, span := caller.TracerProvider().Tracer(scope).Start(request.Context(), request.Method,
+		trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(targetOf(request)...))
+	defer span.End()
+	request = request.Clone(ctx) // a transport must not change the request of its caller
+	request.Header.Set(header, Traceparent(ctx))
+	response, err := t.base.RoundTrip(request)
+	if err != nil {
+		span.SetStatus(codes.Error, err.Error())
+		return nil, err
+	}
+	span.SetAttributes(attribute.Int("http.response.status_code", response.StatusCode))
+	if response.StatusCode >= http.StatusBadRequest {
+		span.SetStatus(codes.Error, response.Status)
+	}
+	return response, nil
+}
+
+func targetOf(request *http.Request) []attribute.KeyValue {
+	attributes := []attribute.KeyValue{
+		attribute.String("http.request.method", request.Method),
+		attribute.String("server.address", request.URL.Hostname()),
+	}
+	if port, err := strconv.Atoi(request.URL.Port()); err == nil {
+		attributes = append(attributes, attribute.Int("server.port", port))
+	}
+	return attributes
+}
+
+// CloseIdleConnections is what http.Client.CloseIdleConnections looks for.
+func (t *transport) CloseIdleConnections() {
+	if base, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		base.CloseIdleConnections()
+	}
+}
