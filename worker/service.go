@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -246,8 +245,8 @@ func (s *service) Listen(ctx context.Context, _ *fairlead.Scope, wake func(fairl
 // endOf is why a stream ended. Servers end theirs when they stop; the next one is
 // a moment away.
 func endOf(ctx context.Context, err error) error {
-	if ctx.Err() != nil || err == nil {
-		return nil
+	if ctx.Err() == nil && err != nil {
+		return fmt.Errorf("the stream of news broke off: %w", err)
 	}
-	return errors.Join(errors.New("the stream of news broke off"), err)
+	return nil
 }
