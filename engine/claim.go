@@ -153,8 +153,12 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 
 // room is how many jobs the group may claim now.
 func (g *group) room() int {
-	if g.life.settler.unsaved() > g.slots+g.life.options.QueueSize {
+	unsaved := g.life.settler.unsaved()
+	if unsaved > g.slots+g.life.options.QueueSize {
 		return 0 // the store does not keep up: taking more would only pile up
+	}
+	if g.life.options.SlotsOnly { // whoever leases counts what is not settled yet
+		return min(g.slots-int(g.held.Load()), g.slots+g.life.options.QueueSize-int(g.held.Load())-unsaved, g.life.options.ClaimBatch)
 	}
 	return min(g.target()-int(g.held.Load()), g.life.options.ClaimBatch)
 }
@@ -162,9 +166,6 @@ func (g *group) room() int {
 // target is how many jobs the group wants to hold: one per slot and those that
 // will start soon.
 func (g *group) target() int {
-	if g.life.options.SlotsOnly {
-		return g.slots
-	}
 	return g.slots + min(g.life.options.QueueSize, int(g.ahead.Load()))
 }
 

@@ -21,7 +21,8 @@ type Options struct {
 	ClaimBatch int // jobs per claim, at most; default 500
 
 	// SlotsOnly claims jobs only for slots that are free, so that a job starts as
-	// soon as it is leased. It costs throughput where jobs are quick.
+	// soon as it is leased. QueueSize then bounds those that have ended and are not
+	// yet settled. It costs throughput where jobs are quick.
 	SlotsOnly bool
 
 	Poll  time.Duration // how often it looks for work without being woken; default 1s

@@ -124,9 +124,12 @@ func (o Options) node() engine.Options {
 		Logger: o.Logger, Observer: o.Observer, Listeners: o.Listeners,
 		// The service counts an attempt's time from its lease: a leased job must not
 		// wait here. What is queued are only ends of runs on their way.
-		SlotsOnly: true, QueueSize: slots,
+		SlotsOnly: true, QueueSize: min(4*slots, mostUnsettled),
 	}
 }
+
+// mostUnsettled is how many jobs the service lets a worker hold beyond its slots.
+const mostUnsettled = 10000
 
 // refusedError is why the service does not want this worker.
 type refusedError struct {

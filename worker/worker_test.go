@@ -356,3 +356,22 @@ func TestAWorkerThatIsRefusedGivesUp(t *testing.T) {
 		}
 	}
 }
+
+// Between a backlog and free slots stands no pause: the next look without news is
+// a minute away.
+func TestABacklogIsWorkedOffWithoutPauses(t *testing.T) {
+	w := newWorld(t)
+	jobs := make([]*fairlead.Job, 2000)
+	for i := range jobs {
+		jobs[i] = &fairlead.Job{Kind: "k"}
+	}
+	if err := w.client.Enqueue(t.Context(), jobs...); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	w.start(one(fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil }), func(o *worker.Options) { o.Poll = time.Minute })
+	for _, job := range jobs {
+		w.wait(job.ID)
+	}
+	t.Logf("%d jobs in %v", len(jobs), time.Since(begin))
+}
