@@ -54,11 +54,15 @@ func malformed(t *testing.T, random *rand.Rand, method protoreflect.MethodDescri
 	if rule.GetBody() != "*" {
 		path = withParams(path, nil)
 		query := wrongQuery(random, method.Input())
-		return func() *http.Request { return httptest.NewRequestWithContext(t.Context(), verb, path+"?"+query, http.NoBody) }, query
+		return func() *http.Request {
+			return httptest.NewRequestWithContext(t.Context(), verb, path+"?"+query, http.NoBody)
+		}, query
 	}
 	body := wrongBody(random, method.Input())
 	path = withParams(path, nil)
-	return func() *http.Request { return httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body)) }, body
+	return func() *http.Request {
+		return httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
+	}, body
 }
 
 func verbAndPath(rule *annotations.HttpRule) (verb, path string) {
