@@ -32,6 +32,7 @@ var imports = []struct {
 	{"mysql", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
 	{"sqlite", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
 	{"internal/sqlstore", []string{".", "internal/dispatch"}, "what SQL stores share knows no driver"},
+	{"internal/cron", nil, "when something is due follows from the text, the zone and the time alone"},
 	{"internal/dispatch", nil, "which jobs start is decided without a database"},
 	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
 	{"metrics", []string{".", "engine"}, "what a node and any store do is counted from outside"},
