@@ -23,7 +23,7 @@ var imports = []struct {
 	to   []string
 	why  string
 }{
-	{".", nil, "the root is what users import everywhere: standard library only"},
+	{".", []string{"internal/cron"}, "the root is what users import everywhere: standard library only, and what says when a schedule is due"},
 	{"engine", []string{".", "internal/verdict", "internal/starts"}, "a node works on any store: it must not know SQL or a database"},
 	{"internal/verdict", []string{"."}, "what becomes of a job is decided without a database"},
 	{"internal/starts", []string{"."}, "what was started is counted without a database"},

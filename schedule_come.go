@@ -1,10 +1,8 @@
-package firing
+package fairlead
 
 import (
 	"slices"
 	"time"
-
-	"github.com/fairlead-io/fairlead"
 )
 
 // most is how many instants are acted upon at once. A schedule that is due each
@@ -16,9 +14,9 @@ type span struct {
 	from, before time.Time
 }
 
-// come tells which instants, from the first on, are there by now: those that are
+// comeBy tells which instants, from the first on, are there by now: those that are
 // at most grace late, and those that were missed before.
-func (t *Timing) come(first, now time.Time, grace time.Duration) (missed span, come []time.Time) {
+func comeBy(t *Timing, first, now time.Time, grace time.Duration) (missed span, come []time.Time) {
 	if first.IsZero() || first.After(now) {
 		return span{}, nil
 	}
@@ -34,7 +32,7 @@ func (t *Timing) come(first, now time.Time, grace time.Duration) (missed span, c
 }
 
 // after is the first instant that has not been acted upon.
-func (t *Timing) after(first, now time.Time) time.Time {
+func after(t *Timing, first, now time.Time) time.Time {
 	if first.After(now) || first.IsZero() {
 		return first
 	}
@@ -42,14 +40,14 @@ func (t *Timing) after(first, now time.Time) time.Time {
 }
 
 // caughtUp are those of the missed instants that are to be run.
-func caughtUp(s *fairlead.Schedule, t *Timing, missed span, now time.Time) []time.Time {
+func caughtUp(s *Schedule, t *Timing, missed span, now time.Time) []time.Time {
 	if missed.before.IsZero() {
 		return nil
 	}
 	limit := s.CatchUpLimit
 	switch s.CatchUp {
-	case fairlead.CatchUpFull:
-	case fairlead.CatchUpCompact:
+	case CatchUpFull:
+	case CatchUpCompact:
 		limit = 1
 	default:
 		return nil
@@ -59,7 +57,7 @@ func caughtUp(s *fairlead.Schedule, t *Timing, missed span, now time.Time) []tim
 		oldest = missed.from
 	}
 	var instants []time.Time
-	for due := t.last(missed); !due.IsZero() && !due.Before(oldest) && len(instants) < limit; due = t.Prev(due) {
+	for due := last(s, t, missed); !due.IsZero() && !due.Before(oldest) && len(instants) < limit; due = t.Prev(due) {
 		instants = append(instants, due)
 	}
 	slices.Reverse(instants)
@@ -68,8 +66,8 @@ func caughtUp(s *fairlead.Schedule, t *Timing, missed span, now time.Time) []tim
 
 // last is the last of the missed instants. One that stands alone is known to the
 // cursor only.
-func (t *Timing) last(missed span) time.Time {
-	if !t.schedule.At.IsZero() {
+func last(s *Schedule, t *Timing, missed span) time.Time {
+	if !s.At.IsZero() {
 		return missed.from
 	}
 	return t.Prev(missed.before)

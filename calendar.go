@@ -1,20 +1,36 @@
-package firing
+package fairlead
 
 import (
+	"fmt"
 	"time"
-
-	"github.com/fairlead-io/fairlead"
 )
+
+// Calendar is days on which schedules that name it are not due, each day in the
+// zone of the schedule.
+type Calendar struct {
+	Name        string
+	Description string
+	Weekdays    []time.Weekday
+	Dates       []string    // as 2026-12-25, or 12-25 of every year
+	Ranges      []DateRange // first and last day included
+	Version     int64       // grows with each change; set by the store
+}
+
+// DateRange is days in a row.
+type DateRange struct {
+	From string `json:"from"` // as 2026-12-24
+	To   string `json:"to"`
+}
 
 // days are the days of a calendar.
 type days struct {
 	weekdays [7]bool
 	dates    map[string]struct{} // as 2026-12-25 or 12-25
-	ranges   []fairlead.DateRange
+	ranges   []DateRange
 }
 
 // daysOf reads a calendar; nil excludes nothing.
-func daysOf(calendar *fairlead.Calendar) *days {
+func daysOf(calendar *Calendar) *days {
 	if calendar == nil {
 		return nil
 	}
@@ -80,4 +96,38 @@ func beginOfDay(year int, month time.Month, day int, zone *time.Location) time.T
 		begin = begin.Add(15 * time.Minute)
 	}
 	return begin
+}
+
+const maxCalendarDays = 5000
+
+// NormalizeCalendar returns an *InvalidError that names every field of a calendar
+// about to be stored that cannot be accepted.
+func NormalizeCalendar(calendar *Calendar) error {
+	var c complaints
+	c.checkName("name", calendar.Name, MaxName)
+	checkText(c.refuse, "description", calendar.Description)
+	if len(calendar.Dates)+len(calendar.Ranges) > maxCalendarDays {
+		c.refuse("dates", "and ranges are %d; at most %d are kept", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
+	}
+	for _, weekday := range calendar.Weekdays {
+		if weekday < time.Sunday || weekday > time.Saturday {
+			c.refuse("weekdays", "has %d, which is none", int(weekday))
+		}
+	}
+	for i, date := range calendar.Dates {
+		if !isDate(date) && !isDate("2024-"+date) { // a leap year has all days
+			c.refuse(fmt.Sprintf("dates[%d]", i), "is %q; give it as 2026-12-25, or as 12-25 for every year", date)
+		}
+	}
+	for i, r := range calendar.Ranges {
+		if !isDate(r.From) || !isDate(r.To) || r.To < r.From {
+			c.refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; give two days as 2026-12-25, the first one first", r.From, r.To)
+		}
+	}
+	return c.err()
+}
+
+func isDate(text string) bool {
+	_, err := time.Parse(time.DateOnly, text)
+	return err == nil
 }

@@ -1,16 +1,15 @@
-package firing
+package fairlead
 
 import (
 	"hash/fnv"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/cron"
 )
 
 // Timing is when a schedule is due.
 type Timing struct {
-	schedule *fairlead.Schedule
+	schedule *Schedule
 	zone     *time.Location
 	next     func(after time.Time) time.Time // zero: none
 	prev     func(before time.Time) time.Time
@@ -20,7 +19,7 @@ type Timing struct {
 // NewTiming reads when a schedule is due. The schedule has been through
 // NormalizeSchedule; should it hold what cannot be read any more, as a zone that
 // this machine does not know, it fails.
-func NewTiming(s *fairlead.Schedule, calendar *fairlead.Calendar) (*Timing, error) {
+func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
 	zone, err := time.LoadLocation(s.Zone)
 	if err != nil {
 		return nil, err
@@ -148,16 +147,16 @@ func (t *Timing) Start(now time.Time) time.Time {
 }
 
 // Cursor is where the schedule stands if it is due at an instant next.
-func (t *Timing) Cursor(due time.Time) fairlead.Cursor {
+func (t *Timing) Cursor(due time.Time) Cursor {
 	if due.IsZero() {
-		return fairlead.Cursor{}
+		return Cursor{}
 	}
-	return fairlead.Cursor{Due: due, FireAt: due.Add(t.offset())}
+	return Cursor{Due: due, FireAt: due.Add(t.Offset())}
 }
 
-// offset is the schedule's own part of the jitter: always the same, so that its
+// Offset is the schedule's own part of the jitter: always the same, so that its
 // runs stay as far apart as its instants.
-func (t *Timing) offset() time.Duration {
+func (t *Timing) Offset() time.Duration {
 	jitter := t.schedule.Jitter
 	if jitter <= 0 {
 		return 0

@@ -1,22 +1,33 @@
-package firing
+package fairlead
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
-
-	"github.com/fairlead-io/fairlead"
 )
 
-// Decide plans what a schedule does now: it lets queued runs go for which there
+// A schedule decides what it does by pure functions. What they are told comes from
+// one transaction of a store, which also carries out what they plan. For an
+// instant these questions are asked in this order, and the first answer counts:
+//
+//	overlap      is an earlier run active?
+//	failure      has the last one failed?
+//	concurrency  are there as many as may be?
+//
+// That an instant leads to one thing only is not decided here: the cursor of the
+// schedule goes past it in the same transaction.
+
+// Decide plans what the schedule does now: it lets queued runs go for which there
 // is room, and acts upon the instants that have come. An instant that is up to
-// grace late is on time; what is older was missed.
-func Decide(s fairlead.Schedule, v fairlead.View, grace time.Duration) (fairlead.Plan, error) {
-	d := newDecision(&s, v)
+// grace late is on time; what is older was missed. It fails if the schedule cannot
+// be read any more; what is planned then is right all the same.
+func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
+	d := newDecision(s, v)
 	d.admit()
 	if !s.Enabled {
 		return d.plan, nil
 	}
-	timing, err := NewTiming(&s, v.Calendar)
+	timing, err := NewTiming(s, v.Calendar)
 	if err != nil {
 		return d.plan, err
 	}
@@ -24,41 +35,42 @@ func Decide(s fairlead.Schedule, v fairlead.View, grace time.Duration) (fairlead
 		d.afterEnd(timing)
 		return d.plan, nil
 	}
-	now := v.Now.Add(-timing.offset()) // instants up to here have come
-	missed, come := timing.come(s.Due, now, grace)
-	for _, due := range caughtUp(&s, timing, missed, v.Now) {
-		d.fire(due, fairlead.TriggerCatchUp)
+	now := v.Now.Add(-timing.Offset()) // instants up to here have come
+	missed, come := comeBy(timing, s.Due, now, grace)
+	for _, due := range caughtUp(s, timing, missed, v.Now) {
+		d.fire(due, TriggerCatchUp)
 	}
 	for _, due := range come {
-		d.fire(due, fairlead.TriggerCron)
+		d.fire(due, TriggerCron)
 	}
-	d.plan.Cursor = timing.Cursor(timing.after(s.Due, now))
+	d.plan.Cursor = timing.Cursor(after(timing, s.Due, now))
 	return d.plan, nil
 }
 
 // Manual plans a run that somebody asks for: neither an earlier run nor a failure
-// keep it back, but how many may run at once does.
-func Manual(s fairlead.Schedule, v fairlead.View, args []byte) fairlead.Plan {
-	d := newDecision(&s, v)
+// keep it back, but how many may run at once does. The args are those of the
+// template if nil.
+func (s *Schedule) Manual(v View, args json.RawMessage) Plan {
+	d := newDecision(s, v)
 	d.admit()
-	d.add(fairlead.PlannedFire{Due: v.Now, Trigger: fairlead.TriggerManual, Number: 1, Args: args}, false)
+	d.add(PlannedFire{Due: v.Now, Trigger: TriggerManual, Number: 1, Args: args}, false)
 	return d.plan
 }
 
 // decision is a plan while it is made.
 type decision struct {
-	schedule *fairlead.Schedule
-	view     fairlead.View
-	plan     fairlead.Plan
+	schedule *Schedule
+	view     View
+	plan     Plan
 
-	running int             // active and not queued, those that are planned too
-	queued  []fairlead.Fire // that wait still
-	active  []fairlead.Fire // stored and not to be cancelled
+	running int    // active and not queued, those that are planned too
+	queued  []Fire // that wait still
+	active  []Fire // stored and not to be cancelled
 	skipped bool
 }
 
-func newDecision(s *fairlead.Schedule, v fairlead.View) *decision {
-	d := &decision{schedule: s, view: v, plan: fairlead.Plan{Cursor: s.Cursor}, active: v.Active, skipped: v.Skipped}
+func newDecision(s *Schedule, v View) *decision {
+	d := &decision{schedule: s, view: v, plan: Plan{Cursor: s.Cursor}, active: v.Active, skipped: v.Skipped}
 	for _, f := range v.Active {
 		if f.Queued {
 			d.queued = append(d.queued, f)
@@ -84,8 +96,8 @@ func (d *decision) admit() {
 }
 
 // fire decides about an instant that has come.
-func (d *decision) fire(due time.Time, trigger fairlead.Trigger) {
-	next := fairlead.PlannedFire{Due: due, Trigger: trigger, Number: 1}
+func (d *decision) fire(due time.Time, trigger Trigger) {
+	next := PlannedFire{Due: due, Trigger: trigger, Number: 1}
 	failed := d.view.Last != nil && d.view.Last.Failed()
 	if failed {
 		next.Number = d.view.Last.Number + 1
@@ -93,60 +105,60 @@ func (d *decision) fire(due time.Time, trigger fairlead.Trigger) {
 	beside := false
 	if len(d.active) > 0 || d.running > 0 || len(d.queued) > 0 {
 		switch d.schedule.Overlap {
-		case fairlead.OverlapSkip:
-			d.skip(next, fairlead.SkipOverlap)
+		case OverlapSkip:
+			d.skip(next, SkipOverlap)
 			return
-		case fairlead.OverlapCancel:
+		case OverlapCancel:
 			d.replace()
-		case fairlead.OverlapParallel:
+		case OverlapParallel:
 			beside = true
-		case fairlead.OverlapAllow:
+		case OverlapAllow:
 		}
 	}
 	if failed {
 		switch d.schedule.AfterFailure {
-		case fairlead.FailureSkip:
+		case FailureSkip:
 			if !d.skipped {
-				d.skip(next, fairlead.SkipFailure)
+				d.skip(next, SkipFailure)
 				return
 			}
 			next.Number = d.view.Last.Number + 2
-		case fairlead.FailureRunNew:
+		case FailureRunNew:
 			next.Number = 1
-		case fairlead.FailureRetry:
+		case FailureRetry:
 		}
 	}
 	d.add(next, beside)
 }
 
 // add makes a run of it if there is room, or beside the others.
-func (d *decision) add(next fairlead.PlannedFire, beside bool) {
+func (d *decision) add(next PlannedFire, beside bool) {
 	if d.full() && !beside {
 		switch d.schedule.Concurrency {
-		case fairlead.ConcurrencySkip:
-			d.skip(next, fairlead.SkipConcurrency)
+		case ConcurrencySkip:
+			d.skip(next, SkipConcurrency)
 			return
-		case fairlead.ConcurrencyQueue:
+		case ConcurrencyQueue:
 			d.queue(next)
 			return
-		case fairlead.ConcurrencyParallel:
+		case ConcurrencyParallel:
 		}
 	}
 	d.running++
 	d.plan.Fires = append(d.plan.Fires, next)
 }
 
-func (d *decision) queue(next fairlead.PlannedFire) {
+func (d *decision) queue(next PlannedFire) {
 	if len(d.queued) >= d.schedule.QueueDepth {
-		d.skip(next, fairlead.SkipConcurrency)
+		d.skip(next, SkipConcurrency)
 		return
 	}
 	next.Queued = true
-	d.queued = append(d.queued, fairlead.Fire{Queued: true})
+	d.queued = append(d.queued, Fire{Queued: true})
 	d.plan.Fires = append(d.plan.Fires, next)
 }
 
-func (d *decision) skip(next fairlead.PlannedFire, why fairlead.SkipReason) {
+func (d *decision) skip(next PlannedFire, why SkipReason) {
 	next.Skip = why
 	d.skipped = true
 	d.plan.Fires = append(d.plan.Fires, next)
@@ -161,7 +173,7 @@ func (d *decision) replace() {
 	d.plan.Admit = nil
 	for i := range d.plan.Fires {
 		if d.plan.Fires[i].Skip == "" {
-			d.plan.Fires[i].Skip, d.plan.Fires[i].Queued = fairlead.SkipOverlap, false
+			d.plan.Fires[i].Skip, d.plan.Fires[i].Queued = SkipOverlap, false
 			d.skipped = true
 		}
 	}
@@ -173,17 +185,17 @@ func (d *decision) afterEnd(timing *Timing) {
 	s := d.schedule
 	switch {
 	case d.running > 0 || len(d.queued) > 0:
-		d.plan.Cursor = fairlead.Cursor{} // until that has ended
+		d.plan.Cursor = Cursor{} // until that has ended
 	case s.Due.IsZero() && d.view.Last != nil:
 		d.plan.Cursor = timing.Cursor(d.view.Last.EndedAt.Add(s.Delay))
 		if !s.EndsAt.IsZero() && !d.plan.Cursor.Due.Before(s.EndsAt) {
-			d.plan.Cursor = fairlead.Cursor{}
+			d.plan.Cursor = Cursor{}
 		}
 	}
 	if due := d.plan.Cursor; !due.Due.IsZero() && !due.FireAt.After(d.view.Now) {
-		d.fire(due.Due, fairlead.TriggerCron)
-		d.plan.Cursor = fairlead.Cursor{}
-		if !slices.ContainsFunc(d.plan.Fires, func(f fairlead.PlannedFire) bool { return f.Skip == "" }) {
+		d.fire(due.Due, TriggerCron)
+		d.plan.Cursor = Cursor{}
+		if !slices.ContainsFunc(d.plan.Fires, func(f PlannedFire) bool { return f.Skip == "" }) {
 			d.plan.Cursor = timing.Cursor(d.view.Now.Add(s.Delay)) // nothing will end
 		}
 	}
