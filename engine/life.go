@@ -239,6 +239,7 @@ func (l *life) listen(ctx context.Context, g *group) {
 				l.promoter.poke()
 			case fairlead.WakeCancel:
 				l.beats.poke()
+				l.audits.poke()
 			}
 		})
 	})
