@@ -7,11 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// keepAuditing compares what this node runs with what is leased to it. Jobs that
-// are leased without its knowledge are those of a claim whose answer was lost:
-// nobody would ever reap them, because the node lives. Runs whose lease was taken
-// away, as by one that replaces them, are ended. It looks once per lease, after
-// every claim that failed, and when somebody asked for a job to stop.
+// keepAuditing releases jobs that are leased to this node without its
+// knowledge: those of a claim whose answer was lost. Nobody would ever reap
+// them, because the node lives. It looks once per lease, and after every claim
+// that failed.
 func (l *life) keepAuditing(ctx context.Context) {
 	l.audits.run(ctx, func(ctx context.Context) (time.Duration, error) { return 0, l.releaseStrays(ctx) })
 }
@@ -53,12 +52,29 @@ func (l *life) strays(ctx context.Context) ([]fairlead.Settlement, error) {
 		if !known[h] {
 			strays = append(strays, fairlead.Settlement{ID: h.ID, Fence: h.Fence, Move: fairlead.GiveUp})
 		}
-		delete(known, h)
-	}
-	// What is left was settled while it looked, or taken away: its handler need not
-	// go on.
-	for h := range known {
-		l.registry.end(h, errFenced)
 	}
 	return strays, nil
+}
+
+// keepYielding ends runs whose lease was taken away, as by a run that replaces
+// them: their end would be refused, so that they need not go on. It looks once per
+// lease, and when somebody asked for a job to stop.
+func (l *life) keepYielding(ctx context.Context) {
+	l.yields.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		known := l.registry.known()
+		if len(known) == 0 {
+			return 0, nil
+		}
+		held, err := l.store.Held(ctx, l.id)
+		if err != nil {
+			return 0, err
+		}
+		for _, h := range held {
+			delete(known, h)
+		}
+		for h := range known { // or it was settled meanwhile: then it has ended
+			l.registry.end(h, errFenced)
+		}
+		return 0, nil
+	})
 }

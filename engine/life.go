@@ -35,6 +35,7 @@ type life struct {
 	beats    *loop
 	promoter *loop
 	audits   *loop
+	yields   *loop
 
 	// claiming is held shared by claims and alone by the audit, which must not
 	// see a lease whose claim is still on its way back.
@@ -63,6 +64,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)
 	l.audits = newLoop("audit", o.Lease, l.log)
+	l.yields = newLoop("yield", o.Lease, l.log)
 	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
 	for _, kind := range e.mux.Kinds() {
 		entries[kind] = e.mux.Entry(kind)
@@ -99,7 +101,7 @@ func (l *life) run(ctx context.Context) error {
 		work.Go(func() { g.claimSuspects(working) })
 		work.Go(func() { l.listen(working, g) })
 	}
-	loops := []func(context.Context){l.keepAuditing, l.keepReporting}
+	loops := []func(context.Context){l.keepAuditing, l.keepYielding, l.keepReporting}
 	if l.keeper != nil {
 		loops = append(loops, l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning)
 	}
@@ -239,7 +241,7 @@ func (l *life) listen(ctx context.Context, g *group) {
 				l.promoter.poke()
 			case fairlead.WakeCancel:
 				l.beats.poke()
-				l.audits.poke()
+				l.yields.poke()
 			}
 		})
 	})
