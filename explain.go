@@ -33,6 +33,7 @@ type ObstacleCode string
 // The obstacles.
 const (
 	NotDue    ObstacleCode = "not_due"   // its time has not come, or it backs off after a failed attempt
+	IsQueued  ObstacleCode = "queued"    // it waits for an earlier run of its schedule
 	AtGate    ObstacleCode = "at_gate"   // as many jobs with its ConcurrencyKey are admitted as may be
 	IsPaused  ObstacleCode = "paused"    // its queue, kind, tenant or the tenant's parent is paused
 	NoNode    ObstacleCode = "no_node"   // no live node that starts jobs serves its queue and knows its kind

@@ -51,6 +51,11 @@ const (
 	ReasonReplaced Reason = "replaced" // another job took its place
 )
 
+// Never is the NotBefore of a run that is queued: it waits for an earlier run of
+// its schedule and has no time of its own. It is later than any time that a job
+// has to wait for, and the same to the microsecond in every store.
+var Never = time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC)
+
 // Names that are used where a job leaves them empty.
 const (
 	DefaultQueue  = "default"

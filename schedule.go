@@ -162,5 +162,5 @@ type PlannedFire struct {
 	Queued  bool
 	Args    json.RawMessage // instead of the template's; nil: the template's
 	Serial  string          // ConcurrencyKey instead of the template's; empty: the template's
-	Order   time.Time       // StartBy of the job; zero: Due
+	Order   time.Time       // StartBy of the job; zero: the template's
 }

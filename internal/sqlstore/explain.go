@@ -115,6 +115,10 @@ func (e *explaining) add(o fairlead.Obstacle, format string, args ...any) {
 
 func (e *explaining) notDue() {
 	due := e.Job.NotBefore
+	if due.Equal(fairlead.Never) {
+		e.add(fairlead.Obstacle{Code: fairlead.IsQueued}, "it waits for an earlier run of its schedule")
+		return
+	}
 	o := fairlead.Obstacle{Code: fairlead.NotDue, Until: due}
 	if e.Job.Failures > 0 {
 		e.add(o, "it backs off until %s after %d failed attempts", stamp(due), e.Job.Failures)

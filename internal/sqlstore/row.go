@@ -33,6 +33,7 @@ func Time(us int64) time.Time {
 const (
 	FlagKeyForever    = 1
 	FlagCancelOnCrash = 2
+	FlagFire          = 4 // it is a run of a schedule: fire has a row for it
 )
 
 // Flags of a job.

@@ -1283,8 +1283,8 @@ func (x *Explanation) GetStart() *timestamppb.Timestamp {
 // Obstacle is one thing that keeps a job from starting.
 type Obstacle struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// not_due, at_gate, paused, no_node, at_cap, over_rate, no_slot, suspect or
-	// in_line.
+	// not_due, queued, at_gate, paused, no_node, at_cap, over_rate, no_slot,
+	// suspect or in_line.
 	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	// Of a pause, cap or rate: global, queue, kind or tenant.
 	Scope string `protobuf:"bytes,2,opt,name=scope,proto3" json:"scope,omitempty"`

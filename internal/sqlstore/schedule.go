@@ -1,0 +1,169 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// ScheduleRow is a schedule with what is remembered of its last run.
+type ScheduleRow struct {
+	fairlead.Schedule
+	Last    *fairlead.Fire // nil: none has ended
+	Skipped bool           // one was skipped since then
+}
+
+// ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
+// due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
+// last_ended_at and skipped. The columns of a last run that there is not are zero
+// or empty.
+func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
+	var body []byte
+	var created, updated, due, fireAt, lastDue, lastEnded int64
+	var last fairlead.Fire
+	err = row.Scan(&s.ID, &s.Name, &s.Enabled, &body, &s.Version, &created, &updated, &due, &fireAt,
+		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped)
+	if err != nil {
+		return s, err
+	}
+	s.CreatedAt, s.UpdatedAt, s.Due, s.FireAt = Time(created), Time(updated), Time(due), Time(fireAt)
+	if last.Job != 0 {
+		last.Schedule, last.Due, last.EndedAt = s.ID, Time(lastDue), Time(lastEnded)
+		s.Last = &last
+	}
+	return s, decodeSchedule(body, &s.Schedule)
+}
+
+// Ended notes that a run has ended. Of several the one with the newest instant
+// counts, whichever ended first.
+func (s *ScheduleRow) Ended(run fairlead.Fire) {
+	if s.Last == nil || !run.Due.Before(s.Last.Due) {
+		s.Last, s.Skipped = &run, false
+	}
+}
+
+// LastRun is the last run, zero if there is none.
+func (s *ScheduleRow) LastRun() fairlead.Fire {
+	if s.Last == nil {
+		return fairlead.Fire{}
+	}
+	return *s.Last
+}
+
+// scheduleBody is what is declared of a schedule and has no column of its own.
+// Times are microseconds, durations nanoseconds.
+type scheduleBody struct {
+	Description    string                `json:"description,omitempty"`
+	Cron           string                `json:"cron,omitempty"`
+	Every          time.Duration         `json:"every,omitempty"`
+	Delay          time.Duration         `json:"delay,omitempty"`
+	Daily          string                `json:"daily,omitempty"`
+	At             int64                 `json:"at,omitempty"`
+	Zone           string                `json:"zone,omitempty"`
+	StartsAt       int64                 `json:"starts_at,omitempty"`
+	EndsAt         int64                 `json:"ends_at,omitempty"`
+	Jitter         time.Duration         `json:"jitter,omitempty"`
+	Calendar       string                `json:"calendar,omitempty"`
+	Job            template              `json:"job"`
+	Overlap        fairlead.Overlap      `json:"overlap,omitempty"`
+	AfterFailure   fairlead.AfterFailure `json:"after_failure,omitempty"`
+	MaxConcurrency int                   `json:"max_concurrency,omitempty"`
+	Concurrency    fairlead.Concurrency  `json:"concurrency,omitempty"`
+	QueueDepth     int                   `json:"queue_depth,omitempty"`
+	CatchUp        fairlead.CatchUp      `json:"catch_up,omitempty"`
+	CatchUpLimit   int                   `json:"catch_up_limit,omitempty"`
+	CatchUpWindow  time.Duration         `json:"catch_up_window,omitempty"`
+	Reason         string                `json:"reason,omitempty"`
+}
+
+// template is the job of a schedule. Its args are a text, as they would not come
+// back byte for byte otherwise.
+type template struct {
+	Kind           string               `json:"kind"`
+	Args           string               `json:"args,omitempty"`
+	Queue          string               `json:"queue,omitempty"`
+	Tenant         string               `json:"tenant,omitempty"`
+	Priority       int                  `json:"priority,omitempty"`
+	StartBy        int64                `json:"start_by,omitempty"`
+	Timeout        time.Duration        `json:"timeout,omitempty"`
+	MaxAttempts    int                  `json:"max_attempts,omitempty"`
+	Retry          *fairlead.Retry      `json:"retry,omitempty"`
+	OnCrash        fairlead.OnCrash     `json:"on_crash,omitempty"`
+	Key            string               `json:"key,omitempty"`
+	KeyScope       fairlead.KeyScope    `json:"key_scope,omitempty"`
+	OnDuplicate    fairlead.OnDuplicate `json:"on_duplicate,omitempty"`
+	ConcurrencyKey string               `json:"concurrency_key,omitempty"`
+	Trace          string               `json:"trace,omitempty"`
+}
+
+// EncodeSchedule is what is declared of a schedule, as JSON.
+func EncodeSchedule(s *fairlead.Schedule) ([]byte, error) {
+	job := &s.Job
+	body, err := json.Marshal(scheduleBody{
+		Description: s.Description, Cron: s.Cron, Every: s.Every, Delay: s.Delay, Daily: s.Daily, At: Micros(s.At),
+		Zone: s.Zone, StartsAt: Micros(s.StartsAt), EndsAt: Micros(s.EndsAt), Jitter: s.Jitter, Calendar: s.Calendar,
+		Job: template{
+			Kind: job.Kind, Args: string(job.Args), Queue: job.Queue, Tenant: job.Tenant, Priority: job.Priority,
+			StartBy: Micros(job.StartBy), Timeout: job.Timeout, MaxAttempts: job.MaxAttempts, Retry: job.Retry, OnCrash: job.OnCrash,
+			Key: job.Key, KeyScope: job.KeyScope, OnDuplicate: job.OnDuplicate, ConcurrencyKey: job.ConcurrencyKey, Trace: job.Trace,
+		},
+		Overlap: s.Overlap, AfterFailure: s.AfterFailure, MaxConcurrency: s.MaxConcurrency, Concurrency: s.Concurrency,
+		QueueDepth: s.QueueDepth, CatchUp: s.CatchUp, CatchUpLimit: s.CatchUpLimit, CatchUpWindow: s.CatchUpWindow, Reason: s.Reason,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode schedule %q: %w", s.Name, err)
+	}
+	return body, nil
+}
+
+// decodeSchedule undoes EncodeSchedule.
+func decodeSchedule(body []byte, s *fairlead.Schedule) error {
+	var b scheduleBody
+	if err := json.Unmarshal(body, &b); err != nil {
+		return fmt.Errorf("schedule %d: %w", s.ID, err)
+	}
+	s.Description, s.Cron, s.Every, s.Delay, s.Daily, s.At = b.Description, b.Cron, b.Every, b.Delay, b.Daily, Time(b.At)
+	s.Zone, s.StartsAt, s.EndsAt, s.Jitter, s.Calendar = b.Zone, Time(b.StartsAt), Time(b.EndsAt), b.Jitter, b.Calendar
+	s.Overlap, s.AfterFailure, s.MaxConcurrency, s.Concurrency = b.Overlap, b.AfterFailure, b.MaxConcurrency, b.Concurrency
+	s.QueueDepth, s.CatchUp, s.CatchUpLimit, s.CatchUpWindow, s.Reason = b.QueueDepth, b.CatchUp, b.CatchUpLimit, b.CatchUpWindow, b.Reason
+	job := b.Job
+	s.Job = fairlead.Job{
+		Kind: job.Kind, Queue: job.Queue, Tenant: job.Tenant, Priority: job.Priority, StartBy: Time(job.StartBy),
+		Timeout: job.Timeout, MaxAttempts: job.MaxAttempts, Retry: job.Retry, OnCrash: job.OnCrash,
+		Key: job.Key, KeyScope: job.KeyScope, OnDuplicate: job.OnDuplicate, ConcurrencyKey: job.ConcurrencyKey, Trace: job.Trace,
+	}
+	if job.Args != "" {
+		s.Job.Args = json.RawMessage(job.Args)
+	}
+	return nil
+}
+
+// SchedulePage is how many schedules are asked for.
+func SchedulePage(f fairlead.ScheduleFilter) int { return page(f.Limit) }
+
+// FirePage is how many runs are asked for.
+func FirePage(f fairlead.FireFilter) int { return page(f.Limit) }
+
+func page(limit int) int {
+	if limit <= 0 {
+		return fairlead.DefaultPage
+	}
+	return limit
+}
+
+// NoSuchSchedule is the ErrNotFound of a schedule's id.
+func NoSuchSchedule(id int64) error {
+	return fmt.Errorf("schedule %d: %w", id, fairlead.ErrNotFound)
+}
+
+// ScheduleTaken is the ErrConflict of a name that another schedule has.
+func ScheduleTaken(name string) error {
+	return fmt.Errorf("a schedule with the name %q exists already: %w", name, fairlead.ErrConflict)
+}
+
+// ScheduleChanged is the ErrConflict of a version that is not current any more.
+func ScheduleChanged(name string) error {
+	return fmt.Errorf("schedule %q was changed by somebody else: %w", name, fairlead.ErrConflict)
+}
