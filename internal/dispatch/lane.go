@@ -16,7 +16,14 @@ var Front = Key{Turn: math.MinInt16, StartBy: math.MinInt64, ID: math.MinInt64}
 
 // Compare orders keys.
 func (k Key) Compare(other Key) int {
-	return cmp.Or(cmp.Compare(k.Turn, other.Turn), cmp.Compare(k.StartBy, other.StartBy), cmp.Compare(k.ID, other.ID))
+	switch {
+	case k.Turn != other.Turn:
+		return cmp.Compare(k.Turn, other.Turn)
+	case k.StartBy != other.StartBy:
+		return cmp.Compare(k.StartBy, other.StartBy)
+	default:
+		return cmp.Compare(k.ID, other.ID)
+	}
 }
 
 // Next is the first key that can come behind.
