@@ -101,7 +101,7 @@ func (t *txn) refill(limits map[int32]*dispatch.Limit) error {
 	if !t.book.rated {
 		return nil
 	}
-	return t.each(t.sql.Tokens, nil, func(row sqlstore.Scanner) error {
+	return t.each(t.sql.SavedStarts, nil, func(row sqlstore.Scanner) error {
 		var id int32
 		var tokens float64
 		var refilledAt int64

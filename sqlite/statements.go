@@ -85,7 +85,7 @@ type statements struct {
 	Parents       string `sql:"parents"`
 	PutQuota      string `sql:"put_quota"`
 	Quotas        string `sql:"quotas"`
-	Tokens        string `sql:"tokens"`
+	SavedStarts   string `sql:"saved_starts"`
 	SetTokens     string `sql:"set_tokens"`
 	InUse         string `sql:"in_use"`
 	Ahead         string `sql:"ahead"`
