@@ -206,10 +206,8 @@ func (s *settler) done(batch []ending) {
 		runs[i] = e.run
 	}
 	s.life.forget(runs)
-	if s.life.options.SlotsOnly {
-		for _, g := range s.life.groups {
-			g.settledSome()
-		}
+	for _, g := range s.life.groups {
+		g.settledSome()
 	}
 }
 
