@@ -139,58 +139,110 @@ func TestClocksThatAreChanged(t *testing.T) {
 		why, text, zone, from, to string
 		want                      string // local times with their offsets
 	}{
-		{"a gap of an hour", "30 2 * * *", "Europe/Paris", "2025-03-29", "2025-04-01",
-			"03-29T02:30+01 03-30T03:00+02 03-31T02:30+02"},
-		{"two times in one gap", "0,30 2 * * *", "Europe/Paris", "2025-03-30", "2025-03-31",
-			"03-30T03:00+02"},
-		{"one time in the gap, one at its end", "0 2,3 * * *", "Europe/Paris", "2025-03-30", "2025-03-31",
-			"03-30T03:00+02"},
-		{"an hour that is repeated", "30 2 * * *", "Europe/Paris", "2025-10-26", "2025-10-28",
-			"10-26T02:30+02 10-27T02:30+01"},
-		{"several times in a repeated hour", "0,59 2 * * *", "Europe/Paris", "2025-10-26", "2025-10-27",
-			"10-26T02:00+02 10-26T02:59+02"},
-		{"real time in a repeated hour", "30 * * * *", "Europe/Paris", "2025-10-26T01", "2025-10-26T04",
-			"10-26T01:30+02 10-26T02:30+02 10-26T02:30+01 10-26T03:30+01"},
-		{"real time in a gap", "30 * * * *", "Europe/Paris", "2025-03-30T01", "2025-03-30T04",
-			"03-30T01:30+01 03-30T03:30+02"},
-		{"steps of hours in a gap", "0 */2 * * *", "Europe/Paris", "2025-03-30", "2025-03-30T07",
-			"03-30T00:00+01 03-30T04:00+02 03-30T06:00+02"},
-		{"a list of hours makes up for the gap", "0 0,2,4 * * *", "Europe/Paris", "2025-03-30", "2025-03-30T07",
-			"03-30T00:00+01 03-30T03:00+02 03-30T04:00+02"},
-		{"a gap of half an hour", "15 2 * * *", "Australia/Lord_Howe", "2024-10-05", "2024-10-08",
-			"10-05T02:15+1030 10-06T02:30+11 10-07T02:15+11"},
-		{"half an hour that is repeated", "45 1 * * *", "Australia/Lord_Howe", "2025-04-06", "2025-04-07",
-			"04-06T01:45+11"},
-		{"half an hour in real time", "*/15 * * * *", "Australia/Lord_Howe", "2025-04-06T01:15", "2025-04-06T02:15",
-			"04-06T01:15+11 04-06T01:30+11 04-06T01:45+11 04-06T01:30+1030 04-06T01:45+1030 04-06T02:00+1030"},
-		{"a gap at midnight in Beirut", "0 0 * * *", "Asia/Beirut", "2025-03-29", "2025-04-01",
-			"03-29T00:00+02 03-30T01:00+03 03-31T00:00+03"},
-		{"midnight comes back in Beirut", "30 23 * * *", "Asia/Beirut", "2025-10-25", "2025-10-27",
-			"10-25T23:30+03 10-26T23:30+02"},
-		{"a gap at midnight in Cairo", "30 0 * * *", "Africa/Cairo", "2025-04-24", "2025-04-27",
-			"04-24T00:30+02 04-25T01:00+03 04-26T00:30+03"},
-		{"a gap at midnight in Sao Paulo", "0 0 * * *", "America/Sao_Paulo", "2018-11-03", "2018-11-06",
-			"11-03T00:00-03 11-04T01:00-02 11-05T00:00-02"},
-		{"a gap of two hours", "0 2 * * *", "Antarctica/Troll", "2025-03-29", "2025-04-01",
-			"03-29T02:00+00 03-30T03:00+02 03-31T02:00+02"},
-		{"two hours that are repeated", "30 1,2 * * *", "Antarctica/Troll", "2025-10-26", "2025-10-27",
-			"10-26T01:30+02 10-26T02:30+02"},
-		{"Ramadan begins", "30 2 * * *", "Africa/Casablanca", "2025-02-22", "2025-02-25",
-			"02-22T02:30+01 02-23T02:30+01 02-24T02:30+00"},
-		{"Ramadan ends", "30 2 * * *", "Africa/Casablanca", "2025-04-05", "2025-04-08",
-			"04-05T02:30+00 04-06T03:00+01 04-07T02:30+01"},
-		{"a day is missing in Samoa", "0 9 * * *", "Pacific/Apia", "2011-12-29", "2012-01-01",
-			"12-29T09:00-10 12-31T09:00+14"},
-		{"a date is missing in Samoa", "0 9 30 * *", "Pacific/Apia", "2011-11-30", "2012-02-01",
-			"11-30T09:00-10 01-30T09:00+14"},
-		{"real time over a missing day", "0 */12 * * *", "Pacific/Apia", "2011-12-29", "2012-01-01",
-			"12-29T00:00-10 12-29T12:00-10 12-31T00:00+14 12-31T12:00+14"},
-		{"a day is missing in Kwajalein", "0 9 * * *", "Pacific/Kwajalein", "1993-08-20", "1993-08-24",
-			"08-20T09:00-12 08-22T09:00+12 08-23T09:00+12"},
-		{"a gap before midnight", "30 23 * * *", "America/Nuuk", "2025-03-28", "2025-03-31",
-			"03-28T23:30-02 03-30T00:00-01 03-30T23:30-01"},
-		{"clocks go back after midnight", "0 0 * * *", "America/St_Johns", "2006-10-28", "2006-10-31",
-			"10-28T00:00-0230 10-29T00:00-0230 10-30T00:00-0330"},
+		{
+			"a gap of an hour", "30 2 * * *", "Europe/Paris", "2025-03-29", "2025-04-01",
+			"03-29T02:30+01 03-30T03:00+02 03-31T02:30+02",
+		},
+		{
+			"two times in one gap", "0,30 2 * * *", "Europe/Paris", "2025-03-30", "2025-03-31",
+			"03-30T03:00+02",
+		},
+		{
+			"one time in the gap, one at its end", "0 2,3 * * *", "Europe/Paris", "2025-03-30", "2025-03-31",
+			"03-30T03:00+02",
+		},
+		{
+			"an hour that is repeated", "30 2 * * *", "Europe/Paris", "2025-10-26", "2025-10-28",
+			"10-26T02:30+02 10-27T02:30+01",
+		},
+		{
+			"several times in a repeated hour", "0,59 2 * * *", "Europe/Paris", "2025-10-26", "2025-10-27",
+			"10-26T02:00+02 10-26T02:59+02",
+		},
+		{
+			"real time in a repeated hour", "30 * * * *", "Europe/Paris", "2025-10-26T01", "2025-10-26T04",
+			"10-26T01:30+02 10-26T02:30+02 10-26T02:30+01 10-26T03:30+01",
+		},
+		{
+			"real time in a gap", "30 * * * *", "Europe/Paris", "2025-03-30T01", "2025-03-30T04",
+			"03-30T01:30+01 03-30T03:30+02",
+		},
+		{
+			"steps of hours in a gap", "0 */2 * * *", "Europe/Paris", "2025-03-30", "2025-03-30T07",
+			"03-30T00:00+01 03-30T04:00+02 03-30T06:00+02",
+		},
+		{
+			"a list of hours makes up for the gap", "0 0,2,4 * * *", "Europe/Paris", "2025-03-30", "2025-03-30T07",
+			"03-30T00:00+01 03-30T03:00+02 03-30T04:00+02",
+		},
+		{
+			"a gap of half an hour", "15 2 * * *", "Australia/Lord_Howe", "2024-10-05", "2024-10-08",
+			"10-05T02:15+1030 10-06T02:30+11 10-07T02:15+11",
+		},
+		{
+			"half an hour that is repeated", "45 1 * * *", "Australia/Lord_Howe", "2025-04-06", "2025-04-07",
+			"04-06T01:45+11",
+		},
+		{
+			"half an hour in real time", "*/15 * * * *", "Australia/Lord_Howe", "2025-04-06T01:15", "2025-04-06T02:15",
+			"04-06T01:15+11 04-06T01:30+11 04-06T01:45+11 04-06T01:30+1030 04-06T01:45+1030 04-06T02:00+1030",
+		},
+		{
+			"a gap at midnight in Beirut", "0 0 * * *", "Asia/Beirut", "2025-03-29", "2025-04-01",
+			"03-29T00:00+02 03-30T01:00+03 03-31T00:00+03",
+		},
+		{
+			"midnight comes back in Beirut", "30 23 * * *", "Asia/Beirut", "2025-10-25", "2025-10-27",
+			"10-25T23:30+03 10-26T23:30+02",
+		},
+		{
+			"a gap at midnight in Cairo", "30 0 * * *", "Africa/Cairo", "2025-04-24", "2025-04-27",
+			"04-24T00:30+02 04-25T01:00+03 04-26T00:30+03",
+		},
+		{
+			"a gap at midnight in Sao Paulo", "0 0 * * *", "America/Sao_Paulo", "2018-11-03", "2018-11-06",
+			"11-03T00:00-03 11-04T01:00-02 11-05T00:00-02",
+		},
+		{
+			"a gap of two hours", "0 2 * * *", "Antarctica/Troll", "2025-03-29", "2025-04-01",
+			"03-29T02:00+00 03-30T03:00+02 03-31T02:00+02",
+		},
+		{
+			"two hours that are repeated", "30 1,2 * * *", "Antarctica/Troll", "2025-10-26", "2025-10-27",
+			"10-26T01:30+02 10-26T02:30+02",
+		},
+		{
+			"Ramadan begins", "30 2 * * *", "Africa/Casablanca", "2025-02-22", "2025-02-25",
+			"02-22T02:30+01 02-23T02:30+01 02-24T02:30+00",
+		},
+		{
+			"Ramadan ends", "30 2 * * *", "Africa/Casablanca", "2025-04-05", "2025-04-08",
+			"04-05T02:30+00 04-06T03:00+01 04-07T02:30+01",
+		},
+		{
+			"a day is missing in Samoa", "0 9 * * *", "Pacific/Apia", "2011-12-29", "2012-01-01",
+			"12-29T09:00-10 12-31T09:00+14",
+		},
+		{
+			"a date is missing in Samoa", "0 9 30 * *", "Pacific/Apia", "2011-11-30", "2012-02-01",
+			"11-30T09:00-10 01-30T09:00+14",
+		},
+		{
+			"real time over a missing day", "0 */12 * * *", "Pacific/Apia", "2011-12-29", "2012-01-01",
+			"12-29T00:00-10 12-29T12:00-10 12-31T00:00+14 12-31T12:00+14",
+		},
+		{
+			"a day is missing in Kwajalein", "0 9 * * *", "Pacific/Kwajalein", "1993-08-20", "1993-08-24",
+			"08-20T09:00-12 08-22T09:00+12 08-23T09:00+12",
+		},
+		{
+			"a gap before midnight", "30 23 * * *", "America/Nuuk", "2025-03-28", "2025-03-31",
+			"03-28T23:30-02 03-30T00:00-01 03-30T23:30-01",
+		},
+		{
+			"clocks go back after midnight", "0 0 * * *", "America/St_Johns", "2006-10-28", "2006-10-31",
+			"10-28T00:00-0230 10-29T00:00-0230 10-30T00:00-0330",
+		},
 	} {
 		t.Run(test.why, func(t *testing.T) {
 			zone := load(t, test.zone)
