@@ -85,8 +85,8 @@ func timeText(second int) string {
 // Next is the first instant after the given one at which a time is due in a
 // zone, or the zero time if there is none. A nil zone is UTC.
 func (d Daily) Next(after time.Time, zone *time.Location) time.Time {
-	now := max(after.Unix(), zero)
-	if now >= end || len(d.seconds) == 0 {
+	now := max(after.Unix(), zeroTime)
+	if now >= endOfTime || len(d.seconds) == 0 {
 		return time.Time{}
 	}
 	zone = orUTC(zone)
@@ -97,8 +97,8 @@ func (d Daily) Next(after time.Time, zone *time.Location) time.Time {
 // Prev is the last instant before the given one at which a time is due in a
 // zone, or the zero time if there is none.
 func (d Daily) Prev(before time.Time, zone *time.Location) time.Time {
-	until := min(lastSecondBefore(before), end)
-	if until <= zero || len(d.seconds) == 0 {
+	until := min(lastSecondBefore(before), endOfTime-1)
+	if until <= zeroTime || len(d.seconds) == 0 {
 		return time.Time{}
 	}
 	zone = orUTC(zone)

@@ -9,10 +9,10 @@ const (
 )
 
 var (
-	// zero is the zero time, which stands for none.
-	zero = time.Time{}.Unix()
-	// end is the end of the last year.
-	end = time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	// zeroTime is the zero time, which stands for none.
+	zeroTime = time.Time{}.Unix()
+	// endOfTime is the end of the last year.
+	endOfTime = time.Date(lastYear+1, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
 )
 
 // search finds the matching local time that is nearest to a given one,
@@ -97,7 +97,7 @@ func prevAlways(until int64, zone *time.Location, prev search) (int64, bool) {
 // answer is an instant that was found, or not, for callers. What lies outside of
 // the years that count was not found.
 func answer(t int64, found bool, zone *time.Location) time.Time {
-	if !found || t <= zero || t >= end {
+	if !found || t <= zeroTime || t >= endOfTime {
 		return time.Time{}
 	}
 	return time.Unix(t, 0).In(zone)
@@ -106,8 +106,8 @@ func answer(t int64, found bool, zone *time.Location) time.Time {
 // lastSecondBefore is the last whole second before an instant.
 func lastSecondBefore(t time.Time) int64 {
 	switch second := t.Unix(); {
-	case second <= zero:
-		return zero
+	case second <= zeroTime:
+		return zeroTime
 	case t.Nanosecond() == 0:
 		return second - 1
 	default:

@@ -12,7 +12,7 @@ const (
 
 // Every is the expression of an interval: whole milliseconds, at least a second.
 func Every(interval time.Duration) (Expr, error) {
-	problem := ""
+	var problem string
 	switch {
 	case interval < shortestInterval:
 		problem = "is too short an interval; the shortest is 1s"
@@ -34,7 +34,7 @@ func (e Expr) Interval() time.Duration { return e.every }
 // if the expression is not an interval.
 func (e Expr) NextEvery(anchor, after time.Time) time.Time {
 	switch {
-	case e.every == 0 || !counts(anchor) || after.Unix() >= end:
+	case e.every == 0 || !counts(anchor) || after.Unix() >= endOfTime:
 		return time.Time{}
 	case after.Before(anchor):
 		return anchor
@@ -49,8 +49,8 @@ func (e Expr) PrevEvery(anchor, before time.Time) time.Time {
 	if e.every == 0 || !counts(anchor) || !anchor.Before(before) {
 		return time.Time{}
 	}
-	if before.Unix() >= end {
-		before = time.Unix(end, 0)
+	if before.Unix() >= endOfTime {
+		before = time.Unix(endOfTime, 0)
 	}
 	n := e.intervals(anchor, before)
 	last := e.multiple(anchor, n)
@@ -82,4 +82,4 @@ func (e Expr) multiple(anchor time.Time, n int64) time.Time {
 }
 
 // counts reports whether an instant lies in the years that count.
-func counts(t time.Time) bool { return t.Unix() >= zero && t.Unix() < end }
+func counts(t time.Time) bool { return t.Unix() >= zeroTime && t.Unix() < endOfTime }

@@ -20,8 +20,8 @@ func (e Expr) Next(after time.Time, zone *time.Location) time.Time {
 	if e.every > 0 {
 		return e.NextEvery(time.Time{}, after).In(zone)
 	}
-	now := max(after.Unix(), zero)
-	if now >= end {
+	now := max(after.Unix(), zeroTime)
+	if now >= endOfTime {
 		return time.Time{}
 	}
 	last := min(time.Unix(now, 0).UTC().Year()+horizonYears+1, lastYear)
@@ -42,8 +42,8 @@ func (e Expr) Prev(before time.Time, zone *time.Location) time.Time {
 	if e.every > 0 {
 		return e.PrevEvery(time.Time{}, before).In(zone)
 	}
-	until := min(lastSecondBefore(before), end)
-	if until <= zero {
+	until := min(lastSecondBefore(before), endOfTime-1)
+	if until <= zeroTime {
 		return time.Time{}
 	}
 	first := max(time.Unix(until, 0).UTC().Year()-horizonYears-1, 0)

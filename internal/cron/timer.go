@@ -28,6 +28,7 @@ type zoned[T interface {
 	zone *time.Location
 }
 
+// Next implements Timer.
 func (z zoned[T]) Next(after time.Time) time.Time { return z.what.Next(after, z.zone) }
 
 // interval is an interval from an anchor on.
@@ -37,6 +38,7 @@ type interval struct {
 	anchor time.Time
 }
 
+// Next implements Timer.
 func (i interval) Next(after time.Time) time.Time {
 	return i.expr.NextEvery(i.anchor, after).In(i.zone)
 }

@@ -22,10 +22,10 @@ func date(day int64) (year, month, dayOfMonth int) {
 
 // nextWall is the first matching local time from wall on, up to the end of a
 // year.
-func (e *Expr) nextWall(wall int64, lastYear int) (int64, bool) {
+func (e *Expr) nextWall(wall int64, untilYear int) (int64, bool) {
 	day, second := split(wall)
 	year, number, today := date(day)
-	if year > lastYear {
+	if year > untilYear {
 		return 0, false
 	}
 	if e.months.has(number) {
@@ -48,7 +48,7 @@ func (e *Expr) nextWall(wall int64, lastYear int) (int64, bool) {
 				return (m.first+int64(matching.first()-1))*secondsPerDay + int64(e.firstSecond()), true
 			}
 		}
-		if year++; year > lastYear {
+		if year++; year > untilYear {
 			return 0, false
 		}
 		rest = e.months
@@ -57,10 +57,10 @@ func (e *Expr) nextWall(wall int64, lastYear int) (int64, bool) {
 
 // prevWall is the last matching local time up to wall, down to the beginning of
 // a year.
-func (e *Expr) prevWall(wall int64, firstYear int) (int64, bool) {
+func (e *Expr) prevWall(wall int64, sinceYear int) (int64, bool) {
 	day, second := split(wall)
 	year, number, today := date(day)
-	if year < firstYear {
+	if year < sinceYear {
 		return 0, false
 	}
 	if e.months.has(number) {
@@ -83,7 +83,7 @@ func (e *Expr) prevWall(wall int64, firstYear int) (int64, bool) {
 				return (m.first+int64(matching.last()-1))*secondsPerDay + int64(e.lastSecond()), true
 			}
 		}
-		if year--; year < firstYear {
+		if year--; year < sinceYear {
 			return 0, false
 		}
 		rest = e.months
