@@ -21,7 +21,8 @@ var errFenced = errors.New("the node lost its lease")
 type life struct {
 	engine  *Engine
 	store   Source
-	keeper  fairlead.Keeper // nil: others do the housekeeping
+	keeper  fairlead.Keeper  // nil: others do the housekeeping
+	planner fairlead.Planner // nil: others act upon schedules
 	options Options
 	log     *slog.Logger
 	id      fairlead.NodeID
@@ -34,6 +35,7 @@ type life struct {
 	groups   []*group
 	beats    *loop
 	promoter *loop
+	firer    *loop
 	audits   *loop
 	yields   *loop
 
@@ -59,10 +61,12 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		starts:   starts.New(),
 	}
 	l.keeper, _ = e.store.(fairlead.Keeper)
+	l.planner, _ = e.store.(fairlead.Planner)
 	l.settler = newSettler(l)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)
+	l.firer = newLoop("fire", o.Poll, l.log)
 	l.audits = newLoop("audit", o.Lease, l.log)
 	l.yields = newLoop("yield", o.Lease, l.log)
 	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
@@ -104,6 +108,9 @@ func (l *life) run(ctx context.Context) error {
 	loops := []func(context.Context){l.keepAuditing, l.keepYielding, l.keepReporting}
 	if l.keeper != nil {
 		loops = append(loops, l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning)
+	}
+	if l.planner != nil {
+		loops = append(loops, l.keepFiring)
 	}
 	for _, keep := range loops {
 		work.Go(func() { keep(working) })
@@ -239,6 +246,7 @@ func (l *life) listen(ctx context.Context, g *group) {
 				g.wakeSoon()
 			case fairlead.WakeLater:
 				l.promoter.poke()
+				l.firer.poke()
 			case fairlead.WakeCancel:
 				l.beats.poke()
 				l.yields.poke()

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -213,6 +214,9 @@ func (s *settler) done(batch []ending) {
 
 func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 	s.done(batch)
+	if slices.ContainsFunc(batch, func(e ending) bool { return e.run.job.Fired }) {
+		s.life.firer.poke() // its schedule may have others queued
+	}
 	var failures []ending
 	for i, e := range batch {
 		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
