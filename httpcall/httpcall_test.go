@@ -24,6 +24,7 @@ type capture struct {
 
 func (c *capture) Save(context.Context, fairlead.Save) error { return nil }
 func (c *capture) SetOutput(output json.RawMessage)          { c.output = output }
+func (c *capture) SetProgress(json.RawMessage)               {}
 func (c *capture) Job() *fairlead.Job                        { return c.job }
 
 func work(t *testing.T, guard *httpcall.Guard, call httpcall.Call) (*capture, error) {
