@@ -1,22 +1,14 @@
 package httpcall
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
-)
-
-// Bounds of an expression. With no loops in the language they bound its time too.
-const (
-	maxExpression = 2000 // bytes
-	maxNodes      = 300
 )
 
 // condition decides whether an answer is a success.
@@ -53,12 +45,9 @@ func newCondition(success *Success) (*condition, error) {
 	if success.Expression == "" {
 		return c, nil
 	}
-	if len(success.Expression) > maxExpression {
-		return nil, &conditionError{"expression", fmt.Errorf("has %d bytes; at most %d are allowed", len(success.Expression), maxExpression)}
-	}
 	program, err := compileExpression(success.Expression)
 	if err != nil {
-		return nil, &conditionError{"expression", fmt.Errorf("cannot be understood: %w", err)}
+		return nil, &conditionError{"expression", err}
 	}
 	c.expression = program
 	return c, nil
@@ -84,23 +73,6 @@ func parseStatus(text string) (statusRange, error) {
 		return statusRange{}, wrong
 	}
 	return statusRange{from, to}, nil
-}
-
-// seen is what an expression knows of an answer.
-type seen struct {
-	Status  int               `expr:"status"`
-	Headers map[string]string `expr:"headers"` // by their names in lower case
-	Body    any               `expr:"body"`    // decoded if it is JSON, else its text
-}
-
-// compileExpression checks an expression. Of the language's functions only some
-// are there: none that loops, and none that makes much of little.
-func compileExpression(text string) (*vm.Program, error) {
-	options := []expr.Option{expr.Env(seen{}), expr.AsBool(), expr.MaxNodes(maxNodes), expr.DisableAllBuiltins()}
-	for _, name := range []string{"len", "lower", "upper", "trim", "int", "float", "string", "type", "abs"} {
-		options = append(options, expr.EnableBuiltin(name))
-	}
-	return expr.Compile(text, options...)
 }
 
 // met reports why an answer is no success; nil if it is one.
@@ -132,16 +104,4 @@ func statusText(status int) string {
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
-}
-
-// see is an answer as expressions know it.
-func see(reply Reply) seen {
-	s := seen{Status: reply.Status, Headers: map[string]string{}}
-	for name := range reply.Header {
-		s.Headers[strings.ToLower(name)] = reply.Header.Get(name)
-	}
-	if reply.Cut || json.Unmarshal(reply.Body, &s.Body) != nil {
-		s.Body = strings.ToValidUTF8(string(reply.Body), string(utf8.RuneError))
-	}
-	return s
 }
