@@ -84,6 +84,6 @@ func shownURL(target *url.URL) string {
 			parts[i] = name + "=" + mask
 		}
 	}
-	shown.RawQuery = strings.Join(parts, "&")
+	shown.RawQuery = strings.ReplaceAll(strings.Join(parts, "&"), url.QueryEscape(mask), mask)
 	return shown.String()
 }
