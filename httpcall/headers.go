@@ -22,11 +22,11 @@ func reserved(name string) bool {
 	return reservedHeaders[name] || strings.HasPrefix(name, "Fairlead-")
 }
 
+const tokenCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"
+
 // isToken reports whether a text can name a header or a method.
 func isToken(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
-	})
+	return text != "" && strings.Trim(text, tokenCharacters) == "" // Trim stops at any other character
 }
 
 // Identify tells a target which job calls, whatever headers are there already:

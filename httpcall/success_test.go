@@ -47,10 +47,24 @@ func TestConditionsDecide(t *testing.T) {
 
 func TestConditionsThatCannotBeUnderstoodAreRefused(t *testing.T) {
 	for _, success := range []Success{
-		{Status: []string{"2x"}}, {Status: []string{"6xx"}}, {Status: []string{"99"}}, {Status: []string{"300-200"}}, {Status: []string{""}}, {Status: []string{"0xx"}},
-		{Expression: "status =="}, {Expression: "status"}, {Expression: `"text"`}, {Expression: "unknown == 1"}, {Expression: "status == 'x'"},
-		{Expression: "all(body.list, # > 1)"}, {Expression: "any(1..10, true)"}, {Expression: "len(map(1..10, #)) > 1"}, {Expression: "repeat('x', 10) == ''"},
-		{Expression: "now() != nil"}, {Expression: "toJSON(body) == ''"}, {Expression: "reduce(1..9, #acc + #) > 1"},
+		{Status: []string{"2x"}},
+		{Status: []string{"6xx"}},
+		{Status: []string{"99"}},
+		{Status: []string{"300-200"}},
+		{Status: []string{""}},
+		{Status: []string{"0xx"}},
+		{Expression: "status =="},
+		{Expression: "status"},
+		{Expression: `"text"`},
+		{Expression: "unknown == 1"},
+		{Expression: "status == 'x'"},
+		{Expression: "all(body.list, # > 1)"},
+		{Expression: "any(1..10, true)"},
+		{Expression: "len(map(1..10, #)) > 1"},
+		{Expression: "repeat('x', 10) == ''"},
+		{Expression: "now() != nil"},
+		{Expression: "toJSON(body) == ''"},
+		{Expression: "reduce(1..9, #acc + #) > 1"},
 		{Expression: strings.Repeat("(", 500) + "true" + strings.Repeat(")", 500) + strings.Repeat(" || true", 200)},
 		{Expression: "true" + strings.Repeat(" ", maxExpression)},
 	} {

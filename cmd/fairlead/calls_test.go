@@ -56,7 +56,11 @@ func TestServedCallsUseListedSecretsAndShowNone(t *testing.T) {
 	if done["state"] != "failed" || !strings.Contains(shown, "answered 403 Forbidden") || !strings.Contains(shown, "no access for ***") {
 		t.Errorf("the job is %s", shown)
 	}
-	response, err := http.Post(node.url+"/api/v1/jobs", "application/json", strings.NewReader(job("PATH")))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, node.url+"/api/v1/jobs", strings.NewReader(job("PATH")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
