@@ -42,8 +42,29 @@ func parseTarget(text string) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
+	for i, p := range filled {
+		if p.sort == literal {
+			filled[i].text = spellOut(p.text)
+		}
+	}
 	t := target{origin: origin, rest: filled}
 	return t, t.checkPath()
+}
+
+// spellOut escapes what cannot stand in a URL as it is. With a single such
+// character in a path, Go would write the whole of it anew, and a slash that was
+// filled in with it.
+func spellOut(text string) string {
+	const fine = tokenCharacters + "(),/:;=?@[]"
+	var out strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c != '^' && c != '`' && c != '|' && strings.IndexByte(fine, c) >= 0 {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
 }
 
 // checkPath refuses secrets in the path, which is shown in errors and logs.
@@ -74,6 +95,9 @@ func (t target) render(from filler) (*url.URL, error) {
 	}
 	if t.rest.plain() {
 		return parsed, nil
+	}
+	if path, _, _ := strings.Cut(rest, "?"); parsed.EscapedPath() != path {
+		return nil, errNoURL // it would not be sent as it was filled in
 	}
 	for part := range strings.SplitSeq(parsed.EscapedPath(), "/") {
 		if part == "." || part == ".." {

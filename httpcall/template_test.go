@@ -119,12 +119,23 @@ func TestTargetsStayWhereTheyAre(t *testing.T) {
 	}
 }
 
+func TestASlashThatIsFilledInStaysEscapedBesideOddCharacters(t *testing.T) {
+	parsed, err := parseTarget("http://x/a ö/{{tenant}}/%41")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u, err := parsed.render(filled(nil)); err != nil || u.EscapedPath() != "/a%20%C3%B6/a%2Fb%3Fc&d=e/%41" {
+		t.Errorf("got %v, %v", u, err)
+	}
+}
+
 // FuzzTemplate fills any value into any text: what stands around a value must
 // stay as it would be with a harmless one.
 func FuzzTemplate(f *testing.F) {
 	f.Add("/a/{{args.v}}/b?c={{args.v}}&d=1", "../?x&y=z#")
 	f.Add(`{"a":"{{args.v}}","b":{{args.v}}}`, `","evil":"`)
 	f.Add(`{"a\"{{args.v}}":"\\{{args.v}}"}`, `\`)
+	f.Add(" ö{{args.v}}", "/")
 	f.Add("Bearer {{args.v}}", "x\r\nEvil: 1")
 	f.Add("{{braces}}${env:A}${file:/x}{{args.v}", "\x00\xff\u2028")
 	f.Fuzz(func(t *testing.T, text, value string) {
