@@ -24,7 +24,10 @@ var imports = []struct {
 	why  string
 }{
 	{".", nil, "the root is what users import everywhere: standard library only"},
-	{"engine", []string{"."}, "a node works on any store: it must not know SQL or a database"},
+	{"engine", []string{".", "internal/verdict", "internal/starts"}, "a node works on any store: it must not know SQL or a database"},
+	{"internal/verdict", []string{"."}, "what becomes of a job is decided without a database"},
+	{"internal/starts", []string{"."}, "what was started is counted without a database"},
+	{"worker", []string{".", "engine", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "internal/sqlstore", "internal/dispatch"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
 	{"mysql", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
 	{"sqlite", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
@@ -40,7 +43,7 @@ var imports = []struct {
 	{"internal/wire", []string{"api/fairlead/v1"}, "messages are read and checked by what the schema says of them"},
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
-	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/openapi", "internal/rest", "internal/wire", "tracing"}, "the service speaks to any store through the root"},
+	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/openapi", "internal/rest", "internal/starts", "internal/verdict", "internal/wire", "tracing"}, "the service speaks to any store through the root"},
 	{"internal/screen", nil, "what people read is written without knowing what it is about"},
 	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
 	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},

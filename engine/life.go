@@ -9,20 +9,19 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/starts"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Why a handler's context ended, when it was not its timeout.
-var (
-	errCancelled = errors.New("the job was cancelled")
-	errDraining  = errors.New("the node is shutting down")
-	errFenced    = errors.New("the node lost its lease")
-	errTimeout   = errors.New("the attempt took longer than its timeout")
-)
+// errFenced is why a handler's context ended whose result does not count any
+// more. The other causes are those of verdict.
+var errFenced = errors.New("the node lost its lease")
 
 // life is a node from joining to leaving. Its id is never used again.
 type life struct {
 	engine  *Engine
-	store   fairlead.Store
+	store   Source
+	keeper  fairlead.Keeper // nil: others do the housekeeping
 	options Options
 	log     *slog.Logger
 	id      fairlead.NodeID
@@ -30,7 +29,7 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
-	starts   *starts
+	starts   *starts.Counter
 	tellers  []*teller
 	groups   []*group
 	beats    *loop
@@ -56,8 +55,9 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		log:      e.log.With("node", int64(id)),
 		lease:    newLease(o.Lease-o.fenceMargin(), sent),
 		registry: newRegistry(),
-		starts:   newStarts(),
+		starts:   starts.New(),
 	}
+	l.keeper, _ = e.store.(fairlead.Keeper)
 	l.settler = newSettler(l)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
@@ -99,7 +99,11 @@ func (l *life) run(ctx context.Context) error {
 		work.Go(func() { g.claimSuspects(working) })
 		work.Go(func() { l.listen(working, g) })
 	}
-	for _, keep := range []func(context.Context){l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning, l.keepAuditing, l.keepReporting} {
+	loops := []func(context.Context){l.keepAuditing, l.keepReporting}
+	if l.keeper != nil {
+		loops = append(loops, l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning)
+	}
+	for _, keep := range loops {
 		work.Go(func() { keep(working) })
 	}
 
@@ -149,7 +153,7 @@ func (l *life) drain(lost <-chan error) bool {
 	case <-l.registry.whenIdle():
 		return true
 	case <-timer.C:
-		l.registry.endAll(errDraining)
+		l.registry.endAll(verdict.ErrDraining)
 		return true
 	case <-lost:
 		l.fence()

@@ -206,6 +206,9 @@ func (s *settler) done(batch []ending) {
 		runs[i] = e.run
 	}
 	s.life.forget(runs)
+	for _, g := range s.life.groups {
+		g.settledSome()
+	}
 }
 
 func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Stepper runs jobs one at a time in the caller's goroutine, with the same
@@ -61,13 +62,13 @@ func (s *Stepper) promote(ctx context.Context) error {
 }
 
 func (s *Stepper) call(ctx context.Context, r *run) error {
-	timeout := attemptTimeout(r.job, r.entry, s.options)
-	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(ctx, r), timeout, errTimeout)
+	timeout := verdict.Timeout(r.job, r.entry, s.options.Timeout)
+	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(ctx, r), timeout, verdict.ErrTimeout)
 	defer cancel()
 	r.begin(timeout, cancel)
 	err := call(ctx, r)
 	if ctx.Err() == context.DeadlineExceeded {
-		r.end(errTimeout)
+		r.end(verdict.ErrTimeout)
 	}
 	return err
 }

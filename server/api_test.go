@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -17,7 +18,8 @@ import (
 // api is a served store and small verbs to talk to it.
 type api struct {
 	testing.TB
-	url string
+	url   string
+	store *sqlite.Store
 }
 
 func newAPI(t testing.TB) *api {
@@ -25,7 +27,8 @@ func newAPI(t testing.TB) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
+	workers := server.WorkerOptions{Beat: time.Second, Grace: 300 * time.Millisecond}
+	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +43,7 @@ func newAPI(t testing.TB) *api {
 			t.Error(err)
 		}
 	})
-	return &api{TB: t, url: web.URL}
+	return &api{TB: t, url: web.URL, store: store}
 }
 
 // send makes a request and expects a status. It returns the answer as JSON.

@@ -120,7 +120,21 @@ func (a *guardedAPI) fill(text string) string {
 		}
 		text = strings.ReplaceAll(text, "doomed", unique)
 	}
+	if strings.Contains(text, "GONE") {
+		text = strings.ReplaceAll(text, "GONE", a.goneWorker())
+	}
 	return strings.ReplaceAll(text, "NEW", unique)
+}
+
+// goneWorker is the id and session of a worker that has joined and left: its calls
+// are not possible any more, and its streams end at once.
+func (a *guardedAPI) goneWorker() string {
+	a.Helper()
+	secret := "Bearer " + a.token(fairlead.RoleWorker, "")
+	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"kinds":["noop"]}`, "Authorization", secret)
+	id, session := joined["id"].(string), joined["session"].(string)
+	a.send(200, "DELETE", "/api/v1/workers/"+id, `{"session":"`+session+`"}`, "Authorization", secret)
+	return `"id":` + id + `,"session":"` + session + `"`
 }
 
 func jsonOf(t *testing.T, value any) string {
