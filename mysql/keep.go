@@ -51,10 +51,15 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 		if err != nil {
 			return promotion, fmt.Errorf("promote: %w", err)
 		}
-		const longest = int64(1<<63-1) / int64(time.Microsecond)
-		promotion.Next = time.Duration(min(max(0, next.Int64-now), longest)) * time.Microsecond
+		promotion.Next = until(next.Int64, now)
 	}
 	return promotion, nil
+}
+
+// until is how long it is from now to a time, not less than nothing.
+func until(at, now int64) time.Duration {
+	const longest = int64(1<<63-1) / int64(time.Microsecond)
+	return time.Duration(min(max(0, at-now), longest)) * time.Microsecond
 }
 
 func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
@@ -149,7 +154,7 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.pruneNodes(ctx); err != nil {
 		return total, fmt.Errorf("prune: %w", err)
 	}
-	for _, prune := range []func(ctx context.Context, limit int) (int, error){s.pruneRequests, s.pruneEntries} {
+	for _, prune := range []func(ctx context.Context, limit int) (int, error){s.pruneRequests, s.pruneEntries, s.pruneSchedules} {
 		removed, err := inChunks(limit, func(limit int) (int, error) { return prune(ctx, limit) })
 		total += removed
 		if err != nil {
@@ -167,7 +172,7 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 		if err != nil {
 			return err
 		}
-		var outdated, locked []int64
+		var outdated, locked, fires []int64
 		if err := t.each(ctx, collect(&outdated), t.sql.LockOutdated, outcome, now-age.Microseconds(), limit); err != nil {
 			return err
 		}
@@ -176,6 +181,9 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 			var flags int16
 			err := row.Scan(&id, &flags)
 			locked = append(locked, id)
+			if flags&sqlstore.FlagFire != 0 {
+				fires = append(fires, id)
+			}
 			return err
 		}, t.sql.LockJobs, outdated)
 		if err != nil {
@@ -184,6 +192,9 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 		removed = len(locked)
 		left, err := t.execIDs(ctx, t.sql.LeaveDone, locked)
 		if err := checkHits(removed, left, err); err != nil {
+			return err
+		}
+		if _, err := t.execIDs(ctx, t.sql.DropFires, fires); err != nil {
 			return err
 		}
 		return t.forget(ctx, locked)
