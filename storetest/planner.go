@@ -1,0 +1,254 @@
+package storetest
+
+import (
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// plans tells whether the store keeps schedules.
+func (c *chapter) plans() bool {
+	if c.next == nil {
+		harness := c.open(c.t)
+		c.next = &fixture{TB: c.t, Harness: harness, outer: c.t, store: harness.Open(c.t)}
+	}
+	_, plans := c.next.store.(fairlead.Planner)
+	return plans
+}
+
+// planning runs the tests of a chapter if the store keeps schedules.
+func planning(tests func(*chapter)) func(*chapter) {
+	return func(c *chapter) {
+		if !c.plans() {
+			c.t.Skip("the store keeps no schedules")
+		}
+		tests(c)
+	}
+}
+
+func (f *fixture) planner() fairlead.Planner { return f.store.(fairlead.Planner) }
+
+// hourly is a schedule of plain jobs that is due now.
+func (f *fixture) hourly(name string, changes ...func(*fairlead.Schedule)) fairlead.Schedule {
+	f.Helper()
+	s := fairlead.Schedule{Name: name, Every: time.Hour, Job: fairlead.Job{Kind: kind}, Enabled: true, Cursor: at(f.now())}
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+// at is the cursor of a schedule that is due then.
+func at(due time.Time) fairlead.Cursor { return fairlead.Cursor{Due: due, FireAt: due} }
+
+func disabled(s *fairlead.Schedule) { s.Enabled = false }
+
+func dueAt(due time.Time) func(*fairlead.Schedule) {
+	return func(s *fairlead.Schedule) { s.Cursor = at(due) }
+}
+
+// making gives a schedule its job.
+func making(changes ...func(*fairlead.Job)) func(*fairlead.Schedule) {
+	return func(s *fairlead.Schedule) { s.Job = *with(changes...) }
+}
+
+// tryPut is Planner.PutSchedule with the defaults of its job filled in, as the
+// client does it.
+func (f *fixture) tryPut(s fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+	f.Helper()
+	f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
+	return f.planner().PutSchedule(f.ctx(), s, restart)
+}
+
+// put stores a schedule and returns it as stored.
+func (f *fixture) put(s fairlead.Schedule) fairlead.Schedule {
+	f.Helper()
+	stored, err := f.tryPut(s, false)
+	f.ok(err)
+	return stored
+}
+
+// plan stores a schedule that is due now.
+func (f *fixture) plan(name string, changes ...func(*fairlead.Schedule)) fairlead.Schedule {
+	f.Helper()
+	return f.put(f.hourly(name, changes...))
+}
+
+func (f *fixture) schedules(filter fairlead.ScheduleFilter) []fairlead.Schedule {
+	f.Helper()
+	list, err := f.planner().Schedules(f.ctx(), filter)
+	f.ok(err)
+	return list
+}
+
+// schedule reads a living schedule.
+func (f *fixture) schedule(id int64) fairlead.Schedule {
+	f.Helper()
+	found := f.schedules(fairlead.ScheduleFilter{IDs: []int64{id}})
+	if len(found) != 1 {
+		f.Fatalf("%d schedules have the ID %d", len(found), id)
+	}
+	return found[0]
+}
+
+func scheduleNames(list []fairlead.Schedule) []string {
+	names := make([]string, len(list))
+	for i, s := range list {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// fires lists the runs of a schedule, newest first.
+func (f *fixture) fires(schedule int64) []fairlead.Fire {
+	f.Helper()
+	return f.findFires(fairlead.FireFilter{Schedule: schedule})
+}
+
+func (f *fixture) findFires(filter fairlead.FireFilter) []fairlead.Fire {
+	f.Helper()
+	fires, err := f.planner().Fires(f.ctx(), filter)
+	f.ok(err)
+	return fires
+}
+
+// fire reads a run by its job.
+func (f *fixture) fire(job int64) fairlead.Fire {
+	f.Helper()
+	found := f.findFires(fairlead.FireFilter{Jobs: []int64{job}})
+	if len(found) != 1 {
+		f.Fatalf("%d runs have the job %d", len(found), job)
+	}
+	return found[0]
+}
+
+func fireJobs(fires []fairlead.Fire) []int64 {
+	list := make([]int64, len(fires))
+	for i, fire := range fires {
+		list[i] = fire.Job
+	}
+	return list
+}
+
+// decision is what Tick is given.
+type decision = func(fairlead.Schedule, fairlead.View) fairlead.Plan
+
+// enough is a limit of Tick that no test reaches.
+const enough = 200
+
+func (f *fixture) tick(decide decision) fairlead.Ticked {
+	f.Helper()
+	return f.tickSome(enough, decide)
+}
+
+func (f *fixture) tickSome(limit int, decide decision) fairlead.Ticked {
+	f.Helper()
+	ticked, err := f.planner().Tick(f.ctx(), limit, decide)
+	f.ok(err)
+	return ticked
+}
+
+// leave plans nothing.
+func leave(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+	return fairlead.Plan{Cursor: s.Cursor}
+}
+
+// runIt plans a run of the instant that is due, and goes on by an hour.
+func runIt(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+	return fairlead.Plan{Fires: []fairlead.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
+}
+
+// byClock is a plain run of an instant.
+func byClock(due time.Time) fairlead.PlannedFire {
+	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerCron, Number: 1}
+}
+
+// byHand is a run that somebody asked for.
+func byHand(due time.Time) fairlead.PlannedFire {
+	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerManual, Number: 1}
+}
+
+// queued is a run that waits for an earlier one.
+func queued(due time.Time) fairlead.PlannedFire {
+	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerManual, Number: 1, Queued: true}
+}
+
+// skipped is a run that is recorded only.
+func skipped(due time.Time) fairlead.PlannedFire {
+	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerManual, Number: 1, Skip: fairlead.SkipOverlap}
+}
+
+// act does what a plan says, whose cursor is that of the schedule.
+func (f *fixture) act(s fairlead.Schedule, plan fairlead.Plan) []fairlead.Fire {
+	f.Helper()
+	fires, err := f.planner().Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+		plan.Cursor = s.Cursor
+		return plan, nil
+	})
+	f.ok(err)
+	return fires
+}
+
+// make makes one run.
+func (f *fixture) make(s fairlead.Schedule, planned fairlead.PlannedFire) fairlead.Fire {
+	f.Helper()
+	fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{planned}})
+	if len(fires) != 1 {
+		f.Fatalf("%d runs were made instead of one", len(fires))
+	}
+	return fires[0]
+}
+
+// view is what a decision about the schedule would be made from. Whatever ended
+// has then been looked at.
+func (f *fixture) view(s fairlead.Schedule) (view fairlead.View) {
+	f.Helper()
+	_, err := f.planner().Act(f.ctx(), s.ID, func(s fairlead.Schedule, seen fairlead.View) (fairlead.Plan, error) {
+		view = seen
+		return fairlead.Plan{Cursor: s.Cursor}, nil
+	})
+	f.ok(err)
+	return view
+}
+
+// jobOf is the job of a run as it was made.
+func jobOf(fire fairlead.Fire) *fairlead.Job { return &fairlead.Job{ID: fire.Job} }
+
+// started claims the job of a run, which is the next one.
+func (f *fixture) started(fire fairlead.Fire) *fairlead.Job {
+	f.Helper()
+	return f.claimThe(jobOf(fire), f.join())
+}
+
+// ended brings the job of a run to its end.
+func (f *fixture) ended(fire fairlead.Fire, move fairlead.Move) {
+	f.Helper()
+	f.settle(to(move, f.started(fire)))
+}
+
+// forgetSchedules removes all schedules and calendars.
+func (f *fixture) forgetSchedules() error {
+	planner, plans := f.store.(fairlead.Planner)
+	if !plans {
+		return nil
+	}
+	schedules, err := planner.Schedules(f.ctx(), fairlead.ScheduleFilter{Limit: 2 * tooMany})
+	if err != nil {
+		return err
+	}
+	for _, s := range schedules {
+		if err := planner.DeleteSchedule(f.ctx(), s.ID); err != nil {
+			return err
+		}
+	}
+	calendars, err := planner.Calendars(f.ctx())
+	if err != nil {
+		return err
+	}
+	for _, calendar := range calendars {
+		if err := planner.DeleteCalendar(f.ctx(), calendar.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// oneByOne lets one run be active at a time and queues the others: as much of a
+// real decision as the races need.
+func oneByOne(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+	plan := fairlead.Plan{Cursor: s.Cursor}
+	free := !slices.ContainsFunc(view.Active, func(fire fairlead.Fire) bool { return !fire.Queued })
+	if waits := slices.IndexFunc(view.Active, func(fire fairlead.Fire) bool { return fire.Queued }); free && waits >= 0 {
+		plan.Admit, free = []int64{view.Active[waits].Job}, false
+	}
+	if !s.FireAt.After(view.Now) {
+		fire := byClock(s.Due)
+		fire.Queued = !free
+		plan.Fires, plan.Cursor = []fairlead.PlannedFire{fire}, at(s.Due.Add(time.Second))
+	}
+	return plan
+}
+
+func testPlannerRaces(c *chapter) {
+	c.test("trap 21: a run that ends while the next is queued lets it start", func(f *fixture) {
+		g, node := f.elsewhere(), f.join()
+		s := f.plan("s")
+		f.tick(oneByOne)
+		for round := range 15 {
+			job := f.claimOne(node)
+			f.Advance(time.Second)
+			var settle, tick error
+			together(
+				func() { _, settle = f.store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, job)}) },
+				func() { _, tick = g.planner().Tick(f.ctx(), enough, oneByOne) },
+			)
+			f.ok(settle)
+			f.ok(tick)
+			f.tick(oneByOne)
+			f.equal(fmt.Sprint("the active runs of round ", round), len(f.view(s).Active), 1)
+		}
+		f.equal("the number of runs", len(f.fires(s.ID)), 16)
+	})
+	c.test("trap 22: the clock and catching up at once make one run of an instant", func(f *fixture) {
+		s := f.plan("s")
+		for range 10 {
+			var made [8]int
+			f.ok(first(f.rivals(len(made), func(i int, store fairlead.Store) error {
+				planned := byClock(f.now())
+				planned.Trigger = []fairlead.Trigger{fairlead.TriggerCron, fairlead.TriggerCatchUp}[i/2%2]
+				fires, err := store.(fairlead.Planner).Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+					return fairlead.Plan{Fires: []fairlead.PlannedFire{planned}, Cursor: s.Cursor}, nil
+				})
+				made[i] = len(fires)
+				return err
+			})))
+			total := 0
+			for _, n := range made {
+				total += n
+			}
+			f.equal("the number of runs", total, 1)
+			f.Advance(time.Second)
+		}
+	})
+	c.test("of a deletion and a tick at once no queued run is left behind", func(f *fixture) {
+		g := f.elsewhere()
+		for range 10 {
+			s := f.plan("s")
+			f.make(s, queued(f.now()))
+			var remove, tick error
+			together(
+				func() { remove = f.planner().DeleteSchedule(f.ctx(), s.ID) },
+				func() {
+					_, tick = g.planner().Tick(f.ctx(), enough, func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+						return fairlead.Plan{Fires: []fairlead.PlannedFire{queued(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
+					})
+				},
+			)
+			f.ok(remove)
+			f.ok(tick)
+			for _, fire := range f.fires(s.ID) {
+				f.equal("the state of a queued run", fire.State, fairlead.Cancelled)
+			}
+			f.wantSeen(enough, leave)
+		}
+	})
+	c.test("of many that tick at once each instant of each schedule leads to one run", func(f *fixture) {
+		const schedules, instants, tickers = 200, 5, 8
+		start := f.now()
+		for i := range schedules {
+			f.plan(fmt.Sprintf("s%03d", i))
+		}
+		processes := f.processes(4)
+		everySecond := func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+			return fairlead.Plan{Fires: []fairlead.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Second))}
+		}
+		for instant := range instants {
+			errs, rivals := make([]error, tickers), make([]func(), tickers)
+			for i := range rivals {
+				planner := processes[i%len(processes)].planner()
+				rivals[i] = func() {
+					for ticked := (fairlead.Ticked{}); ticked.Next == 0 && errs[i] == nil; {
+						ticked, errs[i] = planner.Tick(f.ctx(), 10+i, everySecond)
+					}
+				}
+			}
+			together(rivals...)
+			f.ok(first(errs))
+			f.Advance(time.Second)
+			f.equal("the number of jobs", f.tally(fairlead.Filter{})[fairlead.Ready], int64(schedules*(instant+1)))
+		}
+		for _, s := range f.schedules(fairlead.ScheduleFilter{Limit: schedules}) {
+			f.equal("the cursor", s.Cursor, at(start.Add(instants*time.Second)))
+			due := map[time.Time]int{}
+			for _, fire := range f.fires(s.ID) {
+				due[fire.Due]++
+			}
+			for i := range instants {
+				f.equal("the runs of an instant", due[start.Add(time.Duration(i)*time.Second)], 1)
+			}
+			f.equal("the number of instants", len(due), instants)
+		}
+	})
+}
