@@ -31,25 +31,38 @@ func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairle
 	if err != nil {
 		return nil, fmt.Errorf("fires: %w", err)
 	}
-	slices.SortFunc(runs, func(a, b fairlead.Fire) int { return cmp.Compare(b.Job, a.Job) })
-	return runs, nil
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(b.Job, a.Job) })
+	return plainRuns(runs), nil
 }
 
-func readRuns(ctx context.Context, q querier, statement string) (runs []fairlead.Fire, err error) {
+// run is a run as it was read.
+type run struct {
+	fairlead.Fire
+	made int64 // when; ids of different processes do not tell
+}
+
+func plainRuns(runs []run) (fires []fairlead.Fire) {
+	for _, run := range runs {
+		fires = append(fires, run.Fire)
+	}
+	return fires
+}
+
+func readRuns(ctx context.Context, q querier, statement string) (runs []run, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
-		run, err := scanRun(row)
-		runs = append(runs, run)
+		read, err := scanRun(row)
+		runs = append(runs, read)
 		return err
 	}, statement)
 	return runs, err
 }
 
 // scanRun reads a row of run_states. A job that was deleted counts as cancelled.
-func scanRun(row *sql.Rows) (run fairlead.Fire, err error) {
+func scanRun(row *sql.Rows) (run run, err error) {
 	var place string
 	var due, notBefore, ended int64
 	var outcome int
-	err = row.Scan(&run.Job, &run.Schedule, &due, &run.Trigger, &run.Number, &run.Skip, &place, &notBefore, &outcome, &ended)
+	err = row.Scan(&run.Job, &run.Schedule, &due, &run.Trigger, &run.Number, &run.Skip, &place, &notBefore, &outcome, &ended, &run.made)
 	run.Due, run.EndedAt = sqlstore.Time(due), sqlstore.Time(ended)
 	switch place {
 	case "later":
@@ -73,9 +86,9 @@ func scanRun(row *sql.Rows) (run fairlead.Fire, err error) {
 // openRuns locks the open runs of schedules, which are locked, and tells how they
 // stand, oldest first. A run that somebody reopens meanwhile is either seen as
 // active or opened again after the commit.
-func (t *txn) openRuns(ctx context.Context, schedules []int64) (runs []fairlead.Fire, err error) {
+func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]fairlead.Fire, error) {
 	var locked int
-	err = t.eachOf(ctx, func(row *sql.Rows) error {
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
 		var id, due int64
 		locked++
 		return row.Scan(&id, &due)
@@ -83,6 +96,7 @@ func (t *txn) openRuns(ctx context.Context, schedules []int64) (runs []fairlead.
 	if err != nil || locked == 0 {
 		return nil, err
 	}
+	var runs []run
 	for list := range idChunks(schedules) {
 		chunk, err := readRuns(ctx, t.tx, fill(t.sql.RunStates, "runs", fill(t.sql.OpenRuns, "ids", list)))
 		if err != nil {
@@ -90,8 +104,8 @@ func (t *txn) openRuns(ctx context.Context, schedules []int64) (runs []fairlead.
 		}
 		runs = append(runs, chunk...)
 	}
-	slices.SortFunc(runs, func(a, b fairlead.Fire) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job)) })
-	return runs, nil
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Or(cmp.Compare(a.made, b.made), cmp.Compare(a.Job, b.Job)) })
+	return plainRuns(runs), nil
 }
 
 // closeRuns notes that open runs, which are locked, have ended.
@@ -116,7 +130,7 @@ func (t *txn) lastEnded(ctx context.Context, schedule int64) (*fairlead.Fire, er
 	var last *fairlead.Fire
 	for i, run := range runs {
 		if run.State.Final() && (last == nil || last.Due.Before(run.Due)) {
-			last = &runs[i]
+			last = &runs[i].Fire
 		}
 	}
 	return last, err

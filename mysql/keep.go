@@ -154,14 +154,15 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.pruneNodes(ctx); err != nil {
 		return total, fmt.Errorf("prune: %w", err)
 	}
-	for _, prune := range []func(ctx context.Context, limit int) (int, error){s.pruneRequests, s.pruneEntries, s.pruneSchedules} {
+	for _, prune := range []func(ctx context.Context, limit int) (int, error){s.pruneRequests, s.pruneEntries} {
 		removed, err := inChunks(limit, func(limit int) (int, error) { return prune(ctx, limit) })
 		total += removed
 		if err != nil {
 			return total, err
 		}
 	}
-	return total, nil
+	_, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) })
+	return total, err
 }
 
 // prune removes what it has locked, the place and the job: what somebody

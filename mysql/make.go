@@ -203,7 +203,8 @@ func (p *planning) storeEnded(ctx context.Context, runs []*newRun) error {
 	return p.write(ctx, &m)
 }
 
-// noteRuns notes the runs, and which of them have not ended.
+// noteRuns notes the runs. All but those that are skipped are open: one that was
+// refused has ended after its schedule was decided upon, which is news.
 func (p *planning) noteRuns(ctx context.Context, runs []*newRun) ([]fairlead.Fire, error) {
 	var fires, open rows
 	made := make([]fairlead.Fire, len(runs))
@@ -212,14 +213,11 @@ func (p *planning) noteRuns(ctx context.Context, runs []*newRun) ([]fairlead.Fir
 		made[i] = fire
 		due, trigger := sqlstore.Micros(fire.Due), string(fire.Trigger)
 		fires.add().ints(fire.Job, fire.Schedule, due, sqlstore.SourceOf(fire.Trigger, fire.Job)).str(trigger).int(int64(fire.Number)).str(string(fire.Skip)).end()
-		switch {
-		case fire.Skip != "":
+		if fire.Skip != "" {
 			run.schedule.Skipped = true
-		case fire.Active():
-			open.add().ints(fire.Job, fire.Schedule, due).str(trigger).int(int64(fire.Number)).end()
-		default:
-			run.schedule.Ended(fire)
+			continue
 		}
+		open.add().ints(fire.Job, fire.Schedule, due).str(trigger).int(int64(fire.Number)).end()
 	}
 	if err := p.insert(ctx, p.sql.AddFires, &fires); err != nil {
 		return nil, err

@@ -152,7 +152,7 @@ select id, schedule, due, cause, number, skip from {{fire}} where {{named}} orde
 -- Inputs: {{runs}}: a statement that names the runs.
 -- Output: id, schedule, due, cause, number, skip, name of the place's table
 --   (empty if the job was deleted), not_before while it is scheduled, outcome and
---   time of its end.
+--   time of its end, time when it was made.
 -- Locks: none.
 select f.id, f.schedule, f.due, f.cause, f.number, f.skip,
        case
@@ -165,7 +165,7 @@ select f.id, f.schedule, f.due, f.cause, f.number, f.skip,
                       where p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'parked'
          else 'ready'
        end,
-       coalesce(l.not_before, 0), coalesce(d.outcome, 0), coalesce(d.finished_at, 0)
+       coalesce(l.not_before, 0), coalesce(d.outcome, 0), coalesce(d.finished_at, 0), coalesce(j.created_at, 0)
 from ({{runs}}) f
 left join {{job}} j force index (primary) on j.id = f.id
 left join {{done}} d force index (primary) on d.id = f.id
