@@ -52,16 +52,15 @@ where j.id = ?;
 -- Inputs: {{ids}}.
 -- Output: id, name of the place's table; empty if it is in another place.
 -- Locks: none.
-select j.id,
+select v.id,
        case
          when l.id is not null then 'later'
          when r.id is not null then 'running'
          else ''
        end
-from {{job}} j force index (primary)
-left join {{later}} l force index (primary) on l.id = j.id
-left join {{running}} r force index (primary) on r.id = j.id
-where j.id in ({{ids}});
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+left join {{later}} l force index (primary) on l.id = v.id
+left join {{running}} r force index (primary) on r.id = v.id;
 
 -- name: lock_later
 -- Locks a scheduled job.
