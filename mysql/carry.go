@@ -20,13 +20,13 @@ func (p *planning) carryOut(ctx context.Context) ([]fairlead.Fire, error) {
 	return made, p.advance(ctx)
 }
 
-// active is the active run of a job, nil if there is none.
-func (s *lockedSchedule) active(job int64) *fairlead.Fire {
+// active is the active run that a job is, if it is one of the schedule.
+func (s *lockedSchedule) active(job int64) (run fairlead.Fire, active bool) {
 	i := slices.IndexFunc(s.view.Active, func(run fairlead.Fire) bool { return run.Job == job })
 	if i < 0 {
-		return nil
+		return run, false
 	}
-	return &s.view.Active[i]
+	return s.view.Active[i], true
 }
 
 // moveActive ends active runs whose place others take, and lets queued ones wait
@@ -49,15 +49,14 @@ func (p *planning) moveActive(ctx context.Context) error {
 	var due []int64
 	for _, s := range p.schedules {
 		for _, id := range s.plan.Cancel {
-			if run := s.active(id); run != nil && m.replaceRun(jobs[id]) {
+			if run, active := s.active(id); active && m.replaceRun(jobs[id]) {
 				run.State, run.Queued, run.EndedAt = fairlead.Cancelled, false, sqlstore.Time(now)
-				ended = append(ended, *run)
-				s.Ended(*run)
+				ended = append(ended, run)
+				s.Ended(run)
 			}
 		}
 		for _, id := range s.plan.Admit {
-			if run := s.active(id); run != nil && run.Queued && m.admitRun(jobs[id]) {
-				run.Queued = false
+			if _, active := s.active(id); active && m.admitRun(jobs[id]) {
 				due = append(due, id)
 			}
 		}

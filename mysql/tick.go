@@ -209,7 +209,7 @@ func (p *planning) complete(ctx context.Context) error {
 	for _, s := range p.schedules {
 		s.view.Now, s.view.Calendar = sqlstore.Time(p.now), calendars[s.Calendar]
 		s.view.Last, s.view.Skipped = s.Last, s.Skipped
-		if s.Last != nil && s.active(s.Last.Job) != nil { // it was reopened
+		if _, reopened := s.active(s.LastRun().Job); reopened {
 			if s.view.Last, err = p.lastEnded(ctx, s.ID); err != nil {
 				return err
 			}
