@@ -50,6 +50,14 @@ func TestPlans(t *testing.T) {
 			t.Errorf("it is planned as %+v", plan)
 		}
 	})
+	t.Run("the few schedules that are not enabled are found by that", func(t *testing.T) {
+		no := false
+		find := fill(s.sql.Schedules, "named", chosenSchedules(fairlead.ScheduleFilter{Enabled: &no}))
+		plan := explain(t, s, strings.Replace(strings.Replace(find, "?", "''", 1), "?", "100", 1))
+		if !slices.ContainsFunc(plan, func(a access) bool { return a.key == "enabled" }) {
+			t.Errorf("it is planned as %+v", plan)
+		}
+	})
 	t.Run("busy lanes and gates are skipped through", func(t *testing.T) {
 		for name, statement := range map[string]string{"busy_lanes": s.sql.BusyLanes, "parked_gates": s.sql.ParkedGates} {
 			plan := explain(t, s, statement)
@@ -250,7 +258,7 @@ func grow(t *testing.T, s *Store, size int) {
 }
 
 // access is how a plan reads one table.
-type access struct{ table, kind, extra string }
+type access struct{ table, kind, key, extra string }
 
 func explain(t *testing.T, s *Store, statement string) (plan []access) {
 	t.Helper()
@@ -279,6 +287,8 @@ func explain(t *testing.T, s *Store, statement string) (plan []access) {
 				a.table = values[i].String
 			case "type":
 				a.kind = values[i].String
+			case "key":
+				a.key = values[i].String
 			case "extra":
 				a.extra = values[i].String
 			}

@@ -31,6 +31,7 @@ create table if not exists {{schedule}} (
   unique key living (name, alive),
   key next_fire (next_fire),
   key tenant (tenant, name),
+  key enabled (enabled, name),
   key calendar (calendar),
   key deleted_at (deleted_at)
 ) engine = InnoDB;
