@@ -42,13 +42,19 @@ build: ## Build bin/fairlead
 	@go build -o bin/fairlead ./cmd/fairlead
 
 .PHONY: test
-test: test-packages test-race ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
+test: test-packages test-grpc test-race ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
 
 .PHONY: test-packages
 test-packages: bin/testdb-run
 	@$(NEED_CURL)
+	@$(NEED_PYTHON)
 	go vet $(PKGS)
 	$(WITH_DATABASES) go test -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
+
+# grpc-go is the client of a module of its own: nobody else should depend on it.
+.PHONY: test-grpc
+test-grpc:
+	cd tests/grpc && go vet ./... && go test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 
 # What of a store has goroutines meet.
 RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys|Gates)$$
@@ -71,6 +77,16 @@ command -v curl >/dev/null || { \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
 		echo 'curl is missing: the examples of docs/api.md are not run' >&2; }
+endef
+
+# examples/worker.py is run with it.
+define NEED_PYTHON
+command -v python3 >/dev/null || { \
+	echo 'installing Python for examples/worker.py'; \
+	install='apt-get install -qq -y --no-install-recommends python3'; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
+		echo 'python3 is missing: examples/worker.py is not run' >&2; }
 endef
 
 # The race detector is linked with C.

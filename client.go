@@ -162,8 +162,8 @@ func (c *Client) Drain(ctx context.Context, node NodeID, drain bool) error {
 // the fence is not the job's, ErrExpired after the deadline, and ErrConflict if
 // the job was answered differently before.
 func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMessage, failure error) error {
-	if err := checkJSON(output); err != nil {
-		return &InvalidError{Fields: []FieldError{{Field: "output", Message: err.Error()}}}
+	if err := CheckJSON("output", output); err != nil {
+		return err
 	}
 	answer := Settlement{ID: id, Fence: fence, Move: Succeed, Output: output, FreeKey: true}
 	if failure != nil {

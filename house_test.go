@@ -23,12 +23,16 @@ var imports = []struct {
 	to   []string
 	why  string
 }{
-	{".", nil, "the root is what users import everywhere: standard library only"},
-	{"engine", []string{"."}, "a node works on any store: it must not know SQL or a database"},
+	{".", []string{"internal/cron"}, "the root is what users import everywhere: standard library only, and what says when a schedule is due"},
+	{"engine", []string{".", "internal/verdict", "internal/starts"}, "a node works on any store: it must not know SQL or a database"},
+	{"internal/verdict", []string{"."}, "what becomes of a job is decided without a database"},
+	{"internal/starts", []string{"."}, "what was started is counted without a database"},
+	{"worker", []string{".", "engine", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "internal/sqlstore", "internal/dispatch"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
 	{"mysql", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
 	{"sqlite", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
 	{"internal/sqlstore", []string{".", "internal/dispatch"}, "what SQL stores share knows no driver"},
+	{"internal/cron", nil, "when something is due follows from the text, the zone and the time alone"},
 	{"internal/dispatch", nil, "which jobs start is decided without a database"},
 	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
 	{"metrics", []string{".", "engine"}, "what a node and any store do is counted from outside"},
@@ -40,7 +44,7 @@ var imports = []struct {
 	{"internal/wire", []string{"api/fairlead/v1"}, "messages are read and checked by what the schema says of them"},
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
-	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/openapi", "internal/rest", "internal/wire", "tracing"}, "the service speaks to any store through the root"},
+	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/openapi", "internal/rest", "internal/starts", "internal/verdict", "internal/wire", "tracing"}, "the service speaks to any store through the root"},
 	{"internal/screen", nil, "what people read is written without knowing what it is about"},
 	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
 	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},

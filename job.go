@@ -144,6 +144,7 @@ type Status struct {
 	Crashes    int    // node deaths since the last recorded progress
 	Fence      int64  // number of the lease; grows with each claim
 	Node       NodeID // who holds or held the lease
+	Fired      bool   // it is a run of a schedule
 	Solo       bool   // claimed as a crash suspect: at most one such job runs on a node
 	CreatedAt  time.Time
 	StartedAt  time.Time

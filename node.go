@@ -1,6 +1,10 @@
 package fairlead
 
-import "time"
+import (
+	"fmt"
+	"slices"
+	"time"
+)
 
 // NodeID numbers a node: one life of one process. It is never reused.
 type NodeID int64
@@ -19,9 +23,57 @@ type Node struct {
 	Capacity int      // bound of Queued
 	JoinedAt time.Time
 	LastBeat time.Time
-	Until    time.Time // end of its lease
-	Draining bool      // it was asked to start nothing more
-	Dead     bool      // its lease has run out or it has left; its jobs are taken back
+	Until    time.Time      // end of its lease
+	Remote   bool           // it is a remote worker, whose beats a server relays
+	Defaults []KindDefaults // of a remote worker
+	Draining bool           // it was asked to start nothing more
+	Dead     bool           // its lease has run out or it has left; its jobs are taken back
+}
+
+// KindDefaults are what a remote worker wants for the jobs of a kind that do not
+// say otherwise. Zero values leave it to the server.
+type KindDefaults struct {
+	Kind        string        `json:"kind"`
+	Timeout     time.Duration `json:"timeout,omitempty"` // of one attempt
+	MaxAttempts int           `json:"max_attempts,omitempty"`
+	Retry       *Retry        `json:"retry,omitempty"`
+}
+
+// Entry is how the node handles a kind, as far as its defaults tell.
+func (n *Node) Entry(kind string) *Entry {
+	for _, d := range n.Defaults {
+		if d.Kind == kind {
+			return &Entry{Options: HandlerOptions{Timeout: d.Timeout, MaxAttempts: d.MaxAttempts, Retry: d.Retry}}
+		}
+	}
+	return &Entry{}
+}
+
+// NormalizeNode returns an *InvalidError that names every field of a node about
+// to join that cannot be accepted.
+func NormalizeNode(n *Node) error {
+	var c complaints
+	if n.Name != "" {
+		c.checkName("name", n.Name, MaxName)
+	}
+	checkText(c.refuse, "version", n.Version)
+	for i, kind := range n.Kinds {
+		c.checkName(fmt.Sprintf("kinds[%d]", i), kind, MaxName)
+	}
+	for i, queue := range n.Queues {
+		c.checkName(fmt.Sprintf("queues[%d]", i), queue, MaxName)
+	}
+	for i, d := range n.Defaults {
+		// They are held to what a job may say.
+		probe := Job{Kind: d.Kind, Timeout: d.Timeout, MaxAttempts: d.MaxAttempts, Retry: d.Retry}
+		for _, f := range probe.normalize() {
+			c.refuse(fmt.Sprintf("defaults[%d].%s", i, f.Field), "%s", f.Message)
+		}
+		if !slices.Contains(n.Kinds, d.Kind) {
+			c.refuse(fmt.Sprintf("defaults[%d].kind", i), "is %q, which is none of its kinds; add it there", d.Kind)
+		}
+	}
+	return c.err()
 }
 
 // Scope is which jobs the node may claim.

@@ -84,8 +84,5 @@ func encode(what string, v any) (json.RawMessage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s cannot be encoded: %w", what, err)
 	}
-	if err := checkJSON(raw); err != nil {
-		return nil, &InvalidError{Fields: []FieldError{{Field: what, Message: err.Error()}}}
-	}
-	return raw, nil
+	return raw, CheckJSON(what, raw)
 }

@@ -161,21 +161,6 @@ type PlannedFire struct {
 	Skip    SkipReason
 	Queued  bool
 	Args    json.RawMessage // instead of the template's; nil: the template's
-}
-
-// Calendar is days on which schedules that name it are not due, each day in the
-// zone of the schedule.
-type Calendar struct {
-	Name        string
-	Description string
-	Weekdays    []time.Weekday
-	Dates       []string    // as 2026-12-25, or 12-25 of every year
-	Ranges      []DateRange // first and last day included
-	Version     int64       // grows with each change; set by the store
-}
-
-// DateRange is days in a row.
-type DateRange struct {
-	From string `json:"from"` // as 2026-12-24
-	To   string `json:"to"`
+	Serial  string          // ConcurrencyKey instead of the template's; empty: the template's
+	Order   time.Time       // StartBy of the job; zero: the template's
 }

@@ -53,6 +53,7 @@ type Store interface {
 	Operator
 	Governor
 	Registrar
+	Planner
 	Worker
 	Keeper
 

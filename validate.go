@@ -114,6 +114,15 @@ func checkJSON(raw json.RawMessage) error {
 	return nil
 }
 
+// CheckJSON returns an *InvalidError that names the field if a document cannot be
+// kept as args, output, memo or progress. An empty one can.
+func CheckJSON(field string, raw json.RawMessage) error {
+	if err := checkJSON(raw); err != nil {
+		return &InvalidError{Fields: []FieldError{{Field: field, Message: err.Error()}}}
+	}
+	return nil
+}
+
 // NormalizeJobs fills in the defaults of jobs about to be stored, and
 // returns an *InvalidError that names every field that cannot be accepted.
 func NormalizeJobs(jobs []*Job) error {

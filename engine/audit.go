@@ -55,3 +55,26 @@ func (l *life) strays(ctx context.Context) ([]fairlead.Settlement, error) {
 	}
 	return strays, nil
 }
+
+// keepYielding ends runs whose lease was taken away, as by a run that replaces
+// them: their end would be refused, so that they need not go on. It looks once per
+// lease, and when somebody asked for a job to stop.
+func (l *life) keepYielding(ctx context.Context) {
+	l.yields.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		known := l.registry.known()
+		if len(known) == 0 {
+			return 0, nil
+		}
+		held, err := l.store.Held(ctx, l.id)
+		if err != nil {
+			return 0, err
+		}
+		for _, h := range held {
+			delete(known, h)
+		}
+		for h := range known { // or it was settled meanwhile: then it has ended
+			l.registry.end(h, errFenced)
+		}
+		return 0, nil
+	})
+}

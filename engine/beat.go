@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // keepBeating confirms the node's lease until ctx ends, and reports to lost if
@@ -50,7 +51,7 @@ func (l *life) beat(ctx context.Context) error {
 	l.lease.extend(sent)
 	l.steadySince.CompareAndSwap(nil, &sent)
 	for _, held := range answer.Cancel {
-		l.registry.end(held, errCancelled)
+		l.registry.end(held, verdict.ErrCancelled)
 	}
 	l.heed(answer.Drain)
 	return nil

@@ -146,15 +146,19 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 		return 0, err
 	}
 	g.life.options.Observer.Claimed(len(jobs), time.Since(begin))
-	g.life.starts.add(jobs)
+	g.life.starts.Add(jobs)
 	g.accept(jobs)
 	return len(jobs), nil
 }
 
 // room is how many jobs the group may claim now.
 func (g *group) room() int {
-	if g.life.settler.unsaved() > g.slots+g.life.options.QueueSize {
+	unsaved := g.life.settler.unsaved()
+	if unsaved > g.slots+g.life.options.QueueSize {
 		return 0 // the store does not keep up: taking more would only pile up
+	}
+	if g.life.options.SlotsOnly { // whoever leases counts what is not settled yet
+		return min(g.slots-int(g.held.Load()), g.slots+g.life.options.QueueSize-int(g.held.Load())-unsaved, g.life.options.ClaimBatch)
 	}
 	return min(g.target()-int(g.held.Load()), g.life.options.ClaimBatch)
 }

@@ -32,7 +32,7 @@ import (
 
 // Engine is one node.
 type Engine struct {
-	store   fairlead.Store
+	store   Source
 	mux     *fairlead.Mux
 	options Options
 	log     *slog.Logger
@@ -45,7 +45,7 @@ type Engine struct {
 // finish within Options.DrainTimeout, releases the rest, and returns nil once
 // all its goroutines are gone; if handlers ignore the end of their context,
 // it returns an error that counts them.
-func Run(ctx context.Context, store fairlead.Store, mux *fairlead.Mux, options Options) error {
+func Run(ctx context.Context, store Source, mux *fairlead.Mux, options Options) error {
 	e, err := New(store, mux, options)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func Run(ctx context.Context, store fairlead.Store, mux *fairlead.Mux, options O
 
 // New checks the options and makes a node that is not running yet. It fails
 // with ErrInvalid.
-func New(store fairlead.Store, mux *fairlead.Mux, options Options) (*Engine, error) {
+func New(store Source, mux *fairlead.Mux, options Options) (*Engine, error) {
 	options = options.withDefaults()
 	if err := options.validate(mux); err != nil {
 		return nil, err

@@ -119,6 +119,13 @@ func (g *group) free() {
 	}
 }
 
+// settledSome says that what was not settled may have kept the group from claiming.
+func (g *group) settledSome() {
+	if g.backlog.Load() {
+		g.wakeSoon()
+	}
+}
+
 // giveSlotAway lets another worker have the slot of a run that will not end.
 func (g *group) giveSlotAway(r *run) {
 	if r.slotted.CompareAndSwap(false, true) {

@@ -15,7 +15,7 @@ const keepChunk = 1000
 func (l *life) keepPromoting(ctx context.Context) {
 	l.promoter.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for {
-			promotion, err := l.store.Promote(ctx, keepChunk)
+			promotion, err := l.keeper.Promote(ctx, keepChunk)
 			if err != nil || promotion.Moved < keepChunk {
 				return promotion.Next, err
 			}
@@ -29,7 +29,7 @@ func (l *life) keepReaping(ctx context.Context) {
 	reaper := newLoop("reap", l.options.Lease/4, l.log)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for l.trusted() {
-			reaped, err := l.store.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk})
+			reaped, err := l.keeper.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk})
 			if err != nil {
 				return 0, err
 			}
@@ -50,7 +50,7 @@ func (l *life) keepExpiring(ctx context.Context) {
 	expirer := newLoop("expire", l.options.Poll, l.log)
 	expirer.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for {
-			n, err := l.store.Expire(ctx, keepChunk)
+			n, err := l.keeper.Expire(ctx, keepChunk)
 			if err != nil || n < keepChunk {
 				return 0, err
 			}
@@ -63,7 +63,7 @@ func (l *life) keepPruning(ctx context.Context) {
 	pruner := newLoop("prune", time.Minute, l.log)
 	pruner.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for {
-			n, err := l.store.Prune(ctx, l.options.Retention, keepChunk)
+			n, err := l.keeper.Prune(ctx, l.options.Retention, keepChunk)
 			if err != nil || n < keepChunk {
 				return 0, err
 			}

@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/starts"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
-// Why a handler's context ended, when it was not its timeout.
-var (
-	errCancelled = errors.New("the job was cancelled")
-	errDraining  = errors.New("the node is shutting down")
-	errFenced    = errors.New("the node lost its lease")
-	errTimeout   = errors.New("the attempt took longer than its timeout")
-)
+// errFenced is why a handler's context ended whose result does not count any
+// more. The other causes are those of verdict.
+var errFenced = errors.New("the node lost its lease")
 
 // life is a node from joining to leaving. Its id is never used again.
 type life struct {
 	engine  *Engine
-	store   fairlead.Store
+	store   Source
+	keeper  fairlead.Keeper  // nil: others do the housekeeping
+	planner fairlead.Planner // nil: others act upon schedules
 	options Options
 	log     *slog.Logger
 	id      fairlead.NodeID
@@ -30,12 +30,14 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
-	starts   *starts
+	starts   *starts.Counter
 	tellers  []*teller
 	groups   []*group
 	beats    *loop
 	promoter *loop
+	firer    *loop
 	audits   *loop
+	yields   *loop
 
 	// claiming is held shared by claims and alone by the audit, which must not
 	// see a lease whose claim is still on its way back.
@@ -56,13 +58,17 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		log:      e.log.With("node", int64(id)),
 		lease:    newLease(o.Lease-o.fenceMargin(), sent),
 		registry: newRegistry(),
-		starts:   newStarts(),
+		starts:   starts.New(),
 	}
+	l.keeper, _ = e.store.(fairlead.Keeper)
+	l.planner, _ = e.store.(fairlead.Planner)
 	l.settler = newSettler(l)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)
+	l.firer = newLoop("fire", o.Poll, l.log)
 	l.audits = newLoop("audit", o.Lease, l.log)
+	l.yields = newLoop("yield", o.Lease, l.log)
 	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
 	for _, kind := range e.mux.Kinds() {
 		entries[kind] = e.mux.Entry(kind)
@@ -99,7 +105,14 @@ func (l *life) run(ctx context.Context) error {
 		work.Go(func() { g.claimSuspects(working) })
 		work.Go(func() { l.listen(working, g) })
 	}
-	for _, keep := range []func(context.Context){l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning, l.keepAuditing, l.keepReporting} {
+	loops := []func(context.Context){l.keepAuditing, l.keepYielding, l.keepReporting}
+	if l.keeper != nil {
+		loops = append(loops, l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning)
+	}
+	if l.planner != nil {
+		loops = append(loops, l.keepFiring)
+	}
+	for _, keep := range loops {
 		work.Go(func() { keep(working) })
 	}
 
@@ -149,7 +162,7 @@ func (l *life) drain(lost <-chan error) bool {
 	case <-l.registry.whenIdle():
 		return true
 	case <-timer.C:
-		l.registry.endAll(errDraining)
+		l.registry.endAll(verdict.ErrDraining)
 		return true
 	case <-lost:
 		l.fence()
@@ -233,8 +246,10 @@ func (l *life) listen(ctx context.Context, g *group) {
 				g.wakeSoon()
 			case fairlead.WakeLater:
 				l.promoter.poke()
+				l.firer.poke()
 			case fairlead.WakeCancel:
 				l.beats.poke()
+				l.yields.poke()
 			}
 		})
 	})

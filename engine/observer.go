@@ -27,6 +27,9 @@ type Observer interface {
 	// LeaseLost is called when the node has lost its lease, or could not confirm it
 	// in time: what it ran does not count, and it starts over.
 	LeaseLost()
+	// Fired is called for each run of a schedule that was made, queued or skipped,
+	// with how late that was.
+	Fired(fire fairlead.PlannedFire, late time.Duration)
 	// Abandoned is called when a handler ignored the end of its context for
 	// longer than its grace.
 	Abandoned(job *fairlead.Job)
@@ -60,3 +63,6 @@ func (NoObserver) LeaseLost() {}
 
 // Abandoned does nothing.
 func (NoObserver) Abandoned(*fairlead.Job) {}
+
+// Fired does nothing.
+func (NoObserver) Fired(fairlead.PlannedFire, time.Duration) {}

@@ -20,6 +20,11 @@ type Options struct {
 	QueueSize  int // claimed but not started, at most; default 1000
 	ClaimBatch int // jobs per claim, at most; default 500
 
+	// SlotsOnly claims jobs only for slots that are free, so that a job starts as
+	// soon as it is leased. QueueSize then bounds those that have ended and are not
+	// yet settled. It costs throughput where jobs are quick.
+	SlotsOnly bool
+
 	Poll  time.Duration // how often it looks for work without being woken; default 1s
 	Beat  time.Duration // how often it confirms its lease; default 2s
 	Lease time.Duration // how long it may be silent; default 10s, at least three beats

@@ -258,3 +258,29 @@ func TestAnOnFailedThatHangsDoesNotKeepTheNodeFromEnding(t *testing.T) {
 		close(release)
 	})
 }
+
+// A node that claims nothing because the store does not keep up goes on as soon
+// as it does.
+func TestASlowStoreIsClaimedFromAgainWhenItHasCaughtUp(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = &awkward{Store: w.store, settle: func([]fairlead.Settlement) error {
+			time.Sleep(time.Second)
+			return nil
+		}}
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		jobs := make([]*fairlead.Job, 50)
+		for i := range jobs {
+			jobs[i] = &fairlead.Job{Kind: "k"}
+		}
+		w.enqueue(jobs...)
+		begin := time.Now()
+		w.run(engine.Options{Slots: 1, QueueSize: 1, Poll: time.Hour}, func() {
+			for _, job := range jobs {
+				w.wait(job)
+			}
+		})
+		if took := time.Since(begin); took > 5*time.Minute {
+			t.Errorf("50 jobs took %v: the node waited for its next poll", took)
+		}
+	})
+}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // run is one claimed job on its way through the node.
@@ -106,8 +106,8 @@ func (r *run) Job() *fairlead.Job { return r.job }
 
 // execute runs the handler and settles what it decided.
 func (l *life) execute(r *run) {
-	timeout := attemptTimeout(r.job, r.entry, l.options)
-	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(context.Background(), r), timeout, errTimeout)
+	timeout := verdict.Timeout(r.job, r.entry, l.options.Timeout)
+	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(context.Background(), r), timeout, verdict.ErrTimeout)
 	defer cancel()
 	var err error
 	if l.lease.valid() && r.begin(cancel) {
@@ -115,7 +115,7 @@ func (l *life) execute(r *run) {
 		l.tellStarted(r.job)
 		err = call(ctx, r)
 		if ctx.Err() == context.DeadlineExceeded {
-			r.end(errTimeout)
+			r.end(verdict.ErrTimeout)
 		}
 	} else {
 		r.end(errFenced)
@@ -131,28 +131,10 @@ func (l *life) execute(r *run) {
 func call(ctx context.Context, r *run) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &panicError{value: value, stack: debug.Stack()}
+			err = verdict.NewPanic(value)
 		}
 	}()
 	return r.entry.Handler.Work(ctx, r.job)
-}
-
-type panicError struct {
-	value any
-	stack []byte
-}
-
-func (p *panicError) Error() string { return fmt.Sprintf("panic: %v\n\n%s", p.value, p.stack) }
-
-func attemptTimeout(job *fairlead.Job, entry *fairlead.Entry, o Options) time.Duration {
-	switch {
-	case job.Timeout > 0:
-		return job.Timeout
-	case entry.Options.Timeout > 0:
-		return entry.Options.Timeout
-	default:
-		return o.Timeout
-	}
 }
 
 // settle hands over what became of a run. A run that was fenced has nothing to
@@ -163,13 +145,13 @@ func (l *life) settle(r *run, err error) {
 		l.forget([]*run{r})
 		return
 	}
-	if errors.Is(cause, errTimeout) {
+	if errors.Is(cause, verdict.ErrTimeout) {
 		l.tellTimeout(r.job)
 	}
 	r.mu.Lock()
 	output := r.output
 	r.mu.Unlock()
-	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: judge(r.job, r.entry, err, cause, output)})
+	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: verdict.Judge(r.job, r.entry, err, cause, output)})
 }
 
 // forget drops runs whose lease is settled or lost.

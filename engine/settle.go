@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -206,10 +207,16 @@ func (s *settler) done(batch []ending) {
 		runs[i] = e.run
 	}
 	s.life.forget(runs)
+	for _, g := range s.life.groups {
+		g.settledSome()
+	}
 }
 
 func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 	s.done(batch)
+	if slices.ContainsFunc(batch, func(e ending) bool { return e.run.job.Fired }) {
+		s.life.firer.poke() // its schedule may have others queued
+	}
 	var failures []ending
 	for i, e := range batch {
 		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)

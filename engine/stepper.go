@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Stepper runs jobs one at a time in the caller's goroutine, with the same
@@ -44,7 +45,7 @@ func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	}
 	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save}
 	err = s.call(ctx, r)
-	settlement := judge(r.job, r.entry, err, r.why(), r.output)
+	settlement := verdict.Judge(r.job, r.entry, err, r.why(), r.output)
 	if _, err := s.store.Settle(ctx, []fairlead.Settlement{settlement}); err != nil {
 		return nil, fmt.Errorf("settle job %d: %w", r.job.ID, err)
 	}
@@ -61,12 +62,12 @@ func (s *Stepper) promote(ctx context.Context) error {
 }
 
 func (s *Stepper) call(ctx context.Context, r *run) error {
-	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(ctx, r), attemptTimeout(r.job, r.entry, s.options), errTimeout)
+	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(ctx, r), verdict.Timeout(r.job, r.entry, s.options.Timeout), verdict.ErrTimeout)
 	defer cancel()
 	r.begin(cancel)
 	err := call(ctx, r)
 	if ctx.Err() == context.DeadlineExceeded {
-		r.end(errTimeout)
+		r.end(verdict.ErrTimeout)
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // watchHandlers gives up on handlers that ignore the end of their context:
@@ -27,7 +29,7 @@ func (l *life) watchOnce(now time.Time) {
 	stuck := int64(0)
 	for _, r := range l.registry.snapshot() {
 		if r.expired(now, l.options) {
-			r.end(errTimeout)
+			r.end(verdict.ErrTimeout)
 		}
 		late := r.overdue(now)
 		if late < l.options.Grace || r.took() == 0 {
@@ -48,16 +50,14 @@ func (l *life) abandon(r *run) {
 	if r.settled.CompareAndSwap(false, true) {
 		l.options.Observer.Abandoned(r.job)
 		l.logOf(r.job).Error("handler ignores the end of its context: its job goes on without it")
-		l.settle(r, errors.Join(errStuck, r.why()))
+		l.settle(r, errors.Join(verdict.ErrStuck, r.why()))
 	}
 }
-
-var errStuck = errors.New("the handler did not return in time after its context had ended")
 
 // expired reports whether the run's timeout is over. Its context ends by
 // itself then; this is how the watch learns of it.
 func (r *run) expired(now time.Time, o Options) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.cause == nil && !r.started.IsZero() && now.Sub(r.started) >= attemptTimeout(r.job, r.entry, o)
+	return r.cause == nil && !r.started.IsZero() && now.Sub(r.started) >= verdict.Timeout(r.job, r.entry, o.Timeout)
 }

@@ -23,6 +23,8 @@ type observer struct {
 	leaseLosses       prometheus.Counter
 	reaped, lostNodes prometheus.Counter
 	abandoned         prometheus.Counter
+	fires             *prometheus.CounterVec
+	lateness          prometheus.Histogram
 }
 
 func newObserver() observer {
@@ -41,12 +43,17 @@ func newObserver() observer {
 		leaseLosses: counter("fairlead_lease_losses_total", "How often the node lost its lease and started over."),
 		reaped:      counter("fairlead_reaped_total", "Jobs that this node took back from dead nodes."),
 		lostNodes:   counter("fairlead_lost_nodes_total", "Nodes that this node declared dead because their lease ran out."),
-		abandoned:   counter("fairlead_abandoned_handlers_total", "Handlers that ignored the end of their context for longer than the grace."),
+		fires:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "fairlead_fires_total", Help: "Due instants of schedules by what became of them: run, queued, or skipped and why."}, []string{"outcome"}),
+		lateness: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "fairlead_fire_lateness_seconds", Help: "How long after its instant a schedule made its run.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600},
+		}),
+		abandoned: counter("fairlead_abandoned_handlers_total", "Handlers that ignored the end of their context for longer than the grace."),
 	}
 }
 
 func (o *observer) register(registry *prometheus.Registry) {
-	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned)
+	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned, o.fires, o.lateness)
 }
 
 // Claimed counts a claim.
@@ -88,3 +95,18 @@ func (o *observer) LeaseLost() { o.leaseLosses.Inc() }
 
 // Abandoned counts a handler that would not end.
 func (o *observer) Abandoned(*fairlead.Job) { o.abandoned.Inc() }
+
+// Fired counts an instant, and how late a run by the clock is.
+func (o *observer) Fired(fire fairlead.PlannedFire, late time.Duration) {
+	outcome := "run"
+	switch {
+	case fire.Skip != "":
+		outcome = "skipped_" + string(fire.Skip)
+	case fire.Queued:
+		outcome = "queued"
+	}
+	o.fires.WithLabelValues(outcome).Inc()
+	if fire.Trigger == fairlead.TriggerCron && fire.Skip == "" {
+		o.lateness.Observe(late.Seconds())
+	}
+}

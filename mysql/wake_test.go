@@ -43,7 +43,7 @@ func TestProcessesWakeEachOther(t *testing.T) {
 // Who cannot read the database cannot make nodes look for work.
 func TestForgedWakesAreIgnored(t *testing.T) {
 	url := testdb.MySQL(t)
-	port, err := net.ListenPacket("udp", "127.0.0.1:0")
+	port, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestForgedWakesAreIgnored(t *testing.T) {
 	for range 3 { // what was missed before
 		next(t, wakes)
 	}
-	forger, err := net.Dial("udp", address)
+	forger, err := (&net.Dialer{}).DialContext(t.Context(), "udp", address)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ const (
 var everyMethod = map[protoreflect.Name]struct {
 	role    fairlead.Role // the least that may; empty: every
 	touch   touch
-	request string // JOB is a job of acme, TOKEN a token, NEW a new name
+	request string // JOB is a job of acme, TOKEN a token, NEW a new name, GONE a worker
 }{
 	"EnqueueJobs":    {fairlead.RoleSubmitter, jobsOf, `{"jobs":[{"kind":"noop","tenant":"acme"}]}`},
 	"AssignJobs":     {fairlead.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
@@ -83,6 +83,16 @@ var everyMethod = map[protoreflect.Name]struct {
 	"DeleteToken": {fairlead.RoleAdmin, nothing, `{"id":TOKEN}`},
 	"WhoAmI":      {"", nothing, `{}`},
 	"ListAudit":   {fairlead.RoleAdmin, nothing, `{}`},
+
+	"JoinWorker":   {fairlead.RoleWorker, nothing, `{"kinds":["noop"]}`},
+	"BeatWorker":   {fairlead.RoleWorker, nothing, `{GONE}`},
+	"LeaseJobs":    {fairlead.RoleWorker, nothing, `{GONE}`},
+	"StreamJobs":   {fairlead.RoleWorker, nothing, `{GONE}`},
+	"ListLeases":   {fairlead.RoleWorker, nothing, `{GONE}`},
+	"WatchWorker":  {fairlead.RoleWorker, nothing, `{GONE}`},
+	"SaveProgress": {fairlead.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
+	"SettleJobs":   {fairlead.RoleWorker, nothing, `{GONE,"settlements":[{"id":1,"fence":1,"outcome":"succeed"}]}`},
+	"LeaveWorker":  {fairlead.RoleWorker, nothing, `{GONE}`},
 }
 
 // What a caller gets to hear.

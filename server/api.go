@@ -26,7 +26,7 @@ type Service struct {
 
 // New makes the service of a node and its store.
 func New(node Node, store fairlead.Store, options Options) (*Service, error) {
-	services := newServices(store, options.Stopping)
+	services := newServices(store, options)
 	services.jobs.enqueuer = tracing.NewEnqueuer(options.Traces)
 	endpoints, err := services.endpoints()
 	if err != nil {
@@ -78,6 +78,7 @@ type Options struct {
 	Auth     Auth
 	Metrics  http.Handler         // answers /metrics; nil: there is none
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
+	Workers  WorkerOptions
 }
 
 // services implement the methods of the schema.
@@ -90,13 +91,14 @@ type services struct {
 	system  *System
 	tokens  *Tokens
 	audit   *AuditLog
+	workers *Workers
 }
 
-func newServices(store fairlead.Store, stopping <-chan struct{}) *services {
-	own := scoped{store: store}
+func newServices(store fairlead.Store, options Options) *services {
+	own, stopping := scoped{store: store}, options.Stopping
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store),
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping),
 	}
 }
 
@@ -142,6 +144,7 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_cluster_proto, "SystemService", s.system},
 		{fairleadv1.File_fairlead_v1_access_proto, "TokenService", s.tokens},
 		{fairleadv1.File_fairlead_v1_access_proto, "AuditService", s.audit},
+		{fairleadv1.File_fairlead_v1_worker_proto, "WorkerService", s.workers},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)
 		if err != nil {

@@ -9,7 +9,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -17,7 +19,8 @@ import (
 // api is a served store and small verbs to talk to it.
 type api struct {
 	testing.TB
-	url string
+	url   string
+	store *sqlite.Store
 }
 
 func newAPI(t testing.TB) *api {
@@ -25,11 +28,17 @@ func newAPI(t testing.TB) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
+	workers := server.WorkerOptions{Beat: time.Second, Grace: 300 * time.Millisecond}
+	handler, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewUnstartedServer(handler)
+	return &api{TB: t, url: served(t, handler, store), store: store}
+}
+
+// served is where a service is served until the test ends, as its store is.
+func served(t testing.TB, service http.Handler, store fairlead.Store) (url string) {
+	web := httptest.NewUnstartedServer(service)
 	web.Config.Protocols = new(http.Protocols)
 	web.Config.Protocols.SetHTTP1(true)
 	web.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -40,7 +49,7 @@ func newAPI(t testing.TB) *api {
 			t.Error(err)
 		}
 	})
-	return &api{TB: t, url: web.URL}
+	return web.URL
 }
 
 // send makes a request and expects a status. It returns the answer as JSON.

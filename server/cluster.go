@@ -95,7 +95,7 @@ func nodeTo(n fairlead.Node) *fairleadv1.Node {
 	return &fairleadv1.Node{
 		Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
 		Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
-		JoinedAt: timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Draining: n.Draining, Dead: n.Dead,
+		JoinedAt: timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Draining: n.Draining, Dead: n.Dead, Remote: n.Remote,
 	}
 }
 

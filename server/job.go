@@ -24,10 +24,15 @@ func newJobOf(in *fairleadv1.NewJob) *fairlead.Job {
 		OnCrash: fairlead.OnCrash(in.GetOnCrash()), Key: in.GetKey(), KeyScope: fairlead.KeyScope(in.GetKeyScope()),
 		OnDuplicate: fairlead.OnDuplicate(in.GetOnDuplicate()), ConcurrencyKey: in.GetConcurrencyKey(), Trace: in.GetTrace(),
 	}
-	if retry := in.GetRetry(); retry != nil {
-		job.Retry = &fairlead.Retry{Base: retry.GetBase().AsDuration(), Factor: retry.GetFactor(), Max: retry.GetMax().AsDuration(), Precise: retry.GetPrecise()}
-	}
+	job.Retry = retryOf(in.GetRetry())
 	return job
+}
+
+func retryOf(in *fairleadv1.Retry) *fairlead.Retry {
+	if in == nil {
+		return nil
+	}
+	return &fairlead.Retry{Base: in.GetBase().AsDuration(), Factor: in.GetFactor(), Max: in.GetMax().AsDuration(), Precise: in.GetPrecise()}
 }
 
 func newJobsOf(in []*fairleadv1.NewJob) []*fairlead.Job {

@@ -54,11 +54,15 @@ func malformed(t *testing.T, random *rand.Rand, method protoreflect.MethodDescri
 	if rule.GetBody() != "*" {
 		path = withParams(path, nil)
 		query := wrongQuery(random, method.Input())
-		return func() *http.Request { return httptest.NewRequest(verb, path+"?"+query, http.NoBody) }, query
+		return func() *http.Request {
+			return httptest.NewRequestWithContext(t.Context(), verb, path+"?"+query, http.NoBody)
+		}, query
 	}
 	body := wrongBody(random, method.Input())
 	path = withParams(path, nil)
-	return func() *http.Request { return httptest.NewRequest(verb, path, strings.NewReader(body)) }, body
+	return func() *http.Request {
+		return httptest.NewRequestWithContext(t.Context(), verb, path, strings.NewReader(body))
+	}, body
 }
 
 func verbAndPath(rule *annotations.HttpRule) (verb, path string) {
@@ -127,8 +131,10 @@ func wrongValues(field protoreflect.FieldDescriptor) []string {
 }
 
 func wrongBody(random *rand.Rand, message protoreflect.MessageDescriptor) string {
-	whole := []string{`{`, `}`, `[]`, `1`, `"x"`, `nul`, `{"a"}`, `{"a":}`, `{"nonsense":1}`, `{"Id":1}`, "{\"\xff\":1}", `{} {}`,
-		strings.Repeat(`{"a":`, 10_000), strings.Repeat(`[`, 100_000), `{"` + strings.Repeat("x", 10_000) + `":1}`, "\x00", `{"a":1,}`, `{/*x*/}`}
+	whole := []string{
+		`{`, `}`, `[]`, `1`, `"x"`, `nul`, `{"a"}`, `{"a":}`, `{"nonsense":1}`, `{"Id":1}`, "{\"\xff\":1}", `{} {}`,
+		strings.Repeat(`{"a":`, 10_000), strings.Repeat(`[`, 100_000), `{"` + strings.Repeat("x", 10_000) + `":1}`, "\x00", `{"a":1,}`, `{/*x*/}`,
+	}
 	if message.Fields().Len() == 0 || random.IntN(4) == 0 {
 		return whole[random.IntN(len(whole))]
 	}

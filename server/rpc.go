@@ -33,6 +33,7 @@ func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http
 	serve(fairleadv1connect.NewSystemServiceHandler(systemStreams{s.system}, options))
 	serve(fairleadv1connect.NewTokenServiceHandler(s.tokens, options))
 	serve(fairleadv1connect.NewAuditServiceHandler(s.audit, options))
+	serve(fairleadv1connect.NewWorkerServiceHandler(workerStreams{s.workers}, options))
 }
 
 // jobStreams is Jobs with the streams of Connect.

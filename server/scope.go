@@ -84,7 +84,7 @@ func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 }
 
 // narrow leaves the caller's of some tenants; none stands for all.
-func narrow(ctx context.Context, tenants []string) (own []string, any bool) {
+func narrow(ctx context.Context, tenants []string) (own []string, some bool) {
 	who := callerOf(ctx).identity
 	switch {
 	case !who.bound():
@@ -98,8 +98,8 @@ func narrow(ctx context.Context, tenants []string) (own []string, any bool) {
 
 // Find returns the caller's of the jobs that match.
 func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	tenants, any := narrow(ctx, filter.Tenants)
-	if !any {
+	tenants, some := narrow(ctx, filter.Tenants)
+	if !some {
 		return nil, nil
 	}
 	filter.Tenants = tenants
@@ -108,8 +108,8 @@ func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 
 // Tally counts the caller's of the jobs that match.
 func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
-	tenants, any := narrow(ctx, filter.Tenants)
-	if !any {
+	tenants, some := narrow(ctx, filter.Tenants)
+	if !some {
 		return nil, nil
 	}
 	filter.Tenants = tenants

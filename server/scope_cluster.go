@@ -61,8 +61,8 @@ func (s scoped) DeleteTenant(ctx context.Context, name string) error {
 
 // Tenants lists the caller's of the declared tenants.
 func (s scoped) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
-	names, any := narrow(ctx, filter.Names)
-	if !any {
+	names, some := narrow(ctx, filter.Names)
+	if !some {
 		return nil, nil
 	}
 	filter.Names = names

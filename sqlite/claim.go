@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -34,12 +35,10 @@ func (t *txn) claim(claim fairlead.Claim) ([]*fairlead.Job, error) {
 	}
 	l := leases{txn: t, node: claim.Node}
 	switch {
-	case claim.Solo || len(rules.Quotas) > 0:
-		return l.takeLimited(rules, lanes, claim)
-	case len(lanes) == 1:
+	case len(lanes) == 1 && !claim.Solo && len(rules.Quotas) == 0:
 		return l.takeFirst(lanes[0], room(claim, lanes[0].Kind))
 	default:
-		return l.takeMerged(lanes, claim)
+		return l.takeChosen(rules, lanes, claim)
 	}
 }
 
@@ -72,49 +71,51 @@ type leases struct {
 
 // takeFirst takes the first jobs of a lane.
 func (l *leases) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, error) {
-	jobs, err := l.load([]sqlstore.Lane{lane}, l.sql.ClaimFirst, lane.ID, limit)
+	jobs, err := l.load(map[int32]sqlstore.LaneKey{lane.ID: lane.LaneKey}, l.sql.ClaimFirst, lane.ID, limit)
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
-	err = l.start(lane.ID, cut{n: len(jobs), last: readyKeyOf(jobs[len(jobs)-1])})
+	l.heads.touch(lane.ID)
+	err = l.startUpto(lane.ID, len(jobs), keyOf(jobs[len(jobs)-1]))
 	return l.leased(jobs), err
-}
-
-// takeMerged takes the first jobs of many lanes.
-func (l *leases) takeMerged(lanes []sqlstore.Lane, claim fairlead.Claim) ([]*fairlead.Job, error) {
-	chosen, err := l.merge(lanes, claim)
-	if err != nil || len(chosen.ids) == 0 {
-		return nil, err
-	}
-	for lane, cut := range chosen.cuts {
-		if err := l.start(lane, cut); err != nil {
-			return nil, err
-		}
-	}
-	return l.loadStarted(lanes, chosen.ids)
 }
 
 // loadStarted reads the jobs that were moved, in order.
-func (l *leases) loadStarted(lanes []sqlstore.Lane, ids []int64) ([]*fairlead.Job, error) {
-	jobs, err := l.load(lanes, l.sql.ClaimStarted, idList(ids))
+func (l *leases) loadStarted(names map[int32]sqlstore.LaneKey, ids []int64) ([]*fairlead.Job, error) {
+	jobs, err := l.load(names, l.sql.ClaimStarted, idList(ids))
 	if err == nil && len(jobs) != len(ids) {
 		err = fmt.Errorf("found %d of %d jobs", len(jobs), len(ids))
 	}
-	slices.SortFunc(jobs, func(a, b *fairlead.Job) int { return readyKeyOf(a).compare(readyKeyOf(b)) })
+	slices.SortFunc(jobs, func(a, b *fairlead.Job) int { return keyOf(a).Compare(keyOf(b)) })
 	return l.leased(jobs), err
 }
 
-// start moves the first jobs of a lane from ready to running. They stand side
-// by side, which makes that cheap.
-func (l *leases) start(lane int32, c cut) error {
+// startUpto moves the first n jobs of a lane, up to a key, from ready to running.
+// They stand side by side, which makes that cheap.
+func (l *leases) startUpto(lane int32, n int, last dispatch.Key) error {
 	if err := l.takeFence(); err != nil {
 		return err
 	}
-	n := int64(c.n)
-	if err := l.must(n, l.sql.StartUpto, l.fence, int64(l.node), l.now, lane, c.last.turn, c.last.startBy, c.last.id); err != nil {
+	if err := l.must(int64(n), l.sql.StartUpto, l.fence, int64(l.node), l.now, lane, last.Turn, last.StartBy, last.ID); err != nil {
 		return err
 	}
-	return l.must(n, l.sql.UnreadyUpto, lane, c.last.turn, c.last.startBy, c.last.id)
+	return l.must(int64(n), l.sql.UnreadyUpto, lane, last.Turn, last.StartBy, last.ID)
+}
+
+// startApart moves jobs of many lanes from ready to running.
+func (l *leases) startApart(ids []int64) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if err := l.takeFence(); err != nil {
+		return err
+	}
+	slices.Sort(ids) // as they stand in running
+	list, n := idList(ids), int64(len(ids))
+	if err := l.must(n, l.sql.StartMany, l.fence, int64(l.node), l.now, list); err != nil {
+		return err
+	}
+	return l.must(n, l.sql.UnreadyMany, list)
 }
 
 // takeFence makes sure that there is a fence.
@@ -136,11 +137,7 @@ func (l *leases) leased(jobs []*fairlead.Job) []*fairlead.Job {
 }
 
 // load reads jobs as they were before the claim.
-func (l *leases) load(lanes []sqlstore.Lane, query string, args ...any) ([]*fairlead.Job, error) {
-	names := make(map[int32]sqlstore.LaneKey, len(lanes))
-	for _, lane := range lanes {
-		names[lane.ID] = lane.LaneKey
-	}
+func (l *leases) load(names map[int32]sqlstore.LaneKey, query string, args ...any) ([]*fairlead.Job, error) {
 	var jobs []*fairlead.Job
 	err := l.each(query, args, func(row sqlstore.Scanner) error {
 		job := &fairlead.Job{}

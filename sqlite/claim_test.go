@@ -12,16 +12,26 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// TestClaimsAreExactWhateverOthersDo: a store remembers where lanes begin, and
-// has to notice what its own verbs, other processes and callers' transactions
-// do to them.
+// TestClaimsAreExactWhateverOthersDo: a store remembers the first jobs of lanes,
+// and has to notice what its own verbs, other processes and callers'
+// transactions do to them.
 func TestClaimsAreExactWhateverOthersDo(t *testing.T) {
+	for name, limit := range map[string]fairlead.Limit{
+		"without limits":              {Scope: fairlead.LimitGlobal},
+		"with a cap that never binds": {Scope: fairlead.LimitGlobal, MaxRunning: 1000},
+	} {
+		t.Run(name, func(t *testing.T) { checkClaims(t, limit) })
+	}
+}
+
+func checkClaims(t *testing.T, limit fairlead.Limit) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, seed))
 	clock := newClock()
 	options := sqlite.Options{Clock: clock.Now, Synchronous: "off"}
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	stores := []*sqlite.Store{open(t, file, options), open(t, file, options)}
+	must(t, stores[0].SetLimit(t.Context(), limit))
 	node, err := stores[0].Join(t.Context(), fairlead.Node{}, 1000*time.Hour)
 	must(t, err)
 	scope := &fairlead.Scope{Kinds: []string{"a", "b"}}
@@ -76,6 +86,40 @@ func TestClaimsAreExactWhateverOthersDo(t *testing.T) {
 			}
 			checkClaim(t, s, claim)
 		}
+	}
+}
+
+// TestClaimMissesWhatACallerReplaced: a job that is remembered as ready may be
+// replaced by one that is not, in a transaction on the very connection of the
+// store.
+func TestClaimMissesWhatACallerReplaced(t *testing.T) {
+	for name, file := range map[string]string{"in a file": filepath.Join(t.TempDir(), "jobs.db"), "in memory": ":memory:"} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, file, sqlite.Options{})
+			node, err := s.Join(t.Context(), fairlead.Node{}, time.Hour)
+			must(t, err)
+			var jobs []*fairlead.Job
+			for i := range 6 {
+				jobs = append(jobs, &fairlead.Job{Kind: "a", Tenant: fmt.Sprint(i % 2), Key: fmt.Sprint(i)})
+			}
+			must(t, fairlead.NormalizeJobs(jobs))
+			must(t, s.Enqueue(t.Context(), jobs))
+			claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 2}
+			_, err = s.Claim(t.Context(), claim)
+			must(t, err)
+
+			tx := begin(t, s.DB(), s)
+			later := []*fairlead.Job{{Kind: "a", Tenant: "1", Key: "3", OnDuplicate: fairlead.ReplaceDuplicate, NotBefore: time.Now().Add(time.Hour)}}
+			must(t, fairlead.NormalizeJobs(later))
+			must(t, tx.Tx.Enqueue(t.Context(), later))
+			must(t, tx.Commit())
+			claim.Max = 10
+			claimed, err := s.Claim(t.Context(), claim)
+			must(t, err)
+			if len(claimed) != 3 {
+				t.Errorf("claimed %d jobs, want the 3 that are left", len(claimed))
+			}
+		})
 	}
 }
 

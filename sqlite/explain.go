@@ -25,7 +25,7 @@ func (t *txn) explain(job *fairlead.Job) (fairlead.Explanation, error) {
 	if err != nil {
 		return fairlead.Explanation{}, err
 	}
-	limits, err := t.limits(rules)
+	limits, err := t.limits()
 	if err != nil {
 		return fairlead.Explanation{}, err
 	}
@@ -50,13 +50,13 @@ func (t *txn) ahead(facts *sqlstore.Facts) (ahead int, err error) {
 	if err := t.refreshHeads(); err != nil {
 		return 0, err
 	}
-	key := readyKeyOf(facts.Job)
+	key := keyOf(facts.Job)
 	for _, lane := range facts.Rivals(t.lanes.Known()) {
-		if first, busy := t.heads.first[lane.ID]; !busy || first.compare(key) >= 0 {
+		if head := t.heads.busy[lane.ID]; head == nil || head.First().Compare(key) >= 0 {
 			continue
 		}
 		var n int
-		if _, err := t.one(t.sql.Ahead, []any{lane.ID, key.turn, key.startBy, key.id, fairlead.MaxAhead - ahead}, &n); err != nil {
+		if _, err := t.one(t.sql.Ahead, []any{lane.ID, key.Turn, key.StartBy, key.ID, fairlead.MaxAhead - ahead}, &n); err != nil {
 			return 0, err
 		}
 		if ahead += n; ahead >= fairlead.MaxAhead {

@@ -106,9 +106,9 @@ const named = 5
 
 // gateOf is the gate of a parked job as it stands.
 func (t *txn) gateOf(job *fairlead.Job, rules *sqlstore.Rules) (sqlstore.Gate, error) {
-	id, key := sqlstore.GateOf(job), readyKeyOf(job)
+	id, key := sqlstore.GateOf(job), keyOf(job)
 	gate := sqlstore.Gate{Places: rules.Places(job.Kind)}
-	_, err := t.one(t.sql.GateStands, []any{id, key.turn, key.startBy, key.id, fairlead.MaxAhead}, &gate.Taken, &gate.Ahead)
+	_, err := t.one(t.sql.GateStands, []any{id, key.Turn, key.StartBy, key.ID, fairlead.MaxAhead}, &gate.Taken, &gate.Ahead)
 	if err != nil {
 		return gate, err
 	}

@@ -1,23 +1,40 @@
 package sqlite
 
 import (
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// heads remembers where the ready jobs of each lane begin, so that a claim does
-// not have to look into thousands of lanes for a few jobs. It belongs to the
-// writer.
+// heads remembers the first ready jobs of each lane, so that a claim does not
+// have to look into thousands of lanes for a few jobs. It belongs to the writer.
 //
-// What it remembers is a lower bound: jobs may be gone, which the claim finds
-// out when it gets there, but none may have come before it. Jobs become ready
-// either by this writer, who touches the lane, or by another process or a
-// caller's transaction: then the work counter differs from what it was after
-// the last commit here, and all is read anew.
+// The jobs that it knows are those that a lane begins with. Claims of this
+// writer take them off, and what else its functions do to the ready jobs of a
+// lane touches the lane. What other connections do shows in the file's data
+// version: then a lane is only known not to begin before where it began, as jobs
+// may be gone. And if the work counter differs from what it was after the last
+// commit here, jobs have come, and all is read anew.
 type heads struct {
-	first   map[int32]readyKey
+	busy    map[int32]*head
 	touched map[int32]bool // lanes to be read anew
 	work    int64          // the counter for which this holds; negative if it does not
+	version int64          // of the data for which the known jobs are right
 }
+
+// head is the beginning of a lane that has, or had, ready jobs.
+type head struct {
+	dispatch.Lane
+	name sqlstore.LaneKey // set by the claim that serves it
+}
+
+const (
+	// fewKeys is how many jobs of a lane are read at least: its next few claims
+	// then need not look into it.
+	fewKeys = 16
+	// mostKeys bounds how many are remembered because of that, of all lanes.
+	mostKeys = 1 << 18
+)
 
 func newHeads() *heads {
 	h := &heads{}
@@ -27,15 +44,20 @@ func newHeads() *heads {
 
 // forget makes the next claim read all lanes.
 func (h *heads) forget() {
-	*h = heads{first: map[int32]readyKey{}, touched: map[int32]bool{}, work: -1}
+	*h = heads{busy: map[int32]*head{}, touched: map[int32]bool{}, work: -1}
 }
 
-// touch tells that jobs became ready in some lanes.
-func (h *heads) touch(lanes map[int32]sqlstore.LaneKey) {
-	if h.work < 0 {
-		return
+// forgetKeys keeps of all lanes only where they can not begin before.
+func (h *heads) forgetKeys() {
+	for _, head := range h.busy {
+		head.From, head.Keys, head.All = head.First(), nil, false
 	}
-	for lane := range lanes {
+}
+
+// touch tells that ready jobs of a lane came or went other than by a claim that
+// chose them.
+func (h *heads) touch(lane int32) {
+	if h.work >= 0 {
 		h.touched[lane] = true
 	}
 }
@@ -51,6 +73,25 @@ func (h *heads) committed(c counters) {
 	}
 }
 
+// page is how many jobs of a lane a claim of so many reads at a time.
+func (h *heads) page(most int) int {
+	lanes := max(1, len(h.busy))
+	return max(most/lanes+2, min(fewKeys, mostKeys/lanes))
+}
+
+// passed tells that a claim took the first n jobs of a lane.
+func (h *heads) passed(lane *dispatch.Lane, n int) {
+	lane.From = lane.Keys[n-1].Next()
+	lane.Keys = lane.Keys[n:]
+	h.dropIfEmpty(lane)
+}
+
+func (h *heads) dropIfEmpty(lane *dispatch.Lane) {
+	if len(lane.Keys) == 0 && lane.All {
+		delete(h.busy, lane.ID)
+	}
+}
+
 // refreshHeads brings the heads up to date.
 func (t *txn) refreshHeads() error {
 	if t.counters.now == nil {
@@ -58,28 +99,60 @@ func (t *txn) refreshHeads() error {
 			return err
 		}
 	}
+	var version int64
+	if _, err := t.one(t.sql.DataVersion, nil, &version); err != nil {
+		return err
+	}
 	h := t.heads
 	if work := t.counters.read[workCounter]; h.work != work {
 		h.forget()
-		h.work = work
-		return t.each(t.sql.Heads, nil, func(row sqlstore.Scanner) error {
-			var lane int32
-			var key readyKey
-			err := row.Scan(&lane, &key.turn, &key.startBy, &key.id)
-			h.first[lane] = key
-			return err
-		})
+		h.work, h.version = work, version
+		return t.readHeads()
+	}
+	if h.version != version {
+		h.forgetKeys()
+		h.version = version
 	}
 	for lane := range h.touched {
-		keys, err := t.laneFrom(lane, lowestKey(), 1)
-		if err != nil {
+		h.busy[lane] = &head{Lane: dispatch.Lane{ID: lane, From: dispatch.Front}}
+		if err := t.readOn(&h.busy[lane].Lane, fewKeys); err != nil {
 			return err
-		}
-		delete(h.first, lane)
-		if len(keys) > 0 {
-			h.first[lane] = keys[0]
 		}
 	}
 	clear(h.touched)
 	return nil
+}
+
+// readHeads finds the lanes that have jobs.
+func (t *txn) readHeads() error {
+	return t.each(t.sql.Heads, nil, func(row sqlstore.Scanner) error {
+		h := &head{}
+		err := row.Scan(&h.ID, &h.From.Turn, &h.From.StartBy, &h.From.ID)
+		t.heads.busy[h.ID] = h
+		return err
+	})
+}
+
+// readOn reads the next jobs of a lane.
+func (t *txn) readOn(lane *dispatch.Lane, page int) error {
+	from := lane.From
+	if n := len(lane.Keys); n > 0 {
+		from = lane.Keys[n-1].Next()
+	}
+	read := 0
+	err := t.each(t.sql.LaneNext, []any{lane.ID, from.Turn, from.StartBy, from.ID, page}, func(row sqlstore.Scanner) error {
+		var key dispatch.Key
+		read++
+		err := row.Scan(&key.Turn, &key.StartBy, &key.ID)
+		lane.Keys = append(lane.Keys, key)
+		return err
+	})
+	lane.All = read < page
+	t.heads.dropIfEmpty(lane)
+	return err
+}
+
+// keyOf is where a job stands in its lane, and among all lanes.
+func keyOf(job *fairlead.Job) dispatch.Key {
+	return dispatch.Key{Turn: int16(-job.Priority), StartBy: sqlstore.Micros(job.StartBy), ID: job.ID}
 }

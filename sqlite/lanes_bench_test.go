@@ -8,6 +8,29 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
+// BenchmarkDrainUnderCaps is jobs of some tenants that are claimed and settled,
+// without limits and with caps that do not bind.
+func BenchmarkDrainUnderCaps(b *testing.B) {
+	const tenants = 20
+	for _, each := range []int{0, drained} {
+		b.Run(fmt.Sprint("cap ", each), func(b *testing.B) {
+			s := benchStore(b)
+			for i := range tenants {
+				_, err := s.PutTenant(b.Context(), fairlead.Tenant{Name: fmt.Sprint("tenant ", i), MaxRunning: each})
+				must(b, err)
+			}
+			for range b.N {
+				jobs := benchJobs(1000)
+				for i, job := range jobs {
+					job.Tenant = fmt.Sprint("tenant ", i%tenants)
+				}
+				must(b, s.Enqueue(b.Context(), jobs))
+			}
+			perJob(b, b.N*1000, func() { drain(b, s) })
+		})
+	}
+}
+
 // BenchmarkClaimFromManyLanes is one claim of 500 when as many tenants wait.
 func BenchmarkClaimFromManyLanes(b *testing.B) {
 	for _, lanes := range []int{1, 10, 100, 1000, 10_000} {

@@ -33,11 +33,7 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 // Limits lists every limit with its use.
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	return write(ctx, s, "list limits", func(t *txn) ([]fairlead.LimitUse, error) { // one snapshot for all
-		rules, err := t.rules()
-		if err != nil {
-			return nil, err
-		}
-		limits, err := t.limits(rules)
+		limits, err := t.limits()
 		if err != nil {
 			return nil, err
 		}
@@ -47,10 +43,9 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 		}
 		var uses []fairlead.LimitUse
 		for _, q := range quotas {
-			limit := limits[q.ID]
-			use := fairlead.LimitUse{Limit: q.Rule, MinRunning: limit.Min, Running: limit.Used}
-			if limit.Rate > 0 {
-				use.Tokens = limit.Tokens
+			use := fairlead.LimitUse{Limit: q.Rule, MinRunning: q.Min}
+			if limit := limits[q.ID]; limit != nil {
+				use.Running, use.Tokens = limit.Used, limit.Tokens
 			}
 			uses = append(uses, use)
 		}
@@ -62,32 +57,59 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 // Verify has nothing to correct: the count of running jobs is the only one.
 func (s *Store) Verify(context.Context) ([]fairlead.Drift, error) { return nil, nil }
 
-// limits are all limits as they stand now, by id.
-func (t *txn) limits(rules *sqlstore.Rules) (map[int32]*dispatch.Limit, error) {
-	quotas, err := t.quotas()
-	if err != nil {
+// limits are all limits as they stand now, by id. They are the writer's own: the
+// next call changes them.
+func (t *txn) limits() (map[int32]*dispatch.Limit, error) {
+	if _, err := t.rules(); err != nil {
 		return nil, err
 	}
-	limits := make(map[int32]*dispatch.Limit, len(quotas))
-	for _, q := range quotas {
-		limit := &dispatch.Limit{ID: q.ID, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst, Tokens: q.tokens}
-		limit.Refill(time.Duration(t.now-q.refilledAt) * time.Microsecond)
-		limits[q.ID] = limit
+	limits := t.book.limits
+	if len(limits) == 0 {
+		return nil, nil
 	}
-	err = t.each(t.sql.InUse, nil, func(row sqlstore.Scanner) error {
+	if err := t.refill(limits); err != nil {
+		return nil, err
+	}
+	for _, limit := range limits {
+		limit.Used = 0
+	}
+	return limits, t.each(t.sql.InUse, nil, func(row sqlstore.Scanner) error {
 		var lane int32
 		var jobs int
 		if err := row.Scan(&lane, &jobs); err != nil {
 			return err
 		}
-		key, err := t.laneNamed(lane)
-		if err != nil {
-			return err
+		under, err := t.limitsOf(lane)
+		for _, limit := range under.all {
+			limit.Used += jobs
 		}
-		for _, id := range rules.Of(key) {
-			limits[id].Used += jobs
-		}
-		return nil
+		return err
 	})
-	return limits, err
+}
+
+// limitsOf are the limits of a lane of which the id is known.
+func (t *txn) limitsOf(id int32) (laneLimits, error) {
+	if under, known := t.book.under[id]; known {
+		return under, nil
+	}
+	key, err := t.laneNamed(id)
+	return t.book.of(sqlstore.Lane{ID: id, LaneKey: key}), err
+}
+
+// refill finds out how many starts are saved up.
+func (t *txn) refill(limits map[int32]*dispatch.Limit) error {
+	if !t.book.rated {
+		return nil
+	}
+	return t.each(t.sql.SavedStarts, nil, func(row sqlstore.Scanner) error {
+		var id int32
+		var tokens float64
+		var refilledAt int64
+		err := row.Scan(&id, &tokens, &refilledAt)
+		if limit := limits[id]; limit != nil {
+			limit.Tokens = tokens
+			limit.Refill(time.Duration(t.now-refilledAt) * time.Microsecond)
+		}
+		return err
+	})
 }

@@ -52,6 +52,7 @@ func (t *txn) leave(p *placed) error {
 	case fairlead.Scheduled:
 		return t.must(1, t.sql.LeaveLater, p.id)
 	case fairlead.Ready:
+		t.leftReady(p.lane)
 		return t.must(1, t.sql.LeaveReady, p.lane, p.turn, p.startBy, p.id)
 	case fairlead.Parked:
 		return t.must(1, t.sql.LeaveParked, p.gate, p.turn, p.startBy, p.id)
@@ -66,6 +67,16 @@ func (t *txn) leave(p *placed) error {
 		return t.must(1, t.sql.LeaveDone, p.id)
 	}
 	return fmt.Errorf("job %d is nowhere", p.id)
+}
+
+// leftReady tells that a job of a lane is not ready any more. The writer
+// remembers which are; a caller's transaction can only make it read them anew.
+func (t *txn) leftReady(lane int32) {
+	if t.heads != nil {
+		t.heads.touch(lane)
+	} else {
+		t.news.all = true
+	}
 }
 
 // await moves the job to where it waits for its next run.

@@ -2,16 +2,57 @@ package sqlite
 
 import (
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // ruleBook keeps the rules as they were last read. It belongs to the writer.
 type ruleBook struct {
-	rules *sqlstore.Rules // nil: to be read
+	rules  *sqlstore.Rules           // nil: to be read
+	limits map[int32]*dispatch.Limit // by id; how they stand is up to limits
+	rated  bool                      // whether one of them has a rate
+	under  map[int32]laneLimits      // by lane, as far as somebody asked
+}
+
+// laneLimits are the limits that jobs of a lane count against.
+type laneLimits struct {
+	all    []*dispatch.Limit
+	tenant *dispatch.Limit // that of them which is the tenant's own
 }
 
 // forget makes the next claim read the rules.
-func (b *ruleBook) forget() { b.rules = nil }
+func (b *ruleBook) forget() { *b = ruleBook{} }
+
+// keep replaces the rules and what was known of their limits.
+func (b *ruleBook) keep(rules *sqlstore.Rules) {
+	*b = ruleBook{rules: rules, limits: make(map[int32]*dispatch.Limit, len(rules.Quotas)), under: map[int32]laneLimits{}}
+	for id, q := range rules.Quotas {
+		b.limits[id] = &dispatch.Limit{ID: id, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
+		b.rated = b.rated || q.Rule.Rate > 0
+	}
+}
+
+// of are the limits of a lane.
+func (b *ruleBook) of(lane sqlstore.Lane) laneLimits {
+	found, known := b.under[lane.ID]
+	if known || len(b.limits) == 0 {
+		return found
+	}
+	for _, id := range b.rules.Of(lane.LaneKey) {
+		found.all = append(found.all, b.limits[id])
+	}
+	if id, limited := b.rules.Tenant(lane.LaneKey); limited {
+		found.tenant = b.limits[id]
+	}
+	b.under[lane.ID] = found
+	return found
+}
+
+// govern puts a lane under its limits.
+func (b *ruleBook) govern(governed *dispatch.Lane, lane sqlstore.Lane) {
+	limits := b.of(lane)
+	governed.Kind, governed.Limits, governed.Tenant = lane.Kind, limits.all, limits.tenant
+}
 
 // rules are what is paused and limited now.
 func (t *txn) rules() (*sqlstore.Rules, error) {
@@ -40,7 +81,7 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 	for i := range quotas {
 		list[i] = &quotas[i].Quota
 	}
-	t.book.rules = sqlstore.NewRules(version, pauses, parents, list)
+	t.book.keep(sqlstore.NewRules(version, pauses, parents, list))
 	t.capped.Store(len(t.book.rules.Quotas) > 0)
 	return t.book.rules, nil
 }

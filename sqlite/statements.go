@@ -41,6 +41,8 @@ type statements struct {
 	ClaimStarted string `sql:"claim_started"`
 	StartUpto    string `sql:"start_upto"`
 	UnreadyUpto  string `sql:"unready_upto"`
+	StartMany    string `sql:"start_many"`
+	UnreadyMany  string `sql:"unready_many"`
 	StartSuspect string `sql:"start_suspect"`
 
 	HeldOf       string `sql:"held_of"`
@@ -83,6 +85,7 @@ type statements struct {
 	Parents       string `sql:"parents"`
 	PutQuota      string `sql:"put_quota"`
 	Quotas        string `sql:"quotas"`
+	SavedStarts   string `sql:"saved_starts"`
 	SetTokens     string `sql:"set_tokens"`
 	InUse         string `sql:"in_use"`
 	Ahead         string `sql:"ahead"`

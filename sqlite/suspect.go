@@ -8,7 +8,7 @@ import (
 
 // suspectLanes are the lanes that have suspects: ready jobs that may have
 // killed their nodes. There are never many.
-func (l *leases) suspectLanes(open []sqlstore.Lane, governed func(sqlstore.Lane) *dispatch.Lane) ([]*dispatch.Lane, error) {
+func (l *leases) suspectLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	names := make(map[int32]sqlstore.Lane, len(open))
 	for _, lane := range open {
 		names[lane.ID] = lane
@@ -17,8 +17,8 @@ func (l *leases) suspectLanes(open []sqlstore.Lane, governed func(sqlstore.Lane)
 	var lanes []*dispatch.Lane
 	err := l.each(l.sql.Suspects, nil, func(row sqlstore.Scanner) error {
 		var id int32
-		var key readyKey
-		if err := row.Scan(&id, &key.turn, &key.startBy, &key.id); err != nil {
+		var key dispatch.Key
+		if err := row.Scan(&id, &key.Turn, &key.StartBy, &key.ID); err != nil {
 			return err
 		}
 		name, ok := names[id]
@@ -27,12 +27,12 @@ func (l *leases) suspectLanes(open []sqlstore.Lane, governed func(sqlstore.Lane)
 		}
 		lane := byID[id]
 		if lane == nil {
-			lane = governed(name)
-			lane.All = true
+			lane = &dispatch.Lane{ID: id, All: true}
+			l.book.govern(lane, name)
 			byID[id] = lane
 			lanes = append(lanes, lane)
 		}
-		lane.Keys = append(lane.Keys, key.dispatched())
+		lane.Keys = append(lane.Keys, key)
 		return nil
 	})
 	return lanes, err
@@ -42,6 +42,10 @@ func (l *leases) suspectLanes(open []sqlstore.Lane, governed func(sqlstore.Lane)
 func (l *leases) startSuspects(open []sqlstore.Lane, picks []dispatch.Pick) ([]*fairlead.Job, error) {
 	if err := l.takeFence(); err != nil {
 		return nil, err
+	}
+	names := make(map[int32]sqlstore.LaneKey, len(open))
+	for _, lane := range open {
+		names[lane.ID] = lane.LaneKey
 	}
 	ids := make([]int64, len(picks))
 	for i, pick := range picks {
@@ -53,7 +57,7 @@ func (l *leases) startSuspects(open []sqlstore.Lane, picks []dispatch.Pick) ([]*
 		}
 		ids[i] = pick.ID
 	}
-	jobs, err := l.loadStarted(open, ids)
+	jobs, err := l.loadStarted(names, ids)
 	for _, job := range jobs {
 		job.Solo = true
 	}

@@ -216,7 +216,9 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 		t.now, t.wrote, t.knocked, t.news = w.store.micros(), false, nil, news{}
 		if r.err = r.run(t); r.err == nil {
 			all.add(t.news)
-			w.heads.touch(t.news.work)
+			for lane := range t.news.work {
+				w.heads.touch(lane)
+			}
 		} else if t.wrote || !verdict(r.err) {
 			return ran, group, harm{r.err}
 		}

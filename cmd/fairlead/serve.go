@@ -161,8 +161,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	courier.SetPublicURL(o.publicURL)
 	log.Info("serving", "url", scheme+listener.Addr().String(), "db", shown(o.db), "version", versionText())
+	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
-		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(),
+		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
 	})
 	if err != nil {
 		return err

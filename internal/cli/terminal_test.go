@@ -24,7 +24,8 @@ func TestATerminalGetsColoursAndTimesAsTheyFeel(t *testing.T) {
 	jobs := []*fairleadv1.Job{
 		{Id: 1, Kind: "noop", State: "failed", CreatedAt: timestamppb.New(noon.Add(-3 * time.Minute)), Error: strings.Repeat("long ", 30)},
 		{Id: 2, Kind: "noop", State: "scheduled", CreatedAt: timestamppb.New(noon), NotBefore: timestamppb.New(noon.Add(time.Hour))},
-		{Id: 3, Kind: "noop", State: "running", CancelWish: true}, {Id: 4, Kind: "noop", State: "running", Node: 9},
+		{Id: 3, Kind: "noop", State: "running", CancelWish: true},
+		{Id: 4, Kind: "noop", State: "running", Node: 9},
 		{Id: 5, Kind: "noop", State: "waiting", Deadline: timestamppb.New(noon.Add(time.Minute))},
 	}
 	p, out := atTerminal("table")

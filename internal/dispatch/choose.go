@@ -29,24 +29,21 @@ const mostHungry = 256
 // as needed, nothing is picked: these lanes are to be read on, or first, and
 // Choose to be asked again.
 func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
-	c := &choice{
-		ask:     ask,
-		seen:    make(map[*Lane]int, len(lanes)),
-		started: map[*Limit]int{},
-		kinds:   map[string]int{},
-		left:    map[*Others]int{},
-	}
-	var promised []*Lane
-	for _, lane := range lanes {
-		if c.short(lane) {
-			promised = append(promised, lane)
-		}
-	}
-	if hungry = c.merge(promised, c.short); hungry == nil {
-		hungry = c.merge(lanes, func(*Lane) bool { return true })
-	}
-	if hungry != nil {
+	c := newChoice(ask)
+	if hungry, _ = c.run(lanes); hungry != nil {
 		return nil, hungry
+	}
+	return c.picks, nil
+}
+
+// ChooseReading is Choose for whoever reads lanes one by one and cheaply: read
+// makes the next jobs of a lane known, or that there are none. It is called for
+// no lane that could be done without.
+func ChooseReading(lanes []*Lane, ask Ask, read func(*Lane) error) ([]Pick, error) {
+	c := newChoice(ask)
+	c.read = read
+	if _, err := c.run(lanes); err != nil {
+		return nil, err
 	}
 	return c.picks, nil
 }
@@ -54,11 +51,36 @@ func Choose(lanes []*Lane, ask Ask) (picks []Pick, hungry []*Lane) {
 // choice is a claim on its way.
 type choice struct {
 	ask     Ask
+	read    func(*Lane) error // nil: nothing is read
 	picks   []Pick
 	seen    map[*Lane]int   // how many of its jobs were picked or left to others
 	started map[*Limit]int  // how many of the jobs under it
 	kinds   map[string]int  // how many of a kind were picked
 	left    map[*Others]int // how many were left to them
+}
+
+func newChoice(ask Ask) *choice {
+	return &choice{
+		ask:     ask,
+		seen:    map[*Lane]int{},
+		started: map[*Limit]int{},
+		kinds:   map[string]int{},
+		left:    map[*Others]int{},
+	}
+}
+
+// run picks. It returns the lanes that it has to know more about, if any.
+func (c *choice) run(lanes []*Lane) (hungry []*Lane, err error) {
+	var promised []*Lane
+	for _, lane := range lanes {
+		if c.short(lane) {
+			promised = append(promised, lane)
+		}
+	}
+	if hungry, err = c.merge(promised, c.short); hungry != nil || err != nil {
+		return hungry, err
+	}
+	return c.merge(lanes, func(*Lane) bool { return true })
 }
 
 // short reports whether the lane's tenant has less than its minimum.
@@ -68,7 +90,7 @@ func (c *choice) short(lane *Lane) bool {
 
 // merge takes the first jobs of all lanes together while wanted. It returns
 // the lanes that it has to know more about, if any.
-func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane) {
+func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane, err error) {
 	line := make(line, 0, len(lanes))
 	for _, lane := range lanes {
 		if key, known, ok := lane.next(c.seen[lane]); ok {
@@ -81,19 +103,31 @@ func (c *choice) merge(lanes []*Lane, wanted func(*Lane) bool) (hungry []*Lane) 
 		switch {
 		case !wanted(first.lane) || !c.open(first.lane):
 			heap.Pop(&line)
-		case !first.known:
-			return c.hungry(line, wanted)
-		default:
+		case first.known:
 			c.take(first.lane, first.key)
-			if key, known, ok := first.lane.next(c.seen[first.lane]); ok {
-				line[0] = place{first.lane, key, known}
-				heap.Fix(&line, 0)
-			} else {
-				heap.Pop(&line)
+			c.settleFirst(&line)
+		case c.read == nil:
+			return c.hungry(line, wanted), nil
+		default:
+			if err := c.read(first.lane); err != nil {
+				return nil, err
 			}
+			c.settleFirst(&line)
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// settleFirst puts the first lane where its next job belongs.
+func (c *choice) settleFirst(line *line) {
+	lane := (*line)[0].lane
+	key, known, ok := lane.next(c.seen[lane])
+	if !ok {
+		heap.Pop(line)
+		return
+	}
+	(*line)[0] = place{lane, key, known}
+	heap.Fix(line, 0)
 }
 
 // open reports whether another job of the lane may start.

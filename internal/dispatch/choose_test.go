@@ -127,6 +127,26 @@ func TestChooseIsWhatLookingAtEveryJobFinds(t *testing.T) {
 	})
 }
 
+func TestChooseReadingIsWhatLookingAtEveryJobFinds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawWorld(t)
+		page := rapid.IntRange(1, 4).Draw(t, "page")
+		picks, err := ChooseReading(w.lanes, w.ask, func(lane *Lane) error {
+			if lane.All {
+				t.Fatalf("lane %d is known and was read", lane.ID)
+			}
+			w.reveal(lane, page)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := w.naive(); !slices.Equal(picks, want) {
+			t.Fatalf("chose %v, want %v", picks, want)
+		}
+	})
+}
+
 func TestChooseReadsOnlyLanesThatMatter(t *testing.T) {
 	full := &Limit{Cap: 1, Used: 1}
 	lanes := []*Lane{

@@ -16,8 +16,18 @@ var Front = Key{Turn: math.MinInt16, StartBy: math.MinInt64, ID: math.MinInt64}
 
 // Compare orders keys.
 func (k Key) Compare(other Key) int {
-	return cmp.Or(cmp.Compare(k.Turn, other.Turn), cmp.Compare(k.StartBy, other.StartBy), cmp.Compare(k.ID, other.ID))
+	switch {
+	case k.Turn != other.Turn:
+		return cmp.Compare(k.Turn, other.Turn)
+	case k.StartBy != other.StartBy:
+		return cmp.Compare(k.StartBy, other.StartBy)
+	default:
+		return cmp.Compare(k.ID, other.ID)
+	}
 }
+
+// Next is the first key that can come behind.
+func (k Key) Next() Key { return Key{Turn: k.Turn, StartBy: k.StartBy, ID: k.ID + 1} }
 
 // Lane is a lane with what is known of its ready jobs. All of them are under
 // the same limits, so that a claim takes the first few of a lane or none.
@@ -39,6 +49,14 @@ type Lane struct {
 // Others are nodes that serve the same lanes.
 type Others struct {
 	Idle int // jobs that they could start now
+}
+
+// First is where the lane's first job stands, or a bound before it.
+func (l *Lane) First() Key {
+	if len(l.Keys) > 0 {
+		return l.Keys[0]
+	}
+	return l.From
 }
 
 // next is where the lane's n-th job stands, or a bound before it. known tells

@@ -28,6 +28,12 @@ func RunOf(s *fairlead.Schedule, p *fairlead.PlannedFire) *fairlead.Job {
 	if p.Queued {
 		job.NotBefore = fairlead.Never
 	}
+	if p.Serial != "" {
+		job.ConcurrencyKey = p.Serial
+	}
+	if !p.Order.IsZero() {
+		job.StartBy = p.Order
+	}
 	if job.OnDuplicate == fairlead.KeepDuplicate {
 		job.OnDuplicate = fairlead.RefuseDuplicate
 	}

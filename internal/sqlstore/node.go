@@ -9,12 +9,14 @@ import (
 
 // nodeInfo is what never changes of a node, kept as JSON.
 type nodeInfo struct {
-	Address  string   `json:"address,omitempty"`
-	Version  string   `json:"version,omitempty"`
-	Queues   []string `json:"queues,omitempty"`
-	Kinds    []string `json:"kinds,omitempty"`
-	Slots    int      `json:"slots,omitempty"`
-	Capacity int      `json:"capacity,omitempty"`
+	Address  string                  `json:"address,omitempty"`
+	Version  string                  `json:"version,omitempty"`
+	Queues   []string                `json:"queues,omitempty"`
+	Kinds    []string                `json:"kinds,omitempty"`
+	Slots    int                     `json:"slots,omitempty"`
+	Capacity int                     `json:"capacity,omitempty"`
+	Remote   bool                    `json:"remote,omitempty"`
+	Defaults []fairlead.KindDefaults `json:"defaults,omitempty"`
 }
 
 // NoLiveNode is the ErrNotFound of a node that is unknown or dead.
@@ -26,6 +28,7 @@ func NoLiveNode(node fairlead.NodeID) error {
 func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	return json.Marshal(nodeInfo{
 		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity,
+		Remote: node.Remote, Defaults: node.Defaults,
 	})
 }
 
@@ -42,6 +45,7 @@ func ScanNode(row Scanner) (n fairlead.Node, err error) {
 		return n, fmt.Errorf("info of node %d: %w", n.ID, err)
 	}
 	n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
+	n.Remote, n.Defaults = info.Remote, info.Defaults
 	n.JoinedAt, n.LastBeat, n.Until = Time(joined), Time(beat), Time(until)
 	return n, nil
 }

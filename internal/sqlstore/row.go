@@ -75,6 +75,7 @@ func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	if flags&FlagCancelOnCrash != 0 {
 		job.OnCrash = fairlead.CancelOnCrash
 	}
+	job.Fired = flags&FlagFire != 0
 	if job.Key != "" {
 		job.KeyScope = fairlead.KeyLive
 		if flags&FlagKeyForever != 0 {

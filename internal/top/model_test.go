@@ -24,7 +24,8 @@ func busy() Snapshot {
 		Tenants: []*fairleadv1.Usage{{Tenant: "acme", Running: 2, Waiting: 1, MaxRunning: 6}, {Tenant: "full", Running: 4, MaxRunning: 4}, {Tenant: "free", Running: 1}},
 		Nodes: []*fairleadv1.Node{
 			{Id: 1, Name: "alpha", Slots: 32, IdleSlots: 30, LastBeat: timestamppb.New(noon.Add(-2 * time.Second))},
-			{Id: 2, Name: "beta", Dead: true}, {Id: 3, Name: "gamma", Draining: true},
+			{Id: 2, Name: "beta", Dead: true},
+			{Id: 3, Name: "gamma", Draining: true},
 		},
 		Failures: []*fairleadv1.Job{{Id: 9, Kind: "mail", Error: "no\x1b[2J route", FinishedAt: timestamppb.New(noon.Add(-time.Minute))}},
 	}

@@ -86,6 +86,23 @@ where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
 delete from {{ready}}
 where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
 
+-- name: start_many
+-- Leases ready jobs, wherever they stand, suspects aside.
+-- Inputs: fence, node, now, ids as a JSON array.  Output: none.
+-- Locks: the writer's.
+insert into {{running}} (id, fence, node, lane, attempt, failures, crashes, started_at)
+select r.id, ?, ?, r.lane, r.attempt + 1, r.failures, r.crashes, ?
+from json_each(?) v
+cross join {{job}} j on j.id = v.value
+cross join {{ready}} r on r.lane = j.lane and r.solo = 0 and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id;
+
+-- name: unready_many
+-- Takes jobs out of ready, wherever they stand, suspects aside.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{ready}}
+where (lane, solo, turn, start_by, id) in (
+  select j.lane, 0, j.turn, j.start_by, j.id from json_each(?) v cross join {{job}} j on j.id = v.value);
+
 -- name: start_suspect
 -- Leases one suspect.
 -- Inputs: fence, node, now, lane, turn, start_by, id.  Output: none.

@@ -58,6 +58,11 @@ select id, scope, name, cap, least, rate, burst, per_key, tokens, refilled_at
 from {{quota}}
 where cap > 0 or least > 0 or rate > 0 or per_key > 0;
 
+-- name: saved_starts
+-- Tells how many starts are saved up where there is a rate.
+-- Inputs: none.  Output: id, tokens, refilled_at.  Locks: none.
+select id, tokens, refilled_at from {{quota}} where rate > 0;
+
 -- name: set_tokens
 -- Keeps how many starts are saved up.
 -- Inputs: tokens, now, id.  Output: none.  Locks: the writer's.

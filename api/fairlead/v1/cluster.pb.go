@@ -434,7 +434,9 @@ type Node struct {
 	// Its lease has run out: its jobs are taken back.
 	Dead bool `protobuf:"varint,14,opt,name=dead,proto3" json:"dead,omitempty"`
 	// It was asked to start nothing more.
-	Draining      bool `protobuf:"varint,15,opt,name=draining,proto3" json:"draining,omitempty"`
+	Draining bool `protobuf:"varint,15,opt,name=draining,proto3" json:"draining,omitempty"`
+	// It is a remote worker.
+	Remote        bool `protobuf:"varint,20,opt,name=remote,proto3" json:"remote,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -570,6 +572,13 @@ func (x *Node) GetDead() bool {
 func (x *Node) GetDraining() bool {
 	if x != nil {
 		return x.Draining
+	}
+	return false
+}
+
+func (x *Node) GetRemote() bool {
+	if x != nil {
+		return x.Remote
 	}
 	return false
 }
@@ -1177,7 +1186,7 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x10DrainNodeRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x12\n" +
 	"\x04undo\x18\x02 \x01(\bR\x04undo\"\x13\n" +
-	"\x11DrainNodeResponse\"\xdf\x03\n" +
+	"\x11DrainNodeResponse\"\xf7\x03\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -1196,7 +1205,8 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\vlease_until\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"leaseUntil\x12\x12\n" +
 	"\x04dead\x18\x0e \x01(\bR\x04dead\x12\x1a\n" +
-	"\bdraining\x18\x0f \x01(\bR\bdraining\"<\n" +
+	"\bdraining\x18\x0f \x01(\bR\bdraining\x12\x16\n" +
+	"\x06remote\x18\x14 \x01(\bR\x06remote\"<\n" +
 	"\x11ListNodesResponse\x12'\n" +
 	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.NodeR\x05items\"\xdf\x01\n" +
 	"\x05Limit\x12\x1f\n" +

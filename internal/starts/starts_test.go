@@ -1,4 +1,4 @@
-package engine
+package starts
 
 import (
 	"testing"
@@ -17,8 +17,8 @@ func TestStartsAreCountedByTenantUntilTheyAreTaken(t *testing.T) {
 		j.CreatedAt, j.StartedAt = created, created.Add(started)
 		return j
 	}
-	counter := newStarts()
-	counter.add([]*fairlead.Job{
+	counter := New()
+	counter.Add([]*fairlead.Job{
 		job("late", 0, time.Second, 2*time.Second),
 		job("late", 0, 3*time.Second, 2*time.Second),
 		job("scheduled", time.Hour, time.Hour+time.Second, time.Hour+2*time.Second),
@@ -27,15 +27,15 @@ func TestStartsAreCountedByTenantUntilTheyAreTaken(t *testing.T) {
 	})
 	want := []fairlead.Starts{{Tenant: "at once", Count: 2}, {Tenant: "late", Count: 2, Missed: 1}, {Tenant: "scheduled", Count: 1, Missed: 1}}
 	byTenant := cmpopts.SortSlices(func(a, b fairlead.Starts) bool { return a.Tenant < b.Tenant })
-	taken := counter.take()
+	taken := counter.Take()
 	if diff := cmp.Diff(want, taken, byTenant); diff != "" {
 		t.Errorf("what was started differs (-want +got):\n%s", diff)
 	}
-	if again := counter.take(); len(again) > 0 {
+	if again := counter.Take(); len(again) > 0 {
 		t.Errorf("it is counted twice: %v", again)
 	}
-	counter.giveBack(taken)
-	if diff := cmp.Diff(want, counter.take(), byTenant); diff != "" {
+	counter.GiveBack(taken)
+	if diff := cmp.Diff(want, counter.Take(), byTenant); diff != "" {
 		t.Errorf("what was given back differs (-want +got):\n%s", diff)
 	}
 }

@@ -1,7 +1,6 @@
-package engine
+package verdict
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,7 +25,7 @@ func TestDecide(t *testing.T) {
 		want     fairlead.Settlement
 	}{
 		{name: "nil succeeds", want: fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`1`)}},
-		{name: "nil succeeds although the context ended", cause: errTimeout, want: fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`1`)}},
+		{name: "nil succeeds although the context ended", cause: ErrTimeout, want: fairlead.Settlement{Move: fairlead.Succeed, Output: json.RawMessage(`1`)}},
 		{
 			name: "an error is tried again after the handler's pause", options: fixed, err: boom,
 			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonError, Error: "boom"},
@@ -53,23 +52,23 @@ func TestDecide(t *testing.T) {
 			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "while sending: boom"},
 		},
 		{
-			name: "a timeout is told apart", options: fixed, err: boom, cause: errTimeout,
+			name: "a timeout is told apart", options: fixed, err: boom, cause: ErrTimeout,
 			want: fairlead.Settlement{Move: fairlead.Again, After: 7 * time.Second, Reason: fairlead.ReasonTimeout, Error: "boom"},
 		},
 		{
-			name: "an error after a wish to cancel ends the job", options: fixed, err: boom, cause: errCancelled,
+			name: "an error after a wish to cancel ends the job", options: fixed, err: boom, cause: ErrCancelled,
 			want: fairlead.Settlement{Move: fairlead.Drop, Error: "boom"},
 		},
 		{
-			name: "a wish to cancel wins over the handler's choice", err: fairlead.SnoozeFor(time.Hour), cause: errCancelled,
+			name: "a wish to cancel wins over the handler's choice", err: fairlead.SnoozeFor(time.Hour), cause: ErrCancelled,
 			want: fairlead.Settlement{Move: fairlead.Drop, Error: "job outcome: snooze"},
 		},
 		{
-			name: "an error while shutting down uses up no attempt", failures: 2, options: fixed, err: boom, cause: errDraining,
+			name: "an error while shutting down uses up no attempt", failures: 2, options: fixed, err: boom, cause: ErrDraining,
 			want: fairlead.Settlement{Move: fairlead.GiveUp},
 		},
 		{
-			name: "the handler's choice counts while shutting down", err: fairlead.SnoozeFor(time.Hour), cause: errDraining,
+			name: "the handler's choice counts while shutting down", err: fairlead.SnoozeFor(time.Hour), cause: ErrDraining,
 			want: fairlead.Settlement{Move: fairlead.Snooze, After: time.Hour},
 		},
 		{
@@ -98,19 +97,22 @@ func TestDecide(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			c.job.ID, c.job.Fence, c.job.Failures, c.job.Key = 5, 9, c.failures, "k"
 			c.want.ID, c.want.Fence, c.want.FreeKey = 5, 9, true
-			got := decide(&c.job, &fairlead.Entry{Options: c.options}, c.err, c.cause, json.RawMessage(`1`))
+			got := Decide(&c.job, &fairlead.Entry{Options: c.options}, c.err, c.cause, json.RawMessage(`1`))
 			if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", c.want) {
-				t.Errorf("decide\n got %+v\nwant %+v", got, c.want)
+				t.Errorf("Decide\n got %+v\nwant %+v", got, c.want)
 			}
 		})
 	}
 }
 
 func TestPanicsBecomeFailuresWithTheirStack(t *testing.T) {
-	r := &run{job: &fairlead.Job{}, entry: &fairlead.Entry{Handler: fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { panic("ouch") })}}
-	err := call(t.Context(), r)
-	got := decide(r.job, r.entry, err, nil, nil)
-	if got.Reason != fairlead.ReasonPanic || !strings.Contains(got.Error, "ouch") || !strings.Contains(got.Error, "decide_test.go") {
+	got := Decide(&fairlead.Job{}, &fairlead.Entry{}, recovered(), nil, nil)
+	if got.Reason != fairlead.ReasonPanic || !strings.Contains(got.Error, "ouch") || !strings.Contains(got.Error, "verdict_test.go") {
 		t.Errorf("a panic became %+v", got)
 	}
+}
+
+func recovered() (err error) {
+	defer func() { err = NewPanic(recover()) }()
+	panic("ouch")
 }

@@ -1,34 +1,58 @@
-package engine
+// Package verdict decides what becomes of a job whose run is over. Nodes and the
+// service that remote workers report to decide alike, because both ask here.
+package verdict
 
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// judge is decide for code that is not ours: the text of an error or a
+// Why a run was ended before its handler returned.
+var (
+	ErrCancelled = errors.New("the job was cancelled")
+	ErrDraining  = errors.New("the node is shutting down")
+	ErrTimeout   = errors.New("the attempt took longer than its timeout")
+	// ErrStuck is added if the handler did not return even then.
+	ErrStuck = errors.New("the handler did not return in time after its context had ended")
+)
+
+// PanicError is a panic of a handler.
+type PanicError struct {
+	Text string // what it panicked with, and where
+}
+
+func (p *PanicError) Error() string { return p.Text }
+
+// NewPanic is the error of a value that was recovered, with the stack.
+func NewPanic(value any) *PanicError {
+	return &PanicError{Text: fmt.Sprintf("panic: %v\n\n%s", value, debug.Stack())}
+}
+
+// Judge is Decide for code that is not ours: the text of an error or a
 // RetryDelay may panic too, and that is the job's failure, not the node's.
-func judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) (s fairlead.Settlement) {
+func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) (s fairlead.Settlement) {
 	defer func() {
 		if value := recover(); value != nil {
 			plain := *entry
 			plain.Options.RetryDelay = nil
-			s = decide(job, &plain, &panicError{value: value, stack: debug.Stack()}, nil, nil)
+			s = Decide(job, &plain, NewPanic(value), nil, nil)
 		}
 	}()
-	return decide(job, entry, err, cause, output)
+	return Decide(job, entry, err, cause, output)
 }
 
-// decide turns what a handler returned, and why its context ended if it did,
+// Decide turns what a handler returned, and why its context ended if it did,
 // into what becomes of the job. It is a pure function but for jitter.
 //
 // Success counts whatever happened to the context. An outcome that the handler
 // chose counts unless the job was cancelled. Any other error is a failed
 // attempt, except that ending handlers to shut down is no fault of theirs.
-func decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
+func Decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
 	s := choose(job, entry, err, cause, output)
 	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != "" || job.ConcurrencyKey != ""
 	return s
@@ -38,22 +62,22 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 	if err == nil {
 		return fairlead.Settlement{Move: fairlead.Succeed, Output: output}
 	}
-	if errors.Is(cause, errCancelled) {
+	if errors.Is(cause, ErrCancelled) {
 		return fairlead.Settlement{Move: fairlead.Drop, Error: err.Error()}
 	}
 	var outcome *fairlead.Outcome
 	if errors.As(err, &outcome) {
 		return chosen(job, entry, outcome, err, output)
 	}
-	if errors.Is(cause, errDraining) {
+	if errors.Is(cause, ErrDraining) {
 		return fairlead.Settlement{Move: fairlead.GiveUp}
 	}
 	failed := fairlead.Settlement{Move: fairlead.Again, Reason: fairlead.ReasonError, Error: err.Error()}
-	var panicked *panicError
+	var panicked *PanicError
 	switch {
 	case errors.As(err, &panicked):
 		failed.Reason = fairlead.ReasonPanic
-	case errors.Is(cause, errTimeout):
+	case errors.Is(cause, ErrTimeout):
 		failed.Reason = fairlead.ReasonTimeout
 	}
 	failed.After = pause(job, entry, err)
@@ -112,5 +136,18 @@ func pause(job *fairlead.Job, entry *fairlead.Entry, err error) time.Duration {
 		return job.Retry.Delay(job.Failures + 1)
 	default:
 		return entry.Options.Retry.Delay(job.Failures + 1)
+	}
+}
+
+// Timeout is how long one attempt of a job may take: what the job says, else its
+// handler, else the node.
+func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.Duration {
+	switch {
+	case job.Timeout > 0:
+		return job.Timeout
+	case entry.Options.Timeout > 0:
+		return entry.Options.Timeout
+	default:
+		return node
 	}
 }

@@ -1,0 +1,191 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// PutSchedule creates the schedule if its Version is zero, else it replaces the
+// one of that ID and Version. Its instants count from now on if it is new, if it
+// is enabled again or if when it is due has changed; otherwise it goes on where it
+// was. It fails with ErrInvalid, ErrConflict or ErrNotFound.
+func (c *Client) PutSchedule(ctx context.Context, schedule Schedule) (Schedule, error) {
+	if err := NormalizeSchedule(&schedule); err != nil {
+		return Schedule{}, err
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return Schedule{}, err
+	}
+	restart := true
+	schedule.CreatedAt = now
+	if schedule.Version != 0 {
+		current, err := c.ScheduleByID(ctx, schedule.ID)
+		if err != nil {
+			return Schedule{}, err
+		}
+		restart = schedule.restarts(&current)
+		schedule.CreatedAt = current.CreatedAt
+	}
+	schedule.Cursor = Cursor{}
+	if restart && schedule.Enabled {
+		timing, err := c.timing(ctx, &schedule)
+		if err != nil {
+			return Schedule{}, err
+		}
+		schedule.Cursor = timing.Cursor(timing.Start(now))
+	}
+	return c.store.PutSchedule(ctx, schedule, restart)
+}
+
+// restarts tells whether a schedule that replaces another counts from now on.
+func (s *Schedule) restarts(before *Schedule) bool {
+	return s.Enabled != before.Enabled || s.Cron != before.Cron || s.Every != before.Every || s.Delay != before.Delay || s.Daily != before.Daily ||
+		!s.At.Equal(before.At) || s.Zone != before.Zone || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)
+}
+
+// timing is when a schedule is due.
+func (c *Client) timing(ctx context.Context, s *Schedule) (*Timing, error) {
+	if s.Calendar == "" {
+		return NewTiming(s, nil)
+	}
+	calendars, err := c.store.Calendars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range calendars {
+		if calendars[i].Name == s.Calendar {
+			return NewTiming(s, &calendars[i])
+		}
+	}
+	return nil, &InvalidError{Fields: []FieldError{{Field: "calendar", Message: fmt.Sprintf("there is none with the name %q; make it first", s.Calendar)}}}
+}
+
+// ScheduleByID returns a schedule, or ErrNotFound.
+func (c *Client) ScheduleByID(ctx context.Context, id int64) (Schedule, error) {
+	return c.oneSchedule(ctx, ScheduleFilter{IDs: []int64{id}}, fmt.Sprint(id))
+}
+
+// Schedule returns the schedule of a name, or ErrNotFound.
+func (c *Client) Schedule(ctx context.Context, name string) (Schedule, error) {
+	return c.oneSchedule(ctx, ScheduleFilter{Names: []string{name}}, fmt.Sprintf("%q", name))
+}
+
+func (c *Client) oneSchedule(ctx context.Context, filter ScheduleFilter, what string) (Schedule, error) {
+	found, err := c.store.Schedules(ctx, filter)
+	if err != nil {
+		return Schedule{}, err
+	}
+	if len(found) == 0 {
+		return Schedule{}, fmt.Errorf("schedule %s: %w", what, ErrNotFound)
+	}
+	return found[0], nil
+}
+
+// Schedules lists schedules by name, a page at a time.
+func (c *Client) Schedules(ctx context.Context, filter ScheduleFilter) ([]Schedule, error) {
+	return c.store.Schedules(ctx, filter)
+}
+
+// DeleteSchedule removes a schedule; its name is free again. Runs that are active
+// go on, queued ones are cancelled. It fails with ErrNotFound.
+func (c *Client) DeleteSchedule(ctx context.Context, id int64) error {
+	return c.store.DeleteSchedule(ctx, id)
+}
+
+// EnableSchedule lets a schedule go on, from now on. It fails with ErrNotFound.
+func (c *Client) EnableSchedule(ctx context.Context, id int64) (Schedule, error) {
+	return c.switchSchedule(ctx, id, true, "")
+}
+
+// DisableSchedule stops a schedule, for a reason that is shown. Its runs go on. It
+// fails with ErrNotFound.
+func (c *Client) DisableSchedule(ctx context.Context, id int64, reason string) (Schedule, error) {
+	return c.switchSchedule(ctx, id, false, reason)
+}
+
+func (c *Client) switchSchedule(ctx context.Context, id int64, enabled bool, reason string) (Schedule, error) {
+	current, err := c.ScheduleByID(ctx, id)
+	if err != nil || current.Enabled == enabled && current.Reason == reason {
+		return current, err
+	}
+	current.Enabled, current.Reason = enabled, reason
+	return c.PutSchedule(ctx, current)
+}
+
+// Trigger makes a run of a schedule now, whether it is enabled or not, with the
+// template's args if none are given. How many may run at once counts: the run may
+// be queued or skipped. It fails with ErrNotFound or ErrInvalid.
+func (c *Client) Trigger(ctx context.Context, id int64, args json.RawMessage) (Fire, error) {
+	if err := CheckJSON("args", args); err != nil {
+		return Fire{}, err
+	}
+	fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.Manual(v, args), nil })
+	if err != nil {
+		return Fire{}, err
+	}
+	return fires[len(fires)-1], nil
+}
+
+// Backfill asks for runs of instants that have passed.
+type Backfill struct {
+	From   time.Time // the first that counts
+	To     time.Time // the first that does not any more
+	Serial bool      // one after the other; else all at once, as far as MaxConcurrency of the schedule allows
+	Newest bool      // the newest first
+}
+
+// MaxBackfill is how many runs one Backfill makes.
+const MaxBackfill = 10_000
+
+// Backfill makes a run of each instant in a span of time that has passed, whether
+// there was one or not. It fails with ErrNotFound, and with ErrInvalid if these are
+// none or more than MaxBackfill.
+func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) ([]Fire, error) {
+	return c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.backfill(v, b) })
+}
+
+// Fires lists runs of schedules, newest first.
+func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
+	return c.store.Fires(ctx, filter)
+}
+
+// Preview lists the next instants at which a schedule will be due, as if it were
+// enabled. The schedule need not be stored.
+func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.Time, error) {
+	if err := NormalizeSchedule(&schedule); err != nil {
+		return nil, err
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if schedule.CreatedAt.IsZero() {
+		schedule.CreatedAt = now
+	}
+	timing, err := c.timing(ctx, &schedule)
+	if err != nil {
+		return nil, err
+	}
+	return timing.Preview(now, n), nil
+}
+
+// PutCalendar creates the calendar if its Version is zero, else it replaces the
+// one of that Version. It fails with ErrInvalid, ErrConflict or ErrNotFound.
+func (c *Client) PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error) {
+	if err := NormalizeCalendar(&calendar); err != nil {
+		return Calendar{}, err
+	}
+	return c.store.PutCalendar(ctx, calendar)
+}
+
+// DeleteCalendar removes a calendar. It fails with ErrNotFound, and with
+// ErrConflict while a schedule names it.
+func (c *Client) DeleteCalendar(ctx context.Context, name string) error {
+	return c.store.DeleteCalendar(ctx, name)
+}
+
+// Calendars lists all calendars by name.
+func (c *Client) Calendars(ctx context.Context) ([]Calendar, error) { return c.store.Calendars(ctx) }

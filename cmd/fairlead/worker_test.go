@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// pythonWorker is examples/worker.py as a process.
+type pythonWorker struct {
+	*exec.Cmd
+	lines *bufio.Reader
+}
+
+func startPythonWorker(t *testing.T, url string) *pythonWorker {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "python3", "../../examples/worker.py", url)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w := &pythonWorker{Cmd: cmd, lines: bufio.NewReader(out)}
+	w.says(t, "joined")
+	return w
+}
+
+// says waits until the worker has written a line that begins so.
+func (w *pythonWorker) says(t *testing.T, prefix string) {
+	t.Helper()
+	for {
+		line, err := w.lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the worker ended before it said %q", prefix)
+		}
+		if strings.HasPrefix(line, prefix) {
+			return
+		}
+	}
+}
+
+func (w *pythonWorker) end(t *testing.T, with os.Signal) error {
+	t.Helper()
+	if err := w.Process.Signal(with); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, w.lines)
+	return w.Wait()
+}
+
+func (s *served) json(t *testing.T, verb, path, body string) (answer map[string]any) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), verb, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(&answer); err != nil || response.StatusCode != 200 {
+		t.Fatalf("%s %s: %d %v (%v)", verb, path, response.StatusCode, answer, err)
+	}
+	return answer
+}
+
+// enqueue stores a job of the kind "count" and returns its path.
+func (s *served) enqueue(t *testing.T, fields string) string {
+	t.Helper()
+	answer := s.json(t, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"count",`+fields+`}]}`)
+	return "/api/v1/jobs/" + answer["ids"].([]any)[0].(string)
+}
+
+// final watches a job until it is final.
+func (s *served) final(t *testing.T, path string) (job map[string]any) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path+"/watch", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if data, event := strings.CutPrefix(lines.Text(), "data: "); event {
+			job = nil
+			if err := json.Unmarshal([]byte(data), &job); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("%s does not end: %v", path, job)
+	}
+	return job
+}
+
+// A worker in another language, with nothing but its standard library.
+func TestThePythonWorkerRunsJobs(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		if os.Getenv("REQUIRE_DBS") != "" {
+			t.Fatal("python3 is missing: make test installs it")
+		}
+		t.Skip("python3 is missing")
+	}
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--beat", "200ms", "--lease", "1s")
+	first := startPythonWorker(t, node.url)
+
+	good := node.enqueue(t, `"args":{"to":3,"pause":0.01}`)
+	bad := node.enqueue(t, `"args":{"fail":"no paper"},"max_attempts":2,"retry":{"base":"1ms","factor":1}`)
+	fatal := node.enqueue(t, `"args":{"fatal":"no printer"}`)
+	if job := node.final(t, good); job["state"] != "succeeded" || job["output"].(map[string]any)["counted"] != 3.0 || job["progress"].(map[string]any)["counted"] != 3.0 {
+		t.Errorf("the good one is %v", job)
+	}
+	if job := node.final(t, bad); job["state"] != "failed" || job["error"] != "no paper" || job["attempt"] != 2.0 {
+		t.Errorf("the bad one is %v", job)
+	}
+	if job := node.final(t, fatal); job["state"] != "failed" || job["reason"] != "fatal" || job["attempt"] != 1.0 {
+		t.Errorf("the fatal one is %v", job)
+	}
+
+	endless := node.enqueue(t, `"args":{"to":100000,"pause":0.01}`)
+	first.says(t, "counting "+filepath.Base(endless))
+	node.json(t, "POST", endless+"/cancel", `{"reason":"enough"}`)
+	if job := node.final(t, endless); job["state"] != "cancelled" {
+		t.Errorf("the cancelled one is %v", job)
+	}
+
+	long := node.enqueue(t, `"args":{"to":20,"pause":0.05}`)
+	first.says(t, "counting "+filepath.Base(long))
+	if err := first.end(t, syscall.SIGKILL); err == nil {
+		t.Error("a killed worker ended well")
+	}
+	second := startPythonWorker(t, node.url)
+	if job := node.final(t, long); job["state"] != "succeeded" || job["attempt"] != 2.0 {
+		t.Errorf("what the killed worker ran is %v", job)
+	}
+	if err := second.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("the worker did not leave: %v", err)
+	}
+}

@@ -1,0 +1,117 @@
+package cron
+
+import "time"
+
+const (
+	secondsPerDay = 24 * 60 * 60
+	daysPerWeek   = 7
+
+	sunday   = 0
+	saturday = 6
+)
+
+// days says which days of a month match. The zero value is none.
+type days struct {
+	anyDate    bool // the day of month is *
+	dates      set  // 1 to 31
+	fromEnd    set  // n days before the last day
+	nearest    set  // weekday nearest to a date
+	lastWork   bool // last weekday from Monday to Friday
+	anyWeekday bool // the day of week is *
+	weekdays   set  // 0, Sunday, to 6
+	nth        set  // weekday + 7·(n-1): the n-th such weekday
+	last       set  // last such weekday
+}
+
+// month is a month of a year, as far as days depend on it.
+type month struct {
+	first   int64 // its first day, in days since 1970
+	length  int
+	weekday int // of its first day
+}
+
+func monthOf(year, number int) month {
+	first := time.Date(year, time.Month(number), 1, 0, 0, 0, 0, time.UTC).Unix() / secondsPerDay
+	weekday := int((first+4)%daysPerWeek+daysPerWeek) % daysPerWeek // 1970 began on a Thursday
+	return month{first: first, length: daysIn(year, number), weekday: weekday}
+}
+
+func daysIn(year, month int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	default:
+		return 31
+	}
+}
+
+// of is the set of matching dates of a month.
+func (d *days) of(m month) set {
+	all := span(1, m.length)
+	switch {
+	case d.anyDate && d.anyWeekday:
+		return all
+	case d.anyDate:
+		return d.byWeekday(m) & all
+	case d.anyWeekday:
+		return d.byDate(m) & all
+	default:
+		return (d.byDate(m) | d.byWeekday(m)) & all
+	}
+}
+
+func (d *days) byDate(m month) set {
+	dates := d.dates
+	for rest := d.fromEnd.upTo(m.length - 1); rest != 0; rest &= rest - 1 {
+		dates.add(m.length - rest.first())
+	}
+	for rest := d.nearest.upTo(m.length); rest != 0; rest &= rest - 1 {
+		dates.add(m.workday(rest.first()))
+	}
+	if d.lastWork {
+		dates.add(m.workday(m.length))
+	}
+	return dates
+}
+
+func (d *days) byWeekday(m month) set {
+	week := rotate(d.weekdays, m.weekday)
+	var dates set
+	for n := range 5 {
+		dates |= (week | rotate(d.nth>>(daysPerWeek*n), m.weekday)) << (daysPerWeek*n + 1)
+	}
+	// The last seven days hold the last of each weekday.
+	begin := m.length - daysPerWeek + 1
+	return dates | rotate(d.last, (m.weekday+begin-1)%daysPerWeek)<<begin
+}
+
+// rotate turns a set of weekdays into one of days of a week that begins with
+// the given weekday.
+func rotate(weekdays set, begin int) set {
+	weekdays &= span(sunday, saturday)
+	return (weekdays>>begin | weekdays<<(daysPerWeek-begin)) & span(sunday, saturday)
+}
+
+// workday is the day from Monday to Friday that is nearest to a date, in the
+// same month.
+func (m month) workday(date int) int {
+	switch (m.weekday + date - 1) % daysPerWeek {
+	case saturday:
+		if date == 1 {
+			return date + 2
+		}
+		return date - 1
+	case sunday:
+		if date == m.length {
+			return date - 2
+		}
+		return date + 1
+	default:
+		return date
+	}
+}

@@ -1,0 +1,85 @@
+package cron
+
+import (
+	"fmt"
+	"time"
+)
+
+const (
+	shortestInterval = time.Second
+	longestInterval  = horizonYears * 366 * 24 * time.Hour
+)
+
+// Every is the expression of an interval: whole milliseconds, at least a second.
+func Every(interval time.Duration) (Expr, error) {
+	var problem string
+	switch {
+	case interval < shortestInterval:
+		problem = "is too short an interval; the shortest is 1s"
+	case interval > longestInterval:
+		problem = fmt.Sprintf("is too long an interval; the longest is %dh, eight years", longestInterval/time.Hour)
+	case interval%time.Millisecond != 0:
+		problem = "is too fine an interval; use whole milliseconds"
+	default:
+		return Expr{every: interval}, nil
+	}
+	return Expr{}, &SyntaxError{Part: interval.String(), Column: 1, Problem: problem}
+}
+
+// Interval is the interval of an expression, 0 if it is not one.
+func (e Expr) Interval() time.Duration { return e.every }
+
+// NextEvery is the first instant after the given one that is a multiple of the
+// interval after the anchor. The anchor is the first of them. It is the zero time
+// if the expression is not an interval.
+func (e Expr) NextEvery(anchor, after time.Time) time.Time {
+	switch {
+	case e.every == 0 || !counts(anchor) || after.Unix() >= endOfTime:
+		return time.Time{}
+	case after.Before(anchor):
+		return anchor
+	default:
+		return e.multiple(anchor, e.intervals(anchor, after)+1)
+	}
+}
+
+// PrevEvery is the last instant before the given one that is a multiple of the
+// interval after the anchor, or the zero time if there is none.
+func (e Expr) PrevEvery(anchor, before time.Time) time.Time {
+	if e.every == 0 || !counts(anchor) || !anchor.Before(before) {
+		return time.Time{}
+	}
+	if before.Unix() >= endOfTime {
+		before = time.Unix(endOfTime, 0)
+	}
+	n := e.intervals(anchor, before)
+	last := e.multiple(anchor, n)
+	if !last.Before(before) {
+		last = e.multiple(anchor, n-1)
+	}
+	return last
+}
+
+// intervals is how many intervals have passed since the anchor. It counts in
+// milliseconds, for a time.Duration holds less than three centuries.
+func (e Expr) intervals(anchor, now time.Time) int64 {
+	elapsed := (now.Unix() - anchor.Unix()) * 1000
+	fine := now.Nanosecond() - anchor.Nanosecond()
+	if fine < 0 {
+		elapsed, fine = elapsed-1000, fine+int(time.Second)
+	}
+	return (elapsed + int64(fine)/int64(time.Millisecond)) / e.every.Milliseconds()
+}
+
+// multiple is the instant n intervals after the anchor.
+func (e Expr) multiple(anchor time.Time, n int64) time.Time {
+	elapsed := n * e.every.Milliseconds()
+	t := time.Unix(anchor.Unix()+elapsed/1000, int64(anchor.Nanosecond())+elapsed%1000*int64(time.Millisecond))
+	if !counts(t) {
+		return time.Time{}
+	}
+	return t.In(anchor.Location())
+}
+
+// counts reports whether an instant lies in the years that count.
+func counts(t time.Time) bool { return t.Unix() >= zeroTime && t.Unix() < endOfTime }

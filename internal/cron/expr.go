@@ -1,0 +1,63 @@
+package cron
+
+import "time"
+
+// Expr is a cron expression or an interval, made by Parse or Every. Two that
+// are equal are due at the same instants. The zero value is never due.
+type Expr struct {
+	every time.Duration // the interval, if it is one; the rest is then empty
+
+	seconds, minutes, hours, months set
+	days                            days
+	always                          bool // follows real time, not times of day
+}
+
+// Next is the first instant after the given one at which the expression is due
+// in a zone, or the zero time if there is none within eight years. A nil zone is
+// UTC. Intervals count from the zero time; NextEvery counts from elsewhere.
+func (e Expr) Next(after time.Time, zone *time.Location) time.Time {
+	zone = orUTC(zone)
+	if e.every > 0 {
+		return e.NextEvery(time.Time{}, after).In(zone)
+	}
+	now := max(after.Unix(), zeroTime)
+	if now >= endOfTime {
+		return time.Time{}
+	}
+	last := min(time.Unix(now, 0).UTC().Year()+horizonYears+1, lastYear)
+	next := func(wall int64) (int64, bool) { return e.nextWall(wall, last) }
+	if e.always {
+		t, ok := nextAlways(now, zone, next)
+		return answer(t, ok, zone)
+	}
+	t, ok := nextOnce(now, zone, next)
+	return answer(t, ok, zone)
+}
+
+// Prev is the last instant before the given one at which the expression is due
+// in a zone, or the zero time if there is none within eight years. It is Next
+// backwards.
+func (e Expr) Prev(before time.Time, zone *time.Location) time.Time {
+	zone = orUTC(zone)
+	if e.every > 0 {
+		return e.PrevEvery(time.Time{}, before).In(zone)
+	}
+	until := min(lastSecondBefore(before), endOfTime-1)
+	if until <= zeroTime {
+		return time.Time{}
+	}
+	first := max(time.Unix(until, 0).UTC().Year()-horizonYears-1, 0)
+	prev := func(wall int64) (int64, bool) { return e.prevWall(wall, first) }
+	if e.always {
+		t, ok := prevAlways(until, zone, prev)
+		return answer(t, ok, zone)
+	}
+	t, ok := prevOnce(until, zone, prev)
+	return answer(t, ok, zone)
+}
+
+// Between lists the instants from one, including it, to another, not including
+// it, at which the expression is due in a zone: the first ones, up to limit.
+func (e Expr) Between(from, to time.Time, zone *time.Location, limit int) []time.Time {
+	return Between(e.Timer(zone, time.Time{}), from, to, limit)
+}

@@ -1,0 +1,82 @@
+package cron
+
+import "time"
+
+const (
+	// lookAround is more than the difference of any two offsets of a zone, and
+	// than any offset. What clocks showed longer ago, they do not show again.
+	lookAround = 2 * secondsPerDay
+
+	// forever is the end of a stretch that has none.
+	forever = int64(1) << 60
+)
+
+// stretch is a time in which the clocks of a zone run without being changed.
+type stretch struct {
+	from, end int64 // instants; end is not part of it
+	offset    int64 // of local time
+}
+
+// stretchAt is the rest of the stretch that an instant lies in. It may end
+// before the clocks are changed, as if they were changed by nothing.
+func stretchAt(t int64, zone *time.Location) stretch {
+	at := time.Unix(t, 0).In(zone)
+	_, offset := at.Zone()
+	s := stretch{from: t, end: forever, offset: int64(offset)}
+	if _, end := at.ZoneBounds(); !end.IsZero() {
+		s.end = end.Unix()
+	}
+	if s.end <= t {
+		// The standard library ends every year after 365 days. Nothing changes
+		// until midnight on the day that leap years have in addition.
+		day, _ := split(t)
+		s.end = (day + 1) * secondsPerDay
+	}
+	return s
+}
+
+// reached is the latest time that clocks have shown until an instant, and the
+// stretch that the instant lies in.
+func reached(t int64, zone *time.Location) (wall int64, s stretch) {
+	s = stretchAt(t-lookAround, zone)
+	wall = t - 2*lookAround
+	for s.end <= t {
+		wall = max(wall, s.end-1+s.offset)
+		s = stretchAt(s.end, zone)
+	}
+	return max(wall, t+s.offset), s
+}
+
+// instant is when clocks first show a local time or a later one. If that is the
+// end of a gap, gap holds the local times that are missing.
+func instant(wall int64, zone *time.Location) (t int64, gap gap) {
+	s := stretchAt(wall-lookAround, zone)
+	if wall < s.end+s.offset {
+		return wall - s.offset, gap
+	}
+	shown := s.end - 1 + s.offset
+	for {
+		s = stretchAt(s.end, zone)
+		switch {
+		case wall < s.from+s.offset:
+			gap.from, gap.end = shown+1, s.from+s.offset
+			return s.from, gap
+		case wall < s.end+s.offset:
+			return wall - s.offset, gap
+		}
+		shown = max(shown, s.end-1+s.offset)
+	}
+}
+
+// gap is a range of local times that do not exist.
+type gap struct {
+	from, end int64 // end is not part of it
+}
+
+// swallows reports whether the whole day of a local time is missing, and which
+// local times it would have.
+func (g gap) swallows(wall int64) (first, last int64, missing bool) {
+	day, _ := split(wall)
+	first, last = day*secondsPerDay, (day+1)*secondsPerDay-1
+	return first, last, g.from <= first && last < g.end
+}

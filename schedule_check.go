@@ -1,0 +1,142 @@
+package fairlead
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/cron"
+)
+
+// Bounds of what a schedule may say.
+const (
+	leastInterval  = time.Second
+	maxJitter      = 24 * time.Hour
+	maxQueueDepth  = 100_000
+	maxCatchUp     = 1000
+	maxDescription = 2000
+
+	defaultQueueDepth    = 100
+	defaultCatchUpLimit  = 100
+	defaultCatchUpWindow = 24 * time.Hour
+)
+
+// NormalizeSchedule fills in the defaults of a schedule about to be stored, and
+// returns an *InvalidError that names every field that cannot be accepted.
+func NormalizeSchedule(s *Schedule) error {
+	var c complaints
+	c.checkName("name", s.Name, MaxName)
+	if len(s.Description) > maxDescription {
+		c.refuse("description", "has %d bytes; at most %d are kept", len(s.Description), maxDescription)
+	} else {
+		checkText(c.refuse, "description", s.Description)
+	}
+	s.checkTiming(&c)
+	s.checkPolicies(&c)
+	s.checkJob(&c)
+	return c.err()
+}
+
+// checkTiming checks when it is due.
+func (s *Schedule) checkTiming(c *complaints) {
+	given := 0
+	for _, set := range []bool{s.Cron != "", s.Every != 0, s.Delay != 0, s.Daily != "", !s.At.IsZero()} {
+		if set {
+			given++
+		}
+	}
+	if given != 1 {
+		c.refuse("cron", "says with every, delay, daily and at when it is due; give exactly one of them")
+	}
+	if s.Cron != "" {
+		if expr, err := cron.Parse(s.Cron); err != nil {
+			c.refuse("cron", "%v", err)
+		} else {
+			s.Cron = expr.String()
+		}
+	}
+	if s.Daily != "" {
+		if daily, err := cron.ParseDaily(s.Daily); err != nil {
+			c.refuse("daily", "%v", err)
+		} else {
+			s.Daily = daily.String()
+		}
+	}
+	checkInterval := func(field string, d time.Duration) {
+		if d != 0 && (d < leastInterval || d > maxPause) {
+			c.refuse(field, "is %v; it must be between %v and %v", d, leastInterval, maxPause)
+		}
+	}
+	checkInterval("every", s.Every)
+	checkInterval("delay", s.Delay)
+	if s.Zone == "" {
+		s.Zone = "UTC"
+	}
+	if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
+		c.refuse("timezone", "%q is no time zone that is known here; give one such as Europe/Paris", s.Zone)
+	}
+	if !s.EndsAt.IsZero() && !s.EndsAt.After(s.StartsAt) {
+		c.refuse("ends_at", "is not after starts_at; swap them or leave one out")
+	}
+	if s.Jitter < 0 || s.Jitter > maxJitter {
+		c.refuse("jitter", "is %v; it must be between 0 and %v", s.Jitter, maxJitter)
+	}
+	if s.Calendar != "" {
+		c.checkName("calendar", s.Calendar, MaxName)
+	}
+}
+
+// choose fills in the default of a choice, which is the first, and checks it.
+func choose[T ~string](c *complaints, field string, value *T, choices ...T) {
+	if *value == "" {
+		*value = choices[0]
+	}
+	allowed := make([]string, len(choices))
+	for i, choice := range choices {
+		allowed[i] = string(choice)
+	}
+	oneOf(c.refuse, field, string(*value), allowed...)
+}
+
+func (s *Schedule) checkPolicies(c *complaints) {
+	choose(c, "overlap_action", &s.Overlap, OverlapAllow, OverlapSkip, OverlapCancel, OverlapParallel)
+	choose(c, "failure_action", &s.AfterFailure, FailureRunNew, FailureRetry, FailureSkip)
+	choose(c, "concurrency_policy", &s.Concurrency, ConcurrencyQueue, ConcurrencySkip, ConcurrencyParallel)
+	choose(c, "catch_up_mode", &s.CatchUp, CatchUpNone, CatchUpCompact, CatchUpFull)
+	c.checkCount("max_concurrency", s.MaxConcurrency)
+	if s.QueueDepth == 0 {
+		s.QueueDepth = defaultQueueDepth
+	}
+	if s.CatchUpLimit == 0 {
+		s.CatchUpLimit = defaultCatchUpLimit
+	}
+	if s.CatchUpWindow == 0 {
+		s.CatchUpWindow = defaultCatchUpWindow
+	}
+	if s.QueueDepth < 0 || s.QueueDepth > maxQueueDepth {
+		c.refuse("queue_depth", "is %d; it must be between 1 and %d", s.QueueDepth, maxQueueDepth)
+	}
+	if s.CatchUpLimit < 0 || s.CatchUpLimit > maxCatchUp {
+		c.refuse("catch_up_limit", "is %d; it must be between 1 and %d", s.CatchUpLimit, maxCatchUp)
+	}
+	if s.CatchUpWindow < 0 || s.CatchUpWindow > maxPause {
+		c.refuse("catch_up_window", "is %v; it must be between 0 and %v", s.CatchUpWindow, maxPause)
+	}
+}
+
+// checkJob checks what each run is.
+func (s *Schedule) checkJob(c *complaints) {
+	if !s.Job.NotBefore.IsZero() || !s.Job.StartBy.IsZero() {
+		c.refuse("job.not_before", "and start_by are set by the schedule; leave them out")
+	}
+	if err := NormalizeJobs([]*Job{&s.Job}); err != nil {
+		var invalid *InvalidError
+		if !errors.As(err, &invalid) {
+			c.refuse("job", "%v", err)
+			return
+		}
+		for _, f := range invalid.Fields {
+			c.refuse(fmt.Sprintf("job.%s", f.Field), "%s", f.Message)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// schedule fails for a schedule whose jobs are another's, as if it did not exist.
+func (s scoped) schedule(ctx context.Context, id int64) error {
+	if !callerOf(ctx).identity.bound() {
+		return nil
+	}
+	found, err := s.Schedules(ctx, fairlead.ScheduleFilter{IDs: []int64{id}})
+	if err == nil && len(found) == 0 {
+		return fmt.Errorf("schedule %d: %w", id, fairlead.ErrNotFound)
+	}
+	return err
+}
+
+// PutSchedule creates or replaces a schedule for a tenant of the caller's.
+func (s scoped) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+	if err := ownJobs(ctx, []*fairlead.Job{&schedule.Job}); err != nil {
+		return fairlead.Schedule{}, err
+	}
+	if schedule.Version != 0 {
+		if err := s.schedule(ctx, schedule.ID); err != nil {
+			return fairlead.Schedule{}, err
+		}
+	}
+	return s.store.PutSchedule(ctx, schedule, restart)
+}
+
+// DeleteSchedule removes a schedule of the caller's.
+func (s scoped) DeleteSchedule(ctx context.Context, id int64) error {
+	if err := s.schedule(ctx, id); err != nil {
+		return err
+	}
+	return s.store.DeleteSchedule(ctx, id)
+}
+
+// Schedules lists the caller's of the schedules.
+func (s scoped) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+	tenants, some := narrow(ctx, filter.Tenants)
+	if !some {
+		return nil, nil
+	}
+	filter.Tenants = tenants
+	return s.store.Schedules(ctx, filter)
+}
+
+// Tick is for nodes.
+func (s scoped) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+	if err := whole(ctx); err != nil {
+		return fairlead.Ticked{}, err
+	}
+	return s.store.Tick(ctx, limit, decide)
+}
+
+// Act acts upon a schedule of the caller's.
+func (s scoped) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+	if err := s.schedule(ctx, id); err != nil {
+		return nil, err
+	}
+	return s.store.Act(ctx, id, decide)
+}
+
+// Fires lists runs: to who is bound, of one schedule of theirs, or those of jobs
+// that are theirs.
+func (s scoped) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+	if !callerOf(ctx).identity.bound() {
+		return s.store.Fires(ctx, filter)
+	}
+	switch {
+	case filter.Schedule != 0:
+		if err := s.schedule(ctx, filter.Schedule); err != nil {
+			return nil, err
+		}
+	case len(filter.Jobs) > 0:
+		for _, id := range filter.Jobs {
+			if err := s.job(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+	default:
+		return nil, errForbidden
+	}
+	return s.store.Fires(ctx, filter)
+}
+
+// PutCalendar creates or replaces a calendar.
+func (s scoped) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+	if err := whole(ctx); err != nil {
+		return fairlead.Calendar{}, err
+	}
+	return s.store.PutCalendar(ctx, calendar)
+}
+
+// DeleteCalendar removes a calendar.
+func (s scoped) DeleteCalendar(ctx context.Context, name string) error {
+	if err := whole(ctx); err != nil {
+		return err
+	}
+	return s.store.DeleteCalendar(ctx, name)
+}
+
+// Calendars lists all calendars: schedules of anybody may name them.
+func (s scoped) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
+	return s.store.Calendars(ctx)
+}

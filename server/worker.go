@@ -1,0 +1,171 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/starts"
+)
+
+// Workers implements the WorkerService: it stands between remote workers and the
+// store. All that must not be lost is in the store, so that each call of a worker
+// may go to another server; what is kept here only saves questions.
+type Workers struct {
+	store    fairlead.Store
+	options  WorkerOptions
+	stopping <-chan struct{}
+
+	sessions *sessions
+	roster   *roster
+	starts   *starts.Counter
+
+	mu       sync.Mutex
+	crews    map[fairlead.NodeID]*crew
+	reported time.Time // when starts were last reported
+	swept    time.Time // when crews were last swept
+}
+
+// WorkerOptions are what holds for remote workers. Zero values stand for the
+// defaults of a node.
+type WorkerOptions struct {
+	Poll    time.Duration // how often a call that waits looks for work without being woken; default 1s
+	Beat    time.Duration // how often workers are to beat; default 2s
+	Lease   time.Duration // how long they may be silent if they do not say; default 10s
+	Grace   time.Duration // how long a job may go on after it was to stop; default 5s
+	Timeout time.Duration // of an attempt whose job and worker set none; default 1h
+}
+
+func (o WorkerOptions) withDefaults() WorkerOptions {
+	or := func(value *time.Duration, otherwise time.Duration) {
+		if *value == 0 {
+			*value = otherwise
+		}
+	}
+	or(&o.Poll, time.Second)
+	or(&o.Beat, 2*time.Second)
+	or(&o.Lease, 10*time.Second)
+	or(&o.Grace, 5*time.Second)
+	or(&o.Timeout, time.Hour)
+	return o
+}
+
+// NewWorkers makes the service of remote workers. Who waits is let go when the
+// program stops.
+func NewWorkers(store fairlead.Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
+	options = options.withDefaults()
+	return &Workers{
+		store: store, options: options, stopping: stopping,
+		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
+		starts: starts.New(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
+	}
+}
+
+// The bounds of a lease that a worker may choose: short enough that its jobs do
+// not wait long for somebody else, long enough that it can beat.
+const (
+	shortestLease = 500 * time.Millisecond
+	longestLease  = 5 * time.Minute
+)
+
+// leaseOf is the lease that a worker gets.
+func (s *Workers) leaseOf(in *durationpb.Duration) (time.Duration, error) {
+	if in == nil {
+		return s.options.Lease, nil
+	}
+	lease := in.AsDuration()
+	if lease < shortestLease || lease > longestLease {
+		return 0, refuseField("lease", fmt.Sprintf("is %v; it must be between %v and %v", lease, shortestLease, longestLease))
+	}
+	return lease, nil
+}
+
+// beatOf is how often a worker with such a lease is to beat: at least three times
+// before it ends.
+func (s *Workers) beatOf(lease time.Duration) time.Duration { return min(s.options.Beat, lease/3) }
+
+// JoinWorker registers a worker.
+func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerRequest) (*fairleadv1.JoinWorkerResponse, error) {
+	lease, err := s.leaseOf(in.GetLease())
+	if err != nil {
+		return nil, err
+	}
+	node := fairlead.Node{
+		Name: in.GetName(), Version: in.GetVersion(), Kinds: in.GetKinds(), Queues: in.GetQueues(),
+		Slots: max(1, int(in.GetSlots())), Capacity: int(in.GetQueueCapacity()), Remote: true,
+	}
+	node.Idle = node.Slots
+	for _, d := range in.GetDefaults() {
+		node.Defaults = append(node.Defaults, fairlead.KindDefaults{
+			Kind: d.GetKind(), Timeout: d.GetTimeout().AsDuration(), MaxAttempts: int(d.GetMaxAttempts()), Retry: retryOf(d.GetRetry()),
+		})
+	}
+	if err := fairlead.NormalizeNode(&node); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	key, err := s.sessions.key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := s.store.Join(ctx, node, lease)
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.JoinWorkerResponse{
+		Id: int64(id), Session: sessionOf(key, id), Lease: durationpb.New(lease), Beat: durationpb.New(s.beatOf(lease)),
+	}, nil
+}
+
+// LeaveWorker ends the lease of a worker. What it still holds is taken back as if
+// it had crashed: it may have run half of it.
+func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	id := fairlead.NodeID(in.GetId())
+	s.forget(id)
+	s.roster.forget()
+	return &fairleadv1.LeaveWorkerResponse{}, s.store.Leave(ctx, id)
+}
+
+// ListLeases lists what is leased to a worker.
+func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesRequest) (*fairleadv1.ListLeasesResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	held, err := s.store.Held(ctx, fairlead.NodeID(in.GetId()))
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListLeasesResponse{Now: timeTo(now)}
+	for _, h := range held {
+		out.Items = append(out.Items, &fairleadv1.Lease{Id: h.ID, Fence: h.Fence})
+	}
+	return out, nil
+}
+
+// brief bounds questions to the store: a worker whose lease is over meanwhile has
+// no use for the answer.
+func (s *Workers) brief(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, s.options.Lease)
+}
+
+// errGone tells a worker to start over.
+func errGone(id fairlead.NodeID) error {
+	return fmt.Errorf("worker %d is not alive; stop what it runs and join again: %w", id, fairlead.ErrLeaseLost)
+}

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/verdict"
+)
+
+// longestWait is how long a call may wait for jobs: less than what proxies allow.
+const longestWait = time.Minute
+
+// Values of LeaseJobsRequest.suspects.
+const (
+	onlySuspects = "only"
+	noSuspects   = "none"
+)
+
+// LeaseJobs leases jobs to a worker, and waits for some if there are none.
+func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	wait, err := waitOf(in.GetWait(), longestWait)
+	if err != nil {
+		return nil, err
+	}
+	w := s.newWaiting(ctx, fairlead.NodeID(in.GetId()), wait)
+	defer w.end()
+	for {
+		jobs, drain, err := s.lease(ctx, w.crew, in)
+		if err != nil || len(jobs) > 0 || !w.forJobs(ctx) {
+			return s.leaseAnswer(jobs, drain), err
+		}
+	}
+}
+
+func (s *Workers) leaseAnswer(jobs []*fairlead.Job, drain bool) *fairleadv1.LeaseJobsResponse {
+	out := &fairleadv1.LeaseJobsResponse{Drain: drain}
+	for _, job := range jobs {
+		out.Jobs = append(out.Jobs, jobTo(job))
+	}
+	return out
+}
+
+// waitOf is how long a call waits.
+func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, error) {
+	wait := in.AsDuration()
+	if wait < 0 {
+		return 0, refuseField("wait", fmt.Sprintf("is %v; leave it out or give a positive duration", wait))
+	}
+	return min(wait, longest), nil
+}
+
+// StreamJobs leases jobs to a worker whenever it has free slots, until it goes,
+// its lease is lost or the program stops.
+func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return err
+	}
+	ask := &fairleadv1.LeaseJobsRequest{Id: in.GetId()}
+	w := s.newWaiting(ctx, fairlead.NodeID(in.GetId()), forever)
+	defer w.end()
+	for {
+		jobs, _, err := s.lease(ctx, w.crew, ask)
+		if err != nil {
+			return err
+		}
+		for i, job := range jobs {
+			if err := send(jobTo(job)); err != nil {
+				return s.unsent(ctx, w.crew, jobs[i:])
+			}
+		}
+		if !w.forJobs(ctx) {
+			return nil
+		}
+	}
+}
+
+// unsent releases jobs that the worker did not get any more.
+func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job) error {
+	ctx, cancel := s.brief(context.WithoutCancel(ctx))
+	defer cancel()
+	held, settlements := make([]fairlead.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
+	for i, job := range jobs {
+		held[i] = heldOf(job)
+		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.GiveUp}
+	}
+	defer c.settled(held)
+	_, err := s.store.Settle(ctx, settlements)
+	return err
+}
+
+// lease claims jobs for the free slots of a worker.
+func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRequest) (jobs []*fairlead.Job, drain bool, err error) {
+	c.leasing.Lock()
+	defer c.leasing.Unlock()
+	if ctx.Err() != nil { // it has gone while another call had its turn
+		return nil, false, ctx.Err()
+	}
+	asking, cancel := s.brief(context.WithoutCancel(ctx)) // what was claimed must be known
+	defer cancel()
+	node, err := s.roster.find(asking, fairlead.NodeID(in.GetId()))
+	if err != nil || node.Draining {
+		return nil, node.Draining, err
+	}
+	held, err := s.store.Held(asking, node.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	ask := claimOf(&node, in, len(held))
+	if ask.Max > 0 && in.GetSuspects() != noSuspects {
+		if jobs, err = s.leaseSuspect(asking, c, ask, held, in.GetSuspects() == onlySuspects); err != nil {
+			return nil, false, err
+		}
+		ask.Max -= len(jobs)
+	}
+	if ask.Max > 0 && in.GetSuspects() != onlySuspects {
+		more, err := s.store.Claim(asking, ask)
+		if err != nil && len(jobs) == 0 {
+			return nil, false, err
+		}
+		jobs = append(jobs, more...)
+	}
+	s.starts.Add(jobs)
+	for _, job := range jobs {
+		job.Timeout = verdict.Timeout(job, node.Entry(job.Kind), s.options.Timeout)
+	}
+	c.add(jobs)
+	if len(jobs) > 0 && ctx.Err() != nil { // nobody is there to take them
+		return nil, false, s.unsent(asking, c, jobs)
+	}
+	return jobs, false, nil
+}
+
+// claimOf is what a worker may claim that holds so many jobs.
+func claimOf(node *fairlead.Node, in *fairleadv1.LeaseJobsRequest, held int) fairlead.Claim {
+	room := node.Slots - held
+	if most := int(in.GetMax()); most > 0 {
+		room = min(most, node.Slots+node.Capacity-held)
+	}
+	claim := fairlead.Claim{Node: node.ID, Scope: node.Scope(), Max: room}
+	if len(in.GetQueues()) > 0 {
+		claim.Scope.Queues = among(in.GetQueues(), node.Queues)
+	}
+	for _, r := range in.GetRooms() {
+		if claim.Rooms == nil {
+			claim.Rooms = map[string]int{}
+		}
+		claim.Rooms[r.GetKind()] = int(r.GetMax())
+	}
+	return claim
+}
+
+// among are the wanted queues that a node serves.
+func among(wanted, served []string) []string {
+	if len(served) == 0 {
+		return wanted
+	}
+	queues := []string{}
+	for _, queue := range wanted {
+		for _, name := range served {
+			if queue == name {
+				queues = append(queues, queue)
+			}
+		}
+	}
+	return queues
+}
+
+// leaseSuspect claims a job that may have killed its node, unless the worker has
+// one already. It does not look each time, unless it was asked for nothing else:
+// there are hardly ever any.
+func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask fairlead.Claim, held []fairlead.Held, only bool) ([]*fairlead.Job, error) {
+	if !c.looksForSuspects(s.options.Poll) && !only {
+		return nil, nil
+	}
+	running, err := s.running(ctx, c, held)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range running {
+		if l.job.Crashes >= fairlead.SoloAfter {
+			return nil, nil
+		}
+	}
+	ask.Solo, ask.Max = true, 1
+	return s.store.Claim(ctx, ask)
+}
+
+// looksForSuspects tells whether it is time to look for them again.
+func (c *crew) looksForSuspects(every time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.suspectsAt) < every {
+		return false
+	}
+	c.suspectsAt = time.Now()
+	return true
+}

@@ -1,0 +1,56 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// roster knows the workers that have joined. One look at all nodes serves every
+// worker of this server for a while.
+type roster struct {
+	store fairlead.Store
+	fresh time.Duration // how old a look may be
+
+	mu     sync.Mutex
+	looked time.Time
+	nodes  map[fairlead.NodeID]fairlead.Node
+}
+
+// find returns a worker that is alive. It fails with ErrLeaseLost.
+func (r *roster) find(ctx context.Context, id fairlead.NodeID) (fairlead.Node, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	node, known := r.nodes[id]
+	if !known || time.Since(r.looked) > r.fresh {
+		if err := r.look(ctx); err != nil {
+			return fairlead.Node{}, err
+		}
+		node, known = r.nodes[id]
+	}
+	if !known || node.Dead || !node.Remote {
+		return fairlead.Node{}, errGone(id)
+	}
+	return node, nil
+}
+
+func (r *roster) look(ctx context.Context) error {
+	nodes, err := r.store.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	r.looked, r.nodes = time.Now(), make(map[fairlead.NodeID]fairlead.Node, len(nodes))
+	for _, node := range nodes {
+		r.nodes[node.ID] = node
+	}
+	return nil
+}
+
+// forget makes the next question look again.
+func (r *roster) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.nodes = nil
+}

@@ -1,0 +1,65 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// sessions tell workers apart. A session is made of the worker's id and a key
+// that all servers of a store share, so that none of them has to remember it.
+type sessions struct {
+	store fairlead.Store
+
+	mu   sync.Mutex
+	made []byte // the key; nil: not yet asked for
+}
+
+// key is the key of all sessions.
+func (s *sessions) key(ctx context.Context) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made != nil {
+		return s.made, nil
+	}
+	key, err := s.store.Secret(ctx, "worker-session")
+	if err != nil {
+		return nil, fmt.Errorf("key of sessions: %w", err)
+	}
+	s.made = key
+	return key, nil
+}
+
+func sessionOf(key []byte, id fairlead.NodeID) string {
+	mac := hmac.New(sha256.New, key)
+	fmt.Fprintf(mac, "worker %d", id)
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+}
+
+// errOtherSession is the answer to whoever is not the worker that a request names.
+var errOtherSession = &rest.Error{Status: http.StatusForbidden, Detail: "the session is not that of the worker; send what joining answered"}
+
+// inSession is a request of a worker.
+type inSession interface {
+	GetId() int64
+	GetSession() string
+}
+
+// check fails unless the request comes from the worker that it names.
+func (s *sessions) check(ctx context.Context, in inSession) error {
+	key, err := s.key(ctx)
+	if err != nil {
+		return err
+	}
+	if !hmac.Equal([]byte(in.GetSession()), []byte(sessionOf(key, fairlead.NodeID(in.GetId())))) {
+		return errOtherSession
+	}
+	return nil
+}

@@ -1,0 +1,280 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/verdict"
+)
+
+// Values of RunEnd.outcome.
+const (
+	outcomeSucceed = "succeed"
+	outcomeFail    = "fail"
+	outcomeFatal   = "fatal"
+	outcomeSnooze  = "snooze"
+	outcomeRelease = "release"
+	outcomeAwait   = "await"
+)
+
+// SettleJobs ends runs as the worker reports them.
+func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsRequest) (*fairleadv1.SettleJobsResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	ends := in.GetSettlements()
+	if err := checkEnds(ends); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	id := fairlead.NodeID(in.GetId())
+	jobs, err := s.ownJobs(ctx, id, ends)
+	if err != nil {
+		return nil, err
+	}
+	node, err := s.settler(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	batch := newBatch(&node, jobs, ends)
+	settled, err := s.store.Settle(ctx, batch.settlements)
+	if err != nil {
+		return nil, err
+	}
+	s.crewOf(id).settled(batch.held)
+	for i, at := range batch.at {
+		batch.results[at].Result, batch.results[at].State = resultOf(batch.settlements[i], settled[i])
+	}
+	return &fairleadv1.SettleJobsResponse{Results: batch.results}, nil
+}
+
+// batch is what a worker reports at once.
+type batch struct {
+	results     []*fairleadv1.RunEnded
+	settlements []fairlead.Settlement // of jobs that still run
+	held        []fairlead.Held
+	at          []int // where their results are
+}
+
+func newBatch(node *fairlead.Node, jobs map[fairlead.Held]*fairlead.Job, ends []*fairleadv1.RunEnd) *batch {
+	b := &batch{results: make([]*fairleadv1.RunEnded, len(ends))}
+	for i, end := range ends {
+		b.results[i] = &fairleadv1.RunEnded{Id: end.GetId(), Result: resultLost}
+		job := jobs[fairlead.Held{ID: end.GetId(), Fence: end.GetFence()}]
+		if job == nil {
+			continue
+		}
+		settlement := settlementOf(job, node, end)
+		if job.State != fairlead.Running {
+			b.results[i].Result, b.results[i].State = resultOfRepeat(job, settlement)
+			continue
+		}
+		b.settlements, b.held, b.at = append(b.settlements, settlement), append(b.held, heldOf(job)), append(b.at, i)
+	}
+	return b
+}
+
+// resultOfRepeat tells what a settlement led to whose run has ended: it is what
+// was asked then, or the job went on without the worker.
+func resultOfRepeat(job *fairlead.Job, settlement fairlead.Settlement) (result, state string) {
+	result, state = resultOf(settlement, fairlead.SettledAsAsked)
+	switch {
+	case state == string(job.State):
+		return result, state
+	case job.State == fairlead.Cancelled:
+		return resultCancelled, string(job.State)
+	}
+	return resultLost, ""
+}
+
+// settler is the worker as it joined. One that has died since may still say what
+// became of its jobs: unless they were taken back it counts.
+func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Node, error) {
+	node, err := s.roster.find(ctx, id)
+	if errors.Is(err, fairlead.ErrLeaseLost) {
+		return fairlead.Node{ID: id}, nil
+	}
+	return node, err
+}
+
+// ownJobs are those of the jobs whose current or last run is the worker's own.
+// Nobody settles what others run.
+func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[fairlead.Held]*fairlead.Job, error) {
+	ids := make([]int64, len(ends))
+	for i, end := range ends {
+		ids[i] = end.GetId()
+	}
+	jobs, err := s.store.Find(ctx, fairlead.Filter{IDs: ids, Limit: len(ids)})
+	if err != nil {
+		return nil, err
+	}
+	own := make(map[fairlead.Held]*fairlead.Job, len(jobs))
+	for _, job := range jobs {
+		if job.Node == id {
+			own[heldOf(job)] = job
+		}
+	}
+	return own, nil
+}
+
+// checkEnds refuses what a node would not let its handlers say.
+func checkEnds(ends []*fairleadv1.RunEnd) error {
+	seen := make(map[int64]bool, len(ends))
+	refusal := &fairlead.InvalidError{}
+	for i, end := range ends {
+		at := fmt.Sprintf("settlements[%d].", i)
+		refuse := func(field, message string) {
+			refusal.Fields = append(refusal.Fields, fairlead.FieldError{Field: at + field, Message: message})
+		}
+		if seen[end.GetId()] {
+			refuse("id", "is there twice; a run ends once")
+		}
+		seen[end.GetId()] = true
+		for field, raw := range map[string][]byte{"output": end.GetOutput(), "memo": end.GetMemo(), "progress": end.GetProgress()} {
+			var invalid *fairlead.InvalidError
+			if errors.As(fairlead.CheckJSON(at+field, raw), &invalid) {
+				refusal.Fields = append(refusal.Fields, invalid.Fields...)
+			}
+		}
+		after := end.GetAfter().AsDuration()
+		switch outcome := end.GetOutcome(); {
+		case after < 0:
+			refuse("after", fmt.Sprintf("is %v; it must be positive", after))
+		case outcome == outcomeAwait && after == 0:
+			refuse("after", "is missing; say how long the answer may take")
+		case outcome != outcomeSucceed && end.GetReplace() != nil:
+			refuse("replace", "goes with succeed only")
+		case outcome == outcomeFatal && end.GetReason() != "":
+			refuse("reason", "goes with fail only")
+		}
+	}
+	if len(refusal.Fields) > 0 {
+		return refusal
+	}
+	return nil
+}
+
+// settlementOf is what becomes of a job whose worker reports the end of its run.
+func settlementOf(job *fairlead.Job, node *fairlead.Node, end *fairleadv1.RunEnd) fairlead.Settlement {
+	err, cause := returned(end)
+	if job.CancelWish {
+		cause = verdict.ErrCancelled
+	}
+	entry := node.Entry(job.Kind)
+	if end.GetOutcome() == outcomeFail && end.GetAfter() != nil {
+		entry.Options.RetryDelay = func(*fairlead.Job, error) time.Duration { return end.GetAfter().AsDuration() }
+	}
+	s := verdict.Decide(job, entry, err, cause, end.GetOutput())
+	if memo := end.GetMemo(); len(memo) > 0 {
+		s.Memo = memo
+	}
+	if progress := end.GetProgress(); len(progress) > 0 {
+		s.Progress = progress
+	}
+	return s
+}
+
+// returned is what a handler on a node would have returned, and why its context
+// would have ended.
+func returned(end *fairleadv1.RunEnd) (err, cause error) {
+	after, at := end.GetAfter().AsDuration(), timeOf(end.GetAt())
+	switch end.GetOutcome() {
+	case outcomeFatal:
+		return fairlead.Fatal(failure(end)), nil
+	case outcomeSnooze:
+		if !at.IsZero() {
+			return fairlead.SnoozeUntil(at), nil
+		}
+		return fairlead.SnoozeFor(after), nil
+	case outcomeRelease:
+		return fairlead.Release(), nil
+	case outcomeAwait:
+		return fairlead.Await(after), nil
+	case outcomeFail:
+		return failed(end)
+	}
+	if replace := end.GetReplace(); replace != nil {
+		return fairlead.Replace(newJobOf(replace)), nil
+	}
+	return nil, nil
+}
+
+// failed is what a handler that failed would have returned.
+func failed(end *fairleadv1.RunEnd) (err, cause error) {
+	at := timeOf(end.GetAt())
+	switch {
+	case end.GetReason() == string(fairlead.ReasonTimeout):
+		return failure(end), verdict.ErrTimeout
+	case end.GetReason() == string(fairlead.ReasonPanic):
+		return &verdict.PanicError{Text: failure(end).Error()}, nil
+	case !at.IsZero():
+		return fairlead.RetryAt(at, failure(end)), nil
+	}
+	return failure(end), nil
+}
+
+func failure(end *fairleadv1.RunEnd) error {
+	if end.GetError() == "" {
+		return errors.New("the worker did not say why it failed")
+	}
+	return errors.New(end.GetError())
+}
+
+// Values of RunEnded.result.
+const (
+	resultAsAsked   = "as_asked"
+	resultCancelled = "cancelled"
+	resultLost      = "lost"
+)
+
+// resultOf tells a worker what became of its settlement.
+func resultOf(settlement fairlead.Settlement, settled fairlead.Settled) (result, state string) {
+	switch settled {
+	case fairlead.SettledLost:
+		return resultLost, ""
+	case fairlead.SettledCancelled:
+		return resultCancelled, string(fairlead.Cancelled)
+	}
+	switch settlement.Move {
+	case fairlead.Drop:
+		return resultCancelled, string(fairlead.Cancelled)
+	case fairlead.Succeed:
+		return resultAsAsked, string(fairlead.Succeeded)
+	case fairlead.Fail:
+		return resultAsAsked, string(fairlead.Failed)
+	case fairlead.Wait:
+		return resultAsAsked, string(fairlead.Waiting)
+	case fairlead.GiveUp:
+		return resultAsAsked, string(fairlead.Ready)
+	}
+	return resultAsAsked, string(fairlead.Scheduled)
+}
+
+// SaveProgress keeps what a worker reports of a job while it runs.
+func (s *Workers) SaveProgress(ctx context.Context, in *fairleadv1.SaveProgressRequest) (*fairleadv1.SaveProgressResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	for field, raw := range map[string][]byte{"progress": in.GetProgress(), "memo": in.GetMemo()} {
+		if err := fairlead.CheckJSON(field, raw); err != nil {
+			return nil, err
+		}
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	end := &fairleadv1.RunEnd{Id: in.GetJob(), Fence: in.GetFence()}
+	own, err := s.ownJobs(ctx, fairlead.NodeID(in.GetId()), []*fairleadv1.RunEnd{end})
+	if err != nil {
+		return nil, err
+	}
+	if len(own) == 0 || own[fairlead.Held{ID: in.GetJob(), Fence: in.GetFence()}] == nil {
+		return nil, fmt.Errorf("job %d: %w", in.GetJob(), fairlead.ErrLeaseLost)
+	}
+	save := fairlead.Save{ID: in.GetJob(), Fence: in.GetFence(), Progress: in.GetProgress(), Memo: in.GetMemo()}
+	return &fairleadv1.SaveProgressResponse{}, s.store.Save(ctx, save)
+}

@@ -1,0 +1,180 @@
+package server
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	forever = time.Duration(math.MaxInt64)
+	// leaseGap is how far apart the claims of one call are: each job that ends
+	// anywhere may make room.
+	leaseGap = 10 * time.Millisecond
+	// hearing is after what time a call that began to wait looks once more: by then
+	// it listens, and news that came before is not missed.
+	hearing = 50 * time.Millisecond
+)
+
+// waiting is a call that waits for jobs.
+type waiting struct {
+	workers *Workers
+	crew    *crew
+	until   *time.Timer
+	freed   <-chan struct{} // slots of the worker became free here
+	news    chan fairlead.Wake
+	heard   bool // it has listened for a while
+	end     func()
+}
+
+// newWaiting begins to listen, if the call is to wait at all. The end of the
+// waiting must be called.
+func (s *Workers) newWaiting(ctx context.Context, id fairlead.NodeID, wait time.Duration) *waiting {
+	w := &waiting{workers: s, crew: s.crewOf(id), end: func() {}}
+	w.freed = w.crew.whenFreed()
+	if wait <= 0 {
+		return w
+	}
+	w.until = time.NewTimer(wait)
+	var stop func()
+	w.news, stop = s.listen(ctx, id, fairlead.WakeWork, fairlead.WakeRoom)
+	w.end = func() {
+		w.until.Stop()
+		stop()
+	}
+	return w
+}
+
+// forJobs waits until there may be jobs, and reports whether to look for them.
+func (w *waiting) forJobs(ctx context.Context) bool {
+	if w.until == nil {
+		return false
+	}
+	pause := w.workers.options.Poll
+	if !w.heard {
+		pause, w.heard = min(pause, hearing), true
+	}
+	poll := time.NewTimer(pause)
+	defer poll.Stop()
+	select {
+	case <-w.news:
+	case <-w.freed:
+	case <-poll.C:
+	case <-w.until.C:
+		return false
+	case <-ctx.Done():
+		return false
+	case <-w.workers.stopping:
+		return false
+	}
+	w.freed = w.crew.whenFreed()
+	gap := time.NewTimer(leaseGap)
+	defer gap.Stop()
+	select {
+	case <-gap.C:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
+}
+
+// listen passes on those news of a worker that are wanted until it is stopped. Of
+// news that nobody has taken yet one is kept. Listening is cheap: a store has one
+// ear for all who listen.
+func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...fairlead.Wake) (news chan fairlead.Wake, stop func()) {
+	news = make(chan fairlead.Wake, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.hear(ctx, id, func(wake fairlead.Wake) {
+			for _, w := range wanted {
+				if w == wake {
+					select {
+					case news <- wake:
+					default:
+					}
+				}
+			}
+		})
+	}()
+	return news, func() {
+		cancel()
+		<-ended
+	}
+}
+
+// hear listens for a worker until ctx ends. Without news there is polling.
+func (s *Workers) hear(ctx context.Context, id fairlead.NodeID, wake func(fairlead.Wake)) {
+	node, err := s.roster.find(ctx, id)
+	if err == nil {
+		err = s.store.Listen(ctx, node.Scope(), wake)
+	}
+	if err != nil {
+		<-ctx.Done()
+	}
+}
+
+// aliveEvery is how often a stream of news says that it is there.
+const aliveEvery = 15 * time.Second
+
+// What WorkerNews can tell.
+var newsOf = map[fairlead.Wake]string{fairlead.WakeWork: "work", fairlead.WakeRoom: "room", fairlead.WakeCancel: "cancel"}
+
+// WatchWorker sends a hint whenever there may be something new for a worker.
+func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, send func(*fairleadv1.WorkerNews) error) error {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return err
+	}
+	id := fairlead.NodeID(in.GetId())
+	if _, err := s.roster.find(ctx, id); err != nil {
+		return err
+	}
+	work, stopWork := s.listen(ctx, id, fairlead.WakeWork, fairlead.WakeRoom)
+	defer stopWork()
+	cancels, stopCancels := s.listen(ctx, id, fairlead.WakeCancel)
+	defer stopCancels()
+	alive := time.NewTicker(aliveEvery)
+	defer alive.Stop()
+	what := "alive" // the caller learns that the stream is open
+	for {
+		if err := send(&fairleadv1.WorkerNews{What: what}); err != nil {
+			return err
+		}
+		select {
+		case wake := <-work:
+			what = newsOf[wake]
+		case wake := <-cancels:
+			what = newsOf[wake]
+		case <-alive.C:
+			what = "alive"
+		case <-ctx.Done():
+			return nil
+		case <-s.stopping:
+			return nil
+		}
+	}
+}
+
+// workerStreams is Workers with the streams of Connect.
+type workerStreams struct {
+	*Workers
+}
+
+// StreamJobs sends jobs that were leased. That there may be none for a long time
+// must not look like a server that does not answer: the headers go first.
+func (s workerStreams) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, stream *connect.ServerStream[fairleadv1.Job]) error {
+	if err := stream.Send(nil); err != nil {
+		return err
+	}
+	return s.Workers.StreamJobs(ctx, in, stream.Send)
+}
+
+// WatchWorker sends hints.
+func (s workerStreams) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, stream *connect.ServerStream[fairleadv1.WorkerNews]) error {
+	return s.Workers.WatchWorker(ctx, in, stream.Send)
+}

@@ -1,0 +1,65 @@
+package grpc
+
+import (
+	"context"
+	"testing"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	jobService    = "/fairlead.v1.JobService/"
+	workerService = "/fairlead.v1.WorkerService/"
+)
+
+// call makes a call by the name of its method.
+func call[T any, P interface {
+	*T
+	proto.Message
+}](t *testing.T, conn *grpc.ClientConn, method string, request proto.Message) P {
+	t.Helper()
+	answer := P(new(T))
+	if err := conn.Invoke(t.Context(), method, request, answer); err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return answer
+}
+
+// receive opens a stream of answers. The function returns the next.
+func receive[T any, P interface {
+	*T
+	proto.Message
+}](ctx context.Context, t *testing.T, conn *grpc.ClientConn, method string, request proto.Message) (next func() (P, error)) {
+	t.Helper()
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, method)
+	if err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	if err := stream.SendMsg(request); err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	if err := stream.CloseSend(); err != nil {
+		t.Fatalf("%s: %v", method, err)
+	}
+	return func() (P, error) {
+		answer := P(new(T))
+		return answer, stream.RecvMsg(answer)
+	}
+}
+
+// final watches a job until it is final.
+func final(t *testing.T, conn *grpc.ClientConn, id int64) *fairleadv1.Job {
+	t.Helper()
+	next := receive[fairleadv1.Job](t.Context(), t, conn, jobService+"WatchJob", &fairleadv1.GetJobRequest{Id: id})
+	var last *fairleadv1.Job
+	for {
+		job, err := next()
+		if err != nil {
+			return last
+		}
+		last = job
+	}
+}

@@ -1,0 +1,167 @@
+package fairlead
+
+import (
+	"hash/fnv"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/cron"
+)
+
+// Timing is when a schedule is due.
+type Timing struct {
+	schedule *Schedule
+	zone     *time.Location
+	next     func(after time.Time) time.Time // zero: none
+	prev     func(before time.Time) time.Time
+	calendar *days
+}
+
+// NewTiming reads when a schedule is due. The schedule has been through
+// NormalizeSchedule; should it hold what cannot be read any more, as a zone that
+// this machine does not know, it fails.
+func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
+	zone, err := time.LoadLocation(s.Zone)
+	if err != nil {
+		return nil, err
+	}
+	t := &Timing{schedule: s, zone: zone, calendar: daysOf(calendar)}
+	return t, t.read()
+}
+
+func (t *Timing) read() error {
+	switch s := t.schedule; {
+	case s.Cron != "":
+		expr, err := cron.Parse(s.Cron)
+		if err != nil {
+			return err
+		}
+		if expr.Interval() > 0 {
+			t.every(expr)
+			return nil
+		}
+		t.next = func(after time.Time) time.Time { return expr.Next(after, t.zone) }
+		t.prev = func(before time.Time) time.Time { return expr.Prev(before, t.zone) }
+	case s.Every > 0:
+		expr, err := cron.Every(s.Every)
+		if err != nil {
+			return err
+		}
+		t.every(expr)
+	case s.Daily != "":
+		daily, err := cron.ParseDaily(s.Daily)
+		if err != nil {
+			return err
+		}
+		t.next = func(after time.Time) time.Time { return daily.Next(after, t.zone) }
+		t.prev = func(before time.Time) time.Time { return daily.Prev(before, t.zone) }
+	default: // once, or when the last run has ended: only the cursor knows
+		t.next = func(time.Time) time.Time { return time.Time{} }
+		t.prev = t.next
+	}
+	return nil
+}
+
+// every counts from where the schedule begins.
+func (t *Timing) every(expr cron.Expr) {
+	anchor := t.schedule.StartsAt
+	if anchor.IsZero() {
+		anchor = t.schedule.CreatedAt
+	}
+	t.next = func(after time.Time) time.Time { return expr.NextEvery(anchor, after) }
+	t.prev = func(before time.Time) time.Time { return expr.PrevEvery(anchor, before) }
+}
+
+// Next is the first instant after another at which the schedule is due; zero:
+// there is none.
+func (t *Timing) Next(after time.Time) time.Time {
+	s := t.schedule
+	if !s.StartsAt.IsZero() && after.Before(s.StartsAt) {
+		after = s.StartsAt.Add(-time.Microsecond)
+	}
+	for {
+		due := t.next(after)
+		switch {
+		case due.IsZero(), !s.EndsAt.IsZero() && !due.Before(s.EndsAt):
+			return time.Time{}
+		case !t.calendar.exclude(due.In(t.zone)):
+			return due
+		}
+		if after = t.calendar.lastOfDays(due.In(t.zone)); after.Sub(due) > farthest {
+			return time.Time{}
+		}
+	}
+}
+
+// Prev is the last instant before another at which the schedule was due; zero:
+// there is none.
+func (t *Timing) Prev(before time.Time) time.Time {
+	s := t.schedule
+	if !s.EndsAt.IsZero() && before.After(s.EndsAt) {
+		before = s.EndsAt
+	}
+	for {
+		due := t.prev(before)
+		switch {
+		case due.IsZero(), !s.StartsAt.IsZero() && due.Before(s.StartsAt):
+			return time.Time{}
+		case !t.calendar.exclude(due.In(t.zone)):
+			return due
+		}
+		if before = t.calendar.firstOfDays(due.In(t.zone)); due.Sub(before) > farthest {
+			return time.Time{}
+		}
+	}
+}
+
+// farthest is how far ahead is looked for a day that is not excluded.
+const farthest = 8 * 366 * 24 * time.Hour
+
+// Preview lists the next instants at which the schedule is due.
+func (t *Timing) Preview(after time.Time, n int) []time.Time {
+	var instants []time.Time
+	if first := t.Start(after); !first.IsZero() {
+		for due := first; !due.IsZero() && len(instants) < n; due = t.Next(due) {
+			instants = append(instants, due)
+		}
+	}
+	return instants
+}
+
+// Start is the first instant of a schedule whose cursor begins at some moment.
+func (t *Timing) Start(now time.Time) time.Time {
+	s := t.schedule
+	due := s.At
+	switch {
+	case s.Delay > 0:
+		due = now
+		if s.StartsAt.After(now) {
+			due = s.StartsAt
+		}
+	case due.IsZero():
+		return t.Next(now)
+	}
+	if !s.EndsAt.IsZero() && !due.Before(s.EndsAt) {
+		return time.Time{}
+	}
+	return due
+}
+
+// Cursor is where the schedule stands if it is due at an instant next.
+func (t *Timing) Cursor(due time.Time) Cursor {
+	if due.IsZero() {
+		return Cursor{}
+	}
+	return Cursor{Due: due, FireAt: due.Add(t.Offset())}
+}
+
+// Offset is the schedule's own part of the jitter: always the same, so that its
+// runs stay as far apart as its instants.
+func (t *Timing) Offset() time.Duration {
+	jitter := t.schedule.Jitter
+	if jitter <= 0 {
+		return 0
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(t.schedule.Name)) // it never fails
+	return time.Duration(hash.Sum64()%uint64(jitter)) / time.Microsecond * time.Microsecond
+}

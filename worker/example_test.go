@@ -1,0 +1,43 @@
+package worker_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/worker"
+)
+
+// Mail is the input of jobs of the kind "mail".
+type Mail struct {
+	To string `json:"to"`
+}
+
+var mail = fairlead.NewKind[Mail]("mail")
+
+// A program that runs jobs of the kind "mail", eight at once, until it is told to
+// end. Handlers are those of embedded use.
+func Example() {
+	mux := fairlead.NewMux()
+	mail.Handle(mux, func(ctx context.Context, _ *fairlead.Job, args Mail) error {
+		fmt.Println("sending to", args.To)
+		return fairlead.SetOutput(ctx, "sent")
+	})
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := worker.Run(ctx, mux, worker.Options{
+		Server: "https://fairlead.example.com",
+		Token:  os.Getenv("FAIRLEAD_TOKEN"),
+		Name:   "mailer",
+		Slots:  8,
+		Queues: []engine.Queue{{Name: "mail"}},
+	})
+	if err != nil {
+		log.Print(err)
+	}
+}
