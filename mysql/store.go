@@ -166,7 +166,6 @@ type Store struct {
 
 var (
 	_ fairlead.Store    = (*Store)(nil)
-	_ fairlead.Planner  = (*Store)(nil)
 	_ fairlead.Migrator = (*Store)(nil)
 )
 
