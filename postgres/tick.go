@@ -12,8 +12,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// roundsWindow is how many open runs a tick looks at for such that have ended.
-const roundsWindow = 10_000
+const (
+	roundsWindow = 10_000                 // open runs that a tick looks at for such that have ended
+	roundsRest   = 100 * time.Millisecond // between two looks if there are more than that
+)
 
 // Tick acts upon schedules that are due, and upon such whose runs have ended.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
@@ -91,42 +93,90 @@ func (s *Store) actUpon(ctx context.Context, id int64, decide decision) ([]fairl
 // a job's own way would become longer by that. There are seldom so many open runs
 // that one look does not reach all of them.
 type rounds struct {
+	window int // zero: roundsWindow
+
 	mu       sync.Mutex
 	schedule int64
 	job      int64
+	rest     time.Time // until then nobody looks
 }
 
 // lookAround looks for schedules with runs that have ended, and tells how long it
 // is until the next is due. It finds one more than may be taken, if there is one.
 func (s *Store) lookAround(ctx context.Context, limit int) (ended []int64, next time.Duration, err error) {
-	s.rounds.mu.Lock()
-	schedule, job := s.rounds.schedule, s.rounds.job
-	s.rounds.mu.Unlock()
-	more := false
-	look := call{sql: s.sql.LookAtOpen, args: []any{schedule, job, roundsWindow}}
-	look.restart = func() { ended, more = nil, false }
-	look.each = func(row sqlstore.Scanner) error {
-		has := false
-		err := row.Scan(&schedule, &job, &has, &more)
-		if has && (len(ended) == 0 || ended[len(ended)-1] != schedule) {
-			ended = append(ended, schedule)
+	calls := []call{s.nextFireCall(&next)}
+	look := s.rounds.begin(limit)
+	if look != nil {
+		calls = append(calls, look.call(s))
+	}
+	if err := s.run(ctx, calls...); err != nil || look == nil {
+		return nil, next, err
+	}
+	return s.rounds.end(look), next, nil
+}
+
+// glance is one look at open runs.
+type glance struct {
+	limit    int
+	window   int
+	schedule int64 // where it begins, then where it has come to
+	job      int64
+	ended    []int64 // schedules with runs that have ended, in order
+	found    int     // such runs
+	more     bool    // the window ended before the runs did
+}
+
+// most is how many runs a look finds: enough for all schedules that may be taken,
+// unless very many runs of each have ended.
+func (g *glance) most() int { return 4*g.limit + 100 }
+
+func (g *glance) call(s *Store) call {
+	c := call{sql: s.sql.LookAtOpen, args: []any{g.schedule, g.job, g.window, g.most()}}
+	c.restart = func() { g.ended, g.found, g.more = nil, 0, false }
+	c.each = func(row sqlstore.Scanner) error {
+		ended := false
+		err := row.Scan(&g.schedule, &g.job, &ended, &g.more)
+		if ended {
+			g.found++
+		}
+		if ended && (len(g.ended) == 0 || g.ended[len(g.ended)-1] != g.schedule) {
+			g.ended = append(g.ended, g.schedule)
 		}
 		return err
 	}
-	if err := s.run(ctx, look, s.nextFireCall(&next)); err != nil {
-		return nil, 0, err
+	return c
+}
+
+// begin is the next look, nil while there is none.
+func (r *rounds) begin(limit int) *glance {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Now().Before(r.rest) {
+		return nil
 	}
+	look := &glance{limit: limit, window: roundsWindow, schedule: r.schedule, job: r.job}
+	if r.window > 0 {
+		look.window = r.window
+	}
+	return look
+}
+
+// end notes where the next look begins, and returns what this one has found.
+func (r *rounds) end(g *glance) []int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
-	case len(ended) > limit: // it goes on behind the last that may be taken
-		ended = ended[:limit+1]
-		schedule, job = ended[max(limit-1, 0)], math.MaxInt64
-	case !more:
-		schedule, job = 0, 0
+	case len(g.ended) > g.limit: // behind the last that may be taken
+		g.ended = g.ended[:g.limit+1]
+		r.schedule, r.job = g.ended[max(g.limit-1, 0)], math.MaxInt64
+	case g.found == g.most():
+		r.schedule, r.job = g.schedule, g.job
+	case g.more:
+		r.schedule, r.job, r.rest = g.schedule, g.job, time.Now().Add(roundsRest)
+	default:
+		r.schedule, r.job = 0, 0
 	}
-	s.rounds.mu.Lock()
-	s.rounds.schedule, s.rounds.job = schedule, job
-	s.rounds.mu.Unlock()
-	return ended, next, nil
+	return g.ended
 }
 
 // nextFireCall reads how long it is until the next schedule is due.

@@ -1,6 +1,7 @@
 -- name: look_at_open
 -- Looks at open runs for such that have ended.
--- Inputs: $1 $2 schedule and job after which to begin, $3 how many to look at.
+-- Inputs: $1 $2 schedule and job after which to begin, $3 how many to look at,
+--   $4 how many to find.
 -- Output: schedule, job, whether it has ended, whether there may be more behind it;
 --   of those of which one is true; in order.
 -- Locks: none.
@@ -12,7 +13,8 @@ from (
     ) o
 ) w
 where ended or n = $3::int
-order by schedule, job;
+order by schedule, job
+limit $4::int;
 
 -- name: lock_due
 -- Takes schedules that are due, earliest first.

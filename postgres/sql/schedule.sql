@@ -52,16 +52,12 @@ where schedule = $9::bigint;
 
 -- name: delete_schedule
 -- Marks a schedule as deleted.
--- Inputs: $1 id, locked by lock_schedule.
--- Output: one row if it lived.
+-- Inputs: $1 id, locked by lock_schedule and found to live.
 -- Locks: the schedule.
 with changed as (
-    update {{schedule}} set deleted_at = (select {{now}}) where id = $1::bigint and deleted_at = 0 returning id
-),
-stopped as (
-    update {{cursor}} set enabled = false where schedule = $1::bigint
+    update {{schedule}} set deleted_at = (select {{now}}) where id = $1::bigint
 )
-select id from changed;
+update {{cursor}} set enabled = false where schedule = $1::bigint;
 
 -- name: schedules
 -- Lists living schedules by name.
@@ -80,8 +76,10 @@ limit $2::int;
 -- name: schedules_by_id
 -- A part of schedules: looks them up by id.
 -- Locks: none.
-select s.id from {{schedule}} s
-where s.id = any ($4::bigint[]) and s.deleted_at = 0 and s.name > $1::text
+select s.id
+from unnest($4::bigint[]) as a (id)
+cross join lateral (select id, name, tenant, deleted_at from {{schedule}} where id = a.id offset 0) s
+where s.deleted_at = 0 and s.name > $1::text
   and ($5::text[] is null or s.name = any ($5::text[])) and ($6::text[] is null or s.tenant = any ($6::text[]))
   and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool);
 
