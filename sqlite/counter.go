@@ -15,6 +15,9 @@ const (
 	rulesCounter  counter = "rules"  // changes of what is paused and limited
 	tokenCounter  counter = "token"
 	auditCounter  counter = "audit"
+
+	scheduleCounter counter = "schedule"
+	calendarCounter counter = "calendar" // versions of calendars
 )
 
 // counters are read once per transaction, counted on in memory, and written

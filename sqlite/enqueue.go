@@ -95,62 +95,75 @@ func (j newJob) keyed() bool { return j.key != "" }
 
 // insert stores jobs whose keys, if any, are free, and returns their ids.
 func (t *txn) insert(jobs []newJob) ([]int64, error) {
-	first, err := t.next(jobCounter, int64(len(jobs)))
+	ids, lanes, err := t.describe(jobs)
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]int64, 0, len(jobs))
-	laneIDs := map[sqlstore.LaneKey]int32{}
 	var places newPlaces
+	for i, job := range jobs {
+		places.gated = places.gated || job.gate != 0
+		switch {
+		case job.notBefore > t.now:
+			places.later++
+		case job.gate != 0:
+			places.parked++
+			t.knock(job.gate)
+		default:
+			places.ready++
+			t.news.addWork(lanes[i], job.lane)
+		}
+	}
+	return ids, t.place(ids, places)
+}
+
+// describe stores what jobs are, without a place, and returns their ids and lanes.
+func (t *txn) describe(jobs []newJob) (ids []int64, lanes []int32, err error) {
+	first, err := t.next(jobCounter, int64(len(jobs)))
+	if err != nil {
+		return nil, nil, err
+	}
+	ids, lanes = make([]int64, 0, len(jobs)), make([]int32, 0, len(jobs))
+	laneIDs := map[sqlstore.LaneKey]int32{}
+	var gates [][2]int64
 	for chunk := range slices.Chunk(jobs, insertChunk) {
 		args := make([]any, 0, jobColumns*len(chunk))
 		for _, job := range chunk {
 			lane, known := laneIDs[job.lane]
 			if !known {
 				if lane, err = t.laneOf(job.lane); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 				laneIDs[job.lane] = lane
 			}
 			id := first + int64(len(ids))
-			ids = append(ids, id)
+			ids, lanes = append(ids, id), append(lanes, lane)
 			if job.gate != 0 {
-				places.gates = append(places.gates, [2]int64{id, job.gate})
-			}
-			switch {
-			case job.notBefore > t.now:
-				places.later++
-			case job.gate != 0:
-				places.parked++
-				t.knock(job.gate)
-			default:
-				places.ready++
-				t.news.addWork(lane, job.lane)
+				gates = append(gates, [2]int64{id, job.gate})
 			}
 			args = append(args, id, lane, job.turn, cmp.Or(job.startBy, job.notBefore, t.now), job.notBefore, t.now,
 				text(job.key), job.flags, job.policy, job.trace, job.args)
 		}
 		if err := t.insertRows(args); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return ids, t.place(ids, places)
+	if n := len(gates); n > 0 {
+		err = t.must(int64(n), t.sql.SetGates, jsonOf(gates))
+	}
+	return ids, lanes, err
 }
 
 // newPlaces is where new jobs go.
 type newPlaces struct {
-	gates                [][2]int64 // id and gate of those that have one
-	ready, parked, later int        // how many go there
+	gated                bool // some of them have a gate
+	ready, parked, later int  // how many go there
 }
 
 // place puts new jobs into ready, parked and later.
 func (t *txn) place(ids []int64, places newPlaces) error {
 	toReady := t.sql.PlaceDue
-	if n := len(places.gates); n > 0 {
+	if places.gated {
 		toReady = t.sql.PlaceUngated
-		if err := t.must(int64(n), t.sql.SetGates, jsonOf(places.gates)); err != nil {
-			return err
-		}
 	}
 	t.news.later = t.news.later || places.later > 0
 	for _, place := range []struct {

@@ -121,8 +121,12 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 	})
 }
 
-// forgetAfter is how long dead nodes are listed.
-const forgetAfter = time.Hour
+const (
+	// forgetAfter is how long dead nodes are listed.
+	forgetAfter = time.Hour
+	// forgetSchedules is how long a deleted schedule without runs is kept.
+	forgetSchedules = 24 * time.Hour
+)
 
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
@@ -137,6 +141,12 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 		return records, err
 	}
 	jobs, err := s.pruneJobs(ctx, keep, limit)
+	if err != nil {
+		return records + jobs, err
+	}
+	_, err = write(ctx, s, "prune schedules", func(t *txn) (int64, error) {
+		return t.exec(t.sql.ForgetSchedules, t.now-forgetSchedules.Microseconds(), min(limit, keepChunk))
+	})
 	return records + jobs, err
 }
 

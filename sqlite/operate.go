@@ -50,6 +50,11 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 		if err := t.takeKey(p); err != nil {
 			return err
 		}
+		if p.flags&sqlstore.FlagFire != 0 {
+			if _, err := t.exec(t.sql.ReopenFire, id); err != nil {
+				return err
+			}
+		}
 		p.failures, p.crashes = 0, 0
 		return t.await(p, t.now)
 	})
@@ -92,25 +97,28 @@ func (t *txn) reenter(p *placed, due int64) error {
 	return t.enter(p, due)
 }
 
-// RunNow makes a scheduled job ready or parked. One that was not due yet becomes
-// due now; one that was backing off stays due since it was.
+// RunNow makes a scheduled job ready or parked.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
-	return s.operate(ctx, "run", id, pending(), func(t *txn, p *placed) error {
-		if p.state != fairlead.Scheduled {
-			return nil
-		}
-		if p.notBefore <= t.now {
-			return t.await(p, t.now)
-		}
-		if err := t.leave(p); err != nil {
-			return err
-		}
-		if p.startsWhenDue() {
-			p.startBy = t.now
-		}
-		p.notBefore = t.now
-		return t.reenter(p, t.now)
-	})
+	return s.operate(ctx, "run", id, pending(), (*txn).runNow)
+}
+
+// runNow lets a job run that waits for its time. One that was not due yet becomes
+// due now; one that was backing off stays due since it was.
+func (t *txn) runNow(p *placed) error {
+	if p.state != fairlead.Scheduled {
+		return nil
+	}
+	if p.notBefore <= t.now {
+		return t.await(p, t.now)
+	}
+	if err := t.leave(p); err != nil {
+		return err
+	}
+	if p.startsWhenDue() {
+		p.startBy = t.now
+	}
+	p.notBefore = t.now
+	return t.reenter(p, t.now)
 }
 
 // SetPriority changes the priority of a job.
@@ -144,7 +152,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 // forget removes jobs that have left their places.
 func (t *txn) forget(ids []int64) error {
 	list := idList(ids)
-	for _, query := range []string{t.sql.DeleteKeys, t.sql.DeleteMemos, t.sql.DeleteAttempts} {
+	for _, query := range []string{t.sql.DeleteKeys, t.sql.DeleteMemos, t.sql.DeleteAttempts, t.sql.DeleteFires} {
 		if _, err := t.exec(query, list); err != nil {
 			return err
 		}

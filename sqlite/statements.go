@@ -106,6 +106,35 @@ type statements struct {
 	Secret      string `sql:"secret"`
 	AddSecret   string `sql:"add_secret"`
 
+	Schedules       string `sql:"schedules"`
+	SchedulesByID   string `sql:"schedules_by_id"`
+	DueSchedules    string `sql:"due_schedules"`
+	NextFire        string `sql:"next_fire"`
+	ScheduleNamed   string `sql:"schedule_named"`
+	AddSchedule     string `sql:"add_schedule"`
+	SetSchedule     string `sql:"set_schedule"`
+	Advance         string `sql:"advance"`
+	DeleteSchedule  string `sql:"delete_schedule"`
+	ForgetSchedules string `sql:"forget_schedules"`
+	Calendars       string `sql:"calendars"`
+	Calendar        string `sql:"calendar"`
+	PutCalendar     string `sql:"put_calendar"`
+	CalendarUsed    string `sql:"calendar_used"`
+	DeleteCalendar  string `sql:"delete_calendar"`
+
+	EndedSchedules string `sql:"ended_schedules"`
+	OpenFires      string `sql:"open_fires"`
+	Fires          string `sql:"fires"`
+	LastFire       string `sql:"last_fire"`
+	InstantTaken   string `sql:"instant_taken"`
+	AddFire        string `sql:"add_fire"`
+	CloseFire      string `sql:"close_fire"`
+	CloseFires     string `sql:"close_fires"`
+	DropFire       string `sql:"drop_fire"`
+	AdmitFire      string `sql:"admit_fire"`
+	ReopenFire     string `sql:"reopen_fire"`
+	DeleteFires    string `sql:"delete_fires"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Drain  string `sql:"drain"`

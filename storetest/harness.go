@@ -129,4 +129,8 @@ func RunModel(t *testing.T, open Opener) {
 		t.Parallel()
 		testLimitsModel(t, open)
 	})
+	t.Run("Model of schedules", func(t *testing.T) {
+		t.Parallel()
+		testPlannerModel(t, open)
+	})
 }

@@ -129,7 +129,7 @@ func testReplaced(c *chapter) {
 	})
 	c.test("Cancel of what has ended or belongs to others changes nothing", func(f *fixture) {
 		s, other := f.plan("s"), f.plan("other")
-		foreign, stranger := f.make(other, queued(f.now())), f.enqueue(with(inQueue("stranger")))
+		foreign, stranger := f.make(other, queued(f.now())), f.enqueue(with(ofKind("stranger")))
 		fire := f.make(s, byHand(f.now()))
 		f.ended(fire, fairlead.Succeed)
 		f.replace(s, fire.Job, foreign.Job, stranger.ID, unknown)

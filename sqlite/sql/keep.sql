@@ -56,9 +56,13 @@ order by id limit 0 + ?;
 select id from {{waiting}} where deadline <= ? order by deadline limit 0 + ?;
 
 -- name: outdated
--- Lists finished jobs that ended before a time, earliest first.
+-- Lists finished jobs that ended before a time, earliest first, without those of
+-- whose end a schedule has still to be told.
 -- Inputs: outcome, time, limit.  Output: id.  Locks: none.
-select id from {{done}} where outcome = ? and finished_at < ? order by finished_at limit 0 + ?;
+select d.id from {{done}} d
+where d.outcome = ? and d.finished_at < ? and not exists (select 1 from {{fire}} f where f.job = d.id and f.open = 1)
+order by d.finished_at
+limit 0 + ?;
 
 -- name: leave_done_many
 -- Takes many jobs out of done.

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// PutCalendar creates or replaces a calendar.
+func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+	body, err := sqlstore.EncodeCalendar(&calendar)
+	if err != nil {
+		return fairlead.Calendar{}, err
+	}
+	return write(ctx, s, "put calendar", func(t *txn) (fairlead.Calendar, error) { return t.putCalendar(calendar, string(body)) })
+}
+
+func (t *txn) putCalendar(calendar fairlead.Calendar, body string) (fairlead.Calendar, error) {
+	stored, err := t.calendar(calendar.Name)
+	if err != nil {
+		return fairlead.Calendar{}, err
+	}
+	version := int64(0)
+	if stored != nil {
+		version = stored.Version
+	}
+	if err := sqlstore.CheckCalendarVersion(calendar, version, stored != nil); err != nil {
+		return fairlead.Calendar{}, err
+	}
+	if version, err = t.next(calendarCounter, 1); err != nil {
+		return fairlead.Calendar{}, err
+	}
+	if err := t.must(1, t.sql.PutCalendar, calendar.Name, body, version); err != nil {
+		return fairlead.Calendar{}, err
+	}
+	stored, err = t.calendar(calendar.Name)
+	if err != nil {
+		return fairlead.Calendar{}, err
+	}
+	return *stored, nil
+}
+
+// calendar reads a calendar, nil if there is none of the name.
+func (t *txn) calendar(name string) (*fairlead.Calendar, error) {
+	calendars, err := t.calendars(t.sql.Calendar, name)
+	if err != nil || len(calendars) == 0 {
+		return nil, err
+	}
+	return &calendars[0], nil
+}
+
+func (t *txn) calendars(query string, args ...any) ([]fairlead.Calendar, error) {
+	var calendars []fairlead.Calendar
+	err := t.each(query, args, func(row sqlstore.Scanner) error {
+		calendar, err := sqlstore.ScanCalendar(row)
+		calendars = append(calendars, calendar)
+		return err
+	})
+	return calendars, err
+}
+
+// DeleteCalendar removes a calendar that no living schedule names.
+func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
+	_, err := write(ctx, s, "delete calendar", func(t *txn) (none, error) { return none{}, t.deleteCalendar(name) })
+	return err
+}
+
+func (t *txn) deleteCalendar(name string) error {
+	var schedule string
+	used, err := t.one(t.sql.CalendarUsed, []any{name}, &schedule)
+	if err != nil {
+		return err
+	}
+	if used {
+		return sqlstore.CalendarInUse(name, schedule)
+	}
+	hit, err := t.exec(t.sql.DeleteCalendar, name)
+	if err == nil && hit == 0 {
+		t.wrote = false
+		err = sqlstore.NoSuchCalendar(name)
+	}
+	return err
+}
+
+// Calendars lists all calendars by name.
+func (s *Store) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
+	return read(ctx, s, "list calendars", func(t *txn) ([]fairlead.Calendar, error) { return t.calendars(t.sql.Calendars) })
+}

@@ -1,0 +1,57 @@
+package sqlite
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Fires returns the runs that match.
+func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+	return read(ctx, s, "list runs", func(t *txn) ([]fairlead.Fire, error) { return t.fires(filter) })
+}
+
+func (t *txn) fires(filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+	conditions, args := []string{"true"}, []any{never()}
+	add := func(condition string, arg any) {
+		conditions, args = append(conditions, condition), append(args, arg)
+	}
+	if filter.Schedule != 0 {
+		add("f.schedule = ?", filter.Schedule)
+	}
+	if len(filter.Jobs) > 0 {
+		add("f.job in (select value from json_each(?))", idList(filter.Jobs))
+	}
+	if filter.Below > 0 {
+		add("f.job < ?", filter.Below)
+	}
+	query := t.sql.Fires + " where " + strings.Join(conditions, " and ") + " order by f.job desc limit " + strconv.Itoa(sqlstore.FirePage(filter))
+	return t.scanFires(query, args...)
+}
+
+// never is the time of queued runs.
+func never() int64 { return sqlstore.Micros(fairlead.Never) }
+
+func (t *txn) scanFires(query string, args ...any) ([]fairlead.Fire, error) {
+	var fires []fairlead.Fire
+	err := t.each(query, args, func(row sqlstore.Scanner) error {
+		fire, err := sqlstore.ScanFire(row)
+		fires = append(fires, fire)
+		return err
+	})
+	return fires, err
+}
+
+// openFires reads the runs whose schedules are still to be told of their ends,
+// oldest first.
+func (t *txn) openFires(schedules []int64) ([]fairlead.Fire, error) {
+	return t.scanFires(t.sql.OpenFires, never(), idList(schedules))
+}
+
+// closeFire notes that its schedule was told how a run has ended.
+func (t *txn) closeFire(fire fairlead.Fire) error {
+	return t.must(1, t.sql.CloseFire, string(fire.State), sqlstore.Micros(fire.EndedAt), fire.Job)
+}

@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+var _ fairlead.Planner = (*Store)(nil)
+
+// PutSchedule creates or replaces a schedule.
+func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+	body, err := sqlstore.EncodeSchedule(&schedule)
+	if err != nil {
+		return fairlead.Schedule{}, err
+	}
+	return write(ctx, s, "put schedule", func(t *txn) (fairlead.Schedule, error) {
+		return t.putSchedule(schedule, string(body), restart)
+	})
+}
+
+func (t *txn) putSchedule(schedule fairlead.Schedule, body string, restart bool) (fairlead.Schedule, error) {
+	var stored sqlstore.ScheduleRow
+	if schedule.Version != 0 {
+		var err error
+		if stored, err = t.living(schedule.ID); err != nil {
+			return fairlead.Schedule{}, err
+		}
+		if stored.Version != schedule.Version {
+			return fairlead.Schedule{}, sqlstore.ScheduleChanged(stored.Name)
+		}
+	}
+	if err := t.checkSchedule(&schedule, stored.ID); err != nil {
+		return fairlead.Schedule{}, err
+	}
+	id, err := stored.ID, error(nil)
+	if id == 0 {
+		id, err = t.addSchedule(&schedule, body)
+	} else {
+		if !restart {
+			schedule.Cursor = stored.Cursor
+		}
+		err = t.must(1, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, schedule.Calendar, schedule.Enabled, body,
+			stored.Version+1, t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), id)
+	}
+	if err != nil {
+		return fairlead.Schedule{}, err
+	}
+	t.news.later = true
+	row, err := t.living(id)
+	return row.Schedule, err
+}
+
+func (t *txn) addSchedule(schedule *fairlead.Schedule, body string) (int64, error) {
+	id, err := t.next(scheduleCounter, 1)
+	if err != nil {
+		return 0, err
+	}
+	return id, t.must(1, t.sql.AddSchedule, id, schedule.Name, schedule.Job.Tenant, schedule.Calendar, schedule.Enabled, body,
+		1, t.now, t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt))
+}
+
+// checkSchedule finds out whether the name is free for the schedule, and whether
+// its calendar exists.
+func (t *txn) checkSchedule(schedule *fairlead.Schedule, id int64) error {
+	var other int64
+	taken, err := t.one(t.sql.ScheduleNamed, []any{schedule.Name}, &other)
+	if err != nil {
+		return err
+	}
+	if taken && other != id {
+		return sqlstore.ScheduleTaken(schedule.Name)
+	}
+	if schedule.Calendar == "" {
+		return nil
+	}
+	calendar, err := t.calendar(schedule.Calendar)
+	if err == nil && calendar == nil {
+		err = sqlstore.CalendarMissing(schedule.Calendar)
+	}
+	return err
+}
+
+// living reads a schedule that was not deleted.
+func (t *txn) living(id int64) (sqlstore.ScheduleRow, error) {
+	rows, err := t.scheduleRows(t.sql.SchedulesByID, idList([]int64{id}))
+	if err != nil {
+		return sqlstore.ScheduleRow{}, err
+	}
+	if len(rows) == 0 {
+		return sqlstore.ScheduleRow{}, sqlstore.NoSuchSchedule(id)
+	}
+	return rows[0], nil
+}
+
+func (t *txn) scheduleRows(query string, args ...any) ([]sqlstore.ScheduleRow, error) {
+	var rows []sqlstore.ScheduleRow
+	err := t.each(query, args, func(row sqlstore.Scanner) error {
+		schedule, err := sqlstore.ScanSchedule(row)
+		rows = append(rows, schedule)
+		return err
+	})
+	return rows, err
+}
+
+// DeleteSchedule removes a schedule. Its row stays for its runs, which nobody is
+// going to be told of any more.
+func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
+	_, err := write(ctx, s, "delete schedule", func(t *txn) (none, error) { return none{}, t.deleteSchedule(id) })
+	return err
+}
+
+func (t *txn) deleteSchedule(id int64) error {
+	if _, err := t.living(id); err != nil {
+		return err
+	}
+	open, err := t.openFires([]int64{id})
+	if err != nil {
+		return err
+	}
+	for _, fire := range open {
+		if !fire.Queued {
+			continue
+		}
+		p, err := t.locate(fire.Job)
+		if err != nil {
+			return err
+		}
+		if err := t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: "its schedule was deleted"}); err != nil {
+			return err
+		}
+	}
+	if _, err := t.exec(t.sql.CloseFires, id); err != nil {
+		return err
+	}
+	return t.must(1, t.sql.DeleteSchedule, t.now, id)
+}
+
+// Schedules lists living schedules by name.
+func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+	conditions, args := []string{"deleted_at = 0"}, []any(nil)
+	add := func(condition string, arg any) {
+		conditions, args = append(conditions, condition), append(args, arg)
+	}
+	if len(filter.IDs) > 0 {
+		add("id in (select value from json_each(?))", idList(filter.IDs))
+	}
+	if len(filter.Names) > 0 {
+		add("name in (select value from json_each(?))", jsonOf(filter.Names))
+	}
+	if len(filter.Tenants) > 0 {
+		add("tenant in (select value from json_each(?))", jsonOf(filter.Tenants))
+	}
+	if filter.Enabled != nil {
+		add("enabled = ?", *filter.Enabled)
+	}
+	if filter.After != "" {
+		add("name > ?", filter.After)
+	}
+	query := s.sql.Schedules + " where " + strings.Join(conditions, " and ") + " order by name limit " + strconv.Itoa(sqlstore.SchedulePage(filter))
+	return read(ctx, s, "list schedules", func(t *txn) ([]fairlead.Schedule, error) {
+		rows, err := t.scheduleRows(query, args...)
+		schedules := make([]fairlead.Schedule, len(rows))
+		for i := range rows {
+			schedules[i] = rows[i].Schedule
+		}
+		return schedules, err
+	})
+}

@@ -1,0 +1,104 @@
+-- Statements about the runs of schedules. Those that write run in one transaction
+-- that has the write lock.
+
+-- name: ended_schedules
+-- Finds schedules with runs that have ended since they were last told. It looks
+-- at every open run.
+-- Inputs: limit.  Output: schedule.  Locks: none.
+select distinct f.schedule
+from {{fire}} f
+left join {{job}} j on j.id = f.job
+left join {{done}} d on d.id = f.job
+where f.open = 1 and (d.id is not null or j.id is null)
+limit 0 + ?;
+
+-- name: open_fires
+-- Reads the open runs of schedules as their jobs stand. Those whose job was
+-- deleted are cancelled and have no end.
+-- Inputs: the time that never comes, schedules as a JSON array.
+-- Output: the columns of sqlstore.ScanFire, in order of job.  Locks: none.
+select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued = 1 and coalesce(l.not_before, 0) = ?,
+       case when l.id is not null then 'scheduled' when r.id is not null then 'ready' when p.id is not null then 'parked'
+            when u.id is not null then 'running' when w.id is not null then 'waiting'
+            else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 4 then 'skipped' else 'cancelled' end end,
+       coalesce(d.finished_at, 0)
+from json_each(?) v
+cross join {{fire}} f on f.schedule = v.value and f.open = 1
+left join {{job}} j on j.id = f.job
+left join {{later}} l on l.id = f.job
+left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+left join {{running}} u on u.id = f.job
+left join {{waiting}} w on w.id = f.job
+left join {{done}} d on d.id = f.job
+order by f.job;
+
+-- name: fires
+-- Reads runs as their jobs stand. The conditions on f are put behind it.
+-- Inputs: the time that never comes.
+-- Output: the columns of sqlstore.ScanFire.  Locks: none.
+select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued = 1 and coalesce(l.not_before, 0) = ?,
+       case when l.id is not null then 'scheduled' when r.id is not null then 'ready' when p.id is not null then 'parked'
+            when u.id is not null then 'running' when w.id is not null then 'waiting'
+            else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 4 then 'skipped' else 'cancelled' end end,
+       coalesce(d.finished_at, 0)
+from {{fire}} f
+cross join {{job}} j on j.id = f.job
+left join {{later}} l on l.id = f.job
+left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+left join {{running}} u on u.id = f.job
+left join {{waiting}} w on w.id = f.job
+left join {{done}} d on d.id = f.job;
+
+-- name: last_fire
+-- Reads the run with the newest instant of those of a schedule that have ended and
+-- were not skipped, as the schedule was told.
+-- Inputs: schedule.  Output: the columns of sqlstore.ScanFire.  Locks: none.
+select job, schedule, due, made_by, number, skip, queued, state, ended_at
+from {{fire}}
+where schedule = ? and open = 0 and skip = ''
+order by due desc, job desc
+limit 1;
+
+-- name: instant_taken
+-- Finds the run of an instant by the clock or to catch up.
+-- Inputs: schedule, due.  Output: job.  Locks: none.
+select job from {{fire}} where schedule = ? and due = ? and source = 0;
+
+-- name: add_fire
+-- Stores a run.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{fire}} (job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: close_fire
+-- Notes that the schedule was told of the end of a run.
+-- Inputs: state, ended_at, job.  Output: none.  Locks: the writer's.
+update {{fire}} set open = 0, queued = 0, state = ?, ended_at = ? where job = ?;
+
+-- name: close_fires
+-- Notes that nobody wants to be told of the runs of a schedule any more.
+-- Inputs: schedule.  Output: none.  Locks: the writer's.
+update {{fire}} set open = 0 where schedule = ? and open = 1;
+
+-- name: drop_fire
+-- Removes a run whose job is gone.
+-- Inputs: job.  Output: none.  Locks: the writer's.
+delete from {{fire}} where job = ?;
+
+-- name: admit_fire
+-- Notes that a run does not wait for another any more.
+-- Inputs: job.  Output: none.  Locks: the writer's.
+update {{fire}} set queued = 0 where job = ?;
+
+-- name: reopen_fire
+-- Opens a run again, unless its schedule was deleted.
+-- Inputs: job.  Output: none.  Locks: the writer's.
+update {{fire}} set open = 1, queued = 0, state = '', ended_at = 0
+where job = ? and (select s.deleted_at from {{schedule}} s where s.id = schedule) = 0;
+
+-- name: delete_fires
+-- Removes runs with their jobs. Of open ones the schedule has to be told first.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{fire}} where job in (select value from json_each(?)) and open = 0;

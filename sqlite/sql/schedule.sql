@@ -1,0 +1,106 @@
+-- Statements about schedules and calendars. Those that write run in one
+-- transaction that has the write lock.
+
+-- name: schedules
+-- Reads schedules. The conditions are put behind it.
+-- Inputs: none.  Output: the columns of sqlstore.ScanSchedule.  Locks: none.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped
+from {{schedule}};
+
+-- name: schedules_by_id
+-- Reads living schedules.
+-- Inputs: ids as a JSON array.  Output: as schedules.  Locks: none.
+select s.id, s.name, s.enabled, s.body, s.version, s.created_at, s.updated_at, s.due, s.fire_at,
+       s.last_job, s.last_due, s.last_made_by, s.last_number, s.last_state, s.last_ended_at, s.skipped
+from json_each(?) v
+cross join {{schedule}} s on s.id = v.value
+where s.deleted_at = 0
+order by s.id;
+
+-- name: due_schedules
+-- Reads the schedules that are due, earliest first.
+-- Inputs: now, limit.  Output: as schedules.  Locks: none.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped
+from {{schedule}}
+where enabled = 1 and deleted_at = 0 and fire_at <> 0 and fire_at <= ?
+order by fire_at, id
+limit 0 + ?;
+
+-- name: next_fire
+-- Tells when the next schedule is due.
+-- Inputs: none.  Output: time; no row if none will be.  Locks: none.
+select fire_at
+from {{schedule}}
+where enabled = 1 and deleted_at = 0 and fire_at <> 0
+order by fire_at
+limit 1;
+
+-- name: schedule_named
+-- Finds a living schedule by its name.
+-- Inputs: name.  Output: id.  Locks: none.
+select id from {{schedule}} where name = ? and deleted_at = 0;
+
+-- name: add_schedule
+-- Stores a new schedule.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{schedule}} (id, name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: set_schedule
+-- Replaces what was declared of a schedule.
+-- Inputs: name, tenant, calendar, enabled, body, version, now, due, fire_at, id.
+-- Output: none.  Locks: the writer's.
+update {{schedule}}
+set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?
+where id = ?;
+
+-- name: advance
+-- Keeps how far a schedule has come and what became of its runs.
+-- Inputs: due, fire_at, the columns of the last run, skipped, id.  Output: none.
+-- Locks: the writer's.
+update {{schedule}}
+set due = ?, fire_at = ?, last_job = ?, last_due = ?, last_made_by = ?, last_number = ?, last_state = ?, last_ended_at = ?, skipped = ?
+where id = ?;
+
+-- name: delete_schedule
+-- Ends the life of a schedule. It stays for its runs.
+-- Inputs: now, id.  Output: none; no row is hit if it does not live.
+-- Locks: the writer's.
+update {{schedule}} set deleted_at = ? where id = ? and deleted_at = 0;
+
+-- name: forget_schedules
+-- Removes schedules that were deleted before a time and have no runs.
+-- Inputs: time, limit.  Output: none.  Locks: the writer's.
+delete from {{schedule}} where id in (
+  select s.id from {{schedule}} s
+  where s.deleted_at <> 0 and s.deleted_at < ? and not exists (select 1 from {{fire}} f where f.schedule = s.id)
+  order by s.deleted_at
+  limit 0 + ?);
+
+-- name: calendars
+-- Lists all calendars.
+-- Inputs: none.  Output: name, body, version, in order of name.  Locks: none.
+select name, body, version from {{calendar}} order by name;
+
+-- name: calendar
+-- Reads a calendar.
+-- Inputs: name.  Output: name, body, version.  Locks: none.
+select name, body, version from {{calendar}} where name = ?;
+
+-- name: put_calendar
+-- Stores a calendar.
+-- Inputs: name, body, version.  Output: none.  Locks: the writer's.
+insert into {{calendar}} (name, body, version) values (?, ?, ?)
+on conflict (name) do update set body = excluded.body, version = excluded.version;
+
+-- name: calendar_used
+-- Finds a living schedule that names a calendar.
+-- Inputs: name.  Output: name of the schedule.  Locks: none.
+select name from {{schedule}} where calendar = ? and deleted_at = 0 and calendar <> '' limit 1;
+
+-- name: delete_calendar
+-- Removes a calendar.
+-- Inputs: name.  Output: none.  Locks: the writer's.
+delete from {{calendar}} where name = ?;

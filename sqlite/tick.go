@@ -1,0 +1,136 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// tickChunk is how many schedules one transaction acts upon at most, so that
+// nobody waits for long.
+const tickChunk = 500
+
+// decision is what Tick and Act are given.
+type decision func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)
+
+// Tick acts upon schedules that are due, and such whose runs have ended. The
+// latter are found beside the writer, as that takes a look at every active run.
+func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+	limit = min(max(0, limit), tickChunk)
+	ended, err := read(ctx, s, "tick", func(t *txn) ([]int64, error) { return t.list(t.sql.EndedSchedules, limit+1) })
+	if err != nil {
+		return fairlead.Ticked{}, err
+	}
+	sure := func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+		return decide(schedule, view), nil
+	}
+	return write(ctx, s, "tick", func(t *txn) (fairlead.Ticked, error) { return t.tick(limit, ended, sure) })
+}
+
+func (t *txn) tick(limit int, ended []int64, decide decision) (fairlead.Ticked, error) {
+	due, err := t.scheduleRows(t.sql.DueSchedules, t.now, limit)
+	if err != nil {
+		return fairlead.Ticked{}, err
+	}
+	isDue := make(map[int64]bool, len(due))
+	for _, row := range due {
+		isDue[row.ID] = true
+	}
+	var others []int64
+	for _, id := range ended {
+		if !isDue[id] {
+			others = append(others, id)
+		}
+	}
+	room := min(limit-len(due), len(others))
+	rows, err := t.scheduleRows(t.sql.SchedulesByID, idList(others[:room]))
+	if err != nil {
+		return fairlead.Ticked{}, err
+	}
+	agendas, err := t.look(append(due, rows...))
+	if err != nil {
+		return fairlead.Ticked{}, err
+	}
+	agendas = slices.DeleteFunc(agendas, func(a *agenda) bool { // another process was faster
+		return !isDue[a.row.ID] && len(a.ended) == 0
+	})
+	made, err := t.decideAll(agendas, decide)
+	if err != nil {
+		return fairlead.Ticked{}, err
+	}
+	next, err := t.untilFire()
+	if room < len(others) {
+		next = 0
+	}
+	return fairlead.Ticked{Schedules: len(agendas), Runs: len(made), Next: next}, err
+}
+
+// untilFire tells how long it is until the next schedule is due.
+func (t *txn) untilFire() (time.Duration, error) {
+	var next int64
+	found, err := t.one(t.sql.NextFire, nil, &next)
+	if err != nil || !found {
+		return -1, err
+	}
+	micros := min(max(0, next-t.now), math.MaxInt64/1000) // a time may be too far for a duration
+	return time.Duration(micros) * time.Microsecond, nil
+}
+
+// Act acts upon one schedule.
+func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+	answer, err := write(ctx, s, "act on schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
+	if err != nil {
+		return nil, err
+	}
+	return answer.fires, answer.refused
+}
+
+// acted is the answer of Act: a refusal by decide is no failure of the transaction.
+type acted struct {
+	fires   []fairlead.Fire
+	refused error
+}
+
+func (t *txn) act(id int64, decide decision) (acted, error) {
+	row, err := t.living(id)
+	if err != nil {
+		return acted{}, err
+	}
+	agendas, err := t.look([]sqlstore.ScheduleRow{row})
+	if err != nil {
+		return acted{}, err
+	}
+	var refused error
+	made, err := t.decideAll(agendas, func(schedule fairlead.Schedule, view fairlead.View) (plan fairlead.Plan, err error) {
+		plan, refused = decide(schedule, view)
+		return plan, refused
+	})
+	if refused != nil {
+		return acted{refused: refused}, nil // nothing was written
+	}
+	if err != nil {
+		return acted{}, err
+	}
+	t.news.later = true
+	fires, err := t.freshFires(made)
+	return acted{fires: fires}, err
+}
+
+// freshFires reads runs that were just made, in order, after gates have admitted
+// what they can.
+func (t *txn) freshFires(jobs []int64) ([]fairlead.Fire, error) {
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	if err := t.admit(); err != nil {
+		return nil, err
+	}
+	t.knocked = nil
+	fires, err := t.fires(fairlead.FireFilter{Jobs: jobs, Limit: len(jobs)})
+	slices.Reverse(fires)
+	return fires, err
+}

@@ -1,0 +1,165 @@
+package storetest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// plannerOracle knows what schedules and their runs have to be after any verbs.
+type plannerOracle struct {
+	now       time.Time
+	schedules map[int64]*knownSchedule // those that were deleted, too
+	runs      map[int64]*knownRun      // by job
+}
+
+type knownSchedule struct {
+	fairlead.Schedule
+	deleted bool
+	last    *fairlead.Fire
+	skipped bool
+}
+
+type knownRun struct {
+	fairlead.Fire
+	told bool          // the schedule knows that it has ended
+	gone bool          // its job was deleted
+	job  *fairlead.Job // as it was last claimed
+}
+
+// living are the schedules that were not deleted, by ID.
+func (o *plannerOracle) living() []*knownSchedule {
+	var living []*knownSchedule
+	for _, id := range slices.Sorted(maps.Keys(o.schedules)) {
+		if !o.schedules[id].deleted {
+			living = append(living, o.schedules[id])
+		}
+	}
+	return living
+}
+
+// of are the runs of a schedule, oldest first.
+func (o *plannerOracle) of(schedule int64) []*knownRun {
+	return o.those(func(run *knownRun) bool { return run.Schedule == schedule })
+}
+
+// those are the runs that are meant, oldest first.
+func (o *plannerOracle) those(meant func(*knownRun) bool) []*knownRun {
+	var runs []*knownRun
+	for _, job := range slices.Sorted(maps.Keys(o.runs)) {
+		if meant(o.runs[job]) {
+			runs = append(runs, o.runs[job])
+		}
+	}
+	return runs
+}
+
+// news tells whether a schedule has to be told that a run has ended.
+func (o *plannerOracle) news(s *knownSchedule) bool {
+	return slices.ContainsFunc(o.of(s.ID), func(run *knownRun) bool { return !run.told && !run.Active() })
+}
+
+// due are the schedules that a tick has to act upon.
+func (o *plannerOracle) due() []*knownSchedule {
+	return slices.DeleteFunc(o.living(), func(s *knownSchedule) bool {
+		due := s.Enabled && !s.FireAt.IsZero() && !s.FireAt.After(o.now)
+		return !due && !o.news(s)
+	})
+}
+
+// next is how long it is until a schedule is due.
+func (o *plannerOracle) next() time.Duration {
+	next := time.Duration(-1)
+	for _, s := range o.living() {
+		if !s.Enabled || s.FireAt.IsZero() {
+			continue
+		}
+		if wait := max(0, s.FireAt.Sub(o.now)); next < 0 || wait < next {
+			next = wait
+		}
+	}
+	return next
+}
+
+// tell tells the schedule of a run that has ended.
+func (s *knownSchedule) tell(run *knownRun) {
+	run.told = true
+	if s.last == nil || !run.Due.Before(s.last.Due) {
+		ended := run.Fire
+		s.last, s.skipped = &ended, false
+	}
+}
+
+// view tells the schedule what is new, and is what a decision has to be made
+// from.
+func (o *plannerOracle) view(s *knownSchedule) fairlead.View {
+	view := fairlead.View{Now: o.now}
+	for _, run := range o.of(s.ID) {
+		switch {
+		case run.Active():
+			view.Active = append(view.Active, run.Fire)
+		case !run.told:
+			if run.gone {
+				run.State, run.EndedAt = fairlead.Cancelled, o.now
+			}
+			s.tell(run)
+		}
+	}
+	view.Last, view.Skipped = s.last, s.skipped
+	if s.last != nil && o.runs[s.last.Job] != nil && o.runs[s.last.Job].Active() { // it was retried
+		view.Last = o.newest(s.ID)
+	}
+	return view
+}
+
+// newest is the run with the newest instant of those that have ended and can
+// still be read.
+func (o *plannerOracle) newest(schedule int64) *fairlead.Fire {
+	ended := o.those(func(run *knownRun) bool {
+		return run.Schedule == schedule && run.told && !run.gone && run.Skip == ""
+	})
+	if len(ended) == 0 {
+		return nil
+	}
+	return &slices.MaxFunc(ended, func(a, b *knownRun) int {
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job))
+	}).Fire
+}
+
+// apply does what a plan says; made are the runs as the store has made them.
+func (o *plannerOracle) apply(s *knownSchedule, plan fairlead.Plan, made []fairlead.Fire) {
+	for _, job := range plan.Cancel {
+		run := o.runs[job]
+		run.Queued = false
+		run.end(fairlead.Cancelled, o.now)
+		s.tell(run)
+	}
+	for _, job := range plan.Admit {
+		if run := o.runs[job]; run.Queued {
+			run.State, run.Queued = fairlead.Ready, false
+		}
+	}
+	for _, fire := range made {
+		o.runs[fire.Job] = &knownRun{Fire: fire, told: fire.Skip != ""}
+		s.skipped = s.skipped || fire.Skip != ""
+	}
+	s.Cursor = plan.Cursor
+}
+
+func (r *knownRun) end(state fairlead.State, now time.Time) {
+	r.State, r.EndedAt, r.Queued = state, now, false
+}
+
+// fires are the runs of a schedule that can be read, newest first.
+func (o *plannerOracle) fires(schedule int64) []fairlead.Fire {
+	var fires []fairlead.Fire
+	for _, run := range o.of(schedule) {
+		if !run.gone {
+			fires = append([]fairlead.Fire{run.Fire}, fires...)
+		}
+	}
+	return fires
+}
