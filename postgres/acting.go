@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -43,6 +44,8 @@ type subject struct {
 	wanted bool            // it is due or was asked for: it is acted upon though none of its runs has ended
 	active []fairlead.Fire // oldest first
 	closed []fairlead.Fire // runs that have ended
+	kept   []fairlead.Fire // those of them whose jobs were not removed
+	last   *fairlead.Fire  // of those that have
 	plan   fairlead.Plan
 	fires  []fairlead.Fire // that were made
 }
@@ -109,6 +112,9 @@ func (a *acting) look(ctx context.Context) error {
 		byID[fire.Schedule].see(fire, a.now)
 	}
 	a.subjects = slices.DeleteFunc(a.subjects, func(s *subject) bool { return !s.wanted && len(s.closed) == 0 })
+	if err := a.findLast(ctx); err != nil {
+		return err
+	}
 	for _, s := range a.subjects {
 		if err := a.decideAbout(s, calendars[s.Calendar]); err != nil {
 			return err
@@ -123,8 +129,10 @@ func (s *subject) see(fire fairlead.Fire, now time.Time) {
 		s.active = append(s.active, fire)
 		return
 	}
-	if fire.EndedAt.IsZero() { // it was removed
+	if fire.EndedAt.IsZero() { // its job was removed
 		fire.EndedAt = now
+	} else {
+		s.kept = append(s.kept, fire)
 	}
 	s.end(fire)
 }
@@ -136,6 +144,35 @@ func (s *subject) end(fire fairlead.Fire) {
 	s.Ended(fire)
 }
 
+// findLast finds the last runs of schedules. One that was retried has not ended:
+// then it is the last of those that can still be read.
+func (a *acting) findLast(ctx context.Context) error {
+	retried := map[int64]*subject{}
+	var ids []int64
+	for _, s := range a.subjects {
+		s.last = s.Last
+		if s.Last != nil && slices.ContainsFunc(s.active, func(fire fairlead.Fire) bool { return fire.Job == s.Last.Job }) {
+			retried[s.ID], ids = s, append(ids, s.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	var known []fairlead.Fire
+	if err := a.in.run(ctx, firesCall(&known, a.sql.LastFires, ids)); err != nil {
+		return err
+	}
+	for _, s := range retried {
+		s.last = nil
+		known = append(known, s.kept...)
+	}
+	slices.SortFunc(known, func(a, b fairlead.Fire) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job)) })
+	for i, fire := range known {
+		retried[fire.Schedule].last = &known[i]
+	}
+	return nil
+}
+
 // decideAbout asks for a plan. A deleted schedule has none: its runs are only seen
 // to have ended.
 func (a *acting) decideAbout(s *subject, calendar *fairlead.Calendar) (err error) {
@@ -144,8 +181,8 @@ func (a *acting) decideAbout(s *subject, calendar *fairlead.Calendar) (err error
 		return nil
 	}
 	view := fairlead.View{Now: a.now, Calendar: calendar, Active: slices.Clone(s.active), Skipped: s.Skipped}
-	if s.Last != nil {
-		last := *s.Last
+	if s.last != nil {
+		last := *s.last
 		view.Last = &last
 	}
 	if s.plan, err = a.decide(s.Schedule, view); err != nil {

@@ -104,7 +104,9 @@ func scheduleVerbs(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 			_, err := s.Settle(ctx, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail}})
 			must(err)
 		}
-		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan { return fairlead.Plan{Cursor: schedule.Cursor} })
+		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+			return fairlead.Plan{Cursor: schedule.Cursor}
+		})
 		must(err)
 		must(s.Reopen(ctx, jobs[0].ID))
 		manual := fairlead.PlannedFire{Due: now, Trigger: fairlead.TriggerManual}
@@ -120,7 +122,9 @@ func scheduleVerbs(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		must(s.DeleteSchedule(ctx, schedule.ID))
 		must(s.DeleteCalendar(ctx, name))
 		must(s.Cancel(ctx, jobs[0].ID, ""))
-		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan { return fairlead.Plan{Cursor: schedule.Cursor} })
+		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+			return fairlead.Plan{Cursor: schedule.Cursor}
+		})
 		must(err)
 		_, err = s.Prune(ctx, fairlead.Retention{Cancelled: time.Nanosecond, Skipped: time.Nanosecond}, 100)
 		must(err)

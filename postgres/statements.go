@@ -190,6 +190,7 @@ type statements struct {
 	MoveCursors     string `sql:"move_cursors"`
 	LockFire        string `sql:"lock_fire"`
 	ReopenFire      string `sql:"reopen_fire"`
+	LastFires       string `sql:"last_fires"`
 
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`

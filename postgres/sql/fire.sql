@@ -279,26 +279,26 @@ where f.job = $1::bigint
 for update of k;
 
 -- name: reopen_fire
--- Notes that a run has not ended after all. If it was the last that had, the one
--- before it is the last again.
+-- Notes that a run has not ended after all.
 -- Inputs: $1 job, its schedule locked by lock_fire.
--- Locks: the cursor.
-with opened as (
-    insert into {{open_fire}} (schedule, job, queued, gone)
-    select schedule, job, false, false from {{fire}} where job = $1::bigint
-    on conflict do nothing
-)
-update {{cursor}} k
-set last_job = coalesce(p.job, 0), last_due = coalesce(p.due, 0), last_ended_at = coalesce(p.finished_at, 0), last_number = coalesce(p.number, 0),
-    last_trigger = coalesce(p.trigger, ''),
-    last_state = coalesce(case p.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' end, '')
-from (select schedule from {{fire}} where job = $1::bigint) f
-left join lateral (
-    select b.job, b.due, b.number, b.trigger, d.outcome, d.finished_at
+-- Locks: the inserted row.
+insert into {{open_fire}} (schedule, job, queued, gone)
+select schedule, job, false, false from {{fire}} where job = $1::bigint
+on conflict do nothing;
+
+-- name: last_fires
+-- The runs with the newest instants of those that were seen to have ended, and were
+-- not skipped.
+-- Inputs: $1 schedules.
+-- Output: what ScanFire in internal/sqlstore reads, at most one per schedule.
+-- Locks: none.
+select f.job, f.schedule, f.due, f.trigger, f.number, f.skip, false, f.state, f.finished_at
+from unnest($1::bigint[]) as a (schedule)
+cross join lateral (
+    select b.*, d.finished_at, case d.outcome when 1 then 'succeeded' when 2 then 'failed' else 'cancelled' end as state
     from {{fire}} b
     cross join lateral (select outcome, finished_at from {{done}} where id = b.job offset 0) d
-    where b.schedule = f.schedule and b.job <> $1::bigint and b.skip = ''
+    where b.schedule = a.schedule and b.skip = ''
       and (select true from {{open_fire}} where schedule = b.schedule and job = b.job) is null
-    order by b.schedule desc, b.due desc, b.source desc limit 1
-) p on true
-where k.schedule = any (array[f.schedule]) and k.last_job = $1::bigint;
+    order by b.due desc, b.job desc limit 1
+) f;
