@@ -19,7 +19,9 @@ create table {{schedule}} (
 
 create unique index on {{schedule}} (name) where deleted_at = 0;
 
-create index on {{schedule}} (tenant, name) where deleted_at = 0;
+-- Its condition on the tenant, which always has a name, keeps those from it who
+-- only know the name of a schedule: a planner without statistics is not choosy.
+create index on {{schedule}} (tenant, name) where tenant <> '' and deleted_at = 0;
 
 create index on {{schedule}} (calendar) where calendar <> '' and deleted_at = 0;
 

@@ -86,9 +86,10 @@ where s.deleted_at = 0 and s.name > $1::text
 -- name: schedules_by_name
 -- A part of schedules: looks them up by name.
 -- Locks: none.
-select s.id from {{schedule}} s
-where $4::bigint[] is null and s.name = any ($5::text[]) and s.deleted_at = 0 and s.name > $1::text
-  and ($6::text[] is null or s.tenant = any ($6::text[]))
+select s.id
+from unnest($5::text[]) as a (name)
+cross join lateral (select id, name, tenant from {{schedule}} where name = a.name and deleted_at = 0 offset 0) s
+where $4::bigint[] is null and s.name > $1::text and ($6::text[] is null or s.tenant = any ($6::text[]))
   and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool);
 
 -- name: schedules_by_tenant
@@ -97,7 +98,8 @@ where $4::bigint[] is null and s.name = any ($5::text[]) and s.deleted_at = 0 an
 select s.id from unnest($6::text[]) as t (tenant)
 cross join lateral (
     select id from {{schedule}} s
-    where $4::bigint[] is null and $5::text[] is null and s.tenant = t.tenant and s.deleted_at = 0 and s.name > $1::text
+    where $4::bigint[] is null and $5::text[] is null
+      and s.tenant = t.tenant and (s.tenant, s.name) > (t.tenant, $1::text) and s.tenant <> '' and s.deleted_at = 0
       and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool)
     order by s.tenant, s.name limit $2::int
 ) s;
