@@ -8,7 +8,7 @@ import (
 )
 
 // possible lists the states that a job can be brought into by itself. Parked
-// takes another job that has the place; skipped has no verb yet.
+// takes another job that has the place, and skipped takes a schedule.
 func possible() []fairlead.State {
 	return []fairlead.State{
 		fairlead.Scheduled, fairlead.Ready, fairlead.Running, fairlead.Waiting,

@@ -32,6 +32,9 @@
 //	audit    id, at, actor, role, address, action, subject, tenant, was, became, error
 //	once     (caller, once_key) → request, job_ids, created_at   requests that were answered
 //	secret   name → value
+//	schedule id, name, tenant, calendar, enabled, body, version, created_at, updated_at, deleted_at, due, fire_at, last_…, skipped
+//	fire     job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at   runs of schedules
+//	calendar name, body, version
 //	migration version, step, name, applied_at
 //
 // turn is the negated priority, so that every key ascends. attempt is the
@@ -43,4 +46,11 @@
 // counts against. gate is a hash, see GateOf; MySQL has a table gate of rows to
 // lock. SQLite has neither held, used, quota_delta nor gate_news: it counts, and
 // admits in the same transaction.
+//
+// # Schedules
+//
+// A run is a job like any other, and moves as such: nothing on its way knows of
+// schedules. fire tells which schedule made it. It is open until the schedule has
+// been told of its end, which whoever acts upon the schedule finds by looking at
+// the open ones. A queued run is in later, due at fairlead.Never.
 package sqlstore

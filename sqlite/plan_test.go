@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTickLooksAtWhatIsDue reads the plans of what a tick asks: however many
+// schedules and runs are stored, it must find those that matter by an index.
+func TestTickLooksAtWhatIsDue(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	for _, ask := range []struct {
+		what, query, index string
+		args               []any
+	}{
+		{"the schedules that are due", s.sql.DueSchedules, "schedule_by_fire", []any{1, 1}},
+		{"when the next one is", s.sql.NextFire, "schedule_by_fire", nil},
+		{"runs that have ended", s.sql.EndedSchedules, "fire_open", []any{1}},
+		{"the open runs of a schedule", s.sql.OpenFires, "fire_open", []any{1, "[1]"}},
+		{"the run of an instant", s.sql.InstantTaken, "fire_by_instant", []any{1, 1}},
+		{"the last run of a schedule", s.sql.LastFire, "fire_by_instant", []any{1}},
+		{"what may be pruned", s.sql.Outdated, "done_by_end", []any{1, 1, 1}},
+		{"deleted schedules", s.sql.ForgetSchedules, "schedule_deleted", []any{1, 1}},
+		{"who keeps to a calendar", s.sql.CalendarUsed, "schedule_by_calendar", []any{"c"}},
+	} {
+		plan := planOf(t, s, ask.query, ask.args)
+		if !strings.Contains(plan, ask.index) {
+			t.Errorf("%s: the plan does not use %s:\n%s", ask.what, ask.index, plan)
+		}
+		for step := range strings.Lines(plan) {
+			if strings.HasPrefix(step, "SCAN") && !strings.Contains(step, "INDEX") {
+				t.Errorf("%s: the plan reads a whole table:\n%s", ask.what, plan)
+			}
+		}
+	}
+}
+
+// planOf is the plan of a statement, a line per step.
+func planOf(t *testing.T, s *Store, query string, args []any) string {
+	t.Helper()
+	rows, err := s.readers.QueryContext(t.Context(), "explain query plan "+query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	var plan strings.Builder
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		if err := rows.Scan(&id, &parent, &unused, &step); err != nil {
+			t.Fatal(err)
+		}
+		plan.WriteString(step + "\n")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
+}
