@@ -17,6 +17,25 @@ const (
 // Three processes act upon schedules that are due every second while one of them is
 // killed or paused every other second. Each instant has one run, which ended once.
 func TestSchedules(t *testing.T) {
+	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.KillOrPause) }, func(t *testing.T, f sim.Figures) {
+		if f.Kills == 0 || f.Pauses == 0 {
+			t.Errorf("there were %d kills and %d pauses: the schedules were hardly tried", f.Kills, f.Pauses)
+		}
+	})
+}
+
+// For longer than the fire grace of two leases nobody acts upon anything. What was
+// missed is caught up, once.
+func TestMissedSchedules(t *testing.T) {
+	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.PauseAll(4 * quickNode.Lease)) }, func(t *testing.T, f sim.Figures) {
+		if f.CaughtUp == 0 {
+			t.Error("nothing was caught up")
+		}
+	})
+}
+
+// playSchedules plays the same on each database.
+func playSchedules(t *testing.T, disturb func() sim.Disturbance, judge func(*testing.T, sim.Figures)) {
 	node := quickNode
 	node.Slots = 50
 	for _, db := range []struct {
@@ -31,12 +50,10 @@ func TestSchedules(t *testing.T) {
 			schedules := sim.Schedules{Count: setting(t, schedulesEnv, few), Seconds: setting(t, secondsEnv, short)}
 			_, verdict := play(t, sim.Scenario{
 				URL: db.url(t), Schedules: schedules, Workers: 3, Node: node,
-				Disturb: sim.KillOrPause, Every: 2 * time.Second,
+				Disturb: disturb(), Every: 2 * time.Second,
 			})
 			f := verdict.Figures
-			if f.Kills == 0 || f.Pauses == 0 {
-				t.Errorf("there were %d kills and %d pauses: the schedules were hardly tried", f.Kills, f.Pauses)
-			}
+			judge(t, f)
 			if want := schedules.Count * schedules.Seconds; f.Fires != want {
 				t.Errorf("there were %d runs, want %d", f.Fires, want)
 			}
