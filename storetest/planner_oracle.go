@@ -97,6 +97,7 @@ func (s *knownSchedule) tell(run *knownRun) {
 // from.
 func (o *plannerOracle) view(s *knownSchedule) fairlead.View {
 	view := fairlead.View{Now: o.now}
+	news := map[int64]bool{}
 	for _, run := range o.of(s.ID) {
 		switch {
 		case run.Active():
@@ -106,20 +107,21 @@ func (o *plannerOracle) view(s *knownSchedule) fairlead.View {
 				run.State, run.EndedAt = fairlead.Cancelled, o.now
 			}
 			s.tell(run)
+			news[run.Job] = true
 		}
 	}
 	view.Last, view.Skipped = s.last, s.skipped
 	if s.last != nil && o.runs[s.last.Job] != nil && o.runs[s.last.Job].Active() { // it was retried
-		view.Last = o.newest(s.ID)
+		view.Last = o.newest(s.ID, news)
 	}
 	return view
 }
 
-// newest is the run with the newest instant of those that have ended and can
-// still be read.
-func (o *plannerOracle) newest(schedule int64) *fairlead.Fire {
+// newest is the run with the newest instant of those that have ended and are news
+// or can still be read.
+func (o *plannerOracle) newest(schedule int64, news map[int64]bool) *fairlead.Fire {
 	ended := o.those(func(run *knownRun) bool {
-		return run.Schedule == schedule && run.told && !run.gone && run.Skip == ""
+		return run.Schedule == schedule && run.told && (!run.gone || news[run.Job]) && run.Skip == ""
 	})
 	if len(ended) == 0 {
 		return nil
