@@ -44,7 +44,6 @@ type subject struct {
 	wanted bool            // it is due or was asked for: it is acted upon though none of its runs has ended
 	active []fairlead.Fire // oldest first
 	closed []fairlead.Fire // runs that have ended
-	kept   []fairlead.Fire // those of them whose jobs were not removed
 	last   *fairlead.Fire  // of those that have
 	plan   fairlead.Plan
 	fires  []fairlead.Fire // that were made
@@ -131,8 +130,6 @@ func (s *subject) see(fire fairlead.Fire, now time.Time) {
 	}
 	if fire.EndedAt.IsZero() { // its job was removed
 		fire.EndedAt = now
-	} else {
-		s.kept = append(s.kept, fire)
 	}
 	s.end(fire)
 }
@@ -145,7 +142,7 @@ func (s *subject) end(fire fairlead.Fire) {
 }
 
 // findLast finds the last runs of schedules. One that was retried has not ended:
-// then it is the last of those that can still be read.
+// then it is the last of those that are news or can still be read.
 func (a *acting) findLast(ctx context.Context) error {
 	retried := map[int64]*subject{}
 	var ids []int64
@@ -164,7 +161,7 @@ func (a *acting) findLast(ctx context.Context) error {
 	}
 	for _, s := range retried {
 		s.last = nil
-		known = append(known, s.kept...)
+		known = append(known, s.closed...)
 	}
 	slices.SortFunc(known, func(a, b fairlead.Fire) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job)) })
 	for i, fire := range known {
