@@ -53,7 +53,7 @@ func (s *Schedules) preview(ctx context.Context, schedule fairlead.Schedule, n i
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.PreviewScheduleResponse{}
+	out := &fairleadv1.PreviewScheduleResponse{Words: timing.Words()}
 	for _, due := range instants {
 		local := due.In(zone)
 		out.Items = append(out.Items, &fairleadv1.Instant{

@@ -1201,8 +1201,10 @@ func (x *PreviewTimingRequest) GetCalendar() string {
 }
 
 type PreviewScheduleResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*Instant             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Items []*Instant             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// When it is due, for people.
+	Words         string `protobuf:"bytes,2,opt,name=words,proto3" json:"words,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1242,6 +1244,13 @@ func (x *PreviewScheduleResponse) GetItems() []*Instant {
 		return x.Items
 	}
 	return nil
+}
+
+func (x *PreviewScheduleResponse) GetWords() string {
+	if x != nil {
+		return x.Words
+	}
+	return ""
 }
 
 // Instant is a moment at which a schedule will be due.
@@ -1878,9 +1887,10 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\aends_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\x06endsAt\x121\n" +
 	"\x06jitter\x18\v \x01(\v2\x19.google.protobuf.DurationR\x06jitter\x12#\n" +
-	"\bcalendar\x18\f \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\bcalendar\"E\n" +
+	"\bcalendar\x18\f \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\bcalendar\"[\n" +
 	"\x17PreviewScheduleResponse\x12*\n" +
-	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.InstantR\x05items\"\x95\x01\n" +
+	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.InstantR\x05items\x12\x14\n" +
+	"\x05words\x18\x02 \x01(\tR\x05words\"\x95\x01\n" +
 	"\aInstant\x12,\n" +
 	"\x03due\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x03due\x12.\n" +
 	"\x04fire\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x04fire\x12\x14\n" +
