@@ -184,8 +184,11 @@ func (s *Jobs) GetJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairl
 	if err != nil {
 		return nil, err
 	}
-	out := jobTo(job)
-	return out, s.nameSchedules(ctx, out)
+	out, err := s.jobsTo(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
 }
 
 // ListJobs lists jobs, newest first.
@@ -207,11 +210,11 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListJobsResponse{NextPageToken: pageToken(page.Next)}
-	for _, job := range page.Jobs {
-		out.Items = append(out.Items, jobTo(job))
+	items, err := s.jobsTo(ctx, page.Jobs...)
+	if err != nil {
+		return nil, err
 	}
-	return out, s.nameSchedules(ctx, out.GetItems()...)
+	return &fairleadv1.ListJobsResponse{Items: items, NextPageToken: pageToken(page.Next)}, nil
 }
 
 // ListAttempts lists the runs of a job that did not simply succeed.

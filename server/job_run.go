@@ -7,25 +7,29 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// nameSchedules says of jobs that are runs of a schedule which one made them.
-func (s *Jobs) nameSchedules(ctx context.Context, jobs ...*fairleadv1.Job) error {
-	if len(jobs) == 0 {
-		return nil
-	}
-	byID := make(map[int64]*fairleadv1.Job, len(jobs))
-	ids := make([]int64, len(jobs))
+// jobsTo is jobs as an answer has them. Of runs of a schedule it says which one
+// made them.
+func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1.Job, error) {
+	out := make([]*fairleadv1.Job, len(jobs))
+	runs := map[int64]*fairleadv1.Job{}
+	var ids []int64
 	for i, job := range jobs {
-		byID[job.GetId()], ids[i] = job, job.GetId()
+		out[i] = jobTo(job)
+		if job.Fired {
+			runs[job.ID], ids = out[i], append(ids, job.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
 	}
 	fires, err := s.client.Fires(ctx, fairlead.FireFilter{Jobs: ids, Limit: len(ids)})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, f := range fires {
-		job := byID[f.Job]
-		job.ScheduleId, job.Due = f.Schedule, timeTo(f.Due)
+		runs[f.Job].ScheduleId, runs[f.Job].Due = f.Schedule, timeTo(f.Due)
 	}
-	return nil
+	return out, nil
 }
 
 // runsOf narrows a filter to a page of a schedule's runs.

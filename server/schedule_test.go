@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -242,6 +243,9 @@ func TestHowRunsWentIsSummedUp(t *testing.T) {
 		if _, err := a.store.Settle(ctx, []fairlead.Settlement{{ID: claimed[i].ID, Fence: claimed[i].Fence, Move: move}}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if ended, _ := a.send(200, "GET", "/api/v1/jobs/"+strconv.FormatInt(claimed[0].ID, 10), ""); ended["schedule_id"] == nil || ended["due"] == nil {
+		t.Errorf("a run that has ended is %v", ended)
 	}
 	stats, _ := a.send(200, "GET", schedules+"/s/stats", "")
 	wantFields(t, stats, map[string]any{"runs": 4.0, "active": 1.0, "succeeded": 2.0, "failed": 1.0})
