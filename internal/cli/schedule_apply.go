@@ -87,7 +87,7 @@ func (s *session) scheduleApplyCommand() *cobra.Command {
 			return err
 		}
 		for _, change := range changes {
-			if _, err := fmt.Fprint(c.Out, screen.Clean(change.text())); err != nil {
+			if _, err := fmt.Fprint(c.Out, change.text()); err != nil {
 				return err
 			}
 		}
@@ -171,7 +171,7 @@ func (change *scheduleChange) text() string {
 	if change.current == nil {
 		head = "+ " + change.wanted.GetName()
 	}
-	return head + "\n" + strings.Join(change.lines, "")
+	return screen.Clean(head) + "\n" + strings.Join(change.lines, "")
 }
 
 // changes compares what is wanted with what there is.
@@ -219,6 +219,9 @@ func (change *scheduleChange) compare(path string, before, after protoreflect.Me
 	for i := range after.Descriptor().Fields().Len() {
 		f := after.Descriptor().Fields().Get(i)
 		name := path + string(f.Name())
+		if name == "name" {
+			continue // by it they were found
+		}
 		if name == "job" {
 			change.compare("job.", before.Get(f).Message(), after.Get(f).Message())
 			continue
@@ -228,7 +231,7 @@ func (change *scheduleChange) compare(path string, before, after protoreflect.Me
 			old = defaults[name]
 		}
 		if old != now {
-			change.lines = append(change.lines, fmt.Sprintf("    %s: %s -> %s\n", name, orNone(old), orNone(now)))
+			change.lines = append(change.lines, fmt.Sprintf("    %s: %s -> %s\n", name, screen.Clean(orNone(old)), screen.Clean(orNone(now))))
 		}
 	}
 }

@@ -142,7 +142,7 @@ func (s *session) scheduleExplainCommand() *cobra.Command {
 			return err
 		}
 		return c.print(schedule, func() error {
-			_, err := fmt.Fprint(c.Out, screen.Clean(scheduleStory(c.printer, schedule, preview, runs.GetItems())))
+			_, err := fmt.Fprint(c.Out, scheduleStory(c.printer, schedule, preview, runs.GetItems()))
 			return err
 		})
 	}))
@@ -180,6 +180,9 @@ func scheduleStory(p *printer, schedule *fairleadv1.Schedule, preview *fairleadv
 	}
 	if most := int(schedule.GetMaxConcurrency()); most > 0 && active >= most {
 		lines = append(lines, fmt.Sprintf("that is as many as may be at once: what happens to more is %q", schedule.GetConcurrencyPolicy()))
+	}
+	for i := range lines {
+		lines[i] = screen.Clean(lines[i])
 	}
 	return strings.Join(lines, "\n") + "\n"
 }
