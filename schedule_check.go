@@ -3,6 +3,7 @@ package fairlead
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/cron"
@@ -49,11 +50,11 @@ func (s *Schedule) checkTiming(c *complaints) {
 		c.refuse("cron", "says with every, delay, daily and at when it is due; give exactly one of them")
 	}
 	if s.Cron != "" {
-		if expr, err := cron.Parse(s.Cron); err != nil {
+		// It stays as it was written: people look for what they wrote.
+		if _, err := cron.Parse(s.Cron); err != nil {
 			c.refuse("cron", "%v", err)
-		} else {
-			s.Cron = expr.String()
 		}
+		s.Cron = strings.Join(strings.Fields(s.Cron), " ")
 	}
 	if s.Daily != "" {
 		if daily, err := cron.ParseDaily(s.Daily); err != nil {

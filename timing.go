@@ -165,3 +165,30 @@ func (t *Timing) Offset() time.Duration {
 	_, _ = hash.Write([]byte(t.schedule.Name)) // it never fails
 	return time.Duration(hash.Sum64()%uint64(jitter)) / time.Microsecond * time.Microsecond
 }
+
+// Words says in plain English when the schedule is due. Jitter, calendar and the
+// bounds of its life are left to others.
+func (t *Timing) Words() string {
+	words := ""
+	switch s := t.schedule; {
+	case s.Cron != "":
+		expr, err := cron.Parse(s.Cron)
+		if err != nil {
+			return "" // it was read before
+		}
+		words = expr.Describe()
+	case s.Every > 0:
+		return "every " + s.Every.String()
+	case s.Delay > 0:
+		return s.Delay.String() + " after the end of each run"
+	case s.Daily != "":
+		daily, err := cron.ParseDaily(s.Daily)
+		if err != nil {
+			return "" // it was read before
+		}
+		words = daily.Describe()
+	default:
+		return "once, at " + s.At.In(t.zone).Format("2006-01-02 15:04:05 MST")
+	}
+	return words + " (" + t.zone.String() + ")"
+}

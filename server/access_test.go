@@ -23,7 +23,7 @@ import (
 type touch int
 
 const (
-	aJob     touch = iota // of the tenant acme: to others it does not exist
+	aJob     touch = iota // or schedule of the tenant acme: to others it does not exist
 	jobsOf                // of the tenant acme, by name: it is refused to others
 	many                  // whatever is the caller's
 	aTenant               // acme: to others it does not exist
@@ -37,7 +37,7 @@ const (
 var everyMethod = map[protoreflect.Name]struct {
 	role    fairlead.Role // the least that may; empty: every
 	touch   touch
-	request string // JOB is a job of acme, TOKEN a token, NEW a new name, GONE a worker
+	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TOKEN a token, NEW a new name, GONE a worker
 }{
 	"EnqueueJobs":    {fairlead.RoleSubmitter, jobsOf, `{"jobs":[{"kind":"noop","tenant":"acme"}]}`},
 	"AssignJobs":     {fairlead.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
@@ -83,6 +83,27 @@ var everyMethod = map[protoreflect.Name]struct {
 	"DeleteToken": {fairlead.RoleAdmin, nothing, `{"id":TOKEN}`},
 	"WhoAmI":      {"", nothing, `{}`},
 	"ListAudit":   {fairlead.RoleAdmin, nothing, `{}`},
+
+	"CreateSchedule":   {fairlead.RoleOperator, jobsOf, `{"name":"NEW","every":"1h","job":{"kind":"noop","tenant":"acme"}}`},
+	"GetSchedule":      {fairlead.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"ListSchedules":    {fairlead.RoleViewer, many, `{}`},
+	"UpdateSchedule":   {fairlead.RoleOperator, aJob, `{"ref":"SCHEDULE","every":"2h","job":{"kind":"noop","tenant":"acme"}}`},
+	"PatchSchedule":    {fairlead.RoleOperator, aJob, `{"ref":"SCHEDULE","every":"2h"}`},
+	"DeleteSchedule":   {fairlead.RoleOperator, aJob, `{"id":"SCHEDULE"}`},
+	"EnableSchedule":   {fairlead.RoleOperator, aJob, `{"id":"SCHEDULE"}`},
+	"DisableSchedule":  {fairlead.RoleOperator, aJob, `{"id":"SCHEDULE","reason":"over"}`},
+	"TriggerSchedule":  {fairlead.RoleSubmitter, aJob, `{"id":"SCHEDULE"}`},
+	"BackfillSchedule": {fairlead.RoleOperator, aJob, `{"id":"SCHEDULE","from":"2026-01-01T00:00:00Z","to":"2026-01-01T03:00:00Z"}`},
+	"PreviewSchedule":  {fairlead.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"PreviewTiming":    {fairlead.RoleViewer, nothing, `{"cron":"@daily"}`},
+	"ListRuns":         {fairlead.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+	"GetScheduleStats": {fairlead.RoleViewer, aJob, `{"id":"SCHEDULE"}`},
+
+	"CreateCalendar": {fairlead.RoleOperator, cluster, `{"name":"NEW","weekdays":["sunday"]}`},
+	"GetCalendar":    {fairlead.RoleViewer, nothing, `{"name":"CALENDAR"}`},
+	"ListCalendars":  {fairlead.RoleViewer, nothing, `{}`},
+	"UpdateCalendar": {fairlead.RoleOperator, cluster, `{"name":"CALENDAR","dates":["12-25"]}`},
+	"DeleteCalendar": {fairlead.RoleOperator, cluster, `{"name":"CALENDAR"}`},
 
 	"JoinWorker":   {fairlead.RoleWorker, nothing, `{"kinds":["noop"]}`},
 	"BeatWorker":   {fairlead.RoleWorker, nothing, `{GONE}`},

@@ -47,6 +47,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	}
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
 	mux.Handle("/api/", guard(api.Handler()))
+	mux.Handle("POST /api/v1/callbacks/{job}", &callbacks{store: store, log: options.Log})
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}
@@ -93,13 +94,16 @@ type services struct {
 	tokens  *Tokens
 	audit   *AuditLog
 	workers *Workers
+
+	schedules *Schedules
+	calendars *Calendars
 }
 
 func newServices(store fairlead.Store, options Options) *services {
 	own, stopping := scoped{store: store}, options.Stopping
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
-		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping),
+		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
 	}
 }
 
@@ -119,6 +123,22 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 				return nil, nil
 			}
 			return s.tenants.GetTenant(ctx, &fairleadv1.GetTenantRequest{Name: about.GetName()})
+		},
+		"ScheduleService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			switch about := request.(type) {
+			case *fairleadv1.Schedule:
+				return s.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: about.GetRef()})
+			case interface{ GetId() string }:
+				return s.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: about.GetId()})
+			}
+			return nil, nil
+		},
+		"CalendarService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			about, ok := request.(interface{ GetName() string })
+			if !ok {
+				return nil, nil
+			}
+			return s.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: about.GetName()})
 		},
 		"LimitService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(*fairleadv1.Limit)
@@ -146,6 +166,8 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_access_proto, "TokenService", s.tokens},
 		{fairleadv1.File_fairlead_v1_access_proto, "AuditService", s.audit},
 		{fairleadv1.File_fairlead_v1_worker_proto, "WorkerService", s.workers},
+		{fairleadv1.File_fairlead_v1_schedule_proto, "ScheduleService", s.schedules},
+		{fairleadv1.File_fairlead_v1_schedule_proto, "CalendarService", s.calendars},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)
 		if err != nil {

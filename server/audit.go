@@ -102,7 +102,7 @@ func refused(err error) bool {
 func subjectOf(endpoint *rest.Endpoint, request proto.Message) string {
 	noun := strings.ToLower(strings.TrimSuffix(string(endpoint.Method.Parent().Name()), "Service"))
 	message := request.ProtoReflect()
-	for _, name := range []protoreflect.Name{"id", "name", "scope"} {
+	for _, name := range []protoreflect.Name{"ref", "id", "name", "scope"} {
 		field := message.Descriptor().Fields().ByName(name)
 		switch {
 		case field == nil || !message.Has(field):
@@ -121,6 +121,8 @@ func tenantIn(messages ...proto.Message) string {
 		switch m := message.(type) {
 		case *fairleadv1.Tenant:
 			return m.GetName()
+		case *fairleadv1.Schedule:
+			return m.GetJob().GetTenant()
 		case interface{ GetTenant() string }:
 			return m.GetTenant()
 		}

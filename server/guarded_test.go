@@ -99,6 +99,19 @@ func (a *guardedAPI) fill(text string) string {
 		}
 		text = strings.ReplaceAll(text, "JOB", strconv.FormatInt(job.ID, 10))
 	}
+	if strings.Contains(text, "SCHEDULE") {
+		schedule, err := a.client.PutSchedule(a.Context(), fairlead.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme"}, Enabled: true})
+		if err != nil {
+			a.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, "SCHEDULE", strconv.FormatInt(schedule.ID, 10))
+	}
+	if strings.Contains(text, "CALENDAR") {
+		if _, err := a.client.PutCalendar(a.Context(), fairlead.Calendar{Name: unique}); err != nil {
+			a.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, "CALENDAR", unique)
+	}
 	if strings.Contains(text, "TOKEN") {
 		_, id := a.addToken(fairlead.Token{Name: unique, Role: fairlead.RoleViewer})
 		text = strings.ReplaceAll(text, "TOKEN", strconv.FormatInt(id, 10))

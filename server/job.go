@@ -54,10 +54,15 @@ func jobTo(job *fairlead.Job) *fairleadv1.Job {
 		FinishedAt: timeTo(job.FinishedAt), Deadline: timeTo(job.Deadline), CancelWish: job.CancelWish,
 		Output: job.Output, Reason: string(job.Reason), Error: job.Error, Progress: job.Progress, Memo: job.Memo,
 	}
-	if retry := job.Retry; retry != nil {
-		out.Retry = &fairleadv1.Retry{Base: durationTo(retry.Base), Factor: retry.Factor, Max: durationTo(retry.Max), Precise: retry.Precise}
-	}
+	out.Retry = retryTo(job.Retry)
 	return out
+}
+
+func retryTo(retry *fairlead.Retry) *fairleadv1.Retry {
+	if retry == nil {
+		return nil
+	}
+	return &fairleadv1.Retry{Base: durationTo(retry.Base), Factor: retry.Factor, Max: durationTo(retry.Max), Precise: retry.Precise}
 }
 
 func timeOf(t *timestamppb.Timestamp) time.Time {
@@ -186,7 +191,11 @@ func (s *Jobs) GetJob(ctx context.Context, in *fairleadv1.GetJobRequest) (*fairl
 	if err != nil {
 		return nil, err
 	}
-	return jobTo(job), nil
+	out, err := s.jobsTo(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
 }
 
 // ListJobs lists jobs, newest first.
@@ -195,18 +204,24 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.client.Find(ctx, fairlead.Filter{
+	filter := fairlead.Filter{
 		States: texts[fairlead.State](in.GetState()), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(),
 		Key: in.GetKey(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), Below: below, Limit: int(in.GetPageSize()),
-	})
+	}
+	var page fairlead.Page
+	if in.GetSchedule() != 0 {
+		page, err = s.runsOf(ctx, in.GetSchedule(), filter)
+	} else {
+		page, err = s.client.Find(ctx, filter)
+	}
 	if err != nil {
 		return nil, err
 	}
-	out := &fairleadv1.ListJobsResponse{NextPageToken: pageToken(page.Next)}
-	for _, job := range page.Jobs {
-		out.Items = append(out.Items, jobTo(job))
+	items, err := s.jobsTo(ctx, page.Jobs...)
+	if err != nil {
+		return nil, err
 	}
-	return out, nil
+	return &fairleadv1.ListJobsResponse{Items: items, NextPageToken: pageToken(page.Next)}, nil
 }
 
 // ListAttempts lists the runs of a job that did not simply succeed.

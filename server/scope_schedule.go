@@ -66,7 +66,7 @@ func (s scoped) Act(ctx context.Context, id int64, decide func(fairlead.Schedule
 	return s.store.Act(ctx, id, decide)
 }
 
-// Fires lists runs: to who is bound, of one schedule of theirs, or those of jobs
+// Fires lists runs: to who is bound, of one schedule of theirs, or of those jobs
 // that are theirs.
 func (s scoped) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
 	if !callerOf(ctx).identity.bound() {
@@ -78,11 +78,11 @@ func (s scoped) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairle
 			return nil, err
 		}
 	case len(filter.Jobs) > 0:
-		for _, id := range filter.Jobs {
-			if err := s.job(ctx, id); err != nil {
-				return nil, err
-			}
+		own, err := s.Find(ctx, fairlead.Filter{IDs: filter.Jobs, Limit: len(filter.Jobs)})
+		if err != nil || len(own) == 0 {
+			return nil, err
 		}
+		filter.Jobs = idsOf(own)
 	default:
 		return nil, errForbidden
 	}

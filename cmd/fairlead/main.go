@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	_ "time/tzdata" // zones do not depend on the machine
 
 	"github.com/fairlead-io/fairlead/internal/cli"
 )

@@ -23,6 +23,9 @@ type clients struct {
 	system  fairleadv1connect.SystemServiceClient
 	tokens  fairleadv1connect.TokenServiceClient
 	audit   fairleadv1connect.AuditServiceClient
+
+	schedules fairleadv1connect.ScheduleServiceClient
+	calendars fairleadv1connect.CalendarServiceClient
 }
 
 func newClients(t target, timeout time.Duration) *clients {
@@ -38,6 +41,9 @@ func newClients(t target, timeout time.Duration) *clients {
 		system:  fairleadv1connect.NewSystemServiceClient(web, t.Server, options),
 		tokens:  fairleadv1connect.NewTokenServiceClient(web, t.Server, options),
 		audit:   fairleadv1connect.NewAuditServiceClient(web, t.Server, options),
+
+		schedules: fairleadv1connect.NewScheduleServiceClient(web, t.Server, options),
+		calendars: fairleadv1connect.NewCalendarServiceClient(web, t.Server, options),
 	}
 }
 

@@ -85,6 +85,16 @@ func tenantNames(ctx context.Context, c *call) ([]string, error) {
 	return namesOf(page.GetItems()), err
 }
 
+func scheduleNames(ctx context.Context, c *call) ([]string, error) {
+	page, err := c.schedules.ListSchedules(ctx, &fairleadv1.ListSchedulesRequest{PageSize: 1000})
+	return namesOf(page.GetItems()), err
+}
+
+func calendarNames(ctx context.Context, c *call) ([]string, error) {
+	all, err := c.calendars.ListCalendars(ctx, &fairleadv1.ListCalendarsRequest{})
+	return namesOf(all.GetItems()), err
+}
+
 func queueNames(ctx context.Context, c *call) ([]string, error) {
 	all, err := c.queues.ListQueues(ctx, &fairleadv1.ListQueuesRequest{})
 	return namesOf(all.GetItems()), err

@@ -72,7 +72,10 @@ func (p *printer) one(f protoreflect.FieldDescriptor, value protoreflect.Value) 
 	case protoreflect.BytesKind:
 		return string(value.Bytes())
 	case protoreflect.BoolKind:
-		return "yes" // what is not true is not set
+		if !value.Bool() {
+			return "no"
+		}
+		return "yes"
 	case protoreflect.DoubleKind:
 		return strconv.FormatFloat(value.Float(), 'f', -1, 64)
 	}

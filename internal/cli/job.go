@@ -66,12 +66,18 @@ func (s *session) filters(cmd *cobra.Command, f *jobFilter) {
 func (s *session) jobListCommand() *cobra.Command {
 	var filter jobFilter
 	var limit int
+	var schedule string
 	cmd := verb("list", "List jobs, newest first", s.runs(func(ctx context.Context, c *call) error {
 		all := &fairleadv1.ListJobsResponse{}
-		err := pages(limit, func(size int32) (more bool, got int, err error) {
+		made, err := c.scheduleID(ctx, schedule)
+		if err != nil {
+			return err
+		}
+		err = pages(limit, func(size int32) (more bool, got int, err error) {
 			page, err := c.jobs.ListJobs(ctx, &fairleadv1.ListJobsRequest{
 				State: filter.states, Kind: filter.kinds, Queue: filter.queues, Tenant: filter.tenants, Key: filter.key,
 				From: filter.from.proto(), To: filter.to.proto(), PageSize: size, PageToken: all.GetNextPageToken(),
+				Schedule: made,
 			})
 			if err != nil {
 				return false, 0, err
@@ -86,6 +92,8 @@ func (s *session) jobListCommand() *cobra.Command {
 		return c.printTable(all, jobTable(c.Screen, all.GetItems()))
 	}))
 	s.filters(cmd, &filter)
+	cmd.Flags().StringVar(&schedule, "schedule", "", "runs of this schedule, by id or name")
+	complete(cmd, "schedule", s.asked(scheduleNames))
 	limits(cmd, &limit)
 	return cmd
 }

@@ -77,6 +77,12 @@ func (s *scanner) message(message protoreflect.Message, p *plan) error {
 			return inside(name, wrong("is there twice"))
 		}
 		seen |= f.bit
+		if s.word("null") {
+			if p.nulls != nil && f.FieldDescriptor != p.nulls {
+				message.Mutable(p.nulls).List().Append(protoreflect.ValueOfString(name))
+			}
+			return nil // as if it were not there
+		}
 		return inside(name, s.field(message, f))
 	})
 }
@@ -94,9 +100,6 @@ func (s *scanner) mismatch(wanted string) error {
 }
 
 func (s *scanner) field(message protoreflect.Message, f *field) error {
-	if s.word("null") {
-		return nil // as if it were not there
-	}
 	switch {
 	case f.IsMap():
 		return s.mapping(message.Mutable(f.FieldDescriptor).Map(), f)

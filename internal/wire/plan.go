@@ -13,7 +13,8 @@ import (
 type plan struct {
 	fields []*field // in the order of the schema
 	byName map[string]*field
-	ruled  bool // something in it has rules
+	nulls  protoreflect.FieldDescriptor // lists which fields were null; nil: they are as if not there
+	ruled  bool                         // something in it has rules
 }
 
 // field is one field of a message.
@@ -38,6 +39,9 @@ func planOf(message protoreflect.MessageDescriptor) *plan {
 		f := newField(message.Fields().Get(i))
 		f.bit = 1 << i
 		p.fields, p.byName[f.name] = append(p.fields, f), f
+		if proto.GetExtension(f.Options(), fairleadv1.E_Nulls).(bool) {
+			p.nulls = f.FieldDescriptor
+		}
 		p.ruled = p.ruled || f.rules != nil || f.message != nil && f.message.ruled
 	}
 	plans.Store(message.FullName(), p)

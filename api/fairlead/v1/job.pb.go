@@ -325,7 +325,11 @@ type Job struct {
 	Error    string `protobuf:"bytes,30,opt,name=error,proto3" json:"error,omitempty"`
 	Progress []byte `protobuf:"bytes,31,opt,name=progress,proto3" json:"progress,omitempty"`
 	// What the handler carries from run to run.
-	Memo          []byte `protobuf:"bytes,32,opt,name=memo,proto3" json:"memo,omitempty"`
+	Memo []byte `protobuf:"bytes,32,opt,name=memo,proto3" json:"memo,omitempty"`
+	// Of the schedule that made it.
+	ScheduleId int64 `protobuf:"varint,33,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
+	// The instant of that schedule that it stands for.
+	Due           *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -580,6 +584,20 @@ func (x *Job) GetProgress() []byte {
 func (x *Job) GetMemo() []byte {
 	if x != nil {
 		return x.Memo
+	}
+	return nil
+}
+
+func (x *Job) GetScheduleId() int64 {
+	if x != nil {
+		return x.ScheduleId
+	}
+	return 0
+}
+
+func (x *Job) GetDue() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Due
 	}
 	return nil
 }
@@ -903,7 +921,9 @@ type ListJobsRequest struct {
 	// Created then or later.
 	From *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=from,proto3" json:"from,omitempty"`
 	// Created earlier.
-	To            *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=to,proto3" json:"to,omitempty"`
+	To *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=to,proto3" json:"to,omitempty"`
+	// Runs of this schedule, by its id. A page may have fewer than were asked for.
+	Schedule      int64 `protobuf:"varint,10,opt,name=schedule,proto3" json:"schedule,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -999,6 +1019,13 @@ func (x *ListJobsRequest) GetTo() *timestamppb.Timestamp {
 		return x.To
 	}
 	return nil
+}
+
+func (x *ListJobsRequest) GetSchedule() int64 {
+	if x != nil {
+		return x.Schedule
+	}
+	return 0
 }
 
 type ListJobsResponse struct {
@@ -1863,7 +1890,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x04base\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04base\x12\x16\n" +
 	"\x06factor\x18\x02 \x01(\x01R\x06factor\x12+\n" +
 	"\x03max\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03max\x12\x18\n" +
-	"\aprecise\x18\x04 \x01(\bR\aprecise\"\xae\b\n" +
+	"\aprecise\x18\x04 \x01(\bR\aprecise\"\xfd\b\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
@@ -1902,7 +1929,10 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06reason\x18\x1d \x01(\tR\x06reason\x12\x14\n" +
 	"\x05error\x18\x1e \x01(\tR\x05error\x12 \n" +
 	"\bprogress\x18\x1f \x01(\fB\x04\x88\xb5\x18\x01R\bprogress\x12\x18\n" +
-	"\x04memo\x18  \x01(\fB\x04\x88\xb5\x18\x01R\x04memo\"H\n" +
+	"\x04memo\x18  \x01(\fB\x04\x88\xb5\x18\x01R\x04memo\x12\x1f\n" +
+	"\vschedule_id\x18! \x01(\x03R\n" +
+	"scheduleId\x12,\n" +
+	"\x03due\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x03due\"H\n" +
 	"\x12EnqueueJobsRequest\x122\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"'\n" +
 	"\x13EnqueueJobsResponse\x12\x10\n" +
@@ -1922,7 +1952,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x17\n" +
 	"\x02id\x18\x06 \x03(\x03B\a\x92\xb5\x18\x03\x18\xe8\aR\x02id\x12.\n" +
 	"\x04from\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"\xf7\x02\n" +
+	"\x02to\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"\x93\x03\n" +
 	"\x0fListJobsRequest\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
@@ -1933,7 +1963,9 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\n" +
 	"page_token\x18\a \x01(\tR\tpageToken\x12.\n" +
 	"\x04from\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"b\n" +
+	"\x02to\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x1a\n" +
+	"\bschedule\x18\n" +
+	" \x01(\x03R\bschedule\"b\n" +
 	"\x10ListJobsResponse\x12&\n" +
 	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.JobR\x05items\x12&\n" +
 	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xeb\x01\n" +
@@ -2087,61 +2119,62 @@ var file_fairlead_v1_job_proto_depIdxs = []int32{
 	22, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
 	22, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
 	22, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	0,  // 14: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	22, // 15: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	22, // 16: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
-	0,  // 17: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	22, // 18: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	22, // 19: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	22, // 20: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	22, // 21: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	2,  // 22: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	22, // 23: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	22, // 24: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
-	10, // 25: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	22, // 26: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	13, // 27: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	22, // 28: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
-	22, // 29: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
-	22, // 30: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 31: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 32: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 33: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 34: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 35: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	6,  // 36: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 37: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 38: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	14, // 39: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 40: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 41: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	15, // 42: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	16, // 43: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	17, // 44: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	18, // 45: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 46: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	20, // 47: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 48: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 49: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 50: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 51: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	11, // 52: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	12, // 53: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 54: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 55: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 56: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 57: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 58: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 59: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 60: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 61: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	19, // 62: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	21, // 63: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	48, // [48:64] is the sub-list for method output_type
-	32, // [32:48] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	22, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
+	22, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	22, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
+	22, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	22, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	22, // 21: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	22, // 22: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	2,  // 23: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
+	22, // 24: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	22, // 25: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	10, // 26: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
+	22, // 27: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	13, // 28: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
+	22, // 29: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	22, // 30: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	22, // 31: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 32: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 33: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 34: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 35: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 36: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	6,  // 37: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 38: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 39: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	14, // 40: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 41: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 42: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	15, // 43: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	16, // 44: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	17, // 45: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	18, // 46: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 47: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	20, // 48: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 49: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 50: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 51: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 52: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	11, // 53: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	12, // 54: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	2,  // 55: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 56: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 57: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 58: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 59: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 60: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 61: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 62: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	19, // 63: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	21, // 64: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	49, // [49:65] is the sub-list for method output_type
+	33, // [33:49] is the sub-list for method input_type
+	33, // [33:33] is the sub-list for extension type_name
+	33, // [33:33] is the sub-list for extension extendee
+	0,  // [0:33] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }

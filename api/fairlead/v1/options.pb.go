@@ -204,6 +204,14 @@ var file_fairlead_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "fairlead/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50004,
+		Name:          "fairlead.v1.nulls",
+		Tag:           "varint,50004,opt,name=nulls",
+		Filename:      "fairlead/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
 		ExtensionType: (*Access)(nil),
 		Field:         50011,
@@ -227,6 +235,11 @@ var (
 	//
 	// optional bool secret = 50003;
 	E_Secret = &file_fairlead_v1_options_proto_extTypes[2]
+	// The field lists the names of the others that are to be cleared: in JSON those
+	// that are null.
+	//
+	// optional bool nulls = 50004;
+	E_Nulls = &file_fairlead_v1_options_proto_extTypes[3]
 )
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -234,7 +247,7 @@ var (
 	// Who may call the method.
 	//
 	// optional fairlead.v1.Access access = 50011;
-	E_Access = &file_fairlead_v1_options_proto_extTypes[3]
+	E_Access = &file_fairlead_v1_options_proto_extTypes[4]
 )
 
 var File_fairlead_v1_options_proto protoreflect.FileDescriptor
@@ -257,7 +270,8 @@ const file_fairlead_v1_options_proto_rawDesc = "" +
 	"\x06summed\x18\x04 \x01(\bR\x06summed:3\n" +
 	"\x04json\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x01(\bR\x04json:I\n" +
 	"\x05rules\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x12.fairlead.v1.RulesR\x05rules:7\n" +
-	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\bR\x06secret:M\n" +
+	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\bR\x06secret:5\n" +
+	"\x05nulls\x12\x1d.google.protobuf.FieldOptions\x18Ԇ\x03 \x01(\bR\x05nulls:M\n" +
 	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\v2\x13.fairlead.v1.AccessR\x06accessB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
@@ -283,13 +297,14 @@ var file_fairlead_v1_options_proto_depIdxs = []int32{
 	2, // 0: fairlead.v1.json:extendee -> google.protobuf.FieldOptions
 	2, // 1: fairlead.v1.rules:extendee -> google.protobuf.FieldOptions
 	2, // 2: fairlead.v1.secret:extendee -> google.protobuf.FieldOptions
-	3, // 3: fairlead.v1.access:extendee -> google.protobuf.MethodOptions
-	0, // 4: fairlead.v1.rules:type_name -> fairlead.v1.Rules
-	1, // 5: fairlead.v1.access:type_name -> fairlead.v1.Access
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	4, // [4:6] is the sub-list for extension type_name
-	0, // [0:4] is the sub-list for extension extendee
+	2, // 3: fairlead.v1.nulls:extendee -> google.protobuf.FieldOptions
+	3, // 4: fairlead.v1.access:extendee -> google.protobuf.MethodOptions
+	0, // 5: fairlead.v1.rules:type_name -> fairlead.v1.Rules
+	1, // 6: fairlead.v1.access:type_name -> fairlead.v1.Access
+	7, // [7:7] is the sub-list for method output_type
+	7, // [7:7] is the sub-list for method input_type
+	5, // [5:7] is the sub-list for extension type_name
+	0, // [0:5] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
 }
 
@@ -306,7 +321,7 @@ func file_fairlead_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_options_proto_rawDesc), len(file_fairlead_v1_options_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
-			NumExtensions: 4,
+			NumExtensions: 5,
 			NumServices:   0,
 		},
 		GoTypes:           file_fairlead_v1_options_proto_goTypes,

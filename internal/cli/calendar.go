@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+func (s *session) calendarCommand() *cobra.Command {
+	cmd := noun("calendar", "Days on which schedules are not due",
+		s.calendarCreateCommand(), s.calendarGetCommand(), s.calendarListCommand(), s.calendarUpdateCommand(), s.calendarDeleteCommand())
+	for _, verb := range cmd.Commands() {
+		if n := verb.Name(); n != "create" && n != "list" {
+			verb.ValidArgsFunction = first(s.asked(calendarNames))
+		}
+	}
+	return s.prints(s.connects(cmd))
+}
+
+// calendarFlags are what can be said of a calendar.
+type calendarFlags struct {
+	description             string
+	weekdays, dates, ranges []string
+}
+
+func (t *calendarFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&t.description, "description", "", "what it is for")
+	f.StringSliceVar(&t.weekdays, "weekday", nil, "such as sunday (repeatable)")
+	f.StringSliceVar(&t.dates, "date", nil, "as 2030-12-25, or 12-25 of every year (repeatable)")
+	f.StringSliceVar(&t.ranges, "range", nil, "FROM..TO, as 2030-12-24..2031-01-01 (repeatable)")
+	complete(cmd, "weekday", oneOf("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
+}
+
+// apply changes those fields of a calendar whose flags were given.
+func (t *calendarFlags) apply(cmd *cobra.Command, to *fairleadv1.Calendar) error {
+	given := cmd.Flags().Changed
+	if given("description") {
+		to.Description = t.description
+	}
+	if given("weekday") {
+		to.Weekdays = t.weekdays
+	}
+	if given("date") {
+		to.Dates = t.dates
+	}
+	if given("range") {
+		to.Ranges = nil
+	}
+	for _, text := range t.ranges {
+		from, until, ok := strings.Cut(text, "..")
+		if !ok {
+			return Usagef("--range %q: use FROM..TO, as 2030-12-24..2031-01-01", text)
+		}
+		to.Ranges = append(to.Ranges, &fairleadv1.DateRange{From: from, To: until})
+	}
+	return nil
+}
+
+func (s *session) calendarCreateCommand() *cobra.Command {
+	var flags calendarFlags
+	cmd := verb("create NAME", "Store a calendar", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		wanted := &fairleadv1.Calendar{Name: c.args[0]}
+		if err := flags.apply(cmd, wanted); err != nil {
+			return err
+		}
+		calendar, err := c.calendars.CreateCalendar(ctx, wanted)
+		if err != nil {
+			return err
+		}
+		return c.printDetails(calendar)
+	})
+	flags.register(cmd)
+	return cmd
+}
+
+func (s *session) calendarUpdateCommand() *cobra.Command {
+	var flags calendarFlags
+	cmd := verb("update NAME", "Change a calendar: only what is given", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		calendar, err := c.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		if err := flags.apply(cmd, calendar); err != nil {
+			return err
+		}
+		if calendar, err = c.calendars.UpdateCalendar(ctx, calendar); err != nil { // with the version that was read
+			return err
+		}
+		return c.printDetails(calendar)
+	})
+	flags.register(cmd)
+	return cmd
+}
+
+func (s *session) calendarGetCommand() *cobra.Command {
+	return verb("get NAME", "Show a calendar", s.runs(func(ctx context.Context, c *call) error {
+		calendar, err := c.calendars.GetCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.printDetails(calendar)
+	}))
+}
+
+func (s *session) calendarListCommand() *cobra.Command {
+	return verb("list", "List calendars", s.runs(func(ctx context.Context, c *call) error {
+		all, err := c.calendars.ListCalendars(ctx, &fairleadv1.ListCalendarsRequest{})
+		if err != nil {
+			return err
+		}
+		table := c.Table("NAME", "WEEKDAYS", "DATES", "RANGES", "DESCRIPTION")
+		for _, calendar := range all.GetItems() {
+			table.Add(calendar.GetName(), strings.Join(calendar.GetWeekdays(), ","), int32(len(calendar.GetDates())), int32(len(calendar.GetRanges())), calendar.GetDescription())
+		}
+		return c.printTable(all, table)
+	}))
+}
+
+func (s *session) calendarDeleteCommand() *cobra.Command {
+	return verb("delete NAME", "Remove a calendar that no schedule names", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.calendars.DeleteCalendar(ctx, &fairleadv1.GetCalendarRequest{Name: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "calendar %s is deleted", c.args[0])
+	}))
+}

@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) scheduleCommand() *cobra.Command {
+	cmd := noun("schedule", "When jobs come into being by themselves",
+		s.scheduleCreateCommand(), s.scheduleGetCommand(), s.scheduleListCommand(), s.scheduleUpdateCommand(), s.scheduleDeleteCommand(),
+		s.scheduleEnableCommand(), s.scheduleDisableCommand(), s.scheduleTriggerCommand(), s.scheduleBackfillCommand(),
+		s.schedulePreviewCommand(), s.scheduleRunsCommand(), s.scheduleStatsCommand(), s.scheduleExplainCommand(),
+		s.scheduleExportCommand(), s.scheduleApplyCommand(),
+	)
+	for _, verb := range cmd.Commands() {
+		if n := verb.Name(); n != "create" && n != "list" && n != "apply" {
+			verb.ValidArgsFunction = first(s.asked(scheduleNames))
+		}
+	}
+	return s.prints(s.connects(cmd))
+}
+
+// scheduleID is the id of a schedule that is given by id or name; zero: none is
+// given.
+func (c *call) scheduleID(ctx context.Context, ref string) (int64, error) {
+	if ref == "" {
+		return 0, nil
+	}
+	schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: ref})
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(schedule.GetId(), 10, 64)
+}
+
+func (s *session) scheduleCreateCommand() *cobra.Command {
+	var flags scheduleFlags
+	cmd := verb("create NAME KIND", "Store a schedule of jobs of a kind", nil)
+	cmd.Example = "  fairlead schedule create nightly report --daily 03:00 --timezone Europe/Paris --args '{\"n\":1}'\n" +
+		"  fairlead schedule create poll http --every 30s --overlap-action skip --args @call.json"
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		wanted := &fairleadv1.Schedule{Name: &c.args[0], Job: &fairleadv1.NewJob{Kind: c.args[1]}}
+		if err := flags.apply(cmd, c, wanted); err != nil {
+			return err
+		}
+		schedule, err := c.schedules.CreateSchedule(ctx, wanted)
+		if err != nil {
+			return err
+		}
+		return c.printDetails(schedule)
+	})
+	flags.register(cmd, s)
+	return cmd
+}
+
+func (s *session) scheduleUpdateCommand() *cobra.Command {
+	var flags scheduleFlags
+	var clear []string
+	cmd := verb("update NAME", "Change a schedule: only what is given", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		current, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
+		if err != nil {
+			return err
+		}
+		change := &fairleadv1.Schedule{Ref: c.args[0], Clear: clear, Version: current.GetVersion(), Job: current.GetJob()}
+		if err := flags.apply(cmd, c, change); err != nil {
+			return err
+		}
+		schedule, err := c.schedules.PatchSchedule(ctx, change)
+		if err != nil {
+			return err
+		}
+		return c.printDetails(schedule)
+	})
+	flags.register(cmd, s)
+	cmd.Flags().StringSliceVar(&clear, "clear", nil, "give this field its default, as ends_at (repeatable)")
+	return cmd
+}
+
+func (s *session) scheduleGetCommand() *cobra.Command {
+	return verb("get NAME", "Show a schedule", s.runs(func(ctx context.Context, c *call) error {
+		schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.printDetails(schedule)
+	}))
+}
+
+// listSchedules fetches schedules; no limit fetches all.
+func (c *call) listSchedules(ctx context.Context, tenants []string, limit int) (*fairleadv1.ListSchedulesResponse, error) {
+	all := &fairleadv1.ListSchedulesResponse{}
+	err := pages(limit, func(size int32) (more bool, got int, err error) {
+		page, err := c.schedules.ListSchedules(ctx, &fairleadv1.ListSchedulesRequest{Tenant: tenants, PageSize: size, PageToken: all.GetNextPageToken()})
+		if err != nil {
+			return false, 0, err
+		}
+		all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+		return all.GetNextPageToken() != "", len(page.GetItems()), nil
+	})
+	return all, err
+}
+
+func (s *session) scheduleListCommand() *cobra.Command {
+	var limit int
+	var tenants []string
+	cmd := verb("list", "List schedules", s.runs(func(ctx context.Context, c *call) error {
+		all, err := c.listSchedules(ctx, tenants, limit)
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("ID", "NAME", "KIND", "TENANT", "DUE", "ZONE", "NEXT", "NOTE")
+		for _, schedule := range all.GetItems() {
+			note := screen.Cell{}
+			if !schedule.GetEnabled() {
+				note = screen.Cell{Text: "disabled", Tone: screen.Faint}
+				if why := schedule.GetReason(); why != "" {
+					note.Text += ": " + why
+				}
+			}
+			job := schedule.GetJob()
+			table.Add(schedule.GetId(), schedule.GetName(), job.GetKind(), job.GetTenant(), timingText(schedule), schedule.GetTimezone(), schedule.GetNextDue(), note)
+		}
+		return c.printTable(all, table)
+	}))
+	cmd.Flags().StringSliceVar(&tenants, "tenant", nil, "whose jobs are of this tenant (repeatable)")
+	complete(cmd, "tenant", s.asked(tenantNames))
+	limits(cmd, &limit)
+	return cmd
+}
+
+// timingText is when a schedule is due, as it was written.
+func timingText(s *fairleadv1.Schedule) string {
+	switch {
+	case s.GetCron() != "":
+		return s.GetCron()
+	case s.GetDaily() != "":
+		return "daily " + s.GetDaily()
+	case s.GetEvery() != nil:
+		return "every " + screen.Span(s.GetEvery().AsDuration())
+	case s.GetDelay() != nil:
+		return screen.Span(s.GetDelay().AsDuration()) + " after its end"
+	}
+	return "once"
+}
+
+func (s *session) scheduleDeleteCommand() *cobra.Command {
+	return verb("delete NAME", "Remove a schedule; its runs go on, but for queued ones", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.schedules.DeleteSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "schedule %s is deleted", c.args[0])
+	}))
+}
+
+func (s *session) scheduleEnableCommand() *cobra.Command {
+	return verb("enable NAME", "Let a schedule go on, from now on", s.runs(func(ctx context.Context, c *call) error {
+		schedule, err := c.schedules.EnableSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.say(schedule, "schedule %s is enabled", schedule.GetName())
+	}))
+}
+
+func (s *session) scheduleDisableCommand() *cobra.Command {
+	var reason string
+	cmd := verb("disable NAME", "Stop a schedule; its runs go on", s.runs(func(ctx context.Context, c *call) error {
+		schedule, err := c.schedules.DisableSchedule(ctx, &fairleadv1.DisableScheduleRequest{Id: c.args[0], Reason: reason})
+		if err != nil {
+			return err
+		}
+		return c.say(schedule, "schedule %s is disabled", schedule.GetName())
+	}))
+	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	return cmd
+}

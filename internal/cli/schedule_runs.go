@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) scheduleTriggerCommand() *cobra.Command {
+	var args string
+	var wait waiting
+	cmd := verb("trigger NAME", "Make a run now, whether the schedule is enabled or not", nil)
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) (err error) {
+		request := &fairleadv1.TriggerScheduleRequest{Id: c.args[0]}
+		if cmd.Flags().Changed("args") {
+			if request.Args, err = readDocument("--args", args, c.in); err != nil {
+				return err
+			}
+		}
+		run, err := c.schedules.TriggerSchedule(ctx, request)
+		if err != nil {
+			return err
+		}
+		if wait.asked(cmd) {
+			return wait.all(ctx, c, []int64{run.GetId()})
+		}
+		return c.say(run, "%d", run.GetId())
+	})
+	cmd.Flags().StringVar(&args, "args", "", "instead of the schedule's: JSON, @FILE or - for what is piped in")
+	wait.flag(cmd)
+	return cmd
+}
+
+func (s *session) scheduleBackfillCommand() *cobra.Command {
+	request := &fairleadv1.BackfillScheduleRequest{}
+	from, to := moment{past: true}, moment{past: true}
+	cmd := verb("backfill NAME", "Make a run of each instant in a span of time that has passed", nil)
+	cmd.Example = "  fairlead schedule backfill nightly --from 7d --to 1h --serial"
+	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
+		request.Id, request.From, request.To = c.args[0], from.proto(), to.proto()
+		answer, err := c.schedules.BackfillSchedule(ctx, request)
+		if err != nil {
+			return err
+		}
+		return c.say(answer, "%s made", runCount(len(answer.GetItems())))
+	})
+	f := cmd.Flags()
+	f.Var(&from, "from", "the first instant that counts: a time, or a span such as 2h for two hours ago")
+	f.Var(&to, "to", "the first that does not any more")
+	f.BoolVar(&request.Serial, "serial", false, "one run after the other")
+	f.BoolVar(&request.NewestFirst, "newest-first", false, "the newest instant goes first")
+	return cmd
+}
+
+func runCount(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
+}
+
+func (s *session) schedulePreviewCommand() *cobra.Command {
+	var n int32
+	cmd := verb("preview NAME", "Show when a schedule is due next", s.runs(func(ctx context.Context, c *call) error {
+		answer, err := c.schedules.PreviewSchedule(ctx, &fairleadv1.PreviewScheduleRequest{Id: c.args[0], N: n})
+		if err != nil {
+			return err
+		}
+		table := c.Table("LOCAL", "DUE", "FIRES", "REMARK")
+		for _, instant := range answer.GetItems() {
+			table.Add(instant.GetLocal(), instant.GetDue(), instant.GetFire(), instant.GetRemark())
+		}
+		return c.printTable(answer, table)
+	}))
+	cmd.Flags().Int32VarP(&n, "number", "n", 10, "how many instants")
+	return cmd
+}
+
+func (s *session) scheduleRunsCommand() *cobra.Command {
+	var limit int
+	cmd := verb("runs NAME", "List the runs of a schedule, newest first", s.runs(func(ctx context.Context, c *call) error {
+		all := &fairleadv1.ListRunsResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			page, err := c.schedules.ListRuns(ctx, &fairleadv1.ListRunsRequest{Id: c.args[0], PageSize: size, PageToken: all.GetNextPageToken()})
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("JOB", "STATE", "DUE", "TRIGGER", "NUMBER", "FINISHED", "NOTE")
+		for _, run := range all.GetItems() {
+			table.Add(run.GetId(), screen.State(run.GetState()), run.GetDue(), run.GetTrigger(), run.GetNumber(), run.GetFinishedAt(), runNote(run))
+		}
+		return c.printTable(all, table)
+	}))
+	limits(cmd, &limit)
+	return cmd
+}
+
+func runNote(run *fairleadv1.Run) string {
+	switch {
+	case run.GetSkipReason() != "":
+		return "because of " + run.GetSkipReason()
+	case run.GetQueued():
+		return "waits for an earlier run"
+	}
+	return ""
+}
+
+func (s *session) scheduleStatsCommand() *cobra.Command {
+	return verb("stats NAME", "Show how the last runs of a schedule went", s.runs(func(ctx context.Context, c *call) error {
+		stats, err := c.schedules.GetScheduleStats(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
+		if err != nil {
+			return err
+		}
+		return c.printDetails(stats)
+	}))
+}
+
+func (s *session) scheduleExplainCommand() *cobra.Command {
+	return verb("explain NAME", "Say when a schedule is due, and what keeps it from making runs", s.runs(func(ctx context.Context, c *call) error {
+		schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
+		if err != nil {
+			return err
+		}
+		preview, err := c.schedules.PreviewSchedule(ctx, &fairleadv1.PreviewScheduleRequest{Id: schedule.GetId(), N: 1})
+		if err != nil {
+			return err
+		}
+		runs, err := c.schedules.ListRuns(ctx, &fairleadv1.ListRunsRequest{Id: schedule.GetId(), PageSize: largestPage})
+		if err != nil {
+			return err
+		}
+		return c.print(schedule, func() error {
+			_, err := fmt.Fprint(c.Out, scheduleStory(c.printer, schedule, preview, runs.GetItems()))
+			return err
+		})
+	}))
+}
+
+// scheduleStory tells in sentences how a schedule stands.
+func scheduleStory(p *printer, schedule *fairleadv1.Schedule, preview *fairleadv1.PreviewScheduleResponse, runs []*fairleadv1.Run) string {
+	lines := []string{fmt.Sprintf("schedule %s is due %s", schedule.GetName(), preview.GetWords())}
+	if calendar := schedule.GetCalendar(); calendar != "" {
+		lines = append(lines, "days of the calendar "+calendar+" are left out")
+	}
+	switch {
+	case !schedule.GetEnabled() && schedule.GetReason() != "":
+		lines = append(lines, "it is disabled: "+schedule.GetReason())
+	case !schedule.GetEnabled():
+		lines = append(lines, "it is disabled")
+	case schedule.GetNextDue() == nil && schedule.GetDelay() != nil:
+		lines = append(lines, "it is due when its run has ended")
+	case schedule.GetNextDue() == nil:
+		lines = append(lines, "no instant is to come")
+	default:
+		lines = append(lines, "the next instant is "+p.moment(schedule.GetNextDue().AsTime()))
+	}
+	active, queued := 0, 0
+	for _, run := range runs {
+		switch {
+		case run.GetQueued():
+			queued++
+		case run.GetFinishedAt() == nil && run.GetSkipReason() == "":
+			active++
+		}
+	}
+	if active+queued > 0 {
+		lines = append(lines, fmt.Sprintf("%s active, %d queued", runCount(active), queued))
+	}
+	if most := int(schedule.GetMaxConcurrency()); most > 0 && active >= most {
+		lines = append(lines, fmt.Sprintf("that is as many as may be at once: what happens to more is %q", schedule.GetConcurrencyPolicy()))
+	}
+	for i := range lines {
+		lines[i] = screen.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n") + "\n"
+}

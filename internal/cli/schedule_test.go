@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestASchedulesLifeOnTheCommandLine(t *testing.T) {
+	r := newRig(t)
+	r.says([]string{"feast", "sunday"}, "calendar", "create", "feast", "--weekday", "sunday", "--date", "12-25", "--range", "2100-08-01..2100-08-15")
+	r.says([]string{"saturday, sunday", "12-25"}, "calendar", "update", "feast", "--weekday", "saturday,sunday")
+	r.fails(ExitUsage, "FROM..TO", "calendar", "update", "feast", "--range", "2100-08-01")
+	r.says([]string{"nightly", "0 3 * * *", "Europe/Paris"}, "schedule", "create", "nightly", "noop",
+		"--cron", "0 3 * * *", "--timezone", "Europe/Paris", "--calendar", "feast", "--args", `{"n":1}`, "--tenant", "acme")
+	r.fails(ExitConflict, "", "schedule", "create", "nightly", "noop", "--every", "1h")
+	r.fails(ExitUsage, "--cron", "schedule", "create", "other", "noop", "--cron", "61 * * * *")
+	got := r.document("schedule", "update", "nightly", "--daily", "03:00", "--max-attempts", "3")
+	if job := got["job"].(map[string]any); got["cron"] != nil || got["timezone"] != "Europe/Paris" || job["max_attempts"] != 3.0 || job["tenant"] != "acme" {
+		t.Errorf("changed, it is %v", got)
+	}
+	r.says([]string{"nightly", "acme", "daily 03:00"}, "schedule", "list")
+	r.says([]string{"schedule nightly is disabled"}, "schedule", "disable", "nightly", "--reason", "holidays")
+	r.says([]string{"at 03:00 every day (Europe/Paris)", "feast", "it is disabled: holidays"}, "schedule", "explain", "nightly")
+	r.says([]string{"schedule nightly is enabled"}, "schedule", "enable", "nightly")
+	r.says([]string{"03:00:00 CE"}, "schedule", "preview", "nightly", "-n", "2")
+	id := r.id("schedule", "trigger", "nightly", "--args", `{"n":2}`)
+	r.until(id, "succeeded")
+	r.says([]string{id, "manual"}, "schedule", "runs", "nightly")
+	r.says([]string{"succeeded"}, "job", "list", "--schedule", "nightly")
+	r.says([]string{"success rate  1"}, "schedule", "stats", "nightly")
+	r.says([]string{"runs made"}, "schedule", "backfill", "nightly", "--from", "10d", "--to", "1h")
+	r.fails(ExitConflict, "", "calendar", "delete", "feast")
+	r.says([]string{"schedule nightly is deleted"}, "schedule", "delete", "nightly")
+	r.fails(ExitNotFound, "nightly", "schedule", "get", "nightly")
+	r.says([]string{"calendar feast is deleted"}, "calendar", "delete", "feast")
+}
+
+func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
+	r := newRig(t)
+	file := filepath.Join(t.TempDir(), "schedules.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("name: a\ncron: '0 3 * * *'\nends_at: 2100-01-01T00:00:00Z\njob:\n  kind: noop\n  args: {n: 1}\n---\nname: b\nevery: 1h\njob: {kind: noop}\n")
+	r.says([]string{"+ a\n    cron: (none) -> 0 3 * * *", "+ b", "every: (none) -> 1h0m0s", "2 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--dry-run")
+	r.fails(ExitNotFound, "a", "schedule", "get", "a")
+	r.fails(ExitUsage, "--yes", "schedule", "apply", "-f", file)
+	r.says([]string{"2 of 2 schedules changed"}, "schedule", "apply", "-f", file, "--yes")
+	r.says([]string{"0 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--yes")
+
+	r.typed(ExitOK, "schedule", "disable", "b", "--reason", "over")
+	exported, _ := r.typed(ExitOK, "schedule", "export")
+	if strings.Contains(exported, "next_due") || strings.Contains(exported, "version") || !strings.Contains(exported, "\n---\n") {
+		t.Errorf("exported as\n%s", exported)
+	}
+	write(exported)
+	r.says([]string{"0 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--dry-run")
+
+	write("name: b\ndaily: '04:00'\njob: {kind: noop, args: {n: 2}}\n")
+	r.says([]string{"~ b", "every: 1h0m0s -> (none)", "daily: (none) -> 04:00", `job.args: (none) -> {"n":2}`}, "schedule", "apply", "-f", file, "--yes")
+	if got := r.document("schedule", "get", "b"); got["enabled"] != false || got["reason"] != "over" || got["daily"] != "04:00" {
+		t.Errorf("applied, it is %v", got)
+	}
+	for text, want := range map[string]string{
+		"daily: '04:00'\n": "name is missing", "name: a\nmisfire: x\n": "misfire", "name: a\n---\nname: a\n": "two schedules", "name: [": "is not YAML",
+	} {
+		write(text)
+		r.fails(ExitUsage, want, "schedule", "apply", "-f", file, "--dry-run")
+	}
+	r.fails(ExitUsage, "--file", "schedule", "apply")
+}

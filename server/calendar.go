@@ -1,0 +1,125 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Calendars implements the CalendarService.
+type Calendars struct {
+	client *fairlead.Client
+}
+
+// NewCalendars makes the service of a store's calendars.
+func NewCalendars(store fairlead.Store) *Calendars {
+	return &Calendars{client: fairlead.NewClient(store)}
+}
+
+// weekdays by their names in the API.
+var weekdays = func() map[string]time.Weekday {
+	all := map[string]time.Weekday{}
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		all[strings.ToLower(day.String())] = day
+	}
+	return all
+}()
+
+func calendarOf(in *fairleadv1.Calendar) fairlead.Calendar {
+	out := fairlead.Calendar{Name: in.GetName(), Description: in.GetDescription(), Dates: in.GetDates(), Version: in.GetVersion()}
+	for _, day := range in.GetWeekdays() {
+		out.Weekdays = append(out.Weekdays, weekdays[day]) // the schema's rules let no other through
+	}
+	for _, r := range in.GetRanges() {
+		out.Ranges = append(out.Ranges, fairlead.DateRange{From: r.GetFrom(), To: r.GetTo()})
+	}
+	return out
+}
+
+func calendarTo(c fairlead.Calendar) *fairleadv1.Calendar {
+	out := &fairleadv1.Calendar{Name: c.Name, Description: c.Description, Dates: c.Dates, Version: c.Version}
+	for _, day := range c.Weekdays {
+		out.Weekdays = append(out.Weekdays, strings.ToLower(day.String()))
+	}
+	for _, r := range c.Ranges {
+		out.Ranges = append(out.Ranges, &fairleadv1.DateRange{From: r.From, To: r.To})
+	}
+	return out
+}
+
+func (s *Calendars) find(ctx context.Context, name string) (fairlead.Calendar, error) {
+	calendars, err := s.client.Calendars(ctx)
+	if err != nil {
+		return fairlead.Calendar{}, err
+	}
+	for _, calendar := range calendars {
+		if calendar.Name == name {
+			return calendar, nil
+		}
+	}
+	return fairlead.Calendar{}, fmt.Errorf("calendar %q: %w", name, fairlead.ErrNotFound)
+}
+
+func (s *Calendars) put(ctx context.Context, calendar fairlead.Calendar) (*fairleadv1.Calendar, error) {
+	stored, err := s.client.PutCalendar(ctx, calendar)
+	if err != nil {
+		return nil, err
+	}
+	return calendarTo(stored), nil
+}
+
+// CreateCalendar stores a calendar.
+func (s *Calendars) CreateCalendar(ctx context.Context, in *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
+	if in.GetVersion() != 0 {
+		return nil, refuseField("version", "is set by the server; leave it away")
+	}
+	return s.put(ctx, calendarOf(in))
+}
+
+// GetCalendar returns a calendar.
+func (s *Calendars) GetCalendar(ctx context.Context, in *fairleadv1.GetCalendarRequest) (*fairleadv1.Calendar, error) {
+	calendar, err := s.find(ctx, in.GetName())
+	if err != nil {
+		return nil, err
+	}
+	return calendarTo(calendar), nil
+}
+
+// ListCalendars lists all calendars by name.
+func (s *Calendars) ListCalendars(ctx context.Context, _ *fairleadv1.ListCalendarsRequest) (*fairleadv1.ListCalendarsResponse, error) {
+	calendars, err := s.client.Calendars(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListCalendarsResponse{}
+	for _, calendar := range calendars {
+		out.Items = append(out.Items, calendarTo(calendar))
+	}
+	return out, nil
+}
+
+// UpdateCalendar replaces a calendar. Without a version it replaces whatever there
+// is.
+func (s *Calendars) UpdateCalendar(ctx context.Context, in *fairleadv1.Calendar) (*fairleadv1.Calendar, error) {
+	calendar := calendarOf(in)
+	if calendar.Version == 0 {
+		current, err := s.find(ctx, calendar.Name)
+		if err != nil {
+			return nil, err
+		}
+		calendar.Version = current.Version
+	}
+	return s.put(ctx, calendar)
+}
+
+// DeleteCalendar removes a calendar that no schedule names.
+func (s *Calendars) DeleteCalendar(ctx context.Context, in *fairleadv1.GetCalendarRequest) (*fairleadv1.DeleteCalendarResponse, error) {
+	if err := s.client.DeleteCalendar(ctx, in.GetName()); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.DeleteCalendarResponse{}, nil
+}

@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// jobsTo is jobs as an answer has them. Of runs of a schedule it says which one
+// made them.
+func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1.Job, error) {
+	out := make([]*fairleadv1.Job, len(jobs))
+	runs := map[int64]*fairleadv1.Job{}
+	var ids []int64
+	for i, job := range jobs {
+		out[i] = jobTo(job)
+		if job.Fired {
+			runs[job.ID], ids = out[i], append(ids, job.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	fires, err := s.client.Fires(ctx, fairlead.FireFilter{Jobs: ids, Limit: len(ids)})
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range fires {
+		runs[f.Job].ScheduleId, runs[f.Job].Due = f.Schedule, timeTo(f.Due)
+	}
+	return out, nil
+}
+
+// runsOf narrows a filter to a page of a schedule's runs.
+func (s *Jobs) runsOf(ctx context.Context, schedule int64, filter fairlead.Filter) (fairlead.Page, error) {
+	fires, next, err := runPage(ctx, s.client, schedule, filter.Below, pageSize(int32(filter.Limit)))
+	if err != nil || len(fires) == 0 {
+		return fairlead.Page{}, err
+	}
+	filter.IDs, filter.Below, filter.Limit = jobsOf(fires), 0, len(fires)
+	page, err := s.client.Find(ctx, filter)
+	page.Next = next
+	return page, err
+}

@@ -1,0 +1,108 @@
+package server
+
+import (
+	"strconv"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// scheduleOf is a schedule as a request has it. What the server sets is left out.
+func scheduleOf(in *fairleadv1.Schedule) fairlead.Schedule {
+	out := fairlead.Schedule{
+		Name: in.GetName(), Description: in.GetDescription(),
+		Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: timeOf(in.GetAt()),
+		Zone: in.GetTimezone(), StartsAt: timeOf(in.GetStartsAt()), EndsAt: timeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
+		Job:     *newJobOf(in.GetJob()),
+		Overlap: fairlead.Overlap(in.GetOverlapAction()), AfterFailure: fairlead.AfterFailure(in.GetFailureAction()),
+		MaxConcurrency: int(in.GetMaxConcurrency()), Concurrency: fairlead.Concurrency(in.GetConcurrencyPolicy()), QueueDepth: int(in.GetQueueDepth()),
+		CatchUp: fairlead.CatchUp(in.GetCatchUpMode()), CatchUpLimit: int(in.GetCatchUpLimit()), CatchUpWindow: in.GetCatchUpWindow().AsDuration(),
+		Enabled: in.Enabled == nil || in.GetEnabled(), Version: in.GetVersion(),
+	}
+	if !out.Enabled {
+		out.Reason = in.GetReason()
+	}
+	return out
+}
+
+// scheduleTo is a schedule as an answer has it.
+func scheduleTo(s fairlead.Schedule) *fairleadv1.Schedule {
+	return &fairleadv1.Schedule{
+		Id: strconv.FormatInt(s.ID, 10), Name: &s.Name, Description: given(s.Description),
+		Cron: given(s.Cron), Every: durationTo(s.Every), Delay: durationTo(s.Delay), Daily: given(s.Daily), At: timeTo(s.At),
+		Timezone: given(s.Zone), StartsAt: timeTo(s.StartsAt), EndsAt: timeTo(s.EndsAt), Jitter: durationTo(s.Jitter), Calendar: given(s.Calendar),
+		Job:           newJobTo(&s.Job),
+		OverlapAction: given(string(s.Overlap)), FailureAction: given(string(s.AfterFailure)),
+		MaxConcurrency: proto.Int32(int32(s.MaxConcurrency)), ConcurrencyPolicy: given(string(s.Concurrency)), QueueDepth: proto.Int32(int32(s.QueueDepth)),
+		CatchUpMode: given(string(s.CatchUp)), CatchUpLimit: proto.Int32(int32(s.CatchUpLimit)), CatchUpWindow: durationTo(s.CatchUpWindow),
+		Enabled: &s.Enabled, Reason: given(s.Reason), Version: s.Version,
+		NextDue: timeTo(s.Due), NextFire: timeTo(s.FireAt), CreatedAt: timeTo(s.CreatedAt), UpdatedAt: timeTo(s.UpdatedAt),
+	}
+}
+
+// given is a text that is left out if it is empty.
+func given(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// newJobTo is what each run of a schedule is, as a request would have it.
+func newJobTo(job *fairlead.Job) *fairleadv1.NewJob {
+	return &fairleadv1.NewJob{
+		Kind: job.Kind, Args: job.Args, Queue: job.Queue, Tenant: job.Tenant, Priority: int32(job.Priority),
+		Timeout: durationTo(job.Timeout), MaxAttempts: int32(job.MaxAttempts), Retry: retryTo(job.Retry),
+		Key: job.Key, KeyScope: string(job.KeyScope), OnDuplicate: string(job.OnDuplicate),
+		ConcurrencyKey: job.ConcurrencyKey, OnCrash: string(job.OnCrash), Trace: job.Trace,
+	}
+}
+
+// timings are the fields of which a schedule has one.
+var timings = []protoreflect.Name{"cron", "every", "delay", "daily", "at"}
+
+// patch changes those fields of a schedule that a request has.
+func patch(schedule, by *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
+	into, from := schedule.ProtoReflect(), by.ProtoReflect()
+	fields := into.Descriptor().Fields()
+	for _, name := range by.GetClear() {
+		field := fields.ByName(protoreflect.Name(name))
+		if field == nil {
+			return nil, refuseField("clear", strconv.Quote(name)+" is no field of a schedule")
+		}
+		into.Clear(field)
+	}
+	retimed := false
+	for _, name := range timings {
+		retimed = retimed || from.Has(fields.ByName(name))
+	}
+	if retimed {
+		for _, name := range timings {
+			into.Clear(fields.ByName(name))
+		}
+	}
+	from.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		into.Set(field, value)
+		return true
+	})
+	return schedule, nil
+}
+
+// runTo is a run as an answer has it.
+func runTo(f fairlead.Fire) *fairleadv1.Run {
+	return &fairleadv1.Run{
+		Id: f.Job, ScheduleId: f.Schedule, Due: timeTo(f.Due), Trigger: string(f.Trigger), Number: int32(f.Number),
+		SkipReason: string(f.Skip), Queued: f.Queued, State: string(f.State), FinishedAt: timeTo(f.EndedAt),
+	}
+}
+
+func runsTo(fires []fairlead.Fire) []*fairleadv1.Run {
+	runs := make([]*fairleadv1.Run, len(fires))
+	for i, f := range fires {
+		runs[i] = runTo(f)
+	}
+	return runs
+}

@@ -1,0 +1,102 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// previewed is how many instants are shown if nobody says how many.
+const previewed = 10
+
+// PreviewSchedule lists the next instants of a schedule.
+func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewScheduleRequest) (*fairleadv1.PreviewScheduleResponse, error) {
+	schedule, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return s.preview(ctx, schedule, in.GetN())
+}
+
+// PreviewTiming lists the next instants of a schedule that need not be stored.
+func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTimingRequest) (*fairleadv1.PreviewScheduleResponse, error) {
+	schedule := fairlead.Schedule{
+		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: timeOf(in.GetAt()),
+		Zone: in.GetTimezone(), StartsAt: timeOf(in.GetStartsAt()), EndsAt: timeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
+		Job: fairlead.Job{Kind: "preview"}, // what it would run does not matter, but it must run something
+	}
+	if schedule.Name == "" {
+		schedule.Name = "preview"
+	}
+	return s.preview(ctx, schedule, in.GetN())
+}
+
+func (s *Schedules) preview(ctx context.Context, schedule fairlead.Schedule, n int32) (*fairleadv1.PreviewScheduleResponse, error) {
+	if n == 0 {
+		n = previewed
+	}
+	instants, err := s.client.Preview(ctx, schedule, int(n))
+	if err != nil {
+		return nil, err
+	}
+	if schedule.Zone == "" {
+		schedule.Zone = "UTC"
+	}
+	zone, err := time.LoadLocation(schedule.Zone)
+	if err != nil {
+		return nil, err
+	}
+	timing, err := fairlead.NewTiming(&schedule, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.PreviewScheduleResponse{Words: timing.Words()}
+	for _, due := range instants {
+		local := due.In(zone)
+		out.Items = append(out.Items, &fairleadv1.Instant{
+			Due: timeTo(due), Fire: timeTo(due.Add(timing.Offset())), Local: local.Format("Mon 2006-01-02 15:04:05 MST"), Remark: clockChange(local),
+		})
+	}
+	return out, nil
+}
+
+// clockChange says that clocks are put forward or back on the day of a moment;
+// empty: they are not.
+func clockChange(local time.Time) string {
+	began, ends := local.ZoneBounds()
+	for _, change := range []time.Time{began, ends} {
+		if change.IsZero() || change.Format(time.DateOnly) != local.Format(time.DateOnly) {
+			continue
+		}
+		before := change.Add(-time.Second)
+		_, from := before.Zone()
+		_, to := change.Zone()
+		shift := time.Duration(to-from) * time.Second
+		if shift == 0 {
+			continue // only the name of the zone changes
+		}
+		way := "forward"
+		if shift < 0 {
+			way, shift = "back", -shift
+		}
+		// What clocks show at the moment of the change, had there been none.
+		at := change.In(time.FixedZone("", from)).Format("15:04")
+		return fmt.Sprintf("clocks go %s by %s at %s on this day", way, shortSpan(shift), at)
+	}
+	return ""
+}
+
+// shortSpan writes hours and minutes without zeros behind them.
+func shortSpan(d time.Duration) string {
+	hours, minutes := d/time.Hour, d%time.Hour/time.Minute
+	switch {
+	case minutes == 0:
+		return fmt.Sprintf("%dh", hours)
+	case hours == 0:
+		return fmt.Sprintf("%dm", minutes)
+	}
+	return fmt.Sprintf("%dh%dm", hours, minutes)
+}

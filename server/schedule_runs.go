@@ -1,0 +1,147 @@
+package server
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// TriggerSchedule makes a run of a schedule now.
+func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerScheduleRequest) (*fairleadv1.Run, error) {
+	schedule, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	fire, err := s.client.Trigger(ctx, schedule.ID, in.GetArgs())
+	if err != nil {
+		return nil, err
+	}
+	return runTo(fire), nil
+}
+
+// BackfillSchedule makes runs of instants that have passed.
+func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.BackfillScheduleResponse, error) {
+	schedule, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	fires, err := s.client.Backfill(ctx, schedule.ID, fairlead.Backfill{
+		From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.BackfillScheduleResponse{Items: runsTo(fires)}, nil
+}
+
+// ListRuns lists the runs of a schedule, newest first.
+func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest) (*fairleadv1.ListRunsResponse, error) {
+	below, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	schedule, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	fires, next, err := runPage(ctx, s.client, schedule.ID, below, pageSize(in.GetPageSize()))
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.ListRunsResponse{Items: runsTo(fires), NextPageToken: pageToken(next)}, nil
+}
+
+// runPage is a page of a schedule's runs, and where the next one begins; zero:
+// there is none.
+func runPage(ctx context.Context, client *fairlead.Client, schedule, below int64, size int) (fires []fairlead.Fire, next int64, err error) {
+	fires, err = client.Fires(ctx, fairlead.FireFilter{Schedule: schedule, Below: below, Limit: size + 1}) // one more tells whether there is a next page
+	if err != nil || len(fires) <= size {
+		return fires, 0, err
+	}
+	return fires[:size], fires[size-1].Job, nil
+}
+
+// recentRuns is how many runs the figures of a schedule are made from.
+const recentRuns = 1000
+
+// GetScheduleStats tells how the last runs of a schedule went.
+func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.ScheduleStats, error) {
+	schedule, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	fires, err := s.client.Fires(ctx, fairlead.FireFilter{Schedule: schedule.ID, Limit: recentRuns})
+	if err != nil || len(fires) == 0 {
+		return &fairleadv1.ScheduleStats{}, err
+	}
+	found, err := s.client.Find(ctx, fairlead.Filter{IDs: jobsOf(fires), Limit: len(fires)})
+	if err != nil {
+		return nil, err
+	}
+	jobs := make(map[int64]*fairlead.Job, len(found.Jobs))
+	for _, job := range found.Jobs {
+		jobs[job.ID] = job
+	}
+	return statsOf(fires, jobs), nil
+}
+
+func jobsOf(fires []fairlead.Fire) []int64 {
+	ids := make([]int64, len(fires))
+	for i, f := range fires {
+		ids[i] = f.Job
+	}
+	return ids
+}
+
+// statsOf sums up runs.
+func statsOf(fires []fairlead.Fire, jobs map[int64]*fairlead.Job) *fairleadv1.ScheduleStats {
+	out := &fairleadv1.ScheduleStats{Runs: int32(len(fires))}
+	var took, late []time.Duration
+	for _, f := range fires {
+		switch {
+		case f.Active():
+			out.Active++
+		case f.Skip != "" || f.State == fairlead.Skipped:
+			out.Skipped++
+		case f.Failed():
+			out.Failed++
+		default:
+			out.Succeeded++
+		}
+		job := jobs[f.Job]
+		if job == nil || job.StartedAt.IsZero() {
+			continue
+		}
+		if !job.FinishedAt.IsZero() {
+			took = append(took, job.FinishedAt.Sub(job.StartedAt))
+		}
+		if f.Trigger == fairlead.TriggerCron {
+			late = append(late, job.StartedAt.Sub(f.Due))
+		}
+	}
+	if ended := out.GetSucceeded() + out.GetFailed(); ended > 0 {
+		rate := float64(out.GetSucceeded()) / float64(ended)
+		out.SuccessRate = &rate
+	}
+	out.DurationP50, out.DurationP95, out.DurationMax = spread(took)
+	out.LatenessP50, out.LatenessP95, out.LatenessMax = spread(late)
+	return out
+}
+
+// spread is the middle, the 95th percentile and the largest of some durations.
+func spread(all []time.Duration) (p50, p95, most *durationpb.Duration) {
+	if len(all) == 0 {
+		return nil, nil, nil
+	}
+	slices.Sort(all)
+	at := func(share float64) *durationpb.Duration {
+		return durationpb.New(all[int(math.Ceil(share*float64(len(all))))-1])
+	}
+	return at(0.5), at(0.95), at(1)
+}
