@@ -37,6 +37,10 @@ type HandlerOptions struct {
 	MaxAttempts int           // zero means DefaultMaxAttempts
 	Retry       *Retry        // nil means exponential with full jitter
 
+	// TimeoutOf chooses the timeout of an attempt by what is in the job. It wins
+	// over Timeout and the job's own, unless it returns zero.
+	TimeoutOf func(job *Job) time.Duration
+
 	// RetryDelay chooses the pause itself; it wins over Retry and the job's own.
 	RetryDelay func(job *Job, err error) time.Duration
 

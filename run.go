@@ -14,6 +14,8 @@ type Run interface {
 	Save(ctx context.Context, save Save) error
 	// SetOutput keeps the result until the run ends.
 	SetOutput(output json.RawMessage)
+	// SetProgress keeps progress until the run ends.
+	SetProgress(progress json.RawMessage)
 	// Job is the job that runs.
 	Job() *Job
 }
@@ -63,6 +65,22 @@ func Progress(ctx context.Context, v any) error {
 		return err
 	}
 	return run.Save(ctx, Save{ID: run.Job().ID, Fence: run.Job().Fence, Progress: progress})
+}
+
+// FinalProgress keeps v, encoded as JSON, as the progress with which the run
+// ends. It is stored with the end of the run, whatever that is, and costs no
+// write of its own.
+func FinalProgress(ctx context.Context, v any) error {
+	run, err := runOf(ctx)
+	if err != nil {
+		return err
+	}
+	progress, err := encode("progress", v)
+	if err != nil {
+		return err
+	}
+	run.SetProgress(progress)
+	return nil
 }
 
 // Remember stores v, encoded as JSON, as the memo of the running job at once,

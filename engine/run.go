@@ -23,25 +23,27 @@ type run struct {
 	settled atomic.Bool // whoever sets it settles: the worker, or the watch that gave up on it
 	slotted atomic.Bool // whether its slot has been given to others (see watch)
 
-	mu      sync.Mutex
-	started time.Time          // zero while queued
-	cancel  context.CancelFunc // nil while queued
-	cause   error              // why the context was ended
-	ended   time.Time          // when
-	output  json.RawMessage
+	mu       sync.Mutex
+	started  time.Time          // zero while queued
+	timeout  time.Duration      // of the attempt; zero while queued
+	cancel   context.CancelFunc // nil while queued
+	cause    error              // why the context was ended
+	ended    time.Time          // when
+	output   json.RawMessage
+	progress json.RawMessage
 }
 
 func (r *run) held() fairlead.Held { return fairlead.Held{ID: r.job.ID, Fence: r.job.Fence} }
 
 // begin is called as the handler starts. It reports false if the run was ended
 // before.
-func (r *run) begin(cancel context.CancelFunc) bool {
+func (r *run) begin(timeout time.Duration, cancel context.CancelFunc) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.cause != nil {
 		return false
 	}
-	r.cancel, r.started = cancel, time.Now()
+	r.timeout, r.cancel, r.started = timeout, cancel, time.Now()
 	return true
 }
 
@@ -84,7 +86,7 @@ func (r *run) took() time.Duration {
 	return time.Since(r.started)
 }
 
-// Save, SetOutput and Job are fairlead.Run: what the handler can say.
+// Save, SetOutput, SetProgress and Job are fairlead.Run: what the handler can say.
 
 // Save stores progress and memo under the run's fence.
 func (r *run) Save(ctx context.Context, save fairlead.Save) error {
@@ -101,6 +103,23 @@ func (r *run) SetOutput(output json.RawMessage) {
 	r.output = output
 }
 
+// SetProgress keeps progress for the settlement.
+func (r *run) SetProgress(progress json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.progress = progress
+}
+
+// settlement is what becomes of the job, given what its handler returned.
+func (r *run) settlement(err, cause error) fairlead.Settlement {
+	r.mu.Lock()
+	output, progress := r.output, r.progress
+	r.mu.Unlock()
+	s := verdict.Judge(r.job, r.entry, err, cause, output)
+	s.Progress = progress
+	return s
+}
+
 // Job is the job that runs.
 func (r *run) Job() *fairlead.Job { return r.job }
 
@@ -110,7 +129,7 @@ func (l *life) execute(r *run) {
 	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(context.Background(), r), timeout, verdict.ErrTimeout)
 	defer cancel()
 	var err error
-	if l.lease.valid() && r.begin(cancel) {
+	if l.lease.valid() && r.begin(timeout, cancel) {
 		l.options.Observer.Started(r.job)
 		l.tellStarted(r.job)
 		err = call(ctx, r)
@@ -148,10 +167,7 @@ func (l *life) settle(r *run, err error) {
 	if errors.Is(cause, verdict.ErrTimeout) {
 		l.tellTimeout(r.job)
 	}
-	r.mu.Lock()
-	output := r.output
-	r.mu.Unlock()
-	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: verdict.Judge(r.job, r.entry, err, cause, output)})
+	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: r.settlement(err, cause)})
 }
 
 // forget drops runs whose lease is settled or lost.

@@ -45,7 +45,7 @@ func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	}
 	r := &run{job: jobs[0], entry: s.mux.Entry(jobs[0].Kind), save: s.store.Save}
 	err = s.call(ctx, r)
-	settlement := verdict.Judge(r.job, r.entry, err, r.why(), r.output)
+	settlement := r.settlement(err, r.why())
 	if _, err := s.store.Settle(ctx, []fairlead.Settlement{settlement}); err != nil {
 		return nil, fmt.Errorf("settle job %d: %w", r.job.ID, err)
 	}
@@ -62,9 +62,10 @@ func (s *Stepper) promote(ctx context.Context) error {
 }
 
 func (s *Stepper) call(ctx context.Context, r *run) error {
-	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(ctx, r), verdict.Timeout(r.job, r.entry, s.options.Timeout), verdict.ErrTimeout)
+	timeout := verdict.Timeout(r.job, r.entry, s.options.Timeout)
+	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(ctx, r), timeout, verdict.ErrTimeout)
 	defer cancel()
-	r.begin(cancel)
+	r.begin(timeout, cancel)
 	err := call(ctx, r)
 	if ctx.Err() == context.DeadlineExceeded {
 		r.end(verdict.ErrTimeout)

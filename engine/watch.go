@@ -28,7 +28,7 @@ func (l *life) watchHandlers(ctx context.Context) {
 func (l *life) watchOnce(now time.Time) {
 	stuck := int64(0)
 	for _, r := range l.registry.snapshot() {
-		if r.expired(now, l.options) {
+		if r.expired(now) {
 			r.end(verdict.ErrTimeout)
 		}
 		late := r.overdue(now)
@@ -56,8 +56,8 @@ func (l *life) abandon(r *run) {
 
 // expired reports whether the run's timeout is over. Its context ends by
 // itself then; this is how the watch learns of it.
-func (r *run) expired(now time.Time, o Options) bool {
+func (r *run) expired(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.cause == nil && !r.started.IsZero() && now.Sub(r.started) >= verdict.Timeout(r.job, r.entry, o.Timeout)
+	return r.cause == nil && !r.started.IsZero() && now.Sub(r.started) >= r.timeout
 }

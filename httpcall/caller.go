@@ -1,21 +1,20 @@
 package httpcall
 
 import (
-	"errors"
+	"crypto/tls"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
-// maxAnswer is how much of an answer is read and kept.
-const maxAnswer = 64 << 10
+const (
+	maxAnswer        = 64 << 10 // bytes of an answer that are read, after inflation
+	maxAnswerHeaders = 64 << 10 // bytes of an answer's headers; with more it is no answer
+)
 
 // Caller makes HTTP calls for jobs.
 type Caller struct {
@@ -25,11 +24,12 @@ type Caller struct {
 // NewCaller makes a caller whose connections the guard checks. It follows no
 // redirects and uses no proxy of the environment: both would lead past the
 // guard.
-func NewCaller(guard *Guard) *Caller {
-	dialer := &net.Dialer{Timeout: 10 * time.Second, ControlContext: guard.control}
+func NewCaller(guard *Guard) *Caller { return newCaller(guard, nil) }
+
+func newCaller(guard *Guard, config *tls.Config) *Caller {
 	return &Caller{client: &http.Client{
 		Transport: tracing.Transport(&http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+			DialContext: guard.dial, TLSClientConfig: config, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxAnswerHeaders,
 			MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
 		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -39,69 +39,41 @@ func NewCaller(guard *Guard) *Caller {
 // Reply is what a target answered.
 type Reply struct {
 	Status int
+	Header http.Header
 	Body   []byte // at most maxAnswer bytes
+	Cut    bool   // there was more
 }
 
 // Do makes one call. Its errors are outcomes of the job: a 4xx answer other
 // than 408, 425 and 429 fails it for good, as does an address that the guard
 // denies; every other failure is tried again.
 func (c *Caller) Do(request *http.Request) (Reply, error) {
-	response, err := c.client.Do(request)
-	if err != nil {
-		return Reply{}, callFailed(request, err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if err != nil {
-		return Reply{}, fmt.Errorf("read the answer: %w", err)
-	}
-	reply := Reply{Status: response.StatusCode, Body: body}
-	if reply.Status/100 == 2 {
+	reply, err := c.exchange(request)
+	if err == nil && reply.Status/100 == 2 {
 		return reply, nil
 	}
-	failure := fmt.Errorf("%s answered %s", shown(request.URL), response.Status)
-	switch code := reply.Status; {
-	case code == http.StatusRequestTimeout, code == http.StatusTooEarly, code == http.StatusTooManyRequests, code/100 != 4:
-		return reply, failure
-	default:
-		return reply, fairlead.Fatal(failure)
+	if err == nil {
+		err = &Error{ClassStatus, fmt.Errorf("%s answered %s", shown(request.URL), statusText(reply.Status))}
 	}
+	if hopeless(reply.Status, err) {
+		return reply, fairlead.Fatal(err)
+	}
+	return reply, err
 }
 
-// callFailed is the outcome of a call that got no answer.
-func callFailed(request *http.Request, err error) error {
-	err = withoutQuery(request, err)
-	var denied *DeniedError
-	if errors.As(err, &denied) {
-		return fairlead.Fatal(err)
+// exchange makes one call and takes any answer. Its errors are of the type *Error.
+func (c *Caller) exchange(request *http.Request) (Reply, error) {
+	response, err := c.client.Do(request)
+	if err != nil {
+		return Reply{}, noAnswer(request, err)
 	}
-	return err
-}
-
-// shown is as much of a URL as errors may say, which get into logs and traces:
-// passwords and tokens are in the user part and in the query.
-func shown(target *url.URL) string {
-	return (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
-}
-
-// withoutQuery is an error of the client, which names the whole URL, with as much
-// of it as may be said.
-func withoutQuery(request *http.Request, err error) error {
-	var failure *url.Error
-	if !errors.As(err, &failure) {
-		return err
+	defer response.Body.Close()
+	reply := Reply{Status: response.StatusCode, Header: response.Header}
+	reply.Body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	if len(reply.Body) > maxAnswer {
+		reply.Body, reply.Cut = reply.Body[:maxAnswer], true
+	} else if err != nil {
+		return reply, noAnswer(request, fmt.Errorf("read the answer: %w", err))
 	}
-	return fmt.Errorf("%s %s: %w", request.Method, shown(request.URL), failure.Err)
-}
-
-// Identify tells a target which job calls, whatever headers are there already:
-// a job cannot claim to be another.
-func Identify(request *http.Request, job *fairlead.Job, idempotencyKey string) {
-	request.Header.Set("Idempotency-Key", idempotencyKey)
-	request.Header.Set("Fairlead-Job", strconv.FormatInt(job.ID, 10))
-	request.Header.Set("Fairlead-Attempt", strconv.Itoa(job.Attempt))
-	request.Header.Set("Fairlead-Fence", strconv.FormatInt(job.Fence, 10))
-	if fairlead.TraceID(job.Trace) != "" { // where the run is a span, the target gets that of the call instead
-		request.Header.Set("Traceparent", job.Trace)
-	}
+	return reply, nil
 }

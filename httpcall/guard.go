@@ -3,9 +3,12 @@ package httpcall
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
+	"regexp"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // Guard decides which addresses may be called. It looks at the resolved
@@ -14,38 +17,46 @@ import (
 type Guard struct {
 	local    bool // loopback and private addresses are allowed
 	networks []netip.Prefix
+	hosts    map[string]bool
+	dialer   net.Dialer
 }
 
 // NewGuard makes a guard. Entries of allow are networks in CIDR form or single
-// addresses that may be called whatever they are. Link-local addresses, among
-// them the metadata services of clouds, are denied unless listed; loopback and
-// private ones unless listed or local is true.
+// addresses that may be called whatever they are, and names of hosts that may be
+// called although their addresses are private. Link-local addresses, among them
+// the metadata services of clouds, and all that no service should have are
+// denied unless their network is listed; loopback and private ones unless listed
+// or local is true.
 func NewGuard(allow []string, local bool) (*Guard, error) {
-	g := &Guard{local: local}
+	g := &Guard{local: local, hosts: map[string]bool{}}
+	g.dialer = net.Dialer{Timeout: 10 * time.Second, ControlContext: g.control}
 	for _, text := range allow {
-		network, err := parseNetwork(text)
-		if err != nil {
-			return nil, err
+		if address, err := netip.ParseAddr(text); err == nil {
+			address = address.Unmap()
+			g.networks = append(g.networks, netip.PrefixFrom(address, address.BitLen()))
+		} else if network, err := netip.ParsePrefix(text); err == nil {
+			g.networks = append(g.networks, network.Masked())
+		} else if isHost(text) {
+			g.hosts[hostName(text)] = true
+		} else {
+			return nil, fmt.Errorf("%q: it must be a network such as 10.1.0.0/16, an address, or the name of a host", text)
 		}
-		g.networks = append(g.networks, network)
 	}
 	return g, nil
 }
 
-func parseNetwork(text string) (netip.Prefix, error) {
-	if strings.Contains(text, "/") {
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return network, fmt.Errorf("%q: it must be a network such as 10.1.0.0/16: %w", text, err)
-		}
-		return network, nil
-	}
-	address, err := netip.ParseAddr(text)
-	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q: it must be an address or a network such as 10.1.0.0/16: %w", text, err)
-	}
-	return netip.PrefixFrom(address, address.BitLen()), nil
+var (
+	hostPattern = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.?$`)
+	// A name whose last part is a number is an address in one of its odd spellings.
+	numberPattern = regexp.MustCompile(`(?i)(^|\.)([0-9]+|0x[0-9a-f]*)\.?$`)
+)
+
+func isHost(text string) bool {
+	return len(text) <= 253 && hostPattern.MatchString(text) && !numberPattern.MatchString(text)
 }
+
+// hostName is a name of a host as it is compared.
+func hostName(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
 
 // DeniedError is a call to an address that the operator has not allowed.
 type DeniedError struct{ Address string }
@@ -54,31 +65,43 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("calls to %s are not allowed; the operator can allow it with --allow-target", e.Address)
 }
 
+type listedHost struct{}
+
+// dial connects to a target. Control sees its address only, so the name that is
+// dialled is passed on.
+func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err == nil && g.hosts[hostName(host)] {
+		ctx = context.WithValue(ctx, listedHost{}, true)
+	}
+	return g.dialer.DialContext(ctx, network, address)
+}
+
 // control is called with the resolved address before each connection.
-func (g *Guard) control(_ context.Context, _, address string, _ syscall.RawConn) error {
+func (g *Guard) control(ctx context.Context, _, address string, _ syscall.RawConn) error {
 	parsed, err := netip.ParseAddrPort(address)
-	if err != nil || !g.allows(parsed.Addr()) {
+	listed := ctx.Value(listedHost{}) != nil
+	if err != nil || !g.allows(parsed.Addr(), g.local || listed) {
 		return &DeniedError{Address: address}
 	}
 	return nil
 }
 
-func (g *Guard) allows(address netip.Addr) bool {
+// allows reports whether an address may be called. It is judged by what it
+// reaches, not by how it is written.
+func (g *Guard) allows(address netip.Addr, local bool) bool {
 	address = address.Unmap().WithZone("")
 	for _, network := range g.networks {
 		if network.Contains(address) {
 			return true
 		}
 	}
-	switch {
-	case address.IsLinkLocalUnicast(), address.IsMulticast(), address.IsUnspecified(), address == metadataV6:
-		return false
-	case address.IsLoopback(), address.IsPrivate():
-		return g.local
+	switch reachOf(address) {
+	case reachesWorld:
+		return true
+	case reachesLocal:
+		return local
 	default:
-		return address.IsGlobalUnicast()
+		return false
 	}
 }
-
-// metadataV6 is a metadata service that hides among private addresses.
-var metadataV6 = netip.MustParseAddr("fd00:ec2::254")

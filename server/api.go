@@ -27,7 +27,7 @@ type Service struct {
 // New makes the service of a node and its store.
 func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services := newServices(store, options)
-	services.jobs.enqueuer = tracing.NewEnqueuer(options.Traces)
+	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -79,6 +79,7 @@ type Options struct {
 	Metrics  http.Handler         // answers /metrics; nil: there is none
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 	Workers  WorkerOptions
+	Args     ArgsChecks // of the kinds whose args are known here
 }
 
 // services implement the methods of the schema.

@@ -121,6 +121,7 @@ func texts[T ~string](values []string) []T {
 type Jobs struct {
 	client   *fairlead.Client
 	enqueuer *tracing.Enqueuer
+	args     ArgsChecks
 	stopping <-chan struct{}
 }
 
@@ -133,6 +134,9 @@ func NewJobs(store fairlead.Store, stopping <-chan struct{}) *Jobs {
 // EnqueueJobs stores all jobs or none.
 func (s *Jobs) EnqueueJobs(ctx context.Context, in *fairleadv1.EnqueueJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := newJobsOf(in.GetJobs())
+	if err := s.args.check(jobs); err != nil {
+		return nil, err
+	}
 	err := s.enqueuer.Enqueue(ctx, jobs, func(ctx context.Context) error { return s.client.Enqueue(ctx, jobs...) })
 	if err != nil {
 		return nil, ofOnlyJob(jobs, err)
@@ -165,6 +169,9 @@ func idsOf(jobs []*fairlead.Job) []int64 {
 // AssignJobs stores jobs with their acceptable starts spread over a span.
 func (s *Jobs) AssignJobs(ctx context.Context, in *fairleadv1.AssignJobsRequest) (*fairleadv1.EnqueueJobsResponse, error) {
 	jobs := newJobsOf(in.GetJobs())
+	if err := s.args.check(jobs); err != nil {
+		return nil, err
+	}
 	assignment := fairlead.Assignment{Tenant: in.GetTenant(), Start: timeOf(in.GetStart()), End: timeOf(in.GetEnd()), Jobs: jobs}
 	err := s.enqueuer.Enqueue(ctx, jobs, func(ctx context.Context) error { return s.client.Assign(ctx, assignment) })
 	if err != nil {

@@ -58,7 +58,7 @@ func service(t *testing.T, provider trace.TracerProvider) (client *fairlead.Clie
 	}
 	log := slog.New(slog.DiscardHandler)
 	mux := fairlead.NewMux()
-	mux.Handle("http", fairlead.HandlerOptions{}, httpcall.New(guard))
+	httpcall.New(httpcall.Options{Guard: guard}).Register(mux)
 	if provider != nil {
 		mux.Use(tracing.Middleware(provider))
 	}

@@ -31,9 +31,8 @@ type serveOptions struct {
 	node                engine.Options
 	wakeAddr            string
 	publicURL           string
-	requestTimeout      time.Duration
-	allowTargets        []string
 	logFormat, logLevel string
+	calls               callOptions
 	auth                authOptions
 	adminAddr, otlp     string
 }
@@ -78,8 +77,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
 	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants reach this service (default that of --addr)")
-	f.DurationVar(&o.requestTimeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
-	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
+	o.calls.flags(f)
 	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
@@ -119,11 +117,10 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		return err
 	}
 	// On a developer's machine calls may go to that machine.
-	guard, err := httpcall.NewGuard(o.allowTargets, local && !auth.Required)
+	guard, secrets, err := o.calls.check(local && !auth.Required)
 	if err != nil {
-		return usagef("--allow-target: %w", err)
+		return err
 	}
-
 	traces, err := startTraces(ctx, o.otlp, o.node.Name, log)
 	if err != nil {
 		return err
@@ -131,9 +128,10 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	defer traces.stop()
 	counts := metrics.New(metrics.Options{Version: versionText(), Logger: log})
 	timed := counts.Store(store)
-	kinds := builtinKinds(guard, o.requestTimeout)
+	calls := o.calls.handler(guard, secrets, timed)
+	kinds := builtinKinds(calls)
 	traces.wrap(kinds)
-	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.requestTimeout, Logger: log})
+	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.calls.timeout, Logger: log})
 	courier.Register(kinds)
 	options := o.nodeOptions(log)
 	options.Listeners = append(options.Listeners, courier.Listener())
@@ -160,10 +158,12 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		o.publicURL = scheme + listener.Addr().String()
 	}
 	courier.SetPublicURL(o.publicURL)
+	calls.SetPublicURL(o.publicURL)
 	log.Info("serving", "url", scheme+listener.Addr().String(), "db", shown(o.db), "version", versionText())
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
+		Args: server.ArgsChecks{httpcall.Kind: calls.Validate},
 	})
 	if err != nil {
 		return err
@@ -223,10 +223,10 @@ func (o serveOptions) nodeOptions(log *slog.Logger) engine.Options {
 }
 
 // builtinKinds are the kinds that every served node handles.
-func builtinKinds(guard *httpcall.Guard, timeout time.Duration) *fairlead.Mux {
+func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 	mux := fairlead.NewMux()
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
-	mux.Handle("http", fairlead.HandlerOptions{Timeout: timeout}, httpcall.New(guard))
+	calls.Register(mux)
 	return mux
 }
 

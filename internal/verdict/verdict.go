@@ -139,10 +139,13 @@ func pause(job *fairlead.Job, entry *fairlead.Entry, err error) time.Duration {
 	}
 }
 
-// Timeout is how long one attempt of a job may take: what the job says, else its
-// handler, else the node.
+// Timeout is how long one attempt of a job may take: what its handler chooses for
+// it, else what the job says, else its handler, else the node.
 func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.Duration {
+	chosen := chosenTimeout(job, entry)
 	switch {
+	case chosen > 0:
+		return chosen
 	case job.Timeout > 0:
 		return job.Timeout
 	case entry.Options.Timeout > 0:
@@ -150,4 +153,18 @@ func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.
 	default:
 		return node
 	}
+}
+
+// chosenTimeout is what the handler's TimeoutOf says. If it panics it has no
+// say: the handler will meet the same job.
+func chosenTimeout(job *fairlead.Job, entry *fairlead.Entry) (chosen time.Duration) {
+	if entry.Options.TimeoutOf == nil {
+		return 0
+	}
+	defer func() {
+		if recover() != nil {
+			chosen = 0
+		}
+	}()
+	return entry.Options.TimeoutOf(job)
 }

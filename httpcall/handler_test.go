@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
@@ -16,24 +17,44 @@ import (
 
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-// capture is a fairlead.Run that keeps the output.
+// capture is a fairlead.Run that keeps what it is told.
 type capture struct {
-	job    *fairlead.Job
-	output json.RawMessage
+	job              *fairlead.Job
+	output, progress json.RawMessage
 }
 
 func (c *capture) Save(context.Context, fairlead.Save) error { return nil }
 func (c *capture) SetOutput(output json.RawMessage)          { c.output = output }
+func (c *capture) SetProgress(progress json.RawMessage)      { c.progress = progress }
 func (c *capture) Job() *fairlead.Job                        { return c.job }
 
+// snapshot is what was kept of the call.
+func (c *capture) snapshot(t *testing.T) httpcall.Snapshot {
+	t.Helper()
+	var snapshot httpcall.Snapshot
+	if err := json.Unmarshal(append(c.output, c.progress...), &snapshot); err != nil {
+		t.Fatalf("output %s, progress %s: %v", c.output, c.progress, err)
+	}
+	return snapshot
+}
+
+// work runs a job with this call once.
 func work(t *testing.T, guard *httpcall.Guard, call httpcall.Call) (*capture, error) {
+	t.Helper()
+	return workWith(t, httpcall.Options{Guard: guard}, call)
+}
+
+func workWith(t *testing.T, options httpcall.Options, call httpcall.Call) (*capture, error) {
 	t.Helper()
 	args, err := json.Marshal(call)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &capture{job: &fairlead.Job{ID: 12, Args: args, Trace: traceparent, Status: fairlead.Status{Attempt: 3, Fence: 77}}}
-	return c, httpcall.New(guard).Work(fairlead.ContextWithRun(t.Context(), c), c.job)
+	c := &capture{job: &fairlead.Job{
+		ID: 12, Kind: httpcall.Kind, Tenant: "acme", Key: "order 7/8", Args: args, Trace: traceparent,
+		NotBefore: time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC), Status: fairlead.Status{Attempt: 3, Fence: 77},
+	}}
+	return c, httpcall.New(options).Work(fairlead.ContextWithRun(t.Context(), c), c.job)
 }
 
 func local(t *testing.T) *httpcall.Guard {
@@ -61,6 +82,9 @@ func TestACallCarriesWhoCallsAndKeepsTheAnswer(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", header, got, want)
 			}
 		}
+		if r.Host == "forged" || r.Close {
+			t.Errorf("headers of the connection were set: host %s, close %t", r.Host, r.Close)
+		}
 		if r.Method != http.MethodPut || string(body) != `{"a":1}` {
 			t.Errorf("got %s %s", r.Method, body)
 		}
@@ -69,14 +93,13 @@ func TestACallCarriesWhoCallsAndKeepsTheAnswer(t *testing.T) {
 	defer target.Close()
 	run, err := work(t, local(t), httpcall.Call{
 		Method: http.MethodPut, URL: target.URL, Body: json.RawMessage(`{"a":1}`),
-		Headers: map[string]string{"X-Team": "billing", "Fairlead-Job": "forged"},
+		Headers: map[string]string{"X-Team": "billing", "Fairlead-Job": "forged", "idempotency-key": "forged", "Host": "forged", "Connection": "close", "Transfer-Encoding": "forged"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answer httpcall.Answer
-	if err := json.Unmarshal(run.output, &answer); err != nil || answer.Status != 200 || answer.Body != "thanks" {
-		t.Errorf("output %s: %v", run.output, err)
+	if kept := run.snapshot(t); kept.Status != 200 || kept.Response.Body != "thanks" || kept.Request.Body != `{"a":1}` || kept.Request.Method != http.MethodPut {
+		t.Errorf("output %s", run.output)
 	}
 }
 

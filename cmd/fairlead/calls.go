@@ -1,0 +1,47 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fairlead-io/fairlead/httpcall"
+)
+
+// callOptions say where jobs may call, with which secrets, and how hard.
+type callOptions struct {
+	timeout                 time.Duration
+	allowTargets            []string
+	allowSecrets            []string
+	maxRunning, maxFailures int
+}
+
+func (o *callOptions) flags(f *pflag.FlagSet) {
+	f.DurationVar(&o.timeout, "request-timeout", 15*time.Second, "timeout of an HTTP call whose job sets none")
+	f.StringArrayVar(&o.allowTargets, "allow-target", nil, "CIDR or host that HTTP calls may reach although it is private (repeatable)")
+	f.StringArrayVar(&o.allowSecrets, "allow-secret", nil, "env:NAME or file:PATH that HTTP calls may refer to as ${env:NAME} or ${file:PATH} (repeatable)")
+	f.IntVar(&o.maxRunning, "target-max-running", 256, "HTTP calls under way from this node to one host and port; 0 is no limit")
+	f.IntVar(&o.maxFailures, "target-max-failures", 20, "failures in a row after which HTTP calls leave a host and port alone for a while; 0 is never")
+}
+
+// check makes what is needed to see that the options are understood.
+func (o *callOptions) check(local bool) (*httpcall.Guard, *httpcall.Secrets, error) {
+	guard, err := httpcall.NewGuard(o.allowTargets, local)
+	if err != nil {
+		return nil, nil, usagef("--allow-target: %w", err)
+	}
+	secrets, err := httpcall.NewSecrets(o.allowSecrets)
+	if err != nil {
+		return nil, nil, usagef("--allow-secret: %w", err)
+	}
+	if o.maxRunning < 0 || o.maxFailures < 0 {
+		return nil, nil, usagef("--target-max-running and --target-max-failures: give a number, or 0 for none")
+	}
+	return guard, secrets, nil
+}
+
+func (o *callOptions) handler(guard *httpcall.Guard, secrets *httpcall.Secrets, keeper httpcall.SecretKeeper) *httpcall.Handler {
+	return httpcall.New(httpcall.Options{
+		Guard: guard, Secrets: secrets, Timeout: o.timeout, Keeper: keeper, MaxRunning: o.maxRunning, MaxFailures: o.maxFailures,
+	})
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The examples of docs/http.md are what the program really answers.
+func TestTheExamplesOfHTTPCallsAreTrue(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		if os.Getenv("REQUIRE_DBS") != "" {
+			t.Fatal("curl is missing: make test installs it")
+		}
+		t.Skip("curl is missing")
+	}
+	called := make(chan string, 1)
+	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		called <- r.URL.Path + " " + string(body)
+	}))
+	defer target.Close()
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	runExamples(t, "../../docs/http.md", 3, "FAIRLEAD="+node.url, "TARGET="+target.URL)
+	node.finished(t, "1")
+	if got := <-called; got != `/orders/1 {"attempt":"1"}` {
+		t.Errorf("the target got %s", got)
+	}
+}
+
+func TestServedCallsUseListedSecretsAndShowNone(t *testing.T) {
+	t.Setenv("SERVE_TEST_SECRET", "hunter2")
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(map[bool]int{true: http.StatusForbidden, false: http.StatusUnauthorized}[r.Header.Get("Authorization") == "Bearer hunter2"])
+		_, _ = io.WriteString(w, "no access for hunter2")
+	}))
+	defer target.Close()
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms", "--allow-secret", "env:SERVE_TEST_SECRET", "--log-level", "debug")
+	job := func(name string) string {
+		return fmt.Sprintf(`{"jobs":[{"kind":"http","args":{"url":%q,"headers":{"Authorization":"Bearer ${env:%s}"}}}]}`, target.URL, name)
+	}
+	ids := node.send(t, "POST", "/api/v1/jobs", job("SERVE_TEST_SECRET"))["ids"].([]any)
+	done := node.finished(t, ids[0].(string))
+	raw, err := json.Marshal(done)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := string(raw)
+	if done["state"] != "failed" || !strings.Contains(shown, "answered 403 Forbidden") || !strings.Contains(shown, "no access for ***") {
+		t.Errorf("the job is %s", shown)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, node.url+"/api/v1/jobs", strings.NewReader(job("PATH")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if problem, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusBadRequest || !strings.Contains(string(problem), "jobs[0].args.headers.Authorization") || !strings.Contains(string(problem), "--allow-secret env:PATH") {
+		t.Errorf("a secret that is not listed: %d %s", response.StatusCode, problem)
+	}
+	node.cancel()
+	<-node.exit
+	if log := <-node.log; strings.Contains(shown+log, "hunter2") {
+		t.Errorf("the secret is in the answer or the log:\n%s\n%s", shown, log)
+	}
+}

@@ -1,0 +1,119 @@
+package httpcall
+
+import (
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+const (
+	breakerFirst   = time.Second      // how long a breaker stays open at first
+	breakerLongest = time.Minute      // each failed probe doubles that, up to here
+	fullPause      = time.Second      // how long a job stays away from a target that is busy
+	idleTarget     = 10 * time.Minute // a target that failed is forgotten after so long without a call
+	manyTargets    = 1000             // so many are worth looking for idle ones
+)
+
+// verdict is what a call says of its target.
+type verdict int
+
+const (
+	unknown   verdict = iota // nothing: it was ended, or never made
+	answered                 // it is there
+	unhealthy                // it is not there, or cannot keep up
+)
+
+// breakers keep calls away from targets that fail, and from those that have
+// enough calls under way. They know this node's calls only.
+type breakers struct {
+	maxRunning  int // calls under way to one target; zero: any number
+	maxFailures int // failures in a row that open a breaker; zero: never
+
+	mu     sync.Mutex
+	byName map[string]*breaker
+}
+
+// breaker is what is known of one target.
+type breaker struct {
+	running  int
+	failures int           // in a row
+	pause    time.Duration // how long it stays open; zero: it is closed
+	until    time.Time     // when the next call may probe
+	probing  bool
+	touched  time.Time
+}
+
+func newBreakers(maxRunning, maxFailures int) *breakers {
+	return &breakers{maxRunning: maxRunning, maxFailures: maxFailures, byName: map[string]*breaker{}}
+}
+
+// enter asks to call a target. Either it returns how long to stay away, or leave,
+// which is to be called once with what the call said of the target.
+func (b *breakers) enter(name string) (leave func(verdict), wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	t := b.find(name, now)
+	switch {
+	case t.pause > 0 && now.Before(t.until):
+		return nil, spread(t.until.Sub(now))
+	case t.probing:
+		return nil, spread(t.pause)
+	case b.maxRunning > 0 && t.running >= b.maxRunning:
+		return nil, spread(fullPause)
+	}
+	probe := t.pause > 0
+	t.probing, t.touched = probe, now
+	t.running++
+	return func(v verdict) { b.leave(name, t, probe, v) }, 0
+}
+
+// find returns what is known of a target. The lock is held.
+func (b *breakers) find(name string, now time.Time) *breaker {
+	t := b.byName[name]
+	if t != nil {
+		return t
+	}
+	if len(b.byName) >= manyTargets {
+		for other, t := range b.byName {
+			if t.running == 0 && now.Sub(t.touched) > idleTarget {
+				delete(b.byName, other)
+			}
+		}
+	}
+	t = &breaker{touched: now}
+	b.byName[name] = t
+	return t
+}
+
+func (b *breakers) leave(name string, t *breaker, probe bool, v verdict) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	t.running--
+	t.touched = now
+	if probe {
+		t.probing = false
+	}
+	switch {
+	case v == answered:
+		t.failures, t.pause = 0, 0
+	case v == unhealthy && probe:
+		t.pause = min(2*t.pause, breakerLongest)
+		t.until = now.Add(t.pause)
+	case v == unhealthy:
+		t.failures++
+		if b.maxFailures > 0 && t.failures >= b.maxFailures && t.pause == 0 {
+			t.pause, t.until = breakerFirst, now.Add(breakerFirst)
+		}
+	}
+	if t.running == 0 && t.failures == 0 && t.pause == 0 {
+		delete(b.byName, name)
+	}
+}
+
+// spread is a pause with some chance in it, so that those who are sent away
+// together do not come back together.
+func spread(pause time.Duration) time.Duration {
+	return pause + rand.N(pause/4+50*time.Millisecond)
+}

@@ -1,0 +1,83 @@
+package httpcall
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Kind is the name of the kind.
+const Kind = "http"
+
+// Call is the args of a job of kind "http".
+type Call struct {
+	Method  string            `json:"method,omitempty"` // default POST
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers,omitempty"`
+	Body    json.RawMessage   `json:"body,omitempty"` // a JSON string is sent as its text, anything else as it is
+	Vars    json.RawMessage   `json:"vars,omitempty"` // an object; {{args.x.y}} stands for what is in it
+
+	TimeoutSeconds float64  `json:"timeout_seconds,omitempty"` // of the call; default the job's timeout, else that of the handler
+	Success        *Success `json:"success,omitempty"`         // default: any 2xx
+
+	// Async calls are answered later: a success means that the work was accepted,
+	// and the job waits for its callback.
+	Async                  bool    `json:"async,omitempty"`
+	CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds,omitempty"` // default an hour
+
+	SigningSecret string `json:"signing_secret,omitempty"` // a reference: the call is signed as Standard Webhooks say
+	TLS           *TLS   `json:"tls,omitempty"`
+}
+
+// Success is when a call counts as one that succeeded: its status is listed, and
+// the expression, if there is one, is true.
+type Success struct {
+	Status     []string `json:"status,omitempty"` // such as "2xx", "304", "200-204"; default 2xx
+	Expression string   `json:"expression,omitempty"`
+}
+
+// TLS is how a target is recognised, and how it recognises the caller.
+type TLS struct {
+	CA                string `json:"ca,omitempty"`                 // PEM, or a reference to it; default those of the system
+	ClientCertificate string `json:"client_certificate,omitempty"` // a reference to PEM
+	ClientKey         string `json:"client_key,omitempty"`         // a reference to PEM
+}
+
+// decodeCall reads args. A field that is not known is refused: a typing mistake
+// must not go unnoticed.
+func decodeCall(args json.RawMessage) (Call, error) {
+	var call Call
+	decoder := json.NewDecoder(bytes.NewReader(args))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&call)
+	if err == nil {
+		return call, nil
+	}
+	field, message := "args", "is no call; give an object with at least a url"
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) && wrong.Field != "" {
+		field, message = "args."+wrong.Field, "is a "+wrong.Value+"; it must be "+jsonName(wrong.Type.Kind().String())
+	} else if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		field, message = "args."+strings.Trim(name, `"`), "is unknown; look for a typing mistake"
+	}
+	return call, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: field, Message: message}}}
+}
+
+// jsonName is what a kind of Go is called in JSON.
+func jsonName(kind string) string {
+	switch kind {
+	case "string":
+		return "a string"
+	case "bool":
+		return "true or false"
+	case "float64":
+		return "a number"
+	case "slice":
+		return "a list"
+	default:
+		return "an object"
+	}
+}

@@ -1,0 +1,74 @@
+package httpcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Class tells failures of calls apart.
+type Class string
+
+// The classes of failures.
+const (
+	ClassTimeout  Class = "timeout"  // no whole answer came in time
+	ClassCanceled Class = "canceled" // the call was ended: the job was cancelled, or its node stops
+	ClassConnect  Class = "connect"  // the target could not be reached, or broke off
+	ClassStatus   Class = "status"   // the answer is no success
+)
+
+// Error is a call that failed. Its text begins with its class.
+type Error struct {
+	Class Class
+	Err   error
+}
+
+func (e *Error) Error() string { return string(e.Class) + ": " + e.Err.Error() }
+
+// Unwrap is the error inside.
+func (e *Error) Unwrap() error { return e.Err }
+
+// noAnswer is the failure of a call that got no whole answer.
+func noAnswer(request *http.Request, err error) *Error {
+	ctx := request.Context()
+	asked := request.Method + " " + shown(request.URL)
+	var unreached *url.Error
+	if errors.As(err, &unreached) {
+		err = unreached.Err // which does not name the whole URL
+	}
+	switch {
+	case ctx.Err() != nil && overdue(ctx):
+		return &Error{ClassTimeout, fmt.Errorf("%s: no answer came in time", asked)}
+	case ctx.Err() != nil:
+		return &Error{ClassCanceled, fmt.Errorf("%s: the call was ended before an answer came", asked)}
+	default:
+		return &Error{ClassConnect, fmt.Errorf("%s: %w", asked, err)}
+	}
+}
+
+// overdue reports whether the time of a context was over. Whoever owns it may have
+// ended it a moment before its own timer did.
+func overdue(ctx context.Context) bool {
+	deadline, timed := ctx.Deadline()
+	return timed && !time.Now().Before(deadline)
+}
+
+// shown is as much of a URL as errors may say, which get into logs and traces:
+// passwords and tokens are in the user part and in the query.
+func shown(target *url.URL) string {
+	return (&url.URL{Scheme: target.Scheme, Host: target.Host, Path: target.Path}).String()
+}
+
+// hopeless reports whether trying again would not help: the target said so, or
+// may not be called.
+func hopeless(status int, err error) bool {
+	var denied *DeniedError
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return status/100 == 4 || errors.As(err, &denied)
+}

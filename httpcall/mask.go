@@ -1,0 +1,89 @@
+package httpcall
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// mask is what is shown instead of a secret.
+const mask = "***"
+
+// masker hides the secrets of one call, however they are written, in what is
+// kept of it: a target may well repeat them.
+type masker struct {
+	forms    []string // longest first
+	replacer *strings.Replacer
+}
+
+func newMasker(secrets []string) *masker {
+	m := &masker{}
+	for _, secret := range secrets {
+		if secret == "" {
+			continue
+		}
+		quoted := encodeJSON(secret)
+		m.forms = append(m.forms, secret, url.QueryEscape(secret), url.PathEscape(secret), quoted[1:len(quoted)-1])
+	}
+	slices.SortFunc(m.forms, func(a, b string) int { return len(b) - len(a) })
+	m.forms = slices.Compact(m.forms)
+	var pairs []string
+	for _, form := range m.forms {
+		pairs = append(pairs, form, mask)
+	}
+	m.replacer = strings.NewReplacer(pairs...)
+	return m
+}
+
+func (m *masker) text(text string) string { return m.replacer.Replace(text) }
+
+// cutText is text for what ends too early: where it ends may be within a secret.
+func (m *masker) cutText(text string) string {
+	longest := 0
+	for _, form := range m.forms {
+		for n := min(len(form)-1, len(text)); n > longest; n-- {
+			if strings.HasSuffix(text, form[:n]) {
+				longest = n
+				break
+			}
+		}
+	}
+	return m.text(text[:len(text)-longest])
+}
+
+func (m *masker) error(err error) error {
+	text := err.Error()
+	if hidden := m.text(text); hidden != text {
+		return errors.New(hidden)
+	}
+	return err
+}
+
+// secretNames are parts of the names of headers and of parts of a query that
+// hold secrets.
+var secretNames = []string{"auth", "cookie", "token", "secret", "password", "passwd", "signature", "api-key", "apikey", "api_key", "access-key", "access_key", "credential"}
+
+// looksSecret reports whether what has this name is not for everybody's eyes.
+func looksSecret(name string) bool {
+	name = strings.ToLower(name)
+	if name == "key" || name == "sig" || name == "pwd" {
+		return true
+	}
+	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// shownURL is a URL without its user part and what looks secret in its query.
+func shownURL(target *url.URL) string {
+	shown := *target
+	shown.User = nil
+	parts := strings.Split(shown.RawQuery, "&")
+	for i, part := range parts {
+		name, _, valued := strings.Cut(part, "=")
+		if decoded, err := url.QueryUnescape(name); valued && (err != nil || looksSecret(decoded)) {
+			parts[i] = name + "=" + mask
+		}
+	}
+	shown.RawQuery = strings.ReplaceAll(strings.Join(parts, "&"), url.QueryEscape(mask), mask)
+	return shown.String()
+}

@@ -1,0 +1,98 @@
+package httpcall
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// prepared is a request that can be made, and how it is shown.
+type prepared struct {
+	request *http.Request
+	shown   Message
+	hide    *masker
+}
+
+// prepare fills in a plan for a run of its job.
+func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key, schedule string, callback ticket, secrets *Secrets) (*prepared, error) {
+	hidden := []string{callback.token}
+	read := func(name string) (string, error) {
+		value, err := secrets.read(name)
+		hidden = append(hidden, value)
+		return value, err
+	}
+	vals := valuesOf(job, schedule, callback.url, callback.token, p.vars, read)
+	target, err := p.url.render(vals)
+	if err != nil {
+		return nil, fmt.Errorf("args.url: it %w", err)
+	}
+	if password, ok := target.User.Password(); ok {
+		hidden = append(hidden, password, base64.StdEncoding.EncodeToString([]byte(target.User.Username()+":"+password)))
+	}
+	body, err := p.renderBody(vals)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, p.method, target.String(), strings.NewReader(body))
+	if err != nil {
+		return nil, errors.New("args: no request can be made of them; look at url and method") // the error would show the URL
+	}
+	if p.body != nil {
+		request.Header.Set("Content-Type", p.contentType)
+	}
+	request.Header.Set("User-Agent", "Fairlead")
+	for _, h := range p.headers {
+		value, err := h.value.render(headerDialect{}, vals, maxHeader)
+		if err != nil {
+			return nil, fmt.Errorf("args.headers.%s: it %w", h.name, err)
+		}
+		request.Header.Set(h.name, value)
+	}
+	if p.signingSecret != "" {
+		secret, err := read(p.signingSecret)
+		if err != nil {
+			return nil, fmt.Errorf("args.signing_secret: it %w", err)
+		}
+		sign(request, secret, key, time.Now(), []byte(body))
+	}
+	if p.async {
+		request.Header.Set("Fairlead-Callback-Url", callback.url)
+		request.Header.Set("Fairlead-Callback-Token", callback.token)
+	}
+	Identify(request, job, key) // last, so that ours count
+	made := &prepared{request: request, hide: newMasker(hidden)}
+	return made, made.show(p, vals)
+}
+
+func (p *plan) renderBody(from filler) (string, error) {
+	if p.body == nil {
+		return "", nil
+	}
+	body, err := p.body.render(bodyDialect(p.contentType), from, maxBody)
+	if err != nil {
+		return "", fmt.Errorf("args.body: it %w", err)
+	}
+	return body, nil
+}
+
+// show makes what is shown of the request: filled in anew without secrets, and
+// those that got into it another way hidden.
+func (r *prepared) show(p *plan, vals *values) error {
+	target, err := p.url.render(masked{vals})
+	if err != nil {
+		return err
+	}
+	body, err := p.renderBody(masked{vals})
+	if err != nil {
+		return err
+	}
+	r.shown = Message{Method: r.request.Method, URL: r.hide.text(shownURL(target)), Headers: shownHeaders(r.request.Header, r.hide)}
+	r.shown.setBody(r.hide.text(body), false)
+	return nil
+}

@@ -1,0 +1,87 @@
+package httpcall
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// maxSecret is how long a secret may be: long enough for a chain of certificates.
+const maxSecret = 64 << 10
+
+// Secrets are what calls may refer to: variables and files of the node that the
+// operator has listed. Nil lists nothing. They are read anew for each call, so
+// that a secret that was changed is used at once.
+type Secrets struct {
+	listed map[string]bool
+}
+
+// NewSecrets lists secrets, each as env:NAME or file:PATH.
+func NewSecrets(listed []string) (*Secrets, error) {
+	s := &Secrets{listed: map[string]bool{}}
+	for _, name := range listed {
+		if found := reference.FindString("${" + name + "}"); found != "${"+name+"}" {
+			return nil, fmt.Errorf("%q: it must be env:NAME or file:PATH", name)
+		}
+		s.listed[name] = true
+	}
+	return s, nil
+}
+
+// unreadableError is a secret that is listed and cannot be had on this node, or
+// not now.
+type unreadableError struct{ name, why string }
+
+func (e *unreadableError) Error() string { return "refers to " + e.name + ", which " + e.why }
+
+// check refuses a name that is not listed.
+func (s *Secrets) check(name string) error {
+	if s == nil || !s.listed[name] {
+		return fmt.Errorf("refers to %s, which is not listed; the operator can list it with --allow-secret %s", name, name)
+	}
+	return nil
+}
+
+// read is the value of a secret.
+func (s *Secrets) read(name string) (string, error) {
+	if err := s.check(name); err != nil {
+		return "", err
+	}
+	if variable, isVariable := strings.CutPrefix(name, "env:"); isVariable {
+		if value := os.Getenv(variable); value != "" {
+			return value, nil
+		}
+		return "", &unreadableError{name, "is empty on this node; set it"}
+	}
+	value, err := readFile(strings.TrimPrefix(name, "file:"))
+	switch {
+	case err != nil:
+		return "", &unreadableError{name, "this node cannot read: " + err.Error()}
+	case value == "":
+		return "", &unreadableError{name, "is empty on this node; fill it"}
+	case len(value) > maxSecret:
+		return "", &unreadableError{name, fmt.Sprintf("is longer than %d bytes", maxSecret)}
+	}
+	return value, nil
+}
+
+// readFile reads a file but for the line break at its end, which editors leave.
+func readFile(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	raw, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
+	return strings.TrimRight(string(raw), "\r\n"), err
+}
+
+// soleReference is the name in a text that is a reference and nothing else.
+func soleReference(text string) (name string, ok bool) {
+	found := reference.FindStringSubmatch(text)
+	if found == nil || found[0] != text {
+		return "", false
+	}
+	return found[1], true
+}

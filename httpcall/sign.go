@@ -1,0 +1,30 @@
+package httpcall
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// sign signs a request as the Standard Webhooks say. The id is that of the
+// message, the same each time it is sent. A secret that begins with whsec_ is
+// base64, any other is taken as it is.
+func sign(request *http.Request, secret, id string, at time.Time, body []byte) {
+	key := []byte(secret)
+	if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
+		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {
+			key = decoded
+		}
+	}
+	seconds := strconv.FormatInt(at.Unix(), 10)
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(id + "." + seconds + "."))
+	mac.Write(body)
+	request.Header.Set("Webhook-Id", id)
+	request.Header.Set("Webhook-Timestamp", seconds)
+	request.Header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+}

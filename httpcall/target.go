@@ -1,0 +1,117 @@
+package httpcall
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// target is where a call goes. Its origin is fixed; its path and query may be
+// filled in.
+type target struct {
+	origin string // scheme, user, host and port
+	rest   template
+}
+
+var errNoURL = errors.New("must be an absolute http or https URL")
+
+// parseTarget reads a URL.
+func parseTarget(text string) (target, error) {
+	scheme, rest, found := strings.Cut(text, "://")
+	if scheme = strings.ToLower(scheme); !found || scheme != "http" && scheme != "https" {
+		return target{}, errNoURL
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	authority := rest[:end]
+	if strings.Contains(authority, "{{") || strings.Contains(authority, "${") {
+		return target{}, errors.New("has a placeholder or a reference in its host, which must be fixed; only the path and the query may vary")
+	}
+	if strings.Contains(rest, "#") {
+		return target{}, errors.New("has a part after #, which is never sent; leave it out")
+	}
+	origin := scheme + "://" + authority
+	if parsed, err := url.Parse(origin); err != nil || parsed.Hostname() == "" {
+		return target{}, errNoURL
+	}
+	filled, err := parseTemplate(rest[end:])
+	if err != nil {
+		return target{}, err
+	}
+	for i, p := range filled {
+		if p.sort == literal {
+			filled[i].text = spellOut(p.text)
+		}
+	}
+	t := target{origin: origin, rest: filled}
+	return t, t.checkPath()
+}
+
+// spellOut escapes what cannot stand in a URL as it is. With a single such
+// character in a path, Go would write the whole of it anew, and a slash that was
+// filled in with it.
+func spellOut(text string) string {
+	const fine = tokenCharacters + "(),/:;=?@[]"
+	var out strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c != '^' && c != '`' && c != '|' && strings.IndexByte(fine, c) >= 0 {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, "%%%02X", c)
+		}
+	}
+	return out.String()
+}
+
+// checkPath refuses secrets in the path, which is shown in errors and logs.
+func (t target) checkPath() error {
+	for _, p := range t.rest {
+		switch {
+		case p.sort == literal && strings.Contains(p.text, "?"):
+			return nil
+		case p.sort == secretReference:
+			return errors.New("refers to a secret in its path, which is shown; put it into the query or, better, a header")
+		case p.text == "callback_token":
+			return errors.New("has {{callback_token}} in its path, which is shown; put it into the query or a header")
+		}
+	}
+	return nil
+}
+
+// render is the URL, filled in. What is filled in stays within its part of the
+// path: it cannot lead elsewhere on the target.
+func (t target) render(from filler) (*url.URL, error) {
+	rest, err := t.rest.render(&urlDialect{}, from, maxURL)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := url.Parse(t.origin + rest)
+	if err != nil {
+		return nil, errNoURL // the error of the parser would show the URL
+	}
+	if t.rest.plain() {
+		return parsed, nil
+	}
+	if path, _, _ := strings.Cut(rest, "?"); parsed.EscapedPath() != path {
+		return nil, errNoURL // it would not be sent as it was filled in
+	}
+	for part := range strings.SplitSeq(parsed.EscapedPath(), "/") {
+		if part == "." || part == ".." {
+			return nil, fmt.Errorf("has %q as a part of its path when it is filled in, which leads elsewhere; use another value", part)
+		}
+	}
+	return parsed, nil
+}
+
+// address names what a URL calls as host and port.
+func address(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
+}

@@ -1,0 +1,55 @@
+package httpcall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// ticket is what a target needs to answer later. It is empty if nobody waits.
+type ticket struct{ url, token string }
+
+// ticketFor makes the ticket of a run.
+func (h *Handler) ticketFor(ctx context.Context, p *plan, job *fairlead.Job) (ticket, error) {
+	if !p.async {
+		return ticket{}, nil
+	}
+	if h.options.Keeper == nil {
+		return ticket{}, fairlead.Fatal(errors.New("args.async: this node takes no callbacks; leave it out"))
+	}
+	key, err := h.key.get(ctx)
+	if err != nil {
+		return ticket{}, fmt.Errorf("get the key of callbacks: %w", err)
+	}
+	expires := time.Now().Add(h.timeoutOf(job) + p.callbackTimeout + tokenGrace)
+	return ticket{
+		url:   strings.TrimRight(h.options.PublicURL, "/") + "/api/v1/callbacks/" + strconv.FormatInt(job.ID, 10),
+		token: MakeToken(key, Callback{Tenant: job.Tenant, Job: job.ID, Fence: job.Fence, Expires: expires}),
+	}, nil
+}
+
+// callbackKey asks for the key of tokens once: it never changes.
+type callbackKey struct {
+	keeper SecretKeeper
+	mu     sync.Mutex
+	key    []byte
+}
+
+func (k *callbackKey) get(ctx context.Context) ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.key != nil {
+		return k.key, nil
+	}
+	key, err := CallbackKey(ctx, k.keeper)
+	if err == nil {
+		k.key = key
+	}
+	return key, err
+}

@@ -1,0 +1,40 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// ArgsChecks say, for kinds whose args are known, which can never be accepted:
+// with an *fairlead.InvalidError whose fields begin with args. Who enqueues such a
+// job hears of it at once, and not from a failed run.
+type ArgsChecks map[string]func(args json.RawMessage) error
+
+// check refuses jobs whose args can never be accepted.
+func (c ArgsChecks) check(jobs []*fairlead.Job) error {
+	refused := &fairlead.InvalidError{}
+	for i, job := range jobs {
+		check := c[job.Kind]
+		if check == nil {
+			continue
+		}
+		err := check(job.Args)
+		var invalid *fairlead.InvalidError
+		if err != nil && !errors.As(err, &invalid) {
+			return err
+		}
+		if invalid == nil {
+			continue
+		}
+		for _, f := range invalid.Fields {
+			refused.Fields = append(refused.Fields, fairlead.FieldError{Field: fmt.Sprintf("jobs[%d].%s", i, f.Field), Message: f.Message})
+		}
+	}
+	if len(refused.Fields) > 0 {
+		return refused
+	}
+	return nil
+}
