@@ -102,7 +102,7 @@ func refused(err error) bool {
 func subjectOf(endpoint *rest.Endpoint, request proto.Message) string {
 	noun := strings.ToLower(strings.TrimSuffix(string(endpoint.Method.Parent().Name()), "Service"))
 	message := request.ProtoReflect()
-	for _, name := range []protoreflect.Name{"id", "name", "scope"} {
+	for _, name := range []protoreflect.Name{"ref", "id", "name", "scope"} {
 		field := message.Descriptor().Fields().ByName(name)
 		switch {
 		case field == nil || !message.Has(field):
@@ -154,7 +154,7 @@ func wipe(message protoreflect.Message) {
 	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		options := field.Options()
 		switch {
-		case proto.GetExtension(options, fairleadv1.E_Secret).(bool), proto.GetExtension(options, fairleadv1.E_Json).(bool):
+		case proto.GetExtension(options, fairleadv1.E_Secret).(bool), proto.GetExtension(options, fairleadv1.E_Private).(bool), proto.GetExtension(options, fairleadv1.E_Json).(bool):
 			message.Clear(field)
 		case field.IsList() && field.Message() != nil:
 			for i := range value.List().Len() {

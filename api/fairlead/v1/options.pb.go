@@ -204,11 +204,27 @@ var file_fairlead_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "fairlead/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50005,
+		Name:          "fairlead.v1.private",
+		Tag:           "varint,50005,opt,name=private",
+		Filename:      "fairlead/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
 		ExtensionType: (*Access)(nil),
 		Field:         50011,
 		Name:          "fairlead.v1.access",
 		Tag:           "bytes,50011,opt,name=access",
+		Filename:      "fairlead/v1/options.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50012,
+		Name:          "fairlead.v1.created",
+		Tag:           "varint,50012,opt,name=created",
 		Filename:      "fairlead/v1/options.proto",
 	},
 }
@@ -227,6 +243,10 @@ var (
 	//
 	// optional bool secret = 50003;
 	E_Secret = &file_fairlead_v1_options_proto_extTypes[2]
+	// The value may hold anything: it is answered, but never logged.
+	//
+	// optional bool private = 50005;
+	E_Private = &file_fairlead_v1_options_proto_extTypes[3]
 )
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -234,7 +254,11 @@ var (
 	// Who may call the method.
 	//
 	// optional fairlead.v1.Access access = 50011;
-	E_Access = &file_fairlead_v1_options_proto_extTypes[3]
+	E_Access = &file_fairlead_v1_options_proto_extTypes[4]
+	// The method makes something new: REST answers 201.
+	//
+	// optional bool created = 50012;
+	E_Created = &file_fairlead_v1_options_proto_extTypes[5]
 )
 
 var File_fairlead_v1_options_proto protoreflect.FileDescriptor
@@ -257,8 +281,10 @@ const file_fairlead_v1_options_proto_rawDesc = "" +
 	"\x06summed\x18\x04 \x01(\bR\x06summed:3\n" +
 	"\x04json\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x01(\bR\x04json:I\n" +
 	"\x05rules\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x12.fairlead.v1.RulesR\x05rules:7\n" +
-	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\bR\x06secret:M\n" +
-	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\v2\x13.fairlead.v1.AccessR\x06accessB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\bR\x06secret:9\n" +
+	"\aprivate\x12\x1d.google.protobuf.FieldOptions\x18Ն\x03 \x01(\bR\aprivate:M\n" +
+	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\v2\x13.fairlead.v1.AccessR\x06access::\n" +
+	"\acreated\x12\x1e.google.protobuf.MethodOptions\x18܆\x03 \x01(\bR\acreatedB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_options_proto_rawDescOnce sync.Once
@@ -283,13 +309,15 @@ var file_fairlead_v1_options_proto_depIdxs = []int32{
 	2, // 0: fairlead.v1.json:extendee -> google.protobuf.FieldOptions
 	2, // 1: fairlead.v1.rules:extendee -> google.protobuf.FieldOptions
 	2, // 2: fairlead.v1.secret:extendee -> google.protobuf.FieldOptions
-	3, // 3: fairlead.v1.access:extendee -> google.protobuf.MethodOptions
-	0, // 4: fairlead.v1.rules:type_name -> fairlead.v1.Rules
-	1, // 5: fairlead.v1.access:type_name -> fairlead.v1.Access
-	6, // [6:6] is the sub-list for method output_type
-	6, // [6:6] is the sub-list for method input_type
-	4, // [4:6] is the sub-list for extension type_name
-	0, // [0:4] is the sub-list for extension extendee
+	2, // 3: fairlead.v1.private:extendee -> google.protobuf.FieldOptions
+	3, // 4: fairlead.v1.access:extendee -> google.protobuf.MethodOptions
+	3, // 5: fairlead.v1.created:extendee -> google.protobuf.MethodOptions
+	0, // 6: fairlead.v1.rules:type_name -> fairlead.v1.Rules
+	1, // 7: fairlead.v1.access:type_name -> fairlead.v1.Access
+	8, // [8:8] is the sub-list for method output_type
+	8, // [8:8] is the sub-list for method input_type
+	6, // [6:8] is the sub-list for extension type_name
+	0, // [0:6] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
 }
 
@@ -306,7 +334,7 @@ func file_fairlead_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_options_proto_rawDesc), len(file_fairlead_v1_options_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
-			NumExtensions: 4,
+			NumExtensions: 6,
 			NumServices:   0,
 		},
 		GoTypes:           file_fairlead_v1_options_proto_goTypes,
