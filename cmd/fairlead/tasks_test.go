@@ -139,12 +139,17 @@ func TestATaskReachesItsTargetByTheClock(t *testing.T) {
 		"headers_json": `{"Content-Type":"application/json"}`, "body_template": `{"run_id":"{{run_id}}"}`, "timeout_seconds": 10,
 		"max_concurrency": 1, "concurrency_policy": "QUEUE", "overlap_action": "SKIP", "failure_action": "RUN_NEW",
 	})
-	body := w.called()
+	call := <-w.calls
+	raw, _ := io.ReadAll(call.Body)
+	body := string(raw)
 	w.wantStory(task, "CRON SUCCESS 1")
 	runs := w.send(t, "GET", task+"/runs", "")["items"].([]any)
 	run := runs[len(runs)-1].(map[string]any)
 	if body != fmt.Sprintf(`{"run_id":"%s"}`, run["id"]) {
 		t.Errorf("the target got %s", body)
+	}
+	if trace := fairlead.TraceID(call.Header.Get("Traceparent")); trace == "" || run["trace_id"] != trace {
+		t.Errorf("the target was told the trace %q, and the run is of %v", trace, run["trace_id"])
 	}
 	due, err := time.Parse(time.RFC3339Nano, run["scheduled_time"].(string))
 	if err != nil || due.Nanosecond() != 0 || time.Since(due) > time.Minute {

@@ -31,9 +31,6 @@ func runOf(fire fairlead.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
 		took := float64(job.FinishedAt.Sub(job.StartedAt).Milliseconds())
 		run.DurationMs = &took
 	}
-	if run.TraceId == "" {
-		run.TraceId = fairlead.TraceID(kept.Request.Headers["Traceparent"])
-	}
 	return run
 }
 
