@@ -97,6 +97,7 @@ func BenchmarkSustained(b *testing.B) {
 
 type bench struct {
 	store *mysql.Store
+	url   string
 	pid   int
 	node  fairlead.NodeID
 	scope *fairlead.Scope
@@ -120,7 +121,7 @@ func newBench(b *testing.B, lanes int) *bench {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return &bench{store: store, pid: server.PID(), node: node, scope: &fairlead.Scope{Kinds: []string{"bench"}}, lanes: lanes}
+	return &bench{store: store, url: server.URL(), pid: server.PID(), node: node, scope: &fairlead.Scope{Kinds: []string{"bench"}}, lanes: lanes}
 }
 
 func (s *bench) enqueue(b *testing.B, n int) {

@@ -69,31 +69,21 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	if err != nil {
 		return err
 	}
-	var plain, special, later, parked rows
+	fresh := newJobs{now: now, fires: t.fires}
+	var later, parked rows
 	var gates gateSet
 	var due []int64
 	for _, i := range positions {
 		job := jobs[i]
 		lane, _ := t.lanes.ID(sqlstore.KeyOf(job))
-		notBefore, startBy := sqlstore.Micros(job.NotBefore), sqlstore.Micros(job.StartBy)
-		if startBy == 0 {
-			startBy = cmp.Or(notBefore, now)
-		}
+		fresh.add(job, ids[i], lane)
 		gate := sqlstore.GateOf(job)
-		order := []int64{ids[i], int64(lane), int64(-job.Priority), startBy}
-		flags, policy := sqlstore.Flags(job), sqlstore.Policy(job)
-		if notBefore == 0 && job.Key == "" && flags == 0 && policy == nil && job.Trace == "" {
-			plain.add().ints(order...).int(now).blob(job.Args).end()
-		} else {
-			special.add().ints(order...).ints(notBefore, now).
-				blob([]byte(job.Key)).int(int64(flags)).blob(policy).blob([]byte(job.Trace)).blob(job.Args).orNull(gate).end()
-		}
-		switch {
+		switch notBefore := sqlstore.Micros(job.NotBefore); {
 		case notBefore > now:
 			later.add().ints(ids[i], int64(lane), notBefore, 0, 0, 0).end()
 			t.news.later = true
 		case gate != 0:
-			parked.add().ints(gate, int64(-job.Priority), startBy, ids[i], int64(lane), 0, 0, 0).end()
+			parked.add().ints(gate, int64(-job.Priority), startBy(job, now), ids[i], int64(lane), 0, 0, 0).end()
 			gates.add(gate)
 		default:
 			due = append(due, ids[i])
@@ -103,7 +93,7 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	for _, to := range []struct {
 		table string
 		rows  *rows
-	}{{t.sql.InsertPlainJobs, &plain}, {t.sql.InsertJobs, &special}, {t.sql.ToLater, &later}, {t.sql.ToParked, &parked}} {
+	}{{t.sql.InsertPlainJobs, &fresh.plain}, {t.sql.InsertJobs, &fresh.special}, {t.sql.ToLater, &later}, {t.sql.ToParked, &parked}} {
 		if err := t.insert(ctx, to.table, to.rows); err != nil {
 			return err
 		}
@@ -113,4 +103,30 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	}
 	placed, err := t.execIDs(ctx, t.sql.PlaceDue, due)
 	return checkHits(len(due), placed, err)
+}
+
+// newJobs are what is stored of jobs besides their places.
+type newJobs struct {
+	now            int64
+	fires          bool // they are runs of schedules
+	plain, special rows
+}
+
+func (n *newJobs) add(job *fairlead.Job, id int64, lane int32) {
+	order := []int64{id, int64(lane), int64(-job.Priority), startBy(job, n.now)}
+	notBefore, flags, policy := sqlstore.Micros(job.NotBefore), sqlstore.Flags(job), sqlstore.Policy(job)
+	if n.fires {
+		flags |= sqlstore.FlagFire
+	}
+	if notBefore == 0 && job.Key == "" && flags == 0 && policy == nil && job.Trace == "" {
+		n.plain.add().ints(order...).int(n.now).blob(job.Args).end()
+		return
+	}
+	n.special.add().ints(order...).ints(notBefore, n.now).blob([]byte(job.Key)).int(int64(flags)).
+		blob(policy).blob([]byte(job.Trace)).blob(job.Args).orNull(sqlstore.GateOf(job)).end()
+}
+
+// startBy is what orders a new job: its due time if it does not say.
+func startBy(job *fairlead.Job, now int64) int64 {
+	return cmp.Or(sqlstore.Micros(job.StartBy), sqlstore.Micros(job.NotBefore), now)
 }

@@ -51,10 +51,15 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 		if err != nil {
 			return promotion, fmt.Errorf("promote: %w", err)
 		}
-		const longest = int64(1<<63-1) / int64(time.Microsecond)
-		promotion.Next = time.Duration(min(max(0, next.Int64-now), longest)) * time.Microsecond
+		promotion.Next = until(next.Int64, now)
 	}
 	return promotion, nil
+}
+
+// until is how long it is from now to a time, not less than nothing.
+func until(at, now int64) time.Duration {
+	const longest = int64(1<<63-1) / int64(time.Microsecond)
+	return time.Duration(min(max(0, at-now), longest)) * time.Microsecond
 }
 
 func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
@@ -156,7 +161,8 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 			return total, err
 		}
 	}
-	return total, nil
+	_, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) })
+	return total, err
 }
 
 // prune removes what it has locked, the place and the job: what somebody
@@ -167,7 +173,7 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 		if err != nil {
 			return err
 		}
-		var outdated, locked []int64
+		var outdated, locked, fires []int64
 		if err := t.each(ctx, collect(&outdated), t.sql.LockOutdated, outcome, now-age.Microseconds(), limit); err != nil {
 			return err
 		}
@@ -176,6 +182,9 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 			var flags int16
 			err := row.Scan(&id, &flags)
 			locked = append(locked, id)
+			if flags&sqlstore.FlagFire != 0 {
+				fires = append(fires, id)
+			}
 			return err
 		}, t.sql.LockJobs, outdated)
 		if err != nil {
@@ -184,6 +193,9 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 		removed = len(locked)
 		left, err := t.execIDs(ctx, t.sql.LeaveDone, locked)
 		if err := checkHits(removed, left, err); err != nil {
+			return err
+		}
+		if _, err := t.execIDs(ctx, t.sql.DropFires, fires); err != nil {
 			return err
 		}
 		return t.forget(ctx, locked)

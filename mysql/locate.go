@@ -25,6 +25,11 @@ func (t *txn) locate(ctx context.Context, id int64) (*placed, error) {
 	if !known {
 		return nil, fairlead.NoSuchJob(id)
 	}
+	return p, t.find(ctx, p)
+}
+
+// find locks a job, whose own row is locked, where it is.
+func (t *txn) find(ctx context.Context, p *placed) error {
 	hints := []hinter{t.tx}
 	if t.callers {
 		// What it sees itself may be an old story, unless it is its own.
@@ -34,11 +39,11 @@ func (t *txn) locate(ctx context.Context, id int64) (*placed, error) {
 	for range tries {
 		for _, hint := range hints {
 			if found, err := t.lockPlace(ctx, p, hint); found || err != nil {
-				return p, err
+				return err
 			}
 		}
 	}
-	return nil, fmt.Errorf("job %d moves too fast to be found", id)
+	return fmt.Errorf("job %d moves too fast to be found", p.id)
 }
 
 // hinter is who can be asked where a job is.
@@ -73,12 +78,18 @@ func (t *txn) lockPlace(ctx context.Context, p *placed, hint hinter) (bool, erro
 }
 
 func (t *txn) lockLater(ctx context.Context, p *placed) (bool, error) {
-	p.state = fairlead.Scheduled
-	found, err := t.one(ctx, []any{&p.attempt, &p.failures, &p.crashes}, t.sql.LockLater, p.id)
+	var due int64
+	found, err := t.one(ctx, []any{&due, &p.attempt, &p.failures, &p.crashes}, t.sql.LockLater, p.id)
 	if err != nil || !found {
 		return false, err
 	}
+	p.schedule(due)
 	return true, t.readPlaces(ctx, map[int64]*placed{p.id: p})
+}
+
+// schedule notes that the job is scheduled for that time.
+func (p *placed) schedule(due int64) {
+	p.state, p.queued = fairlead.Scheduled, due == sqlstore.Micros(fairlead.Never)
 }
 
 func (t *txn) lockParked(ctx context.Context, p *placed) (bool, error) {
@@ -96,11 +107,15 @@ func (t *txn) lockRunning(ctx context.Context, p *placed) (bool, error) {
 	if err != nil || locked[p.id] == nil {
 		return false, err
 	}
-	running := locked[p.id]
+	p.lease(locked[p.id])
+	return true, nil
+}
+
+// lease takes over what the row of a running job says.
+func (p *placed) lease(running *placed) {
 	p.state = running.state
 	p.fence, p.node, p.attempt, p.failures, p.crashes = running.fence, running.node, running.attempt, running.failures, running.crashes
 	p.startedAt, p.set, p.wish, p.answer = running.startedAt, running.set, running.wish, running.answer
-	return true, nil
 }
 
 func (t *txn) lockWaiting(ctx context.Context, p *placed) (bool, error) {

@@ -22,6 +22,7 @@ type placed struct {
 
 	state                      fairlead.State
 	admitted                   bool // while scheduled: whether it has a place at its gate
+	queued                     bool // while scheduled: whether it waits for an earlier run of its schedule
 	solo                       int64
 	fence, node                int64
 	attempt, failures, crashes int64
@@ -135,12 +136,17 @@ type end struct {
 // if nobody says that it has one.
 func (m *moves) finish(p *placed, e end, freeKey bool) {
 	m.leave(p)
-	m.done.add().ints(p.id, int64(p.lane), e.outcome).blob([]byte(e.reason)).
-		ints(p.fence, p.node, p.attempt, p.failures, p.crashes, p.startedAt, m.now).
-		blob(e.output).blob([]byte(sqlstore.CleanText(e.err))).end()
+	m.ended(p, e)
 	if freeKey {
 		m.freed = append(m.freed, p.id)
 	}
+}
+
+// ended puts a job that has left its place, or is new, into done.
+func (m *moves) ended(p *placed, e end) {
+	m.done.add().ints(p.id, int64(p.lane), e.outcome).blob([]byte(e.reason)).
+		ints(p.fence, p.node, p.attempt, p.failures, p.crashes, p.startedAt, m.now).
+		blob(e.output).blob([]byte(sqlstore.CleanText(e.err))).end()
 }
 
 // fail records the run and ends the job as failed.

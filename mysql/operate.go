@@ -61,9 +61,25 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 			return err
 		}
 		p.failures, p.crashes = 0, 0
+		if p.flags&sqlstore.FlagFire != 0 {
+			return t.reopenRun(ctx, p, m)
+		}
 		m.await(p, m.now)
 		return nil
 	})
+}
+
+// reopenRun reopens a job that is a run of a schedule. One that was queued when it
+// ended is due now.
+func (t *txn) reopenRun(ctx context.Context, p *placed, m *moves) error {
+	if _, err := t.exec(ctx, t.sql.ReopenFire, p.id); err != nil {
+		return err
+	}
+	if p.notBefore == sqlstore.Micros(fairlead.Never) {
+		return t.reorder(ctx, p, p.dueAt(m.now), m.now, m)
+	}
+	m.await(p, m.now)
+	return nil
 }
 
 // Reschedule sets when a job becomes due.
@@ -148,6 +164,11 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		}
 		m.leave(p)
 		m.vacate(p)
+		if p.flags&sqlstore.FlagFire != 0 {
+			if _, err := t.execIDs(ctx, t.sql.DropFires, []int64{id}); err != nil {
+				return err
+			}
+		}
 		return t.forget(ctx, []int64{id})
 	})
 }

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -45,6 +46,28 @@ func (s *Store) pruneEntries(ctx context.Context, limit int) (removed int, err e
 		}
 		removed = len(old)
 		dropped, err := t.execIDs(ctx, t.sql.DropEntries, old)
+		return checkHits(removed, dropped, err)
+	})
+	return removed, err
+}
+
+// scheduleRetention is how long a deleted schedule is remembered at least.
+const scheduleRetention = 24 * time.Hour
+
+// pruneSchedules removes schedules that were deleted long ago and of whose runs
+// none is left.
+func (s *Store) pruneSchedules(ctx context.Context, limit int) (removed int, err error) {
+	err = s.atomically(ctx, "prune schedules", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var old []int64
+		if err := t.each(ctx, collect(&old), t.sql.LockOldSchedules, now-scheduleRetention.Microseconds(), limit); err != nil {
+			return err
+		}
+		removed = len(old)
+		dropped, err := t.execIDs(ctx, t.sql.DropSchedules, old)
 		return checkHits(removed, dropped, err)
 	})
 	return removed, err

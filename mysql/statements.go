@@ -90,8 +90,11 @@ type statements struct {
 	Nodes string `sql:"nodes"`
 
 	LockJob       string `sql:"lock_job"`
+	LockAllJobs   string `sql:"lock_all_jobs"`
 	PlaceOf       string `sql:"place_of"`
+	PlacesOfJobs  string `sql:"places_of_jobs"`
 	LockLater     string `sql:"lock_later"`
+	LockAllLater  string `sql:"lock_all_later"`
 	LockReady     string `sql:"lock_ready"`
 	LockWaiting   string `sql:"lock_waiting"`
 	LockDone      string `sql:"lock_done"`
@@ -99,6 +102,7 @@ type statements struct {
 	LeaveWaiting  string `sql:"leave_waiting"`
 	LeaveDone     string `sql:"leave_done"`
 	SetOrder      string `sql:"set_order"`
+	SetDue        string `sql:"set_due"`
 	Wish          string `sql:"wish"`
 	CountWish     string `sql:"count_wish"`
 	Answer        string `sql:"answer"`
@@ -156,6 +160,39 @@ type statements struct {
 	AddSets      string `sql:"add_sets"`
 
 	Attempts string `sql:"attempts"`
+
+	AddSchedule      string `sql:"add_schedule"`
+	SetSchedule      string `sql:"set_schedule"`
+	BurySchedule     string `sql:"bury_schedule"`
+	MoveSchedules    string `sql:"move_schedules"`
+	LockDueSchedules string `sql:"lock_due_schedules"`
+	LockSchedules    string `sql:"lock_schedules"`
+	Schedules        string `sql:"schedules"`
+	NextSchedule     string `sql:"next_schedule"`
+	LockOldSchedules string `sql:"lock_old_schedules"`
+	DropSchedules    string `sql:"drop_schedules"`
+
+	OpenWindow     string `sql:"open_window"`
+	EndedSchedules string `sql:"ended_schedules"`
+	LockOpen       string `sql:"lock_open"`
+	OpenRuns       string `sql:"open_runs"`
+	LatestRuns     string `sql:"latest_runs"`
+	ChosenRuns     string `sql:"chosen_runs"`
+	RunStates      string `sql:"run_states"`
+	TakenInstants  string `sql:"taken_instants"`
+	AddFires       string `sql:"add_fires"`
+	OpenFires      string `sql:"open_fires"`
+	CloseFires     string `sql:"close_fires"`
+	ReopenFire     string `sql:"reopen_fire"`
+	DropFires      string `sql:"drop_fires"`
+
+	ChangeCalendars string `sql:"change_calendars"`
+	CalendarVersion string `sql:"calendar_version"`
+	PutCalendar     string `sql:"put_calendar"`
+	DeleteCalendar  string `sql:"delete_calendar"`
+	ShareCalendar   string `sql:"share_calendar"`
+	CalendarUser    string `sql:"calendar_user"`
+	Calendars       string `sql:"calendars"`
 
 	Session    string `sql:"session"`
 	Now        string `sql:"now"`

@@ -38,6 +38,12 @@
 // Whatever happens in between, the news stay, and the next Promote of any process
 // admits.
 //
+// # Schedules
+//
+// Whoever acts upon a schedule has locked its row and its open runs, those that
+// had not ended when it was last looked at. A job that ends tells its schedule
+// nothing: each tick looks for open runs that are done by now.
+//
 // # What it needs of the server
 //
 // The rights to create, alter and use tables and views in the database, and a
@@ -155,6 +161,7 @@ type Store struct {
 	heads      heads
 	sets       holdSets
 	wishes     wishCache
+	openSeen   atomic.Int64 // up to which id open runs were looked through; 0: to the last
 }
 
 var (
@@ -197,7 +204,7 @@ func (o Options) withDefaults() (Options, error) {
 // database, as a caller's transaction may be in another one.
 func (s *Store) expand(name string) string {
 	switch name {
-	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "named", "fresh", "mark":
+	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -105,11 +103,7 @@ func (s *Store) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fa
 		if len(filter.Names) == 0 {
 			return nil, nil
 		}
-		var names rows
-		for _, name := range filter.Names {
-			names.add().str(name).end()
-		}
-		named = "and t.name in (" + strings.Join(slices.Collect(names.chunks()), ",") + ")"
+		named = "and t.name in (" + nameList(filter.Names) + ")"
 	}
 	var tenants []fairlead.Tenant
 	err := each(ctx, s.db, func(row *sql.Rows) error {

@@ -19,6 +19,7 @@ type txn struct {
 	callers bool // any isolation level, any session settings
 	news    news
 	posted  gateSet // gates that it left news of
+	fires   bool    // the jobs that it stores are runs of schedules
 }
 
 // atomically runs f in a transaction of the store's own, once more whenever

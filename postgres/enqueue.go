@@ -62,8 +62,10 @@ type newJobs struct {
 	ids   []int64 // for KeepDuplicate those of the holders, in the end
 	lanes []int32
 	left  []int64 // gates of jobs that these replace
+	flags int16   // that all of them have, beside their own
 
-	invalid error // why they can never be stored; all else is missing then
+	invalid error         // why they can never be stored; all else is missing then
+	refused map[int]error // position → why it was not stored; nil: one that cannot be stored fails all
 }
 
 // number gives jobs their ids and lanes. Both are committed before, on a
@@ -113,7 +115,7 @@ func (n *newJobs) timed() bool {
 
 // part is the jobs at some positions.
 func (n *newJobs) part(positions []int) *newJobs {
-	p := &newJobs{}
+	p := &newJobs{flags: n.flags}
 	for _, i := range positions {
 		p.jobs, p.ids, p.lanes = append(p.jobs, n.jobs[i]), append(p.ids, n.ids[i]), append(p.lanes, n.lanes[i])
 	}
@@ -141,7 +143,7 @@ func (n *newJobs) plainCall(s *Store) call {
 		args[i] = jsonText(job.Args)
 	}
 	return call{sql: s.sql.Enqueue, args: []any{
-		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first),
+		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first) | n.flags,
 		jsonText(sqlstore.Policy(first)), textOrNull(first.Trace),
 	}}
 }
@@ -169,7 +171,7 @@ func (n *newJobs) columns() []any {
 	for i, job := range n.jobs {
 		args[i], policies[i], traces[i] = jsonText(job.Args), jsonText(sqlstore.Policy(job)), textOrNull(job.Trace)
 		startBy[i], notBefore[i] = sqlstore.Micros(job.StartBy), sqlstore.Micros(job.NotBefore)
-		turns[i], flags[i], gates[i] = int16(-job.Priority), sqlstore.Flags(job), sqlstore.GateOf(job)
+		turns[i], flags[i], gates[i] = int16(-job.Priority), sqlstore.Flags(job)|n.flags, sqlstore.GateOf(job)
 	}
 	return []any{n.ids, args, startBy, notBefore, n.lanes, turns, flags, policies, traces, gates}
 }

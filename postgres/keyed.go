@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -38,6 +39,9 @@ func (s *Store) enqueueIn(ctx context.Context, r runner, fresh *newJobs) error {
 	var waves [][]int // the n-th jobs of each key: duplicates of one call meet one after the other
 	seen := map[jobKey]int{}
 	for i, job := range fresh.jobs {
+		if fresh.refused[i] != nil {
+			continue
+		}
 		if job.Key == "" {
 			plain = append(plain, i)
 			continue
@@ -92,16 +96,30 @@ func (s *Store) enqueueWave(ctx context.Context, r runner, fresh *newJobs, wave 
 			case job.OnDuplicate == fairlead.KeepDuplicate:
 				fresh.ids[i] = holder
 			case job.OnDuplicate == fairlead.ReplaceDuplicate:
-				if err := s.replaceHolder(ctx, r, fresh, i, holder); err != nil {
+				switch err := s.replaceHolder(ctx, r, fresh, i, holder); {
+				case err == nil:
+					wave = append(wave, i)
+				case !fresh.refuse(i, err):
 					return err
 				}
-				wave = append(wave, i)
 			default:
-				return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+				if err := fairlead.KeyTaken(job.Tenant, job.Key, holder); !fresh.refuse(i, err) {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// refuse notes that a job cannot be stored because its key is taken, if the others
+// are stored all the same.
+func (n *newJobs) refuse(i int, err error) bool {
+	if n.refused == nil || !errors.Is(err, fairlead.ErrConflict) {
+		return false
+	}
+	n.refused[i] = err
+	return true
 }
 
 // storeKeyed stores the jobs whose keys are free and tells which.

@@ -101,7 +101,7 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 
 // RunNow makes a scheduled job ready at once.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
-	state, lane, err := s.attempt(ctx, "run", id, ended, tryFrom{fairlead.Scheduled, s.sql.RunNow, []any{id}})
+	state, lane, err := s.attempt(ctx, "run", id, ended, tryFrom{fairlead.Scheduled, s.sql.RunNow, []any{[]int64{id}}})
 	if state == fairlead.Ready || state == fairlead.Parked {
 		return nil // as it is
 	}
@@ -164,7 +164,9 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	}
 }
 
-// Reopen makes a failed or cancelled job ready again.
+// Reopen makes a failed or cancelled job ready again. A run of a schedule is open
+// again too: the lock of the schedule, which comes before that of any key, keeps
+// it from being closed meanwhile.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
 	var lane int32
 	err := s.transact(ctx, func(ctx context.Context, r runner) error {
@@ -172,8 +174,9 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 		var state fairlead.State
 		var tenant string
 		var key *string
+		var flags int16
 		err := r.run(ctx,
-			call{sql: s.sql.LockDone, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&outcome, &tenant, &key) }},
+			call{sql: s.sql.LockDone, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&outcome, &tenant, &key, &flags) }},
 			call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
 		switch {
 		case err != nil:
@@ -182,6 +185,11 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 			return fairlead.NoSuchJob(id)
 		case outcome != sqlstore.OutcomeFailed && outcome != sqlstore.OutcomeCancelled:
 			return fairlead.IllegalMove("reopen", id, state)
+		}
+		if flags&sqlstore.FlagFire != 0 {
+			if err := r.run(ctx, call{sql: s.sql.LockFire, args: []any{id}}, call{sql: s.sql.ReopenFire, args: []any{id}}); err != nil {
+				return err
+			}
 		}
 		if key != nil {
 			if err := s.retakeKey(ctx, r, tenant, *key, id); err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	forgetNodesAfter = time.Hour // for how long a dead node stays listed
+	forgetNodesAfter     = time.Hour      // for how long a dead node stays listed
+	forgetSchedulesAfter = 24 * time.Hour // for how long a deleted schedule is kept that has no runs
 
 	sweepWindow  = 4 // finished jobs looked at per job that may be removed
 	sweepWindows = 50
@@ -50,8 +51,8 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	return pruned + records, nil
 }
 
-// pruneRecords removes answered requests and entries of the audit log, at most
-// limit of each.
+// pruneRecords removes answered requests, entries of the audit log and deleted
+// schedules, at most limit of each. It tells how many, schedules aside.
 func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 	var requests, entries int
 	err := s.run(ctx,
@@ -62,7 +63,8 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 		call{
 			sql: s.sql.PruneAudit, args: []any{limit, fairlead.AuditWindow.Microseconds()},
 			each: func(row sqlstore.Scanner) error { return row.Scan(&entries) },
-		})
+		},
+		call{sql: s.sql.PruneSchedules, args: []any{limit, forgetSchedulesAfter.Microseconds()}})
 	if err != nil {
 		return 0, err
 	}

@@ -150,6 +150,48 @@ type statements struct {
 	Secret       string `sql:"secret"`
 	AddSecret    string `sql:"add_secret"`
 
+	AddSchedule       string `sql:"add_schedule"`
+	LockSchedule      string `sql:"lock_schedule"`
+	ScheduleRows      string `sql:"schedule_rows"`
+	ReplaceSchedule   string `sql:"replace_schedule"`
+	DeleteSchedule    string `sql:"delete_schedule"`
+	Schedules         string `sql:"schedules"`
+	SchedulesByID     string `sql:"schedules_by_id"`
+	SchedulesByName   string `sql:"schedules_by_name"`
+	SchedulesByTenant string `sql:"schedules_by_tenant"`
+	SchedulesOfAll    string `sql:"schedules_of_all"`
+	PruneSchedules    string `sql:"prune_schedules"`
+	LockCalendar      string `sql:"lock_calendar"`
+	ShareCalendar     string `sql:"share_calendar"`
+	AddCalendar       string `sql:"add_calendar"`
+	ReplaceCalendar   string `sql:"replace_calendar"`
+	CalendarUsers     string `sql:"calendar_users"`
+	DeleteCalendar    string `sql:"delete_calendar"`
+	Calendars         string `sql:"calendars"`
+
+	LookAtOpen      string `sql:"look_at_open"`
+	LockDue         string `sql:"lock_due"`
+	LockSchedules   string `sql:"lock_schedules"`
+	NextFire        string `sql:"next_fire"`
+	Whereabouts     string `sql:"whereabouts"`
+	OpenFires       string `sql:"open_fires"`
+	Fires           string `sql:"fires"`
+	FiresOfJobs     string `sql:"fires_of_jobs"`
+	FiresOfSchedule string `sql:"fires_of_schedule"`
+	FiresOfAll      string `sql:"fires_of_all"`
+	CalendarsOf     string `sql:"calendars_of"`
+	CancelRuns      string `sql:"cancel_runs"`
+	LiveRuns        string `sql:"live_runs"`
+	AdmitFires      string `sql:"admit_fires"`
+	AddFires        string `sql:"add_fires"`
+	RecordRuns      string `sql:"record_runs"`
+	OpenRuns        string `sql:"open_runs"`
+	CloseRuns       string `sql:"close_runs"`
+	MoveCursors     string `sql:"move_cursors"`
+	LockFire        string `sql:"lock_fire"`
+	ReopenFire      string `sql:"reopen_fire"`
+	LastFires       string `sql:"last_fires"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Drain  string `sql:"drain"`
@@ -178,17 +220,19 @@ type statements struct {
 // Parts of statements that are statements themselves and filled in when all are
 // loaded.
 const (
-	choice = "{{choice}}"
-	vacate = "{{vacate}}"
-	depart = "{{depart}}"
-	due    = "{{due}}"
+	choice      = "{{choice}}"
+	vacate      = "{{vacate}}"
+	depart      = "{{depart}}"
+	due         = "{{due}}"
+	whereabouts = "{{whereabouts}}"
 )
 
 // fillIn completes the statements that take jobs out of running or waiting, end
-// jobs that they find themselves, or make scheduled jobs due.
+// jobs that they find themselves, make scheduled jobs due, or read runs. Those
+// that can choose in several ways are one statement for each.
 func (s *statements) fillIn() {
 	for _, text := range []*string{
-		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire,
+		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire, &s.CancelRuns,
 	} {
 		*text = strings.ReplaceAll(*text, vacate, s.Vacate)
 	}
@@ -197,6 +241,15 @@ func (s *statements) fillIn() {
 	}
 	for _, text := range []*string{&s.RescheduleLater, &s.RunNow} {
 		*text = strings.ReplaceAll(*text, due, s.Due)
+	}
+	for _, text := range []*string{&s.OpenFires, &s.Fires} {
+		*text = strings.ReplaceAll(*text, whereabouts, s.Whereabouts)
+	}
+	for _, way := range []*string{&s.SchedulesByID, &s.SchedulesByName, &s.SchedulesByTenant, &s.SchedulesOfAll} {
+		*way = strings.ReplaceAll(s.Schedules, choice, *way)
+	}
+	for _, way := range []*string{&s.FiresOfJobs, &s.FiresOfSchedule, &s.FiresOfAll} {
+		*way = strings.ReplaceAll(s.Fires, choice, *way)
 	}
 }
 
@@ -241,6 +294,8 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return depart
 		case "due":
 			return due
+		case "whereabouts":
+			return whereabouts
 		}
 		return `"` + schema + `"."` + options.Prefix + name + `"`
 	}

@@ -73,6 +73,7 @@ type Store struct {
 	marks       *marks
 	heads       *heads
 	sweep       sweep
+	rounds      rounds
 	waker       *waker
 	ear         *ear
 	limitedTake atomic.Int64    // how many jobs claims under limits take, about
@@ -82,6 +83,7 @@ type Store struct {
 
 var (
 	_ fairlead.Store    = (*Store)(nil)
+	_ fairlead.Planner  = (*Store)(nil)
 	_ fairlead.Migrator = (*Store)(nil)
 )
 

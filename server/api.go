@@ -80,8 +80,8 @@ type Options struct {
 	Auth     Auth
 	Metrics  http.Handler         // answers /metrics; nil: there is none
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
+	Args     ArgsChecks           // of the kinds whose args are known here
 	Workers  WorkerOptions
-	Args     ArgsChecks // of the kinds whose args are known here
 }
 
 // services implement the methods of the schema.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -32,7 +33,12 @@ func newAPI(t testing.TB) *api {
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewUnstartedServer(handler)
+	return &api{TB: t, url: served(t, handler, store), store: store}
+}
+
+// served is where a service is served until the test ends, as its store is.
+func served(t testing.TB, service http.Handler, store fairlead.Store) (url string) {
+	web := httptest.NewUnstartedServer(service)
 	web.Config.Protocols = new(http.Protocols)
 	web.Config.Protocols.SetHTTP1(true)
 	web.Config.Protocols.SetUnencryptedHTTP2(true)
@@ -43,7 +49,7 @@ func newAPI(t testing.TB) *api {
 			t.Error(err)
 		}
 	})
-	return &api{TB: t, url: web.URL, store: store}
+	return web.URL
 }
 
 // send makes a request and expects a status. It returns the answer as JSON.

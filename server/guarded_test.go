@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,21 +40,11 @@ func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewUnstartedServer(service)
-	web.Config.Protocols = new(http.Protocols)
-	web.Config.Protocols.SetHTTP1(true)
-	web.Config.Protocols.SetUnencryptedHTTP2(true)
-	web.Start()
-	t.Cleanup(func() {
-		web.Close()
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	url := served(t, service, store)
 	plaintext := &http.Transport{Protocols: new(http.Protocols)}
 	plaintext.Protocols.SetUnencryptedHTTP2(true)
 	a := &guardedAPI{
-		api: &api{TB: t, url: web.URL}, service: service, store: store, client: fairlead.NewClient(store),
+		api: &api{TB: t, url: url}, service: service, store: store, client: fairlead.NewClient(store),
 		http2: &http.Client{Transport: plaintext}, tokens: map[string]string{},
 	}
 	for _, name := range []string{"acme", "zeta"} {

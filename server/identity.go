@@ -16,7 +16,7 @@ type Identity struct {
 	Tenants []string // bound to these; empty: to none
 }
 
-// local is everybody where nobody is asked who they are.
+// localIdentity is everybody where nobody is asked who they are.
 var localIdentity = Identity{Name: "local", Role: fairlead.RoleAdmin}
 
 // bound tells whether it may touch some tenants only.

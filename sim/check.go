@@ -20,6 +20,10 @@ type Record struct {
 	Events   []Event          // all histories, ordered by time
 	Samples  []Sample         // what the database showed meanwhile, in order
 	Final    []Final          // what the database holds in the end
+
+	Schedules []int64 // that were stored
+	Span      Span    // in which they were due
+	Fires     []Fired // their runs
 }
 
 // Ending is how a job ends.
@@ -71,6 +75,7 @@ const (
 	PatientReapers = "patient reapers"
 	OnePlace       = "one place"
 	CapsKept       = "caps kept"
+	OneRunEach     = "one run each"
 )
 
 // Verdict is what Check found.
@@ -107,6 +112,7 @@ func Check(r Record) Verdict {
 	c.patientReapers()
 	c.onePlace()
 	c.capsKept()
+	c.oneRunEach()
 	return Verdict{Violations: c.violations, Figures: c.figures}
 }
 

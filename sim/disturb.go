@@ -30,6 +30,38 @@ func KillOrPause(ctx context.Context, c *Cluster) error {
 	return c.pause(ctx, victim, c.Node.Lease*3/2)
 }
 
+// AtTheSecond does something else up to a tenth of a second after the next whole
+// second of the database's clock: when schedules are being acted upon.
+func AtTheSecond(disturb Disturbance) Disturbance {
+	return func(ctx context.Context, c *Cluster) error {
+		now, err := c.store.Now(ctx)
+		if err != nil {
+			return err
+		}
+		late := time.Duration(c.random.Int64N(int64(100 * time.Millisecond)))
+		if err := rest(ctx, now.Truncate(time.Second).Add(time.Second+late).Sub(now)); err != nil {
+			return err
+		}
+		return disturb(ctx, c)
+	}
+}
+
+// PauseAll makes all workers stand still for some time, once.
+func PauseAll(d time.Duration) Disturbance {
+	over := false
+	return func(ctx context.Context, c *Cluster) error {
+		if over {
+			return nil
+		}
+		over = true
+		var errs []error
+		for _, p := range c.workers {
+			errs = append(errs, c.pause(ctx, p, d))
+		}
+		return errors.Join(errs...)
+	}
+}
+
 // KillTwo kills two workers, one with each call, and starts no others.
 func KillTwo(ctx context.Context, c *Cluster) error {
 	if c.lives-len(c.workers) >= 2 {

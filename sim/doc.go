@@ -21,6 +21,7 @@
 //	patient reapers   only a node whose own beats had succeeded for a lease declared others dead
 //	one place         every snapshot of the database had every job exactly once
 //	caps kept         at no moment did more jobs of a tenant, or of all, run than the cap allows
+//	one run each      every schedule has one run for every second at which it was due, and no other
 //
 // The rules compare the database's clock with itself, and the clock of the
 // processes with itself, never one with the other. The checker is tested with
@@ -28,7 +29,8 @@
 //
 // The tests of this package are short by default. FAIRLEAD_SIM_JOBS=50000 makes
 // them long, FAIRLEAD_SIM_SEED=n repeats what was drawn by lot, and the flag
-// -artifacts of go test keeps histories and logs.
+// -artifacts of go test keeps histories and logs. FAIRLEAD_SIM_SCHEDULES=2000 and
+// FAIRLEAD_SIM_SECONDS=60 do the same for schedules.
 //
 // Package faulty is the other half: a store that fails on command inside one
 // process, for interleavings that need exactly one lost answer.

@@ -24,6 +24,7 @@ type Figures struct {
 	Samples, SamplesIdle int       // looks at the database, and those that showed free slots
 	Recoveries           durations
 	Counted              durations // recoveries without the stalls before them
+	Fires, CaughtUp      int       // runs of schedules, and those of instants that were missed at first
 	First, Last          Instant
 }
 
@@ -72,6 +73,9 @@ func (f Figures) String() string {
 	fmt.Fprintf(&b, "\n%d snapshots, %d with free slots", f.Samples, f.SamplesIdle)
 	if f.MostRunning > 0 {
 		fmt.Fprintf(&b, "; at most %d jobs ran at once", f.MostRunning)
+	}
+	if f.Fires > 0 {
+		fmt.Fprintf(&b, "; %d runs of schedules, %d of them caught up", f.Fires, f.CaughtUp)
 	}
 	return b.String()
 }

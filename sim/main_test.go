@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 func open(ctx context.Context, url string) (fairlead.Store, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	switch scheme {
-	case hasty + "+sqlite", forgetful + "+sqlite":
+	case hasty + "+sqlite", forgetful + "+sqlite", twice + "+sqlite", never + "+sqlite", lingering + "+sqlite":
 		return plant(ctx, url)
 	case "postgres":
 		return postgres.OpenWith(ctx, url, postgres.Options{IdleLimit: quickNode.Lease / 2})

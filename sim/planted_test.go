@@ -54,6 +54,8 @@ func plant(ctx context.Context, url string) (fairlead.Store, error) {
 	switch bug {
 	case hasty:
 		return &hastyStore{store}, nil
+	case twice, never, lingering:
+		return &misfiringStore{Store: store, bug: bug}, nil
 	default:
 		return &forgetfulStore{store}, nil
 	}

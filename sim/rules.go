@@ -230,11 +230,16 @@ func (c *check) patientReapers() {
 }
 
 // onePlace: every look at the database showed every job once, and fences that
-// never went back.
+// never went back. Jobs that schedules make become more and never less.
 func (c *check) onePlace() {
-	last := map[int64]int64{}
+	last, least := map[int64]int64{}, int64(len(c.Expected)-len(c.Fires))
 	for i, s := range c.Samples {
-		if s.Jobs != int64(len(c.Expected)) {
+		if len(c.Schedules) > 0 {
+			if s.Jobs < least || s.Jobs > int64(len(c.Expected)) {
+				c.violated(OnePlace, 0, "snapshot %d shows %d jobs after %d, in the end there are %d", i, s.Jobs, least, len(c.Expected))
+			}
+			least = s.Jobs
+		} else if s.Jobs != int64(len(c.Expected)) {
 			c.violated(OnePlace, 0, "snapshot %d shows %d jobs of %d", i, s.Jobs, len(c.Expected))
 		}
 		for job, fence := range s.Running {

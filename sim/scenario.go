@@ -22,6 +22,9 @@ type Scenario struct {
 	Plan    func(random *rand.Rand, lease time.Duration) Plan // what each job does
 	Caps    Caps
 
+	// Schedules make jobs beside those that are enqueued.
+	Schedules Schedules
+
 	// Disturb is called every Every while jobs are left.
 	Disturb Disturbance
 	Every   time.Duration
@@ -48,6 +51,8 @@ type Cluster struct {
 	pauses   []pause
 	expected map[int64]Ending
 	tenants  map[int64]string // by job
+	span     Span             // in which schedules are due
+	endings  map[int64]Ending // of the runs of a schedule, by its id
 	samples  []Sample
 	unseen   error // why the last look at the database failed
 	killed   bool  // what the last disturbance of KillOrPause was
@@ -74,7 +79,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 	}
 	c := &Cluster{
 		Scenario: s, store: store, client: fairlead.NewClient(store), recorder: recorder,
-		random: rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, tenants: map[int64]string{},
+		random: rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, tenants: map[int64]string{}, endings: map[int64]Ending{},
 	}
 	err = c.play(ctx)
 	err = errors.Join(err, c.shutDown(), recorder.Close())
@@ -94,6 +99,9 @@ func (c *Cluster) play(ctx context.Context) error {
 		return err
 	}
 	if err := c.enqueue(ctx); err != nil {
+		return err
+	}
+	if err := c.schedule(ctx); err != nil {
 		return err
 	}
 	// Looking costs the database something and tells nothing new if it is done
@@ -173,11 +181,18 @@ func (c *Cluster) enqueue(ctx context.Context) error {
 func (c *Cluster) look(ctx context.Context, left int64) int64 {
 	ctx, cancel := context.WithTimeout(ctx, c.Node.Lease)
 	defer cancel()
+	more, err := c.planned(ctx) // before jobs are counted: it may be the last that is made just now
+	if c.unseen = err; err != nil {
+		return left
+	}
 	sample, live, err := c.sample(ctx)
 	if c.unseen = err; err != nil {
 		return left
 	}
 	c.samples = append(c.samples, sample)
+	if more {
+		live++
+	}
 	return live
 }
 
@@ -235,6 +250,9 @@ func (c *Cluster) record(ctx context.Context) (Record, error) {
 			break
 		}
 		filter.Below = jobs[len(jobs)-1].ID
+	}
+	if err := c.recordFires(ctx, &r); err != nil {
+		return Record{}, err
 	}
 	var err error
 	r.Events, err = ReadHistory(c.Dir)

@@ -77,6 +77,9 @@ func (o orders) work(open Opener) (err error) {
 	}
 	defer func() { err = errors.Join(err, recorder.Close()) }()
 	store, err := open(ctx, o.URL)
+	if err != nil && ctx.Err() != nil {
+		return nil // it was told to end before it had begun
+	}
 	if err != nil {
 		return err
 	}

@@ -9,14 +9,14 @@ import (
 // calendar stores a calendar and returns it as stored.
 func (f *fixture) calendar(calendar fairlead.Calendar) fairlead.Calendar {
 	f.Helper()
-	stored, err := f.planner().PutCalendar(f.ctx(), calendar)
+	stored, err := f.store.PutCalendar(f.ctx(), calendar)
 	f.ok(err)
 	return stored
 }
 
 func (f *fixture) calendars() []fairlead.Calendar {
 	f.Helper()
-	calendars, err := f.planner().Calendars(f.ctx())
+	calendars, err := f.store.Calendars(f.ctx())
 	f.ok(err)
 	return calendars
 }
@@ -39,7 +39,7 @@ func testCalendars(c *chapter) {
 	})
 	c.test("one that exists cannot be created", func(f *fixture) {
 		stored := f.calendar(fairlead.Calendar{Name: "c", Description: "first"})
-		_, err := f.planner().PutCalendar(f.ctx(), fairlead.Calendar{Name: "c"})
+		_, err := f.store.PutCalendar(f.ctx(), fairlead.Calendar{Name: "c"})
 		f.wantErr(err, fairlead.ErrConflict)
 		f.equal("the calendars", f.calendars(), []fairlead.Calendar{stored})
 	})
@@ -54,38 +54,38 @@ func testCalendars(c *chapter) {
 	c.test("a Version that is no longer current conflicts and changes nothing", func(f *fixture) {
 		first := f.calendar(fairlead.Calendar{Name: "c"})
 		second := f.calendar(first)
-		_, err := f.planner().PutCalendar(f.ctx(), first)
+		_, err := f.store.PutCalendar(f.ctx(), first)
 		f.wantErr(err, fairlead.ErrConflict)
 		f.equal("the calendars", f.calendars(), []fairlead.Calendar{second})
 	})
 	c.test("one that was made again has a larger Version than the one before", func(f *fixture) {
 		first := f.calendar(fairlead.Calendar{Name: "c"})
-		f.ok(f.planner().DeleteCalendar(f.ctx(), "c"))
+		f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
 		if again := f.calendar(fairlead.Calendar{Name: "c"}); again.Version <= first.Version {
 			f.Fatalf("version %d follows %d", again.Version, first.Version)
 		}
 	})
 	c.test("what does not exist cannot be replaced or deleted", func(f *fixture) {
-		_, err := f.planner().PutCalendar(f.ctx(), fairlead.Calendar{Name: "c", Version: 3})
+		_, err := f.store.PutCalendar(f.ctx(), fairlead.Calendar{Name: "c", Version: 3})
 		f.wantErr(err, fairlead.ErrNotFound)
-		f.wantErr(f.planner().DeleteCalendar(f.ctx(), "c"), fairlead.ErrNotFound)
+		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrNotFound)
 	})
 	c.test("of many that create one name at once exactly one wins", func(f *fixture) {
 		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
-			_, err := store.(fairlead.Planner).PutCalendar(f.ctx(), fairlead.Calendar{Name: "c"})
+			_, err := store.PutCalendar(f.ctx(), fairlead.Calendar{Name: "c"})
 			return err
 		}))
 	})
 	c.test("it cannot be deleted while a living schedule names it", func(f *fixture) {
 		f.calendar(fairlead.Calendar{Name: "c"})
 		s := f.plan("s", keeping("c"))
-		f.wantErr(f.planner().DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
+		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
 		other := f.plan("other", keeping("c"), disabled)
 		s.Calendar = ""
 		f.put(s)
-		f.wantErr(f.planner().DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
-		f.ok(f.planner().DeleteSchedule(f.ctx(), other.ID))
-		f.ok(f.planner().DeleteCalendar(f.ctx(), "c"))
+		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
+		f.ok(f.store.DeleteSchedule(f.ctx(), other.ID))
+		f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
 		f.equal("the calendars", f.calendars(), []fairlead.Calendar(nil))
 	})
 	c.test("of a deletion and a schedule that comes to name it one wins", func(f *fixture) {
@@ -96,8 +96,8 @@ func testCalendars(c *chapter) {
 			g := f.elsewhere()
 			var put, remove error
 			together(
-				func() { s, put = f.planner().PutSchedule(f.ctx(), s, false) },
-				func() { remove = g.planner().DeleteCalendar(f.ctx(), "c") },
+				func() { s, put = f.store.PutSchedule(f.ctx(), s, false) },
+				func() { remove = g.store.DeleteCalendar(f.ctx(), "c") },
 			)
 			if put != nil {
 				f.wantErr(put, fairlead.ErrInvalid)
@@ -105,8 +105,8 @@ func testCalendars(c *chapter) {
 				continue
 			}
 			f.wantErr(remove, fairlead.ErrConflict)
-			f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
-			f.ok(f.planner().DeleteCalendar(f.ctx(), "c"))
+			f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
+			f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
 		}
 	})
 	c.test("Calendars lists all by name", func(f *fixture) {

@@ -95,23 +95,23 @@ func testFires(c *chapter) {
 func testDeleteSchedule(c *chapter) {
 	c.test("a deleted schedule is not listed, and is not due", func(f *fixture) {
 		s := f.plan("s")
-		f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		f.equal("the schedules", f.schedules(fairlead.ScheduleFilter{}), []fairlead.Schedule(nil))
 		f.equal("by ID", f.schedules(fairlead.ScheduleFilter{IDs: []int64{s.ID}}), []fairlead.Schedule(nil))
 		f.equal("what is next", max(f.wantSeen(enough, runIt).Next, -1), time.Duration(-1))
 	})
 	c.test("an unknown schedule, or one that is deleted already, gets ErrNotFound", func(f *fixture) {
-		f.wantErr(f.planner().DeleteSchedule(f.ctx(), unknown), fairlead.ErrNotFound)
+		f.wantErr(f.store.DeleteSchedule(f.ctx(), unknown), fairlead.ErrNotFound)
 		s := f.plan("s")
-		f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
-		f.wantErr(f.planner().DeleteSchedule(f.ctx(), s.ID), fairlead.ErrNotFound)
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
+		f.wantErr(f.store.DeleteSchedule(f.ctx(), s.ID), fairlead.ErrNotFound)
 	})
 	c.test("its active runs go on, and their ends are no news", func(f *fixture) {
 		s := f.plan("s")
 		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), byHand(f.now()), byHand(f.now())}})
 		ended, running := f.started(fires[0]), f.started(fires[1])
 		f.settle(to(fairlead.Fail, ended))
-		f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		f.settle(to(fairlead.Succeed, running))
 		f.ended(fires[2], fairlead.Succeed)
 		f.ok(f.store.Reopen(f.ctx(), ended.ID))
@@ -124,7 +124,7 @@ func testDeleteSchedule(c *chapter) {
 		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{queued(f.now()), queued(f.now()), byHand(f.now())}})
 		f.act(s, fairlead.Plan{Admit: []int64{fires[1].Job}})
 		f.Advance(time.Second)
-		f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		job := f.wantState(jobOf(fires[0]), fairlead.Cancelled)
 		f.equal("its end", job.FinishedAt, f.now())
 		f.wantState(jobOf(fires[1]), fairlead.Ready)
@@ -134,7 +134,7 @@ func testDeleteSchedule(c *chapter) {
 	c.test("all its runs can still be read, until their jobs are removed", func(f *fixture) {
 		s := f.plan("s")
 		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), queued(f.now()), skipped(f.now())}})
-		f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		states := map[int64]fairlead.State{}
 		for _, fire := range f.fires(s.ID) {
 			states[fire.Job] = fire.State
@@ -156,7 +156,7 @@ func testDeleteSchedule(c *chapter) {
 	})
 	c.test("one of the same name has nothing of it", func(f *fixture) {
 		f.make(f.plan("s"), byClock(f.now()))
-		f.ok(f.planner().DeleteSchedule(f.ctx(), f.schedules(fairlead.ScheduleFilter{})[0].ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), f.schedules(fairlead.ScheduleFilter{})[0].ID))
 		s := f.plan("s")
 		view := f.view(s)
 		f.equal("the active runs", len(view.Active), 0)

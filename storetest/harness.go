@@ -89,15 +89,15 @@ func RunContract(t *testing.T, open Opener) {
 		{"Reap", testReap},
 		{"Expire", testExpire},
 		{"Prune", testPrune},
-		{"Schedules", planning(testSchedules)},
-		{"DeleteSchedule", planning(testDeleteSchedule)},
-		{"Calendars", planning(testCalendars)},
-		{"Tick", planning(testTick)},
-		{"Act", planning(testAct)},
-		{"Plans", planning(testPlans)},
-		{"Replaced", planning(testReplaced)},
-		{"Views", planning(testViews)},
-		{"Fires", planning(testFires)},
+		{"Schedules", testSchedules},
+		{"DeleteSchedule", testDeleteSchedule},
+		{"Calendars", testCalendars},
+		{"Tick", testTick},
+		{"Act", testAct},
+		{"Plans", testPlans},
+		{"Replaced", testReplaced},
+		{"Views", testViews},
+		{"Fires", testFires},
 		{"Use", testUse},
 	} {
 		runChapter(t, open, verb.name, verb.tests)
@@ -108,7 +108,7 @@ func RunContract(t *testing.T, open Opener) {
 func RunTraps(t *testing.T, open Opener) {
 	runChapter(t, open, "Traps", testTraps)
 	runChapter(t, open, "Races", testRaces)
-	runChapter(t, open, "Races of schedules", planning(testPlannerRaces))
+	runChapter(t, open, "Races of schedules", testPlannerRaces)
 	runChapter(t, open, "Batches", testBatches)
 	runChapter(t, open, "Texts", testTexts)
 }

@@ -6,28 +6,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// plans tells whether the store keeps schedules.
-func (c *chapter) plans() bool {
-	if c.next == nil {
-		harness := c.open(c.t)
-		c.next = &fixture{TB: c.t, Harness: harness, outer: c.t, store: harness.Open(c.t)}
-	}
-	_, plans := c.next.store.(fairlead.Planner)
-	return plans
-}
-
-// planning runs the tests of a chapter if the store keeps schedules.
-func planning(tests func(*chapter)) func(*chapter) {
-	return func(c *chapter) {
-		if !c.plans() {
-			c.t.Skip("the store keeps no schedules")
-		}
-		tests(c)
-	}
-}
-
-func (f *fixture) planner() fairlead.Planner { return f.store.(fairlead.Planner) }
-
 // hourly is a schedule of plain jobs that is due now.
 func (f *fixture) hourly(name string, changes ...func(*fairlead.Schedule)) fairlead.Schedule {
 	f.Helper()
@@ -57,7 +35,7 @@ func making(changes ...func(*fairlead.Job)) func(*fairlead.Schedule) {
 func (f *fixture) tryPut(s fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
 	f.Helper()
 	f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
-	return f.planner().PutSchedule(f.ctx(), s, restart)
+	return f.store.PutSchedule(f.ctx(), s, restart)
 }
 
 // put stores a schedule and returns it as stored.
@@ -76,7 +54,7 @@ func (f *fixture) plan(name string, changes ...func(*fairlead.Schedule)) fairlea
 
 func (f *fixture) schedules(filter fairlead.ScheduleFilter) []fairlead.Schedule {
 	f.Helper()
-	list, err := f.planner().Schedules(f.ctx(), filter)
+	list, err := f.store.Schedules(f.ctx(), filter)
 	f.ok(err)
 	return list
 }
@@ -107,7 +85,7 @@ func (f *fixture) fires(schedule int64) []fairlead.Fire {
 
 func (f *fixture) findFires(filter fairlead.FireFilter) []fairlead.Fire {
 	f.Helper()
-	fires, err := f.planner().Fires(f.ctx(), filter)
+	fires, err := f.store.Fires(f.ctx(), filter)
 	f.ok(err)
 	return fires
 }
@@ -143,7 +121,7 @@ func (f *fixture) tick(decide decision) fairlead.Ticked {
 
 func (f *fixture) tickSome(limit int, decide decision) fairlead.Ticked {
 	f.Helper()
-	ticked, err := f.planner().Tick(f.ctx(), limit, decide)
+	ticked, err := f.store.Tick(f.ctx(), limit, decide)
 	f.ok(err)
 	return ticked
 }
@@ -181,7 +159,7 @@ func skipped(due time.Time) fairlead.PlannedFire {
 // act does what a plan says, whose cursor is that of the schedule.
 func (f *fixture) act(s fairlead.Schedule, plan fairlead.Plan) []fairlead.Fire {
 	f.Helper()
-	fires, err := f.planner().Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+	fires, err := f.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
 		plan.Cursor = s.Cursor
 		return plan, nil
 	})
@@ -203,7 +181,7 @@ func (f *fixture) make(s fairlead.Schedule, planned fairlead.PlannedFire) fairle
 // has then been looked at.
 func (f *fixture) view(s fairlead.Schedule) (view fairlead.View) {
 	f.Helper()
-	_, err := f.planner().Act(f.ctx(), s.ID, func(s fairlead.Schedule, seen fairlead.View) (fairlead.Plan, error) {
+	_, err := f.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, seen fairlead.View) (fairlead.Plan, error) {
 		view = seen
 		return fairlead.Plan{Cursor: s.Cursor}, nil
 	})
@@ -228,25 +206,21 @@ func (f *fixture) ended(fire fairlead.Fire, move fairlead.Move) {
 
 // forgetSchedules removes all schedules and calendars.
 func (f *fixture) forgetSchedules() error {
-	planner, plans := f.store.(fairlead.Planner)
-	if !plans {
-		return nil
-	}
-	schedules, err := planner.Schedules(f.ctx(), fairlead.ScheduleFilter{Limit: 2 * tooMany})
+	schedules, err := f.store.Schedules(f.ctx(), fairlead.ScheduleFilter{Limit: 2 * tooMany})
 	if err != nil {
 		return err
 	}
 	for _, s := range schedules {
-		if err := planner.DeleteSchedule(f.ctx(), s.ID); err != nil {
+		if err := f.store.DeleteSchedule(f.ctx(), s.ID); err != nil {
 			return err
 		}
 	}
-	calendars, err := planner.Calendars(f.ctx())
+	calendars, err := f.store.Calendars(f.ctx())
 	if err != nil {
 		return err
 	}
 	for _, calendar := range calendars {
-		if err := planner.DeleteCalendar(f.ctx(), calendar.Name); err != nil {
+		if err := f.store.DeleteCalendar(f.ctx(), calendar.Name); err != nil {
 			return err
 		}
 	}

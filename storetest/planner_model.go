@@ -23,9 +23,6 @@ type plannerModel struct {
 
 func testPlannerModel(t *testing.T, open Opener) {
 	playModel(t, open, func(f *fixture, rt *rapid.T) {
-		if _, plans := f.store.(fairlead.Planner); !plans {
-			return
-		}
 		m := &plannerModel{
 			fixture: f, node: f.join(),
 			oracle: &plannerOracle{now: f.now(), schedules: map[int64]*knownSchedule{}, runs: map[int64]*knownRun{}},
@@ -89,7 +86,7 @@ func (m *plannerModel) Change(rt *rapid.T) {
 // Remove deletes a schedule.
 func (m *plannerModel) Remove(rt *rapid.T) {
 	known := m.anySchedule(rt)
-	m.ok(m.planner().DeleteSchedule(m.ctx(), known.ID))
+	m.ok(m.store.DeleteSchedule(m.ctx(), known.ID))
 	known.deleted = true
 	for _, run := range m.oracle.of(known.ID) {
 		if run.Queued {
@@ -230,7 +227,7 @@ func (m *plannerModel) fresh(schedule int64) []fairlead.Fire {
 func (m *plannerModel) Act(rt *rapid.T) {
 	known, decide := m.anySchedule(rt), m.recipe(rt)
 	var seen fairlead.View
-	made, err := m.planner().Act(m.ctx(), known.ID, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+	made, err := m.store.Act(m.ctx(), known.ID, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
 		seen = view
 		return decide(s, view), nil
 	})

@@ -35,7 +35,7 @@ func testPlannerRaces(c *chapter) {
 			var settle, tick error
 			together(
 				func() { _, settle = f.store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, job)}) },
-				func() { _, tick = g.planner().Tick(f.ctx(), enough, oneByOne) },
+				func() { _, tick = g.store.Tick(f.ctx(), enough, oneByOne) },
 			)
 			f.ok(settle)
 			f.ok(tick)
@@ -51,7 +51,7 @@ func testPlannerRaces(c *chapter) {
 			f.ok(first(f.rivals(len(made), func(i int, store fairlead.Store) error {
 				planned := byClock(f.now())
 				planned.Trigger = []fairlead.Trigger{fairlead.TriggerCron, fairlead.TriggerCatchUp}[i/2%2]
-				fires, err := store.(fairlead.Planner).Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+				fires, err := store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
 					return fairlead.Plan{Fires: []fairlead.PlannedFire{planned}, Cursor: s.Cursor}, nil
 				})
 				made[i] = len(fires)
@@ -72,9 +72,9 @@ func testPlannerRaces(c *chapter) {
 			f.make(s, queued(f.now()))
 			var remove, tick error
 			together(
-				func() { remove = f.planner().DeleteSchedule(f.ctx(), s.ID) },
+				func() { remove = f.store.DeleteSchedule(f.ctx(), s.ID) },
 				func() {
-					_, tick = g.planner().Tick(f.ctx(), enough, func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+					_, tick = g.store.Tick(f.ctx(), enough, func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
 						return fairlead.Plan{Fires: []fairlead.PlannedFire{queued(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
 					})
 				},
@@ -100,7 +100,7 @@ func testPlannerRaces(c *chapter) {
 		for instant := range instants {
 			errs, rivals := make([]error, tickers), make([]func(), tickers)
 			for i := range rivals {
-				planner := processes[i%len(processes)].planner()
+				planner := processes[i%len(processes)].store
 				rivals[i] = func() {
 					for ticked := (fairlead.Ticked{}); ticked.Next == 0 && errs[i] == nil; {
 						ticked, errs[i] = planner.Tick(f.ctx(), 10+i, everySecond)

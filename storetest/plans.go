@@ -244,7 +244,7 @@ func testAct(c *chapter) {
 	c.test("the cursor goes where the plan says", func(f *fixture) {
 		s := f.plan("s")
 		want := at(f.now().Add(time.Minute))
-		_, err := f.planner().Act(f.ctx(), s.ID, func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error) {
+		_, err := f.store.Act(f.ctx(), s.ID, func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error) {
 			return fairlead.Plan{Cursor: want}, nil
 		})
 		f.ok(err)
@@ -256,7 +256,7 @@ func testAct(c *chapter) {
 		f.ended(fires[0], fairlead.Succeed)
 		refusal := errors.New("refused")
 		for _, refusal := range []error{refusal, fmt.Errorf("no: %w", fairlead.ErrConflict)} {
-			made, err := f.planner().Act(f.ctx(), s.ID, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+			made, err := f.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
 				plan := runIt(s, view)
 				plan.Admit = []int64{fires[1].Job}
 				return plan, refusal
@@ -278,9 +278,9 @@ func testAct(c *chapter) {
 	})
 	c.test("an unknown or deleted schedule gets ErrNotFound", func(f *fixture) {
 		gone := f.plan("gone")
-		f.ok(f.planner().DeleteSchedule(f.ctx(), gone.ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), gone.ID))
 		for _, id := range []int64{gone.ID, unknown} {
-			_, err := f.planner().Act(f.ctx(), id, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+			_, err := f.store.Act(f.ctx(), id, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
 				f.Error("decide was asked")
 				return leave(s, view), nil
 			})
@@ -295,7 +295,7 @@ func testAct(c *chapter) {
 			return fairlead.Plan{Fires: []fairlead.PlannedFire{planned}, Cursor: at(s.Due.Add(time.Second))}, nil
 		}
 		f.ok(first(f.rivals(8, func(_ int, store fairlead.Store) error {
-			_, err := store.(fairlead.Planner).Act(f.ctx(), s.ID, numbered)
+			_, err := store.Act(f.ctx(), s.ID, numbered)
 			return err
 		})))
 		var numbers []int

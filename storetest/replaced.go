@@ -156,7 +156,7 @@ func testReplaced(c *chapter) {
 					settled, settle = f.store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, job)})
 				},
 				func() {
-					_, act = g.planner().Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+					_, act = g.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
 						return fairlead.Plan{Cancel: []int64{fire.Job}, Cursor: s.Cursor}, nil
 					})
 				},

@@ -54,7 +54,7 @@ func testSchedules(c *chapter) {
 				f.Fatalf("schedule %d has ID %d and Version %d", i, s.ID, s.Version)
 			}
 			seen[s.ID] = true
-			f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
+			f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		}
 	})
 	c.test("with its ID and Version it is replaced as a whole, and gets a larger Version", func(f *fixture) {
@@ -105,7 +105,7 @@ func testSchedules(c *chapter) {
 	c.test("the name of a deleted schedule is free", func(f *fixture) {
 		for range 3 {
 			s := f.plan("again")
-			f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
+			f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		}
 		f.plan("again")
 	})
@@ -125,7 +125,7 @@ func testSchedules(c *chapter) {
 	})
 	c.test("what does not exist, or not any more, cannot be replaced", func(f *fixture) {
 		s := f.plan("s")
-		f.ok(f.planner().DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		_, err := f.tryPut(s, false)
 		f.wantErr(err, fairlead.ErrNotFound)
 		s.ID = unknown
@@ -154,7 +154,7 @@ func testSchedules(c *chapter) {
 		s := f.hourly("s")
 		f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
 		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
-			_, err := store.(fairlead.Planner).PutSchedule(f.ctx(), s, false)
+			_, err := store.PutSchedule(f.ctx(), s, false)
 			return err
 		}))
 		f.equal("the schedules", len(f.schedules(fairlead.ScheduleFilter{})), 1)
@@ -162,7 +162,7 @@ func testSchedules(c *chapter) {
 	c.test("of many that replace one Version at once exactly one wins", func(f *fixture) {
 		s := f.plan("s")
 		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
-			_, err := store.(fairlead.Planner).PutSchedule(f.ctx(), s, false)
+			_, err := store.PutSchedule(f.ctx(), s, false)
 			return err
 		}))
 	})
@@ -171,7 +171,7 @@ func testSchedules(c *chapter) {
 			f.plan(fmt.Sprint("s", (i*3)%5))
 		}
 		gone := f.plan("s2a")
-		f.ok(f.planner().DeleteSchedule(f.ctx(), gone.ID))
+		f.ok(f.store.DeleteSchedule(f.ctx(), gone.ID))
 		list := func(filter fairlead.ScheduleFilter) []string { return scheduleNames(f.schedules(filter)) }
 		f.equal("all", list(fairlead.ScheduleFilter{}), []string{"s0", "s1", "s2", "s3", "s4"})
 		f.equal("the first page", list(fairlead.ScheduleFilter{Limit: 2}), []string{"s0", "s1"})

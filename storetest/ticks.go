@@ -201,7 +201,7 @@ func testTick(c *chapter) {
 			f.plan(fmt.Sprint("s", i))
 		}
 		f.share(40, func(store fairlead.Store) (int, error) {
-			ticked, err := store.(fairlead.Planner).Tick(f.ctx(), enough, runIt)
+			ticked, err := store.Tick(f.ctx(), enough, runIt)
 			return ticked.Runs, err
 		})
 		f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 40})

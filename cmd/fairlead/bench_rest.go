@@ -43,17 +43,7 @@ func runBenchRest(cmd *cobra.Command, o benchOptions, r bench.Rest) (err error) 
 		return fmt.Errorf("bench: %w", err)
 	}
 	defer func() { err = errors.Join(err, r.Server.Close()) }()
-	out := cmd.OutOrStdout()
-	err = r.Run(cmd.Context(), func(part bench.Part) error {
-		if o.output == "json" {
-			return json.NewEncoder(out).Encode(part)
-		}
-		return part.WriteTable(out)
-	})
-	if err != nil {
-		return fmt.Errorf("bench: %w", err)
-	}
-	return nil
+	return runParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
 }
 
 // startService runs this program once more, as a service on a free port.

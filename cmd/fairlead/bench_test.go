@@ -105,3 +105,31 @@ func TestBenchTenantsPrintsALinePerPart(t *testing.T) {
 		t.Error("a part that does not exist was measured")
 	}
 }
+
+func TestBenchSchedulesMeasuresPunctualityAndRest(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
+	var stdout, stderr bytes.Buffer
+	args := []string{"bench", "schedules", "--db", db, "--items", "1200", "--rate", "20", "--seconds", "1", "-o", "json"}
+	if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	var figures map[string]any
+	if err := json.Unmarshal(stdout.Bytes(), &figures); err != nil {
+		t.Fatalf("%v in %q", err, stdout.String())
+	}
+	for _, key := range []string{"seconds", "rate", "client_us_per_job", "server_us_per_job", "lateness_p50_ms", "lateness_p99_ms", "idle_cpu_percent", "create_seconds"} {
+		if _, ok := figures[key].(float64); !ok {
+			t.Errorf("%s is missing in %v", key, figures)
+		}
+	}
+	if figures["workload"] != "schedules" || figures["jobs"] != 20.0 || figures["items"] != 1200.0 {
+		t.Errorf("the figures are %v", figures)
+	}
+	if code := run(t.Context(), args, &stdout, &stderr); code == exitOK {
+		t.Error("schedules that were there before were measured too")
+	}
+	args = []string{"bench", "schedules", "--db", db, "--seconds", "1.5"}
+	if code := run(t.Context(), args, &stdout, &stderr); code != exitUsage {
+		t.Errorf("half a second was accepted with code %d", code)
+	}
+}

@@ -28,7 +28,7 @@ func TestTheExamplesOfHTTPCallsAreTrue(t *testing.T) {
 	}))
 	defer target.Close()
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
-	runExamples(t, "../../docs/http.md", 3, "FAIRLEAD="+node.url, "TARGET="+target.URL)
+	runExamples(t, "../../docs/http.md", 3, node.url, "TARGET="+target.URL)
 	node.finished(t, "1")
 	if got := <-called; got != `/orders/1 {"attempt":"1"}` {
 		t.Errorf("the target got %s", got)

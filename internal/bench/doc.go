@@ -11,6 +11,10 @@
 //	latency    from the call of Enqueue to the start of the handler, on an idle node
 //	longtx     drain or sustained beside a transaction that stays open
 //
+// What only ours has is measured by types of their own: [Tenancy] what limits
+// cost, [Schedules] how punctual schedules are and what many of them cost, [Rest] a
+// service.
+//
 // Cost is the figure to compare by: the rate depends on what else the machine
 // does and on how fast its disk syncs, the CPU time per job hardly does.
 package bench

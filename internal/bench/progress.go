@@ -59,7 +59,7 @@ func (p *Progress) show(what string, done, total int64, rate float64, elapsed ti
 	if total > 0 {
 		line += " of " + Grouped(float64(total))
 	}
-	line += fmt.Sprintf(" jobs  %s/s  %.0fs", Grouped(rate), elapsed.Seconds())
+	line += fmt.Sprintf("  %s/s  %.0fs", Grouped(rate), elapsed.Seconds())
 	if p.terminal {
 		fmt.Fprint(p.w, "\r\x1b[K", line)
 		return

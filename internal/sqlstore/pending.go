@@ -36,7 +36,7 @@ func (p *Pending) Forget() {
 
 // Check returns the ErrLimit of jobs that are too many.
 func (p *Pending) Check(ctx context.Context, jobs []*fairlead.Job) error {
-	bounds, err := p.current(ctx)
+	bounds, err := p.Bounds(ctx)
 	if err != nil || len(bounds) == 0 {
 		return err
 	}
@@ -70,9 +70,9 @@ func CheckPending(tenant string, pending, fresh, bound int) error {
 	return fmt.Errorf("tenant %q has %d jobs pending of at most %d: %d more do not fit: %w", tenant, pending, bound, fresh, fairlead.ErrLimit)
 }
 
-// current are the bounds, as of a moment ago. The lock is not held while they
-// are read: who waits for it may be in a hurry.
-func (p *Pending) current(ctx context.Context) (map[string]int, error) {
+// Bounds are the bounds of those tenants that have one, as of a moment ago. The
+// lock is not held while they are read: who waits for it may be in a hurry.
+func (p *Pending) Bounds(ctx context.Context) (map[string]int, error) {
 	p.mu.Lock()
 	bounds, fresh := p.bounds, time.Since(p.readAt) < boundsAge
 	p.mu.Unlock()

@@ -139,8 +139,8 @@ func pause(job *fairlead.Job, entry *fairlead.Entry, err error) time.Duration {
 	}
 }
 
-// Timeout is how long one attempt of a job may take: what its handler chooses for
-// it, else what the job says, else its handler, else the node.
+// Timeout is how long one attempt of a job may take: what its handler chooses by
+// the job, else what the job says, else its handler, else the node.
 func Timeout(job *fairlead.Job, entry *fairlead.Entry, node time.Duration) time.Duration {
 	chosen := chosenTimeout(job, entry)
 	switch {

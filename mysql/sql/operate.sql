@@ -13,6 +13,17 @@ from {{job}}
 where id = ?
 for update;
 
+-- name: lock_all_jobs
+-- The same for many jobs.
+-- Inputs: {{ids}}.
+-- Output: id, and the columns as lock_job.
+-- Locks: rows of job, in order of id.
+select id, lane, turn, start_by, not_before, created_at, coalesce(job_key, ''), flags, coalesce(gate, 0)
+from {{job}} force index (primary)
+where id in ({{ids}})
+order by id
+for update;
+
 -- name: place_of
 -- Tells where a job is, as a hint where to lock it: locking in all places in
 -- turn would, at most isolation levels, lock the gaps where it is not.
@@ -36,12 +47,34 @@ select case
 from {{job}} j
 where j.id = ?;
 
+-- name: places_of_jobs
+-- The same for many jobs, where most of them are.
+-- Inputs: {{ids}}.
+-- Output: id, name of the place's table; empty if it is in another place.
+-- Locks: none.
+select v.id,
+       case
+         when l.id is not null then 'later'
+         when r.id is not null then 'running'
+         else ''
+       end
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
+left join {{later}} l force index (primary) on l.id = v.id
+left join {{running}} r force index (primary) on r.id = v.id;
+
 -- name: lock_later
 -- Locks a scheduled job.
 -- Inputs: id.
--- Output: attempt, failures, crashes.
+-- Output: not_before, attempt, failures, crashes.
 -- Locks: the row of later.
-select attempt, failures, crashes from {{later}} where id = ? for update;
+select not_before, attempt, failures, crashes from {{later}} where id = ? for update;
+
+-- name: lock_all_later
+-- Locks scheduled jobs.
+-- Inputs: {{ids}}.
+-- Output: id, not_before, attempt, failures, crashes.
+-- Locks: rows of later, in order of id.
+select id, not_before, attempt, failures, crashes from {{later}} force index (primary) where id in ({{ids}}) order by id for update;
 
 -- name: lock_ready
 -- Locks a ready job.
@@ -99,6 +132,16 @@ delete d from {{done}} d force index (primary) where {{among}} and lane >= 0;
 -- Output: none.
 -- Locks: the row of job.
 update {{job}} set turn = ?, start_by = ?, not_before = ? where id = ?;
+
+-- name: set_due
+-- Makes jobs due, which are scheduled and locked. start_by moves along if it was
+-- the due time.
+-- Inputs: {{clock}}, {{among}}.
+-- Output: none.
+-- Locks: rows of job.
+update {{job}} force index (primary)
+set start_by = case when start_by = not_before then {{clock}} else start_by end, not_before = {{clock}}
+where {{among}} and lane >= 0;
 
 -- name: wish
 -- Asks a running job to stop. The first reason stays.

@@ -46,13 +46,14 @@ delete r from {{running}} r force index (primary) where {{among}} and fence = {{
 delete r from {{running}} r force index (primary) where {{among}} and lane >= 0;
 
 -- name: ended
--- Tells under which fence jobs ended that were not found running.
+-- Tells under which fence jobs ended that were not found running. Those that
+-- were replaced were ended by somebody else.
 -- Inputs: {{ids}}, {{fresh}}.
 -- Output: id, fence.
 -- Locks: none, or rows of done shared in a caller's transaction.
 select id, fence
 from {{done}} force index (primary)
-where id in ({{ids}})
+where id in ({{ids}}) and coalesce(reason, '') <> 'replaced'
 {{fresh}};
 
 -- name: order_of

@@ -99,9 +99,9 @@ update {{running}} set wish = coalesce(wish, $2::text) where id = $1::bigint ret
 -- name: lock_done
 -- Holds a finished job for Reopen.
 -- Inputs: $1 id.
--- Output: outcome, tenant, key or null.
+-- Output: outcome, tenant, key or null, flags.
 -- Locks: the job.
-select d.outcome, l.tenant, j.job_key
+select d.outcome, l.tenant, j.job_key, j.flags
 from {{done}} d
 join {{job}} j on j.id = any (array[d.id])
 join {{lane}} l on l.id = any (array[j.lane])
@@ -202,13 +202,14 @@ returned as (
 select lane from moved;
 
 -- name: run_now
--- Makes a scheduled job ready, or parks it. If it was meant for a later time it
--- is meant for now from here on, and start_by moves along if it was that time.
--- Inputs: $1 id.
--- Output: its lane, if it was there.
--- Locks: the job.
+-- Makes scheduled jobs ready, or parks them. Those that were meant for a later
+-- time are meant for now from here on, and start_by moves along if it was that
+-- time.
+-- Inputs: $1 ids.
+-- Output: lanes of those that were there.
+-- Locks: the jobs.
 with moved as materialized (
-    delete from {{later}} where id = $1::bigint returning id, lane, attempt, failures, crashes
+    delete from {{later}} where id = any ($1::bigint[]) returning id, lane, attempt, failures, crashes
 ),
 clock as materialized (select now, now as due from (select {{now}} as now from (select count(*) from moved) after_locking) c),
 changed as (
@@ -284,16 +285,28 @@ returning r.id;
 delete from {{done}} where id = $1::bigint returning id;
 
 -- name: forget
--- Removes all that is known of jobs which have no place any more.
+-- Removes all that is known of jobs which have no place any more. Of runs of
+-- schedules that somebody still has to look at, it notes that they are gone.
 -- Inputs: $1 ids.
 -- Locks: what it removes.
 with gone as materialized (
-    delete from {{job}} where id = any ($1::bigint[]) returning id, lane, job_key
+    delete from {{job}} where id = any ($1::bigint[]) returning id, lane, job_key, flags
 ),
 freed as (
     delete from {{jobkey}} k
     using gone g, {{lane}} l
     where g.job_key is not null and l.id = any (array[g.lane]) and k.tenant = any (array[l.tenant]) and k.job_key = g.job_key and k.id = g.id
+),
+orphaned as materialized (
+    update {{open_fire}} o set gone = true
+    from gone g
+    cross join lateral (select schedule, job from {{fire}} where job = g.id offset 0) f
+    where g.flags & 4 <> 0 and o.schedule = any (array[f.schedule]) and o.job = f.job
+    returning o.job
+),
+unfired as (
+    delete from {{fire}}
+    where job = any (array(select id from gone where flags & 4 <> 0)) and job <> all (array(select job from orphaned))
 ),
 unlogged as (
     delete from {{attempt}} where id = any ($1::bigint[])

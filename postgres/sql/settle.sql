@@ -167,13 +167,15 @@ join {{running}} r on r.id = any (array[a.id]) and r.fence = a.fence
 where r.answer is not null;
 
 -- name: retrace
--- Finds out which fences ended their jobs.
+-- Finds out which fences ended their jobs. One that was taken from its node, for
+-- another to take its place, was not ended by its fence.
 -- Inputs, in step: $1 ids, $2 fences.
 -- Output: id, fence of those that did.
 -- Locks: none.
 select d.id, d.fence
 from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
-join {{done}} d on d.id = any (array[a.id]) and d.fence = a.fence;
+join {{done}} d on d.id = any (array[a.id]) and d.fence = a.fence
+where d.reason is distinct from 'replaced';
 
 -- name: vacate
 -- A part of every statement that takes jobs out of running or waiting: notes

@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// SchedulesWorkload is the name of the workload that measures schedules.
+const SchedulesWorkload = "schedules"
+
+// Schedules measures how punctual schedules are, and what those cost that are not
+// due.
+type Schedules struct {
+	Store    fairlead.Store
+	Server   Server
+	Progress *Progress
+	Items    int     // schedules that are stored and not due; default 1,000,000
+	Rate     int     // runs a second; default 500
+	Seconds  float64 // of each measurement; default 20
+	AtOnce   bool    // runs of a second are all due at its beginning, not spread over it
+	Slots    int     // of the node; zero: the engine's default
+}
+
+// ScheduleFigures is what the workload measured. Programs read it as JSON: names
+// stay.
+type ScheduleFigures struct {
+	Result // of the runs
+
+	Items           int     `json:"items"`
+	CreateSeconds   float64 `json:"create_seconds"`
+	CreatedBy       string  `json:"created_by"`       // calls of PutSchedule, or copies by SQL
+	LatenessP50     float64 `json:"lateness_p50_ms"`  // from the due instant to the start of the handler
+	LatenessP99     float64 `json:"lateness_p99_ms"`  // the same
+	LatenessMax     float64 `json:"lateness_max_ms"`  // the same
+	IdlePercent     float64 `json:"idle_cpu_percent"` // of a core, node and server together, with all items and nothing due
+	IdleNode        float64 `json:"idle_node_cpu_percent"`
+	IdleServer      float64 `json:"idle_server_cpu_percent"`
+	FewItems        int     `json:"few_items"`
+	FewPercent      float64 `json:"few_idle_cpu_percent"` // the same with few items
+	FewNode         float64 `json:"few_idle_node_cpu_percent"`
+	FewServer       float64 `json:"few_idle_server_cpu_percent"`
+	MorePercent     float64 `json:"idle_cpu_percent_more"` // what all items cost more than few
+	IdleSeconds     float64 `json:"idle_seconds"`
+	SchedulesFiring int     `json:"schedules_firing"`
+}
+
+// fewItems is how many schedules the cost of many is held against.
+const fewItems = 1000
+
+// Run measures.
+func (s Schedules) Run(ctx context.Context) (ScheduleFigures, error) {
+	s.Items, s.Rate = orElse(s.Items, 1_000_000), orElse(s.Rate, 500)
+	if s.Seconds == 0 {
+		s.Seconds = 20
+	}
+	figures, err := s.measure(ctx)
+	if err != nil {
+		return ScheduleFigures{}, fmt.Errorf("%s: %w", SchedulesWorkload, err)
+	}
+	figures.Workload, figures.Store = SchedulesWorkload, s.Server.Name()
+	return figures, nil
+}
+
+func (s Schedules) measure(ctx context.Context) (f ScheduleFigures, err error) {
+	if err := s.checkEmpty(ctx); err != nil {
+		return f, err
+	}
+	stock := newStock(&s)
+	f.Items, f.FewItems, f.IdleSeconds, f.CreatedBy = s.Items, min(s.Items, fewItems), s.Seconds, stock.way()
+	began := time.Now()
+	if err := stock.fill(ctx, f.FewItems); err != nil {
+		return f, err
+	}
+	took := time.Since(began)
+	few, err := s.idle(ctx, stock.queue)
+	if err != nil {
+		return f, err
+	}
+	began = time.Now()
+	if err := stock.fill(ctx, s.Items); err != nil {
+		return f, err
+	}
+	f.CreateSeconds = round((took + time.Since(began)).Seconds(), 1)
+	all, err := s.idle(ctx, stock.queue)
+	if err != nil {
+		return f, err
+	}
+	f.FewNode, f.FewServer = few.percent()
+	f.IdleNode, f.IdleServer = all.percent()
+	f.FewPercent, f.IdlePercent = round(f.FewNode+f.FewServer, 2), round(f.IdleNode+f.IdleServer, 2)
+	f.MorePercent = round(f.IdlePercent-f.FewPercent, 2)
+	return f, s.punctual(ctx, stock.queue, &f)
+}
+
+// checkEmpty refuses a database whose schedules would be measured too.
+func (s *Schedules) checkEmpty(ctx context.Context) error {
+	found, err := s.Store.Schedules(ctx, fairlead.ScheduleFilter{Limit: 1})
+	if err == nil && len(found) > 0 {
+		err = errors.New("the database has schedules already, which would be measured too: use an empty one")
+	}
+	return err
+}
+
+// idle measures a node that has nothing to do.
+func (s *Schedules) idle(ctx context.Context, queue string) (use, error) {
+	if server, ok := s.Server.(scheduleCopier); ok {
+		if err := server.tidySchedules(ctx); err != nil {
+			return use{}, err
+		}
+	}
+	working, stop := startWork(ctx, s.node(queue, func(*fairlead.Job) {}), Events{Ended: func() {}})
+	// A node that joins looks around first.
+	const warm = 3 * time.Second
+	used, err := s.used(working, warm)
+	return used, firstError(stop(), err)
+}
+
+func (s *Schedules) used(working context.Context, warm time.Duration) (use, error) {
+	if err := pass(working, warm); err != nil {
+		return use{}, err
+	}
+	m, err := startMeter(working, s.Server)
+	if err != nil {
+		return use{}, err
+	}
+	if err := pass(working, s.duration()); err != nil {
+		return use{}, err
+	}
+	return m.stop()
+}
+
+func (s *Schedules) duration() time.Duration { return time.Duration(s.Seconds * float64(time.Second)) }
+
+// percent is the CPU time of both sides as percent of a core.
+func (u use) percent() (client, server float64) {
+	of := func(d time.Duration) float64 { return round(100*d.Seconds()/max(u.elapsed.Seconds(), 1e-9), 2) }
+	return of(u.client), of(u.server)
+}
+
+// WriteJSON writes the figures as one line.
+func (f ScheduleFigures) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(f) }
+
+// WriteTable writes the figures for people.
+func (f ScheduleFigures) WriteTable(w io.Writer) error {
+	if err := f.Result.WriteTable(w); err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, values ...any) {
+		fmt.Fprintf(table, "%s\t%s\n", name, fmt.Sprintf(format, values...))
+	}
+	row("schedules", "%s stored in %.1f s (%s), %s of others fire", Grouped(float64(f.Items)), f.CreateSeconds, f.CreatedBy, Grouped(float64(f.SchedulesFiring)))
+	row("lateness", "p50 %.2f ms, p99 %.2f ms, at most %.2f ms", f.LatenessP50, f.LatenessP99, f.LatenessMax)
+	idle := func(items int, all, node, server float64) {
+		row("idle", "%.2f %% of a core with %s schedules: node %.2f %%, server %.2f %%", all, Grouped(float64(items)), node, server)
+	}
+	idle(f.FewItems, f.FewPercent, f.FewNode, f.FewServer)
+	idle(f.Items, f.IdlePercent, f.IdleNode, f.IdleServer)
+	return table.Flush()
+}

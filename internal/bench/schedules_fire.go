@@ -1,0 +1,184 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+// node runs jobs of schedules, and tells of each as its handler starts.
+func (s *Schedules) node(queue string, started func(*fairlead.Job)) Scheduler {
+	return &firingNode{store: s.Store, queue: queue, slots: s.Slots, started: started}
+}
+
+// firingNode is a node with the engine's default settings. Nobody enqueues.
+type firingNode struct {
+	store   fairlead.Store
+	queue   string
+	slots   int
+	started func(*fairlead.Job)
+}
+
+// Enqueue implements Scheduler.
+func (*firingNode) Enqueue(context.Context, []Args) error {
+	return errors.New("jobs come from schedules")
+}
+
+// Work implements Scheduler.
+func (n *firingNode) Work(ctx context.Context, events Events) error {
+	mux := fairlead.NewMux()
+	fairlead.NewKind[Args](KindOwn).Handle(mux, func(_ context.Context, job *fairlead.Job, _ Args) error {
+		n.started(job)
+		return nil
+	})
+	return engine.Run(ctx, n.store, mux, engine.Options{
+		Name: "bench", Slots: n.slots, Queues: []engine.Queue{{Name: n.queue}}, Retention: keepAll(),
+		Logger:   slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+		Observer: &endings{ended: events.Ended},
+	})
+}
+
+// starts is when handlers started, by job.
+type starts struct {
+	mu sync.Mutex
+	at map[int64]time.Time
+}
+
+func (s *starts) started(job *fairlead.Job) {
+	now := time.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, again := s.at[job.ID]; !again {
+		s.at[job.ID] = now
+	}
+}
+
+// punctual measures how late handlers start.
+func (s *Schedules) punctual(ctx context.Context, queue string, f *ScheduleFigures) error {
+	ahead, err := s.clockAhead(ctx)
+	if err != nil {
+		return err
+	}
+	starts, tally := &starts{at: map[int64]time.Time{}}, newTally()
+	working, stop := startWork(ctx, s.node(queue, starts.started), Events{Ended: tally.end})
+	err = s.fires(working, queue, ahead, tally, f)
+	if err := firstError(stop(), err); err != nil {
+		return err
+	}
+	lateness, err := s.lateness(ctx, queue, starts, ahead)
+	if err != nil {
+		return err
+	}
+	f.LatenessP50, f.LatenessP99, f.LatenessMax = millis(quantile(lateness, 0.5)), millis(quantile(lateness, 0.99)), millis(quantile(lateness, 1))
+	return nil
+}
+
+// fires stores schedules that are due every second and waits for all their runs.
+func (s *Schedules) fires(working context.Context, queue string, ahead time.Duration, tally *tally, f *ScheduleFigures) error {
+	// They are all stored, and the node has come to rest, before the first is due.
+	const lead, each = 3 * time.Second, 4 * time.Millisecond
+	from := time.Now().Add(ahead + lead + time.Duration(s.Rate)*each).Truncate(time.Second)
+	if err := s.putFiring(working, queue, from); err != nil {
+		return err
+	}
+	if late := time.Since(from.Add(-ahead)); late > 0 {
+		return fmt.Errorf("it took %v too long to store %d schedules: use a smaller --rate", late, s.Rate)
+	}
+	// The meter starts before: that takes a while, which the first runs would have
+	// to wait for.
+	m, err := startMeter(working, s.Server)
+	if err != nil {
+		return err
+	}
+	if err := pass(working, time.Until(from.Add(-ahead))); err != nil {
+		return err
+	}
+	f.SchedulesFiring = s.Rate
+	runs := int64(s.Rate) * int64(s.Seconds)
+	defer s.Progress.watch(SchedulesWorkload, runs, tally.ended.Load)()
+	const patience = time.Minute
+	working, cancel := context.WithTimeoutCause(working, s.duration()+patience, errors.New("instants were due and not run"))
+	defer cancel()
+	if err := tally.await(working, runs); err != nil {
+		return err
+	}
+	used, err := m.stop()
+	used.elapsed = time.Since(from.Add(-ahead))
+	f.Result = used.perJob(runs)
+	return err
+}
+
+// putFiring stores schedules that fire each second for a while.
+func (s *Schedules) putFiring(ctx context.Context, queue string, from time.Time) error {
+	client := fairlead.NewClient(s.Store)
+	for i := range s.Rate {
+		job := fairlead.NewKind[Args](KindOwn).Job(NewArgs())
+		job.Queue = queue
+		begin := from
+		if !s.AtOnce {
+			begin = from.Add(time.Duration(i) * time.Second / time.Duration(s.Rate))
+		}
+		schedule := fairlead.Schedule{
+			Name: firingName(queue, i), Every: time.Second, StartsAt: begin, EndsAt: begin.Add(time.Duration(s.Seconds) * time.Second),
+			Job: *job, Enabled: true, CatchUp: fairlead.CatchUpFull,
+		}
+		if _, err := client.PutSchedule(ctx, schedule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func firingName(queue string, i int) string { return fmt.Sprintf("%s firing %d", queue, i) }
+
+// lateness compares when handlers started with when their runs were due.
+func (s *Schedules) lateness(ctx context.Context, queue string, starts *starts, ahead time.Duration) ([]time.Duration, error) {
+	client := fairlead.NewClient(s.Store)
+	var late []time.Duration
+	for i := range s.Rate {
+		schedule, err := client.Schedule(ctx, firingName(queue, i))
+		if err != nil {
+			return nil, err
+		}
+		fires, err := client.Fires(ctx, fairlead.FireFilter{Schedule: schedule.ID, Limit: int(s.Seconds) + 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(fires) != int(s.Seconds) {
+			return nil, fmt.Errorf("schedule %s has %d runs, not %d", schedule.Name, len(fires), int(s.Seconds))
+		}
+		for _, fire := range fires {
+			at, ok := starts.at[fire.Job]
+			if !ok {
+				return nil, fmt.Errorf("run %d was never started here: does somebody else serve this database?", fire.Job)
+			}
+			late = append(late, at.Add(ahead).Sub(fire.Due))
+		}
+	}
+	return late, nil
+}
+
+// clockAhead is how far the database's clock is ahead of ours, by the quickest of
+// several looks.
+func (s *Schedules) clockAhead(ctx context.Context) (ahead time.Duration, err error) {
+	const looks = 20
+	quickest := time.Hour
+	for range looks {
+		asked := time.Now()
+		now, err := s.Store.Now(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if took := time.Since(asked); took < quickest {
+			quickest, ahead = took, now.Sub(asked.Add(took/2))
+		}
+	}
+	return ahead, nil
+}

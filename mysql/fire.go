@@ -1,0 +1,137 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Fires returns the runs that match, newest first.
+func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	conditions := []string{"id > 0"}
+	if filter.Schedule != 0 {
+		conditions = append(conditions, "schedule = "+decimal(filter.Schedule))
+	}
+	if len(filter.Jobs) > 0 {
+		conditions = append(conditions, "id in ("+idList(filter.Jobs)+")")
+	}
+	if filter.Below > 0 {
+		conditions = append(conditions, "id < "+decimal(filter.Below))
+	}
+	chosen := fill(s.sql.ChosenRuns, "named", strings.Join(conditions, " and "), "limit", decimal(sqlstore.FirePage(filter)))
+	runs, err := readRuns(ctx, s.db, fill(s.sql.RunStates, "runs", chosen))
+	if err != nil {
+		return nil, fmt.Errorf("fires: %w", err)
+	}
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(b.Job, a.Job) })
+	return plainRuns(runs), nil
+}
+
+// run is a run as it was read.
+type run struct {
+	fairlead.Fire
+	made int64 // when; ids of different processes do not tell
+}
+
+func plainRuns(runs []run) (fires []fairlead.Fire) {
+	for _, run := range runs {
+		fires = append(fires, run.Fire)
+	}
+	return fires
+}
+
+func readRuns(ctx context.Context, q querier, statement string) (runs []run, err error) {
+	err = each(ctx, q, func(row *sql.Rows) error {
+		read, err := scanRun(row)
+		runs = append(runs, read)
+		return err
+	}, statement)
+	return runs, err
+}
+
+// scanRun reads a row of run_states. A job that was deleted counts as cancelled.
+func scanRun(row *sql.Rows) (run run, err error) {
+	var place string
+	var due, notBefore, ended int64
+	var outcome int
+	err = row.Scan(&run.Job, &run.Schedule, &due, &run.Trigger, &run.Number, &run.Skip, &place, &notBefore, &outcome, &ended, &run.made)
+	run.Due, run.EndedAt = sqlstore.Time(due), sqlstore.Time(ended)
+	switch place {
+	case "later":
+		run.State, run.Queued = fairlead.Scheduled, notBefore == sqlstore.Micros(fairlead.Never)
+	case "ready":
+		run.State = fairlead.Ready
+	case "parked":
+		run.State = fairlead.Parked
+	case "running":
+		run.State = fairlead.Running
+	case "waiting":
+		run.State = fairlead.Waiting
+	case "done":
+		run.State = sqlstore.StateOf(outcome)
+	default:
+		run.State = fairlead.Cancelled
+	}
+	return run, err
+}
+
+// openRuns locks the open runs of schedules, which are locked, and tells how they
+// stand, oldest first. A run that somebody reopens meanwhile is either seen as
+// active or opened again after the commit.
+func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]fairlead.Fire, error) {
+	var locked int
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
+		var id, due int64
+		locked++
+		return row.Scan(&id, &due)
+	}, t.sql.LockOpen, schedules)
+	if err != nil || locked == 0 {
+		return nil, err
+	}
+	var runs []run
+	for list := range idChunks(schedules) {
+		chunk, err := readRuns(ctx, t.tx, fill(t.sql.RunStates, "runs", fill(t.sql.OpenRuns, "ids", list)))
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, chunk...)
+	}
+	slices.SortFunc(runs, func(a, b run) int { return cmp.Or(cmp.Compare(a.made, b.made), cmp.Compare(a.Job, b.Job)) })
+	return plainRuns(runs), nil
+}
+
+// closeRuns notes that open runs, which are locked, have ended.
+func (t *txn) closeRuns(ctx context.Context, runs []fairlead.Fire) error {
+	ids := make([]int64, len(runs))
+	for i, run := range runs {
+		ids[i] = run.Job
+	}
+	closed, err := t.execIDs(ctx, t.sql.CloseFires, ids)
+	return checkHits(len(ids), closed, err)
+}
+
+// runsBack is among how many runs of a schedule the last one that ended is looked
+// for.
+const runsBack = 100
+
+// lastEnded finds the run of a schedule that ended, with the newest instant; nil
+// if there is none.
+func (t *txn) lastEnded(ctx context.Context, schedule int64) (*fairlead.Fire, error) {
+	latest := fill(t.sql.LatestRuns, "id", decimal(schedule), "limit", decimal(runsBack))
+	runs, err := readRuns(ctx, t.tx, fill(t.sql.RunStates, "runs", latest))
+	var last *fairlead.Fire
+	for i, run := range runs {
+		if run.State.Final() && (last == nil || last.Due.Before(run.Due)) {
+			last = &runs[i].Fire
+		}
+	}
+	return last, err
+}

@@ -1,0 +1,239 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// PutSchedule creates or replaces a schedule.
+func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (stored fairlead.Schedule, err error) {
+	body, err := sqlstore.EncodeSchedule(&schedule)
+	if err != nil {
+		return fairlead.Schedule{}, fmt.Errorf("put schedule: %w", err)
+	}
+	err = s.atomically(ctx, "put schedule", func(ctx context.Context, t *txn) error {
+		stored, err = t.putSchedule(ctx, schedule, body, restart)
+		var answer *mysql.MySQLError
+		if errors.As(err, &answer) && answer.Number == errDuplicate {
+			return sqlstore.ScheduleTaken(schedule.Name)
+		}
+		return err
+	})
+	if err != nil {
+		return fairlead.Schedule{}, err
+	}
+	return stored, nil
+}
+
+func (t *txn) putSchedule(ctx context.Context, schedule fairlead.Schedule, body []byte, restart bool) (fairlead.Schedule, error) {
+	var calendar any // null if there is none
+	if schedule.Calendar != "" {
+		var version int64
+		exists, err := t.one(ctx, []any{&version}, t.sql.ShareCalendar, schedule.Calendar)
+		if err != nil {
+			return schedule, err
+		}
+		if !exists {
+			return schedule, sqlstore.CalendarMissing(schedule.Calendar)
+		}
+		calendar = schedule.Calendar
+	}
+	t.news.later = true // it may be due sooner than any other
+	if schedule.Version == 0 {
+		return t.addSchedule(ctx, schedule, calendar, body)
+	}
+	stored, err := t.lockSchedule(ctx, schedule.ID)
+	if err != nil {
+		return schedule, err
+	}
+	if stored.Version != schedule.Version {
+		return schedule, sqlstore.ScheduleChanged(schedule.Name)
+	}
+	now, err := t.clock(ctx)
+	if err != nil {
+		return schedule, err
+	}
+	schedule.Version, schedule.CreatedAt, schedule.UpdatedAt = stored.Version+1, stored.CreatedAt, sqlstore.Time(now)
+	if !restart {
+		schedule.Cursor = stored.Cursor
+	}
+	_, err = t.exec(ctx, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, schedule.Version, now,
+		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule), schedule.ID)
+	return schedule, err
+}
+
+func (t *txn) addSchedule(ctx context.Context, schedule fairlead.Schedule, calendar any, body []byte) (fairlead.Schedule, error) {
+	now, err := t.clock(ctx)
+	if err != nil {
+		return schedule, err
+	}
+	result, err := t.tx.ExecContext(ctx, t.sql.AddSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, now, now,
+		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule))
+	if err != nil {
+		return schedule, err
+	}
+	schedule.ID, err = result.LastInsertId()
+	schedule.Version, schedule.CreatedAt, schedule.UpdatedAt = 1, sqlstore.Time(now), sqlstore.Time(now)
+	return schedule, err
+}
+
+// nextFire is when the schedule is acted upon by itself; null if it is not.
+func nextFire(s *fairlead.Schedule) any {
+	if !s.Enabled || s.FireAt.IsZero() {
+		return nil
+	}
+	return sqlstore.Micros(s.FireAt)
+}
+
+// lockedSchedule is a schedule whose row is locked.
+type lockedSchedule struct {
+	sqlstore.ScheduleRow
+	alive bool
+	view  fairlead.View
+	plan  fairlead.Plan
+}
+
+// lockSchedule locks a living schedule.
+func (t *txn) lockSchedule(ctx context.Context, id int64) (*lockedSchedule, error) {
+	locked, err := t.lockSchedules(ctx, []int64{id}, waitForLock)
+	if err == nil && (len(locked) == 0 || !locked[0].alive) {
+		err = sqlstore.NoSuchSchedule(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return locked[0], nil
+}
+
+// lockSchedules locks schedules, deleted ones too.
+func (t *txn) lockSchedules(ctx context.Context, ids []int64, wait string) (locked []*lockedSchedule, err error) {
+	err = t.eachOf(ctx, collectSchedules(&locked), fill(t.sql.LockSchedules, "wait", wait), ids)
+	return locked, err
+}
+
+func collectSchedules(into *[]*lockedSchedule) func(*sql.Rows) error {
+	return func(row *sql.Rows) error {
+		s := &lockedSchedule{}
+		var err error
+		s.ScheduleRow, err = sqlstore.ScanSchedule(oneMore{row, &s.alive})
+		*into = append(*into, s)
+		return err
+	}
+}
+
+// oneMore is a row with one more column than is asked for.
+type oneMore struct {
+	row  sqlstore.Scanner
+	last any
+}
+
+// Scan reads the columns that are asked for, and the last one.
+func (r oneMore) Scan(into ...any) error { return r.row.Scan(append(into, r.last)...) }
+
+// DeleteSchedule removes a schedule. Its runs go on without it, but for those that
+// wait for others.
+func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
+	return s.atomically(ctx, "delete schedule", func(ctx context.Context, t *txn) error {
+		if _, err := t.lockSchedule(ctx, id); err != nil {
+			return err
+		}
+		open, err := t.openRuns(ctx, []int64{id})
+		if err != nil {
+			return err
+		}
+		if err := t.endQueued(ctx, open); err != nil {
+			return err
+		}
+		if err := t.closeRuns(ctx, open); err != nil {
+			return err
+		}
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		return t.must(ctx, 1, t.sql.BurySchedule, now, id)
+	})
+}
+
+// endQueued ends queued runs of a schedule that is deleted.
+func (t *txn) endQueued(ctx context.Context, runs []fairlead.Fire) error {
+	var queued []int64
+	for _, run := range runs {
+		if run.Queued {
+			queued = append(queued, run.Job)
+		}
+	}
+	jobs, err := t.locateAll(ctx, queued)
+	if err != nil {
+		return err
+	}
+	now, err := t.clock(ctx)
+	if err != nil {
+		return err
+	}
+	m := moves{now: now}
+	for _, p := range jobs {
+		if p.queued {
+			m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: "its schedule was deleted"}, true)
+		}
+	}
+	return t.write(ctx, &m)
+}
+
+// Schedules lists living schedules by name.
+func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var locked []*lockedSchedule
+	err := each(ctx, s.db, collectSchedules(&locked), fill(s.sql.Schedules, "named", chosenSchedules(filter)), filter.After, sqlstore.SchedulePage(filter))
+	if err != nil {
+		return nil, fmt.Errorf("schedules: %w", err)
+	}
+	var schedules []fairlead.Schedule
+	for _, s := range locked {
+		schedules = append(schedules, s.Schedule)
+	}
+	return schedules, nil
+}
+
+// chosenSchedules are the conditions of a filter.
+func chosenSchedules(filter fairlead.ScheduleFilter) string {
+	var conditions strings.Builder
+	if len(filter.IDs) > 0 {
+		conditions.WriteString(" and id in (" + idList(filter.IDs) + ")")
+	}
+	for _, of := range []struct {
+		column string
+		names  []string
+	}{{"name", filter.Names}, {"tenant", filter.Tenants}} {
+		if len(of.names) > 0 {
+			conditions.WriteString(" and " + of.column + " in (" + nameList(of.names) + ")")
+		}
+	}
+	if filter.Enabled != nil {
+		enabled := "0"
+		if *filter.Enabled {
+			enabled = "1"
+		}
+		conditions.WriteString(" and enabled = " + enabled)
+	}
+	return conditions.String()
+}
+
+// nameList is names as SQL text.
+func nameList(names []string) string {
+	var list rows
+	for _, name := range names {
+		list.add().str(name).end()
+	}
+	return strings.Join(slices.Collect(list.chunks()), ",")
+}

@@ -1,0 +1,294 @@
+-- Statements of schedules, their runs, and calendars. They run only in the
+-- store's own transactions, at READ COMMITTED. First the schedule is locked, then
+-- its open runs, then jobs in their places. Whoever reopens a run locks the other
+-- way round, and is retried if the two meet.
+
+-- name: add_schedule
+-- Stores a new schedule. It fails if its name is taken.
+-- Inputs: name, tenant, calendar, enabled, body, created_at, updated_at, due,
+--   fire_at, next_fire.
+-- Output: none; the insert id is its id.
+-- Locks: the inserted row; waits for others who take the same name.
+insert into {{schedule}} (name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at, next_fire)
+values (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?);
+
+-- name: set_schedule
+-- Replaces what is declared of a schedule that is locked. It fails if its name is
+-- taken.
+-- Inputs: name, tenant, calendar, enabled, body, version, updated_at, due,
+--   fire_at, next_fire, id.
+-- Output: none.
+-- Locks: the row; waits for others who take the same name.
+update {{schedule}}
+set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?, next_fire = ?
+where id = ?;
+
+-- name: bury_schedule
+-- Deletes a schedule that is locked: its runs still name it.
+-- Inputs: time, id.
+-- Output: none.
+-- Locks: the row.
+update {{schedule}} set alive = null, deleted_at = ?, calendar = null, next_fire = null where id = ?;
+
+-- name: move_schedules
+-- Advances schedules that are locked.
+-- Inputs: {{rows}} of id, due, fire_at, last_job, last_due, last_trigger,
+--   last_number, last_state, last_ended_at, skipped as JSON, texts in hexadecimal.
+-- Output: none.
+-- Locks: the rows.
+update json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
+  id bigint path '$[0]', due bigint path '$[1]', fire_at bigint path '$[2]', last_job bigint path '$[3]',
+  last_due bigint path '$[4]', last_trigger varchar(32) path '$[5]', last_number int path '$[6]',
+  last_state varchar(32) path '$[7]', last_ended_at bigint path '$[8]', skipped int path '$[9]')) v
+straight_join {{schedule}} s force index (primary) on s.id = v.id
+set s.due = v.due, s.fire_at = v.fire_at, s.next_fire = case when s.enabled = 1 then nullif(v.fire_at, 0) end,
+  s.last_job = v.last_job, s.last_due = v.last_due, s.last_trigger = coalesce(unhex(v.last_trigger), ''),
+  s.last_number = v.last_number, s.last_state = coalesce(unhex(v.last_state), ''), s.last_ended_at = v.last_ended_at, s.skipped = v.skipped;
+
+-- name: lock_due_schedules
+-- Locks schedules that are due, earliest first.
+-- Inputs: now, limit.
+-- Output: the columns as schedules, alive.
+-- Locks: rows of schedule; skips what is locked.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, coalesce(alive, 0)
+from {{schedule}} force index (next_fire)
+where next_fire <= ?
+order by next_fire, id
+limit ?
+for update skip locked;
+
+-- name: lock_schedules
+-- Locks schedules, deleted ones too.
+-- Inputs: {{ids}}, {{wait}}: nothing, or to skip what is locked.
+-- Output: the columns as lock_due_schedules.
+-- Locks: rows of schedule, in order of id.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, coalesce(alive, 0)
+from {{schedule}} force index (primary)
+where id in ({{ids}})
+order by id
+for update {{wait}};
+
+-- name: schedules
+-- Lists living schedules by name.
+-- Inputs: name after which to look, {{named}}: further conditions or nothing,
+--   limit.
+-- Output: what was declared, and how far they have come.
+-- Locks: none.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, 1
+from {{schedule}}
+where alive = 1 and name > ? {{named}}
+order by name
+limit ?;
+
+-- name: next_schedule
+-- Tells when the next schedule is due.
+-- Inputs: none.
+-- Output: time, null if there is none.
+-- Locks: none.
+select min(next_fire) from {{schedule}};
+
+-- name: open_window
+-- Tells how many open runs there are behind an id, as far as they are looked at
+-- together, and the last of them.
+-- Inputs: id, limit.
+-- Output: their number, the last id (null if there is none).
+-- Locks: none.
+select count(*), max(id) from (select id from {{open_fire}} force index (primary) where id > ? order by id limit ?) w;
+
+-- name: ended_schedules
+-- Lists schedules of open runs that have ended. The job of one that was deleted
+-- is nowhere.
+-- Inputs: id behind which to look, last id, {{named}}: a further condition or
+--   nothing, limit.
+-- Output: schedule.
+-- Locks: none.
+select distinct o.schedule
+from {{open_fire}} o force index (primary)
+left join {{done}} d force index (primary) on d.id = o.id
+left join {{job}} j force index (primary) on j.id = o.id
+where o.id > ? and o.id <= ? and (d.id is not null or j.id is null) {{named}}
+limit ?;
+
+-- name: lock_open
+-- Locks the open runs of schedules that are locked: nobody reopens one of them from
+-- here on.
+-- Inputs: {{ids}} of schedules.
+-- Output: id, due.
+-- Locks: rows of open_fire.
+select id, due from {{open_fire}} force index (schedule) where schedule in ({{ids}}) for update;
+
+-- name: open_runs
+-- Names the open runs of schedules, for run_states.
+-- Inputs: {{ids}} of schedules.
+-- Output: columns as run_states asks for.
+-- Locks: none.
+select id, schedule, due, cause, number, '' as skip from {{open_fire}} force index (schedule) where schedule in ({{ids}});
+
+-- name: latest_runs
+-- Names the runs of a schedule that were meant to run, newest instant first, for
+-- run_states.
+-- Inputs: {{id}} of the schedule, {{limit}}.
+-- Output: columns as run_states asks for.
+-- Locks: none.
+select id, schedule, due, cause, number, skip
+from {{fire}} force index (instant)
+where schedule = {{id}} and skip = ''
+order by due desc, source desc
+limit {{limit}};
+
+-- name: chosen_runs
+-- Names runs, newest first, for run_states.
+-- Inputs: {{named}}: the conditions, {{limit}}.
+-- Output: columns as run_states asks for.
+-- Locks: none.
+select id, schedule, due, cause, number, skip from {{fire}} where {{named}} order by id desc limit {{limit}};
+
+-- name: run_states
+-- Tells how the jobs of runs stand. What is in none of the places that can be
+-- looked up by id alone is ready or parked.
+-- Inputs: {{runs}}: a statement that names the runs.
+-- Output: id, schedule, due, cause, number, skip, name of the place's table
+--   (empty if the job was deleted), not_before while it is scheduled, outcome and
+--   time of its end, time when it was made.
+-- Locks: none.
+select f.id, f.schedule, f.due, f.cause, f.number, f.skip,
+       case
+         when d.id is not null then 'done'
+         when j.id is null then ''
+         when l.id is not null then 'later'
+         when r.id is not null then 'running'
+         when w.id is not null then 'waiting'
+         when exists (select 1 from {{parked}} p force index (primary)
+                      where p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'parked'
+         else 'ready'
+       end,
+       coalesce(l.not_before, 0), coalesce(d.outcome, 0), coalesce(d.finished_at, 0), coalesce(j.created_at, 0)
+from ({{runs}}) f
+left join {{job}} j force index (primary) on j.id = f.id
+left join {{done}} d force index (primary) on d.id = f.id
+left join {{later}} l force index (primary) on l.id = f.id
+left join {{running}} r force index (primary) on r.id = f.id
+left join {{waiting}} w force index (primary) on w.id = f.id;
+
+-- name: taken_instants
+-- Tells which instants have a run by the clock or to catch up. Their schedules are
+-- locked, so that nobody makes another.
+-- Inputs: {{rows}} of schedule, due as JSON.
+-- Output: schedule, due.
+-- Locks: none.
+select f.schedule, f.due
+from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (schedule bigint path '$[0]', due bigint path '$[1]')) v
+straight_join {{fire}} f force index (instant) on f.schedule = v.schedule and f.due = v.due and f.source = 0;
+
+-- name: add_fires
+-- Stores runs.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{fire}} (id, schedule, due, source, cause, number, skip) values {{rows}};
+
+-- name: open_fires
+-- Notes that runs have not ended.
+-- Inputs: {{rows}} of all columns.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{open_fire}} (id, schedule, due, cause, number) values {{rows}};
+
+-- name: close_fires
+-- Notes that open runs, which are locked, have ended.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: rows of open_fire.
+delete o from {{open_fire}} o force index (primary) where {{among}} and schedule >= 0;
+
+-- name: reopen_fire
+-- Opens the run that a job is again, unless nobody has noticed yet that it had
+-- ended.
+-- Inputs: id.
+-- Output: none.
+-- Locks: the row of open_fire; waits for who looks at the schedule's runs.
+insert into {{open_fire}} (id, schedule, due, cause, number)
+select f.id, f.schedule, f.due, f.cause, f.number from {{fire}} f force index (primary) where f.id = ?
+on duplicate key update number = values(number);
+
+-- name: drop_fires
+-- Removes runs with their jobs.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: rows of fire.
+delete f from {{fire}} f force index (primary) where {{among}} and schedule >= 0;
+
+-- name: lock_old_schedules
+-- Locks schedules that were deleted before a time and of whose runs none is left,
+-- open or kept.
+-- Inputs: time, limit.
+-- Output: id.
+-- Locks: rows of schedule; skips what is locked.
+select s.id
+from {{schedule}} s force index (deleted_at)
+where s.deleted_at < ?
+  and not exists (select 1 from {{fire}} f force index (listing) where f.schedule = s.id)
+  and not exists (select 1 from {{open_fire}} o force index (schedule) where o.schedule = s.id)
+order by s.deleted_at
+limit ?
+for update skip locked;
+
+-- name: drop_schedules
+-- Removes schedules that are locked.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: the rows.
+delete s from {{schedule}} s force index (primary) where {{among}} and version >= 0;
+
+-- name: change_calendars
+-- Opens a change of calendars. The next one waits for it.
+-- Inputs: none.
+-- Output: none; the insert id is the version that the change makes.
+-- Locks: the counter of calendars.
+update {{counter}} set value = last_insert_id(value + 1) where name = 'calendar';
+
+-- name: calendar_version
+-- Tells which version of a calendar there is.
+-- Inputs: name.
+-- Output: version.
+-- Locks: none.
+select version from {{calendar}} where name = ?;
+
+-- name: put_calendar
+-- Creates or replaces a calendar.
+-- Inputs: name, body, version.
+-- Output: none.
+-- Locks: the row; waits for schedules that are about to name it.
+insert into {{calendar}} (name, body, version) values (?, ?, ?)
+on duplicate key update body = values(body), version = values(version);
+
+-- name: delete_calendar
+-- Removes a calendar.
+-- Inputs: name.
+-- Output: none; no row is found if it is unknown.
+-- Locks: the row; waits for schedules that are about to name it.
+delete from {{calendar}} where name = ?;
+
+-- name: share_calendar
+-- Finds a calendar that a schedule is about to name. It stays until that is done.
+-- Inputs: name.
+-- Output: version.
+-- Locks: the row, shared.
+select version from {{calendar}} where name = ? lock in share mode;
+
+-- name: calendar_user
+-- Finds a living schedule that names a calendar.
+-- Inputs: calendar.
+-- Output: name.
+-- Locks: none.
+select name from {{schedule}} force index (calendar) where calendar = ? order by id limit 1;
+
+-- name: calendars
+-- Lists calendars by name.
+-- Inputs: {{named}}: a condition or nothing.
+-- Output: the columns.
+-- Locks: none.
+select name, body, version from {{calendar}} {{named}} order by name;

@@ -1,0 +1,98 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// PutCalendar creates or replaces a calendar.
+func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+	version := int64(0)
+	body, err := sqlstore.EncodeCalendar(&calendar)
+	if err == nil {
+		err = s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+			version, err = s.putCalendar(ctx, r, calendar, body)
+			return err
+		})
+	}
+	if err != nil {
+		return fairlead.Calendar{}, fmt.Errorf("put calendar: %w", err)
+	}
+	calendar.Version = version
+	return calendar, nil
+}
+
+// putCalendar returns the new version.
+func (s *Store) putCalendar(ctx context.Context, r runner, calendar fairlead.Calendar, body []byte) (version int64, err error) {
+	before, exists, err := s.lockCalendar(ctx, r, calendar.Name)
+	if err == nil {
+		err = sqlstore.CheckCalendarVersion(calendar, before, exists)
+	}
+	if err != nil {
+		return 0, err
+	}
+	text := s.sql.AddCalendar
+	if exists {
+		text = s.sql.ReplaceCalendar
+	}
+	stored := false
+	err = r.run(ctx, call{sql: text, args: []any{calendar.Name, jsonText(body)}, each: func(row sqlstore.Scanner) error {
+		stored = true
+		return row.Scan(&version)
+	}})
+	if err == nil && !stored { // another was faster
+		err = sqlstore.CheckCalendarVersion(calendar, 0, true)
+	}
+	return version, err
+}
+
+func (s *Store) lockCalendar(ctx context.Context, r runner, name string) (version int64, exists bool, err error) {
+	err = r.run(ctx, call{sql: s.sql.LockCalendar, args: []any{name}, each: func(row sqlstore.Scanner) error {
+		exists = true
+		return row.Scan(&version)
+	}})
+	return version, exists, err
+}
+
+// DeleteCalendar removes a calendar that no schedule names. A schedule that is
+// about to name it has it locked: it is there when this looks for it.
+func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
+	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		switch _, exists, err := s.lockCalendar(ctx, r, name); {
+		case err != nil:
+			return err
+		case !exists:
+			return sqlstore.NoSuchCalendar(name)
+		}
+		user := ""
+		err := r.run(ctx, call{sql: s.sql.CalendarUsers, args: []any{name}, each: func(row sqlstore.Scanner) error { return row.Scan(&user) }})
+		switch {
+		case err != nil:
+			return err
+		case user != "":
+			return sqlstore.CalendarInUse(name, user)
+		}
+		return r.run(ctx, call{sql: s.sql.DeleteCalendar, args: []any{name}})
+	})
+	if err != nil {
+		return fmt.Errorf("delete calendar: %w", err)
+	}
+	return nil
+}
+
+// Calendars lists all calendars by name.
+func (s *Store) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
+	var calendars []fairlead.Calendar
+	err := s.runPlain(ctx, call{sql: s.sql.Calendars, restart: func() { calendars = nil }, each: func(row sqlstore.Scanner) error {
+		calendar, err := sqlstore.ScanCalendar(row)
+		calendars = append(calendars, calendar)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("calendars: %w", err)
+	}
+	return calendars, nil
+}

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+// What schedules cost follows what is due, and not how many there are.
+func TestPlansNeverScanSchedules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it stores a million schedules")
+	}
+	at := testdb.Postgres(t)
+	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
+	plans := spyOnPlans(t, store, at)
+	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"schedule", "cursor", "fire", "open_fire", "job", "done"} {
+		exec(t, at, "alter table fairlead_"+table+" set unlogged, set (autovacuum_enabled = off)")
+	}
+	scheduleVerbs(t, store, node, "empty") // every statement is planned, on empty tables
+	multiplySchedules(t, at, 1_000_000, 50_000)
+	plans.forget()
+	scheduleVerbs(t, store, node, "full")
+	t.Run("without statistics", func(t *testing.T) { checkPlans(t, store, plans.seen()) })
+
+	exec(t, at, "update pg_class set reltuples = 0, relpages = greatest(relpages, 1) where oid in (select indexrelid from pg_index where indrelid::regclass::text like 'fairlead_%') or oid::regclass::text like 'fairlead_%'")
+	plans.forget()
+	scheduleVerbs(t, store, node, "misled")
+	t.Run("with statistics of a moment when nothing was there", func(t *testing.T) { checkPlans(t, store, plans.seen()) })
+}
+
+// multiplySchedules stores many schedules that are like the first one and not due
+// for long, some of them with runs that have ended.
+func multiplySchedules(t testing.TB, at string, schedules, runs int) {
+	t.Helper()
+	exec(t, at, fmt.Sprintf(`
+		with made as (
+			insert into fairlead_schedule (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body)
+			select 1, 1, 1, 0, lane, 'copy ' || n, 'tenant ' || n %% 1000, '', body
+			from (select * from fairlead_schedule order by id limit 1) s, generate_series(1, %d) n
+			returning id
+		)
+		insert into fairlead_cursor (schedule, due, fire_at, last_job, last_due, last_ended_at, last_number, enabled, skipped, last_trigger, last_state)
+		select id, 4e15::bigint + id, 4e15::bigint + id, 0, 0, 0, 0, id %% 100 > 0, false, '', '' from made`, schedules))
+	exec(t, at, fmt.Sprintf(`
+		with kept as (
+			insert into fairlead_job (id, start_by, not_before, created_at, lane, turn, flags)
+			select -n, 1, 0, 1, 1, 0, 4 from generate_series(1, %[1]d) n
+		)
+		insert into fairlead_fire (job, schedule, due, source, number, trigger, skip)
+		select -n, (select max(schedule) from fairlead_cursor) - n / 10, n, 0, 1, 'cron', '' from generate_series(1, %[1]d) n`, runs))
+}
+
+// scheduleVerbs does everything that happens to schedules.
+func scheduleVerbs(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	act := func(id int64, plan fairlead.Plan) []fairlead.Fire {
+		t.Helper()
+		fires, err := s.Act(ctx, id, func(schedule fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+			plan.Cursor = schedule.Cursor
+			return plan, nil
+		})
+		must(err)
+		return fires
+	}
+	for round := range 7 {
+		now, name := time.Now(), fmt.Sprint(keys, " ", round)
+		calendar, err := s.PutCalendar(ctx, fairlead.Calendar{Name: name})
+		must(err)
+		_, err = s.PutCalendar(ctx, calendar)
+		must(err)
+		template := newJob(t, func(j *fairlead.Job) { j.Tenant = "tenant 1" })
+		schedule, err := s.PutSchedule(ctx, fairlead.Schedule{Name: name, Calendar: name, Every: time.Hour, Enabled: true, Job: *template}, false)
+		must(err)
+		schedule.Cursor = fairlead.Cursor{Due: now, FireAt: now.Add(-time.Second)}
+		schedule, err = s.PutSchedule(ctx, schedule, true)
+		must(err)
+		for _, filter := range []fairlead.ScheduleFilter{
+			{}, {After: name}, {IDs: []int64{schedule.ID}}, {Names: []string{name}}, {Tenants: []string{"tenant 1", "tenant 2"}, Enabled: new(true)},
+		} {
+			_, err := s.Schedules(ctx, filter)
+			must(err)
+		}
+		ticked, err := s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+			return fairlead.Plan{Fires: []fairlead.PlannedFire{{Due: schedule.Due, Trigger: fairlead.TriggerCron}}}
+		})
+		must(err)
+		if ticked.Schedules != 1 || ticked.Runs != 1 {
+			t.Fatalf("a tick did %+v", ticked)
+		}
+		jobs, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 10})
+		must(err)
+		for _, job := range jobs {
+			_, err := s.Settle(ctx, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail}})
+			must(err)
+		}
+		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+			return fairlead.Plan{Cursor: schedule.Cursor}
+		})
+		must(err)
+		must(s.Reopen(ctx, jobs[0].ID))
+		manual := fairlead.PlannedFire{Due: now, Trigger: fairlead.TriggerManual}
+		queued, skipped := manual, manual
+		queued.Queued, skipped.Skip = true, fairlead.SkipOverlap
+		fires := act(schedule.ID, fairlead.Plan{Fires: []fairlead.PlannedFire{manual, queued, queued, skipped}})
+		act(schedule.ID, fairlead.Plan{Cancel: []int64{fires[0].Job}, Admit: []int64{fires[1].Job}})
+		must(s.Delete(ctx, fires[1].Job))
+		for _, filter := range []fairlead.FireFilter{{}, {Schedule: schedule.ID}, {Jobs: []int64{fires[0].Job, fires[1].Job}}} {
+			_, err := s.Fires(ctx, filter)
+			must(err)
+		}
+		must(s.DeleteSchedule(ctx, schedule.ID))
+		must(s.DeleteCalendar(ctx, name))
+		must(s.Cancel(ctx, jobs[0].ID, ""))
+		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+			return fairlead.Plan{Cursor: schedule.Cursor}
+		})
+		must(err)
+		_, err = s.Prune(ctx, fairlead.Retention{Cancelled: time.Nanosecond, Skipped: time.Nanosecond}, 100)
+		must(err)
+	}
+}

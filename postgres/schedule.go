@@ -1,0 +1,217 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// scheduleRow is a schedule as it stands.
+type scheduleRow struct {
+	sqlstore.ScheduleRow
+	lane    int32 // of its runs
+	deleted bool
+}
+
+// scanScheduleRow reads a row of schedule_rows.
+func scanScheduleRow(row sqlstore.Scanner) (s scheduleRow, err error) {
+	var deletedAt int64
+	s.ScheduleRow, err = sqlstore.ScanSchedule(longerRow{row, []any{&s.lane, &deletedAt}})
+	s.deleted = deletedAt != 0
+	return s, err
+}
+
+// longerRow is a row with more columns behind those that its reader knows of.
+type longerRow struct {
+	sqlstore.Scanner
+	rest []any
+}
+
+// Scan implements sqlstore.Scanner.
+func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
+
+// PutSchedule creates or replaces a schedule.
+func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	stored, err := s.putSchedule(ctx, schedule, restart)
+	if err != nil {
+		return fairlead.Schedule{}, fmt.Errorf("put schedule: %w", err)
+	}
+	s.waker.later() // it may be due sooner than anybody knows
+	return stored, nil
+}
+
+func (s *Store) putSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (stored fairlead.Schedule, err error) {
+	body, err := sqlstore.EncodeSchedule(&schedule)
+	if err != nil {
+		return stored, err
+	}
+	// Before the transaction: it must not wait for a second connection.
+	lanes, err := s.laneIDs(ctx, []*fairlead.Job{&schedule.Job})
+	if err != nil {
+		return stored, err
+	}
+	declared := []any{
+		schedule.Name, schedule.Job.Tenant, lanes[0], schedule.Calendar, jsonText(body), schedule.Enabled,
+		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt),
+	}
+	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+		id, err := schedule.ID, s.shareCalendar(ctx, r, schedule.Calendar)
+		switch {
+		case err != nil:
+			return err
+		case schedule.Version == 0:
+			id, err = s.addSchedule(ctx, r, schedule.Name, declared)
+		default:
+			err = s.replaceSchedule(ctx, r, &schedule, append(declared[:len(declared):len(declared)], id, restart))
+		}
+		if err != nil {
+			return err
+		}
+		var rows []scheduleRow
+		if err := r.run(ctx, s.scheduleRowsCall(&rows, []int64{id})); err != nil {
+			return err
+		}
+		stored = rows[0].Schedule
+		return nil
+	})
+	if nameTaken(err) {
+		err = sqlstore.ScheduleTaken(schedule.Name)
+	}
+	return stored, err
+}
+
+// nameTaken tells that the server refused what must be unique.
+func nameTaken(err error) bool {
+	const uniqueViolation = "23505"
+	var refusal *pgconn.PgError
+	return errors.As(err, &refusal) && refusal.Code == uniqueViolation
+}
+
+// shareCalendar keeps the calendar of a schedule from being deleted before the
+// schedule is stored.
+func (s *Store) shareCalendar(ctx context.Context, r runner, name string) error {
+	if name == "" {
+		return nil
+	}
+	exists := false
+	if err := r.run(ctx, call{sql: s.sql.ShareCalendar, args: []any{name}, each: hits(&exists)}); err != nil {
+		return err
+	}
+	if !exists {
+		return sqlstore.CalendarMissing(name)
+	}
+	return nil
+}
+
+// addSchedule stores a new schedule and returns its id.
+func (s *Store) addSchedule(ctx context.Context, r runner, name string, declared []any) (id int64, err error) {
+	err = r.run(ctx, call{sql: s.sql.AddSchedule, args: declared, each: func(row sqlstore.Scanner) error { return row.Scan(&id) }})
+	if err == nil && id == 0 {
+		err = sqlstore.ScheduleTaken(name)
+	}
+	return id, err
+}
+
+func (s *Store) replaceSchedule(ctx context.Context, r runner, schedule *fairlead.Schedule, args []any) error {
+	before, err := s.lockSchedule(ctx, r, schedule.ID)
+	switch {
+	case err != nil:
+		return err
+	case before.Version != schedule.Version:
+		return sqlstore.ScheduleChanged(before.Name)
+	}
+	return r.run(ctx, call{sql: s.sql.ReplaceSchedule, args: args})
+}
+
+// scheduleRowsCall reads schedules, deleted ones too.
+func (s *Store) scheduleRowsCall(rows *[]scheduleRow, ids []int64) call {
+	return call{sql: s.sql.ScheduleRows, args: []any{ids}, restart: func() { *rows = nil }, each: func(row sqlstore.Scanner) error {
+		one, err := scanScheduleRow(row)
+		*rows = append(*rows, one)
+		return err
+	}}
+}
+
+// lockSchedule lets nobody else decide about a living schedule.
+func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (scheduleRow, error) {
+	var rows []scheduleRow
+	err := r.run(ctx, call{sql: s.sql.LockSchedule, args: []any{id}}, s.scheduleRowsCall(&rows, []int64{id}))
+	switch {
+	case err != nil:
+		return scheduleRow{}, err
+	case len(rows) == 0 || rows[0].deleted:
+		return scheduleRow{}, sqlstore.NoSuchSchedule(id)
+	}
+	return rows[0], nil
+}
+
+// DeleteSchedule removes a schedule and ends its queued runs.
+func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
+	var gates []int64
+	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		gates = nil
+		if _, err := s.lockSchedule(ctx, r, id); err != nil {
+			return err
+		}
+		var open []fairlead.Fire
+		if err := r.run(ctx, call{sql: s.sql.DeleteSchedule, args: []any{id}}, s.openFiresCall(&open, []int64{id})); err != nil {
+			return err
+		}
+		var queued []int64
+		for i := range open {
+			if open[i].Queued {
+				queued = append(queued, open[i].Job)
+			}
+		}
+		if len(queued) == 0 {
+			return nil
+		}
+		// Whoever looks at open runs next finds that these have ended.
+		return r.run(ctx,
+			call{sql: s.sql.CancelRuns, args: []any{queued, nil, "its schedule was deleted", never}},
+			s.leaveCall(ended, &gates, queued...))
+	})
+	if err != nil {
+		return fmt.Errorf("delete schedule: %w", err)
+	}
+	s.admit(ctx, gates)
+	return nil
+}
+
+// Schedules lists living schedules by name.
+func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+	text := s.sql.SchedulesOfAll
+	switch {
+	case len(filter.IDs) > 0:
+		text = s.sql.SchedulesByID
+	case len(filter.Names) > 0:
+		text = s.sql.SchedulesByName
+	case len(filter.Tenants) > 0:
+		text = s.sql.SchedulesByTenant
+	}
+	var schedules []fairlead.Schedule
+	err := s.run(ctx, call{
+		sql: text,
+		args: []any{
+			filter.After, sqlstore.SchedulePage(filter), filter.Enabled,
+			distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
+		},
+		restart: func() { schedules = nil },
+		each: func(row sqlstore.Scanner) error {
+			one, err := scanScheduleRow(row)
+			schedules = append(schedules, one.Schedule)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("schedules: %w", err)
+	}
+	return schedules, nil
+}

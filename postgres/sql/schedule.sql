@@ -1,0 +1,175 @@
+-- name: add_schedule
+-- Stores a new schedule, unless a living one has its name.
+-- Inputs: $1 name, $2 tenant, $3 lane, $4 calendar, $5 body, $6 enabled, $7 due,
+--   $8 fire_at.
+-- Output: its id, if it was stored.
+-- Locks: inserted rows; waits for transactions that store the same name.
+with stored as (
+    insert into {{schedule}} (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body)
+    select 1, now, now, 0, $3::int, $1::text, $2::text, $4::text, $5::json from (select {{now}} as now) clock
+    on conflict (name) where deleted_at = 0 do nothing
+    returning id
+),
+begun as (
+    insert into {{cursor}} (schedule, due, fire_at, last_job, last_due, last_ended_at, last_number, enabled, skipped, last_trigger, last_state)
+    select id, $7::bigint, $8::bigint, 0, 0, 0, 0, $6::bool, false, '', '' from stored
+)
+select id from stored;
+
+-- name: lock_schedule
+-- Lets nobody else decide about a schedule.
+-- Inputs: $1 id.
+-- Output: to be ignored.
+-- Locks: its cursor; waits for whoever decides about it.
+select schedule from {{cursor}} where schedule = $1::bigint for update;
+
+-- name: schedule_rows
+-- Schedules as they stand. It is a statement of its own after those that lock
+-- their cursors: its snapshot shows what was declared before.
+-- Inputs: $1 ids.
+-- Output: what ScanSchedule in internal/sqlstore reads, lane, deleted_at.
+-- Locks: none.
+select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, s.lane, s.deleted_at
+from unnest($1::bigint[]) as a (id)
+cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
+cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k;
+
+-- name: replace_schedule
+-- Replaces what is declared of a schedule.
+-- Inputs: $1 to $8 as add_schedule, $9 id, locked by lock_schedule, $10 whether
+--   the cursor is replaced too.
+-- Locks: the schedule; waits for transactions that store the same name, and fails
+--   if they do.
+with changed as (
+    update {{schedule}}
+    set version = version + 1, updated_at = (select {{now}}), name = $1::text, tenant = $2::text, lane = $3::int, calendar = $4::text, body = $5::json
+    where id = $9::bigint
+)
+update {{cursor}}
+set enabled = $6::bool, due = case when $10::bool then $7::bigint else due end, fire_at = case when $10::bool then $8::bigint else fire_at end
+where schedule = $9::bigint;
+
+-- name: delete_schedule
+-- Marks a schedule as deleted.
+-- Inputs: $1 id, locked by lock_schedule and found to live.
+-- Locks: the schedule.
+with changed as (
+    update {{schedule}} set deleted_at = (select {{now}}) where id = $1::bigint
+)
+update {{cursor}} set enabled = false where schedule = $1::bigint;
+
+-- name: schedules
+-- Lists living schedules by name.
+-- Inputs: $1 name to begin behind, $2 at most so many, $3 enabled or null for
+--   both, $4 ids, $5 names, $6 tenants; null for all.
+-- Output: as schedule_rows.
+-- Locks: none.
+select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, s.lane, s.deleted_at
+from ({{choice}}) a
+cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
+cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k
+order by s.name
+limit $2::int;
+
+-- name: schedules_by_id
+-- A part of schedules: looks them up by id.
+-- Locks: none.
+select s.id
+from unnest($4::bigint[]) as a (id)
+cross join lateral (select id, name, tenant, deleted_at from {{schedule}} where id = a.id offset 0) s
+where s.deleted_at = 0 and s.name > $1::text
+  and ($5::text[] is null or s.name = any ($5::text[])) and ($6::text[] is null or s.tenant = any ($6::text[]))
+  and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool);
+
+-- name: schedules_by_name
+-- A part of schedules: looks them up by name.
+-- Locks: none.
+select s.id
+from unnest($5::text[]) as a (name)
+cross join lateral (select id, name, tenant from {{schedule}} where name = a.name and deleted_at = 0 offset 0) s
+where $4::bigint[] is null and s.name > $1::text and ($6::text[] is null or s.tenant = any ($6::text[]))
+  and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool);
+
+-- name: schedules_by_tenant
+-- A part of schedules: those of tenants.
+-- Locks: none.
+select s.id from unnest($6::text[]) as t (tenant)
+cross join lateral (
+    select id from {{schedule}} s
+    where $4::bigint[] is null and $5::text[] is null
+      and s.tenant = t.tenant and (s.tenant, s.name) > (t.tenant, $1::text) and s.tenant <> '' and s.deleted_at = 0
+      and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool)
+    order by s.tenant, s.name limit $2::int
+) s;
+
+-- name: schedules_of_all
+-- A part of schedules: all of them.
+-- Locks: none.
+select s.id from {{schedule}} s
+where $4::bigint[] is null and $5::text[] is null and $6::text[] is null and s.deleted_at = 0 and s.name > $1::text
+  and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool)
+order by s.name limit $2::int;
+
+-- name: prune_schedules
+-- Forgets schedules that were deleted long ago and have no runs any more.
+-- Inputs: $1 at most so many, $2 microseconds.
+-- Locks: the deleted rows; passes over rows locked by others.
+with gone as materialized (
+    delete from {{schedule}}
+    where ctid = any (array(
+        select s.ctid from {{schedule}} s
+        where s.deleted_at <> 0 and s.deleted_at < (select {{now}}) - $2::bigint
+          and (select true from {{fire}} f where f.schedule = s.id limit 1) is null
+        order by s.deleted_at limit $1::int for update skip locked))
+    returning id
+)
+delete from {{cursor}} where schedule = any (array(select id from gone));
+
+-- name: lock_calendar
+-- Keeps a calendar from being deleted or made anew.
+-- Inputs: $1 name.
+-- Output: its version, if it exists.
+-- Locks: the calendar.
+select version from {{calendar}} where name = $1::text for update;
+
+-- name: share_calendar
+-- Keeps a calendar from being deleted.
+-- Inputs: $1 name.
+-- Output: its name, if it exists.
+-- Locks: the calendar, shared.
+select name from {{calendar}} where name = $1::text for key share;
+
+-- name: add_calendar
+-- Stores a new calendar, unless there is one of its name.
+-- Inputs: $1 name, $2 body.
+-- Output: its version, if it was stored.
+-- Locks: the inserted row; waits for transactions that store the same name.
+insert into {{calendar}} (name, version, body) values ($1::text, nextval('{{calendar_version}}'), $2::json) on conflict do nothing returning version;
+
+-- name: replace_calendar
+-- Replaces a calendar.
+-- Inputs: $1 name, locked by lock_calendar, $2 body.
+-- Output: its version.
+-- Locks: the row.
+update {{calendar}} set version = nextval('{{calendar_version}}'), body = $2::json where name = $1::text returning version;
+
+-- name: calendar_users
+-- The first living schedule that names a calendar.
+-- Inputs: $1 name.
+-- Output: its name, if there is one.
+-- Locks: none.
+select name from {{schedule}} where calendar = $1::text and calendar <> '' and deleted_at = 0 limit 1;
+
+-- name: delete_calendar
+-- Removes a calendar.
+-- Inputs: $1 name, locked by lock_calendar.
+-- Locks: the row.
+delete from {{calendar}} where name = $1::text;
+
+-- name: calendars
+-- All calendars by name.
+-- Output: name, body, version.
+-- Locks: none.
+select name, body, version from {{calendar}} order by name;

@@ -1,0 +1,232 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+const (
+	roundsWindow = 10_000                 // open runs that a tick looks at for such that have ended
+	roundsRest   = 100 * time.Millisecond // between two looks if there are more than that
+)
+
+// Tick acts upon schedules that are due, and upon such whose runs have ended.
+func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	ticked, err := s.tick(ctx, limit, func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+		return decide(schedule, view), nil
+	})
+	if err != nil {
+		return fairlead.Ticked{}, fmt.Errorf("tick: %w", err)
+	}
+	return ticked, nil
+}
+
+func (s *Store) tick(ctx context.Context, limit int, decide decision) (fairlead.Ticked, error) {
+	// Nearly always there is nothing to do, and then this is all.
+	ended, next, err := s.lookAround(ctx, limit)
+	if err != nil || next != 0 && len(ended) == 0 {
+		return fairlead.Ticked{Next: next}, err
+	}
+	acting, err := s.newActing(ctx, decide)
+	if err != nil {
+		return fairlead.Ticked{}, err
+	}
+	left := false
+	err = s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+		acting.restart(r)
+		if left, err = acting.take(ctx, limit, ended); err != nil {
+			return err
+		}
+		return acting.act(ctx, s.nextFireCall(&next))
+	})
+	if err != nil {
+		return fairlead.Ticked{}, err
+	}
+	acting.tell(ctx)
+	if left {
+		next = 0
+	}
+	return fairlead.Ticked{Schedules: acting.decided, Runs: acting.made, Next: next}, nil
+}
+
+// Act acts upon one schedule.
+func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	fires, err := s.actUpon(ctx, id, decide)
+	if err != nil {
+		return nil, fmt.Errorf("act upon schedule: %w", err)
+	}
+	return fires, nil
+}
+
+func (s *Store) actUpon(ctx context.Context, id int64, decide decision) ([]fairlead.Fire, error) {
+	acting, err := s.newActing(ctx, decide)
+	if err != nil {
+		return nil, err
+	}
+	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+		acting.restart(r)
+		if err := acting.takeOne(ctx, id); err != nil {
+			return err
+		}
+		return acting.act(ctx)
+	})
+	if err != nil {
+		return nil, err
+	}
+	acting.tell(ctx)
+	s.waker.later() // it may be due sooner than anybody knows
+	return acting.fires(), nil
+}
+
+// rounds is where looking at open runs goes on. Nobody tells that a run has ended:
+// a job's own way would become longer by that. There are seldom so many open runs
+// that one look does not reach all of them.
+type rounds struct {
+	window int // zero: roundsWindow
+
+	mu       sync.Mutex
+	schedule int64
+	job      int64
+	rest     time.Time // until then nobody looks
+}
+
+// lookAround looks for schedules with runs that have ended, and tells how long it
+// is until the next is due. It finds one more than may be taken, if there is one.
+func (s *Store) lookAround(ctx context.Context, limit int) (ended []int64, next time.Duration, err error) {
+	calls := []call{s.nextFireCall(&next)}
+	look := s.rounds.begin(limit)
+	if look != nil {
+		calls = append(calls, look.call(s))
+	}
+	if err := s.run(ctx, calls...); err != nil || look == nil {
+		return nil, next, err
+	}
+	return s.rounds.end(look), next, nil
+}
+
+// glance is one look at open runs.
+type glance struct {
+	limit    int
+	window   int
+	schedule int64 // where it begins, then where it has come to
+	job      int64
+	ended    []int64 // schedules with runs that have ended, in order
+	found    int     // such runs
+	more     bool    // the window ended before the runs did
+}
+
+// most is how many runs a look finds: enough for all schedules that may be taken,
+// unless very many runs of each have ended.
+func (g *glance) most() int { return 4*g.limit + 100 }
+
+func (g *glance) call(s *Store) call {
+	c := call{sql: s.sql.LookAtOpen, args: []any{g.schedule, g.job, g.window, g.most()}}
+	c.restart = func() { g.ended, g.found, g.more = nil, 0, false }
+	c.each = func(row sqlstore.Scanner) error {
+		ended := false
+		err := row.Scan(&g.schedule, &g.job, &ended, &g.more)
+		if ended {
+			g.found++
+		}
+		if ended && (len(g.ended) == 0 || g.ended[len(g.ended)-1] != g.schedule) {
+			g.ended = append(g.ended, g.schedule)
+		}
+		return err
+	}
+	return c
+}
+
+// begin is the next look, nil while there is none.
+func (r *rounds) begin(limit int) *glance {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if time.Now().Before(r.rest) {
+		return nil
+	}
+	look := &glance{limit: limit, window: roundsWindow, schedule: r.schedule, job: r.job}
+	if r.window > 0 {
+		look.window = r.window
+	}
+	return look
+}
+
+// end notes where the next look begins, and returns what this one has found.
+func (r *rounds) end(g *glance) []int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case len(g.ended) > g.limit: // behind the last that may be taken
+		g.ended = g.ended[:g.limit+1]
+		r.schedule, r.job = g.ended[max(g.limit-1, 0)], math.MaxInt64
+	case g.found == g.most():
+		r.schedule, r.job = g.schedule, g.job
+	case g.more:
+		r.schedule, r.job, r.rest = g.schedule, g.job, time.Now().Add(roundsRest)
+	default:
+		r.schedule, r.job = 0, 0
+	}
+	return g.ended
+}
+
+// nextFireCall reads how long it is until the next schedule is due.
+func (s *Store) nextFireCall(next *time.Duration) call {
+	return call{sql: s.sql.NextFire, restart: func() { *next = -1 }, each: func(row sqlstore.Scanner) error {
+		var wait int64
+		err := row.Scan(&wait)
+		*next = time.Duration(min(wait, math.MaxInt64/1000)) * time.Microsecond
+		return err
+	}}
+}
+
+// take takes schedules that are due, and as many as may be taken beside them of
+// those whose runs have ended. It tells whether some of these are left.
+func (a *acting) take(ctx context.Context, limit int, ended []int64) (left bool, err error) {
+	var due, others []int64
+	calls := []call{idsCall(&due, a.sql.LockDue, limit)}
+	if len(ended) > 0 {
+		calls = append(calls, idsCall(&others, a.sql.LockSchedules, ended))
+	}
+	if err := a.in.run(ctx, calls...); err != nil {
+		return false, err
+	}
+	for _, id := range due {
+		a.subjects = append(a.subjects, newSubject(id, true))
+	}
+	for _, id := range others {
+		switch {
+		case slices.Contains(due, id):
+		case len(a.subjects) == limit:
+			return true, nil
+		default:
+			a.subjects = append(a.subjects, newSubject(id, false))
+		}
+	}
+	return false, nil
+}
+
+// takeOne takes a living schedule, once nobody else decides about it.
+func (a *acting) takeOne(ctx context.Context, id int64) error {
+	row, err := a.lockSchedule(ctx, a.in, id)
+	a.subjects = append(a.subjects, &subject{scheduleRow: row, wanted: true})
+	return err
+}
+
+func idsCall(ids *[]int64, text string, args ...any) call {
+	return call{sql: text, args: args, restart: func() { *ids = nil }, each: func(row sqlstore.Scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		*ids = append(*ids, id)
+		return err
+	}}
+}

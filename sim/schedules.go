@@ -1,0 +1,161 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Schedules make the jobs of a scenario by themselves: so many schedules, each due
+// at every whole second of a span.
+type Schedules struct {
+	Count   int
+	Seconds int
+}
+
+// Span is when the schedules of a run are due: at its first second and at each one
+// after it until, but not at, its end. Both are whole seconds of the database's
+// clock.
+type Span struct {
+	From, To Instant
+}
+
+// Fired is a run of a schedule as the database has it in the end.
+type Fired struct {
+	Schedule int64
+	Due      Instant
+	Job      int64
+	Trigger  fairlead.Trigger
+	Skip     fairlead.SkipReason
+}
+
+// schedule stores the schedules. They begin when all of them are there.
+func (c *Cluster) schedule(ctx context.Context) error {
+	if c.Schedules.Count == 0 {
+		return nil
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	const ahead, each = 2 * time.Second, 5 * time.Millisecond // a machine with little to give needs that to store one
+	from := now.Add(ahead + time.Duration(c.Schedules.Count)*each).Truncate(time.Second)
+	to := from.Add(time.Duration(c.Schedules.Seconds) * time.Second)
+	c.span = Span{InstantOf(from), InstantOf(to)}
+	for i := range c.Schedules.Count {
+		plan := c.Plan(c.random, c.Node.Lease)
+		s := fairlead.Schedule{
+			Name: fmt.Sprintf("schedule %d", i), StartsAt: from, EndsAt: to, Job: *work.Job(plan), Enabled: true,
+			CatchUp: fairlead.CatchUpFull, CatchUpLimit: c.Schedules.Seconds,
+		}
+		if i%2 == 0 {
+			s.Cron = "* * * * * *"
+		} else {
+			s.Every = time.Second
+		}
+		stored, err := c.client.PutSchedule(ctx, s)
+		if err != nil {
+			return fmt.Errorf("put %s: %w", s.Name, err)
+		}
+		c.endings[stored.ID] = plan.end()
+	}
+	if now, err = c.store.Now(ctx); err == nil && now.After(from) {
+		err = fmt.Errorf("it took %v more than there was to store %d schedules", now.Sub(from), c.Schedules.Count)
+	}
+	return err
+}
+
+// planned tells whether schedules will make more jobs.
+func (c *Cluster) planned(ctx context.Context) (bool, error) {
+	if c.Schedules.Count == 0 {
+		return false, nil
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil || InstantOf(now) < c.span.To {
+		return true, err
+	}
+	const page = 1000
+	filter := fairlead.ScheduleFilter{Limit: page}
+	for {
+		found, err := c.store.Schedules(ctx, filter)
+		if err != nil {
+			return true, err
+		}
+		for i := range found {
+			if !found[i].Due.IsZero() {
+				return true, nil
+			}
+		}
+		if len(found) < page {
+			return false, nil
+		}
+		filter.After = found[len(found)-1].Name
+	}
+}
+
+// recordFires reads all runs, and expects of their jobs what their schedules' plan
+// says.
+func (c *Cluster) recordFires(ctx context.Context, r *Record) error {
+	if c.Schedules.Count == 0 {
+		return nil
+	}
+	r.Span = c.span
+	for schedule := range c.endings {
+		r.Schedules = append(r.Schedules, schedule)
+	}
+	const page = 5000
+	filter := fairlead.FireFilter{Limit: page}
+	for {
+		fires, err := c.store.Fires(ctx, filter)
+		if err != nil {
+			return fmt.Errorf("read the runs of schedules: %w", err)
+		}
+		for _, f := range fires {
+			r.Fires = append(r.Fires, Fired{Schedule: f.Schedule, Due: InstantOf(f.Due), Job: f.Job, Trigger: f.Trigger, Skip: f.Skip})
+			r.Expected[f.Job] = c.endings[f.Schedule]
+		}
+		if len(fires) < page {
+			return nil
+		}
+		filter.Below = fires[len(fires)-1].Job
+	}
+}
+
+// oneRunEach: for every schedule and every second of the span there is one run, and
+// there is no other.
+func (c *check) oneRunEach() {
+	const second = Instant(time.Second / time.Microsecond)
+	type instant struct {
+		schedule int64
+		due      Instant
+	}
+	runs := map[instant]int{}
+	for _, f := range c.Fires {
+		runs[instant{f.Schedule, f.Due}]++
+		switch f.Trigger {
+		case fairlead.TriggerCron:
+		case fairlead.TriggerCatchUp:
+			c.figures.CaughtUp++
+		default:
+			c.violated(OneRunEach, f.Job, "schedule %d has a run by %s, which nobody asked for", f.Schedule, f.Trigger)
+		}
+		if f.Skip != "" {
+			c.violated(OneRunEach, f.Job, "schedule %d skipped the instant %d: %s", f.Schedule, f.Due, f.Skip)
+		}
+	}
+	c.figures.Fires = len(c.Fires)
+	for _, schedule := range c.Schedules {
+		for due := c.Span.From; due < c.Span.To; due += second {
+			at := instant{schedule, due}
+			if n := runs[at]; n != 1 {
+				c.violated(OneRunEach, 0, "schedule %d has %d runs of the instant %d, second %d of %d", schedule, n, due, (due-c.Span.From)/second, (c.Span.To-c.Span.From)/second)
+			}
+			delete(runs, at)
+		}
+	}
+	for at, n := range runs {
+		c.violated(OneRunEach, 0, "schedule %d has %d runs of the instant %d, at which it was not due", at.schedule, n, at.due)
+	}
+}
