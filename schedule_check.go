@@ -3,7 +3,6 @@ package fairlead
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/cron"
@@ -50,11 +49,11 @@ func (s *Schedule) checkTiming(c *complaints) {
 		c.refuse("cron", "says with every, delay, daily and at when it is due; give exactly one of them")
 	}
 	if s.Cron != "" {
-		// It stays as it was written: people look for what they wrote.
-		if _, err := cron.Parse(s.Cron); err != nil {
+		if expr, err := cron.Parse(s.Cron); err != nil {
 			c.refuse("cron", "%v", err)
+		} else {
+			s.Cron = expr.String() // with seconds, so that two ways to write one are the same
 		}
-		s.Cron = strings.Join(strings.Fields(s.Cron), " ")
 	}
 	if s.Daily != "" {
 		if daily, err := cron.ParseDaily(s.Daily); err != nil {

@@ -15,10 +15,11 @@ type span struct {
 }
 
 // comeBy tells which instants, from the first on, are there by now: those that are
-// at most grace late, and those that were missed before.
-func comeBy(t *Timing, first, now time.Time, grace time.Duration) (missed span, come []time.Time) {
+// at most grace late, and those that were missed before. next is the first that
+// is left.
+func comeBy(t *Timing, first, now time.Time, grace time.Duration) (missed span, come []time.Time, next time.Time) {
 	if first.IsZero() || first.After(now) {
-		return span{}, nil
+		return span{}, nil, first
 	}
 	due, cutoff := first, now.Add(-grace)
 	if due.Before(cutoff) {
@@ -28,15 +29,7 @@ func comeBy(t *Timing, first, now time.Time, grace time.Duration) (missed span, 
 	for ; !due.IsZero() && !due.After(now) && len(come) < most; due = t.Next(due) {
 		come = append(come, due)
 	}
-	return missed, come
-}
-
-// after is the first instant that has not been acted upon.
-func after(t *Timing, first, now time.Time) time.Time {
-	if first.After(now) || first.IsZero() {
-		return first
-	}
-	return t.Next(now)
+	return missed, come, due
 }
 
 // caughtUp are those of the missed instants that are to be run.

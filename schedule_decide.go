@@ -36,14 +36,14 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 		return d.plan, nil
 	}
 	now := v.Now.Add(-timing.Offset()) // instants up to here have come
-	missed, come := comeBy(timing, s.Due, now, grace)
+	missed, come, next := comeBy(timing, s.Due, now, grace)
 	for _, due := range caughtUp(s, timing, missed, v.Now) {
 		d.fire(due, TriggerCatchUp)
 	}
 	for _, due := range come {
 		d.fire(due, TriggerCron)
 	}
-	d.plan.Cursor = timing.Cursor(after(timing, s.Due, now))
+	d.plan.Cursor = timing.Cursor(next)
 	return d.plan, nil
 }
 

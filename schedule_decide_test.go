@@ -296,3 +296,21 @@ func TestAnInstantOfItsOwnIsRunOnce(t *testing.T) {
 		t.Errorf("an hour late it plans %s (%v)", shown(plan), err)
 	}
 }
+
+func TestManyInstantsAreActedUponOneLookAfterTheOther(t *testing.T) {
+	s := minutely(func(s *fairlead.Schedule) { s.Cron = "* * * * * *"; s.Cursor.Due = noon.Add(-1499 * time.Second) })
+	seen := map[time.Time]bool{}
+	for range 2 {
+		plan, err := s.Decide(fairlead.View{Now: noon}, time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range plan.Fires {
+			seen[f.Due] = true
+		}
+		s.Cursor = plan.Cursor
+	}
+	if len(seen) != 1500 || !s.Cursor.Due.Equal(noon.Add(time.Second)) {
+		t.Errorf("%d instants were acted upon, and the next is %v", len(seen), s.Cursor.Due)
+	}
+}

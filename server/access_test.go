@@ -37,7 +37,7 @@ const (
 var everyMethod = map[protoreflect.Name]struct {
 	role    fairlead.Role // the least that may; empty: every
 	touch   touch
-	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TOKEN a token, NEW a new name, GONE a worker
+	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TASK a task of theirs, RUN a run of one, TOKEN a token, NEW a new name, GONE a worker
 }{
 	"EnqueueJobs":    {fairlead.RoleSubmitter, jobsOf, `{"jobs":[{"kind":"noop","tenant":"acme"}]}`},
 	"AssignJobs":     {fairlead.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
@@ -104,6 +104,19 @@ var everyMethod = map[protoreflect.Name]struct {
 	"ListCalendars":  {fairlead.RoleViewer, nothing, `{}`},
 	"UpdateCalendar": {fairlead.RoleOperator, cluster, `{"name":"CALENDAR","dates":["12-25"]}`},
 	"DeleteCalendar": {fairlead.RoleOperator, cluster, `{"name":"CALENDAR"}`},
+
+	"CreateTask":    {fairlead.RoleOperator, jobsOf, `{"name":"NEW","cron_expr":"0 0 1 1 *","target_url":"http://svc.internal/","tenant":"acme"}`},
+	"GetTask":       {fairlead.RoleViewer, aJob, `{"id":"TASK"}`},
+	"ListTasks":     {fairlead.RoleViewer, many, `{}`},
+	"UpdateTask":    {fairlead.RoleOperator, aJob, `{"ref":"TASK","name":"NEW","cron_expr":"0 0 1 1 *","target_url":"http://svc.internal/","tenant":"acme"}`},
+	"PatchTask":     {fairlead.RoleOperator, aJob, `{"ref":"TASK","description":"changed"}`},
+	"DeleteTask":    {fairlead.RoleOperator, aJob, `{"id":"TASK"}`},
+	"EnableTask":    {fairlead.RoleOperator, aJob, `{"id":"TASK"}`},
+	"DisableTask":   {fairlead.RoleOperator, aJob, `{"id":"TASK"}`},
+	"TriggerTask":   {fairlead.RoleSubmitter, aJob, `{"id":"TASK"}`},
+	"ListTaskRuns":  {fairlead.RoleViewer, aJob, `{"id":"TASK"}`},
+	"GetTaskRun":    {fairlead.RoleViewer, aJob, `{"id":RUN}`},
+	"CancelTaskRun": {fairlead.RoleSubmitter, aJob, `{"id":RUN}`},
 
 	"JoinWorker":   {fairlead.RoleWorker, nothing, `{"kinds":["noop"]}`},
 	"BeatWorker":   {fairlead.RoleWorker, nothing, `{GONE}`},
@@ -251,7 +264,7 @@ func (a *guardedAPI) rest(t *testing.T, method protoreflect.MethodDescriptor, te
 		return forbidden
 	case http.StatusNotFound:
 		return hidden
-	case http.StatusOK, http.StatusConflict, http.StatusPreconditionFailed:
+	case http.StatusOK, http.StatusCreated, http.StatusConflict, http.StatusPreconditionFailed:
 		return through
 	}
 	return response.Status

@@ -12,7 +12,9 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/internal/tasks"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -97,13 +99,17 @@ type services struct {
 
 	schedules *Schedules
 	calendars *Calendars
+	tasks     *tasks.Tasks
+	runs      *tasks.Runs
 }
 
 func newServices(store fairlead.Store, options Options) *services {
 	own, stopping := scoped{store: store}, options.Stopping
+	calls, runs := tasks.New(own, options.Args[httpcall.Kind])
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
+		calls, runs,
 	}
 }
 
@@ -117,6 +123,8 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 			}
 			return s.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: about.GetId()})
 		},
+		"TaskService":    s.taskBefore,
+		"TaskRunService": s.runBefore,
 		"TenantService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
 			about, ok := request.(interface{ GetName() string })
 			if !ok {
@@ -168,6 +176,8 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_worker_proto, "WorkerService", s.workers},
 		{fairleadv1.File_fairlead_v1_schedule_proto, "ScheduleService", s.schedules},
 		{fairleadv1.File_fairlead_v1_schedule_proto, "CalendarService", s.calendars},
+		{fairleadv1.File_fairlead_v1_task_proto, "TaskService", s.tasks},
+		{fairleadv1.File_fairlead_v1_task_proto, "TaskRunService", s.runs},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)
 		if err != nil {

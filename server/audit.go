@@ -156,7 +156,7 @@ func wipe(message protoreflect.Message) {
 	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		options := field.Options()
 		switch {
-		case proto.GetExtension(options, fairleadv1.E_Secret).(bool), proto.GetExtension(options, fairleadv1.E_Json).(bool):
+		case proto.GetExtension(options, fairleadv1.E_Secret).(bool), proto.GetExtension(options, fairleadv1.E_Private).(bool), proto.GetExtension(options, fairleadv1.E_Json).(bool):
 			message.Clear(field)
 		case field.IsList() && field.Message() != nil:
 			for i := range value.List().Len() {

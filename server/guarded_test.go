@@ -112,6 +112,10 @@ func (a *guardedAPI) fill(text string) string {
 		}
 		text = strings.ReplaceAll(text, "CALENDAR", unique)
 	}
+	if strings.Contains(text, "TASK") || strings.Contains(text, "RUN") {
+		task, run := a.taskAndRun(unique)
+		text = strings.NewReplacer("TASK", task, "RUN", run).Replace(text)
+	}
 	if strings.Contains(text, "TOKEN") {
 		_, id := a.addToken(fairlead.Token{Name: unique, Role: fairlead.RoleViewer})
 		text = strings.ReplaceAll(text, "TOKEN", strconv.FormatInt(id, 10))
@@ -126,6 +130,22 @@ func (a *guardedAPI) fill(text string) string {
 		text = strings.ReplaceAll(text, "GONE", a.goneWorker())
 	}
 	return strings.ReplaceAll(text, "NEW", unique)
+}
+
+// taskAndRun are a task of acme's and a run of it.
+func (a *guardedAPI) taskAndRun(name string) (task, run string) {
+	a.Helper()
+	schedule, err := a.client.PutSchedule(a.Context(), fairlead.Schedule{
+		Name: "task " + name, Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "http", Tenant: "acme", Args: json.RawMessage(`{"url":"http://svc.internal/"}`)},
+	})
+	if err != nil {
+		a.Fatal(err)
+	}
+	fire, err := a.client.Trigger(a.Context(), schedule.ID, nil)
+	if err != nil {
+		a.Fatal(err)
+	}
+	return strconv.FormatInt(schedule.ID, 10), strconv.FormatInt(fire.Job, 10)
 }
 
 // goneWorker is the id and session of a worker that has joined and left: its calls

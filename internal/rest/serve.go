@@ -74,7 +74,7 @@ func (s *Server) serve(route *Route, w http.ResponseWriter, request *http.Reques
 	}
 	answer, err := route.Call(request.Context(), message)
 	if err == nil {
-		err = s.answer(w, request, answer)
+		err = s.answer(w, request, route.Status(), answer)
 	}
 	if request.Header.Get("If-Match") != "" && errors.Is(err, fairlead.ErrConflict) {
 		err = &Error{http.StatusPreconditionFailed, err.Error()}
@@ -95,7 +95,7 @@ func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error)
 // packFrom is from how many bytes on an answer is packed.
 const packFrom = 4 << 10
 
-func (s *Server) answer(w http.ResponseWriter, request *http.Request, message proto.Message) error {
+func (s *Server) answer(w http.ResponseWriter, request *http.Request, status int, message proto.Message) error {
 	body, err := wire.Marshal(message)
 	if err != nil {
 		return err
@@ -108,11 +108,13 @@ func (s *Server) answer(w http.ResponseWriter, request *http.Request, message pr
 	}
 	body = append(body, '\n')
 	if len(body) < packFrom || !strings.Contains(request.Header.Get("Accept-Encoding"), "gzip") {
+		w.WriteHeader(status)
 		_, _ = w.Write(body) // a caller that has gone needs no answer
 		return nil
 	}
 	header.Set("Content-Encoding", "gzip")
 	header.Add("Vary", "Accept-Encoding")
+	w.WriteHeader(status)
 	packer, _ := gzip.NewWriterLevel(w, gzip.BestSpeed) // a level that exists
 	_, _ = packer.Write(body)
 	_ = packer.Close()

@@ -18,12 +18,16 @@ func SourceOf(trigger fairlead.Trigger, job int64) int64 {
 }
 
 // RunOf is the job of a run. A run is a job of its own or none: where the
-// template would keep a job that has its key, the run is refused.
+// template would keep a job that has its key, the run is refused. A run belongs to
+// a trace of its own unless the template names one.
 func RunOf(s *fairlead.Schedule, p *fairlead.PlannedFire) *fairlead.Job {
 	job := s.Job
 	job.ID, job.NotBefore, job.Status = 0, time.Time{}, fairlead.Status{}
 	if p.Args != nil {
 		job.Args = p.Args
+	}
+	if job.Trace == "" && p.Skip == "" {
+		job.Trace = newTrace()
 	}
 	if p.Queued {
 		job.NotBefore = fairlead.Never

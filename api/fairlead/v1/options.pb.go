@@ -212,11 +212,27 @@ var file_fairlead_v1_options_proto_extTypes = []protoimpl.ExtensionInfo{
 		Filename:      "fairlead/v1/options.proto",
 	},
 	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50005,
+		Name:          "fairlead.v1.private",
+		Tag:           "varint,50005,opt,name=private",
+		Filename:      "fairlead/v1/options.proto",
+	},
+	{
 		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
 		ExtensionType: (*Access)(nil),
 		Field:         50011,
 		Name:          "fairlead.v1.access",
 		Tag:           "bytes,50011,opt,name=access",
+		Filename:      "fairlead/v1/options.proto",
+	},
+	{
+		ExtendedType:  (*descriptorpb.MethodOptions)(nil),
+		ExtensionType: (*bool)(nil),
+		Field:         50012,
+		Name:          "fairlead.v1.created",
+		Tag:           "varint,50012,opt,name=created",
 		Filename:      "fairlead/v1/options.proto",
 	},
 }
@@ -240,6 +256,10 @@ var (
 	//
 	// optional bool nulls = 50004;
 	E_Nulls = &file_fairlead_v1_options_proto_extTypes[3]
+	// The value may hold anything: it is answered, but never logged.
+	//
+	// optional bool private = 50005;
+	E_Private = &file_fairlead_v1_options_proto_extTypes[4]
 )
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -247,7 +267,11 @@ var (
 	// Who may call the method.
 	//
 	// optional fairlead.v1.Access access = 50011;
-	E_Access = &file_fairlead_v1_options_proto_extTypes[4]
+	E_Access = &file_fairlead_v1_options_proto_extTypes[5]
+	// The method makes something new: REST answers 201.
+	//
+	// optional bool created = 50012;
+	E_Created = &file_fairlead_v1_options_proto_extTypes[6]
 )
 
 var File_fairlead_v1_options_proto protoreflect.FileDescriptor
@@ -271,8 +295,10 @@ const file_fairlead_v1_options_proto_rawDesc = "" +
 	"\x04json\x12\x1d.google.protobuf.FieldOptions\x18ц\x03 \x01(\bR\x04json:I\n" +
 	"\x05rules\x12\x1d.google.protobuf.FieldOptions\x18҆\x03 \x01(\v2\x12.fairlead.v1.RulesR\x05rules:7\n" +
 	"\x06secret\x12\x1d.google.protobuf.FieldOptions\x18ӆ\x03 \x01(\bR\x06secret:5\n" +
-	"\x05nulls\x12\x1d.google.protobuf.FieldOptions\x18Ԇ\x03 \x01(\bR\x05nulls:M\n" +
-	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\v2\x13.fairlead.v1.AccessR\x06accessB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\x05nulls\x12\x1d.google.protobuf.FieldOptions\x18Ԇ\x03 \x01(\bR\x05nulls:9\n" +
+	"\aprivate\x12\x1d.google.protobuf.FieldOptions\x18Ն\x03 \x01(\bR\aprivate:M\n" +
+	"\x06access\x12\x1e.google.protobuf.MethodOptions\x18ۆ\x03 \x01(\v2\x13.fairlead.v1.AccessR\x06access::\n" +
+	"\acreated\x12\x1e.google.protobuf.MethodOptions\x18܆\x03 \x01(\bR\acreatedB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_options_proto_rawDescOnce sync.Once
@@ -298,13 +324,15 @@ var file_fairlead_v1_options_proto_depIdxs = []int32{
 	2, // 1: fairlead.v1.rules:extendee -> google.protobuf.FieldOptions
 	2, // 2: fairlead.v1.secret:extendee -> google.protobuf.FieldOptions
 	2, // 3: fairlead.v1.nulls:extendee -> google.protobuf.FieldOptions
-	3, // 4: fairlead.v1.access:extendee -> google.protobuf.MethodOptions
-	0, // 5: fairlead.v1.rules:type_name -> fairlead.v1.Rules
-	1, // 6: fairlead.v1.access:type_name -> fairlead.v1.Access
-	7, // [7:7] is the sub-list for method output_type
-	7, // [7:7] is the sub-list for method input_type
-	5, // [5:7] is the sub-list for extension type_name
-	0, // [0:5] is the sub-list for extension extendee
+	2, // 4: fairlead.v1.private:extendee -> google.protobuf.FieldOptions
+	3, // 5: fairlead.v1.access:extendee -> google.protobuf.MethodOptions
+	3, // 6: fairlead.v1.created:extendee -> google.protobuf.MethodOptions
+	0, // 7: fairlead.v1.rules:type_name -> fairlead.v1.Rules
+	1, // 8: fairlead.v1.access:type_name -> fairlead.v1.Access
+	9, // [9:9] is the sub-list for method output_type
+	9, // [9:9] is the sub-list for method input_type
+	7, // [7:9] is the sub-list for extension type_name
+	0, // [0:7] is the sub-list for extension extendee
 	0, // [0:0] is the sub-list for field type_name
 }
 
@@ -321,7 +349,7 @@ func file_fairlead_v1_options_proto_init() {
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_options_proto_rawDesc), len(file_fairlead_v1_options_proto_rawDesc)),
 			NumEnums:      0,
 			NumMessages:   2,
-			NumExtensions: 5,
+			NumExtensions: 7,
 			NumServices:   0,
 		},
 		GoTypes:           file_fairlead_v1_options_proto_goTypes,

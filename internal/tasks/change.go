@@ -1,0 +1,101 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// UpdateTask replaces all that a task says. Without a version it replaces whatever
+// there is.
+func (t *Tasks) UpdateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
+	return t.change(ctx, in, withDefaults(in))
+}
+
+// PatchTask changes the fields that are given.
+func (t *Tasks) PatchTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
+	return t.change(ctx, in, in)
+}
+
+func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairleadv1.Task, error) {
+	var c complaints
+	if in.GetRef() == "" {
+		c.refuse("ref", "is missing; give the id or name of the task")
+		return nil, c.err()
+	}
+	current, err := t.find(ctx, in.GetRef())
+	if err != nil {
+		return nil, err
+	}
+	if in.GetId() != 0 && in.GetId() != current.ID {
+		c.refuse("id", "is %d, and that of the task is %d; leave it out", in.GetId(), current.ID)
+		return nil, c.err()
+	}
+	if in.GetVersion() != 0 {
+		current.Version = in.GetVersion()
+	}
+	return t.put(ctx, current, fields)
+}
+
+// DeleteTask removes a task.
+func (t *Tasks) DeleteTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.DeleteTaskResponse, error) {
+	s, err := t.find(ctx, in.GetId())
+	if err == nil {
+		err = t.client.DeleteSchedule(ctx, s.ID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.DeleteTaskResponse{}, nil
+}
+
+// EnableTask lets a task go on, from now on.
+func (t *Tasks) EnableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
+	return t.turn(ctx, in, t.client.EnableSchedule)
+}
+
+// DisableTask stops a task. Its runs go on.
+func (t *Tasks) DisableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
+	return t.turn(ctx, in, func(ctx context.Context, id int64) (fairlead.Schedule, error) {
+		return t.client.DisableSchedule(ctx, id, "")
+	})
+}
+
+// turn switches a task on or off.
+func (t *Tasks) turn(ctx context.Context, in *fairleadv1.GetTaskRequest, to func(context.Context, int64) (fairlead.Schedule, error)) (*fairleadv1.Task, error) {
+	s, err := t.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if s, err = to(ctx, s.ID); err != nil {
+		return nil, renamed(err)
+	}
+	return taskOf(&s)
+}
+
+// TriggerTask makes a run now.
+func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.TaskRun, error) {
+	s, err := t.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	fire, err := t.client.Trigger(ctx, s.ID, nil)
+	if err != nil {
+		return nil, err
+	}
+	job, err := t.client.Get(ctx, fire.Job)
+	if err != nil {
+		return nil, err
+	}
+	return runOf(fire, job), nil
+}
+
+// ListTaskRuns lists the runs of a task, newest first.
+func (t *Tasks) ListTaskRuns(ctx context.Context, in *fairleadv1.ListTaskRunsRequest) (*fairleadv1.ListTaskRunsResponse, error) {
+	s, err := t.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return t.runs.list(ctx, s.ID, in.GetPageToken(), int(in.GetPageSize()))
+}

@@ -1,0 +1,42 @@
+package tasks
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+)
+
+// readDocument reads what was given as JSON or as a text of JSON. An empty text is
+// nothing.
+func readDocument(c *complaints, field string, raw []byte, into any, wanted string) {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		if raw = []byte(text); strings.TrimSpace(text) == "" {
+			return
+		}
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(into)
+	if err == nil {
+		if _, more := decoder.Token(); more != io.EOF {
+			c.refuse(field, "has something behind its end; give only %s", wanted)
+		}
+		return
+	}
+	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		c.refuse(field+"."+strings.Trim(name, `"`), "is unknown; look for a typing mistake")
+		return
+	}
+	c.refuse(field, "cannot be read; give %s, or the text of one", wanted)
+}
+
+// textDocument is a document as it is answered: as a text of JSON.
+func textDocument(value any) ([]byte, error) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(string(raw))
+}

@@ -1,0 +1,94 @@
+package tasks
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
+)
+
+// What tasks call the reasons for a skip.
+var skipReasons = map[fairlead.SkipReason]string{
+	fairlead.SkipOverlap: "OVERLAP_SKIP", fairlead.SkipFailure: "FAILURE_SKIP", fairlead.SkipConcurrency: "CONCURRENT_SKIP",
+}
+
+// runOf is a run of a schedule and its job as the run of a task.
+func runOf(fire fairlead.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
+	kept, call := snapshotOf(job)
+	run := &fairleadv1.TaskRun{
+		Id: job.ID, TaskId: fire.Schedule, ScheduledTime: timeTo(fire.Due), Trigger: strings.ToUpper(string(fire.Trigger)),
+		Status: statusOf(job, kept.ErrorClass), SkipReason: skipReasons[fire.Skip], Attempt: int32(fire.Number),
+		StartedAt: timeTo(job.StartedAt), FinishedAt: timeTo(job.FinishedAt),
+		HttpStatus: int32(kept.Status), ErrorClass: string(classOf(job, kept)), TraceId: fairlead.TraceID(job.Trace), Tenant: job.Tenant,
+		Request: call.Request, Response: call.Response,
+	}
+	if fire.Skip == "" {
+		run.Error = job.Error
+	}
+	if !job.StartedAt.IsZero() && !job.FinishedAt.IsZero() {
+		took := float64(job.FinishedAt.Sub(job.StartedAt).Milliseconds())
+		run.DurationMs = &took
+	}
+	return run
+}
+
+// messages are what was sent and answered, as they are kept.
+type messages struct {
+	Request  json.RawMessage `json:"request"`
+	Response json.RawMessage `json:"response"`
+}
+
+// snapshotOf is what is kept of the last call of a job. The output of a job that
+// was answered by a callback is the callback's, and that of one that succeeded at
+// once is the call's.
+func snapshotOf(job *fairlead.Job) (kept httpcall.Snapshot, call messages) {
+	raw := job.Progress
+	if asked, err := callOf(job); job.State == fairlead.Succeeded && err == nil && !asked.Async {
+		raw = job.Output
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &kept) != nil || json.Unmarshal(raw, &call) != nil {
+		return httpcall.Snapshot{}, messages{} // no call was made, or it was not this kind's
+	}
+	return kept, call
+}
+
+// statusOf is what tasks call the state of a job.
+func statusOf(job *fairlead.Job, class httpcall.Class) string {
+	switch job.State {
+	case fairlead.Running:
+		return "RUNNING"
+	case fairlead.Waiting:
+		return "CALLBACK_PENDING"
+	case fairlead.Succeeded:
+		return "SUCCESS"
+	case fairlead.Cancelled:
+		return "CANCELED"
+	case fairlead.Skipped:
+		return "SKIPPED"
+	case fairlead.Failed:
+		switch {
+		case job.Reason == fairlead.ReasonDeadline:
+			return "FAILED_TIMEOUT"
+		case job.Reason == fairlead.ReasonTimeout || class == httpcall.ClassTimeout:
+			return "TIMEOUT"
+		}
+		return "FAILED"
+	default: // it waits for its time, for a place, or for an earlier run
+		return "SCHEDULED"
+	}
+}
+
+// classOf tells failures apart, also those that are not the call's own.
+func classOf(job *fairlead.Job, kept httpcall.Snapshot) httpcall.Class {
+	switch {
+	case kept.ErrorClass != "":
+		return kept.ErrorClass
+	case job.Reason == fairlead.ReasonDeadline, job.Reason == fairlead.ReasonTimeout:
+		return httpcall.ClassTimeout
+	case job.State == fairlead.Cancelled:
+		return httpcall.ClassCanceled
+	}
+	return ""
+}

@@ -1,0 +1,97 @@
+package tasks
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
+)
+
+// Runs implements the TaskRunService.
+type Runs struct {
+	client *fairlead.Client
+}
+
+// GetTaskRun returns a run, also one whose task is gone.
+func (r *Runs) GetTaskRun(ctx context.Context, in *fairleadv1.GetTaskRunRequest) (*fairleadv1.TaskRun, error) {
+	fires, err := r.client.Fires(ctx, fairlead.FireFilter{Jobs: []int64{in.GetId()}})
+	if err != nil {
+		return nil, err
+	}
+	job, err := r.client.Get(ctx, in.GetId())
+	switch {
+	case err != nil:
+		return nil, err
+	case len(fires) == 0 || job.Kind != httpcall.Kind:
+		return nil, fmt.Errorf("run %d: %w", in.GetId(), fairlead.ErrNotFound)
+	}
+	return runOf(fires[0], job), nil
+}
+
+// CancelTaskRun ends a run, or asks a running one to stop.
+func (r *Runs) CancelTaskRun(ctx context.Context, in *fairleadv1.CancelTaskRunRequest) (*fairleadv1.TaskRun, error) {
+	about := &fairleadv1.GetTaskRunRequest{Id: in.GetId()}
+	if _, err := r.GetTaskRun(ctx, about); err != nil {
+		return nil, err // jobs that are no run are cancelled elsewhere
+	}
+	if err := r.client.Cancel(ctx, in.GetId(), in.GetReason()); err != nil {
+		return nil, err
+	}
+	return r.GetTaskRun(ctx, about)
+}
+
+// list lists the runs of a schedule, newest first.
+func (r *Runs) list(ctx context.Context, schedule int64, token string, size int) (*fairleadv1.ListTaskRunsResponse, error) {
+	if size == 0 {
+		size = fairlead.DefaultPage
+	}
+	filter := fairlead.FireFilter{Schedule: schedule, Limit: size + 1} // one more tells whether there is a next page
+	if token != "" {
+		below, err := strconv.ParseInt(token, 10, 64)
+		if err != nil || below <= 0 {
+			var c complaints
+			c.refuse("page_token", "is none that was given out; leave it out for the first page")
+			return nil, c.err()
+		}
+		filter.Below = below
+	}
+	fires, err := r.client.Fires(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListTaskRunsResponse{}
+	if len(fires) > size {
+		fires = fires[:size]
+		out.NextPageToken = strconv.FormatInt(fires[size-1].Job, 10)
+	}
+	jobs, err := r.jobs(ctx, fires)
+	if err != nil {
+		return nil, err
+	}
+	for _, fire := range fires {
+		if job := jobs[fire.Job]; job != nil { // else it was removed meanwhile
+			out.Items = append(out.Items, runOf(fire, job))
+		}
+	}
+	return out, nil
+}
+
+// jobs are those of runs, by their ids.
+func (r *Runs) jobs(ctx context.Context, fires []fairlead.Fire) (map[int64]*fairlead.Job, error) {
+	jobs := map[int64]*fairlead.Job{}
+	if len(fires) == 0 {
+		return jobs, nil
+	}
+	filter := fairlead.Filter{Limit: len(fires)}
+	for _, fire := range fires {
+		filter.IDs = append(filter.IDs, fire.Job)
+	}
+	page, err := r.client.Find(ctx, filter)
+	for _, job := range page.Jobs {
+		jobs[job.ID] = job
+	}
+	return jobs, err
+}

@@ -1,0 +1,80 @@
+package tasks
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// taskOf is a schedule as a task.
+func taskOf(s *fairlead.Schedule) (*fairleadv1.Task, error) {
+	call, err := callOf(&s.Job)
+	if err != nil {
+		return nil, err
+	}
+	status, exec := statusDisabled, execSync
+	if s.Enabled {
+		status = statusEnabled
+	}
+	if call.Async {
+		exec = execAsync
+	}
+	method, body := orDefault(strings.ToUpper(call.Method), defaultMethod), bodyText(call.Body)
+	task := &fairleadv1.Task{
+		Id: s.ID, Name: &s.Name, Description: &s.Description, CronExpr: &s.Cron, Timezone: &s.Zone, Tenant: &s.Job.Tenant, Status: &status,
+		ExecType: &exec, HttpMethod: &method, TargetUrl: &call.URL, BodyTemplate: &body,
+		TimeoutSeconds: number(orDefault(call.TimeoutSeconds, orDefault(s.Job.Timeout.Seconds(), defaultTimeout))),
+		MaxConcurrency: number(float64(s.MaxConcurrency)), ConcurrencyPolicy: word(s.Concurrency),
+		CallbackMethod: word("post"), CallbackTimeoutSec: number(orDefault(call.CallbackTimeoutSeconds, defaultCallbackTimeout)),
+		OverlapAction: word(s.Overlap), FailureAction: word(s.AfterFailure), QueueDepth: number(float64(s.QueueDepth)),
+		CatchUpMode: word(s.CatchUp), CatchUpLimit: number(float64(s.CatchUpLimit)), CatchUpWindowSec: number(s.CatchUpWindow.Seconds()),
+		Version: s.Version, CreatedAt: timeTo(s.CreatedAt), UpdatedAt: timeTo(s.UpdatedAt),
+	}
+	if s.Enabled {
+		task.NextTime = timeTo(s.Due)
+	}
+	if call.Headers == nil {
+		call.Headers = map[string]string{}
+	}
+	if task.HeadersJson, err = textDocument(call.Headers); err != nil {
+		return nil, err
+	}
+	if policy := policyOf(&s.Job); policy != nil {
+		task.RetryPolicyJson, err = textDocument(policy)
+	}
+	return task, err
+}
+
+// bodyText is a body as it is sent, before placeholders are filled in.
+func bodyText(body json.RawMessage) string {
+	var text string
+	if json.Unmarshal(body, &text) == nil {
+		return text
+	}
+	return string(body)
+}
+
+// word is a policy as tasks have it, in capitals.
+func word[T ~string](value T) *string {
+	text := strings.ToUpper(string(value))
+	return &text
+}
+
+// number is a whole number, rounded up: a part of a second is not nothing.
+func number(n float64) *int32 {
+	whole := int32(min(math.Ceil(n), math.MaxInt32))
+	return &whole
+}
+
+func timeTo(t time.Time) *timestamppb.Timestamp {
+	if t.IsZero() {
+		return nil
+	}
+	return timestamppb.New(t)
+}

@@ -1,0 +1,128 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
+)
+
+// Tasks implements the TaskService.
+type Tasks struct {
+	client *fairlead.Client
+	check  func(args json.RawMessage) error
+	runs   *Runs
+}
+
+// New makes the services of a store's tasks and of their runs. Check refuses calls
+// that can never be made, as httpcall.Validate does, which is used if it is nil.
+func New(store fairlead.Store, check func(args json.RawMessage) error) (*Tasks, *Runs) {
+	if check == nil {
+		check = httpcall.Validate
+	}
+	client := fairlead.NewClient(store)
+	runs := &Runs{client: client}
+	return &Tasks{client: client, check: check, runs: runs}, runs
+}
+
+// isTask tells whether a schedule can be told as a task.
+func isTask(s *fairlead.Schedule) bool { return s.Job.Kind == httpcall.Kind && s.Cron != "" }
+
+func noSuchTask(ref string) error { return fmt.Errorf("task %q: %w", ref, fairlead.ErrNotFound) }
+
+// find returns the schedule of a task by its id or name. A name that is a number
+// gives way to an id.
+func (t *Tasks) find(ctx context.Context, ref string) (fairlead.Schedule, error) {
+	found, err := fairlead.Schedule{}, fairlead.ErrNotFound
+	if id, notNumber := strconv.ParseInt(ref, 10, 64); notNumber == nil {
+		found, err = t.client.ScheduleByID(ctx, id)
+	}
+	if errors.Is(err, fairlead.ErrNotFound) {
+		found, err = t.client.Schedule(ctx, ref)
+	}
+	if errors.Is(err, fairlead.ErrNotFound) || err == nil && !isTask(&found) {
+		return fairlead.Schedule{}, noSuchTask(ref)
+	}
+	return found, err
+}
+
+// CreateTask stores a new task.
+func (t *Tasks) CreateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
+	var c complaints
+	for field, given := range map[string]bool{"id": in.GetId() != 0, "version": in.GetVersion() != 0, "ref": in.GetRef() != ""} {
+		if given {
+			c.refuse(field, "is set by the server; leave it out")
+		}
+	}
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	return t.put(ctx, fairlead.Schedule{Job: fairlead.Job{Kind: httpcall.Kind}}, withDefaults(in))
+}
+
+// put stores a schedule with what a task says of it.
+func (t *Tasks) put(ctx context.Context, s fairlead.Schedule, in *fairleadv1.Task) (*fairleadv1.Task, error) {
+	if err := apply(in, &s); err != nil {
+		return nil, err
+	}
+	if err := t.check(s.Job.Args); err != nil {
+		return nil, renamed(err)
+	}
+	stored, err := t.client.PutSchedule(ctx, s)
+	if err != nil {
+		return nil, renamed(err)
+	}
+	return taskOf(&stored)
+}
+
+// GetTask returns a task.
+func (t *Tasks) GetTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
+	s, err := t.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return taskOf(&s)
+}
+
+// ListTasks lists tasks by name. Schedules that are none are passed over.
+func (t *Tasks) ListTasks(ctx context.Context, in *fairleadv1.ListTasksRequest) (*fairleadv1.ListTasksResponse, error) {
+	size := int(in.GetPageSize())
+	if size == 0 {
+		size = fairlead.DefaultPage
+	}
+	filter := fairlead.ScheduleFilter{Tenants: in.GetTenant(), After: in.GetPageToken(), Limit: size + 1} // one more tells whether there is a next page
+	if in.GetStatus() != "" {
+		enabled := in.GetStatus() == statusEnabled
+		filter.Enabled = &enabled
+	}
+	out := &fairleadv1.ListTasksResponse{}
+	for {
+		page, err := t.client.Schedules(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for i := range page {
+			if !isTask(&page[i]) {
+				continue
+			}
+			if len(out.Items) == size {
+				out.NextPageToken = out.Items[size-1].GetName()
+				return out, nil
+			}
+			task, err := taskOf(&page[i])
+			if err != nil {
+				return nil, err
+			}
+			out.Items = append(out.Items, task)
+		}
+		if len(page) < filter.Limit {
+			return out, nil
+		}
+		filter.After = page[len(page)-1].Name
+	}
+}
