@@ -11,6 +11,10 @@ import (
 // long.
 const fireChunk = 200
 
+// firePause is until the next look if schedules became due during a tick, or others
+// are busy with some that are: a few come together, and nobody asks without end.
+const firePause = 5 * time.Millisecond
+
 // graceLeases is how many leases late an instant may be acted upon and still be on
 // time: as long as others may need to notice that a node is gone.
 const graceLeases = 2
@@ -25,7 +29,11 @@ func (l *life) keepFiring(ctx context.Context) {
 				return 0, err
 			}
 			f.tell()
-			if ticked.Schedules < fireChunk {
+			switch {
+			case ticked.Schedules >= fireChunk: // there are more
+			case ticked.Next == 0:
+				return firePause, nil
+			default:
 				return ticked.Next, nil
 			}
 		}

@@ -125,3 +125,38 @@ func TestADelayBeginsWhenTheRunHasEnded(t *testing.T) {
 		})
 	})
 }
+
+// othersAreBusy is a store on which the first look at a schedule that is due finds
+// that others have it, who then do nothing.
+type othersAreBusy struct {
+	fairlead.Store
+	looks atomic.Int64
+}
+
+// Tick tells the first time that something is due, as all stores do.
+func (s *othersAreBusy) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+	if s.looks.Add(1) == 1 {
+		return fairlead.Ticked{Next: 0}, nil
+	}
+	return s.Store.Tick(ctx, limit, decide)
+}
+
+func TestWhatIsLeftOfATickDoesNotWaitForAPoll(t *testing.T) {
+	inBubble(t, func(w *world) {
+		started := make(chan time.Time, 1)
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			started <- time.Now()
+			return nil
+		})
+		w.engineStore = &othersAreBusy{Store: w.store}
+		due := time.Now()
+		w.put(fairlead.Schedule{Name: "s", At: due.Add(time.Microsecond), Job: fairlead.Job{Kind: "k"}})
+		time.Sleep(time.Second) // it is due before there is a node
+		begin := time.Now()
+		w.run(engine.Options{Poll: 10 * time.Second}, func() {
+			if late := (<-started).Sub(begin); late > 100*time.Millisecond {
+				t.Errorf("it started %v after the node", late)
+			}
+		})
+	})
+}

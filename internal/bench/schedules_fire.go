@@ -83,7 +83,7 @@ func (s *Schedules) punctual(ctx context.Context, queue string, f *ScheduleFigur
 // fires stores schedules that are due every second and waits for all their runs.
 func (s *Schedules) fires(working context.Context, queue string, ahead time.Duration, tally *tally, f *ScheduleFigures) error {
 	// They are all stored, and the node has come to rest, before the first is due.
-	const lead, each = 3 * time.Second, 4 * time.Millisecond
+	const lead, each = 3 * time.Second, 20 * time.Millisecond
 	from := time.Now().Add(ahead + lead + time.Duration(s.Rate)*each).Truncate(time.Second)
 	if err := s.putFiring(working, queue, from); err != nil {
 		return err
