@@ -53,4 +53,8 @@
 // schedules. fire tells which schedule made it. It is open until the schedule has
 // been told of its end, which whoever acts upon the schedule finds by looking at
 // the open ones. A queued run is in later, due at fairlead.Never.
+//
+// PostgreSQL writes a row anew to change it: there due, fire_at, enabled, last_…
+// and skipped are in a table of their own, cursor, queued and open runs in another,
+// open_fire, and the end of a run is read from its job.
 package sqlstore

@@ -59,7 +59,8 @@ create table {{fire}} (
     unique (schedule, due, source)
 );
 
-create index on {{fire}} (schedule, job);
+-- The condition, which always holds, keeps those from it who only know the job.
+create index on {{fire}} (schedule, job) where schedule <> 0;
 
 -- Runs that had not ended when somebody last looked. gone: the job was removed.
 create table {{open_fire}} (

@@ -100,7 +100,7 @@ order by f.job desc limit $2::int;
 -- Inputs: $4 null.
 -- Locks: none.
 select f.* from {{fire}} f
-where f.schedule = $5::bigint and f.job < $1::bigint and $4::bigint[] is null
+where f.schedule = $5::bigint and f.schedule <> 0 and f.job < $1::bigint and $4::bigint[] is null
   and (select true from {{job}} where id = f.job)
 order by f.schedule desc, f.job desc limit $2::int;
 
