@@ -21,7 +21,7 @@ func testPlans(c *chapter) {
 		fire := f.fires(s.ID)[0]
 		job := f.wantState(jobOf(fire), fairlead.Ready)
 		want := s.Job
-		want.ID, want.CreatedAt, want.State = fire.Job, f.now(), fairlead.Ready
+		want.ID, want.CreatedAt, want.State, want.Fired = fire.Job, f.now(), fairlead.Ready, true
 		want.StartBy, want.NotBefore, job.StartBy, job.NotBefore = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 		f.equal("the job", *job, want)
 		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything("report"), Max: 10})
