@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
@@ -21,7 +22,7 @@ import (
 func TestACallIsFilledIn(t *testing.T) {
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if want := "/jobs/12/order%207%2F8?due=2030-01-02T03%3A04%3A05.000006Z&attempt=3"; r.RequestURI != want {
+		if want := "/jobs/12/order%207%2F8?due=2031-01-02T03%3A04%3A05.000000Z&attempt=3"; r.RequestURI != want {
 			t.Errorf("called %s, want %s", r.RequestURI, want)
 		}
 		if want := "nightly acme"; r.Header.Get("X-From") != want {
@@ -32,7 +33,9 @@ func TestACallIsFilledIn(t *testing.T) {
 		}
 	}))
 	defer target.Close()
-	schedule := func(*fairlead.Job) string { return "nightly" }
+	schedule := func(context.Context, *fairlead.Job) (httpcall.Origin, error) {
+		return httpcall.Origin{Schedule: "nightly", Due: time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC)}, nil
+	}
 	_, err := workWith(t, httpcall.Options{Guard: local(t), Schedule: schedule}, httpcall.Call{
 		URL:     target.URL + "/jobs/{{run_id}}/{{key}}?due={{due_time}}&attempt={{attempt}}",
 		Headers: map[string]string{"X-From": "{{schedule}} {{tenant}}"},

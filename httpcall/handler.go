@@ -1,6 +1,7 @@
 package httpcall
 
 import (
+	"context"
 	"encoding/json"
 	"time"
 
@@ -17,8 +18,8 @@ type Options struct {
 	Keeper    SecretKeeper
 	PublicURL string // where targets reach the service, for their callbacks
 
-	// Schedule names the schedule that made a job; nil: none did.
-	Schedule func(job *fairlead.Job) string
+	// Schedule tells which schedule made a job, and for which instant; nil: none did.
+	Schedule func(ctx context.Context, job *fairlead.Job) (Origin, error)
 
 	MaxRunning  int // calls under way to one target from this node; zero: any number
 	MaxFailures int // failures in a row after which a target is left alone for a while; zero: never
@@ -91,4 +92,11 @@ func (h *Handler) timeoutOf(job *fairlead.Job) time.Duration {
 	default:
 		return min(chosen, job.Timeout)
 	}
+}
+
+// Origin is where a run of a schedule comes from. The zero value is that of a job
+// which no schedule made.
+type Origin struct {
+	Schedule string    // its name
+	Due      time.Time // the instant
 }

@@ -52,7 +52,7 @@ func workWith(t *testing.T, options httpcall.Options, call httpcall.Call) (*capt
 	}
 	c := &capture{job: &fairlead.Job{
 		ID: 12, Kind: httpcall.Kind, Tenant: "acme", Key: "order 7/8", Args: args, Trace: traceparent,
-		NotBefore: time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC), Status: fairlead.Status{Attempt: 3, Fence: 77},
+		NotBefore: time.Date(2030, 1, 2, 3, 4, 5, 6000, time.UTC), Status: fairlead.Status{Attempt: 3, Fence: 77, Fired: options.Schedule != nil},
 	}}
 	return c, httpcall.New(options).Work(fairlead.ContextWithRun(t.Context(), c), c.job)
 }

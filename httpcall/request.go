@@ -20,14 +20,14 @@ type prepared struct {
 }
 
 // prepare fills in a plan for a run of its job.
-func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key, schedule string, callback ticket, secrets *Secrets) (*prepared, error) {
+func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key string, origin Origin, callback ticket, secrets *Secrets) (*prepared, error) {
 	hidden := []string{callback.token}
 	read := func(name string) (string, error) {
 		value, err := secrets.read(name)
 		hidden = append(hidden, value)
 		return value, err
 	}
-	vals := valuesOf(job, schedule, callback.url, callback.token, p.vars, read)
+	vals := valuesOf(job, origin, callback.url, callback.token, p.vars, read)
 	target, err := p.url.render(vals)
 	if err != nil {
 		return nil, fmt.Errorf("args.url: it %w", err)

@@ -12,7 +12,7 @@ import (
 // filled are values that try to be more than values.
 func filled(vars map[string]any) *values {
 	job := &fairlead.Job{ID: 12, Tenant: "a/b?c&d=e", Key: "k\"\r\nX-Evil: 1", Status: fairlead.Status{Attempt: 3, Fence: 77}}
-	return valuesOf(job, "nightly", "https://f/cb", "tok", vars, func(name string) (string, error) { return "secret of " + name, nil })
+	return valuesOf(job, Origin{Schedule: "nightly"}, "https://f/cb", "tok", vars, func(name string) (string, error) { return "secret of " + name, nil })
 }
 
 func TestValuesAreWrittenForWhereTheyStand(t *testing.T) {

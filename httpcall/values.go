@@ -18,8 +18,11 @@ type values struct {
 }
 
 // valuesOf are the values of a job's call.
-func valuesOf(job *fairlead.Job, schedule, callbackURL, callbackToken string, vars map[string]any, secrets func(string) (string, error)) *values {
-	due := job.NotBefore
+func valuesOf(job *fairlead.Job, origin Origin, callbackURL, callbackToken string, vars map[string]any, secrets func(string) (string, error)) *values {
+	due := origin.Due
+	if due.IsZero() {
+		due = job.NotBefore
+	}
 	if due.IsZero() {
 		due = job.CreatedAt
 	}
@@ -28,7 +31,7 @@ func valuesOf(job *fairlead.Job, schedule, callbackURL, callbackToken string, va
 		"due_time":       due.UTC().Format("2006-01-02T15:04:05.000000Z"),
 		"attempt":        json.Number(strconv.Itoa(job.Attempt)),
 		"fence":          strconv.FormatInt(job.Fence, 10),
-		"schedule":       schedule,
+		"schedule":       origin.Schedule,
 		"tenant":         job.Tenant,
 		"key":            job.Key,
 		"callback_url":   callbackURL,
@@ -40,7 +43,7 @@ func valuesOf(job *fairlead.Job, schedule, callbackURL, callbackToken string, va
 // sampleValues are good enough to see whether a call can be filled in.
 func sampleValues(vars map[string]any) *values {
 	job := &fairlead.Job{ID: 1, Tenant: "sample", Key: "sample", NotBefore: time.Unix(0, 0)}
-	return valuesOf(job, "sample", "sample", "sample", vars, func(string) (string, error) { return "sample", nil })
+	return valuesOf(job, Origin{Schedule: "sample"}, "sample", "sample", vars, func(string) (string, error) { return "sample", nil })
 }
 
 // fill is what a part stands for.

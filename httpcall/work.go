@@ -25,8 +25,12 @@ func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 	if err != nil {
 		return err
 	}
+	origin, err := h.originOf(ctx, job)
+	if err != nil {
+		return err
+	}
 	key := idempotencyKey(job)
-	call, err := p.prepare(ctx, job, key, h.scheduleOf(job), callback, h.options.Secrets)
+	call, err := p.prepare(ctx, job, key, origin, callback, h.options.Secrets)
 	if err != nil {
 		return unprepared(err)
 	}
@@ -60,11 +64,11 @@ func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 	}
 }
 
-func (h *Handler) scheduleOf(job *fairlead.Job) string {
-	if h.options.Schedule == nil {
-		return ""
+func (h *Handler) originOf(ctx context.Context, job *fairlead.Job) (Origin, error) {
+	if h.options.Schedule == nil || !job.Fired {
+		return Origin{}, nil
 	}
-	return h.options.Schedule(job)
+	return h.options.Schedule(ctx, job)
 }
 
 // judge is the failure of an answer that is no success.
