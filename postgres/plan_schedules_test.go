@@ -21,7 +21,7 @@ func TestPlansNeverScanSchedules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, table := range []string{"schedule", "cursor", "fire", "open_fire", "job", "done"} {
+	for _, table := range []string{"schedule", "cursor", "fire", "open_fire", "job", "done", "ready", "later"} {
 		exec(t, at, "alter table fairlead_"+table+" set unlogged, set (autovacuum_enabled = off)")
 	}
 	scheduleVerbs(t, store, node, "empty") // every statement is planned, on empty tables

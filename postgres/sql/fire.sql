@@ -49,12 +49,10 @@ cross join lateral (
         (select 'running' from {{running}} where id = f.job),
         (select 'waiting' from {{waiting}} where id = f.job),
         (select 'scheduled' from {{later}} where id = f.job),
-        (select 'ready' from {{job}} j
-         join {{ready}} r on r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
-         where j.id = f.job),
-        (select 'parked' from {{job}} j
-         join {{parked}} w on w.gate = any (array[j.gate]) and w.turn = j.turn and w.start_by = j.start_by and w.id = j.id
-         where j.id = f.job),
+        (select 'ready' from (select lane, turn, start_by, id from {{job}} where id = f.job offset 0) j
+         cross join lateral (select from {{ready}} where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id offset 0) r),
+        (select 'parked' from (select gate, turn, start_by, id from {{job}} where id = f.job offset 0) j
+         cross join lateral (select from {{parked}} where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id offset 0) w),
         '') end as state, coalesce(d.finished_at, 0) as ended_at
 ) p;
 
@@ -140,18 +138,25 @@ with scheduled as (
     returning id, lane, attempt, failures, crashes
 ),
 parked as (
-    delete from {{parked}} p
-    using {{job}} j
-    where j.id = any ($1::bigint[]) and $4::bigint is null
-      and p.gate = any (array[j.gate]) and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
-    returning p.id, p.lane, p.attempt, p.failures, p.crashes
+    delete from {{parked}}
+    where $4::bigint is null and ctid = any (array(
+        select p.spot from unnest($1::bigint[]) as a (id)
+        cross join lateral (select gate, turn, start_by, id from {{job}} where id = a.id offset 0) j
+        cross join lateral (
+            select ctid as spot from {{parked}} where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id offset 0
+        ) p))
+    returning id, lane, attempt, failures, crashes
 ),
 ready as (
-    delete from {{ready}} r
-    using {{job}} j
-    where j.id = any ($1::bigint[]) and $4::bigint is null
-      and r.lane = any (array[j.lane]) and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
-    returning r.id, r.lane, r.attempt, r.failures, r.crashes
+    delete from {{ready}}
+    where $4::bigint is null and ctid = any (array(
+        select r.spot from unnest($1::bigint[]) as a (id)
+        cross join lateral (select lane, turn, start_by, id from {{job}} where id = a.id offset 0) j
+        cross join lateral (
+            select ctid as spot from {{ready}}
+            where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id offset 0
+        ) r))
+    returning id, lane, attempt, failures, crashes
 ),
 running as (
     delete from {{running}} where id = any ($1::bigint[]) and $4::bigint is null
