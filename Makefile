@@ -5,7 +5,7 @@
 ARGS         ?=#          flags for the program that "run" and the benchmarks start
 PKGS         ?= ./...#    packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
-TIMEOUT      ?= 5m#       time limit of one package's tests
+TIMEOUT      ?= 8m#       time limit of one package's tests
 RACE_PKGS    ?= ./engine/... ./internal/... ./sim/faulty/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
 RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
