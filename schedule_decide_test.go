@@ -106,7 +106,8 @@ func (s standing) expected() string {
 	case s.failed && s.failure == fairlead.FailureSkip:
 		number = 5
 	}
-	full := s.limit > 0 && running >= s.limit && !(active && s.overlap == fairlead.OverlapParallel)
+	beside := active && s.overlap == fairlead.OverlapParallel
+	full := s.limit > 0 && running >= s.limit && !beside
 	switch {
 	case full && s.concurrency == fairlead.ConcurrencyQueue && queued < depth:
 		return ends + fmt.Sprintf("queue #%d", number)
@@ -208,7 +209,7 @@ func TestMissedInstantsAreCaughtUpAsAsked(t *testing.T) {
 	} {
 		s := minutely(func(s *fairlead.Schedule) {
 			s.CatchUp, s.CatchUpLimit, s.CatchUpWindow = c.mode, c.limit, c.window
-			s.Cursor.Due = noon.Add(-c.late)
+			s.Due = noon.Add(-c.late)
 		})
 		plan, err := decided(s, fairlead.View{Now: noon})
 		if err != nil {
@@ -226,7 +227,7 @@ func TestMissedInstantsAreCaughtUpAsAsked(t *testing.T) {
 }
 
 func TestWhatIsALittleLateIsNotMissed(t *testing.T) {
-	s := minutely(func(s *fairlead.Schedule) { s.Cron = "* * * * * *"; s.Cursor.Due = noon.Add(-5 * time.Second) })
+	s := minutely(func(s *fairlead.Schedule) { s.Cron = "* * * * * *"; s.Due = noon.Add(-5 * time.Second) })
 	plan, err := decided(s, fairlead.View{Now: noon})
 	if err != nil || len(plan.Fires) != 6 {
 		t.Errorf("%d runs were made (%v), want 6", len(plan.Fires), err)
@@ -244,7 +245,7 @@ func TestAScheduleThatIsNotEnabledOnlyLetsGoWhatIsQueued(t *testing.T) {
 
 func TestOnlyTheLastOfSeveralReplacesEarlierRuns(t *testing.T) {
 	s := minutely(func(s *fairlead.Schedule) {
-		s.Overlap, s.CatchUp, s.Cursor.Due = fairlead.OverlapCancel, fairlead.CatchUpFull, noon.Add(-2*time.Minute)
+		s.Overlap, s.CatchUp, s.Due = fairlead.OverlapCancel, fairlead.CatchUpFull, noon.Add(-2*time.Minute)
 	})
 	plan, err := decided(s, fairlead.View{Now: noon, Active: []fairlead.Fire{{Job: 100, State: fairlead.Running}}})
 	if err != nil {
@@ -298,7 +299,7 @@ func TestAnInstantOfItsOwnIsRunOnce(t *testing.T) {
 }
 
 func TestManyInstantsAreActedUponOneLookAfterTheOther(t *testing.T) {
-	s := minutely(func(s *fairlead.Schedule) { s.Cron = "* * * * * *"; s.Cursor.Due = noon.Add(-1499 * time.Second) })
+	s := minutely(func(s *fairlead.Schedule) { s.Cron = "* * * * * *"; s.Due = noon.Add(-1499 * time.Second) })
 	seen := map[time.Time]bool{}
 	for range 2 {
 		plan, err := s.Decide(fairlead.View{Now: noon}, time.Hour)
@@ -310,7 +311,7 @@ func TestManyInstantsAreActedUponOneLookAfterTheOther(t *testing.T) {
 		}
 		s.Cursor = plan.Cursor
 	}
-	if len(seen) != 1500 || !s.Cursor.Due.Equal(noon.Add(time.Second)) {
-		t.Errorf("%d instants were acted upon, and the next is %v", len(seen), s.Cursor.Due)
+	if len(seen) != 1500 || !s.Due.Equal(noon.Add(time.Second)) {
+		t.Errorf("%d instants were acted upon, and the next is %v", len(seen), s.Due)
 	}
 }

@@ -169,7 +169,7 @@ func (t *Timing) Offset() time.Duration {
 // Words says in plain English when the schedule is due. Jitter, calendar and the
 // bounds of its life are left to others.
 func (t *Timing) Words() string {
-	words := ""
+	var words string
 	switch s := t.schedule; {
 	case s.Cron != "":
 		expr, err := cron.Parse(s.Cron)

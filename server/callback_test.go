@@ -13,15 +13,15 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
-// waitingJob is a job of a tenant that waits, and the token of its run.
-func (a *guardedAPI) waitingJob(tenant string) (path string, run httpcall.Callback, token func(httpcall.Callback) []string) {
+// waitingJob is a job of acme that waits, and the token of its run.
+func (a *guardedAPI) waitingJob() (path string, run httpcall.Callback, token func(httpcall.Callback) []string) {
 	a.Helper()
 	ctx := a.Context()
 	node, err := a.store.Join(ctx, fairlead.Node{Name: "n", Kinds: []string{"asks"}}, time.Hour)
 	if err != nil {
 		a.Fatal(err)
 	}
-	if err := a.client.Enqueue(ctx, &fairlead.Job{Kind: "asks", Tenant: tenant}); err != nil {
+	if err := a.client.Enqueue(ctx, &fairlead.Job{Kind: "asks", Tenant: "acme"}); err != nil {
 		a.Fatal(err)
 	}
 	jobs, err := a.store.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"asks"}}, Max: 1})
@@ -35,7 +35,7 @@ func (a *guardedAPI) waitingJob(tenant string) (path string, run httpcall.Callba
 	if err != nil {
 		a.Fatal(err)
 	}
-	run = httpcall.Callback{Tenant: tenant, Job: jobs[0].ID, Fence: jobs[0].Fence, Expires: time.Now().Add(time.Hour)}
+	run = httpcall.Callback{Tenant: "acme", Job: jobs[0].ID, Fence: jobs[0].Fence, Expires: time.Now().Add(time.Hour)}
 	return "/api/v1/callbacks/" + strconv.FormatInt(run.Job, 10), run, func(c httpcall.Callback) []string {
 		return []string{"Authorization", "Bearer " + httpcall.MakeToken(key, c)}
 	}
@@ -51,7 +51,7 @@ func (a *guardedAPI) wantJob(id int64, want fairlead.State) {
 
 func TestACallbackCountsOnceAndItsRepeatIsFine(t *testing.T) {
 	a := newGuardedAPI(t)
-	path, run, token := a.waitingJob("acme")
+	path, run, token := a.waitingJob()
 	a.send(400, "POST", path, `{"status":"done"}`, token(run)...)
 	a.send(400, "POST", path, `{`, token(run)...)
 	a.wantJob(run.Job, fairlead.Waiting)
@@ -65,7 +65,7 @@ func TestACallbackCountsOnceAndItsRepeatIsFine(t *testing.T) {
 	a.send(409, "POST", path, `{"status":"failure","error":"no"}`, token(run)...)
 	a.wantJob(run.Job, fairlead.Succeeded)
 
-	path, run, token = a.waitingJob("acme")
+	path, run, token = a.waitingJob()
 	a.send(200, "POST", path, `{"status":"failure","error":"no"}`, token(run)...)
 	job, err := a.client.Get(t.Context(), run.Job)
 	if err != nil || job.State == fairlead.Waiting || job.State == fairlead.Succeeded {
@@ -75,8 +75,8 @@ func TestACallbackCountsOnceAndItsRepeatIsFine(t *testing.T) {
 
 func TestNobodyElseCanAnswer(t *testing.T) {
 	a := newGuardedAPI(t)
-	path, run, token := a.waitingJob("acme")
-	otherPath, other, _ := a.waitingJob("acme")
+	path, run, token := a.waitingJob()
+	otherPath, other, _ := a.waitingJob()
 	changed := func(change func(*httpcall.Callback)) []string {
 		c := run
 		change(&c)
@@ -116,7 +116,7 @@ func TestNobodyElseCanAnswer(t *testing.T) {
 
 func TestOfManyCallbacksAtOnceOneCounts(t *testing.T) {
 	a := newGuardedAPI(t)
-	path, run, token := a.waitingJob("acme")
+	path, run, token := a.waitingJob()
 	var taken, refused atomic.Int32
 	var all sync.WaitGroup
 	for n := range 100 {

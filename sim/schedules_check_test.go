@@ -29,7 +29,7 @@ func TestCheckWantsOneRunEach(t *testing.T) {
 			again.Job = 9
 			r.Fires = append(r.Fires, again)
 		}, 1},
-		"one was not due":   {func(r *Record) { r.Fires[2].Due += 1 }, 2},
+		"one was not due":   {func(r *Record) { r.Fires[2].Due++ }, 2},
 		"one after the end": {func(r *Record) { r.Span.To = r.Span.To.Add(-time.Second) }, 1},
 		"one was skipped":   {func(r *Record) { r.Fires[0].Skip = fairlead.SkipOverlap }, 1},
 		"one by hand":       {func(r *Record) { r.Fires[0].Trigger = fairlead.TriggerManual }, 1},

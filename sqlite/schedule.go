@@ -36,7 +36,8 @@ func (t *txn) putSchedule(schedule fairlead.Schedule, body string, restart bool)
 	if err := t.checkSchedule(&schedule, stored.ID); err != nil {
 		return fairlead.Schedule{}, err
 	}
-	id, err := stored.ID, error(nil)
+	var err error
+	id := stored.ID
 	if id == 0 {
 		id, err = t.addSchedule(&schedule, body)
 	} else {

@@ -25,7 +25,7 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedu
 	if err != nil {
 		return fairlead.Ticked{}, err
 	}
-	sure := func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+	sure := func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) { //nolint:unparam // it is a decision that never fails
 		return decide(schedule, view), nil
 	}
 	return write(ctx, s, "tick", func(t *txn) (fairlead.Ticked, error) { return t.tick(limit, ended, sure) })
@@ -110,7 +110,7 @@ func (t *txn) act(id int64, decide decision) (acted, error) {
 		return plan, refused
 	})
 	if refused != nil {
-		return acted{refused: refused}, nil // nothing was written
+		return acted{refused: refused}, nil //nolint:nilerr // it is told with the answer, as nothing was written
 	}
 	if err != nil {
 		return acted{}, err

@@ -21,10 +21,8 @@ func (f *fixture) calendars() []fairlead.Calendar {
 	return calendars
 }
 
-// keeping gives a schedule its calendar.
-func keeping(name string) func(*fairlead.Schedule) {
-	return func(s *fairlead.Schedule) { s.Calendar = name }
-}
+// keepingC gives a schedule the calendar c.
+func keepingC(s *fairlead.Schedule) { s.Calendar = "c" }
 
 func testCalendars(c *chapter) {
 	c.test("a calendar is kept with all that was declared of it", func(f *fixture) {
@@ -78,9 +76,9 @@ func testCalendars(c *chapter) {
 	})
 	c.test("it cannot be deleted while a living schedule names it", func(f *fixture) {
 		f.calendar(fairlead.Calendar{Name: "c"})
-		s := f.plan("s", keeping("c"))
+		s := f.plan("s", keepingC)
 		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
-		other := f.plan("other", keeping("c"), disabled)
+		other := f.plan("other", keepingC, disabled)
 		s.Calendar = ""
 		f.put(s)
 		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
@@ -91,7 +89,7 @@ func testCalendars(c *chapter) {
 	c.test("of a deletion and a schedule that comes to name it one wins", func(f *fixture) {
 		for range 10 {
 			f.calendar(fairlead.Calendar{Name: "c"})
-			s := f.hourly("s", keeping("c"))
+			s := f.hourly("s", keepingC)
 			f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
 			g := f.elsewhere()
 			var put, remove error
@@ -121,7 +119,7 @@ func testCalendars(c *chapter) {
 	})
 	c.test("decide is told the calendar as it is now, and nil if there is none", func(f *fixture) {
 		first := f.calendar(fairlead.Calendar{Name: "c", Dates: []string{"01-01"}})
-		s, free := f.plan("s", keeping("c")), f.plan("free")
+		s, free := f.plan("s", keepingC), f.plan("free")
 		f.equal("the calendar", f.view(s).Calendar, &first)
 		second := f.calendar(fairlead.Calendar{Name: "c", Dates: []string{"01-02"}, Version: first.Version})
 		f.equal("the calendar after the change", f.view(s).Calendar, &second)

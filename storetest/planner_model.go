@@ -256,8 +256,11 @@ func (m *plannerModel) Settle(rt *rapid.T) {
 		move  fairlead.Move
 		state fairlead.State
 	}{
-		{fairlead.Succeed, fairlead.Succeeded}, {fairlead.Fail, fairlead.Failed}, {fairlead.Drop, fairlead.Cancelled},
-		{fairlead.GiveUp, fairlead.Ready}, {fairlead.Wait, fairlead.Waiting},
+		{fairlead.Succeed, fairlead.Succeeded},
+		{fairlead.Fail, fairlead.Failed},
+		{fairlead.Drop, fairlead.Cancelled},
+		{fairlead.GiveUp, fairlead.Ready},
+		{fairlead.Wait, fairlead.Waiting},
 	}).Draw(rt, "end")
 	settlement := to(end.move, run.job)
 	settlement.After = 1000 * time.Hour

@@ -74,7 +74,7 @@ func testPlannerRaces(c *chapter) {
 			together(
 				func() { remove = f.store.DeleteSchedule(f.ctx(), s.ID) },
 				func() {
-					_, tick = g.store.Tick(f.ctx(), enough, func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+					_, tick = g.store.Tick(f.ctx(), enough, func(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
 						return fairlead.Plan{Fires: []fairlead.PlannedFire{queued(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
 					})
 				},
@@ -94,7 +94,7 @@ func testPlannerRaces(c *chapter) {
 			f.plan(fmt.Sprintf("s%03d", i))
 		}
 		processes := f.processes(4)
-		everySecond := func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		everySecond := func(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
 			return fairlead.Plan{Fires: []fairlead.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Second))}
 		}
 		for instant := range instants {

@@ -60,14 +60,14 @@ func (s *session) scheduleCreateCommand() *cobra.Command {
 
 func (s *session) scheduleUpdateCommand() *cobra.Command {
 	var flags scheduleFlags
-	var clear []string
+	var cleared []string
 	cmd := verb("update NAME", "Change a schedule: only what is given", nil)
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
 		current, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
 		if err != nil {
 			return err
 		}
-		change := &fairleadv1.Schedule{Ref: c.args[0], Clear: clear, Version: current.GetVersion(), Job: current.GetJob()}
+		change := &fairleadv1.Schedule{Ref: c.args[0], Clear: cleared, Version: current.GetVersion(), Job: current.GetJob()}
 		if err := flags.apply(cmd, c, change); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 		return c.printDetails(schedule)
 	})
 	flags.register(cmd, s)
-	cmd.Flags().StringSliceVar(&clear, "clear", nil, "give this field its default, as ends_at (repeatable)")
+	cmd.Flags().StringSliceVar(&cleared, "clear", nil, "give this field its default, as ends_at (repeatable)")
 	return cmd
 }
 
