@@ -350,9 +350,10 @@ type Keeper interface {
 	// ReasonDeadline. It counts as a failure and is recorded as an attempt.
 	Expire(ctx context.Context, limit int) (int, error)
 	// Prune removes at most limit finished jobs that are older than their
-	// outcome's retention, long dead nodes, and what Once and the audit log need
-	// not keep any more, at most limit of each. It tells how many it removed,
-	// nodes aside.
+	// outcome's retention, with what is known of them as runs of schedules; long dead
+	// nodes, schedules that were deleted and have no runs left, and what Once and the
+	// audit log need not keep any more, at most limit of each. It tells how many jobs,
+	// requests and entries of the log it removed.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
 }
 
