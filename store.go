@@ -218,11 +218,12 @@ type Worker interface {
 	// paused and within their limits (see Governor). Tenants with fewer jobs than
 	// their MinRunning go first, as far as they are short of it. What limits
 	// leave to an earlier job, or to a tenant short of its minimum, is not taken
-	// if only other live nodes with free slots that do not drain can run that. Each gets the next attempt number and a fence larger than any it
-	// had before. Crash suspects (see SoloAfter) are claimed only if the claim
-	// is Solo. A node without a live lease gets ErrLeaseLost. Where there are
-	// hundreds of lanes, what another process made ready may be overlooked for a
-	// second.
+	// if only other live nodes with free slots that do not drain can run that.
+	// Each gets the next attempt number and a fence larger than any it had
+	// before. Crash suspects (see SoloAfter) are claimed only if the claim is
+	// Solo. A node without a live lease gets ErrLeaseLost. What another process
+	// made ready may be overlooked until news of it has come, for a second or so
+	// at most.
 	Claim(ctx context.Context, claim Claim) ([]*Job, error)
 	// Settle moves running jobs on as their handlers decided, each under its
 	// fence. The answer has one entry per settlement, in order; a lost lease is

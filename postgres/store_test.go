@@ -145,7 +145,8 @@ func withParams(t testing.TB, at string, pairs ...string) string {
 
 // TestStoreWithMarks lets claims begin where the last one ended as soon as
 // there is anything to step over, and never look at a whole lane without being
-// told to.
+// told to. So its stores have to listen, as nodes do: they would not hear what
+// another process put behind their marks.
 func TestStoreWithMarks(t *testing.T) {
 	eager := func(t *testing.T) *storetest.Harness {
 		h := newHarness(t, testdb.Postgres(t), Options{})
@@ -153,6 +154,7 @@ func TestStoreWithMarks(t *testing.T) {
 		h.Open = func(t testing.TB) fairlead.Store {
 			store := plain(t).(*Store)
 			store.marks.after, store.marks.trail, store.marks.look, store.marks.dear = 0, 0, time.Hour, time.Hour
+			store.ear.open()
 			return store
 		}
 		return h

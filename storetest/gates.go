@@ -373,7 +373,7 @@ func testGateRaces(c *chapter) {
 		f.ok(first(errs))
 		for f.tally(fairlead.Filter{})[fairlead.Succeeded] < 4*rounds {
 			var claimed []*fairlead.Job
-			f.eventually("what is left is claimed", func() bool { // news of the other processes may be under way
+			f.eventually("what is left is claimed", func() bool { // news of the other process may be under way
 				claimed = f.claim(node, 10)
 				return len(claimed) > 0
 			})
