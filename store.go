@@ -54,6 +54,7 @@ type Store interface {
 	Governor
 	Registrar
 	Planner
+	Conductor
 	Worker
 	Keeper
 
