@@ -1,0 +1,161 @@
+package fairlead
+
+import (
+	"math"
+	"time"
+)
+
+// Bounds of what a sweep may say.
+const (
+	maxIndex        = int64(1_000_000_000_000_000_000)
+	maxInFlight     = 10_000
+	maxWindow       = 16_384
+	maxItemAttempts = 1000
+	maxPerCall      = 1000
+
+	defaultInFlight = 16
+	defaultAttempts = 5
+	defaultBackoff  = 3 * time.Second
+	defaultBudget   = 100
+	defaultGateTime = 30 * time.Minute
+	leastWindow     = 1024
+)
+
+// NormalizeSweep fills in the defaults of a sweep about to be stored, and returns an
+// *InvalidError that names every field that cannot be accepted.
+func NormalizeSweep(s *Sweep) error {
+	var c complaints
+	c.checkName("name", s.Name, MaxName)
+	c.checkName("kind", s.Kind, MaxName-len(SweepKind("")))
+	if s.Queue == "" {
+		s.Queue = DefaultQueue
+	}
+	if s.Tenant == "" {
+		s.Tenant = DefaultTenant
+	}
+	c.checkName("queue", s.Queue, MaxName)
+	c.checkName("tenant", s.Tenant, MaxName)
+	c.adopt("", CheckJSON("args", s.Data))
+	if s.Priority < -MaxPriority || s.Priority > MaxPriority {
+		c.refuse("priority", "is %d; it must be between %d and %d", s.Priority, -MaxPriority, MaxPriority)
+	}
+	s.checkItems(&c)
+	s.checkFlow(&c)
+	s.checkFailures(&c)
+	c.checkURL("gate.before_create", s.Gate.BeforeCreate)
+	c.checkURL("gate.before_run", s.Gate.BeforeRun)
+	if s.Gate.Timeout == 0 {
+		s.Gate.Timeout = defaultGateTime
+	}
+	if s.Gate.Timeout < time.Second || s.Gate.Timeout > maxPause {
+		c.refuse("gate.timeout", "is %v; it must be between 1s and %v", s.Gate.Timeout, maxPause)
+	}
+	return c.err()
+}
+
+// checkItems checks what it goes over.
+func (s *Sweep) checkItems(c *complaints) {
+	given := 0
+	for _, set := range []bool{s.Source.File != "", s.Source.URL != "", s.Source.Table != nil} {
+		if set {
+			given++
+		}
+	}
+	switch {
+	case given > 1:
+		c.refuse("source", "names several places; give one of file, url and table")
+	case given == 0 && s.To == 0:
+		c.refuse("to", "is missing; say how many items there are, or where they come from")
+	}
+	c.checkURL("source.url", s.Source.URL)
+	if t := s.Source.Table; t != nil {
+		c.checkName("source.table.database", t.Database, MaxName)
+		c.checkName("source.table.name", t.Name, MaxName)
+		c.checkName("source.table.key", t.Key, MaxName)
+	}
+	switch {
+	case s.From < 0 || s.From > maxIndex:
+		c.refuse("from", "is %d; it must be between 0 and %d", s.From, maxIndex)
+	case s.To < 0 || s.To > maxIndex:
+		c.refuse("to", "is %d; it must be between 1 and %d, or zero for all that the source has", s.To, maxIndex)
+	case s.To != 0 && s.To <= s.From:
+		c.refuse("to", "is %d, which is not behind from, %d: there would be nothing to do", s.To, s.From)
+	}
+}
+
+// checkFlow checks how much it does at once.
+func (s *Sweep) checkFlow(c *complaints) {
+	if s.InFlight == 0 {
+		s.InFlight = defaultInFlight
+	}
+	if s.Serial {
+		s.InFlight = 1
+	}
+	if s.Shards == 0 {
+		s.Shards = 1
+	}
+	if s.PerCall == 0 {
+		s.PerCall = 1
+	}
+	if s.InFlight < 1 || s.InFlight > maxInFlight {
+		c.refuse("in_flight", "is %d; it must be between 1 and %d", s.InFlight, maxInFlight)
+	}
+	if math.IsNaN(s.Rate) || s.Rate < 0 || s.Rate > MaxRate {
+		c.refuse("rate", "is %v; it must be between 0 (no bound) and %v items per second", s.Rate, MaxRate)
+	}
+	if s.Adaptive && s.Rate == 0 {
+		c.refuse("adaptive", "needs a rate that it stays below; set rate")
+	}
+	if s.Shards < 1 || s.Shards > MaxShards {
+		c.refuse("shards", "is %d; it must be between 1 and %d", s.Shards, MaxShards)
+	} else if s.Shards > s.InFlight && !s.Serial {
+		c.refuse("shards", "is %d, more than in_flight, %d: some would have nothing to do", s.Shards, s.InFlight)
+	}
+	if s.Serial && s.Shards > 1 {
+		c.refuse("shards", "is %d; a serial sweep has one", s.Shards)
+	}
+	if s.PerCall < 1 || s.PerCall > maxPerCall {
+		c.refuse("per_call", "is %d; it must be between 1 and %d", s.PerCall, maxPerCall)
+	}
+	if s.Window == 0 {
+		s.Window = min(max(2*s.InFlight, leastWindow), maxWindow)
+	}
+	if s.Window < s.InFlight || s.Window > maxWindow {
+		c.refuse("window", "is %d; it must be between in_flight, %d, and %d", s.Window, s.InFlight, maxWindow)
+	}
+}
+
+// checkFailures checks what becomes of items that fail.
+func (s *Sweep) checkFailures(c *complaints) {
+	if s.Attempts == 0 {
+		s.Attempts = defaultAttempts
+	}
+	if s.Attempts < 1 || s.Attempts > maxItemAttempts {
+		c.refuse("attempts", "is %d; it must be between 1 and %d", s.Attempts, maxItemAttempts)
+	}
+	if s.Backoff == 0 {
+		s.Backoff = defaultBackoff
+	}
+	if s.Backoff < time.Millisecond || s.Backoff > maxPause {
+		c.refuse("backoff", "is %v; it must be between 1ms and %v", s.Backoff, maxPause)
+	}
+	if s.Timeout < 0 || s.Timeout > maxPause {
+		c.refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the handler's own", s.Timeout, maxPause)
+	}
+	if s.Budget == (Budget{}) {
+		s.Budget.Items = defaultBudget
+	}
+	if s.Budget.Items < 0 {
+		c.refuse("error_budget.items", "is %d; it must be 1 or more, or zero if only percent counts", s.Budget.Items)
+	}
+	if math.IsNaN(s.Budget.Percent) || s.Budget.Percent < 0 || s.Budget.Percent > 100 {
+		c.refuse("error_budget.percent", "is %v; it must be between 0 (does not count) and 100", s.Budget.Percent)
+	}
+	switch s.OnExhausted {
+	case "":
+		s.OnExhausted = ExhaustedAbandon
+	case ExhaustedAbandon, ExhaustedStop:
+	default:
+		c.refuse("on_exhausted", "is %q; it must be abandon or stop", s.OnExhausted)
+	}
+}

@@ -1,0 +1,112 @@
+package fairlead
+
+import (
+	"context"
+	"time"
+)
+
+// Sweeper keeps sweeps.
+//
+// How far a shard has come is written by its run, under the fence of its job, and by
+// nobody else: a run that has lost its lease changes nothing any more, and marks
+// never move backwards. What becomes of a sweep is decided under its lock.
+type Sweeper interface {
+	// PutSweep creates the sweep if its Version is zero, else it replaces what people
+	// say of the one of that ID and Version, and returns it as stored. How it stands
+	// counts only if it is created. It has been through NormalizeSweep. It fails with
+	// ErrConflict if another sweep has the name or this one has another Version by
+	// now, and with ErrNotFound.
+	PutSweep(ctx context.Context, sweep Sweep) (Sweep, error)
+	// DeleteSweep removes a sweep with all that is known of it. It fails with
+	// ErrConflict unless it is created, stopped or finished, and with ErrNotFound.
+	DeleteSweep(ctx context.Context, id int64) error
+	// Sweeps returns the sweeps that match, newest (largest ID) first, each with the
+	// sum of what its shards have stored.
+	Sweeps(ctx context.Context, filter SweepFilter) ([]Sweep, error)
+	// Shards returns the shards of a sweep, in order.
+	Shards(ctx context.Context, sweep int64) ([]Shard, error)
+
+	// Steer calls act with a sweep under its lock. Unless act returns an error, what
+	// it did and what it changed of how the sweep stands, and of its Data, is kept;
+	// else nothing is.
+	// Then nodes that may run enqueued jobs are woken. act must not use the store but
+	// through the SweepTx, and may be called again if the transaction has to be
+	// repeated. If others steer the sweep it waits for them, or, unless wait is set,
+	// returns false at once. It fails with ErrNotFound, and with what act returns.
+	Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *Sweep, tx SweepTx) error) (bool, error)
+
+	// Checkpoint stores how far the run of a shard has come and answers with what it
+	// is to do from now on. It fails with ErrLeaseLost unless the job runs under the
+	// fence and is that of the shard. It does not wait for whoever steers the sweep.
+	// The first of a run forgets the shares of the run before. A mark that is smaller
+	// than the stored one is refused with ErrConflict. A sweep that is not running
+	// answers with Stop.
+	Checkpoint(ctx context.Context, checkpoint Checkpoint) (Orders, error)
+
+	// AddFailed notes items that came to nothing; one that is known is replaced.
+	AddFailed(ctx context.Context, sweep int64, items []FailedItem) error
+	// FailedItems lists them by index.
+	FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error)
+	// ForgetFailed forgets those with the indexes: they have been done after all.
+	ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error
+
+	// AddSweepLogs stores lines, all or none.
+	AddSweepLogs(ctx context.Context, logs []SweepLog) error
+	// SweepLogs lists lines, newest first.
+	SweepLogs(ctx context.Context, filter LogFilter) ([]SweepLog, error)
+	// SweepEvents lists what happened to a sweep, newest first.
+	SweepEvents(ctx context.Context, sweep int64, limit int) ([]SweepEvent, error)
+}
+
+// SweepTx is what can be done with a sweep under its lock.
+type SweepTx interface {
+	// Now is the database's clock, read under the lock.
+	Now() time.Time
+	// Shards returns the shards of the sweep, in order, with the state of their jobs
+	// in step: empty where there is none.
+	Shards(ctx context.Context) ([]Shard, []State, error)
+	// Cut makes the shards anew. It fails with ErrConflict if one of the old has a job
+	// that is not final.
+	Cut(ctx context.Context, shards []Shard) error
+	// Grant stores Share of shards, and nothing else of them.
+	Grant(ctx context.Context, shards []Shard) error
+	// Employ enqueues a job for each of some shards, by their numbers, and makes it
+	// theirs. What the shard has stored stays. The jobs have been through
+	// NormalizeJobs and have no keys; there are at most MaxShards of them.
+	Employ(ctx context.Context, numbers []int, jobs []*Job) error
+	// Enqueue enqueues a few other jobs, which have been through NormalizeJobs and have
+	// no keys.
+	Enqueue(ctx context.Context, jobs []*Job) error
+	// Record adds to the history.
+	Record(ctx context.Context, event SweepEvent) error
+}
+
+// MaxShards is how many shards a sweep has at most.
+const MaxShards = 1000
+
+// SweepFilter chooses sweeps. Empty fields choose all.
+type SweepFilter struct {
+	IDs     []int64
+	Names   []string
+	States  []SweepState
+	Tenants []string
+	Below   int64 // only IDs smaller than this: the last of the page before
+	Limit   int   // zero means 100
+}
+
+// ItemFilter chooses failed items.
+type ItemFilter struct {
+	Sweep int64
+	After int64 // only indexes larger than this, once From is set
+	From  bool
+	Limit int // zero means 100
+}
+
+// LogFilter chooses lines.
+type LogFilter struct {
+	Sweep  int64
+	Levels []string
+	Index  *int64
+	Below  int64 // only IDs smaller than this: the last of the page before
+	Limit  int   // zero means 100
+}
