@@ -55,6 +55,7 @@ type Store interface {
 	Registrar
 	Planner
 	Conductor
+	Sweeper
 	Worker
 	Keeper
 

@@ -1,0 +1,140 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// sweepBody is what people say of a sweep and has no column of its own. Data is a
+// text, as it would not come back byte for byte otherwise.
+type sweepBody struct {
+	Kind        string               `json:"kind"`
+	Data        string               `json:"data,omitempty"`
+	Source      fairlead.ItemSource  `json:"source"`
+	From        int64                `json:"from,omitempty"`
+	To          int64                `json:"to,omitempty"`
+	InFlight    int                  `json:"in_flight,omitempty"`
+	Rate        float64              `json:"rate,omitempty"`
+	Serial      bool                 `json:"serial,omitempty"`
+	Adaptive    bool                 `json:"adaptive,omitempty"`
+	Window      int                  `json:"window,omitempty"`
+	Shards      int                  `json:"shards,omitempty"`
+	PerCall     int                  `json:"per_call,omitempty"`
+	Attempts    int                  `json:"attempts,omitempty"`
+	Backoff     time.Duration        `json:"backoff,omitempty"`
+	Timeout     time.Duration        `json:"timeout,omitempty"`
+	Budget      fairlead.Budget      `json:"budget"`
+	OnExhausted fairlead.OnExhausted `json:"on_exhausted,omitempty"`
+	Gate        fairlead.Gate        `json:"gate"`
+	Queue       string               `json:"queue,omitempty"`
+	Priority    int                  `json:"priority,omitempty"`
+}
+
+// sweepStatus is how a sweep stands, but for what its shards tell.
+type sweepStatus struct {
+	Reason    string `json:"reason,omitempty"`
+	Run       int    `json:"run,omitempty"`
+	AskedAt   int64  `json:"asked_at,omitempty"`
+	StartedAt int64  `json:"started_at,omitempty"`
+	EndedAt   int64  `json:"ended_at,omitempty"`
+	Cut       bool   `json:"cut,omitempty"`
+}
+
+// EncodeSweep is what people say of a sweep, as JSON.
+func EncodeSweep(s *fairlead.Sweep) ([]byte, error) {
+	body, err := json.Marshal(sweepBody{
+		Kind: s.Kind, Data: string(s.Data), Source: s.Source, From: s.From, To: s.To, InFlight: s.InFlight, Rate: s.Rate,
+		Serial: s.Serial, Adaptive: s.Adaptive, Window: s.Window, Shards: s.Shards, PerCall: s.PerCall, Attempts: s.Attempts,
+		Backoff: s.Backoff, Timeout: s.Timeout, Budget: s.Budget, OnExhausted: s.OnExhausted, Gate: s.Gate, Queue: s.Queue, Priority: s.Priority,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("encode sweep %q: %w", s.Name, err)
+	}
+	return body, nil
+}
+
+// EncodeSweepStatus is how a sweep stands, but for its state, as JSON.
+func EncodeSweepStatus(s *fairlead.Sweep) ([]byte, error) {
+	return json.Marshal(sweepStatus{
+		Reason: s.Reason, Run: s.Run, AskedAt: Micros(s.AskedAt), StartedAt: Micros(s.StartedAt), EndedAt: Micros(s.EndedAt), Cut: s.Cut,
+	})
+}
+
+// ScanSweep reads id, name, tenant, state, version, created_at, body and status.
+func ScanSweep(row Scanner) (s fairlead.Sweep, err error) {
+	var created int64
+	var body, status []byte
+	if err := row.Scan(&s.ID, &s.Name, &s.Tenant, &s.State, &s.Version, &created, &body, &status); err != nil {
+		return s, err
+	}
+	s.CreatedAt = Time(created)
+	var b sweepBody
+	if err := json.Unmarshal(body, &b); err != nil {
+		return s, fmt.Errorf("sweep %d: %w", s.ID, err)
+	}
+	var st sweepStatus
+	if err := json.Unmarshal(status, &st); err != nil {
+		return s, fmt.Errorf("how sweep %d stands: %w", s.ID, err)
+	}
+	s.Kind, s.Source, s.From, s.To, s.InFlight, s.Rate = b.Kind, b.Source, b.From, b.To, b.InFlight, b.Rate
+	s.Serial, s.Adaptive, s.Window, s.Shards, s.PerCall = b.Serial, b.Adaptive, b.Window, b.Shards, b.PerCall
+	s.Attempts, s.Backoff, s.Timeout, s.Budget, s.OnExhausted = b.Attempts, b.Backoff, b.Timeout, b.Budget, b.OnExhausted
+	s.Gate, s.Queue, s.Priority = b.Gate, b.Queue, b.Priority
+	if b.Data != "" {
+		s.Data = json.RawMessage(b.Data)
+	}
+	s.Reason, s.Run, s.AskedAt, s.StartedAt, s.EndedAt, s.Cut = st.Reason, st.Run, Time(st.AskedAt), Time(st.StartedAt), Time(st.EndedAt), st.Cut
+	return s, nil
+}
+
+// ScanShard reads sweep, number, from, to, job, ended, mark, window, pending, done,
+// abandoned, errors, source, share_rate, share_slots, used_rate, used_slots, fence,
+// saved_at and measured.
+func ScanShard(row Scanner) (s fairlead.Shard, err error) {
+	var saved int64
+	var pending, source []byte
+	err = row.Scan(&s.Sweep, &s.Number, &s.From, &s.To, &s.Job, &s.Ended, &s.Mark, &s.Window, &pending, &s.Done,
+		&s.Abandoned, &s.Errors, &source, &s.Share.Rate, &s.Share.InFlight, &s.Used.Rate, &s.Used.InFlight, &s.Fence, &saved, &s.Measured)
+	s.Pending, s.Source, s.SavedAt = pending, source, Time(saved)
+	return s, err
+}
+
+// AddShard adds what a shard has stored to how its sweep stands.
+func AddShard(s *fairlead.Sweep, shard *fairlead.Shard) {
+	if shard.To > 0 {
+		s.Total += shard.To - shard.From
+	}
+	s.Marked += shard.Mark - shard.From
+	s.Done += shard.Done
+	s.Abandoned += shard.Abandoned
+	s.Errors += shard.Errors
+	s.InWindow += max(0, shard.Done+shard.Abandoned-(shard.Mark-shard.From))
+	if s.State == fairlead.SweepRunning && shard.Fence != 0 {
+		s.SweepProgress.Rate += shard.Measured
+	}
+}
+
+// SweepPage is how many sweeps are asked for.
+func SweepPage(f fairlead.SweepFilter) int { return page(f.Limit) }
+
+// ItemPage is how many failed items are asked for.
+func ItemPage(f fairlead.ItemFilter) int { return page(f.Limit) }
+
+// LogPage is how many lines are asked for.
+func LogPage(f fairlead.LogFilter) int { return page(f.Limit) }
+
+// NoSuchSweep is the ErrNotFound of a sweep's id.
+func NoSuchSweep(id int64) error { return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound) }
+
+// SweepTaken is the ErrConflict of a name that another sweep has.
+func SweepTaken(name string) error {
+	return fmt.Errorf("a sweep with the name %q exists already: %w", name, fairlead.ErrConflict)
+}
+
+// SweepChanged is the ErrConflict of a version that is not current any more.
+func SweepChanged(name string) error {
+	return fmt.Errorf("sweep %q was changed by somebody else: %w", name, fairlead.ErrConflict)
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// sweep fails for a sweep of another's tenant, as if it did not exist.
+func (s scoped) sweep(ctx context.Context, id int64) error {
+	if !callerOf(ctx).identity.bound() {
+		return nil
+	}
+	found, err := s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{id}})
+	if err == nil && len(found) == 0 {
+		return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound)
+	}
+	return err
+}
+
+// PutSweep creates or replaces a sweep for a tenant of the caller's.
+func (s scoped) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
+	if err := ownJobs(ctx, []*fairlead.Job{{Tenant: sweep.Tenant}}); err != nil {
+		return fairlead.Sweep{}, err
+	}
+	if sweep.Version != 0 {
+		if err := s.sweep(ctx, sweep.ID); err != nil {
+			return fairlead.Sweep{}, err
+		}
+	}
+	return s.store.PutSweep(ctx, sweep)
+}
+
+// DeleteSweep removes a sweep of the caller's.
+func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
+	if err := s.sweep(ctx, id); err != nil {
+		return err
+	}
+	return s.store.DeleteSweep(ctx, id)
+}
+
+// Sweeps lists the caller's of the sweeps.
+func (s scoped) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+	tenants, some := narrow(ctx, filter.Tenants)
+	if !some {
+		return nil, nil
+	}
+	filter.Tenants = tenants
+	return s.store.Sweeps(ctx, filter)
+}
+
+// Shards lists the shards of a sweep of the caller's.
+func (s scoped) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, error) {
+	if err := s.sweep(ctx, sweep); err != nil {
+		return nil, err
+	}
+	return s.store.Shards(ctx, sweep)
+}
+
+// Steer steers a sweep of the caller's.
+func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error) (bool, error) {
+	if err := s.sweep(ctx, id); err != nil {
+		return false, err
+	}
+	return s.store.Steer(ctx, id, wait, act)
+}
+
+// Checkpoint stores how far the run of a shard of the caller's has come.
+func (s scoped) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+	if err := s.sweep(ctx, checkpoint.Sweep); err != nil {
+		return fairlead.Orders{}, err
+	}
+	return s.store.Checkpoint(ctx, checkpoint)
+}
+
+// AddFailed notes items of a sweep of the caller's that came to nothing.
+func (s scoped) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
+	if err := s.sweep(ctx, sweep); err != nil {
+		return err
+	}
+	return s.store.AddFailed(ctx, sweep, items)
+}
+
+// FailedItems lists those of a sweep of the caller's.
+func (s scoped) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+	if err := s.sweep(ctx, filter.Sweep); err != nil {
+		return nil, err
+	}
+	return s.store.FailedItems(ctx, filter)
+}
+
+// ForgetFailed forgets some of a sweep of the caller's.
+func (s scoped) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
+	if err := s.sweep(ctx, sweep); err != nil {
+		return err
+	}
+	return s.store.ForgetFailed(ctx, sweep, indexes)
+}
+
+// AddSweepLogs stores lines about sweeps of the caller's.
+func (s scoped) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+	checked := map[int64]bool{}
+	for _, line := range logs {
+		if checked[line.Sweep] {
+			continue
+		}
+		if err := s.sweep(ctx, line.Sweep); err != nil {
+			return err
+		}
+		checked[line.Sweep] = true
+	}
+	return s.store.AddSweepLogs(ctx, logs)
+}
+
+// SweepLogs lists lines about a sweep of the caller's.
+func (s scoped) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+	if err := s.sweep(ctx, filter.Sweep); err != nil {
+		return nil, err
+	}
+	return s.store.SweepLogs(ctx, filter)
+}
+
+// SweepEvents lists what happened to a sweep of the caller's.
+func (s scoped) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
+	if err := s.sweep(ctx, sweep); err != nil {
+		return nil, err
+	}
+	return s.store.SweepEvents(ctx, sweep, limit)
+}
