@@ -37,7 +37,7 @@ var imports = []struct {
 	{"internal/window", nil, "what is done of a sweep is kept without knowing what an item is"},
 	{"internal/pace", nil, "when an item may start follows from the rate and the clock"},
 	{"internal/source", nil, "where items come from knows neither sweeps nor stores"},
-	{"internal/sweeping", []string{"internal/window", "internal/pace", "internal/source"}, "a shard is run without a database: its caller keeps the checkpoints"},
+	{"internal/sweeping", []string{".", "internal/window", "internal/pace", "internal/source"}, "a shard is run without a database: its caller keeps the checkpoints"},
 	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
 	{"metrics", []string{".", "engine"}, "what a node and any store do is counted from outside"},
 	{"tracing", []string{"."}, "a middleware is a plain user of the root"},

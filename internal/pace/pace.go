@@ -32,8 +32,8 @@ const slice = time.Millisecond
 // Pace gives permits at a rate. It is safe for concurrent use.
 //
 // Permit k since the rate was set is due k/rate after it was set. Whoever asks
-// for several waits for the last of them. So in any time d no more than
-// 1 + rate × (d + 40 ms) are given.
+// for n at once waits for the last of them. So in any time d no more than
+// n + rate × (d + 40 ms) are given.
 type Pace struct {
 	mu      sync.Mutex
 	rate    float64
@@ -161,11 +161,12 @@ func (p *Pace) take(n int) (wait time.Duration, changed <-chan struct{}) {
 		return math.MaxInt64, p.changed
 	}
 	now := time.Now()
-	if late := now.Add(-saved); p.due(p.given).Before(late) {
-		p.base, p.given = late, 0
-	}
-	if wait := p.due(p.given + int64(n) - 1).Sub(now); wait > 0 {
+	wait = p.due(p.given + int64(n) - 1).Sub(now)
+	if wait > 0 {
 		return wait, p.changed
+	}
+	if wait < -saved { // nobody asked for long, which is not made up for
+		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
 	}
 	p.given += int64(n)
 	return 0, nil

@@ -108,6 +108,16 @@ func TestThePauseOfAConsumerIsNotMadeUpFor(t *testing.T) {
 	})
 }
 
+func TestManyAtOnceAreDueWithTheLastOfThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(10)
+		grants := collect(t, p, 30*time.Second, func() int { return 20 })
+		if got := count(grants, 0, time.Hour); got != 300 || grants[0].at != 1900*time.Millisecond {
+			t.Errorf("%d in 30 s, the first after %v", got, grants[0].at)
+		}
+	})
+}
+
 // Timers that fire late are made up for, so they do not add up.
 func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
