@@ -44,6 +44,7 @@ type Runner struct {
 	speed    time.Duration // of a try, slowly falling
 	load     pace.Sample   // since the last tick
 	governor *pace.Governor
+	started  bool
 	ending   Ending
 }
 
@@ -65,6 +66,7 @@ func New(shard Shard) (*Runner, error) {
 		budget:   shard.Budget,
 		speed:    time.Second,
 	}
+	r.fetching, r.cancelFetching = context.WithCancel(context.Background()) // it ends by halt alone
 	if shard.Adaptive != nil {
 		r.governor = pace.NewGovernor(shard.Rate, *shard.Adaptive)
 	}
@@ -108,11 +110,11 @@ func (r *Runner) restore(c Checkpoint) error {
 func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	r.handling, r.cancelHandling = context.WithCancelCause(ctx)
 	defer r.cancelHandling(nil)
-	r.fetching, r.cancelFetching = context.WithCancel(context.WithoutCancel(ctx)) // it ends by halt alone
 	defer r.cancelFetching()
 	defer context.AfterFunc(ctx, func() { r.halt(Ending{End: Released}) })()
 
 	r.mu.Lock()
+	r.started = true
 	r.employ()
 	r.mu.Unlock()
 
@@ -125,7 +127,7 @@ func (r *Runner) Run(ctx context.Context) (Ending, error) {
 	return r.last(ctx)
 }
 
-// Stop ends the run as an order to stop does.
+// Stop ends the run as an order to stop does, also before it has begun.
 func (r *Runner) Stop() { r.halt(Ending{End: Stopped}) }
 
 // halt starts nothing more. The first reason counts, except that a lost lease
@@ -181,7 +183,7 @@ func (r *Runner) Order(orders Orders) {
 // employ starts workers up to the number of calls in flight. Those who are too
 // many leave on their own.
 func (r *Runner) employ() {
-	if r.halted.Load() {
+	if !r.started || r.halted.Load() {
 		return
 	}
 	for len(r.crew) < r.inFlight {

