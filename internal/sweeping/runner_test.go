@@ -201,12 +201,17 @@ func TestARecordIsKeptBeforeItsItemCounts(t *testing.T) {
 		}
 		shard, away := w.shard(), true
 		shard.Record = func(ctx context.Context, records []sweeping.Record) error {
-			if away {
+			w.mu.Lock()
+			failing := away
+			w.mu.Unlock()
+			if failing {
 				return errFlaky
 			}
 			return w.record(ctx, records)
 		}
 		time.AfterFunc(10500*time.Millisecond, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			if w.kept.Mark != 5 || w.kept.Counts.Abandoned != 0 || w.kept.Counts.Done != 19 {
 				t.Errorf("before it was recorded the checkpoint is %+v", w.kept)
 			}
@@ -288,7 +293,7 @@ func TestASlowItemDoesNotStopTheOthers(t *testing.T) {
 			return time.Millisecond
 		}
 		var before *sweeping.Checkpoint
-		time.AfterFunc(119*time.Second, func() { before = w.kept })
+		time.AfterFunc(119*time.Second, func() { w.mu.Lock(); before = w.kept; w.mu.Unlock() })
 		shard := w.shard()
 		shard.Window = 64
 		w.mustBeComplete(w.run(t.Context(), shard))
@@ -307,6 +312,8 @@ func TestAWindowStallsWhenTooManyItemsFail(t *testing.T) {
 			return sweeping.Outcome{}
 		}
 		time.AfterFunc(59*time.Second, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
 			if len(w.tries) > 256+sweeping.MaxAside || len(w.tries) < 256 || len(w.kept.Aside) != sweeping.MaxAside {
 				t.Errorf("%d items were tried, %d are aside", len(w.tries), len(w.kept.Aside))
 			}
