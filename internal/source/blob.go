@@ -31,7 +31,7 @@ type identity struct {
 
 // mustBe fails with ErrChanged unless the other is the same content.
 func (i identity) mustBe(other identity) error {
-	what := ""
+	var what string
 	switch {
 	case i.Size >= 0 && other.Size >= 0 && i.Size != other.Size:
 		what = fmt.Sprintf("it had %d bytes and has %d", i.Size, other.Size)

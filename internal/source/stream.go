@@ -43,7 +43,7 @@ func (b *remote) readStream(ctx context.Context, p []byte, offset int64) (int, e
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
-	return 0, fmt.Errorf("the answer broke off after %d bytes (%v): %w", at, err, errPassing)
+	return 0, fmt.Errorf("the answer broke off after %d bytes (%s): %w", at, err.Error(), errPassing)
 }
 
 // openStream begins an answer that outlives the call which began it.
@@ -55,7 +55,7 @@ func (b *remote) openStream(ctx context.Context) (*stream, error) {
 	if b.expected.ETag != "" && b.expected.validator() == b.expected.ETag {
 		header.Set("If-Match", b.expected.ETag)
 	}
-	answer, err := b.get(living, header)
+	answer, err := b.get(living, header) //nolint:bodyclose // the stream closes it
 	if err != nil {
 		cancel()
 		return nil, err

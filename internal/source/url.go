@@ -180,7 +180,7 @@ func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, er
 	}
 	n, err := io.ReadFull(answer.Body, p[:want])
 	if err != nil {
-		return 0, fmt.Errorf("the answer ended after %d of %d bytes (%v): %w", n, want, err, errPassing)
+		return 0, fmt.Errorf("the answer ended after %d of %d bytes (%s): %w", n, want, err.Error(), errPassing) // an EOF here is none of the lines
 	}
 	if offset+want == b.expected.Size {
 		return n, io.EOF

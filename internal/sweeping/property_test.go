@@ -212,6 +212,27 @@ func TestStopsAreExact(t *testing.T) {
 	})
 }
 
+// A worker that holds many items, because they were fast, and meets a slow one:
+// what it has done before is kept all the same.
+func TestWhatAWorkerHasDoneIsKeptWhileItIsBusy(t *testing.T) {
+	in(t, 10_000, func(t *testing.T, w *world) {
+		w.takes = func(item sweeping.Item) time.Duration {
+			if item.Index == 9_000 {
+				return time.Minute
+			}
+			return 0
+		}
+		time.AfterFunc(59*time.Second, func() {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if done := int(w.kept.Counts.Done); done != len(w.ended) || done < 9_000 {
+				w.complain("%d items are done by the checkpoint, and %d really", done, len(w.ended))
+			}
+		})
+		w.mustBeComplete(w.run(t.Context(), w.shard()))
+	})
+}
+
 func TestAsideSurvivesBeingWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var aside []sweeping.Aside

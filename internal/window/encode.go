@@ -52,9 +52,9 @@ func (w *Window) Restore(mark int64, bitmap []byte) error {
 		}
 	}
 	w.Skip(mark)
-	for at, byte := range bitmap {
-		for ; byte != 0; byte &= byte - 1 {
-			w.restoreDone(mark + 1 + int64(at*8+bits.TrailingZeros8(byte)))
+	for at, done := range bitmap {
+		for ; done != 0; done &= done - 1 {
+			w.restoreDone(mark + 1 + int64(at*8+bits.TrailingZeros8(done)))
 		}
 	}
 	w.advance()
