@@ -79,9 +79,13 @@ func (p *Pace) SetRate(rate float64) {
 	if rate == Held {
 		balance = max(0, balance) // nothing is saved for when it goes on
 	}
+	per := rate
+	if balance < 0 {
+		per = max(rate, p.rate) // what was saved is neither more permits nor more time than before
+	}
 	p.rate, p.given, p.balance = rate, 0, balance
 	if rate > 0 {
-		p.base = now.Add(max(seconds(balance/rate), -saved))
+		p.base = now.Add(seconds(balance / per))
 	}
 	close(p.changed)
 	p.changed = make(chan struct{})
