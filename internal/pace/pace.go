@@ -1,0 +1,177 @@
+// Package pace says when items may start, so that they keep to a rate exactly.
+//
+// A [Pace] gives permits. The times at which they are due follow from when the
+// rate was set and how many were given since, not from how long anybody slept,
+// so late timers do not add up. A [Governor] lowers the rate when what the
+// items call does badly, and raises it again.
+package pace
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+)
+
+// Rates with a meaning of their own.
+const (
+	Unlimited = 0  // permits are given at once
+	Held      = -1 // no permits are given until another rate is set
+)
+
+// saved is how much of the rate may be made up for after permits were not
+// asked for in time. It lets short pauses of the machine cost nothing. Being
+// under 50 ms, it keeps every tenth of a second below 1.5 times the rate.
+const saved = 40 * time.Millisecond
+
+// slice is the time whose permits should be asked for together: the cost of
+// asking is then the same at any high rate.
+const slice = time.Millisecond
+
+// Pace gives permits at a rate. It is safe for concurrent use.
+//
+// Permit k since the rate was set is due k/rate after it was set. Whoever asks
+// for n at once waits for the last of them. So in any time d no more than
+// n + rate × (d + 40 ms) are given.
+type Pace struct {
+	mu      sync.Mutex
+	rate    float64
+	base    time.Time // when the first permit of this rate was due
+	given   int64     // permits of this rate
+	balance float64   // while the rate is Held: permits given ahead of time
+	changed chan struct{}
+}
+
+// New makes a pace. The first permit is due at once. A rate is as in SetRate.
+func New(rate float64) *Pace {
+	mustBeRate(rate)
+	return &Pace{rate: rate, base: time.Now(), changed: make(chan struct{})}
+}
+
+// mustBeRate panics on what is no rate: it comes from settings that were
+// checked.
+func mustBeRate(rate float64) {
+	if !(rate >= 0 || rate == Held) || math.IsInf(rate, 0) {
+		panic(fmt.Sprintf("pace: rate is %v; it must be a number per second, Unlimited or Held", rate))
+	}
+}
+
+// Rate is the number of permits per second, or Unlimited, or Held.
+func (p *Pace) Rate() float64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.rate
+}
+
+// SetRate changes the rate, also for those who wait. What was given ahead under
+// the old rate is paid for under the new one, so changing the rate often is no
+// way around it.
+func (p *Pace) SetRate(rate float64) {
+	mustBeRate(rate)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if rate == p.rate {
+		return
+	}
+	now := time.Now()
+	balance := p.owed(now)
+	if rate == Held {
+		balance = max(0, balance) // nothing is saved for when it goes on
+	}
+	per := rate
+	if balance < 0 {
+		per = max(rate, p.rate) // what was saved is neither more permits nor more time than before
+	}
+	p.rate, p.given, p.balance = rate, 0, balance
+	if rate > 0 {
+		p.base = now.Add(seconds(balance / per))
+	}
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// owed is how many permits were given ahead of time; if negative, how many could
+// be made up for.
+func (p *Pace) owed(now time.Time) float64 {
+	switch p.rate {
+	case Held:
+		return p.balance
+	case Unlimited:
+		return 1 // somebody was surely served just now
+	}
+	return max(p.due(p.given).Sub(now), -saved).Seconds() * p.rate
+}
+
+func (p *Pace) due(permit int64) time.Time {
+	return p.base.Add(seconds(float64(permit) / p.rate))
+}
+
+// seconds is a duration, bounded to what a duration can hold. It rounds up, so
+// that nothing is early.
+func seconds(s float64) time.Duration {
+	const longest = 100 * 365 * 24 * time.Hour
+	if s > longest.Seconds() {
+		return longest
+	}
+	return time.Duration(math.Ceil(s * float64(time.Second)))
+}
+
+// Slice is how many permits to ask for at most: what is due in a millisecond,
+// at least one. Without a limit it is a large number.
+func (p *Pace) Slice() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.rate == Unlimited {
+		return math.MaxInt32
+	}
+	return int(min(max(1, p.rate*slice.Seconds()), math.MaxInt32))
+}
+
+// Wait takes n permits as soon as the last of them is due. It returns the
+// context's error, and takes none, if the context ends before.
+func (p *Pace) Wait(ctx context.Context, n int) error {
+	var timer *time.Timer
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		wait, changed := p.take(n)
+		if wait <= 0 {
+			return nil
+		}
+		if timer == nil {
+			timer = time.NewTimer(wait)
+			defer timer.Stop()
+		} else {
+			timer.Reset(wait)
+		}
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// take takes n permits, or says how long it takes until they are due.
+func (p *Pace) take(n int) (wait time.Duration, changed <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch p.rate {
+	case Unlimited:
+		return 0, nil
+	case Held:
+		return math.MaxInt64, p.changed
+	}
+	now := time.Now()
+	wait = p.due(p.given + int64(n) - 1).Sub(now)
+	if wait > 0 {
+		return wait, p.changed
+	}
+	if wait < -saved { // nobody asked for long, which is not made up for
+		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
+	}
+	p.given += int64(n)
+	return 0, nil
+}

@@ -1,0 +1,256 @@
+package pace_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead/internal/pace"
+)
+
+// grant is n permits that were given at a time since the start.
+type grant struct {
+	at time.Duration
+	n  int
+}
+
+// collect asks for permits until the time is over.
+func collect(t fatal, p *pace.Pace, d time.Duration, ask func() int) []grant {
+	start := time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	var grants []grant
+	for {
+		n := ask()
+		if err := p.Wait(ctx, n); err != nil {
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Fatalf("wait: %v", err)
+			}
+			return grants
+		}
+		grants = append(grants, grant{time.Since(start), n})
+	}
+}
+
+type fatal interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+func count(grants []grant) int {
+	sum := 0
+	for _, g := range grants {
+		sum += g.n
+	}
+	return sum
+}
+
+func TestARateIsKeptExactly(t *testing.T) {
+	for _, rate := range []float64{0.5, 10, 1_000, 50_000, 333.3} {
+		for name, ask := range map[string]func(*pace.Pace) func() int{
+			"slices":     func(p *pace.Pace) func() int { return p.Slice },
+			"one by one": func(*pace.Pace) func() int { return func() int { return 1 } },
+		} {
+			t.Run(fmt.Sprintf("%v %s", rate, name), func(t *testing.T) {
+				if testing.Short() && rate > 1_000 && name == "one by one" {
+					t.Skip("a million timers")
+				}
+				synctest.Test(t, func(t *testing.T) {
+					p := pace.New(rate)
+					grants := collect(t, p, 30*time.Second, ask(p))
+					if got, want := count(grants), 30*rate; math.Abs(float64(got)-want) > 1+rate/1000 {
+						t.Errorf("%d in 30 s, want %v", got, want)
+					}
+					smooth(t, grants, 30*time.Second, rate)
+				})
+			})
+		}
+	}
+}
+
+// smooth checks each tenth of a second. Two permits are always possible: one at
+// its start and one at its end.
+func smooth(t fatal, grants []grant, d time.Duration, rate float64) {
+	t.Helper()
+	const bucket = 100 * time.Millisecond
+	sums := make([]int, d/bucket+1)
+	for _, g := range grants {
+		sums[g.at/bucket] += g.n
+	}
+	for i, sum := range sums {
+		if float64(sum) > max(2, 1.5*rate*bucket.Seconds()) {
+			t.Fatalf("%d permits in the tenth of a second at %v, at %v per second", sum, time.Duration(i)*bucket, rate)
+		}
+	}
+}
+
+func TestThePauseOfAConsumerIsNotMadeUpFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate = 1000
+		p := pace.New(rate)
+		asked := 0
+		grants := collect(t, p, 30*time.Second, func() int {
+			if asked++; asked%5000 == 0 {
+				time.Sleep(2 * time.Second) // the consumer is busy elsewhere: this is what is tested
+			}
+			return 1
+		})
+		smooth(t, grants, 30*time.Second, rate)
+	})
+}
+
+func TestManyAtOnceAreDueWithTheLastOfThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(10)
+		grants := collect(t, p, 30*time.Second, func() int { return 20 })
+		if got := count(grants); got != 300 || grants[0].at != 1900*time.Millisecond {
+			t.Errorf("%d in 30 s, the first after %v", got, grants[0].at)
+		}
+	})
+}
+
+// Timers that fire late are made up for, so they do not add up.
+func TestLateTimersDoNotLowerTheRate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate = 1000
+		p := pace.New(rate)
+		grants := collect(t, p, 30*time.Second, func() int {
+			time.Sleep(rand.N(3 * time.Millisecond)) // as if the timer before had been late
+			return 3
+		})
+		if got := count(grants); math.Abs(float64(got)-30*rate) > 0.002*30*rate {
+			t.Errorf("%d in 30 s, want %d", got, 30*rate)
+		}
+		smooth(t, grants, 30*time.Second, rate)
+	})
+}
+
+func TestTheRateCanChangeWhileSomebodyWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(0.001)
+		if err := p.Wait(t.Context(), 1); err != nil { // the first is due at once
+			t.Fatal(err)
+		}
+		start := time.Now()
+		var group sync.WaitGroup
+		group.Go(func() {
+			if err := p.Wait(t.Context(), 1); err != nil {
+				t.Error(err)
+			}
+		})
+		time.Sleep(time.Second)
+		p.SetRate(10)
+		group.Wait()
+		if waited := time.Since(start); waited < 1090*time.Millisecond || waited > 1110*time.Millisecond {
+			t.Errorf("the waiter got its permit after %v", waited)
+		}
+	})
+}
+
+func TestEachOfSeveralRatesIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(1000)
+		for _, rate := range []float64{1000, 50_000, 10, 1000, 0.5, 200} {
+			p.SetRate(rate)
+			grants := collect(t, p, 10*time.Second, p.Slice)
+			if got, want := count(grants), 10*rate; math.Abs(float64(got)-want) > 1+0.05*rate {
+				t.Errorf("%d in 10 s at %v per second", got, rate)
+			}
+			smooth(t, grants, 10*time.Second, rate)
+		}
+	})
+}
+
+// Whatever rates are set when, and whoever pauses: no grant exceeds what a
+// plain bucket of tokens holds, of one permit and 40 ms.
+func TestNoChangesOfTheRateGiveMoreThanTheRates(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		rates := rapid.SliceOfN(rapid.SampledFrom([]float64{pace.Held, 0.5, 3, 10, 100, 1000}), 1, 40).Draw(rt, "rates")
+		times := rapid.SliceOfN(rapid.IntRange(1, 300), len(rates), len(rates)).Draw(rt, "milliseconds")
+		pauses := rapid.SliceOfN(rapid.IntRange(0, 500), len(rates), len(rates)).Draw(rt, "pauses")
+		var wrong string
+		synctest.Test(t, func(t *testing.T) {
+			p, tokens := pace.New(rates[0]), 1.0
+			for i, rate := range rates {
+				p.SetRate(rate)
+				rate := max(0, rate)
+				fill := func(d time.Duration) { tokens = min(tokens+rate*d.Seconds(), 1+rate*0.04) }
+				fill(0)
+				last, d := time.Duration(0), time.Duration(times[i])*time.Millisecond
+				for _, g := range collect(t, p, d, p.Slice) {
+					fill(g.at - last)
+					last = g.at
+					if tokens -= float64(g.n); tokens < -1e-6 {
+						wrong = fmt.Sprintf("%d permits were given %v after rate %d was set, %v too many", g.n, g.at, i, -tokens)
+						return
+					}
+				}
+				fill(d - last)
+				if pauses[i] > 250 {
+					pause := time.Duration(pauses[i]) * time.Millisecond
+					time.Sleep(pause)
+					fill(pause)
+				}
+			}
+		})
+		if wrong != "" {
+			rt.Fatal(wrong)
+		}
+	})
+}
+
+func TestWithoutALimitNobodyWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, start := pace.New(pace.Unlimited), time.Now()
+		for range 1_000_000 {
+			if err := p.Wait(t.Context(), 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if time.Since(start) != 0 {
+			t.Errorf("it took %v", time.Since(start))
+		}
+	})
+}
+
+func TestAnEndedContextTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(1)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := p.Wait(ended, 1); !errors.Is(err, context.Canceled) {
+			t.Fatalf("wait: %v", err)
+		}
+		start := time.Now()
+		if err := p.Wait(t.Context(), 1); err != nil || time.Since(start) != 0 {
+			t.Errorf("the first permit came after %v: %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestHeldGivesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(pace.Held)
+		if grants := collect(t, p, time.Hour, p.Slice); len(grants) > 0 {
+			t.Errorf("%v were given", grants)
+		}
+	})
+}
+
+func BenchmarkWaitUnlimited(b *testing.B) {
+	p := pace.New(pace.Unlimited)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.Wait(b.Context(), 64); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+)
+
+// Indexes is a source without data: its items are the indexes of [From, To).
+type Indexes struct{ From, To int64 }
+
+// Bounds are the indexes themselves.
+func (r Indexes) Bounds(context.Context) (from, to int64, err error) {
+	if r.From > r.To {
+		return 0, 0, fmt.Errorf("source: from is %d and to is %d; to must not be less", r.From, r.To)
+	}
+	return r.From, r.To, nil
+}
+
+// Read numbers the items.
+func (r Indexes) Read(_ context.Context, from, to int64, items []Item) (n int, next int64, err error) {
+	from, to = max(from, r.From), min(to, r.To)
+	for n < len(items) && from < to {
+		items[n] = Item{Index: from}
+		n++
+		from++
+	}
+	return n, from, nil
+}
+
+// State is empty: there is nothing to learn.
+func (r Indexes) State() (json.RawMessage, error) { return nil, nil }
+
+// Restore has nothing to take.
+func (r Indexes) Restore(json.RawMessage) error { return nil }
+
+// Close has nothing to end.
+func (r Indexes) Close() error { return nil }

@@ -1,0 +1,291 @@
+package source
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Querier is the part of *sql.DB that a table is read with.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Dialect is how a database writes names and parameters.
+type Dialect int
+
+// The dialects.
+const (
+	Postgres Dialect = iota
+	MySQL            // and MariaDB
+	SQLite
+)
+
+// TableOptions name what is read.
+type TableOptions struct {
+	Dialect Dialect
+	Table   string   // name, or schema.name
+	Key     string   // an integer column with a unique index
+	Columns []string // what an item has beside the key; empty for all
+
+	Timeout time.Duration // of one query; default 30s
+	MaxAge  time.Duration // for which rows may have been read ahead; default 1s
+}
+
+// Table is the rows of a table. The index of an item is its key, so an index
+// without a row is no item, and rows that come or go do not move the others. An
+// item is the row as a JSON object.
+type Table struct {
+	querier Querier
+	options TableOptions
+	state   tableState
+	ahead   ahead
+}
+
+// tableState keeps the bounds, so that all shards and runs agree on them.
+type tableState struct {
+	Known bool  `json:"known"`
+	From  int64 `json:"from"`
+	To    int64 `json:"to"`
+}
+
+// ahead is rows that were read and not yet returned.
+type ahead struct {
+	items []Item
+	from  int64 // all rows of [from, to) are among them
+	to    int64
+	at    time.Time
+}
+
+// aheadRows is how many rows are read at once.
+const aheadRows = 256
+
+// largestKey leaves room for sums, as windows need it.
+const largestKey = 1 << 62
+
+// nameForm is stricter than any database, so that a name can be nothing else.
+var nameForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,62}$`)
+
+// OpenTable reads the rows of a table. It fails if a name is not made of
+// letters, digits and underscores.
+func OpenTable(querier Querier, options TableOptions) (*Table, error) {
+	schema, name, dotted := strings.Cut(options.Table, ".")
+	if !nameForm.MatchString(schema) || dotted && !nameForm.MatchString(name) {
+		return nil, fmt.Errorf("source: table is %q; it must be a name, or schema.name, of letters, digits and underscores", options.Table)
+	}
+	for field, names := range map[string][]string{"key": {options.Key}, "columns": options.Columns} {
+		for _, name := range names {
+			if !nameForm.MatchString(name) {
+				return nil, fmt.Errorf("source: %s has %q; it must be of letters, digits and underscores", field, name)
+			}
+		}
+	}
+	if options.Dialect < Postgres || options.Dialect > SQLite {
+		return nil, fmt.Errorf("source: dialect %d is unknown", options.Dialect)
+	}
+	if options.Timeout == 0 {
+		options.Timeout = 30 * time.Second
+	}
+	if options.MaxAge == 0 {
+		options.MaxAge = time.Second
+	}
+	return &Table{querier: querier, options: options}, nil
+}
+
+// quote makes a name one that cannot be mistaken for a keyword.
+func (t *Table) quote(name string) string {
+	mark := `"`
+	if t.options.Dialect == MySQL {
+		mark = "`"
+	}
+	return mark + strings.ReplaceAll(name, ".", mark+"."+mark) + mark
+}
+
+func (t *Table) parameter(n int) string {
+	if t.options.Dialect == Postgres {
+		return fmt.Sprintf("$%d", n)
+	}
+	return "?"
+}
+
+// Bounds are the least and the greatest key when they were first asked for. Of
+// an empty table both are zero.
+func (t *Table) Bounds(ctx context.Context) (from, to int64, err error) {
+	if t.state.Known {
+		return t.state.From, t.state.To, nil
+	}
+	key := t.quote(t.options.Key)
+	query := fmt.Sprintf("SELECT MIN(%s), MAX(%s) FROM %s", key, key, t.quote(t.options.Table))
+	err = t.query(ctx, query, nil, func(rows *sql.Rows) error {
+		var least, greatest sql.NullInt64
+		if err := rows.Scan(&least, &greatest); err != nil {
+			return fmt.Errorf("column %s must have integers: %w", t.options.Key, err)
+		}
+		if least.Valid {
+			from, to = least.Int64, greatest.Int64
+			if from < -largestKey || to >= largestKey {
+				return fmt.Errorf("column %s has keys beyond %d", t.options.Key, int64(largestKey))
+			}
+			to++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, 0, err
+	}
+	t.state = tableState{Known: true, From: from, To: to}
+	return from, to, nil
+}
+
+// Read returns rows. Those read ahead are as old as MaxAge at most.
+func (t *Table) Read(ctx context.Context, from, to int64, items []Item) (n int, next int64, err error) {
+	if from >= to || len(items) == 0 {
+		return 0, from, nil
+	}
+	rows, covered, err := t.rows(ctx, from)
+	if err != nil {
+		return 0, from, err
+	}
+	for n < len(items) && n < len(rows) && rows[n].Index < to {
+		items[n] = rows[n]
+		n++
+	}
+	switch {
+	case n == len(items):
+		return n, rows[n-1].Index + 1, nil
+	case n < len(rows):
+		return n, to, nil
+	}
+	return n, min(to, covered), nil
+}
+
+// Next finds the next row.
+func (t *Table) Next(ctx context.Context, from, to int64) (int64, error) {
+	if from >= to {
+		return to, nil
+	}
+	rows, _, err := t.rows(ctx, from)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) > 0 {
+		return min(to, rows[0].Index), nil
+	}
+	return to, nil
+}
+
+// rows are the first ones from a key on, and how far they reach. None means
+// that there are none at all. What is behind those read ahead is read without
+// giving them up.
+func (t *Table) rows(ctx context.Context, from int64) (rows []Item, covered int64, err error) {
+	fresh := time.Since(t.ahead.at) <= t.options.MaxAge
+	if fresh && from < t.ahead.from {
+		behind, err := t.fetch(ctx, from, 1)
+		return behind.items, behind.to, err
+	}
+	if fresh && from < t.ahead.to {
+		at, _ := slices.BinarySearchFunc(t.ahead.items, from, func(item Item, key int64) int {
+			if item.Index < key {
+				return -1
+			}
+			return 1
+		})
+		if at < len(t.ahead.items) || t.ahead.to == largestKey {
+			return t.ahead.items[at:], t.ahead.to, nil
+		}
+	}
+	ahead, err := t.fetch(ctx, from, aheadRows)
+	if err != nil {
+		return nil, 0, err
+	}
+	t.ahead = ahead
+	return ahead.items, ahead.to, nil
+}
+
+func (t *Table) fetch(ctx context.Context, from int64, most int) (ahead, error) {
+	columns := "*"
+	if len(t.options.Columns) > 0 {
+		names := []string{t.quote(t.options.Key)}
+		for _, name := range t.options.Columns {
+			if name != t.options.Key {
+				names = append(names, t.quote(name))
+			}
+		}
+		columns = strings.Join(names, ", ")
+	}
+	key := t.quote(t.options.Key)
+	query := fmt.Sprintf("SELECT %s FROM %s WHERE %s >= %s AND %s < %s ORDER BY %s LIMIT %d",
+		columns, t.quote(t.options.Table), key, t.parameter(1), key, t.parameter(2), key, most)
+	fetched := ahead{from: from, to: largestKey, at: time.Now()}
+	var row *rowWriter
+	err := t.query(ctx, query, []any{from, int64(largestKey)}, func(rows *sql.Rows) error {
+		if row == nil {
+			var err error
+			if row, err = newRowWriter(rows, t.options.Key); err != nil {
+				return err
+			}
+		}
+		item, err := row.item(rows)
+		if err != nil {
+			return err
+		}
+		if last := len(fetched.items) - 1; last >= 0 && fetched.items[last].Index >= item.Index {
+			return fmt.Errorf("key %d occurs twice: column %s must be unique", item.Index, t.options.Key)
+		}
+		fetched.items = append(fetched.items, item)
+		return nil
+	})
+	if len(fetched.items) == most {
+		fetched.to = fetched.items[most-1].Index + 1
+	}
+	return fetched, err
+}
+
+// query calls scan for each row.
+func (t *Table) query(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, t.options.Timeout)
+	defer cancel()
+	rows, err := t.querier.QueryContext(ctx, query, args...)
+	if err != nil {
+		return fmt.Errorf("read table %s: %w", t.options.Table, err)
+	}
+	defer func() {
+		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			err = fmt.Errorf("read table %s: %w", t.options.Table, err)
+		}
+	}()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// State is the bounds.
+func (t *Table) State() (json.RawMessage, error) {
+	if !t.state.Known {
+		return nil, nil
+	}
+	return json.Marshal(t.state)
+}
+
+// Restore takes the bounds.
+func (t *Table) Restore(state json.RawMessage) error {
+	if len(state) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(state, &t.state); err != nil {
+		return fmt.Errorf("restore table %s: %w", t.options.Table, err)
+	}
+	return nil
+}
+
+// Close has nothing to end: the database is the caller's.
+func (t *Table) Close() error { return nil }

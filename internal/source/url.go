@@ -1,0 +1,225 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// URL reads the lines behind an http or https URL, with Options.Client, in
+// blocks if the server supports ranges. If it does not, everything is read from
+// the start again whenever reading does not simply go on.
+func URL(address string, options Options) (*Lines, error) {
+	options, err := options.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("source: url cannot be read; write it as https://host/path")
+	}
+	if parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" {
+		return nil, errors.New("source: url must begin with http:// or https:// and name a host")
+	}
+	if options.Client == nil {
+		return nil, errors.New("source: URLs cannot be read here: no HTTP client was given")
+	}
+	// What follows the path, and who calls, may be secret.
+	name := (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
+	open := func() blob {
+		return &remote{client: options.Client, address: address, timeout: options.Timeout}
+	}
+	return &Lines{name: name, options: options, open: open}, nil
+}
+
+// remote is a blob behind a URL.
+type remote struct {
+	client  *http.Client
+	address string
+	timeout time.Duration
+
+	expected *identity
+	stream   *stream // of a server without ranges
+}
+
+func (b *remote) expect(content identity) { b.expected = &content }
+func (b *remote) blockSize() int          { return 1 << 20 }
+
+func (b *remote) close() {
+	if b.stream != nil {
+		b.stream.close()
+		b.stream = nil
+	}
+}
+
+func (b *remote) identify(ctx context.Context) (identity, error) {
+	var is identity
+	err := b.try(ctx, func() error {
+		ctx, cancel := context.WithTimeout(ctx, b.timeout)
+		defer cancel()
+		answer, err := b.get(ctx, http.Header{"Range": {"bytes=0-0"}})
+		if err != nil {
+			return err
+		}
+		defer answer.Body.Close()
+		is, err = identityOf(answer)
+		return err
+	})
+	return is, err
+}
+
+// get sends a request. Its errors do not contain the URL.
+func (b *remote) get(ctx context.Context, header http.Header) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, b.address, http.NoBody)
+	if err != nil {
+		return nil, errors.New("the URL cannot be called")
+	}
+	request.Header = header
+	request.Header.Set("Accept-Encoding", "identity") // offsets are those of the plain text
+	answer, err := b.client.Do(request)
+	var withURL *url.Error
+	if errors.As(err, &withURL) {
+		err = withURL.Err
+	}
+	if errors.Is(err, io.EOF) { // which means the end of the lines to others
+		err = fmt.Errorf("the server closed the connection: %w", errPassing)
+	}
+	return answer, err
+}
+
+// errPassing is an answer that may be better the next time.
+var errPassing = errors.New("try again")
+
+// identityOf reads the headers of an answer to a request for a range.
+func identityOf(answer *http.Response) (identity, error) {
+	is := identity{Size: answer.ContentLength, ETag: answer.Header.Get("ETag"), Modified: answer.Header.Get("Last-Modified")}
+	switch code := answer.StatusCode; {
+	case code == http.StatusOK:
+	case code == http.StatusPartialContent:
+		is.Ranges = true
+		_, size, err := contentRange(answer)
+		if err != nil {
+			return is, err
+		}
+		is.Size = size
+	case code == http.StatusRequestedRangeNotSatisfiable && answer.Header.Get("Content-Range") == "bytes */0":
+		is.Size = 0
+	case code == http.StatusPreconditionFailed:
+		return is, fmt.Errorf("%w: the server says so; restore it, or begin a new sweep", ErrChanged)
+	case code >= 500 || code == http.StatusTooManyRequests:
+		return is, fmt.Errorf("the server answered %s: %w", answer.Status, errPassing)
+	default:
+		return is, fmt.Errorf("the server answered %s", answer.Status)
+	}
+	if encoding := answer.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return is, fmt.Errorf("the server sends it encoded as %q; it must send it plain", encoding)
+	}
+	return is, nil
+}
+
+// contentRange reads "bytes 0-9/100".
+func contentRange(answer *http.Response) (start, size int64, err error) {
+	text := answer.Header.Get("Content-Range")
+	span, total, ok := strings.Cut(strings.TrimPrefix(text, "bytes "), "/")
+	first, _, dash := strings.Cut(span, "-")
+	start, startErr := strconv.ParseInt(first, 10, 64)
+	size, sizeErr := strconv.ParseInt(total, 10, 64)
+	if !ok || !dash || startErr != nil || sizeErr != nil || start < 0 || size < 0 {
+		return 0, 0, fmt.Errorf("the server sent part of it with Content-Range %q, which does not tell which", text)
+	}
+	return start, size, nil
+}
+
+func (b *remote) readAt(ctx context.Context, p []byte, offset int64) (n int, err error) {
+	err = b.try(ctx, func() error {
+		if b.expected.Ranges {
+			n, err = b.readRange(ctx, p, offset)
+		} else {
+			n, err = b.readStream(ctx, p, offset)
+		}
+		return err
+	})
+	return n, err
+}
+
+// readRange asks for a part of it, unless it has changed.
+func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, error) {
+	want := min(int64(len(p)), b.expected.Size-offset)
+	if want <= 0 {
+		return 0, io.EOF
+	}
+	header := http.Header{"Range": {fmt.Sprintf("bytes=%d-%d", offset, offset+want-1)}}
+	if validator := b.expected.validator(); validator != "" {
+		header.Set("If-Range", validator)
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	answer, err := b.get(ctx, header)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	is, err := identityOf(answer)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.expected.mustBe(is); err != nil {
+		return 0, err
+	}
+	if !is.Ranges {
+		return 0, fmt.Errorf("%w: the server sent all of it where a part was asked for; restore it, or begin a new sweep", ErrChanged)
+	}
+	if start, _, err := contentRange(answer); err != nil || start != offset {
+		return 0, fmt.Errorf("the server sent another part than was asked for: %w", errPassing)
+	}
+	n, err := io.ReadFull(answer.Body, p[:want])
+	if err != nil {
+		return 0, fmt.Errorf("the answer ended after %d of %d bytes (%s): %w", n, want, err.Error(), errPassing) // an EOF here is none of the lines
+	}
+	if offset+want == b.expected.Size {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// validator is what If-Range may name: a strong ETag, or a date.
+func (i identity) validator() string {
+	if i.ETag != "" && !strings.HasPrefix(i.ETag, "W/") {
+		return i.ETag
+	}
+	return i.Modified
+}
+
+// Tries of a call, and the pause after the first.
+const (
+	tries = 4
+	pause = 250 * time.Millisecond
+)
+
+// try calls again when the network or the server fails for a moment.
+func (b *remote) try(ctx context.Context, call func() error) error {
+	for i := 1; ; i++ {
+		err := call()
+		if err == nil || ctx.Err() != nil || i == tries || !passing(err) {
+			return err
+		}
+		timer := time.NewTimer(pause << (i - 1))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+func passing(err error) bool {
+	var network interface{ Timeout() bool }
+	return errors.Is(err, errPassing) || errors.As(err, &network)
+}

@@ -1,0 +1,307 @@
+package sweeping
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/source"
+)
+
+// take waits for w's turn and fetches its next items. It returns false if there
+// is nothing more for w.
+func (r *Runner) take(w *worker) bool {
+	select {
+	case r.turn <- struct{}{}:
+		defer func() { <-r.turn }()
+	case <-r.fetching.Done():
+		return false
+	}
+	failures := 0
+	for {
+		next := r.plan(w)
+		var err error
+		switch next.step {
+		case leave:
+			return false
+		case await:
+			r.await(next.until)
+			continue
+		case repeat:
+			err = r.fetchAgain(w, next.again)
+		case proceed:
+			err = r.fetch(w, next)
+		}
+		if r.halted.Load() {
+			return false
+		}
+		if err == nil {
+			if len(w.items) > 0 {
+				return true
+			}
+			continue
+		}
+		if failures++; failures == sourceTries || errors.Is(err, source.ErrChanged) {
+			r.halt(Ending{End: Stopped, Reason: err.Error()})
+			return false
+		}
+		if pause(r.fetching, sourcePause<<(failures-1)) != nil {
+			return false
+		}
+	}
+}
+
+// A source that fails is tried again for about half a minute.
+const (
+	sourceTries = 6
+	sourcePause = time.Second
+)
+
+// plan is what to do next.
+type plan struct {
+	step     step
+	until    time.Time  // of await: when something is due, if ever
+	again    []*waiting // of repeat
+	from, to int64      // of proceed
+	most     int        // of proceed
+}
+
+type step int
+
+const (
+	leave   step = iota // w is not needed any more
+	await               // until something is settled or due
+	repeat              // items that failed before
+	proceed             // items that are new
+)
+
+// plan decides. Items that are due again come first: there are few.
+func (r *Runner) plan(w *worker) plan {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.items = w.items[:0]
+	if w.id >= r.inFlight {
+		w.employed = false
+		return plan{step: leave}
+	}
+	if r.halted.Load() {
+		return plan{step: leave}
+	}
+	most := r.atOnce()
+	w.hold(most)
+	if again := r.dueAgain(most); len(again) > 0 {
+		return plan{step: repeat, again: again}
+	}
+	if r.shard.Serial && len(r.aside.due) > 0 {
+		return r.awaitLocked()
+	}
+	for {
+		r.passAbsent()
+		from, to := r.window.Gap(r.cursor)
+		switch {
+		case from < r.absentTo || from >= r.window.Limit() && from < r.shard.To:
+			if !r.makeRoom() {
+				return r.awaitLocked()
+			}
+		case from < r.shard.To:
+			r.cursor = from
+			return plan{step: proceed, from: from, to: min(to, r.shard.To), most: most}
+		case r.window.Mark() == r.shard.To && len(r.aside.all) == 0:
+			r.haltLocked(Ending{End: Finished})
+			return plan{step: leave}
+		default:
+			return r.awaitLocked()
+		}
+	}
+}
+
+func (r *Runner) awaitLocked() plan {
+	r.idle = true
+	return plan{step: await, until: r.aside.next()}
+}
+
+// dueAgain takes items that are due.
+func (r *Runner) dueAgain(most int) []*waiting {
+	var again []*waiting
+	for now := time.Now(); len(again) < most; {
+		w := r.aside.take(now)
+		if w == nil {
+			break
+		}
+		again = append(again, w)
+	}
+	return again
+}
+
+// batchSlices is how many milliseconds of the rate one call may carry.
+const batchSlices = 10
+
+// atOnce is how many items to fetch: as many as are handled in a short time, as
+// the rate allows in one, and not more than a fair part of the window.
+func (r *Runner) atOnce() int {
+	if r.shard.Batch > 1 {
+		return min(r.shard.Batch, batchSlices*min(r.pace.Slice(), r.shard.Batch))
+	}
+	if r.shard.Serial {
+		return 1
+	}
+	fast := int(holdFor / max(r.speed, 1))
+	left := (r.shard.To - r.cursor) / int64(r.inFlight)
+	return int(min(int64(max(1, min(fast, mostAtOnce, r.pace.Slice(), r.shard.Window/(2*r.inFlight)))), max(1, left)))
+}
+
+// passAbsent lets the window pass indexes without items, as far as it can.
+func (r *Runner) passAbsent() {
+	if r.cursor >= r.absentTo {
+		return
+	}
+	to := min(r.absentTo, r.window.Limit())
+	if r.window.Mark() >= r.cursor { // nothing is under way, so any step is possible
+		to = r.absentTo
+		r.window.Skip(to)
+	} else {
+		r.window.DoneRange(r.cursor, to)
+	}
+	if to > r.cursor {
+		r.counts.Absent += to - r.cursor
+		r.cursor = to
+	}
+}
+
+// makeRoom moves the item at the mark out of the window's way, so that one slow
+// item, or keys with large gaps, do not stop the others. For items that have not
+// failed there is half of the room.
+func (r *Runner) makeRoom() bool {
+	head := r.window.Mark()
+	if head >= r.cursor {
+		return false
+	}
+	if failed := r.aside.all[head]; failed != nil {
+		if r.aside.outside >= MaxAside {
+			return false
+		}
+		failed.inWindow = false
+		r.aside.outside++
+	} else {
+		if r.aside.outside >= MaxAside/2 {
+			return false
+		}
+		r.aside.add(&waiting{index: head, running: true})
+	}
+	r.window.Done(head)
+	return true
+}
+
+// await waits for news.
+func (r *Runner) await(until time.Time) {
+	var due <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-r.wake:
+	case <-due:
+	case <-r.fetching.Done():
+	}
+}
+
+// fetch reads new items and waits until they may be started.
+func (r *Runner) fetch(w *worker, next plan) error {
+	n, end, err := r.shard.Source.Read(r.fetching, next.from, next.to, w.read[:next.most])
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return r.pass(next, end)
+	}
+	if err := r.pace.Wait(r.fetching, n); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := next.from
+	for _, item := range w.read[:n] {
+		r.absent(at, item.Index)
+		w.items = append(w.items, Item{Index: item.Index, Attempt: 1, Data: item.Data})
+		at = item.Index + 1
+	}
+	r.absent(at, end)
+	r.cursor = end
+	return nil
+}
+
+func (r *Runner) absent(from, to int64) {
+	if from < to {
+		r.window.DoneRange(from, to)
+		r.counts.Absent += to - from
+	}
+}
+
+// pass is for a part without items: it asks a sparse source for the next one.
+func (r *Runner) pass(next plan, end int64) error {
+	if end <= next.from {
+		return fmt.Errorf("the source has no items from %d on, and should have them up to %d", next.from, r.shard.To)
+	}
+	r.mu.Lock()
+	behind := r.window.High() > next.to
+	r.mu.Unlock()
+	if sparse, ok := r.shard.Source.(source.Sparse); ok && !behind && end >= next.to && end < r.shard.To {
+		var err error
+		if end, err = sparse.Next(r.fetching, end, r.shard.To); err != nil {
+			return err
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.absentTo = end
+	return nil
+}
+
+// fetchAgain fetches items that failed before, from memory if they are there. An
+// item that has gone meanwhile counts as absent.
+func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
+	for i, a := range again {
+		data, gone, err := a.data, false, error(nil)
+		if !a.kept {
+			data, gone, err = r.readAgain(w, a.index)
+		}
+		if err != nil {
+			r.waitOn(again[i:])
+			if len(w.items) == 0 {
+				return err
+			}
+			break
+		}
+		if gone {
+			r.mu.Lock()
+			r.settleDone(a.index)
+			r.counts.Absent++
+			r.mu.Unlock()
+			continue
+		}
+		w.items = append(w.items, Item{Index: a.index, Attempt: a.tries + 1, Data: data})
+	}
+	if len(w.items) == 0 {
+		return nil
+	}
+	return r.pace.Wait(r.fetching, len(w.items))
+}
+
+func (r *Runner) readAgain(w *worker, index int64) (data []byte, gone bool, err error) {
+	n, _, err := r.shard.Source.Read(r.fetching, index, index+1, w.read[:1])
+	if err != nil || n == 0 {
+		return nil, n == 0, err
+	}
+	return w.read[0].Data, false, nil
+}
+
+// waitOn puts back items that could not be fetched.
+func (r *Runner) waitOn(again []*waiting) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, a := range again {
+		r.aside.again(a)
+	}
+}

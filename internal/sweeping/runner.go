@@ -1,0 +1,198 @@
+package sweeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/pace"
+	"github.com/fairlead-io/fairlead/internal/window"
+)
+
+// Runner runs a shard once.
+type Runner struct {
+	shard Shard
+	pace  *pace.Pace
+
+	handling       context.Context // of handlers
+	cancelHandling context.CancelCauseFunc
+	fetching       context.Context // of whatever precedes a try; ends when nothing more is to be started
+	cancelFetching context.CancelFunc
+
+	halted  atomic.Bool   // nothing more is to be started
+	turn    chan struct{} // held by the worker that fetches
+	wake    chan struct{} // something was settled, for the one who fetches
+	toKeep  chan struct{} // there are records
+	workers sync.WaitGroup
+
+	mu       sync.Mutex // of all below; never held while waiting
+	window   *window.Window
+	cursor   int64 // items below it were given out, or are done
+	absentTo int64 // there are no items in [cursor, absentTo)
+	aside    aside
+	counts   Counts
+	spent    int64
+	records  []record
+	crew     []*worker
+	inFlight int
+	budget   int64
+	idle     bool          // somebody waits for wake
+	speed    time.Duration // of a try, slowly falling
+	load     pace.Sample   // since the last tick
+	governor *pace.Governor
+	started  bool
+	ending   Ending
+}
+
+// New checks a shard and restores what was kept of it.
+func New(shard Shard) (*Runner, error) {
+	shard, err := shard.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &Runner{
+		shard:    shard,
+		pace:     pace.New(shard.Rate),
+		turn:     make(chan struct{}, 1),
+		wake:     make(chan struct{}, 1),
+		toKeep:   make(chan struct{}, 1),
+		window:   window.New(shard.Window, shard.From),
+		aside:    newAside(),
+		inFlight: shard.InFlight,
+		budget:   shard.Budget,
+		speed:    time.Second,
+	}
+	r.fetching, r.cancelFetching = context.WithCancel(context.Background()) // it ends by halt alone
+	if shard.Adaptive != nil {
+		r.governor = pace.NewGovernor(shard.Rate, *shard.Adaptive)
+	}
+	if shard.Resume != nil {
+		if err := r.restore(*shard.Resume); err != nil {
+			return nil, err
+		}
+	}
+	r.cursor, r.absentTo = r.window.Mark(), r.window.Mark()
+	return r, nil
+}
+
+func (r *Runner) restore(c Checkpoint) error {
+	if c.Mark < r.shard.From || c.Mark > r.shard.To {
+		return fmt.Errorf("sweeping: the mark %d that was kept is not between %d and %d", c.Mark, r.shard.From, r.shard.To)
+	}
+	if err := r.window.Restore(c.Mark, c.Window); err != nil {
+		return err
+	}
+	if r.window.High() > r.shard.To {
+		return fmt.Errorf("sweeping: the window that was kept goes beyond %d", r.shard.To)
+	}
+	r.counts, r.spent = c.Counts, c.Spent
+	now := time.Now()
+	for _, a := range c.Aside {
+		if !r.window.IsDone(a.Index) || a.Index < r.shard.From || r.aside.all[a.Index] != nil {
+			return fmt.Errorf("sweeping: item %d was kept as put aside, and the window does not agree", a.Index)
+		}
+		w := &waiting{index: a.Index, tries: min(a.Tries, r.shard.Attempts-1), due: now}
+		if w.tries > 0 {
+			w.due = now.Add(r.shard.Backoff(w.tries))
+		}
+		r.aside.add(w)
+	}
+	return nil
+}
+
+// Run runs the shard until it has ended, and returns how. All handlers have
+// returned by then, and a last checkpoint says exactly what was done. It fails if
+// that could not be kept.
+func (r *Runner) Run(ctx context.Context) (Ending, error) {
+	r.handling, r.cancelHandling = context.WithCancelCause(ctx)
+	defer r.cancelHandling(nil)
+	defer r.cancelFetching()
+	defer context.AfterFunc(ctx, func() { r.halt(Ending{End: Released}) })()
+
+	r.mu.Lock()
+	r.started = true
+	r.employ()
+	r.mu.Unlock()
+
+	settled, kept := make(chan struct{}), make(chan struct{})
+	var own sync.WaitGroup
+	defer own.Wait()
+	own.Go(func() { <-r.fetching.Done(); r.workers.Wait(); close(settled) })
+	own.Go(func() { r.keepRecords(ctx, settled); close(kept) })
+	r.keepCheckpoints(ctx, kept)
+	return r.last(ctx)
+}
+
+// Stop ends the run as an order to stop does, also before it has begun.
+func (r *Runner) Stop() { r.halt(Ending{End: Stopped}) }
+
+// halt starts nothing more. The first reason counts, except that a lost lease
+// always does.
+func (r *Runner) halt(ending Ending) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.haltLocked(ending)
+}
+
+func (r *Runner) haltLocked(ending Ending) {
+	if r.ending.End == Running || ending.End == Lost {
+		r.ending = ending
+	}
+	r.halted.Store(true)
+	r.cancelFetching()
+}
+
+// lose is for an error that may say that the lease is lost.
+func (r *Runner) lose(err error) bool {
+	if !errors.Is(err, fairlead.ErrLeaseLost) {
+		return false
+	}
+	r.halt(Ending{End: Lost})
+	r.cancelHandling(err)
+	return true
+}
+
+// Order changes how the run goes on.
+func (r *Runner) Order(orders Orders) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if orders.Stop {
+		r.haltLocked(Ending{End: Stopped})
+	}
+	if orders.Budget != nil {
+		r.budget = *orders.Budget
+	}
+	if orders.InFlight != nil && !r.shard.Serial {
+		r.inFlight = max(1, *orders.InFlight)
+		r.employ()
+	}
+	if orders.Rate != nil {
+		rate := *orders.Rate
+		if r.governor != nil {
+			r.governor.SetCeiling(rate)
+			rate = r.governor.Rate()
+		}
+		r.pace.SetRate(rate)
+	}
+}
+
+// employ starts workers up to the number of calls in flight. Those who are too
+// many leave on their own.
+func (r *Runner) employ() {
+	if !r.started || r.halted.Load() {
+		return
+	}
+	for len(r.crew) < r.inFlight {
+		r.crew = append(r.crew, &worker{id: len(r.crew)})
+	}
+	for _, w := range r.crew[:r.inFlight] {
+		if !w.employed {
+			w.employed = true
+			r.workers.Go(func() { r.work(w) })
+		}
+	}
+}

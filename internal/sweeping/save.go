@@ -1,0 +1,107 @@
+package sweeping
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/pace"
+)
+
+// keepCheckpoints saves now and then until everything is settled.
+func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
+	ticker := time.NewTicker(r.shard.Every)
+	defer ticker.Stop()
+	last := time.Now()
+	for {
+		select {
+		case <-settled:
+			return
+		case <-ticker.C:
+		}
+		r.adapt(time.Since(last))
+		last = time.Now()
+		orders, err := r.shard.Save(ctx, r.Progress())
+		if err == nil {
+			r.Order(orders)
+		} else if r.lose(err) {
+			<-settled
+			return
+		}
+	}
+}
+
+// Progress is what a checkpoint would keep now. It includes what each worker has
+// done of the items that it holds.
+func (r *Runner) Progress() Checkpoint {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.crew {
+		r.collect(w)
+	}
+	mark, bitmap := r.window.Encode()
+	return Checkpoint{Mark: mark, Window: bitmap, Aside: r.aside.list(), Counts: r.counts, Spent: r.spent}
+}
+
+// adapt lets the governor judge what happened since the last time.
+func (r *Runner) adapt(elapsed time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	load := r.load
+	r.load = pace.Sample{}
+	if r.governor == nil {
+		return
+	}
+	if load.Elapsed = elapsed; load.Tries > 0 {
+		load.Latency /= time.Duration(load.Tries) // it was the sum until now
+	}
+	r.pace.SetRate(r.governor.Tick(load))
+}
+
+// lastTries is how often the last checkpoint is tried: without it what was done
+// since the one before is done again.
+const (
+	lastTries = 6
+	lastPause = 200 * time.Millisecond
+	lastLimit = 5 * time.Second
+)
+
+// last saves the end, when nothing runs any more.
+func (r *Runner) last(ctx context.Context) (Ending, error) {
+	checkpoint := r.Progress()
+	r.mu.Lock()
+	checkpoint.Ending = r.ending
+	r.mu.Unlock()
+	if checkpoint.Ending.End == Lost {
+		return checkpoint.Ending, nil
+	}
+	// The context may have ended because the node goes: there is still time
+	// for this.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLimit)
+	defer cancel()
+	for try := 1; ; try++ {
+		_, err := r.shard.Save(ctx, checkpoint)
+		if err == nil {
+			return checkpoint.Ending, nil
+		}
+		if r.lose(err) {
+			return Ending{End: Lost}, nil
+		}
+		if try == lastTries || !r.leased(time.Now()) || errors.Is(pause(ctx, lastPause<<(try-1)), context.DeadlineExceeded) {
+			return checkpoint.Ending, fmt.Errorf("sweeping: the last checkpoint was not kept: %w", err)
+		}
+	}
+}
+
+// pause waits, or fails with the context.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,161 @@
+package sweeping
+
+import (
+	"fmt"
+	"time"
+)
+
+// collect settles what w has done and not yet reported. It is the only thing
+// that looks at the items of a worker which may be at work.
+func (r *Runner) collect(w *worker) {
+	r.collectTo(w, int(w.finished.Load()))
+}
+
+func (r *Runner) collectTo(w *worker, finished int) {
+	if finished <= w.settled {
+		return // w may be about to hold others
+	}
+	done := w.items[w.settled:finished]
+	first, last := done[0].Index, done[len(done)-1].Index
+	if len(r.aside.all) == 0 && last-first == int64(len(done)-1) {
+		r.window.DoneRange(first, last+1)
+	} else {
+		for i := range done {
+			r.settleDone(done[i].Index)
+		}
+	}
+	r.counts.Done += int64(len(done))
+	w.settled = finished
+	r.news()
+}
+
+// settle takes the outcomes of the items [from, to) of w, of which not all are
+// plainly done.
+func (r *Runner) settle(w *worker, from, to int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.collectTo(w, from)
+	for i := from; i < to; i++ {
+		r.settleOne(w.items[i], w.outcomes[i])
+	}
+	w.settled = to
+	w.finished.Store(int32(to))
+	r.news()
+}
+
+// news wakes the one who waits for something to be settled.
+func (r *Runner) news() {
+	if !r.idle {
+		return
+	}
+	r.idle = false
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *Runner) settleOne(item Item, outcome Outcome) {
+	record := record{Record: Record{Index: item.Index, Attempts: item.Attempt, Logs: outcome.Logs}}
+	switch outcome.Verdict {
+	case Done:
+		record.then = thenDone
+	case Retry:
+		r.load.Errors++
+		if r.handling.Err() != nil {
+			record.then = thenNothing // it was interrupted, which is no fault of the item
+			break
+		}
+		if item.Attempt < r.shard.Attempts {
+			r.later(item, outcome)
+			record.then = thenNothing
+			break
+		}
+		if !r.afford(item) {
+			r.leaveToDo(item)
+			record.then = thenNothing
+			break
+		}
+		record.Abandoned, record.Exhausted, record.Err, record.then = true, true, outcome.reason(), thenAbandoned
+	case Abandon:
+		record.Abandoned, record.Err, record.then = true, outcome.reason(), thenAbandoned
+	case Stop:
+		r.leaveToDo(item)
+		r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d: %v", item.Index, outcome.reason())})
+		record.then = thenNothing
+	case Finish:
+		if !r.shard.Serial {
+			r.leaveToDo(item)
+			r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d finishes the sweep, which only an item of a serial one can", item.Index)})
+			record.then = thenNothing
+			break
+		}
+		r.haltLocked(Ending{End: Finished})
+		record.then = thenDone
+	default:
+		r.leaveToDo(item)
+		r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d: the handler returned the unknown verdict %d", item.Index, outcome.Verdict)})
+		record.then = thenNothing
+	}
+	if record.Abandoned || len(record.Logs) > 0 {
+		r.keep(record)
+		return
+	}
+	r.conclude(record)
+}
+
+// later lets an item be tried again after a pause. If there is no room outside
+// of the window it stays in it, where others soon cannot pass it.
+func (r *Runner) later(item Item, outcome Outcome) {
+	r.counts.Retried++
+	delay := outcome.After
+	if delay <= 0 {
+		delay = r.shard.Backoff(item.Attempt)
+	}
+	w := r.aside.all[item.Index]
+	if w == nil {
+		w = &waiting{index: item.Index, running: true, inWindow: r.aside.outside >= MaxAside}
+		r.aside.add(w)
+		if !w.inWindow {
+			r.window.Done(item.Index)
+		}
+	}
+	w.tries, w.due = item.Attempt, time.Now().Add(delay)
+	if !w.kept {
+		r.aside.keep(w, item.Data)
+	}
+	r.aside.again(w)
+}
+
+// afford takes one from the error budget, or halts.
+func (r *Runner) afford(item Item) bool {
+	if r.shard.StopOnExhausted {
+		r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d failed %d times", item.Index, item.Attempt)})
+		return false
+	}
+	if r.budget >= 0 && r.spent >= r.budget {
+		r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("the error budget of %d is used up: item %d failed %d times", r.budget, item.Index, item.Attempt)})
+		return false
+	}
+	r.spent++
+	return true
+}
+
+// leaveToDo is for an item that the next run tries anew. Either it is not done
+// in the window, or it is put aside.
+func (r *Runner) leaveToDo(item Item) {
+	if w := r.aside.all[item.Index]; w != nil {
+		w.tries = 0
+	}
+}
+
+// settleDone is for an item that needs nothing more.
+func (r *Runner) settleDone(index int64) {
+	if w := r.aside.all[index]; w != nil {
+		r.aside.remove(w)
+		if !w.inWindow {
+			return
+		}
+	}
+	r.window.Done(index)
+}

@@ -1,0 +1,211 @@
+// Package window keeps which items of a long row of items are done, while they
+// end in any order, in constant space.
+//
+// A [Window] is a ring of bits above a mark. Everything below the mark is done;
+// of the items from the mark on, as many as the window is wide may be done or
+// not. When the item at the mark is done, the mark moves to the next one that
+// is not. That is all there is to store of a billion items.
+package window
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// MaxSize is how many items a window can span. Its bitmap is then 2 KiB.
+const MaxSize = 16_384
+
+// MaxIndex is the largest index of an item, far enough from the end of int64
+// that no sum of an index and a size overflows. The smallest is -MaxIndex.
+const MaxIndex = 1 << 62
+
+const (
+	wordBits = 64
+	words    = MaxSize / wordBits
+)
+
+// Window is the ring. It is not safe for concurrent use.
+//
+// The ring is always as large as MaxSize, which is small, so that a window may
+// be restored from a larger one.
+type Window struct {
+	ring [words]uint64 // the bit of item i is i modulo MaxSize; all bits outside [mark, high) are clear
+	size int64
+	mark int64
+	high int64
+}
+
+// New makes a window of a size, with everything below mark done. A size that
+// is not between 1 and MaxSize, or a mark beyond MaxIndex, is a programming
+// error and panics.
+func New(size int, mark int64) *Window {
+	if size < 1 || size > MaxSize {
+		panic(fmt.Sprintf("window: size is %d; it must be between 1 and %d", size, MaxSize))
+	}
+	if !legal(mark) {
+		panic(fmt.Sprintf("window: mark is %d; it must be between -%d and %d", mark, int64(MaxIndex), int64(MaxIndex)))
+	}
+	return &Window{size: int64(size), mark: mark, high: mark}
+}
+
+func legal(index int64) bool { return index >= -MaxIndex && index <= MaxIndex }
+
+// Size is how many items from the mark on may be given out.
+func (w *Window) Size() int { return int(w.size) }
+
+// Mark is the first item that is not done. It never moves backwards.
+func (w *Window) Mark() int64 { return w.mark }
+
+// High is the item after the last one that is done. From there on nothing is.
+func (w *Window) High() int64 { return w.high }
+
+// Limit is the first item that does not fit.
+func (w *Window) Limit() int64 { return max(w.mark+w.size, w.high) }
+
+// Fits says whether item i may be given out, or is done already.
+func (w *Window) Fits(i int64) bool { return i < w.Limit() }
+
+// Free is how many items fit that are after all those done.
+func (w *Window) Free() int64 { return w.Limit() - w.high }
+
+// IsDone says whether item i is done.
+func (w *Window) IsDone(i int64) bool {
+	switch {
+	case i < w.mark:
+		return true
+	case i >= w.high:
+		return false
+	}
+	return w.ring[word(i)]&bit(i) != 0
+}
+
+// Done says that item i is done, and returns whether that is news. An item that
+// does not fit is a programming error and panics.
+func (w *Window) Done(i int64) bool {
+	if i < w.mark {
+		return false
+	}
+	w.mustFit(i)
+	if w.ring[word(i)]&bit(i) != 0 {
+		return false
+	}
+	w.ring[word(i)] |= bit(i)
+	w.high = max(w.high, i+1)
+	if i == w.mark {
+		w.advance()
+	}
+	return true
+}
+
+// DoneRange says that all items of [from, to) are done, 64 at a time.
+func (w *Window) DoneRange(from, to int64) {
+	from = max(from, w.mark)
+	if from >= to {
+		return
+	}
+	w.mustFit(to - 1)
+	for i := from; i < to; {
+		end := min(to, nextWord(i))
+		w.ring[word(i)] |= span(i, end)
+		i = end
+	}
+	w.high = max(w.high, to)
+	if from == w.mark {
+		w.advance()
+	}
+}
+
+// Skip moves the mark to an item however far away: all below it are done or do
+// not exist. A mark behind the present one changes nothing.
+func (w *Window) Skip(mark int64) {
+	if mark <= w.mark {
+		return
+	}
+	if mark >= w.high {
+		w.clear(w.mark, w.high)
+		w.mark, w.high = mark, mark
+		return
+	}
+	w.clear(w.mark, mark)
+	w.mark = mark
+	w.advance()
+}
+
+// Pending calls yield with each item of [Mark, High) that is not done, in
+// order, until it returns false. It may say that the item is done.
+func (w *Window) Pending(yield func(int64) bool) {
+	for i := w.mark; ; i++ {
+		i, _ = w.Gap(i)
+		if i >= w.high || !yield(i) {
+			return
+		}
+	}
+}
+
+// Gap finds the first items at or after from that are not done: those of
+// [start, end). From High on nothing is done, so end is Limit there; if nothing
+// is left that fits, start and end are both Limit or more.
+func (w *Window) Gap(from int64) (start, end int64) {
+	start = max(from, w.mark)
+	for start < w.high {
+		done := w.ring[word(start)] >> offset(start)
+		n := bits.TrailingZeros64(^done)
+		if offset(start)+n < wordBits {
+			start += int64(n)
+			break
+		}
+		start = nextWord(start)
+	}
+	if start >= w.high {
+		return start, max(start, w.Limit())
+	}
+	for end = start; ; {
+		done := w.ring[word(end)] >> offset(end)
+		if done != 0 {
+			return start, end + int64(bits.TrailingZeros64(done))
+		}
+		end = nextWord(end) // ends at the latest at the item before High, which is done
+	}
+}
+
+// advance moves the mark over what is done, and clears its bits for items to
+// come. Each bit is cleared once, so a move costs what Done paid for.
+func (w *Window) advance() {
+	for w.mark < w.high {
+		at := word(w.mark)
+		n := bits.TrailingZeros64(^(w.ring[at] >> offset(w.mark)))
+		if n == 0 {
+			return
+		}
+		n = min(n, wordBits-offset(w.mark))
+		w.ring[at] &^= span(w.mark, w.mark+int64(n))
+		w.mark += int64(n)
+	}
+}
+
+func (w *Window) clear(from, to int64) {
+	for i := from; i < to; {
+		end := min(to, nextWord(i))
+		w.ring[word(i)] &^= span(i, end)
+		i = end
+	}
+}
+
+func (w *Window) mustFit(i int64) {
+	if !w.Fits(i) {
+		panic(fmt.Sprintf("window: item %d does not fit between %d and %d", i, w.mark, w.Limit()))
+	}
+}
+
+// Indexes may be negative: shifts and masks round down, unlike division.
+func word(i int64) int   { return int(i>>6) & (words - 1) }
+func offset(i int64) int { return int(i & (wordBits - 1)) }
+func bit(i int64) uint64 { return 1 << offset(i) }
+
+// nextWord is the first item after i of another word.
+func nextWord(i int64) int64 { return (i | (wordBits - 1)) + 1 }
+
+// span is the bits of [from, to), which lie in one word and are at least one.
+func span(from, to int64) uint64 {
+	return ^uint64(0) >> (wordBits - int(to-from)) << offset(from)
+}
