@@ -7,8 +7,10 @@ import (
 )
 
 // PutSweep creates the sweep if its Version is zero, else it replaces what is said of
-// the one of that ID and Version. It fails with ErrInvalid, ErrConflict or
-// ErrNotFound.
+// the one of that ID and Version; a rate and a parallelism count from the next
+// checkpoints on. It fails with ErrInvalid, ErrNotFound, and with ErrConflict if
+// another sweep has the name, this one was changed meanwhile, or it has been started
+// and what it goes over differs.
 func (c *Client) PutSweep(ctx context.Context, sweep Sweep) (Sweep, error) {
 	if err := NormalizeSweep(&sweep); err != nil {
 		return Sweep{}, err
@@ -16,7 +18,11 @@ func (c *Client) PutSweep(ctx context.Context, sweep Sweep) (Sweep, error) {
 	if sweep.Version == 0 {
 		sweep.SweepStatus = SweepStatus{State: SweepCreated}
 	}
-	return c.store.PutSweep(ctx, sweep)
+	stored, err := c.store.PutSweep(ctx, sweep)
+	if err == nil && stored.State == SweepRunning {
+		_ = SteerSweep(ctx, c.store, stored.ID) // else a node does so soon
+	}
+	return stored, err
 }
 
 // Sweep returns the sweep of a name, or ErrNotFound.
@@ -52,46 +58,23 @@ func (c *Client) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // StartSweep lets a sweep run that is created or stopped; if it has a gate it waits
-// for the business. It fails with ErrConflict in other states.
+// for the business. What came to nothing before does not count against its budget any
+// more. It fails with ErrConflict in other states.
 func (c *Client) StartSweep(ctx context.Context, id int64, by string) (Sweep, error) {
-	return steer(ctx, c.store, id, true, by, func(s *steering) error { return s.start(ctx) })
+	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.start(ctx) })
 }
 
 // OpenSweep is how the business lets a sweep run that waits for it. It fails with
 // ErrConflict in other states.
 func (c *Client) OpenSweep(ctx context.Context, id int64, by string) (Sweep, error) {
-	return steer(ctx, c.store, id, true, by, func(s *steering) error {
-		if s.State != SweepWaiting {
-			return illegalSweep("open", s.Sweep)
-		}
-		return s.run(ctx, "open")
-	})
+	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.open(ctx) })
 }
 
 // StopSweep lets no more items begin: none is begun later than a second after it has
 // returned. What is in flight ends. It fails with ErrConflict unless the sweep runs
 // or waits; one that is stopping already is fine.
 func (c *Client) StopSweep(ctx context.Context, id int64, by, reason string) (Sweep, error) {
-	var idle []int64
-	sweep, err := steer(ctx, c.store, id, true, by, func(s *steering) error {
-		idle = nil
-		for i := range s.shards {
-			if s.live(i) && s.states[i] != Running {
-				idle = append(idle, s.shards[i].Job)
-			}
-		}
-		return s.stop(ctx, reason)
-	})
-	if err != nil || len(idle) == 0 {
-		return sweep, err
-	}
-	for _, job := range idle { // they would only begin in order to stop
-		_ = c.store.Cancel(ctx, job, "its sweep is stopped")
-	}
-	if err := SteerSweep(ctx, c.store, id); err != nil {
-		return sweep, err
-	}
-	return c.SweepByID(ctx, id)
+	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.stop(ctx, reason) })
 }
 
 // SetSweepData changes what handlers are given with every item. It fails with
@@ -100,11 +83,5 @@ func (c *Client) SetSweepData(ctx context.Context, id int64, by string, data jso
 	if err := CheckJSON("args", data); err != nil {
 		return Sweep{}, err
 	}
-	return steer(ctx, c.store, id, true, by, func(s *steering) error {
-		if (s.State == SweepRunning || s.State == SweepStopping) && !s.Serial {
-			return illegalSweep("change the data of", s.Sweep)
-		}
-		s.Data = data
-		return s.move(ctx, "data", s.State, "")
-	})
+	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.setData(ctx, data) })
 }

@@ -356,7 +356,9 @@ type Keeper interface {
 	// outcome's retention, with what is known of them as runs of schedules; long dead
 	// nodes, schedules that were deleted and have no runs left, and what Once and the
 	// audit log need not keep any more, at most limit of each. It tells how many jobs,
-	// requests and entries of the log it removed.
+	// requests and entries of the log it removed. Of sweeps that have finished, lines
+	// and events older than Failed says are removed, at most limit of each; the sweeps
+	// themselves stay until they are deleted.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
 }
 

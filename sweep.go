@@ -107,6 +107,7 @@ type SweepStatus struct {
 	StartedAt time.Time // when it first ran
 	EndedAt   time.Time // when it last stopped or finished
 	Cut       bool      // its shards have been made
+	Forgiven  int64     // items that came to nothing before it was last started: they take nothing from the budget
 	SweepProgress
 }
 
@@ -139,7 +140,8 @@ type Shard struct {
 	Errors    int64
 	Source    json.RawMessage // what the source has to know to go on
 
-	Share    Share     // what it may use of the sweep's rate and parallelism
+	Share    Share     // what it may use of the sweep's rate and parallelism; nothing if it was granted to an earlier run
+	Told     Share     // the most that its run may have been told: Share, and what was granted before until it has been told of Share
 	Used     Share     // what it said last that it uses
 	Fence    int64     // of the run that wrote this
 	SavedAt  time.Time // when
@@ -165,8 +167,8 @@ type Checkpoint struct {
 	Abandoned         int64
 	Errors            int64
 	Measured          float64
-	Used              Share
-	Ended             bool // all items are done or abandoned
+	Used              Share // what it was told last, or more if more is in flight
+	Ended             bool  // all items are done or abandoned
 }
 
 // Orders is the answer to a Checkpoint.

@@ -1,7 +1,9 @@
 package fairlead
 
 import (
+	"fmt"
 	"math"
+	"reflect"
 	"time"
 )
 
@@ -51,6 +53,29 @@ func NormalizeSweep(s *Sweep) error {
 		c.refuse("gate.timeout", "is %v; it must be between 1s and %v", s.Gate.Timeout, maxPause)
 	}
 	return c.err()
+}
+
+// CheckSweepChange returns an ErrConflict if a sweep that has been started would go
+// over something else than it has gone over so far.
+func CheckSweepChange(before, after *Sweep) error {
+	if !before.Cut {
+		return nil
+	}
+	for _, fixed := range []struct {
+		field string
+		same  bool
+	}{
+		{"kind", before.Kind == after.Kind},
+		{"source", reflect.DeepEqual(before.Source, after.Source)},
+		{"from", before.From == after.From},
+		{"to", before.To == after.To},
+		{"serial", before.Serial == after.Serial},
+	} {
+		if !fixed.same {
+			return fmt.Errorf("sweep %q has been started, its %s stays as it is; create another one: %w", before.Name, fixed.field, ErrConflict)
+		}
+	}
+	return nil
 }
 
 // checkItems checks what it goes over.

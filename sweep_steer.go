@@ -4,22 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"time"
 )
-
-// GateKind is the kind of jobs that tell the business that a sweep waits for it.
-const GateKind = "sweep.gate"
-
-// GateCall is what GateKind tells.
-type GateCall struct {
-	URL   string          `json:"url"`
-	Sweep int64           `json:"sweep_id"`
-	Name  string          `json:"name"`
-	Run   int             `json:"run"`
-	Data  json.RawMessage `json:"data,omitempty"`
-	Again bool            `json:"again,omitempty"` // a node took up what another had begun
-}
 
 // SweepKind is the kind of the jobs that go over the shards of sweeps whose items a
 // kind of handler is for.
@@ -40,32 +26,58 @@ type steering struct {
 	states []State // of their jobs
 }
 
-// steer acts upon a sweep and does what follows from it.
-func steer(ctx context.Context, store Sweeper, id int64, wait bool, by string, act func(s *steering) error) (Sweep, error) {
+// steer acts upon a sweep and does what follows from it. If the sweep stops, jobs of
+// shards that nobody has begun are cancelled: they would only begin in order to stop.
+func steer(ctx context.Context, store Store, id int64, wait bool, by string, act func(ctx context.Context, s *steering) error) (Sweep, error) {
+	after, idle, err := steerOnce(ctx, store, id, wait, by, act)
+	if err != nil || len(idle) == 0 {
+		return after, err
+	}
+	for _, job := range idle {
+		_ = store.Cancel(ctx, job, "its sweep is stopped") // if it has moved, it is seen by whoever looks next
+	}
+	then, _, err := steerOnce(ctx, store, id, wait, "", leaveIt)
+	if then.ID == 0 {
+		return after, err
+	}
+	return then, err
+}
+
+// leaveIt does nothing to a sweep but what follows from how it stands.
+func leaveIt(context.Context, *steering) error { return nil }
+
+// steerOnce is one transaction of steer. It tells which jobs are idle though the sweep
+// stops.
+func steerOnce(ctx context.Context, store Sweeper, id int64, wait bool, by string, act func(ctx context.Context, s *steering) error) (Sweep, []int64, error) {
 	var after Sweep
+	var idle []int64
 	_, err := store.Steer(ctx, id, wait, func(ctx context.Context, sweep *Sweep, tx SweepTx) error {
 		s := &steering{Sweep: sweep, tx: tx, by: by}
 		var err error
 		if s.shards, s.states, err = tx.Shards(ctx); err != nil {
 			return err
 		}
-		if err := act(s); err != nil {
+		if err := act(ctx, s); err != nil {
 			return err
 		}
 		if err := s.follow(ctx); err != nil {
 			return err
 		}
-		after = *sweep
+		after, idle = *sweep, s.idle()
+		after.SweepProgress = ProgressOf(sweep, s.shards)
 		return nil
 	})
-	return after, err
+	if err != nil { // the transaction may still be at it
+		return Sweep{}, nil, err
+	}
+	return after, idle, nil
 }
 
 // SteerSweep looks at a sweep: it ends it if there is nothing left to do, and shares
 // what it may do at once among the shards that run. Nothing happens if others are at
 // it.
-func SteerSweep(ctx context.Context, store Sweeper, id int64) error {
-	_, err := steer(ctx, store, id, false, "", func(*steering) error { return nil })
+func SteerSweep(ctx context.Context, store Store, id int64) error {
+	_, err := steer(ctx, store, id, false, "", leaveIt)
 	return err
 }
 
@@ -97,6 +109,17 @@ func (s *steering) anyLive() bool {
 	return false
 }
 
+// idle are the jobs that wait for a node though the sweep stops.
+func (s *steering) idle() []int64 {
+	var jobs []int64
+	for i := range s.shards {
+		if s.State == SweepStopping && s.live(i) && s.states[i] != Running {
+			jobs = append(jobs, s.shards[i].Job)
+		}
+	}
+	return jobs
+}
+
 func (s *steering) allEnded() bool {
 	for i := range s.shards {
 		if !s.shards[i].Ended {
@@ -106,9 +129,10 @@ func (s *steering) allEnded() bool {
 	return s.Cut
 }
 
-// follow does what follows from how the sweep stands by now.
+// follow does what follows from how the sweep stands by now. Nobody did that.
 func (s *steering) follow(ctx context.Context) error {
-	if s.State == SweepRunning {
+	s.by = ""
+	if s.State == SweepRunning && !s.allEnded() {
 		if err := s.judge(ctx); err != nil {
 			return err
 		}
@@ -134,57 +158,27 @@ func (s *steering) follow(ctx context.Context) error {
 func (s *steering) judge(ctx context.Context) error {
 	var done, abandoned int64
 	for i := range s.shards {
-		done += s.shards[i].Done
-		abandoned += s.shards[i].Abandoned
-		if !s.shards[i].Ended && !s.live(i) && s.shards[i].Job != 0 {
-			s.Reason = fmt.Sprintf("job %d, which went over shard %d, is %s", s.shards[i].Job, i, s.states[i])
-			return s.move(ctx, "stop", SweepStopping, s.Reason)
+		sh := &s.shards[i]
+		done, abandoned = done+sh.Done, abandoned+sh.Abandoned
+		if sh.Ended || s.live(i) {
+			continue
 		}
+		became := "was deleted"
+		if s.states[i] != "" {
+			became = "is " + string(s.states[i])
+		}
+		return s.halt(ctx, fmt.Sprintf("job %d, which went over shard %d, %s", sh.Job, i, became))
 	}
-	if s.Budget.left(done, abandoned) == 0 {
-		s.Reason = fmt.Sprintf("%d items came to nothing", abandoned)
-		return s.move(ctx, "stop", SweepStopping, s.Reason)
+	if s.BudgetLeft(done, abandoned) == 0 {
+		return s.halt(ctx, fmt.Sprintf("%d items came to nothing", abandoned-s.Forgiven))
 	}
 	return nil
 }
 
-// percentFrom is from how many items on a percentage counts.
-const percentFrom = 1000
-
-// left is what is left of a budget; negative: there is no bound.
-func (b Budget) left(done, abandoned int64) int64 {
-	left := int64(-1)
-	if b.Items > 0 {
-		left = max(0, b.Items-abandoned)
-	}
-	if seen := done + abandoned; b.Percent > 0 && seen >= percentFrom {
-		allowed := int64(math.Ceil(b.Percent / 100 * float64(seen)))
-		if l := max(0, allowed-abandoned); left < 0 || l < left {
-			left = l
-		}
-	}
-	return left
-}
-
-// ask tells the business that the sweep waits for it, unless it was told lately.
-func (s *steering) ask(ctx context.Context) error {
-	if !s.AskedAt.IsZero() && s.tx.Now().Sub(s.AskedAt) < s.Gate.Timeout {
-		return nil
-	}
-	s.AskedAt = s.tx.Now()
-	return s.callGate(ctx, false)
-}
-
-func (s *steering) callGate(ctx context.Context, again bool) error {
-	args, err := json.Marshal(GateCall{URL: s.Gate.BeforeRun, Sweep: s.ID, Name: s.Name, Run: s.Run, Data: s.Data, Again: again})
-	if err != nil {
-		return err
-	}
-	jobs := []*Job{{Kind: GateKind, Args: args, Queue: s.Queue, Tenant: s.Tenant, Priority: s.Priority}}
-	if err := NormalizeJobs(jobs); err != nil {
-		return err
-	}
-	return s.tx.Enqueue(ctx, jobs)
+// halt lets nothing more begin.
+func (s *steering) halt(ctx context.Context, reason string) error {
+	s.Reason = reason
+	return s.move(ctx, "stop", SweepStopping, reason)
 }
 
 // start lets a sweep run, or wait for the business.
@@ -197,11 +191,23 @@ func (s *steering) start(ctx context.Context) error {
 		return s.move(ctx, "start", SweepFinished, "nothing is left to do")
 	}
 	s.Run++
+	s.Forgiven = 0
+	for i := range s.shards {
+		s.Forgiven += s.shards[i].Abandoned
+	}
 	if s.Gate.BeforeRun != "" {
-		s.AskedAt = time.Time{}
+		s.AskedAt, s.EndedAt = time.Time{}, time.Time{}
 		return s.move(ctx, "start", SweepWaiting, "")
 	}
 	return s.run(ctx, "start")
+}
+
+// open lets a sweep run that waits for the business.
+func (s *steering) open(ctx context.Context) error {
+	if s.State != SweepWaiting {
+		return illegalSweep("open", s.Sweep)
+	}
+	return s.run(ctx, "open")
 }
 
 // run employs jobs for all shards that are not over.
@@ -236,7 +242,7 @@ func (s *steering) run(ctx context.Context, action string) error {
 	return s.move(ctx, action, SweepRunning, "")
 }
 
-// stop lets nothing more begin.
+// stop lets nothing more begin. One that only waits has nothing to bring to an end.
 func (s *steering) stop(ctx context.Context, reason string) error {
 	switch s.State {
 	case SweepStopping:
@@ -245,10 +251,18 @@ func (s *steering) stop(ctx context.Context, reason string) error {
 		s.Reason = reason
 		return s.move(ctx, "stop", SweepStopped, reason)
 	case SweepRunning:
-		s.Reason = reason
-		return s.move(ctx, "stop", SweepStopping, reason)
+		return s.halt(ctx, reason)
 	}
 	return illegalSweep("stop", s.Sweep)
+}
+
+// setData changes what handlers are given with every item.
+func (s *steering) setData(ctx context.Context, data json.RawMessage) error {
+	if (s.State == SweepRunning || s.State == SweepStopping) && !s.Serial {
+		return illegalSweep("change the data of", s.Sweep)
+	}
+	s.Data = data
+	return s.tx.Record(ctx, SweepEvent{By: s.by, Action: "data", From: s.State, To: s.State})
 }
 
 // illegalSweep is the ErrConflict of an action that the state of a sweep forbids.

@@ -14,8 +14,8 @@ type Sweeper interface {
 	// PutSweep creates the sweep if its Version is zero, else it replaces what people
 	// say of the one of that ID and Version, and returns it as stored. How it stands
 	// counts only if it is created. It has been through NormalizeSweep. It fails with
-	// ErrConflict if another sweep has the name or this one has another Version by
-	// now, and with ErrNotFound.
+	// ErrConflict if another sweep has the name, this one has another Version by now or
+	// CheckSweepChange refuses it, and with ErrNotFound.
 	PutSweep(ctx context.Context, sweep Sweep) (Sweep, error)
 	// DeleteSweep removes a sweep with all that is known of it. It fails with
 	// ErrConflict unless it is created, stopped or finished, and with ErrNotFound.
@@ -26,9 +26,10 @@ type Sweeper interface {
 	// Shards returns the shards of a sweep, in order.
 	Shards(ctx context.Context, sweep int64) ([]Shard, error)
 
-	// Steer calls act with a sweep under its lock. Unless act returns an error, what
-	// it did and what it changed of how the sweep stands, and of its Data, is kept;
-	// else nothing is.
+	// Steer calls act with a sweep, without the sum of its shards, under its lock.
+	// Unless act returns an error, what it did and what it changed of how the sweep
+	// stands, and of its Data, is kept; else nothing is. If it changed Data, Version
+	// grows.
 	// Then nodes that may run enqueued jobs are woken. act must not use the store but
 	// through the SweepTx, and may be called again if the transaction has to be
 	// repeated. If others steer the sweep it waits for them, or, unless wait is set,
@@ -43,18 +44,21 @@ type Sweeper interface {
 	// answers with Stop.
 	Checkpoint(ctx context.Context, checkpoint Checkpoint) (Orders, error)
 
-	// AddFailed notes items that came to nothing; one that is known is replaced.
+	// AddFailed notes items that came to nothing; one that is known is replaced. A zero
+	// At becomes now. It fails with ErrNotFound if there is no such sweep.
 	AddFailed(ctx context.Context, sweep int64, items []FailedItem) error
 	// FailedItems lists them by index.
 	FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error)
 	// ForgetFailed forgets those with the indexes: they have been done after all.
 	ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error
 
-	// AddSweepLogs stores lines, all or none.
+	// AddSweepLogs stores lines, all or none. It fails with ErrNotFound if there is no
+	// such sweep.
 	AddSweepLogs(ctx context.Context, logs []SweepLog) error
 	// SweepLogs lists lines, newest first.
 	SweepLogs(ctx context.Context, filter LogFilter) ([]SweepLog, error)
-	// SweepEvents lists what happened to a sweep, newest first.
+	// SweepEvents lists what happened to a sweep, newest first, at most limit of it, or
+	// 100 if that is zero.
 	SweepEvents(ctx context.Context, sweep int64, limit int) ([]SweepEvent, error)
 }
 
@@ -65,19 +69,22 @@ type SweepTx interface {
 	// Shards returns the shards of the sweep, in order, with the state of their jobs
 	// in step: empty where there is none.
 	Shards(ctx context.Context) ([]Shard, []State, error)
-	// Cut makes the shards anew. It fails with ErrConflict if one of the old has a job
-	// that is not final.
+	// Cut makes the shards anew: Number, From, To, Mark and Ended count. It fails with
+	// ErrConflict if one of the old has a job that is not final.
 	Cut(ctx context.Context, shards []Shard) error
-	// Grant stores Share of shards, and nothing else of them.
+	// Grant stores Share of shards, and nothing else of them, for the run that has
+	// stored what Shards returned last.
 	Grant(ctx context.Context, shards []Shard) error
-	// Employ enqueues a job for each of some shards, by their numbers, and makes it
-	// theirs. What the shard has stored stays. The jobs have been through
-	// NormalizeJobs and have no keys; there are at most MaxShards of them.
+	// Employ enqueues a job for each of some shards, by their numbers, makes it theirs
+	// and sets its ID. What the shard has stored stays. The jobs have been through
+	// NormalizeJobs and have no keys; there are at most MaxShards of them. How many
+	// jobs their tenant may have pending does not count.
 	Employ(ctx context.Context, numbers []int, jobs []*Job) error
 	// Enqueue enqueues a few other jobs, which have been through NormalizeJobs and have
-	// no keys.
+	// no keys, and sets their IDs. How many jobs their tenant may have pending does not
+	// count.
 	Enqueue(ctx context.Context, jobs []*Job) error
-	// Record adds to the history.
+	// Record adds to the history, now.
 	Record(ctx context.Context, event SweepEvent) error
 }
 

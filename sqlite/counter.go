@@ -18,6 +18,10 @@ const (
 
 	scheduleCounter counter = "schedule"
 	calendarCounter counter = "calendar" // versions of calendars
+
+	sweepCounter      counter = "sweep"
+	sweepLogCounter   counter = "sweep_log"
+	sweepEventCounter counter = "sweep_event"
 )
 
 // counters are read once per transaction, counted on in memory, and written

@@ -138,6 +138,38 @@ type statements struct {
 	ReopenFire     string `sql:"reopen_fire"`
 	DeleteFires    string `sql:"delete_fires"`
 
+	Sweeps            string `sql:"sweeps"`
+	Sweep             string `sql:"sweep"`
+	SweepNamed        string `sql:"sweep_named"`
+	AddSweep          string `sql:"add_sweep"`
+	SetSweep          string `sql:"set_sweep"`
+	KeepSweep         string `sql:"keep_sweep"`
+	DeleteSweep       string `sql:"delete_sweep"`
+	SweepSums         string `sql:"sweep_sums"`
+	Shards            string `sql:"shards"`
+	StateOf           string `sql:"state_of"`
+	AddShard          string `sql:"add_shard"`
+	AddProgress       string `sql:"add_progress"`
+	DeleteShards      string `sql:"delete_shards"`
+	DeleteProgress    string `sql:"delete_progress"`
+	Grant             string `sql:"grant"`
+	Employ            string `sql:"employ"`
+	Orders            string `sql:"orders"`
+	Checkpoint        string `sql:"checkpoint"`
+	BudgetUsed        string `sql:"budget_used"`
+	AddFailed         string `sql:"add_failed"`
+	FailedItems       string `sql:"failed_items"`
+	ForgetFailed      string `sql:"forget_failed"`
+	DeleteFailed      string `sql:"delete_failed"`
+	AddSweepLog       string `sql:"add_sweep_log"`
+	SweepLogs         string `sql:"sweep_logs"`
+	DeleteSweepLogs   string `sql:"delete_sweep_logs"`
+	ForgetSweepLogs   string `sql:"forget_sweep_logs"`
+	AddSweepEvent     string `sql:"add_sweep_event"`
+	SweepEvents       string `sql:"sweep_events"`
+	DeleteSweepEvents string `sql:"delete_sweep_events"`
+	ForgetSweepEvents string `sql:"forget_sweep_events"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Drain  string `sql:"drain"`

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -41,6 +42,43 @@ type sweepStatus struct {
 	StartedAt int64  `json:"started_at,omitempty"`
 	EndedAt   int64  `json:"ended_at,omitempty"`
 	Cut       bool   `json:"cut,omitempty"`
+	Forgiven  int64  `json:"forgiven,omitempty"`
+}
+
+// SweepRow is what is stored of a sweep and may change.
+type SweepRow struct {
+	State        fairlead.SweepState
+	Version      int64
+	Body, Status []byte // JSON
+}
+
+// NewSweepRow is a sweep as it is stored.
+func NewSweepRow(s *fairlead.Sweep) (row SweepRow, err error) {
+	row.State, row.Version = s.State, s.Version
+	if row.Body, err = EncodeSweep(s); err != nil {
+		return row, err
+	}
+	row.Status, err = EncodeSweepStatus(s)
+	return row, err
+}
+
+// SteeredRow is what is kept of a sweep that was steered: how it stands, and its
+// Data. It tells whether that is anything new.
+func SteeredRow(before, after *fairlead.Sweep) (row SweepRow, news bool, err error) {
+	was, err := NewSweepRow(before)
+	if err != nil {
+		return row, false, err
+	}
+	kept := *before
+	kept.SweepStatus, kept.Data = after.SweepStatus, after.Data
+	if row, err = NewSweepRow(&kept); err != nil {
+		return row, false, err
+	}
+	changed := !bytes.Equal(row.Body, was.Body)
+	if changed {
+		row.Version++
+	}
+	return row, changed || row.State != was.State || !bytes.Equal(row.Status, was.Status), nil
 }
 
 // EncodeSweep is what people say of a sweep, as JSON.
@@ -60,6 +98,7 @@ func EncodeSweep(s *fairlead.Sweep) ([]byte, error) {
 func EncodeSweepStatus(s *fairlead.Sweep) ([]byte, error) {
 	return json.Marshal(sweepStatus{
 		Reason: s.Reason, Run: s.Run, AskedAt: Micros(s.AskedAt), StartedAt: Micros(s.StartedAt), EndedAt: Micros(s.EndedAt), Cut: s.Cut,
+		Forgiven: s.Forgiven,
 	})
 }
 
@@ -87,34 +126,11 @@ func ScanSweep(row Scanner) (s fairlead.Sweep, err error) {
 		s.Data = json.RawMessage(b.Data)
 	}
 	s.Reason, s.Run, s.AskedAt, s.StartedAt, s.EndedAt, s.Cut = st.Reason, st.Run, Time(st.AskedAt), Time(st.StartedAt), Time(st.EndedAt), st.Cut
+	s.Forgiven = st.Forgiven
+	if !s.Cut && s.To > 0 {
+		s.Total = s.To - s.From
+	}
 	return s, nil
-}
-
-// ScanShard reads sweep, number, from, to, job, ended, mark, window, pending, done,
-// abandoned, errors, source, share_rate, share_slots, used_rate, used_slots, fence,
-// saved_at and measured.
-func ScanShard(row Scanner) (s fairlead.Shard, err error) {
-	var saved int64
-	var pending, source []byte
-	err = row.Scan(&s.Sweep, &s.Number, &s.From, &s.To, &s.Job, &s.Ended, &s.Mark, &s.Window, &pending, &s.Done,
-		&s.Abandoned, &s.Errors, &source, &s.Share.Rate, &s.Share.InFlight, &s.Used.Rate, &s.Used.InFlight, &s.Fence, &saved, &s.Measured)
-	s.Pending, s.Source, s.SavedAt = pending, source, Time(saved)
-	return s, err
-}
-
-// AddShard adds what a shard has stored to how its sweep stands.
-func AddShard(s *fairlead.Sweep, shard *fairlead.Shard) {
-	if shard.To > 0 {
-		s.Total += shard.To - shard.From
-	}
-	s.Marked += shard.Mark - shard.From
-	s.Done += shard.Done
-	s.Abandoned += shard.Abandoned
-	s.Errors += shard.Errors
-	s.InWindow += max(0, shard.Done+shard.Abandoned-(shard.Mark-shard.From))
-	if s.State == fairlead.SweepRunning && shard.Fence != 0 {
-		s.SweepProgress.Rate += shard.Measured
-	}
 }
 
 // SweepPage is how many sweeps are asked for.
@@ -125,6 +141,9 @@ func ItemPage(f fairlead.ItemFilter) int { return page(f.Limit) }
 
 // LogPage is how many lines are asked for.
 func LogPage(f fairlead.LogFilter) int { return page(f.Limit) }
+
+// EventPage is how many events are asked for.
+func EventPage(limit int) int { return page(limit) }
 
 // NoSuchSweep is the ErrNotFound of a sweep's id.
 func NoSuchSweep(id int64) error { return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound) }
@@ -137,4 +156,13 @@ func SweepTaken(name string) error {
 // SweepChanged is the ErrConflict of a version that is not current any more.
 func SweepChanged(name string) error {
 	return fmt.Errorf("sweep %q was changed by somebody else: %w", name, fairlead.ErrConflict)
+}
+
+// SweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
+func SweepBusy(s *fairlead.Sweep) error {
+	switch s.State {
+	case fairlead.SweepCreated, fairlead.SweepStopped, fairlead.SweepFinished:
+		return nil
+	}
+	return fmt.Errorf("sweep %q is %s; stop it before it is deleted: %w", s.Name, s.State, fairlead.ErrConflict)
 }

@@ -1,0 +1,121 @@
+package sqlstore
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// A shard is kept in two rows. One is written by whoever steers the sweep: its job, and
+// the share that it was granted last. The other is written by its run: how far it has
+// come. So neither waits for the other.
+//
+// Shares are numbered, and the row of the run says which one it has been told of. Until
+// that is the last one, nobody knows which of those that were granted since then the
+// run goes by: peak is the most of them. A share counts for the run that had the fence
+// when it was granted, and for none after it.
+
+// Granted is the share of a shard as it is stored.
+type Granted struct {
+	fairlead.Share
+	Number int64 // counts what was granted
+	Fence  int64 // of the run that it was granted to
+	Peak   fairlead.Share
+}
+
+// For is what the run with a fence is told.
+func (g *Granted) For(fence int64) fairlead.Share {
+	if g.Fence != fence {
+		return fairlead.Share{}
+	}
+	return g.Share
+}
+
+// told is the most that the run with a fence goes by, if it was told of the share with
+// a number.
+func (g *Granted) told(fence, number int64) fairlead.Share {
+	if g.Fence == fence && g.Number != number {
+		return g.Peak
+	}
+	return g.For(fence)
+}
+
+// PeakOf is the most that the run of a shard may go by once it is granted a share.
+func PeakOf(stored *fairlead.Shard, share fairlead.Share) fairlead.Share {
+	return stored.Told.Or(share)
+}
+
+// ScanShard reads sweep, number, from_index, to_index, job, ended, mark, bits, pending,
+// done, abandoned, errors, source, share_rate, share_slots, share_number, share_fence,
+// peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at and measured.
+func ScanShard(row Scanner) (s fairlead.Shard, err error) {
+	var saved, told int64
+	var pending, source []byte
+	var granted Granted
+	err = row.Scan(&s.Sweep, &s.Number, &s.From, &s.To, &s.Job, &s.Ended, &s.Mark, &s.Window, &pending,
+		&s.Done, &s.Abandoned, &s.Errors, &source, &granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence,
+		&granted.Peak.Rate, &granted.Peak.InFlight, &s.Used.Rate, &s.Used.InFlight, &told, &s.Fence, &saved, &s.Measured)
+	s.Pending, s.Source, s.SavedAt = pending, source, Time(saved)
+	s.Share, s.Told = granted.For(s.Fence), granted.told(s.Fence, told)
+	return s, err
+}
+
+// ScanSums reads what the shards of one of some sweeps have stored in all, and gives it
+// to the sweep: sweep, total, marked, done, abandoned, errors, in_window and measured.
+func ScanSums(row Scanner, sweeps []fairlead.Sweep) error {
+	var id int64
+	var sums fairlead.SweepProgress
+	if err := row.Scan(&id, &sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Errors, &sums.InWindow, &sums.Rate); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(sweeps, func(s fairlead.Sweep) bool { return s.ID == id })
+	s := &sweeps[i]
+	if !s.Cut {
+		sums.Total = s.Total
+	}
+	if s.State != fairlead.SweepRunning {
+		sums.Rate = 0
+	}
+	s.SweepProgress = sums
+	return nil
+}
+
+// SweepIDs are the ids of sweeps.
+func SweepIDs(sweeps []fairlead.Sweep) []int64 {
+	ids := make([]int64, len(sweeps))
+	for i := range sweeps {
+		ids[i] = sweeps[i].ID
+	}
+	return ids
+}
+
+// OrdersOf is the answer to a checkpoint, if so many items have been done and come to
+// nothing over all shards.
+func OrdersOf(s *fairlead.Sweep, share fairlead.Share, done, abandoned int64) fairlead.Orders {
+	return fairlead.Orders{Stop: s.State != fairlead.SweepRunning, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
+}
+
+// ShardLost is the ErrLeaseLost of a job that does not go over a shard any more.
+func ShardLost(c *fairlead.Checkpoint) error {
+	return fmt.Errorf("job %d, shard %d of sweep %d: %w", c.Job, c.Number, c.Sweep, fairlead.ErrLeaseLost)
+}
+
+// CheckMark is the ErrConflict of a mark that is behind the stored one, nil if it is
+// not.
+func CheckMark(c *fairlead.Checkpoint, stored int64) error {
+	if c.Mark >= stored {
+		return nil
+	}
+	return fmt.Errorf("shard %d of sweep %d is at %d and does not go back to %d: %w", c.Number, c.Sweep, stored, c.Mark, fairlead.ErrConflict)
+}
+
+// ShardBusy is the ErrConflict of a sweep that cannot be cut anew.
+func ShardBusy(s *fairlead.Shard, state fairlead.State) error {
+	return fmt.Errorf("shard %d of sweep %d cannot be cut anew: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
+}
+
+// NoSuchShard tells that somebody was given a number that no shard has.
+func NoSuchShard(sweep int64, number int) error {
+	return fmt.Errorf("shard %d of sweep %d: %w", number, sweep, fairlead.ErrNotFound)
+}

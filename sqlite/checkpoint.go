@@ -1,0 +1,66 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Checkpoint stores how far the run of a shard has come.
+func (s *Store) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+	c := checkpoint // the caller's own may change once the caller has given up waiting
+	c.Window, c.Pending, c.Source = slices.Clone(c.Window), slices.Clone(c.Pending), slices.Clone(c.Source)
+	return write(ctx, s, "checkpoint", func(t *txn) (fairlead.Orders, error) { return t.checkpoint(&c) })
+}
+
+// checkpoint writes nothing before it is known to count.
+func (t *txn) checkpoint(c *fairlead.Checkpoint) (fairlead.Orders, error) {
+	var sweep fairlead.Sweep
+	var granted sqlstore.Granted
+	var mark int64
+	held := false
+	err := t.each(t.sql.Orders, []any{c.Sweep, c.Number, c.Job, c.Fence}, func(row sqlstore.Scanner) (err error) {
+		held = true
+		sweep, err = sqlstore.ScanSweep(withRest{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &mark}})
+		return err
+	})
+	if err == nil && !held {
+		err = sqlstore.ShardLost(c)
+	}
+	if err == nil {
+		err = sqlstore.CheckMark(c, mark)
+	}
+	if err != nil {
+		return fairlead.Orders{}, err
+	}
+	if err := t.must(1, t.sql.Save, c.Job, c.Fence); err != nil {
+		return fairlead.Orders{}, err
+	}
+	err = t.must(1, t.sql.Checkpoint, c.Mark, blob(c.Window), text(c.Pending), text(c.Source), c.Done, c.Abandoned, c.Errors, c.Measured,
+		c.Used.Rate, c.Used.InFlight, c.Ended, granted.Number, c.Fence, t.now, c.To, c.Sweep, c.Number)
+	if err != nil {
+		return fairlead.Orders{}, err
+	}
+	var done, abandoned int64
+	_, err = t.one(t.sql.BudgetUsed, []any{c.Sweep}, &done, &abandoned)
+	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done, abandoned), err
+}
+
+// withRest scans columns that follow those that others know of.
+type withRest struct {
+	sqlstore.Scanner
+	rest []any
+}
+
+// Scan is part of sqlstore.Scanner.
+func (w withRest) Scan(into ...any) error { return w.Scanner.Scan(append(into, w.rest...)...) }
+
+// blob is bytes as an argument, null if there are none.
+func blob(value []byte) any {
+	if len(value) == 0 {
+		return nil
+	}
+	return value
+}

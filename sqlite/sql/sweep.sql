@@ -1,0 +1,210 @@
+-- Statements about sweeps. Those that write run in one transaction that has the
+-- write lock.
+
+-- name: sweeps
+-- Reads sweeps. The conditions are put behind it.
+-- Inputs: none.  Output: the columns of sqlstore.ScanSweep.  Locks: none.
+select id, name, tenant, state, version, created_at, body, status from {{sweep}};
+
+-- name: sweep
+-- Reads a sweep.
+-- Inputs: id.  Output: as sweeps.  Locks: none.
+select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = ?;
+
+-- name: sweep_named
+-- Finds a sweep by its name.
+-- Inputs: name.  Output: id.  Locks: none.
+select id from {{sweep}} where name = ?;
+
+-- name: add_sweep
+-- Stores a new sweep.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{sweep}} (id, name, tenant, state, version, created_at, body, status) values (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: set_sweep
+-- Replaces what people say of a sweep.
+-- Inputs: name, tenant, version, body, id.  Output: none.  Locks: the writer's.
+update {{sweep}} set name = ?, tenant = ?, version = ?, body = ? where id = ?;
+
+-- name: keep_sweep
+-- Keeps how a sweep that was steered stands.
+-- Inputs: state, version, body, status, id.  Output: none.  Locks: the writer's.
+update {{sweep}} set state = ?, version = ?, body = ?, status = ? where id = ?;
+
+-- name: delete_sweep
+-- Removes a sweep, without what else is known of it.
+-- Inputs: id.  Output: none.  Locks: the writer's.
+delete from {{sweep}} where id = ?;
+
+-- name: sweep_sums
+-- Sums up how far the shards of sweeps have come.
+-- Inputs: ids as a JSON array.
+-- Output: sweep, then the columns of sqlstore.ScanSums; no row if there are no shards.
+-- Locks: none.
+select p.sweep, sum(case when p.to_index > 0 then p.to_index - p.from_index else 0 end), sum(p.mark - p.from_index),
+       sum(p.done), sum(p.abandoned), sum(p.errors), sum(max(0, p.done + p.abandoned - (p.mark - p.from_index))),
+       sum(case when p.ended then 0.0 else p.measured end)
+from json_each(?) v
+cross join {{shard_progress}} p on p.sweep = v.value
+group by p.sweep;
+
+-- name: shards
+-- Reads the shards of a sweep.
+-- Inputs: sweep.  Output: the columns of sqlstore.ScanShard, in order.  Locks: none.
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.errors, p.source,
+       s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
+from {{shard}} s
+cross join {{shard_progress}} p on p.sweep = s.sweep and p.number = s.number
+where s.sweep = ?
+order by s.number;
+
+-- name: state_of
+-- Finds the state of a job.
+-- Inputs: id.  Output: state; no row if there is no such job.  Locks: none.
+select case when u.id is not null then 'running' when r.id is not null then 'ready' when l.id is not null then 'scheduled'
+            when p.id is not null then 'parked' when w.id is not null then 'waiting'
+            else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' else 'skipped' end end
+from {{job}} j
+left join {{running}} u on u.id = j.id
+left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+left join {{later}} l on l.id = j.id
+left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+left join {{waiting}} w on w.id = j.id
+left join {{done}} d on d.id = j.id
+where j.id = ?;
+
+-- name: add_shard
+-- Stores what is steered of a new shard.
+-- Inputs: sweep, number.  Output: none.  Locks: the writer's.
+insert into {{shard}} (sweep, number) values (?, ?);
+
+-- name: add_progress
+-- Stores where a new shard begins.
+-- Inputs: sweep, number, from_index, to_index, mark, ended.  Output: none.
+-- Locks: the writer's.
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended) values (?, ?, ?, ?, ?, ?);
+
+-- name: delete_shards
+-- Removes what is steered of the shards of a sweep.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+delete from {{shard}} where sweep = ?;
+
+-- name: delete_progress
+-- Removes how far the shards of a sweep have come.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+delete from {{shard_progress}} where sweep = ?;
+
+-- name: grant
+-- Stores the share of a shard, under the next number.
+-- Inputs: rate, slots, fence, rate and slots of the peak, sweep, number.
+-- Output: none.  Locks: the writer's.
+update {{shard}}
+set share_rate = ?, share_slots = ?, share_fence = ?, peak_rate = ?, peak_slots = ?, share_number = share_number + 1
+where sweep = ? and number = ?;
+
+-- name: employ
+-- Gives a shard a job.
+-- Inputs: job, sweep, number.  Output: none.  Locks: the writer's.
+update {{shard}} set job = ? where sweep = ? and number = ?;
+
+-- name: orders
+-- Reads what the run of a shard is to do, if its job runs under the fence.
+-- Inputs: sweep, number, job, fence.
+-- Output: the columns of sqlstore.ScanSweep, then share_rate, share_slots,
+--   share_number, share_fence and the mark; no row if the lease was lost.
+-- Locks: none.
+select w.id, w.name, w.tenant, w.state, w.version, w.created_at, w.body, w.status,
+       s.share_rate, s.share_slots, s.share_number, s.share_fence, p.mark
+from {{sweep}} w
+cross join {{shard}} s on s.sweep = w.id
+cross join {{shard_progress}} p on p.sweep = s.sweep and p.number = s.number
+cross join {{running}} r on r.id = s.job
+where w.id = ? and s.number = ? and r.id = ? and r.fence = ?;
+
+-- name: checkpoint
+-- Keeps how far the run of a shard has come.
+-- Inputs: mark, bits, pending, source or null, done, abandoned, errors, measured,
+--   used_rate, used_slots, ended, told, fence, now, to_index or 0, sweep, number.
+-- Output: none.  Locks: the writer's.
+update {{shard_progress}}
+set mark = ?, bits = ?, pending = ?, source = coalesce(?, source), done = ?, abandoned = ?, errors = ?, measured = ?,
+    used_rate = ?, used_slots = ?, ended = ?, told = ?, fence = ?, saved_at = ?,
+    to_index = case to_index when 0 then ? else to_index end
+where sweep = ? and number = ?;
+
+-- name: budget_used
+-- Counts how many items of a sweep were done and came to nothing.
+-- Inputs: sweep.  Output: done, abandoned.  Locks: none.
+select sum(done), sum(abandoned) from {{shard_progress}} where sweep = ?;
+
+-- name: add_failed
+-- Notes an item that came to nothing.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{failed_item}} (sweep, idx, attempts, error, at) values (?, ?, ?, ?, ?)
+on conflict (sweep, idx) do update set attempts = excluded.attempts, error = excluded.error, at = excluded.at;
+
+-- name: failed_items
+-- Lists items that came to nothing.
+-- Inputs: sweep, the index to begin with, limit.
+-- Output: the columns of sqlstore.ScanFailedItem, in order of index.  Locks: none.
+select sweep, idx, attempts, error, at from {{failed_item}} where sweep = ? and idx >= ? order by idx limit 0 + ?;
+
+-- name: forget_failed
+-- Forgets items that came to nothing.
+-- Inputs: sweep, indexes as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{failed_item}} where sweep = ? and idx in (select value from json_each(?));
+
+-- name: delete_failed
+-- Forgets all such items of a sweep.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+delete from {{failed_item}} where sweep = ?;
+
+-- name: add_sweep_log
+-- Stores a line.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{sweep_log}} (id, sweep, idx, level, text, at) values (?, ?, ?, ?, ?, ?);
+
+-- name: sweep_logs
+-- Reads lines. The conditions are put behind it.
+-- Inputs: none.  Output: the columns of sqlstore.ScanSweepLog.  Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}};
+
+-- name: delete_sweep_logs
+-- Removes the lines of a sweep.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+delete from {{sweep_log}} where sweep = ?;
+
+-- name: forget_sweep_logs
+-- Removes old lines of sweeps that have finished. Whether a sweep has any is told by
+-- its first.
+-- Inputs: time, time, limit.  Output: none.  Locks: the writer's.
+delete from {{sweep_log}} where id in (
+  select l.id from {{sweep}} w
+  cross join {{sweep_log}} l on l.sweep = w.id
+  where w.state = 'finished' and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.id limit 1) < ? and l.at < ?
+  limit 0 + ?);
+
+-- name: add_sweep_event
+-- Adds to the history of a sweep.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{sweep_event}} (id, sweep, at, actor, action, was, became, note) values (?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: sweep_events
+-- Lists what happened to a sweep, newest first.
+-- Inputs: sweep, limit.  Output: the columns of sqlstore.ScanSweepEvent.  Locks: none.
+select at, actor, action, was, became, note from {{sweep_event}} where sweep = ? order by id desc limit 0 + ?;
+
+-- name: delete_sweep_events
+-- Removes the history of a sweep.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+delete from {{sweep_event}} where sweep = ?;
+
+-- name: forget_sweep_events
+-- Removes what happened long ago to sweeps that have finished.
+-- Inputs: time, time, limit.  Output: none.  Locks: the writer's.
+delete from {{sweep_event}} where id in (
+  select e.id from {{sweep}} w
+  cross join {{sweep_event}} e on e.sweep = w.id
+  where w.state = 'finished' and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.id limit 1) < ? and e.at < ?
+  limit 0 + ?);

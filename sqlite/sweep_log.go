@@ -1,0 +1,143 @@
+package sqlite
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// AddFailed notes items that came to nothing.
+func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
+	items = sqlstore.LastOfEach(items)
+	_, err := write(ctx, s, "note failed items", func(t *txn) (none, error) {
+		if _, err := t.sweep(sweep); err != nil {
+			return none{}, err
+		}
+		for _, item := range items {
+			at := t.now
+			if !item.At.IsZero() {
+				at = sqlstore.Micros(item.At)
+			}
+			if err := t.must(1, t.sql.AddFailed, sweep, item.Index, item.Attempts, sqlstore.CleanText(item.Error), at); err != nil {
+				return none{}, err
+			}
+		}
+		return none{}, nil
+	})
+	return err
+}
+
+// FailedItems lists items that came to nothing.
+func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+	first := int64(math.MinInt64)
+	if filter.From {
+		first = filter.After + 1
+	}
+	return read(ctx, s, "list failed items", func(t *txn) ([]fairlead.FailedItem, error) {
+		var items []fairlead.FailedItem
+		err := t.each(t.sql.FailedItems, []any{filter.Sweep, first, sqlstore.ItemPage(filter)}, func(row sqlstore.Scanner) error {
+			item, err := sqlstore.ScanFailedItem(row)
+			items = append(items, item)
+			return err
+		})
+		return items, err
+	})
+}
+
+// ForgetFailed forgets items that have been done after all.
+func (s *Store) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
+	list := idList(indexes)
+	_, err := write(ctx, s, "forget failed items", func(t *txn) (int64, error) { return t.exec(t.sql.ForgetFailed, sweep, list) })
+	return err
+}
+
+// AddSweepLogs stores lines.
+func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+	if len(logs) == 0 {
+		return nil
+	}
+	logs = slices.Clone(logs)
+	_, err := write(ctx, s, "add to the log of a sweep", func(t *txn) (none, error) {
+		for _, sweep := range sqlstore.SweepsOf(logs) {
+			if _, err := t.sweep(sweep); err != nil {
+				return none{}, err
+			}
+		}
+		id, err := t.next(sweepLogCounter, int64(len(logs)))
+		for _, line := range logs {
+			if err == nil {
+				err = t.must(1, t.sql.AddSweepLog, id, line.Sweep, line.Index, sqlstore.CleanText(line.Level), sqlstore.CleanText(line.Text), t.now)
+			}
+			id++
+		}
+		return none{}, err
+	})
+	return err
+}
+
+// SweepLogs lists lines.
+func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+	conditions, args := []string{"sweep = ?"}, []any{filter.Sweep}
+	add := func(condition string, arg any) {
+		conditions, args = append(conditions, condition), append(args, arg)
+	}
+	if len(filter.Levels) > 0 {
+		add("level in (select value from json_each(?))", jsonOf(filter.Levels))
+	}
+	if filter.Index != nil {
+		add("idx = ?", *filter.Index)
+	}
+	if filter.Below > 0 {
+		add("id < ?", filter.Below)
+	}
+	query := s.sql.SweepLogs + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.LogPage(filter))
+	return read(ctx, s, "read the log of a sweep", func(t *txn) ([]fairlead.SweepLog, error) {
+		var logs []fairlead.SweepLog
+		err := t.each(query, args, func(row sqlstore.Scanner) error {
+			line, err := sqlstore.ScanSweepLog(row)
+			logs = append(logs, line)
+			return err
+		})
+		return logs, err
+	})
+}
+
+// SweepEvents lists what happened to a sweep.
+func (s *Store) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
+	return read(ctx, s, "read the history of a sweep", func(t *txn) ([]fairlead.SweepEvent, error) {
+		var events []fairlead.SweepEvent
+		err := t.each(t.sql.SweepEvents, []any{sweep, sqlstore.EventPage(limit)}, func(row sqlstore.Scanner) error {
+			event, err := sqlstore.ScanSweepEvent(row)
+			events = append(events, event)
+			return err
+		})
+		return events, err
+	})
+}
+
+// pruneSweeps removes old lines and events of sweeps that have finished, at most limit
+// of each.
+func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) error {
+	if age <= 0 {
+		return nil
+	}
+	for _, query := range []string{s.sql.ForgetSweepLogs, s.sql.ForgetSweepEvents} {
+		_, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
+			return write(ctx, s, "prune sweeps", func(t *txn) (int, error) {
+				before := t.now - age.Microseconds()
+				removed, err := t.exec(query, before, before, limit)
+				return int(removed), err
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
