@@ -78,6 +78,7 @@ func RunContract(t *testing.T, open Opener) {
 		{"Usage", testUsage},
 		{"Explain", testExplain},
 		{"Resolve", testResolve},
+		{"Extend", testExtend},
 		{"Nodes", testNodes},
 		{"Claim", testClaim},
 		{"Order", testOrder},

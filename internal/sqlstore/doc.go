@@ -18,7 +18,7 @@
 //	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline, held
 //	done     id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error
 //	attempt  (id, run), fence, node, started_at, finished_at, reason, error  runs worth recording
-//	memo     id, memo, progress                         what handlers keep
+//	memo     id, memo, progress, told, told_fence       what handlers keep, and what targets tell of a run
 //	jobkey   (tenant, job_key) → id                        held keys
 //	admitted (gate, id)                                 who has a place at a gate
 //	gate_news gate                                      where somebody may have to be admitted
