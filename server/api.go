@@ -49,7 +49,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	}
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
 	mux.Handle("/api/", guard(api.Handler()))
-	mux.Handle("POST /api/v1/callbacks/{job}", &callbacks{store: store, log: options.Log})
+	mux.Handle("POST /api/v1/callbacks/{job}", newCallbacks(store, auditor.sums, options.Log))
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}

@@ -24,11 +24,17 @@ const (
 // the API but that of one run of one job; it is used up by the change of the
 // job's state itself, so that of many answers one counts.
 type callbacks struct {
-	store fairlead.Store
-	log   *slog.Logger
+	store    fairlead.Store
+	log      *slog.Logger
+	failures *failures
+	sums     *sums // of tokens that were refused
 
 	mu  sync.Mutex
 	key []byte // asked for once: it never changes
+}
+
+func newCallbacks(store fairlead.Store, refusals *sums, log *slog.Logger) *callbacks {
+	return &callbacks{store: store, log: log, failures: newFailures(), sums: refusals}
 }
 
 var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is not one that was given out for this job; send it as Authorization: Bearer TOKEN"}
@@ -93,8 +99,24 @@ func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer
 	return client.Extend(ctx, fairlead.Extension{ID: r.Job, Fence: r.Fence, For: min(span, r.Expires.Sub(r.now)), Told: answer.Output})
 }
 
-// admit finds out which run a request may answer for.
-func (c *callbacks) admit(ctx context.Context, r *http.Request) (run callbackRun, err error) {
+// admit finds out which run a request may answer for. Guessing is written down and
+// costs the database nothing; who has a token that was given out is never held up.
+func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, error) {
+	run, err := c.identify(ctx, r)
+	if !errors.Is(err, errCallbackToken) {
+		return run, err
+	}
+	from := hostOf(r.RemoteAddr)
+	if !c.failures.allowed(from) {
+		err = errTooOften
+	} else {
+		c.failures.note(from)
+	}
+	c.sums.refused(from, "Callback", "unknown token")
+	return run, err
+}
+
+func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callbackRun, err error) {
 	token, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	id, err := strconv.ParseInt(r.PathValue("job"), 10, 64)
 	if !given || err != nil {
@@ -104,14 +126,13 @@ func (c *callbacks) admit(ctx context.Context, r *http.Request) (run callbackRun
 	if err != nil {
 		return run, err
 	}
+	if run.Callback, err = httpcall.VerifyToken(key, token, time.Time{}); err != nil || run.Job != id {
+		return run, errCallbackToken
+	}
 	if run.now, err = c.store.Now(ctx); err != nil {
 		return run, err
 	}
-	run.Callback, err = httpcall.VerifyToken(key, token, run.now)
-	switch {
-	case errors.Is(err, httpcall.ErrForged), err == nil && run.Job != id:
-		return run, errCallbackToken
-	case err != nil:
+	if _, err := httpcall.VerifyToken(key, token, run.now); err != nil { // it has expired
 		return run, err
 	}
 	run.job, err = c.store.Get(ctx, id)
