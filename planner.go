@@ -25,7 +25,8 @@ type Planner interface {
 	// go on, queued ones end as cancelled, and all of them can still be read. It fails
 	// with ErrNotFound.
 	DeleteSchedule(ctx context.Context, id int64) error
-	// Schedules lists living schedules by name.
+	// Schedules lists living schedules by name. One whose stored form cannot be read
+	// says so in Broken, here and to decide, and holds up no other.
 	Schedules(ctx context.Context, filter ScheduleFilter) ([]Schedule, error)
 
 	// Tick takes at most limit enabled schedules whose FireAt has come, earliest

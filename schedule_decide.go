@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -22,6 +23,9 @@ import (
 // grace late is on time; what is older was missed. It fails if the schedule cannot
 // be read any more; what is planned then is right all the same.
 func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
+	if err := s.readable(); err != nil {
+		return Plan{Cursor: s.Cursor}, err
+	}
 	d := newDecision(s, v)
 	d.admit()
 	if !s.Enabled {
@@ -45,6 +49,14 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 	}
 	d.plan.Cursor = timing.Cursor(next)
 	return d.plan, nil
+}
+
+// readable fails with ErrConflict if nobody knows what the schedule is to do.
+func (s *Schedule) readable() error {
+	if s.Broken == "" {
+		return nil
+	}
+	return fmt.Errorf("schedule %q %s; replace or delete it: %w", s.Name, s.Broken, ErrConflict)
 }
 
 // Manual plans a run that somebody asks for: neither an earlier run nor a failure

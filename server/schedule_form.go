@@ -30,6 +30,9 @@ func scheduleOf(in *fairleadv1.Schedule) fairlead.Schedule {
 
 // scheduleTo is a schedule as an answer has it.
 func scheduleTo(s fairlead.Schedule) *fairleadv1.Schedule {
+	if s.Broken != "" {
+		s.Reason = "what is stored of it " + s.Broken + "; replace or delete it"
+	}
 	return &fairleadv1.Schedule{
 		Id: strconv.FormatInt(s.ID, 10), Name: &s.Name, Description: given(s.Description),
 		Cron: given(s.Cron), Every: durationTo(s.Every), Delay: durationTo(s.Delay), Daily: given(s.Daily), At: timeTo(s.At),

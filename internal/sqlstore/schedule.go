@@ -18,7 +18,7 @@ type ScheduleRow struct {
 // ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
 // due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
 // last_ended_at and skipped. The columns of a last run that there is not are zero
-// or empty.
+// or empty. A body that cannot be read does not fail it: the schedule says so.
 func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 	var body []byte
 	var created, updated, due, fireAt, lastDue, lastEnded int64
@@ -33,7 +33,10 @@ func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 		last.Schedule, last.Due, last.EndedAt = s.ID, Time(lastDue), Time(lastEnded)
 		s.Last = &last
 	}
-	return s, decodeSchedule(body, &s.Schedule)
+	if err := decodeSchedule(body, &s.Schedule); err != nil {
+		s.Broken = "cannot be read: " + err.Error()
+	}
+	return s, nil
 }
 
 // Ended notes that a run has ended. Of several the one with the newest instant
@@ -122,7 +125,7 @@ func EncodeSchedule(s *fairlead.Schedule) ([]byte, error) {
 func decodeSchedule(body []byte, s *fairlead.Schedule) error {
 	var b scheduleBody
 	if err := json.Unmarshal(body, &b); err != nil {
-		return fmt.Errorf("schedule %d: %w", s.ID, err)
+		return err
 	}
 	s.Description, s.Cron, s.Every, s.Delay, s.Daily, s.At = b.Description, b.Cron, b.Every, b.Delay, b.Daily, Time(b.At)
 	s.Zone, s.StartsAt, s.EndsAt, s.Jitter, s.Calendar = b.Zone, Time(b.StartsAt), Time(b.EndsAt), b.Jitter, b.Calendar
