@@ -30,6 +30,7 @@ type Service struct {
 func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
+	services.schedules.args = options.Args
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err

@@ -99,6 +99,7 @@ func RunContract(t *testing.T, open Opener) {
 		{"Replaced", testReplaced},
 		{"Views", testViews},
 		{"Fires", testFires},
+		{"Alerts", testAlerts},
 		{"Use", testUse},
 	} {
 		runChapter(t, open, verb.name, verb.tests)

@@ -129,6 +129,7 @@ func (m *plannerModel) recipe(rt *rapid.T) decision {
 	twice := rapid.Bool().Draw(rt, "the instant twice")
 	return func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
 		plan := fairlead.Plan{Fires: slices.Clone(planned), Cursor: at(s.Due.Add(advance))}
+		plan.Standing = fairlead.Standing{Failures: view.Standing.Failures + len(view.Ended)}
 		if !s.FireAt.After(view.Now) && advance > 0 {
 			plan.Fires = append(plan.Fires, byClock(s.Due))
 			if twice {

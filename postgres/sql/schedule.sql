@@ -30,7 +30,7 @@ select schedule from {{cursor}} where schedule = $1::bigint for update;
 -- Output: what ScanSchedule in internal/sqlstore reads, lane, deleted_at.
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
-       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, s.lane, s.deleted_at
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing, s.lane, s.deleted_at
 from unnest($1::bigint[]) as a (id)
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k;
@@ -66,7 +66,7 @@ update {{cursor}} set enabled = false where schedule = $1::bigint;
 -- Output: as schedule_rows.
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
-       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, s.lane, s.deleted_at
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing, s.lane, s.deleted_at
 from ({{choice}}) a
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k
