@@ -84,7 +84,6 @@ func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedu
 	if cmd.Flags().Changed("run-timeout") {
 		to.Job.Timeout = durationpb.New(t.runTimeout)
 	}
-	t.applyAlert(cmd, to)
 	if cmd.Flags().Changed("args") {
 		var err error
 		if to.Job.Args, err = readDocument("--args", t.args, c.in); err != nil {
@@ -94,23 +93,25 @@ func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedu
 	return nil
 }
 
-// applyAlert sets who is told. The rest of an alert can be given by a file only,
-// and stays.
-func (t *scheduleFlags) applyAlert(cmd *cobra.Command, to *fairleadv1.Schedule) {
+// applyAlert sets who is told. The rest of an alert, which only files can say, stays.
+func (t *scheduleFlags) applyAlert(cmd *cobra.Command, current *fairleadv1.Alert, to *fairleadv1.Schedule) {
 	url, on := cmd.Flags().Changed("alert-url"), cmd.Flags().Changed("alert-on")
-	if url && t.alert.GetUrl() == "" {
-		to.Alert = nil
+	switch {
+	case url && t.alert.GetUrl() == "":
+		to.Clear = append(to.Clear, "alert")
 		return
-	}
-	if (url || on) && to.Alert == nil {
-		to.Alert = &fairleadv1.Alert{}
+	case !url && !on:
+		return
+	case current == nil:
+		current = &fairleadv1.Alert{}
 	}
 	if url {
-		to.Alert.Url = t.alert.GetUrl()
+		current.Url = t.alert.GetUrl()
 	}
 	if on {
-		to.Alert.On = t.alert.GetOn()
+		current.On = t.alert.GetOn()
 	}
+	to.Alert = current
 }
 
 // setGiven copies the fields whose flags were given. Flags of all commands, such as
