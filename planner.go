@@ -16,7 +16,8 @@ type Planner interface {
 	// PutSchedule creates the schedule if its Version is zero, else it replaces the
 	// one of that ID and Version, and returns it as stored. The schedule has been
 	// through NormalizeSchedule. Its Cursor counts if it is created or if restart
-	// says so; otherwise the stored one stays. It fails with ErrConflict if another
+	// says so; otherwise the stored one stays. A CreatedAt of a new one is kept, as its
+	// instants may be counted from it; zero is now. It fails with ErrConflict if another
 	// living schedule has the name or this one has another Version by now, with
 	// ErrNotFound if it does not exist, and with ErrInvalid if its calendar does not
 	// exist.

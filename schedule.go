@@ -44,7 +44,7 @@ type Schedule struct {
 	Broken  string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
 
 	Version   int64     // grows with each change; set by the store
-	CreatedAt time.Time // set by the store
+	CreatedAt time.Time // set by the store, unless whoever makes it does
 	UpdatedAt time.Time // set by the store
 
 	Cursor

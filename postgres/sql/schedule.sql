@@ -1,12 +1,12 @@
 -- name: add_schedule
 -- Stores a new schedule, unless a living one has its name.
 -- Inputs: $1 name, $2 tenant, $3 lane, $4 calendar, $5 body, $6 enabled, $7 due,
---   $8 fire_at.
+--   $8 fire_at, $9 when it was made, or 0.
 -- Output: its id, if it was stored.
 -- Locks: inserted rows; waits for transactions that store the same name.
 with stored as (
     insert into {{schedule}} (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body)
-    select 1, now, now, 0, $3::int, $1::text, $2::text, $4::text, $5::json from (select {{now}} as now) clock
+    select 1, coalesce(nullif($9::bigint, 0), now), now, 0, $3::int, $1::text, $2::text, $4::text, $5::json from (select {{now}} as now) clock
     on conflict (name) where deleted_at = 0 do nothing
     returning id
 ),
