@@ -81,6 +81,11 @@ func moved(to string) func(fleetState) {
 	}
 }
 
+// makesOne reports whether an example makes a connector.
+func (e example) makesOne() bool {
+	return e.batch == cdc.BatchSwitchAZ || e.batch == cdc.BatchSwitchRunSystem || e.batch == cdc.BatchMigrate
+}
+
 // begin makes a world for an example and builds its parameters.
 func (e example) begin(t testing.TB, options connecttest.Options, change func(*cdc.Config)) (r *run, initial, final fleetState) {
 	t.Helper()
@@ -89,6 +94,12 @@ func (e example) begin(t testing.TB, options connecttest.Options, change func(*c
 		w.fleet.Add("a-k8s", "orders", orders(e.state))
 	}
 	w.fleet.Add("a-k8s", "other", orders(connecttest.Running))
+	return e.beginIn(w)
+}
+
+// beginIn begins anew in a world that is as it was.
+func (e example) beginIn(w *world) (r *run, initial, final fleetState) {
+	w.t.Helper()
 	initial = w.fleet.Snapshot()
 	return w.run(e.batch, e.after), initial, edited(initial, e.edit)
 }

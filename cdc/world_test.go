@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -174,9 +175,9 @@ func (r *run) breakOff(do func(context.Context) error, k int) (broken bool) {
 	r.t.Helper()
 	ctx, cancel := context.WithCancel(r.context())
 	defer cancel()
-	seen := len(r.fleet.Requests())
+	var seen atomic.Int64
 	r.fleet.Watch(func(connecttest.Request) {
-		if len(r.fleet.Requests())-seen >= k {
+		if seen.Add(1) >= int64(k) {
 			cancel()
 		}
 	})
