@@ -24,7 +24,7 @@ func (c *cluster) handleAll(r *http.Request, body []byte) answer {
 		}
 		return answer{http.StatusOK, map[string]string{"version": version, "commit": "0000000000000000", "kafka_cluster_id": c.name}}
 	case path == "/connectors" && r.Method == http.MethodGet:
-		return answer{http.StatusOK, slices.Sorted(maps.Keys(c.connectors))}
+		return answer{http.StatusOK, slices.AppendSeq([]string{}, maps.Keys(c.connectors))}
 	case path == "/connectors" && r.Method == http.MethodPost:
 		return c.create(body)
 	}
