@@ -18,7 +18,7 @@ func TestAnOldClusterPauses(t *testing.T) {
 	initial := w.fleet.Snapshot()
 	r := w.run(cdc.BatchStop, ``)
 	r.must(r.forward)
-	w.expect("after it was stopped", edited(initial, state("a-k8s", connecttest.Paused)))
+	w.expect("after it was stopped", edited(initial, state(connecttest.Paused)))
 	r.must(r.back)
 	w.expect("after that was undone", initial)
 	for batch, after := range map[string]string{cdc.BatchSwitchAZ: toB, cdc.BatchResetGTID: `{"reset_gtid":{"gtid":"0-1-1"}}`} {

@@ -162,3 +162,27 @@ func TestTheDeadlineIsKept(t *testing.T) {
 		})
 	}
 }
+
+// Another node that still works on the same task may make the copy first.
+func TestACopyThatAnotherNodeBeganIsFinished(t *testing.T) {
+	r, _, final := examples[7].begin(t, connecttest.Options{}, nil)
+	r.fleet.Watch(func(request connecttest.Request) {
+		if request.Cluster == "a-k8s" && request.Method == "PUT" {
+			begun := orders(connecttest.Stopped)
+			begun.Config["fairlead.unfinished"] = "arriving"
+			begun.Offsets = nil
+			r.fleet.Watch(nil)
+			r.fleet.Add("b-k8s", "orders", begun)
+		}
+	})
+	r.must(r.forward)
+	r.expect("after the copy was finished", final)
+}
+
+// A worker that has not seen a stop yet refuses to alter offsets for a moment.
+func TestOffsetsAreAlteredWhenTheStopHasReachedTheWorker(t *testing.T) {
+	r, _, final := examples[5].begin(t, connecttest.Options{}, nil)
+	r.fleet.Fail(connecttest.Failure{Method: "PATCH", Times: 2, Status: 400, Message: "Connectors must be in the STOPPED state before their offsets can be modified."})
+	r.must(r.forward)
+	r.expect("after the GTID was reset", final)
+}

@@ -25,9 +25,9 @@ const record = `{"migrate_panama":{"az":"a","run_system":"vm","replicas":2,
 	"offsets":[{"partition":{"server":"orders"},"offset":{"gtids":"0-1-100","file":"bin.1","pos":9007199254740993}}]}}`
 
 var examples = []example{
-	{"start what is stopped", cdc.BatchStart, connecttest.Stopped, ``, state("a-k8s", connecttest.Running)},
-	{"start what is paused", cdc.BatchStart, connecttest.Paused, `null`, state("a-k8s", connecttest.Running)},
-	{"stop", cdc.BatchStop, connecttest.Running, `{}`, state("a-k8s", connecttest.Stopped)},
+	{"start what is stopped", cdc.BatchStart, connecttest.Stopped, ``, state(connecttest.Running)},
+	{"start what is paused", cdc.BatchStart, connecttest.Paused, `null`, state(connecttest.Running)},
+	{"stop", cdc.BatchStop, connecttest.Running, `{}`, state(connecttest.Stopped)},
 	{"change config", cdc.BatchChangeConfig, connecttest.Running, `{"change_config":{"cpu":2,"memory":64,"max_package_size":1000,"replicas":3}}`, resized},
 	{"change config of what is stopped", cdc.BatchChangeConfig, connecttest.Stopped, `"{\"change_config\":{\"cpu\":2,\"memory\":64,\"max_package_size\":1000,\"replicas\":3}}"`, resized},
 	{"reset GTID", cdc.BatchResetGTID, connecttest.Running, `{"reset_gtid":{"gtid":"` + uuid + `:1-5"}}`, rewound},
@@ -48,11 +48,11 @@ var examples = []example{
 	}},
 }
 
-func state(cluster, to string) func(fleetState) {
+func state(to string) func(fleetState) {
 	return func(s fleetState) {
-		connector := s[cluster]["orders"]
+		connector := s["a-k8s"]["orders"]
 		connector.State = to
-		s[cluster]["orders"] = connector
+		s["a-k8s"]["orders"] = connector
 	}
 }
 

@@ -116,8 +116,9 @@ func (c *client) restored(ctx context.Context, s *Snapshot, offsets []Offset) (b
 	if err != nil || found == nil {
 		return false, err
 	}
-	if config, err := s.complete(found.Config); err != nil || !maps.Equal(found.Config, config) {
-		return false, nil
+	config, err := s.complete(found.Config)
+	if err != nil || !maps.Equal(found.Config, config) {
+		return false, err
 	}
 	if offsets != nil {
 		now, err := c.offsets(ctx, s.Name)

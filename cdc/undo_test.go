@@ -9,10 +9,10 @@ import (
 
 // at is the cluster of a connector after an example was done.
 func (e example) at() string {
-	switch {
-	case e.batch == cdc.BatchSwitchAZ:
+	switch e.batch {
+	case cdc.BatchSwitchAZ:
 		return "b-k8s"
-	case e.batch == cdc.BatchSwitchRunSystem, e.batch == cdc.BatchMigrate:
+	case cdc.BatchSwitchRunSystem, cdc.BatchMigrate:
 		return "a-vm"
 	}
 	return "a-k8s"
@@ -60,6 +60,23 @@ func TestUndoKeepsProgressIfToldTo(t *testing.T) {
 	}
 }
 
+// A connector that is back and reads on is not set back by a repeat.
+func TestProgressAtHomeIsKeptToo(t *testing.T) {
+	r, _, _ := examples[7].begin(t, connecttest.Options{}, func(c *cdc.Config) { c.KeepProgress = true })
+	r.must(r.forward)
+	r.fleet.Fail(connecttest.Failure{Method: "DELETE"})
+	if err := r.back(r.context()); err == nil {
+		t.Fatal("undoing succeeds although nothing can be deleted")
+	}
+	r.fleet.Heal()
+	read := offsets("0-1-900", 5)
+	r.fleet.SetOffsets("a-k8s", "orders", read)
+	r.must(r.back)
+	if got := r.fleet.Snapshot()["a-k8s"]["orders"].Offsets[1].Offset; string(got) != string(read[1].Offset) {
+		t.Errorf("it reads on from %s, wanted %s", got, read[1].Offset)
+	}
+}
+
 // What a caller gives as `before` has no snapshot; undoing does the opposite.
 func TestUndoWithoutASnapshot(t *testing.T) {
 	for _, e := range []struct {
@@ -68,11 +85,14 @@ func TestUndoWithoutASnapshot(t *testing.T) {
 	}{
 		{"start", ``, examples[0]},
 		{"stop", `null`, examples[2]},
-		{"change config", `{"change_config":{"replicas":1,"max_package_size":2048}}`, example{batch: cdc.BatchChangeConfig, state: connecttest.Running,
-			after: `{"change_config":{"replicas":2,"max_package_size":2000}}`, edit: func(s fleetState) {
+		{"change config", `{"change_config":{"replicas":1,"max_package_size":2048}}`, example{
+			batch: cdc.BatchChangeConfig, state: connecttest.Running,
+			after: `{"change_config":{"replicas":2,"max_package_size":2000}}`,
+			edit: func(s fleetState) {
 				config := s["a-k8s"]["orders"].Config
 				config["tasks.max"], config["max.batch.size"], config["max.queue.size"] = "2", "2000", "8000"
-			}}},
+			},
+		}},
 		{"reset GTID", `{"reset_gtid":{"gtid":"` + uuid + `:1-77"}}`, examples[5]},
 		{"switch AZ", `{"switch_az":{"az":"a"}}`, example{batch: cdc.BatchSwitchAZ, state: connecttest.Running, after: toB, edit: moved("b-k8s")}},
 		{"switch run system", `"{\"switch_run_system\":{\"run_system\":\"k8s\"}}"`, examples[10]},
