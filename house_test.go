@@ -40,7 +40,7 @@ var imports = []struct {
 	{"fairleadtest", []string{".", "engine", "sqlite"}, "a node for users' tests"},
 	{"httpcall", []string{".", "tracing"}, "a handler is a plain user of the root; its calls belong to traces"},
 	{"external", []string{".", "engine", "httpcall"}, "jobs run elsewhere by calls under the same guard, and a node's listener tells of failures"},
-	{"cdc", nil, "operations on connectors speak HTTP and know no scheduler"},
+	{"cdc", []string{"."}, "operations on connectors speak HTTP, and know of batches only what one does with a target"},
 	{"cdc/connecttest", nil, "a double of Kafka Connect knows nothing of who asks it"},
 	{"api/...", []string{"api/fairlead/v1"}, "the schema knows nothing of who serves it"},
 	{"internal/wire", []string{"api/fairlead/v1"}, "messages are read and checked by what the schema says of them"},

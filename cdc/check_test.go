@@ -49,7 +49,7 @@ func TestBadParametersAreRefusedByName(t *testing.T) {
 
 func expectField(t *testing.T, err error, field, says string) {
 	t.Helper()
-	var invalid *cdc.InvalidError
+	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {
 		t.Fatalf("it ends with %v, wanted a refused %s", err, field)
 	}

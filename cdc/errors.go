@@ -6,42 +6,24 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fairlead-io/fairlead"
 )
-
-// InvalidError names each parameter or setting that was refused and how to
-// mend it.
-type InvalidError struct {
-	Fields []FieldError
-}
-
-// FieldError is one refused field.
-type FieldError struct {
-	Field   string
-	Message string
-}
-
-func (e *InvalidError) Error() string {
-	lines := make([]string, len(e.Fields))
-	for i, f := range e.Fields {
-		lines[i] = f.Field + ": " + f.Message
-	}
-	return "invalid: " + strings.Join(lines, "; ")
-}
 
 // complaints collects the fields that are refused.
 type complaints struct {
-	fields []FieldError
+	fields []fairlead.FieldError
 }
 
 func (c *complaints) refuse(field, format string, args ...any) {
-	c.fields = append(c.fields, FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
+	c.fields = append(c.fields, fairlead.FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
 func (c *complaints) err() error {
 	if len(c.fields) == 0 {
 		return nil
 	}
-	return &InvalidError{Fields: c.fields}
+	return &fairlead.InvalidError{Fields: c.fields}
 }
 
 // answerError is an answer of a cluster that is no success.

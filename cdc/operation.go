@@ -56,7 +56,7 @@ type Operation struct {
 	// Process does it, Undo takes it back. Both may be repeated.
 	Process func(ctx context.Context, task Task, before, after json.RawMessage) error
 	Undo    func(ctx context.Context, task Task, before, after json.RawMessage) error
-	// Check refuses parameters that can never work, with an *InvalidError. It asks no cluster.
+	// Check refuses parameters that can never work, with a *fairlead.InvalidError. It asks no cluster.
 	Check func(task Task, before, after json.RawMessage) error
 }
 
