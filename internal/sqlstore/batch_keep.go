@@ -12,7 +12,8 @@ type BatchRetention struct {
 	For    time.Duration // zero: for ever
 }
 
-// BatchRetentions are those of all states that a batch can end in.
+// BatchRetentions are those of all states. A batch should not end in some of the
+// last, but then it must not stay for ever either.
 func BatchRetentions(keep fairlead.Retention) []BatchRetention {
 	states := func(some ...fairlead.BatchState) []string {
 		names := make([]string, len(some))
@@ -24,7 +25,8 @@ func BatchRetentions(keep fairlead.Retention) []BatchRetention {
 	return []BatchRetention{
 		{states(fairlead.BatchSuccess, fairlead.BatchRollbackSuccess), keep.Succeeded},
 		{states(fairlead.BatchCancel), keep.Cancelled},
-		{states(fairlead.BatchFail, fairlead.BatchPartialFail, fairlead.BatchRollbackFail), keep.Failed},
+		{states(fairlead.BatchFail, fairlead.BatchPartialFail, fairlead.BatchRollbackFail,
+			fairlead.BatchPending, fairlead.BatchRunning, fairlead.BatchRollbackPending, fairlead.BatchRollbackRunning), keep.Failed},
 	}
 }
 
