@@ -59,9 +59,10 @@ type BatchTx interface {
 	// AddParts. They have no Key and no ConcurrencyKey. How many jobs their tenant
 	// may have pending does not count.
 	Enqueue(ctx context.Context, jobs []*Job) error
-	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked,
-	// with all that is known of them, and tells which these were, in order. Jobs that
-	// another transaction is just about to move are left.
+	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked and
+	// have never been started (Attempt is zero), with all that is known of them, and
+	// tells which these were, in order. Jobs that another transaction is just about to
+	// move are left.
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }
 
