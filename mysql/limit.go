@@ -64,7 +64,7 @@ func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) 
 	if err != nil {
 		return drift, err
 	}
-	batches, err := s.verifyBatches(ctx)
+	batches, err := sqlstore.VerifyBatches(ctx, s)
 	if err != nil {
 		return drift, fmt.Errorf("verify batches: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// recall removes jobs of a range that do not run and have not ended, and tells which
+// recall removes jobs of a range that have never been started, and tells which
 // these were. What others have locked is left.
 func (c *conducting) recall(ctx context.Context, first, last int64) ([]int64, error) {
 	jobs := map[int64]*placed{}

@@ -22,7 +22,7 @@ func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) 
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	batches, err := s.verifyBatches(ctx)
+	batches, err := sqlstore.VerifyBatches(ctx, s)
 	if err != nil {
 		return nil, fmt.Errorf("verify batches: %w", err)
 	}

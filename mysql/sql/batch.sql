@@ -193,28 +193,28 @@ where id between ? and ?
 for update skip locked;
 
 -- name: recall_later
--- Locks scheduled jobs.
+-- Locks scheduled jobs that have never been started.
 -- Inputs: {{ids}}.
--- Output: id, lane.
+-- Output: id, attempt.
 -- Locks: rows of later; skips what is locked.
-select id, lane from {{later}} force index (primary) where id in ({{ids}}) for update skip locked;
+select id, attempt from {{later}} force index (primary) where id in ({{ids}}) and attempt = 0 for update skip locked;
 
 -- name: recall_ready
--- Locks ready jobs.
+-- Locks ready jobs that have never been started.
 -- Inputs: {{rows}} of lane, solo, turn, start_by, id.
 -- Output: id, attempt.
 -- Locks: rows of ready; skips what is locked.
 select id, attempt from {{ready}} force index (primary)
-where (lane, solo, turn, start_by, id) in ({{rows}})
+where (lane, solo, turn, start_by, id) in ({{rows}}) and attempt = 0
 for update skip locked;
 
 -- name: recall_parked
--- Locks parked jobs.
+-- Locks parked jobs that have never been started.
 -- Inputs: {{rows}} of gate, turn, start_by, id.
 -- Output: id, attempt.
 -- Locks: rows of parked; skips what is locked.
 select id, attempt from {{parked}} force index (primary)
-where (gate, turn, start_by, id) in ({{rows}})
+where (gate, turn, start_by, id) in ({{rows}}) and attempt = 0
 for update skip locked;
 
 -- name: lock_old_batch

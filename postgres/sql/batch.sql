@@ -241,13 +241,13 @@ select id from {{job}} where id between $1::bigint and $2::bigint order by id;
 
 -- name: recall
 -- Takes jobs of a range of ids out of their places that are scheduled, ready or
--- parked, to be forgotten.
+-- parked and have never been started, to be forgotten.
 -- Inputs: $1 first id, $2 last id.
 -- Output: ids, in order.
 -- Locks: the jobs; passes over those locked by others.
 with scheduled as (
     delete from {{later}}
-    where ctid = any (array(select ctid from {{later}} where id between $1::bigint and $2::bigint for update skip locked))
+    where ctid = any (array(select ctid from {{later}} where id between $1::bigint and $2::bigint and attempt = 0 for update skip locked))
     returning id
 ),
 parked as (
@@ -257,7 +257,7 @@ parked as (
         from (select gate, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and gate is not null offset 0) j
         cross join lateral (
             select ctid as spot from {{parked}}
-            where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id
+            where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0
             for update skip locked
         ) p))
     returning id
@@ -269,7 +269,7 @@ ready as (
         from (select lane, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint offset 0) j
         cross join lateral (
             select ctid as spot from {{ready}}
-            where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id
+            where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0
             for update skip locked
         ) r))
     returning id
