@@ -55,7 +55,7 @@ var imports = []struct {
 	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/bench", []string{".", "engine"}, "workloads run on any store"},
 	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead-io/fairlead"
+
 	"github.com/fairlead-io/fairlead/cdc"
 	"github.com/fairlead-io/fairlead/cdc/connecttest"
 )
