@@ -58,7 +58,7 @@ func expectField(t *testing.T, err error, field, says string) {
 	if strings.Contains(err.Error(), password) {
 		t.Error("the error has the secret")
 	}
-	if !slices.ContainsFunc(invalid.Fields, func(f cdc.FieldError) bool { return f.Field == field && strings.Contains(f.Message, says) }) {
+	if !slices.ContainsFunc(invalid.Fields, func(f fairlead.FieldError) bool { return f.Field == field && strings.Contains(f.Message, says) }) {
 		t.Errorf("it refuses %q, wanted %s to say %q", err, field, says)
 	}
 }
