@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -19,7 +20,8 @@ type NewBatch struct {
 	kinds  map[string]bool // that live nodes handle
 }
 
-// BeginBatch makes a batch to add tasks to. It fails with ErrInvalid.
+// BeginBatch makes a batch to add tasks to. It fails with ErrInvalid, also if no live
+// node knows its type.
 func (c *Client) BeginBatch(ctx context.Context, batch Batch) (*NewBatch, error) {
 	if err := NormalizeBatch(&batch); err != nil {
 		return nil, err
@@ -34,10 +36,24 @@ func (c *Client) BeginBatch(ctx context.Context, batch Batch) (*NewBatch, error)
 			kinds[kind] = kinds[kind] || !node.Dead
 		}
 	}
+	if !handled(kinds, batch.Type) {
+		return nil, &InvalidError{Fields: []FieldError{{Field: "type", Message: fmt.Sprintf(
+			"is %q: no live node handles batches of this type; start one that registers an operation for it, or mend the type", batch.Type)}}}
+	}
 	if batch, err = c.store.CreateBatch(ctx, batch); err != nil {
 		return nil, err
 	}
 	return &NewBatch{client: c, batch: batch, writer: newPartWriter(c.store, batch.ID, 1, PassForward), kinds: kinds}, nil
+}
+
+// handled tells whether there are targets to which a type of batch can be done.
+func handled(kinds map[string]bool, batchType string) bool {
+	for kind, live := range kinds {
+		if live && strings.HasSuffix(kind, TaskKind("", batchType)) {
+			return true
+		}
+	}
+	return false
 }
 
 // ID is that of the batch.
@@ -51,7 +67,7 @@ func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
 		prefix := fmt.Sprintf("tasks[%d].", n.writer.count)
 		c.adopt(prefix, NormalizeChange(&changes[i]))
 		if kind := TaskKind(changes[i].Target.Type, n.batch.Type); changes[i].Target.Type != "" && !n.kinds[kind] {
-			c.refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on it; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
+			c.refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
 		}
 		if n.writer.count >= MaxTasks {
 			c.refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
@@ -195,6 +211,9 @@ func (c *Client) RetryBatch(ctx context.Context, id int64, tasks ...int64) (Batc
 
 // want asks for a pass and opens the batch again.
 func (b *Batch) want(w Wanted) {
+	if len(w.Tasks) == 0 {
+		w.Tasks = nil // all
+	}
 	b.Wanted = append(b.Wanted, w)
 	b.EndedAt, b.Paused, b.Forgiven = time.Time{}, false, b.Tally.Fail
 }
@@ -212,20 +231,12 @@ type RollBack struct {
 // have failed is resumed by another. It fails with ErrConflict if there is nothing to
 // roll back, and with ErrNotFound.
 func (c *Client) RollBackBatch(ctx context.Context, id int64, r RollBack) (Batch, error) {
-	states := []TaskState{TaskSuccess, TaskRollbackFail}
-	if r.Failed {
-		states = append(states, TaskFail)
-	}
-	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", states...); err != nil {
+	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
 		return Batch{}, err
 	}
 	return c.actUponBatch(ctx, id, func(b *Batch) error {
-		applied := b.Tally.Success + b.Tally.RollbackFail + b.Doubtful
-		if r.Failed {
-			applied += b.Tally.Fail
-		}
-		if applied == 0 && (b.dropped() || b.Tally.Open() == 0 || len(r.Tasks) > 0) || b.Undoing && b.Tally.RollbackFail == 0 || len(b.Wanted) > 0 {
-			return illegalBatch("roll back", b)
+		if err := b.mayRollBack(r); err != nil {
+			return err
 		}
 		if len(r.Tasks) == 0 {
 			if b.Tally.Open() > 0 {
