@@ -2,6 +2,10 @@ package fairlead
 
 import "context"
 
+// partBytes is from how many bytes on a part is full: it is read and written at
+// once.
+const partBytes = 1 << 20
+
 // partWriter stores the parts of a pass, a few at a time.
 type partWriter struct {
 	store Conductor
@@ -10,6 +14,7 @@ type partWriter struct {
 	kind  PassKind
 	next  int // number of the next part
 	tasks []PartTask
+	bytes int // of these tasks
 	parts []Part
 	count int // tasks so far
 }
@@ -24,8 +29,9 @@ func (w *partWriter) add(ctx context.Context, task PartTask) error {
 		w.tasks = make([]PartTask, 0, PartSize)
 	}
 	w.tasks = append(w.tasks, task)
+	w.bytes += len(task.Before) + len(task.After)
 	w.count++
-	if len(w.tasks) < PartSize {
+	if len(w.tasks) < PartSize && w.bytes < partBytes {
 		return nil
 	}
 	w.cut()
@@ -35,11 +41,15 @@ func (w *partWriter) add(ctx context.Context, task PartTask) error {
 	return w.flush(ctx)
 }
 
+// full tells whether there are no more numbers for parts: the last is for the jobs
+// of the completion.
+func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2 }
+
 // cut makes a part of the tasks so far.
 func (w *partWriter) cut() {
 	if n := len(w.tasks); n > 0 {
 		w.put(Part{Kind: w.kind, Size: n, Held: n, Marks: NewMarks(n), Tasks: w.tasks})
-		w.tasks = nil
+		w.tasks, w.bytes = nil, 0
 	}
 }
 

@@ -71,6 +71,8 @@ func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
 		}
 		if n.writer.count >= MaxTasks {
 			c.refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
+		} else if n.writer.full() {
+			c.refuse("tasks", "have more than %d bytes of parameters; make several batches of them", partsPerPass*partBytes)
 		}
 		if err := c.err(); err != nil {
 			return err

@@ -68,8 +68,8 @@ const (
 
 // BatchServiceClient is a client for the fairlead.v1.BatchService service.
 type BatchServiceClient interface {
-	// Stores a batch with its tasks, and lets it begin. More tasks than fit into a
-	// request are uploaded.
+	// Stores a batch with its tasks, and lets it begin. Many tasks are better sent to
+	// POST /api/v1/batches/upload, as CSV or NDJSON.
 	CreateBatch(context.Context, *v1.NewBatch) (*v1.Batch, error)
 	GetBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
 	// Lists batches, newest first.
@@ -303,8 +303,8 @@ func (c *batchServiceClient) ResumeBatch(ctx context.Context, req *v1.GetBatchRe
 
 // BatchServiceHandler is an implementation of the fairlead.v1.BatchService service.
 type BatchServiceHandler interface {
-	// Stores a batch with its tasks, and lets it begin. More tasks than fit into a
-	// request are uploaded.
+	// Stores a batch with its tasks, and lets it begin. Many tasks are better sent to
+	// POST /api/v1/batches/upload, as CSV or NDJSON.
 	CreateBatch(context.Context, *v1.NewBatch) (*v1.Batch, error)
 	GetBatch(context.Context, *v1.GetBatchRequest) (*v1.Batch, error)
 	// Lists batches, newest first.
