@@ -1,6 +1,9 @@
 package sqlstore
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // IDs hands out job ids from blocks, so that most enqueues need no round trip
 // for them. Ids of a block that is lost with the process are never used.
@@ -42,4 +45,34 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 		i.next++
 	}
 	return nil
+}
+
+// Run sets n ids aside that follow one another, at most Size of them, and gives the
+// first. Of a block that is too short for them and a new one the longer rest is kept.
+func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
+	size := int64(n)
+	if size > i.Size {
+		return 0, fmt.Errorf("%d ids that follow one another are asked for; a block has %d", n, i.Size)
+	}
+	if err := i.lock.Acquire(ctx); err != nil {
+		return 0, err
+	}
+	defer i.lock.Release()
+	if i.next > 0 && i.last-i.next+1 >= size {
+		first := i.next
+		i.next += size
+		return first, nil
+	}
+	blocks, err := i.Alloc(ctx, 1)
+	if err != nil {
+		return 0, err
+	}
+	first, left := blocks[0], int64(0)
+	if i.next > 0 {
+		left = i.last - i.next + 1
+	}
+	if rest := i.Size - size; rest > left { // the longer rest stays
+		i.next, i.last = first+size, first+i.Size-1
+	}
+	return first, nil
 }
