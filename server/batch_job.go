@@ -69,7 +69,7 @@ func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []fairlead.Chang
 	}
 	return &fairleadv1.NewBatch{
 		Name: in.GetBatchName(), Type: in.GetBatchType(), Creator: in.GetCreator(), Service: in.GetCmdbService(), Env: in.GetEnv(),
-		Queue: in.GetRegion(), Az: in.GetAz(), Info: info,
+		Queue: in.GetRegion(), Az: in.GetAz(), Info: info, Tenant: in.GetTenant(),
 	}, changes, nil
 }
 
@@ -208,7 +208,7 @@ func batchJobTo(b *fairlead.Batch, tasks []fairlead.Task, next int64) (*fairlead
 	out := &fairleadv1.BatchJob{
 		BatchId: b.ID, BatchName: b.Name, BatchType: b.Type, Creator: b.Creator, CmdbService: b.Service, Env: b.Env, Region: b.Queue, Az: b.AZ,
 		ExtraInfo: b.Info, Status: string(b.State()), Version: int64(b.Completions) + 1, CreateTime: timeTo(b.CreatedAt), UpdateTime: timeTo(updated),
-		NextPageToken: pageToken(next),
+		NextPageToken: pageToken(next), Tenant: b.Tenant,
 	}
 	for i := range tasks {
 		task, err := batchJobTaskTo(b, &tasks[i])

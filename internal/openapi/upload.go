@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"net/http"
+
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -10,33 +12,45 @@ import (
 // no document, so that no route can say what it takes.
 const UploadPath = "/api/v1/batches/upload"
 
-// upload describes how tasks are uploaded.
-func (d *describing) upload() object {
+const (
+	uploadName  = "UploadBatch"
+	uploadRole  = "submitter"
+	uploadAbout = "Stores a batch whose tasks come line by line, up to a million, and lets it begin when all are stored. " +
+		"CSV has a header that names its columns: target_id, target_name, target_type, target_env, before and after. " +
+		"NDJSON has a task per line; its first line may be the batch."
+)
+
+// eachUploaded calls do with the fields of a batch that the query of an upload may
+// say, and the names that they have there.
+func eachUploaded(do func(name string, field protoreflect.FieldDescriptor)) {
 	batch := (&fairleadv1.NewBatch{}).ProtoReflect().Descriptor()
-	var parameters []object
-	add := func(prefix string, field protoreflect.FieldDescriptor) {
-		parameters = append(parameters, object{
-			"name": prefix + string(field.Name()), "in": "query", "description": d.comments[string(field.FullName())], "schema": d.field(field),
-		})
-	}
 	for i := range batch.Fields().Len() {
 		field := batch.Fields().Get(i)
-		switch field.Name() {
+		switch name := string(field.Name()); name {
 		case "tasks", "then":
 		case "canary", "stop_after":
 			for j := range field.Message().Fields().Len() {
-				add(string(field.Name())+".", field.Message().Fields().Get(j))
+				inner := field.Message().Fields().Get(j)
+				do(name+"."+string(inner.Name()), inner)
 			}
 		default:
-			add("", field)
+			do(name, field)
 		}
 	}
+}
+
+// upload describes how tasks are uploaded.
+func (d *describing) upload() object {
+	var parameters []object
+	eachUploaded(func(name string, field protoreflect.FieldDescriptor) {
+		parameters = append(parameters, object{
+			"name": name, "in": "query", "description": d.comments[string(field.FullName())], "schema": d.field(field),
+		})
+	})
 	return object{
-		"operationId": "UploadBatch",
+		"operationId": uploadName,
 		"tags":        []string{"Batch"},
-		"description": "Stores a batch whose tasks come line by line, up to a million, and lets it begin when all are stored. " +
-			"CSV has a header that names its columns: target_id, target_name, target_type, target_env, before and after. " +
-			"NDJSON has a task per line; its first line may be the batch. Needs the role submitter.",
+		"description": uploadAbout + " Needs the role " + uploadRole + ".",
 		"parameters": parameters,
 		"requestBody": object{"required": true, "content": object{
 			"text/csv":             object{"schema": object{"type": "string"}},
@@ -47,4 +61,13 @@ func (d *describing) upload() object {
 			"default": object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
 		},
 	}
+}
+
+// describeUpload describes it for people.
+func describeUpload(known comments) operation {
+	o := operation{Name: uploadName, Verb: http.MethodPost, Path: UploadPath, About: uploadAbout, Role: uploadRole, Answer: "Batch"}
+	eachUploaded(func(name string, field protoreflect.FieldDescriptor) {
+		o.Input = append(o.Input, input{Name: name, Place: "query", Type: typeName(field), About: known[string(field.FullName())]})
+	})
+	return o
 }

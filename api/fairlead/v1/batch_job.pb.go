@@ -49,6 +49,8 @@ type BatchJob struct {
 	Tasks      []*BatchJobTask        `protobuf:"bytes,14,rep,name=tasks,proto3" json:"tasks,omitempty"`
 	// Not empty if there are more tasks than are answered.
 	NextPageToken string `protobuf:"bytes,15,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	// For whom it runs; "default" if empty.
+	Tenant        string `protobuf:"bytes,16,opt,name=tenant,proto3" json:"tenant,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -184,6 +186,13 @@ func (x *BatchJob) GetTasks() []*BatchJobTask {
 func (x *BatchJob) GetNextPageToken() string {
 	if x != nil {
 		return x.NextPageToken
+	}
+	return ""
+}
+
+func (x *BatchJob) GetTenant() string {
+	if x != nil {
+		return x.Tenant
 	}
 	return ""
 }
@@ -449,7 +458,7 @@ var File_fairlead_v1_batch_job_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_batch_job_proto_rawDesc = "" +
 	"\n" +
-	"\x1bfairlead/v1/batch_job.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xce\x04\n" +
+	"\x1bfairlead/v1/batch_job.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xef\x04\n" +
 	"\bBatchJob\x12\x19\n" +
 	"\bbatch_id\x18\x01 \x01(\x03R\abatchId\x12(\n" +
 	"\n" +
@@ -471,7 +480,8 @@ const file_fairlead_v1_batch_job_proto_rawDesc = "" +
 	"\vupdate_time\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"updateTime\x127\n" +
 	"\x05tasks\x18\x0e \x03(\v2\x19.fairlead.v1.BatchJobTaskB\x06\x92\xb5\x18\x02\b\x01R\x05tasks\x12&\n" +
-	"\x0fnext_page_token\x18\x0f \x01(\tR\rnextPageToken\"\xf1\x03\n" +
+	"\x0fnext_page_token\x18\x0f \x01(\tR\rnextPageToken\x12\x1f\n" +
+	"\x06tenant\x18\x10 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x06tenant\"\xf1\x03\n" +
 	"\fBatchJobTask\x12\x17\n" +
 	"\atask_id\x18\x01 \x01(\x03R\x06taskId\x12!\n" +
 	"\ttarget_id\x18\x02 \x01(\fB\x04\x88\xb5\x18\x01R\btargetId\x12(\n" +
