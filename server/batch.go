@@ -17,10 +17,11 @@ type Batches struct {
 	stopping <-chan struct{}
 }
 
-// NewBatches makes the service of a store's batches. Who watches is let go when the
+// NewBatches makes the service of a store's batches, with the operations that are known
+// here, if any. Who watches is let go when the
 // program stops.
-func NewBatches(store fairlead.Store, stopping <-chan struct{}) *Batches {
-	return &Batches{store: store, client: fairlead.NewClient(store), stopping: stopping}
+func NewBatches(store fairlead.Store, operations *fairlead.Mux, stopping <-chan struct{}) *Batches {
+	return &Batches{store: store, client: fairlead.NewClient(store).Knowing(operations), stopping: stopping}
 }
 
 // shown is a batch as an answer has it.
