@@ -145,6 +145,7 @@ type Status struct {
 	Fence      int64  // number of the lease; grows with each claim
 	Node       NodeID // who holds or held the lease
 	Fired      bool   // it is a run of a schedule
+	Batch      int64  // it is a task of this batch; zero: of none
 	Solo       bool   // claimed as a crash suspect: at most one such job runs on a node
 	CreatedAt  time.Time
 	StartedAt  time.Time

@@ -54,6 +54,7 @@ type Store interface {
 	Governor
 	Registrar
 	Planner
+	Conductor
 	Worker
 	Keeper
 
@@ -370,7 +371,10 @@ type Keeper interface {
 	// outcome's retention, with what is known of them as runs of schedules; long dead
 	// nodes, schedules that were deleted and have no runs left, and what Once and the
 	// audit log need not keep any more, at most limit of each. It tells how many jobs,
-	// requests and entries of the log it removed.
+	// requests and entries of the log it removed. So are batches, with their parts, that
+	// ended longer ago than Succeeded says if they are in success or rollback_success,
+	// Cancelled if in cancel, Failed otherwise; and those that were not opened within
+	// a day.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
 }
 

@@ -21,6 +21,7 @@ const (
 // normalize fills in defaults and reports every field that can never be
 // accepted.
 func (j *Job) normalize() []FieldError {
+	j.Batch = 0 // only batches make tasks
 	if j.Queue == "" {
 		j.Queue = DefaultQueue
 	}

@@ -23,6 +23,7 @@ type life struct {
 	store   Source
 	keeper  fairlead.Keeper  // nil: others do the housekeeping
 	planner fairlead.Planner // nil: others act upon schedules
+	batches *conductor       // nil: others act upon batches
 	options Options
 	log     *slog.Logger
 	id      fairlead.NodeID
@@ -62,6 +63,9 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	}
 	l.keeper, _ = e.store.(fairlead.Keeper)
 	l.planner, _ = e.store.(fairlead.Planner)
+	if store, ok := e.store.(fairlead.Conductor); ok {
+		l.batches = newConductor(l, store)
+	}
 	l.settler = newSettler(l)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
@@ -111,6 +115,9 @@ func (l *life) run(ctx context.Context) error {
 	}
 	if l.planner != nil {
 		loops = append(loops, l.keepFiring)
+	}
+	if l.batches != nil {
+		loops = append(loops, l.batches.run)
 	}
 	for _, keep := range loops {
 		work.Go(func() { keep(working) })

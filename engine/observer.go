@@ -30,6 +30,8 @@ type Observer interface {
 	// Fired is called for each run of a schedule that was made, queued or skipped,
 	// with how late that was.
 	Fired(fire fairlead.PlannedFire, late time.Duration)
+	// Conducted is called after each look at a batch.
+	Conducted(took time.Duration, err error)
 	// Abandoned is called when a handler ignored the end of its context for
 	// longer than its grace.
 	Abandoned(job *fairlead.Job)
@@ -63,6 +65,9 @@ func (NoObserver) LeaseLost() {}
 
 // Abandoned does nothing.
 func (NoObserver) Abandoned(*fairlead.Job) {}
+
+// Conducted does nothing.
+func (NoObserver) Conducted(time.Duration, error) {}
 
 // Fired does nothing.
 func (NoObserver) Fired(fairlead.PlannedFire, time.Duration) {}

@@ -217,6 +217,9 @@ func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 	if slices.ContainsFunc(batch, func(e ending) bool { return e.run.job.Fired }) {
 		s.life.firer.poke() // its schedule may have others queued
 	}
+	if s.life.batches != nil {
+		s.life.batches.tell(batch)
+	}
 	var failures []ending
 	for i, e := range batch {
 		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)

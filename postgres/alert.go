@@ -5,25 +5,18 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
-
-// unknownLanes is the error of a transaction that has to be repeated once lanes
-// exist. Making them takes another connection, for which none that has one waits.
-type unknownLanes struct{ jobs []*fairlead.Job }
-
-func (*unknownLanes) Error() string { return "lanes of alerts are not known yet" }
 
 // transact acts upon schedules in one transaction.
 func (a *acting) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
 	for {
 		err := a.Store.transact(ctx, f)
-		var unknown *unknownLanes
+		unknown := unknownLanes(nil)
 		if !errors.As(err, &unknown) {
 			return err
 		}
-		if _, err := a.laneIDs(ctx, unknown.jobs); err != nil {
+		if err := a.addLanes(ctx, unknown); err != nil {
 			return err
 		}
 	}
@@ -45,7 +38,7 @@ func (a *acting) sendAlerts(ctx context.Context) error {
 	}
 	fresh.lanes = make([]int32, n)
 	if !known(a.lanes.Lanes, fresh.jobs, fresh.lanes) {
-		return &unknownLanes{fresh.jobs}
+		return unknownLanes(a.lanes.Missing(fresh.jobs))
 	}
 	var err error
 	if fresh.ids, err = a.newIDs(ctx, n); err != nil {

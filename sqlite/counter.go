@@ -18,6 +18,7 @@ const (
 
 	scheduleCounter counter = "schedule"
 	calendarCounter counter = "calendar" // versions of calendars
+	batchCounter    counter = "batch"
 )
 
 // counters are read once per transaction, counted on in memory, and written

@@ -147,7 +147,10 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	_, err = write(ctx, s, "prune schedules", func(t *txn) (int64, error) {
 		return t.exec(t.sql.ForgetSchedules, t.now-forgetSchedules.Microseconds(), min(limit, keepChunk))
 	})
-	return records + jobs, err
+	if err != nil {
+		return records + jobs, err
+	}
+	return records + jobs, s.pruneBatches(ctx, keep, limit)
 }
 
 // pruneRecords removes answered requests and entries of the audit log, at most

@@ -74,6 +74,7 @@ type Store struct {
 	reads      *preparedReads
 	callers    *sql.DB // for transactions of callers
 	writer     *writer
+	acting     acting
 	watch      *watch
 	close      func() error
 }

@@ -101,6 +101,7 @@ func RunContract(t *testing.T, open Opener) {
 		{"Fires", testFires},
 		{"Alerts", testAlerts},
 		{"Use", testUse},
+		{"Batches of tasks", testConductor},
 	} {
 		runChapter(t, open, verb.name, verb.tests)
 	}

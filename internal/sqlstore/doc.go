@@ -35,6 +35,9 @@
 //	schedule id, name, tenant, calendar, enabled, body, version, created_at, updated_at, deleted_at, due, fire_at, last_…, skipped, standing
 //	fire     job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at   runs of schedules
 //	calendar name, body, version
+//	batch    id, name, type, queue, tenant, created_at, opened, open, ended_at, state, body, status
+//	part     (batch, number), pass, kind, first, size, held, out, marks   some tasks of a batch and how they stand
+//	part_task (batch, number) → tasks                   what they have to do; never changes
 //	migration version, step, name, applied_at
 //
 // turn is the negated priority, so that every key ascends. attempt is the

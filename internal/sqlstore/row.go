@@ -53,16 +53,17 @@ type policy struct {
 	MaxAttempts int             `json:"max_attempts,omitempty"`
 	Retry       *fairlead.Retry `json:"retry,omitempty"`
 	Gate        string          `json:"concurrency_key,omitempty"`
+	Batch       int64           `json:"batch,omitempty"`
 }
 
 // Policy encodes what SQL need not know of a job's policy; nil if nothing
 // differs from the defaults.
 func Policy(job *fairlead.Job) []byte {
-	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil && job.ConcurrencyKey == "" {
+	if job.Timeout == 0 && job.MaxAttempts == 0 && job.Retry == nil && job.ConcurrencyKey == "" && job.Batch == 0 {
 		return nil
 	}
 	raw, err := json.Marshal(policy{
-		Timeout: job.Timeout.Microseconds(), MaxAttempts: job.MaxAttempts, Retry: job.Retry, Gate: job.ConcurrencyKey,
+		Timeout: job.Timeout.Microseconds(), MaxAttempts: job.MaxAttempts, Retry: job.Retry, Gate: job.ConcurrencyKey, Batch: job.Batch,
 	})
 	if err != nil {
 		panic(err) // numbers, booleans and text always encode; NormalizeJobs refused NaN
@@ -90,7 +91,7 @@ func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 		return fmt.Errorf("policy of job %d: %w", job.ID, err)
 	}
 	job.Timeout = time.Duration(p.Timeout) * time.Microsecond
-	job.MaxAttempts, job.Retry, job.ConcurrencyKey = p.MaxAttempts, p.Retry, p.Gate
+	job.MaxAttempts, job.Retry, job.ConcurrencyKey, job.Batch = p.MaxAttempts, p.Retry, p.Gate, p.Batch
 	return nil
 }
 

@@ -84,37 +84,12 @@ type scheduleBody struct {
 	Alert          *alert                `json:"alert,omitempty"`
 }
 
-// template is the job of a schedule. Its args are a text, as they would not come
-// back byte for byte otherwise.
-type template struct {
-	Kind           string               `json:"kind"`
-	Args           string               `json:"args,omitempty"`
-	Queue          string               `json:"queue,omitempty"`
-	Tenant         string               `json:"tenant,omitempty"`
-	Priority       int                  `json:"priority,omitempty"`
-	StartBy        int64                `json:"start_by,omitempty"`
-	Timeout        time.Duration        `json:"timeout,omitempty"`
-	MaxAttempts    int                  `json:"max_attempts,omitempty"`
-	Retry          *fairlead.Retry      `json:"retry,omitempty"`
-	OnCrash        fairlead.OnCrash     `json:"on_crash,omitempty"`
-	Key            string               `json:"key,omitempty"`
-	KeyScope       fairlead.KeyScope    `json:"key_scope,omitempty"`
-	OnDuplicate    fairlead.OnDuplicate `json:"on_duplicate,omitempty"`
-	ConcurrencyKey string               `json:"concurrency_key,omitempty"`
-	Trace          string               `json:"trace,omitempty"`
-}
-
 // EncodeSchedule is what is declared of a schedule, as JSON.
 func EncodeSchedule(s *fairlead.Schedule) ([]byte, error) {
-	job := &s.Job
 	body, err := json.Marshal(scheduleBody{
 		Description: s.Description, Cron: s.Cron, Every: s.Every, Delay: s.Delay, Daily: s.Daily, At: Micros(s.At),
 		Zone: s.Zone, StartsAt: Micros(s.StartsAt), EndsAt: Micros(s.EndsAt), Jitter: s.Jitter, Calendar: s.Calendar,
-		Job: template{
-			Kind: job.Kind, Args: string(job.Args), Queue: job.Queue, Tenant: job.Tenant, Priority: job.Priority,
-			StartBy: Micros(job.StartBy), Timeout: job.Timeout, MaxAttempts: job.MaxAttempts, Retry: job.Retry, OnCrash: job.OnCrash,
-			Key: job.Key, KeyScope: job.KeyScope, OnDuplicate: job.OnDuplicate, ConcurrencyKey: job.ConcurrencyKey, Trace: job.Trace,
-		},
+		Job:     templateOf(&s.Job),
 		Overlap: s.Overlap, AfterFailure: s.AfterFailure, MaxConcurrency: s.MaxConcurrency, Concurrency: s.Concurrency,
 		QueueDepth: s.QueueDepth, CatchUp: s.CatchUp, CatchUpLimit: s.CatchUpLimit, CatchUpWindow: s.CatchUpWindow, Reason: s.Reason,
 		Alert: encodeAlert(s.Alert),
@@ -136,15 +111,7 @@ func decodeSchedule(body []byte, s *fairlead.Schedule) error {
 	s.Overlap, s.AfterFailure, s.MaxConcurrency, s.Concurrency = b.Overlap, b.AfterFailure, b.MaxConcurrency, b.Concurrency
 	s.QueueDepth, s.CatchUp, s.CatchUpLimit, s.CatchUpWindow, s.Reason = b.QueueDepth, b.CatchUp, b.CatchUpLimit, b.CatchUpWindow, b.Reason
 	s.Alert = b.Alert.decode()
-	job := b.Job
-	s.Job = fairlead.Job{
-		Kind: job.Kind, Queue: job.Queue, Tenant: job.Tenant, Priority: job.Priority, StartBy: Time(job.StartBy),
-		Timeout: job.Timeout, MaxAttempts: job.MaxAttempts, Retry: job.Retry, OnCrash: job.OnCrash,
-		Key: job.Key, KeyScope: job.KeyScope, OnDuplicate: job.OnDuplicate, ConcurrencyKey: job.ConcurrencyKey, Trace: job.Trace,
-	}
-	if job.Args != "" {
-		s.Job.Args = json.RawMessage(job.Args)
-	}
+	s.Job = b.Job.job()
 	return nil
 }
 

@@ -333,7 +333,9 @@ type Job struct {
 	// The instant of that schedule that it stands for.
 	Due *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=due,proto3" json:"due,omitempty"`
 	// What its handler reported, if progress is what its target told.
-	Reported      []byte `protobuf:"bytes,35,opt,name=reported,proto3" json:"reported,omitempty"`
+	Reported []byte `protobuf:"bytes,35,opt,name=reported,proto3" json:"reported,omitempty"`
+	// Of the batch that it is a task of.
+	BatchId       int64 `protobuf:"varint,36,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -611,6 +613,13 @@ func (x *Job) GetReported() []byte {
 		return x.Reported
 	}
 	return nil
+}
+
+func (x *Job) GetBatchId() int64 {
+	if x != nil {
+		return x.BatchId
+	}
+	return 0
 }
 
 type EnqueueJobsRequest struct {
@@ -1901,7 +1910,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x04base\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04base\x12\x16\n" +
 	"\x06factor\x18\x02 \x01(\x01R\x06factor\x12+\n" +
 	"\x03max\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03max\x12\x18\n" +
-	"\aprecise\x18\x04 \x01(\bR\aprecise\"\x9f\t\n" +
+	"\aprecise\x18\x04 \x01(\bR\aprecise\"\xba\t\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
@@ -1944,7 +1953,8 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\vschedule_id\x18! \x01(\x03R\n" +
 	"scheduleId\x12,\n" +
 	"\x03due\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x03due\x12 \n" +
-	"\breported\x18# \x01(\fB\x04\x88\xb5\x18\x01R\breported\"H\n" +
+	"\breported\x18# \x01(\fB\x04\x88\xb5\x18\x01R\breported\x12\x19\n" +
+	"\bbatch_id\x18$ \x01(\x03R\abatchId\"H\n" +
 	"\x12EnqueueJobsRequest\x122\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"'\n" +
 	"\x13EnqueueJobsResponse\x12\x10\n" +

@@ -1,0 +1,131 @@
+package fairlead
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Bounds of what a batch may say.
+const (
+	maxThen       = 10
+	maxBatchText  = 200
+	maxTaskParam  = 256 << 10 // bytes of before and of after
+	maxTaskInfo   = 64 << 10  // bytes of Info, which every task carries
+	maxTaskPeriod = 24 * time.Hour
+)
+
+// NormalizeBatch fills in the defaults of a batch about to be stored, and returns an
+// *InvalidError that names every field that cannot be accepted.
+func NormalizeBatch(b *Batch) error {
+	var c complaints
+	c.checkName("name", b.Name, MaxName)
+	c.checkName("type", b.Type, MaxName/2)
+	if b.Queue == "" {
+		b.Queue = DefaultQueue
+	}
+	if b.Tenant == "" {
+		b.Tenant = DefaultTenant
+	}
+	c.checkName("queue", b.Queue, MaxName)
+	c.checkName("tenant", b.Tenant, MaxName)
+	for _, f := range []struct{ field, value string }{
+		{"creator", b.Creator}, {"env", b.Env}, {"az", b.AZ}, {"service", b.Service}, {"description", b.Description},
+	} {
+		limit := maxBatchText
+		if f.field == "description" {
+			limit = maxDescription
+		}
+		if len(f.value) > limit {
+			c.refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), limit)
+		} else {
+			checkText(c.refuse, f.field, f.value)
+		}
+	}
+	if len(b.Info) > maxTaskInfo {
+		c.refuse("info", "has %d bytes; at most %d are kept", len(b.Info), maxTaskInfo)
+	} else {
+		c.adopt("", CheckJSON("info", b.Info))
+	}
+	if b.Priority < -MaxPriority || b.Priority > MaxPriority {
+		c.refuse("priority", "is %d; it must be between %d and %d", b.Priority, -MaxPriority, MaxPriority)
+	}
+	if b.Timeout < 0 || b.Timeout > maxTaskPeriod {
+		c.refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the operation's own", b.Timeout, maxTaskPeriod)
+	}
+	b.checkPace(&c)
+	c.checkURL("notify", b.Notify)
+	if len(b.Then) > maxThen {
+		c.refuse("then", "has %d jobs; at most %d are enqueued", len(b.Then), maxThen)
+	}
+	for i := range b.Then {
+		job := &b.Then[i]
+		for _, f := range job.normalize() {
+			c.refuse(fmt.Sprintf("then[%d].%s", i, f.Field), "%s", f.Message)
+		}
+		if job.Key != "" || job.ConcurrencyKey != "" || !job.NotBefore.IsZero() {
+			c.refuse(fmt.Sprintf("then[%d]", i), "has a key, a concurrency key or a time; leave them out: it is enqueued once, when the batch completes")
+		}
+	}
+	b.BatchStatus = BatchStatus{}
+	return c.err()
+}
+
+// checkPace checks how many tasks go at once.
+func (b *Batch) checkPace(c *complaints) {
+	c.checkCount("max_running", b.MaxRunning)
+	if math.IsNaN(b.Rate) || b.Rate < 0 || b.Rate > MaxRate {
+		c.refuse("rate", "is %v; it must be between 0 (no bound) and %v tasks per second", b.Rate, MaxRate)
+	}
+	if b.Canary.Tasks < 0 || b.Canary.Tasks > MaxTasks {
+		c.refuse("canary.tasks", "is %d; it must be between 1 and %d, or zero for none", b.Canary.Tasks, MaxTasks)
+	}
+	if math.IsNaN(b.Canary.Ratio) || b.Canary.Ratio < 0 || b.Canary.Ratio > 1 {
+		c.refuse("canary.ratio", "is %v; it must be between 0 (somebody approves) and 1", b.Canary.Ratio)
+	}
+	if b.Canary.Ratio > 0 && b.Canary.Tasks == 0 {
+		c.refuse("canary.ratio", "is given without canary.tasks; say how many tasks go first")
+	}
+	c.checkCount("stop_after.failures", b.StopAfter.Failures)
+	if math.IsNaN(b.StopAfter.Percent) || b.StopAfter.Percent < 0 || b.StopAfter.Percent > 100 {
+		c.refuse("stop_after.percent", "is %v; it must be between 0 (does not count) and 100", b.StopAfter.Percent)
+	}
+}
+
+// adopt takes over the fields of an *InvalidError under a prefix. Other errors are
+// refusals of the prefix itself.
+func (c *complaints) adopt(prefix string, err error) {
+	switch invalid := err.(type) {
+	case nil:
+	case *InvalidError:
+		for _, f := range invalid.Fields {
+			c.refuse(prefix+f.Field, "%s", f.Message)
+		}
+	default:
+		c.refuse(prefix, "%v", err)
+	}
+}
+
+// NormalizeChange returns an *InvalidError that names every field of a task about to
+// be stored that cannot be accepted.
+func NormalizeChange(change *Change) error {
+	var c complaints
+	c.checkName("target.id", change.Target.ID, MaxName)
+	c.checkName("target.type", change.Target.Type, MaxName/2-1)
+	for _, f := range []struct{ field, value string }{{"target.name", change.Target.Name}, {"target.env", change.Target.Env}} {
+		if f.value != "" {
+			c.checkName(f.field, f.value, MaxName)
+		}
+	}
+	for _, f := range []struct {
+		field string
+		value []byte
+	}{{"before", change.Before}, {"after", change.After}} {
+		if len(f.value) > maxTaskParam {
+			c.refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), maxTaskParam)
+		} else {
+			c.adopt("", CheckJSON(f.field, f.value))
+		}
+	}
+	return c.err()
+}

@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	conductPause = 10 * time.Millisecond // at least between two rounds: a few ends come together
+	openPage     = 1000                  // open batches that are read at once
+)
+
+// conductor counts the tasks of batches that have ended and lets out more. It looks
+// at batches whose tasks have ended on this node at once, at all others every poll.
+type conductor struct {
+	life  *life
+	store fairlead.Conductor
+	loop  *loop
+
+	mu    sync.Mutex
+	news  map[int64]bool      // batches whose tasks have ended
+	later map[int64]time.Time // batches that want to be looked at then
+	all   time.Time           // when all are looked at next
+}
+
+func newConductor(l *life, store fairlead.Conductor) *conductor {
+	return &conductor{
+		life: l, store: store, loop: newLoop("conduct", l.options.Poll, l.log),
+		news: map[int64]bool{}, later: map[int64]time.Time{},
+	}
+}
+
+// tell says that tasks of batches have ended.
+func (c *conductor) tell(batch []ending) {
+	told := false
+	c.mu.Lock()
+	for _, e := range batch {
+		if id := e.run.job.Batch; id != 0 {
+			c.news[id], told = true, true
+		}
+	}
+	c.mu.Unlock()
+	if told {
+		c.loop.poke()
+	}
+}
+
+// run goes round until its context ends.
+func (c *conductor) run(ctx context.Context) {
+	c.loop.run(ctx, func(ctx context.Context) (time.Duration, error) {
+		begun := time.Now()
+		ids, err := c.due(ctx, begun)
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range ids {
+			c.conduct(ctx, id)
+		}
+		if err := sleep(ctx, conductPause+time.Since(begun)); err != nil {
+			return 0, err
+		}
+		return c.wait(time.Now()), nil
+	})
+}
+
+// due lists the batches that are to be looked at.
+func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
+	c.mu.Lock()
+	everything := !now.Before(c.all)
+	if everything {
+		c.all = now.Add(c.life.options.Poll)
+	}
+	due := c.news
+	c.news = map[int64]bool{}
+	for id, at := range c.later {
+		if !now.Before(at) {
+			due[id] = true
+			delete(c.later, id)
+		}
+	}
+	c.mu.Unlock()
+	if everything {
+		filter := fairlead.BatchFilter{Open: true, Limit: openPage}
+		for {
+			open, err := c.store.Batches(ctx, filter)
+			if err != nil {
+				return nil, err
+			}
+			for i := range open {
+				due[open[i].ID] = true
+			}
+			if len(open) < openPage {
+				break
+			}
+			filter.Below = open[len(open)-1].ID
+		}
+	}
+	ids := make([]int64, 0, len(due))
+	for id := range due {
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// conduct looks at one batch. One that cannot be looked at does not keep the others
+// waiting: it has its turn again with the next poll.
+func (c *conductor) conduct(ctx context.Context, id int64) {
+	begun := time.Now()
+	done, err := fairlead.ConductBatch(ctx, c.store, id)
+	if err == nil && done.Prepare {
+		if err = fairlead.PrepareBatch(ctx, c.store, id, done.Try); err == nil {
+			done.Next = 0
+		}
+	}
+	if errors.Is(err, fairlead.ErrNotFound) {
+		err = nil // it was removed meanwhile
+	}
+	c.life.options.Observer.Conducted(time.Since(begun), err)
+	if err != nil {
+		c.life.log.Warn("a batch could not be looked at", "batch", id, "error", err)
+		return
+	}
+	if done.Next >= 0 {
+		c.mu.Lock()
+		c.later[id] = time.Now().Add(done.Next)
+		c.mu.Unlock()
+	}
+}
+
+// wait is how long it is until the next batch is to be looked at; zero: not before
+// the poll. News wakes the loop by itself.
+func (c *conductor) wait(now time.Time) time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.news) > 0 {
+		return time.Nanosecond
+	}
+	next := time.Duration(0)
+	for _, at := range c.later {
+		if wait := max(at.Sub(now), time.Nanosecond); next == 0 || wait < next {
+			next = wait
+		}
+	}
+	return next
+}

@@ -1,0 +1,158 @@
+package sqlstore
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// batchBody is what is declared of a batch and has no column of its own. Info is a
+// text, as it would not come back byte for byte otherwise.
+type batchBody struct {
+	Description string             `json:"description,omitempty"`
+	Creator     string             `json:"creator,omitempty"`
+	Env         string             `json:"env,omitempty"`
+	AZ          string             `json:"az,omitempty"`
+	Service     string             `json:"service,omitempty"`
+	Info        string             `json:"info,omitempty"`
+	Priority    int                `json:"priority,omitempty"`
+	MaxRunning  int                `json:"max_running,omitempty"`
+	Rate        float64            `json:"rate,omitempty"`
+	Timeout     time.Duration      `json:"timeout,omitempty"`
+	Canary      fairlead.Canary    `json:"canary"`
+	StopAfter   fairlead.Threshold `json:"stop_after"`
+	Then        []template         `json:"then,omitempty"`
+	Notify      string             `json:"notify,omitempty"`
+}
+
+// EncodeBatch is what is declared of a batch, as JSON.
+func EncodeBatch(b *fairlead.Batch) ([]byte, error) {
+	body := batchBody{
+		Description: b.Description, Creator: b.Creator, Env: b.Env, AZ: b.AZ, Service: b.Service, Info: string(b.Info),
+		Priority: b.Priority, MaxRunning: b.MaxRunning, Rate: b.Rate, Timeout: b.Timeout, Canary: b.Canary, StopAfter: b.StopAfter,
+		Notify: b.Notify,
+	}
+	for i := range b.Then {
+		body.Then = append(body.Then, templateOf(&b.Then[i]))
+	}
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode batch %q: %w", b.Name, err)
+	}
+	return raw, nil
+}
+
+// EncodeBatchStatus is how a batch stands, as JSON.
+func EncodeBatchStatus(b *fairlead.Batch) ([]byte, error) {
+	raw, err := json.Marshal(b.BatchStatus)
+	if err != nil {
+		return nil, fmt.Errorf("encode how batch %d stands: %w", b.ID, err)
+	}
+	return raw, nil
+}
+
+// ScanBatch reads id, name, type, queue, tenant, created_at, body and status.
+func ScanBatch(row Scanner) (b fairlead.Batch, err error) {
+	var created int64
+	var body, status []byte
+	if err := row.Scan(&b.ID, &b.Name, &b.Type, &b.Queue, &b.Tenant, &created, &body, &status); err != nil {
+		return b, err
+	}
+	b.CreatedAt = Time(created)
+	var declared batchBody
+	if err := json.Unmarshal(body, &declared); err != nil {
+		return b, fmt.Errorf("batch %d: %w", b.ID, err)
+	}
+	if err := json.Unmarshal(status, &b.BatchStatus); err != nil {
+		return b, fmt.Errorf("how batch %d stands: %w", b.ID, err)
+	}
+	b.Description, b.Creator, b.Env, b.AZ, b.Service = declared.Description, declared.Creator, declared.Env, declared.AZ, declared.Service
+	b.Priority, b.MaxRunning, b.Rate, b.Timeout = declared.Priority, declared.MaxRunning, declared.Rate, declared.Timeout
+	b.Canary, b.StopAfter, b.Notify = declared.Canary, declared.StopAfter, declared.Notify
+	if declared.Info != "" {
+		b.Info = json.RawMessage(declared.Info)
+	}
+	for i := range declared.Then {
+		b.Then = append(b.Then, declared.Then[i].job())
+	}
+	return b, nil
+}
+
+// BatchOpen tells whether a batch is still to be acted upon.
+func BatchOpen(b *fairlead.Batch) bool { return b.Opened && b.EndedAt.IsZero() }
+
+// SawRunning counts jobs of a batch that run, which its tally has as pending.
+func SawRunning(b *fairlead.Batch, kind fairlead.PassKind, running int) {
+	from, to := &b.Tally.Pending, &b.Tally.Running
+	switch kind {
+	case fairlead.PassRetry:
+		from = &b.Tally.RetryPending
+	case fairlead.PassUndo:
+		from, to = &b.Tally.RollbackPending, &b.Tally.RollbackRunning
+	}
+	running = min(running, *from)
+	*from -= running
+	*to += running
+}
+
+// partMarks are Marks as JSON.
+type partMarks struct {
+	States string                  `json:"s"`
+	Ended  []int64                 `json:"e,omitempty"`
+	Before map[int]json.RawMessage `json:"b,omitempty"`
+}
+
+// EncodeMarks are the marks of a part, as JSON.
+func EncodeMarks(m *fairlead.Marks) ([]byte, error) {
+	states := make([]byte, len(m.States))
+	for i, mark := range m.States {
+		states[i] = byte(mark)
+	}
+	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before})
+}
+
+// ScanPart reads batch, number, pass, kind, first, size, held, out, marks and, if
+// they were asked for, tasks.
+func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
+	var marks, work []byte
+	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
+	if tasks {
+		into = append(into, &work)
+	}
+	if err := row.Scan(into...); err != nil {
+		return p, err
+	}
+	var m partMarks
+	if err := json.Unmarshal(marks, &m); err != nil {
+		return p, fmt.Errorf("part %d of batch %d: %w", p.Number, p.Batch, err)
+	}
+	p.States = make([]fairlead.Mark, len(m.States))
+	for i := range p.States {
+		p.States[i] = fairlead.Mark(m.States[i])
+	}
+	p.Ended, p.Before = m.Ended, m.Before
+	if !tasks {
+		return p, nil
+	}
+	if err := json.Unmarshal(work, &p.Tasks); err != nil {
+		return p, fmt.Errorf("tasks of part %d of batch %d: %w", p.Number, p.Batch, err)
+	}
+	return p, nil
+}
+
+// EncodeTasks are the tasks of a part, as JSON.
+func EncodeTasks(p *fairlead.Part) ([]byte, error) {
+	raw, err := json.Marshal(p.Tasks)
+	if err != nil {
+		return nil, fmt.Errorf("encode tasks of part %d of batch %d: %w", p.Number, p.Batch, err)
+	}
+	return raw, nil
+}
+
+// BatchPage is how many batches are asked for.
+func BatchPage(f fairlead.BatchFilter) int { return page(f.Limit) }
+
+// NoSuchBatch is the ErrNotFound of a batch's id.
+func NoSuchBatch(id int64) error { return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound) }
