@@ -8,9 +8,10 @@ import (
 // serverRoot returns the directory for a server's directory: in memory if
 // there is much of it and nothing has to be durable. A database is hundreds of
 // small files, and tests make and drop hundreds of databases: a quarter of a
-// server's time went into finding room for them on a disk.
+// server's time went into finding room for them on a disk. Whoever names a
+// temporary directory gets that.
 func serverRoot(durable bool) string {
-	if !durable && freeBytes(memoryRoot) >= enoughMemory && writable(memoryRoot) {
+	if !durable && os.Getenv("TMPDIR") == "" && freeBytes(memoryRoot) >= enoughMemory && writable(memoryRoot) {
 		return memoryRoot
 	}
 	return temporaryRoot()
