@@ -130,20 +130,3 @@ func (b *Batch) dropped() bool { return b.Cancelled || b.Undoing }
 func (b *Batch) began(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass })
 }
-
-// Recount counts the tasks of parts, with those that are let out as pending. It is
-// what Tally has to be, but for what is running.
-func (b *Batch) Recount(parts []Part) Tally {
-	var t Tally
-	for i := range parts {
-		if parts[i].Kind == PassThen || !b.began(parts[i].Pass) {
-			continue
-		}
-		for _, mark := range parts[i].States {
-			if mark != MarkPassed {
-				*t.Of(taskState(parts[i].Kind, mark, b.dropped()))++
-			}
-		}
-	}
-	return t
-}

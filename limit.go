@@ -29,7 +29,12 @@ type LimitUse struct {
 	Tokens     float64 // starts saved up now, if there is a rate
 }
 
-// Drift is a limit whose count of jobs was not what there is.
+// DriftBatch is the scope of a Drift that is not about a limit but about a batch. Its
+// name is the ID of the batch and the state of tasks that was miscounted.
+const DriftBatch LimitScope = "batch"
+
+// Drift is a limit whose count of jobs was not what there is, or a batch whose count
+// of tasks was not.
 type Drift struct {
 	Scope   LimitScope
 	Name    string

@@ -2,35 +2,167 @@ package sqlite
 
 import (
 	"context"
-	"errors"
+	"encoding/json"
+	"strconv"
+	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-var errNoBatches = errors.New("batches: placeholder")
+var _ fairlead.Conductor = (*Store)(nil)
 
-// CreateBatch is a placeholder.
-func (s *Store) CreateBatch(context.Context, fairlead.Batch) (fairlead.Batch, error) {
-	return fairlead.Batch{}, errNoBatches
+// CreateBatch stores a batch without tasks.
+func (s *Store) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
+	body, status, err := encodeBatch(&batch)
+	if err != nil {
+		return fairlead.Batch{}, err
+	}
+	return write(ctx, s, "create batch", func(t *txn) (fairlead.Batch, error) {
+		id, err := t.next(batchCounter, 1)
+		if err != nil {
+			return fairlead.Batch{}, err
+		}
+		err = t.must(1, t.sql.AddBatch, id, batch.Name, batch.Type, batch.Queue, batch.Tenant, t.now, body, status)
+		if err != nil {
+			return fairlead.Batch{}, err
+		}
+		return t.batch(id)
+	})
 }
 
-// AddParts is a placeholder.
-func (s *Store) AddParts(context.Context, int64, []fairlead.Part) error { return errNoBatches }
-
-// DropParts is a placeholder.
-func (s *Store) DropParts(context.Context, int64, int) error { return errNoBatches }
-
-// Conduct is a placeholder.
-func (s *Store) Conduct(context.Context, int64, bool, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error) (bool, error) {
-	return false, errNoBatches
+// encodeBatch is what is declared of a batch, and how it stands.
+func encodeBatch(batch *fairlead.Batch) (body, status string, err error) {
+	declared, err := sqlstore.EncodeBatch(batch)
+	if err != nil {
+		return "", "", err
+	}
+	stands, err := sqlstore.EncodeBatchStatus(batch)
+	return string(declared), string(stands), err
 }
 
-// Batches is a placeholder.
-func (s *Store) Batches(context.Context, fairlead.BatchFilter) ([]fairlead.Batch, error) {
-	return nil, nil
+// batch reads a batch as it was last acted upon.
+func (t *txn) batch(id int64) (batch fairlead.Batch, err error) {
+	found := false
+	err = t.each(t.sql.Batch, []any{id}, func(row sqlstore.Scanner) (err error) {
+		found = true
+		batch, err = sqlstore.ScanBatch(row)
+		return err
+	})
+	if err == nil && !found {
+		err = sqlstore.NoSuchBatch(id)
+	}
+	return batch, err
 }
 
-// Parts is a placeholder.
-func (s *Store) Parts(context.Context, int64, fairlead.PartFilter) ([]fairlead.Part, error) {
-	return nil, errNoBatches
+// saveBatch keeps what may change of a batch.
+func (t *txn) saveBatch(id int64, batch *fairlead.Batch) error {
+	body, status, err := encodeBatch(batch)
+	if err != nil {
+		return err
+	}
+	return t.must(1, t.sql.SaveBatch, batch.Opened, sqlstore.BatchOpen(batch), sqlstore.Micros(batch.EndedAt), string(batch.State()), body, status, id)
+}
+
+// Batches returns the batches that match.
+func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fairlead.Batch, error) {
+	var conditions []string
+	var args []any
+	add := func(condition string, arg ...any) {
+		conditions, args = append(conditions, condition), append(args, arg...)
+	}
+	if len(filter.IDs) > 0 {
+		add("b.id in (select value from json_each(?))", idList(filter.IDs))
+	} else {
+		add("b.opened = 1")
+	}
+	for _, f := range []struct {
+		column string
+		values []string
+	}{{"name", filter.Names}, {"type", filter.Types}, {"queue", filter.Queues}, {"tenant", filter.Tenants}} {
+		if len(f.values) > 0 {
+			add("b."+f.column+" in (select value from json_each(?))", jsonOf(f.values))
+		}
+	}
+	if filter.Open {
+		add("b.open = 1")
+	}
+	if filter.Below > 0 {
+		add("b.id < ?", filter.Below)
+	}
+	query := s.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
+	return read(ctx, s, "list batches", func(t *txn) ([]fairlead.Batch, error) {
+		var batches []fairlead.Batch
+		err := t.each(query, args, func(row sqlstore.Scanner) error {
+			batch, err := scanRunning(row)
+			batches = append(batches, batch)
+			return err
+		})
+		return batches, err
+	})
+}
+
+// besides scans a column that follows those that others know of.
+type besides struct {
+	sqlstore.Scanner
+	into any
+}
+
+// Scan is part of sqlstore.Scanner.
+func (b besides) Scan(into ...any) error { return b.Scanner.Scan(append(into, b.into)...) }
+
+// scanRunning reads a batch and counts those of its tasks that run.
+func scanRunning(row sqlstore.Scanner) (fairlead.Batch, error) {
+	var counts []byte
+	batch, err := sqlstore.ScanBatch(besides{row, &counts})
+	if err != nil {
+		return batch, err
+	}
+	running := map[fairlead.PassKind]int{}
+	if err := json.Unmarshal(counts, &running); err != nil {
+		return batch, err
+	}
+	for kind, jobs := range running {
+		sqlstore.SawRunning(&batch, kind, jobs)
+	}
+	return batch, nil
+}
+
+// pruneBatches removes batches that ended longer ago than they are kept, and such
+// that were never opened. Each goes in a transaction of its own, as it may be large.
+func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) error {
+	removed, err := inChunks(limit, 1, func(int) (int, error) {
+		return write(ctx, s, "prune batches", func(t *txn) (int, error) {
+			return t.deleteBatches(t.sql.UnopenedBatches, t.now-sqlstore.UnopenedRetention.Microseconds(), 1)
+		})
+	})
+	for _, kept := range sqlstore.BatchRetentions(keep) {
+		if err != nil || kept.For <= 0 {
+			continue
+		}
+		var some int
+		some, err = inChunks(limit-removed, 1, func(int) (int, error) {
+			return write(ctx, s, "prune batches", func(t *txn) (int, error) {
+				return t.deleteBatches(t.sql.EndedBatches, jsonOf(kept.States), t.now-kept.For.Microseconds(), 1)
+			})
+		})
+		removed += some
+	}
+	return err
+}
+
+// deleteBatches removes the batches that a query finds, with their parts.
+func (t *txn) deleteBatches(query string, args ...any) (int, error) {
+	ids, err := t.list(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	for _, id := range ids {
+		for _, remove := range []string{t.sql.DeleteTasks, t.sql.DeleteParts, t.sql.DeleteBatch} {
+			if _, err := t.exec(remove, id); err != nil {
+				return 0, err
+			}
+		}
+	}
+	return len(ids), nil
 }

@@ -18,6 +18,7 @@ const (
 
 	scheduleCounter counter = "schedule"
 	calendarCounter counter = "calendar" // versions of calendars
+	batchCounter    counter = "batch"
 
 	sweepCounter      counter = "sweep"
 	sweepLogCounter   counter = "sweep_log"

@@ -30,6 +30,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 // newJob is a job as it is going to be stored: a copy, as the caller's own may
 // change once the caller has given up waiting.
 type newJob struct {
+	id                 int64 // 0: the next that is free
 	lane               sqlstore.LaneKey
 	turn               int
 	startBy, notBefore int64
@@ -99,6 +100,21 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	for from := 0; from < len(ids); {
+		to := from + 1
+		for to < len(ids) && ids[to] == ids[to-1]+1 {
+			to++
+		}
+		if err := t.placeRun(jobs[from:to], ids[from:to], lanes[from:to]); err != nil {
+			return nil, err
+		}
+		from = to
+	}
+	return ids, nil
+}
+
+// placeRun puts new jobs whose ids follow one another where they belong.
+func (t *txn) placeRun(jobs []newJob, ids []int64, lanes []int32) error {
 	var places newPlaces
 	for i, job := range jobs {
 		places.gated = places.gated || job.gate != 0
@@ -113,16 +129,15 @@ func (t *txn) insert(jobs []newJob) ([]int64, error) {
 			t.news.addWork(lanes[i], job.lane)
 		}
 	}
-	return ids, t.place(ids, places)
+	return t.place(ids, places)
 }
 
 // describe stores what jobs are, without a place, and returns their ids and lanes.
 func (t *txn) describe(jobs []newJob) (ids []int64, lanes []int32, err error) {
-	first, err := t.next(jobCounter, int64(len(jobs)))
-	if err != nil {
+	if ids, err = t.number(jobs); err != nil {
 		return nil, nil, err
 	}
-	ids, lanes = make([]int64, 0, len(jobs)), make([]int32, 0, len(jobs))
+	lanes = make([]int32, 0, len(jobs))
 	laneIDs := map[sqlstore.LaneKey]int32{}
 	var gates [][2]int64
 	for chunk := range slices.Chunk(jobs, insertChunk) {
@@ -135,8 +150,8 @@ func (t *txn) describe(jobs []newJob) (ids []int64, lanes []int32, err error) {
 				}
 				laneIDs[job.lane] = lane
 			}
-			id := first + int64(len(ids))
-			ids, lanes = append(ids, id), append(lanes, lane)
+			id := ids[len(lanes)]
+			lanes = append(lanes, lane)
 			if job.gate != 0 {
 				gates = append(gates, [2]int64{id, job.gate})
 			}
@@ -151,6 +166,22 @@ func (t *txn) describe(jobs []newJob) (ids []int64, lanes []int32, err error) {
 		err = t.must(int64(n), t.sql.SetGates, jsonOf(gates))
 	}
 	return ids, lanes, err
+}
+
+// number gives jobs the next free ids, unless they have some that were set aside.
+func (t *txn) number(jobs []newJob) ([]int64, error) {
+	ids := make([]int64, len(jobs))
+	if jobs[0].id != 0 {
+		for i, job := range jobs {
+			ids[i] = job.id
+		}
+		return ids, nil
+	}
+	first, err := t.next(jobCounter, int64(len(jobs)))
+	for i := range ids {
+		ids[i] = first + int64(i)
+	}
+	return ids, err
 }
 
 // newPlaces is where new jobs go.

@@ -150,6 +150,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err != nil {
 		return records + jobs, err
 	}
+	if err := s.pruneBatches(ctx, keep, limit); err != nil {
+		return records + jobs, err
+	}
 	return records + jobs, s.pruneSweeps(ctx, keep.Failed, limit)
 }
 

@@ -54,8 +54,11 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	})
 }
 
-// Verify has nothing to correct: the count of running jobs is the only one.
-func (s *Store) Verify(context.Context) ([]fairlead.Drift, error) { return nil, nil }
+// Verify counts the tasks of open batches anew. Limits have nothing to correct: the
+// count of running jobs is the only one.
+func (s *Store) Verify(ctx context.Context) ([]fairlead.Drift, error) {
+	return sqlstore.VerifyBatches(ctx, s)
+}
 
 // limits are all limits as they stand now, by id. They are the writer's own: the
 // next call changes them.

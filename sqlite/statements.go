@@ -70,6 +70,8 @@ type statements struct {
 
 	Wish           string `sql:"wish"`
 	Answer         string `sql:"answer"`
+	Extend         string `sql:"extend"`
+	Tell           string `sql:"tell"`
 	SetOrder       string `sql:"set_order"`
 	Pause          string `sql:"pause"`
 	Resume         string `sql:"resume"`
@@ -138,6 +140,27 @@ type statements struct {
 	ReopenFire     string `sql:"reopen_fire"`
 	DeleteFires    string `sql:"delete_fires"`
 
+	AddBatch          string `sql:"add_batch"`
+	Batch             string `sql:"batch"`
+	Batches           string `sql:"batches"`
+	SaveBatch         string `sql:"save_batch"`
+	EndedBatches      string `sql:"ended_batches"`
+	UnopenedBatches   string `sql:"unopened_batches"`
+	DeleteBatch       string `sql:"delete_batch"`
+	DeleteParts       string `sql:"delete_parts"`
+	DeleteTasks       string `sql:"delete_tasks"`
+	PartTaken         string `sql:"part_taken"`
+	AddPart           string `sql:"add_part"`
+	AddTasks          string `sql:"add_tasks"`
+	Parts             string `sql:"parts"`
+	PartsTasks        string `sql:"parts_tasks"`
+	SavePart          string `sql:"save_part"`
+	DropTasks         string `sql:"drop_tasks"`
+	DropParts         string `sql:"drop_parts"`
+	Ends              string `sql:"ends"`
+	Known             string `sql:"known"`
+	Recallable        string `sql:"recallable"`
+	LeaveReadyMany    string `sql:"leave_ready_many"`
 	Sweeps            string `sql:"sweeps"`
 	Sweep             string `sql:"sweep"`
 	SweepNamed        string `sql:"sweep_named"`

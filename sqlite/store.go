@@ -74,6 +74,7 @@ type Store struct {
 	reads      *preparedReads
 	callers    *sql.DB // for transactions of callers
 	writer     *writer
+	acting     acting
 	steerers   steerers
 	watch      *watch
 	close      func() error

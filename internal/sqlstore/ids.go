@@ -1,6 +1,9 @@
 package sqlstore
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // IDs hands out job ids from blocks, so that most enqueues need no round trip
 // for them. Ids of a block that is lost with the process are never used.
@@ -42,4 +45,28 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 		i.next++
 	}
 	return nil
+}
+
+// Run sets n ids aside that follow one another, at most Size of them, and gives the
+// first. They are larger than all that were given before: what is left of a block that
+// is too short for them is never used.
+func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
+	size := int64(n)
+	if size > i.Size {
+		return 0, fmt.Errorf("%d ids that follow one another are asked for; a block has %d", n, i.Size)
+	}
+	if err := i.lock.Acquire(ctx); err != nil {
+		return 0, err
+	}
+	defer i.lock.Release()
+	if i.next == 0 || i.last-i.next+1 < size {
+		blocks, err := i.Alloc(ctx, 1)
+		if err != nil {
+			return 0, err
+		}
+		i.next, i.last = blocks[0], blocks[0]+i.Size-1
+	}
+	first := i.next
+	i.next += size
+	return first, nil
 }

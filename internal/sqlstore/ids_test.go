@@ -26,7 +26,15 @@ func TestIDsAscendWithinACallAndAreNeverGivenTwice(t *testing.T) {
 		given := map[int64]bool{}
 		for range rapid.IntRange(1, 10).Draw(t, "calls") {
 			got := make([]int64, rapid.IntRange(0, 20).Draw(t, "ids"))
-			if err := ids.Fill(t.Context(), got); err != nil {
+			if len(got) > 0 && int64(len(got)) <= size && rapid.Bool().Draw(t, "in a run") {
+				first, err := ids.Run(t.Context(), len(got))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range got {
+					got[i] = first + int64(i)
+				}
+			} else if err := ids.Fill(t.Context(), got); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.IsSorted(got) {
@@ -69,4 +77,14 @@ func TestWhoWaitsForIDsMayGiveUp(t *testing.T) {
 		}
 		cancel()
 	})
+}
+
+func TestARunLongerThanABlockIsRefused(t *testing.T) {
+	ids := &IDs{Size: 10, Alloc: func(context.Context, int) ([]int64, error) { return []int64{1}, nil }}
+	if _, err := ids.Run(t.Context(), 11); err == nil {
+		t.Error("11 ids of a block of 10 were given")
+	}
+	if first, err := ids.Run(t.Context(), 10); err != nil || first != 1 {
+		t.Errorf("got %d, %v", first, err)
+	}
 }

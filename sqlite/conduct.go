@@ -1,0 +1,78 @@
+package sqlite
+
+import (
+	"context"
+	"sync"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Conduct acts upon a batch. The write lock of the file is the lock of the batch; who
+// does not want to wait is told by this process that others are at it.
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *fairlead.Batch, fairlead.BatchTx) error) (bool, error) {
+	if !s.acting.begin(id, wait) {
+		return false, nil
+	}
+	defer s.acting.end(id)
+	refused, err := write(ctx, s, "act upon batch", func(t *txn) (refusal, error) { return t.conduct(id, act) })
+	if err == nil {
+		err = refused.err
+	}
+	return err == nil, err
+}
+
+// acting counts who acts upon each batch, or waits to.
+type acting struct {
+	mu      sync.Mutex
+	batches map[int64]int
+}
+
+// begin tells whether somebody may act upon a batch: unless they want to wait, only
+// if nobody else does.
+func (a *acting) begin(id int64, wait bool) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.batches[id] > 0 && !wait {
+		return false
+	}
+	if a.batches == nil {
+		a.batches = map[int64]int{}
+	}
+	a.batches[id]++
+	return true
+}
+
+func (a *acting) end(id int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.batches[id]--; a.batches[id] == 0 {
+		delete(a.batches, id)
+	}
+}
+
+// refusal is what act returned: that is no failure of the transaction.
+type refusal struct{ err error }
+
+func (t *txn) conduct(id int64, act func(context.Context, *fairlead.Batch, fairlead.BatchTx) error) (refusal, error) {
+	stored, err := t.batch(id)
+	if err != nil {
+		return refusal{}, err
+	}
+	tx := &batchTx{txn: t, batch: id}
+	var refused error
+	err = t.atomically(func() error {
+		batch := stored
+		if refused = act(t.ctx, &batch, tx); refused != nil {
+			return refused
+		}
+		if tx.broken != nil {
+			return tx.broken
+		}
+		batch.Creator = stored.Creator // what else stays as it is has a column
+		return t.saveBatch(id, &batch)
+	})
+	if refused != nil && tx.broken == nil {
+		return refusal{refused}, nil //nolint:nilerr // it is told with the answer, as everything was undone
+	}
+	return refusal{}, err
+}

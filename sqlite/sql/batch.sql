@@ -1,0 +1,138 @@
+-- Statements about batches and their parts. Those that write, and those that Conduct
+-- reads with, run in one transaction that has the write lock.
+
+-- name: add_batch
+-- Stores a new batch.
+-- Inputs: id, name, type, queue, tenant, created_at, body, status.  Output: none.
+-- Locks: the writer's.
+insert into {{batch}} (id, name, type, queue, tenant, created_at, opened, open, ended_at, state, body, status)
+values (?, ?, ?, ?, ?, ?, 0, 0, 0, '', ?, ?);
+
+-- name: batch
+-- Reads a batch as it was last acted upon.
+-- Inputs: id.  Output: the columns of sqlstore.ScanBatch.  Locks: none.
+select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = ?;
+
+-- name: batches
+-- Reads batches with how many of their jobs run. Only parts with tasks that are out
+-- are looked at. The conditions are put behind it.
+-- Inputs: none.  Output: the columns of sqlstore.ScanBatch; kind → how many run, as
+-- JSON.  Locks: none.
+select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status,
+       (select json_group_object(k.kind, k.jobs) from (
+          select p.kind,
+                 sum((select count(*) from {{running}} r where r.id between p.first and p.first + p.size - 1)
+                   + (select count(*) from {{waiting}} w where w.id between p.first and p.first + p.size - 1)) as jobs
+          from {{part}} p
+          where p.batch = b.id and p.out > 0
+          group by p.kind) k)
+from {{batch}} b;
+
+-- name: save_batch
+-- Keeps what was changed of a batch.
+-- Inputs: opened, open, ended_at, state, body, status, id.  Output: none.
+-- Locks: the writer's.
+update {{batch}} set opened = ?, open = ?, ended_at = ?, state = ?, body = ?, status = ? where id = ?;
+
+-- name: ended_batches
+-- Lists batches that completed in one of some states before a time.
+-- Inputs: states as a JSON array, time, limit.  Output: id.  Locks: none.
+select id from {{batch}}
+where state in (select value from json_each(?)) and ended_at <> 0 and ended_at < ?
+limit 0 + ?;
+
+-- name: unopened_batches
+-- Lists batches that were begun before a time and never opened, oldest first.
+-- Inputs: time, limit.  Output: id.  Locks: none.
+select id from {{batch}} where opened = 0 and created_at < ? order by created_at limit 0 + ?;
+
+-- name: delete_batch
+-- Removes a batch. Its parts and their tasks go in the same transaction.
+-- Inputs: id.  Output: none.  Locks: the writer's.
+delete from {{batch}} where id = ?;
+
+-- name: delete_parts
+-- Removes all parts of a batch.
+-- Inputs: batch.  Output: none.  Locks: the writer's.
+delete from {{part}} where batch = ?;
+
+-- name: delete_tasks
+-- Removes the tasks of all parts of a batch.
+-- Inputs: batch.  Output: none.  Locks: the writer's.
+delete from {{part_task}} where batch = ?;
+
+-- name: part_taken
+-- Finds a part that has one of some numbers.
+-- Inputs: batch, numbers as a JSON array.  Output: number.  Locks: none.
+select p.number from json_each(?2) v cross join {{part}} p on p.batch = ?1 and p.number = v.value limit 1;
+
+-- name: add_part
+-- Stores a part.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{part}} (batch, number, pass, kind, first, size, held, out, marks) values (?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: add_tasks
+-- Stores the tasks of a part.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
+
+-- name: parts
+-- Reads parts. The conditions are put behind it.
+-- Inputs: none.  Output: the columns of sqlstore.ScanPart.  Locks: none.
+select p.batch, p.number, p.pass, p.kind, p.first, p.size, p.held, p.out, p.marks from {{part}} p;
+
+-- name: parts_tasks
+-- Reads parts with their tasks. The conditions are put behind it.
+-- Inputs: none.  Output: the columns of sqlstore.ScanPart, tasks.  Locks: none.
+select p.batch, p.number, p.pass, p.kind, p.first, p.size, p.held, p.out, p.marks, k.tasks
+from {{part}} p cross join {{part_task}} k on k.batch = p.batch and k.number = p.number;
+
+-- name: save_part
+-- Keeps how the tasks of a part stand.
+-- Inputs: held, out, marks, batch, number.  Output: none.  Locks: the writer's.
+update {{part}} set held = ?, out = ?, marks = ? where batch = ? and number = ?;
+
+-- name: drop_tasks
+-- Removes the tasks of the parts of a pass.
+-- Inputs: batch, pass.  Output: none.  Locks: the writer's.
+delete from {{part_task}}
+where batch = ?1 and number in (select p.number from {{part}} p where p.batch = ?1 and p.pass = ?2);
+
+-- name: drop_parts
+-- Removes the parts of a pass.
+-- Inputs: batch, pass.  Output: none.  Locks: the writer's.
+delete from {{part}} where batch = ? and pass = ?;
+
+-- name: ends
+-- Lists the jobs of a range of ids that are final.
+-- Inputs: first id, last id.  Output: id, outcome, reason, finished_at, memo, in
+-- order.  Locks: none.
+select d.id, d.outcome, coalesce(d.reason, ''), d.finished_at, m.memo
+from {{done}} d
+left join {{memo}} m on m.id = d.id
+where d.id between ? and ?
+order by d.id;
+
+-- name: known
+-- Lists the ids of a range that are those of jobs.
+-- Inputs: first id, last id.  Output: id, in order.  Locks: none.
+select id from {{job}} where id between ? and ? order by id;
+
+-- name: recallable
+-- Lists the jobs of a range of ids that wait to be started for the first time.
+-- Inputs: first id, last id.  Output: id, lane, state, in order.  Locks: none.
+select j.id, j.lane, case when l.id is not null then 'scheduled' when r.id is not null then 'ready' else 'parked' end
+from {{job}} j
+left join {{later}} l on l.id = j.id
+left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
+left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
+where j.id between ? and ? and coalesce(l.attempt, r.attempt, p.attempt) = 0
+order by j.id;
+
+-- name: leave_ready_many
+-- Takes many jobs out of ready, suspects too.
+-- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
+delete from {{ready}}
+where (lane, solo, turn, start_by, id) in (
+  select j.lane, s.value, j.turn, j.start_by, j.id
+  from json_each(?) v cross join {{job}} j on j.id = v.value cross join json_each('[0,1]') s);

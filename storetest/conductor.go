@@ -1,0 +1,236 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// testConductor is what a store does for batches of tasks.
+func testConductor(c *chapter) {
+	testCreateBatch(c)
+	testParts(c)
+	testListBatches(c)
+	testConduct(c)
+	testBatchTx(c)
+	testRecall(c)
+	testPruneBatches(c)
+	testConductorRaces(c)
+}
+
+// batch stores a batch without tasks.
+func (f *fixture) batch(changes ...func(*fairlead.Batch)) fairlead.Batch {
+	f.Helper()
+	b := fairlead.Batch{Name: "move them", Type: "move"}
+	for _, change := range changes {
+		change(&b)
+	}
+	f.ok(fairlead.NormalizeBatch(&b))
+	stored, err := f.store.CreateBatch(f.ctx(), b)
+	f.ok(err)
+	return stored
+}
+
+func called(name string) func(*fairlead.Batch) { return func(b *fairlead.Batch) { b.Name = name } }
+
+// part is a part of the first pass whose tasks were not let out.
+func part(number, size int) fairlead.Part { return partOf(1, fairlead.PassForward, number, size) }
+
+// partOf is a part of any pass.
+func partOf(pass int, kind fairlead.PassKind, number, size int) fairlead.Part {
+	p := fairlead.Part{Number: number, Pass: pass, Kind: kind, Size: size, Held: size, Marks: fairlead.NewMarks(size)}
+	for i := range size {
+		p.Tasks = append(p.Tasks, fairlead.PartTask{Change: fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
+	}
+	return p
+}
+
+// addParts stores parts, which have their IDs then.
+func (f *fixture) addParts(b fairlead.Batch, parts ...fairlead.Part) []fairlead.Part {
+	f.Helper()
+	f.ok(f.store.AddParts(f.ctx(), b.ID, parts))
+	return parts
+}
+
+// act does something to a batch under its lock.
+type act = func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error
+
+// conduct acts upon a batch, and waits for others who do.
+func (f *fixture) conduct(id int64, do act) {
+	f.Helper()
+	begun, err := f.store.Conduct(f.ctx(), id, true, do)
+	f.ok(err)
+	f.equal("it was acted upon", begun, true)
+}
+
+// change changes a batch.
+func (f *fixture) change(id int64, change func(*fairlead.Batch)) {
+	f.Helper()
+	f.conduct(id, func(_ context.Context, b *fairlead.Batch, _ fairlead.BatchTx) error {
+		change(b)
+		return nil
+	})
+}
+
+// opened stores a batch of so many tasks in one part, and lets everybody see it.
+func (f *fixture) opened(tasks int, changes ...func(*fairlead.Batch)) (fairlead.Batch, fairlead.Part) {
+	f.Helper()
+	b := f.batch(changes...)
+	p := f.addParts(b, part(1, tasks))[0]
+	f.change(b.ID, func(b *fairlead.Batch) {
+		b.Opened, b.Total, b.Held = true, tasks, tasks
+		b.Tally = fairlead.Tally{Pending: tasks}
+		b.Passes = []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward, Tasks: tasks}}
+	})
+	return b, p
+}
+
+// taskJobs are the jobs of all tasks of a part.
+func taskJobs(b fairlead.Batch, p fairlead.Part, changes ...func(*fairlead.Job)) []*fairlead.Job {
+	jobs := many(p.Size, changes...)
+	for i, job := range jobs {
+		job.ID, job.Batch = p.First+int64(i), b.ID
+		job.Queue, job.Tenant = b.Queue, b.Tenant
+	}
+	return jobs
+}
+
+// letOut makes jobs of all tasks of a part.
+func (f *fixture) letOut(b fairlead.Batch, p fairlead.Part, changes ...func(*fairlead.Job)) []*fairlead.Job {
+	f.Helper()
+	jobs := taskJobs(b, p, changes...)
+	f.conduct(b.ID, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
+		for i := range p.States {
+			p.States[i] = fairlead.MarkOut
+		}
+		p.Held, p.Out = 0, p.Size
+		b.Held, b.Out = b.Held-p.Size, b.Out+p.Size
+		if err := tx.SaveParts(ctx, []fairlead.Part{p}); err != nil {
+			return err
+		}
+		return tx.Enqueue(ctx, jobs)
+	})
+	return jobs
+}
+
+func (f *fixture) batches(filter fairlead.BatchFilter) []fairlead.Batch {
+	f.Helper()
+	list, err := f.store.Batches(f.ctx(), filter)
+	f.ok(err)
+	return list
+}
+
+// theBatch reads a batch.
+func (f *fixture) theBatch(id int64) fairlead.Batch {
+	f.Helper()
+	found := f.batches(fairlead.BatchFilter{IDs: []int64{id}})
+	if len(found) != 1 {
+		f.Fatalf("%d batches have the ID %d", len(found), id)
+	}
+	return found[0]
+}
+
+func batchIDs(list []fairlead.Batch) []int64 {
+	ids := make([]int64, len(list))
+	for i, b := range list {
+		ids[i] = b.ID
+	}
+	return ids
+}
+
+func (f *fixture) parts(batch int64, filter fairlead.PartFilter) []fairlead.Part {
+	f.Helper()
+	list, err := f.store.Parts(f.ctx(), batch, filter)
+	f.ok(err)
+	return list
+}
+
+func numbers(parts []fairlead.Part) []int {
+	list := make([]int, len(parts))
+	for i, p := range parts {
+		list[i] = p.Number
+	}
+	return list
+}
+
+// states are the marks of a part as a text.
+func states(p fairlead.Part) string {
+	text := make([]byte, len(p.States))
+	for i, mark := range p.States {
+		text[i] = byte(mark)
+	}
+	return string(text)
+}
+
+// marked gives a part its marks, and counts them.
+func marked(p fairlead.Part, text string) fairlead.Part {
+	p.States, p.Held, p.Out = make([]fairlead.Mark, len(text)), 0, 0
+	for i := range text {
+		p.States[i] = fairlead.Mark(text[i])
+		switch p.States[i] {
+		case fairlead.MarkHeld:
+			p.Held++
+		case fairlead.MarkOut:
+			p.Out++
+		}
+	}
+	return p
+}
+
+// forgetBatches ends all batches and lets Prune remove them.
+func (f *fixture) forgetBatches() error {
+	batches, err := f.store.Batches(f.ctx(), fairlead.BatchFilter{Limit: 2 * tooMany})
+	if err != nil || len(batches) == 0 {
+		return err
+	}
+	for _, b := range batches {
+		if _, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
+			b.EndedAt = tx.Now()
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	f.Advance(2 * time.Hour)
+	_, err = f.store.Prune(f.ctx(), fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 2*tooMany)
+	return err
+}
+
+func testCreateBatch(c *chapter) {
+	c.test("CreateBatch stores a batch without tasks and returns it with its ID and CreatedAt", func(f *fixture) {
+		want := fairlead.Batch{
+			Name: "Züge ", Type: "move", Description: "a\nb", Creator: "me@example.com", Env: "live", AZ: "az 1", Service: "s",
+			Info: json.RawMessage(`{"b" : 1.0,"a":"ü"}`), Queue: "sg", Tenant: "acme", Priority: -3, MaxRunning: 7, Rate: 2.5, Timeout: 20 * time.Second,
+			Canary: fairlead.Canary{Tasks: 5, Ratio: 0.9}, StopAfter: fairlead.Threshold{Failures: 3, Percent: 1.5},
+			Then:   []fairlead.Job{{Kind: "tell", Args: json.RawMessage(`{ "x":1 }`), Priority: 4, Timeout: time.Second, Retry: &fairlead.Retry{Base: time.Second, Max: time.Minute, Factor: 2}}},
+			Notify: "https://example.com/told?x=1",
+		}
+		f.ok(fairlead.NormalizeBatch(&want))
+		stored, err := f.store.CreateBatch(f.ctx(), want)
+		f.ok(err)
+		want.ID, want.CreatedAt = stored.ID, f.now()
+		f.equal("the answer", stored, want)
+		f.equal("the batch", f.theBatch(stored.ID), want)
+		f.equal("the batch elsewhere", f.elsewhere().theBatch(stored.ID), want)
+		f.equal("its parts", len(f.parts(stored.ID, fairlead.PartFilter{})), 0)
+	})
+	c.test("IDs of batches grow", func(f *fixture) {
+		g := f.elsewhere()
+		first, second, third := f.batch(), f.batch(), g.batch()
+		if first.ID <= 0 || second.ID <= first.ID || third.ID <= second.ID {
+			f.Fatalf("%d, %d and %d do not grow", first.ID, second.ID, third.ID)
+		}
+	})
+	c.test("a batch whose tasks are not all stored is chosen only by its ID", func(f *fixture) {
+		b := f.batch()
+		f.addParts(b, part(1, 3))
+		f.equal("all batches", len(f.batches(fairlead.BatchFilter{})), 0)
+		f.equal("the open ones", len(f.batches(fairlead.BatchFilter{Open: true})), 0)
+		f.equal("those of its name", len(f.batches(fairlead.BatchFilter{Names: []string{b.Name}})), 0)
+		f.equal("that of its ID", batchIDs(f.batches(fairlead.BatchFilter{IDs: []int64{b.ID}})), []int64{b.ID})
+		f.equal("its jobs", len(f.find(fairlead.Filter{})), 0)
+	})
+}

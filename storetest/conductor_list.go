@@ -1,0 +1,166 @@
+package storetest
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func testListBatches(c *chapter) {
+	c.test("Batches returns the batches that match, newest first", func(f *fixture) {
+		a, _ := f.opened(1, func(b *fairlead.Batch) { b.Name, b.Type, b.Queue, b.Tenant = "one", "move", "sg", "acme" })
+		b, _ := f.opened(1, func(b *fairlead.Batch) { b.Name, b.Type, b.Queue, b.Tenant = "two", "stop", "sg", "acme" })
+		d, _ := f.opened(1, func(b *fairlead.Batch) { b.Name, b.Type, b.Queue, b.Tenant = "one", "stop", "us", "beta" })
+		f.change(b.ID, func(b *fairlead.Batch) { b.EndedAt = f.now() })
+		for _, ask := range []struct {
+			filter fairlead.BatchFilter
+			want   []int64
+		}{
+			{fairlead.BatchFilter{}, []int64{d.ID, b.ID, a.ID}},
+			{fairlead.BatchFilter{IDs: []int64{a.ID, d.ID, d.ID + 1000}}, []int64{d.ID, a.ID}},
+			{fairlead.BatchFilter{Names: []string{"one"}}, []int64{d.ID, a.ID}},
+			{fairlead.BatchFilter{Names: []string{"one", "two"}, Types: []string{"stop"}}, []int64{d.ID, b.ID}},
+			{fairlead.BatchFilter{Types: []string{"move", "start"}}, []int64{a.ID}},
+			{fairlead.BatchFilter{Queues: []string{"sg"}}, []int64{b.ID, a.ID}},
+			{fairlead.BatchFilter{Tenants: []string{"beta"}}, []int64{d.ID}},
+			{fairlead.BatchFilter{Tenants: []string{"acme"}, Queues: []string{"us"}}, nil},
+			{fairlead.BatchFilter{Open: true}, []int64{d.ID, a.ID}},
+			{fairlead.BatchFilter{Open: true, Queues: []string{"sg"}}, []int64{a.ID}},
+			{fairlead.BatchFilter{IDs: []int64{a.ID, b.ID}, Open: true}, []int64{a.ID}},
+			{fairlead.BatchFilter{Below: d.ID}, []int64{b.ID, a.ID}},
+			{fairlead.BatchFilter{Limit: 2}, []int64{d.ID, b.ID}},
+			{fairlead.BatchFilter{Below: b.ID, Limit: 2}, []int64{a.ID}},
+		} {
+			f.equal(named("what is found by", ask.filter), batchIDs(f.batches(ask.filter)), ask.want)
+		}
+	})
+	c.test("a page has 100 batches unless the filter says otherwise", func(f *fixture) {
+		var all []int64
+		for range 103 {
+			b := f.batch()
+			f.change(b.ID, func(b *fairlead.Batch) { b.Opened = true })
+			all = append(all, b.ID)
+		}
+		slices.Reverse(all)
+		f.equal("the first page", batchIDs(f.batches(fairlead.BatchFilter{})), all[:100])
+		f.equal("the second page", batchIDs(f.batches(fairlead.BatchFilter{Below: all[99]})), all[100:])
+	})
+	c.test("one that is opened again is open", func(f *fixture) {
+		b, _ := f.opened(1)
+		f.change(b.ID, func(b *fairlead.Batch) { b.EndedAt = f.now() })
+		f.equal("the open ones", len(f.batches(fairlead.BatchFilter{Open: true})), 0)
+		f.change(b.ID, func(b *fairlead.Batch) { b.EndedAt = time.Time{} })
+		f.equal("the open ones", batchIDs(f.batches(fairlead.BatchFilter{Open: true})), []int64{b.ID})
+	})
+	c.test("those of its tasks that run are counted as running", func(f *fixture) {
+		b, p := f.opened(5)
+		f.letOut(b, p)
+		node := f.join()
+		claimed := f.claim(node, 3)
+		want := fairlead.Tally{Pending: 2, Running: 3}
+		f.equal("the tally", f.theBatch(b.ID).Tally, want)
+		f.equal("the tally elsewhere", f.elsewhere().theBatch(b.ID).Tally, want)
+		f.settle(wait(claimed[0]), to(fairlead.GiveUp, claimed[1]))
+		f.equal("the tally with one that waits", f.theBatch(b.ID).Tally, fairlead.Tally{Pending: 3, Running: 2})
+		f.settle(to(fairlead.Succeed, claimed[2]))
+		f.equal("the tally until its end is counted", f.theBatch(b.ID).Tally, fairlead.Tally{Pending: 4, Running: 1})
+		var within fairlead.Tally
+		f.change(b.ID, func(b *fairlead.Batch) { within = b.Tally })
+		f.equal("the tally as whoever acts upon it sees it", within, fairlead.Tally{Pending: 5})
+	})
+	c.test("tasks that are retried or rolled back and run are counted as such", func(f *fixture) {
+		b := f.batch()
+		parts := f.addParts(b, marked(part(1, 4), "xxxx"), partOf(2, fairlead.PassRetry, 11, 2), partOf(3, fairlead.PassUndo, 21, 2))
+		f.change(b.ID, func(b *fairlead.Batch) {
+			b.Opened, b.Total, b.HeldRetry, b.HeldUndo = true, 4, 2, 2
+			b.Tally = fairlead.Tally{RetryPending: 2, RollbackPending: 2}
+			b.Passes = []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward, Tasks: 4}, {Number: 2, Kind: fairlead.PassRetry, Tasks: 2}, {Number: 3, Kind: fairlead.PassUndo, Tasks: 2}}
+		})
+		f.letOut(b, parts[1])
+		f.letOut(b, parts[2])
+		f.claim(f.join(), 3)
+		f.equal("the tally", f.theBatch(b.ID).Tally, fairlead.Tally{Running: 2, RollbackPending: 1, RollbackRunning: 1})
+	})
+}
+
+func testPruneBatches(c *chapter) {
+	all := fairlead.Retention{Succeeded: time.Hour, Failed: 2 * time.Hour, Cancelled: 3 * time.Hour}
+	prune := func(f *fixture, keep fairlead.Retention, limit int) {
+		f.Helper()
+		_, err := f.store.Prune(f.ctx(), keep, limit)
+		f.ok(err)
+	}
+	for _, end := range []struct {
+		state fairlead.BatchState
+		tally fairlead.Tally
+		kept  time.Duration
+	}{
+		{fairlead.BatchSuccess, fairlead.Tally{Success: 3}, all.Succeeded},
+		{fairlead.BatchRollbackSuccess, fairlead.Tally{RollbackSuccess: 3}, all.Succeeded},
+		{fairlead.BatchFail, fairlead.Tally{Fail: 3}, all.Failed},
+		{fairlead.BatchPartialFail, fairlead.Tally{Fail: 1, Success: 2}, all.Failed},
+		{fairlead.BatchRollbackFail, fairlead.Tally{RollbackFail: 3}, all.Failed},
+		{fairlead.BatchCancel, fairlead.Tally{Cancel: 3}, all.Cancelled},
+	} {
+		c.test(named("Prune removes a batch in", end.state, "that is older than its retention, with its parts"), func(f *fixture) {
+			b, _ := f.opened(3)
+			f.addParts(b, partOf(2, fairlead.PassThen, 11, 1))
+			open, _ := f.opened(3)
+			f.change(b.ID, func(b *fairlead.Batch) {
+				b.Tally, b.EndedAt, b.Cancelled = end.tally, f.now(), end.state == fairlead.BatchCancel
+			})
+			f.equal("its state", stateOf(f.theBatch(b.ID)), end.state)
+			f.Advance(end.kept - time.Microsecond)
+			prune(f, all, 10)
+			f.equal("the batches before", batchIDs(f.batches(fairlead.BatchFilter{})), []int64{open.ID, b.ID})
+			f.Advance(2 * time.Microsecond)
+			prune(f, all, 10)
+			f.equal("the batches", batchIDs(f.batches(fairlead.BatchFilter{})), []int64{open.ID})
+			f.equal("its parts", len(f.parts(b.ID, fairlead.PartFilter{})), 0)
+			f.equal("the parts of another", len(f.parts(open.ID, fairlead.PartFilter{Tasks: true})), 1)
+			f.wantErr(f.store.AddParts(f.ctx(), b.ID, []fairlead.Part{part(1, 3)}), fairlead.ErrNotFound)
+		})
+	}
+	c.test("Prune keeps batches forever if their retention is zero, and at most limit of others go", func(f *fixture) {
+		for range 3 {
+			b, _ := f.opened(1)
+			f.change(b.ID, func(b *fairlead.Batch) { b.Tally, b.EndedAt = fairlead.Tally{Success: 1}, f.now() })
+		}
+		f.Advance(1000 * time.Hour)
+		prune(f, fairlead.Retention{Failed: time.Hour, Cancelled: time.Hour}, 10)
+		f.equal("the batches", len(f.batches(fairlead.BatchFilter{})), 3)
+		prune(f, all, 2)
+		f.equal("the batches", len(f.batches(fairlead.BatchFilter{})), 1)
+	})
+	c.test("Prune removes batches that were not opened within a day", func(f *fixture) {
+		b := f.batch()
+		f.addParts(b, part(1, 3))
+		f.Advance(24*time.Hour - time.Microsecond)
+		fresh := f.batch()
+		prune(f, fairlead.Retention{}, 10)
+		f.equal("its parts before", len(f.parts(b.ID, fairlead.PartFilter{})), 1)
+		f.Advance(2 * time.Microsecond)
+		prune(f, fairlead.Retention{}, 10)
+		f.equal("what is left", batchIDs(f.batches(fairlead.BatchFilter{IDs: []int64{b.ID, fresh.ID}})), []int64{fresh.ID})
+		f.equal("its parts", len(f.parts(b.ID, fairlead.PartFilter{})), 0)
+	})
+	c.test("Verify counts the tasks of open batches anew, corrects what differs and reports it", func(f *fixture) {
+		b, p := f.opened(3)
+		f.letOut(b, p)
+		f.claim(f.join(), 1)
+		f.wantNoDrift()
+		f.change(b.ID, func(b *fairlead.Batch) { b.Tally, b.Out = fairlead.Tally{Pending: 1, Success: 2}, 1 })
+		drift, err := f.store.Verify(f.ctx())
+		f.ok(err)
+		f.equal("the drift", len(drift), 3)
+		for _, d := range drift {
+			f.equal("its scope", d.Scope, fairlead.DriftBatch)
+		}
+		f.equal("the tally", f.theBatch(b.ID).Tally, fairlead.Tally{Pending: 2, Running: 1})
+		f.equal("what is out", f.theBatch(b.ID).Out, 3)
+		f.wantNoDrift()
+	})
+}
+
+func stateOf(b fairlead.Batch) fairlead.BatchState { return b.State() }
