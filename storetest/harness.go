@@ -99,6 +99,7 @@ func RunContract(t *testing.T, open Opener) {
 		{"Views", testViews},
 		{"Fires", testFires},
 		{"Use", testUse},
+		{"Sweeps", testSweeps},
 	} {
 		runChapter(t, open, verb.name, verb.tests)
 	}
