@@ -2,6 +2,12 @@ package fairlead
 
 import "context"
 
+// Bounds of what is held in memory and stored at once, whatever the tasks say.
+const (
+	partBytes  = 4 << 20 // of the tasks of a part
+	storeBytes = 8 << 20 // of those of all parts of one transaction
+)
+
 // partWriter stores the parts of a pass, a few at a time.
 type partWriter struct {
 	store Conductor
@@ -12,6 +18,8 @@ type partWriter struct {
 	tasks []PartTask
 	parts []Part
 	count int // tasks so far
+	bytes int // of tasks
+	whole int // bytes of parts
 }
 
 func newPartWriter(store Conductor, batch int64, pass int, kind PassKind) *partWriter {
@@ -25,11 +33,12 @@ func (w *partWriter) add(ctx context.Context, task PartTask) error {
 	}
 	w.tasks = append(w.tasks, task)
 	w.count++
-	if len(w.tasks) < PartSize {
+	w.bytes += len(task.Before) + len(task.After)
+	if len(w.tasks) < PartSize && w.bytes < partBytes {
 		return nil
 	}
 	w.cut()
-	if len(w.parts) < partsAtOnce {
+	if len(w.parts) < partsAtOnce && w.whole < storeBytes {
 		return nil
 	}
 	return w.flush(ctx)
@@ -39,7 +48,8 @@ func (w *partWriter) add(ctx context.Context, task PartTask) error {
 func (w *partWriter) cut() {
 	if n := len(w.tasks); n > 0 {
 		w.put(Part{Kind: w.kind, Size: n, Held: n, Marks: NewMarks(n), Tasks: w.tasks})
-		w.tasks = nil
+		w.whole += w.bytes
+		w.tasks, w.bytes = nil, 0
 	}
 }
 
@@ -54,7 +64,7 @@ func (w *partWriter) flush(ctx context.Context) error {
 		return nil
 	}
 	err := w.store.AddParts(ctx, w.batch, w.parts)
-	w.parts = nil
+	w.parts, w.whole = nil, 0
 	return err
 }
 

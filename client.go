@@ -3,6 +3,7 @@ package fairlead
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -92,8 +93,17 @@ func (c *Client) Cancel(ctx context.Context, id int64, reason string) error {
 }
 
 // Retry makes a failed or cancelled job ready again. It fails with ErrNotFound
-// or ErrConflict.
-func (c *Client) Retry(ctx context.Context, id int64) error { return c.store.Reopen(ctx, id) }
+// or ErrConflict, also if the job is a task of a batch: that has counted its end.
+func (c *Client) Retry(ctx context.Context, id int64) error {
+	job, err := c.store.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if job.Batch != 0 {
+		return fmt.Errorf("cannot retry job %d by itself: it is a task of batch %d; retry it there: %w", id, job.Batch, ErrConflict)
+	}
+	return c.store.Reopen(ctx, id)
+}
 
 // Reschedule sets when a job that has not started becomes due. It fails with
 // ErrNotFound or ErrConflict.

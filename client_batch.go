@@ -168,18 +168,20 @@ func (c *Client) CancelBatch(ctx context.Context, id int64, reason string) (Batc
 	})
 }
 
-// drop lets nothing go forward any more. What was not let out counts as cancelled.
+// drop lets nothing go forward any more. What was not let out counts as cancelled, and
+// what was to be retried has failed.
 func (b *Batch) drop(flag *bool) {
 	if !b.dropped() {
 		b.Tally.Pending -= b.Held
 		b.Tally.RetryPending -= b.HeldRetry
 		b.Tally.Cancel += b.Held + b.HeldRetry
+		b.Wanted = slices.DeleteFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassRetry })
 	}
 	*flag = true
 }
 
-// RetryBatch does failed tasks again: those with the IDs, or all. It fails with
-// ErrConflict if there are none, and with ErrNotFound.
+// RetryBatch does failed tasks again: those with the IDs, or all. If it was paused it
+// goes on. It fails with ErrConflict if there are none, and with ErrNotFound.
 func (c *Client) RetryBatch(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
 	if err := c.checkTasks(ctx, id, tasks, "retry", TaskFail); err != nil {
 		return Batch{}, err
@@ -193,10 +195,13 @@ func (c *Client) RetryBatch(ctx context.Context, id int64, tasks ...int64) (Batc
 	})
 }
 
-// want asks for a pass and opens the batch again.
+// want asks for a pass and opens the batch again. If it was paused it goes on.
 func (b *Batch) want(w Wanted) {
-	b.Wanted = append(b.Wanted, w)
-	b.EndedAt, b.Paused, b.Forgiven = time.Time{}, false, b.Tally.Fail
+	b.ask(w)
+	if b.Paused {
+		b.Paused, b.Reason = false, ""
+	}
+	b.EndedAt, b.Forgiven = time.Time{}, b.Tally.Fail
 }
 
 // RollBack says what is rolled back of a batch.
@@ -220,28 +225,44 @@ func (c *Client) RollBackBatch(ctx context.Context, id int64, r RollBack) (Batch
 		return Batch{}, err
 	}
 	return c.actUponBatch(ctx, id, func(b *Batch) error {
-		applied := b.Tally.Success + b.Tally.RollbackFail + b.Doubtful
-		if r.Failed {
-			applied += b.Tally.Fail
-		}
-		if applied == 0 && (b.dropped() || b.Tally.Open() == 0 || len(r.Tasks) > 0) || b.Undoing && b.Tally.RollbackFail == 0 || len(b.Wanted) > 0 {
+		if !b.canRollBack(r) {
 			return illegalBatch("roll back", b)
 		}
+		wanted := Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial}
 		if len(r.Tasks) == 0 {
 			if b.Tally.Open() > 0 {
 				b.drop(&b.Cancelled)
 			}
 			b.drop(&b.Undoing)
+			b.Undo = wanted
 		}
-		b.want(Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial})
+		b.want(wanted)
 		return nil
 	})
 }
+
+// canRollBack tells whether there is something to roll back, or may come to be. What
+// is being rolled back is not rolled back again, but for tasks of which that failed.
+func (b *Batch) canRollBack(r RollBack) bool {
+	if slices.ContainsFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassUndo }) {
+		return false
+	}
+	if b.Undoing {
+		return b.Tally.RollbackFail > 0 || r.Failed && b.Tally.Fail > 0
+	}
+	return b.applied(r.Failed)+b.Tally.RollbackFail > 0 || len(r.Tasks) == 0 && b.Tally.Open() > 0
+}
+
+// maxChosen is how many tasks can be chosen by their IDs at once.
+const maxChosen = 10_000
 
 // checkTasks expects that tasks of a batch are in one of some states.
 func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action string, states ...TaskState) error {
 	if len(tasks) == 0 {
 		return nil
+	}
+	if len(tasks) > maxChosen {
+		return &InvalidError{Fields: []FieldError{{Field: "tasks", Message: fmt.Sprintf("are %d; choose at most %d at once, or all by naming none", len(tasks), maxChosen)}}}
 	}
 	found, err := c.Tasks(ctx, TaskFilter{Batch: id, IDs: tasks, Limit: len(tasks)})
 	if err != nil {
@@ -252,8 +273,12 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 			return fmt.Errorf("cannot %s task %d of batch %d: it is %s: %w", action, task.ID, id, task.State, ErrConflict)
 		}
 	}
+	known := make(map[int64]bool, len(found))
+	for i := range found {
+		known[found[i].ID] = true
+	}
 	for _, task := range tasks {
-		if !slices.ContainsFunc(found, func(t Task) bool { return t.ID == task }) {
+		if !known[task] {
 			return fmt.Errorf("task %d of batch %d: %w", task, id, ErrNotFound)
 		}
 	}
