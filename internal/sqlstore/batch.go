@@ -114,7 +114,7 @@ func EncodeMarks(m *fairlead.Marks) ([]byte, error) {
 }
 
 // ScanPart reads batch, number, pass, kind, first, size, held, out, marks and, if
-// they were asked for, tasks.
+// they were asked for, tasks. Tasks that are null stay nil.
 func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 	var marks, work []byte
 	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
@@ -133,7 +133,7 @@ func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 		p.States[i] = fairlead.Mark(m.States[i])
 	}
 	p.Ended, p.Before = m.Ended, m.Before
-	if !tasks {
+	if !tasks || work == nil {
 		return p, nil
 	}
 	if err := json.Unmarshal(work, &p.Tasks); err != nil {
