@@ -14,7 +14,7 @@ var becomes = map[fairlead.TaskState][]fairlead.TaskState{
 	fairlead.TaskRunning:         {fairlead.TaskPending, fairlead.TaskRetryPending, fairlead.TaskSuccess, fairlead.TaskFail, fairlead.TaskCancel},
 	fairlead.TaskSuccess:         {fairlead.TaskRollbackPending},
 	fairlead.TaskFail:            {fairlead.TaskRetryPending, fairlead.TaskRollbackPending},
-	fairlead.TaskRetryPending:    {fairlead.TaskRunning, fairlead.TaskCancel},
+	fairlead.TaskRetryPending:    {fairlead.TaskRunning, fairlead.TaskFail, fairlead.TaskCancel}, // cancelled if somebody removes its job
 	fairlead.TaskRollbackPending: {fairlead.TaskRollbackRunning},
 	fairlead.TaskRollbackRunning: {fairlead.TaskRollbackPending, fairlead.TaskRollbackSuccess, fairlead.TaskRollbackFail},
 	fairlead.TaskRollbackFail:    {fairlead.TaskRollbackPending},
@@ -124,6 +124,9 @@ func (m *model) checkTasks() {
 	stands := make([]fairlead.TaskState, len(tasks))
 	for i, task := range tasks {
 		stands[i] = task.State
+		if task.State == fairlead.TaskCancel && m.touched[task.ID] && !m.meddled[task.ID] {
+			m.Fatalf("task %d had begun and counts as cancelled", task.ID)
+		}
 		m.undone[task.ID] = m.undone[task.ID] || undoing(task.State)
 		if m.stood != nil && !leadsTo(m.stood[i], task.State) {
 			m.Fatalf("task %d was %s and is %s", task.ID, m.stood[i], task.State)
@@ -169,7 +172,12 @@ func (m *model) ended(b fairlead.Batch) {
 			m.Fatalf("job %d is %s, and its batch has ended", job.ID, job.State)
 		}
 	}
-	if b.Undoing && b.Tally.Success+b.Doubtful > 0 {
-		m.Fatalf("it was rolled back, and %+v are left", b.Tally)
+	if !b.Undoing {
+		return
+	}
+	for _, task := range m.tasks(fairlead.TaskFilter{Batch: m.id}) {
+		if m.applied[task.ID] && !m.meddled[task.ID] && !undoing(task.State) {
+			m.Fatalf("task %d may have been applied, the batch was rolled back, and it is %s", task.ID, task.State)
+		}
 	}
 }

@@ -61,6 +61,9 @@ type model struct {
 	tries   []int // passes that somebody began to make
 	stood   []fairlead.TaskState
 	undone  map[int64]bool // tasks that were ever rolled back
+	touched map[int64]bool // tasks that have begun
+	applied map[int64]bool // tasks that were applied, or may have been
+	meddled map[int64]bool // tasks whose jobs somebody did something to
 	bound   int            // the largest MaxRunning there was
 
 	processes []fairlead.Store // that share the database
@@ -71,7 +74,8 @@ func TestWhateverHappensToABatchItsTasksAreCounted(t *testing.T) {
 	processes := []fairlead.Store{all.store, all.open()}
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
-		m := &model{moving: new(moving), t: rt, processes: processes, undone: map[int64]bool{}}
+		m := &model{moving: new(moving), t: rt, processes: processes}
+		m.undone, m.touched, m.applied, m.meddled = map[int64]bool{}, map[int64]bool{}, map[int64]bool{}, map[int64]bool{}
 		*m.moving = *all
 		m.tester, m.queue = rt, fmt.Sprint("queue ", n)
 		m.join()
@@ -167,9 +171,11 @@ func (m *model) step() {
 // forward again.
 func (m *model) begun(jobs []*fairlead.Job) {
 	for _, job := range jobs {
-		if task := taskOf(job); !task.Undo && m.undone[task.Task] {
+		task := taskOf(job)
+		if !task.Undo && m.undone[task.Task] {
 			m.Fatalf("job %d does task %d, which was rolled back", job.ID, task.Task)
 		}
+		m.touched[task.Task] = true
 	}
 	m.running = append(m.running, jobs...)
 }
@@ -191,12 +197,15 @@ func (m *model) endSome() {
 		case 0:
 			m.fail(job)
 		case 1:
+			m.applied[taskOf(job).Task] = true
 			m.end(fairlead.Fail, fairlead.ReasonTimeout, job)
 		case 2:
 			m.end(fairlead.Again, fairlead.ReasonTimeout, job)
-		case 3:
+		case 3: // as if it had never been started
+			m.touched[taskOf(job).Task] = job.Attempt > 1 || taskOf(job).Task != job.ID
 			m.end(fairlead.GiveUp, "", job)
 		default:
+			m.applied[taskOf(job).Task] = true
 			m.succeed(job)
 		}
 	}
@@ -209,6 +218,7 @@ func (m *model) meddle() {
 		return
 	}
 	job, ctx := jobs[m.int(0, len(jobs)-1, "job")], m.outer.Context()
+	m.meddled[taskOf(job).Task] = true
 	switch m.int(0, 2, "what is done to it") {
 	case 0:
 		m.fine(m.client.Cancel(ctx, job.ID, "meddling"))

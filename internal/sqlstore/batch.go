@@ -102,6 +102,7 @@ type partMarks struct {
 	States string                  `json:"s"`
 	Ended  []int64                 `json:"e,omitempty"`
 	Before map[int]json.RawMessage `json:"b,omitempty"`
+	Doubt  []int                   `json:"d,omitempty"`
 }
 
 // EncodeMarks are the marks of a part, as JSON.
@@ -110,7 +111,7 @@ func EncodeMarks(m *fairlead.Marks) ([]byte, error) {
 	for i, mark := range m.States {
 		states[i] = byte(mark)
 	}
-	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before})
+	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt})
 }
 
 // ScanPart reads batch, number, pass, kind, first, size, held, out, marks and, if
@@ -132,7 +133,7 @@ func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 	for i := range p.States {
 		p.States[i] = fairlead.Mark(m.States[i])
 	}
-	p.Ended, p.Before = m.Ended, m.Before
+	p.Ended, p.Before, p.Doubt = m.Ended, m.Before, m.Doubt
 	if !tasks || work == nil {
 		return p, nil
 	}
