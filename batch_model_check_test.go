@@ -14,7 +14,7 @@ var becomes = map[fairlead.TaskState][]fairlead.TaskState{
 	fairlead.TaskRunning:         {fairlead.TaskPending, fairlead.TaskRetryPending, fairlead.TaskSuccess, fairlead.TaskFail, fairlead.TaskCancel},
 	fairlead.TaskSuccess:         {fairlead.TaskRollbackPending},
 	fairlead.TaskFail:            {fairlead.TaskRetryPending, fairlead.TaskRollbackPending},
-	fairlead.TaskRetryPending:    {fairlead.TaskRunning, fairlead.TaskFail, fairlead.TaskCancel}, // cancelled if somebody removes its job
+	fairlead.TaskRetryPending:    {fairlead.TaskRunning, fairlead.TaskFail, fairlead.TaskCancel}, // the last if somebody removes its job
 	fairlead.TaskRollbackPending: {fairlead.TaskRollbackRunning},
 	fairlead.TaskRollbackRunning: {fairlead.TaskRollbackPending, fairlead.TaskRollbackSuccess, fairlead.TaskRollbackFail},
 	fairlead.TaskRollbackFail:    {fairlead.TaskRollbackPending},
