@@ -87,9 +87,11 @@ func TestWhatACrashedTryLeftBehindIsNotInTheWay(t *testing.T) {
 	m := newMoving(t)
 	b, _ := m.failed(2*fairlead.PartSize + 1)
 	m.wantRetry(b.ID)
-	dead := &dying{Store: m.store, calls: 2} // its parts are stored, and that is all
-	m.died(fairlead.PrepareBatch(t.Context(), dead, b.ID, m.tried(b.ID)))
-	// The next makes the pass, and dies before it removes what the first left behind.
+	for range 5 {
+		dead := &dying{Store: m.store, calls: 2} // its parts are stored, and that is all
+		m.died(fairlead.PrepareBatch(t.Context(), dead, b.ID, m.tried(b.ID)))
+	}
+	// The next makes the pass, and dies before it removes what the others left behind.
 	again := &dying{Store: m.store, calls: 2, after: true}
 	m.died(fairlead.PrepareBatch(t.Context(), again, b.ID, m.tried(b.ID)))
 	m.noDrift()
