@@ -3,6 +3,7 @@ package fairlead
 import (
 	"context"
 	"fmt"
+	"strings"
 )
 
 // NewBatch is a batch in the making: tasks are added to it, and nobody sees it
@@ -32,10 +33,24 @@ func (c *Client) BeginBatch(ctx context.Context, batch Batch) (*NewBatch, error)
 			kinds[kind] = kinds[kind] || !node.Dead
 		}
 	}
+	if !handled(kinds, batch.Type) {
+		return nil, &InvalidError{Fields: []FieldError{{Field: "type", Message: fmt.Sprintf(
+			"is %q: no live node handles batches of this type; start one that registers an operation for it, or mend the type", batch.Type)}}}
+	}
 	if batch, err = c.store.CreateBatch(ctx, batch); err != nil {
 		return nil, err
 	}
 	return &NewBatch{client: c, batch: batch, writer: newPartWriter(c.store, batch.ID, 1, PassForward), kinds: kinds}, nil
+}
+
+// handled tells whether there are targets to which a type of batch can be done.
+func handled(kinds map[string]bool, batchType string) bool {
+	for kind, live := range kinds {
+		if live && strings.HasSuffix(kind, TaskKind("", batchType)) {
+			return true
+		}
+	}
+	return false
 }
 
 // ID is that of the batch.
@@ -52,10 +67,12 @@ func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
 			c.adopt(prefix, n.check(changes[i]))
 		}
 		if kind := TaskKind(changes[i].Target.Type, n.batch.Type); changes[i].Target.Type != "" && !n.kinds[kind] {
-			c.refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on it; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
+			c.refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
 		}
 		if n.writer.count >= MaxTasks {
 			c.refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
+		} else if n.writer.full() {
+			c.refuse("tasks", "have too many bytes of parameters; make several batches of them")
 		}
 		if err := c.err(); err != nil {
 			return err

@@ -140,11 +140,7 @@ type RollBack struct {
 // have failed is resumed by another. It fails with ErrConflict if there is nothing to
 // roll back, and with ErrNotFound.
 func (c *Client) RollBackBatch(ctx context.Context, id int64, r RollBack) (Batch, error) {
-	states := []TaskState{TaskSuccess, TaskRollbackFail}
-	if r.Failed {
-		states = append(states, TaskFail)
-	}
-	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", states...); err != nil {
+	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
 		return Batch{}, err
 	}
 	return c.actUponBatch(ctx, id, func(b *Batch) error {

@@ -42,7 +42,7 @@ var imports = []struct {
 	{"external", []string{".", "engine", "httpcall"}, "jobs run elsewhere by calls under the same guard, and a node's listener tells of failures"},
 	{"cdc", []string{"."}, "operations on connectors speak HTTP, and know of batches only what one does with a target"},
 	{"cdc/connecttest", nil, "a double of Kafka Connect knows nothing of who asks it"},
-	{"api/...", []string{"api/fairlead/v1"}, "the schema knows nothing of who serves it"},
+	{"api/...", []string{"api/fairlead/v1", "api/batch_scheduler"}, "the schema knows nothing of who serves it"},
 	{"internal/wire", []string{"api/fairlead/v1"}, "messages are read and checked by what the schema says of them"},
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
