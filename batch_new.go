@@ -77,7 +77,7 @@ func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
 		if err := c.err(); err != nil {
 			return err
 		}
-		if err := n.writer.add(ctx, PartTask{Change: changes[i]}); err != nil {
+		if err := n.writer.add(ctx, PartTask{Change: changes[i]}, false); err != nil {
 			return err
 		}
 	}

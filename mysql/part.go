@@ -88,19 +88,27 @@ func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	parts, err := s.readParts(ctx, s.db, batch, filter)
+	parts, err := s.readParts(ctx, s.db, batch, filter, nil)
 	if err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
 	}
 	return parts, nil
 }
 
-func (s *Store) readParts(ctx context.Context, q querier, batch int64, filter fairlead.PartFilter) (parts []fairlead.Part, err error) {
+// readParts reads parts. The tasks of some are known already, by the first ID.
+func (s *Store) readParts(ctx context.Context, q querier, batch int64, filter fairlead.PartFilter, known map[int64][]fairlead.PartTask) (parts []fairlead.Part, err error) {
+	firsts := []int64{0} // which no part has: a list must not be empty
+	for first := range known {
+		firsts = append(firsts, first)
+	}
 	err = each(ctx, q, func(row *sql.Rows) error {
 		part, err := sqlstore.ScanPart(row, filter.Tasks)
+		if filter.Tasks && part.Tasks == nil {
+			part.Tasks = known[part.First]
+		}
 		parts = append(parts, part)
 		return err
-	}, s.chosenParts(batch, filter))
+	}, fill(s.chosenParts(batch, filter), "known", idList(firsts)))
 	slices.SortFunc(parts, func(a, b fairlead.Part) int { return cmp.Compare(a.Number, b.Number) })
 	return parts, err
 }

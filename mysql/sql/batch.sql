@@ -124,13 +124,13 @@ straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.n
 
 -- name: parts_with_tasks
 -- The same with what their tasks have to do.
--- Inputs: as parts.
--- Output: as parts, and tasks.
+-- Inputs: as parts, and {{known}}: first jobs of parts whose tasks are known.
+-- Output: as parts, and tasks; null if they are known.
 -- Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks, t.tasks
 from ({{chosen}}) n
 straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = n.number
-straight_join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = n.number;
+left join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = n.number and p.first_job not in ({{known}});
 
 -- name: parts_held
 -- A query of the parts of one kind with tasks that are held. Several of these are
