@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	stallPolls = 10 // after so many without a claim that brought jobs, and without an end, work that is ready is a stall
-	stallLook  = 5  // when it is looked for the first time: what has only just become ready is none
+	stallPolls = 10 // between two looks for work: if both find some, and nothing has moved meanwhile, it is a stall
 	stallJobs  = 20 // ready jobs that are asked why they do not run
 )
 
@@ -55,9 +54,9 @@ func (g *group) watchStalls(ctx context.Context) {
 type stallWatch struct {
 	group *group
 	jobs  explainer
-	moves int64 // claims and ends when it last looked
-	quiet int   // polls since then
-	ready bool  // there was work to start at the first look
+	moves int64 // claimed jobs and ends of runs, as they were when something last moved
+	quiet int   // polls since then, or since the last look for work
+	ready bool  // that found some
 }
 
 func (w *stallWatch) look(ctx context.Context) error {
@@ -67,23 +66,20 @@ func (w *stallWatch) look(ctx context.Context) error {
 		w.moves, w.quiet, w.ready = moves, 0, false
 		return nil
 	}
-	w.quiet++
-	if w.quiet != stallLook && (w.quiet < stallPolls || !w.ready) {
-		if w.quiet >= stallPolls {
-			w.quiet = 0
-		}
+	if w.quiet++; w.quiet < stallPolls {
 		return nil
 	}
+	w.quiet = 0
 	ready, err := w.startable(ctx)
 	if err != nil {
 		return err
 	}
-	if w.quiet == stallLook {
+	if !ready || !w.ready { // what has only just become ready is no stall
 		w.ready = ready
 		return nil
 	}
-	w.quiet, w.ready = 0, false
-	if ready && g.claimed.Load()+g.ended.Load() == moves {
+	w.ready = false
+	if g.claimed.Load()+g.ended.Load() == moves {
 		g.stalled()
 	}
 	return nil

@@ -10,15 +10,15 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 )
 
-// stuck is a store whose first claim for jobs that are no suspects does not return.
+// stuck is a store of which one claim does not return.
 type stuck struct {
 	fairlead.Store
-	hung    atomic.Bool
+	hangs   atomic.Bool // the next claim for jobs that are no suspects does
 	release chan struct{}
 }
 
 func (s *stuck) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
-	if !claim.Solo && s.hung.CompareAndSwap(false, true) {
+	if !claim.Solo && s.hangs.CompareAndSwap(true, false) {
 		<-s.release
 		return nil, nil
 	}
@@ -41,12 +41,14 @@ func TestANodeThatStallsBeginsToClaimAnew(t *testing.T) {
 		seen := &stalls{}
 		job := &fairlead.Job{Kind: "k"}
 		w.run(engine.Options{Lease: time.Hour, Poll: time.Second, Observer: seen}, func() {
+			pass(time.Minute) // the node has looked around
+			hanging.hangs.Store(true)
 			w.enqueue(job)
 			pass(8 * time.Second)
 			if got := w.get(job); got.State != fairlead.Ready || seen.count.Load() != 0 {
 				t.Errorf("before ten polls the job is %s, after %d stalls", got.State, seen.count.Load())
 			}
-			pass(10 * time.Second)
+			pass(15 * time.Second)
 			if got := w.get(job); got.State != fairlead.Succeeded || seen.count.Load() != 1 {
 				t.Errorf("the job is %s, after %d stalls", got.State, seen.count.Load())
 			}
