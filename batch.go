@@ -62,10 +62,12 @@ type BatchStatus struct {
 	HeldRetry int // the same of passes that retry
 	HeldUndo  int // the same of passes that roll back
 	Out       int // tasks that were let out, and have not been seen to have ended
+	OutUndo   int // those of them that are rolled back
 	Doubtful  int // failed tasks that may have been applied all the same
 
 	Opened    bool   // all tasks are stored: only then anybody sees it
 	Undoing   bool   // it is rolled back as a whole: nothing goes forward any more
+	Undo      Wanted // how
 	Cancelled bool   // nothing goes forward any more
 	Paused    bool   // nothing is let out
 	Reason    string // why it is paused or cancelled
@@ -74,6 +76,7 @@ type BatchStatus struct {
 
 	Passes     []Pass    // through its tasks, oldest first
 	Wanted     []Wanted  // passes that are still to be made
+	Wants      int       // how many were ever asked for
 	Tries      int       // how often somebody began to make one
 	PreparedAt time.Time // when somebody last did
 
@@ -110,6 +113,7 @@ type Pass struct {
 
 // Wanted is a pass that somebody asked for.
 type Wanted struct {
+	Number int // which of Wants it is
 	Kind   PassKind
 	Tasks  []int64 // IDs; nil: all that come into question
 	Failed bool    // PassUndo: failed tasks that had started too

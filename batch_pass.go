@@ -5,12 +5,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 )
 
 const (
-	partsPerPass = 10_000 // numbers of parts that a pass has
-	partsAtOnce  = 10     // that one transaction stores
-	partsRead    = 50     // that are read at once
+	partsPerPass = 200_000 // numbers of parts that a pass has: more than it can have parts
+	partsAtOnce  = 10      // that one transaction stores
+	partsRead    = 50      // that are read at once
 )
 
 // MaxTasks is how many tasks a batch has at most.
@@ -60,6 +61,7 @@ type choice struct {
 	part  int // its number
 	index int
 	ended int64
+	doubt bool // it failed, and may have been applied
 }
 
 // choose finds the tasks that take part, in the order in which they do.
@@ -74,7 +76,7 @@ func (p *preparing) choose(ctx context.Context) error {
 	err := p.walk(ctx, 0, wanted != nil, func(part *Part) (bool, error) {
 		for i, mark := range part.States {
 			if p.want.takes(part.Kind, mark) && (wanted == nil || wanted[part.TaskID(i)]) {
-				p.chosen = append(p.chosen, choice{part.Number, i, part.Ended[i]})
+				p.chosen = append(p.chosen, choice{part.Number, i, part.Ended[i], mark == MarkDoubt})
 			}
 		}
 		return true, nil
@@ -134,7 +136,7 @@ func (p *preparing) write(ctx context.Context) error {
 		}
 		task := PartTask{Of: part.TaskID(c.index), Change: part.Tasks[c.index].Change}
 		task.Before = part.before(c.index)
-		if err := w.add(ctx, task); err != nil {
+		if err := w.add(ctx, task, c.doubt); err != nil {
 			return err
 		}
 	}
@@ -160,12 +162,12 @@ func (p *preparing) part(ctx context.Context, number int) (*Part, error) {
 	return &parts[0], nil
 }
 
-// begin makes the pass count, unless another try was faster, and removes what other
-// tries left behind.
+// begin makes the pass count, unless another try was faster or nobody wants it any
+// more, and removes what other tries left behind.
 func (p *preparing) begin(ctx context.Context) error {
 	won := false
 	_, err := p.store.Conduct(ctx, p.batch.ID, true, func(ctx context.Context, batch *Batch, tx BatchTx) error {
-		won = len(batch.Passes) == len(p.batch.Passes) && len(batch.Wanted) > 0
+		won = len(batch.Wanted) > 0 && batch.Wanted[0].Number == p.want.Number
 		if !won {
 			return nil
 		}
@@ -220,7 +222,8 @@ func (c *conducting) pass(ctx context.Context, p *preparing) error {
 		}
 	}
 	c.Wanted = c.Wanted[1:]
-	c.PreparedAt = c.PreparedAt.Add(-prepareTime) // the next may be made at once
+	c.PreparedAt = time.Time{} // the next may be made at once
+	c.Forgiven = min(c.Forgiven, c.Tally.Fail)
 	if taken == 0 {
 		return nil
 	}

@@ -26,6 +26,9 @@ func (b *Batch) recount(parts []Part) BatchStatus {
 				*found.heldBy(kind)++
 			case mark == MarkOut:
 				found.Out++
+				if kind == PassUndo {
+					found.OutUndo++
+				}
 			case mark == MarkDoubt && kind != PassUndo:
 				found.Doubtful++
 			}
@@ -52,6 +55,7 @@ func (b *Batch) Mend(parts []Part) []Drift {
 	mend("held to retry", &b.HeldRetry, found.HeldRetry)
 	mend("held to roll back", &b.HeldUndo, found.HeldUndo)
 	mend("out", &b.Out, found.Out)
+	mend("out to roll back", &b.OutUndo, found.OutUndo)
 	mend("doubtful", &b.Doubtful, found.Doubtful)
 	return drift
 }

@@ -2,9 +2,11 @@ package fairlead
 
 import "context"
 
-// partBytes is from how many bytes on a part is full: it is read and written at
-// once.
-const partBytes = 1 << 20
+// Bounds of what is held in memory and stored at once, whatever the tasks say.
+const (
+	partBytes  = 4 << 20 // of the tasks of a part
+	storeBytes = 8 << 20 // of those of all parts of one transaction
+)
 
 // partWriter stores the parts of a pass, a few at a time.
 type partWriter struct {
@@ -14,28 +16,33 @@ type partWriter struct {
 	kind  PassKind
 	next  int // number of the next part
 	tasks []PartTask
-	bytes int // of these tasks
+	doubt []int // those of tasks that an earlier pass may have applied
 	parts []Part
 	count int // tasks so far
+	bytes int // of tasks
+	whole int // bytes of parts
 }
 
 func newPartWriter(store Conductor, batch int64, pass int, kind PassKind) *partWriter {
 	return &partWriter{store: store, batch: batch, pass: pass, kind: kind, next: pass * partsPerPass}
 }
 
-// add adds a task.
-func (w *partWriter) add(ctx context.Context, task PartTask) error {
+// add adds a task that an earlier pass may have applied, or not.
+func (w *partWriter) add(ctx context.Context, task PartTask, doubt bool) error {
 	if w.tasks == nil {
 		w.tasks = make([]PartTask, 0, PartSize)
 	}
+	if doubt {
+		w.doubt = append(w.doubt, len(w.tasks))
+	}
 	w.tasks = append(w.tasks, task)
-	w.bytes += len(task.Before) + len(task.After)
 	w.count++
+	w.bytes += len(task.Before) + len(task.After)
 	if len(w.tasks) < PartSize && w.bytes < partBytes {
 		return nil
 	}
 	w.cut()
-	if len(w.parts) < partsAtOnce {
+	if len(w.parts) < partsAtOnce && w.whole < storeBytes {
 		return nil
 	}
 	return w.flush(ctx)
@@ -48,8 +55,11 @@ func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPer
 // cut makes a part of the tasks so far.
 func (w *partWriter) cut() {
 	if n := len(w.tasks); n > 0 {
-		w.put(Part{Kind: w.kind, Size: n, Held: n, Marks: NewMarks(n), Tasks: w.tasks})
-		w.tasks, w.bytes = nil, 0
+		marks := NewMarks(n)
+		marks.Doubt = w.doubt
+		w.put(Part{Kind: w.kind, Size: n, Held: n, Marks: marks, Tasks: w.tasks})
+		w.whole += w.bytes
+		w.tasks, w.doubt, w.bytes = nil, nil, 0
 	}
 }
 
@@ -64,7 +74,7 @@ func (w *partWriter) flush(ctx context.Context) error {
 		return nil
 	}
 	err := w.store.AddParts(ctx, w.batch, w.parts)
-	w.parts = nil
+	w.parts, w.whole = nil, 0
 	return err
 }
 

@@ -3,16 +3,30 @@ package fairlead
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
 // Client is how programs use a store. It may be used by many goroutines.
 type Client struct {
 	store Store
+	mux   *Mux // nil: none is known
 }
 
 // NewClient makes a client of a store.
 func NewClient(store Store) *Client { return &Client{store: store} }
+
+// Knowing is the client with knowledge of the operations of batches that a mux has:
+// it refuses tasks which these refuse, and takes them before a node with the mux has
+// joined.
+func (c *Client) Knowing(mux *Mux) *Client { return &Client{store: c.store, mux: mux} }
+
+func (c *Client) operations() map[string]Operation {
+	if c.mux == nil {
+		return nil
+	}
+	return c.mux.operations
+}
 
 // Enqueue stores all jobs or none, sets their IDs, and wakes nodes that may
 // run them. It fails with ErrInvalid (see InvalidError) or, for a taken key,
@@ -92,8 +106,17 @@ func (c *Client) Cancel(ctx context.Context, id int64, reason string) error {
 }
 
 // Retry makes a failed or cancelled job ready again. It fails with ErrNotFound
-// or ErrConflict.
-func (c *Client) Retry(ctx context.Context, id int64) error { return c.store.Reopen(ctx, id) }
+// or ErrConflict, also if the job is a task of a batch: that has counted its end.
+func (c *Client) Retry(ctx context.Context, id int64) error {
+	job, err := c.store.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	if job.Batch != 0 {
+		return fmt.Errorf("cannot retry job %d by itself: it is a task of batch %d; retry it there: %w", id, job.Batch, ErrConflict)
+	}
+	return c.store.Reopen(ctx, id)
+}
 
 // Reschedule sets when a job that has not started becomes due. It fails with
 // ErrNotFound or ErrConflict.

@@ -4,106 +4,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
 // prepareAtOnce is up to how many tasks whoever asks for a pass makes it.
 const prepareAtOnce = 10_000
-
-// NewBatch is a batch in the making: tasks are added to it, and nobody sees it
-// before it is opened.
-type NewBatch struct {
-	client *Client
-	batch  Batch
-	writer *partWriter
-	kinds  map[string]bool // that live nodes handle
-}
-
-// BeginBatch makes a batch to add tasks to. It fails with ErrInvalid, also if no live
-// node knows its type.
-func (c *Client) BeginBatch(ctx context.Context, batch Batch) (*NewBatch, error) {
-	if err := NormalizeBatch(&batch); err != nil {
-		return nil, err
-	}
-	nodes, err := c.store.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	kinds := map[string]bool{}
-	for _, node := range nodes {
-		for _, kind := range node.Kinds {
-			kinds[kind] = kinds[kind] || !node.Dead
-		}
-	}
-	if !handled(kinds, batch.Type) {
-		return nil, &InvalidError{Fields: []FieldError{{Field: "type", Message: fmt.Sprintf(
-			"is %q: no live node handles batches of this type; start one that registers an operation for it, or mend the type", batch.Type)}}}
-	}
-	if batch, err = c.store.CreateBatch(ctx, batch); err != nil {
-		return nil, err
-	}
-	return &NewBatch{client: c, batch: batch, writer: newPartWriter(c.store, batch.ID, 1, PassForward), kinds: kinds}, nil
-}
-
-// handled tells whether there are targets to which a type of batch can be done.
-func handled(kinds map[string]bool, batchType string) bool {
-	for kind, live := range kinds {
-		if live && strings.HasSuffix(kind, TaskKind("", batchType)) {
-			return true
-		}
-	}
-	return false
-}
-
-// ID is that of the batch.
-func (n *NewBatch) ID() int64 { return n.batch.ID }
-
-// Add adds tasks. It fails with ErrInvalid, also if no live node knows how to do
-// such a task, and then nothing more can be added.
-func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
-	for i := range changes {
-		var c complaints
-		prefix := fmt.Sprintf("tasks[%d].", n.writer.count)
-		c.adopt(prefix, NormalizeChange(&changes[i]))
-		if kind := TaskKind(changes[i].Target.Type, n.batch.Type); changes[i].Target.Type != "" && !n.kinds[kind] {
-			c.refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
-		}
-		if n.writer.count >= MaxTasks {
-			c.refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
-		} else if n.writer.full() {
-			c.refuse("tasks", "have more than %d bytes of parameters; make several batches of them", partsPerPass*partBytes)
-		}
-		if err := c.err(); err != nil {
-			return err
-		}
-		if err := n.writer.add(ctx, PartTask{Change: changes[i]}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Open lets the batch begin: from now on it can be seen. It fails with ErrInvalid if
-// it has no tasks.
-func (n *NewBatch) Open(ctx context.Context) (Batch, error) {
-	total := n.writer.count
-	if total == 0 {
-		return Batch{}, &InvalidError{Fields: []FieldError{{Field: "tasks", Message: "are none; a batch needs at least one"}}}
-	}
-	if err := n.writer.close(ctx, &n.batch); err != nil {
-		return Batch{}, err
-	}
-	return n.client.actUponBatch(ctx, n.batch.ID, func(b *Batch) error {
-		if b.Opened {
-			return nil // the answer was lost
-		}
-		b.Opened, b.Total, b.Held, b.Tries = true, total, total, 1
-		b.Tally = Tally{Pending: total}
-		b.Passes = []Pass{{Number: 1, Kind: PassForward, Tasks: total}}
-		return nil
-	})
-}
 
 // CreateBatch makes a batch of some tasks. It fails with ErrInvalid.
 func (c *Client) CreateBatch(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
@@ -186,18 +91,20 @@ func (c *Client) CancelBatch(ctx context.Context, id int64, reason string) (Batc
 	})
 }
 
-// drop lets nothing go forward any more. What was not let out counts as cancelled.
+// drop lets nothing go forward any more. What was not let out counts as cancelled, but
+// for what was to be retried: whoever looks next finds that it has failed.
 func (b *Batch) drop(flag *bool) {
 	if !b.dropped() {
 		b.Tally.Pending -= b.Held
 		b.Tally.RetryPending -= b.HeldRetry
 		b.Tally.Cancel += b.Held + b.HeldRetry
+		b.Wanted = slices.DeleteFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassRetry })
 	}
 	*flag = true
 }
 
-// RetryBatch does failed tasks again: those with the IDs, or all. It fails with
-// ErrConflict if there are none, and with ErrNotFound.
+// RetryBatch does failed tasks again: those with the IDs, or all. If it was paused it
+// goes on. It fails with ErrConflict if there are none, and with ErrNotFound.
 func (c *Client) RetryBatch(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
 	if err := c.checkTasks(ctx, id, tasks, "retry", TaskFail); err != nil {
 		return Batch{}, err
@@ -211,13 +118,13 @@ func (c *Client) RetryBatch(ctx context.Context, id int64, tasks ...int64) (Batc
 	})
 }
 
-// want asks for a pass and opens the batch again.
+// want asks for a pass and opens the batch again. If it was paused it goes on.
 func (b *Batch) want(w Wanted) {
-	if len(w.Tasks) == 0 {
-		w.Tasks = nil // all
+	b.ask(w)
+	if b.Paused {
+		b.Paused, b.Reason = false, ""
 	}
-	b.Wanted = append(b.Wanted, w)
-	b.EndedAt, b.Paused, b.Forgiven = time.Time{}, false, b.Tally.Fail
+	b.EndedAt, b.Forgiven = time.Time{}, b.Tally.Fail
 }
 
 // RollBack says what is rolled back of a batch.
@@ -237,24 +144,44 @@ func (c *Client) RollBackBatch(ctx context.Context, id int64, r RollBack) (Batch
 		return Batch{}, err
 	}
 	return c.actUponBatch(ctx, id, func(b *Batch) error {
-		if err := b.mayRollBack(r); err != nil {
-			return err
+		if !b.canRollBack(r) {
+			return illegalBatch("roll back", b)
 		}
+		wanted := Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial}
 		if len(r.Tasks) == 0 {
 			if b.Tally.Open() > 0 {
 				b.drop(&b.Cancelled)
 			}
 			b.drop(&b.Undoing)
+			b.Undo = wanted
 		}
-		b.want(Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial})
+		b.want(wanted)
 		return nil
 	})
 }
+
+// canRollBack tells whether there is something to roll back, or may come to be. What
+// is being rolled back is not rolled back again, but for tasks of which that failed.
+func (b *Batch) canRollBack(r RollBack) bool {
+	if slices.ContainsFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassUndo }) {
+		return false
+	}
+	if b.Undoing {
+		return b.Tally.RollbackFail > 0 || r.Failed && b.Tally.Fail > 0
+	}
+	return b.applied(r.Failed)+b.Tally.RollbackFail > 0 || len(r.Tasks) == 0 && b.Tally.Open() > 0
+}
+
+// maxChosen is how many tasks can be chosen by their IDs at once.
+const maxChosen = 10_000
 
 // checkTasks expects that tasks of a batch are in one of some states.
 func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action string, states ...TaskState) error {
 	if len(tasks) == 0 {
 		return nil
+	}
+	if len(tasks) > maxChosen {
+		return &InvalidError{Fields: []FieldError{{Field: "tasks", Message: fmt.Sprintf("are %d; choose at most %d at once, or all by naming none", len(tasks), maxChosen)}}}
 	}
 	found, err := c.Tasks(ctx, TaskFilter{Batch: id, IDs: tasks, Limit: len(tasks)})
 	if err != nil {
@@ -265,8 +192,12 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 			return fmt.Errorf("cannot %s task %d of batch %d: it is %s: %w", action, task.ID, id, task.State, ErrConflict)
 		}
 	}
+	known := make(map[int64]bool, len(found))
+	for i := range found {
+		known[found[i].ID] = true
+	}
 	for _, task := range tasks {
-		if !slices.ContainsFunc(found, func(t Task) bool { return t.ID == task }) {
+		if !known[task] {
 			return fmt.Errorf("task %d of batch %d: %w", task, id, ErrNotFound)
 		}
 	}

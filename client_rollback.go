@@ -11,20 +11,6 @@ func (r RollBack) states() []TaskState {
 	return states
 }
 
-// mayRollBack fails with ErrConflict if there is nothing to roll back, or others are
-// about to.
-func (b *Batch) mayRollBack(r RollBack) error {
-	applied := b.Tally.Success + b.Tally.RollbackFail + b.Doubtful
-	if r.Failed {
-		applied += b.Tally.Fail
-	}
-	nothing := applied == 0 && (b.dropped() || b.Tally.Open() == 0 || len(r.Tasks) > 0)
-	if nothing || b.Undoing && b.Tally.RollbackFail == 0 || len(b.Wanted) > 0 {
-		return illegalBatch("roll back", b)
-	}
-	return nil
-}
-
 // PlanRollBack tells what RollBackBatch would undo as things stand: the first of the
 // tasks, in the order in which they would be, with what would be put back, and how
 // many there are. Nothing is changed. It fails as RollBackBatch would.
@@ -36,8 +22,8 @@ func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit i
 	if err != nil {
 		return nil, 0, err
 	}
-	if err := batch.mayRollBack(r); err != nil {
-		return nil, 0, err
+	if !batch.canRollBack(r) {
+		return nil, 0, illegalBatch("roll back", &batch)
 	}
 	p := &preparing{store: c.store, batch: &batch, want: Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial}}
 	if len(r.Tasks) == 0 {

@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 )
@@ -21,6 +22,9 @@ func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
 	batch, err := c.Batch(ctx, filter.Batch)
 	if err != nil {
 		return nil, err
+	}
+	if len(filter.IDs) == 0 {
+		filter.IDs = nil
 	}
 	if filter.Limit <= 0 {
 		filter.Limit = DefaultPage
@@ -87,12 +91,17 @@ func (l *taskList) walk(ctx context.Context, after int, do func(*Part) (bool, er
 
 // list goes through the tasks as they were created.
 func (l *taskList) list(ctx context.Context) ([]Task, error) {
-	err := l.walk(ctx, 0, func(part *Part) (bool, error) {
-		if part.Kind != PassForward {
+	from, to := l.filter.After+1, int64(math.MaxInt64)
+	if l.filter.IDs != nil {
+		from, to = max(from, slices.Min(l.filter.IDs)), slices.Max(l.filter.IDs)
+	}
+	before, err := l.before(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	err = l.walk(ctx, before, func(part *Part) (bool, error) {
+		if part.Kind != PassForward || part.First > to {
 			return false, nil
-		}
-		if part.Last() <= l.filter.After {
-			return true, nil
 		}
 		seen := len(l.tasks)
 		for i := range part.States {
@@ -102,6 +111,28 @@ func (l *taskList) list(ctx context.Context) ([]Task, error) {
 		return len(l.tasks) < l.filter.Limit, err
 	})
 	return l.tasks[:min(len(l.tasks), l.filter.Limit)], err
+}
+
+// before is the number of a part of the first pass before which there is no task with
+// this ID or a larger one: IDs grow with the numbers of the parts.
+func (l *taskList) before(ctx context.Context, id int64) (int, error) {
+	low, high := partsPerPass, partsPerPass+l.batch.Total
+	if id <= 1 {
+		return low - 1, nil
+	}
+	for low < high {
+		middle := (low + high) / 2
+		parts, err := l.client.store.Parts(ctx, l.batch.ID, PartFilter{After: middle - 1, Limit: 1})
+		if err != nil {
+			return 0, err
+		}
+		if len(parts) > 0 && parts[0].Kind == PassForward && parts[0].Last() < id {
+			low = parts[0].Number + 1
+		} else {
+			high = middle
+		}
+	}
+	return low - 1, nil
 }
 
 // see adds a task of the first pass, if it may be one that is asked for.

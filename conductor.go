@@ -50,7 +50,8 @@ type BatchTx interface {
 	Parts(ctx context.Context, filter PartFilter) ([]Part, error)
 	// SaveParts keeps Held, Out and the marks of parts.
 	SaveParts(ctx context.Context, parts []Part) error
-	// Ends tells which jobs of a range of IDs are final, in order.
+	// Ends tells which jobs of a range of IDs are final, in order. Of a part that Parts
+	// has just returned it may leave out those whose marks say so already.
 	Ends(ctx context.Context, first, last int64) ([]TaskEnd, error)
 	// Known tells which IDs of a range are those of jobs, in order.
 	Known(ctx context.Context, first, last int64) ([]int64, error)
@@ -58,9 +59,10 @@ type BatchTx interface {
 	// AddParts. They have no Key and no ConcurrencyKey. How many jobs their tenant
 	// may have pending does not count.
 	Enqueue(ctx context.Context, jobs []*Job) error
-	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked,
-	// with all that is known of them, and tells which these were, in order. Jobs that
-	// another transaction is just about to move are left.
+	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked and
+	// have never been started (Attempt is zero), with all that is known of them, and
+	// tells which these were, in order. Jobs that another transaction is just about to
+	// move are left.
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }
 

@@ -2,35 +2,168 @@ package mysql
 
 import (
 	"context"
-	"errors"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-var errNoBatches = errors.New("batches: placeholder")
-
-// CreateBatch is a placeholder.
-func (s *Store) CreateBatch(context.Context, fairlead.Batch) (fairlead.Batch, error) {
-	return fairlead.Batch{}, errNoBatches
+// CreateBatch stores a batch without tasks.
+func (s *Store) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
+	row, err := newBatchRow(&batch)
+	if err != nil {
+		return fairlead.Batch{}, fmt.Errorf("create batch: %w", err)
+	}
+	err = s.atomically(ctx, "create batch", func(ctx context.Context, t *txn) error {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		result, err := t.tx.ExecContext(ctx, t.sql.AddBatch, batch.Name, batch.Type, batch.Queue, batch.Tenant, now, string(batch.State()), row.status, row.body)
+		if err != nil {
+			return err
+		}
+		batch.ID, err = result.LastInsertId()
+		batch.CreatedAt = sqlstore.Time(now)
+		return err
+	})
+	if err != nil {
+		return fairlead.Batch{}, err
+	}
+	return batch, nil
 }
 
-// AddParts is a placeholder.
-func (s *Store) AddParts(context.Context, int64, []fairlead.Part) error { return errNoBatches }
-
-// DropParts is a placeholder.
-func (s *Store) DropParts(context.Context, int64, int) error { return errNoBatches }
-
-// Conduct is a placeholder.
-func (s *Store) Conduct(context.Context, int64, bool, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error) (bool, error) {
-	return false, errNoBatches
+// batchRow is what is stored of a batch as JSON.
+type batchRow struct {
+	body, status []byte
 }
 
-// Batches is a placeholder.
-func (s *Store) Batches(context.Context, fairlead.BatchFilter) ([]fairlead.Batch, error) {
-	return nil, nil
+func newBatchRow(b *fairlead.Batch) (row batchRow, err error) {
+	if row.body, err = sqlstore.EncodeBatch(b); err != nil {
+		return row, err
+	}
+	row.status, err = sqlstore.EncodeBatchStatus(b)
+	return row, err
 }
 
-// Parts is a placeholder.
-func (s *Store) Parts(context.Context, int64, fairlead.PartFilter) ([]fairlead.Part, error) {
-	return nil, errNoBatches
+// Batches lists batches, newest first.
+func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fairlead.Batch, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var batches []fairlead.Batch
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		batch, err := sqlstore.ScanBatch(row)
+		batches = append(batches, batch)
+		return err
+	}, s.chosenBatches(filter))
+	if err == nil {
+		err = s.countRunning(ctx, batches)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("batches: %w", err)
+	}
+	return batches, nil
+}
+
+// chosenBatches is the statement for a filter.
+func (s *Store) chosenBatches(filter fairlead.BatchFilter) string {
+	index, below := "primary", filter.Below
+	if below == 0 {
+		below = math.MaxInt64
+	}
+	var conditions strings.Builder
+	if len(filter.IDs) > 0 {
+		conditions.WriteString(" and id in (" + idList(filter.IDs) + ")")
+	} else {
+		conditions.WriteString(" and opened = 1")
+	}
+	for _, of := range []struct {
+		column string
+		names  []string
+	}{{"tenant", filter.Tenants}, {"name", filter.Names}, {"type", filter.Types}, {"queue", filter.Queues}} {
+		if len(of.names) == 0 {
+			continue
+		}
+		conditions.WriteString(" and " + of.column + " in (" + nameList(of.names) + ")")
+		if of.column == "tenant" || of.column == "name" {
+			index = of.column
+		}
+	}
+	if filter.Open {
+		conditions.WriteString(" and open = 1")
+		index = "open"
+	}
+	if len(filter.IDs) > 0 {
+		index = "primary"
+	}
+	return fill(s.sql.Batches, "index", index, "id", decimal(below), "named", conditions.String(), "limit", decimal(sqlstore.BatchPage(filter)))
+}
+
+// outRange is where jobs of a batch are that may run.
+type outRange struct {
+	span
+	batch int64
+	kind  fairlead.PassKind
+}
+
+// countRunning counts those tasks of batches as running that are.
+func (s *Store) countRunning(ctx context.Context, batches []fairlead.Batch) error {
+	var ids []int64
+	byID := map[int64]*fairlead.Batch{}
+	for i := range batches {
+		if batches[i].Out > 0 {
+			ids = append(ids, batches[i].ID)
+			byID[batches[i].ID] = &batches[i]
+		}
+	}
+	var ranges []outRange
+	for list := range idChunks(ids) {
+		err := each(ctx, s.db, func(row *sql.Rows) error {
+			var r outRange
+			err := row.Scan(&r.batch, &r.kind, &r.first, &r.last)
+			ranges = append(ranges, r)
+			return err
+		}, fill(s.sql.OutRanges, "ids", list))
+		if err != nil {
+			return err
+		}
+	}
+	for chunk := range slices.Chunk(ranges, chunkSpans) {
+		if err := s.countIn(ctx, chunk, byID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) countIn(ctx context.Context, ranges []outRange, byID map[int64]*fairlead.Batch) error {
+	all := make([]span, len(ranges))
+	for i, r := range ranges {
+		all[i] = r.span
+	}
+	var running []int64
+	if err := each(ctx, s.db, collect(&running), fill(s.sql.RunningAmong, "among", within(all))); err != nil {
+		return err
+	}
+	slices.Sort(running)
+	for _, r := range ranges {
+		from, _ := slices.BinarySearch(running, r.first)
+		to, _ := slices.BinarySearch(running, r.last+1)
+		sqlstore.SawRunning(byID[r.batch], r.kind, to-from)
+	}
+	return nil
+}
+
+// within is a condition that holds for the ids of some ranges, for statements that
+// lock nothing.
+func within(ranges []span) string {
+	conditions := make([]string, len(ranges))
+	for i, r := range ranges {
+		conditions[i] = "id between " + decimal(r.first) + " and " + decimal(r.last)
+	}
+	return "(" + strings.Join(conditions, " or ") + ")"
 }

@@ -44,7 +44,8 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 	return uses, nil
 }
 
-// Verify counts the jobs of each limit anew and corrects what differs.
+// Verify counts the jobs of each limit and the tasks of each open batch anew, and
+// corrects what differs.
 func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) {
 	err = s.atomically(ctx, "verify", func(ctx context.Context, t *txn) error {
 		r := &ruling{txn: t}
@@ -60,7 +61,14 @@ func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) 
 	slices.SortFunc(drift, func(a, b fairlead.Drift) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))
 	})
-	return drift, err
+	if err != nil {
+		return drift, err
+	}
+	batches, err := sqlstore.VerifyBatches(ctx, s)
+	if err != nil {
+		return drift, fmt.Errorf("verify batches: %w", err)
+	}
+	return append(drift, batches...), nil
 }
 
 func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }

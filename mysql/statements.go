@@ -194,6 +194,38 @@ type statements struct {
 	CalendarUser    string `sql:"calendar_user"`
 	Calendars       string `sql:"calendars"`
 
+	AddBatch       string `sql:"add_batch"`
+	LockBatch      string `sql:"lock_batch"`
+	ShareBatch     string `sql:"share_batch"`
+	BatchExists    string `sql:"batch_exists"`
+	KeepBatch      string `sql:"keep_batch"`
+	Batches        string `sql:"batches"`
+	OutRanges      string `sql:"out_ranges"`
+	RunningAmong   string `sql:"running_among"`
+	AddParts       string `sql:"add_parts"`
+	DescribeParts  string `sql:"describe_parts"`
+	SaveParts      string `sql:"save_parts"`
+	PassParts      string `sql:"pass_parts"`
+	DropParts      string `sql:"drop_parts"`
+	DropPartTasks  string `sql:"drop_part_tasks"`
+	Parts          string `sql:"parts"`
+	PartsWithTasks string `sql:"parts_with_tasks"`
+	PartsHeld      string `sql:"parts_held"`
+	PartsOut       string `sql:"parts_out"`
+	PartsOfAll     string `sql:"parts_of_all"`
+	Ends           string `sql:"ends"`
+	Memos          string `sql:"memos"`
+	KnownJobs      string `sql:"known_jobs"`
+	LockJobRange   string `sql:"lock_job_range"`
+	RecallLater    string `sql:"recall_later"`
+	RecallReady    string `sql:"recall_ready"`
+	RecallParked   string `sql:"recall_parked"`
+	LockOldBatch   string `sql:"lock_old_batch"`
+	LockUnopened   string `sql:"lock_unopened"`
+	DropBatchParts string `sql:"drop_batch_parts"`
+	DropBatchTasks string `sql:"drop_batch_tasks"`
+	DropBatch      string `sql:"drop_batch"`
+
 	Session    string `sql:"session"`
 	Now        string `sql:"now"`
 	Savepoint  string `sql:"savepoint"`

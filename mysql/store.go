@@ -44,6 +44,12 @@
 // had not ended when it was last looked at. A job that ends tells its schedule
 // nothing: each tick looks for open runs that are done by now.
 //
+// # Batches
+//
+// Whoever acts upon a batch has locked its row. A job that ends tells its batch
+// nothing: whoever looks at the batch reads which of the jobs that it let out are
+// done by now.
+//
 // # What it needs of the server
 //
 // The rights to create, alter and use tables and views in the database, and a
@@ -161,6 +167,7 @@ type Store struct {
 	heads      heads
 	sets       holdSets
 	wishes     wishCache
+	tasks      sqlstore.TaskCache
 	openSeen   atomic.Int64 // up to which id open runs were looked through; 0: to the last
 }
 
@@ -204,7 +211,8 @@ func (o Options) withDefaults() (Options, error) {
 // database, as a caller's transaction may be in another one.
 func (s *Store) expand(name string) string {
 	switch name {
-	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark":
+	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
+		"index", "batch_id", "chosen", "known", "kind", "after":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now

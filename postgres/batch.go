@@ -2,35 +2,92 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"math"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-var errNoBatches = errors.New("batches: placeholder")
-
-// CreateBatch is a placeholder.
-func (s *Store) CreateBatch(context.Context, fairlead.Batch) (fairlead.Batch, error) {
-	return fairlead.Batch{}, errNoBatches
+// CreateBatch stores a batch without tasks.
+func (s *Store) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
+	row, err := newBatchRow(&batch)
+	if err != nil {
+		return fairlead.Batch{}, fmt.Errorf("create batch: %w", err)
+	}
+	var created int64
+	err = s.run(ctx, call{
+		sql:  s.sql.AddBatch,
+		args: []any{batch.Name, batch.Type, batch.Queue, batch.Tenant, string(batch.State()), string(row.status), string(row.body)},
+		each: func(row sqlstore.Scanner) error { return row.Scan(&batch.ID, &created) },
+	})
+	if err != nil {
+		return fairlead.Batch{}, fmt.Errorf("create batch: %w", err)
+	}
+	batch.CreatedAt = sqlstore.Time(created)
+	return batch, nil
 }
 
-// AddParts is a placeholder.
-func (s *Store) AddParts(context.Context, int64, []fairlead.Part) error { return errNoBatches }
-
-// DropParts is a placeholder.
-func (s *Store) DropParts(context.Context, int64, int) error { return errNoBatches }
-
-// Conduct is a placeholder.
-func (s *Store) Conduct(context.Context, int64, bool, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error) (bool, error) {
-	return false, errNoBatches
+// batchRow is what is stored of a batch as JSON.
+type batchRow struct {
+	body, status []byte
 }
 
-// Batches is a placeholder.
-func (s *Store) Batches(context.Context, fairlead.BatchFilter) ([]fairlead.Batch, error) {
-	return nil, nil
+func newBatchRow(b *fairlead.Batch) (row batchRow, err error) {
+	if row.body, err = sqlstore.EncodeBatch(b); err != nil {
+		return row, err
+	}
+	row.status, err = sqlstore.EncodeBatchStatus(b)
+	return row, err
 }
 
-// Parts is a placeholder.
-func (s *Store) Parts(context.Context, int64, fairlead.PartFilter) ([]fairlead.Part, error) {
-	return nil, errNoBatches
+// Batches lists batches, newest first.
+func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fairlead.Batch, error) {
+	text := s.sql.BatchesOfAll
+	switch {
+	case len(filter.IDs) > 0:
+		text = s.sql.BatchesByID
+	case filter.Open:
+		text = s.sql.BatchesOpen
+	case len(filter.Names) > 0:
+		text = s.sql.BatchesByName
+	case len(filter.Tenants) > 0:
+		text = s.sql.BatchesByTenant
+	}
+	below := filter.Below
+	if below == 0 {
+		below = math.MaxInt64
+	}
+	var batches []fairlead.Batch
+	err := s.run(ctx, call{
+		sql: text,
+		args: []any{
+			below, sqlstore.BatchPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
+			distinct(filter.Types), distinct(filter.Queues), filter.Open,
+		},
+		restart: func() { batches = nil },
+		each: func(row sqlstore.Scanner) error {
+			var forward, retry, undo int
+			batch, err := sqlstore.ScanBatch(wider{row, []any{&forward, &retry, &undo}})
+			sqlstore.SawRunning(&batch, fairlead.PassForward, forward)
+			sqlstore.SawRunning(&batch, fairlead.PassRetry, retry)
+			sqlstore.SawRunning(&batch, fairlead.PassUndo, undo)
+			batches = append(batches, batch)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("batches: %w", err)
+	}
+	return batches, nil
 }
+
+// wider is a row with more columns than are asked for.
+type wider struct {
+	row  sqlstore.Scanner
+	more []any
+}
+
+// Scan reads the columns that are asked for, and the others.
+func (w wider) Scan(into ...any) error { return w.row.Scan(slices.Concat(into, w.more)...) }

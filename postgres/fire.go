@@ -47,7 +47,7 @@ func firesCall(fires *[]fairlead.Fire, text string, args ...any) call {
 }
 
 // distinct are values of a filter, each once; nil if there are none.
-func distinct[T int64 | string](values []T) []T {
+func distinct[T int | int64 | string](values []T) []T {
 	if len(values) == 0 {
 		return nil
 	}

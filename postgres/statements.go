@@ -192,6 +192,35 @@ type statements struct {
 	ReopenFire      string `sql:"reopen_fire"`
 	LastFires       string `sql:"last_fires"`
 
+	AddBatch        string `sql:"add_batch"`
+	Dwell           string `sql:"dwell"`
+	LockBatch       string `sql:"lock_batch"`
+	TryBatch        string `sql:"try_batch"`
+	BatchExists     string `sql:"batch_exists"`
+	KeepBatch       string `sql:"keep_batch"`
+	Batches         string `sql:"batches"`
+	BatchesByID     string `sql:"batches_by_id"`
+	BatchesOpen     string `sql:"batches_open"`
+	BatchesByName   string `sql:"batches_by_name"`
+	BatchesByTenant string `sql:"batches_by_tenant"`
+	BatchesOfAll    string `sql:"batches_of_all"`
+	AddParts        string `sql:"add_parts"`
+	DropParts       string `sql:"drop_parts"`
+	SaveParts       string `sql:"save_parts"`
+	Parts           string `sql:"parts"`
+	PartsByNumber   string `sql:"parts_by_number"`
+	PartsHeld       string `sql:"parts_held"`
+	PartsOut        string `sql:"parts_out"`
+	PartsOfAll      string `sql:"parts_of_all"`
+	EndsBetween     string `sql:"ends_between"`
+	EndsOf          string `sql:"ends_of"`
+	MemosBetween    string `sql:"memos_between"`
+	MemosOf         string `sql:"memos_of"`
+	KnownJobs       string `sql:"known_jobs"`
+	Recall          string `sql:"recall"`
+	PruneBatch      string `sql:"prune_batch"`
+	PruneUnopened   string `sql:"prune_unopened"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Drain  string `sql:"drain"`
@@ -250,6 +279,12 @@ func (s *statements) fillIn() {
 	}
 	for _, way := range []*string{&s.FiresOfJobs, &s.FiresOfSchedule, &s.FiresOfAll} {
 		*way = strings.ReplaceAll(s.Fires, choice, *way)
+	}
+	for _, way := range []*string{&s.BatchesByID, &s.BatchesOpen, &s.BatchesByName, &s.BatchesByTenant, &s.BatchesOfAll} {
+		*way = strings.ReplaceAll(s.Batches, choice, *way)
+	}
+	for _, way := range []*string{&s.PartsByNumber, &s.PartsHeld, &s.PartsOut, &s.PartsOfAll} {
+		*way = strings.ReplaceAll(s.Parts, choice, *way)
 	}
 }
 

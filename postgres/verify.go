@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Verify counts the jobs of each limit anew.
+// Verify counts the jobs of each limit and the tasks of each open batch anew.
 func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) {
 	err = s.transact(ctx, func(ctx context.Context, r runner) error {
 		c := &ruleChange{Store: s, in: r}
@@ -22,7 +22,11 @@ func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) 
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	return drift, nil
+	batches, err := sqlstore.VerifyBatches(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("verify batches: %w", err)
+	}
+	return append(drift, batches...), nil
 }
 
 // reholdTouched moves the jobs that run or wait under what was touched. Nobody

@@ -133,17 +133,17 @@ func scanRunning(row sqlstore.Scanner) (fairlead.Batch, error) {
 func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) error {
 	removed, err := inChunks(limit, 1, func(int) (int, error) {
 		return write(ctx, s, "prune batches", func(t *txn) (int, error) {
-			return t.deleteBatches(t.sql.UnopenedBatches, t.now-sqlstore.UnopenedAfter.Microseconds(), 1)
+			return t.deleteBatches(t.sql.UnopenedBatches, t.now-sqlstore.UnopenedRetention.Microseconds(), 1)
 		})
 	})
-	for _, kept := range sqlstore.KeptBatches(keep) {
-		if err != nil || kept.Age <= 0 {
+	for _, kept := range sqlstore.BatchRetentions(keep) {
+		if err != nil || kept.For <= 0 {
 			continue
 		}
 		var some int
 		some, err = inChunks(limit-removed, 1, func(int) (int, error) {
 			return write(ctx, s, "prune batches", func(t *txn) (int, error) {
-				return t.deleteBatches(t.sql.EndedBatches, jsonOf(kept.States), t.now-kept.Age.Microseconds(), 1)
+				return t.deleteBatches(t.sql.EndedBatches, jsonOf(kept.States), t.now-kept.For.Microseconds(), 1)
 			})
 		})
 		removed += some

@@ -76,11 +76,11 @@ func testConduct(c *chapter) {
 func everyStatus(at time.Time) fairlead.BatchStatus {
 	return fairlead.BatchStatus{
 		Total: 1, Tally: fairlead.Tally{Pending: 2, RetryPending: 3, Success: 4, Fail: 5, RollbackPending: 6, RollbackSuccess: 7, RollbackFail: 8, Cancel: 9},
-		Held: 10, HeldRetry: 11, HeldUndo: 12, Out: 13, Doubtful: 14,
-		Opened: true, Undoing: true, Cancelled: true, Paused: true, Reason: "why", Approved: true, Forgiven: 15,
+		Held: 10, HeldRetry: 11, HeldUndo: 12, Out: 13, OutUndo: 21, Doubtful: 14,
+		Opened: true, Undoing: true, Undo: fairlead.Wanted{Kind: fairlead.PassUndo, Failed: true, Serial: true}, Cancelled: true, Paused: true, Reason: "why", Approved: true, Forgiven: 15,
 		Passes: []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward, Tasks: 16, Serial: true}},
-		Wanted: []fairlead.Wanted{{Kind: fairlead.PassUndo, Tasks: []int64{17}, Failed: true, Serial: true}, {Kind: fairlead.PassRetry}},
-		Tries:  18, PreparedAt: at.Add(time.Second),
+		Wanted: []fairlead.Wanted{{Number: 22, Kind: fairlead.PassUndo, Tasks: []int64{17}, Failed: true, Serial: true}, {Kind: fairlead.PassRetry}}, Wants: 23,
+		Tries: 18, PreparedAt: at.Add(time.Second),
 		Ahead: 19, OutAt: at.Add(2 * time.Second), Saved: 0.25, SoughtAt: at.Add(3 * time.Second), Completions: 20,
 		StartedAt: at.Add(4 * time.Second), EndedAt: at.Add(5 * time.Second),
 	}

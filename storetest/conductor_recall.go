@@ -2,7 +2,6 @@ package storetest
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -19,51 +18,56 @@ func (f *fixture) recall(batch, first, last int64) (recalled []int64) {
 }
 
 func testRecall(c *chapter) {
-	c.test("Recall removes the jobs of a range of IDs that are scheduled or ready, and tells which these were, in order", func(f *fixture) {
-		b, p := f.opened(8)
+	c.test("Recall removes the jobs of a range of IDs that have never been started, and tells which these were, in order", func(f *fixture) {
+		b, p := f.opened(10)
 		jobs := f.letOut(b, p)
-		claimed := f.claim(f.join(), 5)
-		f.settle(to(fairlead.Succeed, claimed[0]), to(fairlead.Fail, claimed[1]), wait(claimed[2]), again(claimed[3], time.Hour))
-		f.equal("what was recalled", f.recall(b.ID, p.First, p.Last()-1), []int64{jobs[3].ID, jobs[5].ID, jobs[6].ID})
-		for i, want := range []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Waiting, "", fairlead.Running, "", "", fairlead.Ready} {
+		claimed := f.claim(f.join(), 7)
+		f.settle(to(fairlead.Succeed, claimed[0]), to(fairlead.Fail, claimed[1]), wait(claimed[2]), again(claimed[3], time.Hour),
+			again(claimed[4], 0), to(fairlead.GiveUp, claimed[5]))
+		f.equal("what was recalled", f.recall(b.ID, p.First, p.Last()-1), []int64{jobs[5].ID, jobs[7].ID, jobs[8].ID})
+		for i, want := range []fairlead.State{
+			fairlead.Succeeded, fairlead.Failed, fairlead.Waiting, fairlead.Scheduled, fairlead.Ready, "", fairlead.Running, "", "", fairlead.Ready,
+		} {
 			if want == "" {
 				f.wantGone(jobs[i])
 			} else {
 				f.wantState(jobs[i], want)
 			}
 		}
+		f.equal("the attempts of one that was started", len(f.attempts(jobs[3])), 1)
 		f.equal("what is recalled then", len(f.recall(b.ID, p.First, p.Last()-1)), 0)
-		f.equal("what can still be claimed", ids(f.claim(f.join(), 10)), []int64{jobs[7].ID})
+		f.equal("what can still be claimed", sorted(ids(f.claim(f.join(), 10))), []int64{jobs[4].ID, jobs[9].ID})
 		f.Advance(2 * time.Hour)
-		f.equal("what becomes due", f.promote().Moved, 0)
+		f.equal("what becomes due", f.promote().Moved, 1)
 	})
-	c.test("all that is known of a recalled job is gone when it is let out again", func(f *fixture) {
+	c.test("a recalled job can be let out again", func(f *fixture) {
 		b, p := f.opened(2)
-		jobs := f.letOut(b, p)
-		for range 2 {
-			for _, job := range f.claim(f.join(), 2) {
-				f.ok(f.store.Save(f.ctx(), fairlead.Save{ID: job.ID, Fence: job.Fence, Memo: json.RawMessage(`1`), Progress: json.RawMessage(`2`)}))
-				f.settle(again(job, time.Minute))
-			}
+		for range 3 {
+			jobs := f.letOut(b, p)
 			f.equal("what was recalled", f.recall(b.ID, p.First, p.Last()), ids(jobs))
 			f.wantGone(jobs[0])
-			f.letOut(b, p)
-			found := f.wantState(jobs[1], fairlead.Ready)
-			f.equal("its attempts", found.Attempt+found.Failures+len(f.attempts(jobs[1])), 0)
-			f.equal("its memo and progress", string(found.Memo)+string(found.Progress), "")
+			f.Advance(time.Second)
 		}
+		jobs := f.letOut(b, p)
+		f.equal("when it was made", f.wantState(jobs[1], fairlead.Ready).CreatedAt, f.now())
 		f.equal("what is claimed", ids(f.claim(f.join(), 10)), ids(jobs))
 	})
-	c.test("Recall removes parked jobs and those with a key, and gives back their places and keys", func(f *fixture) {
+	c.test("Recall removes scheduled and parked jobs, and gives back places and keys", func(f *fixture) {
 		b := f.batch()
-		jobs := many(3, behind("door"))
+		jobs := many(4, behind("door"))
 		jobs[0].Key = "k"
+		jobs[2].NotBefore = f.now().Add(time.Hour)
 		f.enqueue(jobs...)
 		f.wantState(jobs[1], fairlead.Parked)
-		f.equal("what was recalled", f.recall(b.ID, jobs[0].ID, jobs[1].ID), ids(jobs[:2]))
-		f.wantGone(jobs[1])
-		f.wantState(jobs[2], fairlead.Ready)
+		f.wantState(jobs[2], fairlead.Scheduled)
+		f.equal("what was recalled", f.recall(b.ID, jobs[0].ID, jobs[2].ID), ids(jobs[:3]))
+		for _, job := range jobs[:3] {
+			f.wantGone(job)
+		}
+		f.wantState(jobs[3], fairlead.Ready)
 		f.wantFree("k")
-		f.equal("what was recalled", f.recall(b.ID, jobs[2].ID, jobs[2].ID), ids(jobs[2:]))
+		f.Advance(2 * time.Hour)
+		f.equal("what becomes due", f.promote().Moved, 0)
+		f.equal("what was recalled", f.recall(b.ID, jobs[3].ID, jobs[3].ID), ids(jobs[3:]))
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -27,28 +26,6 @@ func ScanEnd(row Scanner) (end fairlead.TaskEnd, err error) {
 // PartTaken is the ErrConflict of a part that is stored already.
 func PartTaken(batch int64, number int) error {
 	return fmt.Errorf("batch %d has a part %d already: %w", batch, number, fairlead.ErrConflict)
-}
-
-// UnopenedAfter is for how long tasks may be added to a batch. Then it is removed.
-const UnopenedAfter = 24 * time.Hour
-
-// KeptBatch is for how long batches are kept that completed in some states.
-type KeptBatch struct {
-	States []fairlead.BatchState
-	Age    time.Duration // zero: forever
-}
-
-// KeptBatches is for how long batches are kept.
-func KeptBatches(keep fairlead.Retention) []KeptBatch {
-	return []KeptBatch{
-		{[]fairlead.BatchState{fairlead.BatchSuccess, fairlead.BatchRollbackSuccess}, keep.Succeeded},
-		{[]fairlead.BatchState{fairlead.BatchCancel}, keep.Cancelled},
-		{[]fairlead.BatchState{
-			fairlead.BatchFail, fairlead.BatchPartialFail, fairlead.BatchRollbackFail,
-			// No batch should complete in these.
-			fairlead.BatchPending, fairlead.BatchRunning, fairlead.BatchRollbackPending, fairlead.BatchRollbackRunning,
-		}, keep.Failed},
-	}
 }
 
 // VerifyBatches counts the tasks of each open batch anew, corrects what differs and

@@ -48,7 +48,8 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 }
 
 // Run sets n ids aside that follow one another, at most Size of them, and gives the
-// first. Of a block that is too short for them and a new one the longer rest is kept.
+// first. They are larger than all that were given before: what is left of a block that
+// is too short for them is never used.
 func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	size := int64(n)
 	if size > i.Size {
@@ -58,21 +59,14 @@ func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 		return 0, err
 	}
 	defer i.lock.Release()
-	if i.next > 0 && i.last-i.next+1 >= size {
-		first := i.next
-		i.next += size
-		return first, nil
+	if i.next == 0 || i.last-i.next+1 < size {
+		blocks, err := i.Alloc(ctx, 1)
+		if err != nil {
+			return 0, err
+		}
+		i.next, i.last = blocks[0], blocks[0]+i.Size-1
 	}
-	blocks, err := i.Alloc(ctx, 1)
-	if err != nil {
-		return 0, err
-	}
-	first, left := blocks[0], int64(0)
-	if i.next > 0 {
-		left = i.last - i.next + 1
-	}
-	if rest := i.Size - size; rest > left { // the longer rest stays
-		i.next, i.last = first+size, first+i.Size-1
-	}
+	first := i.next
+	i.next += size
 	return first, nil
 }

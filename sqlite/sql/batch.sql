@@ -119,14 +119,14 @@ order by d.id;
 select id from {{job}} where id between ? and ? order by id;
 
 -- name: recallable
--- Lists the jobs of a range of ids that wait to be started.
+-- Lists the jobs of a range of ids that wait to be started for the first time.
 -- Inputs: first id, last id.  Output: id, lane, state, in order.  Locks: none.
 select j.id, j.lane, case when l.id is not null then 'scheduled' when r.id is not null then 'ready' else 'parked' end
 from {{job}} j
 left join {{later}} l on l.id = j.id
 left join {{ready}} r on r.lane = j.lane and r.solo in (0, 1) and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id
 left join {{parked}} p on p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id
-where j.id between ? and ? and (l.id is not null or r.id is not null or p.id is not null)
+where j.id between ? and ? and coalesce(l.attempt, r.attempt, p.attempt) = 0
 order by j.id;
 
 -- name: leave_ready_many

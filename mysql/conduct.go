@@ -1,0 +1,184 @@
+package mysql
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Conduct acts upon a batch under its lock.
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (bool, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	for {
+		var c *conducting
+		err := s.atomically(ctx, "conduct", func(ctx context.Context, t *txn) error {
+			c = &conducting{txn: t, id: id}
+			return c.conduct(ctx, wait, act)
+		})
+		if unknown := (unknownLanes)(nil); errors.As(err, &unknown) {
+			if err = s.makeLanes(ctx, unknown); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return false, err
+		}
+		return c.locked, nil
+	}
+}
+
+// unknownLanes tells that jobs are to be stored in lanes which this process has not
+// heard of. Lanes are looked up and made on another connection, and no transaction
+// waits for a second one: it is undone, and repeated when they are known.
+type unknownLanes []sqlstore.LaneKey
+
+// Error implements error.
+func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }
+
+// conducting is a transaction that acts upon a batch.
+type conducting struct {
+	*txn
+	id     int64
+	locked bool
+	now    time.Time // the database's clock, read under the lock
+	failed error     // why it cannot be kept
+
+	parts []fairlead.Part             // that were read as out and whose ends nobody asked for yet
+	ends  map[span][]fairlead.TaskEnd // those that were read ahead
+}
+
+func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) error {
+	batch, err := c.lock(ctx, wait)
+	if err != nil || !c.locked {
+		return err
+	}
+	before, err := newBatchRow(&batch)
+	if err != nil {
+		return err
+	}
+	fixed := batch
+	if err := act(ctx, &batch, batchTx{c}); err != nil {
+		return err
+	}
+	if c.failed != nil { // whatever act makes of it
+		return c.failed
+	}
+	batch.ID, batch.Name, batch.Type, batch.Queue, batch.Tenant = fixed.ID, fixed.Name, fixed.Type, fixed.Queue, fixed.Tenant
+	batch.Creator, batch.CreatedAt = fixed.Creator, fixed.CreatedAt
+	row, err := newBatchRow(&batch)
+	if err != nil || bytes.Equal(row.body, before.body) && bytes.Equal(row.status, before.status) {
+		return err
+	}
+	return c.must(ctx, 1, c.sql.KeepBatch, sqlstore.Micros(batch.EndedAt), batch.Opened, sqlstore.BatchOpen(&batch), string(batch.State()),
+		row.status, row.body, c.id)
+}
+
+// lock locks the batch, unless another has it locked and wait is not set.
+func (c *conducting) lock(ctx context.Context, wait bool) (batch fairlead.Batch, err error) {
+	how := skipLocked
+	if wait {
+		how = waitForLock
+	}
+	err = c.each(ctx, func(row *sql.Rows) error {
+		c.locked = true
+		batch, err = sqlstore.ScanBatch(row)
+		return err
+	}, fill(c.sql.LockBatch, "wait", how), c.id)
+	if err != nil {
+		return batch, err
+	}
+	if !c.locked {
+		var id int64
+		exists, err := c.one(ctx, []any{&id}, c.sql.BatchExists, c.id)
+		if err == nil && !exists {
+			err = sqlstore.NoSuchBatch(c.id)
+		}
+		return batch, err
+	}
+	now, err := c.clock(ctx)
+	c.now = sqlstore.Time(now)
+	return batch, err
+}
+
+// batchTx is conducting as a fairlead.BatchTx. What fails must not be kept,
+// whatever its caller makes of it.
+type batchTx struct {
+	c *conducting
+}
+
+func (b batchTx) note(verb string, err error) error {
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("%s: %w", verb, err)
+	b.c.failed = firstError(b.c.failed, err)
+	return err
+}
+
+// Now implements fairlead.BatchTx.
+func (b batchTx) Now() time.Time { return b.c.now }
+
+// Parts implements fairlead.BatchTx.
+func (b batchTx) Parts(ctx context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
+	var known map[int64][]fairlead.PartTask
+	if filter.Tasks {
+		known = b.c.tasks.Known()
+	}
+	parts, err := b.c.readParts(ctx, b.c.tx, b.c.id, filter, known)
+	if err == nil && filter.Tasks {
+		b.c.tasks.Keep(parts)
+	}
+	if filter.Out {
+		b.c.expect(parts)
+	}
+	return parts, b.note("parts", err)
+}
+
+// SaveParts implements fairlead.BatchTx.
+func (b batchTx) SaveParts(ctx context.Context, parts []fairlead.Part) error {
+	var saved rows
+	for i := range parts {
+		if err := addPart(&saved, b.c.id, &parts[i]); err != nil {
+			return b.note("save parts", err)
+		}
+	}
+	return b.note("save parts", b.c.insert(ctx, b.c.sql.SaveParts, &saved))
+}
+
+// Ends implements fairlead.BatchTx.
+func (b batchTx) Ends(ctx context.Context, first, last int64) ([]fairlead.TaskEnd, error) {
+	ends, err := b.c.endsOf(ctx, span{first, last})
+	return ends, b.note("ends", err)
+}
+
+// Known implements fairlead.BatchTx.
+func (b batchTx) Known(ctx context.Context, first, last int64) ([]int64, error) {
+	var ids []int64
+	err := b.c.each(ctx, collect(&ids), b.c.sql.KnownJobs, first, last)
+	return ids, b.note("known jobs", err)
+}
+
+// Enqueue implements fairlead.BatchTx.
+func (b batchTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+	if missing := b.c.lanes.Missing(jobs); len(missing) > 0 {
+		return b.note("enqueue", unknownLanes(missing))
+	}
+	ids := make([]int64, len(jobs))
+	for i, job := range jobs {
+		ids[i] = job.ID
+	}
+	return b.note("enqueue", b.c.enqueue(ctx, jobs, ids))
+}
+
+// Recall implements fairlead.BatchTx.
+func (b batchTx) Recall(ctx context.Context, first, last int64) ([]int64, error) {
+	ids, err := b.c.recall(ctx, first, last)
+	return ids, b.note("recall", err)
+}

@@ -1,0 +1,105 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// expect notes parts whose ends are probably asked for next, one part after the
+// other: the first question then reads them all.
+func (c *conducting) expect(parts []fairlead.Part) {
+	c.parts = make([]fairlead.Part, len(parts))
+	for i, p := range parts {
+		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
+		c.parts[i] = p
+	}
+}
+
+// endsOf are the jobs of a range that have ended.
+func (c *conducting) endsOf(ctx context.Context, asked span) ([]fairlead.TaskEnd, error) {
+	if slices.ContainsFunc(c.parts, func(p fairlead.Part) bool { return spanOf(&p) == asked }) {
+		if err := c.lookAhead(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if ends, read := c.ends[asked]; read {
+		delete(c.ends, asked) // who asks again wants to know what is new
+		return ends, nil
+	}
+	return c.readEnds(ctx, []span{asked})
+}
+
+func spanOf(p *fairlead.Part) span { return span{p.First, p.Last()} }
+
+// lookAhead reads the ends of all parts that are expected: those that are news, as
+// most of a part may have ended long ago.
+func (c *conducting) lookAhead(ctx context.Context) error {
+	var out []int64
+	for _, p := range c.parts {
+		for i, mark := range p.States {
+			if mark == fairlead.MarkOut {
+				out = append(out, p.First+int64(i))
+			}
+		}
+	}
+	slices.Sort(out)
+	found, err := c.readEnds(ctx, slices.Collect(spans(out)))
+	if err != nil {
+		return err
+	}
+	c.ends = make(map[span][]fairlead.TaskEnd, len(c.parts))
+	for i := range c.parts {
+		of := spanOf(&c.parts[i])
+		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
+		to, _ := slices.BinarySearchFunc(found, of.last+1, compareEnd)
+		c.ends[of] = found[from:to:to]
+	}
+	c.parts = nil
+	return nil
+}
+
+func compareEnd(end fairlead.TaskEnd, id int64) int { return cmp.Compare(end.ID, id) }
+
+// endRanges is how many ranges of ids one statement asks for.
+const endRanges = 500
+
+// readEnds reads ends, in order. Memos come after them: they are written with them
+// or earlier.
+func (c *conducting) readEnds(ctx context.Context, ranges []span) (ends []fairlead.TaskEnd, err error) {
+	memos := map[int64][]byte{}
+	for chunk := range slices.Chunk(ranges, endRanges) {
+		among := within(chunk)
+		err := c.each(ctx, func(row *sql.Rows) error {
+			var end fairlead.TaskEnd
+			var outcome int
+			var finished int64
+			err := row.Scan(&end.ID, &outcome, &end.Reason, &finished)
+			end.State, end.FinishedAt = sqlstore.StateOf(outcome), sqlstore.Time(finished)
+			ends = append(ends, end)
+			return err
+		}, fill(c.sql.Ends, "among", among))
+		if err != nil {
+			return nil, err
+		}
+		err = c.each(ctx, func(row *sql.Rows) error {
+			var id int64
+			var memo []byte
+			err := row.Scan(&id, &memo)
+			memos[id] = memo
+			return err
+		}, fill(c.sql.Memos, "among", among))
+		if err != nil {
+			return nil, err
+		}
+	}
+	for i := range ends {
+		ends[i].Memo = memos[ends[i].ID]
+	}
+	slices.SortFunc(ends, func(a, b fairlead.TaskEnd) int { return compareEnd(a, b.ID) })
+	return ends, nil
+}

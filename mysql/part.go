@@ -1,0 +1,169 @@
+package mysql
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// AddParts stores parts of a batch, all or none.
+func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var stored, described rows
+	for i := range parts {
+		p := &parts[i]
+		var err error
+		if p.First, err = s.ids.Run(ctx, p.Size); err != nil {
+			return fmt.Errorf("add parts: set ids aside: %w", err)
+		}
+		tasks, err := sqlstore.EncodeTasks(p)
+		if err == nil {
+			err = addPart(&stored, batch, p)
+		}
+		if err != nil {
+			return fmt.Errorf("add parts: %w", err)
+		}
+		described.add().ints(batch, int64(p.Number)).blob(tasks).end()
+	}
+	return s.atomically(ctx, "add parts", func(ctx context.Context, t *txn) error {
+		var id int64
+		exists, err := t.one(ctx, []any{&id}, t.sql.ShareBatch, batch)
+		if err != nil {
+			return err
+		}
+		if !exists {
+			return sqlstore.NoSuchBatch(batch)
+		}
+		err = t.insert(ctx, t.sql.AddParts, &stored)
+		var answer *mysql.MySQLError
+		if errors.As(err, &answer) && answer.Number == errDuplicate {
+			return fmt.Errorf("batch %d has a part of one of these numbers: %w", batch, fairlead.ErrConflict)
+		}
+		if err != nil {
+			return err
+		}
+		return t.insert(ctx, t.sql.DescribeParts, &described)
+	})
+}
+
+// addPart adds a part to the tuples of statements that store parts.
+func addPart(into *rows, batch int64, p *fairlead.Part) error {
+	marks, err := sqlstore.EncodeMarks(&p.Marks)
+	if err != nil {
+		return fmt.Errorf("encode marks of part %d: %w", p.Number, err)
+	}
+	into.add().ints(batch, int64(p.Number), int64(p.Pass)).str(string(p.Kind)).
+		ints(p.First, int64(p.Size), int64(p.Held), int64(p.Out)).blob(marks).end()
+	return nil
+}
+
+// DropParts removes the parts of a pass.
+func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
+	return s.atomically(ctx, "drop parts", func(ctx context.Context, t *txn) error {
+		var numbers []int64
+		if err := t.each(ctx, collect(&numbers), t.sql.PassParts, batch, pass); err != nil {
+			return err
+		}
+		for _, statement := range []string{t.sql.DropParts, t.sql.DropPartTasks} {
+			if _, err := t.execIDs(ctx, fill(statement, "batch_id", decimal(batch)), numbers); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Parts returns parts of a batch, in the order of their numbers.
+func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	parts, err := s.readParts(ctx, s.db, batch, filter, nil)
+	if err != nil {
+		return nil, fmt.Errorf("parts: %w", err)
+	}
+	return parts, nil
+}
+
+// readParts reads parts. The tasks of some are known already, by the first ID.
+func (s *Store) readParts(ctx context.Context, q querier, batch int64, filter fairlead.PartFilter, known map[int64][]fairlead.PartTask) (parts []fairlead.Part, err error) {
+	firsts := []int64{0} // which no part has: a list must not be empty
+	for first := range known {
+		firsts = append(firsts, first)
+	}
+	err = each(ctx, q, func(row *sql.Rows) error {
+		part, err := sqlstore.ScanPart(row, filter.Tasks)
+		if filter.Tasks && part.Tasks == nil {
+			part.Tasks = known[part.First]
+		}
+		parts = append(parts, part)
+		return err
+	}, fill(s.chosenParts(batch, filter), "known", idList(firsts)))
+	slices.SortFunc(parts, func(a, b fairlead.Part) int { return cmp.Compare(a.Number, b.Number) })
+	return parts, err
+}
+
+// chosenParts is the statement for a filter.
+func (s *Store) chosenParts(batch int64, filter fairlead.PartFilter) string {
+	statement := s.sql.Parts
+	if filter.Tasks {
+		statement = s.sql.PartsWithTasks
+	}
+	after, limit := math.MinInt32, math.MaxInt32
+	if filter.After != 0 {
+		after = filter.After
+	}
+	if filter.Limit > 0 {
+		limit = filter.Limit
+	}
+	return fill(statement, "chosen", s.chosenNumbers(filter), "batch_id", decimal(batch), "after", decimal(after), "limit", decimal(limit))
+}
+
+// chosenNumbers is the query of numbers for a filter.
+func (s *Store) chosenNumbers(filter fairlead.PartFilter) string {
+	conditions := ""
+	if len(filter.Numbers) > 0 {
+		numbers := make([]string, len(filter.Numbers))
+		for i, number := range filter.Numbers {
+			numbers[i] = decimal(number)
+		}
+		conditions = " and number in (" + strings.Join(numbers, ",") + ")"
+	}
+	kinds := []fairlead.PassKind{fairlead.PassForward, fairlead.PassRetry, fairlead.PassUndo, fairlead.PassThen}
+	if filter.Kind != "" {
+		kinds = []fairlead.PassKind{filter.Kind}
+	}
+	if filter.Held && len(filter.Numbers) == 0 {
+		if filter.Out {
+			conditions += " and any_out = 1"
+		}
+		queries := make([]string, len(kinds))
+		for i, kind := range kinds {
+			queries[i] = fill(s.sql.PartsHeld, "kind", nameList([]string{string(kind)}), "named", conditions)
+		}
+		return strings.Join(queries, " union all ") + " order by number limit {{limit}}"
+	}
+	if filter.Kind != "" {
+		conditions += " and kind = " + nameList([]string{string(filter.Kind)})
+	}
+	if filter.Held {
+		conditions += " and any_held = 1"
+	}
+	if filter.Out && len(filter.Numbers) > 0 {
+		conditions += " and any_out = 1"
+	}
+	if filter.Out && len(filter.Numbers) == 0 {
+		return fill(s.sql.PartsOut, "named", conditions)
+	}
+	return fill(s.sql.PartsOfAll, "named", conditions)
+}

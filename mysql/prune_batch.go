@@ -1,0 +1,52 @@
+package mysql
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// pruneBatches removes at most limit batches that ended long ago or were never
+// opened. Each is a transaction of its own, as it may have thousands of parts.
+func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) error {
+	for _, rule := range sqlstore.BatchRetentions(keep) {
+		if rule.For <= 0 {
+			continue
+		}
+		for _, state := range rule.States {
+			if err := s.pruneEach(ctx, &limit, rule.For.Microseconds(), s.sql.LockOldBatch, state); err != nil {
+				return err
+			}
+		}
+	}
+	return s.pruneEach(ctx, &limit, sqlstore.UnopenedRetention.Microseconds(), s.sql.LockUnopened)
+}
+
+// pruneEach removes batches that a statement locks, one after the other. Its last
+// input is the time that they are older than.
+func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock string, inputs ...any) error {
+	for ; *limit > 0; *limit-- {
+		removed := false
+		err := s.atomically(ctx, "prune batches", func(ctx context.Context, t *txn) error {
+			now, err := t.clock(ctx)
+			if err != nil {
+				return err
+			}
+			var id int64
+			if removed, err = t.one(ctx, []any{&id}, lock, append(inputs[:len(inputs):len(inputs)], now-age)...); err != nil || !removed {
+				return err
+			}
+			for _, statement := range []string{t.sql.DropBatchParts, t.sql.DropBatchTasks, t.sql.DropBatch} {
+				if _, err := t.exec(ctx, statement, id); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || !removed {
+			return err
+		}
+	}
+	return nil
+}

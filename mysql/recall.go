@@ -1,0 +1,156 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// recall removes jobs of a range that have never been started, and tells which
+// these were. What others have locked is left.
+func (c *conducting) recall(ctx context.Context, first, last int64) ([]int64, error) {
+	jobs := map[int64]*placed{}
+	err := c.each(ctx, func(row *sql.Rows) error {
+		p := &placed{}
+		err := row.Scan(&p.id, &p.lane, &p.turn, &p.startBy, &p.gate)
+		jobs[p.id] = p
+		return err
+	}, c.sql.LockJobRange, first, last)
+	if err != nil {
+		return nil, err
+	}
+	for _, lock := range []func(context.Context, map[int64]*placed) error{c.lockScheduled, c.lockAllParked, c.lockRegular, c.lockSuspects} {
+		if err := lock(ctx, jobs); err != nil {
+			return nil, err
+		}
+	}
+	var ids []int64
+	for id, p := range jobs {
+		if p.state != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	if err := c.remove(ctx, jobs, ids); err != nil {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// unplaced are the jobs whose places were not found yet, in order.
+func unplaced(jobs map[int64]*placed) []*placed {
+	var left []*placed
+	for _, p := range jobs {
+		if p.state == "" {
+			left = append(left, p)
+		}
+	}
+	slices.SortFunc(left, func(a, b *placed) int { return int(a.id - b.id) })
+	return left
+}
+
+// found notes where jobs are.
+func found(jobs map[int64]*placed, state fairlead.State, solo int64) func(*sql.Rows) error {
+	return func(row *sql.Rows) error {
+		var id, other int64
+		err := row.Scan(&id, &other)
+		if p := jobs[id]; err == nil && p != nil {
+			p.state, p.solo = state, solo
+		}
+		return err
+	}
+}
+
+func (c *conducting) lockScheduled(ctx context.Context, jobs map[int64]*placed) error {
+	var ids []int64
+	for _, p := range unplaced(jobs) {
+		ids = append(ids, p.id)
+	}
+	return c.eachOf(ctx, found(jobs, fairlead.Scheduled, 0), c.sql.RecallLater, ids)
+}
+
+func (c *conducting) lockAllParked(ctx context.Context, jobs map[int64]*placed) error {
+	gated := slices.DeleteFunc(unplaced(jobs), func(p *placed) bool { return p.gate == 0 })
+	for chunk := range slices.Chunk(gated, chunkTuples) {
+		var keys rows
+		for _, p := range chunk {
+			keys.add().ints(p.gate, p.turn, p.startBy, p.id).end()
+		}
+		if err := c.eachRows(ctx, found(jobs, fairlead.Parked, 0), c.sql.RecallParked, &keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *conducting) lockRegular(ctx context.Context, jobs map[int64]*placed) error {
+	return c.lockAllReady(ctx, jobs, 0)
+}
+
+func (c *conducting) lockSuspects(ctx context.Context, jobs map[int64]*placed) error {
+	return c.lockAllReady(ctx, jobs, 1)
+}
+
+func (c *conducting) lockAllReady(ctx context.Context, jobs map[int64]*placed, solo int64) error {
+	for chunk := range slices.Chunk(unplaced(jobs), chunkTuples) {
+		var keys rows
+		for _, p := range chunk {
+			keys.add().ints(int64(p.lane), solo, p.turn, p.startBy, p.id).end()
+		}
+		if err := c.eachRows(ctx, found(jobs, fairlead.Ready, solo), c.sql.RecallReady, &keys); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove removes jobs whose places are locked, with all that is known of them.
+func (c *conducting) remove(ctx context.Context, jobs map[int64]*placed, ids []int64) error {
+	var scheduled []int64
+	var parked []*placed
+	var places []place
+	ready, waiting := [2]rows{{json: true}, {json: true}}, 0
+	for _, id := range ids {
+		p := jobs[id]
+		switch p.state {
+		case fairlead.Scheduled:
+			scheduled = append(scheduled, id)
+		case fairlead.Parked:
+			parked = append(parked, p)
+		default:
+			ready[p.solo].add().ints(int64(p.lane), p.turn, p.startBy, p.id).end()
+			waiting++
+		}
+		if p.gate != 0 {
+			places = append(places, place{p.gate, id})
+		}
+	}
+	left, err := c.execIDs(ctx, c.sql.LeaveLater, scheduled)
+	if err := checkHits(len(scheduled), left, err); err != nil {
+		return err
+	}
+	left = 0
+	for solo := range ready {
+		hit, err := c.execRows(ctx, fill(c.sql.LeaveReady, "solo", decimal(solo)), &ready[solo])
+		if err != nil {
+			return err
+		}
+		left += hit
+	}
+	if err := checkHits(waiting, left, nil); err != nil {
+		return err
+	}
+	if err := c.leaveParked(ctx, parked); err != nil {
+		return err
+	}
+	var free gateSet
+	if err := c.vacate(ctx, places, &free); err != nil {
+		return err
+	}
+	if err := c.post(ctx, free); err != nil {
+		return err
+	}
+	return c.forget(ctx, ids)
+}

@@ -1,0 +1,261 @@
+-- Statements of batches. They run only in the store's own transactions, at READ
+-- COMMITTED. First the batch is locked, then its parts, then jobs in their places.
+
+-- name: add_batch
+-- Stores a batch without tasks.
+-- Inputs: name, type, queue, tenant, created_at, state, status, body.
+-- Output: none; the insert id is its id.
+-- Locks: the inserted row.
+insert into {{batch}} (name, type, queue, tenant, created_at, opened, open, ended_at, state, status, body)
+values (?, ?, ?, ?, ?, 0, 0, 0, ?, ?, ?);
+
+-- name: lock_batch
+-- Lets nobody else act upon a batch.
+-- Inputs: id, {{wait}}: nothing, or to skip what is locked.
+-- Output: the columns as batches.
+-- Locks: the row of batch.
+select id, name, type, queue, tenant, created_at, body, status from {{batch}} force index (primary) where id = ? for update {{wait}};
+
+-- name: share_batch
+-- Keeps a batch from being removed.
+-- Inputs: id.
+-- Output: id, if it exists.
+-- Locks: the row of batch, shared.
+select id from {{batch}} force index (primary) where id = ? lock in share mode;
+
+-- name: batch_exists
+-- Tells whether there is a batch.
+-- Inputs: id.
+-- Output: id, if there is.
+-- Locks: none.
+select id from {{batch}} force index (primary) where id = ?;
+
+-- name: keep_batch
+-- Keeps what was changed of a batch that is locked.
+-- Inputs: ended_at, opened, open, state, status, body, id.
+-- Output: none.
+-- Locks: the row.
+update {{batch}} set ended_at = ?, opened = ?, open = ?, state = ?, status = ?, body = ? where id = ?;
+
+-- name: batches
+-- Lists batches, newest first.
+-- Inputs: {{index}}, {{id}} below which to look, {{named}}: further conditions or
+--   nothing, {{limit}}.
+-- Output: id, name, type, queue, tenant, created_at, body, status.
+-- Locks: none.
+select id, name, type, queue, tenant, created_at, body, status
+from {{batch}} force index ({{index}})
+where id < {{id}} {{named}}
+order by id desc
+limit {{limit}};
+
+-- name: out_ranges
+-- Tells where to look for jobs of batches that run.
+-- Inputs: {{ids}} of batches.
+-- Output: batch, kind of the pass, first and last id.
+-- Locks: none.
+select batch, kind, first_job, first_job + size - 1 from {{part}} force index (outside) where batch in ({{ids}}) and any_out = 1;
+
+-- name: running_among
+-- Tells which jobs run or wait.
+-- Inputs: {{among}}.
+-- Output: id.
+-- Locks: none.
+select id from {{running}} force index (primary) where {{among}}
+union all
+select id from {{waiting}} force index (primary) where {{among}};
+
+-- name: add_parts
+-- Stores parts. It fails if one of the numbers is taken.
+-- Inputs: {{rows}} of batch, number, pass, kind, first_job, size, held, out_, marks.
+-- Output: none.
+-- Locks: inserted rows; waits for others who take the same number.
+insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}};
+
+-- name: describe_parts
+-- Stores what the tasks of parts have to do.
+-- Inputs: {{rows}} of batch, number, tasks.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{part_task}} (batch, number, tasks) values {{rows}};
+
+-- name: save_parts
+-- Keeps how the tasks of parts stand. The parts are there: what else is said of them
+-- is ignored.
+-- Inputs: {{rows}} as add_parts.
+-- Output: none.
+-- Locks: the rows of part.
+insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}}
+on duplicate key update held = values(held), out_ = values(out_), marks = values(marks);
+
+-- name: pass_parts
+-- Lists the parts of a pass.
+-- Inputs: batch, pass.
+-- Output: number.
+-- Locks: none.
+select number from {{part}} force index (primary) where batch = ? and pass = ?;
+
+-- name: drop_parts
+-- Removes parts of a batch.
+-- Inputs: {{batch_id}}, {{ids}}: numbers.
+-- Output: none.
+-- Locks: rows of part.
+delete p
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (number int path '$')) v
+straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = v.number;
+
+-- name: drop_part_tasks
+-- Removes what the tasks of parts of a batch have to do.
+-- Inputs: {{batch_id}}, {{ids}}: numbers.
+-- Output: none.
+-- Locks: rows of part_task.
+delete t
+from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (number int path '$')) v
+straight_join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = v.number;
+
+-- name: parts
+-- Reads parts of a batch.
+-- Inputs: {{batch_id}}, {{chosen}}: a query of their numbers.
+-- Output: batch, number, pass, kind, first_job, size, held, out_, marks.
+-- Locks: none.
+select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks
+from ({{chosen}}) n
+straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = n.number;
+
+-- name: parts_with_tasks
+-- The same with what their tasks have to do.
+-- Inputs: as parts, and {{known}}: first jobs of parts whose tasks are known.
+-- Output: as parts, and tasks; null if they are known.
+-- Locks: none.
+select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks, t.tasks
+from ({{chosen}}) n
+straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = n.number
+left join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = n.number and p.first_job not in ({{known}});
+
+-- name: parts_held
+-- A query of the parts of one kind with tasks that are held. Several of these are
+-- joined by union all.
+-- Inputs: {{batch_id}}, {{kind}}, {{after}}: number behind which to look, {{named}}:
+--   further conditions or nothing, {{limit}}.
+-- Output: number.
+-- Locks: none.
+(select number from {{part}} force index (held)
+where batch = {{batch_id}} and any_held = 1 and kind = {{kind}} and number > {{after}} {{named}}
+order by number limit {{limit}});
+
+-- name: parts_out
+-- A query of the parts with tasks that are out.
+-- Inputs: as parts_held, without a kind.
+-- Output: number.
+-- Locks: none.
+select number from {{part}} force index (outside)
+where batch = {{batch_id}} and any_out = 1 and number > {{after}} {{named}}
+order by number limit {{limit}};
+
+-- name: parts_of_all
+-- A query of parts.
+-- Inputs: as parts_out.
+-- Output: number.
+-- Locks: none.
+select number from {{part}} force index (primary)
+where batch = {{batch_id}} and number > {{after}} {{named}}
+order by number limit {{limit}};
+
+-- name: ends
+-- Reads how jobs ended.
+-- Inputs: {{among}}.
+-- Output: id, outcome, reason (empty if there is none), finished_at.
+-- Locks: none.
+select id, outcome, coalesce(reason, ''), finished_at from {{done}} force index (primary) where {{among}};
+
+-- name: memos
+-- Reads what handlers kept.
+-- Inputs: {{among}}.
+-- Output: id, memo.
+-- Locks: none.
+select id, memo from {{memo}} force index (primary) where {{among}} and memo is not null;
+
+-- name: known_jobs
+-- Tells which ids of a range are those of jobs.
+-- Inputs: first id, last id.
+-- Output: id.
+-- Locks: none.
+select id from {{job}} force index (primary) where id between ? and ? order by id;
+
+-- name: lock_job_range
+-- Locks jobs of a range of ids: no claim takes them from then on.
+-- Inputs: first id, last id.
+-- Output: id, lane, turn, start_by, gate (0 if it has none).
+-- Locks: rows of job; skips what is locked.
+select id, lane, turn, start_by, coalesce(gate, 0)
+from {{job}} force index (primary)
+where id between ? and ?
+for update skip locked;
+
+-- name: recall_later
+-- Locks scheduled jobs that have never been started.
+-- Inputs: {{ids}}.
+-- Output: id, attempt.
+-- Locks: rows of later; skips what is locked.
+select id, attempt from {{later}} force index (primary) where id in ({{ids}}) and attempt = 0 for update skip locked;
+
+-- name: recall_ready
+-- Locks ready jobs that have never been started.
+-- Inputs: {{rows}} of lane, solo, turn, start_by, id.
+-- Output: id, attempt.
+-- Locks: rows of ready; skips what is locked.
+select id, attempt from {{ready}} force index (primary)
+where (lane, solo, turn, start_by, id) in ({{rows}}) and attempt = 0
+for update skip locked;
+
+-- name: recall_parked
+-- Locks parked jobs that have never been started.
+-- Inputs: {{rows}} of gate, turn, start_by, id.
+-- Output: id, attempt.
+-- Locks: rows of parked; skips what is locked.
+select id, attempt from {{parked}} force index (primary)
+where (gate, turn, start_by, id) in ({{rows}}) and attempt = 0
+for update skip locked;
+
+-- name: lock_old_batch
+-- Locks a batch that ended in a state before a time.
+-- Inputs: state, time.
+-- Output: id.
+-- Locks: the row of batch; skips what is locked.
+select id from {{batch}} force index (age)
+where state = ? and ended_at > 0 and ended_at < ?
+order by ended_at
+limit 1
+for update skip locked;
+
+-- name: lock_unopened
+-- Locks a batch that was made before a time and whose tasks were never all stored.
+-- Inputs: time.
+-- Output: id.
+-- Locks: the row of batch; skips what is locked.
+select id from {{batch}} force index (opened)
+where opened = 0 and created_at < ?
+order by created_at
+limit 1
+for update skip locked;
+
+-- name: drop_batch_parts
+-- Removes all parts of a batch.
+-- Inputs: batch.
+-- Output: none.
+-- Locks: rows of part.
+delete p from {{part}} p force index (primary) where batch = ? and size >= 0;
+
+-- name: drop_batch_tasks
+-- Removes what the tasks of a batch have to do.
+-- Inputs: batch.
+-- Output: none.
+-- Locks: rows of part_task.
+delete t from {{part_task}} t force index (primary) where batch = ? and tasks is not null;
+
+-- name: drop_batch
+-- Removes a batch that is locked.
+-- Inputs: id.
+-- Output: none.
+-- Locks: the row.
+delete b from {{batch}} b force index (primary) where id = ? and opened >= 0;

@@ -1,0 +1,94 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Figures per task, as in bench_test.go. To compare with BenchmarkSustained, which
+// stores and runs as many plain jobs. Run with -benchtime=1000000x.
+
+func BenchmarkBatchCreate(b *testing.B) {
+	bench := newBatchBench(b)
+	bench.measure(func() { bench.create() })
+}
+
+func BenchmarkBatchRun(b *testing.B) {
+	bench := newBatchBench(b)
+	batch := bench.create()
+	bench.measure(func() { bench.conduct(batch.ID) })
+	b.ReportMetric(float64(b.N)/float64(bench.looks), "tasks/look")
+	b.ReportMetric(float64(bench.looking.Microseconds())/1e3/float64(bench.looks), "ms/look")
+}
+
+const benchRest = 100 * time.Millisecond // between two looks
+
+type batchBench struct {
+	*bench
+	looks   int
+	looking time.Duration
+}
+
+func newBatchBench(b *testing.B) *batchBench {
+	b.Helper()
+	bench := &batchBench{bench: newBench(b)}
+	bench.scope = &fairlead.Scope{Kinds: []string{fairlead.TaskKind("box", "move")}}
+	var err error
+	if bench.node, err = bench.store.Join(b.Context(), fairlead.Node{Name: "mover", Kinds: bench.scope.Kinds}, time.Hour); err != nil {
+		b.Fatal(err)
+	}
+	return bench
+}
+
+func (b *batchBench) create() fairlead.Batch {
+	begun, err := fairlead.NewClient(b.store).BeginBatch(b.Context(), fairlead.Batch{Name: "bench", Type: "move"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := range b.N {
+		if err := begun.Add(b.Context(), fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint("box-", i), Type: "box"}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	batch, err := begun.Open(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return batch
+}
+
+// conduct runs all tasks of a batch, and looks at it as a node does.
+func (b *batchBench) conduct(id int64) {
+	ctx, done := context.WithCancel(b.Context())
+	var group sync.WaitGroup
+	group.Go(func() {
+		defer done()
+		for b.look(id) {
+			time.Sleep(benchRest)
+		}
+	})
+	for ctx.Err() == nil {
+		if b.work(500) == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	group.Wait()
+}
+
+// look looks at the batch once, and tells whether it goes on.
+func (b *batchBench) look(id int64) bool {
+	begun := time.Now()
+	conducted, err := fairlead.ConductBatch(b.Context(), b.store, id)
+	if err != nil {
+		b.Error(err)
+		return false
+	}
+	b.looks++
+	b.looking += time.Since(begun)
+	return !conducted.Ended
+}

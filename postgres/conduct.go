@@ -1,0 +1,210 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Conduct acts upon a batch under its lock.
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (bool, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	for {
+		c, err := s.conduct(ctx, id, wait, act)
+		if unknown := (unknownLanes)(nil); errors.As(err, &unknown) {
+			if err = s.addLanes(ctx, unknown); err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return false, fmt.Errorf("conduct: %w", err)
+		}
+		if c.locked {
+			c.tell(ctx)
+		}
+		return c.locked, nil
+	}
+}
+
+// unknownLanes tells that jobs are to be stored in lanes which this process has not
+// heard of. Lanes are looked up and made on another connection, and no transaction
+// waits for a second one: it is undone, and repeated when they are known.
+type unknownLanes []sqlstore.LaneKey
+
+// Error implements error.
+func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }
+
+// conduct is one transaction, or several if it has to be repeated.
+func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (c *conducting, err error) {
+	err = s.travel(ctx, func(ctx context.Context, t *trips) error {
+		c = &conducting{Store: s, trips: t, id: id}
+		batch, err := c.lock(ctx, wait)
+		if err != nil || !c.locked {
+			return err
+		}
+		before, err := newBatchRow(&batch)
+		if err != nil {
+			return err
+		}
+		fixed := batch
+		if err := act(ctx, &batch, c); err != nil {
+			return err
+		}
+		if c.failed != nil { // whatever act makes of it
+			return c.failed
+		}
+		batch.ID, batch.Name, batch.Type, batch.Queue, batch.Tenant = fixed.ID, fixed.Name, fixed.Type, fixed.Queue, fixed.Tenant
+		batch.Creator, batch.CreatedAt = fixed.Creator, fixed.CreatedAt
+		return c.keep(ctx, &batch, before)
+	})
+	return c, err
+}
+
+// conducting is a transaction that acts upon a batch: a fairlead.BatchTx. What is
+// only written waits for the next round trip, so that a look at a batch takes few.
+type conducting struct {
+	*Store
+	trips  *trips
+	id     int64
+	locked bool
+	now    time.Time // the database's clock, read under the lock
+	failed error     // why it cannot be kept
+	writes []call    // that were not sent yet
+
+	parts []fairlead.Part                // that were read as out and whose ends nobody asked for yet
+	ends  map[stretch][]fairlead.TaskEnd // those that were read ahead
+
+	fresh  []*newJobs
+	sentAt time.Time // when the first of them were sent
+	gates  []int64   // where recalled jobs had places
+}
+
+// stretch is a range of ids.
+type stretch struct{ first, last int64 }
+
+// lock begins the transaction.
+func (c *conducting) lock(ctx context.Context, wait bool) (batch fairlead.Batch, err error) {
+	text, exists, now := c.sql.TryBatch, false, int64(0)
+	if wait {
+		text = c.sql.LockBatch
+	}
+	err = c.trips.first(ctx,
+		call{sql: c.sql.Pin + c.sql.Dwell},
+		call{sql: text, args: []any{c.id}, each: func(row sqlstore.Scanner) error {
+			c.locked = true
+			batch, err = sqlstore.ScanBatch(row)
+			return err
+		}},
+		call{sql: c.sql.BatchExists, args: []any{c.id}, each: hits(&exists)},
+		call{sql: c.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
+	if err == nil && !exists {
+		err = sqlstore.NoSuchBatch(c.id)
+	}
+	c.now = sqlstore.Time(now)
+	return batch, err
+}
+
+// ask makes calls after what was written before them.
+func (c *conducting) ask(ctx context.Context, calls ...call) error {
+	if c.failed == nil {
+		c.noteSent()
+		c.failed = c.trips.run(ctx, append(c.writes, calls...)...)
+		c.writes = nil
+	}
+	return c.failed
+}
+
+func (c *conducting) noteSent() {
+	if c.sentAt.IsZero() && len(c.fresh) > 0 {
+		c.sentAt = time.Now()
+	}
+}
+
+// keep writes what changed of the batch, and commits.
+func (c *conducting) keep(ctx context.Context, batch *fairlead.Batch, before batchRow) error {
+	row, err := newBatchRow(batch)
+	if err != nil {
+		return err
+	}
+	var body []byte // null: as it was
+	if !bytes.Equal(row.body, before.body) {
+		body = row.body
+	}
+	if body != nil || !bytes.Equal(row.status, before.status) {
+		c.writes = append(c.writes, call{sql: c.sql.KeepBatch, args: []any{
+			c.id, sqlstore.Micros(batch.EndedAt), batch.Opened, sqlstore.BatchOpen(batch), string(batch.State()), string(row.status), jsonText(body),
+		}})
+	}
+	c.noteSent()
+	return c.trips.last(ctx, c.writes...)
+}
+
+// tell wakes those who may run the jobs, once all is committed.
+func (c *conducting) tell(ctx context.Context) {
+	for _, fresh := range c.fresh {
+		c.announce(fresh, time.Since(c.sentAt))
+		c.gates = append(c.gates, fresh.gates()...)
+	}
+	c.admit(ctx, c.gates)
+}
+
+// Now implements fairlead.BatchTx.
+func (c *conducting) Now() time.Time { return c.now }
+
+// Parts implements fairlead.BatchTx.
+func (c *conducting) Parts(ctx context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
+	var parts []fairlead.Part
+	var known map[int64][]fairlead.PartTask
+	if filter.Tasks {
+		known = c.tasks.Known()
+	}
+	if err := c.ask(ctx, c.partsCall(&parts, c.id, filter, known)); err != nil {
+		return nil, fmt.Errorf("parts: %w", err)
+	}
+	if filter.Tasks {
+		c.tasks.Keep(parts)
+	}
+	if filter.Out {
+		c.expect(parts)
+	}
+	return parts, nil
+}
+
+// SaveParts implements fairlead.BatchTx.
+func (c *conducting) SaveParts(_ context.Context, parts []fairlead.Part) error {
+	columns := newPartColumns(len(parts))
+	for i := range parts {
+		if err := columns.save(&parts[i]); err != nil {
+			return err
+		}
+	}
+	if len(parts) > 0 {
+		c.writes = append(c.writes, call{sql: c.sql.SaveParts, args: columns.saved(c.id)})
+	}
+	return nil
+}
+
+// Enqueue implements fairlead.BatchTx.
+func (c *conducting) Enqueue(_ context.Context, jobs []*fairlead.Job) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	fresh := &newJobs{jobs: slices.Clone(jobs), ids: make([]int64, len(jobs)), lanes: make([]int32, len(jobs))}
+	if !known(c.lanes.Lanes, jobs, fresh.lanes) {
+		c.failed = unknownLanes(c.lanes.Missing(jobs))
+		return c.failed
+	}
+	for i, job := range jobs {
+		fresh.ids[i] = job.ID
+	}
+	c.fresh = append(c.fresh, fresh)
+	c.writes = append(c.writes, fresh.plainCall(c.Store))
+	return nil
+}

@@ -1,0 +1,174 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// expect notes parts whose ends are probably asked for next, one part after the
+// other: the first question then reads them all.
+func (c *conducting) expect(parts []fairlead.Part) {
+	c.parts = make([]fairlead.Part, len(parts))
+	for i, p := range parts {
+		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
+		c.parts[i] = p
+	}
+}
+
+// Ends implements fairlead.BatchTx.
+func (c *conducting) Ends(ctx context.Context, first, last int64) ([]fairlead.TaskEnd, error) {
+	asked := stretch{first, last}
+	if !c.readAhead(asked) {
+		look := endsLook{spans: []stretch{asked}}
+		if err := c.ask(ctx, look.calls(c.Store)...); err != nil {
+			return nil, fmt.Errorf("ends: %w", err)
+		}
+		return look.sorted(), nil
+	}
+	if err := c.lookAhead(ctx); err != nil {
+		return nil, fmt.Errorf("ends: %w", err)
+	}
+	ends := c.ends[asked]
+	delete(c.ends, asked) // who asks again wants to know what is new
+	return ends, nil
+}
+
+// readAhead tells whether the ends of a range were read, or are to be with those of
+// other parts.
+func (c *conducting) readAhead(asked stretch) bool {
+	if _, read := c.ends[asked]; read {
+		return true
+	}
+	return slices.ContainsFunc(c.parts, func(p fairlead.Part) bool { return spanOf(&p) == asked })
+}
+
+func spanOf(p *fairlead.Part) stretch { return stretch{p.First, p.Last()} }
+
+// lookAhead reads the ends of all parts that are expected. Of a part most of which
+// has ended long ago, only those are looked for that are news.
+func (c *conducting) lookAhead(ctx context.Context) error {
+	if c.parts == nil {
+		return nil
+	}
+	var look endsLook
+	for i := range c.parts {
+		look.add(&c.parts[i])
+	}
+	if err := c.ask(ctx, look.calls(c.Store)...); err != nil {
+		return err
+	}
+	found := look.sorted()
+	c.ends = make(map[stretch][]fairlead.TaskEnd, len(c.parts))
+	for i := range c.parts {
+		of := spanOf(&c.parts[i])
+		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
+		to, _ := slices.BinarySearchFunc(found, of.last+1, compareEnd)
+		c.ends[of] = found[from:to:to]
+	}
+	c.parts = nil
+	return nil
+}
+
+func compareEnd(end fairlead.TaskEnd, id int64) int { return cmp.Compare(end.ID, id) }
+
+// endsLook reads which jobs have ended.
+type endsLook struct {
+	spans []stretch
+	ids   []int64
+
+	ends  []fairlead.TaskEnd
+	memos map[int64][]byte
+}
+
+// add looks for the ends of a part.
+func (l *endsLook) add(p *fairlead.Part) {
+	if 2*p.Out >= p.Size {
+		l.spans = append(l.spans, spanOf(p))
+		return
+	}
+	for i, mark := range p.States {
+		if mark == fairlead.MarkOut {
+			l.ids = append(l.ids, p.First+int64(i))
+		}
+	}
+}
+
+// calls read ends before memos, which are written with them or earlier.
+func (l *endsLook) calls(s *Store) []call {
+	l.memos = map[int64][]byte{}
+	var calls []call
+	if len(l.spans) > 0 {
+		firsts, lasts := make([]int64, len(l.spans)), make([]int64, len(l.spans))
+		for i, of := range l.spans {
+			firsts[i], lasts[i] = of.first, of.last
+		}
+		calls = append(calls,
+			call{sql: s.sql.EndsBetween, args: []any{firsts, lasts}, each: l.addEnd},
+			call{sql: s.sql.MemosBetween, args: []any{firsts, lasts}, each: l.addMemo})
+	}
+	if len(l.ids) > 0 {
+		calls = append(calls,
+			call{sql: s.sql.EndsOf, args: []any{l.ids}, each: l.addEnd},
+			call{sql: s.sql.MemosOf, args: []any{l.ids}, each: l.addMemo})
+	}
+	return calls
+}
+
+func (l *endsLook) addEnd(row sqlstore.Scanner) error {
+	var end fairlead.TaskEnd
+	var outcome int
+	var reason *string
+	var finished int64
+	err := row.Scan(&end.ID, &outcome, &reason, &finished)
+	end.State, end.FinishedAt = sqlstore.StateOf(outcome), sqlstore.Time(finished)
+	if reason != nil {
+		end.Reason = fairlead.Reason(*reason)
+	}
+	l.ends = append(l.ends, end)
+	return err
+}
+
+func (l *endsLook) addMemo(row sqlstore.Scanner) error {
+	var id int64
+	var memo []byte
+	err := row.Scan(&id, &memo)
+	l.memos[id] = memo
+	return err
+}
+
+// sorted are the ends that were found, in order.
+func (l *endsLook) sorted() []fairlead.TaskEnd {
+	for i := range l.ends {
+		l.ends[i].Memo = l.memos[l.ends[i].ID]
+	}
+	slices.SortFunc(l.ends, func(a, b fairlead.TaskEnd) int { return compareEnd(a, b.ID) })
+	return l.ends
+}
+
+// Known implements fairlead.BatchTx.
+func (c *conducting) Known(ctx context.Context, first, last int64) ([]int64, error) {
+	var ids []int64
+	if err := c.ask(ctx, idsCall(&ids, c.sql.KnownJobs, first, last)); err != nil {
+		return nil, fmt.Errorf("known jobs: %w", err)
+	}
+	return ids, nil
+}
+
+// Recall implements fairlead.BatchTx.
+func (c *conducting) Recall(ctx context.Context, first, last int64) ([]int64, error) {
+	var ids []int64
+	if err := c.ask(ctx, idsCall(&ids, c.sql.Recall, first, last)); err != nil {
+		return nil, fmt.Errorf("recall: %w", err)
+	}
+	if len(ids) > 0 {
+		c.writes = append(c.writes,
+			call{sql: c.sql.LeaveGates, args: []any{ids, string(deleted)}, each: readGates(&c.gates)},
+			call{sql: c.sql.Forget, args: []any{ids}})
+	}
+	return ids, nil
+}

@@ -1,0 +1,35 @@
+package postgres
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// pruneBatches removes at most limit batches that ended long ago or were never
+// opened. Each is a transaction of its own, as it may have thousands of parts.
+func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) error {
+	for _, rule := range sqlstore.BatchRetentions(keep) {
+		if rule.For <= 0 {
+			continue
+		}
+		err := s.pruneEach(ctx, &limit, call{sql: s.sql.PruneBatch, args: []any{rule.States, rule.For.Microseconds()}})
+		if err != nil {
+			return err
+		}
+	}
+	return s.pruneEach(ctx, &limit, call{sql: s.sql.PruneUnopened, args: []any{sqlstore.UnopenedRetention.Microseconds()}})
+}
+
+// pruneEach repeats a statement that removes one batch until there is none.
+func (s *Store) pruneEach(ctx context.Context, limit *int, one call) error {
+	for ; *limit > 0; *limit-- {
+		removed := false
+		one.restart, one.each = func() { removed = false }, hits(&removed)
+		if err := s.run(ctx, one); err != nil || !removed {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,323 @@
+-- name: add_batch
+-- Stores a batch without tasks.
+-- Inputs: $1 name, $2 type, $3 queue, $4 tenant, $5 state, $6 status, $7 body.
+-- Output: id, created_at.
+-- Locks: the inserted row.
+insert into {{batch}} (created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
+values ({{now}}, 0, false, false, $1::text, $2::text, $3::text, $4::text, $5::text, $6::json, $7::json)
+returning id, created_at;
+
+-- name: dwell
+-- Follows pin where somebody acts upon a batch, in several round trips: bounds how
+-- long the server lets the transaction sit idle.
+-- Output: to be ignored.
+-- Locks: none.
+, set_config('idle_in_transaction_session_timeout', '{{idle_limit}}', true);
+
+-- name: lock_batch
+-- Lets nobody else act upon a batch.
+-- Inputs: $1 id.
+-- Output: what ScanBatch in internal/sqlstore reads, if it exists.
+-- Locks: the batch; waits for others. Parts can be added meanwhile.
+select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update;
+
+-- name: try_batch
+-- As lock_batch, but it does not wait: there is no output if another has the lock.
+select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = $1::bigint for no key update skip locked;
+
+-- name: batch_exists
+-- Tells whether there is a batch.
+-- Inputs: $1 id.
+-- Output: a row, if there is one.
+-- Locks: none.
+select true from {{batch}} where id = $1::bigint;
+
+-- name: keep_batch
+-- Keeps what was changed of a batch.
+-- Inputs: $1 id, locked, $2 ended_at or 0, $3 opened, $4 open, $5 state, $6 status,
+--   $7 body, null if it is as it was.
+-- Locks: the batch.
+update {{batch}}
+set ended_at = $2::bigint, opened = $3::bool, open = $4::bool, state = $5::text, status = $6::json, body = coalesce($7::json, body)
+where id = $1::bigint;
+
+-- name: batches
+-- Lists batches, newest first, with how many of their jobs run.
+-- Inputs: $1 id below which to begin, $2 at most so many, $3 ids, $4 names,
+--   $5 tenants, $6 types, $7 queues; null for all; $8 whether only open ones.
+-- Output: what ScanBatch in internal/sqlstore reads, then the jobs that run of
+--   passes forward, of those that retry and of those that roll back.
+-- Locks: none.
+select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status, r.forward, r.retry, r.undo
+from ({{choice}}) a
+cross join lateral (select * from {{batch}} where id = a.id offset 0) b
+cross join lateral (
+    select count(*) filter (where p.kind = 'forward') as forward, count(*) filter (where p.kind = 'retry') as retry, count(*) filter (where p.kind = 'undo') as undo
+    from (select kind, first_job, first_job + size - 1 as last_job from {{part}} where batch = b.id and any_out offset 0) p
+    cross join lateral (
+        select from {{running}} where id between p.first_job and p.last_job
+        union all
+        select from {{waiting}} where id between p.first_job and p.last_job
+    ) j
+) r
+order by b.id desc;
+
+-- name: batches_by_id
+-- A part of batches: looks them up by id, those too whose tasks are not all stored.
+-- Locks: none.
+select b.id
+from unnest($3::bigint[]) as a (id)
+cross join lateral (select id, name, tenant, type, queue, open from {{batch}} where id = a.id offset 0) b
+where b.id < $1::bigint and (b.open or not $8::bool)
+  and ($4::text[] is null or b.name = any ($4::text[])) and ($5::text[] is null or b.tenant = any ($5::text[]))
+  and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+order by b.id desc limit $2::int;
+
+-- name: batches_open
+-- A part of batches: those that are open.
+-- Locks: none.
+select b.id from {{batch}} b
+where b.open and b.id < $1::bigint and $3::bigint[] is null and $8::bool
+  and ($4::text[] is null or b.name = any ($4::text[])) and ($5::text[] is null or b.tenant = any ($5::text[]))
+  and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+order by b.id desc limit $2::int;
+
+-- name: batches_by_name
+-- A part of batches: looks them up by name.
+-- Locks: none.
+select b.id
+from unnest($4::text[]) as a (name)
+cross join lateral (
+    select id from {{batch}} b
+    where b.name = a.name and b.id < $1::bigint and b.name <> '' and b.opened and $3::bigint[] is null and not $8::bool
+      and ($5::text[] is null or b.tenant = any ($5::text[])) and ($6::text[] is null or b.type = any ($6::text[]))
+      and ($7::text[] is null or b.queue = any ($7::text[]))
+    order by b.name desc, b.id desc limit $2::int
+) b
+order by b.id desc limit $2::int;
+
+-- name: batches_by_tenant
+-- A part of batches: those of tenants.
+-- Locks: none.
+select b.id
+from unnest($5::text[]) as a (tenant)
+cross join lateral (
+    select id from {{batch}} b
+    where b.tenant = a.tenant and b.id < $1::bigint and b.tenant <> '' and b.opened and $3::bigint[] is null and $4::text[] is null and not $8::bool
+      and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+    order by b.tenant desc, b.id desc limit $2::int
+) b
+order by b.id desc limit $2::int;
+
+-- name: batches_of_all
+-- A part of batches: all of them.
+-- Locks: none.
+select b.id from {{batch}} b
+where b.id < $1::bigint and b.opened and $3::bigint[] is null and $4::text[] is null and $5::text[] is null and not $8::bool
+  and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
+order by b.id desc limit $2::int;
+
+-- name: add_parts
+-- Stores parts with their tasks. It fails if one of the numbers is taken.
+-- Inputs: $1 batch; in step: $2 numbers, $3 passes, $4 kinds, $5 first jobs, $6 sizes,
+--   $7 held, $8 out, $9 marks, $10 tasks.
+-- Output: how many; none if the batch does not exist.
+-- Locks: inserted rows, and the batch so that it is not removed.
+with owner as materialized (select id from {{batch}} where id = $1::bigint for key share),
+stored as (
+    insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks)
+    select o.id, n.number, n.pass, n.kind, n.first_job, n.size, n.held, n.out_, n.marks
+    from owner o, unnest($2::int[], $3::int[], $4::text[], $5::bigint[], $6::int[], $7::int[], $8::int[], $9::json[])
+        as n (number, pass, kind, first_job, size, held, out_, marks)
+    returning 1
+),
+described as (
+    insert into {{part_task}} (batch, number, tasks)
+    select o.id, n.number, n.tasks from owner o, unnest($2::int[], $10::json[]) as n (number, tasks)
+)
+select count(*) from stored;
+
+-- name: drop_parts
+-- Removes the parts of a pass, with their tasks.
+-- Inputs: $1 batch, $2 pass.
+-- Locks: the deleted rows.
+with gone as materialized (
+    delete from {{part}} where batch = $1::bigint and pass = $2::int returning number
+)
+delete from {{part_task}} where batch = $1::bigint and number = any (array(select number from gone));
+
+-- name: save_parts
+-- Keeps how the tasks of parts stand.
+-- Inputs: $1 batch, locked; in step: $2 numbers, $3 held, $4 out, $5 marks.
+-- Locks: the parts.
+update {{part}} p set held = n.held, out_ = n.out_, marks = n.marks
+from unnest($2::int[], $3::int[], $4::int[], $5::json[]) as n (number, held, out_, marks)
+where p.batch = $1::bigint and p.number = any (array[n.number]);
+
+-- name: parts
+-- Parts of a batch, in the order of their numbers.
+-- Inputs: $1 batch, $2 number after which to begin, $3 at most so many or null for
+--   all, $4 kinds, $5 numbers or null, $6 whether only such with tasks that are held,
+--   $7 the same of such that are out, $8 whether to read the tasks, $9 first jobs of
+--   parts whose tasks are known.
+-- Output: what ScanPart in internal/sqlstore reads; tasks is null if they are known
+--   or not asked for.
+-- Locks: none.
+select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks,
+       case when $8::bool and p.first_job <> all ($9::bigint[]) then (select tasks from {{part_task}} where batch = p.batch and number = p.number) end
+from ({{choice}}) p
+order by p.number;
+
+-- name: parts_by_number
+-- A part of parts: looks them up by number.
+-- Locks: none.
+select p.*
+from unnest($5::int[]) as a (number)
+cross join lateral (select * from {{part}} where batch = $1::bigint and number = a.number offset 0) p
+where p.number > $2::int and p.kind = any ($4::text[]) and (p.any_held or not $6::bool) and (p.any_out or not $7::bool)
+order by p.number limit $3::int;
+
+-- name: parts_held
+-- A part of parts: those with tasks that are held.
+-- Locks: none.
+select p.*
+from unnest($4::text[]) as k (kind)
+cross join lateral (
+    select * from {{part}}
+    where batch = $1::bigint and kind = k.kind and number > $2::int and any_held and $5::int[] is null and $6::bool and (any_out or not $7::bool)
+    order by batch, kind, number limit $3::int
+) p
+order by p.number limit $3::int;
+
+-- name: parts_out
+-- A part of parts: those with tasks that are out.
+-- Locks: none.
+select * from {{part}}
+where batch = $1::bigint and number > $2::int and any_out and kind = any ($4::text[]) and $5::int[] is null and not $6::bool and $7::bool
+order by batch, number limit $3::int;
+
+-- name: parts_of_all
+-- A part of parts: all of them.
+-- Locks: none.
+select * from {{part}}
+where batch = $1::bigint and number > $2::int and kind = any ($4::text[]) and $5::int[] is null and not $6::bool and not $7::bool
+order by batch, number limit $3::int;
+
+-- name: ends_between
+-- The ends of jobs of some ranges of ids.
+-- Inputs, in step: $1 first ids, $2 last ids.
+-- Output: id, outcome, reason or null, finished_at.
+-- Locks: none.
+select d.id, d.outcome, d.reason, d.finished_at
+from unnest($1::bigint[], $2::bigint[]) as r (first, last)
+cross join lateral (select id, outcome, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
+
+-- name: ends_of
+-- The ends of some jobs.
+-- Inputs: $1 ids.
+-- Output, locks: as ends_between.
+select id, outcome, reason, finished_at from {{done}} where id = any ($1::bigint[]);
+
+-- name: memos_between
+-- The memos of jobs of some ranges of ids.
+-- Inputs: as ends_between.
+-- Output: id, memo.
+-- Locks: none.
+select m.id, m.memo
+from unnest($1::bigint[], $2::bigint[]) as r (first, last)
+cross join lateral (select id, memo from {{memo}} where id between r.first and r.last and memo is not null offset 0) m;
+
+-- name: memos_of
+-- The memos of some jobs.
+-- Inputs: $1 ids.
+-- Output, locks: as memos_between.
+select id, memo from {{memo}} where id = any ($1::bigint[]) and memo is not null;
+
+-- name: known_jobs
+-- Tells which ids of a range are those of jobs.
+-- Inputs: $1 first id, $2 last id.
+-- Output: ids, in order.
+-- Locks: none.
+select id from {{job}} where id between $1::bigint and $2::bigint order by id;
+
+-- name: recall
+-- Takes jobs of a range of ids out of their places that are scheduled, ready or
+-- parked and have never been started, to be forgotten.
+-- Inputs: $1 first id, $2 last id.
+-- Output: ids, in order.
+-- Locks: the jobs; passes over those locked by others.
+with scheduled as (
+    delete from {{later}}
+    where ctid = any (array(select ctid from {{later}} where id between $1::bigint and $2::bigint and attempt = 0 for update skip locked))
+    returning id
+),
+parked as (
+    delete from {{parked}}
+    where ctid = any (array(
+        select p.spot
+        from (select gate, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint and gate is not null offset 0) j
+        cross join lateral (
+            select ctid as spot from {{parked}}
+            where gate = j.gate and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0
+            for update skip locked
+        ) p))
+    returning id
+),
+ready as (
+    delete from {{ready}}
+    where ctid = any (array(
+        select r.spot
+        from (select lane, turn, start_by, id from {{job}} where id between $1::bigint and $2::bigint offset 0) j
+        cross join lateral (
+            select ctid as spot from {{ready}}
+            where lane = j.lane and solo in (0, 1) and turn = j.turn and start_by = j.start_by and id = j.id and attempt = 0
+            for update skip locked
+        ) r))
+    returning id
+)
+select id from scheduled union all select id from parked union all select id from ready order by id;
+
+-- name: prune_batch
+-- Removes a batch that completed long ago, with all its parts.
+-- Inputs: $1 states, $2 retention in microseconds.
+-- Output: its id, if there was one.
+-- Locks: the deleted rows; passes over batches locked by others.
+with gone as materialized (
+    delete from {{batch}}
+    where ctid = any (array(
+        select b.spot
+        from unnest($1::text[]) as s (state)
+        cross join lateral (
+            select ctid as spot from {{batch}}
+            where state = s.state and ended_at <> 0 and ended_at < (select {{now}}) - $2::bigint
+            order by state, ended_at limit 1 for update skip locked
+        ) b
+        limit 1))
+    returning id
+),
+parts as (
+    delete from {{part}} where batch = any (array(select id from gone))
+),
+tasks as (
+    delete from {{part_task}} where batch = any (array(select id from gone))
+)
+select id from gone;
+
+-- name: prune_unopened
+-- As prune_batch, for batches whose tasks were never all stored.
+-- Inputs: $1 microseconds since they were created.
+-- Output, locks: as prune_batch.
+with gone as materialized (
+    delete from {{batch}}
+    where ctid = any (array(
+        select ctid from {{batch}} where not opened and created_at < (select {{now}}) - $1::bigint
+        order by created_at limit 1 for update skip locked))
+    returning id
+),
+parts as (
+    delete from {{part}} where batch = any (array(select id from gone))
+),
+tasks as (
+    delete from {{part_task}} where batch = any (array(select id from gone))
+)
+select id from gone;

@@ -1,0 +1,52 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// TestABatchLooksAtWhatIsInUse reads the plans of what conducting asks: however many
+// batches have ended, and however many parts a batch has, it must find those that
+// matter by an index.
+func TestABatchLooksAtWhatIsInUse(t *testing.T) {
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	parts := func(filter fairlead.PartFilter) string {
+		query, _ := s.sql.partsQuery(1, filter)
+		return query
+	}
+	for _, ask := range []struct {
+		what, query, index string
+		args               []any
+	}{
+		{"open batches", s.sql.Batches + " where b.opened = 1 and b.open = 1 order by b.id desc limit 1", "batch_open", nil},
+		{"running jobs of open batches", s.sql.Batches + " where b.opened = 1 and b.open = 1 order by b.id desc limit 1", "part_out", nil},
+		{"parts that are out", parts(fairlead.PartFilter{Out: true}), "part_out", []any{1}},
+		{"parts that are held", parts(fairlead.PartFilter{Held: true, Tasks: true, Limit: 2}), "part_held", []any{1}},
+		{"the next parts", parts(fairlead.PartFilter{After: 5, Tasks: true, Limit: 2}), "autoindex", []any{1, 5}},
+		{"parts by number", parts(fairlead.PartFilter{Numbers: []int{1}}), "autoindex", []any{1, "[1]"}},
+		{"a part that is stored already", s.sql.PartTaken, "autoindex", []any{1, "[1]"}},
+		{"jobs that ended", s.sql.Ends, "INTEGER PRIMARY KEY", []any{1, 1}},
+		{"jobs that wait", s.sql.Recallable, "INTEGER PRIMARY KEY", []any{1, 1}},
+		{"batches that ended", s.sql.EndedBatches, "batch_ended", []any{`["fail"]`, 1, 1}},
+		{"batches that were never opened", s.sql.UnopenedBatches, "batch_unopened", []any{1, 1}},
+		{"jobs to take out of ready", s.sql.LeaveReadyMany, "PRIMARY KEY", []any{"[1]"}},
+	} {
+		plan := planOf(t, s, ask.query, ask.args)
+		if !strings.Contains(plan, ask.index) {
+			t.Errorf("%s: the plan does not use %s:\n%s", ask.what, ask.index, plan)
+		}
+		for step := range strings.Lines(plan) {
+			known := strings.Contains(step, "INDEX") || strings.Contains(step, "VIRTUAL TABLE") || strings.HasPrefix(step, "SCAN k")
+			if strings.HasPrefix(step, "SCAN") && !known {
+				t.Errorf("%s: the plan reads a whole table:\n%s", ask.what, plan)
+			}
+		}
+	}
+}
