@@ -196,6 +196,18 @@ func (c *Client) Resolve(ctx context.Context, id, fence int64, output json.RawMe
 	return c.store.Resolve(ctx, answer)
 }
 
+// Extend gives a job whose handler returned Await more time, from now until its
+// deadline, and keeps what its target tells of its progress. It returns the
+// deadline, which never moves back; zero if the job has still to move to waiting,
+// which sets it. It fails as Resolve does, and with ErrConflict if the job was
+// answered before.
+func (c *Client) Extend(ctx context.Context, extension Extension) (time.Time, error) {
+	if err := CheckJSON("told", extension.Told); err != nil {
+		return time.Time{}, err
+	}
+	return c.store.Extend(ctx, extension)
+}
+
 // Wait returns the job once it is final. It fails with ErrNotFound, or with
 // the context's error when that ends first.
 func (c *Client) Wait(ctx context.Context, id int64) (*Job, error) {

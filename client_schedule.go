@@ -122,7 +122,7 @@ func (c *Client) Trigger(ctx context.Context, id int64, args json.RawMessage) (F
 	if err := CheckJSON("args", args); err != nil {
 		return Fire{}, err
 	}
-	fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.Manual(v, args), nil })
+	fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.Manual(v, args), s.readable() })
 	if err != nil {
 		return Fire{}, err
 	}

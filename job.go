@@ -156,6 +156,7 @@ type Status struct {
 	Reason     Reason
 	Error      string
 	Progress   json.RawMessage // what the handler last reported
+	Told       json.RawMessage // what was last told of the current or last run by Extend
 	Memo       json.RawMessage // what the handler carries from run to run
 }
 

@@ -16,7 +16,8 @@ type Planner interface {
 	// PutSchedule creates the schedule if its Version is zero, else it replaces the
 	// one of that ID and Version, and returns it as stored. The schedule has been
 	// through NormalizeSchedule. Its Cursor counts if it is created or if restart
-	// says so; otherwise the stored one stays. It fails with ErrConflict if another
+	// says so; otherwise the stored one stays. A CreatedAt of a new one is kept, as its
+	// instants may be counted from it; zero is now. It fails with ErrConflict if another
 	// living schedule has the name or this one has another Version by now, with
 	// ErrNotFound if it does not exist, and with ErrInvalid if its calendar does not
 	// exist.
@@ -25,13 +26,16 @@ type Planner interface {
 	// go on, queued ones end as cancelled, and all of them can still be read. It fails
 	// with ErrNotFound.
 	DeleteSchedule(ctx context.Context, id int64) error
-	// Schedules lists living schedules by name.
+	// Schedules lists living schedules by name. One whose stored form cannot be read
+	// says so in Broken, here and to decide, and holds up no other.
 	Schedules(ctx context.Context, filter ScheduleFilter) ([]Schedule, error)
 
 	// Tick takes at most limit enabled schedules whose FireAt has come, earliest
 	// first, and such whose runs have ended since they were last looked at, enabled
 	// or not; those that another caller is busy with are left to it. For each, decide
-	// is told what it needs, and what it plans is done, all in one transaction. A job
+	// is told what it needs, and what it plans is done, all in one transaction: runs
+	// that have ended are told of once, and the alerts of a plan are stored if and only
+	// if the rest of it is. A job
 	// that cannot be stored becomes a run that has failed, with the reason. It tells
 	// how long it is until the next schedule is due. decide must not use the store, and
 	// may be called again for a schedule if the transaction has to be repeated.

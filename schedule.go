@@ -37,11 +37,14 @@ type Schedule struct {
 	CatchUpLimit   int           // most of them that are run; default 100
 	CatchUpWindow  time.Duration // how old they may be; default a day
 
+	Alert *Alert // who is told if it goes wrong; nil: nobody
+
 	Enabled bool
 	Reason  string // why it is not
+	Broken  string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
 
 	Version   int64     // grows with each change; set by the store
-	CreatedAt time.Time // set by the store
+	CreatedAt time.Time // set by the store, unless whoever makes it does
 	UpdatedAt time.Time // set by the store
 
 	Cursor
@@ -143,6 +146,8 @@ type View struct {
 	Active   []Fire    // those that have not ended, queued ones too, oldest first
 	Last     *Fire     // of those that ended and were not skipped the one with the newest instant; nil: there is none
 	Skipped  bool      // whether one was skipped since then
+	Ended    []Fire    // runs whose end nobody was told of before, in the order of their ends
+	Standing Standing  // what the last plan said
 }
 
 // Plan is what is to be done with a schedule.
@@ -151,6 +156,9 @@ type Plan struct {
 	Admit  []int64       // queued runs that wait no longer
 	Fires  []PlannedFire // new runs
 	Cursor Cursor        // how far the schedule has come
+
+	Alerts   []*Job   // that tell of what has gone wrong; they are no runs, and no bound of pending jobs keeps them out
+	Standing Standing // to be remembered
 }
 
 // PlannedFire is a run to be made.

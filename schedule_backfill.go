@@ -19,6 +19,9 @@ func (s *Schedule) backfill(v View, b Backfill) (Plan, error) {
 	if err := c.err(); err != nil {
 		return Plan{}, err
 	}
+	if err := s.readable(); err != nil {
+		return Plan{}, err
+	}
 	timing, err := NewTiming(s, v.Calendar)
 	if err != nil {
 		return Plan{}, err

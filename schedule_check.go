@@ -33,6 +33,11 @@ func NormalizeSchedule(s *Schedule) error {
 	}
 	s.checkTiming(&c)
 	s.checkPolicies(&c)
+	if s.Alert != nil {
+		alert := *s.Alert // it may be the caller's own
+		alert.normalize(&c)
+		s.Alert = &alert
+	}
 	s.checkJob(&c)
 	return c.err()
 }

@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -22,6 +23,9 @@ import (
 // grace late is on time; what is older was missed. It fails if the schedule cannot
 // be read any more; what is planned then is right all the same.
 func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
+	if err := s.readable(); err != nil {
+		return Plan{Cursor: s.Cursor, Standing: v.Standing}, err
+	}
 	d := newDecision(s, v)
 	d.admit()
 	if !s.Enabled {
@@ -37,7 +41,9 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 	}
 	now := v.Now.Add(-timing.Offset()) // instants up to here have come
 	missed, come, next := comeBy(timing, s.Due, now, grace)
-	for _, due := range caughtUp(s, timing, missed, v.Now) {
+	late := caughtUp(s, timing, missed, v.Now)
+	d.alertMissed(timing, missed, len(late))
+	for _, due := range late {
 		d.fire(due, TriggerCatchUp)
 	}
 	for _, due := range come {
@@ -45,6 +51,14 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 	}
 	d.plan.Cursor = timing.Cursor(next)
 	return d.plan, nil
+}
+
+// readable fails with ErrConflict if nobody knows what the schedule is to do.
+func (s *Schedule) readable() error {
+	if s.Broken == "" {
+		return nil
+	}
+	return fmt.Errorf("schedule %q %s; replace or delete it: %w", s.Name, s.Broken, ErrConflict)
 }
 
 // Manual plans a run that somebody asks for: neither an earlier run nor a failure
@@ -70,7 +84,7 @@ type decision struct {
 }
 
 func newDecision(s *Schedule, v View) *decision {
-	d := &decision{schedule: s, view: v, plan: Plan{Cursor: s.Cursor}, active: v.Active, skipped: v.Skipped}
+	d := &decision{schedule: s, view: v, plan: Plan{Cursor: s.Cursor, Standing: v.Standing}, active: v.Active, skipped: v.Skipped}
 	for _, f := range v.Active {
 		if f.Queued {
 			d.queued = append(d.queued, f)
@@ -78,6 +92,7 @@ func newDecision(s *Schedule, v View) *decision {
 			d.running++
 		}
 	}
+	d.alertEnded()
 	return d
 }
 

@@ -183,6 +183,22 @@ type Operator interface {
 	// differently, be it only in the output; the same answer again is fine. At
 	// the deadline either the answer counts or Expire, never both.
 	Resolve(ctx context.Context, answer Settlement) error
+	// Extend gives a waiting job more time and keeps what is told of it: its deadline
+	// becomes For from now unless it is later already. It returns the deadline. Of a
+	// job that has still to move to waiting only Told is kept: that move sets the
+	// deadline, and what is returned is zero. It fails with ErrLeaseLost if the fence
+	// is not the job's, with ErrExpired after the deadline, and with ErrConflict if
+	// the job has been answered, be it ahead of its move to waiting, or has ended
+	// otherwise. At the deadline either it counts or Expire, never both.
+	Extend(ctx context.Context, extension Extension) (time.Time, error)
+}
+
+// Extension is what is heard of a waiting job before its answer.
+type Extension struct {
+	ID    int64
+	Fence int64
+	For   time.Duration   // from now until the deadline; zero: as it was
+	Told  json.RawMessage // how far its target is; nil: as it was
 }
 
 // Pause names what is paused: one queue, one kind or one tenant.

@@ -97,10 +97,9 @@ func (a *abandonments) Abandoned(*fairlead.Job) { a.count.Add(1) }
 func TestAHandlerThatIgnoresItsContextIsAbandonedAfterTheGrace(t *testing.T) {
 	inBubble(t, func(w *world) {
 		release := make(chan struct{})
-		first := true
+		var begun atomic.Bool // the abandoned run and the next have only the database in common
 		w.handle("k", fairlead.HandlerOptions{Timeout: time.Minute, Retry: fairlead.Fixed(time.Second)}, func(context.Context, *fairlead.Job) error {
-			if first {
-				first = false
+			if !begun.Swap(true) {
 				<-release
 			}
 			return nil

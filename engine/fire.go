@@ -63,7 +63,10 @@ func (f *firing) decide(s fairlead.Schedule, v fairlead.View) fairlead.Plan {
 
 // tell tells the observer of what was made.
 func (f *firing) tell() {
-	for _, d := range f.plans {
+	for id, d := range f.plans {
+		for _, alert := range d.plan.Alerts {
+			f.life.log.Warn("a schedule needs attention: an alert is sent", "schedule", id, "tenant", alert.Tenant)
+		}
 		for _, fire := range d.plan.Fires {
 			f.life.options.Observer.Fired(fire, max(0, d.now.Sub(fire.Due)))
 		}

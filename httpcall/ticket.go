@@ -2,6 +2,7 @@ package httpcall
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -52,4 +53,16 @@ func (k *callbackKey) get(ctx context.Context) ([]byte, error) {
 		k.key = key
 	}
 	return key, err
+}
+
+// CallbackTimeout is for how long a job waits for its callback, and how much more
+// time its target can ask for at once.
+func CallbackTimeout(job *fairlead.Job) time.Duration {
+	var call struct {
+		CallbackTimeoutSeconds float64 `json:"callback_timeout_seconds"`
+	}
+	if job.Kind != Kind || json.Unmarshal(job.Args, &call) != nil || call.CallbackTimeoutSeconds <= 0 || call.CallbackTimeoutSeconds > maxCallbackTimeout.Seconds() {
+		return defaultCallbackTimeout
+	}
+	return time.Duration(call.CallbackTimeoutSeconds * float64(time.Second))
 }

@@ -17,6 +17,9 @@ func (p *planning) carryOut(ctx context.Context) ([]fairlead.Fire, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.sendAlerts(ctx); err != nil {
+		return nil, err
+	}
 	return made, p.advance(ctx)
 }
 
@@ -107,8 +110,31 @@ func (p *planning) advance(ctx context.Context) error {
 			skipped = 1
 		}
 		moved.add().ints(s.ID, sqlstore.Micros(s.plan.Cursor.Due), sqlstore.Micros(s.plan.Cursor.FireAt), last.Job, sqlstore.Micros(last.Due)).
-			blob([]byte(last.Trigger)).int(int64(last.Number)).blob([]byte(last.State)).ints(sqlstore.Micros(last.EndedAt), skipped).end()
+			blob([]byte(last.Trigger)).int(int64(last.Number)).blob([]byte(last.State)).ints(sqlstore.Micros(last.EndedAt), skipped).
+			blob([]byte(sqlstore.EncodeStanding(s.plan.Standing))).end()
 	}
 	hit, err := p.execRows(ctx, p.sql.MoveSchedules, &moved)
 	return checkHits(len(p.schedules), hit, err)
+}
+
+// sendAlerts stores the jobs that tell of what has gone wrong. They are no runs.
+func (p *planning) sendAlerts(ctx context.Context) error {
+	var alerts []*fairlead.Job
+	for _, s := range p.schedules {
+		jobs, err := sqlstore.Alerts(&s.plan)
+		if err != nil {
+			return err
+		}
+		alerts = append(alerts, jobs...)
+	}
+	if len(alerts) == 0 {
+		return nil
+	}
+	ids, err := p.prepare(ctx, alerts)
+	if err != nil {
+		return err
+	}
+	p.fires = false
+	defer func() { p.fires = true }()
+	return p.enqueue(ctx, alerts, ids)
 }

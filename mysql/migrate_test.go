@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -63,46 +62,43 @@ func (i interrupted) Apply(ctx context.Context, migration sqlstore.Migration, st
 	return errInterrupted
 }
 
+// TestMigrationGoesOnWhereItWasInterrupted interrupts one migration at each of
+// its statements, first before it was run and then before it was recorded.
 func TestMigrationGoesOnWhereItWasInterrupted(t *testing.T) {
-	steps := 0
-	probe, err := open("mysql://root@127.0.0.1/probe", Options{})
+	address := testdb.MySQL(t)
+	s, err := open(address, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, migration := range probe.schema {
+	steps := 0
+	for _, migration := range s.schema {
 		steps += len(migration.Steps)
 	}
-	if err := probe.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for _, ran := range []bool{false, true} {
-		for n := 1; n <= steps; n++ {
-			t.Run(fmt.Sprint("at statement ", n, ", ran=", ran), func(t *testing.T) {
-				address := testdb.MySQL(t)
-				s, err := open(address, Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				left := n
-				if err := s.migrateWith(t, func(m migrator) sqlstore.MigrationTarget {
-					return interrupted{migrator: m, left: &left, ran: ran}
-				}); !errors.Is(err, errInterrupted) {
-					t.Fatalf("the migration ended with %v", err)
-				}
-				schema, err := s.Schema(t.Context())
-				if err != nil || len(schema.Pending) == 0 {
-					t.Fatalf("the schema is %+v, %v", schema, err)
-				}
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
-				if s, err = Open(t.Context(), address); err != nil {
-					t.Fatal(err)
-				}
-				tryOut(t, s)
-			})
+	for n := 1; n <= steps; n++ {
+		// All before the last have been recorded: it is run again, as it was
+		// left half done.
+		runs := min(n, 2)
+		for _, ran := range []bool{false, true} {
+			left := runs
+			if err := s.migrateWith(t, func(m migrator) sqlstore.MigrationTarget {
+				return interrupted{migrator: m, left: &left, ran: ran}
+			}); !errors.Is(err, errInterrupted) {
+				t.Fatalf("at statement %d, ran=%v, the migration ended with %v", n, ran, err)
+			}
+			runs = 1
+			schema, err := s.Schema(t.Context())
+			if err != nil || len(schema.Pending) == 0 {
+				t.Fatalf("at statement %d, ran=%v, the schema is %+v, %v", n, ran, schema, err)
+			}
 		}
 	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(t.Context(), address); err != nil {
+		t.Fatal(err)
+	}
+	tryOut(t, s)
 }
 
 // migrateWith migrates through another target.

@@ -81,7 +81,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		names.add().str("tenant").str(fmt.Sprint("key", i)).end()
 		places.add().ints(i, i).end()
 		instants.add().ints(i, i).end()
-		moved.add().ints(i, 1, 1, 1, 1).str("cron").int(1).str("failed").ints(1, 0).end()
+		moved.add().ints(i, 1, 1, 1, 1).str("cron").int(1).str("failed").ints(1, 0).str("{}").end()
 		kept.add().ints(i, 1).float(0.5).int(1).end()
 		ids = append(ids, i)
 	}

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -76,13 +77,14 @@ func (t *txn) addSchedule(ctx context.Context, schedule fairlead.Schedule, calen
 	if err != nil {
 		return schedule, err
 	}
-	result, err := t.tx.ExecContext(ctx, t.sql.AddSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, now, now,
+	made := cmp.Or(sqlstore.Micros(schedule.CreatedAt), now)
+	result, err := t.tx.ExecContext(ctx, t.sql.AddSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, made, now,
 		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule))
 	if err != nil {
 		return schedule, err
 	}
 	schedule.ID, err = result.LastInsertId()
-	schedule.Version, schedule.CreatedAt, schedule.UpdatedAt = 1, sqlstore.Time(now), sqlstore.Time(now)
+	schedule.Version, schedule.CreatedAt, schedule.UpdatedAt = 1, sqlstore.Time(made), sqlstore.Time(now)
 	return schedule, err
 }
 

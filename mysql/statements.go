@@ -106,6 +106,8 @@ type statements struct {
 	Wish          string `sql:"wish"`
 	CountWish     string `sql:"count_wish"`
 	Answer        string `sql:"answer"`
+	Extend        string `sql:"extend"`
+	Tell          string `sql:"tell"`
 	Recorded      string `sql:"recorded"`
 
 	ToParked        string `sql:"to_parked"`

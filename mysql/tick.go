@@ -191,6 +191,7 @@ func (p *planning) look(ctx context.Context) error {
 			run.EndedAt = sqlstore.Time(p.now)
 		}
 		ended = append(ended, run)
+		s.view.Ended = append(s.view.Ended, run)
 		s.Ended(run)
 	}
 	if err := p.closeRuns(ctx, ended); err != nil {
@@ -209,6 +210,7 @@ func (p *planning) complete(ctx context.Context) error {
 	for _, s := range p.schedules {
 		s.view.Now, s.view.Calendar = sqlstore.Time(p.now), calendars[s.Calendar]
 		s.view.Last, s.view.Skipped = s.Last, s.Skipped
+		s.view.Ended, s.view.Standing = sqlstore.InOrderOfEnd(s.view.Ended), s.Standing
 		if _, reopened := s.active(s.LastRun().Job); reopened {
 			if s.view.Last, err = p.lastEnded(ctx, s.ID); err != nil {
 				return err

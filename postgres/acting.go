@@ -32,6 +32,7 @@ type acting struct {
 // tidings are whom others have to be told of once it is committed.
 type tidings struct {
 	fresh    *newJobs // that are due; nil: none
+	alerts   *newJobs // that tell of what has gone wrong; nil: none
 	admitted []int32  // lanes where queued runs became due
 	gates    []int64  // where jobs were parked, or gave back their places
 	freed    bool     // jobs gave back slots of limits
@@ -174,10 +175,13 @@ func (a *acting) findLast(ctx context.Context) error {
 // to have ended.
 func (a *acting) decideAbout(s *subject, calendar *fairlead.Calendar) (err error) {
 	if s.deleted {
-		s.plan.Cursor = s.Cursor
+		s.plan.Cursor, s.plan.Standing = s.Cursor, s.Standing
 		return nil
 	}
-	view := fairlead.View{Now: a.now, Calendar: calendar, Active: slices.Clone(s.active), Skipped: s.Skipped}
+	view := fairlead.View{
+		Now: a.now, Calendar: calendar, Active: slices.Clone(s.active), Skipped: s.Skipped,
+		Ended: sqlstore.InOrderOfEnd(slices.Clone(s.closed)), Standing: s.Standing,
+	}
 	if s.last != nil {
 		last := *s.last
 		view.Last = &last
@@ -193,6 +197,9 @@ func (a *acting) decideAbout(s *subject, calendar *fairlead.Calendar) (err error
 func (a *acting) tell(ctx context.Context) {
 	if a.fresh != nil {
 		a.announce(a.fresh, time.Since(a.begun))
+	}
+	if a.alerts != nil {
+		a.announce(a.alerts, time.Since(a.begun))
 	}
 	a.waker.work(a.admitted...)
 	if a.freed {

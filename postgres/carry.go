@@ -29,6 +29,9 @@ func (a *acting) carryOut(ctx context.Context, more ...call) error {
 	if err := a.addRuns(ctx); err != nil {
 		return err
 	}
+	if err := a.sendAlerts(ctx); err != nil {
+		return err
+	}
 	return a.close(ctx, more...)
 }
 
@@ -126,13 +129,12 @@ func (a *acting) addRuns(ctx context.Context) error {
 // this process has in store: of two runs of a schedule the later one has the larger
 // id, whoever made them.
 func (a *acting) numberRuns(ctx context.Context) error {
-	var blocks []int64
-	if err := a.in.run(ctx, idsCall(&blocks, a.sql.TakeIDs, (len(a.runs)+idBlock-1)/idBlock)); err != nil {
+	ids, err := a.newIDs(ctx, len(a.runs))
+	if err != nil {
 		return err
 	}
-	slices.Sort(blocks)
 	for i, run := range a.runs {
-		run.id = blocks[i/idBlock] + int64(i%idBlock)
+		run.id = ids[i]
 	}
 	return nil
 }

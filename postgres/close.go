@@ -108,12 +108,13 @@ func (a *acting) cursorsCall() call {
 	}
 	ids, due, fireAt := make([]int64, n), make([]int64, n), make([]int64, n)
 	jobs, lastDue, endedAt, numbers := make([]int64, n), make([]int64, n), make([]int64, n), make([]int32, n)
-	triggers, states, skipped := make([]string, n), make([]string, n), make([]bool, n)
+	triggers, states, skipped, standing := make([]string, n), make([]string, n), make([]bool, n), make([]string, n)
 	for i, s := range a.subjects {
 		last := s.LastRun()
 		ids[i], due[i], fireAt[i] = s.ID, sqlstore.Micros(s.plan.Cursor.Due), sqlstore.Micros(s.plan.Cursor.FireAt)
 		jobs[i], lastDue[i], endedAt[i], numbers[i] = last.Job, sqlstore.Micros(last.Due), sqlstore.Micros(last.EndedAt), int32(last.Number)
 		triggers[i], states[i], skipped[i] = string(last.Trigger), string(last.State), s.Skipped
+		standing[i] = sqlstore.EncodeStanding(s.plan.Standing)
 	}
-	return call{sql: a.sql.MoveCursors, args: []any{ids, due, fireAt, jobs, lastDue, endedAt, numbers, triggers, states, skipped}}
+	return call{sql: a.sql.MoveCursors, args: []any{ids, due, fireAt, jobs, lastDue, endedAt, numbers, triggers, states, skipped, standing}}
 }

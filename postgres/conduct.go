@@ -33,14 +33,6 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	}
 }
 
-// unknownLanes tells that jobs are to be stored in lanes which this process has not
-// heard of. Lanes are looked up and made on another connection, and no transaction
-// waits for a second one: it is undone, and repeated when they are known.
-type unknownLanes []sqlstore.LaneKey
-
-// Error implements error.
-func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }
-
 // conduct is one transaction, or several if it has to be repeated.
 func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (c *conducting, err error) {
 	err = s.travel(ctx, func(ctx context.Context, t *trips) error {

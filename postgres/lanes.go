@@ -121,3 +121,11 @@ func laneKeys(cache *sqlstore.Lanes, lanes iter.Seq[int32]) []sqlstore.LaneKey {
 	}
 	return keys
 }
+
+// unknownLanes tells that jobs are to be stored in lanes which this process has not
+// heard of. Lanes are looked up and made on another connection, and no transaction
+// waits for a second one: it is undone, and repeated when they are known.
+type unknownLanes []sqlstore.LaneKey
+
+// Error implements error.
+func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }

@@ -7,30 +7,33 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // fewLanes are considered at once even if fewer jobs are asked for.
 const fewLanes = 16
 
 // limitedClaim is a claim from lanes of which some are under limits. It takes
-// three round trips: it looks which lanes have jobs, then locks the quotas of
+// three round trips, and one before them if there are lanes under limits that it
+// does not serve: it looks which lanes have jobs, then locks the quotas of
 // those that it may reach and reads both, then takes what dispatch chooses. Who
 // has the quotas of a lane is alone there: what was read under the locks is
 // still there to be taken.
 type limitedClaim struct {
 	*claiming
-	known    *rules
-	open     []openLane    // served
-	strange  []openLane    // not served, but under limits
-	many     bool          // so many lanes that it is remembered where their jobs begin
-	trusting bool          // the jobs themselves too: nobody else takes them
-	looked   []*busyLane   // lanes that were looked into
-	line     candidates    // lanes with jobs that were not considered yet
-	busy     []*busyLane   // those that were, in order
-	shared   []int32       // all their quotas that are not of tenants, in order
-	vowed    int           // how many lanes have a minimum
-	cost     time.Duration // of looking
-	slack    int           // how many jobs to choose beyond those asked for, because others lock some
+	known     *rules
+	open      []openLane          // served
+	strange   []openLane          // not served, but under limits
+	strangers *sqlstore.Strangers // the nodes that run those; nil: there are no such lanes
+	many      bool                // so many lanes that it is remembered where their jobs begin
+	trusting  bool                // the jobs themselves too: nobody else takes them
+	looked    []*busyLane         // lanes that were looked into
+	line      candidates          // lanes with jobs that were not considered yet
+	busy      []*busyLane         // those that were, in order
+	shared    []int32             // all their quotas that are not of tenants, in order
+	vowed     int                 // how many lanes have a minimum
+	cost      time.Duration       // of looking
+	slack     int                 // how many jobs to choose beyond those asked for, because others lock some
 
 	considered int                // of busy, in this try
 	lanes      []*dispatch.Lane   // those of them whose quotas are ours
@@ -53,6 +56,9 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLane
 	}
 	l := &limitedClaim{claiming: c, known: known, open: open.lanes, strange: open.strange, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
 	defer func() { *line = l.line[:0] }()
+	if err := l.meet(ctx); err != nil {
+		return false, err
+	}
 	if changed, err := l.look(ctx); changed || err != nil {
 		return changed, err
 	}
@@ -87,7 +93,6 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLane
 func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	var s standing
-	var n neighbours
 	l.cull(begun)
 	if l.brisk() {
 		for _, lane := range l.looked {
@@ -105,9 +110,6 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	}
 	heads := l.newReading(l.looked, page)
 	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
-	if len(l.strange) > 0 {
-		calls = append(calls, n.calls(&l.sql)...)
-	}
 	if err := l.claiming.run(ctx, calls...); err != nil {
 		return false, err
 	}
@@ -122,7 +124,7 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	if len(l.strange) > 0 {
-		l.befriend(&n)
+		l.befriend()
 	}
 	l.lineUp()
 	return s.judge(ctx, l.claiming, l.known)

@@ -222,3 +222,75 @@ func TestFreedSlotsDoNotRewindMarks(t *testing.T) {
 		t.Errorf("the marks were rewound %d times", rewinds)
 	}
 }
+
+// What another claim has used up while this one waited for it is not free.
+func TestUseIsReadUnderTheLock(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}))
+	l.enqueue("acme", "acme")
+	other := l.begin("update fairlead_quota set used = 1")
+	claimed := make(chan int)
+	go func() {
+		jobs, err := l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: 2})
+		if err != nil {
+			t.Error(err)
+		}
+		claimed <- len(jobs)
+	}()
+	l.someoneWaits()
+	l.ok(other.Commit(t.Context()))
+	if jobs := <-claimed; jobs != 1 {
+		t.Errorf("claimed %d jobs, but one slot was free", jobs)
+	}
+}
+
+// Slots that were given back are counted once, however many claims come after.
+func TestASlotIsGivenBackOnce(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 3}))
+	l.enqueue(slices.Repeat([]string{"acme"}, 10)...)
+	first := l.claim(3)
+	_, err := l.store.Settle(t.Context(), []fairlead.Settlement{{ID: first[0].ID, Fence: first[0].Fence, Move: fairlead.Succeed}})
+	l.ok(err)
+	for i, want := range []int{1, 0, 0} {
+		if jobs := l.claim(3); len(jobs) != want {
+			t.Errorf("claim %d after the settlement got %d jobs, not %d", i+1, len(jobs), want)
+		}
+	}
+}
+
+// Lanes under a limit are looked into only if somebody can run their jobs.
+func TestLanesThatNobodyCanRunAreNotRead(t *testing.T) {
+	l := newLimitTest(t, Options{})
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 5}))
+	for _, kind := range []string{"test", "rare", "gone"} {
+		l.ok(l.store.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Kind = kind })}))
+	}
+	l.wantStrange()
+	able, err := l.store.Join(t.Context(), fairlead.Node{Kinds: []string{"rare"}, Slots: 1}, time.Hour)
+	l.ok(err)
+	_, err = l.store.Beat(t.Context(), fairlead.Beat{Node: able, Lease: time.Hour, Idle: 1})
+	l.ok(err)
+	l.wantStrange("rare")
+	l.ok(l.store.Leave(t.Context(), able))
+	l.wantStrange()
+}
+
+// wantStrange checks of which kinds the lanes are that a claim does not serve
+// and still looks into.
+func (l *limitTest) wantStrange(kinds ...string) {
+	l.Helper()
+	c := &claiming{Store: l.store, claim: fairlead.Claim{Node: l.node, Scope: l.scope, Max: 1}, left: 1, locked: map[int64]bool{}}
+	l.ok(l.store.refreshLanes(l.Context(), 0))
+	known, err := c.knownRules(l.Context())
+	l.ok(err)
+	claim := &limitedClaim{claiming: c, known: known, strange: known.openLanes(l.scope, c.lanes.Known()).strange}
+	l.ok(claim.meet(l.Context()))
+	var found []string
+	for _, lane := range claim.strange {
+		found = append(found, lane.kind)
+	}
+	if !slices.Equal(found, kinds) {
+		l.Errorf("lanes of %v are looked into, not of %v", found, kinds)
+	}
+}

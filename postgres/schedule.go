@@ -67,7 +67,7 @@ func (s *Store) putSchedule(ctx context.Context, schedule fairlead.Schedule, res
 		case err != nil:
 			return err
 		case schedule.Version == 0:
-			id, err = s.addSchedule(ctx, r, schedule.Name, declared)
+			id, err = s.addSchedule(ctx, r, schedule.Name, append(declared[:len(declared):len(declared)], sqlstore.Micros(schedule.CreatedAt)))
 		default:
 			err = s.replaceSchedule(ctx, r, &schedule, append(declared[:len(declared):len(declared)], id, restart))
 		}

@@ -114,6 +114,8 @@ type statements struct {
 	LockRunning  string `sql:"lock_running"`
 	KeepAnswer   string `sql:"keep_answer"`
 	PastAnswer   string `sql:"past_answer"`
+	Extend       string `sql:"extend"`
+	Tell         string `sql:"tell"`
 	PastRetry    string `sql:"past_retry"`
 	AnswerFinish string `sql:"answer_finish"`
 	AnswerAgain  string `sql:"answer_again"`

@@ -20,36 +20,53 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness { return newHarness(t, testdb.Postgres(t), Options{}) })
 }
 
-// TestStoreElsewhere is the contract under another schema and prefix, in a
-// session that is far from UTC and stricter than usual, with transactions of
-// database/sql.
+// TestStoreElsewhere is the contract in sessions that are stricter than usual,
+// with transactions of database/sql, under another schema and prefix. It checks
+// what is written in transactions, which isolation can make fail or see less;
+// not what is only read.
 func TestStoreElsewhere(t *testing.T) {
-	open := func(t *testing.T) *storetest.Harness {
+	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		at := testdb.Postgres(t)
-		for _, setting := range []string{"timezone = 'Asia/Kolkata'", "default_transaction_isolation = 'repeatable read'"} {
-			_, err := connect(t, at).Exec(t.Context(), "do $$ begin execute format('alter database %I set "+strings.ReplaceAll(setting, "'", "''")+"', current_database()); end $$")
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		h := newHarness(t, at, Options{Schema: "Elsewhere", Prefix: "f2_"})
+		alterDatabase(t, at, "default_transaction_isolation = 'repeatable read'")
+		h := newHarness(t, at, elsewhere)
 		h.Begin = func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginSQL(t, at, s.(*Store)) }
 		return h
-	}
-	storetest.RunContract(t, open)
-	storetest.RunTraps(t, open)
+	}, storetest.Enqueuing, storetest.Claiming, storetest.Administering, storetest.Scheduling,
+		storetest.Interleaving, storetest.Planning)
 }
 
 // TestStoreThroughPgBouncer is the contract through a pooler in transaction
-// mode that knows no prepared statements, and cannot pass notifications on.
+// mode that knows no prepared statements, and cannot pass notifications on,
+// under another schema and prefix and far from UTC. That changes the text of
+// each statement and how its values travel, so all are checked; not how many
+// can be sent, or what random ones lead to.
 func TestStoreThroughPgBouncer(t *testing.T) {
-	open := func(t *testing.T) *storetest.Harness {
+	const zone = "Asia/Kolkata"
+	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		direct := testdb.Postgres(t)
+		alterDatabase(t, direct, "timezone = '"+zone+"'")
 		pooled := withParams(t, testdb.PgBouncer(t, direct), "default_query_exec_mode", "exec")
-		return newHarness(t, pooled, Options{ListenURL: direct})
+		var got string
+		if err := connect(t, pooled).QueryRow(t.Context(), "show timezone").Scan(&got); err != nil || got != zone {
+			t.Fatalf("through the pooler it is the time of %q, %v; want that of %s", got, err, zone)
+		}
+		options := elsewhere
+		options.ListenURL = direct
+		return newHarness(t, pooled, options)
+	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting,
+		storetest.Interleaving, storetest.Planning, storetest.Texts)
+}
+
+// elsewhere needs to be quoted wherever it is used.
+var elsewhere = Options{Schema: "Elsewhere", Prefix: "f2_"}
+
+// alterDatabase gives all later sessions a setting.
+func alterDatabase(t testing.TB, at, setting string) {
+	t.Helper()
+	_, err := connect(t, at).Exec(t.Context(), "do $$ begin execute format('alter database %I set "+strings.ReplaceAll(setting, "'", "''")+"', current_database()); end $$")
+	if err != nil {
+		t.Fatal(err)
 	}
-	storetest.RunContract(t, open)
-	storetest.RunTraps(t, open)
 }
 
 // newHarness makes a harness of an empty database, with a clock that is a
@@ -146,9 +163,10 @@ func withParams(t testing.TB, at string, pairs ...string) string {
 // TestStoreWithMarks lets claims begin where the last one ended as soon as
 // there is anything to step over, and never look at a whole lane without being
 // told to. So its stores have to listen, as nodes do: they would not hear what
-// another process put behind their marks.
+// another process put behind their marks. It checks what enqueues, moves and
+// claims jobs: nothing else knows of marks.
 func TestStoreWithMarks(t *testing.T) {
-	eager := func(t *testing.T) *storetest.Harness {
+	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		h := newHarness(t, testdb.Postgres(t), Options{})
 		plain := h.Open
 		h.Open = func(t testing.TB) fairlead.Store {
@@ -158,8 +176,5 @@ func TestStoreWithMarks(t *testing.T) {
 			return store
 		}
 		return h
-	}
-	storetest.RunContract(t, eager)
-	storetest.RunContention(t, eager)
-	storetest.RunModel(t, eager)
+	}, storetest.Enqueuing, storetest.Claiming, storetest.Contention, storetest.Modelling)
 }

@@ -1,9 +1,12 @@
 package postgres
 
 import (
+	"context"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -26,14 +29,40 @@ func (n *neighbours) calls(sql *statements) []call {
 	}
 }
 
+// meet finds out which other nodes there are to leave something to, before
+// their lanes are looked into: those that nobody can run are not read. Under a
+// global limit these are all lanes that ever were, most of them long empty and
+// full of dead entries.
+func (l *limitedClaim) meet(ctx context.Context) error {
+	if len(l.strange) == 0 {
+		return nil
+	}
+	var n neighbours
+	if err := l.claiming.run(ctx, n.calls(&l.sql)...); err != nil {
+		return err
+	}
+	l.strangers = sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
+	switch {
+	case !l.strangers.Any():
+		l.strange = nil
+	case len(l.strange) <= manyLanes: // of more it is remembered where they begin
+		l.strange = slices.DeleteFunc(slices.Clone(l.strange), func(open openLane) bool { return l.othersOf(&open) == nil })
+	}
+	return nil
+}
+
+// othersOf are the nodes that run jobs of a strange lane; nil if nobody can.
+func (l *limitedClaim) othersOf(open *openLane) *dispatch.Others {
+	key, _ := l.Store.lanes.Key(open.id)
+	return l.strangers.Of(key)
+}
+
 // befriend leaves out those of the strange lanes whose jobs nobody can run now.
-func (l *limitedClaim) befriend(n *neighbours) {
-	strangers := sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
+func (l *limitedClaim) befriend() {
 	kept := l.line[:0]
 	for _, c := range l.line {
 		if c.open.strange {
-			key, _ := l.Store.lanes.Key(c.open.id)
-			if c.others = strangers.Of(key); c.others == nil {
+			if c.others = l.othersOf(c.open); c.others == nil {
 				continue
 			}
 		}

@@ -41,7 +41,7 @@ func (s *Store) tick(ctx context.Context, limit int, decide decision) (fairlead.
 		return fairlead.Ticked{}, err
 	}
 	left := false
-	err = s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+	err = acting.transact(ctx, func(ctx context.Context, r runner) (err error) {
 		acting.restart(r)
 		if left, err = acting.take(ctx, limit, ended); err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *Store) actUpon(ctx context.Context, id int64, decide decision) ([]fairl
 	if err != nil {
 		return nil, err
 	}
-	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+	err = acting.transact(ctx, func(ctx context.Context, r runner) error {
 		acting.restart(r)
 		if err := acting.takeOne(ctx, id); err != nil {
 			return err

@@ -33,6 +33,7 @@ type Service struct {
 func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
+	services.schedules.args = options.Args
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -53,7 +54,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
 	mux.Handle("/api/", guard(api.Handler()))
 	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	mux.Handle("POST /api/v1/callbacks/{job}", &callbacks{store: store, log: options.Log})
+	mux.Handle("POST /api/v1/callbacks/{job}", newCallbacks(store, auditor.sums, options.Log))
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ type Options struct {
 	Metrics  http.Handler         // answers /metrics; nil: there is none
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 	Args     ArgsChecks           // of the kinds whose args are known here
-	Mux      *fairlead.Mux        // has the operations of batches that are known here; nil: none is
+	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
 	Workers  WorkerOptions
 }
 
@@ -115,7 +116,7 @@ type services struct {
 func newServices(store fairlead.Store, options Options) *services {
 	own, stopping := scoped{store: store}, options.Stopping
 	calls, runs := tasks.New(own, options.Args[httpcall.Kind])
-	batches := NewBatches(knowing{own}, options.Mux, stopping)
+	batches := NewBatches(knowing{own}, options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),

@@ -26,11 +26,12 @@ type sums struct {
 type summedCall struct {
 	actor, from, action string
 	role                fairlead.Role
+	refusal             string // why nothing came of it
 }
 
 type summed struct {
 	Requests int64 `json:"requests"`
-	Jobs     int64 `json:"jobs"`
+	Jobs     int64 `json:"jobs,omitempty"`
 	First    int64 `json:"first_id,string,omitempty"`
 	Last     int64 `json:"last_id,string,omitempty"`
 }
@@ -41,12 +42,7 @@ func (s *sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Me
 	entry := newEntry(ctx, endpoint)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	call := summedCall{entry.Actor, entry.From, entry.Action, entry.Role}
-	sum := s.sum[call]
-	if sum == nil {
-		sum = &summed{}
-		s.sum[call] = sum
-	}
+	sum := s.of(summedCall{entry.Actor, entry.From, entry.Action, entry.Role, ""})
 	sum.Requests++
 	if stored, ok := answer.(*fairleadv1.EnqueueJobsResponse); ok {
 		sum.Jobs += int64(len(stored.GetIds()))
@@ -57,6 +53,26 @@ func (s *sums) add(ctx context.Context, endpoint *rest.Endpoint, answer proto.Me
 			}
 		}
 	}
+}
+
+// refused counts a request of nobody knows whom.
+func (s *sums) refused(from, action, why string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.sum) >= failureMemory {
+		from = "" // of very many
+	}
+	s.of(summedCall{from: from, action: action, refusal: why}).Requests++
+}
+
+// of is the sum of a call. The caller holds the lock.
+func (s *sums) of(call summedCall) *summed {
+	sum := s.sum[call]
+	if sum == nil {
+		sum = &summed{}
+		s.sum[call] = sum
+	}
+	return sum
 }
 
 // take returns what was counted and begins anew.
@@ -71,7 +87,7 @@ func (s *sums) take() []fairlead.AuditEntry {
 		if err != nil {
 			continue // it is made of numbers
 		}
-		entries = append(entries, fairlead.AuditEntry{Actor: call.actor, Role: call.role, From: call.from, Action: call.action, Subject: "job", After: after})
+		entries = append(entries, fairlead.AuditEntry{Actor: call.actor, Role: call.role, From: call.from, Action: call.action, Subject: "job", After: after, Error: call.refusal})
 	}
 	return entries
 }

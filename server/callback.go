@@ -2,10 +2,7 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strconv"
@@ -23,22 +20,21 @@ const (
 	callbackBody     = 2 << 20          // bytes of one: an output and what is around it
 )
 
-// callbacks takes the answers of targets for jobs that wait. Who answers has no
-// token of the API but that of one run of one job; it is used up by the change of
-// the job's state itself, so that of many answers one counts.
+// callbacks takes what targets say of jobs that wait. Who answers has no token of
+// the API but that of one run of one job; it is used up by the change of the
+// job's state itself, so that of many answers one counts.
 type callbacks struct {
-	store fairlead.Store
-	log   *slog.Logger
+	store    fairlead.Store
+	log      *slog.Logger
+	failures *failures
+	sums     *sums // of tokens that were refused
 
 	mu  sync.Mutex
 	key []byte // asked for once: it never changes
 }
 
-// callbackAnswer is what a target says.
-type callbackAnswer struct {
-	Status string          `json:"status"`
-	Output json.RawMessage `json:"output"`
-	Error  string          `json:"error"`
+func newCallbacks(store fairlead.Store, refusals *sums, log *slog.Logger) *callbacks {
+	return &callbacks{store: store, log: log, failures: newFailures(), sums: refusals}
 }
 
 var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is not one that was given out for this job; send it as Authorization: Bearer TOKEN"}
@@ -47,7 +43,7 @@ var errCallbackToken = &rest.Error{Status: http.StatusUnauthorized, Detail: "the
 func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callbackPatience)
 	defer cancel()
-	status, err := c.take(ctx, w, r)
+	reply, err := c.take(ctx, w, r)
 	if err != nil {
 		if errors.Is(err, errCallbackToken) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -58,55 +54,92 @@ func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rest.Refuse(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = fmt.Fprintf(w, "{\"job\":%q,\"status\":%q}\n", r.PathValue("job"), status) // a caller that has gone needs no answer
+	reply.send(w)
 }
 
 // take checks who answers before anything of the answer is read.
-func (c *callbacks) take(ctx context.Context, w http.ResponseWriter, r *http.Request) (status string, err error) {
-	callback, err := c.admit(ctx, r)
+func (c *callbacks) take(ctx context.Context, w http.ResponseWriter, r *http.Request) (callbackReply, error) {
+	run, err := c.admit(ctx, r)
 	if err != nil {
-		return "", err
+		return callbackReply{}, err
 	}
 	answer, err := readCallback(http.MaxBytesReader(w, r.Body, callbackBody))
 	if err != nil {
-		return "", err
+		return callbackReply{}, err
 	}
-	var failure error
-	if answer.Status == "failure" {
-		failure = errors.New(answer.Error)
+	reply := callbackReply{Job: r.PathValue("job"), Status: answer.Status}
+	client := fairlead.NewClient(c.store)
+	switch answer.Status {
+	case callbackSuccess:
+		err = client.Resolve(ctx, run.Job, run.Fence, answer.Output, nil)
+	case callbackFailure:
+		err = client.Resolve(ctx, run.Job, run.Fence, answer.Output, errors.New(answer.Error))
+	default:
+		reply.Deadline, err = run.extend(ctx, client, answer)
 	}
-	return answer.Status, fairlead.NewClient(c.store).Resolve(ctx, callback.Job, callback.Fence, answer.Output, failure)
+	return reply, err
 }
 
-// admit finds out which run a request may answer for.
-func (c *callbacks) admit(ctx context.Context, r *http.Request) (httpcall.Callback, error) {
+// callbackRun is the run that a request may answer for.
+type callbackRun struct {
+	httpcall.Callback
+	job *fairlead.Job
+	now time.Time // the database's clock
+}
+
+// extend keeps what a target tells of its progress, and gives it more time if it
+// asks for some. A token that cannot be used any more would be of no use: a
+// deadline is not moved beyond it.
+func (r callbackRun) extend(ctx context.Context, client *fairlead.Client, answer callbackAnswer) (time.Time, error) {
+	span := answer.span()
+	if most := httpcall.CallbackTimeout(r.job); span > most {
+		return time.Time{}, refuseField("extend_seconds", "is more than "+strconv.FormatFloat(most.Seconds(), 'f', -1, 64)+
+			", which is how long the job waits for its callback; ask for less at a time")
+	}
+	return client.Extend(ctx, fairlead.Extension{ID: r.Job, Fence: r.Fence, For: min(span, r.Expires.Sub(r.now)), Told: answer.Output})
+}
+
+// admit finds out which run a request may answer for. Guessing is written down and
+// costs the database nothing; who has a token that was given out is never held up.
+func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, error) {
+	run, err := c.identify(ctx, r)
+	if !errors.Is(err, errCallbackToken) {
+		return run, err
+	}
+	from := hostOf(r.RemoteAddr)
+	if !c.failures.allowed(from) {
+		err = errTooOften
+	} else {
+		c.failures.note(from)
+	}
+	c.sums.refused(from, "Callback", "unknown token")
+	return run, err
+}
+
+func (c *callbacks) identify(ctx context.Context, r *http.Request) (run callbackRun, err error) {
 	token, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	id, err := strconv.ParseInt(r.PathValue("job"), 10, 64)
 	if !given || err != nil {
-		return httpcall.Callback{}, errCallbackToken
+		return run, errCallbackToken
 	}
 	key, err := c.secret(ctx)
 	if err != nil {
-		return httpcall.Callback{}, err
+		return run, err
 	}
-	now, err := c.store.Now(ctx)
-	if err != nil {
-		return httpcall.Callback{}, err
+	if run.Callback, err = httpcall.VerifyToken(key, token, time.Time{}); err != nil || run.Job != id {
+		return run, errCallbackToken
 	}
-	callback, err := httpcall.VerifyToken(key, token, now)
-	switch {
-	case errors.Is(err, httpcall.ErrForged), err == nil && callback.Job != id:
-		return httpcall.Callback{}, errCallbackToken
-	case err != nil:
-		return httpcall.Callback{}, err
+	if run.now, err = c.store.Now(ctx); err != nil {
+		return run, err
 	}
-	job, err := c.store.Get(ctx, id)
-	if err == nil && job.Tenant != callback.Tenant {
+	if _, err := httpcall.VerifyToken(key, token, run.now); err != nil { // it has expired
+		return run, err
+	}
+	run.job, err = c.store.Get(ctx, id)
+	if err == nil && run.job.Tenant != run.Tenant {
 		err = errCallbackToken
 	}
-	return callback, err
+	return run, err
 }
 
 func (c *callbacks) secret(ctx context.Context) ([]byte, error) {
@@ -120,23 +153,4 @@ func (c *callbacks) secret(ctx context.Context) ([]byte, error) {
 		c.key = key
 	}
 	return key, err
-}
-
-func readCallback(body io.Reader) (answer callbackAnswer, err error) {
-	raw, err := io.ReadAll(body)
-	if err != nil {
-		return answer, refuseField("body", fmt.Sprintf("could not be read; at most %d bytes are taken", callbackBody))
-	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
-		return answer, refuseField("body", "is not JSON such as {\"status\":\"success\",\"output\":{}}")
-	}
-	switch {
-	case answer.Status != "success" && answer.Status != "failure":
-		return answer, refuseField("status", fmt.Sprintf("is %q; it must be success or failure", answer.Status))
-	case answer.Status == "success" && answer.Error != "":
-		return answer, refuseField("error", "does not go with success; leave it out")
-	case answer.Status == "failure" && answer.Error == "":
-		answer.Error = "the target said that it failed"
-	}
-	return answer, nil
 }

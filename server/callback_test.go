@@ -13,8 +13,13 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
-// waitingJob is a job of acme that waits, and the token of its run.
+// waitingJob is a job of acme that waits for an hour, and the token of its run.
 func (a *guardedAPI) waitingJob() (path string, run httpcall.Callback, token func(httpcall.Callback) []string) {
+	a.Helper()
+	return a.waitingJobFor(time.Hour)
+}
+
+func (a *guardedAPI) waitingJobFor(wait time.Duration) (path string, run httpcall.Callback, token func(httpcall.Callback) []string) {
 	a.Helper()
 	ctx := a.Context()
 	node, err := a.store.Join(ctx, fairlead.Node{Name: "n", Kinds: []string{"asks"}}, time.Hour)
@@ -28,7 +33,7 @@ func (a *guardedAPI) waitingJob() (path string, run httpcall.Callback, token fun
 	if err != nil || len(jobs) != 1 {
 		a.Fatalf("%d are claimed: %v", len(jobs), err)
 	}
-	if _, err := a.store.Settle(ctx, []fairlead.Settlement{{ID: jobs[0].ID, Fence: jobs[0].Fence, Move: fairlead.Wait, After: time.Hour}}); err != nil {
+	if _, err := a.store.Settle(ctx, []fairlead.Settlement{{ID: jobs[0].ID, Fence: jobs[0].Fence, Move: fairlead.Wait, After: wait}}); err != nil {
 		a.Fatal(err)
 	}
 	key, err := httpcall.CallbackKey(ctx, a.store)

@@ -54,6 +54,9 @@ func jobTo(job *fairlead.Job) *fairleadv1.Job {
 		FinishedAt: timeTo(job.FinishedAt), Deadline: timeTo(job.Deadline), CancelWish: job.CancelWish,
 		Output: job.Output, Reason: string(job.Reason), Error: job.Error, Progress: job.Progress, Memo: job.Memo, BatchId: job.Batch,
 	}
+	if len(job.Told) > 0 {
+		out.Progress, out.Reported = job.Told, job.Progress
+	}
 	out.Retry = retryTo(job.Retry)
 	return out
 }

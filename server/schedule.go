@@ -12,6 +12,7 @@ import (
 // Schedules implements the ScheduleService.
 type Schedules struct {
 	client *fairlead.Client
+	args   ArgsChecks
 }
 
 // NewSchedules makes the service of a store's schedules.
@@ -32,6 +33,9 @@ func (s *Schedules) find(ctx context.Context, ref string) (fairlead.Schedule, er
 }
 
 func (s *Schedules) put(ctx context.Context, schedule fairlead.Schedule) (*fairleadv1.Schedule, error) {
+	if err := s.args.checkSchedule(&schedule); err != nil {
+		return nil, err
+	}
 	stored, err := s.client.PutSchedule(ctx, schedule)
 	if err != nil {
 		return nil, err

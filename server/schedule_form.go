@@ -20,7 +20,7 @@ func scheduleOf(in *fairleadv1.Schedule) fairlead.Schedule {
 		Overlap: fairlead.Overlap(in.GetOverlapAction()), AfterFailure: fairlead.AfterFailure(in.GetFailureAction()),
 		MaxConcurrency: int(in.GetMaxConcurrency()), Concurrency: fairlead.Concurrency(in.GetConcurrencyPolicy()), QueueDepth: int(in.GetQueueDepth()),
 		CatchUp: fairlead.CatchUp(in.GetCatchUpMode()), CatchUpLimit: int(in.GetCatchUpLimit()), CatchUpWindow: in.GetCatchUpWindow().AsDuration(),
-		Enabled: in.Enabled == nil || in.GetEnabled(), Version: in.GetVersion(),
+		Enabled: in.Enabled == nil || in.GetEnabled(), Version: in.GetVersion(), Alert: alertOf(in.GetAlert()),
 	}
 	if !out.Enabled {
 		out.Reason = in.GetReason()
@@ -30,6 +30,9 @@ func scheduleOf(in *fairleadv1.Schedule) fairlead.Schedule {
 
 // scheduleTo is a schedule as an answer has it.
 func scheduleTo(s fairlead.Schedule) *fairleadv1.Schedule {
+	if s.Broken != "" {
+		s.Reason = "what is stored of it " + s.Broken + "; replace or delete it"
+	}
 	return &fairleadv1.Schedule{
 		Id: strconv.FormatInt(s.ID, 10), Name: &s.Name, Description: given(s.Description),
 		Cron: given(s.Cron), Every: durationTo(s.Every), Delay: durationTo(s.Delay), Daily: given(s.Daily), At: timeTo(s.At),
@@ -40,6 +43,7 @@ func scheduleTo(s fairlead.Schedule) *fairleadv1.Schedule {
 		CatchUpMode: given(string(s.CatchUp)), CatchUpLimit: proto.Int32(int32(s.CatchUpLimit)), CatchUpWindow: durationTo(s.CatchUpWindow),
 		Enabled: &s.Enabled, Reason: given(s.Reason), Version: s.Version,
 		NextDue: timeTo(s.Due), NextFire: timeTo(s.FireAt), CreatedAt: timeTo(s.CreatedAt), UpdatedAt: timeTo(s.UpdatedAt),
+		Alert: alertTo(s.Alert),
 	}
 }
 

@@ -304,3 +304,17 @@ func TestASchedulesOwnerSeesItsRuns(t *testing.T) {
 		t.Errorf("others see %v", listed)
 	}
 }
+
+// A schedule whose first instant is counted from another moment than the rest is due
+// twice within that difference.
+func TestAnIntervalIsCountedFromOneMoment(t *testing.T) {
+	a := newAPI(t)
+	made, _ := a.send(200, "POST", "/api/v1/schedules", `{"name":"hourly","every":"3600s","job":{"kind":"noop"}}`)
+	created, err := time.Parse(time.RFC3339, made["created_at"].(string))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if due := created.Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"); made["next_due"] != due {
+		t.Errorf("made at %v, it is due at %v", made["created_at"], made["next_due"])
+	}
+}

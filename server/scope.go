@@ -199,6 +199,14 @@ func (s scoped) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 	return s.store.Resolve(ctx, answer)
 }
 
+// Extend gives a job of the caller's more time.
+func (s scoped) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
+	if err := s.job(ctx, extension.ID); err != nil {
+		return time.Time{}, err
+	}
+	return s.store.Extend(ctx, extension)
+}
+
 // Explain says why a job of the caller's does not run.
 func (s scoped) Explain(ctx context.Context, id int64) (fairlead.Explanation, error) {
 	if err := s.job(ctx, id); err != nil {

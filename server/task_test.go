@@ -3,6 +3,7 @@ package server_test
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,6 +69,42 @@ func TestATaskHasDefaults(t *testing.T) {
 		"concurrency_policy": "QUEUE", "overlap_action": "ALLOW", "failure_action": "RUN_NEW", "callback_method": "POST", "callback_timeout_sec": 3600.0,
 		"headers_json": "{}", "body_template": "", "catch_up_mode": "NONE", "queue_depth": 100.0, "retry_policy_json": nil,
 	})
+}
+
+func TestNullGivesAFieldOfATaskItsDefault(t *testing.T) {
+	a := newAPI(t)
+	bare, _ := a.send(201, "POST", "/api/v1/tasks", `{"name":"bare","cron_expr":"@daily","target_url":"https://example.org/"}`)
+	full, _ := a.send(201, "POST", "/api/v1/tasks", `{"name":"full","cron_expr":"@daily","target_url":"https://example.org/","description":"d","timezone":"Europe/Paris",
+		"exec_type":"ASYNC","http_method":"PUT","headers_json":{"X-A":"1"},"body_template":"{}","timeout_seconds":5,"retry_policy_json":{"max_attempts":3},
+		"max_concurrency":2,"concurrency_policy":"SKIP","callback_timeout_sec":60,"overlap_action":"SKIP","failure_action":"SKIP","status":"DISABLED","tenant":"acme",
+		"queue_depth":3,"catch_up_mode":"FULL","catch_up_limit":7,"catch_up_window_sec":60}`)
+	path := "/api/v1/tasks/" + full["id"].(string)
+	server := map[string]bool{"id": true, "name": true, "cron_expr": true, "target_url": true, "version": true, "created_at": true, "updated_at": true, "next_time": true}
+	for field := range full {
+		if server[field] {
+			continue
+		}
+		want := maps.Clone(full)
+		want[field] = bare[field]
+		patched, _ := a.send(200, "PATCH", path, `{`+strconv.Quote(field)+`:null}`)
+		for _, changed := range []string{"version", "updated_at", "next_time"} {
+			want[changed] = patched[changed]
+		}
+		if field == "exec_type" {
+			want["callback_timeout_sec"] = bare["callback_timeout_sec"] // it is not kept with SYNC
+		}
+		a.wantFields(patched, want)
+		full = patched
+	}
+	for field, name := range map[string]string{"name": "name", "cron_expr": "cron_expr", "target_url": "target_url"} {
+		problem, _ := a.send(400, "PATCH", path, `{`+strconv.Quote(field)+`:null}`)
+		if !strings.Contains(jsonOf(t, problem), name) {
+			t.Errorf("%s is cleared: %v", field, problem)
+		}
+	}
+	a.send(200, "PATCH", path, `{"description":"kept","timezone":null}`)
+	kept, _ := a.send(200, "GET", path, "")
+	a.wantFields(kept, map[string]any{"description": "kept", "timezone": "UTC"})
 }
 
 func TestATaskIsChangedReplacedSwitchedAndRemoved(t *testing.T) {

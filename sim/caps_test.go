@@ -14,6 +14,7 @@ import (
 // global cap; two of them are killed. No cap is exceeded at any moment, and
 // nothing is lost.
 func TestCaps(t *testing.T) {
+	t.Parallel()
 	caps := sim.Caps{Global: 100, Tenants: map[string]int{}}
 	for i := range 20 {
 		caps.Tenants[fmt.Sprintf("tenant %02d", i+1)] = i + 1
@@ -27,6 +28,7 @@ func TestCaps(t *testing.T) {
 
 // The same behind gates: each tenant's jobs share a key, which admits two.
 func TestGates(t *testing.T) {
+	t.Parallel()
 	caps := sim.Caps{PerKey: 2, Tenants: map[string]int{}}
 	for i := range 40 {
 		caps.Tenants[fmt.Sprintf("tenant %02d", i+1)] = 0

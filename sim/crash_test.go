@@ -46,6 +46,7 @@ func TestCrash(t *testing.T) {
 // A job that kills its node again and again is found out, and those that
 // merely ran beside it are not taken for it (trap 27).
 func TestPoison(t *testing.T) {
+	t.Parallel()
 	node := quickNode
 	node.MaxCrashes = 4
 	drawn := 0

@@ -21,6 +21,7 @@ const (
 // A run too many and one too few are found. A cursor that does not move is not
 // enough to make one too many: that an instant has one run does not hang on it.
 func TestHarnessFindsWrongRuns(t *testing.T) {
+	t.Parallel()
 	for bug, found := range map[string]bool{twice: true, never: true, lingering: false} {
 		t.Run(bug, func(t *testing.T) {
 			record, err := sim.Run(t.Context(), sim.Scenario{

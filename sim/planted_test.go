@@ -15,6 +15,7 @@ import (
 // The harness as a whole finds bugs of a store: what the checker is told by
 // real nodes is enough to convict.
 func TestHarnessFindsPlantedBugs(t *testing.T) {
+	t.Parallel()
 	for _, planted := range []struct {
 		bug, rule string
 		jobs      int

@@ -90,6 +90,9 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 }
 
 func (c *Cluster) play(ctx context.Context) error {
+	if err := c.schedule(ctx); err != nil { // before there is anybody who acts upon them
+		return err
+	}
 	for range c.Workers {
 		if err := c.launch(); err != nil {
 			return err
@@ -99,9 +102,6 @@ func (c *Cluster) play(ctx context.Context) error {
 		return err
 	}
 	if err := c.enqueue(ctx); err != nil {
-		return err
-	}
-	if err := c.schedule(ctx); err != nil {
 		return err
 	}
 	// Looking costs the database something and tells nothing new if it is done

@@ -17,6 +17,7 @@ const (
 // Three processes act upon schedules that are due every second while one of them is
 // killed or paused every other second. Each instant has one run, which ended once.
 func TestSchedules(t *testing.T) {
+	t.Parallel()
 	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.KillOrPause) }, func(t *testing.T, f sim.Figures) {
 		if f.Kills == 0 || f.Pauses == 0 {
 			t.Errorf("there were %d kills and %d pauses: the schedules were hardly tried", f.Kills, f.Pauses)
@@ -27,6 +28,7 @@ func TestSchedules(t *testing.T) {
 // For longer than the fire grace of two leases nobody acts upon anything. What was
 // missed is caught up, once.
 func TestMissedSchedules(t *testing.T) {
+	t.Parallel()
 	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.PauseAll(4 * quickNode.Lease)) }, func(t *testing.T, f sim.Figures) {
 		if f.CaughtUp == 0 {
 			t.Error("nothing was caught up")

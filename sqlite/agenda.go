@@ -82,11 +82,14 @@ func (t *txn) decideAll(agendas []*agenda, decide decision) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := t.sendAlerts(agendas); err != nil {
+		return nil, err
+	}
 	for _, a := range agendas {
 		last := a.row.LastRun()
 		err := t.must(1, t.sql.Advance, sqlstore.Micros(a.plan.Cursor.Due), sqlstore.Micros(a.plan.Cursor.FireAt),
 			last.Job, sqlstore.Micros(last.Due), string(last.Trigger), last.Number, string(last.State), sqlstore.Micros(last.EndedAt),
-			a.row.Skipped, a.row.ID)
+			a.row.Skipped, sqlstore.EncodeStanding(a.plan.Standing), a.row.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -94,9 +97,27 @@ func (t *txn) decideAll(agendas []*agenda, decide decision) ([]int64, error) {
 	return made, nil
 }
 
+// sendAlerts stores the jobs that tell of what has gone wrong.
+func (t *txn) sendAlerts(agendas []*agenda) error {
+	var alerts []*fairlead.Job
+	for _, a := range agendas {
+		jobs, err := sqlstore.Alerts(&a.plan)
+		if err != nil {
+			return err
+		}
+		alerts = append(alerts, jobs...)
+	}
+	if len(alerts) == 0 {
+		return nil
+	}
+	_, err := t.enqueue(newJobs(alerts))
+	return err
+}
+
 // view is what a decision is made from. What it hands out belongs to decide.
 func (t *txn) view(a *agenda, calendars map[string]*fairlead.Calendar) (fairlead.View, error) {
 	view := fairlead.View{Now: sqlstore.Time(t.now), Active: slices.Clone(a.active), Skipped: a.row.Skipped}
+	view.Ended, view.Standing = sqlstore.InOrderOfEnd(slices.Clone(a.ended)), a.row.Standing
 	calendar, known := calendars[a.row.Calendar]
 	if !known {
 		var err error

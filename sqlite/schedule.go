@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func (t *txn) addSchedule(schedule *fairlead.Schedule, body string) (int64, erro
 		return 0, err
 	}
 	return id, t.must(1, t.sql.AddSchedule, id, schedule.Name, schedule.Job.Tenant, schedule.Calendar, schedule.Enabled, body,
-		1, t.now, t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt))
+		1, cmp.Or(sqlstore.Micros(schedule.CreatedAt), t.now), t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt))
 }
 
 // checkSchedule finds out whether the name is free for the schedule, and whether

@@ -70,6 +70,8 @@ type statements struct {
 
 	Wish           string `sql:"wish"`
 	Answer         string `sql:"answer"`
+	Extend         string `sql:"extend"`
+	Tell           string `sql:"tell"`
 	SetOrder       string `sql:"set_order"`
 	Pause          string `sql:"pause"`
 	Resume         string `sql:"resume"`

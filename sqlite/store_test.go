@@ -75,7 +75,8 @@ func TestStore(t *testing.T) {
 }
 
 // TestStoreInMemory has one connection for everything: while a caller has a
-// transaction open, not even reads go on.
+// transaction open, not even reads go on. Any verb could wait for itself there;
+// what it writes is the same as in a file.
 func TestStoreInMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		clock := newClock()
@@ -85,5 +86,6 @@ func TestStoreInMemory(t *testing.T) {
 			Advance:      clock.Advance,
 			SerialWrites: true,
 		}
-	})
+	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling,
+		storetest.Interleaving, storetest.Planning, storetest.Contention)
 }

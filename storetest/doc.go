@@ -10,7 +10,8 @@
 // the sentence it checks, in one file per verb: `go test -v` reads like the
 // contract. The traps are interleavings and inputs that broke earlier designs.
 // Contention runs many processes against one database. The model plays random
-// operations and compares the store with a small oracle.
+// operations and compares the store with a small oracle. A variant of a store
+// names the parts that it can change: see [Part].
 //
 // Nobody waits for time to pass: the database's clock stands still until a test
 // moves it.

@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"slices"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -42,8 +41,8 @@ var (
 	modelQueues  = []string{fairlead.DefaultQueue, "q"}
 )
 
-func testLimitsModel(t *testing.T, open Opener) {
-	playModel(t, open, func(f *fixture, rt *rapid.T) {
+func testLimitsModel(c *chapter) {
+	playModel(c.t, c.open, func(f *fixture, rt *rapid.T) {
 		m := &limitsModel{
 			fixture: f, held: map[int64]*fairlead.Job{}, waiting: map[int64]bool{},
 			rules: map[ruledScope]*rule{}, parents: map[string]string{},

@@ -27,8 +27,8 @@ type model struct {
 // which the clock moves: whether their very last instant counts is not agreed.
 const half = 500 * time.Microsecond
 
-func testModel(t *testing.T, open Opener) {
-	playModel(t, open, func(f *fixture, rt *rapid.T) {
+func testModel(c *chapter) {
+	playModel(c.t, c.open, func(f *fixture, rt *rapid.T) {
 		m := &model{fixture: f, oracle: newOracle(f.now())}
 		m.Join(rt)
 		rt.Repeat(m.steps())

@@ -3,7 +3,6 @@ package storetest
 import (
 	"fmt"
 	"slices"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -21,8 +20,8 @@ type plannerModel struct {
 	serial int // makes names and instants different
 }
 
-func testPlannerModel(t *testing.T, open Opener) {
-	playModel(t, open, func(f *fixture, rt *rapid.T) {
+func testPlannerModel(c *chapter) {
+	playModel(c.t, c.open, func(f *fixture, rt *rapid.T) {
 		m := &plannerModel{
 			fixture: f, node: f.join(),
 			oracle: &plannerOracle{now: f.now(), schedules: map[int64]*knownSchedule{}, runs: map[int64]*knownRun{}},
@@ -129,6 +128,7 @@ func (m *plannerModel) recipe(rt *rapid.T) decision {
 	twice := rapid.Bool().Draw(rt, "the instant twice")
 	return func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
 		plan := fairlead.Plan{Fires: slices.Clone(planned), Cursor: at(s.Due.Add(advance))}
+		plan.Standing = fairlead.Standing{Failures: view.Standing.Failures + len(view.Ended)}
 		if !s.FireAt.After(view.Now) && advance > 0 {
 			plan.Fires = append(plan.Fires, byClock(s.Due))
 			if twice {

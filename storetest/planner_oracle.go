@@ -18,9 +18,10 @@ type plannerOracle struct {
 
 type knownSchedule struct {
 	fairlead.Schedule
-	deleted bool
-	last    *fairlead.Fire
-	skipped bool
+	deleted  bool
+	last     *fairlead.Fire
+	skipped  bool
+	standing fairlead.Standing
 }
 
 type knownRun struct {
@@ -108,9 +109,15 @@ func (o *plannerOracle) view(s *knownSchedule) fairlead.View {
 			}
 			s.tell(run)
 			news[run.Job] = true
+			ended := run.Fire
+			ended.Queued = false
+			view.Ended = append(view.Ended, ended)
 		}
 	}
-	view.Last, view.Skipped = s.last, s.skipped
+	slices.SortFunc(view.Ended, func(a, b fairlead.Fire) int {
+		return cmp.Or(a.EndedAt.Compare(b.EndedAt), a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job))
+	})
+	view.Last, view.Skipped, view.Standing = s.last, s.skipped, s.standing
 	if s.last != nil && o.runs[s.last.Job] != nil && o.runs[s.last.Job].Active() { // it was retried
 		view.Last = o.newest(s.ID, news)
 	}
@@ -148,7 +155,7 @@ func (o *plannerOracle) apply(s *knownSchedule, plan fairlead.Plan, made []fairl
 		o.runs[fire.Job] = &knownRun{Fire: fire, told: fire.Skip != ""}
 		s.skipped = s.skipped || fire.Skip != ""
 	}
-	s.Cursor = plan.Cursor
+	s.Cursor, s.standing = plan.Cursor, plan.Standing
 }
 
 func (r *knownRun) end(state fairlead.State, now time.Time) {

@@ -30,6 +30,15 @@ func (f *fixture) elaborate() fairlead.Schedule {
 }
 
 func testSchedules(c *chapter) {
+	c.test("a CreatedAt of a new schedule is kept, and that of another is not changed", func(f *fixture) {
+		made := f.now().Add(-time.Millisecond)
+		s := f.plan("s", func(s *fairlead.Schedule) { s.CreatedAt = made })
+		f.equal("CreatedAt", s.CreatedAt, made)
+		f.equal("UpdatedAt", s.UpdatedAt, f.now())
+		s.CreatedAt = f.now()
+		f.equal("CreatedAt once it was replaced", f.put(s).CreatedAt, made)
+		f.equal("CreatedAt as read", f.schedule(s.ID).CreatedAt, made)
+	})
 	c.test("a schedule is kept with all that was declared of it", func(f *fixture) {
 		f.calendar(fairlead.Calendar{Name: "holidays"})
 		want := f.elaborate()

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// testBatches are mishaps of size and of callers' transactions.
+// testBatches are mishaps of size.
 func testBatches(c *chapter) {
 	c.test("trap 23: ten thousand jobs go in one call, in order", func(f *fixture) {
 		const n = 10_000
@@ -59,7 +59,6 @@ func testBatches(c *chapter) {
 		f.enqueue(jobs...)
 		f.wantTaken(f.tryEnqueue(with(keyed("key 999"))), jobs[999])
 	})
-	testCallersTransactions(c)
 }
 
 // testCallersTransactions is trap 26: ids and lanes that a caller's transaction

@@ -38,7 +38,7 @@ func TestTheExamplesOfSchedulesAreTrue(t *testing.T) {
 		t.Skip("curl is missing")
 	}
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
-	runExamples(t, "../../docs/schedules.md", 14, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+	runExamples(t, "../../docs/schedules.md", 15, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
 }
 

@@ -62,7 +62,7 @@ func (b Batches) measure(ctx context.Context) (f BatchFigures, err error) {
 	if err := firstError(stop(), err); err != nil {
 		return f, err
 	}
-	f.Ratio = round(f.Rate/f.PlainRate, 3)
+	f.Ratio = ratio(f.Rate, f.PlainRate)
 	return f, nil
 }
 

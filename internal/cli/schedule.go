@@ -48,6 +48,7 @@ func (s *session) scheduleCreateCommand() *cobra.Command {
 		if err := flags.apply(cmd, c, wanted); err != nil {
 			return err
 		}
+		flags.applyAlert(cmd, nil, wanted)
 		schedule, err := c.schedules.CreateSchedule(ctx, wanted)
 		if err != nil {
 			return err
@@ -71,6 +72,7 @@ func (s *session) scheduleUpdateCommand() *cobra.Command {
 		if err := flags.apply(cmd, c, change); err != nil {
 			return err
 		}
+		flags.applyAlert(cmd, current.GetAlert(), change)
 		schedule, err := c.schedules.PatchSchedule(ctx, change)
 		if err != nil {
 			return err

@@ -21,6 +21,7 @@ type scheduleFlags struct {
 	enabled              bool
 	job                  fairleadv1.NewJob
 	args                 string
+	alert                fairleadv1.Alert
 }
 
 func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
@@ -46,6 +47,8 @@ func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
 	f.DurationVar(&t.window, "catch-up-window", 0, "how old they may be (0: a day)")
 	f.BoolVar(&t.enabled, "enabled", true, "it makes runs")
 	f.StringVar(&t.texts.reason, "reason", "", "why it does not")
+	f.StringVar(&t.alert.Url, "alert-url", "", "who is told if its runs go wrong; empty: nobody")
+	f.StringSliceVar(&t.alert.On, "alert-on", nil, "of what: failure, failures, recovery, missed (default failure,recovery)")
 	f.StringVar(&t.args, "args", "", "the handler's input: JSON, @FILE or - for what is piped in")
 	f.StringVar(&t.job.Queue, "queue", "", "which nodes may run its jobs (default \"default\")")
 	f.StringVar(&t.job.Tenant, "tenant", "", "for whom its jobs run (default \"default\")")
@@ -57,6 +60,7 @@ func (t *scheduleFlags) register(cmd *cobra.Command, s *session) {
 	complete(cmd, "failure-action", oneOf("run_new", "retry", "skip"))
 	complete(cmd, "concurrency-policy", oneOf("queue", "skip", "parallel"))
 	complete(cmd, "catch-up-mode", oneOf("none", "compact", "full"))
+	complete(cmd, "alert-on", oneOf("failure", "failures", "recovery", "missed"))
 	complete(cmd, "calendar", s.asked(calendarNames))
 	complete(cmd, "queue", s.asked(queueNames))
 	complete(cmd, "tenant", s.asked(tenantNames))
@@ -87,6 +91,27 @@ func (t *scheduleFlags) apply(cmd *cobra.Command, c *call, to *fairleadv1.Schedu
 		}
 	}
 	return nil
+}
+
+// applyAlert sets who is told. The rest of an alert, which only files can say, stays.
+func (t *scheduleFlags) applyAlert(cmd *cobra.Command, current *fairleadv1.Alert, to *fairleadv1.Schedule) {
+	url, on := cmd.Flags().Changed("alert-url"), cmd.Flags().Changed("alert-on")
+	switch {
+	case url && t.alert.GetUrl() == "":
+		to.Clear = append(to.Clear, "alert")
+		return
+	case !url && !on:
+		return
+	case current == nil:
+		current = &fairleadv1.Alert{}
+	}
+	if url {
+		current.Url = t.alert.GetUrl()
+	}
+	if on {
+		current.On = t.alert.GetOn()
+	}
+	to.Alert = current
 }
 
 // setGiven copies the fields whose flags were given. Flags of all commands, such as

@@ -37,6 +37,26 @@ func TestASchedulesLifeOnTheCommandLine(t *testing.T) {
 	r.says([]string{"calendar feast is deleted"}, "calendar", "delete", "feast")
 }
 
+func TestWhoIsToldOfASchedule(t *testing.T) {
+	r := newRig(t)
+	alert := func(args ...string) any {
+		t.Helper()
+		return r.document(append([]string{"schedule"}, args...)...)["alert"]
+	}
+	r.fails(ExitUsage, "url", "schedule", "create", "a", "noop", "--every", "1h", "--alert-on", "missed")
+	made := alert("create", "a", "noop", "--every", "1h", "--alert-url", "https://example.org/a", "--alert-on", "failures,missed").(map[string]any)
+	if made["url"] != "https://example.org/a" || len(made["on"].([]any)) != 2 || made["failures"] != 3.0 {
+		t.Errorf("the alert is %v", made)
+	}
+	moved := alert("update", "a", "--alert-url", "https://example.org/b").(map[string]any)
+	if on := moved["on"].([]any); moved["url"] != "https://example.org/b" || len(on) != 2 || on[1] != "missed" {
+		t.Errorf("changed, it is %v", moved)
+	}
+	if gone := alert("update", "a", "--alert-url", ""); gone != nil {
+		t.Errorf("removed, it is %v", gone)
+	}
+}
+
 func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
 	r := newRig(t)
 	file := filepath.Join(t.TempDir(), "schedules.yaml")

@@ -55,6 +55,7 @@ func Page(routes []*rest.Route, version string) ([]byte, error) {
 			last.Operations = append(last.Operations, describeUpload(known))
 		}
 	}
+	groups = append(groups, callbackGroup())
 	var out bytes.Buffer
 	err = page.Execute(&out, map[string]any{"Version": version, "Groups": groups})
 	return out.Bytes(), err

@@ -51,7 +51,7 @@ func (d *describing) upload() object {
 		"operationId": uploadName,
 		"tags":        []string{"Batch"},
 		"description": uploadAbout + " Needs the role " + uploadRole + ".",
-		"parameters": parameters,
+		"parameters":  parameters,
 		"requestBody": object{"required": true, "content": object{
 			"text/csv":             object{"schema": object{"type": "string"}},
 			"application/x-ndjson": object{"schema": d.message((&fairleadv1.NewTask{}).ProtoReflect().Descriptor())},

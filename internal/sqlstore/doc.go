@@ -18,7 +18,7 @@
 //	waiting  id, fence, node, lane, attempt, failures, crashes, started_at, deadline, held
 //	done     id, lane, outcome, reason, fence, node, attempt, failures, crashes, started_at, finished_at, output, error
 //	attempt  (id, run), fence, node, started_at, finished_at, reason, error  runs worth recording
-//	memo     id, memo, progress                         what handlers keep
+//	memo     id, memo, progress, told, told_fence       what handlers keep, and what targets tell of a run
 //	jobkey   (tenant, job_key) → id                        held keys
 //	admitted (gate, id)                                 who has a place at a gate
 //	gate_news gate                                      where somebody may have to be admitted
@@ -32,7 +32,7 @@
 //	audit    id, at, actor, role, address, action, subject, tenant, was, became, error
 //	once     (caller, once_key) → request, job_ids, created_at   requests that were answered
 //	secret   name → value
-//	schedule id, name, tenant, calendar, enabled, body, version, created_at, updated_at, deleted_at, due, fire_at, last_…, skipped
+//	schedule id, name, tenant, calendar, enabled, body, version, created_at, updated_at, deleted_at, due, fire_at, last_…, skipped, standing
 //	fire     job, schedule, due, source, made_by, number, skip, queued, open, state, ended_at   runs of schedules
 //	calendar name, body, version
 //	batch    id, name, type, queue, tenant, created_at, opened, open, ended_at, state, body, status
@@ -57,7 +57,7 @@
 // been told of its end, which whoever acts upon the schedule finds by looking at
 // the open ones. A queued run is in later, due at fairlead.Never.
 //
-// PostgreSQL writes a row anew to change it: there due, fire_at, enabled, last_…
-// and skipped are in a table of their own, cursor, queued and open runs in another,
+// PostgreSQL writes a row anew to change it: there due, fire_at, enabled, last_…,
+// skipped and standing are in a table of their own, cursor, queued and open runs in another,
 // open_fire, and the end of a run is read from its job.
 package sqlstore

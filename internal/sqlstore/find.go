@@ -58,7 +58,7 @@ func (q *Query) Find(filter fairlead.Filter) (string, []any) {
 	if branches == "" {
 		return "", nil
 	}
-	return q.expand("select p.*, " + jobColumns + ", m.memo, m.progress from (" + branches + ") p join {{job}} j on " + q.probe("j.id", "p.id") +
+	return q.expand("select p.*, " + jobColumns + ", m.memo, m.progress, case when m.told_fence = p.fence then m.told end as told from (" + branches + ") p join {{job}} j on " + q.probe("j.id", "p.id") +
 		" left join {{memo}} m on " + q.probe("m.id", "p.id") + " order by p.id desc limit " + strconv.Itoa(limit)), b.args
 }
 
@@ -226,10 +226,10 @@ func (q *Query) ScanJob(row Scanner) (*fairlead.Job, int32, error) {
 		started, finished, due, startBy, notBefore, made int64
 		wished, lane                                     int32
 		turn, flags                                      int16
-		policy, args, output, memo, progress             []byte
+		policy, args, output, memo, progress, told       []byte
 	)
 	if err := row.Scan(&job.ID, &state, &job.Fence, &job.Node, &job.Attempt, &job.Failures, &job.Crashes, &started, &finished, &due, &wished, &reason, &job.Error, &output,
-		&lane, &turn, &startBy, &notBefore, &made, &job.Key, &flags, &policy, &job.Trace, &args, &memo, &progress); err != nil {
+		&lane, &turn, &startBy, &notBefore, &made, &job.Key, &flags, &policy, &job.Trace, &args, &memo, &progress, &told); err != nil {
 		return nil, 0, err
 	}
 	if key, ok := q.Lanes.Key(lane); ok {
@@ -244,6 +244,6 @@ func (q *Query) ScanJob(row Scanner) (*fairlead.Job, int32, error) {
 	case fairlead.Waiting:
 		job.Deadline = Time(due)
 	}
-	job.Args, job.Output, job.Memo, job.Progress = args, output, memo, progress
+	job.Args, job.Output, job.Memo, job.Progress, job.Told = args, output, memo, progress, told
 	return &job, lane, SetPolicy(&job, flags, policy)
 }

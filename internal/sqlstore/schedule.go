@@ -11,20 +11,21 @@ import (
 // ScheduleRow is a schedule with what is remembered of its last run.
 type ScheduleRow struct {
 	fairlead.Schedule
-	Last    *fairlead.Fire // nil: none has ended
-	Skipped bool           // one was skipped since then
+	Last     *fairlead.Fire // nil: none has ended
+	Skipped  bool           // one was skipped since then
+	Standing fairlead.Standing
 }
 
 // ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
 // due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
-// last_ended_at and skipped. The columns of a last run that there is not are zero
-// or empty.
+// last_ended_at, skipped and standing. The columns of a last run that there is not are zero
+// or empty. A body that cannot be read does not fail it: the schedule says so.
 func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
-	var body []byte
+	var body, standing []byte
 	var created, updated, due, fireAt, lastDue, lastEnded int64
 	var last fairlead.Fire
 	err = row.Scan(&s.ID, &s.Name, &s.Enabled, &body, &s.Version, &created, &updated, &due, &fireAt,
-		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped)
+		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped, &standing)
 	if err != nil {
 		return s, err
 	}
@@ -33,7 +34,11 @@ func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 		last.Schedule, last.Due, last.EndedAt = s.ID, Time(lastDue), Time(lastEnded)
 		s.Last = &last
 	}
-	return s, decodeSchedule(body, &s.Schedule)
+	s.Standing = decodeStanding(standing)
+	if err := decodeSchedule(body, &s.Schedule); err != nil {
+		s.Broken = "cannot be read: " + err.Error()
+	}
+	return s, nil
 }
 
 // Ended notes that a run has ended. Of several the one with the newest instant
@@ -76,6 +81,7 @@ type scheduleBody struct {
 	CatchUpLimit   int                   `json:"catch_up_limit,omitempty"`
 	CatchUpWindow  time.Duration         `json:"catch_up_window,omitempty"`
 	Reason         string                `json:"reason,omitempty"`
+	Alert          *alert                `json:"alert,omitempty"`
 }
 
 // EncodeSchedule is what is declared of a schedule, as JSON.
@@ -86,6 +92,7 @@ func EncodeSchedule(s *fairlead.Schedule) ([]byte, error) {
 		Job:     templateOf(&s.Job),
 		Overlap: s.Overlap, AfterFailure: s.AfterFailure, MaxConcurrency: s.MaxConcurrency, Concurrency: s.Concurrency,
 		QueueDepth: s.QueueDepth, CatchUp: s.CatchUp, CatchUpLimit: s.CatchUpLimit, CatchUpWindow: s.CatchUpWindow, Reason: s.Reason,
+		Alert: encodeAlert(s.Alert),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("encode schedule %q: %w", s.Name, err)
@@ -97,12 +104,13 @@ func EncodeSchedule(s *fairlead.Schedule) ([]byte, error) {
 func decodeSchedule(body []byte, s *fairlead.Schedule) error {
 	var b scheduleBody
 	if err := json.Unmarshal(body, &b); err != nil {
-		return fmt.Errorf("schedule %d: %w", s.ID, err)
+		return err
 	}
 	s.Description, s.Cron, s.Every, s.Delay, s.Daily, s.At = b.Description, b.Cron, b.Every, b.Delay, b.Daily, Time(b.At)
 	s.Zone, s.StartsAt, s.EndsAt, s.Jitter, s.Calendar = b.Zone, Time(b.StartsAt), Time(b.EndsAt), b.Jitter, b.Calendar
 	s.Overlap, s.AfterFailure, s.MaxConcurrency, s.Concurrency = b.Overlap, b.AfterFailure, b.MaxConcurrency, b.Concurrency
 	s.QueueDepth, s.CatchUp, s.CatchUpLimit, s.CatchUpWindow, s.Reason = b.QueueDepth, b.CatchUp, b.CatchUpLimit, b.CatchUpWindow, b.Reason
+	s.Alert = b.Alert.decode()
 	s.Job = b.Job.job()
 	return nil
 }

@@ -3,6 +3,9 @@ package tasks
 import (
 	"context"
 
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
@@ -13,9 +16,31 @@ func (t *Tasks) UpdateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv
 	return t.change(ctx, in, withDefaults(in))
 }
 
-// PatchTask changes the fields that are given.
+// PatchTask changes the fields that are given. Those that are null get their
+// defaults.
 func (t *Tasks) PatchTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv1.Task, error) {
-	return t.change(ctx, in, in)
+	fields, err := withCleared(in)
+	if err != nil {
+		return nil, err
+	}
+	return t.change(ctx, in, fields)
+}
+
+// withCleared is a task that also says the defaults of the fields that it clears.
+func withCleared(in *fairleadv1.Task) (*fairleadv1.Task, error) {
+	var c complaints
+	out, defaults := proto.Clone(in).(*fairleadv1.Task), withDefaults(&fairleadv1.Task{})
+	into, from := out.ProtoReflect(), defaults.ProtoReflect()
+	for _, name := range in.GetClear() {
+		field := into.Descriptor().Fields().ByName(protoreflect.Name(name))
+		switch {
+		case field == nil:
+			c.refuse("clear", "has %q, which is no field of a task", name)
+		case from.Has(field):
+			into.Set(field, from.Get(field))
+		}
+	}
+	return out, c.err()
 }
 
 func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairleadv1.Task, error) {

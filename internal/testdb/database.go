@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,24 +65,43 @@ func databaseName(testName string) string {
 }
 
 // createPostgres copies template0: unlike template1, nobody adds objects to it
-// or is connected to it.
+// or is connected to it. It copies files, where the server can be told to:
+// logging each page, as it does by itself, takes three times as long.
 func createPostgres(ctx context.Context, adminURL, name string) error {
-	return execPostgres(ctx, adminURL, "CREATE DATABASE "+name+" TEMPLATE template0")
+	return withPostgres(ctx, adminURL, func(conn *pgx.Conn) error {
+		statement := "CREATE DATABASE " + name + " TEMPLATE template0"
+		if choosesStrategy(conn.PgConn().ParameterStatus("server_version")) {
+			statement += " STRATEGY file_copy"
+		}
+		_, err := conn.Exec(ctx, statement)
+		return err
+	})
+}
+
+// choosesStrategy says whether a server, by its version as in "15.4 (Debian)",
+// knows more than one way to copy a database.
+func choosesStrategy(version string) bool {
+	const since = 15
+	major, _, _ := strings.Cut(version, ".")
+	number, err := strconv.Atoi(major)
+	return err == nil && number >= since
 }
 
 // dropPostgres also drops a database that a failed test still has connections to.
 func dropPostgres(ctx context.Context, adminURL, name string) error {
-	return execPostgres(ctx, adminURL, "DROP DATABASE "+name+" WITH (FORCE)")
+	return withPostgres(ctx, adminURL, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+		return err
+	})
 }
 
-func execPostgres(ctx context.Context, adminURL, statement string) (err error) {
+func withPostgres(ctx context.Context, adminURL string, do func(*pgx.Conn) error) (err error) {
 	conn, err := pgx.Connect(ctx, adminURL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = firstError(err, conn.Close(ctx)) }()
-	_, err = conn.Exec(ctx, statement)
-	return err
+	return do(conn)
 }
 
 func createMySQL(ctx context.Context, adminURL, name string) (err error) {

@@ -30,8 +30,9 @@ func StartMySQL(ctx context.Context, options Options) (*Server, error) {
 		return nil, err
 	}
 	return start(ctx, spec{
-		name:  "MariaDB",
-		runAs: runAs,
+		name:    "MariaDB",
+		runAs:   runAs,
+		durable: options.Durable,
 		fill: func(ctx context.Context, data string) error {
 			return fillFromTemplate(ctx, template{
 				server: programs.server,

@@ -27,8 +27,9 @@ func StartPostgres(ctx context.Context, options Options) (*Server, error) {
 		return nil, err
 	}
 	return start(ctx, spec{
-		name:  "PostgreSQL",
-		runAs: runAs,
+		name:    "PostgreSQL",
+		runAs:   runAs,
+		durable: options.Durable,
 		fill: func(ctx context.Context, data string) error {
 			return fillFromTemplate(ctx, template{
 				server: filepath.Join(bin, "postgres"),
@@ -65,7 +66,7 @@ func postgresDurability(durable bool) []string {
 	}
 	// synchronous_commit stays on: a server killed and restarted must still
 	// have what it acknowledged.
-	return []string{"-c", "fsync=off", "-c", "synchronous_commit=on", "-c", "shared_buffers=32MB"}
+	return []string{"-c", "fsync=off", "-c", "synchronous_commit=on", "-c", "shared_buffers=32MB", "-c", "max_wal_size=256MB"}
 }
 
 func probePostgres(ctx context.Context, dir string, port int) error {

@@ -30,8 +30,9 @@ func StartRedis(ctx context.Context, options Options) (*Server, error) {
 		appendOnly = "yes"
 	}
 	return start(ctx, spec{
-		name:  "Redis",
-		runAs: runAs,
+		name:    "Redis",
+		runAs:   runAs,
+		durable: options.Durable,
 		command: func(dir string, port int) ([]string, error) {
 			return []string{
 				program,

@@ -46,8 +46,9 @@ type Server struct {
 // A spec says how to run one kind of server. The directory it is given belongs
 // to runAs, contains an empty subdirectory "data", and is where the Unix socket goes.
 type spec struct {
-	name  string
-	runAs *syscall.Credential
+	name    string
+	runAs   *syscall.Credential
+	durable bool // the data has to be on a disk
 
 	// fill puts the initial content into the data directory, which is then
 	// handed over to runAs. It may be nil.
@@ -67,7 +68,7 @@ type spec struct {
 
 // start runs a server in a new directory and waits until it answers.
 func start(ctx context.Context, spec spec) (_ *Server, err error) {
-	dir, err := os.MkdirTemp(temporaryRoot(), "fairlead-"+strings.ToLower(spec.name)+"-")
+	dir, err := os.MkdirTemp(serverRoot(spec.durable), "fairlead-"+strings.ToLower(spec.name)+"-")
 	if err != nil {
 		return nil, err
 	}
@@ -282,15 +283,4 @@ func freePort(ctx context.Context) (int, error) {
 		lastErr = err
 	}
 	return 0, fmt.Errorf("no free port: %w", lastErr)
-}
-
-// temporaryRoot returns the directory for the servers' directories. The path
-// of a Unix socket may have only about 100 bytes, so a deep temporary
-// directory is no place for one.
-func temporaryRoot() string {
-	const longest = 50
-	if dir := os.TempDir(); len(dir) <= longest {
-		return dir
-	}
-	return "/tmp"
 }

@@ -164,6 +164,21 @@ update {{counter}} set value = value + 1 where name = 'wish';
 -- Locks: the row of running.
 update {{running}} set answer = ? where id = ?;
 
+-- name: extend
+-- Moves the deadline of a waiting job that is locked.
+-- Inputs: deadline, id.
+-- Output: none.
+-- Locks: the row of waiting.
+update {{waiting}} set deadline = ? where id = ?;
+
+-- name: tell
+-- Keeps what was told of the run of a fence.
+-- Inputs: id, told, fence.
+-- Output: none.
+-- Locks: the row of memo.
+insert into {{memo}} (id, told, told_fence) values (?, ?, ?)
+on duplicate key update told = values(told), told_fence = values(told_fence);
+
 -- name: recorded
 -- Reads how the run of a fence was recorded.
 -- Inputs: id, fence.

@@ -33,17 +33,19 @@ update {{schedule}} set alive = null, deleted_at = ?, calendar = null, next_fire
 -- name: move_schedules
 -- Advances schedules that are locked.
 -- Inputs: {{rows}} of id, due, fire_at, last_job, last_due, last_trigger,
---   last_number, last_state, last_ended_at, skipped as JSON, texts in hexadecimal.
+--   last_number, last_state, last_ended_at, skipped, standing as JSON, texts in
+--   hexadecimal.
 -- Output: none.
 -- Locks: the rows.
 update json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
   id bigint path '$[0]', due bigint path '$[1]', fire_at bigint path '$[2]', last_job bigint path '$[3]',
   last_due bigint path '$[4]', last_trigger varchar(32) path '$[5]', last_number int path '$[6]',
-  last_state varchar(32) path '$[7]', last_ended_at bigint path '$[8]', skipped int path '$[9]')) v
+  last_state varchar(32) path '$[7]', last_ended_at bigint path '$[8]', skipped int path '$[9]', standing varchar(800) path '$[10]')) v
 straight_join {{schedule}} s force index (primary) on s.id = v.id
 set s.due = v.due, s.fire_at = v.fire_at, s.next_fire = case when s.enabled = 1 then nullif(v.fire_at, 0) end,
   s.last_job = v.last_job, s.last_due = v.last_due, s.last_trigger = coalesce(unhex(v.last_trigger), ''),
-  s.last_number = v.last_number, s.last_state = coalesce(unhex(v.last_state), ''), s.last_ended_at = v.last_ended_at, s.skipped = v.skipped;
+  s.last_number = v.last_number, s.last_state = coalesce(unhex(v.last_state), ''), s.last_ended_at = v.last_ended_at, s.skipped = v.skipped,
+  s.standing = coalesce(unhex(v.standing), '');
 
 -- name: lock_due_schedules
 -- Locks schedules that are due, earliest first.
@@ -51,7 +53,7 @@ set s.due = v.due, s.fire_at = v.fire_at, s.next_fire = case when s.enabled = 1 
 -- Output: the columns as schedules, alive.
 -- Locks: rows of schedule; skips what is locked.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, coalesce(alive, 0)
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing, coalesce(alive, 0)
 from {{schedule}} force index (next_fire)
 where next_fire <= ?
 order by next_fire, id
@@ -64,7 +66,7 @@ for update skip locked;
 -- Output: the columns as lock_due_schedules.
 -- Locks: rows of schedule, in order of id.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, coalesce(alive, 0)
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing, coalesce(alive, 0)
 from {{schedule}} force index (primary)
 where id in ({{ids}})
 order by id
@@ -77,7 +79,7 @@ for update {{wait}};
 -- Output: what was declared, and how far they have come.
 -- Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, 1
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing, 1
 from {{schedule}}
 where alive = 1 and name > ? {{named}}
 order by name

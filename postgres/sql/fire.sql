@@ -263,13 +263,15 @@ delete from {{fire}} where job = any (array(select job from closed where gone));
 -- name: move_cursors
 -- Notes how far schedules have come.
 -- Inputs, in step: $1 ids, locked; $2 due, $3 fire_at; of the last run $4 job,
---   $5 due, $6 ended_at, $7 number, $8 trigger, $9 state; $10 skipped.
+--   $5 due, $6 ended_at, $7 number, $8 trigger, $9 state; $10 skipped,
+--   $11 standing.
 -- Locks: their cursors.
 update {{cursor}} k
 set due = a.due, fire_at = a.fire_at, last_job = a.last_job, last_due = a.last_due, last_ended_at = a.last_ended_at,
-    last_number = a.last_number, last_trigger = a.last_trigger, last_state = a.last_state, skipped = a.skipped
-from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[], $10::bool[])
-    as a (schedule, due, fire_at, last_job, last_due, last_ended_at, last_number, last_trigger, last_state, skipped)
+    last_number = a.last_number, last_trigger = a.last_trigger, last_state = a.last_state, skipped = a.skipped,
+    standing = a.standing
+from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::int[], $8::text[], $9::text[], $10::bool[], $11::text[])
+    as a (schedule, due, fire_at, last_job, last_due, last_ended_at, last_number, last_trigger, last_state, skipped, standing)
 where k.schedule = any (array[a.schedule]);
 
 -- name: lock_fire

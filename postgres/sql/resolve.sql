@@ -90,3 +90,16 @@ logged as (
 ),
 vacated as ({{vacate}})
 select lane, held is not null from moved;
+
+-- name: extend
+-- Moves the deadline of a waiting job.
+-- Inputs: $1 id, locked by lock_waiting, $2 deadline.
+-- Locks: the job.
+update {{waiting}} set deadline = $2::bigint where id = $1::bigint;
+
+-- name: tell
+-- Keeps what was told of the run of a fence.
+-- Inputs: $1 id, its job locked, $2 fence, $3 what was told.
+-- Locks: its memo.
+insert into {{memo}} (id, told, told_fence) values ($1::bigint, $3::json, $2::bigint)
+on conflict (id) do update set told = excluded.told, told_fence = excluded.told_fence;

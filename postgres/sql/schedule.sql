@@ -1,12 +1,12 @@
 -- name: add_schedule
 -- Stores a new schedule, unless a living one has its name.
 -- Inputs: $1 name, $2 tenant, $3 lane, $4 calendar, $5 body, $6 enabled, $7 due,
---   $8 fire_at.
+--   $8 fire_at, $9 when it was made, or 0.
 -- Output: its id, if it was stored.
 -- Locks: inserted rows; waits for transactions that store the same name.
 with stored as (
     insert into {{schedule}} (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body)
-    select 1, now, now, 0, $3::int, $1::text, $2::text, $4::text, $5::json from (select {{now}} as now) clock
+    select 1, coalesce(nullif($9::bigint, 0), now), now, 0, $3::int, $1::text, $2::text, $4::text, $5::json from (select {{now}} as now) clock
     on conflict (name) where deleted_at = 0 do nothing
     returning id
 ),
@@ -30,7 +30,7 @@ select schedule from {{cursor}} where schedule = $1::bigint for update;
 -- Output: what ScanSchedule in internal/sqlstore reads, lane, deleted_at.
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
-       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, s.lane, s.deleted_at
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing, s.lane, s.deleted_at
 from unnest($1::bigint[]) as a (id)
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k;
@@ -66,7 +66,7 @@ update {{cursor}} set enabled = false where schedule = $1::bigint;
 -- Output: as schedule_rows.
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
-       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, s.lane, s.deleted_at
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing, s.lane, s.deleted_at
 from ({{choice}}) a
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k

@@ -11,6 +11,17 @@ update {{running}} set wish = coalesce(wish, ?) where id = ?;
 -- Inputs: answer, id.  Output: none.  Locks: the writer's.
 update {{running}} set answer = ? where id = ?;
 
+-- name: extend
+-- Moves the deadline of a waiting job.
+-- Inputs: deadline, id.  Output: none.  Locks: the writer's.
+update {{waiting}} set deadline = ? where id = ?;
+
+-- name: tell
+-- Keeps what was told of the run of a fence.
+-- Inputs: id, told, fence.  Output: none.  Locks: the writer's.
+insert into {{memo}} (id, told, told_fence) values (?, ?, ?)
+on conflict (id) do update set told = excluded.told, told_fence = excluded.told_fence;
+
 -- name: set_order
 -- Changes what decides when a job has its turn. Its row in ready or parked is
 -- moved in the same transaction.

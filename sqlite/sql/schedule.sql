@@ -5,14 +5,14 @@
 -- Reads schedules. The conditions are put behind it.
 -- Inputs: none.  Output: the columns of sqlstore.ScanSchedule.  Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped
+       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped, standing
 from {{schedule}};
 
 -- name: schedules_by_id
 -- Reads living schedules.
 -- Inputs: ids as a JSON array.  Output: as schedules.  Locks: none.
 select s.id, s.name, s.enabled, s.body, s.version, s.created_at, s.updated_at, s.due, s.fire_at,
-       s.last_job, s.last_due, s.last_made_by, s.last_number, s.last_state, s.last_ended_at, s.skipped
+       s.last_job, s.last_due, s.last_made_by, s.last_number, s.last_state, s.last_ended_at, s.skipped, s.standing
 from json_each(?) v
 cross join {{schedule}} s on s.id = v.value
 where s.deleted_at = 0
@@ -22,7 +22,7 @@ order by s.id;
 -- Reads the schedules that are due, earliest first.
 -- Inputs: now, limit.  Output: as schedules.  Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped
+       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped, standing
 from {{schedule}}
 where enabled = 1 and deleted_at = 0 and fire_at <> 0 and fire_at <= ?
 order by fire_at, id
@@ -58,10 +58,10 @@ where id = ?;
 
 -- name: advance
 -- Keeps how far a schedule has come and what became of its runs.
--- Inputs: due, fire_at, the columns of the last run, skipped, id.  Output: none.
+-- Inputs: due, fire_at, the columns of the last run, skipped, standing, id.  Output: none.
 -- Locks: the writer's.
 update {{schedule}}
-set due = ?, fire_at = ?, last_job = ?, last_due = ?, last_made_by = ?, last_number = ?, last_state = ?, last_ended_at = ?, skipped = ?
+set due = ?, fire_at = ?, last_job = ?, last_due = ?, last_made_by = ?, last_number = ?, last_state = ?, last_ended_at = ?, skipped = ?, standing = ?
 where id = ?;
 
 -- name: delete_schedule

@@ -92,7 +92,9 @@ type Schedule struct {
 	Ref string `protobuf:"bytes,30,opt,name=ref,proto3" json:"ref,omitempty"`
 	// Of a patch: fields that get their default. In JSON these are the ones that are
 	// null.
-	Clear         []string `protobuf:"bytes,31,rep,name=clear,proto3" json:"clear,omitempty"`
+	Clear []string `protobuf:"bytes,31,rep,name=clear,proto3" json:"clear,omitempty"`
+	// Who is told if its runs go wrong.
+	Alert         *Alert `protobuf:"bytes,32,opt,name=alert,proto3" json:"alert,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -344,6 +346,115 @@ func (x *Schedule) GetClear() []string {
 	return nil
 }
 
+func (x *Schedule) GetAlert() *Alert {
+	if x != nil {
+		return x.Alert
+	}
+	return nil
+}
+
+// Alert is a call that tells of what becomes of a schedule. It is made by a job of
+// the kind http, and comes at least once.
+type Alert struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Url   string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	// What is told of: "failure" of a run, so many "failures" in a row, "recovery" from
+	// those that were told of, and instants that were "missed". Default failure and
+	// recovery.
+	On []string `protobuf:"bytes,2,rep,name=on,proto3" json:"on,omitempty"`
+	// How many in a row; 3 if 0.
+	Failures int32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
+	// Nobody is told of a failure, or of missed instants, twice within it; a minute if
+	// not set.
+	Quiet   *durationpb.Duration `protobuf:"bytes,4,opt,name=quiet,proto3" json:"quiet,omitempty"`
+	Headers map[string]string    `protobuf:"bytes,5,rep,name=headers,proto3" json:"headers,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// A template, as the body of a call; all that is known, as JSON, if not set.
+	Body []byte `protobuf:"bytes,6,opt,name=body,proto3" json:"body,omitempty"`
+	// A reference to a secret: calls are signed as Standard Webhooks say.
+	SigningSecret string `protobuf:"bytes,7,opt,name=signing_secret,json=signingSecret,proto3" json:"signing_secret,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Alert) Reset() {
+	*x = Alert{}
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Alert) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Alert) ProtoMessage() {}
+
+func (x *Alert) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Alert.ProtoReflect.Descriptor instead.
+func (*Alert) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Alert) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *Alert) GetOn() []string {
+	if x != nil {
+		return x.On
+	}
+	return nil
+}
+
+func (x *Alert) GetFailures() int32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *Alert) GetQuiet() *durationpb.Duration {
+	if x != nil {
+		return x.Quiet
+	}
+	return nil
+}
+
+func (x *Alert) GetHeaders() map[string]string {
+	if x != nil {
+		return x.Headers
+	}
+	return nil
+}
+
+func (x *Alert) GetBody() []byte {
+	if x != nil {
+		return x.Body
+	}
+	return nil
+}
+
+func (x *Alert) GetSigningSecret() string {
+	if x != nil {
+		return x.SigningSecret
+	}
+	return ""
+}
+
 type GetScheduleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id or name.
@@ -354,7 +465,7 @@ type GetScheduleRequest struct {
 
 func (x *GetScheduleRequest) Reset() {
 	*x = GetScheduleRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[1]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -366,7 +477,7 @@ func (x *GetScheduleRequest) String() string {
 func (*GetScheduleRequest) ProtoMessage() {}
 
 func (x *GetScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[1]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -379,7 +490,7 @@ func (x *GetScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetScheduleRequest.ProtoReflect.Descriptor instead.
 func (*GetScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{1}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *GetScheduleRequest) GetId() string {
@@ -404,7 +515,7 @@ type ListSchedulesRequest struct {
 
 func (x *ListSchedulesRequest) Reset() {
 	*x = ListSchedulesRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[2]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -416,7 +527,7 @@ func (x *ListSchedulesRequest) String() string {
 func (*ListSchedulesRequest) ProtoMessage() {}
 
 func (x *ListSchedulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[2]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -429,7 +540,7 @@ func (x *ListSchedulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSchedulesRequest.ProtoReflect.Descriptor instead.
 func (*ListSchedulesRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{2}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *ListSchedulesRequest) GetPageSize() int32 {
@@ -470,7 +581,7 @@ type ListSchedulesResponse struct {
 
 func (x *ListSchedulesResponse) Reset() {
 	*x = ListSchedulesResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[3]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -482,7 +593,7 @@ func (x *ListSchedulesResponse) String() string {
 func (*ListSchedulesResponse) ProtoMessage() {}
 
 func (x *ListSchedulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[3]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -495,7 +606,7 @@ func (x *ListSchedulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSchedulesResponse.ProtoReflect.Descriptor instead.
 func (*ListSchedulesResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{3}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *ListSchedulesResponse) GetItems() []*Schedule {
@@ -520,7 +631,7 @@ type DeleteScheduleResponse struct {
 
 func (x *DeleteScheduleResponse) Reset() {
 	*x = DeleteScheduleResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[4]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -532,7 +643,7 @@ func (x *DeleteScheduleResponse) String() string {
 func (*DeleteScheduleResponse) ProtoMessage() {}
 
 func (x *DeleteScheduleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[4]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -545,7 +656,7 @@ func (x *DeleteScheduleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteScheduleResponse.ProtoReflect.Descriptor instead.
 func (*DeleteScheduleResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{4}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{5}
 }
 
 type DisableScheduleRequest struct {
@@ -560,7 +671,7 @@ type DisableScheduleRequest struct {
 
 func (x *DisableScheduleRequest) Reset() {
 	*x = DisableScheduleRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[5]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -572,7 +683,7 @@ func (x *DisableScheduleRequest) String() string {
 func (*DisableScheduleRequest) ProtoMessage() {}
 
 func (x *DisableScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[5]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -585,7 +696,7 @@ func (x *DisableScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DisableScheduleRequest.ProtoReflect.Descriptor instead.
 func (*DisableScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{5}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *DisableScheduleRequest) GetId() string {
@@ -614,7 +725,7 @@ type TriggerScheduleRequest struct {
 
 func (x *TriggerScheduleRequest) Reset() {
 	*x = TriggerScheduleRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[6]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -626,7 +737,7 @@ func (x *TriggerScheduleRequest) String() string {
 func (*TriggerScheduleRequest) ProtoMessage() {}
 
 func (x *TriggerScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[6]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -639,7 +750,7 @@ func (x *TriggerScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TriggerScheduleRequest.ProtoReflect.Descriptor instead.
 func (*TriggerScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{6}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *TriggerScheduleRequest) GetId() string {
@@ -673,7 +784,7 @@ type BackfillScheduleRequest struct {
 
 func (x *BackfillScheduleRequest) Reset() {
 	*x = BackfillScheduleRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[7]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -685,7 +796,7 @@ func (x *BackfillScheduleRequest) String() string {
 func (*BackfillScheduleRequest) ProtoMessage() {}
 
 func (x *BackfillScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[7]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -698,7 +809,7 @@ func (x *BackfillScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackfillScheduleRequest.ProtoReflect.Descriptor instead.
 func (*BackfillScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *BackfillScheduleRequest) GetId() string {
@@ -746,7 +857,7 @@ type BackfillScheduleResponse struct {
 
 func (x *BackfillScheduleResponse) Reset() {
 	*x = BackfillScheduleResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[8]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -758,7 +869,7 @@ func (x *BackfillScheduleResponse) String() string {
 func (*BackfillScheduleResponse) ProtoMessage() {}
 
 func (x *BackfillScheduleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[8]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -771,7 +882,7 @@ func (x *BackfillScheduleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BackfillScheduleResponse.ProtoReflect.Descriptor instead.
 func (*BackfillScheduleResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{8}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *BackfillScheduleResponse) GetItems() []*Run {
@@ -806,7 +917,7 @@ type Run struct {
 
 func (x *Run) Reset() {
 	*x = Run{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[9]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -818,7 +929,7 @@ func (x *Run) String() string {
 func (*Run) ProtoMessage() {}
 
 func (x *Run) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[9]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -831,7 +942,7 @@ func (x *Run) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Run.ProtoReflect.Descriptor instead.
 func (*Run) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{9}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Run) GetId() int64 {
@@ -910,7 +1021,7 @@ type ListRunsRequest struct {
 
 func (x *ListRunsRequest) Reset() {
 	*x = ListRunsRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +1033,7 @@ func (x *ListRunsRequest) String() string {
 func (*ListRunsRequest) ProtoMessage() {}
 
 func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[10]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +1046,7 @@ func (x *ListRunsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsRequest.ProtoReflect.Descriptor instead.
 func (*ListRunsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListRunsRequest) GetId() string {
@@ -969,7 +1080,7 @@ type ListRunsResponse struct {
 
 func (x *ListRunsResponse) Reset() {
 	*x = ListRunsResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -981,7 +1092,7 @@ func (x *ListRunsResponse) String() string {
 func (*ListRunsResponse) ProtoMessage() {}
 
 func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[11]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -994,7 +1105,7 @@ func (x *ListRunsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListRunsResponse.ProtoReflect.Descriptor instead.
 func (*ListRunsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListRunsResponse) GetItems() []*Run {
@@ -1023,7 +1134,7 @@ type PreviewScheduleRequest struct {
 
 func (x *PreviewScheduleRequest) Reset() {
 	*x = PreviewScheduleRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1035,7 +1146,7 @@ func (x *PreviewScheduleRequest) String() string {
 func (*PreviewScheduleRequest) ProtoMessage() {}
 
 func (x *PreviewScheduleRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[12]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1048,7 +1159,7 @@ func (x *PreviewScheduleRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewScheduleRequest.ProtoReflect.Descriptor instead.
 func (*PreviewScheduleRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *PreviewScheduleRequest) GetId() string {
@@ -1088,7 +1199,7 @@ type PreviewTimingRequest struct {
 
 func (x *PreviewTimingRequest) Reset() {
 	*x = PreviewTimingRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1100,7 +1211,7 @@ func (x *PreviewTimingRequest) String() string {
 func (*PreviewTimingRequest) ProtoMessage() {}
 
 func (x *PreviewTimingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[13]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1113,7 +1224,7 @@ func (x *PreviewTimingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewTimingRequest.ProtoReflect.Descriptor instead.
 func (*PreviewTimingRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *PreviewTimingRequest) GetN() int32 {
@@ -1211,7 +1322,7 @@ type PreviewScheduleResponse struct {
 
 func (x *PreviewScheduleResponse) Reset() {
 	*x = PreviewScheduleResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1223,7 +1334,7 @@ func (x *PreviewScheduleResponse) String() string {
 func (*PreviewScheduleResponse) ProtoMessage() {}
 
 func (x *PreviewScheduleResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[14]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1236,7 +1347,7 @@ func (x *PreviewScheduleResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewScheduleResponse.ProtoReflect.Descriptor instead.
 func (*PreviewScheduleResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *PreviewScheduleResponse) GetItems() []*Instant {
@@ -1269,7 +1380,7 @@ type Instant struct {
 
 func (x *Instant) Reset() {
 	*x = Instant{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1281,7 +1392,7 @@ func (x *Instant) String() string {
 func (*Instant) ProtoMessage() {}
 
 func (x *Instant) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[15]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1294,7 +1405,7 @@ func (x *Instant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Instant.ProtoReflect.Descriptor instead.
 func (*Instant) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Instant) GetDue() *timestamppb.Timestamp {
@@ -1350,7 +1461,7 @@ type ScheduleStats struct {
 
 func (x *ScheduleStats) Reset() {
 	*x = ScheduleStats{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1362,7 +1473,7 @@ func (x *ScheduleStats) String() string {
 func (*ScheduleStats) ProtoMessage() {}
 
 func (x *ScheduleStats) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[16]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1375,7 +1486,7 @@ func (x *ScheduleStats) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ScheduleStats.ProtoReflect.Descriptor instead.
 func (*ScheduleStats) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ScheduleStats) GetRuns() int32 {
@@ -1480,7 +1591,7 @@ type Calendar struct {
 
 func (x *Calendar) Reset() {
 	*x = Calendar{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1492,7 +1603,7 @@ func (x *Calendar) String() string {
 func (*Calendar) ProtoMessage() {}
 
 func (x *Calendar) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[17]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1505,7 +1616,7 @@ func (x *Calendar) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Calendar.ProtoReflect.Descriptor instead.
 func (*Calendar) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Calendar) GetName() string {
@@ -1562,7 +1673,7 @@ type DateRange struct {
 
 func (x *DateRange) Reset() {
 	*x = DateRange{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1574,7 +1685,7 @@ func (x *DateRange) String() string {
 func (*DateRange) ProtoMessage() {}
 
 func (x *DateRange) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[18]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1587,7 +1698,7 @@ func (x *DateRange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DateRange.ProtoReflect.Descriptor instead.
 func (*DateRange) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DateRange) GetFrom() string {
@@ -1613,7 +1724,7 @@ type GetCalendarRequest struct {
 
 func (x *GetCalendarRequest) Reset() {
 	*x = GetCalendarRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1625,7 +1736,7 @@ func (x *GetCalendarRequest) String() string {
 func (*GetCalendarRequest) ProtoMessage() {}
 
 func (x *GetCalendarRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[19]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1638,7 +1749,7 @@ func (x *GetCalendarRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetCalendarRequest.ProtoReflect.Descriptor instead.
 func (*GetCalendarRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetCalendarRequest) GetName() string {
@@ -1656,7 +1767,7 @@ type ListCalendarsRequest struct {
 
 func (x *ListCalendarsRequest) Reset() {
 	*x = ListCalendarsRequest{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1668,7 +1779,7 @@ func (x *ListCalendarsRequest) String() string {
 func (*ListCalendarsRequest) ProtoMessage() {}
 
 func (x *ListCalendarsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[20]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1681,7 +1792,7 @@ func (x *ListCalendarsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCalendarsRequest.ProtoReflect.Descriptor instead.
 func (*ListCalendarsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{21}
 }
 
 type ListCalendarsResponse struct {
@@ -1693,7 +1804,7 @@ type ListCalendarsResponse struct {
 
 func (x *ListCalendarsResponse) Reset() {
 	*x = ListCalendarsResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1705,7 +1816,7 @@ func (x *ListCalendarsResponse) String() string {
 func (*ListCalendarsResponse) ProtoMessage() {}
 
 func (x *ListCalendarsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[21]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1718,7 +1829,7 @@ func (x *ListCalendarsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListCalendarsResponse.ProtoReflect.Descriptor instead.
 func (*ListCalendarsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListCalendarsResponse) GetItems() []*Calendar {
@@ -1736,7 +1847,7 @@ type DeleteCalendarResponse struct {
 
 func (x *DeleteCalendarResponse) Reset() {
 	*x = DeleteCalendarResponse{}
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1748,7 +1859,7 @@ func (x *DeleteCalendarResponse) String() string {
 func (*DeleteCalendarResponse) ProtoMessage() {}
 
 func (x *DeleteCalendarResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_schedule_proto_msgTypes[22]
+	mi := &file_fairlead_v1_schedule_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1761,14 +1872,14 @@ func (x *DeleteCalendarResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteCalendarResponse.ProtoReflect.Descriptor instead.
 func (*DeleteCalendarResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_schedule_proto_rawDescGZIP(), []int{23}
 }
 
 var File_fairlead_v1_schedule_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\n" +
-	"\x1afairlead/v1/schedule.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xad\r\n" +
+	"\x1afairlead/v1/schedule.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd7\r\n" +
 	"\bSchedule\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12 \n" +
 	"\x04name\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01H\x00R\x04name\x88\x01\x01\x12.\n" +
@@ -1805,7 +1916,8 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\n" +
 	"updated_at\x18\x1d \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x19\n" +
 	"\x03ref\x18\x1e \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x03ref\x12\x1a\n" +
-	"\x05clear\x18\x1f \x03(\tB\x04\xa0\xb5\x18\x01R\x05clearB\a\n" +
+	"\x05clear\x18\x1f \x03(\tB\x04\xa0\xb5\x18\x01R\x05clear\x12(\n" +
+	"\x05alert\x18  \x01(\v2\x12.fairlead.v1.AlertR\x05alertB\a\n" +
 	"\x05_nameB\x0e\n" +
 	"\f_descriptionB\a\n" +
 	"\x05_cronB\b\n" +
@@ -1821,7 +1933,18 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x0f_catch_up_limitB\n" +
 	"\n" +
 	"\b_enabledB\t\n" +
-	"\a_reason\"/\n" +
+	"\a_reason\"\xfe\x02\n" +
+	"\x05Alert\x12\x1b\n" +
+	"\x03url\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xd0\x0fR\x03url\x129\n" +
+	"\x02on\x18\x02 \x03(\tB)\x92\xb5\x18%*\afailure*\bfailures*\brecovery*\x06missedR\x02on\x12%\n" +
+	"\bfailures\x18\x03 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bfailures\x12/\n" +
+	"\x05quiet\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x05quiet\x12?\n" +
+	"\aheaders\x18\x05 \x03(\v2\x1f.fairlead.v1.Alert.HeadersEntryB\x04\xa8\xb5\x18\x01R\aheaders\x12\x18\n" +
+	"\x04body\x18\x06 \x01(\fB\x04\x88\xb5\x18\x01R\x04body\x12.\n" +
+	"\x0esigning_secret\x18\a \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\rsigningSecret\x1a:\n" +
+	"\fHeadersEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
 	"\x12GetScheduleRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\"\xa0\x01\n" +
 	"\x14ListSchedulesRequest\x12&\n" +
@@ -1991,115 +2114,120 @@ func file_fairlead_v1_schedule_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_schedule_proto_rawDescData
 }
 
-var file_fairlead_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_fairlead_v1_schedule_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_fairlead_v1_schedule_proto_goTypes = []any{
 	(*Schedule)(nil),                 // 0: fairlead.v1.Schedule
-	(*GetScheduleRequest)(nil),       // 1: fairlead.v1.GetScheduleRequest
-	(*ListSchedulesRequest)(nil),     // 2: fairlead.v1.ListSchedulesRequest
-	(*ListSchedulesResponse)(nil),    // 3: fairlead.v1.ListSchedulesResponse
-	(*DeleteScheduleResponse)(nil),   // 4: fairlead.v1.DeleteScheduleResponse
-	(*DisableScheduleRequest)(nil),   // 5: fairlead.v1.DisableScheduleRequest
-	(*TriggerScheduleRequest)(nil),   // 6: fairlead.v1.TriggerScheduleRequest
-	(*BackfillScheduleRequest)(nil),  // 7: fairlead.v1.BackfillScheduleRequest
-	(*BackfillScheduleResponse)(nil), // 8: fairlead.v1.BackfillScheduleResponse
-	(*Run)(nil),                      // 9: fairlead.v1.Run
-	(*ListRunsRequest)(nil),          // 10: fairlead.v1.ListRunsRequest
-	(*ListRunsResponse)(nil),         // 11: fairlead.v1.ListRunsResponse
-	(*PreviewScheduleRequest)(nil),   // 12: fairlead.v1.PreviewScheduleRequest
-	(*PreviewTimingRequest)(nil),     // 13: fairlead.v1.PreviewTimingRequest
-	(*PreviewScheduleResponse)(nil),  // 14: fairlead.v1.PreviewScheduleResponse
-	(*Instant)(nil),                  // 15: fairlead.v1.Instant
-	(*ScheduleStats)(nil),            // 16: fairlead.v1.ScheduleStats
-	(*Calendar)(nil),                 // 17: fairlead.v1.Calendar
-	(*DateRange)(nil),                // 18: fairlead.v1.DateRange
-	(*GetCalendarRequest)(nil),       // 19: fairlead.v1.GetCalendarRequest
-	(*ListCalendarsRequest)(nil),     // 20: fairlead.v1.ListCalendarsRequest
-	(*ListCalendarsResponse)(nil),    // 21: fairlead.v1.ListCalendarsResponse
-	(*DeleteCalendarResponse)(nil),   // 22: fairlead.v1.DeleteCalendarResponse
-	(*durationpb.Duration)(nil),      // 23: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),    // 24: google.protobuf.Timestamp
-	(*NewJob)(nil),                   // 25: fairlead.v1.NewJob
+	(*Alert)(nil),                    // 1: fairlead.v1.Alert
+	(*GetScheduleRequest)(nil),       // 2: fairlead.v1.GetScheduleRequest
+	(*ListSchedulesRequest)(nil),     // 3: fairlead.v1.ListSchedulesRequest
+	(*ListSchedulesResponse)(nil),    // 4: fairlead.v1.ListSchedulesResponse
+	(*DeleteScheduleResponse)(nil),   // 5: fairlead.v1.DeleteScheduleResponse
+	(*DisableScheduleRequest)(nil),   // 6: fairlead.v1.DisableScheduleRequest
+	(*TriggerScheduleRequest)(nil),   // 7: fairlead.v1.TriggerScheduleRequest
+	(*BackfillScheduleRequest)(nil),  // 8: fairlead.v1.BackfillScheduleRequest
+	(*BackfillScheduleResponse)(nil), // 9: fairlead.v1.BackfillScheduleResponse
+	(*Run)(nil),                      // 10: fairlead.v1.Run
+	(*ListRunsRequest)(nil),          // 11: fairlead.v1.ListRunsRequest
+	(*ListRunsResponse)(nil),         // 12: fairlead.v1.ListRunsResponse
+	(*PreviewScheduleRequest)(nil),   // 13: fairlead.v1.PreviewScheduleRequest
+	(*PreviewTimingRequest)(nil),     // 14: fairlead.v1.PreviewTimingRequest
+	(*PreviewScheduleResponse)(nil),  // 15: fairlead.v1.PreviewScheduleResponse
+	(*Instant)(nil),                  // 16: fairlead.v1.Instant
+	(*ScheduleStats)(nil),            // 17: fairlead.v1.ScheduleStats
+	(*Calendar)(nil),                 // 18: fairlead.v1.Calendar
+	(*DateRange)(nil),                // 19: fairlead.v1.DateRange
+	(*GetCalendarRequest)(nil),       // 20: fairlead.v1.GetCalendarRequest
+	(*ListCalendarsRequest)(nil),     // 21: fairlead.v1.ListCalendarsRequest
+	(*ListCalendarsResponse)(nil),    // 22: fairlead.v1.ListCalendarsResponse
+	(*DeleteCalendarResponse)(nil),   // 23: fairlead.v1.DeleteCalendarResponse
+	nil,                              // 24: fairlead.v1.Alert.HeadersEntry
+	(*durationpb.Duration)(nil),      // 25: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
+	(*NewJob)(nil),                   // 27: fairlead.v1.NewJob
 }
 var file_fairlead_v1_schedule_proto_depIdxs = []int32{
-	23, // 0: fairlead.v1.Schedule.every:type_name -> google.protobuf.Duration
-	23, // 1: fairlead.v1.Schedule.delay:type_name -> google.protobuf.Duration
-	24, // 2: fairlead.v1.Schedule.at:type_name -> google.protobuf.Timestamp
-	24, // 3: fairlead.v1.Schedule.starts_at:type_name -> google.protobuf.Timestamp
-	24, // 4: fairlead.v1.Schedule.ends_at:type_name -> google.protobuf.Timestamp
-	23, // 5: fairlead.v1.Schedule.jitter:type_name -> google.protobuf.Duration
-	25, // 6: fairlead.v1.Schedule.job:type_name -> fairlead.v1.NewJob
-	23, // 7: fairlead.v1.Schedule.catch_up_window:type_name -> google.protobuf.Duration
-	24, // 8: fairlead.v1.Schedule.next_due:type_name -> google.protobuf.Timestamp
-	24, // 9: fairlead.v1.Schedule.next_fire:type_name -> google.protobuf.Timestamp
-	24, // 10: fairlead.v1.Schedule.created_at:type_name -> google.protobuf.Timestamp
-	24, // 11: fairlead.v1.Schedule.updated_at:type_name -> google.protobuf.Timestamp
-	0,  // 12: fairlead.v1.ListSchedulesResponse.items:type_name -> fairlead.v1.Schedule
-	24, // 13: fairlead.v1.BackfillScheduleRequest.from:type_name -> google.protobuf.Timestamp
-	24, // 14: fairlead.v1.BackfillScheduleRequest.to:type_name -> google.protobuf.Timestamp
-	9,  // 15: fairlead.v1.BackfillScheduleResponse.items:type_name -> fairlead.v1.Run
-	24, // 16: fairlead.v1.Run.due:type_name -> google.protobuf.Timestamp
-	24, // 17: fairlead.v1.Run.finished_at:type_name -> google.protobuf.Timestamp
-	9,  // 18: fairlead.v1.ListRunsResponse.items:type_name -> fairlead.v1.Run
-	23, // 19: fairlead.v1.PreviewTimingRequest.every:type_name -> google.protobuf.Duration
-	23, // 20: fairlead.v1.PreviewTimingRequest.delay:type_name -> google.protobuf.Duration
-	24, // 21: fairlead.v1.PreviewTimingRequest.at:type_name -> google.protobuf.Timestamp
-	24, // 22: fairlead.v1.PreviewTimingRequest.starts_at:type_name -> google.protobuf.Timestamp
-	24, // 23: fairlead.v1.PreviewTimingRequest.ends_at:type_name -> google.protobuf.Timestamp
-	23, // 24: fairlead.v1.PreviewTimingRequest.jitter:type_name -> google.protobuf.Duration
-	15, // 25: fairlead.v1.PreviewScheduleResponse.items:type_name -> fairlead.v1.Instant
-	24, // 26: fairlead.v1.Instant.due:type_name -> google.protobuf.Timestamp
-	24, // 27: fairlead.v1.Instant.fire:type_name -> google.protobuf.Timestamp
-	23, // 28: fairlead.v1.ScheduleStats.duration_p50:type_name -> google.protobuf.Duration
-	23, // 29: fairlead.v1.ScheduleStats.duration_p95:type_name -> google.protobuf.Duration
-	23, // 30: fairlead.v1.ScheduleStats.duration_max:type_name -> google.protobuf.Duration
-	23, // 31: fairlead.v1.ScheduleStats.lateness_p50:type_name -> google.protobuf.Duration
-	23, // 32: fairlead.v1.ScheduleStats.lateness_p95:type_name -> google.protobuf.Duration
-	23, // 33: fairlead.v1.ScheduleStats.lateness_max:type_name -> google.protobuf.Duration
-	18, // 34: fairlead.v1.Calendar.ranges:type_name -> fairlead.v1.DateRange
-	17, // 35: fairlead.v1.ListCalendarsResponse.items:type_name -> fairlead.v1.Calendar
-	0,  // 36: fairlead.v1.ScheduleService.CreateSchedule:input_type -> fairlead.v1.Schedule
-	1,  // 37: fairlead.v1.ScheduleService.GetSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	2,  // 38: fairlead.v1.ScheduleService.ListSchedules:input_type -> fairlead.v1.ListSchedulesRequest
-	0,  // 39: fairlead.v1.ScheduleService.UpdateSchedule:input_type -> fairlead.v1.Schedule
-	0,  // 40: fairlead.v1.ScheduleService.PatchSchedule:input_type -> fairlead.v1.Schedule
-	1,  // 41: fairlead.v1.ScheduleService.DeleteSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	1,  // 42: fairlead.v1.ScheduleService.EnableSchedule:input_type -> fairlead.v1.GetScheduleRequest
-	5,  // 43: fairlead.v1.ScheduleService.DisableSchedule:input_type -> fairlead.v1.DisableScheduleRequest
-	6,  // 44: fairlead.v1.ScheduleService.TriggerSchedule:input_type -> fairlead.v1.TriggerScheduleRequest
-	7,  // 45: fairlead.v1.ScheduleService.BackfillSchedule:input_type -> fairlead.v1.BackfillScheduleRequest
-	12, // 46: fairlead.v1.ScheduleService.PreviewSchedule:input_type -> fairlead.v1.PreviewScheduleRequest
-	13, // 47: fairlead.v1.ScheduleService.PreviewTiming:input_type -> fairlead.v1.PreviewTimingRequest
-	10, // 48: fairlead.v1.ScheduleService.ListRuns:input_type -> fairlead.v1.ListRunsRequest
-	1,  // 49: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
-	17, // 50: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
-	19, // 51: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	20, // 52: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
-	17, // 53: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
-	19, // 54: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
-	0,  // 55: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 56: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
-	3,  // 57: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
-	0,  // 58: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 59: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
-	4,  // 60: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
-	0,  // 61: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
-	0,  // 62: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
-	9,  // 63: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
-	8,  // 64: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
-	14, // 65: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
-	14, // 66: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
-	11, // 67: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
-	16, // 68: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
-	17, // 69: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
-	17, // 70: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
-	21, // 71: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
-	17, // 72: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
-	22, // 73: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
-	55, // [55:74] is the sub-list for method output_type
-	36, // [36:55] is the sub-list for method input_type
-	36, // [36:36] is the sub-list for extension type_name
-	36, // [36:36] is the sub-list for extension extendee
-	0,  // [0:36] is the sub-list for field type_name
+	25, // 0: fairlead.v1.Schedule.every:type_name -> google.protobuf.Duration
+	25, // 1: fairlead.v1.Schedule.delay:type_name -> google.protobuf.Duration
+	26, // 2: fairlead.v1.Schedule.at:type_name -> google.protobuf.Timestamp
+	26, // 3: fairlead.v1.Schedule.starts_at:type_name -> google.protobuf.Timestamp
+	26, // 4: fairlead.v1.Schedule.ends_at:type_name -> google.protobuf.Timestamp
+	25, // 5: fairlead.v1.Schedule.jitter:type_name -> google.protobuf.Duration
+	27, // 6: fairlead.v1.Schedule.job:type_name -> fairlead.v1.NewJob
+	25, // 7: fairlead.v1.Schedule.catch_up_window:type_name -> google.protobuf.Duration
+	26, // 8: fairlead.v1.Schedule.next_due:type_name -> google.protobuf.Timestamp
+	26, // 9: fairlead.v1.Schedule.next_fire:type_name -> google.protobuf.Timestamp
+	26, // 10: fairlead.v1.Schedule.created_at:type_name -> google.protobuf.Timestamp
+	26, // 11: fairlead.v1.Schedule.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 12: fairlead.v1.Schedule.alert:type_name -> fairlead.v1.Alert
+	25, // 13: fairlead.v1.Alert.quiet:type_name -> google.protobuf.Duration
+	24, // 14: fairlead.v1.Alert.headers:type_name -> fairlead.v1.Alert.HeadersEntry
+	0,  // 15: fairlead.v1.ListSchedulesResponse.items:type_name -> fairlead.v1.Schedule
+	26, // 16: fairlead.v1.BackfillScheduleRequest.from:type_name -> google.protobuf.Timestamp
+	26, // 17: fairlead.v1.BackfillScheduleRequest.to:type_name -> google.protobuf.Timestamp
+	10, // 18: fairlead.v1.BackfillScheduleResponse.items:type_name -> fairlead.v1.Run
+	26, // 19: fairlead.v1.Run.due:type_name -> google.protobuf.Timestamp
+	26, // 20: fairlead.v1.Run.finished_at:type_name -> google.protobuf.Timestamp
+	10, // 21: fairlead.v1.ListRunsResponse.items:type_name -> fairlead.v1.Run
+	25, // 22: fairlead.v1.PreviewTimingRequest.every:type_name -> google.protobuf.Duration
+	25, // 23: fairlead.v1.PreviewTimingRequest.delay:type_name -> google.protobuf.Duration
+	26, // 24: fairlead.v1.PreviewTimingRequest.at:type_name -> google.protobuf.Timestamp
+	26, // 25: fairlead.v1.PreviewTimingRequest.starts_at:type_name -> google.protobuf.Timestamp
+	26, // 26: fairlead.v1.PreviewTimingRequest.ends_at:type_name -> google.protobuf.Timestamp
+	25, // 27: fairlead.v1.PreviewTimingRequest.jitter:type_name -> google.protobuf.Duration
+	16, // 28: fairlead.v1.PreviewScheduleResponse.items:type_name -> fairlead.v1.Instant
+	26, // 29: fairlead.v1.Instant.due:type_name -> google.protobuf.Timestamp
+	26, // 30: fairlead.v1.Instant.fire:type_name -> google.protobuf.Timestamp
+	25, // 31: fairlead.v1.ScheduleStats.duration_p50:type_name -> google.protobuf.Duration
+	25, // 32: fairlead.v1.ScheduleStats.duration_p95:type_name -> google.protobuf.Duration
+	25, // 33: fairlead.v1.ScheduleStats.duration_max:type_name -> google.protobuf.Duration
+	25, // 34: fairlead.v1.ScheduleStats.lateness_p50:type_name -> google.protobuf.Duration
+	25, // 35: fairlead.v1.ScheduleStats.lateness_p95:type_name -> google.protobuf.Duration
+	25, // 36: fairlead.v1.ScheduleStats.lateness_max:type_name -> google.protobuf.Duration
+	19, // 37: fairlead.v1.Calendar.ranges:type_name -> fairlead.v1.DateRange
+	18, // 38: fairlead.v1.ListCalendarsResponse.items:type_name -> fairlead.v1.Calendar
+	0,  // 39: fairlead.v1.ScheduleService.CreateSchedule:input_type -> fairlead.v1.Schedule
+	2,  // 40: fairlead.v1.ScheduleService.GetSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	3,  // 41: fairlead.v1.ScheduleService.ListSchedules:input_type -> fairlead.v1.ListSchedulesRequest
+	0,  // 42: fairlead.v1.ScheduleService.UpdateSchedule:input_type -> fairlead.v1.Schedule
+	0,  // 43: fairlead.v1.ScheduleService.PatchSchedule:input_type -> fairlead.v1.Schedule
+	2,  // 44: fairlead.v1.ScheduleService.DeleteSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	2,  // 45: fairlead.v1.ScheduleService.EnableSchedule:input_type -> fairlead.v1.GetScheduleRequest
+	6,  // 46: fairlead.v1.ScheduleService.DisableSchedule:input_type -> fairlead.v1.DisableScheduleRequest
+	7,  // 47: fairlead.v1.ScheduleService.TriggerSchedule:input_type -> fairlead.v1.TriggerScheduleRequest
+	8,  // 48: fairlead.v1.ScheduleService.BackfillSchedule:input_type -> fairlead.v1.BackfillScheduleRequest
+	13, // 49: fairlead.v1.ScheduleService.PreviewSchedule:input_type -> fairlead.v1.PreviewScheduleRequest
+	14, // 50: fairlead.v1.ScheduleService.PreviewTiming:input_type -> fairlead.v1.PreviewTimingRequest
+	11, // 51: fairlead.v1.ScheduleService.ListRuns:input_type -> fairlead.v1.ListRunsRequest
+	2,  // 52: fairlead.v1.ScheduleService.GetScheduleStats:input_type -> fairlead.v1.GetScheduleRequest
+	18, // 53: fairlead.v1.CalendarService.CreateCalendar:input_type -> fairlead.v1.Calendar
+	20, // 54: fairlead.v1.CalendarService.GetCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	21, // 55: fairlead.v1.CalendarService.ListCalendars:input_type -> fairlead.v1.ListCalendarsRequest
+	18, // 56: fairlead.v1.CalendarService.UpdateCalendar:input_type -> fairlead.v1.Calendar
+	20, // 57: fairlead.v1.CalendarService.DeleteCalendar:input_type -> fairlead.v1.GetCalendarRequest
+	0,  // 58: fairlead.v1.ScheduleService.CreateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 59: fairlead.v1.ScheduleService.GetSchedule:output_type -> fairlead.v1.Schedule
+	4,  // 60: fairlead.v1.ScheduleService.ListSchedules:output_type -> fairlead.v1.ListSchedulesResponse
+	0,  // 61: fairlead.v1.ScheduleService.UpdateSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 62: fairlead.v1.ScheduleService.PatchSchedule:output_type -> fairlead.v1.Schedule
+	5,  // 63: fairlead.v1.ScheduleService.DeleteSchedule:output_type -> fairlead.v1.DeleteScheduleResponse
+	0,  // 64: fairlead.v1.ScheduleService.EnableSchedule:output_type -> fairlead.v1.Schedule
+	0,  // 65: fairlead.v1.ScheduleService.DisableSchedule:output_type -> fairlead.v1.Schedule
+	10, // 66: fairlead.v1.ScheduleService.TriggerSchedule:output_type -> fairlead.v1.Run
+	9,  // 67: fairlead.v1.ScheduleService.BackfillSchedule:output_type -> fairlead.v1.BackfillScheduleResponse
+	15, // 68: fairlead.v1.ScheduleService.PreviewSchedule:output_type -> fairlead.v1.PreviewScheduleResponse
+	15, // 69: fairlead.v1.ScheduleService.PreviewTiming:output_type -> fairlead.v1.PreviewScheduleResponse
+	12, // 70: fairlead.v1.ScheduleService.ListRuns:output_type -> fairlead.v1.ListRunsResponse
+	17, // 71: fairlead.v1.ScheduleService.GetScheduleStats:output_type -> fairlead.v1.ScheduleStats
+	18, // 72: fairlead.v1.CalendarService.CreateCalendar:output_type -> fairlead.v1.Calendar
+	18, // 73: fairlead.v1.CalendarService.GetCalendar:output_type -> fairlead.v1.Calendar
+	22, // 74: fairlead.v1.CalendarService.ListCalendars:output_type -> fairlead.v1.ListCalendarsResponse
+	18, // 75: fairlead.v1.CalendarService.UpdateCalendar:output_type -> fairlead.v1.Calendar
+	23, // 76: fairlead.v1.CalendarService.DeleteCalendar:output_type -> fairlead.v1.DeleteCalendarResponse
+	58, // [58:77] is the sub-list for method output_type
+	39, // [39:58] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_schedule_proto_init() }
@@ -2110,15 +2238,15 @@ func file_fairlead_v1_schedule_proto_init() {
 	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_schedule_proto_msgTypes[0].OneofWrappers = []any{}
-	file_fairlead_v1_schedule_proto_msgTypes[2].OneofWrappers = []any{}
-	file_fairlead_v1_schedule_proto_msgTypes[16].OneofWrappers = []any{}
+	file_fairlead_v1_schedule_proto_msgTypes[3].OneofWrappers = []any{}
+	file_fairlead_v1_schedule_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_schedule_proto_rawDesc), len(file_fairlead_v1_schedule_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

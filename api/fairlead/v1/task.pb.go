@@ -91,7 +91,10 @@ type Task struct {
 	// The next instant that it is due at. Set by the server.
 	NextTime *timestamppb.Timestamp `protobuf:"bytes,28,opt,name=next_time,json=nextTime,proto3" json:"next_time,omitempty"`
 	// Of a change: the id or name of what is changed. REST has it in the path.
-	Ref           string `protobuf:"bytes,29,opt,name=ref,proto3" json:"ref,omitempty"`
+	Ref string `protobuf:"bytes,29,opt,name=ref,proto3" json:"ref,omitempty"`
+	// Of a patch: fields that get their default. In JSON these are the ones that are
+	// null.
+	Clear         []string `protobuf:"bytes,30,rep,name=clear,proto3" json:"clear,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -327,6 +330,13 @@ func (x *Task) GetRef() string {
 		return x.Ref
 	}
 	return ""
+}
+
+func (x *Task) GetClear() []string {
+	if x != nil {
+		return x.Clear
+	}
+	return nil
 }
 
 type GetTaskRequest struct {
@@ -934,7 +944,7 @@ var File_fairlead_v1_task_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_task_proto_rawDesc = "" +
 	"\n" +
-	"\x16fairlead/v1/task.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xbf\x0e\n" +
+	"\x16fairlead/v1/task.proto\x12\vfairlead.v1\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdb\x0e\n" +
 	"\x04Task\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12 \n" +
 	"\x04name\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01H\x00R\x04name\x88\x01\x01\x12.\n" +
@@ -973,7 +983,8 @@ const file_fairlead_v1_task_proto_rawDesc = "" +
 	"\x0ecatch_up_limit\x18\x1a \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\x13R\fcatchUpLimit\x88\x01\x01\x12:\n" +
 	"\x13catch_up_window_sec\x18\x1b \x01(\x05B\x06\x92\xb5\x18\x02\x10\x00H\x14R\x10catchUpWindowSec\x88\x01\x01\x127\n" +
 	"\tnext_time\x18\x1c \x01(\v2\x1a.google.protobuf.TimestampR\bnextTime\x12\x19\n" +
-	"\x03ref\x18\x1d \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x03refB\a\n" +
+	"\x03ref\x18\x1d \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x03ref\x12\x1a\n" +
+	"\x05clear\x18\x1e \x03(\tB\x04\xa0\xb5\x18\x01R\x05clearB\a\n" +
 	"\x05_nameB\x0e\n" +
 	"\f_descriptionB\f\n" +
 	"\n" +

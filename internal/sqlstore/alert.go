@@ -1,0 +1,94 @@
+package sqlstore
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// alert is who is told of what becomes of a schedule. Its body is a text, as it
+// would not come back byte for byte otherwise.
+type alert struct {
+	URL           string                `json:"url"`
+	On            []fairlead.AlertEvent `json:"on,omitempty"`
+	Failures      int                   `json:"failures,omitempty"`
+	Quiet         time.Duration         `json:"quiet,omitempty"`
+	Headers       map[string]string     `json:"headers,omitempty"`
+	Body          string                `json:"body,omitempty"`
+	SigningSecret string                `json:"signing_secret,omitempty"`
+}
+
+func encodeAlert(a *fairlead.Alert) *alert {
+	if a == nil {
+		return nil
+	}
+	return &alert{a.URL, a.On, a.Failures, a.Quiet, a.Headers, string(a.Body), a.SigningSecret}
+}
+
+func (a *alert) decode() *fairlead.Alert {
+	if a == nil {
+		return nil
+	}
+	out := &fairlead.Alert{URL: a.URL, On: a.On, Failures: a.Failures, Quiet: a.Quiet, Headers: a.Headers, SigningSecret: a.SigningSecret}
+	if a.Body != "" {
+		out.Body = json.RawMessage(a.Body)
+	}
+	return out
+}
+
+// standing is what a schedule remembers for its alerts. Times are microseconds.
+type standing struct {
+	Failures int   `json:"failures,omitempty"`
+	Told     bool  `json:"told,omitempty"`
+	FailedAt int64 `json:"failed_at,omitempty"`
+	MissedAt int64 `json:"missed_at,omitempty"`
+}
+
+// EncodeStanding is what is remembered, as JSON; empty if that is nothing.
+func EncodeStanding(s fairlead.Standing) string {
+	if s == (fairlead.Standing{}) {
+		return ""
+	}
+	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt)})
+	if err != nil {
+		panic(err) // numbers always encode
+	}
+	return string(text)
+}
+
+// decodeStanding undoes EncodeStanding. What cannot be read is forgotten: somebody
+// is told once more.
+func decodeStanding(text []byte) fairlead.Standing {
+	var s standing
+	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
+		return fairlead.Standing{}
+	}
+	return fairlead.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt)}
+}
+
+// InOrderOfEnd sorts runs that have ended, for a View. They are the caller's own.
+func InOrderOfEnd(runs []fairlead.Fire) []fairlead.Fire {
+	slices.SortFunc(runs, func(a, b fairlead.Fire) int {
+		return cmp.Or(a.EndedAt.Compare(b.EndedAt), a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job))
+	})
+	return runs
+}
+
+// Alerts are the jobs of plans that tell of something, ready to be stored.
+func Alerts(plan *fairlead.Plan) ([]*fairlead.Job, error) {
+	if len(plan.Alerts) == 0 {
+		return nil, nil
+	}
+	jobs := make([]*fairlead.Job, len(plan.Alerts))
+	for i, asked := range plan.Alerts {
+		job := *asked
+		if job.Trace == "" {
+			job.Trace = newTrace()
+		}
+		jobs[i] = &job
+	}
+	return jobs, fairlead.NormalizeJobs(jobs)
+}

@@ -1,0 +1,3 @@
+-- What schedules remember for their alerts, as JSON; empty: nothing.
+
+alter table {{cursor}} add column standing text not null default '';

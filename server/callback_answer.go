@@ -1,0 +1,73 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+)
+
+// What a target can say.
+const (
+	callbackSuccess  = "success"
+	callbackFailure  = "failure"
+	callbackProgress = "progress"
+	callbackExtend   = "extend"
+)
+
+// callbackAnswer is what a target says.
+type callbackAnswer struct {
+	Status        string          `json:"status"`
+	Output        json.RawMessage `json:"output"`
+	Error         string          `json:"error"`
+	ExtendSeconds float64         `json:"extend_seconds"`
+}
+
+// span is for how long the target wants to be waited for.
+func (a callbackAnswer) span() time.Duration {
+	const most = 1000 * 24 * time.Hour // more than any job waits
+	return time.Duration(min(a.ExtendSeconds, most.Seconds()) * float64(time.Second))
+}
+
+func readCallback(body io.Reader) (answer callbackAnswer, err error) {
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return answer, refuseField("body", fmt.Sprintf("could not be read; at most %d bytes are taken", callbackBody))
+	}
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		return answer, refuseField("body", "is not JSON such as {\"status\":\"success\",\"output\":{}}")
+	}
+	final := answer.Status == callbackSuccess || answer.Status == callbackFailure
+	switch {
+	case !final && answer.Status != callbackProgress && answer.Status != callbackExtend:
+		return answer, refuseField("status", fmt.Sprintf("is %q; it must be success, failure, progress or extend", answer.Status))
+	case answer.Status != callbackFailure && answer.Error != "":
+		return answer, refuseField("error", "goes with failure only; leave it out")
+	case final && answer.ExtendSeconds != 0:
+		return answer, refuseField("extend_seconds", "goes with progress and extend only; leave it out")
+	case answer.ExtendSeconds < 0 || answer.Status == callbackExtend && answer.ExtendSeconds == 0:
+		return answer, refuseField("extend_seconds", fmt.Sprintf("is %v; say for how many seconds from now the job is to wait", answer.ExtendSeconds))
+	case answer.Status == callbackProgress && len(answer.Output) == 0:
+		return answer, refuseField("output", "is missing; say with it how far the work is")
+	case answer.Status == callbackFailure && answer.Error == "":
+		answer.Error = "the target said that it failed"
+	}
+	return answer, nil
+}
+
+// callbackReply is what a target is answered.
+type callbackReply struct {
+	Job, Status string
+	Deadline    time.Time // zero: the job waits no longer, or not yet
+}
+
+func (r callbackReply) send(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	deadline := ""
+	if !r.Deadline.IsZero() {
+		deadline = fmt.Sprintf(",\"deadline\":%q", r.Deadline.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
+	}
+	_, _ = fmt.Fprintf(w, "{\"job\":%q,\"status\":%q%s}\n", r.Job, r.Status, deadline) // a caller that has gone needs no answer
+}

@@ -1,0 +1,126 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+)
+
+// Part is chapters about one thing. A variant of a store, such as one behind a
+// pooler, checks the parts that can go otherwise than in the store itself.
+type Part int
+
+// The parts of the suite.
+const (
+	// Enqueuing is how jobs get in, also in callers' transactions.
+	Enqueuing Part = iota + 1
+	// Reading is what can be asked of jobs.
+	Reading
+	// Claiming is how jobs move, from claims and what steers them to their end.
+	Claiming
+	// Administering is nodes, tokens, secrets, the audit log and pruning.
+	Administering
+	// Scheduling is schedules and the runs they make.
+	Scheduling
+	// Conducting is batches and their tasks.
+	Conducting
+	// Interleaving is what is easy to get wrong when several act at once.
+	Interleaving
+	// Planning is the same for schedules.
+	Planning
+	// Sizes are large batches.
+	Sizes
+	// Texts are names, bytes and times that are easy to change by accident.
+	Texts
+	// Contention is many processes on one database.
+	Contention
+	// Modelling compares the store with small oracles under random operations.
+	// The flags of pgregory.net/rapid choose how many and which.
+	Modelling
+	// PlanModelling is the same for schedules.
+	PlanModelling
+)
+
+// chapters are all there are, in the order of the contract.
+func chapters() []titled {
+	return []titled{
+		{"Enqueue", Enqueuing, testEnqueue},
+		{"Keys", Enqueuing, testKeys},
+		{"Once", Enqueuing, testOnce},
+		{"Tx", Enqueuing, testTx},
+		{"Get", Reading, testGet},
+		{"Find", Reading, testFind},
+		{"Tally", Reading, testTally},
+		{"Attempts", Reading, testAttempts},
+		{"Now", Reading, testNow},
+		{"Cancel", Claiming, testCancel},
+		{"Reopen", Claiming, testReopen},
+		{"Reschedule", Claiming, testReschedule},
+		{"RunNow", Claiming, testRunNow},
+		{"SetPriority", Claiming, testSetPriority},
+		{"Delete", Claiming, testDelete},
+		{"Pause", Claiming, testPause},
+		{"Drain", Administering, testDrain},
+		{"Tokens", Administering, testTokens},
+		{"Audit", Administering, testAudit},
+		{"Secret", Administering, testSecret},
+		{"Tenants", Claiming, testTenants},
+		{"Caps", Claiming, testCaps},
+		{"Rates", Claiming, testRates},
+		{"Minimums", Claiming, testMinimums},
+		{"Leaving", Claiming, testLeaving},
+		{"Pending", Claiming, testPending},
+		{"Gates", Claiming, testGates},
+		{"Usage", Reading, testUsage},
+		{"Explain", Reading, testExplain},
+		{"Resolve", Claiming, testResolve},
+		{"Extend", Claiming, testExtend},
+		{"Nodes", Administering, testNodes},
+		{"Claim", Claiming, testClaim},
+		{"Order", Claiming, testOrder},
+		{"Solo", Claiming, testSolo},
+		{"Settle", Claiming, testSettle},
+		{"Save", Claiming, testSave},
+		{"Listen", Claiming, testListen},
+		{"Promote", Claiming, testPromote},
+		{"Reap", Claiming, testReap},
+		{"Expire", Claiming, testExpire},
+		{"Prune", Administering, testPrune},
+		{"Schedules", Scheduling, testSchedules},
+		{"DeleteSchedule", Scheduling, testDeleteSchedule},
+		{"Calendars", Scheduling, testCalendars},
+		{"Tick", Scheduling, testTick},
+		{"Act", Scheduling, testAct},
+		{"Plans", Scheduling, testPlans},
+		{"Replaced", Scheduling, testReplaced},
+		{"Views", Scheduling, testViews},
+		{"Fires", Scheduling, testFires},
+		{"Alerts", Scheduling, testAlerts},
+		{"Use", Administering, testUse},
+		{"Batches of tasks", Conducting, testConductor},
+		{"Traps", Interleaving, testTraps},
+		{"Races", Interleaving, testRaces},
+		{"Transactions", Interleaving, testCallersTransactions},
+		{"Races of schedules", Planning, testPlannerRaces},
+		{"Batches", Sizes, testBatches},
+		{"Texts", Texts, testTexts},
+		{"Contention", Contention, testContention},
+		{"Model", Modelling, testModel},
+		{"Model of limits", Modelling, testLimitsModel},
+		{"Model of schedules", PlanModelling, testPlannerModel},
+	}
+}
+
+type titled struct {
+	title string
+	part  Part
+	tests func(*chapter)
+}
+
+// Run checks that a store does what it has to: all of it, or the given parts.
+func Run(t *testing.T, open Opener, parts ...Part) {
+	for _, chapter := range chapters() {
+		if len(parts) == 0 || slices.Contains(parts, chapter.part) {
+			runChapter(t, open, chapter.title, chapter.tests)
+		}
+	}
+}
