@@ -47,7 +47,7 @@ var imports = []struct {
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
 	{"internal/tasks", []string{".", "api/fairlead/v1", "httpcall"}, "tasks are schedules of HTTP calls under other names"},
-	{"server", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "httpcall", "internal/openapi", "internal/rest", "internal/starts", "internal/tasks", "internal/verdict", "internal/wire", "tracing"}, "the service speaks to any store through the root, and takes the answers that calls were given tokens for"},
+	{"server", []string{".", "api/batch_scheduler", "api/batch_scheduler/batchschedulerconnect", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "httpcall", "internal/openapi", "internal/rest", "internal/starts", "internal/tasks", "internal/verdict", "internal/wire", "tracing"}, "the service speaks to any store through the root, and takes the answers that calls were given tokens for"},
 	{"internal/screen", nil, "what people read is written without knowing what it is about"},
 	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
 	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/cron", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
