@@ -48,6 +48,10 @@ func (w *partWriter) add(ctx context.Context, task PartTask, doubt bool) error {
 	return w.flush(ctx)
 }
 
+// full tells whether there are no more numbers for parts: the last is for the jobs
+// of the completion.
+func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2 }
+
 // cut makes a part of the tasks so far.
 func (w *partWriter) cut() {
 	if n := len(w.tasks); n > 0 {
@@ -83,6 +87,3 @@ func (w *partWriter) close(ctx context.Context, batch *Batch) error {
 	}
 	return w.flush(ctx)
 }
-
-// full tells whether the pass has no numbers left for further parts.
-func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2*partsAtOnce }
