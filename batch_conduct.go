@@ -180,6 +180,9 @@ func (b *Batch) ask(w Wanted) {
 	if len(b.Wanted) == 0 {
 		b.PreparedAt = time.Time{} // nobody is at it
 	}
+	if len(w.Tasks) == 0 {
+		w.Tasks = nil // all
+	}
 	b.Wants++
 	w.Number = b.Wants
 	b.Wanted = append(b.Wanted, w)

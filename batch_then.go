@@ -23,6 +23,9 @@ type Completion struct {
 	EndedAt time.Time  `json:"ended_at"`
 }
 
+// CompletionID names a completion of a batch.
+func CompletionID(batch int64, number int) string { return fmt.Sprintf("batch-%d-%d", batch, number) }
+
 // thenPart sets IDs aside for the jobs of one completion; nil: there are none.
 func (b *Batch) thenPart() *Part {
 	n := len(b.Then)
@@ -52,7 +55,7 @@ func (c *conducting) then(ctx context.Context) error {
 	}
 	if c.Notify != "" {
 		completion := Completion{
-			ID: fmt.Sprintf("batch-%d-%d", c.ID, c.Completions), URL: c.Notify, Batch: c.ID, Number: c.Completions,
+			ID: CompletionID(c.ID, c.Completions), URL: c.Notify, Batch: c.ID, Number: c.Completions,
 			Name: c.Name, Type: c.Type, State: c.State(), Tally: c.Tally, EndedAt: c.EndedAt,
 		}
 		args, err := json.Marshal(completion)

@@ -77,3 +77,6 @@ func (w *partWriter) close(ctx context.Context, batch *Batch) error {
 	}
 	return w.flush(ctx)
 }
+
+// full tells whether the pass has no numbers left for further parts.
+func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2*partsAtOnce }

@@ -10,83 +10,6 @@ import (
 // prepareAtOnce is up to how many tasks whoever asks for a pass makes it.
 const prepareAtOnce = 10_000
 
-// NewBatch is a batch in the making: tasks are added to it, and nobody sees it
-// before it is opened.
-type NewBatch struct {
-	client *Client
-	batch  Batch
-	writer *partWriter
-	kinds  map[string]bool // that live nodes handle
-}
-
-// BeginBatch makes a batch to add tasks to. It fails with ErrInvalid.
-func (c *Client) BeginBatch(ctx context.Context, batch Batch) (*NewBatch, error) {
-	if err := NormalizeBatch(&batch); err != nil {
-		return nil, err
-	}
-	nodes, err := c.store.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	kinds := map[string]bool{}
-	for _, node := range nodes {
-		for _, kind := range node.Kinds {
-			kinds[kind] = kinds[kind] || !node.Dead
-		}
-	}
-	if batch, err = c.store.CreateBatch(ctx, batch); err != nil {
-		return nil, err
-	}
-	return &NewBatch{client: c, batch: batch, writer: newPartWriter(c.store, batch.ID, 1, PassForward), kinds: kinds}, nil
-}
-
-// ID is that of the batch.
-func (n *NewBatch) ID() int64 { return n.batch.ID }
-
-// Add adds tasks. It fails with ErrInvalid, also if no live node knows how to do
-// such a task, and then nothing more can be added.
-func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
-	for i := range changes {
-		var c complaints
-		prefix := fmt.Sprintf("tasks[%d].", n.writer.count)
-		c.adopt(prefix, NormalizeChange(&changes[i]))
-		if kind := TaskKind(changes[i].Target.Type, n.batch.Type); changes[i].Target.Type != "" && !n.kinds[kind] {
-			c.refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on it; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
-		}
-		if n.writer.count >= MaxTasks {
-			c.refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
-		}
-		if err := c.err(); err != nil {
-			return err
-		}
-		if err := n.writer.add(ctx, PartTask{Change: changes[i]}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Open lets the batch begin: from now on it can be seen. It fails with ErrInvalid if
-// it has no tasks.
-func (n *NewBatch) Open(ctx context.Context) (Batch, error) {
-	total := n.writer.count
-	if total == 0 {
-		return Batch{}, &InvalidError{Fields: []FieldError{{Field: "tasks", Message: "are none; a batch needs at least one"}}}
-	}
-	if err := n.writer.close(ctx, &n.batch); err != nil {
-		return Batch{}, err
-	}
-	return n.client.actUponBatch(ctx, n.batch.ID, func(b *Batch) error {
-		if b.Opened {
-			return nil // the answer was lost
-		}
-		b.Opened, b.Total, b.Held, b.Tries = true, total, total, 1
-		b.Tally = Tally{Pending: total}
-		b.Passes = []Pass{{Number: 1, Kind: PassForward, Tasks: total}}
-		return nil
-	})
-}
-
 // CreateBatch makes a batch of some tasks. It fails with ErrInvalid.
 func (c *Client) CreateBatch(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	n, err := c.BeginBatch(ctx, batch)
@@ -217,11 +140,7 @@ type RollBack struct {
 // have failed is resumed by another. It fails with ErrConflict if there is nothing to
 // roll back, and with ErrNotFound.
 func (c *Client) RollBackBatch(ctx context.Context, id int64, r RollBack) (Batch, error) {
-	states := []TaskState{TaskSuccess, TaskRollbackFail}
-	if r.Failed {
-		states = append(states, TaskFail)
-	}
-	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", states...); err != nil {
+	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
 		return Batch{}, err
 	}
 	return c.actUponBatch(ctx, id, func(b *Batch) error {

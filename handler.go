@@ -60,6 +60,7 @@ const DefaultMaxAttempts = 20
 // Mux finds the handler of a kind. It is set up before the engine starts.
 type Mux struct {
 	entries    map[string]*Entry
+	operations map[string]Operation // of batches, by kind
 	middleware []Middleware
 }
 
@@ -70,7 +71,7 @@ type Entry struct {
 }
 
 // NewMux makes an empty mux.
-func NewMux() *Mux { return &Mux{entries: map[string]*Entry{}} }
+func NewMux() *Mux { return &Mux{entries: map[string]*Entry{}, operations: map[string]Operation{}} }
 
 // Use wraps all handlers, also those registered before. The first one given is
 // the outermost.

@@ -40,7 +40,9 @@ var imports = []struct {
 	{"fairleadtest", []string{".", "engine", "sqlite"}, "a node for users' tests"},
 	{"httpcall", []string{".", "tracing"}, "a handler is a plain user of the root; its calls belong to traces"},
 	{"external", []string{".", "engine", "httpcall"}, "jobs run elsewhere by calls under the same guard, and a node's listener tells of failures"},
-	{"api/...", []string{"api/fairlead/v1"}, "the schema knows nothing of who serves it"},
+	{"cdc", []string{"."}, "operations on connectors speak HTTP, and know of batches only what one does with a target"},
+	{"cdc/connecttest", nil, "a double of Kafka Connect knows nothing of who asks it"},
+	{"api/...", []string{"api/fairlead/v1", "api/batch_scheduler"}, "the schema knows nothing of who serves it"},
 	{"internal/wire", []string{"api/fairlead/v1"}, "messages are read and checked by what the schema says of them"},
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
@@ -53,7 +55,7 @@ var imports = []struct {
 	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/bench", []string{".", "engine"}, "workloads run on any store"},
 	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

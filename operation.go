@@ -30,12 +30,17 @@ type taskMemo struct {
 // taskAttempts is how often a task that times out is tried.
 const taskAttempts = 3
 
+// args are what an operation is told of a task.
+func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
+	return TaskArgs{
+		Batch: b.ID, Task: task, Type: b.Type, Env: b.Env, Region: b.Queue, AZ: b.AZ, Service: b.Service, Info: b.Info,
+		Undo: undo, Change: change,
+	}
+}
+
 // job makes the job of a task.
 func (c *conducting) job(p *Part, i int) *Job {
-	args := TaskArgs{
-		Batch: c.ID, Task: p.TaskID(i), Type: c.Type, Env: c.Env, Region: c.Queue, AZ: c.AZ, Service: c.Service, Info: c.Info,
-		Undo: p.Kind == PassUndo, Change: p.Tasks[i].Change,
-	}
+	args := c.args(p.TaskID(i), p.Tasks[i].Change, p.Kind == PassUndo)
 	raw, err := json.Marshal(args)
 	if err != nil {
 		panic(err) // NormalizeBatch and the store refuse what is no JSON
@@ -55,8 +60,10 @@ type Operation struct {
 	BatchType  string
 	Timeout    time.Duration // of one attempt; zero: DefaultTaskTimeout
 
-	// Check refuses changes that can never be applied, when a batch is created.
-	Check func(change Change) error
+	// Check refuses tasks that can never be done, when a batch is created by somebody
+	// who knows the operation (see Client.Knowing). An *InvalidError names their
+	// fields.
+	Check func(task TaskArgs) error
 	// BuildParam reads how the target stands now: what a rollback puts back, if
 	// whoever made the batch did not say. It is remembered before anything is
 	// changed.
@@ -87,6 +94,7 @@ func HandleOperation(mux *Mux, op Operation) {
 	if op.Timeout == 0 {
 		op.Timeout = DefaultTaskTimeout
 	}
+	mux.operations[TaskKind(op.TargetType, op.BatchType)] = op
 	options := HandlerOptions{Timeout: op.Timeout, MaxAttempts: taskAttempts, Retry: &taskRetry}
 	kind := NewKind[TaskArgs](TaskKind(op.TargetType, op.BatchType))
 	kind.HandleWith(mux, options, func(ctx context.Context, job *Job, task TaskArgs) error {

@@ -7,6 +7,9 @@
 // that failed for good or timed out, whatever their kind; each notice is a job
 // of the kind "notice", so that it is stored and tried again like any other.
 //
+// Batches that have an address to notify tell it of each completion in the same
+// way.
+//
 // All of it is signed with the tenant's own key, goes through the guard of
 // package httpcall, and may come more than once.
 package external

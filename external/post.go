@@ -19,6 +19,12 @@ import (
 // post sends a message about a job to a URL of its tenant. Its errors are
 // outcomes, as those of httpcall.Caller.
 func (c *Courier) post(ctx context.Context, to recipient, url string, job *fairlead.Job, idempotencyKey string, message any) error {
+	return c.postAs(ctx, "", to, url, job, idempotencyKey, message)
+}
+
+// postAs is post for a message with an id of its own: it is signed as the Standard
+// Webhooks say, too.
+func (c *Courier) postAs(ctx context.Context, id string, to recipient, url string, job *fairlead.Job, idempotencyKey string, message any) error {
 	body, err := json.Marshal(message)
 	if err != nil {
 		return fairlead.Fatal(fmt.Errorf("encode the message: %w", err))
@@ -30,7 +36,11 @@ func (c *Courier) post(ctx context.Context, to recipient, url string, job *fairl
 		return fairlead.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Fairlead-Signature", sign(to.key, time.Now(), body))
+	now := time.Now()
+	request.Header.Set("Fairlead-Signature", sign(to.key, now, body))
+	if id != "" {
+		httpcall.Sign(request, to.key, id, now, body)
+	}
 	httpcall.Identify(request, job, idempotencyKey)
 	_, err = c.caller.Do(request)
 	return err

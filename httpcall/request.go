@@ -59,7 +59,7 @@ func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key string, origi
 		if err != nil {
 			return nil, fmt.Errorf("args.signing_secret: it %w", err)
 		}
-		sign(request, secret, key, time.Now(), []byte(body))
+		Sign(request, secret, key, time.Now(), []byte(body))
 	}
 	if p.async {
 		request.Header.Set("Fairlead-Callback-Url", callback.url)

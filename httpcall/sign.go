@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// sign signs a request as the Standard Webhooks say. The id is that of the
+// Sign signs a request as the Standard Webhooks say. The id is that of the
 // message, the same each time it is sent. A secret that begins with whsec_ is
 // base64, any other is taken as it is.
-func sign(request *http.Request, secret, id string, at time.Time, body []byte) {
+func Sign(request *http.Request, secret, id string, at time.Time, body []byte) {
 	key := []byte(secret)
 	if encoded, ok := strings.CutPrefix(secret, "whsec_"); ok {
 		if decoded, err := base64.StdEncoding.DecodeString(encoded); err == nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
@@ -37,7 +38,7 @@ const (
 var everyMethod = map[protoreflect.Name]struct {
 	role    fairlead.Role // the least that may; empty: every
 	touch   touch
-	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TASK a task of theirs, RUN a run of one, TOKEN a token, NEW a new name, GONE a worker
+	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TASK a task of theirs, RUN a run of one, BATCH a batch of acme, TOKEN a token, NEW a new name, GONE a worker
 }{
 	"EnqueueJobs":    {fairlead.RoleSubmitter, jobsOf, `{"jobs":[{"kind":"noop","tenant":"acme"}]}`},
 	"AssignJobs":     {fairlead.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
@@ -118,6 +119,22 @@ var everyMethod = map[protoreflect.Name]struct {
 	"GetTaskRun":    {fairlead.RoleViewer, aJob, `{"id":RUN}`},
 	"CancelTaskRun": {fairlead.RoleSubmitter, aJob, `{"id":RUN}`},
 
+	"CreateBatch":    {fairlead.RoleSubmitter, jobsOf, `{"name":"NEW","type":"paint","tenant":"acme","tasks":[{"target":{"id":"1","type":"wall"}}]}`},
+	"GetBatch":       {fairlead.RoleViewer, aJob, `{"id":BATCH}`},
+	"ListBatches":    {fairlead.RoleViewer, many, `{}`},
+	"PatchBatch":     {fairlead.RoleSubmitter, aJob, `{"id":BATCH,"max_running":3}`},
+	"ListBatchTasks": {fairlead.RoleViewer, aJob, `{"id":BATCH}`},
+	"WatchBatch":     {fairlead.RoleViewer, aJob, `{"id":BATCH}`},
+	"CancelBatch":    {fairlead.RoleSubmitter, aJob, `{"id":BATCH}`},
+	"RetryBatch":     {fairlead.RoleSubmitter, aJob, `{"id":BATCH}`},
+	"RollBackBatch":  {fairlead.RoleSubmitter, aJob, `{"id":BATCH}`},
+	"ApproveBatch":   {fairlead.RoleSubmitter, aJob, `{"id":BATCH}`},
+	"PauseBatch":     {fairlead.RoleSubmitter, aJob, `{"id":BATCH}`},
+	"ResumeBatch":    {fairlead.RoleSubmitter, aJob, `{"id":BATCH}`},
+	"CreateBatchJob": {fairlead.RoleSubmitter, jobsOf, `{"batch_name":"NEW","batch_type":"paint","tenant":"acme","tasks":[{"target_id":1,"target_type":"wall"}]}`},
+	"GetBatchJob":    {fairlead.RoleViewer, aJob, `{"id":BATCH}`},
+	"TriggerEvent":   {fairlead.RoleSubmitter, aJob, `{"event_type":1,"batch_id":BATCH}`},
+
 	"JoinWorker":   {fairlead.RoleWorker, nothing, `{"kinds":["noop"]}`},
 	"BeatWorker":   {fairlead.RoleWorker, nothing, `{GONE}`},
 	"LeaseJobs":    {fairlead.RoleWorker, nothing, `{GONE}`},
@@ -184,7 +201,7 @@ func TestEveryMethodKnowsItsCallers(t *testing.T) {
 				secret = a.token(caller.role, caller.tenant)
 			}
 			want := expected(caller.role, caller.tenant, row.role, row.touch)
-			for protocol, send := range map[string]func(*testing.T, protoreflect.MethodDescriptor, string, string) string{"REST": a.rest, "gRPC": a.grpc} {
+			for protocol, send := range a.protocols(method) {
 				name := fmt.Sprintf("%s of %s by %q bound to %q", protocol, method.Name(), caller.role, caller.tenant)
 				if got := send(t, method, a.fill(row.request), secret); got != want {
 					t.Errorf("%s: %s, want %s", name, got, want)
@@ -194,18 +211,35 @@ func TestEveryMethodKnowsItsCallers(t *testing.T) {
 	}
 }
 
+// protocols are the ways to call a method.
+func (a *guardedAPI) protocols(method protoreflect.MethodDescriptor) map[string]func(*testing.T, protoreflect.MethodDescriptor, string, string) string {
+	all := map[string]func(*testing.T, protoreflect.MethodDescriptor, string, string) string{"gRPC": a.grpc}
+	if ruleOf(method) != nil {
+		all["REST"] = a.rest
+	}
+	return all
+}
+
+// ruleOf is where a method is served over REST; nil: nowhere.
+func ruleOf(method protoreflect.MethodDescriptor) *annotations.HttpRule {
+	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+	return rule
+}
+
 // methods lists every method of the schema.
 func methods() []protoreflect.MethodDescriptor {
 	var all []protoreflect.MethodDescriptor
-	protoregistry.GlobalFiles.RangeFilesByPackage("fairlead.v1", func(file protoreflect.FileDescriptor) bool {
-		for i := range file.Services().Len() {
-			service := file.Services().Get(i)
-			for j := range service.Methods().Len() {
-				all = append(all, service.Methods().Get(j))
+	for _, name := range []protoreflect.FullName{"fairlead.v1", "batch_scheduler"} {
+		protoregistry.GlobalFiles.RangeFilesByPackage(name, func(file protoreflect.FileDescriptor) bool {
+			for i := range file.Services().Len() {
+				service := file.Services().Get(i)
+				for j := range service.Methods().Len() {
+					all = append(all, service.Methods().Get(j))
+				}
 			}
-		}
-		return true
-	})
+			return true
+		})
+	}
 	return all
 }
 
@@ -216,7 +250,11 @@ func requestOf(t *testing.T, method protoreflect.MethodDescriptor, text string) 
 		t.Fatal(err)
 	}
 	message := kind.New().Interface()
-	if err := wire.Unmarshal([]byte(text), message); err != nil {
+	read := wire.Unmarshal
+	if ruleOf(method) == nil {
+		read = protojson.Unmarshal // only by its name: its JSON is that of all others
+	}
+	if err := read([]byte(text), message); err != nil {
 		t.Fatalf("%s: %v", method.Name(), err)
 	}
 	return message
@@ -225,7 +263,7 @@ func requestOf(t *testing.T, method protoreflect.MethodDescriptor, text string) 
 // rest sends a request as the schema's annotation says.
 func (a *guardedAPI) rest(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string {
 	t.Helper()
-	rule := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+	rule := ruleOf(method)
 	verb, path := verbAndPath(rule)
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {

@@ -11,8 +11,11 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
+	batchscheduler "github.com/fairlead-io/fairlead/api/batch_scheduler"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/openapi"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/tasks"
 	"github.com/fairlead-io/fairlead/tracing"
@@ -49,6 +52,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	}
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
 	mux.Handle("/api/", guard(api.Handler()))
+	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
 	mux.Handle("POST /api/v1/callbacks/{job}", &callbacks{store: store, log: options.Log})
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
@@ -82,6 +86,7 @@ type Options struct {
 	Metrics  http.Handler         // answers /metrics; nil: there is none
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 	Args     ArgsChecks           // of the kinds whose args are known here
+	Mux      *fairlead.Mux        // has the operations of batches that are known here; nil: none is
 	Workers  WorkerOptions
 }
 
@@ -101,15 +106,21 @@ type services struct {
 	calendars *Calendars
 	tasks     *tasks.Tasks
 	runs      *tasks.Runs
+
+	batches     *Batches
+	batchJobs   *BatchJobs
+	batchEvents *BatchEvents
 }
 
 func newServices(store fairlead.Store, options Options) *services {
 	own, stopping := scoped{store: store}, options.Stopping
 	calls, runs := tasks.New(own, options.Args[httpcall.Kind])
+	batches := NewBatches(knowing{own}, options.Mux, stopping)
+	batchJobs := NewBatchJobs(batches)
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
-		calls, runs,
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs),
 	}
 }
 
@@ -122,6 +133,13 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 				return nil, nil // it is about many
 			}
 			return s.jobs.GetJob(ctx, &fairleadv1.GetJobRequest{Id: about.GetId()})
+		},
+		"BatchService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			about, ok := request.(interface{ GetId() int64 })
+			if !ok {
+				return nil, nil // it is new
+			}
+			return s.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: about.GetId()})
 		},
 		"TaskService":    s.taskBefore,
 		"TaskRunService": s.runBefore,
@@ -178,6 +196,9 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_schedule_proto, "CalendarService", s.calendars},
 		{fairleadv1.File_fairlead_v1_task_proto, "TaskService", s.tasks},
 		{fairleadv1.File_fairlead_v1_task_proto, "TaskRunService", s.runs},
+		{fairleadv1.File_fairlead_v1_batch_proto, "BatchService", s.batches},
+		{fairleadv1.File_fairlead_v1_batch_job_proto, "BatchJobService", s.batchJobs},
+		{batchscheduler.File_batch_scheduler_batch_scheduler_proto, "BatchSchedulerService", s.batchEvents},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)
 		if err != nil {

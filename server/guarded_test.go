@@ -52,7 +52,7 @@ func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *
 			t.Fatal(err)
 		}
 	}
-	if _, err := store.Join(t.Context(), fairlead.Node{Name: "test"}, time.Hour); err != nil {
+	if _, err := store.Join(t.Context(), fairlead.Node{Name: "test", Kinds: []string{"wall.paint"}}, time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -115,6 +115,13 @@ func (a *guardedAPI) fill(text string) string {
 	if strings.Contains(text, "TASK") || strings.Contains(text, "RUN") {
 		task, run := a.taskAndRun(unique)
 		text = strings.NewReplacer("TASK", task, "RUN", run).Replace(text)
+	}
+	if strings.Contains(text, "BATCH") {
+		batch, err := a.client.CreateBatch(a.Context(), fairlead.Batch{Name: unique, Type: "paint", Tenant: "acme"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+		if err != nil {
+			a.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, "BATCH", strconv.FormatInt(batch.ID, 10))
 	}
 	if strings.Contains(text, "TOKEN") {
 		_, id := a.addToken(fairlead.Token{Name: unique, Role: fairlead.RoleViewer})

@@ -52,7 +52,7 @@ func jobTo(job *fairlead.Job) *fairleadv1.Job {
 		State: string(job.State), Attempt: int32(job.Attempt), Failures: int32(job.Failures), Crashes: int32(job.Crashes),
 		Fence: job.Fence, Node: int64(job.Node), CreatedAt: timeTo(job.CreatedAt), StartedAt: timeTo(job.StartedAt),
 		FinishedAt: timeTo(job.FinishedAt), Deadline: timeTo(job.Deadline), CancelWish: job.CancelWish,
-		Output: job.Output, Reason: string(job.Reason), Error: job.Error, Progress: job.Progress, Memo: job.Memo,
+		Output: job.Output, Reason: string(job.Reason), Error: job.Error, Progress: job.Progress, Memo: job.Memo, BatchId: job.Batch,
 	}
 	out.Retry = retryTo(job.Retry)
 	return out

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/api/batch_scheduler/batchschedulerconnect"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/internal/rest"
@@ -19,11 +20,8 @@ import (
 
 // registerRPC serves the methods of the schema by their names.
 func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking checking) {
-	options := connect.WithHandlerOptions(
-		connect.WithInterceptors(checking),
-		connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")),
-		connect.WithReadMaxBytes(rest.MaxBody),
-	)
+	checked := connect.WithHandlerOptions(connect.WithInterceptors(checking), connect.WithReadMaxBytes(rest.MaxBody))
+	options := connect.WithHandlerOptions(checked, connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")))
 	serve := func(path string, handler http.Handler) { mux.Handle(path, guard(handler)) }
 	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{s.jobs}, options))
 	serve(fairleadv1connect.NewTenantServiceHandler(s.tenants, options))
@@ -38,6 +36,20 @@ func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http
 	serve(fairleadv1connect.NewCalendarServiceHandler(s.calendars, options))
 	serve(fairleadv1connect.NewTaskServiceHandler(s.tasks, options))
 	serve(fairleadv1connect.NewTaskRunServiceHandler(s.runs, options))
+	serve(fairleadv1connect.NewBatchServiceHandler(batchStreams{s.batches}, options))
+	serve(fairleadv1connect.NewBatchJobServiceHandler(s.batchJobs, options))
+	// It has an enumeration, whose JSON is that of all others.
+	serve(batchschedulerconnect.NewBatchSchedulerServiceHandler(s.batchEvents, checked))
+}
+
+// batchStreams is Batches with the streams of Connect.
+type batchStreams struct {
+	*Batches
+}
+
+// WatchBatch sends the batch whenever it has changed.
+func (s batchStreams) WatchBatch(ctx context.Context, in *fairleadv1.GetBatchRequest, stream *connect.ServerStream[fairleadv1.Batch]) error {
+	return s.Batches.WatchBatch(ctx, in, stream.Send)
 }
 
 // jobStreams is Jobs with the streams of Connect.

@@ -21,7 +21,7 @@ func jobOf(in *fairleadv1.Job) *fairlead.Job {
 		Status: fairlead.Status{
 			State: fairlead.State(in.GetState()), Attempt: int(in.GetAttempt()), Failures: int(in.GetFailures()), Crashes: int(in.GetCrashes()),
 			Fence: in.GetFence(), CreatedAt: timeOf(in.GetCreatedAt()), StartedAt: timeOf(in.GetStartedAt()),
-			Progress: in.GetProgress(), Memo: in.GetMemo(),
+			Progress: in.GetProgress(), Memo: in.GetMemo(), Batch: in.GetBatchId(),
 		},
 	}
 	if retry := in.GetRetry(); retry != nil {

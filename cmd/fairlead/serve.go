@@ -35,6 +35,7 @@ type serveOptions struct {
 	calls               callOptions
 	auth                authOptions
 	adminAddr, otlp     string
+	cdc                 string
 }
 
 func newServeCommand() *cobra.Command {
@@ -65,6 +66,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to serve on")
 	f.StringVar(&o.db, "db", defaultDatabase, databaseUsage)
 	f.StringVar(&o.config, "config", "", "YAML file with these settings")
+	f.StringVar(&o.cdc, "cdc", "", "YAML file with the Kafka Connect clusters on whose connectors batches may work")
 	f.IntVar(&o.node.Slots, "slots", 32, "jobs to run at once")
 	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default all)")
 	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "jobs claimed but not started, at most")
@@ -133,6 +135,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	traces.wrap(kinds)
 	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.calls.timeout, Logger: log})
 	courier.Register(kinds)
+	if err := registerCDC(kinds, o.cdc); err != nil {
+		return err
+	}
 	options := o.nodeOptions(log)
 	options.Listeners = append(options.Listeners, courier.Listener())
 	options.Observer = counts
@@ -163,7 +168,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
-		Args: server.ArgsChecks{httpcall.Kind: calls.Validate},
+		Args: server.ArgsChecks{httpcall.Kind: calls.Validate}, Mux: kinds,
 	})
 	if err != nil {
 		return err

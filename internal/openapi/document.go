@@ -33,6 +33,7 @@ func Document(routes []*rest.Route, version string) (map[string]any, error) {
 		}
 		item[strings.ToLower(route.Verb)] = d.operation(route)
 	}
+	paths[UploadPath] = object{"post": d.upload()}
 	d.schemas["Problem"] = problemSchema
 	return object{
 		"openapi":    "3.1.0",

@@ -51,6 +51,9 @@ func Page(routes []*rest.Route, version string) ([]byte, error) {
 		}
 		last := groups[len(groups)-1]
 		last.Operations = append(last.Operations, describe(route, known))
+		if route.Method.Name() == "CreateBatch" {
+			last.Operations = append(last.Operations, describeUpload(known))
+		}
 	}
 	var out bytes.Buffer
 	err = page.Execute(&out, map[string]any{"Version": version, "Groups": groups})

@@ -30,8 +30,8 @@ func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Messag
 			return nil, err
 		}
 		if len(body) > 0 {
-			if err := wire.Unmarshal(body, message); err != nil {
-				return nil, invalid(err)
+			if err := Decode(body, message); err != nil {
+				return nil, err
 			}
 		}
 		if len(request.URL.Query()) > 0 {
@@ -49,6 +49,23 @@ func (r *Route) read(w http.ResponseWriter, request *http.Request) (proto.Messag
 		return nil, err
 	}
 	return message, Check(message)
+}
+
+// Decode reads a JSON document that may be a part of a request. It fails with an
+// InvalidError; the field "body" is the whole of the document.
+func Decode(body []byte, message proto.Message) error {
+	if err := wire.Unmarshal(body, message); err != nil {
+		return invalid(err)
+	}
+	return nil
+}
+
+// Unmarshal is Decode for a whole request, which it checks.
+func Unmarshal(document []byte, into proto.Message) error {
+	if err := Decode(document, into); err != nil {
+		return err
+	}
+	return Check(into)
 }
 
 // Check fails with an InvalidError if the rules of a message do not allow it.
@@ -111,9 +128,18 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 func readQuery(request *http.Request, message proto.Message) error {
 	query := request.URL.Query()
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		if err := wire.SetTexts(message, name, query[name]); err != nil {
-			return invalid(err)
+		if err := SetTexts(message, name, query[name]); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// SetTexts sets a field of a message from texts, as they stand in a URL. It fails
+// with an InvalidError.
+func SetTexts(message proto.Message, name string, texts []string) error {
+	if err := wire.SetTexts(message, name, texts); err != nil {
+		return invalid(err)
 	}
 	return nil
 }

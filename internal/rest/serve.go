@@ -92,6 +92,16 @@ func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error)
 	Refuse(w, err)
 }
 
+// Answer answers a request of an endpoint that no route serves.
+func (s *Server) Answer(w http.ResponseWriter, request *http.Request, message proto.Message, err error) {
+	if err == nil {
+		err = s.answer(w, request, http.StatusOK, message)
+	}
+	if err != nil {
+		s.refuse(w, request, err)
+	}
+}
+
 // packFrom is from how many bytes on an answer is packed.
 const packFrom = 4 << 10
 

@@ -329,7 +329,9 @@ type Job struct {
 	// Of the schedule that made it.
 	ScheduleId int64 `protobuf:"varint,33,opt,name=schedule_id,json=scheduleId,proto3" json:"schedule_id,omitempty"`
 	// The instant of that schedule that it stands for.
-	Due           *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=due,proto3" json:"due,omitempty"`
+	Due *timestamppb.Timestamp `protobuf:"bytes,34,opt,name=due,proto3" json:"due,omitempty"`
+	// Of the batch that it is a task of.
+	BatchId       int64 `protobuf:"varint,35,opt,name=batch_id,json=batchId,proto3" json:"batch_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -600,6 +602,13 @@ func (x *Job) GetDue() *timestamppb.Timestamp {
 		return x.Due
 	}
 	return nil
+}
+
+func (x *Job) GetBatchId() int64 {
+	if x != nil {
+		return x.BatchId
+	}
+	return 0
 }
 
 type EnqueueJobsRequest struct {
@@ -1890,7 +1899,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x04base\x18\x01 \x01(\v2\x19.google.protobuf.DurationR\x04base\x12\x16\n" +
 	"\x06factor\x18\x02 \x01(\x01R\x06factor\x12+\n" +
 	"\x03max\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\x03max\x12\x18\n" +
-	"\aprecise\x18\x04 \x01(\bR\aprecise\"\xfd\b\n" +
+	"\aprecise\x18\x04 \x01(\bR\aprecise\"\x98\t\n" +
 	"\x03Job\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x18\n" +
@@ -1932,7 +1941,8 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x04memo\x18  \x01(\fB\x04\x88\xb5\x18\x01R\x04memo\x12\x1f\n" +
 	"\vschedule_id\x18! \x01(\x03R\n" +
 	"scheduleId\x12,\n" +
-	"\x03due\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x03due\"H\n" +
+	"\x03due\x18\" \x01(\v2\x1a.google.protobuf.TimestampR\x03due\x12\x19\n" +
+	"\bbatch_id\x18# \x01(\x03R\abatchId\"H\n" +
 	"\x12EnqueueJobsRequest\x122\n" +
 	"\x04jobs\x18\x01 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"'\n" +
 	"\x13EnqueueJobsResponse\x12\x10\n" +

@@ -1,0 +1,148 @@
+package cdc
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"strconv"
+)
+
+// changeConfigOperation changes the size of a connector. It stays in the state
+// it is in; one that runs is waited for, as the cluster restarts it.
+//
+// It may be repeated: the new config is made of the one that is there, and only
+// sizes that are wanted are written, so a second time writes the same or nothing.
+func (h *Handler) changeConfigOperation() Operation {
+	return Operation{
+		TargetType: TargetCDC, BatchType: BatchChangeConfig, Timeout: defaultTimeout,
+		BuildParam: func(ctx context.Context, task Task, _ json.RawMessage) (json.RawMessage, error) {
+			return h.buildSnapshot(ctx, task, func(was *Param, found *connector) {
+				was.ChangeConfig = h.config.Sizes.read(found.Config)
+			})
+		},
+		AlreadyDone: func(ctx context.Context, task Task, raw json.RawMessage) (bool, error) {
+			half := "after"
+			if task.Undo {
+				half = "before"
+			}
+			want, err := readParam(half, raw)
+			if err != nil {
+				return false, err
+			}
+			if task.Undo {
+				return h.undone(ctx, task, want, h.undoOffsets)
+			}
+			c, found, err := h.locate(ctx, task)
+			if err != nil || !maps.Equal(found.Config, h.config.Sizes.write(found.Config, want.ChangeConfig)) {
+				return false, err
+			}
+			now, err := c.status(ctx, task.connector())
+			state := now.state()
+			return state != stateBetween && state != stateFailed, err
+		},
+		Process: func(ctx context.Context, task Task, before, after json.RawMessage) error {
+			was, want, err := readParams(before, after)
+			if err != nil {
+				return err
+			}
+			return h.resize(ctx, task, was, want.ChangeConfig)
+		},
+		Undo: func(ctx context.Context, task Task, before, _ json.RawMessage) error {
+			was, err := readParam("before", before)
+			if err != nil {
+				return err
+			}
+			return h.undoInPlace(ctx, task, was, func(*client) error {
+				if was.ChangeConfig == nil {
+					return refused("before.change_config", "is empty, so there is nothing to go back to; give the sizes from before")
+				}
+				return h.resize(ctx, task, was, was.ChangeConfig)
+			})
+		},
+		Check: func(task Task, before, after json.RawMessage) error {
+			return h.check(task, before, after, func(bad *complaints, _, want Param) {
+				if want.ChangeConfig == nil || *want.ChangeConfig == (ChangeConfig{}) {
+					bad.refuse("after.change_config", "is empty; give cpu, memory, max_package_size or replicas")
+					return
+				}
+				h.config.Sizes.checkChange(bad, "after.change_config", want.ChangeConfig)
+			})
+		},
+	}
+}
+
+// resize writes sizes to a connector and waits for it if it is to run.
+func (h *Handler) resize(ctx context.Context, task Task, was Param, change *ChangeConfig) error {
+	c, found, err := h.target(ctx, task, was)
+	if err != nil {
+		return err
+	}
+	aim := was.Connector.aim()
+	if was.Connector == nil {
+		now, err := c.status(ctx, task.connector())
+		if err != nil {
+			return err
+		}
+		aim = now.purpose()
+	}
+	if config := h.config.Sizes.write(found.Config, change); !maps.Equal(found.Config, config) {
+		if err := c.putConfig(ctx, task.connector(), config); err != nil {
+			return err
+		}
+	}
+	if aim == statePaused || aim == stateStopped {
+		return nil
+	}
+	return c.awaitRunning(ctx, task.connector())
+}
+
+// write is a config with sizes written to it.
+func (s Sizes) write(config map[string]string, change *ChangeConfig) map[string]string {
+	config = maps.Clone(config)
+	if change == nil {
+		return config
+	}
+	for _, size := range s.named() {
+		value := *size.of(change)
+		if value == nil {
+			continue
+		}
+		for _, property := range *size.properties {
+			config[property.Name] = strconv.FormatInt(*value*property.Factor, 10)
+		}
+	}
+	return config
+}
+
+// read is the sizes that a config has. What it does not say is left out.
+func (s Sizes) read(config map[string]string) *ChangeConfig {
+	change := &ChangeConfig{}
+	for _, size := range s.named() {
+		if len(*size.properties) == 0 {
+			continue
+		}
+		first := (*size.properties)[0]
+		if value, err := strconv.ParseInt(config[first.Name], 10, 64); err == nil {
+			value /= first.Factor
+			*size.of(change) = &value
+		}
+	}
+	return change
+}
+
+// checkChange refuses sizes that cannot be written.
+func (s Sizes) checkChange(bad *complaints, field string, change *ChangeConfig) {
+	for _, size := range s.named() {
+		value := *size.of(change)
+		if value == nil {
+			continue
+		}
+		if *value < 1 || *value > math.MaxInt32 {
+			bad.refuse(field+"."+size.name, "is %d; it must be between 1 and %d", *value, math.MaxInt32)
+		}
+		if len(*size.properties) == 0 {
+			bad.refuse(field+"."+size.name, "is written to no property here; name one in the sizes of the cdc settings")
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package cdc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	maxAnswer = 8 << 20 // bytes of an answer that are read; configs and offsets are far smaller
+	readTries = 3       // how often a read is made before its failure counts
+)
+
+// client speaks to one cluster.
+type client struct {
+	Cluster
+	http    *http.Client
+	pace    pace
+	timeout time.Duration // of one request
+}
+
+func newClient(cluster Cluster, config Config) *client {
+	cluster.URL = strings.TrimRight(cluster.URL, "/")
+	return &client{Cluster: cluster, timeout: config.RequestTimeout, pace: pace{config.Poll, config.MaxPoll}, http: &http.Client{
+		Transport:     config.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// call makes a request and reads its answer. While the workers of the cluster
+// rebalance they answer 409 and have done nothing, so it is made again until the
+// context ends. A read that fails otherwise is made a few times; a write is not,
+// as nobody knows whether it was done: the operation is repeated from its start.
+func (c *client) call(ctx context.Context, method, path string, body, into any) error {
+	pause := c.pace.begin()
+	for try := 1; ; try++ {
+		err := c.once(ctx, method, path, body, into)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		passing := method == http.MethodGet && try < readTries && mayPass(err)
+		if !answered(err, http.StatusConflict) && !passing {
+			return err
+		}
+		if late := pause.wait(ctx); late != nil {
+			return fmt.Errorf("%w: %w", late, err)
+		}
+	}
+}
+
+// mayPass reports whether a read that failed may well succeed the next time.
+func mayPass(err error) bool {
+	var answer *answerError
+	return !errors.As(err, &answer) || answer.status >= http.StatusInternalServerError
+}
+
+// once makes a request once.
+func (c *client) once(ctx context.Context, method, path string, body, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	var sent io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		sent = bytes.NewReader(raw)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, sent)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.Username != "" {
+		request.SetBasicAuth(c.Username, c.Password)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		var failed *url.Error
+		if errors.As(err, &failed) {
+			err = failed.Err
+		}
+		return fmt.Errorf("cluster %q does not answer %s %s: %w", c.Name, method, path, err)
+	}
+	defer response.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("cluster %q broke off its answer to %s %s: %w", c.Name, method, path, err)
+	case len(raw) > maxAnswer:
+		return fmt.Errorf("cluster %q answered more than %d bytes to %s %s", c.Name, maxAnswer, method, path)
+	case response.StatusCode/100 != 2:
+		return &answerError{cluster: c.Name, request: method + " " + path, status: response.StatusCode, message: messageOf(raw, response)}
+	case into == nil:
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("cluster %q answered something else than Kafka Connect would to %s %s; check its url: %w", c.Name, method, path, err)
+	}
+	return nil
+}
+
+// messageOf is what an answer says went wrong.
+func messageOf(raw []byte, response *http.Response) string {
+	var problem struct {
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(raw, &problem) == nil && problem.Message != "" {
+		return brief(problem.Message)
+	}
+	return http.StatusText(response.StatusCode)
+}

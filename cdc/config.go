@@ -1,0 +1,197 @@
+package cdc
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Cluster is one Kafka Connect cluster. A connector is looked for on the
+// clusters of its environment; a field that is empty fits everything.
+type Cluster struct {
+	Name      string `json:"name"`
+	Env       string `json:"env"`
+	AZ        string `json:"az"`
+	RunSystem string `json:"run_system"`
+	URL       string `json:"url"` // of the REST API, such as http://connect-a:8083
+	Username  string `json:"username"`
+	Password  string `json:"-"` // resolved from its reference by the caller
+	// Properties are set on each connector that comes to this cluster, such as
+	// schema.history.internal.kafka.bootstrap.servers.
+	Properties map[string]string `json:"properties"`
+}
+
+// Property is a property of connectors that a size is written to: the size
+// times the factor, which is 1 if it is zero.
+type Property struct {
+	Name   string `json:"name"`
+	Factor int64  `json:"factor"`
+}
+
+// Sizes say which properties the sizes of a config change are written to. What
+// a connector has now is read from the first of each.
+type Sizes struct {
+	CPU            []Property `json:"cpu"`
+	Memory         []Property `json:"memory"`
+	MaxPackageSize []Property `json:"max_package_size"`
+	Replicas       []Property `json:"replicas"`
+}
+
+// DefaultSizes fit Debezium's connectors. Kafka Connect does not divide CPU and
+// memory among connectors, so they become what uses most of them: threads of
+// the snapshot, and the queue between database and Kafka (memory is in MiB). The
+// queue must be longer than a batch, so it grows with the package size.
+func DefaultSizes() Sizes {
+	return Sizes{
+		CPU:            []Property{{Name: "snapshot.max.threads"}},
+		Memory:         []Property{{Name: "max.queue.size.in.bytes", Factor: 1 << 20}},
+		MaxPackageSize: []Property{{Name: "max.batch.size"}, {Name: "max.queue.size", Factor: 4}},
+		Replicas:       []Property{{Name: "tasks.max"}},
+	}
+}
+
+// GTIDNames are the names of a position in the offsets of a connector.
+type GTIDNames struct {
+	GTID string `json:"gtid"` // the set of transactions that were read
+	// Within count what was read of the transaction after these. They are removed
+	// with a new GTID, or else that many events would be skipped.
+	Within []string `json:"within"`
+}
+
+// DefaultGTIDNames are those of Debezium's connectors for MySQL and MariaDB.
+func DefaultGTIDNames() GTIDNames { return GTIDNames{GTID: "gtids", Within: []string{"event", "row"}} }
+
+// Config says what a Handler works with. Only clusters are needed.
+type Config struct {
+	Clusters []Cluster
+	// Sizes and GTID are the defaults where they are empty.
+	Sizes Sizes
+	GTID  GTIDNames
+	// MigrationDefaults are properties of every connector made of a migration
+	// record, which may say otherwise.
+	MigrationDefaults map[string]string
+	// KeepProgress makes undoing leave what a connector has read since: it goes
+	// on from there instead of from the snapshot. Undoing a GTID reset always goes
+	// back to the snapshot.
+	KeepProgress bool
+	// Poll is the first pause between looks at a cluster (100ms). Pauses double
+	// up to MaxPoll (2s).
+	Poll    time.Duration
+	MaxPoll time.Duration
+	// RequestTimeout bounds one request (15s).
+	RequestTimeout time.Duration
+	// Transport makes the requests. By default it uses no proxy of the environment.
+	Transport http.RoundTripper
+}
+
+// withDefaults checks a config and fills in what was left out.
+func (c Config) withDefaults() (Config, error) {
+	var bad complaints
+	if len(c.Clusters) == 0 {
+		bad.refuse("clusters", "is empty; name at least one Kafka Connect cluster")
+	}
+	names, places := map[string]bool{}, map[[3]string]string{}
+	for i, cluster := range c.Clusters {
+		field := "clusters[" + strconv.Itoa(i) + "]"
+		if cluster.Name == "" {
+			bad.refuse(field+".name", "is empty; give the cluster a name")
+		} else if names[cluster.Name] {
+			bad.refuse(field+".name", "is %q again; each cluster needs its own", cluster.Name)
+		}
+		names[cluster.Name] = true
+		place := [3]string{cluster.Env, cluster.AZ, cluster.RunSystem}
+		if other, taken := places[place]; taken {
+			bad.refuse(field, "has the env, az and run_system of %q; there can be only one there", other)
+		}
+		places[place] = cluster.Name
+		checkURL(&bad, field+".url", cluster.URL)
+		if cluster.Password != "" && cluster.Username == "" {
+			bad.refuse(field+".username", "is empty although there is a password; give both or none")
+		}
+	}
+	c.Sizes = c.Sizes.withDefaults()
+	c.Sizes.check(&bad)
+	if c.GTID.GTID == "" {
+		c.GTID.GTID = DefaultGTIDNames().GTID
+	}
+	if c.GTID.Within == nil {
+		c.GTID.Within = DefaultGTIDNames().Within
+	}
+	orElse(&c.Poll, 100*time.Millisecond)
+	orElse(&c.MaxPoll, max(c.Poll, 2*time.Second))
+	orElse(&c.RequestTimeout, 15*time.Second)
+	if c.Transport == nil {
+		c.Transport = &http.Transport{ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
+	}
+	c.Clusters = slices.Clone(c.Clusters)
+	c.MigrationDefaults = maps.Clone(c.MigrationDefaults)
+	return c, bad.err()
+}
+
+func orElse(value *time.Duration, standard time.Duration) {
+	if *value <= 0 {
+		*value = standard
+	}
+}
+
+func checkURL(bad *complaints, field, value string) {
+	parsed, err := url.Parse(value)
+	switch {
+	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
+		bad.refuse(field, "is no address; give one that begins with http:// or https://")
+	case parsed.User != nil:
+		bad.refuse(field, "has a user or password in it, which would be shown; use username and password")
+	case parsed.RawQuery != "" || parsed.Fragment != "":
+		bad.refuse(field, "has a query or fragment; leave that out")
+	}
+}
+
+// named lists the sizes with their names, in the order of the documentation.
+func (s *Sizes) named() []namedSize {
+	return []namedSize{
+		{"cpu", &s.CPU, func(c *ChangeConfig) **int64 { return &c.CPU }},
+		{"memory", &s.Memory, func(c *ChangeConfig) **int64 { return &c.Memory }},
+		{"max_package_size", &s.MaxPackageSize, func(c *ChangeConfig) **int64 { return &c.MaxPackageSize }},
+		{"replicas", &s.Replicas, func(c *ChangeConfig) **int64 { return &c.Replicas }},
+	}
+}
+
+type namedSize struct {
+	name       string
+	properties *[]Property
+	of         func(*ChangeConfig) **int64
+}
+
+func (s Sizes) withDefaults() Sizes {
+	standard := DefaultSizes()
+	defaults := standard.named()
+	for i, size := range s.named() {
+		*size.properties = slices.Clone(*size.properties)
+		if *size.properties == nil {
+			*size.properties = *defaults[i].properties
+		}
+		for j := range *size.properties {
+			if property := &(*size.properties)[j]; property.Factor == 0 {
+				property.Factor = 1
+			}
+		}
+	}
+	return s
+}
+
+func (s Sizes) check(bad *complaints) {
+	for _, size := range s.named() {
+		for i, property := range *size.properties {
+			field := "sizes." + size.name + "[" + strconv.Itoa(i) + "]"
+			if property.Name == "" {
+				bad.refuse(field+".name", "is empty; name a property of connectors")
+			}
+			if property.Factor < 0 {
+				bad.refuse(field+".factor", "is %d; it must be positive", property.Factor)
+			}
+		}
+	}
+}

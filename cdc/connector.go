@@ -1,0 +1,192 @@
+package cdc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// A connector that is being made or taken away has this property, which no
+// connector heeds. While it is arriving, its offsets may not be right yet; while it
+// is leaving, they are. It does not run in either case.
+const (
+	markProperty = "fairlead.unfinished"
+	arriving     = "arriving"
+	leaving      = "leaving"
+)
+
+// connector is what a cluster knows of a connector.
+type connector struct {
+	Config map[string]string `json:"config"`
+	Tasks  []struct {
+		Task int `json:"task"`
+	} `json:"tasks"` // gone as soon as a stop is accepted, before the status shows it
+}
+
+func (c *connector) unfinished() bool { return c.Config[markProperty] != "" }
+
+// marked is a config with the mark of what is not finished.
+func marked(config map[string]string, mark string) map[string]string {
+	with := maps.Clone(config)
+	with[markProperty] = mark
+	return with
+}
+
+// unmarked is a config without it.
+func unmarked(config map[string]string) map[string]string {
+	without := maps.Clone(config)
+	delete(without, markProperty)
+	return without
+}
+
+// dress is the config of a connector that comes to this cluster.
+func (c *client) dress(config map[string]string) map[string]string {
+	dressed := unmarked(config)
+	maps.Copy(dressed, c.Properties)
+	return dressed
+}
+
+func pathOf(name string, rest ...string) string {
+	return strings.Join(append([]string{"/connectors", url.PathEscape(name)}, rest...), "/")
+}
+
+// find is the connector of that name, or nil if there is none.
+func (c *client) find(ctx context.Context, name string) (*connector, error) {
+	found := &connector{}
+	err := c.call(ctx, http.MethodGet, pathOf(name), nil, found)
+	if answered(err, http.StatusNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// create makes a connector that is stopped, and unfinished. It is no error if
+// there is one already that is unfinished too: an earlier try made it.
+func (c *client) create(ctx context.Context, name string, config map[string]string) error {
+	body := map[string]any{"name": name, "config": marked(config, arriving), "initial_state": stateStopped}
+	pause := c.pace.begin()
+	for {
+		err := c.once(ctx, http.MethodPost, "/connectors", body, nil)
+		switch {
+		case err == nil:
+			// Kafka Connect before 3.7 knows no initial state. There the connector runs
+			// for the moment until it is stopped, and begins a snapshot; its offsets are
+			// set after that.
+			return c.reach(ctx, name, stateStopped)
+		case saying(err, "initial_state"):
+			delete(body, "initial_state")
+			continue
+		case !answered(err, http.StatusConflict):
+			return scrubbed(err, config)
+		}
+		// The same answer is given for a name that is taken and during a rebalance.
+		found, lost := c.find(ctx, name)
+		switch {
+		case lost != nil:
+			return lost
+		case found != nil && found.unfinished():
+			return c.reach(ctx, name, stateStopped)
+		case found != nil:
+			return fmt.Errorf("cluster %q has a connector %q already; remove it there or choose another name", c.Name, name)
+		}
+		if late := pause.wait(ctx); late != nil {
+			return fmt.Errorf("%w: %w", late, scrubbed(err, config))
+		}
+	}
+}
+
+// putConfig replaces the config of a connector.
+func (c *client) putConfig(ctx context.Context, name string, config map[string]string) error {
+	return scrubbed(c.call(ctx, http.MethodPut, pathOf(name, "config"), config, nil), config)
+}
+
+// scrubbed hides the secrets of a config in the answer to it.
+func scrubbed(err error, config map[string]string) error {
+	var answer *answerError
+	if errors.As(err, &answer) {
+		answer.message = scrub(answer.message, config)
+	}
+	return err
+}
+
+// remove deletes a connector and waits until it is gone. The cluster keeps its
+// offsets, as it always does.
+func (c *client) remove(ctx context.Context, name string) error {
+	err := c.call(ctx, http.MethodDelete, pathOf(name), nil, nil)
+	if err != nil && !answered(err, http.StatusNotFound) {
+		return err
+	}
+	pause := c.pace.begin()
+	for {
+		found, err := c.find(ctx, name)
+		if err != nil || found == nil {
+			return err
+		}
+		if late := pause.wait(ctx); late != nil {
+			return fmt.Errorf("connector %q is still on cluster %q: %w", name, c.Name, late)
+		}
+	}
+}
+
+// offsets are how far the connector has read. They are nil, not empty, if the
+// cluster cannot say.
+func (c *client) offsets(ctx context.Context, name string) ([]Offset, error) {
+	var answer struct {
+		Offsets []Offset `json:"offsets"`
+	}
+	err := c.call(ctx, http.MethodGet, pathOf(name, "offsets"), nil, &answer)
+	if answered(err, http.StatusNotFound) || answered(err, http.StatusMethodNotAllowed) {
+		if found, lost := c.find(ctx, name); lost != nil || found == nil {
+			return nil, errors.Join(err, lost)
+		}
+		return nil, nil
+	}
+	if answer.Offsets == nil {
+		answer.Offsets = []Offset{}
+	}
+	return answer.Offsets, err
+}
+
+// needOffsets are the offsets for an operation that cannot do without.
+func (c *client) needOffsets(ctx context.Context, name string) ([]Offset, error) {
+	offsets, err := c.offsets(ctx, name)
+	if err == nil && offsets == nil {
+		err = fmt.Errorf("cluster %q does not tell offsets; it needs Kafka Connect 3.6 or newer", c.Name)
+	}
+	return offsets, err
+}
+
+// setOffsets makes the offsets of a stopped connector exactly these, in one
+// request, so that there is no moment without any.
+func (c *client) setOffsets(ctx context.Context, name string, want []Offset) error {
+	pause := c.pace.begin()
+	for {
+		now, err := c.needOffsets(ctx, name)
+		if err != nil {
+			return err
+		}
+		changes := offsetChanges(now, want)
+		switch {
+		case len(changes) == 0:
+			return nil
+		case len(byPartition(want)) == 0:
+			err = c.call(ctx, http.MethodDelete, pathOf(name, "offsets"), nil, nil)
+		default:
+			err = c.call(ctx, http.MethodPatch, pathOf(name, "offsets"), map[string]any{"offsets": changes}, nil)
+		}
+		// A worker that has not seen the stop yet refuses; the stop was accepted, so it will.
+		if !answered(err, http.StatusBadRequest) || !saying(err, stateStopped) {
+			return err
+		}
+		if late := pause.wait(ctx); late != nil {
+			return fmt.Errorf("%w: %w", late, err)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package cdc
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Handler does the operations on the connectors of the clusters it knows.
+type Handler struct {
+	config  Config
+	clients []*client
+}
+
+// New makes a handler. It asks no cluster yet.
+func New(config Config) (*Handler, error) {
+	config, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	h := &Handler{config: config}
+	for _, cluster := range config.Clusters {
+		h.clients = append(h.clients, newClient(cluster, config))
+	}
+	return h, nil
+}
+
+// Operations lists what the handler can do.
+func (h *Handler) Operations() []Operation {
+	return []Operation{
+		h.startOperation(), h.stopOperation(), h.changeConfigOperation(), h.resetGTIDOperation(),
+		h.moveOperation(BatchSwitchAZ, byAZ), h.moveOperation(BatchSwitchRunSystem, byRunSystem), h.migrateOperation(),
+	}
+}
+
+// check is what every operation asks of its parameters; more asks for the rest.
+func (h *Handler) check(task Task, before, after json.RawMessage, more func(*complaints, Param, Param)) error {
+	was, want, err := readParams(before, after)
+	if err != nil {
+		return err
+	}
+	var bad complaints
+	if task.connector() == "" {
+		bad.refuse("target_name", "is empty; it must name the connector")
+	}
+	if len(h.fitting(task.env(), "", "")) == 0 {
+		bad.refuse("target_env", "%s", h.missing(task.env(), "", ""))
+	}
+	for name, cluster := range map[string]string{"before.connector.cluster": was.snapshotCluster(), "before.destination": was.Destination} {
+		if cluster == "" {
+			continue
+		}
+		if _, err := h.known(task, cluster); err != nil {
+			bad.refuse(name, "%s", err)
+		}
+	}
+	if more != nil {
+		more(&bad, was, want)
+	}
+	return bad.err()
+}
+
+func (p Param) snapshotCluster() string {
+	if p.Connector == nil {
+		return ""
+	}
+	return p.Connector.Cluster
+}
+
+// buildSnapshot reads the connector of a task and lets an operation add what it
+// needs to know for itself.
+func (h *Handler) buildSnapshot(ctx context.Context, task Task, add func(*Param, *connector)) (json.RawMessage, error) {
+	c, found, err := h.locate(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	var was Param
+	if was.Connector, err = c.snapshot(ctx, task.connector(), found); err != nil {
+		return nil, err
+	}
+	if add != nil {
+		add(&was, found)
+	}
+	return was.raw()
+}
+
+// undone reports whether a connector that has not moved is as it was.
+func (h *Handler) undone(ctx context.Context, task Task, was Param, offsets func(*Snapshot) []Offset) (bool, error) {
+	if was.Connector == nil {
+		return false, nil
+	}
+	c, err := h.known(task, was.Connector.Cluster)
+	if err != nil {
+		return false, err
+	}
+	return c.restored(ctx, was.Connector, offsets(was.Connector))
+}
+
+// undoInPlace puts a connector that has not moved back to its snapshot, or does
+// what an operation does without one.
+func (h *Handler) undoInPlace(ctx context.Context, task Task, was Param, otherwise func(*client) error) error {
+	c, _, err := h.target(ctx, task, was)
+	if err != nil {
+		return err
+	}
+	if was.Connector == nil {
+		return otherwise(c)
+	}
+	return h.restore(ctx, c, was.Connector, h.undoOffsets(was.Connector))
+}

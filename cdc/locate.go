@@ -1,0 +1,119 @@
+package cdc
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// fits reports whether a cluster's field is the one that is wanted. Empty fits
+// everything, on either side.
+func fits(field, want string) bool { return field == "" || want == "" || field == want }
+
+// fitting lists the clusters of a place.
+func (h *Handler) fitting(env, az, runSystem string) []*client {
+	var list []*client
+	for _, c := range h.clients {
+		if fits(c.Env, env) && fits(c.AZ, az) && fits(c.RunSystem, runSystem) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// missing says that there is no cluster at a place, which there are, and what
+// to do.
+func (h *Handler) missing(env, az, runSystem string) error {
+	var known []string
+	for _, c := range h.clients {
+		known = append(known, fmt.Sprintf("%s (%s)", c.Name, place(c.Env, c.AZ, c.RunSystem)))
+	}
+	return fmt.Errorf("no Kafka Connect cluster is configured for %s; add one to the clusters of the cdc settings, or choose one of these: %s",
+		place(env, az, runSystem), strings.Join(known, ", "))
+}
+
+func place(env, az, runSystem string) string {
+	var parts []string
+	for _, part := range []struct{ name, value string }{{"env", env}, {"az", az}, {"run system", runSystem}} {
+		if part.value != "" {
+			parts = append(parts, fmt.Sprintf("%s %q", part.name, part.value))
+		}
+	}
+	if len(parts) == 0 {
+		return "every env"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// known is the cluster of that name. It must be of the task's environment: a
+// snapshot that a caller made up must not lead elsewhere.
+func (h *Handler) known(task Task, name string) (*client, error) {
+	for _, c := range h.clients {
+		switch {
+		case c.Name != name:
+		case !fits(c.Env, task.env()):
+			return nil, fmt.Errorf("cluster %q is of env %q, not of the target's env %q", name, c.Env, task.env())
+		default:
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("no Kafka Connect cluster is named %q; add it to the clusters of the cdc settings", name)
+}
+
+// locate finds the connector of a task on the clusters of its environment and of
+// the batch's availability zone, if that is given.
+func (h *Handler) locate(ctx context.Context, task Task) (*client, *connector, error) {
+	places := h.fitting(task.env(), task.AZ, "")
+	if len(places) == 0 {
+		return nil, nil, h.missing(task.env(), task.AZ, "")
+	}
+	var at *client
+	var found *connector
+	for _, c := range places {
+		here, err := c.find(ctx, task.connector())
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case here == nil || here.unfinished(): // half of a move; the other half is the connector
+		case found != nil:
+			return nil, nil, fmt.Errorf("connector %q is on clusters %q and %q; name the az of the one that is meant in the batch", task.connector(), at.Name, c.Name)
+		default:
+			at, found = c, here
+		}
+	}
+	if found == nil {
+		return nil, nil, fmt.Errorf("connector %q is on none of the clusters %s; check its name and the batch's env and az", task.connector(), names(places))
+	}
+	return at, found, nil
+}
+
+func names(clients []*client) string {
+	var list []string
+	for _, c := range clients {
+		list = append(list, c.Name)
+	}
+	return strings.Join(list, ", ")
+}
+
+// target is the connector of a task: where it was when its snapshot was taken,
+// or where it is found.
+func (h *Handler) target(ctx context.Context, task Task, was Param) (*client, *connector, error) {
+	if was.Connector == nil {
+		return h.locate(ctx, task)
+	}
+	c, err := h.known(task, was.Connector.Cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err := c.mustFind(ctx, task.connector())
+	return c, found, err
+}
+
+// mustFind is find for a connector that ought to be there.
+func (c *client) mustFind(ctx context.Context, name string) (*connector, error) {
+	found, err := c.find(ctx, name)
+	if err == nil && found == nil {
+		err = fmt.Errorf("connector %q is not on cluster %q any more; it was deleted or moved by somebody else", name, c.Name)
+	}
+	return found, err
+}

@@ -1,0 +1,82 @@
+package cdc
+
+import (
+	"context"
+	"fmt"
+	"maps"
+)
+
+// move takes a connector to another cluster: it stops it, makes a copy there
+// with its config and offsets, starts the copy, and deletes it where it was only
+// when the copy is in the state that is wanted.
+//
+// It may be repeated after it was broken off anywhere:
+//   - before the copy exists: the connector is stopped, and is stopped again;
+//   - while the copy is marked as unfinished: its offsets may be missing, so they
+//     are read from the stopped connector and set again;
+//   - once the mark is gone: the offsets were set, and the copy may have read on, so
+//     only starting it and deleting the other are left;
+//   - when the connector is gone from where it was: everything was done before.
+//
+// A copy without the mark whose config is another was not made here: it is left
+// alone, and nothing is deleted.
+func move(ctx context.Context, name string, from, to *client, aim string) error {
+	origin, err := from.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	copied, err := to.find(ctx, name)
+	if err != nil {
+		return err
+	}
+	switch {
+	case origin == nil && copied == nil:
+		return fmt.Errorf("connector %q is neither on cluster %q nor on %q any more; it was deleted by somebody else", name, from.Name, to.Name)
+	case origin == nil && copied.unfinished():
+		return fmt.Errorf("connector %q was deleted on cluster %q by somebody else before its copy on %q was finished; roll back to make it anew", name, from.Name, to.Name)
+	case origin == nil:
+		return to.reach(ctx, name, aim)
+	case copied == nil || copied.unfinished():
+		if err := copyTo(ctx, name, from, to, origin, copied); err != nil {
+			return err
+		}
+	default:
+		if err := to.checkCopy(ctx, name, from, origin, copied); err != nil {
+			return err
+		}
+	}
+	if err := to.reach(ctx, name, aim); err != nil {
+		return fmt.Errorf("%w; it is still on cluster %q, stopped: retry, or roll back to let it run there", err, from.Name)
+	}
+	return from.remove(ctx, name)
+}
+
+// copyTo makes the copy, stopped and finished.
+func copyTo(ctx context.Context, name string, from, to *client, origin, copied *connector) error {
+	if _, err := from.needOffsets(ctx, name); err != nil {
+		return err
+	}
+	if err := from.stop(ctx, name); err != nil {
+		return err
+	}
+	offsets, err := from.needOffsets(ctx, name)
+	if err != nil {
+		return err
+	}
+	return to.place(ctx, name, copied, to.dress(origin.Config), offsets)
+}
+
+// checkCopy makes sure that a connector on the destination is the copy of the
+// one at the origin, which an earlier try finished.
+func (c *client) checkCopy(ctx context.Context, name string, from *client, origin, copied *connector) error {
+	now, err := from.status(ctx, name)
+	switch {
+	case err != nil:
+		return err
+	case !maps.Equal(copied.Config, c.dress(origin.Config)):
+		return fmt.Errorf("cluster %q has another connector %q already, with another config; remove it there or rename one", c.Name, name)
+	case now.purpose() == stateRunning:
+		return fmt.Errorf("connector %q is on cluster %q and runs on %q too; remove the one that is not needed", name, c.Name, from.Name)
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package cdc
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Param is one half of a target's parameters: what is wanted, or what was
+// there before.
+type Param struct {
+	SwitchAZ        *SwitchAZ        `json:"switch_az,omitempty"`
+	ResetGTID       *ResetGTID       `json:"reset_gtid,omitempty"`
+	ChangeConfig    *ChangeConfig    `json:"change_config,omitempty"`
+	SwitchRunSystem *SwitchRunSystem `json:"switch_run_system,omitempty"`
+	MigratePanama   *MigratePanama   `json:"migrate_panama,omitempty"`
+	// Connector and Destination are in what was there before: the connector as it
+	// was, and the cluster that it was to be moved to.
+	Connector   *Snapshot `json:"connector,omitempty"`
+	Destination string    `json:"destination,omitempty"`
+}
+
+// SwitchAZ names the availability zone to run in.
+type SwitchAZ struct {
+	AZ string `json:"az"`
+}
+
+// SwitchRunSystem names the runtime to run on.
+type SwitchRunSystem struct {
+	RunSystem string `json:"run_system"`
+}
+
+// ResetGTID is the set of transactions that count as read.
+type ResetGTID struct {
+	GTID string `json:"gtid"`
+}
+
+// ChangeConfig is the size of a connector. What is left out stays as it is.
+type ChangeConfig struct {
+	CPU            *int64 `json:"cpu,omitempty"`
+	Memory         *int64 `json:"memory,omitempty"` // MiB
+	MaxPackageSize *int64 `json:"max_package_size,omitempty"`
+	Replicas       *int64 `json:"replicas,omitempty"`
+}
+
+// MigratePanama is the migration record of a Panama job: the connector that
+// is to take over from it.
+type MigratePanama struct {
+	Connector string     `json:"connector,omitempty"`  // its name; by default the target's
+	AZ        string     `json:"az,omitempty"`         // by default the batch's
+	RunSystem string     `json:"run_system,omitempty"` // needed where the zone has several
+	Config    Properties `json:"config,omitempty"`
+	ChangeConfig
+	Offsets []Offset `json:"offsets,omitempty"` // where it begins to read; by default at the beginning
+	Start   *bool    `json:"start,omitempty"`   // by default true
+}
+
+// Properties are the config of a connector. Numbers and booleans are taken as
+// the text they are written as.
+type Properties map[string]string
+
+// UnmarshalJSON reads an object of plain values.
+func (p *Properties) UnmarshalJSON(raw []byte) error {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &values); err != nil {
+		return errors.New("it must be an object")
+	}
+	*p = Properties{}
+	for name, value := range values {
+		var text string
+		switch {
+		case json.Unmarshal(value, &text) == nil && value[0] == '"':
+		case value[0] == '{' || value[0] == '[' || string(value) == "null":
+			return fmt.Errorf("%s must be a text, a number or a boolean", name)
+		default:
+			text = string(value)
+		}
+		(*p)[name] = text
+	}
+	return nil
+}
+
+// readParam reads one half of the parameters: an object, a JSON string of one,
+// or nothing. It knows its fields; others are refused, as they would be ignored.
+func readParam(half string, raw json.RawMessage) (Param, error) {
+	var param Param
+	raw = bytes.TrimSpace(raw)
+	if len(raw) > 0 && raw[0] == '"' {
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return param, refused(half, "is no JSON")
+		}
+		raw = bytes.TrimSpace([]byte(text))
+	}
+	if len(raw) == 0 || string(raw) == "null" {
+		return param, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&param)
+	if err == nil {
+		if _, more := decoder.Token(); more != io.EOF {
+			return param, refused(half, "has something after its end; give one object")
+		}
+		return param, nil
+	}
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		field := half
+		if wrongType.Field != "" {
+			field += "." + wrongType.Field
+		}
+		return param, refused(field, "cannot be %s; give %s", wrongType.Value, wanted(wrongType.Type.Kind().String()))
+	}
+	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
+		return param, refused(half+"."+strings.Trim(name, `"`), "is not known; leave it out")
+	}
+	return param, refused(half, "is not understood: %s", strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// wanted is a kind of Go's in plain words.
+func wanted(kind string) string {
+	switch kind {
+	case "int64":
+		return "a whole number"
+	case "string":
+		return "a text"
+	case "bool":
+		return "true or false"
+	case "slice":
+		return "a list"
+	}
+	return "an object"
+}
+
+func refused(field, format string, args ...any) error {
+	var bad complaints
+	bad.refuse(field, format, args...)
+	return bad.err()
+}
+
+// readParams reads both halves.
+func readParams(before, after json.RawMessage) (was, want Param, err error) {
+	if was, err = readParam("before", before); err != nil {
+		return was, want, err
+	}
+	want, err = readParam("after", after)
+	return was, want, err
+}
+
+// raw is a half as it is kept.
+func (p Param) raw() (json.RawMessage, error) { return json.Marshal(p) }

@@ -1,0 +1,204 @@
+package cdc
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+)
+
+// The states of a connector and its tasks, as Kafka Connect names them, and two
+// of ours: one for a connector that is not there, and one for what is under way.
+const (
+	stateRunning = "RUNNING"
+	statePaused  = "PAUSED"
+	stateStopped = "STOPPED"
+	stateFailed  = "FAILED"
+	stateAbsent  = "ABSENT"
+	stateBetween = "CHANGING"
+)
+
+// status is what the workers report of a connector.
+type status struct {
+	Connector struct {
+		State string `json:"state"`
+		Trace string `json:"trace"`
+	} `json:"connector"`
+	Tasks []struct {
+		ID    int    `json:"id"`
+		State string `json:"state"`
+		Trace string `json:"trace"`
+	} `json:"tasks"`
+}
+
+// status asks for the status. A connector that was just made has none yet.
+func (c *client) status(ctx context.Context, name string) (status, error) {
+	var s status
+	err := c.call(ctx, http.MethodGet, pathOf(name, "status"), nil, &s)
+	if answered(err, http.StatusNotFound) {
+		return status{}, nil
+	}
+	return s, err
+}
+
+// state sums up a connector and its tasks. One that runs has at least one task,
+// and all of them run; one that is stopped has none.
+func (s status) state() string {
+	if reason, _ := s.failure(); reason {
+		return stateFailed
+	}
+	want := s.Connector.State
+	for _, task := range s.Tasks {
+		if want == stateStopped || task.State != want {
+			return stateBetween
+		}
+	}
+	switch {
+	case want == stateRunning && len(s.Tasks) == 0:
+		return stateBetween
+	case want == stateRunning || want == statePaused || want == stateStopped:
+		return want
+	}
+	return stateBetween
+}
+
+// failure is the trace of what failed, if anything did.
+func (s status) failure() (failed bool, trace string) {
+	if s.Connector.State == stateFailed {
+		return true, s.Connector.Trace
+	}
+	for _, task := range s.Tasks {
+		if task.State == stateFailed {
+			return true, fmt.Sprintf("task %d: %s", task.ID, task.Trace)
+		}
+	}
+	return false, ""
+}
+
+// purpose is the state that a connector was meant to be in, whatever becomes of
+// its tasks at the moment.
+func (s status) purpose() string {
+	if failed, _ := s.failure(); failed {
+		return stateFailed
+	}
+	switch s.Connector.State {
+	case stateRunning, statePaused, stateStopped:
+		return s.Connector.State
+	}
+	return stateBetween
+}
+
+// reach asks for a state and waits until the cluster reports it. It asks even if
+// the status shows the state: a status lags behind what was asked last.
+func (c *client) reach(ctx context.Context, name, want string) error {
+	switch want {
+	case stateStopped:
+		return c.stop(ctx, name)
+	case statePaused:
+		if err := c.call(ctx, http.MethodPut, pathOf(name, "pause"), nil, nil); err != nil {
+			return err
+		}
+		return c.await(ctx, name, statePaused)
+	case stateFailed: // it was to run, and could not
+		if err := c.call(ctx, http.MethodPut, pathOf(name, "resume"), nil, nil); err != nil {
+			return err
+		}
+		return c.await(ctx, name, stateRunning, stateFailed)
+	}
+	if err := c.call(ctx, http.MethodPut, pathOf(name, "resume"), nil, nil); err != nil {
+		return err
+	}
+	return c.awaitRunning(ctx, name)
+}
+
+// stop stops a connector. Clusters older than 3.5 cannot; there it is paused.
+func (c *client) stop(ctx context.Context, name string) error {
+	err := c.call(ctx, http.MethodPut, pathOf(name, "stop"), nil, nil)
+	if answered(err, http.StatusNotFound) || answered(err, http.StatusMethodNotAllowed) {
+		if found, lost := c.find(ctx, name); lost != nil {
+			return lost
+		} else if found == nil {
+			return err
+		}
+		return c.reach(ctx, name, statePaused)
+	}
+	if err != nil {
+		return err
+	}
+	return c.await(ctx, name, stateStopped)
+}
+
+// await waits for one of some states.
+func (c *client) await(ctx context.Context, name string, wanted ...string) error {
+	pause := c.pace.begin()
+	for {
+		now, err := c.status(ctx, name)
+		if err != nil {
+			return err
+		}
+		state := now.state()
+		for _, want := range wanted {
+			if state == want {
+				return nil
+			}
+		}
+		if late := pause.wait(ctx); late != nil {
+			return fmt.Errorf("connector %q on cluster %q is %s, not yet %s: %w", name, c.Name, state, wanted[0], late)
+		}
+	}
+}
+
+// patience is how often a connector may be seen failed after it was restarted:
+// the status may still be the one from before.
+const patience = 5
+
+// awaitRunning waits until a connector and its tasks run. What has failed is
+// restarted once, as it would never run by itself.
+func (c *client) awaitRunning(ctx context.Context, name string) error {
+	pause := c.pace.begin()
+	restarted, seen := false, 0
+	for {
+		now, err := c.status(ctx, name)
+		if err != nil {
+			return err
+		}
+		switch state := now.state(); {
+		case state == stateRunning:
+			return nil
+		case state != stateFailed:
+			seen = 0
+		case !restarted:
+			restarted = true
+			if err := c.call(ctx, http.MethodPost, pathOf(name, "restart")+"?includeTasks=true&onlyFailed=true", nil, nil); err != nil {
+				return err
+			}
+		default:
+			if seen++; seen >= patience {
+				return c.whyFailed(ctx, name, now)
+			}
+		}
+		if late := pause.wait(ctx); late != nil {
+			return fmt.Errorf("connector %q on cluster %q is %s, not yet %s: %w", name, c.Name, now.state(), stateRunning, late)
+		}
+	}
+}
+
+// whyFailed is the error of a connector that failed, without its secrets.
+func (c *client) whyFailed(ctx context.Context, name string, now status) error {
+	_, trace := now.failure()
+	found, err := c.find(ctx, name)
+	if err != nil || found == nil {
+		return fmt.Errorf("connector %q on cluster %q has failed; see its status there", name, c.Name)
+	}
+	return fmt.Errorf("connector %q on cluster %q has failed: %s", name, c.Name, brief(scrub(trace, found.Config)))
+}
+
+// runs reports whether a connector runs and nobody has asked it to stop. The
+// tasks of a connector are gone from its cluster's records as soon as a stop is
+// accepted, when the status still shows it running.
+func (c *client) runs(ctx context.Context, name string, found *connector) (bool, error) {
+	if len(found.Tasks) == 0 {
+		return false, nil
+	}
+	now, err := c.status(ctx, name)
+	return now.state() == stateRunning, err
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"regexp"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// process is the real program with serve running, in a process of its own.
+type process struct {
+	served
+	*exec.Cmd
+}
+
+var servedAt = regexp.MustCompile(`url=(https?://\S+)`)
+
+// startProcess starts serve and waits until it serves.
+func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{Cmd: exec.CommandContext(t.Context(), self, append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)}
+	p.Env = append(os.Environ(), asProgram+"=1")
+	log, err := p.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.kill() })
+	found, ended := make(chan string, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for lines := bufio.NewScanner(log); lines.Scan(); {
+			if m := servedAt.FindStringSubmatch(lines.Text()); m != nil {
+				found <- m[1]
+			}
+		}
+	}()
+	select {
+	case p.url = <-found:
+	case <-ended:
+		t.Fatal("serve ended before it served")
+	case <-time.After(30 * time.Second):
+		t.Fatal("serve does not serve")
+	}
+	return p
+}
+
+// kill ends the process as a crash would.
+func (p *process) kill() {
+	if p.ProcessState == nil {
+		_ = p.Process.Signal(syscall.SIGKILL)
+		_ = p.Wait()
+	}
+}

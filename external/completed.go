@@ -1,0 +1,52 @@
+package external
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// completion is what the address of a batch gets.
+type completion struct {
+	ID         string              `json:"id"` // the same however often it is told
+	Event      string              `json:"event"`
+	BatchID    string              `json:"batch_id"`
+	BatchName  string              `json:"batch_name"`
+	BatchType  string              `json:"batch_type"`
+	Tenant     string              `json:"tenant"`
+	Completion int                 `json:"completion"`
+	State      fairlead.BatchState `json:"state"`
+	Tally      fairlead.Tally      `json:"tally"`
+	EndedAt    string              `json:"ended_at"`
+}
+
+// completed tells the address of a batch that it has completed.
+func (c *Courier) completed(ctx context.Context, job *fairlead.Job) error {
+	var told fairlead.Completion
+	if err := json.Unmarshal(job.Args, &told); err != nil {
+		return fairlead.Fatal(fmt.Errorf("args: %w", err))
+	}
+	batch, err := c.client.Batch(ctx, told.Batch)
+	if errors.Is(err, fairlead.ErrNotFound) {
+		return fairlead.Fatal(err)
+	}
+	if err != nil {
+		return err
+	}
+	if batch.Tenant != job.Tenant || batch.Notify != told.URL || told.Number < 1 || told.Number > batch.Completions || told.ID != fairlead.CompletionID(batch.ID, told.Number) {
+		// Anybody may enqueue such a job; only a batch may speak in our name.
+		return fairlead.Fatal(fmt.Errorf("batch %d has told nobody of this", batch.ID))
+	}
+	key, err := c.client.SigningKey(ctx, batch.Tenant)
+	if err != nil {
+		return err
+	}
+	return c.postAs(ctx, told.ID, recipient{key: key}, told.URL, job, "fairlead-"+told.ID, completion{
+		ID: told.ID, Event: "batch_completed", BatchID: strconv.FormatInt(batch.ID, 10), BatchName: batch.Name, BatchType: batch.Type, Tenant: batch.Tenant,
+		Completion: told.Number, State: told.State, Tally: told.Tally, EndedAt: timeText(told.EndedAt),
+	})
+}

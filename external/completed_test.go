@@ -1,0 +1,133 @@
+package external_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// untilState waits for a batch to be in a state, with all told that it tells.
+func (w *world) untilState(id int64, want fairlead.BatchState) (batch fairlead.Batch) {
+	w.Helper()
+	w.eventually("the batch is "+string(want), func() bool {
+		var err error
+		if batch, err = w.client.Batch(w.Context(), id); err != nil {
+			w.Fatal(err)
+		}
+		return batch.State() == want && !batch.EndedAt.IsZero()
+	})
+	return batch
+}
+
+// newBatch creates a batch of one task that notifies the service.
+func (w *world) newBatch(url string) fairlead.Batch {
+	w.Helper()
+	batch := fairlead.Batch{Name: "all red", Type: "paint", Tenant: "acme", Notify: url}
+	var err error
+	w.eventually("a node is there", func() bool {
+		made, failure := w.client.CreateBatch(w.Context(), batch, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+		if err = failure; err == nil {
+			batch = made
+		}
+		return err == nil || !errors.Is(err, fairlead.ErrInvalid)
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return batch
+}
+
+func TestEachCompletionOfABatchIsToldAtLeastOnce(t *testing.T) {
+	w := newWorld(t, sqlite.Options{})
+	w.declare(fairlead.Tenant{})
+	var wet atomic.Bool
+	wet.Store(true)
+	w.node(w.store, handlers{"wall.paint": func(context.Context, *fairlead.Job) error {
+		if wet.Load() {
+			return fairlead.Fatal(errors.New("the wall is wet"))
+		}
+		return nil
+	}}, false)
+	w.service.answer(503)
+	batch := w.newBatch(w.service.url + "/done")
+	id := strconv.FormatInt(batch.ID, 10)
+	w.untilState(batch.ID, fairlead.BatchFail)
+	first, again := w.service.next(), w.service.next()
+	if first.raw != again.raw || first.header.Get("Webhook-Id") != again.header.Get("Webhook-Id") {
+		t.Errorf("told again it is %s, and was %s", again.raw, first.raw)
+	}
+	again.has(t, map[string]any{
+		"id": "batch-" + id + "-1", "event": "batch_completed", "batch_id": id, "batch_name": "all red", "batch_type": "paint", "tenant": "acme", "completion": 1.0, "state": "fail",
+	})
+	if again.path != "/done" || again.body["tally"].(map[string]any)["fail"] != 1.0 || again.body["ended_at"] == "" || again.body["url"] != nil {
+		t.Errorf("told is %s", again.raw)
+	}
+	key, err := w.client.SigningKey(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte("batch-" + id + "-1." + again.header.Get("Webhook-Timestamp") + "." + again.raw))
+	if want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)); again.header.Get("Webhook-Signature") != want || again.header.Get("Idempotency-Key") != "fairlead-batch-"+id+"-1" {
+		t.Errorf("its headers are %v", again.header)
+	}
+
+	wet.Store(false)
+	if _, err := w.client.RetryBatch(t.Context(), batch.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.untilState(batch.ID, fairlead.BatchSuccess)
+	w.service.next().has(t, map[string]any{"id": "batch-" + id + "-2", "completion": 2.0, "state": "success"})
+	w.service.quiet()
+}
+
+// Who may enqueue must not be able to send signed messages to whomever.
+func TestACompletionThatABatchDidNotTellOfIsForged(t *testing.T) {
+	w := newWorld(t, sqlite.Options{})
+	w.declare(fairlead.Tenant{})
+	w.node(w.store, handlers{"wall.paint": func(context.Context, *fairlead.Job) error { return nil }}, false)
+	batch := w.newBatch(w.service.url + "/done")
+	w.untilState(batch.ID, fairlead.BatchSuccess)
+	w.service.next()
+	for name, change := range map[string]func(*fairlead.Completion, *fairlead.Job){
+		"tenant": func(_ *fairlead.Completion, j *fairlead.Job) { j.Tenant = "mallory" },
+		"url":    func(c *fairlead.Completion, _ *fairlead.Job) { c.URL = w.service.url + "/else" },
+		"number": func(c *fairlead.Completion, _ *fairlead.Job) { c.Number = 2 },
+		"id":     func(c *fairlead.Completion, _ *fairlead.Job) { c.ID = "another" },
+		"batch":  func(c *fairlead.Completion, _ *fairlead.Job) { c.Batch = 1_000_000 },
+	} {
+		told := fairlead.Completion{ID: fairlead.CompletionID(batch.ID, 1), URL: w.service.url + "/done", Batch: batch.ID, Number: 1}
+		job := &fairlead.Job{Kind: fairlead.CompletedKind}
+		change(&told, job)
+		var err error
+		if job.Args, err = json.Marshal(told); err != nil {
+			t.Fatal(err)
+		}
+		if done := w.ended(w.enqueue(job)); done.State != fairlead.Failed || done.Attempt != 1 {
+			t.Errorf("with another %s it ended as %s: %s", name, done.State, done.Error)
+		}
+	}
+	w.service.quiet()
+}
+
+func TestACompletionGoesWhereTheGuardAllows(t *testing.T) {
+	w := newWorld(t, sqlite.Options{})
+	w.declare(fairlead.Tenant{})
+	w.node(w.store, handlers{"wall.paint": func(context.Context, *fairlead.Job) error { return nil }}, false)
+	batch := w.newBatch("http://169.254.169.254/latest/meta-data")
+	w.untilState(batch.ID, fairlead.BatchSuccess)
+	w.eventually("it is not told", func() bool {
+		page, err := w.client.Find(t.Context(), fairlead.Filter{Kinds: []string{fairlead.CompletedKind}, States: []fairlead.State{fairlead.Failed}})
+		return err == nil && len(page.Jobs) == 1 && strings.Contains(page.Jobs[0].Error, "--allow-target")
+	})
+}

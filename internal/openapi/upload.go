@@ -1,0 +1,73 @@
+package openapi
+
+import (
+	"net/http"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// UploadPath is where batches are created whose tasks come line by line. It takes
+// no document, so that no route can say what it takes.
+const UploadPath = "/api/v1/batches/upload"
+
+const (
+	uploadName  = "UploadBatch"
+	uploadRole  = "submitter"
+	uploadAbout = "Stores a batch whose tasks come line by line, up to a million, and lets it begin when all are stored. " +
+		"CSV has a header that names its columns: target_id, target_name, target_type, target_env, before and after. " +
+		"NDJSON has a task per line; its first line may be the batch."
+)
+
+// eachUploaded calls do with the fields of a batch that the query of an upload may
+// say, and the names that they have there.
+func eachUploaded(do func(name string, field protoreflect.FieldDescriptor)) {
+	batch := (&fairleadv1.NewBatch{}).ProtoReflect().Descriptor()
+	for i := range batch.Fields().Len() {
+		field := batch.Fields().Get(i)
+		switch name := string(field.Name()); name {
+		case "tasks", "then":
+		case "canary", "stop_after":
+			for j := range field.Message().Fields().Len() {
+				inner := field.Message().Fields().Get(j)
+				do(name+"."+string(inner.Name()), inner)
+			}
+		default:
+			do(name, field)
+		}
+	}
+}
+
+// upload describes how tasks are uploaded.
+func (d *describing) upload() object {
+	var parameters []object
+	eachUploaded(func(name string, field protoreflect.FieldDescriptor) {
+		parameters = append(parameters, object{
+			"name": name, "in": "query", "description": d.comments[string(field.FullName())], "schema": d.field(field),
+		})
+	})
+	return object{
+		"operationId": uploadName,
+		"tags":        []string{"Batch"},
+		"description": uploadAbout + " Needs the role " + uploadRole + ".",
+		"parameters": parameters,
+		"requestBody": object{"required": true, "content": object{
+			"text/csv":             object{"schema": object{"type": "string"}},
+			"application/x-ndjson": object{"schema": d.message((&fairleadv1.NewTask{}).ProtoReflect().Descriptor())},
+		}},
+		"responses": object{
+			"200":     object{"description": "All is stored.", "content": object{"application/json": object{"schema": d.message((&fairleadv1.Batch{}).ProtoReflect().Descriptor())}}},
+			"default": object{"description": "What went wrong.", "content": object{"application/problem+json": object{"schema": ref("Problem")}}},
+		},
+	}
+}
+
+// describeUpload describes it for people.
+func describeUpload(known comments) operation {
+	o := operation{Name: uploadName, Verb: http.MethodPost, Path: UploadPath, About: uploadAbout, Role: uploadRole, Answer: "Batch"}
+	eachUploaded(func(name string, field protoreflect.FieldDescriptor) {
+		o.Input = append(o.Input, input{Name: name, Place: "query", Type: typeName(field), About: known[string(field.FullName())]})
+	})
+	return o
+}

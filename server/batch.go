@@ -1,0 +1,161 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Batches implements the BatchService.
+type Batches struct {
+	store    fairlead.Store
+	client   *fairlead.Client
+	stopping <-chan struct{}
+}
+
+// NewBatches makes the service of a store's batches, with the operations that are known
+// here, if any. Who watches is let go when the
+// program stops.
+func NewBatches(store fairlead.Store, operations *fairlead.Mux, stopping <-chan struct{}) *Batches {
+	return &Batches{store: store, client: fairlead.NewClient(store).Knowing(operations), stopping: stopping}
+}
+
+// shown is a batch as an answer has it.
+func (s *Batches) shown(ctx context.Context, batch fairlead.Batch) (*fairleadv1.Batch, error) {
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return batchTo(&batch, now), nil
+}
+
+// after shows a batch to which something was done.
+func (s *Batches) after(ctx context.Context, batch fairlead.Batch, err error) (*fairleadv1.Batch, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(ctx, batch)
+}
+
+// CreateBatch stores a batch with its tasks.
+func (s *Batches) CreateBatch(ctx context.Context, in *fairleadv1.NewBatch) (*fairleadv1.Batch, error) {
+	changes := make([]fairlead.Change, len(in.GetTasks()))
+	for i, task := range in.GetTasks() {
+		changes[i] = changeOf(task)
+	}
+	batch, err := s.create(ctx, in, changes)
+	return s.after(ctx, batch, err)
+}
+
+func (s *Batches) create(ctx context.Context, in *fairleadv1.NewBatch, changes []fairlead.Change) (fairlead.Batch, error) {
+	batch, err := batchOf(in)
+	if err != nil {
+		return fairlead.Batch{}, err
+	}
+	if len(changes) == 0 {
+		return fairlead.Batch{}, refuseField("tasks", "are none; a batch needs at least one")
+	}
+	return s.client.CreateBatch(ctx, batch, changes...)
+}
+
+// GetBatch returns a batch.
+func (s *Batches) GetBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
+	batch, err := s.client.Batch(ctx, in.GetId())
+	return s.after(ctx, batch, err)
+}
+
+// ListBatches lists batches, newest first.
+func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesRequest) (*fairleadv1.ListBatchesResponse, error) {
+	below, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	size := pageSize(in.GetPageSize())
+	batches, err := s.client.Batches(ctx, fairlead.BatchFilter{
+		Names: in.GetName(), Types: in.GetType(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Open: in.GetOpen(),
+		Below: below, Limit: size + 1, // one more tells whether there is a next page
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListBatchesResponse{}
+	for i := range batches {
+		if i == size {
+			out.NextPageToken = pageToken(batches[i-1].ID)
+			break
+		}
+		out.Items = append(out.Items, batchTo(&batches[i], now))
+	}
+	return out, nil
+}
+
+// ListBatchTasks lists tasks of a batch.
+func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTasksRequest) (*fairleadv1.ListBatchTasksResponse, error) {
+	after, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	tasks, next, err := s.tasks(ctx, in.GetId(), texts[fairlead.TaskState](in.GetState()), after, pageSize(in.GetPageSize()))
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListBatchTasksResponse{NextPageToken: pageToken(next)}
+	for i := range tasks {
+		out.Items = append(out.Items, taskTo(&tasks[i]))
+	}
+	return out, nil
+}
+
+// tasks is a page of a batch's tasks, and behind which the next one begins; zero:
+// there is none.
+func (s *Batches) tasks(ctx context.Context, id int64, states []fairlead.TaskState, after int64, size int) ([]fairlead.Task, int64, error) {
+	tasks, err := s.client.Tasks(ctx, fairlead.TaskFilter{Batch: id, States: states, After: after, Limit: size + 1})
+	if err != nil || len(tasks) <= size {
+		return tasks, 0, err
+	}
+	return tasks[:size], tasks[size-1].ID, nil
+}
+
+// WatchBatch sends the batch whenever it has changed, until it has completed.
+func (s *Batches) WatchBatch(ctx context.Context, in *fairleadv1.GetBatchRequest, send func(*fairleadv1.Batch) error) error {
+	ticks := time.NewTicker(watchEvery)
+	defer ticks.Stop()
+	var last *fairleadv1.Batch
+	for {
+		batch, err := s.GetBatch(ctx, in)
+		if err != nil {
+			return err
+		}
+		if news := unguessed(batch); !proto.Equal(news, last) {
+			if err := send(batch); err != nil {
+				return err
+			}
+			last = news
+		}
+		if batch.GetEndedAt() != nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil // the watcher has gone
+		case <-s.stopping:
+			return nil
+		case <-ticks.C:
+		}
+	}
+}
+
+// unguessed is a batch without what changes with the time alone.
+func unguessed(batch *fairleadv1.Batch) *fairleadv1.Batch {
+	out := proto.CloneOf(batch)
+	out.Throughput, out.Eta = 0, nil
+	return out
+}

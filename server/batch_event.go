@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	batchscheduler "github.com/fairlead-io/fairlead/api/batch_scheduler"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// BatchEvents implements batch_scheduler.BatchSchedulerService.
+type BatchEvents struct {
+	jobs *BatchJobs
+}
+
+// NewBatchEvents makes the service that is told of batches.
+func NewBatchEvents(jobs *BatchJobs) *BatchEvents { return &BatchEvents{jobs: jobs} }
+
+// TriggerEvent creates a batch, or looks at one that exists.
+func (s *BatchEvents) TriggerEvent(ctx context.Context, in *batchscheduler.TriggerEventRequest) (*batchscheduler.TriggerEventResponse, error) {
+	switch creates, wakes := len(in.GetJobData()) > 0, in.GetBatchId() != 0; {
+	case in.GetEventType() != batchscheduler.EventType_CREATE_BATCH:
+		return nil, refuseField("event_type", "must be CREATE_BATCH (1)")
+	case creates && wakes:
+		return nil, refuseField("batch_id", "is given together with job_data; give batch_id to wake a batch, or job_data to create one")
+	case creates:
+		return s.create(ctx, in.GetJobData())
+	case wakes:
+		return s.wake(ctx, in.GetBatchId())
+	}
+	return nil, refuseField("job_data", "is missing, and so is batch_id; give job_data to create a batch, or batch_id to wake one")
+}
+
+func (s *BatchEvents) create(ctx context.Context, data []byte) (*batchscheduler.TriggerEventResponse, error) {
+	request := &fairleadv1.BatchJob{}
+	if err := rest.Unmarshal(data, request); err != nil {
+		return nil, within("job_data", err)
+	}
+	created, err := s.jobs.CreateBatchJob(ctx, request)
+	if err != nil {
+		return nil, within("job_data", err)
+	}
+	return &batchscheduler.TriggerEventResponse{BatchId: created.GetBatchId()}, nil
+}
+
+// wake looks at a batch now, and does not wait for the next look. One that has
+// completed stays as it is.
+func (s *BatchEvents) wake(ctx context.Context, id int64) (*batchscheduler.TriggerEventResponse, error) {
+	batches := s.jobs.batches
+	if _, err := batches.client.Batch(ctx, id); err != nil {
+		return nil, err
+	}
+	if _, err := fairlead.ConductBatch(ctx, batches.store, id); err != nil {
+		return nil, err
+	}
+	return &batchscheduler.TriggerEventResponse{BatchId: id}, nil
+}

@@ -1,0 +1,240 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// BatchJobs implements the BatchJobService: batches under other names.
+type BatchJobs struct {
+	batches *Batches
+}
+
+// NewBatchJobs makes the service of batches under other names.
+func NewBatchJobs(batches *Batches) *BatchJobs { return &BatchJobs{batches: batches} }
+
+// CreateBatchJob stores a batch with its tasks.
+func (s *BatchJobs) CreateBatchJob(ctx context.Context, in *fairleadv1.BatchJob) (*fairleadv1.CreateBatchJobResponse, error) {
+	batch, changes, err := batchJobOf(in)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.batches.create(ctx, batch, changes)
+	if err != nil {
+		return nil, renamed(err)
+	}
+	return &fairleadv1.CreateBatchJobResponse{BatchId: stored.ID, Status: string(stored.State())}, nil
+}
+
+// batchJobOf is a batch as a request under other names has it.
+func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []fairlead.Change, error) {
+	refused := &fairlead.InvalidError{}
+	refuse := func(field string, err error) {
+		refused.Fields = append(refused.Fields, fairlead.FieldError{Field: field, Message: err.Error()})
+	}
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{{"batch_id", in.GetBatchId() != 0}, {"status", in.GetStatus() != ""}, {"next_page_token", in.GetNextPageToken() != ""}} {
+		if f.set {
+			refuse(f.name, errors.New("is set by the server; leave it away"))
+		}
+	}
+	info, err := opened(in.GetExtraInfo())
+	if err != nil {
+		refuse("extra_info", err)
+	}
+	changes := make([]fairlead.Change, len(in.GetTasks()))
+	for i, task := range in.GetTasks() {
+		change := &changes[i]
+		change.Target = fairlead.Target{Name: task.GetTargetName(), Type: task.GetTargetType(), Env: task.GetTargetEnv()}
+		if change.Target.ID, err = targetID(task.GetTargetId()); err != nil {
+			refuse(fmt.Sprintf("tasks[%d].target_id", i), err)
+		}
+		if field, err := readParam(task.GetTargetParam(), change); err != nil {
+			refuse(fmt.Sprintf("tasks[%d].target_param%s", i, field), err)
+		}
+	}
+	if len(refused.Fields) > 0 {
+		return nil, nil, refused
+	}
+	return &fairleadv1.NewBatch{
+		Name: in.GetBatchName(), Type: in.GetBatchType(), Creator: in.GetCreator(), Service: in.GetCmdbService(), Env: in.GetEnv(),
+		Queue: in.GetRegion(), Az: in.GetAz(), Info: info, Tenant: in.GetTenant(),
+	}, changes, nil
+}
+
+// targetID reads a text or a number.
+func targetID(raw []byte) (string, error) {
+	var id any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	if err := decoder.Decode(&id); err != nil {
+		return "", errors.New("is missing; it must be given")
+	}
+	switch id := id.(type) {
+	case string:
+		return id, nil
+	case json.Number:
+		return id.String(), nil
+	}
+	return "", errors.New("must be a text or a number")
+}
+
+// readParam reads what a task applies and what was there before. It says where in
+// the parameter a mistake is.
+func readParam(raw []byte, into *fairlead.Change) (field string, err error) {
+	whole, err := opened(raw)
+	if err != nil || whole == nil {
+		return "", err
+	}
+	var halves map[string]json.RawMessage
+	if err := json.Unmarshal(whole, &halves); err != nil {
+		return "", errNoObject
+	}
+	for name, half := range halves {
+		var to *json.RawMessage
+		switch name {
+		case "before_update":
+			to = &into.Before
+		case "after_update":
+			to = &into.After
+		default:
+			return "." + name, errors.New("is not a field that is known here; there are before_update and after_update")
+		}
+		if *to, err = opened(half); err != nil {
+			return "." + name, err
+		}
+	}
+	return "", nil
+}
+
+var errNoObject = errors.New("must be an object, or the text of one")
+
+// opened is an object that may be given as its text. Nothing, and an object of
+// nothing, say nothing.
+func opened(raw []byte) (json.RawMessage, error) {
+	raw = bytes.TrimSpace(raw)
+	var text string
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		raw = bytes.TrimSpace([]byte(text))
+	}
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil, nil
+	}
+	var object map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &object); err != nil {
+		return nil, errNoObject
+	}
+	if len(object) == 0 {
+		return nil, nil
+	}
+	return raw, nil
+}
+
+// otherNames are what this service calls fields that were refused.
+var otherNames = map[string]string{
+	"name": "batch_name", "type": "batch_type", "service": "cmdb_service", "queue": "region", "info": "extra_info",
+	"target.id": "target_id", "target.name": "target_name", "target.type": "target_type", "target.env": "target_env",
+	"before": "target_param.before_update", "after": "target_param.after_update",
+}
+
+// renamed names refused fields as the request has them.
+func renamed(err error) error {
+	var invalid *fairlead.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	out := &fairlead.InvalidError{}
+	for _, f := range invalid.Fields {
+		task, field, of := strings.Cut(f.Field, "].")
+		if !of {
+			task, field = "", f.Field
+		} else {
+			task += "]."
+		}
+		if other, known := otherNames[field]; known {
+			field = other
+		}
+		out.Fields = append(out.Fields, fairlead.FieldError{Field: task + field, Message: f.Message})
+	}
+	return out
+}
+
+// fewTasks is how many tasks are answered with their batch if nobody says.
+const fewTasks = 1000
+
+// GetBatchJob returns a batch with its tasks.
+func (s *BatchJobs) GetBatchJob(ctx context.Context, in *fairleadv1.GetBatchJobRequest) (*fairleadv1.BatchJob, error) {
+	after, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	size := int(in.GetPageSize())
+	if size == 0 {
+		size = fewTasks
+	}
+	batch, err := s.batches.client.Batch(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	tasks, next, err := s.batches.tasks(ctx, batch.ID, nil, after, size)
+	if err != nil {
+		return nil, err
+	}
+	return batchJobTo(&batch, tasks, next)
+}
+
+// batchJobTo is a batch as an answer under other names has it.
+func batchJobTo(b *fairlead.Batch, tasks []fairlead.Task, next int64) (*fairleadv1.BatchJob, error) {
+	updated := b.CreatedAt
+	for i := range tasks {
+		if at := tasks[i].UpdatedAt; at.After(updated) {
+			updated = at
+		}
+	}
+	if b.EndedAt.After(updated) {
+		updated = b.EndedAt
+	}
+	out := &fairleadv1.BatchJob{
+		BatchId: b.ID, BatchName: b.Name, BatchType: b.Type, Creator: b.Creator, CmdbService: b.Service, Env: b.Env, Region: b.Queue, Az: b.AZ,
+		ExtraInfo: b.Info, Status: string(b.State()), Version: int64(b.Completions) + 1, CreateTime: timeTo(b.CreatedAt), UpdateTime: timeTo(updated),
+		NextPageToken: pageToken(next), Tenant: b.Tenant,
+	}
+	for i := range tasks {
+		task, err := batchJobTaskTo(b, &tasks[i])
+		if err != nil {
+			return nil, err
+		}
+		out.Tasks = append(out.Tasks, task)
+	}
+	return out, nil
+}
+
+func batchJobTaskTo(b *fairlead.Batch, t *fairlead.Task) (*fairleadv1.BatchJobTask, error) {
+	id, err := json.Marshal(t.Target.ID)
+	if err != nil {
+		return nil, err
+	}
+	param, err := json.Marshal(struct {
+		Before json.RawMessage `json:"before_update,omitempty"`
+		After  json.RawMessage `json:"after_update,omitempty"`
+	}{t.Before, t.After})
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.BatchJobTask{
+		TaskId: t.ID, TargetId: id, TargetName: t.Target.Name, TargetType: t.Target.Type, TargetEnv: t.Target.Env, TargetParam: param,
+		Status: string(t.State), Info: proto.String(t.Info), RetryTime: proto.Int32(int32(t.Retries)), Version: int64(t.Retries) + 1,
+		CreateTime: timeTo(b.CreatedAt), UpdateTime: timeTo(t.UpdatedAt),
+	}, nil
+}

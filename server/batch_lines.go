@@ -1,0 +1,281 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// maxTaskLine is how long a line of an upload may be.
+const maxTaskLine = 1 << 20
+
+// taskLines are tasks that come one after the other.
+type taskLines interface {
+	// header is what comes before the tasks and says what batch they are of.
+	header() (*fairleadv1.NewBatch, error)
+	// next is the next task, or io.EOF. Its other errors name the line.
+	next() (fairlead.Change, error)
+	// blame names the last line in an error about its task.
+	blame(err error) error
+}
+
+// newTaskLines reads tasks in the form that the content type says, or else that
+// they look like.
+func newTaskLines(contentType string, body *bufio.Reader) (taskLines, error) {
+	kind, _, _ := strings.Cut(contentType, ";")
+	switch strings.TrimSpace(strings.ToLower(kind)) {
+	case "text/csv":
+		return &csvLines{meter: &meter{from: body}}, nil
+	case "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json":
+		return newJSONLines(body), nil
+	case "", "application/x-www-form-urlencoded", "application/octet-stream", "text/plain": // what programs say of anything
+		if first, err := body.Peek(1); err == nil && first[0] == '{' {
+			return newJSONLines(body), nil
+		}
+		return &csvLines{meter: &meter{from: body}}, nil
+	}
+	return nil, &rest.Error{Status: http.StatusUnsupportedMediaType, Detail: fmt.Sprintf("the body is %s; send text/csv or application/x-ndjson", kind)}
+}
+
+// badLine is the refusal of a line.
+func badLine(number int, field, message string) error {
+	at := fmt.Sprintf("line %d", number)
+	if field != "" {
+		at += ", " + field
+	}
+	return refuseField(at, message)
+}
+
+// blamed names the line in an error about its task, with the names that fields have
+// there.
+func blamed(err error, line int, names map[string]string) error {
+	var invalid *fairlead.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	out := &fairlead.InvalidError{}
+	for _, f := range invalid.Fields {
+		field := f.Field
+		if _, inside, of := strings.Cut(field, "]."); of {
+			field = inside
+		}
+		if name, known := names[field]; known {
+			field = name
+		}
+		at := fmt.Sprintf("line %d", line)
+		if field != "body" { // the whole of it
+			at += ", " + field
+		}
+		out.Fields = append(out.Fields, fairlead.FieldError{Field: at, Message: f.Message})
+	}
+	return out
+}
+
+// unreadable is the error of a body that ends where it should not.
+func unreadable(err error) error {
+	var own *fairlead.InvalidError
+	if errors.As(err, &own) {
+		return err
+	}
+	return &rest.Error{Status: http.StatusBadRequest, Detail: "the body could not be read to its end; nothing was created"}
+}
+
+// jsonLines are tasks as JSON, one per line. The first line may be the batch.
+type jsonLines struct {
+	lines  *bufio.Scanner
+	line   int
+	kept   []byte // a line that was read too early
+	hasOne bool
+}
+
+func newJSONLines(body io.Reader) *jsonLines {
+	l := &jsonLines{lines: bufio.NewScanner(body)}
+	l.lines.Buffer(make([]byte, 0, 64<<10), maxTaskLine)
+	return l
+}
+
+// read is the next line that is not empty.
+func (l *jsonLines) read() ([]byte, error) {
+	if l.hasOne {
+		l.hasOne = false
+		return l.kept, nil
+	}
+	for l.lines.Scan() {
+		l.line++
+		if line := bytes.TrimSpace(l.lines.Bytes()); len(line) > 0 {
+			return slices.Clone(line), nil // what is decoded keeps parts of it
+		}
+	}
+	switch err := l.lines.Err(); {
+	case err == nil:
+		return nil, io.EOF
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, badLine(l.line+1, "", fmt.Sprintf("is longer than %d bytes", maxTaskLine))
+	default:
+		return nil, unreadable(err)
+	}
+}
+
+func (l *jsonLines) header() (*fairleadv1.NewBatch, error) {
+	out := &fairleadv1.NewBatch{}
+	line, err := l.read()
+	if errors.Is(err, io.EOF) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var task struct {
+		Target json.RawMessage `json:"target"`
+	}
+	if err := json.Unmarshal(line, &task); err != nil || task.Target != nil {
+		l.kept, l.hasOne = line, true
+		return out, nil
+	}
+	if err := rest.Decode(line, out); err != nil {
+		return nil, l.blame(err)
+	}
+	if len(out.GetTasks()) > 0 {
+		return nil, badLine(l.line, "tasks", "are given with the batch; give each a line of its own")
+	}
+	return out, nil
+}
+
+func (l *jsonLines) next() (fairlead.Change, error) {
+	line, err := l.read()
+	if err != nil {
+		return fairlead.Change{}, err
+	}
+	task := &fairleadv1.NewTask{}
+	if err := rest.Unmarshal(line, task); err != nil {
+		return fairlead.Change{}, l.blame(err)
+	}
+	return changeOf(task), nil
+}
+
+func (l *jsonLines) blame(err error) error { return blamed(err, l.line, nil) }
+
+// taskColumns are the columns that a table of tasks may have.
+var taskColumns = []string{"target_id", "target_name", "target_type", "target_env", "before", "after"}
+
+// columnNames are the columns of fields.
+var columnNames = map[string]string{"target.id": "target_id", "target.name": "target_name", "target.type": "target_type", "target.env": "target_env"}
+
+// csvLines are tasks as a table with a header.
+type csvLines struct {
+	meter   *meter
+	table   *csv.Reader
+	columns []string
+	line    int
+}
+
+func (l *csvLines) header() (*fairleadv1.NewBatch, error) {
+	l.table = csv.NewReader(l.meter)
+	l.table.ReuseRecord = true
+	names, err := l.record()
+	if errors.Is(err, io.EOF) {
+		return nil, badLine(1, "", "is missing; it must name the columns, as "+strings.Join(taskColumns, ","))
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		if i == 0 {
+			name = strings.TrimPrefix(name, "\ufeff") // some programs begin texts with it
+		}
+		name = strings.ToLower(strings.TrimSpace(name))
+		switch {
+		case !slices.Contains(taskColumns, name):
+			return nil, badLine(1, name, "is not a column that is known here; there are "+strings.Join(taskColumns, ", "))
+		case slices.Contains(l.columns, name):
+			return nil, badLine(1, name, "is there twice")
+		}
+		l.columns = append(l.columns, name)
+	}
+	for _, name := range []string{"target_id", "target_type"} {
+		if !slices.Contains(l.columns, name) {
+			return nil, badLine(1, name, "is missing; the first line must name the columns, as "+strings.Join(taskColumns, ","))
+		}
+	}
+	return &fairleadv1.NewBatch{}, nil
+}
+
+// record is the next row of the table.
+func (l *csvLines) record() ([]string, error) {
+	l.meter.allow(maxTaskLine)
+	record, err := l.table.Read()
+	var syntax *csv.ParseError
+	switch {
+	case err == nil:
+		l.line, _ = l.table.FieldPos(0)
+		return record, nil
+	case errors.Is(err, io.EOF):
+		return nil, err
+	case errors.As(err, &syntax):
+		return nil, badLine(syntax.StartLine, "", syntax.Err.Error())
+	case errors.Is(err, errLongLine):
+		return nil, badLine(l.line+1, "", fmt.Sprintf("is longer than %d bytes", maxTaskLine))
+	}
+	return nil, unreadable(err)
+}
+
+func (l *csvLines) next() (fairlead.Change, error) {
+	record, err := l.record()
+	if err != nil {
+		return fairlead.Change{}, err
+	}
+	var change fairlead.Change
+	for i, value := range record {
+		value = strings.Clone(strings.TrimSpace(value)) // the row's text is shared by its cells
+		if value == "" {
+			continue
+		}
+		switch l.columns[i] {
+		case "target_id":
+			change.Target.ID = value
+		case "target_name":
+			change.Target.Name = value
+		case "target_type":
+			change.Target.Type = value
+		case "target_env":
+			change.Target.Env = value
+		case "before":
+			change.Before = json.RawMessage(value)
+		case "after":
+			change.After = json.RawMessage(value)
+		}
+	}
+	return change, nil
+}
+
+func (l *csvLines) blame(err error) error { return blamed(err, l.line, columnNames) }
+
+var errLongLine = errors.New("a line is too long")
+
+// meter reads no more than is allowed at a time.
+type meter struct {
+	from *bufio.Reader
+	left int
+}
+
+func (m *meter) allow(bytes int) { m.left = bytes }
+
+func (m *meter) Read(into []byte) (int, error) {
+	if m.left <= 0 {
+		return 0, errLongLine
+	}
+	n, err := m.from.Read(into[:min(len(into), m.left)])
+	m.left -= n
+	return n, err
+}

@@ -1,0 +1,159 @@
+package server
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// uploads takes batches whose tasks come line by line, as many as there are: they
+// are stored as they come, and a few thousand at most are in memory.
+type uploads struct {
+	batches  *Batches
+	desk     *desk
+	endpoint *rest.Endpoint // CreateBatch: it is the same in another form
+	api      *rest.Server
+}
+
+// ServeHTTP stores a batch, and answers when all of it is.
+func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	batch, err := u.take(r)
+	u.api.Answer(w, r, batch, err)
+}
+
+func (u *uploads) take(r *http.Request) (proto.Message, error) {
+	ctx := r.Context()
+	if err := admit(ctx, u.endpoint); err != nil {
+		return nil, err // before anything is read
+	}
+	header := &fairleadv1.NewBatch{}
+	if err := readBatchQuery(r, header); err != nil {
+		return nil, err
+	}
+	body, err := unpacked(r)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := newTaskLines(r.Header.Get("Content-Type"), body)
+	if err != nil {
+		return nil, err
+	}
+	above, err := lines.header()
+	if err != nil {
+		return nil, err
+	}
+	proto.Merge(above, header)
+	if err := rest.Check(above); err != nil {
+		return nil, err
+	}
+	return u.desk.call(ctx, u.endpoint, above, func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+		return u.store(ctx, above, lines)
+	})
+}
+
+// store stores a batch and its tasks.
+func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines taskLines) (*fairleadv1.Batch, error) {
+	wanted, err := batchOf(header)
+	if err != nil {
+		return nil, err
+	}
+	begun, err := u.batches.client.BeginBatch(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		change, err := lines.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := begun.Add(ctx, change); err != nil {
+			return nil, lines.blame(err)
+		}
+	}
+	batch, err := begun.Open(ctx)
+	return u.batches.after(ctx, batch, err)
+}
+
+// readBatchQuery reads the fields of a batch from the query; those of canary and
+// stop_after are named as canary.tasks.
+func readBatchQuery(r *http.Request, into *fairleadv1.NewBatch) error {
+	query := r.URL.Query()
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		var to proto.Message = into
+		part, field, nested := strings.Cut(name, ".")
+		switch {
+		case nested && part == "canary":
+			if into.Canary == nil {
+				into.Canary = &fairleadv1.Canary{}
+			}
+			to = into.GetCanary()
+		case nested && part == "stop_after":
+			if into.StopAfter == nil {
+				into.StopAfter = &fairleadv1.Threshold{}
+			}
+			to = into.GetStopAfter()
+		case name == "info":
+			into.Info = []byte(query.Get(name))
+			if err := fairlead.CheckJSON(name, into.GetInfo()); err != nil {
+				return err
+			}
+			continue
+		default:
+			part, field = "", name
+		}
+		if err := rest.SetTexts(to, field, query[name]); err != nil {
+			return within(part, err)
+		}
+	}
+	return nil
+}
+
+// within names refused fields by where they are.
+func within(place string, err error) error {
+	var invalid *fairlead.InvalidError
+	if place == "" || !errors.As(err, &invalid) {
+		return err
+	}
+	out := &fairlead.InvalidError{}
+	for _, f := range invalid.Fields {
+		field := place + "." + f.Field
+		if f.Field == "body" {
+			field = place // the whole of it
+		}
+		out.Fields = append(out.Fields, fairlead.FieldError{Field: field, Message: f.Message})
+	}
+	return out
+}
+
+// unpacked is the body of a request as it was before it was packed.
+func unpacked(r *http.Request) (*bufio.Reader, error) {
+	var body io.Reader = r.Body
+	switch encoding := r.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
+	case "gzip":
+		packed, err := gzip.NewReader(body)
+		if err != nil {
+			return nil, &rest.Error{Status: http.StatusBadRequest, Detail: "the body is not gzip, as its Content-Encoding says"}
+		}
+		body = packed
+	default:
+		return nil, &rest.Error{Status: http.StatusUnsupportedMediaType, Detail: fmt.Sprintf("the body is encoded as %q; send it as it is, or as gzip", encoding)}
+	}
+	return bufio.NewReaderSize(body, 64<<10), nil
+}

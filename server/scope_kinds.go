@@ -1,0 +1,24 @@
+package server
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// knowing is a store as far as the caller of a request may touch it, for those who
+// create batches: which kinds are handled may be known to all of them, as a batch
+// that nobody handles is refused.
+type knowing struct {
+	scoped
+}
+
+// Nodes lists what nodes handle, and nothing else of them.
+func (s knowing) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	nodes, err := s.store.Nodes(ctx)
+	known := make([]fairlead.Node, len(nodes))
+	for i := range nodes {
+		known[i] = fairlead.Node{Kinds: nodes[i].Kinds, Dead: nodes[i].Dead}
+	}
+	return known, err
+}
