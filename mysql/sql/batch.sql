@@ -72,12 +72,12 @@ select id from {{waiting}} force index (primary) where {{among}};
 -- Locks: inserted rows; waits for others who take the same number.
 insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}};
 
--- name: describe_parts
--- Stores what the tasks of parts have to do.
--- Inputs: {{rows}} of batch, number, tasks.
+-- name: describe_part
+-- Stores what the tasks of a part have to do.
+-- Inputs: batch, number, tasks.
 -- Output: none.
--- Locks: inserted rows.
-insert into {{part_task}} (batch, number, tasks) values {{rows}};
+-- Locks: the inserted row.
+insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 
 -- name: save_parts
 -- Keeps how the tasks of parts stand. The parts are there: what else is said of them
