@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -95,14 +96,16 @@ func (b *Batch) checkPace(c *complaints) {
 // adopt takes over the fields of an *InvalidError under a prefix. Other errors are
 // refusals of the prefix itself.
 func (c *complaints) adopt(prefix string, err error) {
-	switch invalid := err.(type) {
-	case nil:
-	case *InvalidError:
-		for _, f := range invalid.Fields {
-			c.refuse(prefix+f.Field, "%s", f.Message)
-		}
-	default:
+	if err == nil {
+		return
+	}
+	var invalid *InvalidError
+	if !errors.As(err, &invalid) {
 		c.refuse(prefix, "%v", err)
+		return
+	}
+	for _, f := range invalid.Fields {
+		c.refuse(prefix+f.Field, "%s", f.Message)
 	}
 }
 

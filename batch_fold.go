@@ -46,7 +46,11 @@ func (c *conducting) foldPart(ctx context.Context, p *Part) error {
 			continue
 		}
 		p = c.touch(p)
-		c.move(p, i, markOf(end))
+		mark := markOf(end)
+		if mark != MarkDone && p.doubtful(i) {
+			mark = MarkDoubt
+		}
+		c.move(p, i, mark)
 		p.end(i, p.States[i], end.FinishedAt.Sub(c.CreatedAt))
 		p.note(i, end.Memo)
 		c.ended++

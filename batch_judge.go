@@ -13,7 +13,12 @@ func (c *conducting) judge(ctx context.Context) error {
 	}
 	c.judgeCanary()
 	if c.Out > 0 && (c.Paused || c.dropped()) {
-		return c.recall(ctx)
+		if err := c.recall(ctx); err != nil {
+			return err
+		}
+	}
+	if c.HeldRetry > 0 && c.dropped() {
+		return c.dropRetries(ctx)
 	}
 	return nil
 }
@@ -68,6 +73,37 @@ func (c *conducting) recall(ctx context.Context) error {
 				c.move(p, i, MarkHeld)
 			}
 		}
+		if p.Kind == PassRetry && c.dropped() {
+			c.dropHeld(p)
+		}
 	}
 	return nil
+}
+
+// dropRetries lets tasks that are not going to be retried be what they were: failed.
+func (c *conducting) dropRetries(ctx context.Context) error {
+	parts, err := c.tx.Parts(ctx, PartFilter{Held: true, Kind: PassRetry})
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		if c.began(parts[i].Pass) {
+			c.dropHeld(c.touch(&parts[i]))
+		}
+	}
+	return nil
+}
+
+func (c *conducting) dropHeld(p *Part) {
+	for i, mark := range p.States {
+		if mark != MarkHeld {
+			continue
+		}
+		was := MarkFailed
+		if p.doubtful(i) {
+			was = MarkDoubt
+		}
+		c.move(p, i, was)
+		p.end(i, was, c.now.Sub(c.CreatedAt))
+	}
 }

@@ -15,7 +15,8 @@ type NewBatch struct {
 	kinds  map[string]bool // that live nodes handle
 }
 
-// BeginBatch makes a batch to add tasks to. It fails with ErrInvalid.
+// BeginBatch makes a batch to add tasks to. It fails with ErrInvalid, also if no live
+// node knows its type.
 func (c *Client) BeginBatch(ctx context.Context, batch Batch) (*NewBatch, error) {
 	if err := NormalizeBatch(&batch); err != nil {
 		return nil, err
@@ -72,12 +73,12 @@ func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
 		if n.writer.count >= MaxTasks {
 			c.refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
 		} else if n.writer.full() {
-			c.refuse("tasks", "have too many bytes of parameters; make several batches of them")
+			c.refuse("tasks", "have more bytes of parameters than a batch can hold; make several batches of them")
 		}
 		if err := c.err(); err != nil {
 			return err
 		}
-		if err := n.writer.add(ctx, PartTask{Change: changes[i]}); err != nil {
+		if err := n.writer.add(ctx, PartTask{Change: changes[i]}, false); err != nil {
 			return err
 		}
 	}

@@ -40,7 +40,11 @@ type Marks struct {
 	States []Mark                  // one byte each
 	Ended  []int64                 // when, in milliseconds since CreatedAt of the batch; nil: none has
 	Before map[int]json.RawMessage // index → what the operation found before it applied a task whose Before was missing
+	Doubt  []int                   // indexes of tasks that an earlier pass may have applied, though they failed
 }
+
+// doubtful tells whether an earlier pass may have applied a task.
+func (m *Marks) doubtful(i int) bool { return slices.Contains(m.Doubt, i) }
 
 // Mark is how a task stands in its part.
 type Mark byte

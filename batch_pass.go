@@ -61,6 +61,7 @@ type choice struct {
 	part  int // its number
 	index int
 	ended int64
+	doubt bool // it failed, and may have been applied
 }
 
 // choose finds the tasks that take part, in the order in which they do.
@@ -75,7 +76,7 @@ func (p *preparing) choose(ctx context.Context) error {
 	err := p.walk(ctx, 0, wanted != nil, func(part *Part) (bool, error) {
 		for i, mark := range part.States {
 			if p.want.takes(part.Kind, mark) && (wanted == nil || wanted[part.TaskID(i)]) {
-				p.chosen = append(p.chosen, choice{part.Number, i, part.Ended[i]})
+				p.chosen = append(p.chosen, choice{part.Number, i, part.Ended[i], mark == MarkDoubt})
 			}
 		}
 		return true, nil
@@ -135,7 +136,7 @@ func (p *preparing) write(ctx context.Context) error {
 		}
 		task := PartTask{Of: part.TaskID(c.index), Change: part.Tasks[c.index].Change}
 		task.Before = part.before(c.index)
-		if err := w.add(ctx, task); err != nil {
+		if err := w.add(ctx, task, c.doubt); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,7 @@ type tester interface {
 type moving struct {
 	tester
 	outer  *testing.T
+	queue  string
 	file   string
 	clock  *clock
 	store  fairlead.Store
@@ -55,11 +56,10 @@ type moving struct {
 const moveKind = "box.move"
 
 func newMoving(t *testing.T) *moving {
-	return openMoving(t, t, filepath.Join(t.TempDir(), "jobs.db"))
-}
-
-func openMoving(t tester, outer *testing.T, file string) *moving {
-	m := &moving{tester: t, outer: outer, file: file, clock: &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}
+	m := &moving{
+		tester: t, outer: t, queue: fairlead.DefaultQueue, file: filepath.Join(t.TempDir(), "jobs.db"),
+		clock: &clock{now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)},
+	}
 	m.store = m.open()
 	m.client = fairlead.NewClient(m.store)
 	m.join()
@@ -118,7 +118,7 @@ func boxes(n int) []fairlead.Change {
 // create makes a batch of so many boxes.
 func (m *moving) create(tasks int, changes ...func(*fairlead.Batch)) fairlead.Batch {
 	m.Helper()
-	b := fairlead.Batch{Name: "spring", Type: "move"}
+	b := fairlead.Batch{Name: "spring", Type: "move", Queue: m.queue}
 	for _, change := range changes {
 		change(&b)
 	}
@@ -155,10 +155,14 @@ func (m *moving) acted(b fairlead.Batch, err error) fairlead.Batch {
 	return b
 }
 
+func (m *moving) scope() *fairlead.Scope {
+	return &fairlead.Scope{Queues: []string{m.queue}, Kinds: []string{moveKind}}
+}
+
 // start claims at most n tasks.
 func (m *moving) start(n int) []*fairlead.Job {
 	m.Helper()
-	jobs, err := m.store.Claim(m.outer.Context(), fairlead.Claim{Node: m.node, Scope: &fairlead.Scope{Kinds: []string{moveKind}}, Max: n})
+	jobs, err := m.store.Claim(m.outer.Context(), fairlead.Claim{Node: m.node, Scope: m.scope(), Max: n})
 	m.ok(err)
 	return jobs
 }

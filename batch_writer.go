@@ -16,6 +16,7 @@ type partWriter struct {
 	kind  PassKind
 	next  int // number of the next part
 	tasks []PartTask
+	doubt []int // those of tasks that an earlier pass may have applied
 	parts []Part
 	count int // tasks so far
 	bytes int // of tasks
@@ -26,10 +27,13 @@ func newPartWriter(store Conductor, batch int64, pass int, kind PassKind) *partW
 	return &partWriter{store: store, batch: batch, pass: pass, kind: kind, next: pass * partsPerPass}
 }
 
-// add adds a task.
-func (w *partWriter) add(ctx context.Context, task PartTask) error {
+// add adds a task that an earlier pass may have applied, or not.
+func (w *partWriter) add(ctx context.Context, task PartTask, doubt bool) error {
 	if w.tasks == nil {
 		w.tasks = make([]PartTask, 0, PartSize)
+	}
+	if doubt {
+		w.doubt = append(w.doubt, len(w.tasks))
 	}
 	w.tasks = append(w.tasks, task)
 	w.count++
@@ -44,12 +48,18 @@ func (w *partWriter) add(ctx context.Context, task PartTask) error {
 	return w.flush(ctx)
 }
 
+// full tells whether there are no more numbers for parts: the last is for the jobs
+// of the completion.
+func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2 }
+
 // cut makes a part of the tasks so far.
 func (w *partWriter) cut() {
 	if n := len(w.tasks); n > 0 {
-		w.put(Part{Kind: w.kind, Size: n, Held: n, Marks: NewMarks(n), Tasks: w.tasks})
+		marks := NewMarks(n)
+		marks.Doubt = w.doubt
+		w.put(Part{Kind: w.kind, Size: n, Held: n, Marks: marks, Tasks: w.tasks})
 		w.whole += w.bytes
-		w.tasks, w.bytes = nil, 0
+		w.tasks, w.doubt, w.bytes = nil, nil, 0
 	}
 }
 
@@ -77,6 +87,3 @@ func (w *partWriter) close(ctx context.Context, batch *Batch) error {
 	}
 	return w.flush(ctx)
 }
-
-// full tells whether the pass has no numbers left for further parts.
-func (w *partWriter) full() bool { return w.next-w.pass*partsPerPass >= partsPerPass-2*partsAtOnce }

@@ -91,8 +91,8 @@ func (c *Client) CancelBatch(ctx context.Context, id int64, reason string) (Batc
 	})
 }
 
-// drop lets nothing go forward any more. What was not let out counts as cancelled, and
-// what was to be retried has failed.
+// drop lets nothing go forward any more. What was not let out counts as cancelled, but
+// for what was to be retried: whoever looks next finds that it has failed.
 func (b *Batch) drop(flag *bool) {
 	if !b.dropped() {
 		b.Tally.Pending -= b.Held

@@ -81,8 +81,8 @@ type Operation struct {
 // DefaultTaskTimeout bounds an attempt of a task if nobody says otherwise.
 const DefaultTaskTimeout = 20 * time.Second
 
-// taskRetry is the pause before a task that timed out is tried again. A batch that
-// was paused or cancelled meanwhile takes the task back by then.
+// taskRetry is the pause before a task that timed out is tried again, also if its
+// batch was paused or cancelled meanwhile: it has begun.
 var taskRetry = Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
 // HandleOperation registers an operation. A task that times out is tried twice more;

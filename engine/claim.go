@@ -146,6 +146,7 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 		return 0, err
 	}
 	g.life.options.Observer.Claimed(len(jobs), time.Since(begin))
+	g.claimed.Add(int64(len(jobs)))
 	g.life.starts.Add(jobs)
 	g.accept(jobs)
 	return len(jobs), nil

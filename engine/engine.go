@@ -11,6 +11,7 @@
 //	run.go      runs a handler under its timeout and recovers its panics
 //	settle.go   writes what became of runs, many at a time
 //	watch.go    gives up on handlers that ignore the end of their context
+//	stall.go    finds out that nothing is claimed that could be
 //	audit.go    finds leases that the node does not know of, and releases them
 //	keep.go     promote, reap, expire, prune
 //

@@ -15,11 +15,14 @@ type group struct {
 
 	claims   *loop
 	suspects *loop
+	anew     chan struct{} // capacity 1: claiming is to begin anew
 
 	crew    *crew
 	held    atomic.Int64 // jobs queued or running
 	busy    atomic.Int64 // slots that run a handler
 	started atomic.Int64 // runs taken by workers, ever: tells the rate
+	claimed atomic.Int64 // jobs that claims brought, ever
+	ended   atomic.Int64 // runs that have ended, ever
 	ahead   atomic.Int64 // jobs worth holding beyond the slots
 	backlog atomic.Bool  // there is probably more to claim
 	urgent  atomic.Bool  // what there is to claim has come since the last claim
@@ -47,6 +50,7 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 		life: l, scope: plan.scope, slots: plan.slots, entries: entries, kinds: kinds,
 		claims:   newLoop("claim", o.Poll, l.log),
 		suspects: newLoop("claim suspects", o.Poll, l.log),
+		anew:     make(chan struct{}, 1),
 	}
 	g.crew = newCrew(plan.slots, g.work)
 	return g
@@ -99,6 +103,7 @@ func (g *group) work(r *run) bool {
 	g.busy.Add(1)
 	g.started.Add(1)
 	g.life.execute(r)
+	g.ended.Add(1)
 	if room := g.kinds[r.job.Kind]; room != nil {
 		room.held.Add(-1)
 		g.wakeSoon() // the last claim may have left jobs of this kind

@@ -105,8 +105,9 @@ func (l *life) run(ctx context.Context) error {
 	defer endSaving()
 	settling.Go(func() { l.settler.run(saving) })
 	for _, g := range l.groups {
-		work.Go(func() { g.claimUntil(working) })
+		work.Go(func() { g.keepClaiming(working) })
 		work.Go(func() { g.claimSuspects(working) })
+		work.Go(func() { g.watchStalls(working) })
 		work.Go(func() { l.listen(working, g) })
 	}
 	loops := []func(context.Context){l.keepAuditing, l.keepYielding, l.keepReporting}

@@ -32,6 +32,9 @@ type Observer interface {
 	Fired(fire fairlead.PlannedFire, late time.Duration)
 	// Conducted is called after each look at a batch.
 	Conducted(took time.Duration, err error)
+	// Stalled is called when there was work and room for it, but nothing was claimed:
+	// claiming begins anew.
+	Stalled()
 	// Abandoned is called when a handler ignored the end of its context for
 	// longer than its grace.
 	Abandoned(job *fairlead.Job)
@@ -62,6 +65,9 @@ func (NoObserver) Reaped(fairlead.Reaped) {}
 
 // LeaseLost does nothing.
 func (NoObserver) LeaseLost() {}
+
+// Stalled does nothing.
+func (NoObserver) Stalled() {}
 
 // Abandoned does nothing.
 func (NoObserver) Abandoned(*fairlead.Job) {}

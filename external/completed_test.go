@@ -16,17 +16,16 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// untilState waits for a batch to be in a state, with all told that it tells.
-func (w *world) untilState(id int64, want fairlead.BatchState) (batch fairlead.Batch) {
+// untilState waits for a batch to complete in a state.
+func (w *world) untilState(id int64, want fairlead.BatchState) {
 	w.Helper()
 	w.eventually("the batch is "+string(want), func() bool {
-		var err error
-		if batch, err = w.client.Batch(w.Context(), id); err != nil {
+		batch, err := w.client.Batch(w.Context(), id)
+		if err != nil {
 			w.Fatal(err)
 		}
 		return batch.State() == want && !batch.EndedAt.IsZero()
 	})
-	return batch
 }
 
 // newBatch creates a batch of one task that notifies the service.

@@ -23,6 +23,7 @@ type observer struct {
 	leaseLosses       prometheus.Counter
 	reaped, lostNodes prometheus.Counter
 	abandoned         prometheus.Counter
+	uncounted, stalls prometheus.Counter
 	fires             *prometheus.CounterVec
 	lateness          prometheus.Histogram
 }
@@ -48,12 +49,14 @@ func newObserver() observer {
 			Name: "fairlead_fire_lateness_seconds", Help: "How long after its instant a schedule made its run.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60, 600},
 		}),
+		uncounted: counter("fairlead_batch_update_failures_total", "Looks at batches that failed; they are repeated."),
+		stalls:    counter("fairlead_stalls_total", "How often there was work and room for it, but nothing was claimed: claiming began anew."),
 		abandoned: counter("fairlead_abandoned_handlers_total", "Handlers that ignored the end of their context for longer than the grace."),
 	}
 }
 
 func (o *observer) register(registry *prometheus.Registry) {
-	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned, o.fires, o.lateness)
+	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned, o.fires, o.lateness, o.uncounted, o.stalls)
 }
 
 // Claimed counts a claim.
@@ -92,6 +95,16 @@ func (o *observer) Reaped(reaped fairlead.Reaped) {
 
 // LeaseLost counts that the node starts over.
 func (o *observer) LeaseLost() { o.leaseLosses.Inc() }
+
+// Conducted counts looks at batches that failed.
+func (o *observer) Conducted(_ time.Duration, err error) {
+	if err != nil {
+		o.uncounted.Inc()
+	}
+}
+
+// Stalled counts a stall.
+func (o *observer) Stalled() { o.stalls.Inc() }
 
 // Abandoned counts a handler that would not end.
 func (o *observer) Abandoned(*fairlead.Job) { o.abandoned.Inc() }

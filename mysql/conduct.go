@@ -127,7 +127,14 @@ func (b batchTx) Now() time.Time { return b.c.now }
 
 // Parts implements fairlead.BatchTx.
 func (b batchTx) Parts(ctx context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
-	parts, err := b.c.readParts(ctx, b.c.tx, b.c.id, filter)
+	var known map[int64][]fairlead.PartTask
+	if filter.Tasks {
+		known = b.c.tasks.Known()
+	}
+	parts, err := b.c.readParts(ctx, b.c.tx, b.c.id, filter, known)
+	if err == nil && filter.Tasks {
+		b.c.tasks.Keep(parts)
+	}
 	if filter.Out {
 		b.c.expect(parts)
 	}

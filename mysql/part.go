@@ -20,21 +20,20 @@ import (
 func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var stored, described rows
+	var stored rows
+	tasks := make([][]byte, len(parts))
 	for i := range parts {
 		p := &parts[i]
 		var err error
 		if p.First, err = s.ids.Run(ctx, p.Size); err != nil {
 			return fmt.Errorf("add parts: set ids aside: %w", err)
 		}
-		tasks, err := sqlstore.EncodeTasks(p)
-		if err == nil {
+		if tasks[i], err = sqlstore.EncodeTasks(p); err == nil {
 			err = addPart(&stored, batch, p)
 		}
 		if err != nil {
 			return fmt.Errorf("add parts: %w", err)
 		}
-		described.add().ints(batch, int64(p.Number)).blob(tasks).end()
 	}
 	return s.atomically(ctx, "add parts", func(ctx context.Context, t *txn) error {
 		var id int64
@@ -50,10 +49,11 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part
 		if errors.As(err, &answer) && answer.Number == errDuplicate {
 			return fmt.Errorf("batch %d has a part of one of these numbers: %w", batch, fairlead.ErrConflict)
 		}
-		if err != nil {
-			return err
+		for i := 0; err == nil && i < len(parts); i++ {
+			// One by one, and not in hexadecimal: they may be megabytes.
+			_, err = t.exec(ctx, t.sql.DescribePart, batch, parts[i].Number, tasks[i])
 		}
-		return t.insert(ctx, t.sql.DescribeParts, &described)
+		return err
 	})
 }
 
@@ -88,19 +88,27 @@ func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	parts, err := s.readParts(ctx, s.db, batch, filter)
+	parts, err := s.readParts(ctx, s.db, batch, filter, nil)
 	if err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
 	}
 	return parts, nil
 }
 
-func (s *Store) readParts(ctx context.Context, q querier, batch int64, filter fairlead.PartFilter) (parts []fairlead.Part, err error) {
+// readParts reads parts. The tasks of some are known already, by the first ID.
+func (s *Store) readParts(ctx context.Context, q querier, batch int64, filter fairlead.PartFilter, known map[int64][]fairlead.PartTask) (parts []fairlead.Part, err error) {
+	firsts := []int64{0} // which no part has: a list must not be empty
+	for first := range known {
+		firsts = append(firsts, first)
+	}
 	err = each(ctx, q, func(row *sql.Rows) error {
 		part, err := sqlstore.ScanPart(row, filter.Tasks)
+		if filter.Tasks && part.Tasks == nil {
+			part.Tasks = known[part.First]
+		}
 		parts = append(parts, part)
 		return err
-	}, s.chosenParts(batch, filter))
+	}, fill(s.chosenParts(batch, filter), "known", idList(firsts)))
 	slices.SortFunc(parts, func(a, b fairlead.Part) int { return cmp.Compare(a.Number, b.Number) })
 	return parts, err
 }

@@ -205,7 +205,7 @@ type statements struct {
 	OutRanges      string `sql:"out_ranges"`
 	RunningAmong   string `sql:"running_among"`
 	AddParts       string `sql:"add_parts"`
-	DescribeParts  string `sql:"describe_parts"`
+	DescribePart   string `sql:"describe_part"`
 	SaveParts      string `sql:"save_parts"`
 	PassParts      string `sql:"pass_parts"`
 	DropParts      string `sql:"drop_parts"`

@@ -167,6 +167,7 @@ type Store struct {
 	heads      heads
 	sets       holdSets
 	wishes     wishCache
+	tasks      sqlstore.TaskCache
 	openSeen   atomic.Int64 // up to which id open runs were looked through; 0: to the last
 }
 
@@ -211,7 +212,7 @@ func (o Options) withDefaults() (Options, error) {
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
-		"index", "batch_id", "chosen", "kind", "after":
+		"index", "batch_id", "chosen", "known", "kind", "after":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now

@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -25,8 +24,6 @@ func BenchmarkBatchRun(b *testing.B) {
 	b.ReportMetric(float64(b.N)/float64(bench.looks), "tasks/look")
 	b.ReportMetric(float64(bench.looking.Microseconds())/1e3/float64(bench.looks), "ms/look")
 }
-
-const benchRest = 100 * time.Millisecond // between two looks
 
 type batchBench struct {
 	*bench
@@ -64,18 +61,21 @@ func (b *batchBench) create() fairlead.Batch {
 
 // conduct runs all tasks of a batch, and looks at it as a node does.
 func (b *batchBench) conduct(id int64) {
-	ctx, done := context.WithCancel(b.Context())
+	const rest = 20 * time.Millisecond // between two looks
+	looked := make(chan struct{}, 1)
 	var group sync.WaitGroup
 	group.Go(func() {
-		defer done()
+		defer close(looked)
 		for b.look(id) {
-			time.Sleep(benchRest)
+			select {
+			case looked <- struct{}{}:
+			default:
+			}
+			time.Sleep(rest)
 		}
 	})
-	for ctx.Err() == nil {
-		if b.work(500) == 0 {
-			time.Sleep(time.Millisecond)
-		}
+	for range looked { // there may be more now
+		b.drain(500)
 	}
 	group.Wait()
 }

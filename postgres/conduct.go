@@ -153,8 +153,15 @@ func (c *conducting) Now() time.Time { return c.now }
 // Parts implements fairlead.BatchTx.
 func (c *conducting) Parts(ctx context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
 	var parts []fairlead.Part
-	if err := c.ask(ctx, c.partsCall(&parts, c.id, filter)); err != nil {
+	var known map[int64][]fairlead.PartTask
+	if filter.Tasks {
+		known = c.tasks.Known()
+	}
+	if err := c.ask(ctx, c.partsCall(&parts, c.id, filter, known)); err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
+	}
+	if filter.Tasks {
+		c.tasks.Keep(parts)
 	}
 	if filter.Out {
 		c.expect(parts)

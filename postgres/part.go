@@ -107,7 +107,7 @@ func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 // Parts returns parts of a batch, in the order of their numbers.
 func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
 	var parts []fairlead.Part
-	if err := s.run(ctx, s.partsCall(&parts, batch, filter)); err != nil {
+	if err := s.run(ctx, s.partsCall(&parts, batch, filter, nil)); err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
 	}
 	return parts, nil
@@ -116,7 +116,8 @@ func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilt
 // passKinds are all that a part can be of.
 var passKinds = []string{string(fairlead.PassForward), string(fairlead.PassRetry), string(fairlead.PassUndo), string(fairlead.PassThen)}
 
-func (s *Store) partsCall(parts *[]fairlead.Part, batch int64, filter fairlead.PartFilter) call {
+// partsCall reads parts. The tasks of some are known already, by the first ID.
+func (s *Store) partsCall(parts *[]fairlead.Part, batch int64, filter fairlead.PartFilter, known map[int64][]fairlead.PartTask) call {
 	text := s.sql.PartsOfAll
 	switch {
 	case len(filter.Numbers) > 0:
@@ -137,15 +138,22 @@ func (s *Store) partsCall(parts *[]fairlead.Part, batch int64, filter fairlead.P
 	if filter.Limit > 0 {
 		limit = &filter.Limit
 	}
+	firsts := make([]int64, 0, len(known)) // none, and not null
+	for first := range known {
+		firsts = append(firsts, first)
+	}
 	return call{
 		sql:     text,
-		args:    []any{batch, after, limit, kinds, distinct(filter.Numbers), filter.Held, filter.Out, filter.Tasks},
+		args:    []any{batch, after, limit, kinds, distinct(filter.Numbers), filter.Held, filter.Out, filter.Tasks, firsts},
 		restart: func() { *parts = nil },
 		each: func(row sqlstore.Scanner) error {
 			if !filter.Tasks {
 				row = wider{row, []any{nil}}
 			}
 			part, err := sqlstore.ScanPart(row, filter.Tasks)
+			if filter.Tasks && part.Tasks == nil {
+				part.Tasks = known[part.First]
+			}
 			*parts = append(*parts, part)
 			return err
 		},

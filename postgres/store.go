@@ -74,6 +74,7 @@ type Store struct {
 	heads       *heads
 	sweep       sweep
 	rounds      rounds
+	tasks       sqlstore.TaskCache
 	waker       *waker
 	ear         *ear
 	limitedTake atomic.Int64    // how many jobs claims under limits take, about

@@ -87,7 +87,7 @@ type Options struct {
 	Metrics  http.Handler         // answers /metrics; nil: there is none
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 	Args     ArgsChecks           // of the kinds whose args are known here
-	Mux      *fairlead.Mux        // has the operations of batches that are known here; nil: none is
+	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
 	Workers  WorkerOptions
 }
 
@@ -116,7 +116,7 @@ type services struct {
 func newServices(store fairlead.Store, options Options) *services {
 	own, stopping := scoped{store: store}, options.Stopping
 	calls, runs := tasks.New(own, options.Args[httpcall.Kind])
-	batches := NewBatches(knowing{own}, options.Mux, stopping)
+	batches := NewBatches(knowing{own}, options.Kinds, stopping)
 	batchJobs := NewBatchJobs(batches)
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),

@@ -17,11 +17,11 @@ type Batches struct {
 	stopping <-chan struct{}
 }
 
-// NewBatches makes the service of a store's batches, with the operations that are known
-// here, if any. Who watches is let go when the
-// program stops.
-func NewBatches(store fairlead.Store, operations *fairlead.Mux, stopping <-chan struct{}) *Batches {
-	return &Batches{store: store, client: fairlead.NewClient(store).Knowing(operations), stopping: stopping}
+// NewBatches makes the service of a store's batches. Tasks that operations of a mux,
+// which may be nil, refuse are refused at once. Who watches is let go when the program
+// stops.
+func NewBatches(store fairlead.Store, kinds *fairlead.Mux, stopping <-chan struct{}) *Batches {
+	return &Batches{store: store, client: fairlead.NewClient(store).Knowing(kinds), stopping: stopping}
 }
 
 // shown is a batch as an answer has it.

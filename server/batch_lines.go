@@ -136,10 +136,7 @@ func (l *jsonLines) header() (*fairleadv1.NewBatch, error) {
 	if err != nil {
 		return nil, err
 	}
-	var task struct {
-		Target json.RawMessage `json:"target"`
-	}
-	if err := json.Unmarshal(line, &task); err != nil || task.Target != nil {
+	if isTask(line) {
 		l.kept, l.hasOne = line, true
 		return out, nil
 	}
@@ -150,6 +147,14 @@ func (l *jsonLines) header() (*fairleadv1.NewBatch, error) {
 		return nil, badLine(l.line, "tasks", "are given with the batch; give each a line of its own")
 	}
 	return out, nil
+}
+
+// isTask tells a line that is a task, or is nothing, from one that is a batch.
+func isTask(line []byte) bool {
+	var task struct {
+		Target json.RawMessage `json:"target"`
+	}
+	return json.Unmarshal(line, &task) != nil || task.Target != nil
 }
 
 func (l *jsonLines) next() (fairlead.Change, error) {

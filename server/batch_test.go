@@ -285,3 +285,29 @@ func TestUploadsKnowTheirCallers(t *testing.T) {
 		t.Errorf("written down is %v", log)
 	}
 }
+
+func TestEventsTellOfBatches(t *testing.T) {
+	a, _ := newPaintedAPI(t)
+	events := a.watch("/api/v1/events")
+	untilStats := func() {
+		for events.Scan() && !strings.Contains(events.Text(), `"type":"stats"`) {
+			continue
+		}
+	}
+	untilStats()
+	a.enqueue(`{"kind":"unknown"}`)
+	untilStats() // another look: what comes now is news
+	made, _ := a.send(200, "POST", batches, `{"name":"n","type":"paint","canary":{"tasks":1},"tasks":[{"target":{"id":"1","type":"wall"},"after":{"colour":"red"}},{"target":{"id":"2","type":"wall"},"after":{"colour":"red"}}]}`)
+	told := func(state string) {
+		t.Helper()
+		for events.Scan() {
+			if text := events.Text(); strings.Contains(text, `"type":"batch"`) && strings.Contains(text, `"change":"`+state+`"`) && strings.Contains(text, `"batch":{"id":"`+made["id"].(string)+`"`) {
+				return
+			}
+		}
+		t.Fatalf("nobody told that it is %s", state)
+	}
+	told("running")
+	a.send(200, "POST", batches+"/"+made["id"].(string)+"/approve", `{}`)
+	told("success")
+}

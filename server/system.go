@@ -14,6 +14,7 @@ import (
 
 // System implements the SystemService.
 type System struct {
+	store    fairlead.Store
 	client   *fairlead.Client
 	stopping <-chan struct{}
 }
@@ -21,7 +22,7 @@ type System struct {
 // NewSystem makes the service of a store as a whole. Who watches is let go when
 // the program stops.
 func NewSystem(store fairlead.Store, stopping <-chan struct{}) *System {
-	return &System{client: fairlead.NewClient(store), stopping: stopping}
+	return &System{store: store, client: fairlead.NewClient(store), stopping: stopping}
 }
 
 // GetStats tells what all jobs together have and do, and those of each tenant.
@@ -67,10 +68,11 @@ type watcher struct {
 	stats  *fairleadv1.Stats
 	nodes  map[fairlead.NodeID]fairlead.Node // nil: this is the first look
 	failed map[int64]struct{}                // the newest of them
+	open   map[int64]fairlead.BatchState     // of batches that have not completed, the newest of them; nil: this is the first look
 }
 
 func (w *watcher) look(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{w.lookAtStats, w.lookAtNodes, w.lookAtFailures} {
+	for _, step := range []func(context.Context) error{w.lookAtStats, w.lookAtNodes, w.lookAtFailures, w.lookAtBatches} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -72,7 +72,7 @@ func (t *txn) conduct(id int64, act func(context.Context, *fairlead.Batch, fairl
 		return t.saveBatch(id, &batch)
 	})
 	if refused != nil && tx.broken == nil {
-		return refusal{refused}, nil //nolint:nilerr // it is told with the answer, as everything was undone
+		return refusal{refused}, nil // everything was undone
 	}
 	return refusal{}, err
 }

@@ -34,8 +34,6 @@ func (f *fixture) batch(changes ...func(*fairlead.Batch)) fairlead.Batch {
 	return stored
 }
 
-func called(name string) func(*fairlead.Batch) { return func(b *fairlead.Batch) { b.Name = name } }
-
 // part is a part of the first pass whose tasks were not let out.
 func part(number, size int) fairlead.Part { return partOf(1, fairlead.PassForward, number, size) }
 
@@ -99,9 +97,9 @@ func taskJobs(b fairlead.Batch, p fairlead.Part, changes ...func(*fairlead.Job))
 }
 
 // letOut makes jobs of all tasks of a part.
-func (f *fixture) letOut(b fairlead.Batch, p fairlead.Part, changes ...func(*fairlead.Job)) []*fairlead.Job {
+func (f *fixture) letOut(b fairlead.Batch, p fairlead.Part) []*fairlead.Job {
 	f.Helper()
-	jobs := taskJobs(b, p, changes...)
+	jobs := taskJobs(b, p)
 	f.conduct(b.ID, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
 		for i := range p.States {
 			p.States[i] = fairlead.MarkOut
@@ -154,15 +152,6 @@ func numbers(parts []fairlead.Part) []int {
 		list[i] = p.Number
 	}
 	return list
-}
-
-// states are the marks of a part as a text.
-func states(p fairlead.Part) string {
-	text := make([]byte, len(p.States))
-	for i, mark := range p.States {
-		text[i] = byte(mark)
-	}
-	return string(text)
 }
 
 // marked gives a part its marks, and counts them.

@@ -1,12 +1,23 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/worker"
 )
 
 // The examples of the documentation are what the program really answers.
@@ -40,6 +51,78 @@ func TestTheExamplesOfSchedulesAreTrue(t *testing.T) {
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
 	runExamples(t, "../../docs/schedules.md", 15, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
+// The examples of docs/batches.md are true of both, with a worker that paints walls.
+func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is missing")
+	}
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	mux := fairlead.NewMux()
+	fairlead.HandleOperation(mux, paintingWalls())
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- worker.Run(ctx, mux, worker.Options{Server: node.url, Poll: 20 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	}()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	node.untilHandled(t, "wall.paint")
+	runExamples(t, "../../docs/batches.md", 20, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
+// paintingWalls is the operation of the documentation.
+func paintingWalls() fairlead.Operation {
+	type coat struct {
+		Colour string `json:"colour"`
+	}
+	var mu sync.Mutex
+	walls := map[string]coat{}
+	return fairlead.Operation{
+		TargetType: "wall", BatchType: "paint",
+		BuildParam: func(_ context.Context, task fairlead.TaskArgs) (json.RawMessage, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			return json.Marshal(walls[task.Target.ID])
+		},
+		Process: func(_ context.Context, task fairlead.TaskArgs) error {
+			if task.Target.ID == "wet" {
+				return errors.New("the wall is wet")
+			}
+			var want coat
+			if err := json.Unmarshal(task.After, &want); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			walls[task.Target.ID] = want
+			return nil
+		},
+	}
+}
+
+// untilHandled waits until a live node handles a kind.
+func (s *served) untilHandled(t *testing.T, kind string) {
+	t.Helper()
+	ticks := time.NewTicker(20 * time.Millisecond)
+	defer ticks.Stop()
+	for deadline := time.Now().Add(20 * time.Second); !s.handles(t, kind); <-ticks.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("no node handles %s", kind)
+		}
+	}
+}
+
+func (s *served) handles(t *testing.T, kind string) bool {
+	t.Helper()
+	raw, err := json.Marshal(s.json(t, http.MethodGet, "/api/v1/nodes", ""))
+	return err == nil && strings.Contains(string(raw), strconv.Quote(kind))
 }
 
 // runExamples runs all examples of a document against a service, and expects no

@@ -83,3 +83,12 @@ func TestOnThisMachine(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing was measured there is no figure, rather than none that JSON knows.
+func TestARatioToNothingIsLeftOut(t *testing.T) {
+	for _, figure := range []float64{0, 1} {
+		if got := ratio(figure, 0); got != 0 {
+			t.Errorf("%v to nothing is %v", figure, got)
+		}
+	}
+}

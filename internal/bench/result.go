@@ -61,6 +61,15 @@ func round(v float64, digits int) float64 {
 	return math.Round(v*scale) / scale
 }
 
+// ratio is how many times as large a figure is as another; zero, which is left out, if
+// there is no other: so little was measured.
+func ratio(figure, other float64) float64 {
+	if other == 0 {
+		return 0
+	}
+	return round(figure/other, 3)
+}
+
 // WriteJSON writes the result as one line.
 func (r Result) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(r) }
 

@@ -96,7 +96,7 @@ func (t *Tenancy) crowd(ctx context.Context) (_ Part, err error) {
 		}
 	}
 	part := Part{Result: results[1], Without: &results[0]}
-	part.Ratio = round(part.P99Millis/results[0].P99Millis, 2)
+	part.Ratio = ratio(part.P99Millis, results[0].P99Millis)
 	return part, nil
 }
 

@@ -102,6 +102,7 @@ type partMarks struct {
 	States string                  `json:"s"`
 	Ended  []int64                 `json:"e,omitempty"`
 	Before map[int]json.RawMessage `json:"b,omitempty"`
+	Doubt  []int                   `json:"d,omitempty"`
 }
 
 // EncodeMarks are the marks of a part, as JSON.
@@ -110,11 +111,11 @@ func EncodeMarks(m *fairlead.Marks) ([]byte, error) {
 	for i, mark := range m.States {
 		states[i] = byte(mark)
 	}
-	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before})
+	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt})
 }
 
 // ScanPart reads batch, number, pass, kind, first, size, held, out, marks and, if
-// they were asked for, tasks.
+// they were asked for, tasks. Tasks that are null stay nil.
 func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 	var marks, work []byte
 	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
@@ -132,8 +133,8 @@ func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 	for i := range p.States {
 		p.States[i] = fairlead.Mark(m.States[i])
 	}
-	p.Ended, p.Before = m.Ended, m.Before
-	if !tasks {
+	p.Ended, p.Before, p.Doubt = m.Ended, m.Before, m.Doubt
+	if !tasks || work == nil {
 		return p, nil
 	}
 	if err := json.Unmarshal(work, &p.Tasks); err != nil {

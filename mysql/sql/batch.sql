@@ -72,12 +72,12 @@ select id from {{waiting}} force index (primary) where {{among}};
 -- Locks: inserted rows; waits for others who take the same number.
 insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}};
 
--- name: describe_parts
--- Stores what the tasks of parts have to do.
--- Inputs: {{rows}} of batch, number, tasks.
+-- name: describe_part
+-- Stores what the tasks of a part have to do.
+-- Inputs: batch, number, tasks.
 -- Output: none.
--- Locks: inserted rows.
-insert into {{part_task}} (batch, number, tasks) values {{rows}};
+-- Locks: the inserted row.
+insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 
 -- name: save_parts
 -- Keeps how the tasks of parts stand. The parts are there: what else is said of them
@@ -124,13 +124,13 @@ straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.n
 
 -- name: parts_with_tasks
 -- The same with what their tasks have to do.
--- Inputs: as parts.
--- Output: as parts, and tasks.
+-- Inputs: as parts, and {{known}}: first jobs of parts whose tasks are known.
+-- Output: as parts, and tasks; null if they are known.
 -- Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks, t.tasks
 from ({{chosen}}) n
 straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = n.number
-straight_join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = n.number;
+left join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = n.number and p.first_job not in ({{known}});
 
 -- name: parts_held
 -- A query of the parts of one kind with tasks that are held. Several of these are

@@ -158,12 +158,13 @@ where p.batch = $1::bigint and p.number = any (array[n.number]);
 -- Parts of a batch, in the order of their numbers.
 -- Inputs: $1 batch, $2 number after which to begin, $3 at most so many or null for
 --   all, $4 kinds, $5 numbers or null, $6 whether only such with tasks that are held,
---   $7 the same of such that are out, $8 whether to read the tasks.
--- Output: what ScanPart in internal/sqlstore reads; tasks is null if they are not
---   asked for.
+--   $7 the same of such that are out, $8 whether to read the tasks, $9 first jobs of
+--   parts whose tasks are known.
+-- Output: what ScanPart in internal/sqlstore reads; tasks is null if they are known
+--   or not asked for.
 -- Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks,
-       case when $8::bool then (select tasks from {{part_task}} where batch = p.batch and number = p.number) end
+       case when $8::bool and p.first_job <> all ($9::bigint[]) then (select tasks from {{part_task}} where batch = p.batch and number = p.number) end
 from ({{choice}}) p
 order by p.number;
 

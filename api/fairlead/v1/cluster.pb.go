@@ -1075,16 +1075,18 @@ func (*WatchEventsRequest) Descriptor() ([]byte, []int) {
 // Event is one thing that happened.
 type Event struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// stats, node or failure.
+	// stats, node, failure or batch.
 	Type string                 `protobuf:"bytes,1,opt,name=type,proto3" json:"type,omitempty"`
 	At   *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
 	// Of type stats.
 	Stats *Stats `protobuf:"bytes,3,opt,name=stats,proto3" json:"stats,omitempty"`
-	// Of type node: joined, draining, dead or forgotten.
+	// Of type node: joined, draining, dead or forgotten. Of type batch: its state.
 	Change string `protobuf:"bytes,4,opt,name=change,proto3" json:"change,omitempty"`
 	Node   *Node  `protobuf:"bytes,5,opt,name=node,proto3" json:"node,omitempty"`
 	// Of type failure.
-	Job           *Job `protobuf:"bytes,6,opt,name=job,proto3" json:"job,omitempty"`
+	Job *Job `protobuf:"bytes,6,opt,name=job,proto3" json:"job,omitempty"`
+	// Of type batch: one that is in another state than before.
+	Batch         *Batch `protobuf:"bytes,7,opt,name=batch,proto3" json:"batch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1161,11 +1163,18 @@ func (x *Event) GetJob() *Job {
 	return nil
 }
 
+func (x *Event) GetBatch() *Batch {
+	if x != nil {
+		return x.Batch
+	}
+	return nil
+}
+
 var File_fairlead_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\n" +
-	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"-\n" +
+	"\x19fairlead/v1/cluster.proto\x12\vfairlead.v1\x1a\x17fairlead/v1/batch.proto\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x18fairlead/v1/tenant.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"-\n" +
 	"\fQueueRequest\x12\x1d\n" +
 	"\x04name\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\"\x0f\n" +
 	"\rQueueResponse\"\x13\n" +
@@ -1233,14 +1242,15 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x05Stats\x12(\n" +
 	"\x05total\x18\x01 \x01(\v2\x12.fairlead.v1.UsageR\x05total\x12,\n" +
 	"\atenants\x18\x02 \x03(\v2\x12.fairlead.v1.UsageR\atenants\"\x14\n" +
-	"\x12WatchEventsRequest\"\xd4\x01\n" +
+	"\x12WatchEventsRequest\"\xfe\x01\n" +
 	"\x05Event\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12(\n" +
 	"\x05stats\x18\x03 \x01(\v2\x12.fairlead.v1.StatsR\x05stats\x12\x16\n" +
 	"\x06change\x18\x04 \x01(\tR\x06change\x12%\n" +
 	"\x04node\x18\x05 \x01(\v2\x11.fairlead.v1.NodeR\x04node\x12\"\n" +
-	"\x03job\x18\x06 \x01(\v2\x10.fairlead.v1.JobR\x03job2\xf9\x02\n" +
+	"\x03job\x18\x06 \x01(\v2\x10.fairlead.v1.JobR\x03job\x12(\n" +
+	"\x05batch\x18\a \x01(\v2\x12.fairlead.v1.BatchR\x05batch2\xf9\x02\n" +
 	"\fQueueService\x12q\n" +
 	"\n" +
 	"ListQueues\x12\x1e.fairlead.v1.ListQueuesRequest\x1a\x1f.fairlead.v1.ListQueuesResponse\"\"ڵ\x18\b\n" +
@@ -1312,6 +1322,7 @@ var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
 	(*Usage)(nil),                 // 22: fairlead.v1.Usage
 	(*Job)(nil),                   // 23: fairlead.v1.Job
+	(*Batch)(nil),                 // 24: fairlead.v1.Batch
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
 	20, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
@@ -1328,31 +1339,32 @@ var file_fairlead_v1_cluster_proto_depIdxs = []int32{
 	17, // 11: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
 	8,  // 12: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
 	23, // 13: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	2,  // 14: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 15: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 16: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	5,  // 17: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	6,  // 18: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	11, // 19: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	10, // 20: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	13, // 21: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	16, // 22: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	18, // 23: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	4,  // 24: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 25: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 26: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	9,  // 27: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	7,  // 28: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	12, // 29: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	10, // 30: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	15, // 31: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	17, // 32: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	19, // 33: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	24, // [24:34] is the sub-list for method output_type
-	14, // [14:24] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	24, // 14: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	2,  // 15: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 16: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 17: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	5,  // 18: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	6,  // 19: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	11, // 20: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	10, // 21: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	13, // 22: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	16, // 23: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	18, // 24: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	4,  // 25: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 26: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 27: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	9,  // 28: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	7,  // 29: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	12, // 30: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	10, // 31: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	15, // 32: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	17, // 33: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	19, // 34: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	25, // [25:35] is the sub-list for method output_type
+	15, // [15:25] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -1360,6 +1372,7 @@ func file_fairlead_v1_cluster_proto_init() {
 	if File_fairlead_v1_cluster_proto != nil {
 		return
 	}
+	file_fairlead_v1_batch_proto_init()
 	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_tenant_proto_init()

@@ -1,0 +1,91 @@
+package engine_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+// stuck is a store of which one claim does not return.
+type stuck struct {
+	fairlead.Store
+	hangs   atomic.Bool // the next claim for jobs that are no suspects does
+	release chan struct{}
+}
+
+func (s *stuck) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+	if !claim.Solo && s.hangs.CompareAndSwap(true, false) {
+		<-s.release
+		return nil, nil
+	}
+	return s.Store.Claim(ctx, claim)
+}
+
+// stalls counts stalls.
+type stalls struct {
+	engine.NoObserver
+	count atomic.Int32
+}
+
+func (s *stalls) Stalled() { s.count.Add(1) }
+
+func TestANodeThatStallsBeginsToClaimAnew(t *testing.T) {
+	inBubble(t, func(w *world) {
+		hanging := &stuck{Store: w.store, release: make(chan struct{})}
+		w.engineStore = hanging
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		seen := &stalls{}
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{Lease: time.Hour, Poll: time.Second, Observer: seen}, func() {
+			pass(time.Minute) // the node has looked around
+			hanging.hangs.Store(true)
+			w.enqueue(job)
+			pass(8 * time.Second)
+			if got := w.get(job); got.State != fairlead.Ready || seen.count.Load() != 0 {
+				t.Errorf("before ten polls the job is %s, after %d stalls", got.State, seen.count.Load())
+			}
+			pass(15 * time.Second)
+			if got := w.get(job); got.State != fairlead.Succeeded || seen.count.Load() != 1 {
+				t.Errorf("the job is %s, after %d stalls", got.State, seen.count.Load())
+			}
+			close(hanging.release)
+		})
+	})
+}
+
+// A node is not stalled that has nothing to do, or must not do it, or is busy.
+func TestANodeThatWaitsIsNotStalled(t *testing.T) {
+	inBubble(t, func(w *world) {
+		seen := &stalls{}
+		release := make(chan struct{})
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		w.handle("long", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			<-release
+			return nil
+		})
+		w.handle("few", fairlead.HandlerOptions{MaxRunning: 1}, func(context.Context, *fairlead.Job) error {
+			<-release
+			return nil
+		})
+		w.run(engine.Options{Slots: 2, Lease: time.Hour, Poll: time.Second, Observer: seen}, func() {
+			pass(time.Minute) // there is nothing
+			if err := w.client.PauseQueue(w.t.Context(), "paused"); err != nil {
+				t.Fatal(err)
+			}
+			w.enqueue(&fairlead.Job{Kind: "k", Queue: "paused"}, &fairlead.Job{Kind: "unknown"})
+			pass(time.Minute)
+			w.enqueue(&fairlead.Job{Kind: "few"}, &fairlead.Job{Kind: "few"}) // one slot is left
+			pass(time.Minute)
+			w.enqueue(&fairlead.Job{Kind: "long"}, &fairlead.Job{Kind: "long"}) // none is
+			pass(time.Minute)
+			close(release)
+		})
+		if n := seen.count.Load(); n != 0 {
+			t.Errorf("%d stalls were seen", n)
+		}
+	})
+}
