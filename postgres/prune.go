@@ -44,6 +44,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.runPlain(ctx, call{sql: s.sql.PruneNodes, args: []any{forgetNodesAfter.Microseconds()}}); err != nil {
 		return pruned, fmt.Errorf("prune nodes: %w", err)
 	}
+	if err := s.pruneSweeps(ctx, keep.Failed, limit); err != nil {
+		return pruned, fmt.Errorf("prune sweeps: %w", err)
+	}
 	records, err := s.pruneRecords(ctx, limit)
 	if err != nil {
 		return pruned + records, fmt.Errorf("prune records: %w", err)
