@@ -161,8 +161,10 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 			return total, err
 		}
 	}
-	_, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) })
-	return total, err
+	if _, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) }); err != nil {
+		return total, err
+	}
+	return total, s.pruneSweeps(ctx, keep.Failed, limit)
 }
 
 // prune removes what it has locked, the place and the job: what somebody

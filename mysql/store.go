@@ -44,6 +44,12 @@
 // had not ended when it was last looked at. A job that ends tells its schedule
 // nothing: each tick looks for open runs that are done by now.
 //
+// # Sweeps
+//
+// Whoever steers a sweep has locked its row. What runs of shards store is in rows of
+// their own, which they write together with the row of their running job, without a
+// look at the sweep: neither waits for the other.
+//
 // # What it needs of the server
 //
 // The rights to create, alter and use tables and views in the database, and a
