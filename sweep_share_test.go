@@ -1,0 +1,198 @@
+package fairlead_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// sharing is a sweep whose shards are run at random.
+type sharing struct {
+	*scrubbing
+	t     *rapid.T
+	sweep fairlead.Sweep
+	runs  []*sharer
+	used  fairlead.Share // the most that could be used before the last step
+}
+
+// sharer is a run of a shard as it knows itself.
+type sharer struct {
+	shardRun
+	node   fairlead.NodeID
+	told   fairlead.Share
+	flying int // items in flight
+}
+
+// uses is the most that a run may use.
+func (r *sharer) uses() fairlead.Share {
+	return fairlead.Share{Rate: r.told.Rate, InFlight: max(r.told.InFlight, r.flying)}
+}
+
+// rateOf counts a rate without a bound as one.
+func rateOf(s fairlead.Share) float64 {
+	if s.InFlight > 0 && s.Rate == 0 {
+		return math.Inf(1)
+	}
+	return s.Rate
+}
+
+// Whoever joins, dies and acknowledges in whatever order: the shares of those that run
+// are never more than the sweep may do at once.
+func TestTheSharesOfASweepAreNeverMoreThanItMayDo(t *testing.T) {
+	s := newScrubbing(t)
+	count := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		count++
+		shards := rapid.IntRange(1, 5).Draw(rt, "shards")
+		h := &sharing{scrubbing: s, t: rt}
+		h.sweep = s.put(inShards(shards), func(w *fairlead.Sweep) {
+			w.Name, w.InFlight, w.Rate = fmt.Sprint(count), h.inFlight(shards), h.rate()
+		})
+		s.start(h.sweep)
+		defer h.clear()
+		rt.Repeat(map[string]func(*rapid.T){
+			"join":   h.join,
+			"die":    h.die,
+			"finish": h.finish,
+			"say":    func(*rapid.T) { h.say(false) },
+			"lose":   func(*rapid.T) { h.say(true) },
+			"steer":  func(*rapid.T) { h.look(h.sweep) },
+			"change": h.change,
+			"":       func(*rapid.T) { h.check() },
+		})
+		h.settleDown()
+	})
+}
+
+func (h *sharing) inFlight(shards int) int { return rapid.IntRange(shards, 20).Draw(h.t, "in flight") }
+func (h *sharing) rate() float64 {
+	return rapid.SampledFrom([]float64{0, 0.5, 10, 100.1}).Draw(h.t, "rate")
+}
+
+// join begins the run of a shard.
+func (h *sharing) join(*rapid.T) {
+	h.node = h.scrubbing.join()
+	for _, run := range h.claim(1) {
+		h.runs = append(h.runs, &sharer{shardRun: run, node: h.node})
+	}
+}
+
+func (h *sharing) any() *sharer {
+	if len(h.runs) == 0 {
+		h.t.Skip("nothing runs")
+	}
+	return rapid.SampledFrom(h.runs).Draw(h.t, "run")
+}
+
+// leave takes a run out. It begins nothing more: it knows when its lease ends.
+func (h *sharing) leave(run *sharer) {
+	h.runs = slices.DeleteFunc(h.runs, func(other *sharer) bool { return other == run })
+}
+
+// die ends the node of a run.
+func (h *sharing) die(*rapid.T) {
+	run := h.any()
+	h.leave(run)
+	h.ok(h.store.Leave(h.Context(), run.node))
+	_, err := h.store.Reap(h.Context(), fairlead.Reap{MaxCrashes: 1 << 20, Limit: 10})
+	h.ok(err)
+}
+
+// finish ends a shard.
+func (h *sharing) finish(*rapid.T) {
+	run := h.any()
+	h.leave(run)
+	h.tell(run, true)
+	h.end(run.shardRun)
+}
+
+// tell stores what a run uses.
+func (h *sharing) tell(run *sharer, ended bool) fairlead.Orders {
+	orders, err := h.store.Checkpoint(h.Context(), fairlead.Checkpoint{
+		Sweep: h.sweep.ID, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: h.shards(h.sweep.ID)[run.Shard].Mark, Used: run.uses(), Ended: ended,
+	})
+	h.ok(err)
+	return orders
+}
+
+// say is a checkpoint, the answer to which may be lost.
+func (h *sharing) say(lost bool) {
+	run := h.any()
+	if run.told.InFlight > run.flying {
+		run.flying = rapid.IntRange(run.flying, run.told.InFlight).Draw(h.t, "begun")
+	}
+	orders := h.tell(run, false)
+	if lost {
+		return
+	}
+	run.told = orders.Share
+	run.flying = rapid.IntRange(0, run.flying).Draw(h.t, "still in flight")
+}
+
+// change is what people do to a sweep that runs.
+func (h *sharing) change(*rapid.T) {
+	found, err := h.client.SweepByID(h.Context(), h.sweep.ID)
+	h.ok(err)
+	if found.State != fairlead.SweepRunning {
+		h.t.Skip("it is over")
+	}
+	found.InFlight, found.Rate = h.inFlight(found.Shards), h.rate()
+	h.sweep, err = h.client.PutSweep(h.Context(), found)
+	h.ok(err)
+}
+
+// check expects that not more can be used than the sweep may do, or could before it was
+// changed.
+func (h *sharing) check() {
+	used, rate := fairlead.Share{}, h.sweep.Rate
+	for _, run := range h.runs {
+		used.InFlight += run.uses().InFlight
+		used.Rate += rateOf(run.uses())
+	}
+	if rate == 0 {
+		rate = math.Inf(1)
+	}
+	const dust = 1e-9
+	if used.Rate > max(rate, h.used.Rate)+dust || used.InFlight > max(h.sweep.InFlight, h.used.InFlight) {
+		h.t.Fatalf("%+v can be used of %v in flight and a rate of %v", used, h.sweep.InFlight, h.sweep.Rate)
+	}
+	h.used = used
+}
+
+// settleDown expects that all have their share soon.
+func (h *sharing) settleDown() {
+	if h.look(h.sweep).State != fairlead.SweepRunning {
+		return
+	}
+	for range 5 {
+		for _, run := range h.runs {
+			run.told, run.flying = h.tell(run, false).Share, 0
+			h.check()
+		}
+		h.look(h.sweep)
+	}
+	slots := 0
+	for _, run := range h.runs {
+		slots += run.told.InFlight
+		if fair := h.sweep.Rate / float64(len(h.runs)); math.Abs(run.told.Rate-fair) > 1e-6 {
+			h.t.Fatalf("shard %d has a rate of %v, want %v", run.Shard, run.told.Rate, fair)
+		}
+	}
+	if len(h.runs) > 0 && slots != h.sweep.InFlight {
+		h.t.Fatalf("%d may be in flight, want %d", slots, h.sweep.InFlight)
+	}
+}
+
+// clear leaves nothing for the next that could be claimed.
+func (h *sharing) clear() {
+	jobs, err := h.store.Find(h.Context(), fairlead.Filter{States: []fairlead.State{fairlead.Ready}})
+	h.ok(err)
+	for _, job := range jobs {
+		h.ok(h.store.Cancel(h.Context(), job.ID, ""))
+	}
+}
