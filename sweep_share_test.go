@@ -16,8 +16,9 @@ type sharing struct {
 	*scrubbing
 	t     *rapid.T
 	sweep fairlead.Sweep
+	cut   []fairlead.Shard // its shards as they were cut
 	runs  []*sharer
-	used  fairlead.Share // the most that could be used before the last step
+	held  fairlead.Share // what could be used before the last step
 }
 
 // sharer is a run of a shard as it knows itself.
@@ -55,18 +56,26 @@ func TestTheSharesOfASweepAreNeverMoreThanItMayDo(t *testing.T) {
 		})
 		s.start(h.sweep)
 		defer h.clear()
-		rt.Repeat(map[string]func(*rapid.T){
-			"join":   h.join,
-			"die":    h.die,
-			"finish": h.finish,
-			"say":    func(*rapid.T) { h.say(false) },
-			"lose":   func(*rapid.T) { h.say(true) },
-			"steer":  func(*rapid.T) { h.look(h.sweep) },
-			"change": h.change,
-			"":       func(*rapid.T) { h.check() },
-		})
+		h.cut = s.shards(h.sweep.ID)
+		for range rapid.IntRange(1, 80).Draw(rt, "steps") {
+			rapid.SampledFrom(h.steps()).Draw(rt, "step")()
+			h.check()
+		}
 		h.settleDown()
 	})
+}
+
+// steps are what may happen, the frequent several times.
+func (h *sharing) steps() []func() {
+	say, look := func() { h.say(false) }, func() { h.look(h.sweep) }
+	steps := []func(){h.join, h.join, h.join, look, look, look, look, h.change}
+	if len(h.runs) > 0 {
+		steps = append(steps, say, say, say, say, say, say, say, say, func() { h.say(true) }, h.die)
+	}
+	if len(h.runs) > 2 {
+		steps = append(steps, h.finish)
+	}
+	return steps
 }
 
 func (h *sharing) inFlight(shards int) int { return rapid.IntRange(shards, 20).Draw(h.t, "in flight") }
@@ -75,19 +84,14 @@ func (h *sharing) rate() float64 {
 }
 
 // join begins the run of a shard.
-func (h *sharing) join(*rapid.T) {
+func (h *sharing) join() {
 	h.node = h.scrubbing.join()
 	for _, run := range h.claim(1) {
 		h.runs = append(h.runs, &sharer{shardRun: run, node: h.node})
 	}
 }
 
-func (h *sharing) any() *sharer {
-	if len(h.runs) == 0 {
-		h.t.Skip("nothing runs")
-	}
-	return rapid.SampledFrom(h.runs).Draw(h.t, "run")
-}
+func (h *sharing) any() *sharer { return rapid.SampledFrom(h.runs).Draw(h.t, "run") }
 
 // leave takes a run out. It begins nothing more: it knows when its lease ends.
 func (h *sharing) leave(run *sharer) {
@@ -95,7 +99,7 @@ func (h *sharing) leave(run *sharer) {
 }
 
 // die ends the node of a run.
-func (h *sharing) die(*rapid.T) {
+func (h *sharing) die() {
 	run := h.any()
 	h.leave(run)
 	h.ok(h.store.Leave(h.Context(), run.node))
@@ -104,7 +108,7 @@ func (h *sharing) die(*rapid.T) {
 }
 
 // finish ends a shard.
-func (h *sharing) finish(*rapid.T) {
+func (h *sharing) finish() {
 	run := h.any()
 	h.leave(run)
 	h.tell(run, true)
@@ -114,7 +118,7 @@ func (h *sharing) finish(*rapid.T) {
 // tell stores what a run uses.
 func (h *sharing) tell(run *sharer, ended bool) fairlead.Orders {
 	orders, err := h.store.Checkpoint(h.Context(), fairlead.Checkpoint{
-		Sweep: h.sweep.ID, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: h.shards(h.sweep.ID)[run.Shard].Mark, Used: run.uses(), Ended: ended,
+		Sweep: h.sweep.ID, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: h.cut[run.Shard].Mark, Used: run.uses(), Ended: ended,
 	})
 	h.ok(err)
 	return orders
@@ -135,33 +139,40 @@ func (h *sharing) say(lost bool) {
 }
 
 // change is what people do to a sweep that runs.
-func (h *sharing) change(*rapid.T) {
+func (h *sharing) change() {
 	found, err := h.client.SweepByID(h.Context(), h.sweep.ID)
 	h.ok(err)
 	if found.State != fairlead.SweepRunning {
-		h.t.Skip("it is over")
+		return
 	}
 	found.InFlight, found.Rate = h.inFlight(found.Shards), h.rate()
 	h.sweep, err = h.client.PutSweep(h.Context(), found)
 	h.ok(err)
 }
 
-// check expects that not more can be used than the sweep may do, or could before it was
-// changed.
+// check expects that no run may use more than is held for it, and that no more is held
+// than the sweep may do: if that was lowered, than was held before.
 func (h *sharing) check() {
-	used, rate := fairlead.Share{}, h.sweep.Rate
+	held, rate, shards := fairlead.Share{}, h.sweep.Rate, h.shards(h.sweep.ID)
+	const dust = 1e-9
 	for _, run := range h.runs {
-		used.InFlight += run.uses().InFlight
-		used.Rate += rateOf(run.uses())
+		var its fairlead.Share // nothing is held for a run that has stored nothing
+		if sh := shards[run.Shard]; sh.Fence == run.Fence {
+			its = sh.Share.Or(sh.Told).Or(sh.Used)
+		}
+		if run.uses().InFlight > its.InFlight || rateOf(run.uses()) > rateOf(its) {
+			h.t.Fatalf("the run of shard %d may use %+v, of which %+v is held for it", run.Shard, run.uses(), its)
+		}
+		held.InFlight += its.InFlight
+		held.Rate += rateOf(its)
 	}
 	if rate == 0 {
 		rate = math.Inf(1)
 	}
-	const dust = 1e-9
-	if used.Rate > max(rate, h.used.Rate)+dust || used.InFlight > max(h.sweep.InFlight, h.used.InFlight) {
-		h.t.Fatalf("%+v can be used of %v in flight and a rate of %v", used, h.sweep.InFlight, h.sweep.Rate)
+	if held.Rate > max(rate, h.held.Rate)+dust || held.InFlight > max(h.sweep.InFlight, h.held.InFlight) {
+		h.t.Fatalf("%+v may be used of %v in flight and a rate of %v", held, h.sweep.InFlight, h.sweep.Rate)
 	}
-	h.used = used
+	h.held = held
 }
 
 // settleDown expects that all have their share soon.
