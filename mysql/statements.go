@@ -228,6 +228,7 @@ type statements struct {
 	DropFailed      string `sql:"drop_failed"`
 	AddSweepLogs    string `sql:"add_sweep_logs"`
 	SweepLogs       string `sql:"sweep_logs"`
+	ItemLogs        string `sql:"item_logs"`
 	OldSweepLogs    string `sql:"old_sweep_logs"`
 	DropLogs        string `sql:"drop_logs"`
 	DropSweepLogs   string `sql:"drop_sweep_logs"`

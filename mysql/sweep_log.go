@@ -91,22 +91,22 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) erro
 func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	below, conditions := filter.Below, " and sweep = "+decimal(filter.Sweep)
+	statement, args, below, levels := s.sql.SweepLogs, []any{filter.Sweep}, filter.Below, ""
+	if filter.Index != nil {
+		statement, args = s.sql.ItemLogs, append(args, *filter.Index)
+	}
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	if filter.Index != nil {
-		conditions += " and idx = " + decimal(*filter.Index)
-	}
 	if len(filter.Levels) > 0 {
-		conditions += " and level in (" + nameList(filter.Levels) + ")"
+		levels = "and level in (" + nameList(filter.Levels) + ")"
 	}
 	var logs []fairlead.SweepLog
 	err := each(ctx, s.db, func(row *sql.Rows) error {
 		line, err := sqlstore.ScanSweepLog(row)
 		logs = append(logs, line)
 		return err
-	}, fill(s.sql.SweepLogs, "id", decimal(below), "named", conditions, "limit", decimal(sqlstore.LogPage(filter))))
+	}, fill(statement, "id", decimal(below), "named", levels, "limit", decimal(sqlstore.LogPage(filter))), args...)
 	if err != nil {
 		return nil, fmt.Errorf("sweep logs: %w", err)
 	}

@@ -100,14 +100,14 @@ insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{shard}} where sweep = ?;
+delete s from {{shard}} s force index (primary) where s.sweep = ? and s.job >= 0;
 
 -- name: drop_progress
 -- Removes how far the shards of a sweep have come.
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{shard_progress}} where sweep = ?;
+delete p from {{shard_progress}} p force index (primary) where p.sweep = ? and p.fence >= 0;
 
 -- name: grant_shares
 -- Stores shares of shards that exist, each under its next number.
@@ -181,14 +181,14 @@ select sweep, idx, attempts, error, at from {{failed_item}} force index (primary
 -- Inputs: sweep, {{ids}}: their indexes.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{failed_item}} where sweep = ? and idx in ({{ids}});
+delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.idx in ({{ids}}) and f.attempts >= 0;
 
 -- name: drop_failed
 -- Forgets all such items of a sweep.
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{failed_item}} where sweep = ?;
+delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.attempts >= 0;
 
 -- name: add_sweep_logs
 -- Stores lines.
@@ -199,10 +199,22 @@ insert into {{sweep_log}} (sweep, idx, level, text, at) values {{rows}};
 
 -- name: sweep_logs
 -- Lists lines, newest first.
--- Inputs: {{id}} below which to look, {{named}}: further conditions, {{limit}}.
+-- Inputs: sweep, {{id}} below which to look, {{named}}: further conditions or nothing,
+--   {{limit}}.
 -- Output: id, sweep, idx, level, text, at.
 -- Locks: none.
-select id, sweep, idx, level, text, at from {{sweep_log}} where id < {{id}} {{named}} order by id desc limit {{limit}};
+select id, sweep, idx, level, text, at from {{sweep_log}} force index (sweep)
+where sweep = ? and id < {{id}} {{named}}
+order by id desc limit {{limit}};
+
+-- name: item_logs
+-- Lists lines about an item, newest first.
+-- Inputs: as sweep_logs, then the index.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
+where sweep = ? and idx = ? and id < {{id}} {{named}}
+order by id desc limit {{limit}};
 
 -- name: old_sweep_logs
 -- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
@@ -218,17 +230,17 @@ limit ?;
 
 -- name: drop_logs
 -- Removes lines.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{sweep_log}} where id in ({{ids}});
+delete l from {{sweep_log}} l force index (primary) where {{among}} and at >= 0;
 
 -- name: drop_sweep_logs
 -- Removes the lines of a sweep.
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{sweep_log}} where sweep = ?;
+delete l from {{sweep_log}} l force index (sweep) where l.sweep = ? and l.at >= 0;
 
 -- name: add_sweep_event
 -- Adds to the history of a sweep.
@@ -257,14 +269,14 @@ limit ?;
 
 -- name: drop_events
 -- Removes events.
--- Inputs: {{ids}}.
+-- Inputs: {{among}}.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{sweep_event}} where id in ({{ids}});
+delete e from {{sweep_event}} e force index (primary) where {{among}} and at >= 0;
 
 -- name: drop_sweep_events
 -- Removes the history of a sweep.
 -- Inputs: sweep.
 -- Output: none.
 -- Locks: the deleted rows.
-delete from {{sweep_event}} where sweep = ?;
+delete e from {{sweep_event}} e force index (sweep) where e.sweep = ? and e.at >= 0;
