@@ -8,8 +8,9 @@ import (
 // share shares the rate and the parallelism of a sweep among the shards that run. A
 // share grows only by what no other may be using: what they were granted, what they
 // may have been told and what they last said that they use all count. So the sum is
-// never more than the sweep may do. The run of a shard begins with nothing, and of
-// one that died nothing counts once its job was taken back.
+// never more than the sweep may do; if that was lowered, than it might do before, until
+// all have heard of it. The run of a shard begins with nothing, and of one that died
+// nothing counts once its job was taken back.
 func (s *steering) share(ctx context.Context) error {
 	var running []*Shard
 	for i := range s.shards {

@@ -164,7 +164,10 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if _, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) }); err != nil {
 		return total, err
 	}
-	return total, s.pruneBatches(ctx, keep, limit)
+	if err := s.pruneBatches(ctx, keep, limit); err != nil {
+		return total, err
+	}
+	return total, s.pruneSweeps(ctx, keep.Failed, limit)
 }
 
 // prune removes what it has locked, the place and the job: what somebody

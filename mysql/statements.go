@@ -238,6 +238,40 @@ type statements struct {
 	NamedLanes string `sql:"named_lanes"`
 	LanesAbove string `sql:"lanes_above"`
 
+	AddSweep        string `sql:"add_sweep"`
+	LockSweep       string `sql:"lock_sweep"`
+	KnownSweeps     string `sql:"known_sweeps"`
+	SetSweep        string `sql:"set_sweep"`
+	KeepSweep       string `sql:"keep_sweep"`
+	DropSweep       string `sql:"drop_sweep"`
+	Sweeps          string `sql:"sweeps"`
+	SweepSums       string `sql:"sweep_sums"`
+	Shards          string `sql:"shards"`
+	AddShards       string `sql:"add_shards"`
+	AddProgress     string `sql:"add_progress"`
+	DropShards      string `sql:"drop_shards"`
+	DropProgress    string `sql:"drop_progress"`
+	GrantShares     string `sql:"grant_shares"`
+	Employ          string `sql:"employ"`
+	Orders          string `sql:"orders"`
+	Checkpoint      string `sql:"checkpoint"`
+	RunsUnder       string `sql:"runs_under"`
+	AddFailed       string `sql:"add_failed"`
+	FailedItems     string `sql:"failed_items"`
+	ForgetFailed    string `sql:"forget_failed"`
+	DropFailed      string `sql:"drop_failed"`
+	AddSweepLogs    string `sql:"add_sweep_logs"`
+	SweepLogs       string `sql:"sweep_logs"`
+	ItemLogs        string `sql:"item_logs"`
+	OldSweepLogs    string `sql:"old_sweep_logs"`
+	DropLogs        string `sql:"drop_logs"`
+	DropSweepLogs   string `sql:"drop_sweep_logs"`
+	AddSweepEvent   string `sql:"add_sweep_event"`
+	SweepEvents     string `sql:"sweep_events"`
+	OldSweepEvents  string `sql:"old_sweep_events"`
+	DropEvents      string `sql:"drop_events"`
+	DropSweepEvents string `sql:"drop_sweep_events"`
+
 	LockRunning   string `sql:"lock_running"`
 	Succeed       string `sql:"succeed"`
 	LeaveUnheld   string `sql:"leave_unheld"`

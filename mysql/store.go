@@ -50,6 +50,12 @@
 // nothing: whoever looks at the batch reads which of the jobs that it let out are
 // done by now.
 //
+// # Sweeps
+//
+// Whoever steers a sweep has locked its row. What runs of shards store is in rows of
+// their own, which they write together with the row of their running job, without a
+// look at the sweep: neither waits for the other.
+//
 // # What it needs of the server
 //
 // The rights to create, alter and use tables and views in the database, and a

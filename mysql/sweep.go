@@ -2,59 +2,163 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-var errNoSweeps = errors.New("sweeps: placeholder")
+var _ fairlead.Sweeper = (*Store)(nil)
 
-// PutSweep is a placeholder.
-func (s *Store) PutSweep(context.Context, fairlead.Sweep) (fairlead.Sweep, error) {
-	return fairlead.Sweep{}, errNoSweeps
+// PutSweep creates or replaces a sweep.
+func (s *Store) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
+	row, err := sqlstore.NewSweepRow(&sweep)
+	if err != nil {
+		return fairlead.Sweep{}, fmt.Errorf("put sweep: %w", err)
+	}
+	err = s.atomically(ctx, "put sweep", func(ctx context.Context, t *txn) error {
+		id, err := t.putSweep(ctx, &sweep, &row)
+		var answer *mysql.MySQLError
+		if errors.As(err, &answer) && answer.Number == errDuplicate {
+			return sqlstore.SweepTaken(sweep.Name)
+		}
+		if err != nil {
+			return err
+		}
+		stored, err := t.readSweeps(ctx, t.tx, fairlead.SweepFilter{IDs: []int64{id}})
+		if err == nil {
+			sweep = stored[0]
+		}
+		return err
+	})
+	if err != nil {
+		return fairlead.Sweep{}, err
+	}
+	return sweep, nil
 }
 
-// DeleteSweep is a placeholder.
-func (s *Store) DeleteSweep(context.Context, int64) error { return errNoSweeps }
-
-// Sweeps is a placeholder.
-func (s *Store) Sweeps(context.Context, fairlead.SweepFilter) ([]fairlead.Sweep, error) {
-	return nil, nil
+func (t *txn) putSweep(ctx context.Context, sweep *fairlead.Sweep, row *sqlstore.SweepRow) (int64, error) {
+	if sweep.Version == 0 {
+		now, err := t.clock(ctx)
+		if err != nil {
+			return 0, err
+		}
+		result, err := t.tx.ExecContext(ctx, t.sql.AddSweep, sweep.Name, sweep.Tenant, string(row.State), now, row.Body, row.Status)
+		if err != nil {
+			return 0, err
+		}
+		return result.LastInsertId()
+	}
+	before, err := t.lockSweep(ctx, sweep.ID)
+	if err != nil {
+		return 0, err
+	}
+	if before.Version != sweep.Version {
+		return 0, sqlstore.SweepChanged(before.Name)
+	}
+	if err := fairlead.CheckSweepChange(&before, sweep); err != nil {
+		return 0, err
+	}
+	return before.ID, t.must(ctx, 1, t.sql.SetSweep, sweep.Name, sweep.Tenant, row.Body, before.ID)
 }
 
-// Shards is a placeholder.
-func (s *Store) Shards(context.Context, int64) ([]fairlead.Shard, error) { return nil, errNoSweeps }
-
-// Steer is a placeholder.
-func (s *Store) Steer(context.Context, int64, bool, func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error) (bool, error) {
-	return false, errNoSweeps
+// lockSweep lets nobody else steer a sweep.
+func (t *txn) lockSweep(ctx context.Context, id int64) (fairlead.Sweep, error) {
+	sweep, found, err := t.tryLockSweep(ctx, id, waitForLock)
+	if err == nil && !found {
+		err = sqlstore.NoSuchSweep(id)
+	}
+	return sweep, err
 }
 
-// Checkpoint is a placeholder.
-func (s *Store) Checkpoint(context.Context, fairlead.Checkpoint) (fairlead.Orders, error) {
-	return fairlead.Orders{}, errNoSweeps
+func (t *txn) tryLockSweep(ctx context.Context, id int64, wait string) (sweep fairlead.Sweep, found bool, err error) {
+	err = t.each(ctx, func(row *sql.Rows) error {
+		found = true
+		sweep, err = sqlstore.ScanSweep(row)
+		return err
+	}, fill(t.sql.LockSweep, "wait", wait), id)
+	return sweep, found, err
 }
 
-// AddFailed is a placeholder.
-func (s *Store) AddFailed(context.Context, int64, []fairlead.FailedItem) error { return errNoSweeps }
-
-// FailedItems is a placeholder.
-func (s *Store) FailedItems(context.Context, fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
-	return nil, errNoSweeps
+// DeleteSweep removes a sweep with all that is known of it.
+func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
+	return s.atomically(ctx, "delete sweep", func(ctx context.Context, t *txn) error {
+		sweep, err := t.lockSweep(ctx, id)
+		if err != nil {
+			return err
+		}
+		if err := sqlstore.SweepBusy(&sweep); err != nil {
+			return err
+		}
+		for _, statement := range []string{
+			t.sql.DropShards, t.sql.DropProgress, t.sql.DropFailed, t.sql.DropSweepLogs, t.sql.DropSweepEvents, t.sql.DropSweep,
+		} {
+			if _, err := t.exec(ctx, statement, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
-// ForgetFailed is a placeholder.
-func (s *Store) ForgetFailed(context.Context, int64, []int64) error { return errNoSweeps }
-
-// AddSweepLogs is a placeholder.
-func (s *Store) AddSweepLogs(context.Context, []fairlead.SweepLog) error { return errNoSweeps }
-
-// SweepLogs is a placeholder.
-func (s *Store) SweepLogs(context.Context, fairlead.LogFilter) ([]fairlead.SweepLog, error) {
-	return nil, errNoSweeps
+// Sweeps lists sweeps, newest first.
+func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	sweeps, err := s.readSweeps(ctx, s.db, filter)
+	if err != nil {
+		return nil, fmt.Errorf("sweeps: %w", err)
+	}
+	return sweeps, nil
 }
 
-// SweepEvents is a placeholder.
-func (s *Store) SweepEvents(context.Context, int64, int) ([]fairlead.SweepEvent, error) {
-	return nil, errNoSweeps
+// readSweeps reads sweeps with the sums of their shards.
+func (s *Store) readSweeps(ctx context.Context, q querier, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+	below := filter.Below
+	if below == 0 {
+		below = math.MaxInt64
+	}
+	var sweeps []fairlead.Sweep
+	err := each(ctx, q, func(row *sql.Rows) error {
+		sweep, err := sqlstore.ScanSweep(row)
+		sweeps = append(sweeps, sweep)
+		return err
+	}, fill(s.sql.Sweeps, "id", decimal(below), "named", chosenSweeps(filter), "limit", decimal(sqlstore.SweepPage(filter))))
+	if err != nil {
+		return nil, err
+	}
+	for list := range idChunks(sqlstore.SweepIDs(sweeps)) {
+		err := each(ctx, q, func(row *sql.Rows) error { return sqlstore.ScanSums(row, sweeps) }, fill(s.sql.SweepSums, "ids", list))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return sweeps, nil
+}
+
+// chosenSweeps are the conditions of a filter.
+func chosenSweeps(filter fairlead.SweepFilter) string {
+	var conditions strings.Builder
+	if len(filter.IDs) > 0 {
+		conditions.WriteString(" and id in (" + idList(filter.IDs) + ")")
+	}
+	states := make([]string, len(filter.States))
+	for i, state := range filter.States {
+		states[i] = string(state)
+	}
+	for _, of := range []struct {
+		column string
+		names  []string
+	}{{"name", filter.Names}, {"state", states}, {"tenant", filter.Tenants}} {
+		if len(of.names) > 0 {
+			conditions.WriteString(" and " + of.column + " in (" + nameList(of.names) + ")")
+		}
+	}
+	return conditions.String()
 }

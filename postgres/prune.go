@@ -47,6 +47,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.pruneBatches(ctx, keep, limit); err != nil {
 		return pruned, fmt.Errorf("prune batches: %w", err)
 	}
+	if err := s.pruneSweeps(ctx, keep.Failed, limit); err != nil {
+		return pruned, fmt.Errorf("prune sweeps: %w", err)
+	}
 	records, err := s.pruneRecords(ctx, limit)
 	if err != nil {
 		return pruned + records, fmt.Errorf("prune records: %w", err)

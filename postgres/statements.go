@@ -223,6 +223,38 @@ type statements struct {
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`
 
+	AddSweep         string `sql:"add_sweep"`
+	LockSweep        string `sql:"lock_sweep"`
+	TrySweep         string `sql:"try_sweep"`
+	SweepExists      string `sql:"sweep_exists"`
+	ReplaceSweep     string `sql:"replace_sweep"`
+	KeepSweep        string `sql:"keep_sweep"`
+	DeleteSweep      string `sql:"delete_sweep"`
+	Sweeps           string `sql:"sweeps"`
+	SweepsByID       string `sql:"sweeps_by_id"`
+	SweepsByName     string `sql:"sweeps_by_name"`
+	SweepsByState    string `sql:"sweeps_by_state"`
+	SweepsByTenant   string `sql:"sweeps_by_tenant"`
+	SweepsOfAll      string `sql:"sweeps_of_all"`
+	Shards           string `sql:"shards"`
+	ShardsAndStates  string `sql:"shards_and_states"`
+	DropShards       string `sql:"drop_shards"`
+	AddShards        string `sql:"add_shards"`
+	GrantShares      string `sql:"grant_shares"`
+	Employ           string `sql:"employ"`
+	Checkpoint       string `sql:"checkpoint"`
+	ShareSweeps      string `sql:"share_sweeps"`
+	AddFailed        string `sql:"add_failed"`
+	FailedItems      string `sql:"failed_items"`
+	ForgetFailed     string `sql:"forget_failed"`
+	AddSweepLogs     string `sql:"add_sweep_logs"`
+	SweepLogs        string `sql:"sweep_logs"`
+	ItemLogs         string `sql:"item_logs"`
+	AddSweepEvent    string `sql:"add_sweep_event"`
+	SweepEvents      string `sql:"sweep_events"`
+	PruneSweepLogs   string `sql:"prune_sweep_logs"`
+	PruneSweepEvents string `sql:"prune_sweep_events"`
+
 	Join   string `sql:"join"`
 	Beat   string `sql:"beat"`
 	Drain  string `sql:"drain"`
@@ -259,8 +291,8 @@ const (
 )
 
 // fillIn completes the statements that take jobs out of running or waiting, end
-// jobs that they find themselves, make scheduled jobs due, or read runs. Those
-// that can choose in several ways are one statement for each.
+// jobs that they find themselves, make scheduled jobs due, or read runs or shards.
+// Those that can choose in several ways are one statement for each.
 func (s *statements) fillIn() {
 	for _, text := range []*string{
 		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire, &s.CancelRuns,
@@ -273,7 +305,7 @@ func (s *statements) fillIn() {
 	for _, text := range []*string{&s.RescheduleLater, &s.RunNow} {
 		*text = strings.ReplaceAll(*text, due, s.Due)
 	}
-	for _, text := range []*string{&s.OpenFires, &s.Fires} {
+	for _, text := range []*string{&s.OpenFires, &s.Fires, &s.ShardsAndStates} {
 		*text = strings.ReplaceAll(*text, whereabouts, s.Whereabouts)
 	}
 	for _, way := range []*string{&s.SchedulesByID, &s.SchedulesByName, &s.SchedulesByTenant, &s.SchedulesOfAll} {
@@ -287,6 +319,9 @@ func (s *statements) fillIn() {
 	}
 	for _, way := range []*string{&s.PartsByNumber, &s.PartsHeld, &s.PartsOut, &s.PartsOfAll} {
 		*way = strings.ReplaceAll(s.Parts, choice, *way)
+	}
+	for _, way := range []*string{&s.SweepsByID, &s.SweepsByName, &s.SweepsByState, &s.SweepsByTenant, &s.SweepsOfAll} {
+		*way = strings.ReplaceAll(s.Sweeps, choice, *way)
 	}
 }
 

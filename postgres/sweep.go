@@ -2,59 +2,136 @@ package postgres
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"math"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-var errNoSweeps = errors.New("sweeps: placeholder")
+var _ fairlead.Sweeper = (*Store)(nil)
 
-// PutSweep is a placeholder.
-func (s *Store) PutSweep(context.Context, fairlead.Sweep) (fairlead.Sweep, error) {
-	return fairlead.Sweep{}, errNoSweeps
+// PutSweep creates or replaces a sweep.
+func (s *Store) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	row, err := sqlstore.NewSweepRow(&sweep)
+	if err == nil && sweep.Version == 0 {
+		sweep.ID, err = s.addSweep(ctx, &sweep, &row)
+	} else if err == nil {
+		err = s.replaceSweep(ctx, &sweep, &row)
+	}
+	if nameTaken(err) {
+		err = sqlstore.SweepTaken(sweep.Name)
+	}
+	var stored []fairlead.Sweep
+	if err == nil {
+		stored, err = s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{sweep.ID}})
+	}
+	if err == nil && len(stored) == 0 { // it was deleted meanwhile
+		err = sqlstore.NoSuchSweep(sweep.ID)
+	}
+	if err != nil {
+		return fairlead.Sweep{}, fmt.Errorf("put sweep: %w", err)
+	}
+	return stored[0], nil
 }
 
-// DeleteSweep is a placeholder.
-func (s *Store) DeleteSweep(context.Context, int64) error { return errNoSweeps }
-
-// Sweeps is a placeholder.
-func (s *Store) Sweeps(context.Context, fairlead.SweepFilter) ([]fairlead.Sweep, error) {
-	return nil, nil
+func (s *Store) addSweep(ctx context.Context, sweep *fairlead.Sweep, row *sqlstore.SweepRow) (id int64, err error) {
+	var created int64
+	err = s.run(ctx, call{
+		sql: s.sql.AddSweep, args: []any{sweep.Name, sweep.Tenant, string(row.State), jsonText(row.Status), jsonText(row.Body)},
+		each: func(row sqlstore.Scanner) error { return row.Scan(&id, &created) },
+	})
+	if err == nil && id == 0 {
+		err = sqlstore.SweepTaken(sweep.Name)
+	}
+	return id, err
 }
 
-// Shards is a placeholder.
-func (s *Store) Shards(context.Context, int64) ([]fairlead.Shard, error) { return nil, errNoSweeps }
-
-// Steer is a placeholder.
-func (s *Store) Steer(context.Context, int64, bool, func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error) (bool, error) {
-	return false, errNoSweeps
+func (s *Store) replaceSweep(ctx context.Context, sweep *fairlead.Sweep, row *sqlstore.SweepRow) error {
+	return s.transact(ctx, func(ctx context.Context, r runner) error {
+		before, err := s.lockSweep(ctx, r, sweep.ID)
+		if err != nil {
+			return err
+		}
+		if before.Version != sweep.Version {
+			return sqlstore.SweepChanged(before.Name)
+		}
+		if err := fairlead.CheckSweepChange(&before, sweep); err != nil {
+			return err
+		}
+		return r.run(ctx, call{sql: s.sql.ReplaceSweep, args: []any{sweep.ID, sweep.Name, sweep.Tenant, jsonText(row.Body)}})
+	})
 }
 
-// Checkpoint is a placeholder.
-func (s *Store) Checkpoint(context.Context, fairlead.Checkpoint) (fairlead.Orders, error) {
-	return fairlead.Orders{}, errNoSweeps
+// lockSweep lets nobody else steer a sweep.
+func (s *Store) lockSweep(ctx context.Context, r runner, id int64) (sweep fairlead.Sweep, err error) {
+	found := false
+	err = r.run(ctx, call{sql: s.sql.LockSweep, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
+		found = true
+		sweep, err = sqlstore.ScanSweep(row)
+		return err
+	}})
+	if err == nil && !found {
+		err = sqlstore.NoSuchSweep(id)
+	}
+	return sweep, err
 }
 
-// AddFailed is a placeholder.
-func (s *Store) AddFailed(context.Context, int64, []fairlead.FailedItem) error { return errNoSweeps }
-
-// FailedItems is a placeholder.
-func (s *Store) FailedItems(context.Context, fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
-	return nil, errNoSweeps
+// DeleteSweep removes a sweep with all that is known of it.
+func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
+	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		sweep, err := s.lockSweep(ctx, r, id)
+		if err != nil {
+			return err
+		}
+		if err := sqlstore.SweepBusy(&sweep); err != nil {
+			return err
+		}
+		return r.run(ctx, call{sql: s.sql.DeleteSweep, args: []any{id}})
+	})
+	if err != nil {
+		return fmt.Errorf("delete sweep: %w", err)
+	}
+	return nil
 }
 
-// ForgetFailed is a placeholder.
-func (s *Store) ForgetFailed(context.Context, int64, []int64) error { return errNoSweeps }
-
-// AddSweepLogs is a placeholder.
-func (s *Store) AddSweepLogs(context.Context, []fairlead.SweepLog) error { return errNoSweeps }
-
-// SweepLogs is a placeholder.
-func (s *Store) SweepLogs(context.Context, fairlead.LogFilter) ([]fairlead.SweepLog, error) {
-	return nil, errNoSweeps
-}
-
-// SweepEvents is a placeholder.
-func (s *Store) SweepEvents(context.Context, int64, int) ([]fairlead.SweepEvent, error) {
-	return nil, errNoSweeps
+// Sweeps lists sweeps, newest first.
+func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+	text, below := s.sql.SweepsOfAll, filter.Below
+	switch {
+	case len(filter.IDs) > 0:
+		text = s.sql.SweepsByID
+	case len(filter.Names) > 0:
+		text = s.sql.SweepsByName
+	case len(filter.States) > 0:
+		text = s.sql.SweepsByState
+	case len(filter.Tenants) > 0:
+		text = s.sql.SweepsByTenant
+	}
+	if below == 0 {
+		below = math.MaxInt64
+	}
+	states := make([]string, len(filter.States))
+	for i, state := range filter.States {
+		states[i] = string(state)
+	}
+	var sweeps []fairlead.Sweep
+	err := s.run(ctx, call{
+		sql:     text,
+		args:    []any{below, sqlstore.SweepPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(states), distinct(filter.Tenants)},
+		restart: func() { sweeps = nil },
+		each: func(row sqlstore.Scanner) error {
+			var sums fairlead.SweepProgress
+			sweep, err := sqlstore.ScanSweep(longerRow{row, []any{&sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Errors, &sums.InWindow, &sums.Rate}})
+			sqlstore.SetSums(&sweep, sums)
+			sweeps = append(sweeps, sweep)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sweeps: %w", err)
+	}
+	return sweeps, nil
 }

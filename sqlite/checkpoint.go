@@ -29,8 +29,8 @@ func (t *txn) checkpoint(c *fairlead.Checkpoint) (fairlead.Orders, error) {
 	if err == nil && !held {
 		err = sqlstore.ShardLost(c)
 	}
-	if err == nil {
-		err = sqlstore.CheckMark(c, mark)
+	if err == nil && c.Mark < mark {
+		err = sqlstore.BehindMark(c)
 	}
 	if err != nil {
 		return fairlead.Orders{}, err

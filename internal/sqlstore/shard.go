@@ -70,7 +70,12 @@ func ScanSums(row Scanner, sweeps []fairlead.Sweep) error {
 		return err
 	}
 	i := slices.IndexFunc(sweeps, func(s fairlead.Sweep) bool { return s.ID == id })
-	s := &sweeps[i]
+	SetSums(&sweeps[i], sums)
+	return nil
+}
+
+// SetSums gives a sweep what its shards have stored in all.
+func SetSums(s *fairlead.Sweep, sums fairlead.SweepProgress) {
 	if !s.Cut {
 		sums.Total = s.Total
 	}
@@ -78,7 +83,6 @@ func ScanSums(row Scanner, sweeps []fairlead.Sweep) error {
 		sums.Rate = 0
 	}
 	s.SweepProgress = sums
-	return nil
 }
 
 // SweepIDs are the ids of sweeps.
@@ -101,13 +105,9 @@ func ShardLost(c *fairlead.Checkpoint) error {
 	return fmt.Errorf("job %d, shard %d of sweep %d: %w", c.Job, c.Number, c.Sweep, fairlead.ErrLeaseLost)
 }
 
-// CheckMark is the ErrConflict of a mark that is behind the stored one, nil if it is
-// not.
-func CheckMark(c *fairlead.Checkpoint, stored int64) error {
-	if c.Mark >= stored {
-		return nil
-	}
-	return fmt.Errorf("shard %d of sweep %d is at %d and does not go back to %d: %w", c.Number, c.Sweep, stored, c.Mark, fairlead.ErrConflict)
+// BehindMark is the ErrConflict of a mark that is behind the stored one.
+func BehindMark(c *fairlead.Checkpoint) error {
+	return fmt.Errorf("shard %d of sweep %d has come further than %d: %w", c.Number, c.Sweep, c.Mark, fairlead.ErrConflict)
 }
 
 // ShardBusy is the ErrConflict of a sweep that cannot be cut anew.

@@ -1,0 +1,81 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Checkpoint stores how far the run of a shard has come. What it is to do is read
+// first, without a lock; what it was told of that is written with the rest, in one
+// statement that is a transaction of its own.
+func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	orders, err := s.checkpoint(ctx, &c)
+	if err != nil {
+		return fairlead.Orders{}, fmt.Errorf("checkpoint: %w", err)
+	}
+	return orders, nil
+}
+
+func (s *Store) checkpoint(ctx context.Context, c *fairlead.Checkpoint) (fairlead.Orders, error) {
+	var sweep fairlead.Sweep
+	var granted sqlstore.Granted
+	var done, abandoned int64
+	found := false
+	err := each(ctx, s.db, func(row *sql.Rows) (err error) {
+		found = true
+		sweep, err = sqlstore.ScanSweep(moreColumns{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &done, &abandoned}})
+		return err
+	}, s.sql.Orders, c.Sweep, c.Number, c.Sweep, c.Number, c.Sweep, c.Number, c.Job)
+	if err != nil {
+		return fairlead.Orders{}, err
+	}
+	if !found {
+		return fairlead.Orders{}, sqlstore.ShardLost(c)
+	}
+	result, err := s.alone(ctx, s.db, s.sql.Checkpoint, c.Sweep, c.Number, c.Mark, orNull(c.Window), orNull(c.Pending), orNull(c.Source), c.Done, c.Abandoned, c.Errors,
+		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, granted.Number, c.Fence, c.To, c.Job, c.Fence, c.Mark)
+	if err != nil {
+		return fairlead.Orders{}, err
+	}
+	if hit, err := result.RowsAffected(); err != nil || hit == 0 {
+		return fairlead.Orders{}, firstError(err, s.whyNotKept(ctx, c))
+	}
+	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned), nil
+}
+
+// whyNotKept tells why a checkpoint was refused.
+func (s *Store) whyNotKept(ctx context.Context, c *fairlead.Checkpoint) error {
+	var id int64
+	err := s.db.QueryRowContext(ctx, s.sql.RunsUnder, c.Job, c.Fence).Scan(&id)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return sqlstore.ShardLost(c)
+	case err != nil:
+		return err
+	}
+	return sqlstore.BehindMark(c)
+}
+
+// moreColumns is a row with more columns than are asked for.
+type moreColumns struct {
+	row  sqlstore.Scanner
+	more []any
+}
+
+// Scan reads the columns that are asked for, and the others.
+func (r moreColumns) Scan(into ...any) error { return r.row.Scan(append(into, r.more...)...) }
+
+// orNull is bytes as an argument, null if there are none.
+func orNull[T ~[]byte](value T) any {
+	if len(value) == 0 {
+		return nil
+	}
+	return []byte(value)
+}

@@ -1,0 +1,282 @@
+-- Statements of sweeps. They run only in the store's own transactions, at READ
+-- COMMITTED. First the sweep is locked, then what is steered of its shards.
+
+-- name: add_sweep
+-- Stores a new sweep. It fails if its name is taken.
+-- Inputs: name, tenant, state, created_at, body, status.
+-- Output: none; the insert id is its id.
+-- Locks: the inserted row; waits for others who take the same name.
+insert into {{sweep}} (name, tenant, state, version, created_at, body, status) values (?, ?, ?, 1, ?, ?, ?);
+
+-- name: lock_sweep
+-- Lets nobody else steer a sweep.
+-- Inputs: id, {{wait}}: nothing, or to skip what is locked.
+-- Output: the columns as sweeps.
+-- Locks: the row of sweep.
+select id, name, tenant, state, version, created_at, body, status from {{sweep}} force index (primary) where id = ? for update {{wait}};
+
+-- name: known_sweeps
+-- Tells which sweeps there are.
+-- Inputs: {{ids}}.
+-- Output: id.
+-- Locks: none.
+select id from {{sweep}} force index (primary) where id in ({{ids}});
+
+-- name: set_sweep
+-- Replaces what people say of a sweep that is locked. It fails if its name is taken.
+-- Inputs: name, tenant, body, id.
+-- Output: none.
+-- Locks: the row; waits for others who take the same name.
+update {{sweep}} set version = version + 1, name = ?, tenant = ?, body = ? where id = ?;
+
+-- name: keep_sweep
+-- Keeps how a sweep that was steered stands.
+-- Inputs: state, version, body, status, id.
+-- Output: none.
+-- Locks: the row.
+update {{sweep}} set state = ?, version = ?, body = ?, status = ? where id = ?;
+
+-- name: drop_sweep
+-- Removes a sweep that is locked, without what else is known of it.
+-- Inputs: id.
+-- Output: none.
+-- Locks: the row.
+delete from {{sweep}} where id = ?;
+
+-- name: sweeps
+-- Lists sweeps, newest first.
+-- Inputs: {{id}} below which to look, {{named}}: further conditions or nothing,
+--   {{limit}}.
+-- Output: id, name, tenant, state, version, created_at, body, status.
+-- Locks: none.
+select id, name, tenant, state, version, created_at, body, status
+from {{sweep}}
+where id < {{id}} {{named}}
+order by id desc
+limit {{limit}};
+
+-- name: sweep_sums
+-- Sums up how far the shards of sweeps have come.
+-- Inputs: {{ids}} of sweeps.
+-- Output: sweep, total, marked, done, abandoned, errors, in_window, measured; no row if
+--   there are no shards.
+-- Locks: none.
+select sweep, cast(sum(case when to_index > 0 then to_index - from_index else 0 end) as signed), cast(sum(mark - from_index) as signed),
+       cast(sum(done) as signed), cast(sum(abandoned) as signed), cast(sum(errors) as signed),
+       cast(sum(greatest(0, done + abandoned - (mark - from_index))) as signed), sum(case when ended = 0 then measured else 0 end)
+from {{shard_progress}} force index (primary)
+where sweep in ({{ids}})
+group by sweep;
+
+-- name: shards
+-- Reads the shards of a sweep.
+-- Inputs: sweep.
+-- Output: what ScanShard in internal/sqlstore reads, in order.
+-- Locks: none.
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.errors, p.source,
+       s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
+from {{shard}} s force index (primary)
+straight_join {{shard_progress}} p force index (primary) on p.sweep = s.sweep and p.number = s.number
+where s.sweep = ?
+order by s.number;
+
+-- name: add_shards
+-- Stores what is steered of new shards.
+-- Inputs: {{rows}} of sweep, number.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{shard}} (sweep, number) values {{rows}};
+
+-- name: add_progress
+-- Stores where new shards begin.
+-- Inputs: {{rows}} of sweep, number, from_index, to_index, mark, ended.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended) values {{rows}};
+
+-- name: drop_shards
+-- Removes what is steered of the shards of a sweep.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the deleted rows.
+delete s from {{shard}} s force index (primary) where s.sweep = ? and s.job >= 0;
+
+-- name: drop_progress
+-- Removes how far the shards of a sweep have come.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the deleted rows.
+delete p from {{shard_progress}} p force index (primary) where p.sweep = ? and p.fence >= 0;
+
+-- name: grant_shares
+-- Stores shares of shards that exist, each under its next number.
+-- Inputs: {{rows}} of sweep, number, share_rate, share_slots, share_fence, peak_rate,
+--   peak_slots.
+-- Output: none.
+-- Locks: what is steered of the shards.
+insert into {{shard}} (sweep, number, share_rate, share_slots, share_fence, peak_rate, peak_slots) values {{rows}}
+on duplicate key update share_rate = values(share_rate), share_slots = values(share_slots), share_fence = values(share_fence),
+  peak_rate = values(peak_rate), peak_slots = values(peak_slots), share_number = share_number + 1;
+
+-- name: employ
+-- Gives shards that exist their jobs.
+-- Inputs: {{rows}} of sweep, number, job.
+-- Output: none.
+-- Locks: what is steered of the shards.
+insert into {{shard}} (sweep, number, job) values {{rows}} on duplicate key update job = values(job);
+
+-- name: orders
+-- Reads what the run of a shard is to do.
+-- Inputs: sweep, number, sweep, number, sweep, number, job.
+-- Output: the columns as sweeps, share_rate, share_slots, share_number, share_fence, and
+--   what the other shards have done and abandoned; no row if the shard has another job.
+-- Locks: none.
+select w.id, w.name, w.tenant, w.state, w.version, w.created_at, w.body, w.status,
+       s.share_rate, s.share_slots, s.share_number, s.share_fence,
+       coalesce((select cast(sum(p.done) as signed) from {{shard_progress}} p force index (primary) where p.sweep = ? and p.number <> ?), 0),
+       coalesce((select cast(sum(p.abandoned) as signed) from {{shard_progress}} p force index (primary) where p.sweep = ? and p.number <> ?), 0)
+from {{shard}} s force index (primary)
+straight_join {{sweep}} w force index (primary) on w.id = s.sweep
+where s.sweep = ? and s.number = ? and s.job = ?;
+
+-- name: checkpoint
+-- Keeps how far the run of a shard has come, if its job runs under the fence, and
+-- forgets the crashes of the job.
+-- Inputs: sweep, number, mark, bits, pending, source or null, done, abandoned, errors,
+--   measured, used_rate, used_slots, ended, told, fence, to_index or 0, job, fence, mark.
+-- Output: none; no row is hit if the lease was lost or the mark is behind.
+-- Locks: the row of running, what the run has stored.
+update {{running}} r force index (primary)
+straight_join {{shard_progress}} p force index (primary) on p.sweep = ? and p.number = ?
+set r.crashes = 0, p.mark = ?, p.bits = ?, p.pending = ?, p.source = coalesce(?, p.source), p.done = ?, p.abandoned = ?, p.errors = ?,
+  p.measured = ?, p.used_rate = ?, p.used_slots = ?, p.ended = ?, p.told = ?, p.fence = ?, p.saved_at = {{now}},
+  p.to_index = case p.to_index when 0 then ? else p.to_index end
+where r.id = ? and r.fence = ? and p.mark <= ?;
+
+-- name: runs_under
+-- Tells whether a job runs under a fence.
+-- Inputs: id, fence.
+-- Output: id, if it does.
+-- Locks: none.
+select id from {{running}} force index (primary) where id = ? and fence = ?;
+
+-- name: add_failed
+-- Notes items that came to nothing.
+-- Inputs: {{rows}} of sweep, idx, attempts, error, at.
+-- Output: none.
+-- Locks: the rows.
+insert into {{failed_item}} (sweep, idx, attempts, error, at) values {{rows}}
+on duplicate key update attempts = values(attempts), error = values(error), at = values(at);
+
+-- name: failed_items
+-- Lists items that came to nothing.
+-- Inputs: sweep, the index to begin with, limit.
+-- Output: sweep, idx, attempts, error, at, by index.
+-- Locks: none.
+select sweep, idx, attempts, error, at from {{failed_item}} force index (primary) where sweep = ? and idx >= ? order by idx limit ?;
+
+-- name: forget_failed
+-- Forgets items that came to nothing.
+-- Inputs: sweep, {{ids}}: their indexes.
+-- Output: none.
+-- Locks: the deleted rows.
+delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.idx in ({{ids}}) and f.attempts >= 0;
+
+-- name: drop_failed
+-- Forgets all such items of a sweep.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the deleted rows.
+delete f from {{failed_item}} f force index (primary) where f.sweep = ? and f.attempts >= 0;
+
+-- name: add_sweep_logs
+-- Stores lines.
+-- Inputs: {{rows}} of sweep, idx, level, text, at.
+-- Output: none.
+-- Locks: inserted rows.
+insert into {{sweep_log}} (sweep, idx, level, text, at) values {{rows}};
+
+-- name: sweep_logs
+-- Lists lines, newest first.
+-- Inputs: sweep, {{id}} below which to look, {{named}}: further conditions or nothing,
+--   {{limit}}.
+-- Output: id, sweep, idx, level, text, at.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} force index (sweep)
+where sweep = ? and id < {{id}} {{named}}
+order by id desc limit {{limit}};
+
+-- name: item_logs
+-- Lists lines about an item, newest first.
+-- Inputs: as sweep_logs, then the index.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} force index (item)
+where sweep = ? and idx = ? and id < {{id}} {{named}}
+order by id desc limit {{limit}};
+
+-- name: old_sweep_logs
+-- Finds old lines of sweeps that have finished. Whether a sweep has any is told by its
+-- first.
+-- Inputs: time, time, limit.
+-- Output: id.
+-- Locks: none.
+select l.id
+from {{sweep}} w force index (state)
+straight_join {{sweep_log}} l force index (sweep) on l.sweep = w.id
+where w.state = 'finished' and (select f.at from {{sweep_log}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < ? and l.at < ?
+limit ?;
+
+-- name: drop_logs
+-- Removes lines.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: the deleted rows.
+delete l from {{sweep_log}} l force index (primary) where {{among}} and at >= 0;
+
+-- name: drop_sweep_logs
+-- Removes the lines of a sweep.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the deleted rows.
+delete l from {{sweep_log}} l force index (sweep) where l.sweep = ? and l.at >= 0;
+
+-- name: add_sweep_event
+-- Adds to the history of a sweep.
+-- Inputs: sweep, at, actor, action, was, became, note.
+-- Output: none.
+-- Locks: the inserted row.
+insert into {{sweep_event}} (sweep, at, actor, action, was, became, note) values (?, ?, ?, ?, ?, ?, ?);
+
+-- name: sweep_events
+-- Lists what happened to a sweep, newest first.
+-- Inputs: sweep, limit.
+-- Output: at, actor, action, was, became, note.
+-- Locks: none.
+select at, actor, action, was, became, note from {{sweep_event}} force index (sweep) where sweep = ? order by id desc limit ?;
+
+-- name: old_sweep_events
+-- Finds what happened long ago to sweeps that have finished.
+-- Inputs: time, time, limit.
+-- Output: id.
+-- Locks: none.
+select e.id
+from {{sweep}} w force index (state)
+straight_join {{sweep_event}} e force index (sweep) on e.sweep = w.id
+where w.state = 'finished' and (select f.at from {{sweep_event}} f force index (sweep) where f.sweep = w.id order by f.id limit 1) < ? and e.at < ?
+limit ?;
+
+-- name: drop_events
+-- Removes events.
+-- Inputs: {{among}}.
+-- Output: none.
+-- Locks: the deleted rows.
+delete e from {{sweep_event}} e force index (primary) where {{among}} and at >= 0;
+
+-- name: drop_sweep_events
+-- Removes the history of a sweep.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the deleted rows.
+delete e from {{sweep_event}} e force index (sweep) where e.sweep = ? and e.at >= 0;

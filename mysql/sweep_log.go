@@ -1,0 +1,161 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// AddFailed notes items that came to nothing.
+func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
+	items = sqlstore.LastOfEach(items)
+	return s.atomically(ctx, "add failed items", func(ctx context.Context, t *txn) error {
+		if err := t.sweepsExist(ctx, []int64{sweep}); err != nil {
+			return err
+		}
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var failed rows
+		for _, item := range items {
+			at := now
+			if !item.At.IsZero() {
+				at = sqlstore.Micros(item.At)
+			}
+			failed.add().ints(sweep, item.Index, int64(item.Attempts)).str(sqlstore.CleanText(item.Error)).int(at).end()
+		}
+		return t.insert(ctx, t.sql.AddFailed, &failed)
+	})
+}
+
+// FailedItems lists items that came to nothing.
+func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	first := int64(math.MinInt64)
+	if filter.From {
+		first = filter.After + 1
+	}
+	var items []fairlead.FailedItem
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		item, err := sqlstore.ScanFailedItem(row)
+		items = append(items, item)
+		return err
+	}, s.sql.FailedItems, filter.Sweep, first, sqlstore.ItemPage(filter))
+	if err != nil {
+		return nil, fmt.Errorf("failed items: %w", err)
+	}
+	return items, nil
+}
+
+// ForgetFailed forgets items that have been done after all.
+func (s *Store) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
+	return s.atomically(ctx, "forget failed items", func(ctx context.Context, t *txn) error {
+		for list := range idChunks(indexes) {
+			if _, err := t.exec(ctx, fill(t.sql.ForgetFailed, "ids", list), sweep); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// AddSweepLogs stores lines.
+func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+	if len(logs) == 0 {
+		return nil
+	}
+	return s.atomically(ctx, "add sweep logs", func(ctx context.Context, t *txn) error {
+		if err := t.sweepsExist(ctx, sqlstore.SweepsOf(logs)); err != nil {
+			return err
+		}
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		var lines rows
+		for _, line := range logs {
+			lines.add().ints(line.Sweep, line.Index).str(sqlstore.CleanText(line.Level)).str(sqlstore.CleanText(line.Text)).int(now).end()
+		}
+		return t.insert(ctx, t.sql.AddSweepLogs, &lines)
+	})
+}
+
+// SweepLogs lists lines, newest first.
+func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	statement, args, below, levels := s.sql.SweepLogs, []any{filter.Sweep}, filter.Below, ""
+	if filter.Index != nil {
+		statement, args = s.sql.ItemLogs, append(args, *filter.Index)
+	}
+	if below == 0 {
+		below = math.MaxInt64
+	}
+	if len(filter.Levels) > 0 {
+		levels = "and level in (" + nameList(filter.Levels) + ")"
+	}
+	var logs []fairlead.SweepLog
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		line, err := sqlstore.ScanSweepLog(row)
+		logs = append(logs, line)
+		return err
+	}, fill(statement, "id", decimal(below), "named", levels, "limit", decimal(sqlstore.LogPage(filter))), args...)
+	if err != nil {
+		return nil, fmt.Errorf("sweep logs: %w", err)
+	}
+	return logs, nil
+}
+
+// SweepEvents lists what happened to a sweep, newest first.
+func (s *Store) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	var events []fairlead.SweepEvent
+	err := each(ctx, s.db, func(row *sql.Rows) error {
+		event, err := sqlstore.ScanSweepEvent(row)
+		events = append(events, event)
+		return err
+	}, s.sql.SweepEvents, sweep, sqlstore.EventPage(limit))
+	if err != nil {
+		return nil, fmt.Errorf("sweep events: %w", err)
+	}
+	return events, nil
+}
+
+// pruneSweeps removes old lines and events of sweeps that have finished, at most limit
+// of each.
+func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) error {
+	if age <= 0 {
+		return nil
+	}
+	for _, of := range []struct{ find, drop string }{{s.sql.OldSweepLogs, s.sql.DropLogs}, {s.sql.OldSweepEvents, s.sql.DropEvents}} {
+		_, err := inChunks(limit, func(limit int) (removed int, err error) {
+			err = s.atomically(ctx, "prune sweeps", func(ctx context.Context, t *txn) error {
+				now, err := t.clock(ctx)
+				if err != nil {
+					return err
+				}
+				var old []int64
+				before := now - age.Microseconds()
+				if err := t.each(ctx, collect(&old), of.find, before, before, limit); err != nil {
+					return err
+				}
+				removed = len(old)
+				_, err = t.execIDs(ctx, of.drop, old)
+				return err
+			})
+			return removed, err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

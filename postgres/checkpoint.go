@@ -1,0 +1,41 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Checkpoint stores how far the run of a shard has come, in one statement.
+func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+	var sweep fairlead.Sweep
+	var granted sqlstore.Granted
+	var held, kept bool
+	var done, abandoned int64
+	err := s.run(ctx, call{
+		sql: s.sql.Checkpoint,
+		args: []any{
+			c.Sweep, c.Number, c.Job, c.Fence, c.Mark, c.Window, jsonText(c.Pending), jsonText(c.Source), c.Done, c.Abandoned, c.Errors, c.Measured,
+			c.Used.Rate, c.Used.InFlight, c.Ended, c.To,
+		},
+		restart: func() { held, kept = false, false },
+		each: func(row sqlstore.Scanner) (err error) {
+			held = true
+			sweep, err = sqlstore.ScanSweep(longerRow{row, []any{&granted.Rate, &granted.InFlight, &granted.Fence, &kept, &done, &abandoned}})
+			return err
+		},
+	})
+	switch {
+	case err != nil:
+	case !held:
+		err = sqlstore.ShardLost(&c)
+	case !kept:
+		err = sqlstore.BehindMark(&c)
+	}
+	if err != nil {
+		return fairlead.Orders{}, fmt.Errorf("checkpoint: %w", err)
+	}
+	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned), nil
+}

@@ -1,0 +1,86 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// Shards returns the shards of a sweep.
+func (s *Store) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, error) {
+	var shards []fairlead.Shard
+	if err := s.run(ctx, s.shardsCall(&shards, sweep)); err != nil {
+		return nil, fmt.Errorf("shards: %w", err)
+	}
+	return shards, nil
+}
+
+func (s *Store) shardsCall(shards *[]fairlead.Shard, sweep int64) call {
+	return call{sql: s.sql.Shards, args: []any{sweep}, restart: func() { *shards = nil }, each: func(row sqlstore.Scanner) error {
+		shard, err := sqlstore.ScanShard(row)
+		*shards = append(*shards, shard)
+		return err
+	}}
+}
+
+// Shards implements fairlead.SweepTx.
+func (t *sweepTx) Shards(ctx context.Context) ([]fairlead.Shard, []fairlead.State, error) {
+	var shards []fairlead.Shard
+	var states []fairlead.State
+	err := t.in.run(ctx, call{sql: t.sql.ShardsAndStates, args: []any{t.sweep}, each: func(row sqlstore.Scanner) error {
+		var state fairlead.State
+		shard, err := sqlstore.ScanShard(longerRow{row, []any{&state}})
+		shards, states = append(shards, shard), append(states, state)
+		return err
+	}})
+	return shards, states, t.note("shards", err)
+}
+
+// Cut implements fairlead.SweepTx.
+func (t *sweepTx) Cut(ctx context.Context, shards []fairlead.Shard) error {
+	old, states, err := t.Shards(ctx)
+	if err != nil {
+		return err
+	}
+	for i, state := range states {
+		if state != "" && !state.Final() {
+			return t.note("cut", sqlstore.ShardBusy(&old[i], state))
+		}
+	}
+	n := len(shards)
+	numbers, from, to, marks, ended := make([]int, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]bool, n)
+	for i := range shards {
+		s := &shards[i]
+		numbers[i], from[i], to[i], marks[i], ended[i] = s.Number, s.From, s.To, s.Mark, s.Ended
+	}
+	return t.note("cut", t.in.run(ctx,
+		call{sql: t.sql.DropShards, args: []any{t.sweep}},
+		call{sql: t.sql.AddShards, args: []any{t.sweep, numbers, from, to, marks, ended}}))
+}
+
+// Grant implements fairlead.SweepTx.
+func (t *sweepTx) Grant(ctx context.Context, shards []fairlead.Shard) error {
+	var stored []fairlead.Shard
+	if err := t.in.run(ctx, t.shardsCall(&stored, t.sweep)); err != nil {
+		return t.note("grant", err)
+	}
+	byNumber := make(map[int]*fairlead.Shard, len(stored))
+	for i := range stored {
+		byNumber[stored[i].Number] = &stored[i]
+	}
+	n := len(shards)
+	numbers, rates, slots, fences := make([]int, n), make([]float64, n), make([]int, n), make([]int64, n)
+	peakRates, peakSlots := make([]float64, n), make([]int, n)
+	for i := range shards {
+		share, was := shards[i].Share, byNumber[shards[i].Number]
+		if was == nil {
+			return t.note("grant", sqlstore.NoSuchShard(t.sweep, shards[i].Number))
+		}
+		peak := sqlstore.PeakOf(was, share)
+		numbers[i], rates[i], slots[i], fences[i] = was.Number, share.Rate, share.InFlight, was.Fence
+		peakRates[i], peakSlots[i] = peak.Rate, peak.InFlight
+	}
+	return t.note("grant", t.in.run(ctx, call{sql: t.sql.GrantShares, args: []any{t.sweep, numbers, rates, slots, fences, peakRates, peakSlots}}))
+}

@@ -1,0 +1,351 @@
+-- name: add_sweep
+-- Stores a new sweep, unless one has its name.
+-- Inputs: $1 name, $2 tenant, $3 state, $4 status, $5 body.
+-- Output: id, created_at, if it was stored.
+-- Locks: the inserted row; waits for transactions that store the same name.
+insert into {{sweep}} (version, created_at, name, tenant, state, status, body)
+values (1, {{now}}, $1::text, $2::text, $3::text, $4::json, $5::json)
+on conflict (name) do nothing
+returning id, created_at;
+
+-- name: lock_sweep
+-- Lets nobody else steer a sweep.
+-- Inputs: $1 id.
+-- Output: what ScanSweep in internal/sqlstore reads, if it exists.
+-- Locks: the sweep; waits for others.
+select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = $1::bigint for no key update;
+
+-- name: try_sweep
+-- As lock_sweep, but it does not wait: there is no output if another has the lock.
+select id, name, tenant, state, version, created_at, body, status from {{sweep}} where id = $1::bigint for no key update skip locked;
+
+-- name: sweep_exists
+-- Tells whether there is a sweep.
+-- Inputs: $1 id.
+-- Output: a row, if there is one.
+-- Locks: none.
+select true from {{sweep}} where id = $1::bigint;
+
+-- name: replace_sweep
+-- Replaces what people say of a sweep.
+-- Inputs: $1 id, locked, $2 name, $3 tenant, $4 body.
+-- Locks: the sweep; waits for transactions that store the same name, and fails if
+--   they do.
+update {{sweep}} set version = version + 1, name = $2::text, tenant = $3::text, body = $4::json where id = $1::bigint;
+
+-- name: keep_sweep
+-- Keeps how a sweep that was steered stands.
+-- Inputs: $1 id, locked, $2 state, $3 version, $4 status, $5 body, null if it is as it
+--   was.
+-- Locks: the sweep.
+update {{sweep}}
+set state = $2::text, version = $3::bigint, status = $4::json, body = coalesce($5::json, body)
+where id = $1::bigint;
+
+-- name: delete_sweep
+-- Removes a sweep with all that is known of it.
+-- Inputs: $1 id, locked.
+-- Locks: all of it; waits for those who note something about its items.
+with gone as materialized (
+    delete from {{sweep}} where id = $1::bigint returning id
+),
+steered as (
+    delete from {{shard}} where sweep = any (array(select id from gone))
+),
+stored as (
+    delete from {{shard_progress}} where sweep = any (array(select id from gone))
+),
+failed as (
+    delete from {{failed_item}} where sweep = any (array(select id from gone))
+),
+logged as (
+    delete from {{sweep_log}} where sweep = any (array(select id from gone))
+)
+delete from {{sweep_event}} where sweep = any (array(select id from gone));
+
+-- name: sweeps
+-- Lists sweeps, newest first, with the sums of what their shards have stored.
+-- Inputs: $1 id below which to begin, $2 at most so many, $3 ids, $4 names, $5 states,
+--   $6 tenants; null for all.
+-- Output: what ScanSweep in internal/sqlstore reads, then what ScanSums does, but for
+--   the sweep.
+-- Locks: none.
+select w.id, w.name, w.tenant, w.state, w.version, w.created_at, w.body, w.status,
+       p.total, p.marked, p.done, p.abandoned, p.errors, p.in_window, p.measured
+from ({{choice}}) a
+cross join lateral (select * from {{sweep}} where id = a.id offset 0) w
+cross join lateral (
+    select coalesce(sum(case when to_index > 0 then to_index - from_index end), 0)::bigint as total,
+           coalesce(sum(mark - from_index), 0)::bigint as marked, coalesce(sum(done), 0)::bigint as done,
+           coalesce(sum(abandoned), 0)::bigint as abandoned, coalesce(sum(errors), 0)::bigint as errors,
+           coalesce(sum(greatest(0, done + abandoned - (mark - from_index))), 0)::bigint as in_window,
+           coalesce(sum(measured) filter (where not ended), 0) as measured
+    from {{shard_progress}} where sweep = w.id
+) p
+order by w.id desc;
+
+-- name: sweeps_by_id
+-- A part of sweeps: looks them up by id.
+-- Locks: none.
+select w.id
+from unnest($3::bigint[]) as a (id)
+cross join lateral (select id, name, state, tenant from {{sweep}} where id = a.id offset 0) w
+where w.id < $1::bigint and ($4::text[] is null or w.name = any ($4::text[]))
+  and ($5::text[] is null or w.state = any ($5::text[])) and ($6::text[] is null or w.tenant = any ($6::text[]))
+order by w.id desc limit $2::int;
+
+-- name: sweeps_by_name
+-- A part of sweeps: looks them up by name.
+-- Locks: none.
+select w.id
+from unnest($4::text[]) as a (name)
+cross join lateral (select id, state, tenant from {{sweep}} where name = a.name offset 0) w
+where w.id < $1::bigint and $3::bigint[] is null
+  and ($5::text[] is null or w.state = any ($5::text[])) and ($6::text[] is null or w.tenant = any ($6::text[]))
+order by w.id desc limit $2::int;
+
+-- name: sweeps_by_state
+-- A part of sweeps: those in some states.
+-- Locks: none.
+select w.id
+from unnest($5::text[]) as a (state)
+cross join lateral (
+    select id from {{sweep}} s
+    where s.state = a.state and s.state <> '' and s.id < $1::bigint and $3::bigint[] is null and $4::text[] is null
+      and ($6::text[] is null or s.tenant = any ($6::text[]))
+    order by s.state desc, s.id desc limit $2::int
+) w
+order by w.id desc limit $2::int;
+
+-- name: sweeps_by_tenant
+-- A part of sweeps: those of tenants.
+-- Locks: none.
+select w.id
+from unnest($6::text[]) as a (tenant)
+cross join lateral (
+    select id from {{sweep}} s
+    where s.tenant = a.tenant and s.tenant <> '' and s.id < $1::bigint and $3::bigint[] is null and $4::text[] is null and $5::text[] is null
+    order by s.tenant desc, s.id desc limit $2::int
+) w
+order by w.id desc limit $2::int;
+
+-- name: sweeps_of_all
+-- A part of sweeps: all of them.
+-- Locks: none.
+select s.id from {{sweep}} s
+where s.id < $1::bigint and $3::bigint[] is null and $4::text[] is null and $5::text[] is null and $6::text[] is null
+order by s.id desc limit $2::int;
+
+-- name: shards
+-- The shards of a sweep.
+-- Inputs: $1 sweep.
+-- Output: what ScanShard in internal/sqlstore reads, in order.
+-- Locks: none.
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.errors, p.source,
+       s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
+       p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
+from {{shard}} s
+cross join lateral (select * from {{shard_progress}} where sweep = s.sweep and number = s.number offset 0) p
+where s.sweep = $1::bigint
+order by s.sweep, s.number;
+
+-- name: shards_and_states
+-- The shards of a sweep, with the states of their jobs.
+-- Inputs: $1 sweep.
+-- Output: as shards, then the state, empty if there is no job.
+-- Locks: none.
+select f.sweep, f.number, b.from_index, b.to_index, f.job, b.ended, b.mark, b.bits, b.pending, b.done, b.abandoned, b.errors, b.source,
+       f.share_rate, f.share_slots, f.share_number, f.share_fence, f.peak_rate, f.peak_slots,
+       b.used_rate, b.used_slots, b.told, b.fence, b.saved_at, b.measured, p.state
+from {{shard}} f
+cross join lateral (select * from {{shard_progress}} where sweep = f.sweep and number = f.number offset 0) b
+{{whereabouts}}
+where f.sweep = $1::bigint
+order by f.sweep, f.number;
+
+-- name: drop_shards
+-- Removes the shards of a sweep.
+-- Inputs: $1 sweep, locked.
+-- Locks: its shards.
+with steered as (
+    delete from {{shard}} where sweep = $1::bigint
+)
+delete from {{shard_progress}} where sweep = $1::bigint;
+
+-- name: add_shards
+-- Stores new shards.
+-- Inputs: $1 sweep, locked; in step: $2 numbers, $3 from_index, $4 to_index, $5 marks,
+--   $6 whether they have ended.
+-- Locks: inserted rows.
+with steered as (
+    insert into {{shard}} (sweep, number) select $1::bigint, number from unnest($2::int[]) as a (number)
+)
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended)
+select $1::bigint, a.number, a.from_index, a.to_index, a.mark, a.ended
+from unnest($2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) as a (number, from_index, to_index, mark, ended);
+
+-- name: grant_shares
+-- Stores shares of shards, each under its next number.
+-- Inputs: $1 sweep, locked; in step: $2 numbers, $3 rates, $4 slots, $5 fences, $6 rates
+--   and $7 slots of the peaks.
+-- Locks: what is steered of the shards.
+update {{shard}} s
+set share_rate = a.rate, share_slots = a.slots, share_fence = a.fence, peak_rate = a.peak_rate, peak_slots = a.peak_slots, share_number = s.share_number + 1
+from unnest($2::int[], $3::float8[], $4::int[], $5::bigint[], $6::float8[], $7::int[]) as a (number, rate, slots, fence, peak_rate, peak_slots)
+where s.sweep = $1::bigint and s.number = any (array[a.number]);
+
+-- name: employ
+-- Gives shards their jobs.
+-- Inputs: $1 sweep, locked; in step: $2 numbers, $3 jobs.
+-- Output: numbers of the shards that exist.
+-- Locks: what is steered of the shards.
+update {{shard}} s set job = a.job
+from unnest($2::int[], $3::bigint[]) as a (number, job)
+where s.sweep = $1::bigint and s.number = any (array[a.number])
+returning s.number;
+
+-- name: checkpoint
+-- Keeps how far the run of a shard has come, and reads what it is to do. What is
+-- steered meanwhile it does not see, and does not wait for.
+-- Inputs: $1 sweep, $2 number, $3 job, $4 fence, $5 mark, $6 bits, $7 pending, $8 source,
+--   null if it is as it was, $9 done, $10 abandoned, $11 errors, $12 measured,
+--   $13 used_rate, $14 used_slots, $15 ended, $16 to_index or 0.
+-- Output: what ScanSweep in internal/sqlstore reads, share_rate, share_slots and
+--   share_fence, whether it was kept, and what the other shards have done and
+--   abandoned; no row if the lease was lost.
+-- Locks: the job, as save does; what the run has stored.
+with held as materialized (
+    update {{running}} set crashes = 0 where id = $3::bigint and fence = $4::bigint returning id
+),
+steered as materialized (
+    select s.share_rate, s.share_slots, s.share_number, s.share_fence
+    from held h
+    cross join lateral (select * from {{shard}} where sweep = $1::bigint and number = $2::int offset 0) s
+    where s.job = h.id
+),
+kept as (
+    update {{shard_progress}} p
+    set mark = $5::bigint, bits = $6::bytea, pending = $7::json, source = coalesce($8::json, p.source), done = $9::bigint, abandoned = $10::bigint,
+        errors = $11::bigint, measured = $12::float8, used_rate = $13::float8, used_slots = $14::int, ended = $15::bool, told = s.share_number,
+        fence = $4::bigint, saved_at = {{now}}, to_index = case p.to_index when 0 then $16::bigint else p.to_index end
+    from steered s
+    where p.sweep = $1::bigint and p.number = $2::int and p.mark <= $5::bigint
+    returning p.number
+)
+select w.id, w.name, w.tenant, w.state, w.version, w.created_at, w.body, w.status,
+       s.share_rate, s.share_slots, s.share_fence, (select true from kept) is not null, b.done, b.abandoned
+from steered s
+cross join lateral (select * from {{sweep}} where id = $1::bigint offset 0) w
+cross join lateral (
+    select coalesce(sum(done), 0)::bigint as done, coalesce(sum(abandoned), 0)::bigint as abandoned
+    from {{shard_progress}} where sweep = $1::bigint and number <> $2::int
+) b;
+
+-- name: share_sweeps
+-- Keeps sweeps from being deleted.
+-- Inputs: $1 ids, each once.
+-- Output: id of those that exist.
+-- Locks: the sweeps, shared; does not wait for who steers them.
+select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share;
+
+-- name: add_failed
+-- Notes items that came to nothing.
+-- Inputs: $1 sweep, nothing happens if it does not exist; in step: $2 indexes, each
+--   once, $3 attempts, $4 errors, $5 times, 0 for now.
+-- Locks: the items.
+insert into {{failed_item}} as f (sweep, idx, at, attempts, error)
+select w.id, a.idx, case a.at when 0 then {{now}} else a.at end, a.attempts, a.error
+from (select id from {{sweep}} where id = $1::bigint offset 0) w,
+     unnest($2::bigint[], $3::int[], $4::text[], $5::bigint[]) as a (idx, attempts, error, at)
+on conflict (sweep, idx) do update set at = excluded.at, attempts = excluded.attempts, error = excluded.error;
+
+-- name: failed_items
+-- Items that came to nothing.
+-- Inputs: $1 sweep, $2 index to begin with, $3 at most so many.
+-- Output: what ScanFailedItem in internal/sqlstore reads, by index.
+-- Locks: none.
+select sweep, idx, attempts, error, at from {{failed_item}} where sweep = $1::bigint and idx >= $2::bigint order by sweep, idx limit $3::int;
+
+-- name: forget_failed
+-- Forgets items that came to nothing.
+-- Inputs: $1 sweep, $2 indexes.
+-- Locks: the deleted rows.
+delete from {{failed_item}} where sweep = $1::bigint and idx = any ($2::bigint[]);
+
+-- name: add_sweep_logs
+-- Stores lines, if all their sweeps exist.
+-- Inputs: $1 sweeps, each once; in step: $2 sweeps, $3 indexes, $4 levels, $5 texts.
+-- Locks: inserted rows.
+insert into {{sweep_log}} (sweep, idx, at, level, text)
+select a.sweep, a.idx, {{now}}, a.level, a.text
+from unnest($2::bigint[], $3::bigint[], $4::text[], $5::text[]) with ordinality as a (sweep, idx, level, text, position)
+where (select count(*) from {{sweep}} where id = any ($1::bigint[])) = cardinality($1::bigint[])
+order by a.position;
+
+-- name: sweep_logs
+-- Lines about a sweep, newest first.
+-- Inputs: $1 sweep, $2 id below which to begin, $3 at most so many, $4 levels, null for
+--   all.
+-- Output: what ScanSweepLog in internal/sqlstore reads.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}}
+where sweep = $1::bigint and id < $2::bigint and ($4::text[] is null or level = any ($4::text[]))
+order by sweep desc, id desc limit $3::int;
+
+-- name: item_logs
+-- Lines about an item, newest first.
+-- Inputs: $1 to $4 as sweep_logs, $5 index.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}}
+where sweep = $1::bigint and idx = $5::bigint and id < $2::bigint and ($4::text[] is null or level = any ($4::text[]))
+order by sweep desc, idx desc, id desc limit $3::int;
+
+-- name: add_sweep_event
+-- Adds to the history of a sweep.
+-- Inputs: $1 sweep, $2 time, $3 actor, $4 action, $5 was, $6 became, $7 note.
+-- Locks: the inserted row.
+insert into {{sweep_event}} (sweep, at, actor, action, was, became, note)
+values ($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text);
+
+-- name: sweep_events
+-- What happened to a sweep, newest first.
+-- Inputs: $1 sweep, $2 at most so many.
+-- Output: what ScanSweepEvent in internal/sqlstore reads.
+-- Locks: none.
+select at, actor, action, was, became, note from {{sweep_event}} where sweep = $1::bigint order by sweep desc, id desc limit $2::int;
+
+-- name: prune_sweep_logs
+-- Removes old lines of sweeps that have finished. Whether a sweep has any is told by
+-- its first.
+-- Inputs: $1 at most so many, $2 microseconds.
+-- Locks: the deleted rows.
+delete from {{sweep_log}}
+where id = any (array(
+    select l.id
+    from (
+        select w.id from {{sweep}} w
+        where w.state = 'finished' and w.state <> ''
+          and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
+        offset 0
+    ) w
+    cross join lateral (select id, at from {{sweep_log}} where sweep = w.id order by sweep, id limit $1::int) l
+    where l.at < (select {{now}}) - $2::bigint
+    limit $1::int));
+
+-- name: prune_sweep_events
+-- Removes what happened long ago to sweeps that have finished.
+-- Inputs: $1 at most so many, $2 microseconds.
+-- Locks: the deleted rows.
+delete from {{sweep_event}}
+where id = any (array(
+    select e.id
+    from (
+        select w.id from {{sweep}} w
+        where w.state = 'finished' and w.state <> ''
+          and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
+        offset 0
+    ) w
+    cross join lateral (select id, at from {{sweep_event}} where sweep = w.id order by sweep, id limit $1::int) e
+    where e.at < (select {{now}}) - $2::bigint
+    limit $1::int));

@@ -1,0 +1,136 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// AddFailed notes items that came to nothing.
+func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
+	items = sqlstore.LastOfEach(items)
+	n := len(items)
+	indexes, attempts, texts, times := make([]int64, n), make([]int, n), make([]string, n), make([]int64, n)
+	for i, item := range items {
+		indexes[i], attempts[i], texts[i], times[i] = item.Index, item.Attempts, sqlstore.CleanText(item.Error), sqlstore.Micros(item.At)
+	}
+	exists := false
+	err := s.run(ctx,
+		call{sql: s.sql.ShareSweeps, args: []any{[]int64{sweep}}, each: hits(&exists)},
+		call{sql: s.sql.AddFailed, args: []any{sweep, indexes, attempts, texts, times}})
+	if err == nil && !exists {
+		err = sqlstore.NoSuchSweep(sweep)
+	}
+	if err != nil {
+		return fmt.Errorf("add failed items: %w", err)
+	}
+	return nil
+}
+
+// FailedItems lists items that came to nothing.
+func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+	first := int64(math.MinInt64)
+	if filter.From {
+		first = filter.After + 1
+	}
+	var items []fairlead.FailedItem
+	err := s.run(ctx, call{
+		sql: s.sql.FailedItems, args: []any{filter.Sweep, first, sqlstore.ItemPage(filter)}, restart: func() { items = nil },
+		each: func(row sqlstore.Scanner) error {
+			item, err := sqlstore.ScanFailedItem(row)
+			items = append(items, item)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("failed items: %w", err)
+	}
+	return items, nil
+}
+
+// ForgetFailed forgets items that have been done after all.
+func (s *Store) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
+	if err := s.run(ctx, call{sql: s.sql.ForgetFailed, args: []any{sweep, indexes}}); err != nil {
+		return fmt.Errorf("forget failed items: %w", err)
+	}
+	return nil
+}
+
+// AddSweepLogs stores lines.
+func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+	if len(logs) == 0 {
+		return nil
+	}
+	n := len(logs)
+	of, indexes, levels, texts := make([]int64, n), make([]int64, n), make([]string, n), make([]string, n)
+	for i, line := range logs {
+		of[i], indexes[i], levels[i], texts[i] = line.Sweep, line.Index, sqlstore.CleanText(line.Level), sqlstore.CleanText(line.Text)
+	}
+	sweeps := sqlstore.SweepsOf(logs)
+	var exist []int64
+	err := s.run(ctx,
+		idsCall(&exist, s.sql.ShareSweeps, sweeps),
+		call{sql: s.sql.AddSweepLogs, args: []any{sweeps, of, indexes, levels, texts}})
+	for i, sweep := range sweeps {
+		if err == nil && (i >= len(exist) || exist[i] != sweep) {
+			err = sqlstore.NoSuchSweep(sweep)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("add sweep logs: %w", err)
+	}
+	return nil
+}
+
+// SweepLogs lists lines, newest first.
+func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+	below := filter.Below
+	if below == 0 {
+		below = math.MaxInt64
+	}
+	text, args := s.sql.SweepLogs, []any{filter.Sweep, below, sqlstore.LogPage(filter), distinct(filter.Levels)}
+	if filter.Index != nil {
+		text, args = s.sql.ItemLogs, append(args, *filter.Index)
+	}
+	var logs []fairlead.SweepLog
+	err := s.run(ctx, call{sql: text, args: args, restart: func() { logs = nil }, each: func(row sqlstore.Scanner) error {
+		line, err := sqlstore.ScanSweepLog(row)
+		logs = append(logs, line)
+		return err
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("sweep logs: %w", err)
+	}
+	return logs, nil
+}
+
+// SweepEvents lists what happened to a sweep, newest first.
+func (s *Store) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
+	var events []fairlead.SweepEvent
+	err := s.run(ctx, call{
+		sql: s.sql.SweepEvents, args: []any{sweep, sqlstore.EventPage(limit)}, restart: func() { events = nil },
+		each: func(row sqlstore.Scanner) error {
+			event, err := sqlstore.ScanSweepEvent(row)
+			events = append(events, event)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sweep events: %w", err)
+	}
+	return events, nil
+}
+
+// pruneSweeps removes old lines and events of sweeps that have finished, at most limit
+// of each.
+func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) error {
+	if age <= 0 {
+		return nil
+	}
+	args := []any{limit, age.Microseconds()}
+	return s.run(ctx, call{sql: s.sql.PruneSweepLogs, args: args}, call{sql: s.sql.PruneSweepEvents, args: args})
+}

@@ -1,0 +1,175 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+// sweepOf stores a sweep of some shards that runs, and begins them.
+func sweepOf(t *testing.T, s *Store, node fairlead.NodeID, name string, shards int) (fairlead.Sweep, []*fairlead.Job) {
+	t.Helper()
+	sweep := fairlead.Sweep{Name: name, Kind: "test", To: 1000, SweepStatus: fairlead.SweepStatus{State: fairlead.SweepCreated}}
+	if err := fairlead.NormalizeSweep(&sweep); err != nil {
+		t.Fatal(err)
+	}
+	sweep, err := s.PutSweep(t.Context(), sweep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, numbers, jobs := make([]fairlead.Shard, shards), make([]int, shards), make([]*fairlead.Job, shards)
+	for i := range parts {
+		parts[i], numbers[i], jobs[i] = fairlead.Shard{Number: i, To: 1000}, i, newJob(t)
+	}
+	_, err = s.Steer(t.Context(), sweep.ID, true, func(ctx context.Context, w *fairlead.Sweep, tx fairlead.SweepTx) error {
+		w.State, w.Cut = fairlead.SweepRunning, true
+		if err := tx.Cut(ctx, parts); err != nil {
+			return err
+		}
+		return tx.Employ(ctx, numbers, jobs)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claimed, err := s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: shards})
+	if err != nil || len(claimed) != shards {
+		t.Fatalf("%d of %d shards were begun: %v", len(claimed), shards, err)
+	}
+	return sweep, claimed
+}
+
+// A checkpoint changes rows in place, however full the window is: it leaves nothing
+// behind that only a vacuum removes.
+func TestCheckpointsLeaveNothingBehind(t *testing.T) {
+	const shards, rounds = 3, 200
+	at := testdb.Postgres(t)
+	store := open(t, at, Options{ListenURL: noListening})
+	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweep, jobs := sweepOf(t, store, node, "s", shards)
+	window := bytes.Repeat([]byte{0x5A, 0xC3, 0x17, 0x88, 0x01}, 410)
+	for round := range rounds {
+		for i, job := range jobs {
+			window[round] ^= 0xFF
+			_, err := store.Checkpoint(t.Context(), fairlead.Checkpoint{
+				Sweep: sweep.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: int64(round), Window: window,
+				Pending: json.RawMessage(`["` + strings.Repeat(fmt.Sprint(round%10, i), 600) + `"]`), Done: int64(round),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var pages, toasted int64
+	err = store.pool.QueryRow(t.Context(), `
+		select pg_relation_size('fairlead_shard_progress') / 8192,
+		       (select coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0) from pg_class where oid = 'fairlead_shard_progress'::regclass)`).Scan(&pages, &toasted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pages > 4*shards || toasted > 0 {
+		t.Errorf("%d shards take %d pages, and %d bytes beside these", shards, pages, toasted)
+	}
+}
+
+// What nodes and runs ask is found by an index, however many sweeps and lines there are.
+func TestPlansNeverScanSweeps(t *testing.T) {
+	at := testdb.Postgres(t)
+	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
+	plans := spyOnPlans(t, store, at)
+	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"sweep", "shard", "shard_progress", "failed_item", "sweep_log", "sweep_event"} {
+		exec(t, at, "alter table fairlead_"+table+" set unlogged, set (autovacuum_enabled = off)")
+	}
+	sweepVerbs(t, store, node, "empty") // every statement is planned, on empty tables
+	exec(t, at, `
+		insert into fairlead_sweep (version, created_at, name, tenant, state, status, body)
+		select 1, 1, 'copy ' || n, 'tenant ' || n % 100, case n % 100 when 0 then 'running' else 'finished' end, w.status, w.body
+		from (select status, body from fairlead_sweep order by id limit 1) w, generate_series(1, 20000) n;
+		insert into fairlead_shard (sweep, number) select 1000000 + n / 10, n % 10 from generate_series(1, 50000) n;
+		insert into fairlead_shard_progress (sweep, number, from_index, to_index, mark, ended) select 1000000 + n / 10, n % 10, 0, 1, 0, false from generate_series(1, 50000) n;
+		insert into fairlead_failed_item (sweep, idx, at, attempts, error) select 1000000 + n % 100, n, 1, 1, '' from generate_series(1, 50000) n;
+		insert into fairlead_sweep_log (sweep, idx, at, level, text) select 1000000 + n % 100, n, 1, 'info', '' from generate_series(1, 50000) n;
+		insert into fairlead_sweep_event (sweep, at, actor, action, was, became, note) select 1000000 + n % 100, 1, '', '', '', '', '' from generate_series(1, 50000) n`)
+	plans.forget()
+	sweepVerbs(t, store, node, "full")
+	bad := regexp.MustCompile(`Seq Scan on fairlead_(sweep|shard|failed)`)
+	whole := regexp.MustCompile(`Index (Only )?Scan .* on fairlead_(shard|shard_progress|failed_item|sweep_log|sweep_event)\b.*\n\s+(->|CTE|Filter)`)
+	for _, plan := range plans.seen() {
+		if bad.MatchString(plan) || whole.MatchString(plan) {
+			t.Errorf("a plan reads a whole table:\n%s", plan)
+		}
+	}
+}
+
+// sweepVerbs does everything that happens to sweeps.
+func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
+	t.Helper()
+	ctx := t.Context()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for round := range 7 {
+		sweep, jobs := sweepOf(t, s, node, fmt.Sprint(name, round), 3)
+		first := fairlead.Checkpoint{Sweep: sweep.ID, Job: jobs[0].ID, Fence: jobs[0].Fence, Mark: 5}
+		_, err := s.Checkpoint(ctx, first)
+		must(err)
+		_, err = s.Steer(ctx, sweep.ID, false, func(ctx context.Context, w *fairlead.Sweep, tx fairlead.SweepTx) error {
+			shards, _, err := tx.Shards(ctx)
+			if err != nil {
+				return err
+			}
+			shards[0].Share.InFlight = 5
+			if err := tx.Grant(ctx, shards); err != nil {
+				return err
+			}
+			w.State = fairlead.SweepFinished
+			return tx.Record(ctx, fairlead.SweepEvent{Action: "finish"})
+		})
+		must(err)
+		must(s.AddFailed(ctx, sweep.ID, []fairlead.FailedItem{{Index: 1}, {Index: 2}}))
+		must(s.ForgetFailed(ctx, sweep.ID, []int64{2, 3}))
+		must(s.AddSweepLogs(ctx, []fairlead.SweepLog{{Sweep: sweep.ID, Index: 1}}))
+		_, err = s.FailedItems(ctx, fairlead.ItemFilter{Sweep: sweep.ID})
+		must(err)
+		for _, index := range []*int64{nil, new(int64(1))} {
+			_, err = s.SweepLogs(ctx, fairlead.LogFilter{Sweep: sweep.ID, Index: index, Levels: []string{"info"}})
+			must(err)
+		}
+		_, err = s.SweepEvents(ctx, sweep.ID, 10)
+		must(err)
+		_, err = s.Shards(ctx, sweep.ID)
+		must(err)
+		for _, filter := range []fairlead.SweepFilter{
+			{}, {IDs: []int64{sweep.ID}}, {Names: []string{sweep.Name}}, {States: []fairlead.SweepState{fairlead.SweepRunning}}, {Tenants: []string{"tenant 1"}},
+		} {
+			_, err := s.Sweeps(ctx, filter)
+			must(err)
+		}
+		_, err = s.Prune(ctx, fairlead.Retention{Failed: time.Nanosecond}, 100)
+		must(err)
+		if round > 0 { // the first is what is copied
+			must(s.DeleteSweep(ctx, sweep.ID))
+		}
+		for _, job := range jobs {
+			_, err := s.Settle(ctx, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}})
+			must(err)
+		}
+	}
+}

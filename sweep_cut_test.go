@@ -1,0 +1,109 @@
+package fairlead_test
+
+import (
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func TestASweepIsCutIntoPartsThatAreAsLongAsEachOther(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to int64
+		shards   int
+		want     int
+		change   func(*fairlead.Sweep)
+	}{
+		"one":             {0, 1000, 1, 1, nil},
+		"even":            {0, 1000, 4, 4, nil},
+		"uneven":          {7, 1000, 16, 16, nil},
+		"few items":       {5, 8, 10, 3, nil},
+		"one item":        {5, 6, 10, 1, nil},
+		"quintillion":     {0, 1_000_000_000_000_000_000, 1000, 1000, nil},
+		"odd quintillion": {1, 999_999_999_999_999_999, 997, 997, nil},
+		"serial":          {0, 1000, 1, 1, serially},
+		"unknown":         {5, 0, 8, 1, func(w *fairlead.Sweep) { w.Source.File = "users.txt" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScrubbing(t)
+			sweep := s.start(s.put(func(w *fairlead.Sweep) {
+				w.From, w.To, w.Shards, w.InFlight = c.from, c.to, c.shards, 1000
+				if c.change != nil {
+					c.change(w)
+				}
+			}))
+			shards := s.shards(sweep.ID)
+			if len(shards) != c.want {
+				t.Fatalf("it has %d shards, want %d", len(shards), c.want)
+			}
+			at, shortest, longest := c.from, int64(1)<<62, int64(0)
+			for i, sh := range shards {
+				if sh.Number != i || sh.From != at || sh.Mark != at || sh.Ended || sh.Job == 0 {
+					t.Fatalf("shard %d behind %d is %+v", i, at, sh)
+				}
+				at = sh.To
+				shortest, longest = min(shortest, sh.To-sh.From), max(longest, sh.To-sh.From)
+			}
+			if at != c.to || c.to > 0 && (longest-shortest > 1 || shortest < 1) {
+				t.Fatalf("the last ends at %d; they have from %d to %d items", at, shortest, longest)
+			}
+			if runs := s.claim(2000); len(runs) != c.want {
+				t.Fatalf("%d shards can be begun", len(runs))
+			}
+		})
+	}
+}
+
+func TestASweepIsCutAnewAsLongAsNothingHasBeenBegun(t *testing.T) {
+	s := newScrubbing(t)
+	sweep := s.put(inShards(4))
+	recut := func(shards, want int) {
+		t.Helper()
+		found, err := s.client.SweepByID(t.Context(), sweep.ID)
+		s.ok(err)
+		found.Shards = shards
+		_, err = s.client.PutSweep(t.Context(), found)
+		s.ok(err)
+		s.start(sweep)
+		if got := s.shards(sweep.ID); len(got) != want {
+			t.Fatalf("there are %d shards, want %d", len(got), want)
+		}
+	}
+	s.start(sweep)
+	s.stop(sweep)
+	recut(2, 2)
+	s.stop(sweep)
+	recut(5, 5)
+	runs := s.claim(5)
+	s.checkpoint(runs[3], 1, 0, false)
+	s.stop(sweep)
+	s.end(runs...)
+	s.wantState(s.look(sweep), fairlead.SweepStopped)
+	recut(3, 5)
+}
+
+func TestWhatAStartedSweepGoesOverStays(t *testing.T) {
+	for name, change := range map[string]func(*fairlead.Sweep){
+		"kind":   func(w *fairlead.Sweep) { w.Kind = "other" },
+		"from":   func(w *fairlead.Sweep) { w.From = 1 },
+		"to":     func(w *fairlead.Sweep) { w.To = 2000 },
+		"source": func(w *fairlead.Sweep) { w.Source.URL = "https://example.com/list" },
+		"serial": func(w *fairlead.Sweep) { w.Serial, w.InFlight = true, 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScrubbing(t)
+			sweep := s.put()
+			change(&sweep)
+			sweep, err := s.client.PutSweep(t.Context(), sweep) // nothing has been begun
+			s.ok(err)
+			s.start(sweep)
+			sweep.Rate, sweep.Attempts = 7, 9
+			sweep, err = s.client.PutSweep(t.Context(), sweep)
+			s.ok(err)
+			again := s.put(func(w *fairlead.Sweep) { w.Name = "another" })
+			s.start(again)
+			change(&again)
+			_, err = s.client.PutSweep(t.Context(), again)
+			s.wantConflict(err)
+		})
+	}
+}
