@@ -2,7 +2,6 @@ package engine
 
 import (
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -53,7 +52,7 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 		suspects: newLoop("claim suspects", o.Poll, l.log),
 	}
 	for kind := range entries {
-		if strings.HasPrefix(kind, fairlead.SweepKind("")) && kind != fairlead.GateKind {
+		if isShardKind(kind) {
 			g.shards = append(g.shards, kind)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -43,8 +45,7 @@ func (s *steerer) tell(batch []ending) {
 
 // sweepOf is the sweep whose shard a job goes over; zero: it is another job.
 func sweepOf(job *fairlead.Job) int64 {
-	prefix := fairlead.SweepKind("")
-	if len(job.Kind) <= len(prefix) || job.Kind[:len(prefix)] != prefix || job.Kind == fairlead.GateKind {
+	if !isShardKind(job.Kind) {
 		return 0
 	}
 	var args fairlead.ShardArgs
@@ -52,6 +53,11 @@ func sweepOf(job *fairlead.Job) int64 {
 		return 0
 	}
 	return args.Sweep
+}
+
+// isShardKind tells whether jobs of a kind go over shards of sweeps.
+func isShardKind(kind string) bool {
+	return strings.HasPrefix(kind, fairlead.SweepKind("")) && kind != fairlead.GateKind
 }
 
 // run goes round until its context ends.
@@ -115,7 +121,7 @@ func (s *steerer) allot(ctx context.Context, running int) error {
 	}
 	live := 0
 	for i := range nodes {
-		if nodes[i].Alive && !nodes[i].Draining {
+		if n := &nodes[i]; !n.Dead && !n.Draining && slices.ContainsFunc(n.Kinds, isShardKind) {
 			live++
 		}
 	}
