@@ -89,6 +89,11 @@ func (r *Run) run(ctx context.Context) error {
 	if _, err := r.report(ctx); err != nil { // from here on its shares are those of this run
 		return err
 	}
+	if r.Job.Attempt > 1 || r.Job.Crashes > 0 {
+		if err := fairlead.ResumeSweep(ctx, r.handler.store, r.Sweep.ID); err != nil {
+			return err
+		}
+	}
 	items, err := r.open(ctx)
 	if err != nil {
 		return err
