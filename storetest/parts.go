@@ -23,6 +23,8 @@ const (
 	Scheduling
 	// Conducting is batches and their tasks.
 	Conducting
+	// Sweeping is sweeps and their shards.
+	Sweeping
 	// Interleaving is what is easy to get wrong when several act at once.
 	Interleaving
 	// Planning is the same for schedules.
@@ -97,6 +99,7 @@ func chapters() []titled {
 		{"Alerts", Scheduling, testAlerts},
 		{"Use", Administering, testUse},
 		{"Batches of tasks", Conducting, testConductor},
+		{"Sweeps", Sweeping, testSweeps},
 		{"Traps", Interleaving, testTraps},
 		{"Races", Interleaving, testRaces},
 		{"Transactions", Interleaving, testCallersTransactions},

@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+func testFailedItems(c *chapter) {
+	indexes := func(items []fairlead.FailedItem) []int64 {
+		list := make([]int64, len(items))
+		for i, item := range items {
+			list[i] = item.Index
+		}
+		return list
+	}
+	c.test("AddFailed notes items that came to nothing, FailedItems lists them by index", func(f *fixture) {
+		s, other := f.sweep("s"), f.sweep("other")
+		earlier := f.now().Add(-time.Minute)
+		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{
+			{Index: 900_000_000_000_000_000, Attempts: 5, Error: "lost"}, {Index: 0, Attempts: 1, Error: "bad\x00 é", At: earlier},
+		}))
+		f.ok(f.store.AddFailed(f.ctx(), other.ID, []fairlead.FailedItem{{Index: 7}}))
+		f.equal("the items", f.failed(fairlead.ItemFilter{Sweep: s.ID}), []fairlead.FailedItem{
+			{Sweep: s.ID, Index: 0, Attempts: 1, Error: "bad\uFFFD é", At: earlier},
+			{Sweep: s.ID, Index: 900_000_000_000_000_000, Attempts: 5, Error: "lost", At: f.now()},
+		})
+	})
+	c.test("an item that is known is replaced", func(f *fixture) {
+		s := f.sweep("s")
+		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3, Attempts: 1, Error: "first"}, {Index: 4}}))
+		f.Advance(time.Second)
+		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3, Attempts: 2, Error: "second"}, {Index: 5}, {Index: 3, Attempts: 3, Error: "third"}}))
+		items := f.failed(fairlead.ItemFilter{Sweep: s.ID})
+		f.equal("the indexes", indexes(items), []int64{3, 4, 5})
+		f.equal("the item", items[0], fairlead.FailedItem{Sweep: s.ID, Index: 3, Attempts: 3, Error: "third", At: f.now()})
+	})
+	c.test("FailedItems goes on behind an index", func(f *fixture) {
+		s := f.sweep("s")
+		var items []fairlead.FailedItem
+		for i := range 150 {
+			items = append(items, fairlead.FailedItem{Index: int64(i)})
+		}
+		f.ok(f.store.AddFailed(f.ctx(), s.ID, items))
+		f.equal("a page", len(f.failed(fairlead.ItemFilter{Sweep: s.ID})), 100)
+		f.equal("the first", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID, Limit: 2})), []int64{0, 1})
+		f.equal("those behind the first", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, Limit: 2})), []int64{1, 2})
+		f.equal("the last", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, After: 147})), []int64{148, 149})
+	})
+	c.test("ForgetFailed forgets those with the indexes", func(f *fixture) {
+		s, other := f.sweep("s"), f.sweep("other")
+		for _, id := range []int64{s.ID, other.ID} {
+			f.ok(f.store.AddFailed(f.ctx(), id, []fairlead.FailedItem{{Index: 1}, {Index: 2}, {Index: 3}}))
+		}
+		f.ok(f.store.ForgetFailed(f.ctx(), s.ID, []int64{3, 1, 9}))
+		f.ok(f.store.ForgetFailed(f.ctx(), s.ID, nil))
+		f.equal("the items", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{2})
+		f.equal("those of another", indexes(f.failed(fairlead.ItemFilter{Sweep: other.ID})), []int64{1, 2, 3})
+	})
+	c.test("AddFailed fails with ErrNotFound if there is no such sweep", func(f *fixture) {
+		f.wantErr(f.store.AddFailed(f.ctx(), unknown, []fairlead.FailedItem{{Index: 1}}), fairlead.ErrNotFound)
+		f.equal("the items", len(f.failed(fairlead.ItemFilter{Sweep: unknown})), 0)
+	})
+}
+
+func testSweepLogs(c *chapter) {
+	texts := func(logs []fairlead.SweepLog) string {
+		list := make([]string, len(logs))
+		for i, line := range logs {
+			list[i] = line.Text
+		}
+		return strings.Join(list, " ")
+	}
+	c.test("AddSweepLogs stores lines, SweepLogs lists them, newest first", func(f *fixture) {
+		s, other := f.sweep("s"), f.sweep("other")
+		f.ok(f.store.AddSweepLogs(f.ctx(), []fairlead.SweepLog{
+			{Sweep: s.ID, Index: 900_000_000_000_000_000, Level: "info", Text: "first\x00 é"}, {Sweep: other.ID, Text: "else"},
+		}))
+		earlier := f.now()
+		f.Advance(time.Second)
+		f.ok(f.elsewhere().store.AddSweepLogs(f.ctx(), []fairlead.SweepLog{{Sweep: s.ID, Index: -1, Level: "error", Text: "second"}}))
+		logs := f.logs(fairlead.LogFilter{Sweep: s.ID})
+		f.equal("the lines", logs, []fairlead.SweepLog{
+			{ID: logs[0].ID, Sweep: s.ID, Index: -1, Level: "error", Text: "second", At: f.now()},
+			{ID: logs[1].ID, Sweep: s.ID, Index: 900_000_000_000_000_000, Level: "info", Text: "first\uFFFD é", At: earlier},
+		})
+		f.ok(f.store.AddSweepLogs(f.ctx(), nil))
+	})
+	c.test("AddSweepLogs stores all lines or none, and fails with ErrNotFound if there is no such sweep", func(f *fixture) {
+		s := f.sweep("s")
+		f.wantErr(f.store.AddSweepLogs(f.ctx(), []fairlead.SweepLog{{Sweep: s.ID, Text: "a"}, {Sweep: unknown, Text: "b"}}), fairlead.ErrNotFound)
+		f.equal("the lines", len(f.logs(fairlead.LogFilter{Sweep: s.ID})), 0)
+		f.equal("the lines of none", len(f.logs(fairlead.LogFilter{Sweep: unknown})), 0)
+	})
+	c.test("a filter chooses lines by level and index, a page at a time", func(f *fixture) {
+		s := f.sweep("s")
+		var logs []fairlead.SweepLog
+		for i := range 9 {
+			logs = append(logs, fairlead.SweepLog{Sweep: s.ID, Index: int64(i % 2), Level: []string{"debug", "info", "error"}[i%3], Text: fmt.Sprint(i)})
+		}
+		f.ok(f.store.AddSweepLogs(f.ctx(), logs))
+		one := int64(1)
+		f.equal("by level", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Levels: []string{"debug", "error", "none"}})), "8 6 5 3 2 0")
+		f.equal("by index", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Index: &one})), "7 5 3 1")
+		f.equal("by both", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Index: &one, Levels: []string{"debug"}})), "3")
+		first := f.logs(fairlead.LogFilter{Sweep: s.ID, Limit: 4})
+		f.equal("a page", texts(first), "8 7 6 5")
+		f.equal("the next page", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Limit: 4, Below: first[3].ID})), "4 3 2 1")
+		f.equal("the next page of a level", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Levels: []string{"info"}, Below: first[3].ID})), "4 1")
+	})
+	c.test("Prune removes old lines and events of sweeps that have finished, at most limit of each", func(f *fixture) {
+		finished, stopped := f.sweep("finished", inState(fairlead.SweepFinished)), f.sweep("stopped", inState(fairlead.SweepStopped))
+		note := func(text string) {
+			for _, s := range []fairlead.Sweep{finished, stopped} {
+				f.ok(f.store.AddSweepLogs(f.ctx(), []fairlead.SweepLog{{Sweep: s.ID, Text: text}}))
+				f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+					return tx.Record(ctx, fairlead.SweepEvent{Action: text})
+				})
+			}
+		}
+		prune := func(keep fairlead.Retention, limit, want int) {
+			f.Helper()
+			_, err := f.store.Prune(f.ctx(), keep, limit)
+			f.ok(err)
+			f.equal("the lines", len(f.logs(fairlead.LogFilter{Sweep: finished.ID})), want)
+			f.equal("the events", len(f.events(finished.ID)), want)
+			f.equal("the lines of the other", len(f.logs(fairlead.LogFilter{Sweep: stopped.ID})), 4)
+			f.equal("the events of the other", len(f.events(stopped.ID)), 4)
+		}
+		for range 3 {
+			note("old")
+		}
+		f.Advance(time.Hour)
+		note("new")
+		prune(fairlead.Retention{Succeeded: time.Minute, Cancelled: time.Minute, Skipped: time.Minute}, 100, 4)
+		prune(fairlead.Retention{Failed: 2 * time.Hour}, 100, 4)
+		prune(fairlead.Retention{Failed: time.Minute}, 2, 2)
+		prune(fairlead.Retention{Failed: time.Minute}, 2, 1)
+		prune(fairlead.Retention{Failed: time.Minute}, 2, 1)
+		f.equal("the line that is left", texts(f.logs(fairlead.LogFilter{Sweep: finished.ID})), "new")
+	})
+}
