@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -109,7 +110,7 @@ func (d *sweepDriver) play(ctx context.Context) error {
 		}
 		if time.Now().After(kill) {
 			kill = kill.Add(d.Every)
-			if err := d.replace(); err != nil {
+			if err := d.replace(ctx); err != nil {
 				return err
 			}
 		}
@@ -121,16 +122,43 @@ func (d *sweepDriver) launch() (*process, error) {
 	return startProcess(orders{URL: d.URL, Name: fmt.Sprintf("w%d", d.lives), Dir: d.Dir, Node: d.Node, Items: true})
 }
 
-// replace kills a worker and starts another.
-func (d *sweepDriver) replace() error {
-	i := d.random.IntN(len(d.workers))
+// replace kills a worker that goes over a shard, if one does, and starts another.
+func (d *sweepDriver) replace(ctx context.Context) error {
+	i, err := d.victim(ctx)
+	if err != nil {
+		return err
+	}
 	if err := d.workers[i].kill(); err != nil {
 		return err
 	}
 	d.record.Kills++
-	var err error
 	d.workers[i], err = d.launch()
 	return err
+}
+
+// victim draws a worker by lot: of those that go over shards, or of all.
+func (d *sweepDriver) victim(ctx context.Context) (int, error) {
+	jobs, err := d.store.Find(ctx, fairlead.Filter{Kinds: []string{fairlead.SweepKind(sweepKind)}, States: []fairlead.State{fairlead.Running}, Limit: fairlead.MaxShards})
+	if err != nil {
+		return 0, err
+	}
+	nodes, err := d.store.Nodes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var busy []int
+	for _, job := range jobs {
+		for _, node := range nodes {
+			at := slices.IndexFunc(d.workers, func(p *process) bool { return p.name == node.Name })
+			if node.ID == job.Node && at >= 0 {
+				busy = append(busy, at)
+			}
+		}
+	}
+	if len(busy) == 0 {
+		return d.random.IntN(len(d.workers)), nil
+	}
+	return busy[d.random.IntN(len(busy))], nil
 }
 
 // look tells whether the sweep is over, and watches the marks. A database that is busy
