@@ -13,6 +13,8 @@
 //	watch.go    gives up on handlers that ignore the end of their context
 //	stall.go    finds out that nothing is claimed that could be
 //	audit.go    finds leases that the node does not know of, and releases them
+//	conduct.go  counts the tasks of batches and lets out more
+//	steer.go    ends sweeps and shares their rate among their shards
 //	keep.go     promote, reap, expire, prune
 //
 // A node has lives. It starts over with a new id when it lost its lease, or
