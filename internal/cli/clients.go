@@ -14,6 +14,8 @@ import (
 type clients struct {
 	url     string
 	timeout time.Duration
+	web     *http.Client
+	caller  caller
 
 	jobs    fairleadv1connect.JobServiceClient
 	tenants fairleadv1connect.TenantServiceClient
@@ -26,13 +28,15 @@ type clients struct {
 
 	schedules fairleadv1connect.ScheduleServiceClient
 	calendars fairleadv1connect.CalendarServiceClient
+	batches   fairleadv1connect.BatchServiceClient
 }
 
 func newClients(t target, timeout time.Duration) *clients {
 	web := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }} // a token goes where it is meant to
-	options := connect.WithClientOptions(connect.WithInterceptors(caller{token: t.Token, timeout: timeout}))
+	asks := caller{token: t.Token, timeout: timeout}
+	options := connect.WithClientOptions(connect.WithInterceptors(asks))
 	return &clients{
-		url: t.Server, timeout: timeout,
+		url: t.Server, timeout: timeout, web: web, caller: asks,
 		jobs:    fairleadv1connect.NewJobServiceClient(web, t.Server, options),
 		tenants: fairleadv1connect.NewTenantServiceClient(web, t.Server, options),
 		queues:  fairleadv1connect.NewQueueServiceClient(web, t.Server, options),
@@ -44,6 +48,7 @@ func newClients(t target, timeout time.Duration) *clients {
 
 		schedules: fairleadv1connect.NewScheduleServiceClient(web, t.Server, options),
 		calendars: fairleadv1connect.NewCalendarServiceClient(web, t.Server, options),
+		batches:   fairleadv1connect.NewBatchServiceClient(web, t.Server, options),
 	}
 }
 

@@ -60,14 +60,21 @@ func ended(job *fairleadv1.Job) error {
 // again is how long to wait before a stream that broke is asked for again.
 const again = 500 * time.Millisecond
 
-// follow sees a job whenever it has changed, and returns it when it has ended. A
-// server that stops in between is asked again, or another behind the same URL,
-// for as long as one answer may take.
+// follow sees a job whenever it has changed, and returns it when it has ended.
 func (c *call) follow(ctx context.Context, id int64, see func(*fairleadv1.Job) error) (*fairleadv1.Job, error) {
-	var last *fairleadv1.Job
+	return follow(ctx, c, func(ctx context.Context) (*connect.ServerStreamForClient[fairleadv1.Job], error) {
+		return c.jobs.WatchJob(ctx, &fairleadv1.GetJobRequest{Id: id})
+	}, final, see)
+}
+
+// follow sees something whenever it has changed, and returns it when it has ended. A
+// server that stops in between is asked again, or another behind the same URL, for as
+// long as one answer may take.
+func follow[T any](ctx context.Context, c *call, watch func(context.Context) (*connect.ServerStreamForClient[T], error), ended func(*T) bool, see func(*T) error) (*T, error) {
+	var last *T
 	heard := time.Now()
 	for {
-		stream, err := c.jobs.WatchJob(ctx, &fairleadv1.GetJobRequest{Id: id})
+		stream, err := watch(ctx)
 		if err == nil {
 			for stream.Receive() {
 				last, heard = stream.Msg(), time.Now()
@@ -78,7 +85,7 @@ func (c *call) follow(ctx context.Context, id int64, see func(*fairleadv1.Job) e
 			err = errors.Join(stream.Err(), stream.Close())
 		}
 		switch {
-		case last != nil && final(last):
+		case last != nil && ended(last):
 			return last, nil
 		case ctx.Err() != nil:
 			return nil, connect.NewError(connect.CodeCanceled, ctx.Err())

@@ -42,6 +42,7 @@ func newRig(t *testing.T) *rig {
 	handle("noop", func(context.Context, *fairlead.Job) error { return nil })
 	handle("broken", func(context.Context, *fairlead.Job) error { return fairlead.Fatal(errors.New("it is broken\x1b[2J")) })
 	handle("asks", func(context.Context, *fairlead.Job) error { return fairlead.Await(time.Hour) })
+	fairlead.HandleOperation(mux, fairlead.Operation{TargetType: "wall", BatchType: "paint", Process: paint})
 	log := slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
 	if err != nil {
@@ -63,6 +64,14 @@ func newRig(t *testing.T) *rig {
 		}
 	})
 	return &rig{T: t, url: web.URL}
+}
+
+// paint paints walls, but for wet ones.
+func paint(_ context.Context, task fairlead.TaskArgs) error {
+	if strings.HasPrefix(task.Target.ID, "wet") {
+		return errors.New("the wall is wet\x1b[2J")
+	}
+	return nil
 }
 
 // alone keeps the settings of whoever runs the tests out of them.

@@ -56,11 +56,13 @@ func (s *Screen) In(tone Tone, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// State is a job's state in its tone.
+// State is the state of a job or a batch in its tone.
 func State(state string) Cell {
 	tones := map[string]Tone{
 		"scheduled": Faint, "parked": Faint, "running": Busy, "waiting": Busy,
 		"succeeded": Good, "failed": Bad, "cancelled": Warn, "skipped": Faint,
+		"success": Good, "fail": Bad, "partial_fail": Bad, "cancel": Warn, // of batches and their tasks
+		"rollback_running": Busy, "rollback_success": Good, "rollback_fail": Bad,
 	}
 	return Cell{Text: state, Tone: tones[state]}
 }

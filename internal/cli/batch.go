@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// taskStates are the states of a batch's tasks.
+var taskStates = []string{
+	"pending", "running", "success", "fail", "retry_pending", "rollback_pending", "rollback_running", "rollback_success", "rollback_fail", "cancel",
+}
+
+func (s *session) batchCommand() *cobra.Command {
+	return s.prints(s.connects(noun("batch", "One operation on many targets",
+		s.batchCreateCommand(), s.batchGetCommand(), s.batchListCommand(), s.batchTasksCommand(), s.batchWatchCommand(),
+		s.batchCancelCommand(), s.batchRetryCommand(), s.batchRollbackCommand(),
+		s.batchApproveCommand(), s.batchPauseCommand(), s.batchResumeCommand(), s.batchSetCommand(),
+	)))
+}
+
+func (s *session) batchGetCommand() *cobra.Command {
+	return verb("get ID", "Show a batch", s.withID(func(ctx context.Context, c *call, id int64) error {
+		batch, err := c.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		return c.printDetails(batch)
+	}))
+}
+
+func (s *session) batchListCommand() *cobra.Command {
+	filter := &fairleadv1.ListBatchesRequest{}
+	var limit int
+	cmd := verb("list", "List batches, newest first", s.runs(func(ctx context.Context, c *call) error {
+		all := &fairleadv1.ListBatchesResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
+			page, err := c.batches.ListBatches(ctx, filter)
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("ID", "STATE", "NAME", "TYPE", "TENANT", "QUEUE", "DONE", "TASKS", "FAILED", "CREATED", "NOTE")
+		for _, b := range all.GetItems() {
+			table.Add(b.GetId(), screen.State(b.GetState()), b.GetName(), b.GetType(), b.GetTenant(), b.GetQueue(), b.GetDone(), b.GetTotal(), failures(b), b.GetCreatedAt(), batchNote(b))
+		}
+		return c.printTable(all, table)
+	}))
+	f := cmd.Flags()
+	f.StringSliceVar(&filter.Name, "name", nil, "with this name (repeatable)")
+	f.StringSliceVar(&filter.Type, "type", nil, "of this type (repeatable)")
+	f.StringSliceVar(&filter.Queue, "queue", nil, "of this queue (repeatable)")
+	f.StringSliceVar(&filter.Tenant, "tenant", nil, "of this tenant (repeatable)")
+	f.BoolVar(&filter.Open, "open", false, "that have not completed")
+	complete(cmd, "queue", s.asked(queueNames))
+	complete(cmd, "tenant", s.asked(tenantNames))
+	limits(cmd, &limit)
+	return cmd
+}
+
+// failures is how many tasks of a batch have failed, forward or back.
+func failures(b *fairleadv1.Batch) int32 {
+	return b.GetTally().GetFail() + b.GetTally().GetRollbackFail()
+}
+
+// batchNote is why a batch does not go on.
+func batchNote(b *fairleadv1.Batch) string {
+	switch {
+	case b.GetPaused() && b.GetReason() != "":
+		return "paused: " + b.GetReason()
+	case b.GetPaused():
+		return "paused"
+	case b.GetAwaiting():
+		return "awaits approval"
+	}
+	return b.GetReason()
+}
+
+func (s *session) batchTasksCommand() *cobra.Command {
+	filter := &fairleadv1.ListBatchTasksRequest{}
+	var limit int
+	cmd := verb("tasks ID", "List the tasks of a batch", s.withID(func(ctx context.Context, c *call, id int64) error {
+		filter.Id = id
+		all, err := c.listTasks(ctx, filter, limit)
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		return c.printTable(all, taskTable(c.Screen, all.GetItems()))
+	}))
+	cmd.Flags().StringSliceVar(&filter.State, "state", nil, "in this state (repeatable): "+strings.Join(taskStates, ", "))
+	complete(cmd, "state", oneOf(taskStates...))
+	limits(cmd, &limit)
+	return cmd
+}
+
+// listTasks fetches tasks of a batch; no limit fetches all.
+func (c *call) listTasks(ctx context.Context, filter *fairleadv1.ListBatchTasksRequest, limit int) (*fairleadv1.ListBatchTasksResponse, error) {
+	all := &fairleadv1.ListBatchTasksResponse{}
+	err := pages(limit, func(size int32) (more bool, got int, err error) {
+		filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
+		page, err := c.batches.ListBatchTasks(ctx, filter)
+		if err != nil {
+			return false, 0, err
+		}
+		all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+		return all.GetNextPageToken() != "", len(page.GetItems()), nil
+	})
+	return all, err
+}
+
+func taskTable(s *screen.Screen, tasks []*fairleadv1.BatchTask) *screen.Table {
+	table := s.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "RETRIES", "UPDATED", "INFO")
+	for _, t := range tasks {
+		target := t.GetTarget()
+		table.Add(t.GetId(), screen.State(t.GetState()), target.GetId(), target.GetName(), target.GetType(), t.GetRetries(), t.GetUpdatedAt(), t.GetInfo())
+	}
+	return table
+}
+
+func taskCount(n int32) string {
+	if n == 1 {
+		return "1 task"
+	}
+	return fmt.Sprintf("%d tasks", n)
+}

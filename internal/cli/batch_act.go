@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// sayBatch says how a batch stands after something was done to it.
+func (c *call) sayBatch(batch *fairleadv1.Batch) error {
+	text := fmt.Sprintf("batch %d is %s", batch.GetId(), batch.GetState())
+	if note := batchNote(batch); note != "" {
+		text += " (" + note + ")"
+	}
+	return c.say(batch, "%s", text)
+}
+
+func (s *session) batchCancelCommand() *cobra.Command {
+	var reason string
+	cmd := verb("cancel ID", "Let no more tasks begin; those that run end as they end", s.withID(func(ctx context.Context, c *call, id int64) error {
+		batch, err := c.batches.CancelBatch(ctx, &fairleadv1.CancelBatchRequest{Id: id, Reason: reason})
+		if err != nil {
+			return err
+		}
+		return c.sayBatch(batch)
+	}))
+	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	return cmd
+}
+
+func (s *session) batchPauseCommand() *cobra.Command {
+	var reason string
+	cmd := verb("pause ID", "Let no more tasks begin until it is resumed", s.withID(func(ctx context.Context, c *call, id int64) error {
+		batch, err := c.batches.PauseBatch(ctx, &fairleadv1.PauseBatchRequest{Id: id, Reason: reason})
+		if err != nil {
+			return err
+		}
+		return c.sayBatch(batch)
+	}))
+	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	return cmd
+}
+
+func (s *session) batchResumeCommand() *cobra.Command {
+	return verb("resume ID", "Let tasks begin again", s.withID(func(ctx context.Context, c *call, id int64) error {
+		batch, err := c.batches.ResumeBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		return c.sayBatch(batch)
+	}))
+}
+
+func (s *session) batchApproveCommand() *cobra.Command {
+	return verb("approve ID", "Let the other tasks follow the canary", s.withID(func(ctx context.Context, c *call, id int64) error {
+		batch, err := c.batches.ApproveBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
+		if err != nil {
+			return err
+		}
+		return c.sayBatch(batch)
+	}))
+}
+
+func (s *session) batchSetCommand() *cobra.Command {
+	var most int32
+	var rate float64
+	cmd := verb("set ID", "Change how fast a batch goes", nil)
+	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
+		change := &fairleadv1.PatchBatchRequest{Id: id}
+		if cmd.Flags().Changed("max-running") {
+			change.MaxRunning = &most
+		}
+		if cmd.Flags().Changed("rate") {
+			change.Rate = &rate
+		}
+		if change.MaxRunning == nil && change.Rate == nil {
+			return Usagef("give at least one of --max-running and --rate")
+		}
+		batch, err := c.batches.PatchBatch(ctx, change)
+		if err != nil {
+			return err
+		}
+		return c.printDetails(batch)
+	})
+	cmd.Flags().Int32Var(&most, "max-running", 0, "tasks that run at once (0: no bound)")
+	cmd.Flags().Float64Var(&rate, "rate", 0, "tasks that begin per second (0: no bound)")
+	return cmd
+}
+
+func (s *session) batchRetryCommand() *cobra.Command {
+	var tasks []int64
+	var wait waiting
+	cmd := verb("retry ID", "Do failed tasks again", nil)
+	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
+		batch, err := c.batches.RetryBatch(ctx, &fairleadv1.RetryBatchRequest{Id: id, Tasks: tasks})
+		if err != nil {
+			return err
+		}
+		if wait.asked(cmd) {
+			return wait.batch(ctx, c, id)
+		}
+		return c.sayBatch(batch)
+	})
+	cmd.Flags().Int64SliceVar(&tasks, "task", nil, "only the task with this id (repeatable)")
+	wait.flag(cmd)
+	return cmd
+}
+
+func (s *session) batchRollbackCommand() *cobra.Command {
+	request := &fairleadv1.RollBackBatchRequest{}
+	var wait waiting
+	cmd := verb("rollback ID", "Put back what was there before", nil)
+	cmd.Long = "Put back what was there before, what ended last first: of all tasks that were applied, or of those that are named. " +
+		"If all are, nothing goes forward any more. A rollback of which tasks have failed is resumed by another.\n\n" +
+		"--dry-run only shows what would be undone, and what would be put back."
+	cmd.RunE = s.withID(func(ctx context.Context, c *call, id int64) error {
+		request.Id = id
+		batch, err := c.batches.RollBackBatch(ctx, request)
+		if err != nil {
+			return err
+		}
+		switch {
+		case request.GetDryRun():
+			return c.printTable(batch, undoTable(c, batch))
+		case wait.asked(cmd):
+			return wait.batch(ctx, c, id)
+		}
+		return c.sayBatch(batch)
+	})
+	f := cmd.Flags()
+	f.Int64SliceVar(&request.Tasks, "task", nil, "only the task with this id (repeatable)")
+	f.BoolVar(&request.IncludeFailed, "include-failed", false, "failed tasks that had started too")
+	f.BoolVar(&request.Serial, "serial", false, "each task waits for the one before")
+	f.BoolVar(&request.DryRun, "dry-run", false, "only show what would be undone")
+	wait.flag(cmd)
+	return cmd
+}
+
+// undoTable shows what a rollback would undo, and tells how much that is.
+func undoTable(c *call, batch *fairleadv1.Batch) *screen.Table {
+	table := c.Table("TASK", "STATE", "TARGET", "NAME", "TYPE", "WOULD BE PUT BACK")
+	for _, t := range batch.GetWouldUndo() {
+		before := screen.Cell{Text: string(t.GetBefore())}
+		if len(t.GetBefore()) == 0 {
+			before = screen.Cell{Text: "nobody knows", Tone: screen.Warn}
+		}
+		target := t.GetTarget()
+		table.Add(t.GetId(), screen.State(t.GetState()), target.GetId(), target.GetName(), target.GetType(), before)
+	}
+	if c.format == "table" {
+		fmt.Fprintf(c.errors.Out, "%s of batch %d would be undone, in this order\n", taskCount(batch.GetWouldUndoTotal()), batch.GetId())
+	}
+	return table
+}

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) batchWatchCommand() *cobra.Command {
+	return verb("watch ID", "Show a batch whenever it has changed, until it has completed", s.withID(func(ctx context.Context, c *call, id int64) error {
+		batch, err := c.followBatch(ctx, id, func(batch *fairleadv1.Batch) error {
+			return c.say(batch, "%s  batch %d is %s", c.Now().Format(time.TimeOnly), id, batchLine(batch, c.Now()))
+		})
+		if err != nil {
+			return err
+		}
+		return batchEnded(batch)
+	}))
+}
+
+func (c *call) followBatch(ctx context.Context, id int64, see func(*fairleadv1.Batch) error) (*fairleadv1.Batch, error) {
+	return follow(ctx, c, func(ctx context.Context) (*connect.ServerStreamForClient[fairleadv1.Batch], error) {
+		return c.batches.WatchBatch(ctx, &fairleadv1.GetBatchRequest{Id: id})
+	}, func(batch *fairleadv1.Batch) bool { return batch.GetEndedAt() != nil }, see)
+}
+
+// batchLine is how far a batch has come.
+func batchLine(b *fairleadv1.Batch, now time.Time) string {
+	text := fmt.Sprintf("%s  %d of %d", b.GetState(), b.GetDone(), b.GetTotal())
+	if n := failures(b); n > 0 {
+		text += fmt.Sprintf("  %d failed", n)
+	}
+	if b.GetEndedAt() == nil {
+		if speed := b.GetThroughput(); speed > 0 {
+			text += fmt.Sprintf("  %.4g/s", speed)
+		}
+		if b.GetEta() != nil {
+			text += "  " + screen.Span(max(b.GetEta().AsTime().Sub(now), 0)) + " left"
+		}
+	}
+	if note := batchNote(b); note != "" {
+		text += "  (" + note + ")"
+	}
+	return screen.Clean(text)
+}
+
+// batchEnded is the error of a batch that did not end well.
+func batchEnded(b *fairleadv1.Batch) error {
+	switch b.GetState() {
+	case "success", "rollback_success":
+		return nil
+	}
+	text := fmt.Sprintf("batch %d is %s: %d of %s failed", b.GetId(), b.GetState(), failures(b), taskCount(b.GetTotal()))
+	if reason := b.GetReason(); reason != "" {
+		text += " (" + screen.Clean(reason) + ")"
+	}
+	return failf(ExitJobFailed, "%s; fairlead batch tasks %d tells of each", text, b.GetId())
+}
+
+// batch waits for a batch to complete, and shows how it went. Its error is that of
+// one that did not end well.
+func (w *waiting) batch(ctx context.Context, c *call, id int64) error {
+	within := ctx
+	if w.limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, w.limit)
+		defer cancel()
+	}
+	batch, err := c.awaitBatch(within, id)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return failf(ExitFailure, "batch %d has not completed within %s; it goes on, and fairlead batch watch %d shows it", id, w.limit, id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := c.say(batch, "batch %d %s", id, batchLine(batch, c.Now())); err != nil {
+		return err
+	}
+	if err := c.showFailures(ctx, batch); err != nil {
+		return err
+	}
+	return batchEnded(batch)
+}
+
+// shownFailures is how many failed tasks a summary has.
+const shownFailures = 20
+
+// showFailures shows people which tasks failed.
+func (c *call) showFailures(ctx context.Context, batch *fairleadv1.Batch) error {
+	if failures(batch) == 0 || c.format != "table" {
+		return nil
+	}
+	failed, err := c.listTasks(ctx, &fairleadv1.ListBatchTasksRequest{Id: batch.GetId(), State: []string{"fail", "rollback_fail"}}, shownFailures)
+	if err != nil {
+		return err
+	}
+	if err := taskTable(c.Screen, failed.GetItems()).Write(); err != nil {
+		return err
+	}
+	if failed.GetNextPageToken() != "" {
+		fmt.Fprintf(c.errors.Out, "the first %d of %d are shown; fairlead batch tasks %d --state fail,rollback_fail --limit 0 shows all\n", shownFailures, failures(batch), batch.GetId())
+	}
+	return nil
+}
+
+// awaitBatch follows a batch, and shows on a terminal how far it is. Elsewhere it
+// tells that somebody has to do something for it to go on.
+func (c *call) awaitBatch(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
+	if c.errors.Terminal {
+		return c.awaitWithBar(ctx, id)
+	}
+	told := ""
+	return c.followBatch(ctx, id, func(batch *fairleadv1.Batch) error {
+		note := ""
+		if batch.GetPaused() || batch.GetAwaiting() {
+			note = batchNote(batch)
+		}
+		if note != told && note != "" {
+			fmt.Fprintf(c.errors.Out, "batch %d: %s\n", id, screen.Clean(note))
+		}
+		told = note
+		return nil
+	})
+}
+
+// awaitWithBar draws a bar while it follows a batch.
+func (c *call) awaitWithBar(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
+	var latest atomic.Pointer[fairleadv1.Batch]
+	over, drawn := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(drawn)
+		c.drawBar(&latest, over)
+	}()
+	batch, err := c.followBatch(ctx, id, func(batch *fairleadv1.Batch) error {
+		latest.Store(batch)
+		return nil
+	})
+	close(over)
+	<-drawn
+	return batch, err
+}
+
+// drawBar draws how far a batch is until it is over.
+func (c *call) drawBar(latest *atomic.Pointer[fairleadv1.Batch], over <-chan struct{}) {
+	const width = 30
+	ticker := time.NewTicker(100 * time.Millisecond)
+	defer ticker.Stop()
+	for turn := 0; ; turn++ {
+		select {
+		case <-over:
+			fmt.Fprint(c.errors.Out, "\r\x1b[K")
+			return
+		case <-ticker.C:
+		}
+		batch := latest.Load()
+		if batch == nil {
+			continue
+		}
+		line := strings.Join([]string{
+			string(spokes[turn%len(spokes)]), fmt.Sprintf("batch %d", batch.GetId()), screen.Bar(int(batch.GetDone()), int(batch.GetTotal()), width),
+			fmt.Sprintf("%.0f%%", 100*batch.GetProgress()), batchLine(batch, c.Now()),
+		}, " ")
+		if c.errors.Width > 0 {
+			line = screen.Cut(line, c.errors.Width-1)
+		}
+		fmt.Fprint(c.errors.Out, "\r\x1b[K"+line)
+	}
+}
