@@ -34,6 +34,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
+	services.sweeps.business = newBusiness(options.Guard, store)
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -124,7 +125,7 @@ func newServices(store fairlead.Store, options Options) *services {
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(own, options.Guard, stopping),
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(own, stopping),
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
-	"github.com/fairlead-io/fairlead/httpcall"
 )
 
 // Sweeps implements the SweepService.
@@ -21,12 +20,10 @@ type Sweeps struct {
 	stopping <-chan struct{}
 }
 
-// NewSweeps makes the service of a store's sweeps. Whoever has to be asked before one is
-// created is called through the guard; without one nobody can be. Who watches is let go
-// when the program stops.
-func NewSweeps(store fairlead.Store, guard *httpcall.Guard, stopping <-chan struct{}) *Sweeps {
-	client := fairlead.NewClient(store)
-	return &Sweeps{store: store, client: client, business: newBusiness(guard, client), stopping: stopping}
+// NewSweeps makes the service of a store's sweeps. Who watches is let go when the
+// program stops.
+func NewSweeps(store fairlead.Store, stopping <-chan struct{}) *Sweeps {
+	return &Sweeps{store: store, client: fairlead.NewClient(store), stopping: stopping}
 }
 
 // find returns the sweep of an id or a name. A name that looks like an id counts only if

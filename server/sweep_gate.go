@@ -21,14 +21,16 @@ import (
 // business is asked whether a sweep may be created.
 type business struct {
 	caller *httpcall.Caller // nil: nobody can be asked
-	client *fairlead.Client
+	client *fairlead.Client // knows the keys of tenants, which no caller may read
 }
 
-func newBusiness(guard *httpcall.Guard, client *fairlead.Client) business {
-	if guard == nil {
-		return business{client: client}
+// newBusiness asks through a guard; without one nobody can be asked.
+func newBusiness(guard *httpcall.Guard, store fairlead.Store) business {
+	b := business{client: fairlead.NewClient(store)}
+	if guard != nil {
+		b.caller = httpcall.NewCaller(guard)
 	}
-	return business{caller: httpcall.NewCaller(guard), client: client}
+	return b
 }
 
 // gateField names whom it is about in refusals.
