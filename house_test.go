@@ -38,6 +38,7 @@ var imports = []struct {
 	{"internal/pace", nil, "when an item may start follows from the rate and the clock"},
 	{"internal/source", nil, "where items come from knows neither sweeps nor stores"},
 	{"internal/sweeping", []string{".", "internal/window", "internal/pace", "internal/source"}, "a shard is run without a database: its caller keeps the checkpoints"},
+	{"sweep", []string{".", "httpcall", "internal/pace", "internal/source", "internal/sweeping"}, "a handler of shards is a plain user of the root; its own calls are those of httpcall"},
 	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
 	{"metrics", []string{".", "engine"}, "what a node and any store do is counted from outside"},
 	{"tracing", []string{"."}, "a middleware is a plain user of the root"},
@@ -57,9 +58,9 @@ var imports = []struct {
 	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/cron", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
 	{"internal/oidc", []string{".", "server"}, "an identity provider says who callers of the service are"},
 	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
-	{"internal/bench", []string{".", "engine"}, "workloads run on any store"},
-	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
+	{"internal/bench", []string{".", "engine", "sweep"}, "workloads run on any store"},
+	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep", "internal/testdb"}, "the crash harness runs whole nodes"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Run is what a handler can tell its node while it works. The engine puts one
@@ -18,6 +19,35 @@ type Run interface {
 	SetProgress(progress json.RawMessage)
 	// Job is the job that runs.
 	Job() *Job
+}
+
+// Tenure is what a Run can tell of its node besides. It is for handlers that go on
+// for long.
+type Tenure interface {
+	// Leaving is closed when the node wants to have nothing more to do: it shuts down,
+	// or an operator drains it.
+	Leaving() <-chan struct{}
+	// LeasedUntil is until when the node may be sure that nobody else runs the job.
+	LeasedUntil() time.Time
+}
+
+// Leaving is closed when the node of a running job wants to have nothing more to do. A
+// handler without an end of its own should then return Release. It is never closed if
+// the context is not that of a node.
+func Leaving(ctx context.Context) <-chan struct{} {
+	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
+		return tenure.Leaving()
+	}
+	return nil
+}
+
+// LeasedUntil tells until when nobody else can run the job that runs under the
+// context, by the node's clock. It is nil if the context is not that of a node.
+func LeasedUntil(ctx context.Context) func() time.Time {
+	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {
+		return tenure.LeasedUntil
+	}
+	return nil
 }
 
 type runKey struct{}

@@ -174,14 +174,21 @@ func (g *group) worthwhile() int {
 	return max(1, min(g.life.options.ClaimBatch, g.target()/4))
 }
 
-// rooms is what is left of the kinds that have a bound of their own.
+// rooms is what is left of the kinds that have a bound of their own, and nothing for
+// shards of sweeps while there is no room for more of them.
 func (g *group) rooms() map[string]int {
-	if len(g.kinds) == 0 {
+	closed := len(g.shards) > 0 && g.life.sweeps.closed(time.Now())
+	if len(g.kinds) == 0 && !closed {
 		return nil
 	}
 	rooms := make(map[string]int, len(g.kinds))
 	for kind, room := range g.kinds {
 		rooms[kind] = max(0, room.max-int(room.held.Load()))
+	}
+	if closed {
+		for _, kind := range g.shards {
+			rooms[kind] = 0
+		}
 	}
 	return rooms
 }

@@ -1,5 +1,7 @@
 package engine
 
+import "sync"
+
 // A node starts nothing more while it was told so: in its process by Pause, or by
 // an operator through the store, which the node hears of with its beats. Neither
 // undoes the other.
@@ -14,12 +16,48 @@ func (l *life) heed(drain bool) {
 		return
 	}
 	if !drain {
+		l.departure.undo()
 		l.log.Info("the node may start jobs again")
 		l.wakeGroups()
 		return
 	}
 	l.log.Info("the node was asked to start nothing more", "running", l.registry.size())
+	l.departure.begin()
 	for _, g := range l.groups {
 		g.giveBackQueued()
+	}
+}
+
+// departure tells handlers without an end of their own that the node wants to have
+// nothing more to do.
+type departure struct {
+	mu   sync.Mutex
+	told chan struct{} // closed when they have been told
+	gone bool
+}
+
+func newDeparture() *departure { return &departure{told: make(chan struct{})} }
+
+func (d *departure) begun() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.told
+}
+
+func (d *departure) begin() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.gone {
+		d.gone = true
+		close(d.told)
+	}
+}
+
+// undo is for handlers that begin from now on.
+func (d *departure) undo() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.gone {
+		d.gone, d.told = false, make(chan struct{})
 	}
 }

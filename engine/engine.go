@@ -12,6 +12,8 @@
 //	settle.go   writes what became of runs, many at a time
 //	watch.go    gives up on handlers that ignore the end of their context
 //	audit.go    finds leases that the node does not know of, and releases them
+//	conduct.go  counts the tasks of batches and lets out more
+//	steer.go    ends sweeps and shares their rate among their shards
 //	keep.go     promote, reap, expire, prune
 //
 // A node has lives. It starts over with a new id when it lost its lease, or

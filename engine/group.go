@@ -1,7 +1,9 @@
 package engine
 
 import (
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -25,7 +27,8 @@ type group struct {
 	urgent  atomic.Bool  // what there is to claim has come since the last claim
 	resting atomic.Int32 // for whom the claim loop does not wake before a moment is over
 
-	kinds map[string]*kindRoom // those with a MaxRunning; shared by the node's groups
+	kinds  map[string]*kindRoom // those with a MaxRunning; shared by the node's groups
+	shards []string             // the kinds of jobs that go over shards of sweeps
 }
 
 // For whom a resting claim loop does not wake.
@@ -47,6 +50,11 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 		life: l, scope: plan.scope, slots: plan.slots, entries: entries, kinds: kinds,
 		claims:   newLoop("claim", o.Poll, l.log),
 		suspects: newLoop("claim suspects", o.Poll, l.log),
+	}
+	for kind := range entries {
+		if isShardKind(kind) {
+			g.shards = append(g.shards, kind)
+		}
 	}
 	g.crew = newCrew(plan.slots, g.work)
 	return g
@@ -75,14 +83,24 @@ func (g *group) accept(jobs []*fairlead.Job) {
 		return
 	}
 	runs := make([]*run, len(jobs))
+	var refused []*run
 	for i, job := range jobs {
-		runs[i] = &run{job: job, entry: g.entries[job.Kind], group: g, save: g.life.store.Save}
+		runs[i] = &run{job: job, entry: g.entries[job.Kind], group: g, save: g.life.store.Save, leaving: g.life.departure.begun()}
 		if room := g.kinds[job.Kind]; room != nil {
 			room.held.Add(1)
+		}
+		if !g.life.sweeps.admit(job, time.Now()) {
+			refused = append(refused, runs[i])
+		} else {
+			runs[i].admitted = true
 		}
 	}
 	g.life.registry.add(runs)
 	g.held.Add(int64(len(runs)))
+	if len(refused) > 0 {
+		g.giveBack(refused)
+		runs = slices.DeleteFunc(runs, func(r *run) bool { return !r.admitted })
+	}
 	if g.life.engine.drained.Load() { // since the claim was sent
 		g.giveBack(runs)
 		return
@@ -99,6 +117,7 @@ func (g *group) work(r *run) bool {
 	g.busy.Add(1)
 	g.started.Add(1)
 	g.life.execute(r)
+	g.life.sweeps.leave(r.job)
 	if room := g.kinds[r.job.Kind]; room != nil {
 		room.held.Add(-1)
 		g.wakeSoon() // the last claim may have left jobs of this kind
@@ -161,6 +180,9 @@ func (g *group) unhold(runs []*run) {
 	for _, r := range runs {
 		if room := g.kinds[r.job.Kind]; room != nil {
 			room.held.Add(-1)
+		}
+		if r.admitted {
+			g.life.sweeps.leave(r.job)
 		}
 	}
 }

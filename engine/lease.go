@@ -30,4 +30,7 @@ func (l *lease) end() { l.until.Store(-1) }
 // left is how long the lease is still valid.
 func (l *lease) left() time.Duration { return time.Duration(l.until.Load()) - time.Since(l.origin) }
 
+// endsAt is when it ends.
+func (l *lease) endsAt() time.Time { return l.origin.Add(time.Duration(l.until.Load())) }
+
 func (l *lease) valid() bool { return l.left() > 0 }

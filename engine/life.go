@@ -24,6 +24,8 @@ type life struct {
 	keeper  fairlead.Keeper  // nil: others do the housekeeping
 	planner fairlead.Planner // nil: others act upon schedules
 	batches *conductor       // nil: others act upon batches
+	steerer *steerer         // nil: others act upon sweeps
+	sweeps  *sweeps
 	options Options
 	log     *slog.Logger
 	id      fairlead.NodeID
@@ -49,7 +51,8 @@ type life struct {
 	stuck       atomic.Int64              // handlers that ignore the end of their context
 	solo        atomic.Bool               // whether a crash suspect is here
 	draining    atomic.Bool               // no new jobs are taken
-	hooks       sync.WaitGroup            // calls of OnFailed and of listeners under way
+	departure   *departure
+	hooks       sync.WaitGroup // calls of OnFailed and of listeners under way
 }
 
 func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
@@ -60,11 +63,17 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 		lease:    newLease(o.Lease-o.fenceMargin(), sent),
 		registry: newRegistry(),
 		starts:   starts.New(),
+
+		departure: newDeparture(),
 	}
 	l.keeper, _ = e.store.(fairlead.Keeper)
 	l.planner, _ = e.store.(fairlead.Planner)
 	if store, ok := e.store.(fairlead.Conductor); ok {
 		l.batches = newConductor(l, store)
+	}
+	l.sweeps = newSweeps(o)
+	if store, ok := e.store.(fairlead.Store); ok {
+		l.steerer = newSteerer(l, store)
 	}
 	l.settler = newSettler(l)
 	l.tellers = newTellers(l, o.Listeners)
@@ -119,6 +128,9 @@ func (l *life) run(ctx context.Context) error {
 	if l.batches != nil {
 		loops = append(loops, l.batches.run)
 	}
+	if l.steerer != nil {
+		loops = append(loops, l.steerer.run)
+	}
 	for _, keep := range loops {
 		work.Go(func() { keep(working) })
 	}
@@ -128,6 +140,7 @@ func (l *life) run(ctx context.Context) error {
 	case <-ctx.Done():
 		result = ctx.Err()
 		l.draining.Store(true)
+		l.departure.begin()
 		endWork()
 		work.Wait()
 		l.releaseStraysOnce(base)

@@ -25,6 +25,8 @@ type Options struct {
 	// yet settled. It costs throughput where jobs are quick.
 	SlotsOnly bool
 
+	MaxSweeps int // sweeps whose shards it runs at once, at most; default 5
+
 	Poll  time.Duration // how often it looks for work without being woken; default 1s
 	Beat  time.Duration // how often it confirms its lease; default 2s
 	Lease time.Duration // how long it may be silent; default 10s, at least three beats
@@ -69,6 +71,7 @@ func (o Options) withDefaults() Options {
 	orInt(&o.QueueSize, 1000)
 	orInt(&o.ClaimBatch, 500)
 	orInt(&o.MaxCrashes, 20)
+	orInt(&o.MaxSweeps, 5)
 	orTime(&o.Poll, time.Second)
 	orTime(&o.Beat, 2*time.Second)
 	orTime(&o.Lease, 10*time.Second)
@@ -97,7 +100,7 @@ func (o Options) validate(mux *fairlead.Mux) error {
 	for _, v := range []struct {
 		field string
 		value int
-	}{{"slots", o.Slots}, {"queue_size", o.QueueSize}, {"claim_batch", o.ClaimBatch}, {"max_crashes", o.MaxCrashes}} {
+	}{{"slots", o.Slots}, {"queue_size", o.QueueSize}, {"claim_batch", o.ClaimBatch}, {"max_crashes", o.MaxCrashes}, {"max_sweeps", o.MaxSweeps}} {
 		if v.value < 0 {
 			refuse(v.field, "is %d; it must be positive", v.value)
 		}

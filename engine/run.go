@@ -20,6 +20,9 @@ type run struct {
 	group *group
 	save  func(context.Context, fairlead.Save) error
 
+	admitted bool            // it counts among the node's sweeps, if it goes over a shard
+	leaving  <-chan struct{} // closed when the node wants to have nothing more to do
+
 	settled atomic.Bool // whoever sets it settles: the worker, or the watch that gave up on it
 	slotted atomic.Bool // whether its slot has been given to others (see watch)
 
@@ -119,6 +122,14 @@ func (r *run) settlement(err, cause error) fairlead.Settlement {
 	s.Progress = progress
 	return s
 }
+
+// Leaving and LeasedUntil are fairlead.Tenure: what the handler can know of its node.
+
+// Leaving is closed when the node wants to have nothing more to do.
+func (r *run) Leaving() <-chan struct{} { return r.leaving }
+
+// LeasedUntil is until when the node's lease is confirmed.
+func (r *run) LeasedUntil() time.Time { return r.group.life.lease.endsAt() }
 
 // Job is the job that runs.
 func (r *run) Job() *fairlead.Job { return r.job }

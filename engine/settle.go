@@ -220,6 +220,9 @@ func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 	if s.life.batches != nil {
 		s.life.batches.tell(batch)
 	}
+	if s.life.steerer != nil {
+		s.life.steerer.tell(batch)
+	}
 	var failures []ending
 	for i, e := range batch {
 		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)

@@ -86,6 +86,7 @@ func (c *Courier) SetPublicURL(url string) { c.options.PublicURL = url }
 func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{Timeout: DefaultTimeout}, fairlead.HandlerFunc(c.start))
 	mux.Handle(fairlead.CompletedKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.completed))
+	mux.Handle(fairlead.GateKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.askGate))
 	mux.Handle(NoticeKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.deliver))
 	mux.Use(c.tellTimeouts)
 }

@@ -8,7 +8,7 @@
 // of the kind "notice", so that it is stored and tried again like any other.
 //
 // Batches that have an address to notify tell it of each completion in the same
-// way.
+// way, and sweeps with a gate ask theirs before they run.
 //
 // All of it is signed with the tenant's own key, goes through the guard of
 // package httpcall, and may come more than once.

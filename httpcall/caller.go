@@ -30,11 +30,15 @@ func newCaller(guard *Guard, config *tls.Config) *Caller {
 	return &Caller{client: &http.Client{
 		Transport: tracing.Transport(&http.Transport{
 			DialContext: guard.dial, TLSClientConfig: config, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxAnswerHeaders,
-			MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+			MaxIdleConnsPerHost: 256, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
 		}),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
+
+// Client is a client whose connections the guard checks, for those who read more than
+// an answer. It follows no redirects.
+func (g *Guard) Client() *http.Client { return NewCaller(g).client }
 
 // Reply is what a target answered.
 type Reply struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 // compiler reads a call and collects what is wrong with it.
 type compiler struct {
 	call   Call
+	more   map[string]any // vars besides those of the call
 	plan   *plan
 	sample *values
 	fields []fairlead.FieldError
@@ -31,7 +33,13 @@ func compile(args json.RawMessage) (*plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &compiler{call: call, plan: &plan{async: call.Async}}
+	return compileCall(call, nil)
+}
+
+// compileCall makes a plan of a call whose placeholders may stand for more than it
+// says itself.
+func compileCall(call Call, more map[string]any) (*plan, error) {
+	c := &compiler{call: call, more: more, plan: &plan{async: call.Async}}
 	c.readMethod()
 	c.readVars()
 	c.readURL()
@@ -66,7 +74,12 @@ func (c *compiler) readVars() {
 			c.refuse("vars", "is no object; give one, with a field for each {{args.NAME}}")
 		}
 	}
-	c.sample = sampleValues(c.plan.vars)
+	sample := c.plan.vars
+	if len(c.more) > 0 {
+		sample = maps.Clone(c.more)
+		maps.Copy(sample, c.plan.vars)
+	}
+	c.sample = sampleValues(sample)
 }
 
 // readTemplate reads a text and tries to fill it in.

@@ -21,6 +21,15 @@ type prepared struct {
 
 // prepare fills in a plan for a run of its job.
 func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key string, origin Origin, callback ticket, secrets *Secrets) (*prepared, error) {
+	made, vals, err := p.fillIn(ctx, job, key, origin, callback, secrets)
+	if err != nil {
+		return nil, err
+	}
+	return made, made.show(p, vals)
+}
+
+// fillIn is prepare for a call of which nothing is shown.
+func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin Origin, callback ticket, secrets *Secrets) (*prepared, *values, error) {
 	hidden := []string{callback.token}
 	read := func(name string) (string, error) {
 		value, err := secrets.read(name)
@@ -30,18 +39,18 @@ func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key string, origi
 	vals := valuesOf(job, origin, callback.url, callback.token, p.vars, read)
 	target, err := p.url.render(vals)
 	if err != nil {
-		return nil, fmt.Errorf("args.url: it %w", err)
+		return nil, nil, fmt.Errorf("args.url: it %w", err)
 	}
 	if password, ok := target.User.Password(); ok {
 		hidden = append(hidden, password, base64.StdEncoding.EncodeToString([]byte(target.User.Username()+":"+password)))
 	}
 	body, err := p.renderBody(vals)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	request, err := http.NewRequestWithContext(ctx, p.method, target.String(), strings.NewReader(body))
 	if err != nil {
-		return nil, errors.New("args: no request can be made of them; look at url and method") // the error would show the URL
+		return nil, nil, errors.New("args: no request can be made of them; look at url and method") // the error would show the URL
 	}
 	if p.body != nil {
 		request.Header.Set("Content-Type", p.contentType)
@@ -50,14 +59,14 @@ func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key string, origi
 	for _, h := range p.headers {
 		value, err := h.value.render(headerDialect{}, vals, maxHeader)
 		if err != nil {
-			return nil, fmt.Errorf("args.headers.%s: it %w", h.name, err)
+			return nil, nil, fmt.Errorf("args.headers.%s: it %w", h.name, err)
 		}
 		request.Header.Set(h.name, value)
 	}
 	if p.signingSecret != "" {
 		secret, err := read(p.signingSecret)
 		if err != nil {
-			return nil, fmt.Errorf("args.signing_secret: it %w", err)
+			return nil, nil, fmt.Errorf("args.signing_secret: it %w", err)
 		}
 		Sign(request, secret, key, time.Now(), []byte(body))
 	}
@@ -66,8 +75,7 @@ func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key string, origi
 		request.Header.Set("Fairlead-Callback-Token", callback.token)
 	}
 	Identify(request, job, key) // last, so that ours count
-	made := &prepared{request: request, hide: newMasker(hidden)}
-	return made, made.show(p, vals)
+	return &prepared{request: request, hide: newMasker(hidden)}, vals, nil
 }
 
 func (p *plan) renderBody(from filler) (string, error) {

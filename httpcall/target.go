@@ -115,3 +115,12 @@ func address(u *url.URL) string {
 	}
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
+
+// address names what is called as host and port.
+func (t target) address() string {
+	parsed, err := url.Parse(t.origin)
+	if err != nil {
+		return t.origin // parseTarget refuses it
+	}
+	return address(parsed)
+}

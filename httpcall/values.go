@@ -46,6 +46,9 @@ func sampleValues(vars map[string]any) *values {
 	return valuesOf(job, Origin{Schedule: "sample"}, "sample", "sample", vars, func(string) (string, error) { return "sample", nil })
 }
 
+// anything is a sample of which it is not known what it consists of.
+type anything string
+
 // fill is what a part stands for.
 func (v *values) fill(p part) (any, error) {
 	if p.sort == secretReference {
@@ -61,6 +64,8 @@ func (v *values) fill(p part) (any, error) {
 		switch within := value.(type) {
 		case map[string]any:
 			value, found = within[name]
+		case anything:
+			found = true
 		case []any:
 			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(within) {
 				value, found = within[i], true

@@ -29,6 +29,8 @@ type orders struct {
 	Name string // of the process; no two are the same
 	Dir  string // for its history
 	Node Node
+
+	Items bool // it handles items of sweeps too, and notes them
 }
 
 // Node is how the nodes of a scenario are set up.
@@ -85,7 +87,16 @@ func (o orders) work(open Opener) (err error) {
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var stubborn atomic.Int64
-	err = engine.Run(ctx, &recorded{Store: store, to: recorder}, muxOf(recorder, &stubborn), engine.Options{
+	mux := muxOf(recorder, &stubborn)
+	if o.Items {
+		notes, err := newItemNotes(o.Dir, o.Name)
+		if err != nil {
+			return err
+		}
+		defer notes.file.Close()
+		notes.handle(mux, store)
+	}
+	err = engine.Run(ctx, &recorded{Store: store, to: recorder}, mux, engine.Options{
 		Name:     o.Name,
 		Slots:    o.Node.Slots,
 		Poll:     o.Node.Poll,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,6 +24,7 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 type serveOptions struct {
@@ -36,6 +38,7 @@ type serveOptions struct {
 	auth                authOptions
 	adminAddr, otlp     string
 	cdc                 string
+	sweepFiles          []string
 }
 
 func newServeCommand() *cobra.Command {
@@ -70,6 +73,8 @@ func newServeCommand() *cobra.Command {
 	f.IntVar(&o.node.Slots, "slots", 32, "jobs to run at once")
 	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default all)")
 	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "jobs claimed but not started, at most")
+	f.IntVar(&o.node.MaxSweeps, "max-sweeps", 5, "sweeps whose shards to run at once, at most")
+	f.StringArrayVar(&o.sweepFiles, "sweep-files", nil, "directory below which sweeps may read files (repeatable; default none)")
 	f.DurationVar(&o.node.Poll, "poll", time.Second, "how often to look for work without being woken")
 	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "how often to confirm the node's lease")
 	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "how long the node may be silent before its jobs are taken back")
@@ -135,6 +140,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	traces.wrap(kinds)
 	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.calls.timeout, Logger: log})
 	courier.Register(kinds)
+	registerSweeps(kinds, timed, sweep.Options{Roots: o.sweepFiles, Client: guard.Client(), Logger: log}, calls)
 	if err := registerCDC(kinds, o.cdc); err != nil {
 		return err
 	}
@@ -233,6 +239,12 @@ func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	calls.Register(mux)
 	return mux
+}
+
+// registerSweeps adds what every served node can do with the items of sweeps.
+func registerSweeps(mux *fairlead.Mux, store fairlead.Store, options sweep.Options, calls *httpcall.Handler) {
+	sweep.Handle(mux, store, "noop", options, func(context.Context, sweep.Item[json.RawMessage]) error { return nil })
+	sweep.HandleHTTP(mux, store, options, calls)
 }
 
 // checkPublicURL refuses what paths cannot be added to.

@@ -27,6 +27,12 @@ const (
 	SQLite
 )
 
+// Database is where tables are.
+type Database struct {
+	Querier Querier
+	Dialect Dialect
+}
+
 // TableOptions name what is read.
 type TableOptions struct {
 	Dialect Dialect

@@ -15,6 +15,7 @@ type Checkpoint struct {
 	Aside  []Aside // items that are still to do though the window counts them, by index
 	Counts Counts
 	Spent  int64  // of the error budget
+	Busy   int    // calls of the handler that are under way or about to begin; it is not kept
 	Ending Ending // once the run has ended: nothing is in flight any more
 }
 

@@ -80,6 +80,7 @@ func (r *Runner) plan(w *worker) plan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w.items = w.items[:0]
+	w.busy = false
 	if w.id >= r.inFlight {
 		w.employed = false
 		return plan{step: leave}
@@ -90,6 +91,7 @@ func (r *Runner) plan(w *worker) plan {
 	most := r.atOnce()
 	w.hold(most)
 	if again := r.dueAgain(most); len(again) > 0 {
+		w.busy = true
 		return plan{step: repeat, again: again}
 	}
 	if r.shard.Serial && len(r.aside.due) > 0 {
@@ -104,7 +106,7 @@ func (r *Runner) plan(w *worker) plan {
 				return r.awaitLocked()
 			}
 		case from < r.shard.To:
-			r.cursor = from
+			r.cursor, w.busy = from, true
 			return plan{step: proceed, from: from, to: min(to, r.shard.To), most: most}
 		case r.window.Mark() == r.shard.To && len(r.aside.all) == 0:
 			r.haltLocked(Ending{End: Finished})

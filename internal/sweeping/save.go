@@ -37,11 +37,15 @@ func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 func (r *Runner) Progress() Checkpoint {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	busy := 0
 	for _, w := range r.crew {
 		r.collect(w)
+		if w.busy {
+			busy++
+		}
 	}
 	mark, bitmap := r.window.Encode()
-	return Checkpoint{Mark: mark, Window: bitmap, Aside: r.aside.list(), Counts: r.counts, Spent: r.spent}
+	return Checkpoint{Mark: mark, Window: bitmap, Aside: r.aside.list(), Counts: r.counts, Spent: r.spent, Busy: busy}
 }
 
 // adapt lets the governor judge what happened since the last time.

@@ -20,6 +20,7 @@ const (
 type worker struct {
 	id       int
 	employed bool // under the runner's lock
+	busy     bool // has items, or fetches some; under the runner's lock
 
 	read     []source.Item // for the source to fill
 	items    []Item        // held; written only while finished is zero
@@ -98,6 +99,7 @@ func (r *Runner) release(w *worker, tried int, took time.Duration) {
 	r.collect(w)
 	w.finished.Store(0)
 	w.settled = 0
+	w.busy = false
 	if tried == 0 {
 		return
 	}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead/internal/bench"
+)
+
+// newBenchSweepCommand is the workload of one large sweep.
+func newBenchSweepCommand(o *benchOptions) *cobra.Command {
+	var s bench.Sweeps
+	cmd := &cobra.Command{
+		Use:   bench.SweepWorkload,
+		Short: "A sweep over items with a handler that does nothing",
+		Long: "A sweep over items (--items) with a handler that does nothing: how many a second, what each costs\n" +
+			"in CPU time, how large its checkpoints get, and how the memory of the process grows.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchSweep(cmd, *o, s) },
+	}
+	f := cmd.Flags()
+	f.Int64Var(&s.Items, "items", 10_000_000, "number of items")
+	f.IntVar(&s.InFlight, "in-flight", 16, "items that are handled at once")
+	f.IntVar(&s.Shards, "shards", 1, "shards of the sweep")
+	f.Float64Var(&s.Rate, "rate", 0, "items per second, at most (0: no bound)")
+	return cmd
+}
+
+func runBenchSweep(cmd *cobra.Command, o benchOptions, s bench.Sweeps) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	if s.Items < 1 {
+		return usagef("--items %d: it must be positive", s.Items)
+	}
+	s.Progress = bench.NewProgress(cmd.ErrOrStderr())
+	figures, err := measureSweep(cmd.Context(), o.db, s)
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	if o.output == "json" {
+		return figures.WriteJSON(cmd.OutOrStdout())
+	}
+	return figures.WriteTable(cmd.OutOrStdout())
+}
+
+func measureSweep(ctx context.Context, db string, s bench.Sweeps) (_ bench.SweepFigures, err error) {
+	if s.Store, err = openStore(ctx, db); err != nil {
+		return bench.SweepFigures{}, fmt.Errorf("open %s: %w", shown(db), err)
+	}
+	defer func() { err = errors.Join(err, s.Store.Close()) }()
+	if s.Server, err = bench.OpenServer(ctx, db); err != nil {
+		return bench.SweepFigures{}, err
+	}
+	defer func() { err = errors.Join(err, s.Server.Close()) }()
+	return s.Run(ctx)
+}

@@ -1,0 +1,150 @@
+package httpcall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// ItemsCall is a call that is made for items of a sweep: for each on its own, or for
+// several at once. It is the call of a job, of which {{args.item}} stands for the item
+// if calls have one, with index, attempt and data, and {{args.items}} for the list of
+// them. A call without a body sends that list.
+type ItemsCall struct {
+	handler *Handler
+	plan    *plan
+}
+
+// CallItem is an item as calls have it.
+type CallItem struct {
+	Index   int64
+	Attempt int
+	Data    any // what JSON is decoded to; nil if the index is all there is
+}
+
+// itemsBody is what a call without a body sends.
+const itemsBody = `"{\"sweep_id\":\"{{args.sweep_id}}\",\"items\":{{args.items}}}"`
+
+// ForItems checks the data of a sweep whose items are sent with calls of at most so
+// many, and makes the call of it. It fails with an *fairlead.InvalidError.
+func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error) {
+	call, err := decodeCall(data)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(field, message string) error {
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "args." + field, Message: message}}}
+	}
+	if call.Async {
+		return nil, refuse("async", "is set, and items of sweeps wait for no callback; leave it out")
+	}
+	if len(call.Body) == 0 && call.Method != http.MethodGet && call.Method != http.MethodHead {
+		call.Body = json.RawMessage(itemsBody)
+	}
+	sample := CallItem{Index: 1, Attempt: 1, Data: anything("sample")}
+	p, err := compileCall(call, varsOf(1, []CallItem{sample}, perCall))
+	if err != nil {
+		return nil, err
+	}
+	for _, used := range p.secretsUsed() {
+		if err := h.options.Secrets.check(used.name); err != nil {
+			return nil, refuse(used.field, err.Error())
+		}
+	}
+	return &ItemsCall{handler: h, plan: p}, nil
+}
+
+// varsOf is what the placeholders of a call for items stand for.
+func varsOf(sweep int64, items []CallItem, perCall int) map[string]any {
+	list := make([]any, len(items))
+	for i, item := range items {
+		one := map[string]any{"index": json.Number(strconv.FormatInt(item.Index, 10)), "attempt": json.Number(strconv.Itoa(item.Attempt))}
+		if item.Data != nil {
+			one["data"] = item.Data
+		}
+		list[i] = one
+	}
+	vars := map[string]any{"sweep_id": strconv.FormatInt(sweep, 10), "items": list}
+	if perCall == 1 {
+		vars["item"] = list[0]
+	}
+	return vars
+}
+
+// Do makes the call for some items, under the name of the job that goes over them. Its
+// errors are outcomes as those of jobs: what will not get better by trying again is
+// fairlead.Fatal. It waits while the target is left alone or has enough calls under
+// way.
+func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key string, items []CallItem, perCall int, timeout time.Duration) (Reply, error) {
+	p := *c.plan
+	p.vars = varsOf(sweep, items, perCall)
+	maps.Copy(p.vars, c.plan.vars)
+	named := *job
+	named.Attempt = items[0].Attempt
+	leave, err := c.enter(ctx)
+	if err != nil {
+		return Reply{}, err
+	}
+	said := unknown
+	defer func() { leave(said) }()
+	switch {
+	case timeout > 0:
+	case p.timeout > 0:
+		timeout = p.timeout
+	default:
+		timeout = c.handler.options.Timeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	call, _, err := p.fillIn(ctx, &named, key, Origin{}, ticket{}, c.handler.options.Secrets)
+	if err != nil {
+		return Reply{}, unprepared(err)
+	}
+	caller, err := c.handler.callers.with(p.tls, c.handler.options.Secrets.read)
+	if err != nil {
+		return Reply{}, unprepared(err)
+	}
+	reply, err := caller.exchange(call.request)
+	said = verdictOf(reply, err)
+	if err == nil {
+		err = p.judge(call.request, reply)
+	}
+	if err == nil {
+		return reply, nil
+	}
+	final := hopeless(reply.Status, err)
+	var failure *Error
+	if errors.As(err, &failure) {
+		err = &Error{failure.Class, call.hide.error(failure.Err)}
+	}
+	if final {
+		return reply, fairlead.Fatal(err)
+	}
+	if pause, asked := pauseAsked(&named, reply, time.Now()); asked {
+		return reply, fairlead.RetryAfter(pause, err)
+	}
+	return reply, err
+}
+
+// enter waits until the target may be called.
+func (c *ItemsCall) enter(ctx context.Context) (leave func(verdict), err error) {
+	for {
+		leave, wait := c.handler.breakers.enter(c.plan.url.address())
+		if leave != nil {
+			return leave, nil
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package sim
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// SweepScenario is a sweep over items on nodes that are killed.
+type SweepScenario struct {
+	URL      string // of an empty database that all workers share
+	Open     Opener
+	Dir      string // for notes and logs
+	Seed     uint64
+	Items    int64
+	Shards   int
+	InFlight int
+	Rate     float64
+	Workers  int
+	Node     Node
+	Every    time.Duration // between two kills
+	Limit    time.Duration // ends the run though items are left
+}
+
+// SweepRecord is what is known of such a run.
+type SweepRecord struct {
+	Sweep     fairlead.Sweep // as it ended
+	Kills     int
+	Backwards []string // marks that moved backwards
+	Missing   int64    // items that nobody handled
+	Repeats   int64    // how often items were handled again
+	Unsaved   int64    // items that were handled since the last checkpoint of a run that stored no more
+}
+
+// RunSweep plays a scenario. An error means that it could not be played to its end,
+// not that a rule was broken.
+func RunSweep(ctx context.Context, s SweepScenario) (_ SweepRecord, err error) {
+	store, err := s.Open(ctx, s.URL)
+	if err != nil {
+		return SweepRecord{}, fmt.Errorf("open the store: %w", err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	d := &sweepDriver{SweepScenario: s, store: store, client: fairlead.NewClient(store), random: rand.New(rand.NewPCG(s.Seed, s.Seed)), marks: map[int]int64{}}
+	err = d.play(ctx)
+	for _, p := range d.workers {
+		if !p.exited() {
+			err = errors.Join(err, p.kill())
+		}
+	}
+	if err != nil {
+		return d.record, err
+	}
+	return d.record, d.count()
+}
+
+// sweepDriver is a scenario under way. It belongs to one goroutine.
+type sweepDriver struct {
+	SweepScenario
+	store   fairlead.Store
+	client  *fairlead.Client
+	random  *rand.Rand
+	workers []*process
+	lives   int
+	marks   map[int]int64 // by shard, as seen last
+	record  SweepRecord
+}
+
+func (d *sweepDriver) play(ctx context.Context) error {
+	for range d.Workers {
+		p, err := d.launch()
+		if err != nil {
+			return err
+		}
+		d.workers = append(d.workers, p)
+	}
+	made, err := d.client.PutSweep(ctx, fairlead.Sweep{
+		Name: "sim", Kind: sweepKind, To: d.Items, Shards: d.Shards, InFlight: d.InFlight, Rate: d.Rate, Budget: fairlead.Budget{Items: d.Items},
+	})
+	if err == nil {
+		_, err = d.client.StartSweep(ctx, made.ID, "sim")
+	}
+	if err != nil {
+		return err
+	}
+	const look = 50 * time.Millisecond
+	ticker := time.NewTicker(look)
+	defer ticker.Stop()
+	begin := time.Now()
+	for kill := begin.Add(d.Every); ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticker.C:
+		}
+		if over, err := d.look(ctx, made.ID); over || err != nil {
+			return err
+		}
+		if time.Since(begin) > d.Limit {
+			return fmt.Errorf("after %v the sweep is %s: %+v", d.Limit, d.record.Sweep.State, d.record.Sweep.SweepProgress)
+		}
+		if time.Now().After(kill) {
+			kill = kill.Add(d.Every)
+			if err := d.replace(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (d *sweepDriver) launch() (*process, error) {
+	d.lives++
+	return startProcess(orders{URL: d.URL, Name: fmt.Sprintf("w%d", d.lives), Dir: d.Dir, Node: d.Node, Items: true})
+}
+
+// replace kills a worker and starts another.
+func (d *sweepDriver) replace() error {
+	i := d.random.IntN(len(d.workers))
+	if err := d.workers[i].kill(); err != nil {
+		return err
+	}
+	d.record.Kills++
+	var err error
+	d.workers[i], err = d.launch()
+	return err
+}
+
+// look tells whether the sweep is over, and watches the marks. A database that is busy
+// is asked again.
+func (d *sweepDriver) look(ctx context.Context, id int64) (bool, error) {
+	shards, err := d.store.Shards(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	for _, s := range shards {
+		if s.Mark < d.marks[s.Number] {
+			d.record.Backwards = append(d.record.Backwards, fmt.Sprintf("shard %d from %d to %d", s.Number, d.marks[s.Number], s.Mark))
+		}
+		d.marks[s.Number] = s.Mark
+	}
+	d.record.Sweep, err = d.client.SweepByID(ctx, id)
+	if d.record.Sweep.State == fairlead.SweepStopped {
+		return true, fmt.Errorf("the sweep stopped: %s", d.record.Sweep.Reason)
+	}
+	return d.record.Sweep.State == fairlead.SweepFinished, err
+}
+
+// count reads what workers have noted.
+func (d *sweepDriver) count() error {
+	handled := make([]uint8, d.Items)
+	files, err := filepath.Glob(filepath.Join(d.Dir, "*"+notesSuffix))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := d.countFile(file, handled); err != nil {
+			return fmt.Errorf("%s: %w", filepath.Base(file), err)
+		}
+	}
+	for _, times := range handled {
+		if times == 0 {
+			d.record.Missing++
+		} else {
+			d.record.Repeats += int64(times) - 1
+		}
+	}
+	return nil
+}
+
+// countFile reads the notes of one worker. What it handled since it sent the last
+// checkpoint of a shard that was stored may be done again by others.
+func (d *sweepDriver) countFile(file string, handled []uint8) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	unsaved, since := map[int64]int64{}, map[int64]int64{} // by shard: as of the last that was stored, and as of the last that was sent
+	reader := bytes.NewReader(text)
+	for {
+		var n note
+		err := binary.Read(reader, binary.LittleEndian, &n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		switch n.What {
+		case noteHandled:
+			if handled[n.Value] < 255 {
+				handled[n.Value]++
+			}
+			shard := d.shardOf(n.Value)
+			unsaved[shard]++
+			since[shard]++
+		case noteSent:
+			since[n.Shard] = 0
+		case noteStored:
+			unsaved[n.Shard] = since[n.Shard]
+		}
+	}
+	for _, n := range unsaved {
+		d.record.Unsaved += n
+	}
+	return nil
+}
+
+// shardOf is the shard of an item: they are as long as each other.
+func (d *sweepDriver) shardOf(index int64) int64 {
+	for s := int64(d.Shards) - 1; s > 0; s-- {
+		if index >= d.Items*s/int64(d.Shards) {
+			return s
+		}
+	}
+	return 0
+}

@@ -1,0 +1,98 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/source"
+	"github.com/fairlead-io/fairlead/internal/sweeping"
+)
+
+// Item is one attempt of one item.
+type Item[T any] struct {
+	Sweep   int64
+	Index   int64
+	Attempt int    // from 1
+	Data    T      // what the sweep says to all of its items
+	Text    []byte // the line, or the row as a JSON object; nil if the index is all there is
+}
+
+// Options are where a node gets items from. The zero value serves sweeps over
+// indexes.
+type Options struct {
+	Roots     []string            // directories below which files may be read
+	Client    *http.Client        // for lines behind URLs; it guards which addresses are called
+	Databases map[string]Database // whose tables may be read, by name
+	Logger    *slog.Logger        // default slog.Default()
+}
+
+// Database is where tables are.
+type Database = source.Database
+
+// The dialects of databases.
+const (
+	Postgres = source.Postgres
+	MySQL    = source.MySQL // and MariaDB
+	SQLite   = source.SQLite
+)
+
+// Handle registers what is called with the items of sweeps of a kind. It returns nil
+// if the item is done. An error is a failed attempt, and is tried again as the sweep
+// says; Abandon, Stop, Finish and RetryAfter choose otherwise. A panic counts as an
+// error.
+//
+// It is called by many goroutines at once, unless the sweep is serial. Its context
+// ends when the sweep's timeout of an attempt is over, when the node loses its lease,
+// and when it shuts down and its patience is over.
+func Handle[T any](mux *fairlead.Mux, store fairlead.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
+	register(mux, store, kind, options, func(run *Run, data json.RawMessage) (handling, error) {
+		var decoded T
+		if len(data) > 0 {
+			if err := json.Unmarshal(data, &decoded); err != nil {
+				return handling{}, fmt.Errorf("the sweep's data does not fit kind %q: %w", kind, err)
+			}
+		}
+		sweep, timeout := run.Sweep.ID, run.Sweep.Timeout
+		return handling{one: func(ctx context.Context, item sweeping.Item) sweeping.Outcome {
+			if timeout > 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, timeout)
+				defer cancel()
+			}
+			own := &itemContext{Context: ctx}
+			err := handle(own, Item[T]{Sweep: sweep, Index: item.Index, Attempt: item.Attempt, Data: decoded, Text: item.Data})
+			return outcomeOf(err, own.taken())
+		}}, nil
+	})
+}
+
+// handling is how items are tried under the present data: one by one, or several with
+// one call.
+type handling struct {
+	one  func(ctx context.Context, item sweeping.Item) sweeping.Outcome
+	many func(ctx context.Context, items []sweeping.Item, outcomes []sweeping.Outcome)
+}
+
+// prepare makes a handling of the sweep's data. Its errors stop the sweep.
+type prepare func(run *Run, data json.RawMessage) (handling, error)
+
+// endless is longer than any shard runs.
+const endless = 100 * 365 * 24 * time.Hour
+
+// register adds the kind of the jobs that run shards.
+func register(mux *fairlead.Mux, store fairlead.Store, kind string, options Options, prepare prepare) {
+	if options.Logger == nil {
+		options.Logger = slog.Default()
+	}
+	h := &handler{store: store, client: fairlead.NewClient(store), options: options, prepare: prepare}
+	mux.Handle(fairlead.SweepKind(kind), fairlead.HandlerOptions{
+		TimeoutOf: func(*fairlead.Job) time.Duration { return endless },
+		// A store that is out of reach for long must not end the shard.
+		MaxAttempts: 1000, Retry: fairlead.Fixed(5 * time.Second),
+	}, h)
+}

@@ -1,0 +1,135 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/sweeping"
+)
+
+// HTTPKind is the kind of sweeps whose items are sent to a URL. Their data is the call.
+const HTTPKind = "http"
+
+// HandleHTTP registers HTTPKind. An answer of success can name items that failed all
+// the same: {"failed":[{"index":7,"error":"no such user"}]}. With "abandon":true such
+// an item is not tried again.
+func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls *httpcall.Handler) {
+	register(mux, store, HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
+		call, err := calls.ForItems(data, run.Sweep.PerCall)
+		if err != nil {
+			return handling{}, err
+		}
+		t := &httpTarget{run: run, call: call}
+		return handling{many: t.send}, nil
+	})
+}
+
+// httpTarget sends items.
+type httpTarget struct {
+	run  *Run
+	call *httpcall.ItemsCall
+}
+
+func (t *httpTarget) send(ctx context.Context, items []sweeping.Item, outcomes []sweeping.Outcome) {
+	s := t.run.Sweep
+	sent := make([]httpcall.CallItem, len(items))
+	for i, item := range items {
+		sent[i] = httpcall.CallItem{Index: item.Index, Attempt: item.Attempt, Data: t.dataOf(item.Data)}
+	}
+	reply, err := t.call.Do(ctx, t.run.Job, s.ID, keyOf(s.ID, items), sent, s.PerCall, s.Timeout)
+	if err != nil {
+		failed := failure(err)
+		for i := range outcomes {
+			outcomes[i] = failed
+		}
+		return
+	}
+	readFailed(reply, items, outcomes)
+}
+
+// dataOf is a line as text, and a row as what it consists of.
+func (t *httpTarget) dataOf(data []byte) any {
+	if data == nil {
+		return nil
+	}
+	if t.run.Sweep.Source.Table == nil {
+		return string(data)
+	}
+	var row any
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber() // a number is sent as it was read
+	if decoder.Decode(&row) != nil {
+		return string(data)
+	}
+	return row
+}
+
+// keyOf is the same whenever the same items are sent.
+func keyOf(sweep int64, items []sweeping.Item) string {
+	key := fmt.Sprintf("fairlead-sweep-%d-%d", sweep, items[0].Index)
+	if len(items) == 1 {
+		return key
+	}
+	hash := fnv.New64a()
+	for i := range items {
+		hash.Write(strconv.AppendInt(nil, items[i].Index, 36))
+		hash.Write([]byte{' '})
+	}
+	return fmt.Sprintf("%s-%x", key, hash.Sum64())
+}
+
+// failure is the outcome of items whose call failed.
+func failure(err error) sweeping.Outcome {
+	var outcome *fairlead.Outcome
+	if !errors.As(err, &outcome) {
+		return sweeping.Outcome{Verdict: sweeping.Retry, Err: err}
+	}
+	settlement := outcome.Settlement()
+	if settlement.Move == fairlead.Fail {
+		return sweeping.Outcome{Verdict: sweeping.Abandon, Err: err}
+	}
+	return sweeping.Outcome{Verdict: sweeping.Retry, Err: err, After: settlement.After}
+}
+
+// readFailed finds out which items failed although the call succeeded. An answer that
+// says nothing of them is fine.
+func readFailed(reply httpcall.Reply, items []sweeping.Item, outcomes []sweeping.Outcome) {
+	var answer struct {
+		Failed []struct {
+			Index   json.Number `json:"index"`
+			Error   string      `json:"error"`
+			Abandon bool        `json:"abandon"`
+		} `json:"failed"`
+	}
+	if body := bytes.TrimSpace(reply.Body); len(body) == 0 || body[0] != '{' || json.Unmarshal(body, &answer) != nil && !reply.Cut {
+		return
+	}
+	if reply.Cut && bytes.Contains(reply.Body, []byte(`"failed"`)) {
+		for i := range outcomes {
+			outcomes[i] = sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New("the answer names more failed items than are read; send fewer items per call")}
+		}
+		return
+	}
+	for _, failed := range answer.Failed {
+		index, err := failed.Index.Int64()
+		for i := range items {
+			if err != nil || items[i].Index != index {
+				continue
+			}
+			outcomes[i] = sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New(failed.Error)}
+			if failed.Error == "" {
+				outcomes[i].Err = errors.New("the answer says that the item failed")
+			}
+			if failed.Abandon {
+				outcomes[i].Verdict = sweeping.Abandon
+			}
+		}
+	}
+}

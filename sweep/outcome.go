@@ -1,0 +1,100 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/sweeping"
+)
+
+// decided is what a handler chose to become of an item.
+type decided struct {
+	verdict sweeping.Verdict
+	err     error
+	after   time.Duration
+}
+
+func (d *decided) Error() string { return d.err.Error() }
+
+// Unwrap is the error inside.
+func (d *decided) Unwrap() error { return d.err }
+
+// Abandon gives an item up at once, whatever attempts are left. It is listed as
+// failed and takes one from the error budget.
+func Abandon(reason error) error {
+	return &decided{verdict: sweeping.Abandon, err: orReason(reason, "the handler gave the item up")}
+}
+
+// Stop stops the whole sweep. The item stays to do.
+func Stop(reason error) error {
+	return &decided{verdict: sweeping.Stop, err: orReason(reason, "the handler stopped the sweep")}
+}
+
+// Finish ends a serial sweep: the item is done, and nothing comes after it.
+func Finish() error {
+	return &decided{verdict: sweeping.Finish, err: errors.New("the handler finished the sweep")}
+}
+
+// RetryAfter is a failed attempt that is tried again after a pause of the handler's
+// choice. Any other error is tried again after the pause that the sweep says.
+func RetryAfter(pause time.Duration, reason error) error {
+	return &decided{verdict: sweeping.Retry, err: orReason(reason, "the handler wants to try again"), after: pause}
+}
+
+func orReason(reason error, otherwise string) error {
+	if reason == nil {
+		return errors.New(otherwise)
+	}
+	return reason
+}
+
+// outcomeOf is what becomes of an item, given what its handler returned.
+func outcomeOf(err error, logs []sweeping.Log) sweeping.Outcome {
+	if err == nil {
+		return sweeping.Outcome{Logs: logs}
+	}
+	var chosen *decided
+	if errors.As(err, &chosen) {
+		return sweeping.Outcome{Verdict: chosen.verdict, Err: err, After: chosen.after, Logs: logs}
+	}
+	return sweeping.Outcome{Verdict: sweeping.Retry, Err: err, Logs: logs}
+}
+
+// itemContext is the context of one attempt. It takes what is logged of the item.
+type itemContext struct {
+	context.Context
+	mu   sync.Mutex
+	logs []sweeping.Log
+}
+
+type itemKey struct{}
+
+// Value finds the context itself.
+func (c *itemContext) Value(key any) any {
+	if key == (itemKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+func (c *itemContext) taken() []sweeping.Log {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.logs
+}
+
+// Log keeps a line about the item that is handled under ctx. It is stored with the
+// end of the attempt, before the item counts as done. In any other context it does
+// nothing.
+func Log(ctx context.Context, level slog.Level, text string) {
+	item, ok := ctx.Value(itemKey{}).(*itemContext)
+	if !ok {
+		return
+	}
+	item.mu.Lock()
+	defer item.mu.Unlock()
+	item.logs = append(item.logs, sweeping.Log{At: time.Now(), Level: level, Text: text})
+}

@@ -1,0 +1,216 @@
+package sweep
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/pace"
+	"github.com/fairlead-io/fairlead/internal/sweeping"
+)
+
+const (
+	// every is how often a run stores how far it has come. It hears of a stop then,
+	// and must have done so within a second.
+	every = 800 * time.Millisecond
+	// patience is how long the store may take for it.
+	patience = 5 * time.Second
+)
+
+// pending is what a shard stores of items that were put aside.
+type pending struct {
+	Aside []byte `json:"aside"`
+}
+
+// resume is where the run goes on.
+func (r *Run) resume() (*sweeping.Checkpoint, error) {
+	s := &r.shard
+	c := &sweeping.Checkpoint{
+		Mark: s.Mark, Window: s.Window,
+		Counts: sweeping.Counts{Done: s.Done, Abandoned: s.Abandoned, Retried: max(0, s.Errors-s.Abandoned)},
+	}
+	r.counted = s.Done + s.Abandoned
+	r.abandonedBefore = s.Abandoned
+	if len(s.Pending) == 0 {
+		return c, nil
+	}
+	var p pending
+	err := json.Unmarshal(s.Pending, &p)
+	if err == nil {
+		c.Aside, err = sweeping.DecodeAside(p.Aside)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("shard %d: what is stored of items to be tried again: %w", s.Number, err)
+	}
+	return c, nil
+}
+
+// report stores what was stored before, and asks for orders.
+func (r *Run) report(ctx context.Context) (fairlead.Orders, error) {
+	orders, err := r.store(ctx, r.checkpoint())
+	if err == nil && orders.Stop {
+		err = errOrdered
+	}
+	return orders, err
+}
+
+// checkpoint is how the shard stands.
+func (r *Run) checkpoint() fairlead.Checkpoint {
+	s := &r.shard
+	return fairlead.Checkpoint{
+		Sweep: r.Sweep.ID, Job: r.Job.ID, Fence: r.Job.Fence, Number: s.Number,
+		To: s.To, Mark: s.Mark, Window: s.Window, Pending: s.Pending, Done: s.Done, Abandoned: s.Abandoned, Errors: s.Errors, Used: r.told,
+	}
+}
+
+func (r *Run) store(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	orders, err := r.handler.store.Checkpoint(ctx, c)
+	if err == nil {
+		r.told = orders.Share
+	}
+	return orders, err
+}
+
+// save stores a checkpoint of the runner and passes on what comes back.
+func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orders, error) {
+	c := r.checkpoint()
+	c.Mark, c.Window, c.Pending = made.Mark, made.Window, nil
+	if len(made.Aside) > 0 {
+		text, err := json.Marshal(pending{Aside: sweeping.AppendAside(nil, made.Aside)})
+		if err != nil {
+			return sweeping.Orders{}, err
+		}
+		c.Pending = text
+	}
+	c.Done, c.Abandoned = made.Counts.Done, made.Counts.Abandoned
+	c.Errors = made.Counts.Retried + made.Counts.Abandoned
+	c.Ended = made.Ending.End == sweeping.Finished
+	c.Used.InFlight = max(r.told.InFlight, made.Busy)
+	c.Measured = r.measure(c.Done + c.Abandoned)
+	orders, err := r.store(ctx, c)
+	if err != nil {
+		return sweeping.Orders{}, err
+	}
+	r.progress(ctx, &c)
+	return r.obey(orders, made.Counts), nil
+}
+
+// measure is how many items have ended per second of late.
+func (r *Run) measure(ended int64) float64 {
+	now, rate := time.Now(), 0.0
+	if elapsed := now.Sub(r.saved); !r.saved.IsZero() && elapsed > 0 {
+		rate = float64(ended-r.counted) / elapsed.Seconds()
+	}
+	r.saved, r.counted = now, ended
+	return rate
+}
+
+// progress makes the store forget crashes of the job once it has come further: a
+// shard that runs for weeks may well be in many, and is no danger to its nodes. A
+// suspect is given back, so that it does not keep other suspects waiting.
+func (r *Run) progress(ctx context.Context, c *fairlead.Checkpoint) {
+	if r.forgave || r.Job.Crashes == 0 || c.Done+c.Abandoned == r.shard.Done+r.shard.Abandoned {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if fairlead.Progress(ctx, map[string]int64{"mark": c.Mark}) != nil {
+		return // the next checkpoint tries again
+	}
+	r.forgave = true
+	if r.Job.Solo {
+		r.anew.Store(true)
+		r.runner.Stop()
+	}
+}
+
+// obey translates orders.
+func (r *Run) obey(orders fairlead.Orders, counts sweeping.Counts) sweeping.Orders {
+	if orders.Stop {
+		r.ordered.Store(true)
+	}
+	rate, inFlight, budget := orders.Share.Rate, orders.Share.InFlight, orders.Left
+	if inFlight == 0 {
+		rate = pace.Held
+	}
+	may := budget
+	if budget >= 0 {
+		// What is left counts from this checkpoint on.
+		may += counts.Abandoned - r.abandonedBefore - counts.Exhausted
+		budget += counts.Exhausted
+	}
+	r.mayAbandon.Store(may)
+	if !bytes.Equal(orders.Data, r.data) {
+		r.update(orders.Data)
+	}
+	return sweeping.Orders{Stop: orders.Stop, Rate: &rate, InFlight: &inFlight, Budget: &budget}
+}
+
+// update takes up data that has changed. If it does not fit, items fail until it does.
+func (r *Run) update(data json.RawMessage) {
+	r.data = data
+	next, err := r.handler.prepare(r, data)
+	if err != nil {
+		next = refusing(err)
+	}
+	r.handling.Store(&next)
+}
+
+// refusing stops the sweep with the next item.
+func refusing(err error) handling {
+	stop := sweeping.Outcome{Verdict: sweeping.Stop, Err: err}
+	return handling{
+		one: func(context.Context, sweeping.Item) sweeping.Outcome { return stop },
+		many: func(_ context.Context, _ []sweeping.Item, outcomes []sweeping.Outcome) {
+			for i := range outcomes {
+				outcomes[i] = stop
+			}
+		},
+	}
+}
+
+// record stores what is to be known of items before they count.
+func (r *Run) record(ctx context.Context, records []sweeping.Record) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	var failed []fairlead.FailedItem
+	var logs []fairlead.SweepLog
+	for i := range records {
+		one := &records[i]
+		if one.Abandoned {
+			failed = append(failed, fairlead.FailedItem{Sweep: r.Sweep.ID, Index: one.Index, Attempts: one.Attempts, Error: short(one.Err.Error())})
+		}
+		for _, line := range one.Logs {
+			logs = append(logs, fairlead.SweepLog{Sweep: r.Sweep.ID, Index: one.Index, Level: strings.ToLower(line.Level.String()), Text: short(line.Text)})
+		}
+	}
+	var err error
+	if len(failed) > 0 {
+		err = r.handler.store.AddFailed(ctx, r.Sweep.ID, failed)
+	}
+	if err == nil && len(logs) > 0 {
+		err = r.handler.store.AddSweepLogs(ctx, logs)
+	}
+	if err != nil && !errors.Is(err, fairlead.ErrLeaseLost) {
+		r.handler.options.Logger.Warn("what is known of items was not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
+	}
+	return err
+}
+
+// longest is how much of a text about an item is kept.
+const longest = 2000
+
+// short bounds a text, and leaves out what is no text.
+func short(text string) string {
+	if len(text) > longest {
+		text = text[:longest]
+	}
+	return strings.ToValidUTF8(text, "")
+}

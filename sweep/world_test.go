@@ -1,0 +1,133 @@
+package sweep_test
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// data is what the sweeps of these tests say to their items.
+type data struct {
+	Word string `json:"word"`
+}
+
+// world is a store and a handler inside a bubble of virtual time.
+type world struct {
+	t      *testing.T
+	store  *sqlite.Store
+	client *fairlead.Client
+
+	mu    sync.Mutex
+	tries map[int64]int // of each item
+	begun []time.Time
+	words map[string]int
+}
+
+// inBubble runs a test in virtual time.
+func inBubble(t *testing.T, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), ":memory:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		test(&world{t: t, store: store, client: fairlead.NewClient(store), tries: map[int64]int{}, words: map[string]int{}})
+	})
+}
+
+// node runs a node whose handler notes each try and then does what is said.
+func (w *world) node(handle func(ctx context.Context, item sweep.Item[data]) error) (stop func()) {
+	w.t.Helper()
+	mux := fairlead.NewMux()
+	sweep.Handle(mux, w.store, "k", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item sweep.Item[data]) error {
+		w.mu.Lock()
+		w.tries[item.Index]++
+		w.words[item.Data.Word]++
+		w.begun = append(w.begun, time.Now())
+		w.mu.Unlock()
+		return handle(ctx, item)
+	})
+	mux.Handle(fairlead.GateKind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
+	node, err := engine.New(w.store, mux, engine.Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("the node ended with %v", err)
+		}
+	}
+}
+
+// start creates and starts a sweep.
+func (w *world) start(s fairlead.Sweep) fairlead.Sweep {
+	w.t.Helper()
+	s.Name, s.Kind = "s", "k"
+	stored, err := w.client.PutSweep(w.t.Context(), s)
+	if err == nil {
+		stored, err = w.client.StartSweep(w.t.Context(), stored.ID, "me")
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return stored
+}
+
+func (w *world) get(id int64) fairlead.Sweep {
+	w.t.Helper()
+	s, err := w.client.SweepByID(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// until waits for a state, in virtual time.
+func (w *world) until(id int64, state fairlead.SweepState) fairlead.Sweep {
+	w.t.Helper()
+	for range 6000 {
+		if s := w.get(id); s.State == state {
+			return s
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s := w.get(id)
+	w.t.Fatalf("the sweep is %s (%s), not %s: %+v", s.State, s.Reason, state, s.SweepProgress)
+	return s
+}
+
+// each fails unless every item was tried so often.
+func (w *world) each(from, to int64, times int) {
+	w.t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := from; i < to; i++ {
+		if w.tries[i] != times {
+			w.t.Fatalf("item %d was tried %d times, not %d", i, w.tries[i], times)
+		}
+	}
+	if len(w.tries) != int(to-from) {
+		w.t.Fatalf("%d items were tried, not %d", len(w.tries), to-from)
+	}
+}
+
+func (w *world) count() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.begun)
+}
+
+func done(context.Context, sweep.Item[data]) error { return nil }
