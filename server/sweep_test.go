@@ -86,7 +86,8 @@ func TestASweepIsStartedStoppedAndFinished(t *testing.T) {
 }
 
 func TestASweepIsChanged(t *testing.T) {
-	a, _ := newCountingAPI(t)
+	a, world := newCountingAPI(t)
+	defer close(world.held) // the node waits for what it runs
 	a.send(200, "POST", sweeps, `{"name":"all","kind":"count","to":1000}`)
 	path := sweeps + "/1"
 	changed, header := a.send(200, "PATCH", path, `{"rate":100,"in_flight":2000,"name":"most","error_budget":{"percent":2.5},"timeout":"5s"}`)
