@@ -38,7 +38,7 @@ const (
 var everyMethod = map[protoreflect.Name]struct {
 	role    fairlead.Role // the least that may; empty: every
 	touch   touch
-	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TASK a task of theirs, RUN a run of one, BATCH a batch of acme, TOKEN a token, NEW a new name, GONE a worker
+	request string // JOB is a job of acme, SCHEDULE its schedule, CALENDAR a calendar, TASK a task of theirs, RUN a run of one, BATCH a batch of acme, SWEEP a sweep of theirs, TOKEN a token, NEW a new name, GONE a worker
 }{
 	"EnqueueJobs":    {fairlead.RoleSubmitter, jobsOf, `{"jobs":[{"kind":"noop","tenant":"acme"}]}`},
 	"AssignJobs":     {fairlead.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
@@ -134,6 +134,22 @@ var everyMethod = map[protoreflect.Name]struct {
 	"CreateBatchJob": {fairlead.RoleSubmitter, jobsOf, `{"batch_name":"NEW","batch_type":"paint","tenant":"acme","tasks":[{"target_id":1,"target_type":"wall"}]}`},
 	"GetBatchJob":    {fairlead.RoleViewer, aJob, `{"id":BATCH}`},
 	"TriggerEvent":   {fairlead.RoleSubmitter, aJob, `{"event_type":1,"batch_id":BATCH}`},
+
+	"CreateSweep":      {fairlead.RoleOperator, jobsOf, `{"name":"NEW","kind":"count","to":9,"tenant":"acme"}`},
+	"GetSweep":         {fairlead.RoleViewer, aJob, `{"id":"SWEEP"}`},
+	"ListSweeps":       {fairlead.RoleViewer, many, `{}`},
+	"PatchSweep":       {fairlead.RoleOperator, aJob, `{"ref":"SWEEP","rate":5}`},
+	"DeleteSweep":      {fairlead.RoleOperator, aJob, `{"id":"SWEEP"}`},
+	"StartSweep":       {fairlead.RoleOperator, aJob, `{"id":"SWEEP"}`},
+	"StopSweep":        {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP","reason":"enough"}`},
+	"OpenSweep":        {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP"}`},
+	"SetSweepData":     {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP","args":{"n":1}}`},
+	"AddSweepLogs":     {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP","index":1,"text":"hello"}`},
+	"ListSweepLogs":    {fairlead.RoleViewer, aJob, `{"id":"SWEEP"}`},
+	"ListFailedItems":  {fairlead.RoleViewer, aJob, `{"id":"SWEEP"}`},
+	"ListSweepHistory": {fairlead.RoleViewer, aJob, `{"id":"SWEEP"}`},
+	"ListShards":       {fairlead.RoleViewer, aJob, `{"id":"SWEEP"}`},
+	"WatchSweep":       {fairlead.RoleViewer, aJob, `{"id":"SWEEP"}`},
 
 	"JoinWorker":   {fairlead.RoleWorker, nothing, `{"kinds":["noop"]}`},
 	"BeatWorker":   {fairlead.RoleWorker, nothing, `{GONE}`},

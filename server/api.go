@@ -34,6 +34,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
+	services.sweeps.business = newBusiness(options.Guard, store)
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -88,6 +89,7 @@ type Options struct {
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 	Args     ArgsChecks           // of the kinds whose args are known here
 	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
+	Guard    *httpcall.Guard      // of calls that a request makes; nil: none does
 	Workers  WorkerOptions
 }
 
@@ -111,6 +113,8 @@ type services struct {
 	batches     *Batches
 	batchJobs   *BatchJobs
 	batchEvents *BatchEvents
+
+	sweeps *Sweeps
 }
 
 func newServices(store fairlead.Store, options Options) *services {
@@ -121,7 +125,7 @@ func newServices(store fairlead.Store, options Options) *services {
 	return &services{
 		NewJobs(own, stopping), NewTenants(own), NewQueues(own), NewNodes(own), NewLimits(own), NewSystem(own, stopping),
 		NewTokens(store), NewAuditLog(store), NewWorkers(store, options.Workers, stopping), NewSchedules(own), NewCalendars(own),
-		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs),
+		calls, runs, batches, batchJobs, NewBatchEvents(batchJobs), NewSweeps(own, stopping),
 	}
 }
 
@@ -141,6 +145,15 @@ func (s *services) before() map[protoreflect.Name]func(context.Context, proto.Me
 				return nil, nil // it is new
 			}
 			return s.batches.GetBatch(ctx, &fairleadv1.GetBatchRequest{Id: about.GetId()})
+		},
+		"SweepService": func(ctx context.Context, request proto.Message) (proto.Message, error) {
+			switch about := request.(type) {
+			case *fairleadv1.Sweep:
+				return s.sweeps.GetSweep(ctx, &fairleadv1.GetSweepRequest{Id: about.GetRef()})
+			case interface{ GetId() string }:
+				return s.sweeps.GetSweep(ctx, &fairleadv1.GetSweepRequest{Id: about.GetId()})
+			}
+			return nil, nil
 		},
 		"TaskService":    s.taskBefore,
 		"TaskRunService": s.runBefore,
@@ -199,6 +212,7 @@ func (s *services) endpoints() (all []*rest.Endpoint, err error) {
 		{fairleadv1.File_fairlead_v1_task_proto, "TaskRunService", s.runs},
 		{fairleadv1.File_fairlead_v1_batch_proto, "BatchService", s.batches},
 		{fairleadv1.File_fairlead_v1_batch_job_proto, "BatchJobService", s.batchJobs},
+		{fairleadv1.File_fairlead_v1_sweep_proto, "SweepService", s.sweeps},
 		{batchscheduler.File_batch_scheduler_batch_scheduler_proto, "BatchSchedulerService", s.batchEvents},
 	} {
 		some, err := rest.Endpoints(service.file.Services().ByName(service.name), service.implementation)

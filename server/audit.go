@@ -95,7 +95,7 @@ func refused(err error) bool {
 		}
 	}
 	var own *rest.Error
-	return errors.As(err, &own) && own.Status < http.StatusInternalServerError
+	return errors.As(err, &own) && (own.Status < http.StatusInternalServerError || own.Status == http.StatusBadGateway) // nobody was there to agree
 }
 
 // subjectOf names what a request is about, as "queue:mail".

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -36,7 +37,11 @@ func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *
 		t.Fatal(err)
 	}
 	store := change(opened)
-	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: server.Auth{Required: true}})
+	guard, err := httpcall.NewGuard(nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: server.Auth{Required: true}, Guard: guard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,6 +127,13 @@ func (a *guardedAPI) fill(text string) string {
 			a.Fatal(err)
 		}
 		text = strings.ReplaceAll(text, "BATCH", strconv.FormatInt(batch.ID, 10))
+	}
+	if strings.Contains(text, "SWEEP") {
+		sweep, err := a.client.PutSweep(a.Context(), fairlead.Sweep{Name: unique, Kind: "count", To: 9, Tenant: "acme"})
+		if err != nil {
+			a.Fatal(err)
+		}
+		text = strings.ReplaceAll(text, "SWEEP", strconv.FormatInt(sweep.ID, 10))
 	}
 	if strings.Contains(text, "TOKEN") {
 		_, id := a.addToken(fairlead.Token{Name: unique, Role: fairlead.RoleViewer})

@@ -38,6 +38,7 @@ func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http
 	serve(fairleadv1connect.NewTaskRunServiceHandler(s.runs, options))
 	serve(fairleadv1connect.NewBatchServiceHandler(batchStreams{s.batches}, options))
 	serve(fairleadv1connect.NewBatchJobServiceHandler(s.batchJobs, options))
+	serve(fairleadv1connect.NewSweepServiceHandler(sweepStreams{s.sweeps}, options))
 	// It has an enumeration, whose JSON is that of all others.
 	serve(batchschedulerconnect.NewBatchSchedulerServiceHandler(s.batchEvents, checked))
 }
@@ -50,6 +51,16 @@ type batchStreams struct {
 // WatchBatch sends the batch whenever it has changed.
 func (s batchStreams) WatchBatch(ctx context.Context, in *fairleadv1.GetBatchRequest, stream *connect.ServerStream[fairleadv1.Batch]) error {
 	return s.Batches.WatchBatch(ctx, in, stream.Send)
+}
+
+// sweepStreams is Sweeps with the streams of Connect.
+type sweepStreams struct {
+	*Sweeps
+}
+
+// WatchSweep sends the sweep whenever it has changed.
+func (s sweepStreams) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest, stream *connect.ServerStream[fairleadv1.Sweep]) error {
+	return s.Sweeps.WatchSweep(ctx, in, stream.Send)
 }
 
 // jobStreams is Jobs with the streams of Connect.
@@ -154,6 +165,7 @@ var ownCodes = map[int]connect.Code{
 	http.StatusForbidden:          connect.CodePermissionDenied,
 	http.StatusTooManyRequests:    connect.CodeResourceExhausted,
 	http.StatusServiceUnavailable: connect.CodeUnavailable,
+	http.StatusBadGateway:         connect.CodeUnavailable,
 }
 
 // coded gives an error its code. Of what callers cannot tell apart they learn

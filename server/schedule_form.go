@@ -72,12 +72,8 @@ var timings = []protoreflect.Name{"cron", "every", "delay", "daily", "at"}
 func patch(schedule, by *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 	into, from := schedule.ProtoReflect(), by.ProtoReflect()
 	fields := into.Descriptor().Fields()
-	for _, name := range by.GetClear() {
-		field := fields.ByName(protoreflect.Name(name))
-		if field == nil {
-			return nil, refuseField("clear", strconv.Quote(name)+" is no field of a schedule")
-		}
-		into.Clear(field)
+	if err := clearFields(into, by.GetClear(), "a schedule"); err != nil {
+		return nil, err
 	}
 	retimed := false
 	for _, name := range timings {
@@ -88,11 +84,28 @@ func patch(schedule, by *fairleadv1.Schedule) (*fairleadv1.Schedule, error) {
 			into.Clear(fields.ByName(name))
 		}
 	}
+	setFields(into, from)
+	return schedule, nil
+}
+
+// clearFields gives fields of what is patched their defaults.
+func clearFields(into protoreflect.Message, names []string, what string) error {
+	for _, name := range names {
+		field := into.Descriptor().Fields().ByName(protoreflect.Name(name))
+		if field == nil {
+			return refuseField("clear", strconv.Quote(name)+" is no field of "+what)
+		}
+		into.Clear(field)
+	}
+	return nil
+}
+
+// setFields sets the fields that are given.
+func setFields(into, from protoreflect.Message) {
 	from.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		into.Set(field, value)
 		return true
 	})
-	return schedule, nil
 }
 
 // runTo is a run as an answer has it.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -21,15 +22,33 @@ func (s scoped) sweep(ctx context.Context, id int64) error {
 
 // PutSweep creates or replaces a sweep for a tenant of the caller's.
 func (s scoped) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
-	if err := ownJobs(ctx, []*fairlead.Job{{Tenant: sweep.Tenant}}); err != nil {
-		return fairlead.Sweep{}, err
-	}
-	if sweep.Version != 0 {
-		if err := s.sweep(ctx, sweep.ID); err != nil {
+	var before *fairlead.Sweep
+	if sweep.Version != 0 && callerOf(ctx).identity.bound() {
+		found, err := s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{sweep.ID}})
+		if err != nil {
 			return fairlead.Sweep{}, err
 		}
+		if len(found) == 0 {
+			return fairlead.Sweep{}, fmt.Errorf("sweep %d: %w", sweep.ID, fairlead.ErrNotFound)
+		}
+		before = &found[0]
+	}
+	if err := ownSweep(ctx, &sweep, before); err != nil {
+		return fairlead.Sweep{}, err
 	}
 	return s.store.PutSweep(ctx, sweep)
+}
+
+// ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
+// are no tenant's: whoever is bound to tenants leaves them as they were.
+func ownSweep(ctx context.Context, sweep, before *fairlead.Sweep) error {
+	if err := ownJobs(ctx, []*fairlead.Job{{Tenant: sweep.Tenant}}); err != nil {
+		return err
+	}
+	if sweep.Source.File == "" && sweep.Source.Table == nil || before != nil && reflect.DeepEqual(before.Source, sweep.Source) {
+		return nil
+	}
+	return whole(ctx)
 }
 
 // DeleteSweep removes a sweep of the caller's.

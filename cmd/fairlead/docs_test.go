@@ -125,6 +125,16 @@ func (s *served) handles(t *testing.T, kind string) bool {
 	return err == nil && strings.Contains(string(raw), strconv.Quote(kind))
 }
 
+// The examples of docs/sweeps.md are true of both.
+func TestTheExamplesOfSweepsAreTrue(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("curl is missing")
+	}
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
+	runExamples(t, "../../docs/sweeps.md", 25, node.url, "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"),
+		"FAIRLEAD_SERVER="+node.url, "XDG_CONFIG_HOME="+t.TempDir(), asProgram+"=1")
+}
+
 // runExamples runs all examples of a document against a service, and expects no
 // fewer than least.
 func runExamples(t *testing.T, document string, least int, url string, env ...string) {

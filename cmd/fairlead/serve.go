@@ -174,7 +174,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
-		Args: server.ArgsChecks{httpcall.Kind: calls.Validate}, Kinds: kinds,
+		Args: server.ArgsChecks{httpcall.Kind: calls.Validate}, Kinds: kinds, Guard: guard,
 	})
 	if err != nil {
 		return err

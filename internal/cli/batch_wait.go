@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"connectrpc.com/connect"
@@ -133,44 +131,13 @@ func (c *call) awaitBatch(ctx context.Context, id int64) (*fairleadv1.Batch, err
 
 // awaitWithBar draws a bar while it follows a batch.
 func (c *call) awaitWithBar(ctx context.Context, id int64) (*fairleadv1.Batch, error) {
-	var latest atomic.Pointer[fairleadv1.Batch]
-	over, drawn := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(drawn)
-		c.drawBar(&latest, over)
-	}()
-	batch, err := c.followBatch(ctx, id, func(batch *fairleadv1.Batch) error {
-		latest.Store(batch)
-		return nil
+	return drawWhile(c, func(batch *fairleadv1.Batch) string { return batchBar(batch, c.Now()) }, func(see func(*fairleadv1.Batch) error) (*fairleadv1.Batch, error) {
+		return c.followBatch(ctx, id, see)
 	})
-	close(over)
-	<-drawn
-	return batch, err
 }
 
-// drawBar draws how far a batch is until it is over.
-func (c *call) drawBar(latest *atomic.Pointer[fairleadv1.Batch], over <-chan struct{}) {
+// batchBar is how far a batch has come, to be drawn.
+func batchBar(batch *fairleadv1.Batch, now time.Time) string {
 	const width = 30
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for turn := 0; ; turn++ {
-		select {
-		case <-over:
-			fmt.Fprint(c.errors.Out, "\r\x1b[K")
-			return
-		case <-ticker.C:
-		}
-		batch := latest.Load()
-		if batch == nil {
-			continue
-		}
-		line := strings.Join([]string{
-			string(spokes[turn%len(spokes)]), fmt.Sprintf("batch %d", batch.GetId()), screen.Bar(int(batch.GetDone()), int(batch.GetTotal()), width),
-			fmt.Sprintf("%.0f%%", 100*batch.GetProgress()), batchLine(batch, c.Now()),
-		}, " ")
-		if c.errors.Width > 0 {
-			line = screen.Cut(line, c.errors.Width-1)
-		}
-		fmt.Fprint(c.errors.Out, "\r\x1b[K"+line)
-	}
+	return fmt.Sprintf("batch %d %s %.0f%% %s", batch.GetId(), screen.Bar(int(batch.GetDone()), int(batch.GetTotal()), width), 100*batch.GetProgress(), batchLine(batch, now))
 }

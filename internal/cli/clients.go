@@ -29,6 +29,7 @@ type clients struct {
 	schedules fairleadv1connect.ScheduleServiceClient
 	calendars fairleadv1connect.CalendarServiceClient
 	batches   fairleadv1connect.BatchServiceClient
+	sweeps    fairleadv1connect.SweepServiceClient
 }
 
 func newClients(t target, timeout time.Duration) *clients {
@@ -49,6 +50,7 @@ func newClients(t target, timeout time.Duration) *clients {
 		schedules: fairleadv1connect.NewScheduleServiceClient(web, t.Server, options),
 		calendars: fairleadv1connect.NewCalendarServiceClient(web, t.Server, options),
 		batches:   fairleadv1connect.NewBatchServiceClient(web, t.Server, options),
+		sweeps:    fairleadv1connect.NewSweepServiceClient(web, t.Server, options),
 	}
 }
 

@@ -43,6 +43,7 @@ func newRig(t *testing.T) *rig {
 	handle("broken", func(context.Context, *fairlead.Job) error { return fairlead.Fatal(errors.New("it is broken\x1b[2J")) })
 	handle("asks", func(context.Context, *fairlead.Job) error { return fairlead.Await(time.Hour) })
 	fairlead.HandleOperation(mux, fairlead.Operation{TargetType: "wall", BatchType: "paint", Process: paint})
+	handle(fairlead.SweepKind("count"), func(ctx context.Context, job *fairlead.Job) error { return count(ctx, store, job) })
 	log := slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
 	if err != nil {
@@ -72,6 +73,32 @@ func paint(_ context.Context, task fairlead.TaskArgs) error {
 		return errors.New("the wall is wet\x1b[2J")
 	}
 	return nil
+}
+
+// count goes over a shard of a sweep at once, but for its first item, which is odd.
+func count(ctx context.Context, store fairlead.Store, job *fairlead.Job) error {
+	var args fairlead.ShardArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return err
+	}
+	shards, err := store.Shards(ctx, args.Sweep)
+	if err != nil {
+		return err
+	}
+	shard := shards[args.Shard]
+	if err := store.AddFailed(ctx, args.Sweep, []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd\x1b[2J"}}); err != nil {
+		return err
+	}
+	if err := store.AddSweepLogs(ctx, []fairlead.SweepLog{{Sweep: args.Sweep, Index: shard.From, Level: "warn", Text: "odd"}}); err != nil {
+		return err
+	}
+	_, err = store.Checkpoint(ctx, fairlead.Checkpoint{
+		Sweep: args.Sweep, Number: args.Shard, Job: job.ID, Fence: job.Fence, Mark: shard.To, Done: shard.To - shard.From - 1, Abandoned: 1, Errors: 5, Ended: true,
+	})
+	if err != nil {
+		return err
+	}
+	return fairlead.SteerSweep(ctx, store, args.Sweep)
 }
 
 // alone keeps the settings of whoever runs the tests out of them.

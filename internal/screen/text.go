@@ -56,13 +56,14 @@ func (s *Screen) In(tone Tone, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// State is the state of a job or a batch in its tone.
+// State is the state of a job, a batch or a sweep in its tone.
 func State(state string) Cell {
 	tones := map[string]Tone{
 		"scheduled": Faint, "parked": Faint, "running": Busy, "waiting": Busy,
 		"succeeded": Good, "failed": Bad, "cancelled": Warn, "skipped": Faint,
 		"success": Good, "fail": Bad, "partial_fail": Bad, "cancel": Warn, // of batches and their tasks
 		"rollback_running": Busy, "rollback_success": Good, "rollback_fail": Bad,
+		"stopping": Busy, "stopped": Warn, "finished": Good, // of sweeps
 	}
 	return Cell{Text: state, Tone: tones[state]}
 }

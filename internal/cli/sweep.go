@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+// sweepStates are the states of sweeps.
+var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped", "finished"}
+
+func (s *session) sweepCommand() *cobra.Command {
+	cmd := noun("sweep", "Very many items, at a set rate",
+		s.sweepCreateCommand(), s.sweepGetCommand(), s.sweepListCommand(), s.sweepSetCommand(), s.sweepDeleteCommand(),
+		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
+		s.sweepLogsCommand(), s.sweepFailedCommand(), s.sweepHistoryCommand(), s.sweepShardsCommand(),
+	)
+	for _, verb := range cmd.Commands() {
+		if n := verb.Name(); n != "create" && n != "list" {
+			verb.ValidArgsFunction = first(s.asked(sweepNames))
+		}
+	}
+	return s.prints(s.connects(cmd))
+}
+
+func sweepNames(ctx context.Context, c *call) ([]string, error) {
+	page, err := c.sweeps.ListSweeps(ctx, &fairleadv1.ListSweepsRequest{PageSize: 1000})
+	return namesOf(page.GetItems()), err
+}
+
+// onSweep is a command about the sweep whose id or name is its first argument.
+func (s *session) onSweep(do func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error) func(*cobra.Command, []string) error {
+	return s.runs(func(ctx context.Context, c *call) error {
+		return do(ctx, c, &fairleadv1.GetSweepRequest{Id: c.args[0]})
+	})
+}
+
+func (s *session) sweepGetCommand() *cobra.Command {
+	return verb("get NAME", "Show a sweep", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		sweep, err := c.sweeps.GetSweep(ctx, about)
+		if err != nil {
+			return err
+		}
+		return c.printDetails(sweep)
+	}))
+}
+
+func (s *session) sweepListCommand() *cobra.Command {
+	filter := &fairleadv1.ListSweepsRequest{}
+	var limit int
+	cmd := verb("list", "List sweeps, newest first", s.runs(func(ctx context.Context, c *call) error {
+		all := &fairleadv1.ListSweepsResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
+			page, err := c.sweeps.ListSweeps(ctx, filter)
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("ID", "STATE", "NAME", "KIND", "TENANT", "DONE", "ITEMS", "FAILED", "RATE", "ETA", "NOTE")
+		for _, sweep := range all.GetItems() {
+			p := sweep.GetProgress()
+			table.Add(sweep.GetId(), screen.State(sweep.GetState()), sweep.GetName(), sweep.GetKind(), sweep.GetTenant(),
+				p.GetDone(), p.GetTotal(), p.GetAbandoned(), perSecond(p.GetRate()), p.GetEta(), sweep.GetReason())
+		}
+		return c.printTable(all, table)
+	}))
+	f := cmd.Flags()
+	f.StringSliceVar(&filter.State, "state", nil, "in this state (repeatable): "+strings.Join(sweepStates, ", "))
+	f.StringSliceVar(&filter.Tenant, "tenant", nil, "of this tenant (repeatable)")
+	complete(cmd, "state", oneOf(sweepStates...))
+	complete(cmd, "tenant", s.asked(tenantNames))
+	limits(cmd, &limit)
+	return cmd
+}
+
+// perSecond is a rate in words; nothing if there is none.
+func perSecond(rate float64) string {
+	if rate <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.4g/s", rate)
+}
+
+func (s *session) sweepDeleteCommand() *cobra.Command {
+	return verb("delete NAME", "Remove a sweep that does not run, with its logs and history", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		gone, err := c.sweeps.DeleteSweep(ctx, about)
+		if err != nil {
+			return err
+		}
+		return c.say(gone, "sweep %s is deleted", about.GetId())
+	}))
+}

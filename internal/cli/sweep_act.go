@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// saySweep says how a sweep stands after something was done to it.
+func (c *call) saySweep(sweep *fairleadv1.Sweep) error {
+	text := fmt.Sprintf("sweep %s is %s", sweep.GetName(), sweep.GetState())
+	if reason := sweep.GetReason(); reason != "" {
+		text += " (" + reason + ")"
+	}
+	return c.say(sweep, "%s", text)
+}
+
+func (s *session) sweepStartCommand() *cobra.Command {
+	var wait waiting
+	cmd := verb("start NAME", "Let a sweep run; one with a gate waits until it is opened", nil)
+	cmd.Long = "Let a sweep run that is created or stopped. If it has a gate the business is told, and it waits until somebody opens it.\n\n" +
+		"With --wait it ends when the sweep is stopped or finished, with exit code 7 if it is stopped."
+	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		sweep, err := c.sweeps.StartSweep(ctx, about)
+		if err != nil {
+			return err
+		}
+		if wait.asked(cmd) {
+			return wait.sweep(ctx, c, sweep.GetId())
+		}
+		return c.saySweep(sweep)
+	})
+	wait.flag(cmd)
+	return cmd
+}
+
+func (s *session) sweepStopCommand() *cobra.Command {
+	var reason string
+	var wait waiting
+	cmd := verb("stop NAME", "Let no more items begin; those in flight end", nil)
+	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		sweep, err := c.sweeps.StopSweep(ctx, &fairleadv1.StopSweepRequest{Id: about.GetId(), Reason: reason})
+		if err != nil {
+			return err
+		}
+		if wait.asked(cmd) {
+			if sweep, err = wait.forSweep(ctx, c, sweep.GetId()); err != nil {
+				return err
+			}
+		}
+		return c.saySweep(sweep)
+	})
+	cmd.Flags().StringVar(&reason, "reason", "", "why; it is shown")
+	wait.flag(cmd)
+	return cmd
+}
+
+func (s *session) sweepOpenCommand() *cobra.Command {
+	return verb("open NAME", "Let a sweep run that waits for the business", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		sweep, err := c.sweeps.OpenSweep(ctx, about)
+		if err != nil {
+			return err
+		}
+		return c.saySweep(sweep)
+	}))
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) sweepLogsCommand() *cobra.Command {
+	filter := &fairleadv1.ListSweepLogsRequest{}
+	var limit int
+	var index int64
+	cmd := verb("logs NAME", "List lines about items, newest first", nil)
+	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		filter.Id = about.GetId()
+		if cmd.Flags().Changed("index") {
+			filter.Index = &index
+		}
+		all := &fairleadv1.ListSweepLogsResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			filter.PageSize, filter.PageToken = size, all.GetNextPageToken()
+			page, err := c.sweeps.ListSweepLogs(ctx, filter)
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("AT", "LEVEL", "INDEX", "TEXT")
+		for _, line := range all.GetItems() {
+			table.Add(line.GetAt(), levelCell(line.GetLevel()), line.GetIndex(), line.GetText())
+		}
+		return c.printTable(all, table)
+	})
+	levels := []string{"debug", "info", "warn", "error"}
+	cmd.Flags().StringSliceVar(&filter.Level, "level", nil, "of this level (repeatable): debug, info, warn, error")
+	cmd.Flags().Int64Var(&index, "index", 0, "about this item")
+	complete(cmd, "level", oneOf(levels...))
+	limits(cmd, &limit)
+	return cmd
+}
+
+// levelCell is the level of a line in its tone.
+func levelCell(level string) screen.Cell {
+	tones := map[string]screen.Tone{"debug": screen.Faint, "warn": screen.Warn, "error": screen.Bad}
+	return screen.Cell{Text: level, Tone: tones[level]}
+}
+
+func (s *session) sweepFailedCommand() *cobra.Command {
+	var limit int
+	cmd := verb("failed NAME", "List items that came to nothing, by index", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		all := &fairleadv1.ListFailedItemsResponse{}
+		err := pages(limit, func(size int32) (more bool, got int, err error) {
+			page, err := c.sweeps.ListFailedItems(ctx, &fairleadv1.ListFailedItemsRequest{Id: about.GetId(), PageSize: size, PageToken: all.GetNextPageToken()})
+			if err != nil {
+				return false, 0, err
+			}
+			all.Items, all.NextPageToken = append(all.Items, page.GetItems()...), page.GetNextPageToken()
+			return all.GetNextPageToken() != "", len(page.GetItems()), nil
+		})
+		if err != nil {
+			return err
+		}
+		c.noteMore(all.GetNextPageToken(), limit)
+		table := c.Table("INDEX", "ATTEMPTS", "AT", "ERROR")
+		for _, item := range all.GetItems() {
+			table.Add(item.GetIndex(), item.GetAttempts(), item.GetAt(), item.GetError())
+		}
+		return c.printTable(all, table)
+	}))
+	limits(cmd, &limit)
+	return cmd
+}
+
+func (s *session) sweepHistoryCommand() *cobra.Command {
+	var limit int32
+	cmd := verb("history NAME", "List who did what to a sweep, newest first", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		all, err := c.sweeps.ListSweepHistory(ctx, &fairleadv1.ListSweepHistoryRequest{Id: about.GetId(), PageSize: limit})
+		if err != nil {
+			return err
+		}
+		table := c.Table("AT", "ACTION", "BY", "FROM", "TO", "NOTE")
+		for _, e := range all.GetItems() {
+			table.Add(e.GetAt(), e.GetAction(), e.GetBy(), screen.State(e.GetFrom()), screen.State(e.GetTo()), e.GetNote())
+		}
+		return c.printTable(all, table)
+	}))
+	cmd.Flags().Int32Var(&limit, "limit", defaultLimit, "how many to show, at most 1000")
+	return cmd
+}
+
+func (s *session) sweepShardsCommand() *cobra.Command {
+	return verb("shards NAME", "List the parts of a sweep and how far each is", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		all, err := c.sweeps.ListShards(ctx, about)
+		if err != nil {
+			return err
+		}
+		table := c.Table("SHARD", "FROM", "TO", "MARK", "DONE", "FAILED", "ERRORS", "RATE", "IN FLIGHT", "JOB", "SAVED")
+		for _, part := range all.GetItems() {
+			table.Add(part.GetNumber(), part.GetFrom(), part.GetTo(), part.GetMark(), part.GetDone(), part.GetAbandoned(), part.GetErrors(),
+				perSecond(part.GetMeasured()), part.GetInFlight(), part.GetJobId(), part.GetSavedAt())
+		}
+		return c.printTable(all, table)
+	}))
+}

@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/screen"
+)
+
+func (s *session) sweepWatchCommand() *cobra.Command {
+	cmd := verb("watch NAME", "Show how far a sweep is, until it is stopped or finished", s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		if c.errors.Terminal && c.format == "table" {
+			return (&waiting{}).sweep(ctx, c, about.GetId())
+		}
+		sweep, err := c.followSweep(ctx, about.GetId(), func(sweep *fairleadv1.Sweep) error {
+			return c.say(sweep, "%s  sweep %s  %s", c.Now().Format(time.TimeOnly), sweep.GetName(), sweepLine(sweep, c.Now()))
+		})
+		if err != nil {
+			return err
+		}
+		return sweepEnded(sweep)
+	}))
+	cmd.Long = "Show how far a sweep is, until it is stopped or finished. On a terminal this is a bar: █ is what is done for good, " +
+		"▓ what is done in the window behind the first item that is not, ░ what is to do. Elsewhere it is a line for each change."
+	return cmd
+}
+
+func (c *call) followSweep(ctx context.Context, ref string, see func(*fairleadv1.Sweep) error) (*fairleadv1.Sweep, error) {
+	return follow(ctx, c, func(ctx context.Context) (*connect.ServerStreamForClient[fairleadv1.Sweep], error) {
+		return c.sweeps.WatchSweep(ctx, &fairleadv1.GetSweepRequest{Id: ref})
+	}, func(sweep *fairleadv1.Sweep) bool {
+		return sweep.GetState() == "stopped" || sweep.GetState() == "finished"
+	}, see)
+}
+
+// sweepLine is how far a sweep has come.
+func sweepLine(s *fairleadv1.Sweep, now time.Time) string {
+	p := s.GetProgress()
+	over := p.GetDone() + p.GetAbandoned()
+	text := fmt.Sprintf("%s  %d done", s.GetState(), p.GetDone())
+	if total := p.GetTotal(); total > 0 {
+		text = fmt.Sprintf("%s  %d of %d done", s.GetState(), p.GetDone(), total)
+	}
+	if n := p.GetInWindow(); n > 0 {
+		text += fmt.Sprintf("  %d in window", n)
+	}
+	if total := p.GetTotal(); total > over {
+		text += fmt.Sprintf("  %d to do", total-over)
+	}
+	if s.GetState() == "running" && p.GetRate() > 0 {
+		text += "  " + perSecond(p.GetRate())
+	}
+	if n := p.GetErrors(); n > 0 {
+		text += fmt.Sprintf("  %d errors", n)
+	}
+	if n := p.GetAbandoned(); n > 0 {
+		text += fmt.Sprintf("  %d failed", n)
+	}
+	if p.GetEta() != nil {
+		text += "  " + screen.Span(max(p.GetEta().AsTime().Sub(now), 0)) + " left"
+	}
+	if reason := s.GetReason(); reason != "" {
+		text += "  (" + reason + ")"
+	}
+	return screen.Clean(text)
+}
+
+// sweepBar is how far a sweep has come, to be drawn.
+func sweepBar(s *fairleadv1.Sweep, now time.Time) string {
+	const width = 30
+	p := s.GetProgress()
+	share := ""
+	if p.GetTotal() > 0 {
+		share = fmt.Sprintf(" %.1f%%", 100*float64(p.GetDone()+p.GetAbandoned())/float64(p.GetTotal()))
+	}
+	return screen.Clean(s.GetName()) + " " + threeBar(p.GetMarked(), p.GetInWindow(), p.GetTotal(), width) + share + " " + sweepLine(s, now)
+}
+
+// sweepEnded is the error of a sweep that was stopped.
+func sweepEnded(s *fairleadv1.Sweep) error {
+	if s.GetState() == "finished" {
+		return nil
+	}
+	text := fmt.Sprintf("sweep %s is %s", s.GetName(), s.GetState())
+	if reason := s.GetReason(); reason != "" {
+		text += ": " + reason
+	}
+	return failf(ExitJobFailed, "%s; fairlead sweep start %s goes on", screen.Clean(text), screen.Clean(s.GetName()))
+}
+
+// forSweep waits for a sweep to be stopped or finished, and shows on a terminal how far
+// it is.
+func (w *waiting) forSweep(ctx context.Context, c *call, ref string) (*fairleadv1.Sweep, error) {
+	within := ctx
+	if w.limit > 0 {
+		var cancel context.CancelFunc
+		within, cancel = context.WithTimeout(ctx, w.limit)
+		defer cancel()
+	}
+	sweep, err := c.awaitSweep(within, ref)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return nil, failf(ExitFailure, "sweep %s has not ended within %s; it goes on, and fairlead sweep watch %s shows it", ref, w.limit, ref)
+	}
+	return sweep, err
+}
+
+// sweep is forSweep that shows how it went. Its error is that of one that was stopped.
+func (w *waiting) sweep(ctx context.Context, c *call, ref string) error {
+	sweep, err := w.forSweep(ctx, c, ref)
+	if err != nil {
+		return err
+	}
+	if err := c.say(sweep, "sweep %s  %s", sweep.GetName(), sweepLine(sweep, c.Now())); err != nil {
+		return err
+	}
+	return sweepEnded(sweep)
+}
+
+// awaitSweep follows a sweep. Where there is no bar it tells that somebody has to open
+// it.
+func (c *call) awaitSweep(ctx context.Context, ref string) (*fairleadv1.Sweep, error) {
+	if c.errors.Terminal {
+		return drawWhile(c, func(s *fairleadv1.Sweep) string { return sweepBar(s, c.Now()) }, func(see func(*fairleadv1.Sweep) error) (*fairleadv1.Sweep, error) {
+			return c.followSweep(ctx, ref, see)
+		})
+	}
+	told := false
+	return c.followSweep(ctx, ref, func(sweep *fairleadv1.Sweep) error {
+		if sweep.GetState() == "waiting" && !told {
+			fmt.Fprintf(c.errors.Out, "sweep %s waits until somebody opens it\n", screen.Clean(sweep.GetName()))
+			told = true
+		}
+		return nil
+	})
+}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Sweeps implements the SweepService.
+type Sweeps struct {
+	store    fairlead.Store
+	client   *fairlead.Client
+	business business
+	stopping <-chan struct{}
+}
+
+// NewSweeps makes the service of a store's sweeps. Who watches is let go when the
+// program stops.
+func NewSweeps(store fairlead.Store, stopping <-chan struct{}) *Sweeps {
+	return &Sweeps{store: store, client: fairlead.NewClient(store), stopping: stopping}
+}
+
+// find returns the sweep of an id or a name. A name that looks like an id counts only if
+// there is no such id.
+func (s *Sweeps) find(ctx context.Context, ref string) (fairlead.Sweep, error) {
+	if id, err := strconv.ParseInt(ref, 10, 64); err == nil {
+		found, err := s.client.SweepByID(ctx, id)
+		if !errors.Is(err, fairlead.ErrNotFound) {
+			return found, err
+		}
+	}
+	return s.client.Sweep(ctx, ref)
+}
+
+// after shows a sweep to which something was done.
+func (s *Sweeps) after(ctx context.Context, sweep fairlead.Sweep, err error) (*fairleadv1.Sweep, error) {
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return sweepTo(&sweep, now), nil
+}
+
+// CreateSweep stores a sweep, if the business has nothing against it.
+func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
+	switch {
+	case in.GetVersion() != 0:
+		return nil, refuseField("version", "is set by the server; leave it away")
+	case in.GetRef() != "":
+		return nil, refuseField("ref", "names a sweep that is changed; leave it away")
+	}
+	sweep := sweepOf(in)
+	if err := fairlead.NormalizeSweep(&sweep); err != nil {
+		return nil, err
+	}
+	if err := ownSweep(ctx, &sweep, nil); err != nil {
+		return nil, err // before anybody is called in its name
+	}
+	if err := s.business.agree(ctx, &sweep); err != nil {
+		return nil, err
+	}
+	stored, err := s.client.PutSweep(ctx, sweep)
+	if err == nil {
+		_ = s.client.NoteSweep(ctx, stored.ID, callerOf(ctx).identity.Name, "create", "") // the audit log has it too
+	}
+	return s.after(ctx, stored, err)
+}
+
+// GetSweep returns a sweep.
+func (s *Sweeps) GetSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Sweep, error) {
+	sweep, err := s.find(ctx, in.GetId())
+	return s.after(ctx, sweep, err)
+}
+
+// ListSweeps lists sweeps, newest first.
+func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsRequest) (*fairleadv1.ListSweepsResponse, error) {
+	below, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	size := pageSize(in.GetPageSize())
+	sweeps, err := s.client.Sweeps(ctx, fairlead.SweepFilter{
+		Names: in.GetName(), States: texts[fairlead.SweepState](in.GetState()), Tenants: in.GetTenant(),
+		Below: below, Limit: size + 1, // one more tells whether there is a next page
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListSweepsResponse{}
+	for i := range sweeps {
+		if i == size {
+			out.NextPageToken = pageToken(sweeps[i-1].ID)
+			break
+		}
+		out.Items = append(out.Items, sweepTo(&sweeps[i], now))
+	}
+	return out, nil
+}
+
+// PatchSweep changes the fields of a sweep that are given.
+func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairleadv1.Sweep, error) {
+	current, err := s.find(ctx, in.GetRef())
+	if err != nil {
+		return nil, err
+	}
+	changed, note, err := patchSweep(current, in)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.client.PutSweep(ctx, changed)
+	if err != nil {
+		return nil, err
+	}
+	_ = s.client.NoteSweep(ctx, stored.ID, callerOf(ctx).identity.Name, "set", note) // the audit log has it too
+	return s.GetSweep(ctx, &fairleadv1.GetSweepRequest{Id: strconv.FormatInt(stored.ID, 10)})
+}
+
+// DeleteSweep removes a sweep.
+func (s *Sweeps) DeleteSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.DeleteSweepResponse, error) {
+	sweep, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.client.DeleteSweep(ctx, sweep.ID); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.DeleteSweepResponse{}, nil
+}
+
+// WatchSweep sends the sweep whenever it has changed, until it is stopped or finished.
+func (s *Sweeps) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest, send func(*fairleadv1.Sweep) error) error {
+	ticks := time.NewTicker(watchEvery)
+	defer ticks.Stop()
+	var last *fairleadv1.Sweep
+	for {
+		sweep, err := s.GetSweep(ctx, in)
+		if err != nil {
+			return err
+		}
+		if news := unforeseen(sweep); !proto.Equal(news, last) {
+			if err := send(sweep); err != nil {
+				return err
+			}
+			last = news
+		}
+		switch fairlead.SweepState(sweep.GetState()) {
+		case fairlead.SweepStopped, fairlead.SweepFinished:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil // the watcher has gone
+		case <-s.stopping:
+			return nil
+		case <-ticks.C:
+		}
+	}
+}
+
+// unforeseen is a sweep without what changes with the time alone.
+func unforeseen(sweep *fairleadv1.Sweep) *fairleadv1.Sweep {
+	out := proto.CloneOf(sweep)
+	out.GetProgress().Eta = nil
+	return out
+}

@@ -1,0 +1,151 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// sweepOf is a sweep as a request has it. What the server sets is left out.
+func sweepOf(in *fairleadv1.Sweep) fairlead.Sweep {
+	out := fairlead.Sweep{
+		Name: in.GetName(), Kind: in.GetKind(), Data: in.GetArgs(),
+		Source: fairlead.ItemSource{File: in.GetSource().GetFile(), URL: in.GetSource().GetUrl()}, From: in.GetFrom(), To: in.GetTo(),
+		InFlight: int(in.GetInFlight()), Rate: in.GetRate(), Serial: in.GetSerial(), Adaptive: in.GetAdaptive(),
+		Window: int(in.GetWindow()), Shards: int(in.GetShards()), PerCall: int(in.GetPerCall()),
+		Attempts: int(in.GetAttempts()), Backoff: in.GetBackoff().AsDuration(), Timeout: in.GetTimeout().AsDuration(),
+		Budget:      fairlead.Budget{Items: in.GetErrorBudget().GetItems(), Percent: in.GetErrorBudget().GetPercent()},
+		OnExhausted: fairlead.OnExhausted(in.GetOnExhausted()),
+		Gate: fairlead.Gate{
+			BeforeCreate: in.GetGate().GetBeforeCreate(), BeforeRun: in.GetGate().GetBeforeRun(), Timeout: in.GetGate().GetTimeout().AsDuration(),
+		},
+		Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()), Version: in.GetVersion(),
+	}
+	if t := in.GetSource().GetTable(); t != nil {
+		out.Source.Table = &fairlead.Table{Database: t.GetDatabase(), Name: t.GetName(), Key: t.GetKey(), Columns: t.GetColumns()}
+	}
+	return out
+}
+
+// sweepTo is a sweep as an answer has it, at a time of the database's clock.
+func sweepTo(s *fairlead.Sweep, now time.Time) *fairleadv1.Sweep {
+	n := func(n int) *int32 { return proto.Int32(int32(n)) }
+	out := &fairleadv1.Sweep{
+		Name: &s.Name, Kind: &s.Kind, Args: s.Data, Source: sourceTo(&s.Source), From: &s.From, To: &s.To,
+		InFlight: n(s.InFlight), Rate: &s.Rate, Serial: &s.Serial, Adaptive: &s.Adaptive, Window: n(s.Window), Shards: n(s.Shards), PerCall: n(s.PerCall),
+		Attempts: n(s.Attempts), Backoff: durationTo(s.Backoff), Timeout: durationTo(s.Timeout),
+		ErrorBudget: &fairleadv1.ErrorBudget{Items: s.Budget.Items, Percent: s.Budget.Percent}, OnExhausted: given(string(s.OnExhausted)),
+		Queue: &s.Queue, Tenant: &s.Tenant, Priority: n(s.Priority), Version: s.Version,
+		State: string(s.State), Reason: s.Reason, Run: int32(s.Run),
+		CreatedAt: timeTo(s.CreatedAt), StartedAt: timeTo(s.StartedAt), EndedAt: timeTo(s.EndedAt), AskedAt: timeTo(s.AskedAt),
+	}
+	if s.Gate.BeforeCreate != "" || s.Gate.BeforeRun != "" {
+		out.Gate = &fairleadv1.SweepGate{BeforeCreate: s.Gate.BeforeCreate, BeforeRun: s.Gate.BeforeRun, Timeout: durationTo(s.Gate.Timeout)}
+	}
+	if s.ID != 0 {
+		out.Id, out.Progress = strconv.FormatInt(s.ID, 10), progressTo(s, now)
+	}
+	return out
+}
+
+func sourceTo(s *fairlead.ItemSource) *fairleadv1.ItemSource {
+	if *s == (fairlead.ItemSource{}) {
+		return nil
+	}
+	out := &fairleadv1.ItemSource{File: s.File, Url: s.URL}
+	if t := s.Table; t != nil {
+		out.Table = &fairleadv1.ItemTable{Database: t.Database, Name: t.Name, Key: t.Key, Columns: t.Columns}
+	}
+	return out
+}
+
+// progressTo is how far a sweep has come.
+func progressTo(s *fairlead.Sweep, now time.Time) *fairleadv1.SweepProgress {
+	p := &s.SweepProgress
+	out := &fairleadv1.SweepProgress{
+		Total: &p.Total, Done: &p.Done, Abandoned: &p.Abandoned, Errors: &p.Errors, Marked: &p.Marked, InWindow: &p.InWindow, Rate: &p.Rate,
+	}
+	left := p.Total - p.Done - p.Abandoned
+	if s.State != fairlead.SweepRunning || p.Rate <= 0 || left <= 0 {
+		return out
+	}
+	if seconds := float64(left) / p.Rate; seconds < longestGuess.Seconds() {
+		out.Eta = timeTo(now.Add(time.Duration(seconds * float64(time.Second))))
+	}
+	return out
+}
+
+// longestGuess is from when on it says nothing when a sweep will have finished.
+const longestGuess = 100 * 365 * 24 * time.Hour
+
+// shardTo is a part of a sweep as an answer has it.
+func shardTo(s *fairlead.Shard) *fairleadv1.Shard {
+	return &fairleadv1.Shard{
+		Number: proto.Int32(int32(s.Number)), From: &s.From, To: &s.To, JobId: s.Job, Ended: &s.Ended,
+		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Errors: &s.Errors,
+		Rate: s.Share.Rate, InFlight: int32(s.Share.InFlight), Measured: s.Measured, SavedAt: timeTo(s.SavedAt),
+	}
+}
+
+// notSettings are fields of a sweep that a change may have and that change nothing.
+var notSettings = []protoreflect.Name{
+	"id", "version", "state", "reason", "run", "progress", "created_at", "started_at", "ended_at", "asked_at", "ref", "clear",
+}
+
+// patchSweep changes those fields of a sweep that a request has, and tells which these
+// are.
+func patchSweep(current fairlead.Sweep, by *fairleadv1.Sweep) (changed fairlead.Sweep, note string, err error) {
+	asked := slices.Clone(by.GetClear())
+	by.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
+		if !slices.Contains(notSettings, field.Name()) {
+			asked = append(asked, string(field.Name()))
+		}
+		return true
+	})
+	switch {
+	case slices.Contains(asked, "args"):
+		return changed, "", refuseField("args", "cannot be changed like this; PUT them to /api/v1/sweeps/{id}/data")
+	case len(asked) == 0:
+		return changed, "", refuseField("rate", "is missing, and so is all else; give what is to be changed")
+	}
+	patched := sweepTo(&current, current.CreatedAt)
+	if err := clearFields(patched.ProtoReflect(), by.GetClear(), "a sweep"); err != nil {
+		return changed, "", err
+	}
+	setFields(patched.ProtoReflect(), by.ProtoReflect())
+	if !slices.Contains(asked, "window") && patched.GetInFlight() > patched.GetWindow() {
+		patched.Window = nil // it grows along
+	}
+	changed = sweepOf(patched)
+	changed.ID = current.ID
+	if by.GetVersion() == 0 {
+		changed.Version = current.Version
+	}
+	return changed, noteOf(patched, asked), nil
+}
+
+// noteOf tells what fields have become.
+func noteOf(sweep *fairleadv1.Sweep, names []string) string {
+	slices.Sort(names)
+	message, parts := sweep.ProtoReflect(), []string{}
+	for _, name := range slices.Compact(names) {
+		field := message.Descriptor().Fields().ByName(protoreflect.Name(name))
+		switch {
+		case field.Message() != nil:
+			parts = append(parts, name)
+		case !message.Has(field):
+			parts = append(parts, name+" default")
+		default:
+			parts = append(parts, fmt.Sprintf("%s %v", name, message.Get(field).Interface()))
+		}
+	}
+	return strings.Join(parts, ", ")
+}

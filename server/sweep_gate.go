@@ -1,0 +1,128 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/rest"
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// business is asked whether a sweep may be created.
+type business struct {
+	caller *httpcall.Caller // nil: nobody can be asked
+	client *fairlead.Client // knows the keys of tenants, which no caller may read
+}
+
+// newBusiness asks through a guard; without one nobody can be asked.
+func newBusiness(guard *httpcall.Guard, store fairlead.Store) business {
+	b := business{client: fairlead.NewClient(store)}
+	if guard != nil {
+		b.caller = httpcall.NewCaller(guard)
+	}
+	return b
+}
+
+// gateField names whom it is about in refusals.
+const gateField = "gate.before_create"
+
+// askWithin is how long the business may take to answer.
+const askWithin = 10 * time.Second
+
+// agree asks the business, if it wants to be, whether a sweep may be created. It fails
+// with ErrConflict and the reason if it may not.
+func (b business) agree(ctx context.Context, sweep *fairlead.Sweep) error {
+	if sweep.Gate.BeforeCreate == "" {
+		return nil
+	}
+	if b.caller == nil {
+		return refuseField(gateField, "cannot be asked: this service makes no calls")
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	request, err := b.question(ctx, sweep)
+	if err != nil {
+		return err
+	}
+	reply, err := b.caller.Do(request)
+	var denied *httpcall.DeniedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &denied):
+		return refuseField(gateField, denied.Error())
+	case refusal(reply.Status):
+		return fmt.Errorf("sweep %q was refused by %s: %s: %w", sweep.Name, gateField, reasonIn(reply), fairlead.ErrConflict)
+	}
+	return &rest.Error{Status: http.StatusBadGateway, Detail: fmt.Sprintf("%s could not be asked: %v; nothing was created, try again later", gateField, err)}
+}
+
+// refusal tells whether a status is an answer to the question; others may answer
+// otherwise a moment later.
+func refusal(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return status/100 == 4
+}
+
+// question is the sweep as the API has it, signed with the key of its tenant.
+func (b business) question(ctx context.Context, sweep *fairlead.Sweep) (*http.Request, error) {
+	body, err := wire.Marshal(sweepTo(sweep, time.Time{}))
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, sweep.Gate.BeforeCreate, bytes.NewReader(body))
+	if err != nil {
+		return nil, refuseField(gateField, "is no address that can be called")
+	}
+	request.Header.Set("Content-Type", "application/json")
+	key, err := b.client.SigningKey(ctx, sweep.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	httpcall.Sign(request, key, "sweep-"+rand.Text(), time.Now(), body)
+	return request, nil
+}
+
+// mostReason is how many letters of a reason are shown.
+const mostReason = 500
+
+// reasonIn is why the business refused a sweep: the reason of a JSON answer, or all that
+// it says.
+func reasonIn(reply httpcall.Reply) string {
+	var said struct{ Reason, Detail, Message, Error string }
+	text := string(reply.Body)
+	if json.Unmarshal(reply.Body, &said) == nil {
+		for _, one := range []string{said.Reason, said.Detail, said.Message, said.Error} {
+			if one != "" {
+				text = one
+				break
+			}
+		}
+	}
+	text = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "�")))
+	if letters := []rune(text); len(letters) > mostReason {
+		text = string(letters[:mostReason]) + "…"
+	}
+	if text == "" {
+		return fmt.Sprintf("it answered %d", reply.Status)
+	}
+	return text
+}

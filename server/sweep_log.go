@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// AddSweepLogs stores lines about items: one, or many.
+func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRequest) (*fairleadv1.AddSweepLogsResponse, error) {
+	var lines []fairlead.SweepLog
+	for _, line := range in.GetItems() {
+		lines = append(lines, fairlead.SweepLog{Index: line.GetIndex(), Level: line.GetLevel(), Text: line.GetText()})
+	}
+	switch {
+	case len(lines) == 0 && in.GetText() == "":
+		return nil, refuseField("text", "is missing; give it, or items with many")
+	case len(lines) == 0:
+		lines = append(lines, fairlead.SweepLog{Index: in.GetIndex(), Level: in.GetLevel(), Text: in.GetText()})
+	case in.GetText() != "" || in.GetLevel() != "" || in.GetIndex() != 0:
+		return nil, refuseField("items", "are given, and one line besides; give one or the other")
+	}
+	sweep, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.client.LogSweep(ctx, sweep.ID, lines...); err != nil {
+		return nil, err
+	}
+	return &fairleadv1.AddSweepLogsResponse{}, nil
+}
+
+// ListSweepLogs lists lines about items, newest first.
+func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogsRequest) (*fairleadv1.ListSweepLogsResponse, error) {
+	below, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	sweep, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	size := pageSize(in.GetPageSize())
+	lines, err := s.client.SweepLogs(ctx, fairlead.LogFilter{Sweep: sweep.ID, Levels: in.GetLevel(), Index: in.Index, Below: below, Limit: size + 1})
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListSweepLogsResponse{}
+	for i, line := range lines {
+		if i == size {
+			out.NextPageToken = pageToken(lines[i-1].ID)
+			break
+		}
+		out.Items = append(out.Items, &fairleadv1.SweepLog{Id: line.ID, Index: proto.Int64(line.Index), Level: line.Level, Text: line.Text, At: timeTo(line.At)})
+	}
+	return out, nil
+}
+
+// ListFailedItems lists items that came to nothing. A page token is the first index of
+// the page: 0 is an index too, and never the first of a next page.
+func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedItemsRequest) (*fairleadv1.ListFailedItemsResponse, error) {
+	first, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
+	sweep, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	size := pageSize(in.GetPageSize())
+	items, err := s.client.FailedItems(ctx, fairlead.ItemFilter{Sweep: sweep.ID, After: first - 1, From: first > 0, Limit: size + 1})
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListFailedItemsResponse{}
+	for i, item := range items {
+		if i == size {
+			out.NextPageToken = pageToken(item.Index)
+			break
+		}
+		out.Items = append(out.Items, &fairleadv1.FailedItem{Index: proto.Int64(item.Index), Attempts: int32(item.Attempts), Error: item.Error, At: timeTo(item.At)})
+	}
+	return out, nil
+}
+
+// ListSweepHistory lists what happened to a sweep, newest first.
+func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepHistoryRequest) (*fairleadv1.ListSweepHistoryResponse, error) {
+	sweep, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.client.SweepHistory(ctx, sweep.ID, pageSize(in.GetPageSize()))
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListSweepHistoryResponse{}
+	for _, e := range events {
+		out.Items = append(out.Items, &fairleadv1.SweepEvent{At: timeTo(e.At), By: e.By, Action: e.Action, From: string(e.From), To: string(e.To), Note: e.Note})
+	}
+	return out, nil
+}
+
+// ListShards lists the parts of a sweep.
+func (s *Sweeps) ListShards(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.ListShardsResponse, error) {
+	sweep, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	shards, err := s.client.Shards(ctx, sweep.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListShardsResponse{}
+	for i := range shards {
+		out.Items = append(out.Items, shardTo(&shards[i]))
+	}
+	return out, nil
+}

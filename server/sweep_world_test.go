@@ -1,0 +1,129 @@
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// counting goes over the shards of sweeps of the kind count: half of each when it is
+// begun, and the rest when it is let.
+type counting struct {
+	store fairlead.Store
+	held  chan struct{}
+}
+
+func (c *counting) work(ctx context.Context, job *fairlead.Job) error {
+	var args fairlead.ShardArgs
+	if err := json.Unmarshal(job.Args, &args); err != nil {
+		return err
+	}
+	shards, err := c.store.Shards(ctx, args.Sweep)
+	if err != nil {
+		return err
+	}
+	shard := shards[args.Shard]
+	half := max(shard.Mark, shard.From+(shard.To-shard.From)/2)
+	if err := c.store.AddFailed(ctx, args.Sweep, []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd"}}); err != nil {
+		return err
+	}
+	save := func(mark int64, ended bool) (fairlead.Orders, error) {
+		orders, err := c.store.Checkpoint(ctx, fairlead.Checkpoint{
+			Sweep: args.Sweep, Number: args.Shard, Job: job.ID, Fence: job.Fence, Mark: mark,
+			Done: mark - shard.From - 1, Abandoned: 1, Errors: 5, Measured: 10, Ended: ended,
+		})
+		if err != nil {
+			return orders, err
+		}
+		return orders, fairlead.SteerSweep(ctx, c.store, args.Sweep)
+	}
+	ticks := time.NewTicker(10 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		orders, err := save(half, false)
+		if err != nil || orders.Stop {
+			return err
+		}
+		select {
+		case <-c.held:
+			_, err := save(shard.To, true)
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-ticks.C:
+		}
+	}
+}
+
+// newCountingAPI is a served store with a node that counts items, and that looks after
+// sweeps whose shards have ended.
+func newCountingAPI(t testing.TB) (*api, *counting) {
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "sweeps.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	world := &counting{store: store, held: make(chan struct{})}
+	mux := fairlead.NewMux()
+	mux.Handle(fairlead.SweepKind("count"), fairlead.HandlerOptions{}, fairlead.HandlerFunc(world.work))
+	log := slog.New(slog.DiscardHandler)
+	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	guard, err := httpcall.NewGuard(nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := server.New(node, store, server.Options{Version: "test", Log: log, Guard: guard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &api{TB: t, url: served(t, handler, store), store: store}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- node.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	a.eventually("the node joins", node.Ready)
+	return a, world
+}
+
+const sweeps = "/api/v1/sweeps"
+
+// untilSweep waits for a sweep to be as wanted, and sees to it as nodes do.
+func (a *api) untilSweep(path, what string, holds func(sweep map[string]any) bool) (sweep map[string]any) {
+	a.Helper()
+	a.eventually(path+" is "+what, func() bool {
+		sweep, _ = a.send(200, "GET", path, "")
+		if holds(sweep) {
+			return true
+		}
+		found, err := a.store.Sweeps(a.Context(), fairlead.SweepFilter{Names: []string{sweep["name"].(string)}})
+		if err != nil || len(found) != 1 {
+			a.Fatalf("%v: %v", found, err)
+		}
+		if err := fairlead.SteerSweep(a.Context(), a.store, found[0].ID); err != nil {
+			a.Fatal(err)
+		}
+		return false
+	})
+	return sweep
+}
+
+// inState is a sweep's being in a state.
+func inState(state string) func(map[string]any) bool {
+	return func(sweep map[string]any) bool { return sweep["state"] == state }
+}
