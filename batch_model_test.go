@@ -71,7 +71,7 @@ type model struct {
 
 func TestWhateverHappensToABatchItsTasksAreCounted(t *testing.T) {
 	all, n := newMoving(t), 0
-	processes := []fairlead.Store{all.store, all.open()}
+	processes := []fairlead.Store{all.store, all.open(), all.open(), all.open()}
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		m := &model{moving: new(moving), t: rt, processes: processes}

@@ -29,6 +29,9 @@ func NormalizeSweep(s *Sweep) error {
 	var c complaints
 	c.checkName("name", s.Name, MaxName)
 	c.checkName("kind", s.Kind, MaxName-len(SweepKind("")))
+	if SweepKind(s.Kind) == GateKind {
+		c.refuse("kind", "is %q, which is the name of what asks the business; choose another", s.Kind)
+	}
 	if s.Queue == "" {
 		s.Queue = DefaultQueue
 	}

@@ -57,10 +57,14 @@ func (c *conductor) run(ctx context.Context) {
 		if err != nil {
 			return 0, err
 		}
+		more := false
 		for _, id := range ids {
-			c.conduct(ctx, id)
+			more = c.conduct(ctx, id) || more
 		}
-		if err := sleep(ctx, conductPause+time.Since(begun)); err != nil {
+		if more {
+			return time.Nanosecond, nil
+		}
+		if err := sleep(ctx, conductPause+time.Since(begun)/4); err != nil {
 			return 0, err
 		}
 		return c.wait(time.Now()), nil
@@ -107,8 +111,9 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 }
 
 // conduct looks at one batch. One that cannot be looked at does not keep the others
-// waiting: it has its turn again with the next poll.
-func (c *conductor) conduct(ctx context.Context, id int64) {
+// waiting: it has its turn again with the next poll. It reports whether there is more
+// to do with it at once.
+func (c *conductor) conduct(ctx context.Context, id int64) (more bool) {
 	begun := time.Now()
 	done, err := fairlead.ConductBatch(ctx, c.store, id)
 	if err == nil && done.Prepare {
@@ -122,13 +127,14 @@ func (c *conductor) conduct(ctx context.Context, id int64) {
 	c.life.options.Observer.Conducted(time.Since(begun), err)
 	if err != nil {
 		c.life.log.Warn("a batch could not be looked at", "batch", id, "error", err)
-		return
+		return false
 	}
 	if done.Next >= 0 {
 		c.mu.Lock()
 		c.later[id] = time.Now().Add(done.Next)
 		c.mu.Unlock()
 	}
+	return done.Next == 0
 }
 
 // wait is how long it is until the next batch is to be looked at; zero: not before
