@@ -33,7 +33,9 @@ func TestJobsAreEnqueuedShownAndMoved(t *testing.T) {
 	r.says([]string{"2100-01-01"}, "job", "list", "--tenant", "acme")
 	r.says([]string{"is cancelled"}, "job", "cancel", later, "--reason", "not needed")
 	r.says([]string{"not needed"}, "job", "list", "--state", "cancelled,failed", "--kind", "noop", "--queue", "mail", "--key", "k", "--from", "1h")
-	r.says([]string{"job " + later + " is r"}, "job", "retry", later) // ready, or running already
+	r.typed(ExitOK, "queue", "pause", "mail") // or it would run at once
+	r.says([]string{"is ready"}, "job", "retry", later)
+	r.typed(ExitOK, "queue", "resume", "mail")
 	r.says([]string{"succeeded"}, "job", "retry", r.cancelled(), "--wait")
 	r.says([]string{"is deleted"}, "job", "delete", r.cancelled())
 }
