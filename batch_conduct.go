@@ -16,15 +16,28 @@ type Conducted struct {
 // ConductBatch looks at a batch once: it counts the tasks that have ended, lets out
 // more, and completes it when none is left. Nothing happens if others are at it.
 func ConductBatch(ctx context.Context, store Conductor, id int64) (Conducted, error) {
+	return ConductAhead(ctx, store, id, nil)
+}
+
+// ConductAhead is ConductBatch for somebody who looks at a batch again and again. If
+// that lets out many tasks their jobs are made beforehand.
+func ConductAhead(ctx context.Context, store Conductor, id int64, outlook *Outlook) (Conducted, error) {
 	var c *conducting
 	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Batch, tx BatchTx) error {
 		c = newConducting(batch, tx)
+		c.outlook = outlook
 		return c.look(ctx)
 	})
 	if err != nil || !begun {
 		return Conducted{Next: -1}, err
 	}
-	return c.done, nil
+	if outlook != nil {
+		outlook.pass(c.saved)
+		if len(c.jobs) >= PartSize && c.Held > 0 {
+			err = outlook.extend(ctx, store, c.Batch)
+		}
+	}
+	return c.done, err
 }
 
 // conducting is a transaction that acts upon a batch.
@@ -38,6 +51,8 @@ type conducting struct {
 	jobs  []*Job        // to be enqueued
 	bytes int           // of their args
 	done  Conducted
+
+	outlook *Outlook // nil: nothing was made beforehand
 }
 
 func newConducting(batch *Batch, tx BatchTx) *conducting {

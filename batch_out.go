@@ -68,9 +68,9 @@ func (c *conducting) letOut(ctx context.Context) error {
 // Parts of tries that came to nothing may lie between the others.
 func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int, error) {
 	n := 0
-	filter := PartFilter{Held: true, Tasks: true, Kind: kind, Limit: max(0, most)/PartSize + 2}
+	filter := PartFilter{Held: true, Kind: kind, Limit: max(0, most)/PartSize + 2}
 	for n < most && c.bytes < outBytes {
-		parts, err := c.tx.Parts(ctx, filter)
+		parts, err := c.heldParts(ctx, filter)
 		if err != nil {
 			return n, err
 		}
@@ -94,6 +94,34 @@ func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int
 	return n, nil
 }
 
+// heldParts returns parts with tasks to let out, and what these have to do unless
+// their jobs are ready.
+func (c *conducting) heldParts(ctx context.Context, filter PartFilter) ([]Part, error) {
+	filter.Tasks = c.outlook == nil || len(c.outlook.jobs) == 0
+	parts, err := c.tx.Parts(ctx, filter)
+	if err != nil || filter.Tasks {
+		return parts, err
+	}
+	if filter.Kind == PassForward && filter.After == 0 && len(parts) > 0 {
+		c.outlook.passBelow(parts[0].Number)
+	}
+	var missing []int
+	for i := range parts {
+		if c.outlook.ready(parts[i].Number) == nil {
+			missing = append(missing, parts[i].Number)
+		}
+	}
+	if len(missing) == 0 {
+		return parts, nil
+	}
+	whole, err := c.tx.Parts(ctx, PartFilter{Numbers: missing, Tasks: true})
+	for i := range whole {
+		at := slices.IndexFunc(parts, func(p Part) bool { return p.Number == whole[i].Number })
+		parts[at] = whole[i]
+	}
+	return parts, err
+}
+
 // serial tells whether each task of a pass waits for the one before.
 func (b *Batch) serial(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass && p.Serial })
@@ -101,10 +129,15 @@ func (b *Batch) serial(pass int) bool {
 
 // letOutPart lets out some tasks of a part, in order, and tells how many.
 func (c *conducting) letOutPart(p *Part, most int) int {
-	n := 0
+	n, ready := 0, c.outlook.ready(p.Number)
 	for i := 0; i < p.Size && n < most && c.bytes < outBytes; i++ {
 		if p.States[i] == MarkHeld {
-			job := c.job(p, i)
+			var job *Job
+			if ready != nil {
+				job = ready[i]
+			} else {
+				job = c.job(p, i)
+			}
 			c.move(p, i, MarkOut)
 			c.jobs = append(c.jobs, job)
 			c.bytes += len(job.Args)

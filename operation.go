@@ -39,17 +39,17 @@ func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
 }
 
 // job makes the job of a task.
-func (c *conducting) job(p *Part, i int) *Job {
-	args := c.args(p.TaskID(i), p.Tasks[i].Change, p.Kind == PassUndo)
+func (b *Batch) job(p *Part, i int) *Job {
+	args := b.args(p.TaskID(i), p.Tasks[i].Change, p.Kind == PassUndo)
 	raw, err := json.Marshal(args)
 	if err != nil {
 		panic(err) // NormalizeBatch and the store refuse what is no JSON
 	}
 	job := &Job{
-		ID: p.First + int64(i), Kind: TaskKind(args.Target.Type, c.Type), Args: raw, Queue: c.Queue, Tenant: c.Tenant, Priority: c.Priority,
-		Timeout: c.Timeout, MaxAttempts: taskAttempts,
+		ID: p.First + int64(i), Kind: TaskKind(args.Target.Type, b.Type), Args: raw, Queue: b.Queue, Tenant: b.Tenant, Priority: b.Priority,
+		Timeout: b.Timeout, MaxAttempts: taskAttempts,
 	}
-	job.Batch = c.ID
+	job.Batch = b.ID
 	return job
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"time"
 
@@ -24,13 +25,14 @@ type conductor struct {
 	mu    sync.Mutex
 	news  map[int64]bool      // batches whose tasks have ended
 	later map[int64]time.Time // batches that want to be looked at then
-	all   time.Time           // when all are looked at next
+	ahead map[int64]*fairlead.Outlook
+	all   time.Time // when all are looked at next
 }
 
 func newConductor(l *life, store fairlead.Conductor) *conductor {
 	return &conductor{
 		life: l, store: store, loop: newLoop("conduct", l.options.Poll, l.log),
-		news: map[int64]bool{}, later: map[int64]time.Time{},
+		news: map[int64]bool{}, later: map[int64]time.Time{}, ahead: map[int64]*fairlead.Outlook{},
 	}
 }
 
@@ -102,6 +104,7 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 			}
 			filter.Below = open[len(open)-1].ID
 		}
+		maps.DeleteFunc(c.ahead, func(id int64, _ *fairlead.Outlook) bool { return !due[id] })
 	}
 	ids := make([]int64, 0, len(due))
 	for id := range due {
@@ -115,7 +118,15 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 // to do with it at once.
 func (c *conductor) conduct(ctx context.Context, id int64) (more bool) {
 	begun := time.Now()
-	done, err := fairlead.ConductBatch(ctx, c.store, id)
+	outlook := c.ahead[id] // only this loop knows of it
+	if outlook == nil {
+		outlook = &fairlead.Outlook{}
+		c.ahead[id] = outlook
+	}
+	done, err := fairlead.ConductAhead(ctx, c.store, id, outlook)
+	if err != nil || done.Ended {
+		delete(c.ahead, id)
+	}
 	if err == nil && done.Prepare {
 		if err = fairlead.PrepareBatch(ctx, c.store, id, done.Try); err == nil {
 			done.Next = 0

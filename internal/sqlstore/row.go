@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -86,13 +87,44 @@ func SetPolicy(job *fairlead.Job, flags int16, raw []byte) error {
 	if len(raw) == 0 {
 		return nil
 	}
-	var p policy
-	if err := json.Unmarshal(raw, &p); err != nil {
+	p, err := readPolicy(raw)
+	if err != nil {
 		return fmt.Errorf("policy of job %d: %w", job.ID, err)
 	}
 	job.Timeout = time.Duration(p.Timeout) * time.Microsecond
 	job.MaxAttempts, job.Retry, job.ConcurrencyKey, job.Batch = p.MaxAttempts, p.Retry, p.Gate, p.Batch
 	return nil
+}
+
+// lastPolicy is the policy that was read last: jobs that are read one after the other
+// mostly have the same.
+var lastPolicy atomic.Pointer[policyRead]
+
+type policyRead struct {
+	raw string
+	policy
+}
+
+func readPolicy(raw []byte) (policy, error) {
+	if last := lastPolicy.Load(); last != nil && last.raw == string(raw) {
+		p := last.policy
+		if p.Retry != nil {
+			retry := *p.Retry // jobs are the caller's to change
+			p.Retry = &retry
+		}
+		return p, nil
+	}
+	var p policy
+	if err := json.Unmarshal(raw, &p); err != nil {
+		return p, err
+	}
+	kept := policyRead{raw: string(raw), policy: p}
+	if p.Retry != nil {
+		retry := *p.Retry
+		kept.Retry = &retry
+	}
+	lastPolicy.Store(&kept)
+	return p, nil
 }
 
 // Outcomes as done.outcome keeps them.
