@@ -13,10 +13,12 @@ import (
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	secret, err := s.readSecret(ctx, name)
+	secret, err := s.readSecret(ctx, name, "")
 	if errors.Is(err, sql.ErrNoRows) {
 		if _, err = s.alone(ctx, s.db, s.sql.AddSecret, name, sqlstore.NewSecret()); err == nil {
-			secret, err = s.readSecret(ctx, name) // which may be that of somebody who was faster
+			// It may be that of somebody who was faster, whose commit a plain read need
+			// not see yet.
+			secret, err = s.readSecret(ctx, name, " lock in share mode")
 		}
 	}
 	if err != nil {
@@ -25,7 +27,7 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	return secret, nil
 }
 
-func (s *Store) readSecret(ctx context.Context, name string) (secret []byte, err error) {
-	err = s.db.QueryRowContext(ctx, s.sql.Secret, name).Scan(&secret)
+func (s *Store) readSecret(ctx context.Context, name, how string) (secret []byte, err error) {
+	err = s.db.QueryRowContext(ctx, s.sql.Secret+how, name).Scan(&secret)
 	return secret, err
 }
