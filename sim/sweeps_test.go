@@ -29,8 +29,8 @@ func TestSweepCrash(t *testing.T) {
 			items := setting(t, sweepItemsEnv, short)
 			s := sim.SweepScenario{
 				URL: db.url(t), Open: open, Dir: t.ArtifactDir(), Seed: uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000))),
-				Items: int64(items), Shards: 3, InFlight: 12, Rate: max(3000, float64(items)/40), Workers: 3, Node: quickNode,
-				Every: 1500 * time.Millisecond, Limit: 2*time.Minute + time.Duration(items)*200*time.Microsecond,
+				Items: int64(items), Shards: 3, InFlight: 12, Rate: max(1500, float64(items)/40), Workers: 3, Node: quickNode,
+				Every: 3 * time.Second, Limit: 2*time.Minute + time.Duration(items)*200*time.Microsecond,
 			}
 			record, err := sim.RunSweep(t.Context(), s)
 			if err != nil {
