@@ -13,7 +13,7 @@ import (
 // 1000000.
 const sweepItemsEnv = "FAIRLEAD_SIM_SWEEP_ITEMS"
 
-// Three processes go over items while one of them is killed every second. Nothing is
+// Three processes go over items while one of them is killed again and again. Nothing is
 // left out, and no more is done again than had not been stored.
 func TestSweepCrash(t *testing.T) {
 	for _, db := range []struct {
@@ -29,8 +29,8 @@ func TestSweepCrash(t *testing.T) {
 			items := setting(t, sweepItemsEnv, short)
 			s := sim.SweepScenario{
 				URL: db.url(t), Open: open, Dir: t.ArtifactDir(), Seed: uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000))),
-				Items: int64(items), Shards: 3, InFlight: 12, Rate: max(3000, float64(items)/40), Workers: 3, Node: quickNode,
-				Every: time.Second, Limit: 2*time.Minute + time.Duration(items)*200*time.Microsecond,
+				Items: int64(items), Shards: 3, InFlight: 12, Rate: max(1500, float64(items)/40), Workers: 3, Node: quickNode,
+				Every: 3 * time.Second, Limit: 2*time.Minute + time.Duration(items)*200*time.Microsecond,
 			}
 			record, err := sim.RunSweep(t.Context(), s)
 			if err != nil {
