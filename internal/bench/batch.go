@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -32,15 +31,18 @@ type BatchFigures struct {
 	Result // of the batch, from when it was opened until it has completed
 
 	CreateSeconds float64 `json:"create_seconds"` // until all tasks are stored
-	ViewMillis    float64 `json:"view_ms"`        // to read how it stands, while it runs: the median
-	ViewMax       float64 `json:"view_max_ms"`    // the slowest
-	// The same with plain jobs. They are stored first and then drained, while tasks
-	// become jobs as the batch goes on: so the ratio is of the times from nothing to
-	// the end of all.
-	PlainSeconds float64 `json:"plain_create_seconds"`
-	PlainRate    float64 `json:"plain_drain_rate"`
-	Ratio        float64 `json:"ratio"`       // of the times for all of it, plain to batch
-	DrainRatio   float64 `json:"drain_ratio"` // of the rates once all is stored, batch to plain
+	viewFigures
+
+	// Plain jobs that are stored while others are run, as tasks become jobs while a
+	// batch runs: the mean of before and after.
+	PlainRate float64 `json:"plain_rate"`
+	RateRatio float64 `json:"rate_ratio"` // batch to plain
+
+	// Plain jobs that are stored first and then run: of these a run costs less.
+	DrainCreate float64 `json:"drain_create_seconds"`
+	DrainRate   float64 `json:"drain_rate"`
+	DrainRatio  float64 `json:"drain_ratio"` // of the rates, batch to plain
+	Ratio       float64 `json:"ratio"`       // of the times from nothing to the end of all, plain to batch
 }
 
 // Run measures.
@@ -56,7 +58,11 @@ func (b Batches) Run(ctx context.Context) (BatchFigures, error) {
 }
 
 func (b Batches) measure(ctx context.Context) (f BatchFigures, err error) {
-	if err := b.plain(ctx, &f); err != nil {
+	if err := b.drain(ctx, &f); err != nil {
+		return f, err
+	}
+	before, err := b.sustain(ctx)
+	if err != nil {
 		return f, err
 	}
 	t := newTally()
@@ -66,24 +72,42 @@ func (b Batches) measure(ctx context.Context) (f BatchFigures, err error) {
 	if err := firstError(stop(), err); err != nil {
 		return f, err
 	}
+	after, err := b.sustain(ctx)
+	if err != nil {
+		return f, err
+	}
 	tasks := float64(b.Tasks)
-	f.Ratio = ratio(f.PlainSeconds+tasks/f.PlainRate, f.CreateSeconds+tasks/f.Rate)
-	f.DrainRatio = ratio(f.Rate, f.PlainRate)
+	f.PlainRate = round((before+after)/2, 1)
+	f.RateRatio, f.DrainRatio = ratio(f.Rate, f.PlainRate), ratio(f.Rate, f.DrainRate)
+	f.Ratio = ratio(f.DrainCreate+tasks/f.DrainRate, f.CreateSeconds+tasks/f.Rate)
 	return f, nil
 }
 
-// plain drains as many plain jobs.
-func (b Batches) plain(ctx context.Context, f *BatchFigures) error {
-	node := &Fairlead{Store: b.Store, Kind: KindOwn, Queue: OwnQueue(), Slots: b.Slots, ClaimBatch: b.ClaimBatch}
-	bench := Bench{Spec: Spec{Workload: Drain, Jobs: b.Tasks}.withDefaults(), Scheduler: node, Server: b.Server, Progress: b.Progress}
+// drain stores as many plain jobs and then runs them.
+func (b Batches) drain(ctx context.Context, f *BatchFigures) error {
+	bench := b.plain(Spec{Workload: Drain, Jobs: b.Tasks})
 	began := time.Now()
 	drained, err := bench.drain(ctx)
 	if err != nil {
 		return err
 	}
-	f.PlainSeconds = round(time.Since(began).Seconds()-drained.Seconds, 1)
-	f.PlainRate = drained.Rate
+	f.DrainCreate = round(time.Since(began).Seconds()-drained.Seconds, 1)
+	f.DrainRate = drained.Rate
 	return nil
+}
+
+// sustain stores a part of as many plain jobs and runs them at the same time. It
+// tells how many per second.
+func (b Batches) sustain(ctx context.Context) (float64, error) {
+	const part = 4
+	result, err := b.plain(Spec{Workload: Sustained, Jobs: max(b.Tasks/part, 1)}).sustained(ctx)
+	return result.Rate, err
+}
+
+// plain measures jobs that belong to no batch.
+func (b Batches) plain(spec Spec) Bench {
+	node := &Fairlead{Store: b.Store, Kind: KindOwn, Queue: OwnQueue(), Slots: b.Slots, ClaimBatch: b.ClaimBatch}
+	return Bench{Spec: spec.withDefaults(), Scheduler: node, Server: b.Server, Progress: b.Progress}
 }
 
 // batch creates a batch and follows it to its end.
@@ -104,15 +128,15 @@ func (b Batches) batch(ctx context.Context, queue string, t *tally, f *BatchFigu
 	if err != nil {
 		return err
 	}
-	views, err := followBatch(ctx, client, opened.ID)
+	views, err := b.followBatch(ctx, client, opened.ID)
 	used, measureErr := m.stop()
 	if err := firstError(err, measureErr); err != nil {
 		return err
 	}
 	f.Result = used.perJob(int64(b.Tasks))
-	slices.Sort(views)
-	f.ViewMillis, f.ViewMax = millis(views[len(views)/2]), millis(views[len(views)-1])
-	return nil
+	f.viewFigures = views.figures()
+	f.ViewIdle, err = idleView(ctx, client, opened.ID)
+	return err
 }
 
 // create stores all tasks. The first waits for the node to have joined.
@@ -163,29 +187,6 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// followBatch looks at a batch until it has completed, and tells how long each look took.
-func followBatch(ctx context.Context, client *fairlead.Client, id int64) ([]time.Duration, error) {
-	const between = 100 * time.Millisecond
-	var views []time.Duration
-	for {
-		began := time.Now()
-		batch, err := client.Batch(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		views = append(views, time.Since(began))
-		if !batch.EndedAt.IsZero() {
-			if state := batch.State(); state != fairlead.BatchSuccess {
-				return nil, fmt.Errorf("the batch ended as %s: %+v", state, batch.Tally)
-			}
-			return views, nil
-		}
-		if err := pause(ctx, between); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // WriteJSON writes the figures as one line.
 func (f BatchFigures) WriteJSON(w io.Writer) error { return json.NewEncoder(w).Encode(f) }
 
@@ -196,8 +197,10 @@ func (f BatchFigures) WriteTable(w io.Writer) error {
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "created in\t%.2f s\n", f.CreateSeconds)
-	fmt.Fprintf(table, "view\t%.2f ms, at most %.2f ms\n", f.ViewMillis, f.ViewMax)
-	fmt.Fprintf(table, "plain jobs\t%s jobs/s, stored in %.1f s\n", Grouped(f.PlainRate), f.PlainSeconds)
-	fmt.Fprintf(table, "ratio\t%.2f of all, %.2f once stored\n", f.Ratio, f.DrainRatio)
+	f.writeViews(table)
+	fmt.Fprintf(table, "plain jobs\t%s jobs/s\n", Grouped(f.PlainRate))
+	fmt.Fprintf(table, "ratio\t%.2f\n", f.RateRatio)
+	fmt.Fprintf(table, "stored before\t%s jobs/s, stored in %.1f s\n", Grouped(f.DrainRate), f.DrainCreate)
+	fmt.Fprintf(table, "ratio to those\t%.2f, with storing %.2f\n", f.DrainRatio, f.Ratio)
 	return table.Flush()
 }

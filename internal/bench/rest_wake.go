@@ -13,8 +13,8 @@ import (
 )
 
 // wake measures how soon a job starts at one service that was enqueued at
-// another which has no free slot: from the call to the arrival of the job's own
-// HTTP call.
+// another which has no free slot: from the call that enqueues it, and from the
+// answer to that, to the arrival of the job's own HTTP call.
 func (r Rest) wake(ctx context.Context) (_ Part, err error) {
 	target, err := newTarget(ctx)
 	if err != nil {
@@ -47,7 +47,7 @@ func (r Rest) wake(ctx context.Context) (_ Part, err error) {
 
 func (r Rest) sampleWakes(ctx context.Context, c *caller, target *target) (Part, error) {
 	const pause, warm = 20 * time.Millisecond, 20
-	var s stopwatch
+	var s, enqueued stopwatch
 	defer r.Progress.watch(RestWorkload, 0, s.count)()
 	began := time.Now()
 	for n := 0; time.Since(began).Seconds() < r.Seconds; n++ {
@@ -56,16 +56,19 @@ func (r Rest) sampleWakes(ctx context.Context, c *caller, target *target) (Part,
 		if err := target.enqueue(ctx, c, path); err != nil {
 			return Part{}, err
 		}
+		answered := time.Now()
 		if err := target.arrival(ctx, path); err != nil {
 			return Part{}, err
 		}
 		if n >= warm {
 			s.started(time.Since(begin))
+			enqueued.started(time.Since(answered))
 		}
 	}
 	part := Part{Result: Result{Jobs: s.count(), Seconds: round(time.Since(began).Seconds(), 3), Processes: 2}}
 	part.Rate = round(float64(part.Jobs)/part.Seconds, 1)
 	part.P50Millis, part.P99Millis = millis(quantile(s.waits, 0.50)), millis(quantile(s.waits, 0.99))
+	part.EnqueuedP50, part.EnqueuedP99 = millis(quantile(enqueued.waits, 0.50)), millis(quantile(enqueued.waits, 0.99))
 	return part, nil
 }
 

@@ -37,6 +37,11 @@ type Part struct {
 	Busy    float64 `json:"busy,omitempty"`  // share of the allowed slots that was in use
 	Result          // with
 	Without *Result `json:"without,omitempty"`
+
+	// Of latencies, those that begin when the job was enqueued, not with the call that
+	// enqueued it.
+	EnqueuedP50 float64 `json:"enqueued_p50_ms,omitempty"`
+	EnqueuedP99 float64 `json:"enqueued_p99_ms,omitempty"`
 }
 
 // parts lists the parts in order.
@@ -129,6 +134,9 @@ func (p Part) WriteTable(w io.Writer) error {
 	if p.Without != nil {
 		row("without", p.Without)
 		fmt.Fprintf(table, "  ratio\t%.2f×\n", p.Ratio)
+	}
+	if p.EnqueuedP99 > 0 {
+		fmt.Fprintf(table, "  once enqueued\tp50 %.2f ms, p99 %.2f ms\n", p.EnqueuedP50, p.EnqueuedP99)
 	}
 	if p.Busy > 0 {
 		fmt.Fprintf(table, "  slots\t%.0f %% busy\n", 100*p.Busy)
