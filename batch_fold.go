@@ -70,6 +70,9 @@ func markOf(end TaskEnd) Mark {
 	case ReasonTimeout, ReasonCrash, ReasonPoison, ReasonDeadline:
 		return MarkDoubt
 	}
+	if end.Failures > 1 || end.Crashes > 0 {
+		return MarkDoubt // an ordinary failure is final: so an earlier attempt timed out or crashed
+	}
 	return MarkFailed
 }
 

@@ -162,6 +162,21 @@ func TestALateFinisherIsUndone(t *testing.T) {
 	m.equal("its state", b.State(), fairlead.BatchRollbackSuccess)
 }
 
+func TestATaskThatFailedAfterATimeoutMayHaveBeenApplied(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(2)
+	jobs := m.start(2)
+	m.end(fairlead.Again, fairlead.ReasonTimeout, jobs[0])
+	m.fail(jobs[1])
+	m.clock.Advance(3 * time.Second)
+	_, err := m.store.Promote(t.Context(), 10)
+	m.ok(err)
+	m.fail(m.start(1)...)
+	m.look(b.ID)
+	b = m.acted(m.client.RollBackBatch(t.Context(), b.ID, fairlead.RollBack{}))
+	m.equal("the tally", m.finish(b.ID).Tally, fairlead.Tally{RollbackSuccess: 1, Fail: 1})
+}
+
 func TestRollBackBeforeAnythingWasApplied(t *testing.T) {
 	m := newMoving(t)
 	b := m.create(3)

@@ -70,6 +70,8 @@ type BatchTx interface {
 type TaskEnd struct {
 	ID         int64
 	State      State
+	Failures   int // attempts that failed
+	Crashes    int
 	Reason     Reason
 	FinishedAt time.Time
 	Memo       json.RawMessage

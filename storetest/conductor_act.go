@@ -144,7 +144,7 @@ func testBatchTx(c *chapter) {
 		f.equal("the ends", ends, []fairlead.TaskEnd{
 			{ID: p.First, State: fairlead.Succeeded, FinishedAt: now},
 			{ID: p.First + 2, State: fairlead.Succeeded, FinishedAt: now, Memo: json.RawMessage(`{"before":{"x":1}}`)},
-			{ID: p.First + 3, State: fairlead.Failed, Reason: fairlead.ReasonTimeout, FinishedAt: now},
+			{ID: p.First + 3, State: fairlead.Failed, Failures: 1, Reason: fairlead.ReasonTimeout, FinishedAt: now},
 			{ID: p.First + 4, State: fairlead.Cancelled, Reason: f.get(jobs[4]).Reason, FinishedAt: now},
 			{ID: p.First + 7, State: fairlead.Succeeded, FinishedAt: now},
 		})

@@ -8,12 +8,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ScanEnd reads id, outcome, reason, finished_at and memo of a job that has ended.
+// ScanEnd reads id, outcome, failures, crashes, reason, finished_at and memo of a job
+// that has ended.
 func ScanEnd(row Scanner) (end fairlead.TaskEnd, err error) {
 	var outcome int
 	var finished int64
 	var memo []byte
-	if err := row.Scan(&end.ID, &outcome, &end.Reason, &finished, &memo); err != nil {
+	if err := row.Scan(&end.ID, &outcome, &end.Failures, &end.Crashes, &end.Reason, &finished, &memo); err != nil {
 		return end, err
 	}
 	end.State, end.FinishedAt = StateOf(outcome), Time(finished)

@@ -105,9 +105,9 @@ delete from {{part}} where batch = ? and pass = ?;
 
 -- name: ends
 -- Lists the jobs of a range of ids that are final.
--- Inputs: first id, last id.  Output: id, outcome, reason, finished_at, memo, in
--- order.  Locks: none.
-select d.id, d.outcome, coalesce(d.reason, ''), d.finished_at, m.memo
+-- Inputs: first id, last id.  Output: id, outcome, failures, crashes, reason,
+-- finished_at, memo, in order.  Locks: none.
+select d.id, d.outcome, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo
 from {{done}} d
 left join {{memo}} m on m.id = d.id
 where d.id between ? and ?
