@@ -29,8 +29,11 @@ func NormalizeSweep(s *Sweep) error {
 	var c complaints
 	c.checkName("name", s.Name, MaxName)
 	c.checkName("kind", s.Kind, MaxName-len(SweepKind("")))
-	if SweepKind(s.Kind) == GateKind {
+	switch SweepKind(s.Kind) {
+	case GateKind:
 		c.refuse("kind", "is %q, which is the name of what asks the business; choose another", s.Kind)
+	case StartKind:
+		c.refuse("kind", "is %q, which is the name of what starts sweeps; choose another", s.Kind)
 	}
 	if s.Queue == "" {
 		s.Queue = DefaultQueue

@@ -80,7 +80,7 @@ func sweepOf(job *fairlead.Job) int64 {
 
 // isShardKind tells whether jobs of a kind go over shards of sweeps.
 func isShardKind(kind string) bool {
-	return strings.HasPrefix(kind, fairlead.SweepKind("")) && kind != fairlead.GateKind
+	return strings.HasPrefix(kind, fairlead.SweepKind("")) && kind != fairlead.GateKind && kind != fairlead.StartKind
 }
 
 // run goes round until its context ends.

@@ -155,7 +155,7 @@ func (s *session) sweepCreateCommand() *cobra.Command {
 			return err
 		}
 		if start || wait.asked(cmd) {
-			if sweep, err = c.sweeps.StartSweep(ctx, &fairleadv1.GetSweepRequest{Id: sweep.GetId()}); err != nil {
+			if sweep, err = c.sweeps.StartSweep(ctx, &fairleadv1.StartSweepRequest{Id: sweep.GetId()}); err != nil {
 				return err
 			}
 		}

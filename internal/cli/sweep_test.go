@@ -28,6 +28,7 @@ func TestASweepIsCreatedAndAwaited(t *testing.T) {
 	r.says([]string{"finish", "start", "create", "local"}, "sweep", "history", "all")
 	r.says([]string{"MARK", "1000"}, "sweep", "shards", "all")
 	r.fails(ExitConflict, "finished", "sweep", "start", "all")
+	r.says([]string{"sweep all  finished  999 of 1000 done"}, "sweep", "start", "all", "--again", "--wait=20s")
 	r.says([]string{"sweep all is deleted"}, "sweep", "delete", "all")
 	r.fails(ExitNotFound, "all", "sweep", "get", "all")
 	r.says([]string{"sweep more  finished"}, "sweep", "create", "more", "--kind", "count", "--to", "10", "--wait=20s")
