@@ -64,6 +64,12 @@ func (c *Client) StartSweep(ctx context.Context, id int64, by string) (Sweep, er
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.start(ctx) })
 }
 
+// StartSweepAgain is StartSweep, except that it lets a sweep that has finished go over
+// its items from the beginning. What came to nothing before is forgotten.
+func (c *Client) StartSweepAgain(ctx context.Context, id int64, by string) (Sweep, error) {
+	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.startAgain(ctx) })
+}
+
 // OpenSweep is how the business lets a sweep run that waits for it. It fails with
 // ErrConflict in other states.
 func (c *Client) OpenSweep(ctx context.Context, id int64, by string) (Sweep, error) {

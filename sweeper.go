@@ -69,8 +69,9 @@ type SweepTx interface {
 	// Shards returns the shards of the sweep, in order, with the state of their jobs
 	// in step: empty where there is none.
 	Shards(ctx context.Context) ([]Shard, []State, error)
-	// Cut makes the shards anew: Number, From, To, Mark and Ended count. It fails with
-	// ErrConflict if one of the old has a job that is not final.
+	// Cut makes the shards anew: Number, From, To, Mark and Ended count. Items that came
+	// to nothing are forgotten. It fails with ErrConflict if one of the old has a job
+	// that is not final.
 	Cut(ctx context.Context, shards []Shard) error
 	// Grant stores Share of shards, and nothing else of them, for the run that has
 	// stored what Shards returned last.

@@ -80,7 +80,7 @@ func (t *txn) cut(ctx context.Context, sweep int64, shards []fairlead.Shard) err
 			return sqlstore.ShardBusy(&old[i], state)
 		}
 	}
-	for _, statement := range []string{t.sql.DropShards, t.sql.DropProgress} {
+	for _, statement := range []string{t.sql.DropShards, t.sql.DropProgress, t.sql.DropFailed} {
 		if _, err := t.exec(ctx, statement, sweep); err != nil {
 			return err
 		}

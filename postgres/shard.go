@@ -57,6 +57,7 @@ func (t *sweepTx) Cut(ctx context.Context, shards []fairlead.Shard) error {
 	}
 	return t.note("cut", t.in.run(ctx,
 		call{sql: t.sql.DropShards, args: []any{t.sweep}},
+		call{sql: t.sql.DropFailed, args: []any{t.sweep}},
 		call{sql: t.sql.AddShards, args: []any{t.sweep, numbers, from, to, marks, ended}}))
 }
 

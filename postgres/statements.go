@@ -239,6 +239,7 @@ type statements struct {
 	Shards           string `sql:"shards"`
 	ShardsAndStates  string `sql:"shards_and_states"`
 	DropShards       string `sql:"drop_shards"`
+	DropFailed       string `sql:"drop_failed"`
 	AddShards        string `sql:"add_shards"`
 	GrantShares      string `sql:"grant_shares"`
 	Employ           string `sql:"employ"`

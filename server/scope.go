@@ -70,6 +70,9 @@ func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 		if !who.touches(job.Tenant) {
 			return errTenant(job.Tenant)
 		}
+		if job.Kind == fairlead.StartKind && !who.Role.May(fairlead.RoleOperator) {
+			return errRole(who.Role, fairlead.RoleOperator) // as for who starts a sweep without a job
+		}
 	}
 	return nil
 }

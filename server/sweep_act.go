@@ -19,8 +19,11 @@ func (s *Sweeps) act(ctx context.Context, ref string, do func(id int64, by strin
 }
 
 // StartSweep lets a sweep run, or wait for the business.
-func (s *Sweeps) StartSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Sweep, error) {
+func (s *Sweeps) StartSweep(ctx context.Context, in *fairleadv1.StartSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (fairlead.Sweep, error) {
+		if in.GetAgain() {
+			return s.client.StartSweepAgain(ctx, id, by)
+		}
 		return s.client.StartSweep(ctx, id, by)
 	})
 }

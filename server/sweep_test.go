@@ -296,6 +296,8 @@ func TestSweepsKnowTheirCallers(t *testing.T) {
 	as(403, "operator", "zeta", "POST", sweeps, `{"name":"other","kind":"count","tenant":"acme","to":9,"gate":{"before_create":"http://127.0.0.1:1"}}`)
 	as(200, "operator", "acme", "POST", sweeps+"/list/start", `{}`)
 	as(200, "submitter", "acme", "POST", sweeps+"/list/stop", `{"reason":"lunch"}`)
+	starting := `{"jobs":[{"kind":"sweep.start","tenant":"acme","args":{"sweep":"list"}}]}`
+	as(403, "submitter", "acme", "POST", "/api/v1/jobs", starting)
 	problem := as(400, "operator", "acme", "POST", sweeps, `{"name":"asked","kind":"count","tenant":"acme","to":9,"gate":{"before_create":"http://127.0.0.1:1"}}`)
 	if !strings.Contains(refusals(problem)["gate.before_create"], "not allowed") {
 		t.Errorf("who may not be asked is refused as %v", problem)

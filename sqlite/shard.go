@@ -57,7 +57,7 @@ func (t *txn) cut(sweep int64, shards []fairlead.Shard) error {
 			return sqlstore.ShardBusy(&old[i], state)
 		}
 	}
-	for _, remove := range []string{t.sql.DeleteShards, t.sql.DeleteProgress} {
+	for _, remove := range []string{t.sql.DeleteShards, t.sql.DeleteProgress, t.sql.DeleteFailed} {
 		if _, err := t.exec(remove, sweep); err != nil {
 			return err
 		}

@@ -149,8 +149,12 @@ func testSweepTx(c *chapter) {
 		f.settle(to(fairlead.Succeed, job))
 		want := ranges(s.ID, 3)
 		want[1].To, want[2].Ended, want[2].Mark = 0, true, want[2].To
+		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3, Attempts: 1, Error: "no"}}))
 		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error { return tx.Cut(ctx, want) })
 		f.equal("the shards", f.shards(s.ID), want)
+		failed, err := f.store.FailedItems(f.ctx(), fairlead.ItemFilter{Sweep: s.ID})
+		f.ok(err)
+		f.equal("the failed items", len(failed), 0)
 		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error { return tx.Cut(ctx, want[:1]) })
 		f.equal("the shards", f.shards(s.ID), want[:1])
 	})

@@ -89,6 +89,9 @@ func register(mux *fairlead.Mux, store fairlead.Store, kind string, options Opti
 	if options.Logger == nil {
 		options.Logger = slog.Default()
 	}
+	if mux.Entry(fairlead.StartKind) == nil {
+		mux.Handle(fairlead.StartKind, fairlead.HandlerOptions{Timeout: time.Minute}, fairlead.StartHandler(store))
+	}
 	h := &handler{store: store, client: fairlead.NewClient(store), options: options, prepare: prepare}
 	mux.Handle(fairlead.SweepKind(kind), fairlead.HandlerOptions{
 		TimeoutOf: func(*fairlead.Job) time.Duration { return endless },

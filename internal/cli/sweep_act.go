@@ -19,12 +19,13 @@ func (c *call) saySweep(sweep *fairleadv1.Sweep) error {
 }
 
 func (s *session) sweepStartCommand() *cobra.Command {
+	var again bool
 	var wait waiting
 	cmd := verb("start NAME", "Let a sweep run; one with a gate waits until it is opened", nil)
 	cmd.Long = "Let a sweep run that is created or stopped. If it has a gate the business is told, and it waits until somebody opens it.\n\n" +
 		"With --wait it ends when the sweep is stopped or finished, with exit code 7 if it is stopped."
 	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
-		sweep, err := c.sweeps.StartSweep(ctx, about)
+		sweep, err := c.sweeps.StartSweep(ctx, &fairleadv1.StartSweepRequest{Id: about.GetId(), Again: again})
 		if err != nil {
 			return err
 		}
@@ -33,6 +34,7 @@ func (s *session) sweepStartCommand() *cobra.Command {
 		}
 		return c.saySweep(sweep)
 	})
+	cmd.Flags().BoolVar(&again, "again", false, "let one that has finished go over its items from the beginning")
 	wait.flag(cmd)
 	return cmd
 }

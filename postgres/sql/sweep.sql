@@ -272,6 +272,12 @@ select sweep, idx, attempts, error, at from {{failed_item}} where sweep = $1::bi
 -- Locks: the deleted rows.
 delete from {{failed_item}} where sweep = $1::bigint and idx = any ($2::bigint[]);
 
+-- name: drop_failed
+-- Forgets all such items of a sweep.
+-- Inputs: $1 sweep, locked.
+-- Locks: the deleted rows.
+delete from {{failed_item}} where sweep = $1::bigint;
+
 -- name: add_sweep_logs
 -- Stores lines, if all their sweeps exist.
 -- Inputs: $1 sweeps, each once; in step: $2 sweeps, $3 indexes, $4 levels, $5 texts.

@@ -503,14 +503,17 @@ func (x *ItemTable) GetColumns() []string {
 	return nil
 }
 
-// ErrorBudget is how many items may come to nothing before a sweep stops. Of both the
-// first that is used up counts.
+// ErrorBudget is how many items may come to nothing before a sweep stops. Of
+// several the first that is used up counts.
 type ErrorBudget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 100 if neither is given.
+	// 100 if none is given.
 	Items int64 `protobuf:"varint,1,opt,name=items,proto3" json:"items,omitempty"`
-	// Of the items that were done, once these are 1000; 0: does not count.
-	Percent       float64 `protobuf:"fixed64,2,opt,name=percent,proto3" json:"percent,omitempty"`
+	// Of the items that ended since it was last started, once these are 1000; 0: does not
+	// count.
+	Percent float64 `protobuf:"fixed64,2,opt,name=percent,proto3" json:"percent,omitempty"`
+	// Within any minute; 0: does not count.
+	PerMinute     int64 `protobuf:"varint,3,opt,name=per_minute,json=perMinute,proto3" json:"per_minute,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -555,6 +558,13 @@ func (x *ErrorBudget) GetItems() int64 {
 func (x *ErrorBudget) GetPercent() float64 {
 	if x != nil {
 		return x.Percent
+	}
+	return 0
+}
+
+func (x *ErrorBudget) GetPerMinute() int64 {
+	if x != nil {
+		return x.PerMinute
 	}
 	return 0
 }
@@ -778,6 +788,60 @@ func (x *GetSweepRequest) GetId() string {
 	return ""
 }
 
+type StartSweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id or name.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// A sweep that has finished goes over its items from the beginning.
+	Again         bool `protobuf:"varint,2,opt,name=again,proto3" json:"again,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StartSweepRequest) Reset() {
+	*x = StartSweepRequest{}
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StartSweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StartSweepRequest) ProtoMessage() {}
+
+func (x *StartSweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StartSweepRequest.ProtoReflect.Descriptor instead.
+func (*StartSweepRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *StartSweepRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *StartSweepRequest) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
 type ListSweepsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How many to answer; 100 if 0.
@@ -792,7 +856,7 @@ type ListSweepsRequest struct {
 
 func (x *ListSweepsRequest) Reset() {
 	*x = ListSweepsRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[7]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -804,7 +868,7 @@ func (x *ListSweepsRequest) String() string {
 func (*ListSweepsRequest) ProtoMessage() {}
 
 func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[7]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -817,7 +881,7 @@ func (x *ListSweepsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{7}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListSweepsRequest) GetPageSize() int32 {
@@ -866,7 +930,7 @@ type ListSweepsResponse struct {
 
 func (x *ListSweepsResponse) Reset() {
 	*x = ListSweepsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[8]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -878,7 +942,7 @@ func (x *ListSweepsResponse) String() string {
 func (*ListSweepsResponse) ProtoMessage() {}
 
 func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[8]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -891,7 +955,7 @@ func (x *ListSweepsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepsResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{8}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListSweepsResponse) GetItems() []*Sweep {
@@ -916,7 +980,7 @@ type DeleteSweepResponse struct {
 
 func (x *DeleteSweepResponse) Reset() {
 	*x = DeleteSweepResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[9]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -928,7 +992,7 @@ func (x *DeleteSweepResponse) String() string {
 func (*DeleteSweepResponse) ProtoMessage() {}
 
 func (x *DeleteSweepResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[9]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -941,7 +1005,7 @@ func (x *DeleteSweepResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteSweepResponse.ProtoReflect.Descriptor instead.
 func (*DeleteSweepResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{9}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{10}
 }
 
 type StopSweepRequest struct {
@@ -956,7 +1020,7 @@ type StopSweepRequest struct {
 
 func (x *StopSweepRequest) Reset() {
 	*x = StopSweepRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[10]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -968,7 +1032,7 @@ func (x *StopSweepRequest) String() string {
 func (*StopSweepRequest) ProtoMessage() {}
 
 func (x *StopSweepRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[10]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -981,7 +1045,7 @@ func (x *StopSweepRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StopSweepRequest.ProtoReflect.Descriptor instead.
 func (*StopSweepRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *StopSweepRequest) GetId() string {
@@ -1010,7 +1074,7 @@ type SetSweepDataRequest struct {
 
 func (x *SetSweepDataRequest) Reset() {
 	*x = SetSweepDataRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[11]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1086,7 @@ func (x *SetSweepDataRequest) String() string {
 func (*SetSweepDataRequest) ProtoMessage() {}
 
 func (x *SetSweepDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[11]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1099,7 @@ func (x *SetSweepDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepDataRequest.ProtoReflect.Descriptor instead.
 func (*SetSweepDataRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SetSweepDataRequest) GetId() string {
@@ -1069,7 +1133,7 @@ type SweepLog struct {
 
 func (x *SweepLog) Reset() {
 	*x = SweepLog{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1081,7 +1145,7 @@ func (x *SweepLog) String() string {
 func (*SweepLog) ProtoMessage() {}
 
 func (x *SweepLog) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1094,7 +1158,7 @@ func (x *SweepLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepLog.ProtoReflect.Descriptor instead.
 func (*SweepLog) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SweepLog) GetId() int64 {
@@ -1148,7 +1212,7 @@ type AddSweepLogsRequest struct {
 
 func (x *AddSweepLogsRequest) Reset() {
 	*x = AddSweepLogsRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1224,7 @@ func (x *AddSweepLogsRequest) String() string {
 func (*AddSweepLogsRequest) ProtoMessage() {}
 
 func (x *AddSweepLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1237,7 @@ func (x *AddSweepLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSweepLogsRequest.ProtoReflect.Descriptor instead.
 func (*AddSweepLogsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *AddSweepLogsRequest) GetId() string {
@@ -1219,7 +1283,7 @@ type AddSweepLogsResponse struct {
 
 func (x *AddSweepLogsResponse) Reset() {
 	*x = AddSweepLogsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1231,7 +1295,7 @@ func (x *AddSweepLogsResponse) String() string {
 func (*AddSweepLogsResponse) ProtoMessage() {}
 
 func (x *AddSweepLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1244,7 +1308,7 @@ func (x *AddSweepLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSweepLogsResponse.ProtoReflect.Descriptor instead.
 func (*AddSweepLogsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{15}
 }
 
 type ListSweepLogsRequest struct {
@@ -1263,7 +1327,7 @@ type ListSweepLogsRequest struct {
 
 func (x *ListSweepLogsRequest) Reset() {
 	*x = ListSweepLogsRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1275,7 +1339,7 @@ func (x *ListSweepLogsRequest) String() string {
 func (*ListSweepLogsRequest) ProtoMessage() {}
 
 func (x *ListSweepLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1288,7 +1352,7 @@ func (x *ListSweepLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepLogsRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepLogsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListSweepLogsRequest) GetId() string {
@@ -1337,7 +1401,7 @@ type ListSweepLogsResponse struct {
 
 func (x *ListSweepLogsResponse) Reset() {
 	*x = ListSweepLogsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1349,7 +1413,7 @@ func (x *ListSweepLogsResponse) String() string {
 func (*ListSweepLogsResponse) ProtoMessage() {}
 
 func (x *ListSweepLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1362,7 +1426,7 @@ func (x *ListSweepLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepLogsResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepLogsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListSweepLogsResponse) GetItems() []*SweepLog {
@@ -1393,7 +1457,7 @@ type FailedItem struct {
 
 func (x *FailedItem) Reset() {
 	*x = FailedItem{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1405,7 +1469,7 @@ func (x *FailedItem) String() string {
 func (*FailedItem) ProtoMessage() {}
 
 func (x *FailedItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1418,7 +1482,7 @@ func (x *FailedItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailedItem.ProtoReflect.Descriptor instead.
 func (*FailedItem) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *FailedItem) GetIndex() int64 {
@@ -1462,7 +1526,7 @@ type ListFailedItemsRequest struct {
 
 func (x *ListFailedItemsRequest) Reset() {
 	*x = ListFailedItemsRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1474,7 +1538,7 @@ func (x *ListFailedItemsRequest) String() string {
 func (*ListFailedItemsRequest) ProtoMessage() {}
 
 func (x *ListFailedItemsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1487,7 +1551,7 @@ func (x *ListFailedItemsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFailedItemsRequest.ProtoReflect.Descriptor instead.
 func (*ListFailedItemsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListFailedItemsRequest) GetId() string {
@@ -1522,7 +1586,7 @@ type ListFailedItemsResponse struct {
 
 func (x *ListFailedItemsResponse) Reset() {
 	*x = ListFailedItemsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1534,7 +1598,7 @@ func (x *ListFailedItemsResponse) String() string {
 func (*ListFailedItemsResponse) ProtoMessage() {}
 
 func (x *ListFailedItemsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1547,7 +1611,7 @@ func (x *ListFailedItemsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFailedItemsResponse.ProtoReflect.Descriptor instead.
 func (*ListFailedItemsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListFailedItemsResponse) GetItems() []*FailedItem {
@@ -1582,7 +1646,7 @@ type SweepEvent struct {
 
 func (x *SweepEvent) Reset() {
 	*x = SweepEvent{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1594,7 +1658,7 @@ func (x *SweepEvent) String() string {
 func (*SweepEvent) ProtoMessage() {}
 
 func (x *SweepEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1607,7 +1671,7 @@ func (x *SweepEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepEvent.ProtoReflect.Descriptor instead.
 func (*SweepEvent) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *SweepEvent) GetAt() *timestamppb.Timestamp {
@@ -1664,7 +1728,7 @@ type ListSweepHistoryRequest struct {
 
 func (x *ListSweepHistoryRequest) Reset() {
 	*x = ListSweepHistoryRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1676,7 +1740,7 @@ func (x *ListSweepHistoryRequest) String() string {
 func (*ListSweepHistoryRequest) ProtoMessage() {}
 
 func (x *ListSweepHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1689,7 +1753,7 @@ func (x *ListSweepHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepHistoryRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *ListSweepHistoryRequest) GetId() string {
@@ -1715,7 +1779,7 @@ type ListSweepHistoryResponse struct {
 
 func (x *ListSweepHistoryResponse) Reset() {
 	*x = ListSweepHistoryResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1727,7 +1791,7 @@ func (x *ListSweepHistoryResponse) String() string {
 func (*ListSweepHistoryResponse) ProtoMessage() {}
 
 func (x *ListSweepHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1740,7 +1804,7 @@ func (x *ListSweepHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepHistoryResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListSweepHistoryResponse) GetItems() []*SweepEvent {
@@ -1780,7 +1844,7 @@ type Shard struct {
 
 func (x *Shard) Reset() {
 	*x = Shard{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1856,7 @@ func (x *Shard) String() string {
 func (*Shard) ProtoMessage() {}
 
 func (x *Shard) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1869,7 @@ func (x *Shard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shard.ProtoReflect.Descriptor instead.
 func (*Shard) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Shard) GetNumber() int32 {
@@ -1908,7 +1972,7 @@ type ListShardsResponse struct {
 
 func (x *ListShardsResponse) Reset() {
 	*x = ListShardsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1920,7 +1984,7 @@ func (x *ListShardsResponse) String() string {
 func (*ListShardsResponse) ProtoMessage() {}
 
 func (x *ListShardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1933,7 +1997,7 @@ func (x *ListShardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListShardsResponse.ProtoReflect.Descriptor instead.
 func (*ListShardsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListShardsResponse) GetItems() []*Shard {
@@ -2013,10 +2077,12 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\bdatabase\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\bdatabase\x12\x1d\n" +
 	"\x04name\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x1b\n" +
 	"\x03key\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x03key\x12!\n" +
-	"\acolumns\x18\x04 \x03(\tB\a\x92\xb5\x18\x03\x18\xe8\aR\acolumns\"E\n" +
+	"\acolumns\x18\x04 \x03(\tB\a\x92\xb5\x18\x03\x18\xe8\aR\acolumns\"l\n" +
 	"\vErrorBudget\x12\x1c\n" +
 	"\x05items\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\x10\x00R\x05items\x12\x18\n" +
-	"\apercent\x18\x02 \x01(\x01R\apercent\"\x96\x01\n" +
+	"\apercent\x18\x02 \x01(\x01R\apercent\x12%\n" +
+	"\n" +
+	"per_minute\x18\x03 \x01(\x03B\x06\x92\xb5\x18\x02\x10\x00R\tperMinute\"\x96\x01\n" +
 	"\tSweepGate\x12,\n" +
 	"\rbefore_create\x18\x01 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\fbeforeCreate\x12&\n" +
 	"\n" +
@@ -2041,7 +2107,10 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"_in_windowB\a\n" +
 	"\x05_rate\",\n" +
 	"\x0fGetSweepRequest\x12\x19\n" +
-	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\"\xda\x01\n" +
+	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\"D\n" +
+	"\x11StartSweepRequest\x12\x19\n" +
+	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x14\n" +
+	"\x05again\x18\x02 \x01(\bR\x05again\"\xda\x01\n" +
 	"\x11ListSweepsRequest\x12&\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\x12\x1d\n" +
 	"\n" +
@@ -2138,7 +2207,7 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"_abandonedB\t\n" +
 	"\a_errors\">\n" +
 	"\x12ListShardsResponse\x12(\n" +
-	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.ShardR\x05items2\x9f\x0e\n" +
+	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.ShardR\x05items2\xa1\x0e\n" +
 	"\fSweepService\x12^\n" +
 	"\vCreateSweep\x12\x12.fairlead.v1.Sweep\x1a\x12.fairlead.v1.Sweep\"'ڵ\x18\n" +
 	"\n" +
@@ -2154,9 +2223,9 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/sweeps/{ref}\x12x\n" +
 	"\vDeleteSweep\x12\x1c.fairlead.v1.GetSweepRequest\x1a .fairlead.v1.DeleteSweepResponse\")ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x15*\x13/api/v1/sweeps/{id}\x12r\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x15*\x13/api/v1/sweeps/{id}\x12t\n" +
 	"\n" +
-	"StartSweep\x12\x1c.fairlead.v1.GetSweepRequest\x1a\x12.fairlead.v1.Sweep\"2ڵ\x18\n" +
+	"StartSweep\x12\x1e.fairlead.v1.StartSweepRequest\x1a\x12.fairlead.v1.Sweep\"2ڵ\x18\n" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/sweeps/{id}/start\x12r\n" +
 	"\tStopSweep\x12\x1d.fairlead.v1.StopSweepRequest\x1a\x12.fairlead.v1.Sweep\"2ڵ\x18\v\n" +
@@ -2192,7 +2261,7 @@ func file_fairlead_v1_sweep_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_sweep_proto_rawDescData
 }
 
-var file_fairlead_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_fairlead_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
 var file_fairlead_v1_sweep_proto_goTypes = []any{
 	(*Sweep)(nil),                    // 0: fairlead.v1.Sweep
 	(*ItemSource)(nil),               // 1: fairlead.v1.ItemSource
@@ -2201,80 +2270,81 @@ var file_fairlead_v1_sweep_proto_goTypes = []any{
 	(*SweepGate)(nil),                // 4: fairlead.v1.SweepGate
 	(*SweepProgress)(nil),            // 5: fairlead.v1.SweepProgress
 	(*GetSweepRequest)(nil),          // 6: fairlead.v1.GetSweepRequest
-	(*ListSweepsRequest)(nil),        // 7: fairlead.v1.ListSweepsRequest
-	(*ListSweepsResponse)(nil),       // 8: fairlead.v1.ListSweepsResponse
-	(*DeleteSweepResponse)(nil),      // 9: fairlead.v1.DeleteSweepResponse
-	(*StopSweepRequest)(nil),         // 10: fairlead.v1.StopSweepRequest
-	(*SetSweepDataRequest)(nil),      // 11: fairlead.v1.SetSweepDataRequest
-	(*SweepLog)(nil),                 // 12: fairlead.v1.SweepLog
-	(*AddSweepLogsRequest)(nil),      // 13: fairlead.v1.AddSweepLogsRequest
-	(*AddSweepLogsResponse)(nil),     // 14: fairlead.v1.AddSweepLogsResponse
-	(*ListSweepLogsRequest)(nil),     // 15: fairlead.v1.ListSweepLogsRequest
-	(*ListSweepLogsResponse)(nil),    // 16: fairlead.v1.ListSweepLogsResponse
-	(*FailedItem)(nil),               // 17: fairlead.v1.FailedItem
-	(*ListFailedItemsRequest)(nil),   // 18: fairlead.v1.ListFailedItemsRequest
-	(*ListFailedItemsResponse)(nil),  // 19: fairlead.v1.ListFailedItemsResponse
-	(*SweepEvent)(nil),               // 20: fairlead.v1.SweepEvent
-	(*ListSweepHistoryRequest)(nil),  // 21: fairlead.v1.ListSweepHistoryRequest
-	(*ListSweepHistoryResponse)(nil), // 22: fairlead.v1.ListSweepHistoryResponse
-	(*Shard)(nil),                    // 23: fairlead.v1.Shard
-	(*ListShardsResponse)(nil),       // 24: fairlead.v1.ListShardsResponse
-	(*durationpb.Duration)(nil),      // 25: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),    // 26: google.protobuf.Timestamp
+	(*StartSweepRequest)(nil),        // 7: fairlead.v1.StartSweepRequest
+	(*ListSweepsRequest)(nil),        // 8: fairlead.v1.ListSweepsRequest
+	(*ListSweepsResponse)(nil),       // 9: fairlead.v1.ListSweepsResponse
+	(*DeleteSweepResponse)(nil),      // 10: fairlead.v1.DeleteSweepResponse
+	(*StopSweepRequest)(nil),         // 11: fairlead.v1.StopSweepRequest
+	(*SetSweepDataRequest)(nil),      // 12: fairlead.v1.SetSweepDataRequest
+	(*SweepLog)(nil),                 // 13: fairlead.v1.SweepLog
+	(*AddSweepLogsRequest)(nil),      // 14: fairlead.v1.AddSweepLogsRequest
+	(*AddSweepLogsResponse)(nil),     // 15: fairlead.v1.AddSweepLogsResponse
+	(*ListSweepLogsRequest)(nil),     // 16: fairlead.v1.ListSweepLogsRequest
+	(*ListSweepLogsResponse)(nil),    // 17: fairlead.v1.ListSweepLogsResponse
+	(*FailedItem)(nil),               // 18: fairlead.v1.FailedItem
+	(*ListFailedItemsRequest)(nil),   // 19: fairlead.v1.ListFailedItemsRequest
+	(*ListFailedItemsResponse)(nil),  // 20: fairlead.v1.ListFailedItemsResponse
+	(*SweepEvent)(nil),               // 21: fairlead.v1.SweepEvent
+	(*ListSweepHistoryRequest)(nil),  // 22: fairlead.v1.ListSweepHistoryRequest
+	(*ListSweepHistoryResponse)(nil), // 23: fairlead.v1.ListSweepHistoryResponse
+	(*Shard)(nil),                    // 24: fairlead.v1.Shard
+	(*ListShardsResponse)(nil),       // 25: fairlead.v1.ListShardsResponse
+	(*durationpb.Duration)(nil),      // 26: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
 }
 var file_fairlead_v1_sweep_proto_depIdxs = []int32{
 	1,  // 0: fairlead.v1.Sweep.source:type_name -> fairlead.v1.ItemSource
-	25, // 1: fairlead.v1.Sweep.backoff:type_name -> google.protobuf.Duration
-	25, // 2: fairlead.v1.Sweep.timeout:type_name -> google.protobuf.Duration
+	26, // 1: fairlead.v1.Sweep.backoff:type_name -> google.protobuf.Duration
+	26, // 2: fairlead.v1.Sweep.timeout:type_name -> google.protobuf.Duration
 	3,  // 3: fairlead.v1.Sweep.error_budget:type_name -> fairlead.v1.ErrorBudget
 	4,  // 4: fairlead.v1.Sweep.gate:type_name -> fairlead.v1.SweepGate
 	5,  // 5: fairlead.v1.Sweep.progress:type_name -> fairlead.v1.SweepProgress
-	26, // 6: fairlead.v1.Sweep.created_at:type_name -> google.protobuf.Timestamp
-	26, // 7: fairlead.v1.Sweep.started_at:type_name -> google.protobuf.Timestamp
-	26, // 8: fairlead.v1.Sweep.ended_at:type_name -> google.protobuf.Timestamp
-	26, // 9: fairlead.v1.Sweep.asked_at:type_name -> google.protobuf.Timestamp
+	27, // 6: fairlead.v1.Sweep.created_at:type_name -> google.protobuf.Timestamp
+	27, // 7: fairlead.v1.Sweep.started_at:type_name -> google.protobuf.Timestamp
+	27, // 8: fairlead.v1.Sweep.ended_at:type_name -> google.protobuf.Timestamp
+	27, // 9: fairlead.v1.Sweep.asked_at:type_name -> google.protobuf.Timestamp
 	2,  // 10: fairlead.v1.ItemSource.table:type_name -> fairlead.v1.ItemTable
-	25, // 11: fairlead.v1.SweepGate.timeout:type_name -> google.protobuf.Duration
-	26, // 12: fairlead.v1.SweepProgress.eta:type_name -> google.protobuf.Timestamp
+	26, // 11: fairlead.v1.SweepGate.timeout:type_name -> google.protobuf.Duration
+	27, // 12: fairlead.v1.SweepProgress.eta:type_name -> google.protobuf.Timestamp
 	0,  // 13: fairlead.v1.ListSweepsResponse.items:type_name -> fairlead.v1.Sweep
-	26, // 14: fairlead.v1.SweepLog.at:type_name -> google.protobuf.Timestamp
-	12, // 15: fairlead.v1.AddSweepLogsRequest.items:type_name -> fairlead.v1.SweepLog
-	12, // 16: fairlead.v1.ListSweepLogsResponse.items:type_name -> fairlead.v1.SweepLog
-	26, // 17: fairlead.v1.FailedItem.at:type_name -> google.protobuf.Timestamp
-	17, // 18: fairlead.v1.ListFailedItemsResponse.items:type_name -> fairlead.v1.FailedItem
-	26, // 19: fairlead.v1.SweepEvent.at:type_name -> google.protobuf.Timestamp
-	20, // 20: fairlead.v1.ListSweepHistoryResponse.items:type_name -> fairlead.v1.SweepEvent
-	26, // 21: fairlead.v1.Shard.saved_at:type_name -> google.protobuf.Timestamp
-	23, // 22: fairlead.v1.ListShardsResponse.items:type_name -> fairlead.v1.Shard
+	27, // 14: fairlead.v1.SweepLog.at:type_name -> google.protobuf.Timestamp
+	13, // 15: fairlead.v1.AddSweepLogsRequest.items:type_name -> fairlead.v1.SweepLog
+	13, // 16: fairlead.v1.ListSweepLogsResponse.items:type_name -> fairlead.v1.SweepLog
+	27, // 17: fairlead.v1.FailedItem.at:type_name -> google.protobuf.Timestamp
+	18, // 18: fairlead.v1.ListFailedItemsResponse.items:type_name -> fairlead.v1.FailedItem
+	27, // 19: fairlead.v1.SweepEvent.at:type_name -> google.protobuf.Timestamp
+	21, // 20: fairlead.v1.ListSweepHistoryResponse.items:type_name -> fairlead.v1.SweepEvent
+	27, // 21: fairlead.v1.Shard.saved_at:type_name -> google.protobuf.Timestamp
+	24, // 22: fairlead.v1.ListShardsResponse.items:type_name -> fairlead.v1.Shard
 	0,  // 23: fairlead.v1.SweepService.CreateSweep:input_type -> fairlead.v1.Sweep
 	6,  // 24: fairlead.v1.SweepService.GetSweep:input_type -> fairlead.v1.GetSweepRequest
-	7,  // 25: fairlead.v1.SweepService.ListSweeps:input_type -> fairlead.v1.ListSweepsRequest
+	8,  // 25: fairlead.v1.SweepService.ListSweeps:input_type -> fairlead.v1.ListSweepsRequest
 	0,  // 26: fairlead.v1.SweepService.PatchSweep:input_type -> fairlead.v1.Sweep
 	6,  // 27: fairlead.v1.SweepService.DeleteSweep:input_type -> fairlead.v1.GetSweepRequest
-	6,  // 28: fairlead.v1.SweepService.StartSweep:input_type -> fairlead.v1.GetSweepRequest
-	10, // 29: fairlead.v1.SweepService.StopSweep:input_type -> fairlead.v1.StopSweepRequest
+	7,  // 28: fairlead.v1.SweepService.StartSweep:input_type -> fairlead.v1.StartSweepRequest
+	11, // 29: fairlead.v1.SweepService.StopSweep:input_type -> fairlead.v1.StopSweepRequest
 	6,  // 30: fairlead.v1.SweepService.OpenSweep:input_type -> fairlead.v1.GetSweepRequest
-	11, // 31: fairlead.v1.SweepService.SetSweepData:input_type -> fairlead.v1.SetSweepDataRequest
-	13, // 32: fairlead.v1.SweepService.AddSweepLogs:input_type -> fairlead.v1.AddSweepLogsRequest
-	15, // 33: fairlead.v1.SweepService.ListSweepLogs:input_type -> fairlead.v1.ListSweepLogsRequest
-	18, // 34: fairlead.v1.SweepService.ListFailedItems:input_type -> fairlead.v1.ListFailedItemsRequest
-	21, // 35: fairlead.v1.SweepService.ListSweepHistory:input_type -> fairlead.v1.ListSweepHistoryRequest
+	12, // 31: fairlead.v1.SweepService.SetSweepData:input_type -> fairlead.v1.SetSweepDataRequest
+	14, // 32: fairlead.v1.SweepService.AddSweepLogs:input_type -> fairlead.v1.AddSweepLogsRequest
+	16, // 33: fairlead.v1.SweepService.ListSweepLogs:input_type -> fairlead.v1.ListSweepLogsRequest
+	19, // 34: fairlead.v1.SweepService.ListFailedItems:input_type -> fairlead.v1.ListFailedItemsRequest
+	22, // 35: fairlead.v1.SweepService.ListSweepHistory:input_type -> fairlead.v1.ListSweepHistoryRequest
 	6,  // 36: fairlead.v1.SweepService.ListShards:input_type -> fairlead.v1.GetSweepRequest
 	6,  // 37: fairlead.v1.SweepService.WatchSweep:input_type -> fairlead.v1.GetSweepRequest
 	0,  // 38: fairlead.v1.SweepService.CreateSweep:output_type -> fairlead.v1.Sweep
 	0,  // 39: fairlead.v1.SweepService.GetSweep:output_type -> fairlead.v1.Sweep
-	8,  // 40: fairlead.v1.SweepService.ListSweeps:output_type -> fairlead.v1.ListSweepsResponse
+	9,  // 40: fairlead.v1.SweepService.ListSweeps:output_type -> fairlead.v1.ListSweepsResponse
 	0,  // 41: fairlead.v1.SweepService.PatchSweep:output_type -> fairlead.v1.Sweep
-	9,  // 42: fairlead.v1.SweepService.DeleteSweep:output_type -> fairlead.v1.DeleteSweepResponse
+	10, // 42: fairlead.v1.SweepService.DeleteSweep:output_type -> fairlead.v1.DeleteSweepResponse
 	0,  // 43: fairlead.v1.SweepService.StartSweep:output_type -> fairlead.v1.Sweep
 	0,  // 44: fairlead.v1.SweepService.StopSweep:output_type -> fairlead.v1.Sweep
 	0,  // 45: fairlead.v1.SweepService.OpenSweep:output_type -> fairlead.v1.Sweep
 	0,  // 46: fairlead.v1.SweepService.SetSweepData:output_type -> fairlead.v1.Sweep
-	14, // 47: fairlead.v1.SweepService.AddSweepLogs:output_type -> fairlead.v1.AddSweepLogsResponse
-	16, // 48: fairlead.v1.SweepService.ListSweepLogs:output_type -> fairlead.v1.ListSweepLogsResponse
-	19, // 49: fairlead.v1.SweepService.ListFailedItems:output_type -> fairlead.v1.ListFailedItemsResponse
-	22, // 50: fairlead.v1.SweepService.ListSweepHistory:output_type -> fairlead.v1.ListSweepHistoryResponse
-	24, // 51: fairlead.v1.SweepService.ListShards:output_type -> fairlead.v1.ListShardsResponse
+	15, // 47: fairlead.v1.SweepService.AddSweepLogs:output_type -> fairlead.v1.AddSweepLogsResponse
+	17, // 48: fairlead.v1.SweepService.ListSweepLogs:output_type -> fairlead.v1.ListSweepLogsResponse
+	20, // 49: fairlead.v1.SweepService.ListFailedItems:output_type -> fairlead.v1.ListFailedItemsResponse
+	23, // 50: fairlead.v1.SweepService.ListSweepHistory:output_type -> fairlead.v1.ListSweepHistoryResponse
+	25, // 51: fairlead.v1.SweepService.ListShards:output_type -> fairlead.v1.ListShardsResponse
 	0,  // 52: fairlead.v1.SweepService.WatchSweep:output_type -> fairlead.v1.Sweep
 	38, // [38:53] is the sub-list for method output_type
 	23, // [23:38] is the sub-list for method input_type
@@ -2291,17 +2361,17 @@ func file_fairlead_v1_sweep_proto_init() {
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_sweep_proto_msgTypes[0].OneofWrappers = []any{}
 	file_fairlead_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[12].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[15].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[17].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[23].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[13].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[16].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[18].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_sweep_proto_rawDesc), len(file_fairlead_v1_sweep_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   26,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -87,9 +87,9 @@ type SweepServiceClient interface {
 	PatchSweep(context.Context, *v1.Sweep) (*v1.Sweep, error)
 	// Removes a sweep that is created, stopped or finished, with its logs and history.
 	DeleteSweep(context.Context, *v1.GetSweepRequest) (*v1.DeleteSweepResponse, error)
-	// Lets a sweep run that is created or stopped. If gate.before_run is given it waits
-	// until somebody opens it.
-	StartSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error)
+	// Lets a sweep run that is created or stopped, or with again one that has finished. If
+	// gate.before_run is given it waits until somebody opens it.
+	StartSweep(context.Context, *v1.StartSweepRequest) (*v1.Sweep, error)
 	// Lets no more items begin, from a second after the answer on. Those in flight end;
 	// then the sweep is stopped, and can be started again.
 	StopSweep(context.Context, *v1.StopSweepRequest) (*v1.Sweep, error)
@@ -153,7 +153,7 @@ func NewSweepServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(sweepServiceMethods.ByName("DeleteSweep")),
 			connect.WithClientOptions(opts...),
 		),
-		startSweep: connect.NewClient[v1.GetSweepRequest, v1.Sweep](
+		startSweep: connect.NewClient[v1.StartSweepRequest, v1.Sweep](
 			httpClient,
 			baseURL+SweepServiceStartSweepProcedure,
 			connect.WithSchema(sweepServiceMethods.ByName("StartSweep")),
@@ -223,7 +223,7 @@ type sweepServiceClient struct {
 	listSweeps       *connect.Client[v1.ListSweepsRequest, v1.ListSweepsResponse]
 	patchSweep       *connect.Client[v1.Sweep, v1.Sweep]
 	deleteSweep      *connect.Client[v1.GetSweepRequest, v1.DeleteSweepResponse]
-	startSweep       *connect.Client[v1.GetSweepRequest, v1.Sweep]
+	startSweep       *connect.Client[v1.StartSweepRequest, v1.Sweep]
 	stopSweep        *connect.Client[v1.StopSweepRequest, v1.Sweep]
 	openSweep        *connect.Client[v1.GetSweepRequest, v1.Sweep]
 	setSweepData     *connect.Client[v1.SetSweepDataRequest, v1.Sweep]
@@ -281,7 +281,7 @@ func (c *sweepServiceClient) DeleteSweep(ctx context.Context, req *v1.GetSweepRe
 }
 
 // StartSweep calls fairlead.v1.SweepService.StartSweep.
-func (c *sweepServiceClient) StartSweep(ctx context.Context, req *v1.GetSweepRequest) (*v1.Sweep, error) {
+func (c *sweepServiceClient) StartSweep(ctx context.Context, req *v1.StartSweepRequest) (*v1.Sweep, error) {
 	response, err := c.startSweep.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
@@ -381,9 +381,9 @@ type SweepServiceHandler interface {
 	PatchSweep(context.Context, *v1.Sweep) (*v1.Sweep, error)
 	// Removes a sweep that is created, stopped or finished, with its logs and history.
 	DeleteSweep(context.Context, *v1.GetSweepRequest) (*v1.DeleteSweepResponse, error)
-	// Lets a sweep run that is created or stopped. If gate.before_run is given it waits
-	// until somebody opens it.
-	StartSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error)
+	// Lets a sweep run that is created or stopped, or with again one that has finished. If
+	// gate.before_run is given it waits until somebody opens it.
+	StartSweep(context.Context, *v1.StartSweepRequest) (*v1.Sweep, error)
 	// Lets no more items begin, from a second after the answer on. Those in flight end;
 	// then the sweep is stopped, and can be started again.
 	StopSweep(context.Context, *v1.StopSweepRequest) (*v1.Sweep, error)
@@ -564,7 +564,7 @@ func (UnimplementedSweepServiceHandler) DeleteSweep(context.Context, *v1.GetSwee
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SweepService.DeleteSweep is not implemented"))
 }
 
-func (UnimplementedSweepServiceHandler) StartSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error) {
+func (UnimplementedSweepServiceHandler) StartSweep(context.Context, *v1.StartSweepRequest) (*v1.Sweep, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SweepService.StartSweep is not implemented"))
 }
 

@@ -1,0 +1,32 @@
+package sweep_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// A sweep that is started again and again goes over all items each time.
+func TestAScheduleStartsASweep(t *testing.T) {
+	inBubble(t, func(w *world) {
+		defer w.node(done)()
+		const items = 100
+		if _, err := w.client.PutSweep(w.t.Context(), fairlead.Sweep{Name: "regular", Kind: "k", To: items}); err != nil {
+			w.t.Fatal(err)
+		}
+		_, err := w.client.PutSchedule(w.t.Context(), fairlead.Schedule{
+			Name: "often", Enabled: true, Every: time.Minute, Job: fairlead.Job{Kind: fairlead.StartKind, Args: json.RawMessage(`{"sweep":"regular","again":true}`)},
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		time.Sleep(3*time.Minute + 30*time.Second)
+		regular, err := w.client.Sweep(w.t.Context(), "regular")
+		if err != nil || regular.State != fairlead.SweepFinished || regular.Run < 3 || regular.Done != items {
+			w.t.Fatalf("it stands as %+v, %v", regular.SweepStatus, err)
+		}
+		w.each(0, items, regular.Run)
+	})
+}

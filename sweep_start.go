@@ -1,0 +1,89 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// StartKind is the kind of jobs that start a sweep. A schedule of such a job lets it run
+// again and again.
+const StartKind = "sweep.start"
+
+// StartArgs are the args of such a job.
+type StartArgs struct {
+	Sweep string `json:"sweep"`           // its name
+	Again bool   `json:"again,omitempty"` // one that has finished begins anew
+}
+
+// StartHandler handles StartKind. A sweep that cannot be started now fails the job, and
+// so does one of another tenant.
+func StartHandler(store Store) Handler {
+	client := NewClient(store)
+	return HandlerFunc(func(ctx context.Context, job *Job) error {
+		var args StartArgs
+		if err := json.Unmarshal(job.Args, &args); err != nil {
+			return Fatal(fmt.Errorf("args: %w; give {\"sweep\":\"NAME\"}", err))
+		}
+		if args.Sweep == "" {
+			return Fatal(errors.New("args.sweep is missing; give the name of the sweep to start"))
+		}
+		sweep, err := client.Sweep(ctx, args.Sweep)
+		if err == nil && sweep.Tenant != job.Tenant {
+			err = fmt.Errorf("tenant %q has no sweep %q: %w", job.Tenant, args.Sweep, ErrNotFound)
+		}
+		if err == nil {
+			err = client.startFor(ctx, job, sweep.ID, args.Again)
+		}
+		if errors.Is(err, ErrConflict) || errors.Is(err, ErrNotFound) {
+			return Fatal(err)
+		}
+		return err
+	})
+}
+
+// startFor starts a sweep on behalf of a job. If an attempt of it did so before and
+// could not say so, that counts.
+func (c *Client) startFor(ctx context.Context, job *Job, id int64, again bool) error {
+	by := fmt.Sprintf("job %d", job.ID)
+	if job.Attempt > 1 {
+		events, err := c.store.SweepEvents(ctx, id, 0)
+		if err != nil {
+			return err
+		}
+		for _, event := range events {
+			if event.By == by {
+				return nil
+			}
+		}
+	}
+	var err error
+	if again {
+		_, err = c.StartSweepAgain(ctx, id, by)
+	} else {
+		_, err = c.StartSweep(ctx, id, by)
+	}
+	return err
+}
+
+// startAgain starts a sweep, from its beginning if it has finished.
+func (s *steering) startAgain(ctx context.Context) error {
+	if s.State == SweepFinished {
+		if err := s.renew(ctx); err != nil {
+			return err
+		}
+	}
+	return s.start(ctx)
+}
+
+// renew brings a sweep to where it was when it was created. What it did before stays
+// in its history, and in its lines.
+func (s *steering) renew(ctx context.Context) error {
+	if err := s.cut(ctx); err != nil {
+		return err
+	}
+	s.StartedAt = time.Time{}
+	return s.move(ctx, "renew", SweepCreated, "")
+}
