@@ -23,9 +23,16 @@ const listLinesEnv = "FAIRLEAD_SWEEP_LINES"
 // lineLength is what each line takes, its end included.
 const lineLength = 64
 
+// What makes all lines as long as each other.
+var (
+	zeros   = strings.Repeat("0", 15)
+	filling = strings.Repeat("x", lineLength-1-33)
+)
+
 // lineOf is the line of an index.
 func lineOf(index int64) string {
-	return fmt.Sprintf("user-%015d@example.org;%s", index, strings.Repeat("x", lineLength-1-33))
+	number := strconv.FormatInt(index, 10)
+	return "user-" + zeros[len(number):] + number + "@example.org;" + filling
 }
 
 // userList is a list that is made as it is read.
@@ -79,7 +86,7 @@ func newListWorld(t *testing.T, lines int64) *listWorld {
 	target := httptest.NewServer(http.HandlerFunc(w.serveLines))
 	t.Cleanup(target.Close)
 	w.sweepWorld = &sweepWorld{
-		T: t, target: target,
+		T: t, target: target, within: time.Minute + time.Duration(lines)*100*time.Microsecond,
 		args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), "--poll", "50ms", "--beat", "200ms", "--lease", "1s"},
 	}
 	w.node = startProcess(t, w.args...)
@@ -127,7 +134,11 @@ func (w *listWorld) serveLines(_ http.ResponseWriter, r *http.Request) {
 			Data  string
 		}
 	}
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Items) == 0 {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // whoever called was killed
+	}
+	if err := json.Unmarshal(raw, &body); err != nil || len(body.Items) == 0 {
 		w.Errorf("a call has no items: %v", err)
 		return
 	}

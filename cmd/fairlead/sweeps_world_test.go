@@ -31,6 +31,7 @@ type sweepWorld struct {
 	node   *process
 	target *httptest.Server
 	told   chan map[string]any // what gates got
+	within time.Duration       // what anything may take on a slow machine
 
 	mu             sync.Mutex
 	calls          []sweepCall
@@ -41,7 +42,7 @@ type sweepWorld struct {
 func newSweepWorld(t *testing.T) *sweepWorld {
 	t.Parallel()
 	w := &sweepWorld{
-		T: t, told: make(chan map[string]any, 100), answer: func(sweepCall) (int, string) { return 204, "" },
+		T: t, within: time.Minute, told: make(chan map[string]any, 100), answer: func(sweepCall) (int, string) { return 204, "" },
 		args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), "--poll", "50ms", "--beat", "200ms", "--lease", "1s", "--log-level", "info"},
 	}
 	mux := http.NewServeMux()
@@ -55,9 +56,15 @@ func newSweepWorld(t *testing.T) *sweepWorld {
 
 // serveItem is what sweeps call.
 func (w *sweepWorld) serveItem(out http.ResponseWriter, r *http.Request) {
-	var body struct{ Items []struct{ Index, Attempt int64 } }
-	if err := json.NewDecoder(r.Body).Decode(&body); err != nil || len(body.Items) != 1 {
-		w.Errorf("a call has %+v: %v", body, err)
+	var body struct {
+		Items []struct{ Index, Attempt int64 }
+	}
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		return // whoever called was killed
+	}
+	if err := json.Unmarshal(raw, &body); err != nil || len(body.Items) != 1 {
+		w.Errorf("a call has %s: %v", raw, err)
 		return
 	}
 	call := sweepCall{at: time.Now(), path: r.URL.Path, index: body.Items[0].Index, attempt: int(body.Items[0].Attempt)}
@@ -158,14 +165,11 @@ func (w *sweepWorld) start(name, fields string) (path string) {
 	return path
 }
 
-// within is how long anything may take on a slow machine.
-const within = time.Minute
-
 // eventually waits until something holds.
 func (w *sweepWorld) eventually(what string, holds func() bool) {
 	w.Helper()
 	for begun := time.Now(); !holds(); <-time.After(10 * time.Millisecond) {
-		if time.Since(begun) > within {
+		if time.Since(begun) > w.within {
 			w.Fatalf("it is never so that %s", what)
 		}
 	}
@@ -174,7 +178,7 @@ func (w *sweepWorld) eventually(what string, holds func() bool) {
 // until waits for a sweep to be in a state.
 func (w *sweepWorld) until(path, state string) (sweep map[string]any) {
 	w.Helper()
-	for begun := time.Now(); time.Since(begun) < within; <-time.After(10 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < w.within; <-time.After(10 * time.Millisecond) {
 		sweep = w.ask(200, "GET", path, "")
 		if sweep["state"] == state {
 			return sweep
@@ -193,7 +197,7 @@ func (w *sweepWorld) gateTold() map[string]any {
 	select {
 	case told := <-w.told:
 		return told
-	case <-time.After(within):
+	case <-time.After(w.within):
 		w.Fatal("the gate is never called")
 		return nil
 	}
