@@ -30,7 +30,7 @@ func TestSweepCrash(t *testing.T) {
 			s := sim.SweepScenario{
 				URL: db.url(t), Open: open, Dir: t.ArtifactDir(), Seed: uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000))),
 				Items: int64(items), Shards: 3, InFlight: 12, Rate: max(1500, float64(items)/40), Workers: 3, Node: quickNode,
-				Every: 3 * time.Second, Limit: 2*time.Minute + time.Duration(items)*200*time.Microsecond,
+				Every: 1500 * time.Millisecond, Limit: 2*time.Minute + time.Duration(items)*200*time.Microsecond,
 			}
 			record, err := sim.RunSweep(t.Context(), s)
 			if err != nil {

@@ -9,9 +9,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/pace"
 )
 
+// firstCheckpoint is when a run saves first. Each pause after it is longer by half, up
+// to Every: so a run brings the shard forward even if its node does not live long.
+const firstCheckpoint = 50 * time.Millisecond
+
 // keepCheckpoints saves now and then until everything is settled.
 func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
-	ticker := time.NewTicker(r.shard.Every)
+	every := min(firstCheckpoint, r.shard.Every)
+	ticker := time.NewTicker(every)
 	defer ticker.Stop()
 	last := time.Now()
 	for {
@@ -19,6 +24,10 @@ func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 		case <-settled:
 			return
 		case <-ticker.C:
+		}
+		if every < r.shard.Every {
+			every = min(every+every/2, r.shard.Every)
+			ticker.Reset(every)
 		}
 		r.adapt(time.Since(last))
 		last = time.Now()
