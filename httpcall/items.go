@@ -19,6 +19,7 @@ import (
 type ItemsCall struct {
 	handler *Handler
 	plan    *plan
+	address string // that is called
 }
 
 // CallItem is an item as calls have it.
@@ -57,7 +58,7 @@ func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error
 			return nil, refuse(used.field, err.Error())
 		}
 	}
-	return &ItemsCall{handler: h, plan: p}, nil
+	return &ItemsCall{handler: h, plan: p, address: p.url.address()}, nil
 }
 
 // varsOf is what the placeholders of a call for items stand for.
@@ -106,9 +107,11 @@ func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key 
 	if err != nil {
 		return Reply{}, unprepared(err)
 	}
-	caller, err := c.handler.callers.with(p.tls, c.handler.options.Secrets.read)
-	if err != nil {
-		return Reply{}, unprepared(err)
+	caller := c.handler.items
+	if p.tls != nil {
+		if caller, err = c.handler.callers.with(p.tls, c.handler.options.Secrets.read); err != nil {
+			return Reply{}, unprepared(err)
+		}
 	}
 	reply, err := caller.exchange(call.request)
 	said = verdictOf(reply, err)
@@ -135,7 +138,7 @@ func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key 
 // enter waits until the target may be called.
 func (c *ItemsCall) enter(ctx context.Context) (leave func(verdict), err error) {
 	for {
-		leave, wait := c.handler.breakers.enter(c.plan.url.address())
+		leave, wait := c.handler.breakers.enter(c.address)
 		if leave != nil {
 			return leave, nil
 		}

@@ -74,7 +74,7 @@ func (t *httpTarget) dataOf(data []byte) any {
 
 // keyOf is the same whenever the same items are sent.
 func keyOf(sweep int64, items []sweeping.Item) string {
-	key := fmt.Sprintf("fairlead-sweep-%d-%d", sweep, items[0].Index)
+	key := "fairlead-sweep-" + strconv.FormatInt(sweep, 10) + "-" + strconv.FormatInt(items[0].Index, 10)
 	if len(items) == 1 {
 		return key
 	}
