@@ -90,6 +90,9 @@ func (c *Caller) exchange(request *http.Request) (Reply, error) {
 	}
 	defer response.Body.Close()
 	reply := Reply{Status: response.StatusCode, Header: response.Header}
+	if response.Body == http.NoBody {
+		return reply, nil
+	}
 	reply.Body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if len(reply.Body) > maxAnswer {
 		reply.Body, reply.Cut = reply.Body[:maxAnswer], true
