@@ -16,6 +16,7 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 	var s bench.Sweeps
 	var part string
 	var lease time.Duration
+	var pairs int
 	cmd := &cobra.Command{
 		Use:   bench.SweepWorkload,
 		Short: "A sweep over items with a handler that does nothing",
@@ -31,7 +32,7 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 			case "":
 				return runBenchSweep(cmd, *o, s)
 			case "http":
-				return runBenchSweepCalls(cmd, *o, s)
+				return runBenchSweepCalls(cmd, *o, s, pairs)
 			case "rate":
 				return runBenchSweepRates(cmd, *o, s, lease)
 			}
@@ -40,6 +41,7 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&part, "part", "", "rate or http (default: a handler that does nothing)")
+	f.IntVar(&pairs, "pairs", 0, "measurements of --part http and what it is held against, in turn (0: 3)")
 	f.DurationVar(&lease, "lease", 10*time.Second, "lease of the nodes of --part rate")
 	f.Int64Var(&s.Items, "items", 10_000_000, "number of items")
 	f.IntVar(&s.InFlight, "in-flight", 16, "items that are handled at once")

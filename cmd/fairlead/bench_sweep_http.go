@@ -13,15 +13,18 @@ import (
 )
 
 // runBenchSweepCalls holds sweeps over HTTP against a plain client.
-func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps) (err error) {
+func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps, pairs int) (err error) {
 	if err := o.validate(); err != nil {
 		return err
+	}
+	if pairs < 0 {
+		return usagef("--pairs %d: it must be positive", pairs)
 	}
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	calls := bench.SweepCalls{Command: []string{program, "bench", targetCommand}, Seconds: o.spec.Seconds}
+	calls := bench.SweepCalls{Command: []string{program, "bench", targetCommand}, Seconds: o.spec.Seconds, Pairs: pairs}
 	if cmd.Flags().Changed("in-flight") {
 		calls.InFlight = s.InFlight
 	}

@@ -132,11 +132,11 @@ func (s SweepCalls) measure(ctx context.Context, target string, load func(ctx co
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() { ended <- load(ctx) }()
-	const begin = time.Second
+	long := time.Duration(s.Seconds * float64(time.Second))
 	var counts [2]int64
 	var times [2]time.Time
 	var used [2]time.Duration
-	for i, wait := range []time.Duration{begin, time.Duration(s.Seconds * float64(time.Second))} {
+	for i, wait := range []time.Duration{min(time.Second, long), long} {
 		select {
 		case <-time.After(wait):
 		case err := <-ended:
