@@ -65,8 +65,9 @@ type Table struct {
 // Budget is how many items may come to nothing before a sweep stops. Of several
 // the first that is used up counts.
 type Budget struct {
-	Items   int64   `json:"items,omitempty"`   // 100 if nothing is said
-	Percent float64 `json:"percent,omitempty"` // of the items that were done, once these are 1000
+	Items     int64   `json:"items,omitempty"`      // 100 if nothing is said
+	Percent   float64 `json:"percent,omitempty"`    // of the items that ended since it was last started, once these are 1000
+	PerMinute int64   `json:"per_minute,omitempty"` // within any minute
 }
 
 // OnExhausted is what becomes of an item whose attempts are used up.
@@ -108,7 +109,15 @@ type SweepStatus struct {
 	EndedAt   time.Time // when it last stopped or finished
 	Cut       bool      // its shards have been made
 	Forgiven  int64     // items that came to nothing before it was last started: they take nothing from the budget
+	Earlier   int64     // items that were done before it was last started
+	Lately    []Failing // how many had come to nothing when, over the last minute, the oldest first; kept if the budget has a PerMinute
 	SweepProgress
+}
+
+// Failing is how many items of a sweep had come to nothing at a time.
+type Failing struct {
+	At    time.Time
+	Items int64
 }
 
 // SweepProgress is how far the shards of a sweep have come.

@@ -174,7 +174,10 @@ func (s *Sweep) checkFailures(c *complaints) {
 		s.Budget.Items = defaultBudget
 	}
 	if s.Budget.Items < 0 {
-		c.refuse("error_budget.items", "is %d; it must be 1 or more, or zero if only percent counts", s.Budget.Items)
+		c.refuse("error_budget.items", "is %d; it must be 1 or more, or zero if percent or per_minute count", s.Budget.Items)
+	}
+	if s.Budget.PerMinute < 0 {
+		c.refuse("error_budget.per_minute", "is %d; it must be 1 or more, or zero if it does not count", s.Budget.PerMinute)
 	}
 	if math.IsNaN(s.Budget.Percent) || s.Budget.Percent < 0 || s.Budget.Percent > 100 {
 		c.refuse("error_budget.percent", "is %v; it must be between 0 (does not count) and 100", s.Budget.Percent)

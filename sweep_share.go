@@ -3,7 +3,11 @@ package fairlead
 import (
 	"context"
 	"math"
+	"time"
 )
+
+// handOver is how long a shard may be on its way from one node to another.
+const handOver = time.Second
 
 // share shares the rate and the parallelism of a sweep among the shards that run. A
 // share grows only by what no other may be using: what they were granted, what they
@@ -11,11 +15,19 @@ import (
 // never more than the sweep may do; if that was lowered, than it might do before, until
 // all have heard of it. The run of a shard begins with nothing, and of one that died
 // nothing counts once its job was taken back.
+//
+// What a shard had that a node has just given back is kept for the next node: if the
+// others had it meanwhile, that one would have to wait until they hear that it is gone.
 func (s *steering) share(ctx context.Context) error {
 	var running []*Shard
+	handedOver := 0
 	for i := range s.shards {
-		if !s.shards[i].Ended && s.states[i] == Running {
-			running = append(running, &s.shards[i])
+		switch sh := &s.shards[i]; {
+		case sh.Ended:
+		case s.states[i] == Running:
+			running = append(running, sh)
+		case s.states[i] == Ready && s.tx.Now().Sub(sh.SavedAt) < handOver:
+			handedOver++
 		}
 	}
 	free := Share{Rate: s.Rate, InFlight: s.InFlight}
@@ -26,7 +38,7 @@ func (s *steering) share(ctx context.Context) error {
 	}
 	var changed []Shard
 	for n, sh := range running {
-		if next := free.grant(sh.held(), s.fair(n, len(running))); next != sh.Share {
+		if next := free.grant(sh.held(), s.fair(n, len(running)+handedOver)); next != sh.Share {
 			sh.Share = next
 			changed = append(changed, *sh)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -177,6 +178,7 @@ func (h *sharing) check() {
 
 // settleDown expects that all have their share soon.
 func (h *sharing) settleDown() {
+	h.passed.Add(int64(time.Second)) // nothing is kept for those who have not come
 	if h.look(h.sweep).State != fairlead.SweepRunning {
 		return
 	}

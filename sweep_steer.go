@@ -169,8 +169,9 @@ func (s *steering) judge(ctx context.Context) error {
 		}
 		return s.halt(ctx, fmt.Sprintf("job %d, which went over shard %d, %s", sh.Job, i, became))
 	}
+	s.watchFailing(s.tx.Now(), abandoned)
 	if s.BudgetLeft(done, abandoned) == 0 {
-		return s.halt(ctx, fmt.Sprintf("%d items came to nothing", abandoned-s.Forgiven))
+		return s.halt(ctx, s.overspent(abandoned))
 	}
 	return nil
 }
@@ -191,9 +192,10 @@ func (s *steering) start(ctx context.Context) error {
 		return s.move(ctx, "start", SweepFinished, "nothing is left to do")
 	}
 	s.Run++
-	s.Forgiven = 0
+	s.Forgiven, s.Earlier, s.Lately = 0, 0, nil
 	for i := range s.shards {
 		s.Forgiven += s.shards[i].Abandoned
+		s.Earlier += s.shards[i].Done
 	}
 	if s.Gate.BeforeRun != "" {
 		s.AskedAt, s.EndedAt = time.Time{}, time.Time{}

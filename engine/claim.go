@@ -175,20 +175,26 @@ func (g *group) worthwhile() int {
 	return max(1, min(g.life.options.ClaimBatch, g.target()/4))
 }
 
-// rooms is what is left of the kinds that have a bound of their own, and nothing for
-// shards of sweeps while there is no room for more of them.
+// rooms is what is left of the kinds that have a bound of their own, and of the shards
+// of sweeps that the node may have.
 func (g *group) rooms() map[string]int {
-	closed := len(g.shards) > 0 && g.life.sweeps.closed(time.Now())
-	if len(g.kinds) == 0 && !closed {
+	shards := -1
+	if len(g.shards) > 0 {
+		shards = g.life.sweeps.room(time.Now())
+	}
+	if len(g.kinds) == 0 && shards < 0 {
 		return nil
 	}
 	rooms := make(map[string]int, len(g.kinds))
 	for kind, room := range g.kinds {
 		rooms[kind] = max(0, room.max-int(room.held.Load()))
 	}
-	if closed {
-		for _, kind := range g.shards {
-			rooms[kind] = 0
+	if shards < 0 {
+		return rooms
+	}
+	for _, kind := range g.shards {
+		if room, bounded := rooms[kind]; !bounded || room > shards {
+			rooms[kind] = shards
 		}
 	}
 	return rooms

@@ -34,9 +34,20 @@ type departure struct {
 	mu   sync.Mutex
 	told chan struct{} // closed when they have been told
 	gone bool
+	own  map[*farewell]struct{} // of those that can be told alone
 }
 
-func newDeparture() *departure { return &departure{told: make(chan struct{})} }
+// farewell tells one handler alone.
+type farewell struct {
+	once sync.Once
+	told chan struct{}
+}
+
+func (f *farewell) tell() { f.once.Do(func() { close(f.told) }) }
+
+func newDeparture() *departure {
+	return &departure{told: make(chan struct{}), own: map[*farewell]struct{}{}}
+}
 
 func (d *departure) begun() <-chan struct{} {
 	d.mu.Lock()
@@ -44,12 +55,35 @@ func (d *departure) begun() <-chan struct{} {
 	return d.told
 }
 
+// alone is for a handler that may be told before the others. It is to be forgotten
+// when the handler has ended.
+func (d *departure) alone() *farewell {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f := &farewell{told: make(chan struct{})}
+	d.own[f] = struct{}{}
+	if d.gone {
+		f.tell()
+	}
+	return f
+}
+
+func (d *departure) forget(f *farewell) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.own, f)
+}
+
 func (d *departure) begin() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.gone {
-		d.gone = true
-		close(d.told)
+	if d.gone {
+		return
+	}
+	d.gone = true
+	close(d.told)
+	for f := range d.own {
+		f.tell()
 	}
 }
 

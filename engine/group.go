@@ -90,6 +90,10 @@ func (g *group) accept(jobs []*fairlead.Job) {
 	var refused []*run
 	for i, job := range jobs {
 		runs[i] = &run{job: job, entry: g.entries[job.Kind], group: g, save: g.life.store.Save, leaving: g.life.departure.begun()}
+		if isShardKind(job.Kind) {
+			runs[i].own = g.life.departure.alone()
+			runs[i].leaving = runs[i].own.told
+		}
 		if room := g.kinds[job.Kind]; room != nil {
 			room.held.Add(1)
 		}
@@ -122,7 +126,7 @@ func (g *group) work(r *run) bool {
 	g.started.Add(1)
 	g.life.execute(r)
 	g.ended.Add(1)
-	g.life.sweeps.leave(r.job)
+	g.leaveSweep(r)
 	if room := g.kinds[r.job.Kind]; room != nil {
 		room.held.Add(-1)
 		g.wakeSoon() // the last claim may have left jobs of this kind
@@ -186,8 +190,17 @@ func (g *group) unhold(runs []*run) {
 		if room := g.kinds[r.job.Kind]; room != nil {
 			room.held.Add(-1)
 		}
-		if r.admitted {
-			g.life.sweeps.leave(r.job)
-		}
+		g.leaveSweep(r)
+	}
+}
+
+// leaveSweep is for a run that is over: it may have gone over a shard.
+func (g *group) leaveSweep(r *run) {
+	if r.own == nil {
+		return
+	}
+	g.life.departure.forget(r.own)
+	if r.admitted {
+		g.life.sweeps.leave(r)
 	}
 }

@@ -263,6 +263,9 @@ func (l *life) listen(ctx context.Context, g *group) {
 			switch wake {
 			case fairlead.WakeWork:
 				g.wake()
+				if l.steerer != nil && len(g.shards) > 0 {
+					l.steerer.hurry()
+				}
 			case fairlead.WakeRoom:
 				g.wakeSoon()
 			case fairlead.WakeLater:

@@ -22,6 +22,7 @@ type run struct {
 
 	admitted bool            // it counts among the node's sweeps, if it goes over a shard
 	leaving  <-chan struct{} // closed when the node wants to have nothing more to do
+	own      *farewell       // of a run that goes over a shard: it may be told alone
 
 	settled atomic.Bool // whoever sets it settles: the worker, or the watch that gave up on it
 	slotted atomic.Bool // whether its slot has been given to others (see watch)
@@ -77,6 +78,13 @@ func (r *run) overdue(now time.Time) time.Duration {
 		return 0
 	}
 	return now.Sub(r.ended)
+}
+
+// begun tells whether the handler has started.
+func (r *run) begun() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.started.IsZero()
 }
 
 // took is how long the handler has run; zero if it never started.

@@ -19,9 +19,12 @@ type steerer struct {
 	store fairlead.Store
 	loop  *loop
 
-	mu   sync.Mutex
-	news map[int64]bool // sweeps whose shards have ended
-	all  time.Time      // when all are looked at next
+	mu      sync.Mutex
+	news    map[int64]bool // sweeps whose shards have ended
+	all     time.Time      // when all are looked at next
+	running int            // sweeps, as seen last
+	hurried bool           // all is looked at sooner than it would be
+	calm    time.Time      // until then there is no hurry
 }
 
 func newSteerer(l *life, store fairlead.Store) *steerer {
@@ -33,12 +36,32 @@ func (s *steerer) tell(batch []ending) {
 	told := false
 	s.mu.Lock()
 	for _, e := range batch {
-		if sweep := sweepOf(e.run.job); sweep != 0 {
+		// What is given back is soon taken up by another node, and has its share of the
+		// rate at once unless the others have been given it before.
+		if sweep := sweepOf(e.run.job); sweep != 0 && e.settlement.Move != fairlead.GiveUp {
 			s.news[sweep], told = true, true
 		}
 	}
 	s.mu.Unlock()
 	if told {
+		s.loop.poke()
+	}
+}
+
+// hurrySoon is the part of a poll after which all are looked at if there may be news.
+const hurrySoon = 10
+
+// hurry says that there may be shards that another node gave back: if that node goes,
+// this one may have more than its share so far. It is heard once every poll.
+func (s *steerer) hurry() {
+	s.mu.Lock()
+	sooner := time.Now().Add(s.life.options.Poll / hurrySoon)
+	heard := s.running > 0 && !s.hurried && sooner.Before(s.all) && !sooner.Before(s.calm)
+	if heard {
+		s.all, s.hurried = sooner, true
+	}
+	s.mu.Unlock()
+	if heard {
 		s.loop.poke()
 	}
 }
@@ -83,6 +106,10 @@ func (s *steerer) due(ctx context.Context, now time.Time) (map[int64]bool, error
 	s.news = map[int64]bool{}
 	if everything {
 		s.all = now.Add(s.life.options.Poll)
+		if s.hurried { // not again before this is over
+			s.hurried = false
+			s.calm = s.all
+		}
 	}
 	s.mu.Unlock()
 	if !everything {
@@ -108,26 +135,55 @@ func (s *steerer) due(ctx context.Context, now time.Time) (map[int64]bool, error
 	}
 }
 
-// allot finds how many sweeps this node may have shards of: as many as each has if
-// all nodes have the same.
+// allot finds where the shards of sweeps are, and how many this node should have. If
+// it has too many, it gives one to others.
 func (s *steerer) allot(ctx context.Context, running int) error {
-	if running == 0 {
-		s.life.sweeps.setMost(1)
-		return nil
-	}
 	nodes, err := s.store.Nodes(ctx)
 	if err != nil {
 		return err
 	}
-	live := 0
-	for i := range nodes {
-		if n := &nodes[i]; !n.Dead && !n.Draining && slices.ContainsFunc(n.Kinds, isShardKind) {
-			live++
+	var jobs []*fairlead.Job
+	if running > 0 {
+		if jobs, err = s.shardJobs(ctx); err != nil {
+			return err
 		}
 	}
-	live = max(live, 1)
-	s.life.sweeps.setMost((running + live - 1) / live)
+	s.mu.Lock()
+	s.running = running
+	s.mu.Unlock()
+	p, own, now := newPlacement(nodes, jobs, running), s.life.sweeps, time.Now()
+	onTheWay := own.see(p, s.life.id)
+	if len(p.waiting) > 0 && own.room(now) != 0 {
+		s.life.wakeGroups() // there may have been no room when they came
+	}
+	if own.mayGive(now) {
+		if sweep := p.surplus(s.life.id, onTheWay); sweep != 0 {
+			s.life.log.Info("a shard is given to another node", "sweep", sweep)
+			own.give(sweep, s.life.registry.snapshot(), now)
+		}
+	}
 	return nil
+}
+
+// shardJobs lists the jobs of shards that run or wait for a node.
+func (s *steerer) shardJobs(ctx context.Context) ([]*fairlead.Job, error) {
+	kinds := slices.DeleteFunc(s.life.engine.mux.Kinds(), func(kind string) bool { return !isShardKind(kind) })
+	if len(kinds) == 0 {
+		return nil, nil
+	}
+	var jobs []*fairlead.Job
+	filter := fairlead.Filter{Kinds: kinds, States: []fairlead.State{fairlead.Ready, fairlead.Running}, Limit: fairlead.MaxShards}
+	for {
+		found, err := s.store.Find(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, found...)
+		if len(found) < fairlead.MaxShards {
+			return jobs, nil
+		}
+		filter.Below = found[len(found)-1].ID
+	}
 }
 
 // steer looks at one sweep. One that cannot be looked at does not keep the others

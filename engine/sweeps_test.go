@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 type shardsOf struct {
 	mu      sync.Mutex
 	running map[fairlead.NodeID]map[int64]int
+	started int // runs of shards, ever
 }
 
 func (s *shardsOf) work(ctx context.Context, job *fairlead.Job) error {
@@ -36,6 +38,7 @@ func (s *shardsOf) work(ctx context.Context, job *fairlead.Job) error {
 func (s *shardsOf) add(node fairlead.NodeID, sweep int64, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.started += max(0, n)
 	if s.running[node] == nil {
 		s.running[node] = map[int64]int{}
 	}
@@ -59,17 +62,40 @@ func (s *shardsOf) sweeps() (perNode []int, shards int) {
 	return perNode, shards
 }
 
+// perNode is how many shards each node runs that runs any, the most first.
+func (s *shardsOf) perNode() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var perNode []int
+	for _, sweeps := range s.running {
+		total := 0
+		for _, n := range sweeps {
+			total += n
+		}
+		if total > 0 {
+			perNode = append(perNode, total)
+		}
+	}
+	slices.SortFunc(perNode, func(a, b int) int { return b - a })
+	return perNode
+}
+
 // startSweeps starts sweeps of two shards each.
 func (w *world) startSweeps(n int) {
 	w.t.Helper()
 	for i := range n {
-		made, err := w.client.PutSweep(w.t.Context(), fairlead.Sweep{Name: fmt.Sprintf("s%d", i), Kind: "k", To: 100, Shards: 2})
-		if err == nil {
-			_, err = w.client.StartSweep(w.t.Context(), made.ID, "me")
-		}
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		w.startSweep(fmt.Sprintf("s%d", i), 2)
+	}
+}
+
+func (w *world) startSweep(name string, shards int) {
+	w.t.Helper()
+	made, err := w.client.PutSweep(w.t.Context(), fairlead.Sweep{Name: name, Kind: "k", To: 100, Shards: shards})
+	if err == nil {
+		_, err = w.client.StartSweep(w.t.Context(), made.ID, "me")
+	}
+	if err != nil {
+		w.t.Fatal(err)
 	}
 }
 
@@ -95,6 +121,69 @@ func TestSweepsAreSpreadOverTheNodes(t *testing.T) {
 		}
 		if err := stopSecond(); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestNodesThatJoinGetShards(t *testing.T) {
+	inBubble(t, func(w *world) {
+		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
+		w.handle(fairlead.SweepKind("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
+		var stops []func() error
+		defer func() {
+			for _, stop := range stops {
+				if err := stop(); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		expect := func(what string, moves int, want ...int) {
+			t.Helper()
+			before := shards.started
+			pass(time.Minute)
+			if got := shards.perNode(); !slices.Equal(got, want) || shards.started-before > moves {
+				t.Errorf("%s: the nodes have %v shards after %d were begun, want %v and at most %d", what, got, shards.started-before, want, moves)
+			}
+			before = shards.started
+			pass(2 * time.Minute)
+			if shards.started != before {
+				t.Errorf("%s: it does not settle, %d more were begun", what, shards.started-before)
+			}
+		}
+		stops = append(stops, w.start(engine.Options{}))
+		w.startSweep("one", 7)
+		expect("one node is there", 7, 7)
+		stops = append(stops, w.start(engine.Options{}))
+		expect("another joins", 3, 4, 3)
+		stops = append(stops, w.start(engine.Options{}))
+		expect("a third joins", 3, 3, 2, 2)
+		if err := stops[0](); err != nil {
+			t.Error(err)
+		}
+		stops = stops[1:]
+		expect("one leaves", 4, 4, 3)
+		stops = append(stops, w.start(engine.Options{Slots: 1}))
+		expect("a small one joins", 2, 3, 3, 1)
+	})
+}
+
+func TestASweepThatBeginsIsSpreadAtOnce(t *testing.T) {
+	inBubble(t, func(w *world) {
+		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
+		w.handle(fairlead.SweepKind("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
+		for range 3 {
+			stop := w.start(engine.Options{})
+			defer func() {
+				if err := stop(); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		pass(5 * time.Second)
+		w.startSweep("one", 9)
+		pass(3 * time.Second)
+		if got := shards.perNode(); !slices.Equal(got, []int{3, 3, 3}) || shards.started != 9 {
+			t.Errorf("the nodes have %v shards after %d were begun", got, shards.started)
 		}
 	})
 }

@@ -22,7 +22,7 @@ func sweepOf(in *fairleadv1.Sweep) fairlead.Sweep {
 		InFlight: int(in.GetInFlight()), Rate: in.GetRate(), Serial: in.GetSerial(), Adaptive: in.GetAdaptive(),
 		Window: int(in.GetWindow()), Shards: int(in.GetShards()), PerCall: int(in.GetPerCall()),
 		Attempts: int(in.GetAttempts()), Backoff: in.GetBackoff().AsDuration(), Timeout: in.GetTimeout().AsDuration(),
-		Budget:      fairlead.Budget{Items: in.GetErrorBudget().GetItems(), Percent: in.GetErrorBudget().GetPercent()},
+		Budget:      fairlead.Budget{Items: in.GetErrorBudget().GetItems(), Percent: in.GetErrorBudget().GetPercent(), PerMinute: in.GetErrorBudget().GetPerMinute()},
 		OnExhausted: fairlead.OnExhausted(in.GetOnExhausted()),
 		Gate: fairlead.Gate{
 			BeforeCreate: in.GetGate().GetBeforeCreate(), BeforeRun: in.GetGate().GetBeforeRun(), Timeout: in.GetGate().GetTimeout().AsDuration(),
@@ -42,7 +42,7 @@ func sweepTo(s *fairlead.Sweep, now time.Time) *fairleadv1.Sweep {
 		Name: &s.Name, Kind: &s.Kind, Args: s.Data, Source: sourceTo(&s.Source), From: &s.From, To: &s.To,
 		InFlight: n(s.InFlight), Rate: &s.Rate, Serial: &s.Serial, Adaptive: &s.Adaptive, Window: n(s.Window), Shards: n(s.Shards), PerCall: n(s.PerCall),
 		Attempts: n(s.Attempts), Backoff: durationTo(s.Backoff), Timeout: durationTo(s.Timeout),
-		ErrorBudget: &fairleadv1.ErrorBudget{Items: s.Budget.Items, Percent: s.Budget.Percent}, OnExhausted: given(string(s.OnExhausted)),
+		ErrorBudget: &fairleadv1.ErrorBudget{Items: s.Budget.Items, Percent: s.Budget.Percent, PerMinute: s.Budget.PerMinute}, OnExhausted: given(string(s.OnExhausted)),
 		Queue: &s.Queue, Tenant: &s.Tenant, Priority: n(s.Priority), Version: s.Version,
 		State: string(s.State), Reason: s.Reason, Run: int32(s.Run),
 		CreatedAt: timeTo(s.CreatedAt), StartedAt: timeTo(s.StartedAt), EndedAt: timeTo(s.EndedAt), AskedAt: timeTo(s.AskedAt),

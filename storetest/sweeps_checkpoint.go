@@ -153,6 +153,17 @@ func testCheckpoint(c *chapter) {
 		now.Budget = fairlead.Budget{Percent: 1}
 		f.putSweep(now)
 		left(0, 6, 13-6) // of 1211 items
+		f.steer(s.ID, func(_ context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+			s.Earlier = 100
+			s.Lately = []fairlead.Failing{{At: tx.Now(), Items: 9}, {At: tx.Now(), Items: 10}}
+			return nil
+		})
+		left(0, 6, 12-6) // of 1106 since it was started
+		now = f.theSweep(s.ID)
+		f.equal("what was seen", len(now.Lately), 2)
+		now.Budget = fairlead.Budget{PerMinute: 3}
+		f.putSweep(now)
+		left(0, 6, 3-2) // 11 have come to nothing by now, 9 of them earlier
 	})
 	c.test("a run that stores how far it has come is no crash suspect", func(f *fixture) {
 		s, job := f.sweeping()

@@ -15,7 +15,7 @@ func elaborateSweep() fairlead.Sweep {
 		Name: "Züge ", Kind: "scrüb", Data: json.RawMessage(`{"b" : 1.0,"a":"<ü>"}`),
 		Source: fairlead.ItemSource{Table: &fairlead.Table{Database: "main", Name: "user", Key: "id", Columns: []string{"name", "mail"}}},
 		From:   3, To: 1_000_000_000_000_000_000, InFlight: 9000, Rate: 1234.5678, Adaptive: true, Window: 16_000, Shards: 1000, PerCall: 7,
-		Attempts: 3, Backoff: 1500 * time.Millisecond, Timeout: time.Minute, Budget: fairlead.Budget{Items: 5, Percent: 0.1},
+		Attempts: 3, Backoff: 1500 * time.Millisecond, Timeout: time.Minute, Budget: fairlead.Budget{Items: 5, Percent: 0.1, PerMinute: 3},
 		OnExhausted: fairlead.ExhaustedStop, Queue: "sg", Tenant: "acme", Priority: -4,
 		Gate: fairlead.Gate{BeforeCreate: "https://example.com/create", BeforeRun: "https://example.com/run?x=1", Timeout: time.Hour},
 	}

@@ -123,6 +123,34 @@ func TestTheRateHolds(t *testing.T) {
 	}
 }
 
+func TestTheRateHoldsWhileShardsMove(t *testing.T) {
+	inBubble(t, func(w *world) {
+		const rate = 1000
+		first := w.node(done)
+		s := w.start(fairlead.Sweep{To: 60_000, Shards: 4, InFlight: 16, Rate: rate})
+		begin := time.Now()
+		time.Sleep(5 * time.Second)
+		second := w.node(done)
+		time.Sleep(15 * time.Second)
+		first()
+		time.Sleep(5 * time.Second)
+		perSecond := map[int]int{}
+		w.mu.Lock()
+		for _, at := range w.begun {
+			perSecond[int(at.Sub(begin)/time.Second)]++
+		}
+		w.mu.Unlock()
+		for i := 1; i < 24; i++ {
+			if got := perSecond[i]; got < rate*95/100 || got > rate*101/100 {
+				t.Errorf("in second %d so many items were begun: %d", i, got)
+			}
+		}
+		w.until(s.ID, fairlead.SweepFinished)
+		second()
+		w.each(0, 60_000, 1)
+	})
+}
+
 func TestItemsThatFail(t *testing.T) {
 	boom := errors.New("boom")
 	t.Run("are tried again", func(t *testing.T) {

@@ -45,7 +45,7 @@ func (t *sweepFlags) register(cmd *cobra.Command, s *session) {
 	f.Int32Var(&t.tries, "attempts", 0, "of one item (0: 5)")
 	f.DurationVar(&t.backoff, "backoff", 0, "between them (0: 3s)")
 	f.DurationVar(&t.itemTimeout, "item-timeout", 0, "of one attempt (0: the handler's)")
-	f.StringVar(&t.budget, "error-budget", "", "items that may come to nothing before it stops, as 50, 2% or 50,2% (default \"100\")")
+	f.StringVar(&t.budget, "error-budget", "", "items that may come to nothing before it stops, as 50, 2%, 10/m or 50,2% (default \"100\")")
 	f.StringVar(&t.exhausted, "on-exhausted", "", "an item whose attempts are used up: abandon or stop (default \"abandon\")")
 	f.StringVar(&t.beforeCreate, "before-create", "", "URL that is asked before it is created, and may refuse it")
 	f.StringVar(&t.beforeRun, "before-run", "", "URL that is told when it starts; it then waits until it is opened")
@@ -113,7 +113,8 @@ func (t *sweepFlags) gate(given func(string) bool, current *fairleadv1.SweepGate
 	return gate
 }
 
-// parseBudget reads a number of items, a percentage, or both.
+// parseBudget reads a number of items, a percentage, a number per minute, or several of
+// these.
 func parseBudget(text string) (*fairleadv1.ErrorBudget, error) {
 	budget := &fairleadv1.ErrorBudget{}
 	for part := range strings.SplitSeq(text, ",") {
@@ -121,11 +122,13 @@ func parseBudget(text string) (*fairleadv1.ErrorBudget, error) {
 		var err error
 		if percent, is := strings.CutSuffix(part, "%"); is {
 			budget.Percent, err = strconv.ParseFloat(percent, 64)
+		} else if rate, is := strings.CutSuffix(part, "/m"); is {
+			budget.PerMinute, err = strconv.ParseInt(rate, 10, 64)
 		} else {
 			budget.Items, err = strconv.ParseInt(part, 10, 64)
 		}
 		if err != nil {
-			return nil, Usagef("--error-budget %q: give a number of items, a percentage, or both, as 50,2%%", text)
+			return nil, Usagef("--error-budget %q: give a number of items, a percentage, a number per minute, or several, as 50,2%%,10/m", text)
 		}
 	}
 	return budget, nil

@@ -15,9 +15,9 @@ import (
 func TestASweepIsCreatedAndAwaited(t *testing.T) {
 	r := newRig(t)
 	r.says([]string{"sweep all is created"}, "sweep", "create", "all", "--kind", "count", "--to", "1000", "--args", `{"n":1}`,
-		"--rate", "50", "--error-budget", "7,2.5%", "--item-timeout", "5s", "--backoff", "1s", "--queue", "default")
+		"--rate", "50", "--error-budget", "7,2.5%,9/m", "--item-timeout", "5s", "--backoff", "1s", "--queue", "default")
 	sweep := r.document("sweep", "get", "all")
-	if sweep["rate"] != 50.0 || sweep["timeout"] != "5s" || sweep["backoff"] != "1s" || sweep["error_budget"].(map[string]any)["percent"] != 2.5 {
+	if sweep["rate"] != 50.0 || sweep["timeout"] != "5s" || sweep["backoff"] != "1s" || sweep["error_budget"].(map[string]any)["percent"] != 2.5 || sweep["error_budget"].(map[string]any)["per_minute"] != "9" {
 		t.Errorf("it is %v", sweep)
 	}
 	r.says([]string{"sweep all  finished  999 of 1000 done  5 errors  1 failed"}, "sweep", "start", "all", "--wait=20s")

@@ -43,6 +43,9 @@ type sweepStatus struct {
 	EndedAt   int64  `json:"ended_at,omitempty"`
 	Cut       bool   `json:"cut,omitempty"`
 	Forgiven  int64  `json:"forgiven,omitempty"`
+	Earlier   int64  `json:"earlier,omitempty"`
+
+	Lately [][2]int64 `json:"lately,omitempty"` // times and numbers
 }
 
 // SweepRow is what is stored of a sweep and may change.
@@ -96,9 +99,13 @@ func EncodeSweep(s *fairlead.Sweep) ([]byte, error) {
 
 // EncodeSweepStatus is how a sweep stands, but for its state, as JSON.
 func EncodeSweepStatus(s *fairlead.Sweep) ([]byte, error) {
+	var lately [][2]int64
+	for _, f := range s.Lately {
+		lately = append(lately, [2]int64{Micros(f.At), f.Items})
+	}
 	return json.Marshal(sweepStatus{
 		Reason: s.Reason, Run: s.Run, AskedAt: Micros(s.AskedAt), StartedAt: Micros(s.StartedAt), EndedAt: Micros(s.EndedAt), Cut: s.Cut,
-		Forgiven: s.Forgiven,
+		Forgiven: s.Forgiven, Earlier: s.Earlier, Lately: lately,
 	})
 }
 
@@ -126,7 +133,10 @@ func ScanSweep(row Scanner) (s fairlead.Sweep, err error) {
 		s.Data = json.RawMessage(b.Data)
 	}
 	s.Reason, s.Run, s.AskedAt, s.StartedAt, s.EndedAt, s.Cut = st.Reason, st.Run, Time(st.AskedAt), Time(st.StartedAt), Time(st.EndedAt), st.Cut
-	s.Forgiven = st.Forgiven
+	s.Forgiven, s.Earlier = st.Forgiven, st.Earlier
+	for _, f := range st.Lately {
+		s.Lately = append(s.Lately, fairlead.Failing{At: Time(f[0]), Items: f[1]})
+	}
 	if !s.Cut && s.To > 0 {
 		s.Total = s.To - s.From
 	}

@@ -503,14 +503,17 @@ func (x *ItemTable) GetColumns() []string {
 	return nil
 }
 
-// ErrorBudget is how many items may come to nothing before a sweep stops. Of both the
-// first that is used up counts.
+// ErrorBudget is how many items may come to nothing before a sweep stops. Of
+// several the first that is used up counts.
 type ErrorBudget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 100 if neither is given.
+	// 100 if none is given.
 	Items int64 `protobuf:"varint,1,opt,name=items,proto3" json:"items,omitempty"`
-	// Of the items that were done, once these are 1000; 0: does not count.
-	Percent       float64 `protobuf:"fixed64,2,opt,name=percent,proto3" json:"percent,omitempty"`
+	// Of the items that ended since it was last started, once these are 1000; 0: does not
+	// count.
+	Percent float64 `protobuf:"fixed64,2,opt,name=percent,proto3" json:"percent,omitempty"`
+	// Within any minute; 0: does not count.
+	PerMinute     int64 `protobuf:"varint,3,opt,name=per_minute,json=perMinute,proto3" json:"per_minute,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -555,6 +558,13 @@ func (x *ErrorBudget) GetItems() int64 {
 func (x *ErrorBudget) GetPercent() float64 {
 	if x != nil {
 		return x.Percent
+	}
+	return 0
+}
+
+func (x *ErrorBudget) GetPerMinute() int64 {
+	if x != nil {
+		return x.PerMinute
 	}
 	return 0
 }
@@ -2013,10 +2023,12 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\bdatabase\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\bdatabase\x12\x1d\n" +
 	"\x04name\x18\x02 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x04name\x12\x1b\n" +
 	"\x03key\x18\x03 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x03key\x12!\n" +
-	"\acolumns\x18\x04 \x03(\tB\a\x92\xb5\x18\x03\x18\xe8\aR\acolumns\"E\n" +
+	"\acolumns\x18\x04 \x03(\tB\a\x92\xb5\x18\x03\x18\xe8\aR\acolumns\"l\n" +
 	"\vErrorBudget\x12\x1c\n" +
 	"\x05items\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\x10\x00R\x05items\x12\x18\n" +
-	"\apercent\x18\x02 \x01(\x01R\apercent\"\x96\x01\n" +
+	"\apercent\x18\x02 \x01(\x01R\apercent\x12%\n" +
+	"\n" +
+	"per_minute\x18\x03 \x01(\x03B\x06\x92\xb5\x18\x02\x10\x00R\tperMinute\"\x96\x01\n" +
 	"\tSweepGate\x12,\n" +
 	"\rbefore_create\x18\x01 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\fbeforeCreate\x12&\n" +
 	"\n" +
