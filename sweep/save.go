@@ -98,7 +98,9 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 	}
 	c.Done, c.Abandoned = made.Counts.Done, made.Counts.Abandoned
 	c.Errors = made.Counts.Retried + made.Counts.Abandoned
-	c.Ended = made.Ending.End == sweeping.Finished
+	// One that was stopped may have had its last items in flight.
+	nothingLeft := made.Mark == r.shard.To && len(made.Aside) == 0
+	c.Ended = made.Ending.End == sweeping.Finished || made.Ending.End == sweeping.Stopped && nothingLeft
 	c.Used.InFlight = max(r.told.InFlight, made.Busy)
 	c.Measured = r.measure(c.Done + c.Abandoned)
 	orders, err := r.store(ctx, c)

@@ -72,6 +72,27 @@ func TestASlowStoreDoesNotDelayAStop(t *testing.T) {
 	})
 }
 
+func TestASweepIsFinishedIfItsLastItemsEndWhileItStops(t *testing.T) {
+	inBubble(t, func(w *world) {
+		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+			if item.Index == 9 {
+				time.Sleep(5 * time.Second)
+			}
+			return nil
+		})()
+		s := w.start(fairlead.Sweep{To: 10})
+		time.Sleep(2 * time.Second)
+		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", ""); err != nil {
+			t.Fatal(err)
+		}
+		if now := w.get(s.ID); now.State != fairlead.SweepStopping {
+			t.Fatalf("it is %s", now.State)
+		}
+		w.until(s.ID, fairlead.SweepFinished)
+		w.each(0, 10, 1)
+	})
+}
+
 func TestANodeThatGoesHandsItsShardsOverExactly(t *testing.T) {
 	inBubble(t, func(w *world) {
 		slow := func(context.Context, sweep.Item[data]) error {
