@@ -16,12 +16,14 @@ import (
 const (
 	idleLine  = 2 * time.Second // a connection that was not used for so long is closed
 	idleLines = 256             // to one target, at most
+	wireBody  = 16 << 10        // bytes that a connection takes at once, whether or not somebody reads them
 )
 
 // wire calls targets over HTTP/1.1 without TLS, for items of sweeps. Of what a call
 // costs, the larger part is what net/http does around it: two goroutines for each
-// connection, which wait for each other. Here whoever calls writes and reads. All else
-// is left to rest.
+// connection, which wait for each other. Here whoever calls writes and then reads. What
+// else there is, large bodies among it, is left to rest: a target may answer before it
+// has read all of them.
 type wire struct {
 	dial func(ctx context.Context, network, address string) (net.Conn, error)
 	rest *http.Transport
@@ -60,7 +62,7 @@ func (l *line) Read(p []byte) (int, error) {
 
 // RoundTrip makes one call.
 func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
-	if request.URL.Scheme != "http" || request.Method == http.MethodConnect {
+	if request.URL.Scheme != "http" || request.Method == http.MethodConnect || request.ContentLength < 0 || request.ContentLength > wireBody {
 		return w.rest.RoundTrip(request)
 	}
 	if request.Body != nil {
@@ -210,22 +212,32 @@ func (w *wire) exchange(l *line, request *http.Request) (*http.Response, error) 
 // another follows are passed over.
 func (l *line) send(request *http.Request) (*http.Response, error) {
 	l.read, l.left = false, maxAnswerHeaders
-	if err := request.Write(l.out); err != nil {
-		return nil, err
+	unsent := firstError(request.Write(l.out), l.out.Flush())
+	var broken *net.OpError
+	if unsent != nil && !errors.As(unsent, &broken) {
+		return nil, unsent
 	}
-	if err := l.out.Flush(); err != nil {
-		return nil, err
-	}
+	// A target that does not take all of the request may have answered before.
 	for {
 		response, err := http.ReadResponse(l.in, request)
 		if err != nil {
-			return nil, err
+			return nil, firstError(unsent, err)
 		}
+		response.Close = response.Close || unsent != nil
 		if response.StatusCode/100 != 1 || response.StatusCode == http.StatusSwitchingProtocols {
 			l.left = math.MaxInt64 // whoever reads the body knows how much is enough
 			return response, nil
 		}
 	}
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // answerBody is the body of an answer. When it was read to its end, the connection can

@@ -205,6 +205,21 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	}
 }
 
+func TestBodiesOfAnySizeAreSent(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, n, err)
+	}))
+	defer target.Close()
+	caller := localCaller(t)
+	for _, size := range []int{0, 1, wireBody, wireBody + 1, maxBody} {
+		reply, err := post(t, caller, target.URL, strings.Repeat("x", size))
+		if want := fmt.Sprint(size, nil); err != nil || string(reply.Body) != want {
+			t.Errorf("of %d bytes it got %s: %v", size, reply.Body, err)
+		}
+	}
+}
+
 func TestTheGuardSeesEveryConnection(t *testing.T) {
 	target := newScripted(t, "HTTP/1.1 204 No Content\r\n\r\n")
 	_, err := post(t, newItemCaller(mustGuard(t, false)), "http://"+target.Addr().String(), "item")
