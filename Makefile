@@ -32,6 +32,8 @@ help: ## List the targets and variables
 	@echo '  FAIRLEAD_TEST_MYSQL       URL of a MariaDB or MySQL server to use instead of a private one'
 	@echo '  FAIRLEAD_SIM_JOBS=50000   jobs of the crash test; the default is a tenth'
 	@echo '  FAIRLEAD_SIM_SEED=n       repeat what a crash test drew by lot'
+	@echo '  FAIRLEAD_SIM_SWEEP_ITEMS=1000000  items of the crash test of sweeps; the default is 12000'
+	@echo '  FAIRLEAD_SWEEP_LINES=5000000      lines of the list that a sweep goes over; the default is 200000'
 
 .PHONY: run
 run: build ## Run a node on http://127.0.0.1:7717 with an embedded database

@@ -23,8 +23,8 @@ func (l *life) keepPromoting(ctx context.Context) {
 	})
 }
 
-// keepReaping takes jobs back from dead nodes. It looks four times per lease,
-// so that a dead node's jobs run again soon after its lease ended.
+// keepReaping takes jobs back from dead nodes. It looks four times per lease, and when
+// the lease of a node ends that has fallen silent, so that its jobs run again then.
 func (l *life) keepReaping(ctx context.Context) {
 	reaper := newLoop("reap", l.options.Lease/4, l.log)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
@@ -41,8 +41,38 @@ func (l *life) keepReaping(ctx context.Context) {
 				break
 			}
 		}
-		return 0, nil
+		return l.nextDeath(ctx)
 	})
+}
+
+// nextDeath is how long it takes until another node is dead if it does not beat before;
+// zero: there is none. Leases are judged by the store's clock, of which is known when
+// it ends the lease of this node.
+func (l *life) nextDeath(ctx context.Context) (time.Duration, error) {
+	store, ok := l.keeper.(interface {
+		Nodes(ctx context.Context) ([]fairlead.Node, error)
+	})
+	if !ok {
+		return 0, nil
+	}
+	left := l.lease.left() + l.options.Lease - l.lease.length
+	nodes, err := store.Nodes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	var own, first time.Time
+	for i := range nodes {
+		switch n := &nodes[i]; {
+		case n.ID == l.id:
+			own = n.Until
+		case !n.Dead && (first.IsZero() || n.Until.Before(first)):
+			first = n.Until
+		}
+	}
+	if own.IsZero() || first.IsZero() {
+		return 0, nil
+	}
+	return max(left+first.Sub(own), l.options.Lease/20), nil // it may have happened, and nobody be trusted to say so
 }
 
 // keepExpiring fails jobs that waited too long for their answer.

@@ -27,13 +27,24 @@ type Caller struct {
 func NewCaller(guard *Guard) *Caller { return newCaller(guard, nil) }
 
 func newCaller(guard *Guard, config *tls.Config) *Caller {
+	return callerOver(newTransport(guard, config))
+}
+
+// newItemCaller makes a caller for very many calls.
+func newItemCaller(guard *Guard) *Caller { return callerOver(newWire(newTransport(guard, nil))) }
+
+func callerOver(transport http.RoundTripper) *Caller {
 	return &Caller{client: &http.Client{
-		Transport: tracing.Transport(&http.Transport{
-			DialContext: guard.dial, TLSClientConfig: config, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxAnswerHeaders,
-			MaxIdleConnsPerHost: 256, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
-		}),
+		Transport:     tracing.Transport(transport),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
+}
+
+func newTransport(guard *Guard, config *tls.Config) *http.Transport {
+	return &http.Transport{
+		DialContext: guard.dial, TLSClientConfig: config, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: maxAnswerHeaders,
+		MaxIdleConnsPerHost: 256, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second,
+	}
 }
 
 // Client is a client whose connections the guard checks, for those who read more than
@@ -67,12 +78,21 @@ func (c *Caller) Do(request *http.Request) (Reply, error) {
 
 // exchange makes one call and takes any answer. Its errors are of the type *Error.
 func (c *Caller) exchange(request *http.Request) (Reply, error) {
-	response, err := c.client.Do(request)
+	// The client itself would only copy the headers for redirects that it does not
+	// follow.
+	if user := request.URL.User; user != nil && request.Header.Get("Authorization") == "" {
+		password, _ := user.Password()
+		request.SetBasicAuth(user.Username(), password)
+	}
+	response, err := c.client.Transport.RoundTrip(request)
 	if err != nil {
 		return Reply{}, noAnswer(request, err)
 	}
 	defer response.Body.Close()
 	reply := Reply{Status: response.StatusCode, Header: response.Header}
+	if response.Body == http.NoBody {
+		return reply, nil
+	}
 	reply.Body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if len(reply.Body) > maxAnswer {
 		reply.Body, reply.Cut = reply.Body[:maxAnswer], true

@@ -29,6 +29,7 @@ type Options struct {
 type Handler struct {
 	options  Options
 	callers  *callers
+	items    *Caller // for items of sweeps
 	breakers *breakers
 	key      callbackKey
 }
@@ -39,7 +40,7 @@ func New(options Options) *Handler {
 		options.Timeout = 15 * time.Second
 	}
 	return &Handler{
-		options: options, callers: newCallers(options.Guard), breakers: newBreakers(options.MaxRunning, options.MaxFailures),
+		options: options, callers: newCallers(options.Guard), items: newItemCaller(options.Guard), breakers: newBreakers(options.MaxRunning, options.MaxFailures),
 		key: callbackKey{keeper: options.Keeper},
 	}
 }

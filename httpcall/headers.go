@@ -29,13 +29,16 @@ func isToken(text string) bool {
 	return text != "" && strings.Trim(text, tokenCharacters) == "" // Trim stops at any other character
 }
 
+// identity is the headers that tell a target which job calls.
+var identity = [...]string{"Idempotency-Key", "Fairlead-Job", "Fairlead-Attempt", "Fairlead-Fence"}
+
 // Identify tells a target which job calls, whatever headers are there already:
 // a job cannot claim to be another.
 func Identify(request *http.Request, job *fairlead.Job, idempotencyKey string) {
-	request.Header.Set("Idempotency-Key", idempotencyKey)
-	request.Header.Set("Fairlead-Job", strconv.FormatInt(job.ID, 10))
-	request.Header.Set("Fairlead-Attempt", strconv.Itoa(job.Attempt))
-	request.Header.Set("Fairlead-Fence", strconv.FormatInt(job.Fence, 10))
+	values := []string{idempotencyKey, strconv.FormatInt(job.ID, 10), strconv.Itoa(job.Attempt), strconv.FormatInt(job.Fence, 10)}
+	for i, name := range identity { // Set would spell the names anew for every call
+		request.Header[name] = values[i : i+1 : i+1]
+	}
 	if fairlead.TraceID(job.Trace) != "" { // where the run is a span, the target gets that of the call instead
 		request.Header.Set("Traceparent", job.Trace)
 	}

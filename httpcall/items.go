@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -19,6 +20,28 @@ import (
 type ItemsCall struct {
 	handler *Handler
 	plan    *plan
+	address string // that is called
+	uses    used
+}
+
+// used is which of the variables of items a call has: others are not made.
+type used struct{ sweep, item, items bool }
+
+func usedBy(p *plan) used {
+	var u used
+	note := func(t template) {
+		for _, name := range t.names(placeholder) {
+			u.sweep = u.sweep || name == "args.sweep_id"
+			u.item = u.item || name == "args.item" || strings.HasPrefix(name, "args.item.")
+			u.items = u.items || name == "args.items" || strings.HasPrefix(name, "args.items.")
+		}
+	}
+	note(p.url.rest)
+	note(p.body)
+	for _, h := range p.headers {
+		note(h.value)
+	}
+	return u
 }
 
 // CallItem is an item as calls have it.
@@ -48,7 +71,7 @@ func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error
 		call.Body = json.RawMessage(itemsBody)
 	}
 	sample := CallItem{Index: 1, Attempt: 1, Data: anything("sample")}
-	p, err := compileCall(call, varsOf(1, []CallItem{sample}, perCall))
+	p, err := compileCall(call, varsOf(1, []CallItem{sample}, perCall, used{true, true, true}))
 	if err != nil {
 		return nil, err
 	}
@@ -57,24 +80,35 @@ func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error
 			return nil, refuse(used.field, err.Error())
 		}
 	}
-	return &ItemsCall{handler: h, plan: p}, nil
+	return &ItemsCall{handler: h, plan: p, address: p.url.address(), uses: usedBy(p)}, nil
 }
 
 // varsOf is what the placeholders of a call for items stand for.
-func varsOf(sweep int64, items []CallItem, perCall int) map[string]any {
-	list := make([]any, len(items))
-	for i, item := range items {
-		one := map[string]any{"index": json.Number(strconv.FormatInt(item.Index, 10)), "attempt": json.Number(strconv.Itoa(item.Attempt))}
-		if item.Data != nil {
-			one["data"] = item.Data
-		}
-		list[i] = one
+func varsOf(sweep int64, items []CallItem, perCall int, uses used) map[string]any {
+	vars := map[string]any{}
+	if uses.sweep {
+		vars["sweep_id"] = strconv.FormatInt(sweep, 10)
 	}
-	vars := map[string]any{"sweep_id": strconv.FormatInt(sweep, 10), "items": list}
-	if perCall == 1 {
-		vars["item"] = list[0]
+	if uses.items {
+		list := make([]any, len(items))
+		for i := range items {
+			list[i] = items[i].vars()
+		}
+		vars["items"] = list
+	}
+	if uses.item && perCall == 1 {
+		vars["item"] = items[0].vars()
 	}
 	return vars
+}
+
+// vars is what the placeholders of an item stand for.
+func (i *CallItem) vars() map[string]any {
+	one := map[string]any{"index": json.Number(strconv.FormatInt(i.Index, 10)), "attempt": json.Number(strconv.Itoa(i.Attempt))}
+	if i.Data != nil {
+		one["data"] = i.Data
+	}
+	return one
 }
 
 // Do makes the call for some items, under the name of the job that goes over them. Its
@@ -83,10 +117,13 @@ func varsOf(sweep int64, items []CallItem, perCall int) map[string]any {
 // way.
 func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key string, items []CallItem, perCall int, timeout time.Duration) (Reply, error) {
 	p := *c.plan
-	p.vars = varsOf(sweep, items, perCall)
+	p.vars = varsOf(sweep, items, perCall, c.uses)
 	maps.Copy(p.vars, c.plan.vars)
-	named := *job
-	named.Attempt = items[0].Attempt
+	if job.Attempt != items[0].Attempt {
+		named := *job
+		named.Attempt = items[0].Attempt
+		job = &named
+	}
 	leave, err := c.enter(ctx)
 	if err != nil {
 		return Reply{}, err
@@ -102,13 +139,15 @@ func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	call, _, err := p.fillIn(ctx, &named, key, Origin{}, ticket{}, c.handler.options.Secrets)
+	call, _, err := p.fillIn(ctx, job, key, Origin{}, ticket{}, c.handler.options.Secrets)
 	if err != nil {
 		return Reply{}, unprepared(err)
 	}
-	caller, err := c.handler.callers.with(p.tls, c.handler.options.Secrets.read)
-	if err != nil {
-		return Reply{}, unprepared(err)
+	caller := c.handler.items
+	if p.tls != nil {
+		if caller, err = c.handler.callers.with(p.tls, c.handler.options.Secrets.read); err != nil {
+			return Reply{}, unprepared(err)
+		}
 	}
 	reply, err := caller.exchange(call.request)
 	said = verdictOf(reply, err)
@@ -126,7 +165,7 @@ func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key 
 	if final {
 		return reply, fairlead.Fatal(err)
 	}
-	if pause, asked := pauseAsked(&named, reply, time.Now()); asked {
+	if pause, asked := pauseAsked(job, reply, time.Now()); asked {
 		return reply, fairlead.RetryAfter(pause, err)
 	}
 	return reply, err
@@ -135,7 +174,7 @@ func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key 
 // enter waits until the target may be called.
 func (c *ItemsCall) enter(ctx context.Context) (leave func(verdict), err error) {
 	for {
-		leave, wait := c.handler.breakers.enter(c.plan.url.address())
+		leave, wait := c.handler.breakers.enter(c.address)
 		if leave != nil {
 			return leave, nil
 		}

@@ -26,6 +26,9 @@ func newMasker(secrets []string) *masker {
 		quoted := encodeJSON(secret)
 		m.forms = append(m.forms, secret, url.QueryEscape(secret), url.PathEscape(secret), quoted[1:len(quoted)-1])
 	}
+	if len(m.forms) == 0 {
+		return m
+	}
 	slices.SortFunc(m.forms, func(a, b string) int { return len(b) - len(a) })
 	m.forms = slices.Compact(m.forms)
 	var pairs []string
@@ -36,7 +39,12 @@ func newMasker(secrets []string) *masker {
 	return m
 }
 
-func (m *masker) text(text string) string { return m.replacer.Replace(text) }
+func (m *masker) text(text string) string {
+	if m.replacer == nil { // there is nothing to hide
+		return text
+	}
+	return m.replacer.Replace(text)
+}
 
 // cutText is text for what ends too early: where it ends may be within a secret.
 func (m *masker) cutText(text string) string {

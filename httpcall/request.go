@@ -48,10 +48,11 @@ func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin
 	if err != nil {
 		return nil, nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, p.method, target.String(), strings.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, p.method, "/", strings.NewReader(body)) // of the URL it is known that it can be read
 	if err != nil {
-		return nil, nil, errors.New("args: no request can be made of them; look at url and method") // the error would show the URL
+		return nil, nil, errors.New("args: no request can be made of them; look at the method")
 	}
+	request.URL, request.Host = target, strings.TrimSuffix(target.Host, ":")
 	if p.body != nil {
 		request.Header.Set("Content-Type", p.contentType)
 	}

@@ -145,7 +145,7 @@ func FuzzTemplate(f *testing.F) {
 		}
 		with := func(d dialect, value string) (string, bool) {
 			vals := filled(map[string]any{"v": value})
-			vals.named["key"], vals.named["tenant"] = value, value
+			vals.job.Key, vals.job.Tenant = value, value
 			out, err := parsed.render(d, vals, 1<<20)
 			return out, err == nil
 		}
@@ -192,7 +192,7 @@ func checkURL(t *testing.T, text, value string) {
 			return nil
 		}
 		vals := filled(map[string]any{"v": value})
-		vals.named["key"], vals.named["tenant"] = value, value
+		vals.job.Key, vals.job.Tenant = value, value
 		u, err := parsed.render(vals)
 		if err != nil {
 			return nil

@@ -12,32 +12,54 @@ import (
 
 // values are what placeholders and references of a call stand for.
 type values struct {
-	named   map[string]any
-	vars    map[string]any
-	secrets func(name string) (string, error)
+	job                        *fairlead.Job
+	origin                     Origin
+	callbackURL, callbackToken string
+	vars                       map[string]any
+	secrets                    func(name string) (string, error)
 }
 
 // valuesOf are the values of a job's call.
 func valuesOf(job *fairlead.Job, origin Origin, callbackURL, callbackToken string, vars map[string]any, secrets func(string) (string, error)) *values {
-	due := origin.Due
-	if due.IsZero() {
-		due = job.NotBefore
+	return &values{job: job, origin: origin, callbackURL: callbackURL, callbackToken: callbackToken, vars: vars, secrets: secrets}
+}
+
+// named is what a placeholder stands for that is no variable. Most calls have few.
+func (v *values) named(name string) any {
+	switch name {
+	case "run_id":
+		return strconv.FormatInt(v.job.ID, 10)
+	case "due_time":
+		return v.due().UTC().Format("2006-01-02T15:04:05.000000Z")
+	case "attempt":
+		return json.Number(strconv.Itoa(v.job.Attempt))
+	case "fence":
+		return strconv.FormatInt(v.job.Fence, 10)
+	case "schedule":
+		return v.origin.Schedule
+	case "tenant":
+		return v.job.Tenant
+	case "key":
+		return v.job.Key
+	case "callback_url":
+		return v.callbackURL
+	case "callback_token":
+		return v.callbackToken
+	case "braces":
+		return "{{"
 	}
-	if due.IsZero() {
-		due = job.CreatedAt
+	return nil // a template has no other names
+}
+
+// due is the instant that the call is for.
+func (v *values) due() time.Time {
+	switch {
+	case !v.origin.Due.IsZero():
+		return v.origin.Due
+	case !v.job.NotBefore.IsZero():
+		return v.job.NotBefore
 	}
-	return &values{vars: vars, secrets: secrets, named: map[string]any{
-		"run_id":         strconv.FormatInt(job.ID, 10),
-		"due_time":       due.UTC().Format("2006-01-02T15:04:05.000000Z"),
-		"attempt":        json.Number(strconv.Itoa(job.Attempt)),
-		"fence":          strconv.FormatInt(job.Fence, 10),
-		"schedule":       origin.Schedule,
-		"tenant":         job.Tenant,
-		"key":            job.Key,
-		"callback_url":   callbackURL,
-		"callback_token": callbackToken,
-		"braces":         "{{",
-	}}
+	return v.job.CreatedAt
 }
 
 // sampleValues are good enough to see whether a call can be filled in.
@@ -56,7 +78,7 @@ func (v *values) fill(p part) (any, error) {
 	}
 	path, isVariable := strings.CutPrefix(p.text, "args.")
 	if !isVariable {
-		return v.named[p.text], nil
+		return v.named(p.text), nil
 	}
 	var value any = v.vars
 	for name := range strings.SplitSeq(path, ".") {

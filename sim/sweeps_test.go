@@ -52,7 +52,8 @@ func TestSweepCrash(t *testing.T) {
 			if record.Repeats > record.Unsaved+underway {
 				t.Errorf("%d items were handled again, and %d had not been stored", record.Repeats, record.Unsaved)
 			}
-			if record.Kills < 2 || record.Repeats == 0 {
+			// The full test has 20 of them.
+			if few := max(2, items/50_000); record.Kills < few || record.Repeats == 0 {
 				t.Errorf("there were %d kills and %d repeats, which show nothing", record.Kills, record.Repeats)
 			}
 		})

@@ -19,7 +19,8 @@ const HTTPKind = "http"
 
 // HandleHTTP registers HTTPKind. An answer of success can name items that failed all
 // the same: {"failed":[{"index":7,"error":"no such user"}]}. With "abandon":true such
-// an item is not tried again.
+// an item is not tried again; with "stop":true it stays to do, and the sweep stops. The
+// answer {"finish":true} ends a serial sweep.
 func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls *httpcall.Handler) {
 	register(mux, store, HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		call, err := calls.ForItems(data, run.Sweep.PerCall)
@@ -51,7 +52,7 @@ func (t *httpTarget) send(ctx context.Context, items []sweeping.Item, outcomes [
 		}
 		return
 	}
-	readFailed(reply, items, outcomes)
+	readAnswer(reply, items, outcomes)
 }
 
 // dataOf is a line as text, and a row as what it consists of.
@@ -73,7 +74,7 @@ func (t *httpTarget) dataOf(data []byte) any {
 
 // keyOf is the same whenever the same items are sent.
 func keyOf(sweep int64, items []sweeping.Item) string {
-	key := fmt.Sprintf("fairlead-sweep-%d-%d", sweep, items[0].Index)
+	key := "fairlead-sweep-" + strconv.FormatInt(sweep, 10) + "-" + strconv.FormatInt(items[0].Index, 10)
 	if len(items) == 1 {
 		return key
 	}
@@ -98,17 +99,40 @@ func failure(err error) sweeping.Outcome {
 	return sweeping.Outcome{Verdict: sweeping.Retry, Err: err, After: settlement.After}
 }
 
-// readFailed finds out which items failed although the call succeeded. An answer that
-// says nothing of them is fine.
-func readFailed(reply httpcall.Reply, items []sweeping.Item, outcomes []sweeping.Outcome) {
-	var answer struct {
-		Failed []struct {
-			Index   json.Number `json:"index"`
-			Error   string      `json:"error"`
-			Abandon bool        `json:"abandon"`
-		} `json:"failed"`
+// answer is what of an answer of success is about items.
+type answer struct {
+	Failed []failedItem    `json:"failed"`
+	Finish json.RawMessage `json:"finish"` // true, or anything: targets say what they like
+}
+
+// failedItem is one that failed though the call succeeded.
+type failedItem struct {
+	Index   json.Number `json:"index"`
+	Error   string      `json:"error"`
+	Abandon bool        `json:"abandon"`
+	Stop    bool        `json:"stop"`
+}
+
+// outcome is what becomes of the item.
+func (f *failedItem) outcome() sweeping.Outcome {
+	o := sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New(f.Error)}
+	if f.Error == "" {
+		o.Err = errors.New("the answer says that the item failed")
 	}
-	if body := bytes.TrimSpace(reply.Body); len(body) == 0 || body[0] != '{' || json.Unmarshal(body, &answer) != nil && !reply.Cut {
+	switch {
+	case f.Stop:
+		o.Verdict = sweeping.Stop
+	case f.Abandon:
+		o.Verdict = sweeping.Abandon
+	}
+	return o
+}
+
+// readAnswer finds out what became of items whose call succeeded. An answer that says
+// nothing of them is fine.
+func readAnswer(reply httpcall.Reply, items []sweeping.Item, outcomes []sweeping.Outcome) {
+	var said answer
+	if body := bytes.TrimSpace(reply.Body); len(body) == 0 || body[0] != '{' || json.Unmarshal(body, &said) != nil && !reply.Cut {
 		return
 	}
 	if reply.Cut && bytes.Contains(reply.Body, []byte(`"failed"`)) {
@@ -117,18 +141,14 @@ func readFailed(reply httpcall.Reply, items []sweeping.Item, outcomes []sweeping
 		}
 		return
 	}
-	for _, failed := range answer.Failed {
-		index, err := failed.Index.Int64()
+	if string(said.Finish) == "true" {
+		outcomes[len(outcomes)-1].Verdict = sweeping.Finish
+	}
+	for n := range said.Failed {
+		index, err := said.Failed[n].Index.Int64()
 		for i := range items {
-			if err != nil || items[i].Index != index {
-				continue
-			}
-			outcomes[i] = sweeping.Outcome{Verdict: sweeping.Retry, Err: errors.New(failed.Error)}
-			if failed.Error == "" {
-				outcomes[i].Err = errors.New("the answer says that the item failed")
-			}
-			if failed.Abandon {
-				outcomes[i].Verdict = sweeping.Abandon
+			if err == nil && items[i].Index == index {
+				outcomes[i] = said.Failed[n].outcome()
 			}
 		}
 	}

@@ -175,6 +175,36 @@ func TestATargetThatRefusesGivesTheItemUp(t *testing.T) {
 	}
 }
 
+func TestATargetStopsAndFinishesASweep(t *testing.T) {
+	for name, c := range map[string]struct {
+		sweep         fairlead.Sweep
+		answer, state string
+		done          int64
+		reason        string
+	}{
+		"stop":                      {fairlead.Sweep{Serial: true}, `{"failed":[{"index":5,"error":"no paper","stop":true}]}`, "stopped", 5, "item 5: no paper"},
+		"finish":                    {fairlead.Sweep{Serial: true}, `{"finish":true}`, "finished", 6, ""},
+		"something else is meant":   {fairlead.Sweep{Serial: true}, `{"finish":"soon"}`, "finished", 10, ""},
+		"finish one that may not":   {fairlead.Sweep{InFlight: 1}, `{"finish":true}`, "stopped", 5, "serial"},
+		"fail rather than finished": {fairlead.Sweep{Serial: true}, `{"finish":true,"failed":[{"index":5,"abandon":true}]}`, "finished", 9, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t, sweep.Options{})
+			s.answer = func(call request) (int, string) {
+				if call.body.Items[0].Index == 5 {
+					return 200, c.answer
+				}
+				return 204, ""
+			}
+			c.sweep.To, c.sweep.Data = 10, json.RawMessage(`{"url":"`+s.target.URL+`"}`)
+			got := s.sweep(c.sweep)
+			if string(got.State) != c.state || got.Done != c.done || !strings.Contains(got.Reason, c.reason) {
+				t.Errorf("it is %s (%s) with %+v", got.State, got.Reason, got.SweepProgress)
+			}
+		})
+	}
+}
+
 func TestACallThatCannotBeStopsTheSweep(t *testing.T) {
 	s := newSite(t, sweep.Options{})
 	got := s.sweep(fairlead.Sweep{To: 10, PerCall: 5, Data: json.RawMessage(`{"url":"` + s.target.URL + `/{{args.item.index}}"}`)})

@@ -19,6 +19,7 @@ type Run struct {
 	handler  *handler
 	shard    fairlead.Shard // as it was stored last
 	leased   func() time.Time
+	heard    atomic.Pointer[time.Time] // when it asked for the orders that it goes by
 	runner   *sweeping.Runner
 	handling atomic.Pointer[handling]
 

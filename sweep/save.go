@@ -15,9 +15,11 @@ import (
 )
 
 const (
-	// every is how often a run stores how far it has come. It hears of a stop then,
-	// and must have done so within a second.
-	every = 800 * time.Millisecond
+	// every is how often a run stores how far it has come. It hears of a stop then.
+	every = 600 * time.Millisecond
+	// fresh is how long after it asked for orders a run goes by them. A stop is heard
+	// of within a second, or nothing is begun, however long the store takes.
+	fresh = time.Second
 	// patience is how long the store may take for it.
 	patience = 5 * time.Second
 )
@@ -71,12 +73,17 @@ func (r *Run) checkpoint() fairlead.Checkpoint {
 func (r *Run) store(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	asked := time.Now()
 	orders, err := r.handler.store.Checkpoint(ctx, c)
 	if err == nil {
 		r.told = orders.Share
+		r.heard.Store(&asked)
 	}
 	return orders, err
 }
+
+// fresh is until when the run may go by what it heard last.
+func (r *Run) fresh() time.Time { return r.heard.Load().Add(fresh) }
 
 // save stores a checkpoint of the runner and passes on what comes back.
 func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orders, error) {
@@ -91,7 +98,9 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 	}
 	c.Done, c.Abandoned = made.Counts.Done, made.Counts.Abandoned
 	c.Errors = made.Counts.Retried + made.Counts.Abandoned
-	c.Ended = made.Ending.End == sweeping.Finished
+	// One that was stopped may have had its last items in flight.
+	nothingLeft := made.Mark == r.shard.To && len(made.Aside) == 0
+	c.Ended = made.Ending.End == sweeping.Finished || made.Ending.End == sweeping.Stopped && nothingLeft
 	c.Used.InFlight = max(r.told.InFlight, made.Busy)
 	c.Measured = r.measure(c.Done + c.Abandoned)
 	orders, err := r.store(ctx, c)

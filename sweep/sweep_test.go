@@ -53,6 +53,46 @@ func TestAStoppedSweepGoesOnWhereItWas(t *testing.T) {
 	})
 }
 
+// A run that does not hear whether it is to stop begins nothing.
+func TestASlowStoreDoesNotDelayAStop(t *testing.T) {
+	inBubble(t, func(w *world) {
+		defer w.node(done)()
+		s := w.start(fairlead.Sweep{To: 1_000_000, Rate: 100})
+		time.Sleep(3 * time.Second)
+		w.late.Store(int64(4 * time.Second))
+		time.Sleep(700 * time.Millisecond) // a checkpoint is under way that knows nothing of the stop
+		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", "enough"); err != nil {
+			t.Fatal(err)
+		}
+		answered := time.Now()
+		w.until(s.ID, fairlead.SweepStopped)
+		if last := w.begun[len(w.begun)-1]; last.Sub(answered) > time.Second {
+			t.Errorf("an item was begun %v after the stop", last.Sub(answered))
+		}
+	})
+}
+
+func TestASweepIsFinishedIfItsLastItemsEndWhileItStops(t *testing.T) {
+	inBubble(t, func(w *world) {
+		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+			if item.Index == 9 {
+				time.Sleep(5 * time.Second)
+			}
+			return nil
+		})()
+		s := w.start(fairlead.Sweep{To: 10})
+		time.Sleep(2 * time.Second)
+		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", ""); err != nil {
+			t.Fatal(err)
+		}
+		if now := w.get(s.ID); now.State != fairlead.SweepStopping {
+			t.Fatalf("it is %s", now.State)
+		}
+		w.until(s.ID, fairlead.SweepFinished)
+		w.each(0, 10, 1)
+	})
+}
+
 func TestANodeThatGoesHandsItsShardsOverExactly(t *testing.T) {
 	inBubble(t, func(w *world) {
 		slow := func(context.Context, sweep.Item[data]) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,7 @@ type world struct {
 	t      *testing.T
 	store  *sqlite.Store
 	client *fairlead.Client
+	late   atomic.Int64 // how long checkpoints take, in nanoseconds
 
 	mu    sync.Mutex
 	tries map[int64]int // of each item
@@ -48,7 +50,7 @@ func inBubble(t *testing.T, test func(w *world)) {
 func (w *world) node(handle func(ctx context.Context, item sweep.Item[data]) error) (stop func()) {
 	w.t.Helper()
 	mux := fairlead.NewMux()
-	sweep.Handle(mux, w.store, "k", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item sweep.Item[data]) error {
+	sweep.Handle(mux, lateStore{w.store, &w.late}, "k", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item sweep.Item[data]) error {
 		w.mu.Lock()
 		w.tries[item.Index]++
 		w.words[item.Data.Word]++
@@ -70,6 +72,19 @@ func (w *world) node(handle func(ctx context.Context, item sweep.Item[data]) err
 			w.t.Errorf("the node ended with %v", err)
 		}
 	}
+}
+
+// lateStore is a store that takes its time for checkpoints.
+type lateStore struct {
+	fairlead.Store
+	late *atomic.Int64
+}
+
+// Checkpoint stores it, and answers late.
+func (s lateStore) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+	orders, err := s.Store.Checkpoint(ctx, c)
+	time.Sleep(time.Duration(s.late.Load()))
+	return orders, err
 }
 
 // start creates and starts a sweep.

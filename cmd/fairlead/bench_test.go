@@ -55,6 +55,47 @@ func TestBenchSweepPrintsAResultThatProgramsCanRead(t *testing.T) {
 	}
 }
 
+// Those parts run other processes of the program.
+func TestBenchSweepMeasuresRatesAndCalls(t *testing.T) {
+	t.Parallel()
+	for part, c := range map[string]struct {
+		flags string
+		parts string
+		keys  []string
+	}{
+		"rate": {"--rate 500 --seconds 1 --lease 1s", "rate rate-handover rate-crash", []string{"set_rate", "rate", "error_percent", "largest_100ms", "highest_second", "lowest_second"}},
+		"http": {"--pairs 1 --seconds 0.2 --in-flight 4", "http http-slow", []string{"rate", "client_us_per_item", "client_rate", "ratio"}},
+	} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			var stdout, stderr bytes.Buffer
+			args := append([]string{"bench", "sweep", "--part", part, "--db", "sqlite://" + filepath.Join(t.TempDir(), "bench.db"), "-o", "json"}, strings.Fields(c.flags)...)
+			if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, stderr.String())
+			}
+			var parts []string
+			for line := range strings.Lines(stdout.String()) {
+				var figures map[string]any
+				if err := json.Unmarshal([]byte(line), &figures); err != nil {
+					t.Fatalf("%v in %q", err, line)
+				}
+				for _, key := range c.keys {
+					if _, ok := figures[key].(float64); !ok {
+						t.Errorf("%s is missing in %v", key, figures)
+					}
+				}
+				if figures["rate"] == 0.0 || figures["store"] != "sqlite" {
+					t.Errorf("the figures are %v", figures)
+				}
+				parts = append(parts, figures["part"].(string))
+			}
+			if got := strings.Join(parts, " "); got != c.parts {
+				t.Errorf("the parts are %s", got)
+			}
+		})
+	}
+}
+
 func TestBenchEnqueueLeavesJobsForANode(t *testing.T) {
 	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
 	var stdout, stderr bytes.Buffer
@@ -89,6 +130,9 @@ func TestBenchRefusesNonsense(t *testing.T) {
 		"bench latency --processes 3",
 		"bench drain -o yaml",
 		"bench drain --frobnicate",
+		"bench sweep --part nonsense",
+		"bench sweep --part rate --lease 1ms",
+		"bench sweep --part http --pairs -1",
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(t.Context(), strings.Fields(args), &stdout, &stderr); code != exitUsage {

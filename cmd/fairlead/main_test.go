@@ -14,6 +14,9 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
+	if err := os.Setenv(asProgram, "1"); err != nil { // what tests start is the program
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

@@ -152,12 +152,13 @@ func (l *Lines) fill(ctx context.Context, c *cursor, from int64, items []Item) e
 }
 
 // cursorAt finds a cursor that is at the line or less far before it than the
-// nearest sample, else it makes one at that sample.
+// nearest sample, or that has read up to that sample already, else it makes one
+// there.
 func (l *Lines) cursorAt(line int64) *cursor {
 	sample, offset := l.index.before(line)
 	best := -1
 	for i, c := range l.cursors {
-		if c.line <= line && c.line >= sample && (best < 0 || c.line > l.cursors[best].line) {
+		if c.line <= line && (c.line >= sample || c.offset > offset) && (best < 0 || c.line > l.cursors[best].line) {
 			best = i
 		}
 	}

@@ -145,6 +145,25 @@ func TestLinesOfAURL(t *testing.T) {
 	}
 }
 
+// What a sweep has left undone in its window is read together.
+func TestLinesNearEachOtherAreReadTogether(t *testing.T) {
+	const n = 50_000 // less than a block
+	h := serve(t, numbered(n), true)
+	lines := h.open(t, source.Options{Samples: 1000})
+	if _, _, err := lines.Bounds(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	before := h.requests.Load()
+	for from := int64(0); from < n; from += 3000 {
+		if got := read(t, lines, from, n, 1); got[0] != fmt.Sprintf("user-%d", from) {
+			t.Errorf("line %d is %q", from, got)
+		}
+	}
+	if asked := h.requests.Load() - before; asked != 1 {
+		t.Errorf("it was asked for %d times", asked)
+	}
+}
+
 func TestAnEmptyURL(t *testing.T) {
 	for _, ranges := range []bool{true, false} {
 		lines := serve(t, "", ranges).open(t, source.Options{})

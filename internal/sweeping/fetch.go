@@ -19,6 +19,9 @@ func (r *Runner) take(w *worker) bool {
 	}
 	failures := 0
 	for {
+		if !r.awaitStart() { // before the rate is asked, or what waited would come all at once
+			return false
+		}
 		next := r.plan(w)
 		var err error
 		switch next.step {

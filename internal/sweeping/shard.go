@@ -48,6 +48,11 @@ type Shard struct {
 	// forever.
 	Lease func() time.Time
 
+	// Fresh is until when the last orders count, by the node's clock. It is asked
+	// before each item as Lease is: a run that cannot hear of a stop starts nothing.
+	// Nil means forever.
+	Fresh func() time.Time
+
 	InFlight int     // calls of the handler at the same time; default 1
 	Rate     float64 // tries per second; pace.Unlimited by default
 	Window   int     // default twice InFlight, at least 1024

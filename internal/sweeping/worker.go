@@ -50,7 +50,7 @@ func (r *Runner) work(w *worker) {
 func (r *Runner) handle(w *worker) {
 	start, tried := time.Now(), 0
 	for tried < len(w.items) {
-		if r.halted.Load() || r.shard.Lease != nil && !r.leased(time.Now()) && !r.awaitLease() {
+		if r.halted.Load() || !r.mayStart() && !r.awaitStart() {
 			break
 		}
 		end := min(tried+r.shard.Batch, len(w.items))
@@ -116,15 +116,24 @@ func (r *Runner) leased(now time.Time) bool {
 	return r.shard.Lease == nil || now.Before(r.shard.Lease())
 }
 
-// leaseGlance is how often a lease that is over is looked at: it may have been
-// renewed late.
-const leaseGlance = 20 * time.Millisecond
+// mayStart tells whether an item may be started.
+func (r *Runner) mayStart() bool {
+	if r.shard.Lease == nil && r.shard.Fresh == nil {
+		return true
+	}
+	now := time.Now()
+	return r.leased(now) && (r.shard.Fresh == nil || now.Before(r.shard.Fresh()))
+}
 
-// awaitLease waits until the lease holds again. It returns false if the run has
+// glance is how often a lease that is over is looked at: it may have been renewed
+// late. So may orders.
+const glance = 20 * time.Millisecond
+
+// awaitStart waits until an item may be started. It returns false if the run has
 // halted before.
-func (r *Runner) awaitLease() bool {
-	for !r.leased(time.Now()) {
-		if pause(r.fetching, leaseGlance) != nil {
+func (r *Runner) awaitStart() bool {
+	for !r.mayStart() {
+		if pause(r.fetching, glance) != nil {
 			return false
 		}
 	}

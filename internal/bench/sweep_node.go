@@ -1,0 +1,202 @@
+package bench
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// SweepPost is what a node in a process of its own is to do. It is the first line of
+// its input.
+type SweepPost struct {
+	Name  string        `json:"name"`
+	URL   string        `json:"url"` // not on the command line: it may contain a password
+	Queue string        `json:"queue"`
+	Kind  string        `json:"kind"`
+	Slots int           `json:"slots"`
+	Lease time.Duration `json:"lease"`
+}
+
+// ReadSweepPost is the first step of such a node.
+func ReadSweepPost(input *bufio.Reader) (SweepPost, error) {
+	line, err := input.ReadBytes('\n')
+	if err != nil {
+		return SweepPost{}, fmt.Errorf("read the node's post: %w", err)
+	}
+	var post SweepPost
+	return post, json.Unmarshal(line, &post)
+}
+
+// tick is the time whose items are counted together.
+const tick = 10 * time.Millisecond
+
+// begun is how many items a node began in a tick, which is numbered since 1970.
+type begun struct {
+	Tick  int64 `json:"tick"`
+	Items int64 `json:"items"`
+}
+
+// tickOf is the number of an instant's tick.
+func tickOf(at time.Time) int64 { return at.UnixNano() / int64(tick) }
+
+// tickCounts counts items by tick, for many goroutines at once. It remembers the last
+// ticks only.
+type tickCounts [1024]atomic.Int64
+
+func (c *tickCounts) add(at time.Time) { c[tickOf(at)%int64(len(c))].Add(1) }
+
+func (c *tickCounts) take(tick int64) int64 { return c[tick%int64(len(c))].Swap(0) }
+
+// ServeSweep is a node that handles items until its input ends, and then leaves. It
+// tells how many items it began, tick by tick, so that little is lost when it is killed.
+func ServeSweep(ctx context.Context, store fairlead.Store, post SweepPost, input io.Reader, output io.Writer) error {
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	var counts tickCounts
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
+	mux := fairlead.NewMux()
+	sweep.Handle(mux, store, post.Kind, sweep.Options{Logger: log}, func(context.Context, sweep.Item[json.RawMessage]) error {
+		counts.add(time.Now())
+		return nil
+	})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- engine.Run(ctx, store, mux, engine.Options{
+			Name: post.Name, Slots: post.Slots, Queues: []engine.Queue{{Name: post.Queue}}, Lease: post.Lease, Beat: post.Lease / 5, Retention: keepAll(), Logger: log,
+		})
+	}()
+	go func() {
+		_, _ = io.Copy(io.Discard, input) // whatever ends it, the work is over
+		leave()
+	}()
+	lines := json.NewEncoder(output)
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	next := tickOf(time.Now())
+	tell := func(until int64) (err error) {
+		for ; next < until; next++ {
+			if items := counts.take(next); items > 0 {
+				err = errors.Join(err, lines.Encode(begun{next, items}))
+			}
+		}
+		return err
+	}
+	for {
+		select {
+		case now := <-ticker.C:
+			if err := tell(tickOf(now) - 1); err != nil {
+				leave()
+				return errors.Join(err, <-ended)
+			}
+		case err := <-ended:
+			return errors.Join(err, tell(tickOf(time.Now())+1))
+		}
+	}
+}
+
+// sweepNode is such a process, seen from the one that started it.
+type sweepNode struct {
+	cmd   *exec.Cmd
+	input io.Closer
+	read  chan error
+}
+
+// startSweepNode starts one, whose counts go to the ledger.
+func startSweepNode(ctx context.Context, command []string, post SweepPost, l *ledger) (*sweepNode, error) {
+	// The end of its input is what ends it: it drains.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
+	cmd.Stderr = os.Stderr
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start a node: %w", err)
+	}
+	n := &sweepNode{cmd: cmd, input: input, read: make(chan error, 1)}
+	go func() { n.read <- l.follow(output) }()
+	return n, json.NewEncoder(input).Encode(post)
+}
+
+// leave lets the node go as one does that is shut down.
+func (n *sweepNode) leave() error {
+	return errors.Join(n.input.Close(), <-n.read, n.cmd.Wait())
+}
+
+// kill ends it as a crash would.
+func (n *sweepNode) kill() error {
+	err := n.cmd.Process.Kill()
+	<-n.read // its last line may be half a line
+	_ = n.cmd.Wait()
+	return err
+}
+
+// ledger is how many items were begun in each tick, on all nodes.
+type ledger struct {
+	mu    sync.Mutex
+	ticks map[int64]int64
+	first int64 // tick with an item; zero: none yet
+	total int64
+}
+
+func newLedger() *ledger { return &ledger{ticks: map[int64]int64{}} }
+
+// follow reads what a node tells.
+func (l *ledger) follow(output io.Reader) error {
+	lines := bufio.NewScanner(output)
+	for lines.Scan() {
+		var b begun
+		if err := json.Unmarshal(lines.Bytes(), &b); err != nil {
+			return fmt.Errorf("a node said %q: %w", lines.Text(), err)
+		}
+		l.mu.Lock()
+		l.ticks[b.Tick] += b.Items
+		l.total += b.Items
+		if l.first == 0 || b.Tick < l.first {
+			l.first = b.Tick
+		}
+		l.mu.Unlock()
+	}
+	return lines.Err()
+}
+
+func (l *ledger) count() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total
+}
+
+// beginning is when the first item was begun.
+func (l *ledger) beginning() (tick int64, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.first, l.first != 0
+}
+
+// between lists the ticks of a time.
+func (l *ledger) between(from, to int64) []int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	counts := make([]int64, max(0, to-from))
+	for i := range counts {
+		counts[i] = l.ticks[from+int64(i)]
+	}
+	return counts
+}

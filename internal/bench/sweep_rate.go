@@ -1,0 +1,233 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// SweepRates measures how exactly sweeps keep to their rate: on one node, while a node
+// leaves, and when a node is killed. Each node is a process.
+type SweepRates struct {
+	Store    fairlead.Store
+	Server   Server
+	Command  []string // a process that calls ServeSweep
+	URL      string   // of the database, for the nodes
+	Progress *Progress
+	Rates    []float64     // default 10, 1,000 and 50,000 items per second
+	Seconds  float64       // that are measured; default 30
+	Lease    time.Duration // of the nodes; default 10s
+	Shards   int           // default 4
+	InFlight int           // default 16
+}
+
+// SweepRateFigures is what was measured of one rate. Programs read it as JSON: names
+// stay.
+type SweepRateFigures struct {
+	Workload string  `json:"workload"`
+	Store    string  `json:"store"`
+	Part     string  `json:"part"`
+	Title    string  `json:"title"`
+	SetRate  float64 `json:"set_rate"`
+	Seconds  float64 `json:"seconds"`
+	Rate     float64 `json:"rate"`
+	// ErrorPercent is by how much the rate was missed over the time; after a crash,
+	// over the time since it was back.
+	ErrorPercent float64 `json:"error_percent"`
+	// LargestTenth is the most that was begun in any 100 ms, and HighestSecond in any
+	// second, in relation to what is fair.
+	LargestTenth  float64 `json:"largest_100ms"`
+	HighestSecond float64 `json:"highest_second"`
+	LowestSecond  float64 `json:"lowest_second"`
+
+	LeaseSeconds float64 `json:"lease_seconds,omitempty"` // of a crash
+	BackSeconds  float64 `json:"back_seconds,omitempty"`  // from the crash until the rate was back
+}
+
+// Run measures, and hands over each part as it is done.
+func (s SweepRates) Run(ctx context.Context, done func(SweepRateFigures) error) error {
+	s.Shards, s.InFlight = orElse(s.Shards, 4), orElse(s.InFlight, 16)
+	if len(s.Rates) == 0 {
+		s.Rates = []float64{10, 1000, 50_000}
+	}
+	if s.Seconds == 0 {
+		s.Seconds = 30
+	}
+	if s.Lease == 0 {
+		s.Lease = 10 * time.Second
+	}
+	for _, part := range []struct {
+		name, title string
+		nodes       int
+		disturb     func(*sweepNode) error // half of the time is over
+	}{
+		{"rate", "one node", 1, nil},
+		{"rate-handover", "one of two nodes leaves", 2, (*sweepNode).leave},
+		{"rate-crash", "one of two nodes is killed", 2, (*sweepNode).kill},
+	} {
+		for _, rate := range s.Rates {
+			m := rateRun{SweepRates: s, rate: rate, ledger: newLedger(), crash: part.name == "rate-crash"}
+			figures, err := m.measure(ctx, part.nodes, part.disturb)
+			if err != nil {
+				return fmt.Errorf("%s: %w", part.name, err)
+			}
+			figures.Workload, figures.Store, figures.Part, figures.Title = SweepWorkload, s.Server.Name(), part.name, part.title
+			if err := done(figures); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// rateRun is one sweep at a rate.
+type rateRun struct {
+	SweepRates
+	rate   float64
+	crash  bool
+	ledger *ledger
+	nodes  []*sweepNode
+}
+
+// measure runs the sweep for as long as it takes.
+func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNode) error) (f SweepRateFigures, err error) {
+	queue := OwnQueue()
+	defer func() {
+		for _, n := range m.nodes {
+			err = errors.Join(err, n.leave())
+		}
+	}()
+	for i := range nodes {
+		node, err := startSweepNode(ctx, m.Command, SweepPost{
+			Name: fmt.Sprintf("bench %d", i+1), URL: m.URL, Queue: queue, Kind: queue, Slots: m.Shards, Lease: m.Lease,
+		}, m.ledger)
+		if node != nil {
+			m.nodes = append(m.nodes, node)
+		}
+		if err != nil {
+			return f, err
+		}
+	}
+	if err := m.await(ctx, nodes, queue); err != nil {
+		return f, err
+	}
+	run := sweepRun{client: fairlead.NewClient(m.Store)}
+	const spare = 4 // the sweep must not end before it is measured
+	items := int64(math.Ceil(m.rate * (m.Seconds + spare*m.Lease.Seconds() + 60)))
+	made := fairlead.Sweep{Name: queue, Kind: queue, Queue: queue, To: items, Rate: m.rate, InFlight: m.InFlight, Shards: m.Shards}
+	if err := run.start(ctx, made); err != nil {
+		return f, err
+	}
+	defer m.Progress.watch(fmt.Sprintf("at %s/s", Grouped(m.rate)), 0, m.ledger.count)()
+	f, err = m.follow(ctx, disturb)
+	return f, errors.Join(err, run.end(context.WithoutCancel(ctx)))
+}
+
+// await waits until the nodes are there, so that they share from the start.
+func (m *rateRun) await(ctx context.Context, nodes int, kind string) error {
+	for {
+		live, err := m.Store.Nodes(ctx)
+		if err != nil {
+			return err
+		}
+		joined := 0
+		for i := range live {
+			for _, handled := range live[i].Kinds {
+				if handled == fairlead.SweepKind(kind) {
+					joined++
+				}
+			}
+		}
+		if joined == nodes {
+			return nil
+		}
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// ticksPerSecond is how many ticks a second has.
+const ticksPerSecond = int64(time.Second / tick)
+
+// follow disturbs the sweep half way and waits until there is enough to judge it by.
+func (m *rateRun) follow(ctx context.Context, disturb func(*sweepNode) error) (f SweepRateFigures, err error) {
+	first, known := m.ledger.beginning()
+	for ; !known; first, known = m.ledger.beginning() {
+		if err := pause(ctx, tick); err != nil {
+			return f, err
+		}
+	}
+	long := int64(m.Seconds * float64(ticksPerSecond))
+	from := first + ticksPerSecond
+	to := from + long
+	var crashed int64
+	if disturb != nil {
+		if err := m.until(ctx, from+long/2); err != nil {
+			return f, err
+		}
+		crashed = tickOf(time.Now())
+		node := m.nodes[0]
+		m.nodes = m.nodes[1:]
+		if err := disturb(node); err != nil {
+			return f, err
+		}
+	}
+	if !m.crash {
+		if err := m.until(ctx, to); err != nil {
+			return f, err
+		}
+		return judge(m.rate, m.ledger.between(from, to)), nil
+	}
+	back, err := m.untilBack(ctx, crashed)
+	if err != nil {
+		return f, err
+	}
+	if err := m.until(ctx, back+long/2); err != nil {
+		return f, err
+	}
+	f = judge(m.rate, m.ledger.between(back, back+long/2))
+	whole := judge(m.rate, m.ledger.between(from, back+long/2))
+	f.LargestTenth, f.HighestSecond, f.LowestSecond = whole.LargestTenth, whole.HighestSecond, whole.LowestSecond
+	f.LeaseSeconds, f.BackSeconds = m.Lease.Seconds(), round(float64(back-crashed)/float64(ticksPerSecond), 2)
+	return f, nil
+}
+
+// until waits for a tick to be over and told of.
+func (m *rateRun) until(ctx context.Context, end int64) error {
+	const told = 20
+	return pause(ctx, time.Until(time.Unix(0, (end+told)*int64(tick))))
+}
+
+// untilBack waits until a whole second has had what is fair, from some tick on.
+func (m *rateRun) untilBack(ctx context.Context, from int64) (int64, error) {
+	end := from + 6*int64(m.Lease/tick) + 30*ticksPerSecond
+	for to := from + ticksPerSecond; to < end; to += ticksPerSecond / 2 {
+		if err := m.until(ctx, to); err != nil {
+			return 0, err
+		}
+		if at, found := firstFairSecond(m.rate, m.ledger.between(from, to)); found {
+			return from + int64(at), nil
+		}
+	}
+	return 0, fmt.Errorf("the rate of %v was not back %v after the crash", m.rate, time.Duration(end-from)*tick)
+}
+
+// WriteTable writes the figures for people.
+func (f SweepRateFigures) WriteTable(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "%s: %s items/s, %s\n", f.Part, Grouped(f.SetRate), f.Title)
+	fmt.Fprintf(table, "  rate\t%.1f items/s over %.0f s\t%+.2f %%\n", f.Rate, f.Seconds, f.ErrorPercent)
+	fmt.Fprintf(table, "  most in 100 ms\t%.2f×\n", f.LargestTenth)
+	fmt.Fprintf(table, "  in a second\tfrom %.3f× to %.3f×\n", f.LowestSecond, f.HighestSecond)
+	if f.LeaseSeconds > 0 {
+		fmt.Fprintf(table, "  back after\t%.1f s, the lease is %.1f s\n", f.BackSeconds, f.LeaseSeconds)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,72 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// The paths of a target: one answers at once, one after a millisecond, and one tells
+// how many calls there were.
+const (
+	targetAtOnce = "/at-once/"
+	targetSlow   = "/slow/"
+	targetCount  = "/count"
+)
+
+// slowAnswer is how long a call of targetSlow takes.
+const slowAnswer = time.Millisecond
+
+// ServeTarget is the process that HTTP sweeps call. It writes its address as a line to
+// the output, and ends when the input does.
+func ServeTarget(ctx context.Context, input io.Reader, output io.Writer) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	var calls atomic.Int64
+	mux := http.NewServeMux()
+	mux.HandleFunc(targetAtOnce, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
+	mux.HandleFunc(targetSlow, func(http.ResponseWriter, *http.Request) {
+		time.Sleep(slowAnswer)
+		calls.Add(1)
+	})
+	mux.HandleFunc(targetCount, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, calls.Load()) })
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	if _, err := fmt.Fprintf(output, "http://%s\n", listener.Addr()); err != nil {
+		return errors.Join(err, server.Close(), <-served)
+	}
+	_, err = io.Copy(io.Discard, input) // whatever ends it, the work is over
+	closed := server.Close()
+	if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
+	return errors.Join(err, closed)
+}
+
+// callsOf asks a target how many calls there were.
+func callsOf(ctx context.Context, target string) (int64, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target+targetCount, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
