@@ -52,6 +52,9 @@ func sweepLine(s *fairleadv1.Sweep, now time.Time) string {
 	if total := p.GetTotal(); total > over {
 		text += fmt.Sprintf("  %d to do", total-over)
 	}
+	if n := p.GetAgain(); n > 0 {
+		text += fmt.Sprintf("  %d to retry", n)
+	}
 	if s.GetState() == "running" && p.GetRate() > 0 {
 		text += "  " + perSecond(p.GetRate())
 	}
