@@ -56,7 +56,7 @@ func (s *Store) keepCheckpoint(ctx context.Context, c *fairlead.Checkpoint, told
 		c.Sweep, c.Number, c.Mark, orNull(c.Window), orNull(c.Pending), orNull(c.Source), c.Done, c.Abandoned, sqlstore.AgainAfter(c), c.Errors,
 		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, told, c.Fence, c.To, c.Job, c.Fence, c.Mark,
 	}
-	if len(c.Failed) == 0 && len(c.Redone) == 0 && !sqlstore.LeavesAlone(c) {
+	if len(c.Failed) == 0 && len(c.Redone) == 0 && !c.Ended {
 		result, err := s.alone(ctx, s.db, s.sql.Checkpoint, args...)
 		if err != nil {
 			return 0, err

@@ -68,7 +68,7 @@ func (t *txn) reopen(ctx context.Context, sweep int64) error {
 
 // noteItems keeps what a checkpoint tells of items.
 func (t *txn) noteItems(ctx context.Context, c *fairlead.Checkpoint) error {
-	if sqlstore.LeavesAlone(c) {
+	if c.Ended {
 		if _, err := t.exec(ctx, t.sql.LeaveAlone, c.Sweep, c.Number); err != nil {
 			return err
 		}

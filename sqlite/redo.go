@@ -31,7 +31,7 @@ func (t *txn) again(sweep int64, indexes []int64) (unknown []int64, err error) {
 
 // noteItems keeps what a checkpoint tells of items.
 func (t *txn) noteItems(c *fairlead.Checkpoint) error {
-	if sqlstore.LeavesAlone(c) {
+	if c.Ended {
 		if _, err := t.exec(t.sql.LeaveAlone, c.Sweep, c.Number); err != nil {
 			return err
 		}

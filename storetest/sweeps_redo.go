@@ -179,6 +179,13 @@ func testItemsOfCheckpoint(c *chapter) {
 		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5, 7})
 		f.equal("how many", f.shards(s.ID)[0].Again, int64(0))
 	})
+	c.test("None waits either if the run that ends the shard knows nothing of them", func(f *fixture) {
+		s, job := f.rerun()
+		last := markAt(s, job, 100)
+		last.Ended = true
+		f.checkpoint(last)
+		f.equal("what waits", f.waiting(s.ID), []int64{})
+	})
 	c.test("A checkpoint that is refused tells nothing of items", func(f *fixture) {
 		s, job := f.rerun()
 		before := f.failed(fairlead.ItemFilter{Sweep: s.ID})

@@ -91,6 +91,11 @@ func TestABarShowsWhatIsDoneInTheWindowAndToDo(t *testing.T) {
 	if got := sweepBar(sweep, noon); got != want {
 		t.Errorf("it is %s", got)
 	}
+	sweep.Progress.Again, sweep.Progress.Eta = 2, nil
+	want = "all ███████████████▓▓▓░░░░░░░░░░░░ 60.0% running  600 of 1000 done  102 in window  398 to do  2 to retry  12.5/s  9 errors  2 failed"
+	if got := sweepBar(sweep, noon); got != want {
+		t.Errorf("while items are retried it is %s", got)
+	}
 	printer, out := atTerminal("table")
 	c := &call{printer: printer, errors: printer.Screen}
 	wanted := errors.New("over")

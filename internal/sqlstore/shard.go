@@ -101,10 +101,6 @@ func OrdersOf(s *fairlead.Sweep, share fairlead.Share, done, abandoned int64) fa
 	return fairlead.Orders{Stop: s.State != fairlead.SweepRunning, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
 }
 
-// LeavesAlone tells whether a checkpoint ends a shard of which items still wait to be
-// tried again: they do not any more.
-func LeavesAlone(c *fairlead.Checkpoint) bool { return c.Ended && c.Again > 0 }
-
 // AgainAfter is how many items of a shard wait to be tried again after a checkpoint.
 func AgainAfter(c *fairlead.Checkpoint) int64 {
 	if c.Ended {

@@ -246,7 +246,7 @@ noted as (
 left_alone as (
     update {{failed_item}} f set again = false
     from kept k
-    where $15::bool and $17::bigint > 0 and f.sweep = $1::bigint and f.again and f.idx >= k.from_index
+    where $15::bool and f.sweep = $1::bigint and f.again and f.idx >= k.from_index
       and f.idx < case k.to_index when 0 then 9223372036854775807 else k.to_index end
       and f.idx <> all ($18::bigint[]) and f.idx <> all ($19::bigint[])
 )
