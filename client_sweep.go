@@ -70,6 +70,15 @@ func (c *Client) StartSweepAgain(ctx context.Context, id int64, by string) (Swee
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.startAgain(ctx) })
 }
 
+// RetrySweep lets a stopped or finished sweep try items again that came to nothing:
+// those with the indexes, or all if there are none. A stopped one goes on with the rest
+// then. In all else it is as StartSweep. It fails with ErrInvalid if one of the indexes
+// is not that of a failed item, and with ErrConflict in other states and if no item
+// failed.
+func (c *Client) RetrySweep(ctx context.Context, id int64, by string, indexes ...int64) (Sweep, error) {
+	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.retry(ctx, indexes) })
+}
+
 // OpenSweep is how the business lets a sweep run that waits for it. It fails with
 // ErrConflict in other states.
 func (c *Client) OpenSweep(ctx context.Context, id int64, by string) (Sweep, error) {

@@ -126,6 +126,7 @@ type SweepProgress struct {
 	Marked    int64 // items before the marks: all of them are done or abandoned
 	Done      int64
 	Abandoned int64 // came to nothing
+	Again     int64 // of Abandoned: those that wait to be tried again
 	Errors    int64 // attempts that failed
 	InWindow  int64 // done or in flight behind the marks
 	Rate      float64
@@ -139,13 +140,14 @@ type Shard struct {
 	To     int64 // zero: as far as the source goes, which is not known yet
 
 	Job   int64 // that goes over it; zero: none does
-	Ended bool  // all its items are done or abandoned
+	Ended bool  // all its items are done or abandoned, and none waits to be tried again
 
 	Mark      int64           // everything before is done or abandoned
 	Window    []byte          // which items behind the mark are, as package window encodes it
 	Pending   json.RawMessage // items that wait for their next attempt
 	Done      int64
 	Abandoned int64
+	Again     int64 // of Abandoned: those that wait to be tried again
 	Errors    int64
 	Source    json.RawMessage // what the source has to know to go on
 
@@ -174,10 +176,15 @@ type Checkpoint struct {
 	Source            json.RawMessage // nil: as it was
 	Done              int64
 	Abandoned         int64
+	Again             int64 // of Abandoned: those that still wait to be tried again
 	Errors            int64
 	Measured          float64
 	Used              Share // what it was told last, or more if more is in flight
 	Ended             bool  // all items are done or abandoned
+
+	// What has become of items since the checkpoint before. It may be told twice.
+	Failed []FailedItem // came to nothing, for the first time or again
+	Redone []int64      // had come to nothing and were done now
 }
 
 // Orders is the answer to a Checkpoint.
@@ -195,6 +202,7 @@ type FailedItem struct {
 	Attempts int
 	Error    string
 	At       time.Time
+	Again    bool // it waits to be tried again
 }
 
 // SweepLog is a line that the business, or a handler, wrote about an item.

@@ -19,8 +19,8 @@ const (
 )
 
 // BudgetLeft is how many more items may come to nothing before the sweep stops, if so
-// many have been done and have come to nothing over all its shards; negative: there
-// is no bound.
+// many have been done and have come to nothing over all its shards, without those that
+// wait to be tried again; negative: there is no bound.
 func (s *Sweep) BudgetLeft(done, abandoned int64) int64 {
 	left, taken := int64(-1), max(0, abandoned-s.Forgiven)
 	bound := func(allowed, taken int64) {
@@ -80,6 +80,7 @@ func ProgressOf(s *Sweep, shards []Shard) SweepProgress {
 		p.Marked += sh.Mark - sh.From
 		p.Done += sh.Done
 		p.Abandoned += sh.Abandoned
+		p.Again += sh.Again
 		p.Errors += sh.Errors
 		p.InWindow += max(0, sh.Done+sh.Abandoned-(sh.Mark-sh.From))
 		if s.State == SweepRunning && !sh.Ended {

@@ -159,7 +159,7 @@ func (s *steering) judge(ctx context.Context) error {
 	var done, abandoned int64
 	for i := range s.shards {
 		sh := &s.shards[i]
-		done, abandoned = done+sh.Done, abandoned+sh.Abandoned
+		done, abandoned = done+sh.Done, abandoned+sh.standing()
 		if sh.Ended || s.live(i) {
 			continue
 		}
@@ -187,21 +187,27 @@ func (s *steering) start(ctx context.Context) error {
 	if s.State != SweepCreated && s.State != SweepStopped {
 		return illegalSweep("start", s.Sweep)
 	}
-	s.Reason = ""
 	if s.allEnded() {
+		s.Reason = ""
 		return s.move(ctx, "start", SweepFinished, "nothing is left to do")
 	}
+	return s.begin(ctx, "start", "")
+}
+
+// begin begins another run, unless the business is to be asked before.
+func (s *steering) begin(ctx context.Context, action, note string) error {
+	s.Reason = ""
 	s.Run++
 	s.Forgiven, s.Earlier, s.Lately = 0, 0, nil
 	for i := range s.shards {
-		s.Forgiven += s.shards[i].Abandoned
+		s.Forgiven += s.shards[i].standing()
 		s.Earlier += s.shards[i].Done
 	}
 	if s.Gate.BeforeRun != "" {
 		s.AskedAt, s.EndedAt = time.Time{}, time.Time{}
-		return s.move(ctx, "start", SweepWaiting, "")
+		return s.move(ctx, action, SweepWaiting, note)
 	}
-	return s.run(ctx, "start")
+	return s.run(ctx, action, note)
 }
 
 // open lets a sweep run that waits for the business.
@@ -209,11 +215,11 @@ func (s *steering) open(ctx context.Context) error {
 	if s.State != SweepWaiting {
 		return illegalSweep("open", s.Sweep)
 	}
-	return s.run(ctx, "open")
+	return s.run(ctx, "open", "")
 }
 
 // run employs jobs for all shards that are not over.
-func (s *steering) run(ctx context.Context, action string) error {
+func (s *steering) run(ctx context.Context, action, note string) error {
 	if !s.Cut || s.recut() {
 		if err := s.cut(ctx); err != nil {
 			return err
@@ -241,7 +247,7 @@ func (s *steering) run(ctx context.Context, action string) error {
 	for n, i := range numbers {
 		s.shards[i].Job, s.states[i] = jobs[n].ID, Ready
 	}
-	return s.move(ctx, action, SweepRunning, "")
+	return s.move(ctx, action, SweepRunning, note)
 }
 
 // stop lets nothing more begin. One that only waits has nothing to bring to an end.

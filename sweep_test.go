@@ -194,6 +194,9 @@ func TestASweepMovesAsItMay(t *testing.T) {
 		"start": func(s *scrubbing, id int64) (fairlead.Sweep, error) {
 			return s.client.StartSweep(s.Context(), id, "ann")
 		},
+		"retry": func(s *scrubbing, id int64) (fairlead.Sweep, error) {
+			return s.client.RetrySweep(s.Context(), id, "ann")
+		},
 		"open": func(s *scrubbing, id int64) (fairlead.Sweep, error) {
 			return s.client.OpenSweep(s.Context(), id, "ann")
 		},
@@ -213,6 +216,7 @@ func TestASweepMovesAsItMay(t *testing.T) {
 		becomes map[fairlead.SweepState]fairlead.SweepState
 	}{
 		{"start", nil, map[fairlead.SweepState]fairlead.SweepState{created: running, waiting: refused, running: refused, stopping: refused, stopped: running, finished: refused}},
+		{"retry", nil, map[fairlead.SweepState]fairlead.SweepState{created: refused, waiting: refused, running: refused, stopping: refused, stopped: refused, finished: refused}},
 		{"open", nil, map[fairlead.SweepState]fairlead.SweepState{created: refused, waiting: running, running: refused, stopping: refused, stopped: refused, finished: refused}},
 		{"stop", nil, map[fairlead.SweepState]fairlead.SweepState{created: refused, waiting: stopped, running: stopped, stopping: stopping, stopped: refused, finished: refused}},
 		{"data", nil, map[fairlead.SweepState]fairlead.SweepState{created: created, waiting: waiting, running: refused, stopping: refused, stopped: stopped, finished: finished}},

@@ -42,6 +42,10 @@ type Sweeper interface {
 	// The first of a run forgets the shares of the run before. A mark that is smaller
 	// than the stored one is refused with ErrConflict. A sweep that is not running
 	// answers with Stop.
+	//
+	// Failed items are noted, one that is known is replaced and does not wait to be tried
+	// again any more; Redone ones are forgotten; if the shard has Ended none of its items
+	// waits to be tried again. All of it is stored together or not at all.
 	Checkpoint(ctx context.Context, checkpoint Checkpoint) (Orders, error)
 
 	// AddFailed notes items that came to nothing; one that is known is replaced. A zero
@@ -49,8 +53,6 @@ type Sweeper interface {
 	AddFailed(ctx context.Context, sweep int64, items []FailedItem) error
 	// FailedItems lists them by index.
 	FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error)
-	// ForgetFailed forgets those with the indexes: they have been done after all.
-	ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error
 
 	// AddSweepLogs stores lines, all or none. It fails with ErrNotFound if there is no
 	// such sweep.
@@ -73,6 +75,11 @@ type SweepTx interface {
 	// to nothing are forgotten. It fails with ErrConflict if one of the old has a job
 	// that is not final.
 	Cut(ctx context.Context, shards []Shard) error
+	// Again lets failed items wait to be tried again: those with the indexes, or all if
+	// there are none. Their shards have not Ended any more, have no job, and say how many
+	// wait; one that had ended before its last item ends where it has come to. It returns
+	// which of the indexes are not those of failed items.
+	Again(ctx context.Context, indexes []int64) (unknown []int64, err error)
 	// Grant stores Share of shards, and nothing else of them, for the run that has
 	// stored what Shards returned last.
 	Grant(ctx context.Context, shards []Shard) error
@@ -107,7 +114,9 @@ type ItemFilter struct {
 	Sweep int64
 	After int64 // only indexes larger than this, once From is set
 	From  bool
-	Limit int // zero means 100
+	Below int64 // only indexes smaller than this, unless it is zero
+	Again bool  // only those that wait to be tried again
+	Limit int   // zero means 100
 }
 
 // LogFilter chooses lines.

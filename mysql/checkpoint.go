@@ -11,7 +11,7 @@ import (
 )
 
 // Checkpoint stores how far the run of a shard has come. What it is to do is read
-// first, without a lock; what it was told of that is written with the rest, in one
+// first, without a lock; what it was told of that is written with the rest, mostly in one
 // statement that is a transaction of its own.
 func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
 	ctx, cancel := s.bound(ctx)
@@ -39,15 +39,37 @@ func (s *Store) checkpoint(ctx context.Context, c *fairlead.Checkpoint) (fairlea
 	if !found {
 		return fairlead.Orders{}, sqlstore.ShardLost(c)
 	}
-	result, err := s.alone(ctx, s.db, s.sql.Checkpoint, c.Sweep, c.Number, c.Mark, orNull(c.Window), orNull(c.Pending), orNull(c.Source), c.Done, c.Abandoned, c.Errors,
-		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, granted.Number, c.Fence, c.To, c.Job, c.Fence, c.Mark)
-	if err != nil {
+	hit, err := s.keepCheckpoint(ctx, c, granted.Number)
+	switch {
+	case err != nil:
 		return fairlead.Orders{}, err
+	case hit == 0:
+		return fairlead.Orders{}, s.whyNotKept(ctx, c)
 	}
-	if hit, err := result.RowsAffected(); err != nil || hit == 0 {
-		return fairlead.Orders{}, firstError(err, s.whyNotKept(ctx, c))
+	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned-sqlstore.AgainAfter(c)), nil
+}
+
+// keepCheckpoint tells how many rows it has hit: none if it was refused. If there is
+// something to tell of items, that makes one transaction with it.
+func (s *Store) keepCheckpoint(ctx context.Context, c *fairlead.Checkpoint, told int64) (hit int64, err error) {
+	args := []any{
+		c.Sweep, c.Number, c.Mark, orNull(c.Window), orNull(c.Pending), orNull(c.Source), c.Done, c.Abandoned, sqlstore.AgainAfter(c), c.Errors,
+		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, told, c.Fence, c.To, c.Job, c.Fence, c.Mark,
 	}
-	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned), nil
+	if len(c.Failed) == 0 && len(c.Redone) == 0 && !c.Ended {
+		result, err := s.alone(ctx, s.db, s.sql.Checkpoint, args...)
+		if err != nil {
+			return 0, err
+		}
+		return result.RowsAffected()
+	}
+	err = s.atomically(ctx, "note items", func(ctx context.Context, t *txn) (err error) {
+		if hit, err = t.exec(ctx, t.sql.Checkpoint, args...); err != nil || hit == 0 {
+			return err
+		}
+		return t.noteItems(ctx, c)
+	})
+	return hit, err
 }
 
 // whyNotKept tells why a checkpoint was refused.

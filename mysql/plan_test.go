@@ -224,12 +224,16 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"drop_progress": marks(s.sql.DropProgress, "1"),
 		"drop_failed":   marks(s.sql.DropFailed, "1"),
 		"forget_failed": marks(fill(s.sql.ForgetFailed, "ids", list), "1"),
+		"retry_failed":  marks(fill(s.sql.RetryFailed, "ids", list), "1"),
+		"retry_all":     marks(s.sql.RetryAllFailed, "1"),
+		"reopen_shard":  marks(s.sql.ReopenShard, "1", "1", "1", "1"),
+		"leave_alone":   marks(s.sql.LeaveAlone, "1", "1"),
 		"drop_logs":     fill(s.sql.DropLogs, "among", condition),
 		"drop_all_logs": marks(s.sql.DropSweepLogs, "1"),
 		"drop_events":   fill(s.sql.DropEvents, "among", condition),
 		"drop_history":  marks(s.sql.DropSweepEvents, "1"),
 		"orders":        marks(s.sql.Orders, "1", "1", "1", "1", "1", "1", "1"),
-		"checkpoint":    marks(s.sql.Checkpoint, "1", "1", "1", "null", "null", "null", "1", "1", "1", "1", "1", "1", "0", "1", "1", "0", "1", "1", "1"),
+		"checkpoint":    marks(s.sql.Checkpoint, "1", "1", "1", "null", "null", "null", "1", "1", "1", "1", "1", "1", "1", "0", "1", "1", "0", "1", "1", "1"),
 		"held_by":       fill(s.sql.HeldBy, "fence_no", "1", "among", condition, "fresh", "lock in share mode"),
 	}
 	maps.Copy(statements, s.batchStatements(ids, marks))

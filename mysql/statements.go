@@ -258,6 +258,12 @@ type statements struct {
 	RunsUnder       string `sql:"runs_under"`
 	AddFailed       string `sql:"add_failed"`
 	FailedItems     string `sql:"failed_items"`
+	RetryFailed     string `sql:"retry_failed"`
+	RetryAllFailed  string `sql:"retry_all_failed"`
+	KnownFailed     string `sql:"known_failed"`
+	CountAgain      string `sql:"count_again"`
+	ReopenShard     string `sql:"reopen_shard"`
+	LeaveAlone      string `sql:"leave_alone"`
 	ForgetFailed    string `sql:"forget_failed"`
 	DropFailed      string `sql:"drop_failed"`
 	AddSweepLogs    string `sql:"add_sweep_logs"`

@@ -99,6 +99,12 @@ func (s *sweepTx) Cut(ctx context.Context, shards []fairlead.Shard) error {
 	return s.note("cut", s.t.cut(ctx, s.sweep, shards))
 }
 
+// Again implements fairlead.SweepTx.
+func (s *sweepTx) Again(ctx context.Context, indexes []int64) ([]int64, error) {
+	unknown, err := s.t.again(ctx, s.sweep, indexes)
+	return unknown, s.note("again", err)
+}
+
 // Grant implements fairlead.SweepTx.
 func (s *sweepTx) Grant(ctx context.Context, shards []fairlead.Shard) error {
 	return s.note("grant", s.t.grant(ctx, s.sweep, shards))

@@ -18,52 +18,42 @@ func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.Fai
 		if err := t.sweepsExist(ctx, []int64{sweep}); err != nil {
 			return err
 		}
-		now, err := t.clock(ctx)
-		if err != nil {
-			return err
-		}
-		var failed rows
-		for _, item := range items {
-			at := now
-			if !item.At.IsZero() {
-				at = sqlstore.Micros(item.At)
-			}
-			failed.add().ints(sweep, item.Index, int64(item.Attempts)).str(sqlstore.CleanText(item.Error)).int(at).end()
-		}
-		return t.insert(ctx, t.sql.AddFailed, &failed)
+		return t.addFailed(ctx, sweep, items)
 	})
+}
+
+// addFailed notes items, each once.
+func (t *txn) addFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
+	now, err := t.clock(ctx)
+	if err != nil {
+		return err
+	}
+	var failed rows
+	for _, item := range items {
+		at := now
+		if !item.At.IsZero() {
+			at = sqlstore.Micros(item.At)
+		}
+		failed.add().ints(sweep, item.Index, int64(item.Attempts)).str(sqlstore.CleanText(item.Error)).int(at).end()
+	}
+	return t.insert(ctx, t.sql.AddFailed, &failed)
 }
 
 // FailedItems lists items that came to nothing.
 func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	first := int64(math.MinInt64)
-	if filter.From {
-		first = filter.After + 1
-	}
+	first, end := sqlstore.ItemRange(filter)
 	var items []fairlead.FailedItem
 	err := each(ctx, s.db, func(row *sql.Rows) error {
 		item, err := sqlstore.ScanFailedItem(row)
 		items = append(items, item)
 		return err
-	}, s.sql.FailedItems, filter.Sweep, first, sqlstore.ItemPage(filter))
+	}, s.sql.FailedItems, filter.Sweep, first, end, filter.Again, sqlstore.ItemPage(filter))
 	if err != nil {
 		return nil, fmt.Errorf("failed items: %w", err)
 	}
 	return items, nil
-}
-
-// ForgetFailed forgets items that have been done after all.
-func (s *Store) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
-	return s.atomically(ctx, "forget failed items", func(ctx context.Context, t *txn) error {
-		for list := range idChunks(indexes) {
-			if _, err := t.exec(ctx, fill(t.sql.ForgetFailed, "ids", list), sweep); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 // AddSweepLogs stores lines.

@@ -14,11 +14,12 @@ func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead
 	var granted sqlstore.Granted
 	var held, kept bool
 	var done, abandoned int64
+	failed := columnsOf(c.Failed)
 	err := s.run(ctx, call{
 		sql: s.sql.Checkpoint,
 		args: []any{
 			c.Sweep, c.Number, c.Job, c.Fence, c.Mark, c.Window, jsonText(c.Pending), jsonText(c.Source), c.Done, c.Abandoned, c.Errors, c.Measured,
-			c.Used.Rate, c.Used.InFlight, c.Ended, c.To,
+			c.Used.Rate, c.Used.InFlight, c.Ended, c.To, c.Again, orEmpty(c.Redone), failed.indexes, failed.attempts, failed.errors, failed.times,
 		},
 		restart: func() { held, kept = false, false },
 		each: func(row sqlstore.Scanner) (err error) {
@@ -37,5 +38,5 @@ func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead
 	if err != nil {
 		return fairlead.Orders{}, fmt.Errorf("checkpoint: %w", err)
 	}
-	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned), nil
+	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned-sqlstore.AgainAfter(&c)), nil
 }

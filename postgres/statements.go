@@ -247,7 +247,9 @@ type statements struct {
 	ShareSweeps      string `sql:"share_sweeps"`
 	AddFailed        string `sql:"add_failed"`
 	FailedItems      string `sql:"failed_items"`
-	ForgetFailed     string `sql:"forget_failed"`
+	RetryFailed      string `sql:"retry_failed"`
+	NotFailed        string `sql:"not_failed"`
+	ReopenShards     string `sql:"reopen_shards"`
 	AddSweepLogs     string `sql:"add_sweep_logs"`
 	SweepLogs        string `sql:"sweep_logs"`
 	ItemLogs         string `sql:"item_logs"`

@@ -124,7 +124,7 @@ func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fair
 		restart: func() { sweeps = nil },
 		each: func(row sqlstore.Scanner) error {
 			var sums fairlead.SweepProgress
-			sweep, err := sqlstore.ScanSweep(longerRow{row, []any{&sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Errors, &sums.InWindow, &sums.Rate}})
+			sweep, err := sqlstore.ScanSweep(longerRow{row, []any{&sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate}})
 			sqlstore.SetSums(&sweep, sums)
 			sweeps = append(sweeps, sweep)
 			return err

@@ -12,16 +12,10 @@ import (
 
 // AddFailed notes items that came to nothing.
 func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
-	items = sqlstore.LastOfEach(items)
-	n := len(items)
-	indexes, attempts, texts, times := make([]int64, n), make([]int, n), make([]string, n), make([]int64, n)
-	for i, item := range items {
-		indexes[i], attempts[i], texts[i], times[i] = item.Index, item.Attempts, sqlstore.CleanText(item.Error), sqlstore.Micros(item.At)
-	}
-	exists := false
+	failed, exists := columnsOf(items), false
 	err := s.run(ctx,
 		call{sql: s.sql.ShareSweeps, args: []any{[]int64{sweep}}, each: hits(&exists)},
-		call{sql: s.sql.AddFailed, args: []any{sweep, indexes, attempts, texts, times}})
+		call{sql: s.sql.AddFailed, args: []any{sweep, failed.indexes, failed.attempts, failed.errors, failed.times}})
 	if err == nil && !exists {
 		err = sqlstore.NoSuchSweep(sweep)
 	}
@@ -33,13 +27,10 @@ func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.Fai
 
 // FailedItems lists items that came to nothing.
 func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
-	first := int64(math.MinInt64)
-	if filter.From {
-		first = filter.After + 1
-	}
+	first, end := sqlstore.ItemRange(filter)
 	var items []fairlead.FailedItem
 	err := s.run(ctx, call{
-		sql: s.sql.FailedItems, args: []any{filter.Sweep, first, sqlstore.ItemPage(filter)}, restart: func() { items = nil },
+		sql: s.sql.FailedItems, args: []any{filter.Sweep, first, sqlstore.ItemPage(filter), end, filter.Again}, restart: func() { items = nil },
 		each: func(row sqlstore.Scanner) error {
 			item, err := sqlstore.ScanFailedItem(row)
 			items = append(items, item)
@@ -50,14 +41,6 @@ func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 		return nil, fmt.Errorf("failed items: %w", err)
 	}
 	return items, nil
-}
-
-// ForgetFailed forgets items that have been done after all.
-func (s *Store) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
-	if err := s.run(ctx, call{sql: s.sql.ForgetFailed, args: []any{sweep, indexes}}); err != nil {
-		return fmt.Errorf("forget failed items: %w", err)
-	}
-	return nil
 }
 
 // AddSweepLogs stores lines.

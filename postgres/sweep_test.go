@@ -127,7 +127,7 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 	}
 	for round := range 7 {
 		sweep, jobs := sweepOf(t, s, node, fmt.Sprint(name, round), 3)
-		first := fairlead.Checkpoint{Sweep: sweep.ID, Job: jobs[0].ID, Fence: jobs[0].Fence, Mark: 5}
+		first := fairlead.Checkpoint{Sweep: sweep.ID, Job: jobs[0].ID, Fence: jobs[0].Fence, Mark: 5, Failed: []fairlead.FailedItem{{Index: 1}, {Index: 3}}, Redone: []int64{3}}
 		_, err := s.Checkpoint(ctx, first)
 		must(err)
 		_, err = s.Steer(ctx, sweep.ID, false, func(ctx context.Context, w *fairlead.Sweep, tx fairlead.SweepTx) error {
@@ -139,12 +139,14 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 			if err := tx.Grant(ctx, shards); err != nil {
 				return err
 			}
+			if _, err := tx.Again(ctx, []int64{1, 9}); err != nil {
+				return err
+			}
 			w.State = fairlead.SweepFinished
 			return tx.Record(ctx, fairlead.SweepEvent{Action: "finish"})
 		})
 		must(err)
 		must(s.AddFailed(ctx, sweep.ID, []fairlead.FailedItem{{Index: 1}, {Index: 2}}))
-		must(s.ForgetFailed(ctx, sweep.ID, []int64{2, 3}))
 		must(s.AddSweepLogs(ctx, []fairlead.SweepLog{{Sweep: sweep.ID, Index: 1}}))
 		_, err = s.FailedItems(ctx, fairlead.ItemFilter{Sweep: sweep.ID})
 		must(err)

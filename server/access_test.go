@@ -142,6 +142,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"DeleteSweep":      {fairlead.RoleOperator, aJob, `{"id":"SWEEP"}`},
 	"StartSweep":       {fairlead.RoleOperator, aJob, `{"id":"SWEEP"}`},
 	"StopSweep":        {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP","reason":"enough"}`},
+	"RetrySweep":       {fairlead.RoleOperator, aJob, `{"id":"SWEEP","indexes":["1",2]}`},
 	"OpenSweep":        {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP"}`},
 	"SetSweepData":     {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP","args":{"n":1}}`},
 	"AddSweepLogs":     {fairlead.RoleSubmitter, aJob, `{"id":"SWEEP","index":1,"text":"hello"}`},

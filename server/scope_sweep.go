@@ -109,14 +109,6 @@ func (s scoped) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 	return s.store.FailedItems(ctx, filter)
 }
 
-// ForgetFailed forgets some of a sweep of the caller's.
-func (s scoped) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
-	if err := s.sweep(ctx, sweep); err != nil {
-		return err
-	}
-	return s.store.ForgetFailed(ctx, sweep, indexes)
-}
-
 // AddSweepLogs stores lines about sweeps of the caller's.
 func (s scoped) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
 	checked := map[int64]bool{}

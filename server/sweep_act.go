@@ -35,6 +35,13 @@ func (s *Sweeps) StopSweep(ctx context.Context, in *fairleadv1.StopSweepRequest)
 	})
 }
 
+// RetrySweep lets a sweep try items again that came to nothing.
+func (s *Sweeps) RetrySweep(ctx context.Context, in *fairleadv1.RetrySweepRequest) (*fairleadv1.Sweep, error) {
+	return s.act(ctx, in.GetId(), func(id int64, by string) (fairlead.Sweep, error) {
+		return s.client.RetrySweep(ctx, id, by, in.GetIndexes()...)
+	})
+}
+
 // OpenSweep lets a sweep run that waits for the business.
 func (s *Sweeps) OpenSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (fairlead.Sweep, error) {

@@ -71,9 +71,9 @@ func sourceTo(s *fairlead.ItemSource) *fairleadv1.ItemSource {
 func progressTo(s *fairlead.Sweep, now time.Time) *fairleadv1.SweepProgress {
 	p := &s.SweepProgress
 	out := &fairleadv1.SweepProgress{
-		Total: &p.Total, Done: &p.Done, Abandoned: &p.Abandoned, Errors: &p.Errors, Marked: &p.Marked, InWindow: &p.InWindow, Rate: &p.Rate,
+		Total: &p.Total, Done: &p.Done, Abandoned: &p.Abandoned, Again: p.Again, Errors: &p.Errors, Marked: &p.Marked, InWindow: &p.InWindow, Rate: &p.Rate,
 	}
-	left := p.Total - p.Done - p.Abandoned
+	left := p.Total - p.Done - p.Abandoned + p.Again
 	if s.State != fairlead.SweepRunning || p.Rate <= 0 || left <= 0 {
 		return out
 	}
@@ -90,7 +90,7 @@ const longestGuess = 100 * 365 * 24 * time.Hour
 func shardTo(s *fairlead.Shard) *fairleadv1.Shard {
 	return &fairleadv1.Shard{
 		Number: proto.Int32(int32(s.Number)), From: &s.From, To: &s.To, JobId: s.Job, Ended: &s.Ended,
-		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Errors: &s.Errors,
+		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,
 		Rate: s.Share.Rate, InFlight: int32(s.Share.InFlight), Measured: s.Measured, SavedAt: timeTo(s.SavedAt),
 	}
 }

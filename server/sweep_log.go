@@ -81,7 +81,7 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 			out.NextPageToken = pageToken(item.Index)
 			break
 		}
-		out.Items = append(out.Items, &fairleadv1.FailedItem{Index: proto.Int64(item.Index), Attempts: int32(item.Attempts), Error: item.Error, At: timeTo(item.At)})
+		out.Items = append(out.Items, &fairleadv1.FailedItem{Index: proto.Int64(item.Index), Attempts: int32(item.Attempts), Error: item.Error, At: timeTo(item.At), Again: item.Again})
 	}
 	return out, nil
 }

@@ -244,6 +244,42 @@ func TestLinesAndFailedItemsOfASweep(t *testing.T) {
 	}
 }
 
+func TestFailedItemsAreRetried(t *testing.T) {
+	a, world := newCountingAPI(t)
+	a.send(200, "POST", sweeps, `{"name":"all","kind":"count","from":5,"to":1000}`)
+	path := sweeps + "/all"
+	problem, _ := a.send(409, "POST", path+"/retry", `{}`)
+	if !strings.Contains(problem["detail"].(string), "it is created") {
+		t.Errorf("it is refused as %v", problem)
+	}
+	a.send(200, "POST", path+"/start", `{}`)
+	world.held <- struct{}{}
+	a.untilSweep(path, "finished", inState("finished"))
+	problem, _ = a.send(400, "POST", path+"/retry", `{"indexes":["5",6]}`)
+	if !strings.Contains(refusals(problem)["indexes"], "[6]") {
+		t.Errorf("it is refused as %v", problem)
+	}
+	retried, _ := a.send(200, "POST", path+"/retry", `{"indexes":["5"]}`)
+	wantFields(t, retried, map[string]any{"state": "running", "run": 2.0})
+	wantFields(t, retried["progress"].(map[string]any), map[string]any{"abandoned": "1", "again": "1", "done": "994"})
+	failed, _ := a.send(200, "GET", path+"/failed", "")
+	if got := items(t, failed); len(got) != 1 || got[0]["again"] != true {
+		t.Errorf("failed are %v", failed)
+	}
+	shards, _ := a.send(200, "GET", path+"/shards", "")
+	wantFields(t, items(t, shards)[0], map[string]any{"ended": false, "again": "1"})
+	world.held <- struct{}{}
+	ended := a.untilSweep(path, "finished", inState("finished"))
+	wantFields(t, ended["progress"].(map[string]any), map[string]any{"abandoned": "0", "again": nil, "done": "995"})
+	history, _ := a.send(200, "GET", path+"/history", "")
+	wantFields(t, items(t, history)[1], map[string]any{"action": "retry", "note": "1 item", "from": "finished", "to": "running"})
+	problem, _ = a.send(409, "POST", path+"/retry", `{}`)
+	if !strings.Contains(problem["detail"].(string), "none of its items failed") {
+		t.Errorf("it is refused as %v", problem)
+	}
+	a.send(404, "POST", sweeps+"/none/retry", `{}`)
+}
+
 func TestASweepThatCannotBeIsRefused(t *testing.T) {
 	a, _ := newCountingAPI(t)
 	for body, want := range map[string][2]string{

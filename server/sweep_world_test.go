@@ -32,14 +32,15 @@ func (c *counting) work(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	shard := shards[args.Shard]
-	half := max(shard.Mark, shard.From+(shard.To-shard.From)/2)
-	if err := c.store.AddFailed(ctx, args.Sweep, []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd"}}); err != nil {
-		return err
+	if shard.Again > 0 {
+		return c.again(ctx, job, shard)
 	}
+	half := max(shard.Mark, shard.From+(shard.To-shard.From)/2)
+	odd := []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd"}}
 	save := func(mark int64, ended bool) (fairlead.Orders, error) {
 		orders, err := c.store.Checkpoint(ctx, fairlead.Checkpoint{
 			Sweep: args.Sweep, Number: args.Shard, Job: job.ID, Fence: job.Fence, Mark: mark,
-			Done: mark - shard.From - 1, Abandoned: 1, Errors: 5, Measured: 10, Ended: ended,
+			Done: mark - shard.From - 1, Abandoned: 1, Errors: 5, Measured: 10, Ended: ended, Failed: odd,
 		})
 		if err != nil {
 			return orders, err
@@ -62,6 +63,31 @@ func (c *counting) work(ctx context.Context, job *fairlead.Job) error {
 		case <-ticks.C:
 		}
 	}
+}
+
+// again is for a shard of which items are to be tried again: it does them once it is
+// let.
+func (c *counting) again(ctx context.Context, job *fairlead.Job, shard fairlead.Shard) error {
+	select {
+	case <-c.held:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	items, err := c.store.FailedItems(ctx, fairlead.ItemFilter{Sweep: shard.Sweep, Again: true})
+	if err != nil {
+		return err
+	}
+	last := fairlead.Checkpoint{
+		Sweep: shard.Sweep, Number: shard.Number, Job: job.ID, Fence: job.Fence, Mark: shard.Mark,
+		Done: shard.Done + shard.Again, Abandoned: shard.Abandoned - shard.Again, Ended: true,
+	}
+	for _, item := range items {
+		last.Redone = append(last.Redone, item.Index)
+	}
+	if _, err := c.store.Checkpoint(ctx, last); err != nil {
+		return err
+	}
+	return fairlead.SteerSweep(ctx, c.store, shard.Sweep)
 }
 
 // newCountingAPI is a served store with a node that counts items, and that looks after

@@ -30,6 +30,10 @@ type SweepScenario struct {
 	Node     Node
 	Every    time.Duration // between two kills
 	Limit    time.Duration // ends the run though items are left
+
+	// RetryRate, if it is set, lets a third of the items come to nothing at first. When
+	// the sweep has finished all that did are tried again, at this rate.
+	RetryRate float64
 }
 
 // SweepRecord is what is known of such a run.
@@ -40,6 +44,7 @@ type SweepRecord struct {
 	Missing   int64    // items that nobody handled
 	Repeats   int64    // how often items were handled again
 	Unsaved   int64    // items that were handled since the last checkpoint of a run that stored no more
+	Retried   *Retried // if failed items were tried again
 }
 
 // RunSweep plays a scenario. An error means that it could not be played to its end,
@@ -85,6 +90,7 @@ func (d *sweepDriver) play(ctx context.Context) error {
 	}
 	made, err := d.client.PutSweep(ctx, fairlead.Sweep{
 		Name: "sim", Kind: sweepKind, To: d.Items, Shards: d.Shards, InFlight: d.InFlight, Rate: d.Rate, Budget: fairlead.Budget{Items: d.Items},
+		Data: d.firstData(),
 	})
 	if err == nil {
 		_, err = d.client.StartSweep(ctx, made.ID, "sim")
@@ -102,7 +108,11 @@ func (d *sweepDriver) play(ctx context.Context) error {
 			return ctx.Err()
 		case <-ticker.C:
 		}
-		if over, err := d.look(ctx, made.ID); over || err != nil {
+		over, err := d.look(ctx, made.ID)
+		if over && err == nil {
+			over, err = d.retry(ctx)
+		}
+		if over || err != nil {
 			return err
 		}
 		if time.Since(begin) > d.Limit {

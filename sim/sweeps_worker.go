@@ -61,7 +61,7 @@ func (n *itemNotes) handle(mux *fairlead.Mux, store fairlead.Store) {
 		if err := n.write(note{What: noteHandled, Value: item.Index}); err != nil {
 			return sweep.Stop(err)
 		}
-		if comesToNothing(item.Index) {
+		if comesToNothing(item.Index) || string(item.Data) == failAtFirst && item.Index%3 == 0 {
 			return sweep.Abandon(errors.New("it comes to nothing"))
 		}
 		return nil

@@ -12,6 +12,7 @@ import (
 func (s *Store) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
 	c := checkpoint // the caller's own may change once the caller has given up waiting
 	c.Window, c.Pending, c.Source = slices.Clone(c.Window), slices.Clone(c.Pending), slices.Clone(c.Source)
+	c.Failed, c.Redone = slices.Clone(c.Failed), slices.Clone(c.Redone)
 	return write(ctx, s, "checkpoint", func(t *txn) (fairlead.Orders, error) { return t.checkpoint(&c) })
 }
 
@@ -38,9 +39,12 @@ func (t *txn) checkpoint(c *fairlead.Checkpoint) (fairlead.Orders, error) {
 	if err := t.must(1, t.sql.Save, c.Job, c.Fence); err != nil {
 		return fairlead.Orders{}, err
 	}
-	err = t.must(1, t.sql.Checkpoint, c.Mark, blob(c.Window), text(c.Pending), text(c.Source), c.Done, c.Abandoned, c.Errors, c.Measured,
+	err = t.must(1, t.sql.Checkpoint, c.Mark, blob(c.Window), text(c.Pending), text(c.Source), c.Done, c.Abandoned, sqlstore.AgainAfter(c), c.Errors, c.Measured,
 		c.Used.Rate, c.Used.InFlight, c.Ended, granted.Number, c.Fence, t.now, c.To, c.Sweep, c.Number)
 	if err != nil {
+		return fairlead.Orders{}, err
+	}
+	if err := t.noteItems(c); err != nil {
 		return fairlead.Orders{}, err
 	}
 	var done, abandoned int64

@@ -182,6 +182,12 @@ type statements struct {
 	BudgetUsed        string `sql:"budget_used"`
 	AddFailed         string `sql:"add_failed"`
 	FailedItems       string `sql:"failed_items"`
+	RetryFailed       string `sql:"retry_failed"`
+	RetryAllFailed    string `sql:"retry_all_failed"`
+	NotFailed         string `sql:"not_failed"`
+	ReopenShards      string `sql:"reopen_shards"`
+	Dismiss           string `sql:"dismiss"`
+	LeaveAlone        string `sql:"leave_alone"`
 	ForgetFailed      string `sql:"forget_failed"`
 	DeleteFailed      string `sql:"delete_failed"`
 	AddSweepLog       string `sql:"add_sweep_log"`

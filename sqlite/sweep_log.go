@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,42 +18,37 @@ func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.Fai
 		if _, err := t.sweep(sweep); err != nil {
 			return none{}, err
 		}
-		for _, item := range items {
-			at := t.now
-			if !item.At.IsZero() {
-				at = sqlstore.Micros(item.At)
-			}
-			if err := t.must(1, t.sql.AddFailed, sweep, item.Index, item.Attempts, sqlstore.CleanText(item.Error), at); err != nil {
-				return none{}, err
-			}
-		}
-		return none{}, nil
+		return none{}, t.addFailed(sweep, items)
 	})
 	return err
 }
 
+// addFailed notes items, each once.
+func (t *txn) addFailed(sweep int64, items []fairlead.FailedItem) error {
+	for _, item := range items {
+		at := t.now
+		if !item.At.IsZero() {
+			at = sqlstore.Micros(item.At)
+		}
+		if err := t.must(1, t.sql.AddFailed, sweep, item.Index, item.Attempts, sqlstore.CleanText(item.Error), at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // FailedItems lists items that came to nothing.
 func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
-	first := int64(math.MinInt64)
-	if filter.From {
-		first = filter.After + 1
-	}
+	first, end := sqlstore.ItemRange(filter)
 	return read(ctx, s, "list failed items", func(t *txn) ([]fairlead.FailedItem, error) {
 		var items []fairlead.FailedItem
-		err := t.each(t.sql.FailedItems, []any{filter.Sweep, first, sqlstore.ItemPage(filter)}, func(row sqlstore.Scanner) error {
+		err := t.each(t.sql.FailedItems, []any{filter.Sweep, first, end, filter.Again, sqlstore.ItemPage(filter)}, func(row sqlstore.Scanner) error {
 			item, err := sqlstore.ScanFailedItem(row)
 			items = append(items, item)
 			return err
 		})
 		return items, err
 	})
-}
-
-// ForgetFailed forgets items that have been done after all.
-func (s *Store) ForgetFailed(ctx context.Context, sweep int64, indexes []int64) error {
-	list := idList(indexes)
-	_, err := write(ctx, s, "forget failed items", func(t *txn) (int64, error) { return t.exec(t.sql.ForgetFailed, sweep, list) })
-	return err
 }
 
 // AddSweepLogs stores lines.

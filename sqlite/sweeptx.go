@@ -40,6 +40,12 @@ func (s *sweepTx) Cut(_ context.Context, shards []fairlead.Shard) error {
 	return s.fail(s.txn.cut(s.sweep, shards))
 }
 
+// Again lets failed items wait to be tried again.
+func (s *sweepTx) Again(_ context.Context, indexes []int64) ([]int64, error) {
+	unknown, err := s.txn.again(s.sweep, indexes)
+	return unknown, s.fail(err)
+}
+
 // Grant stores shares.
 func (s *sweepTx) Grant(_ context.Context, shards []fairlead.Shard) error {
 	return s.fail(s.txn.grant(s.sweep, shards))

@@ -17,6 +17,8 @@ func testSweeps(c *chapter) {
 	testCheckpoint(c)
 	testShares(c)
 	testFailedItems(c)
+	testRetryItems(c)
+	testItemsOfCheckpoint(c)
 	testSweepLogs(c)
 	testSweepRaces(c)
 }

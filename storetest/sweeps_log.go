@@ -9,14 +9,16 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-func testFailedItems(c *chapter) {
-	indexes := func(items []fairlead.FailedItem) []int64 {
-		list := make([]int64, len(items))
-		for i, item := range items {
-			list[i] = item.Index
-		}
-		return list
+// indexesOf are the indexes of failed items.
+func indexesOf(items []fairlead.FailedItem) []int64 {
+	list := make([]int64, len(items))
+	for i, item := range items {
+		list[i] = item.Index
 	}
+	return list
+}
+
+func testFailedItems(c *chapter) {
 	c.test("AddFailed notes items that came to nothing, FailedItems lists them by index", func(f *fixture) {
 		s, other := f.sweep("s"), f.sweep("other")
 		earlier := f.now().Add(-time.Minute)
@@ -35,7 +37,7 @@ func testFailedItems(c *chapter) {
 		f.Advance(time.Second)
 		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3, Attempts: 2, Error: "second"}, {Index: 5}, {Index: 3, Attempts: 3, Error: "third"}}))
 		items := f.failed(fairlead.ItemFilter{Sweep: s.ID})
-		f.equal("the indexes", indexes(items), []int64{3, 4, 5})
+		f.equal("the indexes", indexesOf(items), []int64{3, 4, 5})
 		f.equal("the item", items[0], fairlead.FailedItem{Sweep: s.ID, Index: 3, Attempts: 3, Error: "third", At: f.now()})
 	})
 	c.test("FailedItems goes on behind an index", func(f *fixture) {
@@ -46,19 +48,10 @@ func testFailedItems(c *chapter) {
 		}
 		f.ok(f.store.AddFailed(f.ctx(), s.ID, items))
 		f.equal("a page", len(f.failed(fairlead.ItemFilter{Sweep: s.ID})), 100)
-		f.equal("the first", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID, Limit: 2})), []int64{0, 1})
-		f.equal("those behind the first", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, Limit: 2})), []int64{1, 2})
-		f.equal("the last", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, After: 147})), []int64{148, 149})
-	})
-	c.test("ForgetFailed forgets those with the indexes", func(f *fixture) {
-		s, other := f.sweep("s"), f.sweep("other")
-		for _, id := range []int64{s.ID, other.ID} {
-			f.ok(f.store.AddFailed(f.ctx(), id, []fairlead.FailedItem{{Index: 1}, {Index: 2}, {Index: 3}}))
-		}
-		f.ok(f.store.ForgetFailed(f.ctx(), s.ID, []int64{3, 1, 9}))
-		f.ok(f.store.ForgetFailed(f.ctx(), s.ID, nil))
-		f.equal("the items", indexes(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{2})
-		f.equal("those of another", indexes(f.failed(fairlead.ItemFilter{Sweep: other.ID})), []int64{1, 2, 3})
+		f.equal("the first", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, Limit: 2})), []int64{0, 1})
+		f.equal("those behind the first", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, Limit: 2})), []int64{1, 2})
+		f.equal("the last", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, After: 147})), []int64{148, 149})
+		f.equal("those below one", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, After: 10, Below: 13})), []int64{11, 12})
 	})
 	c.test("AddFailed fails with ErrNotFound if there is no such sweep", func(f *fixture) {
 		f.wantErr(f.store.AddFailed(f.ctx(), unknown, []fairlead.FailedItem{{Index: 1}}), fairlead.ErrNotFound)

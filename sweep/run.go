@@ -24,12 +24,11 @@ type Run struct {
 	handling atomic.Pointer[handling]
 
 	// Of those who save, one after the other.
-	data            json.RawMessage
-	told            fairlead.Share
-	saved           time.Time
-	counted         int64 // items that had ended then
-	abandonedBefore int64 // by runs before this one
-	forgave         bool  // its crashes were forgotten
+	data    json.RawMessage
+	told    fairlead.Share
+	saved   time.Time
+	counted int64 // items that had ended then
+	forgave bool  // its crashes were forgotten
 
 	ordered atomic.Bool // the sweep was told to stop
 	anew    atomic.Bool // the job is to be claimed again, as one that is no suspect

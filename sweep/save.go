@@ -34,10 +34,9 @@ func (r *Run) resume() (*sweeping.Checkpoint, error) {
 	s := &r.shard
 	c := &sweeping.Checkpoint{
 		Mark: s.Mark, Window: s.Window,
-		Counts: sweeping.Counts{Done: s.Done, Abandoned: s.Abandoned, Retried: max(0, s.Errors-s.Abandoned)},
+		Counts: sweeping.Counts{Done: s.Done, Abandoned: s.Abandoned}, Again: s.Again,
 	}
-	r.counted = s.Done + s.Abandoned
-	r.abandonedBefore = s.Abandoned
+	r.counted = s.Done + s.Abandoned - s.Again
 	if len(s.Pending) == 0 {
 		return c, nil
 	}
@@ -66,7 +65,7 @@ func (r *Run) checkpoint() fairlead.Checkpoint {
 	s := &r.shard
 	return fairlead.Checkpoint{
 		Sweep: r.Sweep.ID, Job: r.Job.ID, Fence: r.Job.Fence, Number: s.Number,
-		To: s.To, Mark: s.Mark, Window: s.Window, Pending: s.Pending, Done: s.Done, Abandoned: s.Abandoned, Errors: s.Errors, Used: r.told,
+		To: s.To, Mark: s.Mark, Window: s.Window, Pending: s.Pending, Done: s.Done, Abandoned: s.Abandoned, Again: s.Again, Errors: s.Errors, Used: r.told,
 	}
 }
 
@@ -96,13 +95,14 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 		}
 		c.Pending = text
 	}
-	c.Done, c.Abandoned = made.Counts.Done, made.Counts.Abandoned
-	c.Errors = made.Counts.Retried + made.Counts.Abandoned
+	c.Done, c.Abandoned, c.Again = made.Counts.Done, made.Counts.Abandoned, made.Again
+	c.Errors += made.Counts.Retried + made.Counts.Failed // of this run
+	c.Failed, c.Redone = r.failed(made.Failed), made.Redone
 	// One that was stopped may have had its last items in flight.
-	nothingLeft := made.Mark == r.shard.To && len(made.Aside) == 0
+	nothingLeft := made.Mark == r.shard.To && len(made.Aside) == 0 && made.Again == 0
 	c.Ended = made.Ending.End == sweeping.Finished || made.Ending.End == sweeping.Stopped && nothingLeft
 	c.Used.InFlight = max(r.told.InFlight, made.Busy)
-	c.Measured = r.measure(c.Done + c.Abandoned)
+	c.Measured = r.measure(c.Done + c.Abandoned - c.Again)
 	orders, err := r.store(ctx, c)
 	if err != nil {
 		return sweeping.Orders{}, err
@@ -125,7 +125,7 @@ func (r *Run) measure(ended int64) float64 {
 // shard that runs for weeks may well be in many, and is no danger to its nodes. A
 // suspect is given back, so that it does not keep other suspects waiting.
 func (r *Run) progress(ctx context.Context, c *fairlead.Checkpoint) {
-	if r.forgave || r.Job.Crashes == 0 || c.Done+c.Abandoned == r.shard.Done+r.shard.Abandoned {
+	if r.forgave || r.Job.Crashes == 0 || c.Done+c.Abandoned-c.Again == r.shard.Done+r.shard.Abandoned-r.shard.Again {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -152,7 +152,7 @@ func (r *Run) obey(orders fairlead.Orders, counts sweeping.Counts) sweeping.Orde
 	may := budget
 	if budget >= 0 {
 		// What is left counts from this checkpoint on.
-		may += counts.Abandoned - r.abandonedBefore - counts.Exhausted
+		may += counts.Failed - counts.Exhausted
 		budget += counts.Exhausted
 	}
 	r.mayAbandon.Store(may)
@@ -185,30 +185,20 @@ func refusing(err error) handling {
 	}
 }
 
-// record stores what is to be known of items before they count.
+// record stores what was logged of items before they count.
 func (r *Run) record(ctx context.Context, records []sweeping.Record) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var failed []fairlead.FailedItem
 	var logs []fairlead.SweepLog
 	for i := range records {
 		one := &records[i]
-		if one.Abandoned {
-			failed = append(failed, fairlead.FailedItem{Sweep: r.Sweep.ID, Index: one.Index, Attempts: one.Attempts, Error: short(one.Err.Error())})
-		}
 		for _, line := range one.Logs {
 			logs = append(logs, fairlead.SweepLog{Sweep: r.Sweep.ID, Index: one.Index, Level: strings.ToLower(line.Level.String()), Text: short(line.Text)})
 		}
 	}
-	var err error
-	if len(failed) > 0 {
-		err = r.handler.store.AddFailed(ctx, r.Sweep.ID, failed)
-	}
-	if err == nil && len(logs) > 0 {
-		err = r.handler.store.AddSweepLogs(ctx, logs)
-	}
+	err := r.handler.store.AddSweepLogs(ctx, logs)
 	if err != nil && !errors.Is(err, fairlead.ErrLeaseLost) {
-		r.handler.options.Logger.Warn("what is known of items was not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
+		r.handler.options.Logger.Warn("what was logged of items was not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
 	}
 	return err
 }

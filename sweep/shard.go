@@ -186,7 +186,7 @@ func (r *Run) describe(items source.Source, orders fairlead.Orders) (sweeping.Sh
 		return sweeping.Shard{}, err
 	}
 	shard := sweeping.Shard{
-		Source: items, From: r.shard.From, To: r.shard.To, Save: r.save, Every: every, Record: r.record, Lease: r.leased, Fresh: r.fresh,
+		Source: items, From: r.shard.From, To: r.shard.To, Save: r.save, Every: every, Again: r.again, Record: r.record, Lease: r.leased, Fresh: r.fresh,
 		InFlight: orders.Share.InFlight, Rate: orders.Share.Rate, Window: s.Window, Serial: s.Serial,
 		Attempts: s.Attempts, Backoff: func(int) time.Duration { return s.Backoff },
 		Budget: orders.Left, StopOnExhausted: s.OnExhausted == fairlead.ExhaustedStop, Resume: resume,

@@ -58,6 +58,12 @@ func (w *world) node(handle func(ctx context.Context, item sweep.Item[data]) err
 		w.mu.Unlock()
 		return handle(ctx, item)
 	})
+	return w.run(mux)
+}
+
+// run runs a node with handlers.
+func (w *world) run(mux *fairlead.Mux) (stop func()) {
+	w.t.Helper()
 	mux.Handle(fairlead.GateKind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	node, err := engine.New(w.store, mux, engine.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {

@@ -75,7 +75,8 @@ func paint(_ context.Context, task fairlead.TaskArgs) error {
 	return nil
 }
 
-// count goes over a shard of a sweep at once, but for its first item, which is odd.
+// count goes over a shard of a sweep at once, but for its first item, which is odd. When
+// it is tried again it is odd no more.
 func count(ctx context.Context, store fairlead.Store, job *fairlead.Job) error {
 	var args fairlead.ShardArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
@@ -86,16 +87,18 @@ func count(ctx context.Context, store fairlead.Store, job *fairlead.Job) error {
 		return err
 	}
 	shard := shards[args.Shard]
-	if err := store.AddFailed(ctx, args.Sweep, []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd\x1b[2J"}}); err != nil {
-		return err
-	}
 	if err := store.AddSweepLogs(ctx, []fairlead.SweepLog{{Sweep: args.Sweep, Index: shard.From, Level: "warn", Text: "odd"}}); err != nil {
 		return err
 	}
-	_, err = store.Checkpoint(ctx, fairlead.Checkpoint{
-		Sweep: args.Sweep, Number: args.Shard, Job: job.ID, Fence: job.Fence, Mark: shard.To, Done: shard.To - shard.From - 1, Abandoned: 1, Errors: 5, Ended: true,
-	})
-	if err != nil {
+	last := fairlead.Checkpoint{
+		Sweep: args.Sweep, Number: args.Shard, Job: job.ID, Fence: job.Fence, Mark: shard.To, Done: shard.To - shard.From, Errors: 5, Ended: true,
+	}
+	if shard.Again > 0 {
+		last.Redone = []int64{shard.From}
+	} else {
+		last.Done, last.Abandoned, last.Failed = last.Done-1, 1, []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd\x1b[2J"}}
+	}
+	if _, err := store.Checkpoint(ctx, last); err != nil {
 		return err
 	}
 	return fairlead.SteerSweep(ctx, store, args.Sweep)

@@ -17,7 +17,7 @@ var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped
 func (s *session) sweepCommand() *cobra.Command {
 	cmd := noun("sweep", "Very many items, at a set rate",
 		s.sweepCreateCommand(), s.sweepGetCommand(), s.sweepListCommand(), s.sweepSetCommand(), s.sweepDeleteCommand(),
-		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
+		s.sweepStartCommand(), s.sweepStopCommand(), s.sweepRetryCommand(), s.sweepOpenCommand(), s.sweepWatchCommand(),
 		s.sweepLogsCommand(), s.sweepFailedCommand(), s.sweepHistoryCommand(), s.sweepShardsCommand(),
 	)
 	for _, verb := range cmd.Commands() {

@@ -39,6 +39,28 @@ func (s *session) sweepStartCommand() *cobra.Command {
 	return cmd
 }
 
+func (s *session) sweepRetryCommand() *cobra.Command {
+	var indexes []int64
+	var wait waiting
+	cmd := verb("retry NAME", "Try failed items again; a stopped sweep goes on with the rest then", nil)
+	cmd.Long = "Try items again that came to nothing: those that --index names, or all. The sweep must be stopped or finished; one that is stopped " +
+		"goes on with the rest then. As with start, what came to nothing before takes nothing from the error budget.\n\n" +
+		"With --wait it ends when the sweep is stopped or finished, with exit code 7 if it is stopped."
+	cmd.RunE = s.onSweep(func(ctx context.Context, c *call, about *fairleadv1.GetSweepRequest) error {
+		sweep, err := c.sweeps.RetrySweep(ctx, &fairleadv1.RetrySweepRequest{Id: about.GetId(), Indexes: indexes})
+		if err != nil {
+			return err
+		}
+		if wait.asked(cmd) {
+			return wait.sweep(ctx, c, sweep.GetId())
+		}
+		return c.saySweep(sweep)
+	})
+	cmd.Flags().Int64SliceVar(&indexes, "index", nil, "of a failed item (repeatable)")
+	wait.flag(cmd)
+	return cmd
+}
+
 func (s *session) sweepStopCommand() *cobra.Command {
 	var reason string
 	var wait waiting

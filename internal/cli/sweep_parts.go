@@ -69,9 +69,13 @@ func (s *session) sweepFailedCommand() *cobra.Command {
 			return err
 		}
 		c.noteMore(all.GetNextPageToken(), limit)
-		table := c.Table("INDEX", "ATTEMPTS", "AT", "ERROR")
+		table := c.Table("INDEX", "ATTEMPTS", "AT", "RETRY", "ERROR")
 		for _, item := range all.GetItems() {
-			table.Add(item.GetIndex(), item.GetAttempts(), item.GetAt(), item.GetError())
+			retry := ""
+			if item.GetAgain() {
+				retry = "waits"
+			}
+			table.Add(item.GetIndex(), item.GetAttempts(), item.GetAt(), retry, item.GetError())
 		}
 		return c.printTable(all, table)
 	}))

@@ -29,6 +29,10 @@ func TestASweepIsCreatedAndAwaited(t *testing.T) {
 	r.says([]string{"MARK", "1000"}, "sweep", "shards", "all")
 	r.fails(ExitConflict, "finished", "sweep", "start", "all")
 	r.says([]string{"sweep all  finished  999 of 1000 done"}, "sweep", "start", "all", "--again", "--wait=20s")
+	r.fails(ExitUsage, "[7]", "sweep", "retry", "all", "--index", "0", "--index", "7")
+	r.says([]string{"sweep all  finished  1000 of 1000 done"}, "sweep", "retry", "all", "--index", "0", "--wait=20s")
+	r.fails(ExitConflict, "none of its items failed", "sweep", "retry", "all")
+	r.says([]string{"retry", "1 item"}, "sweep", "history", "all")
 	r.says([]string{"sweep all is deleted"}, "sweep", "delete", "all")
 	r.fails(ExitNotFound, "all", "sweep", "get", "all")
 	r.says([]string{"sweep more  finished"}, "sweep", "create", "more", "--kind", "count", "--to", "10", "--wait=20s")
@@ -87,6 +91,11 @@ func TestABarShowsWhatIsDoneInTheWindowAndToDo(t *testing.T) {
 	want := "all ███████████████▓▓▓░░░░░░░░░░░░ 60.2% running  600 of 1000 done  102 in window  398 to do  12.5/s  9 errors  2 failed  30s left"
 	if got := sweepBar(sweep, noon); got != want {
 		t.Errorf("it is %s", got)
+	}
+	sweep.Progress.Again, sweep.Progress.Eta = 2, nil
+	want = "all ███████████████▓▓▓░░░░░░░░░░░░ 60.0% running  600 of 1000 done  102 in window  398 to do  2 to retry  12.5/s  9 errors  2 failed"
+	if got := sweepBar(sweep, noon); got != want {
+		t.Errorf("while items are retried it is %s", got)
 	}
 	printer, out := atTerminal("table")
 	c := &call{printer: printer, errors: printer.Screen}

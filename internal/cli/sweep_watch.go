@@ -52,6 +52,9 @@ func sweepLine(s *fairleadv1.Sweep, now time.Time) string {
 	if total := p.GetTotal(); total > over {
 		text += fmt.Sprintf("  %d to do", total-over)
 	}
+	if n := p.GetAgain(); n > 0 {
+		text += fmt.Sprintf("  %d to retry", n)
+	}
 	if s.GetState() == "running" && p.GetRate() > 0 {
 		text += "  " + perSecond(p.GetRate())
 	}
@@ -76,7 +79,7 @@ func sweepBar(s *fairleadv1.Sweep, now time.Time) string {
 	p := s.GetProgress()
 	share := ""
 	if p.GetTotal() > 0 {
-		share = fmt.Sprintf(" %.1f%%", 100*float64(p.GetDone()+p.GetAbandoned())/float64(p.GetTotal()))
+		share = fmt.Sprintf(" %.1f%%", 100*float64(p.GetDone()+p.GetAbandoned()-p.GetAgain())/float64(p.GetTotal()))
 	}
 	return screen.Clean(s.GetName()) + " " + threeBar(p.GetMarked(), p.GetInWindow(), p.GetTotal(), width) + share + " " + sweepLine(s, now)
 }

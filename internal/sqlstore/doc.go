@@ -41,7 +41,7 @@
 //	sweep    id, name, tenant, state, version, created_at, body, status
 //	shard    (sweep, number), job, share_rate, share_slots, share_number, share_fence, peak_rate, peak_slots
 //	shard_progress (sweep, number), from_index, to_index, mark, bits, pending, …   what its run has stored, once a second
-//	failed_item (sweep, idx), attempts, error, at       items that came to nothing
+//	failed_item (sweep, idx), attempts, error, at, again   items that came to nothing
 //	sweep_log id, sweep, idx, level, text, at
 //	sweep_event id, sweep, at, actor, action, was, became, note
 //	migration version, step, name, applied_at

@@ -47,14 +47,14 @@ func PeakOf(stored *fairlead.Shard, share fairlead.Share) fairlead.Share {
 }
 
 // ScanShard reads sweep, number, from_index, to_index, job, ended, mark, bits, pending,
-// done, abandoned, errors, source, share_rate, share_slots, share_number, share_fence,
+// done, abandoned, again, errors, source, share_rate, share_slots, share_number, share_fence,
 // peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at and measured.
 func ScanShard(row Scanner) (s fairlead.Shard, err error) {
 	var saved, told int64
 	var pending, source []byte
 	var granted Granted
 	err = row.Scan(&s.Sweep, &s.Number, &s.From, &s.To, &s.Job, &s.Ended, &s.Mark, &s.Window, &pending,
-		&s.Done, &s.Abandoned, &s.Errors, &source, &granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence,
+		&s.Done, &s.Abandoned, &s.Again, &s.Errors, &source, &granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence,
 		&granted.Peak.Rate, &granted.Peak.InFlight, &s.Used.Rate, &s.Used.InFlight, &told, &s.Fence, &saved, &s.Measured)
 	s.Pending, s.Source, s.SavedAt = pending, source, Time(saved)
 	s.Share, s.Told = granted.For(s.Fence), granted.told(s.Fence, told)
@@ -62,11 +62,12 @@ func ScanShard(row Scanner) (s fairlead.Shard, err error) {
 }
 
 // ScanSums reads what the shards of one of some sweeps have stored in all, and gives it
-// to the sweep: sweep, total, marked, done, abandoned, errors, in_window and measured.
+// to the sweep: sweep, total, marked, done, abandoned, again, errors, in_window and
+// measured.
 func ScanSums(row Scanner, sweeps []fairlead.Sweep) error {
 	var id int64
 	var sums fairlead.SweepProgress
-	if err := row.Scan(&id, &sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Errors, &sums.InWindow, &sums.Rate); err != nil {
+	if err := row.Scan(&id, &sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(sweeps, func(s fairlead.Sweep) bool { return s.ID == id })
@@ -95,9 +96,17 @@ func SweepIDs(sweeps []fairlead.Sweep) []int64 {
 }
 
 // OrdersOf is the answer to a checkpoint, if so many items have been done and come to
-// nothing over all shards.
+// nothing over all shards, without those that wait to be tried again.
 func OrdersOf(s *fairlead.Sweep, share fairlead.Share, done, abandoned int64) fairlead.Orders {
 	return fairlead.Orders{Stop: s.State != fairlead.SweepRunning, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
+}
+
+// AgainAfter is how many items of a shard wait to be tried again after a checkpoint.
+func AgainAfter(c *fairlead.Checkpoint) int64 {
+	if c.Ended {
+		return 0
+	}
+	return c.Again
 }
 
 // ShardLost is the ErrLeaseLost of a job that does not go over a shard any more.

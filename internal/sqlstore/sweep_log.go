@@ -2,15 +2,16 @@ package sqlstore
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// ScanFailedItem reads sweep, idx, attempts, error and at.
+// ScanFailedItem reads sweep, idx, attempts, error, at and again.
 func ScanFailedItem(row Scanner) (item fairlead.FailedItem, err error) {
 	var at int64
-	err = row.Scan(&item.Sweep, &item.Index, &item.Attempts, &item.Error, &at)
+	err = row.Scan(&item.Sweep, &item.Index, &item.Attempts, &item.Error, &at, &item.Again)
 	item.At = Time(at)
 	return item, err
 }
@@ -29,6 +30,18 @@ func ScanSweepEvent(row Scanner) (event fairlead.SweepEvent, err error) {
 	err = row.Scan(&at, &event.By, &event.Action, &event.From, &event.To, &event.Note)
 	event.At = Time(at)
 	return event, err
+}
+
+// ItemRange is the indexes [first, end) that a filter of failed items lets through.
+func ItemRange(f fairlead.ItemFilter) (first, end int64) {
+	first, end = math.MinInt64, math.MaxInt64
+	if f.From {
+		first = f.After + 1
+	}
+	if f.Below != 0 {
+		end = f.Below
+	}
+	return first, end
 }
 
 // LastOfEach are items in the order of their indexes; of several with one index the

@@ -30,7 +30,11 @@ type waiting struct {
 	kept     bool // data is what the source has
 	inWindow bool // there was no place outside: it is not done in the window, which stalls in time
 	running  bool
+	redo     bool // it came to nothing before: neither the window nor the list of a checkpoint knows of it
 }
+
+// outside tells whether a checkpoint has to list the item.
+func (w *waiting) outside() bool { return !w.inWindow && !w.redo }
 
 func newAside() aside { return aside{all: map[int64]*waiting{}} }
 
@@ -38,7 +42,7 @@ func newAside() aside { return aside{all: map[int64]*waiting{}} }
 // whether it is running.
 func (a *aside) add(w *waiting) {
 	a.all[w.index] = w
-	if !w.inWindow {
+	if w.outside() {
 		a.outside++
 	}
 	if !w.running {
@@ -50,7 +54,7 @@ func (a *aside) add(w *waiting) {
 func (a *aside) remove(w *waiting) {
 	a.forget(w)
 	delete(a.all, w.index)
-	if !w.inWindow {
+	if w.outside() {
 		a.outside--
 	}
 }
@@ -99,7 +103,7 @@ func (a *aside) list() []Aside {
 	}
 	list := make([]Aside, 0, a.outside)
 	for _, w := range a.all {
-		if !w.inWindow {
+		if w.outside() {
 			list = append(list, Aside{Index: w.index, Tries: w.tries})
 		}
 	}

@@ -7,16 +7,29 @@ import (
 	"slices"
 )
 
-// Checkpoint is all there is to keep of a run: in at most a few kilobytes,
-// whatever the number of items.
+// Checkpoint is all there is to keep of a run: in at most a few kilobytes, whatever
+// the number of items, but for those that came to nothing.
 type Checkpoint struct {
 	Mark   int64   // all items below it are done, given up, absent, or among Aside
 	Window []byte  // which of those behind the mark are, as package window encodes it
 	Aside  []Aside // items that are still to do though the window counts them, by index
 	Counts Counts
+	Again  int64  // of Counts.Abandoned: items that are still to be tried again
 	Spent  int64  // of the error budget
 	Busy   int    // calls of the handler that are under way or about to begin; it is not kept
 	Ending Ending // once the run has ended: nothing is in flight any more
+
+	// What has become of items since the last checkpoint that was kept: it is to be kept
+	// with this one or not at all, and may be told twice.
+	Failed []Failure // came to nothing, for the first time or again
+	Redone []int64   // came to nothing before, and did not after all
+}
+
+// Failure is an item that came to nothing.
+type Failure struct {
+	Index    int64
+	Attempts int
+	Error    string
 }
 
 // Aside is an item that was put aside so that the window can go on: to be tried
@@ -35,7 +48,8 @@ const MaxAside = 128
 type Counts struct {
 	Done      int64
 	Abandoned int64
-	Exhausted int64 // of Abandoned: those whose attempts were used up
+	Failed    int64 // how often one came to nothing, for the first time or again
+	Exhausted int64 // of Failed: because its attempts were used up
 	Absent    int64 // indexes for which the source has no item
 	Retried   int64 // tries that failed and were to be repeated
 }

@@ -30,6 +30,11 @@ func (r *Runner) take(w *worker) bool {
 		case await:
 			r.await(next.until)
 			continue
+		case recall:
+			if r.recall(r.fetching) != nil && pause(r.fetching, sourcePause) != nil {
+				return false
+			}
+			continue
 		case repeat:
 			err = r.fetchAgain(w, next.again)
 		case proceed:
@@ -74,11 +79,13 @@ type step int
 const (
 	leave   step = iota // w is not needed any more
 	await               // until something is settled or due
+	recall              // which items are to be tried again
 	repeat              // items that failed before
 	proceed             // items that are new
 )
 
-// plan decides. Items that are due again come first: there are few.
+// plan decides. Items that are due again come first: there are few. Then come those
+// that came to nothing before.
 func (r *Runner) plan(w *worker) plan {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -91,6 +98,10 @@ func (r *Runner) plan(w *worker) plan {
 	if r.halted.Load() {
 		return plan{step: leave}
 	}
+	if r.muchUntold() {
+		r.idle = true
+		return plan{step: await}
+	}
 	most := r.atOnce()
 	w.hold(most)
 	if again := r.dueAgain(most); len(again) > 0 {
@@ -99,6 +110,9 @@ func (r *Runner) plan(w *worker) plan {
 	}
 	if r.shard.Serial && len(r.aside.due) > 0 {
 		return r.awaitLocked()
+	}
+	if next, some := r.planRedo(w, most); some {
+		return next
 	}
 	for {
 		r.passAbsent()
@@ -151,7 +165,7 @@ func (r *Runner) atOnce() int {
 		return 1
 	}
 	fast := int(holdFor / max(r.speed, 1))
-	left := (r.shard.To - r.cursor) / int64(r.inFlight)
+	left := max(r.shard.To-r.cursor, r.redo.left) / int64(r.inFlight)
 	return int(min(int64(max(1, min(fast, mostAtOnce, r.pace.Slice(), r.shard.Window/(2*r.inFlight)))), max(1, left)))
 }
 
@@ -281,6 +295,7 @@ func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
 		}
 		if gone {
 			r.mu.Lock()
+			r.madeGood(a.index)
 			r.settleDone(a.index)
 			r.counts.Absent++
 			r.mu.Unlock()

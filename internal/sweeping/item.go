@@ -57,15 +57,11 @@ func (o Outcome) reason() error {
 	return errors.New("the handler gave no reason")
 }
 
-// Record is what is to be kept of an item: that it was given up, what was
-// logged, or both. The same item may be recorded again after a crash.
+// Record is what was logged of an item. The same may be recorded again after a
+// crash.
 type Record struct {
-	Index     int64
-	Attempts  int
-	Abandoned bool
-	Exhausted bool  // of Abandoned: because its attempts were used up
-	Err       error // of Abandoned
-	Logs      []Log
+	Index int64
+	Logs  []Log
 }
 
 // panicked is the outcome of a handler that panicked.

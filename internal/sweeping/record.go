@@ -8,7 +8,9 @@ import (
 // record is what is to be kept of an item, and what becomes of the item then.
 type record struct {
 	Record
-	then then
+	then      then
+	failure   Failure // of thenAbandoned
+	exhausted bool    // of thenAbandoned: its attempts were used up
 }
 
 type then uint8
@@ -35,11 +37,9 @@ func (r *Runner) conclude(record record) {
 		return
 	case thenDone:
 		r.counts.Done++
+		r.madeGood(record.Index)
 	case thenAbandoned:
-		r.counts.Abandoned++
-		if record.Exhausted {
-			r.counts.Exhausted++
-		}
+		r.failed(&record)
 	}
 	r.settleDone(record.Index)
 	r.news()
@@ -139,7 +139,7 @@ func (r *Runner) dropRecords(batch []record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range batch {
-		if batch[i].Exhausted {
+		if batch[i].exhausted {
 			r.spent--
 		}
 		if batch[i].then != thenNothing {

@@ -27,6 +27,7 @@ type Runner struct {
 	turn    chan struct{} // held by the worker that fetches
 	wake    chan struct{} // something was settled, for the one who fetches
 	toKeep  chan struct{} // there are records
+	hurry   chan struct{} // there is much to tell with a checkpoint
 	workers sync.WaitGroup
 
 	mu       sync.Mutex // of all below; never held while waiting
@@ -34,6 +35,9 @@ type Runner struct {
 	cursor   int64 // items below it were given out, or are done
 	absentTo int64 // there are no items in [cursor, absentTo)
 	aside    aside
+	redo     redo
+	failures []Failure // that no checkpoint has told of
+	redone   []int64   // the same
 	counts   Counts
 	spent    int64
 	records  []record
@@ -60,6 +64,7 @@ func New(shard Shard) (*Runner, error) {
 		turn:     make(chan struct{}, 1),
 		wake:     make(chan struct{}, 1),
 		toKeep:   make(chan struct{}, 1),
+		hurry:    make(chan struct{}, 1),
 		window:   window.New(shard.Window, shard.From),
 		aside:    newAside(),
 		inFlight: shard.InFlight,
@@ -90,6 +95,7 @@ func (r *Runner) restore(c Checkpoint) error {
 		return fmt.Errorf("sweeping: the window that was kept goes beyond %d", r.shard.To)
 	}
 	r.counts, r.spent = c.Counts, c.Spent
+	r.redo = redo{left: c.Again, next: r.shard.From, more: c.Again > 0}
 	now := time.Now()
 	for _, a := range c.Aside {
 		if !r.window.IsDone(a.Index) || a.Index < r.shard.From || r.aside.all[a.Index] != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/pace"
@@ -24,6 +25,7 @@ func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 		case <-settled:
 			return
 		case <-ticker.C:
+		case <-r.hurry:
 		}
 		if every < r.shard.Every {
 			every = min(every+every/2, r.shard.Every)
@@ -31,8 +33,10 @@ func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 		}
 		r.adapt(time.Since(last))
 		last = time.Now()
-		orders, err := r.shard.Save(ctx, r.Progress())
+		made := r.Progress()
+		orders, err := r.shard.Save(ctx, made)
 		if err == nil {
+			r.told(&made)
 			r.Order(orders)
 		} else if r.lose(err) {
 			<-settled
@@ -54,7 +58,10 @@ func (r *Runner) Progress() Checkpoint {
 		}
 	}
 	mark, bitmap := r.window.Encode()
-	return Checkpoint{Mark: mark, Window: bitmap, Aside: r.aside.list(), Counts: r.counts, Spent: r.spent, Busy: busy}
+	return Checkpoint{
+		Mark: mark, Window: bitmap, Aside: r.aside.list(), Counts: r.counts, Again: r.redo.left, Spent: r.spent, Busy: busy,
+		Failed: slices.Clip(r.failures), Redone: slices.Clip(r.redone),
+	}
 }
 
 // adapt lets the governor judge what happened since the last time.

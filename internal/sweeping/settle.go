@@ -21,6 +21,7 @@ func (r *Runner) collectTo(w *worker, finished int) {
 		r.window.DoneRange(first, last+1)
 	} else {
 		for i := range done {
+			r.madeGood(done[i].Index)
 			r.settleDone(done[i].Index)
 		}
 	}
@@ -56,7 +57,7 @@ func (r *Runner) news() {
 }
 
 func (r *Runner) settleOne(item Item, outcome Outcome) {
-	record := record{Record: Record{Index: item.Index, Attempts: item.Attempt, Logs: outcome.Logs}}
+	record := record{Record: Record{Index: item.Index, Logs: outcome.Logs}}
 	switch outcome.Verdict {
 	case Done:
 		record.then = thenDone
@@ -76,9 +77,9 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 			record.then = thenNothing
 			break
 		}
-		record.Abandoned, record.Exhausted, record.Err, record.then = true, true, outcome.reason(), thenAbandoned
+		record.failure, record.exhausted, record.then = failureOf(item, outcome), true, thenAbandoned
 	case Abandon:
-		record.Abandoned, record.Err, record.then = true, outcome.reason(), thenAbandoned
+		record.failure, record.then = failureOf(item, outcome), thenAbandoned
 	case Stop:
 		r.leaveToDo(item)
 		r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d: %v", item.Index, outcome.reason())})
@@ -97,11 +98,15 @@ func (r *Runner) settleOne(item Item, outcome Outcome) {
 		r.haltLocked(Ending{End: Stopped, Reason: fmt.Sprintf("item %d: the handler returned the unknown verdict %d", item.Index, outcome.Verdict)})
 		record.then = thenNothing
 	}
-	if record.Abandoned || len(record.Logs) > 0 {
+	if len(record.Logs) > 0 {
 		r.keep(record)
 		return
 	}
 	r.conclude(record)
+}
+
+func failureOf(item Item, outcome Outcome) Failure {
+	return Failure{Index: item.Index, Attempts: item.Attempt, Error: outcome.reason().Error()}
 }
 
 // later lets an item be tried again after a pause. If there is no room outside
@@ -153,6 +158,10 @@ func (r *Runner) leaveToDo(item Item) {
 func (r *Runner) settleDone(index int64) {
 	if w := r.aside.all[index]; w != nil {
 		r.aside.remove(w)
+		if w.redo {
+			r.redo.open--
+			r.redo.left--
+		}
 		if !w.inWindow {
 			return
 		}

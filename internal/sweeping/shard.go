@@ -39,6 +39,11 @@ type Shard struct {
 	// Every is the time between checkpoints; default 1s.
 	Every time.Duration
 
+	// Again reads the indexes of items that came to nothing before and are to be
+	// tried again, before any others: those from one on, at most so many, in order.
+	// It is asked only if there are some by Resume, and again after an error.
+	Again func(ctx context.Context, from int64, most int) ([]int64, error)
+
 	// Record keeps records, many at a time, before their items count as done. It
 	// is called again after an error.
 	Record func(ctx context.Context, records []Record) error
@@ -102,6 +107,8 @@ func (s Shard) withDefaults() (Shard, error) {
 	switch {
 	case s.Source == nil || s.Save == nil || s.Record == nil:
 		return s, errors.New("sweeping: a shard needs Source, Save and Record")
+	case s.Resume != nil && s.Resume.Again > 0 && s.Again == nil:
+		return s, errors.New("sweeping: a shard of which items are to be tried again needs Again")
 	case (s.Handle == nil) == (s.HandleBatch == nil):
 		return s, errors.New("sweeping: a shard needs either Handle or HandleBatch")
 	case s.From > s.To || s.From < -window.MaxIndex || s.To > window.MaxIndex:

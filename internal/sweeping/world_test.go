@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -30,7 +31,9 @@ type world struct {
 	kept     *sweeping.Checkpoint // the last checkpoint
 	keptAt   time.Time
 	saves    int
-	recorded map[int64]sweeping.Record
+	recorded map[int64]sweeping.Failure
+	again    map[int64]bool // of those recorded: to be tried again
+	logged   map[int64][]sweeping.Log
 
 	tries     map[int64]int       // calls of the handler, since the start or the last crash
 	ended     map[int64]time.Time // last done or recorded
@@ -49,7 +52,7 @@ type world struct {
 func newWorld(to int64) *world {
 	return &world{
 		source: source.Indexes{To: to}, to: to,
-		recorded: map[int64]sweeping.Record{}, tries: map[int64]int{}, ended: map[int64]time.Time{}, settled: map[int64]int{}, forgotten: map[int64]bool{},
+		recorded: map[int64]sweeping.Failure{}, again: map[int64]bool{}, logged: map[int64][]sweeping.Log{}, tries: map[int64]int{}, ended: map[int64]time.Time{}, settled: map[int64]int{}, forgotten: map[int64]bool{},
 		outcome: func(sweeping.Item) sweeping.Outcome { return sweeping.Outcome{} },
 		takes:   func(sweeping.Item) time.Duration { return 0 },
 	}
@@ -73,7 +76,7 @@ func (w *world) report(t interface {
 // shard is a shard of this world, which resumes what was kept.
 func (w *world) shard() sweeping.Shard {
 	shard := sweeping.Shard{
-		Source: w.source, To: w.to, Handle: w.handle, Save: w.save, Record: w.record,
+		Source: w.source, To: w.to, Handle: w.handle, Save: w.save, Record: w.record, Again: w.readAgain,
 		InFlight: 4, Budget: -1, Resume: w.kept,
 	}
 	return shard
@@ -146,9 +149,7 @@ func (w *world) save(_ context.Context, c sweeping.Checkpoint) (sweeping.Orders,
 	if size := len(c.Window) + len(sweeping.AppendAside(nil, c.Aside)) + 100; size > 4096 || len(c.Aside) > sweeping.MaxAside {
 		w.complain("a checkpoint has %d bytes and %d items aside", size, len(c.Aside))
 	}
-	if abandoned := int(c.Counts.Abandoned); abandoned > len(w.recorded) {
-		w.complain("%d items are abandoned and %d recorded", abandoned, len(w.recorded))
-	}
+	w.note(c)
 	w.check(c)
 	w.saves++
 	text, err := json.Marshal(c) // what comes back was written down
@@ -157,6 +158,48 @@ func (w *world) save(_ context.Context, c sweeping.Checkpoint) (sweeping.Orders,
 	}
 	w.kept, w.keptAt = &sweeping.Checkpoint{}, time.Now()
 	return w.orders, json.Unmarshal(text, w.kept)
+}
+
+// note keeps what a checkpoint tells of items: then it is what it counts.
+func (w *world) note(c sweeping.Checkpoint) {
+	for _, f := range c.Failed {
+		w.recorded[f.Index] = f
+		w.ended[f.Index] = time.Now()
+		w.settled[f.Index]++
+		delete(w.again, f.Index)
+	}
+	for _, index := range c.Redone {
+		delete(w.recorded, index)
+		delete(w.again, index)
+	}
+	if int(c.Counts.Abandoned) != len(w.recorded) || int(c.Again) != len(w.again) {
+		w.complain("%d items are abandoned and %d recorded; %d are to be tried again and %d flagged", c.Counts.Abandoned, len(w.recorded), c.Again, len(w.again))
+	}
+}
+
+// readAgain reads which items are to be tried again.
+func (w *world) readAgain(_ context.Context, from int64, most int) ([]int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var page []int64
+	for index := range w.again {
+		if index >= from {
+			page = append(page, index)
+		}
+	}
+	slices.Sort(page)
+	return page[:min(most, len(page))], nil
+}
+
+// retry lets items that came to nothing be tried again by the next run.
+func (w *world) retry(indexes ...int64) {
+	for _, index := range indexes {
+		w.again[index] = true
+		delete(w.ended, index)
+		delete(w.forgotten, index)
+		w.settled[index], w.tries[index] = 0, 0
+	}
+	w.kept.Again = int64(len(w.again))
 }
 
 // check compares a checkpoint with what happened: whatever it counts as
@@ -180,7 +223,7 @@ func (w *world) check(c sweeping.Checkpoint) {
 			continue
 		}
 		settled++
-		if w.ended[i].IsZero() {
+		if w.ended[i].IsZero() && !w.again[i] {
 			w.complain("item %d is settled by the checkpoint, and has not ended", i)
 		}
 	}
@@ -196,12 +239,7 @@ func (w *world) record(_ context.Context, records []sweeping.Record) error {
 		return fairlead.ErrLeaseLost
 	}
 	for _, r := range records {
-		if !r.Abandoned {
-			continue
-		}
-		w.recorded[r.Index] = r
-		w.ended[r.Index] = time.Now()
-		w.settled[r.Index]++
+		w.logged[r.Index] = r.Logs
 	}
 	return nil
 }

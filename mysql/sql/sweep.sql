@@ -58,11 +58,11 @@ limit {{limit}};
 -- name: sweep_sums
 -- Sums up how far the shards of sweeps have come.
 -- Inputs: {{ids}} of sweeps.
--- Output: sweep, total, marked, done, abandoned, errors, in_window, measured; no row if
---   there are no shards.
+-- Output: sweep, total, marked, done, abandoned, again, errors, in_window, measured; no
+--   row if there are no shards.
 -- Locks: none.
 select sweep, cast(sum(case when to_index > 0 then to_index - from_index else 0 end) as signed), cast(sum(mark - from_index) as signed),
-       cast(sum(done) as signed), cast(sum(abandoned) as signed), cast(sum(errors) as signed),
+       cast(sum(done) as signed), cast(sum(abandoned) as signed), cast(sum(again) as signed), cast(sum(errors) as signed),
        cast(sum(greatest(0, done + abandoned - (mark - from_index))) as signed), sum(case when ended = 0 then measured else 0 end)
 from {{shard_progress}} force index (primary)
 where sweep in ({{ids}})
@@ -73,7 +73,7 @@ group by sweep;
 -- Inputs: sweep.
 -- Output: what ScanShard in internal/sqlstore reads, in order.
 -- Locks: none.
-select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.errors, p.source,
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
        p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
 from {{shard}} s force index (primary)
@@ -130,12 +130,13 @@ insert into {{shard}} (sweep, number, job) values {{rows}} on duplicate key upda
 -- Reads what the run of a shard is to do.
 -- Inputs: sweep, number, sweep, number, sweep, number, job.
 -- Output: the columns as sweeps, share_rate, share_slots, share_number, share_fence, and
---   what the other shards have done and abandoned; no row if the shard has another job.
+--   what the other shards have done and abandoned, without what waits to be tried again;
+--   no row if the shard has another job.
 -- Locks: none.
 select w.id, w.name, w.tenant, w.state, w.version, w.created_at, w.body, w.status,
        s.share_rate, s.share_slots, s.share_number, s.share_fence,
        coalesce((select cast(sum(p.done) as signed) from {{shard_progress}} p force index (primary) where p.sweep = ? and p.number <> ?), 0),
-       coalesce((select cast(sum(p.abandoned) as signed) from {{shard_progress}} p force index (primary) where p.sweep = ? and p.number <> ?), 0)
+       coalesce((select cast(sum(p.abandoned - p.again) as signed) from {{shard_progress}} p force index (primary) where p.sweep = ? and p.number <> ?), 0)
 from {{shard}} s force index (primary)
 straight_join {{sweep}} w force index (primary) on w.id = s.sweep
 where s.sweep = ? and s.number = ? and s.job = ?;
@@ -143,13 +144,13 @@ where s.sweep = ? and s.number = ? and s.job = ?;
 -- name: checkpoint
 -- Keeps how far the run of a shard has come, if its job runs under the fence, and
 -- forgets the crashes of the job.
--- Inputs: sweep, number, mark, bits, pending, source or null, done, abandoned, errors,
+-- Inputs: sweep, number, mark, bits, pending, source or null, done, abandoned, again, errors,
 --   measured, used_rate, used_slots, ended, told, fence, to_index or 0, job, fence, mark.
 -- Output: none; no row is hit if the lease was lost or the mark is behind.
 -- Locks: the row of running, what the run has stored.
 update {{running}} r force index (primary)
 straight_join {{shard_progress}} p force index (primary) on p.sweep = ? and p.number = ?
-set r.crashes = 0, p.mark = ?, p.bits = ?, p.pending = ?, p.source = coalesce(?, p.source), p.done = ?, p.abandoned = ?, p.errors = ?,
+set r.crashes = 0, p.mark = ?, p.bits = ?, p.pending = ?, p.source = coalesce(?, p.source), p.done = ?, p.abandoned = ?, p.again = ?, p.errors = ?,
   p.measured = ?, p.used_rate = ?, p.used_slots = ?, p.ended = ?, p.told = ?, p.fence = ?, p.saved_at = {{now}},
   p.to_index = case p.to_index when 0 then ? else p.to_index end
 where r.id = ? and r.fence = ? and p.mark <= ?;
@@ -167,14 +168,67 @@ select id from {{running}} force index (primary) where id = ? and fence = ?;
 -- Output: none.
 -- Locks: the rows.
 insert into {{failed_item}} (sweep, idx, attempts, error, at) values {{rows}}
-on duplicate key update attempts = values(attempts), error = values(error), at = values(at);
+on duplicate key update attempts = values(attempts), error = values(error), at = values(at), again = 0;
 
 -- name: failed_items
 -- Lists items that came to nothing.
--- Inputs: sweep, the index to begin with, limit.
--- Output: sweep, idx, attempts, error, at, by index.
+-- Inputs: sweep, the index to begin with, that to end before, whether only those that
+--   wait to be tried again, limit.
+-- Output: sweep, idx, attempts, error, at, again, by index.
 -- Locks: none.
-select sweep, idx, attempts, error, at from {{failed_item}} force index (primary) where sweep = ? and idx >= ? order by idx limit ?;
+select sweep, idx, attempts, error, at, again from {{failed_item}} force index (primary)
+where sweep = ? and idx >= ? and idx < ? and again >= ?
+order by idx limit ?;
+
+-- name: retry_failed
+-- Lets items that came to nothing wait to be tried again.
+-- Inputs: sweep, {{ids}}: their indexes.
+-- Output: none.
+-- Locks: the rows.
+update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ? and f.idx in ({{ids}});
+
+-- name: retry_all_failed
+-- Lets all such items of a sweep wait to be tried again.
+-- Inputs: sweep.
+-- Output: none.
+-- Locks: the rows.
+update {{failed_item}} f force index (primary) set f.again = 1 where f.sweep = ? and f.idx >= 0;
+
+-- name: known_failed
+-- Tells which indexes are those of items that came to nothing.
+-- Inputs: sweep, {{ids}}: indexes.
+-- Output: idx.
+-- Locks: none.
+select idx from {{failed_item}} force index (primary) where sweep = ? and idx in ({{ids}});
+
+-- name: count_again
+-- Counts what waits to be tried again in a part of a sweep.
+-- Inputs: sweep, the index to begin with, that to end before.
+-- Output: the number.
+-- Locks: none.
+select count(*) from {{failed_item}} force index (primary) where sweep = ? and idx >= ? and idx < ? and again = 1;
+
+-- name: reopen_shard
+-- Lets a shard in which something waits to be tried again begin anew, without the job
+-- that it had.
+-- Inputs: again, to_index, sweep, number.
+-- Output: none.
+-- Locks: what is steered of the shard, what its run has stored.
+update {{shard}} s force index (primary)
+straight_join {{shard_progress}} p force index (primary) on p.sweep = s.sweep and p.number = s.number
+set s.job = 0, p.again = ?, p.to_index = ?, p.ended = 0
+where s.sweep = ? and s.number = ?;
+
+-- name: leave_alone
+-- Lets nothing of a shard wait to be tried again.
+-- Inputs: sweep, number.
+-- Output: none.
+-- Locks: what its run has stored, the items.
+update {{shard_progress}} p force index (primary)
+straight_join {{failed_item}} f force index (primary)
+  on f.sweep = p.sweep and f.idx >= p.from_index and f.idx < case p.to_index when 0 then 9223372036854775807 else p.to_index end
+set f.again = 0
+where p.sweep = ? and p.number = ? and f.again = 1;
 
 -- name: forget_failed
 -- Forgets items that came to nothing.

@@ -71,13 +71,13 @@ delete from {{sweep_event}} where sweep = any (array(select id from gone));
 --   the sweep.
 -- Locks: none.
 select w.id, w.name, w.tenant, w.state, w.version, w.created_at, w.body, w.status,
-       p.total, p.marked, p.done, p.abandoned, p.errors, p.in_window, p.measured
+       p.total, p.marked, p.done, p.abandoned, p.again, p.errors, p.in_window, p.measured
 from ({{choice}}) a
 cross join lateral (select * from {{sweep}} where id = a.id offset 0) w
 cross join lateral (
     select coalesce(sum(case when to_index > 0 then to_index - from_index end), 0)::bigint as total,
            coalesce(sum(mark - from_index), 0)::bigint as marked, coalesce(sum(done), 0)::bigint as done,
-           coalesce(sum(abandoned), 0)::bigint as abandoned, coalesce(sum(errors), 0)::bigint as errors,
+           coalesce(sum(abandoned), 0)::bigint as abandoned, coalesce(sum(again), 0)::bigint as again, coalesce(sum(errors), 0)::bigint as errors,
            coalesce(sum(greatest(0, done + abandoned - (mark - from_index))), 0)::bigint as in_window,
            coalesce(sum(measured) filter (where not ended), 0) as measured
     from {{shard_progress}} where sweep = w.id
@@ -141,7 +141,7 @@ order by s.id desc limit $2::int;
 -- Inputs: $1 sweep.
 -- Output: what ScanShard in internal/sqlstore reads, in order.
 -- Locks: none.
-select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.errors, p.source,
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
        p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
 from {{shard}} s
@@ -154,7 +154,7 @@ order by s.sweep, s.number;
 -- Inputs: $1 sweep.
 -- Output: as shards, then the state, empty if there is no job.
 -- Locks: none.
-select f.sweep, f.number, b.from_index, b.to_index, f.job, b.ended, b.mark, b.bits, b.pending, b.done, b.abandoned, b.errors, b.source,
+select f.sweep, f.number, b.from_index, b.to_index, f.job, b.ended, b.mark, b.bits, b.pending, b.done, b.abandoned, b.again, b.errors, b.source,
        f.share_rate, f.share_slots, f.share_number, f.share_fence, f.peak_rate, f.peak_slots,
        b.used_rate, b.used_slots, b.told, b.fence, b.saved_at, b.measured, p.state
 from {{shard}} f
@@ -209,11 +209,13 @@ returning s.number;
 -- steered meanwhile it does not see, and does not wait for.
 -- Inputs: $1 sweep, $2 number, $3 job, $4 fence, $5 mark, $6 bits, $7 pending, $8 source,
 --   null if it is as it was, $9 done, $10 abandoned, $11 errors, $12 measured,
---   $13 used_rate, $14 used_slots, $15 ended, $16 to_index or 0.
+--   $13 used_rate, $14 used_slots, $15 ended, $16 to_index or 0, $17 again, $18 indexes of
+--   failed items that were done; of those that came to nothing, in step: $19 indexes,
+--   each once, $20 attempts, $21 errors, $22 times, 0 for now.
 -- Output: what ScanSweep in internal/sqlstore reads, share_rate, share_slots and
 --   share_fence, whether it was kept, and what the other shards have done and
---   abandoned; no row if the lease was lost.
--- Locks: the job, as save does; what the run has stored.
+--   abandoned, without what waits to be tried again; no row if the lease was lost.
+-- Locks: the job, as save does; what the run has stored; those items.
 with held as materialized (
     update {{running}} set crashes = 0 where id = $3::bigint and fence = $4::bigint returning id
 ),
@@ -226,18 +228,34 @@ steered as materialized (
 kept as (
     update {{shard_progress}} p
     set mark = $5::bigint, bits = $6::bytea, pending = $7::json, source = coalesce($8::json, p.source), done = $9::bigint, abandoned = $10::bigint,
-        errors = $11::bigint, measured = $12::float8, used_rate = $13::float8, used_slots = $14::int, ended = $15::bool, told = s.share_number,
+        again = case when $15::bool then 0 else $17::bigint end, errors = $11::bigint, measured = $12::float8, used_rate = $13::float8, used_slots = $14::int, ended = $15::bool, told = s.share_number,
         fence = $4::bigint, saved_at = {{now}}, to_index = case p.to_index when 0 then $16::bigint else p.to_index end
     from steered s
     where p.sweep = $1::bigint and p.number = $2::int and p.mark <= $5::bigint
-    returning p.number
+    returning p.number, p.from_index, p.to_index
+),
+forgotten as (
+    delete from {{failed_item}} f using kept k where f.sweep = $1::bigint and f.idx = any ($18::bigint[])
+),
+noted as (
+    insert into {{failed_item}} as f (sweep, idx, at, attempts, error)
+    select $1::bigint, a.idx, case a.at when 0 then {{now}} else a.at end, a.attempts, a.error
+    from kept k, unnest($19::bigint[], $20::int[], $21::text[], $22::bigint[]) as a (idx, attempts, error, at)
+    on conflict (sweep, idx) do update set at = excluded.at, attempts = excluded.attempts, error = excluded.error, again = false
+),
+left_alone as (
+    update {{failed_item}} f set again = false
+    from kept k
+    where $15::bool and f.sweep = $1::bigint and f.again and f.idx >= k.from_index
+      and f.idx < case k.to_index when 0 then 9223372036854775807 else k.to_index end
+      and f.idx <> all ($18::bigint[]) and f.idx <> all ($19::bigint[])
 )
 select w.id, w.name, w.tenant, w.state, w.version, w.created_at, w.body, w.status,
        s.share_rate, s.share_slots, s.share_fence, (select true from kept) is not null, b.done, b.abandoned
 from steered s
 cross join lateral (select * from {{sweep}} where id = $1::bigint offset 0) w
 cross join lateral (
-    select coalesce(sum(done), 0)::bigint as done, coalesce(sum(abandoned), 0)::bigint as abandoned
+    select coalesce(sum(done), 0)::bigint as done, coalesce(sum(abandoned - again), 0)::bigint as abandoned
     from {{shard_progress}} where sweep = $1::bigint and number <> $2::int
 ) b;
 
@@ -257,20 +275,61 @@ insert into {{failed_item}} as f (sweep, idx, at, attempts, error)
 select w.id, a.idx, case a.at when 0 then {{now}} else a.at end, a.attempts, a.error
 from (select id from {{sweep}} where id = $1::bigint offset 0) w,
      unnest($2::bigint[], $3::int[], $4::text[], $5::bigint[]) as a (idx, attempts, error, at)
-on conflict (sweep, idx) do update set at = excluded.at, attempts = excluded.attempts, error = excluded.error;
+on conflict (sweep, idx) do update set at = excluded.at, attempts = excluded.attempts, error = excluded.error, again = false;
 
 -- name: failed_items
 -- Items that came to nothing.
--- Inputs: $1 sweep, $2 index to begin with, $3 at most so many.
+-- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before,
+--   $5 whether only those that wait to be tried again.
 -- Output: what ScanFailedItem in internal/sqlstore reads, by index.
 -- Locks: none.
-select sweep, idx, attempts, error, at from {{failed_item}} where sweep = $1::bigint and idx >= $2::bigint order by sweep, idx limit $3::int;
+select sweep, idx, attempts, error, at, again from {{failed_item}}
+where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint and (again or not $5::bool)
+order by sweep, idx limit $3::int;
 
--- name: forget_failed
--- Forgets items that came to nothing.
+-- name: retry_failed
+-- Lets items that came to nothing wait to be tried again.
+-- Inputs: $1 sweep, locked, $2 indexes, null for all.
+-- Locks: the items.
+update {{failed_item}} set again = true
+where sweep = $1::bigint and not again and ($2::bigint[] is null or idx = any ($2::bigint[]));
+
+-- name: not_failed
+-- Tells which indexes are not those of items that came to nothing.
 -- Inputs: $1 sweep, $2 indexes.
--- Locks: the deleted rows.
-delete from {{failed_item}} where sweep = $1::bigint and idx = any ($2::bigint[]);
+-- Output: index.
+-- Locks: none.
+select a.idx
+from unnest($2::bigint[]) as a (idx)
+left join lateral (select true as known from {{failed_item}} where sweep = $1::bigint and idx = a.idx offset 0) f on true
+where f.known is null;
+
+-- name: reopen_shards
+-- Counts what waits to be tried again, and lets shards in which something does begin
+-- anew, without the jobs that they had. One that had ended before its last item ends
+-- where it has come to.
+-- Inputs: $1 sweep, locked.
+-- Locks: its shards.
+with counted as materialized (
+    select p.number, c.n
+    from {{shard_progress}} p
+    cross join lateral (
+        select count(*) as n from {{failed_item}} f
+        where f.sweep = $1::bigint and f.again and f.idx >= p.from_index and f.idx < case p.to_index when 0 then 9223372036854775807 else p.to_index end
+        offset 0
+    ) c
+    where p.sweep = $1::bigint
+),
+reopened as materialized (
+    update {{shard_progress}} p
+    set again = c.n, ended = p.ended and c.n = 0, to_index = case when p.ended and c.n > 0 then p.mark else p.to_index end
+    from counted c
+    where p.sweep = $1::bigint and p.number = any (array[c.number])
+    returning p.number, p.again
+)
+update {{shard}} s set job = 0
+from reopened r
+where s.sweep = $1::bigint and s.number = any (array[r.number]) and r.again > 0;
 
 -- name: drop_failed
 -- Forgets all such items of a sweep.

@@ -42,7 +42,7 @@ delete from {{sweep}} where id = ?;
 -- Output: sweep, then the columns of sqlstore.ScanSums; no row if there are no shards.
 -- Locks: none.
 select p.sweep, sum(case when p.to_index > 0 then p.to_index - p.from_index else 0 end), sum(p.mark - p.from_index),
-       sum(p.done), sum(p.abandoned), sum(p.errors), sum(max(0, p.done + p.abandoned - (p.mark - p.from_index))),
+       sum(p.done), sum(p.abandoned), sum(p.again), sum(p.errors), sum(max(0, p.done + p.abandoned - (p.mark - p.from_index))),
        sum(case when p.ended then 0.0 else p.measured end)
 from json_each(?) v
 cross join {{shard_progress}} p on p.sweep = v.value
@@ -51,7 +51,7 @@ group by p.sweep;
 -- name: shards
 -- Reads the shards of a sweep.
 -- Inputs: sweep.  Output: the columns of sqlstore.ScanShard, in order.  Locks: none.
-select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.errors, p.source,
+select s.sweep, s.number, p.from_index, p.to_index, s.job, p.ended, p.mark, p.bits, p.pending, p.done, p.abandoned, p.again, p.errors, p.source,
        s.share_rate, s.share_slots, s.share_number, s.share_fence, s.peak_rate, s.peak_slots,
        p.used_rate, p.used_slots, p.told, p.fence, p.saved_at, p.measured
 from {{shard}} s
@@ -124,31 +124,79 @@ where w.id = ? and s.number = ? and r.id = ? and r.fence = ?;
 
 -- name: checkpoint
 -- Keeps how far the run of a shard has come.
--- Inputs: mark, bits, pending, source or null, done, abandoned, errors, measured,
+-- Inputs: mark, bits, pending, source or null, done, abandoned, again, errors, measured,
 --   used_rate, used_slots, ended, told, fence, now, to_index or 0, sweep, number.
 -- Output: none.  Locks: the writer's.
 update {{shard_progress}}
-set mark = ?, bits = ?, pending = ?, source = coalesce(?, source), done = ?, abandoned = ?, errors = ?, measured = ?,
+set mark = ?, bits = ?, pending = ?, source = coalesce(?, source), done = ?, abandoned = ?, again = ?, errors = ?, measured = ?,
     used_rate = ?, used_slots = ?, ended = ?, told = ?, fence = ?, saved_at = ?,
     to_index = case to_index when 0 then ? else to_index end
 where sweep = ? and number = ?;
 
 -- name: budget_used
--- Counts how many items of a sweep were done and came to nothing.
+-- Counts how many items of a sweep were done and came to nothing, without those that
+-- wait to be tried again.
 -- Inputs: sweep.  Output: done, abandoned.  Locks: none.
-select sum(done), sum(abandoned) from {{shard_progress}} where sweep = ?;
+select sum(done), sum(abandoned - again) from {{shard_progress}} where sweep = ?;
 
 -- name: add_failed
 -- Notes an item that came to nothing.
--- Inputs: the columns.  Output: none.  Locks: the writer's.
+-- Inputs: the columns, without again.  Output: none.  Locks: the writer's.
 insert into {{failed_item}} (sweep, idx, attempts, error, at) values (?, ?, ?, ?, ?)
-on conflict (sweep, idx) do update set attempts = excluded.attempts, error = excluded.error, at = excluded.at;
+on conflict (sweep, idx) do update set attempts = excluded.attempts, error = excluded.error, at = excluded.at, again = 0;
 
 -- name: failed_items
 -- Lists items that came to nothing.
--- Inputs: sweep, the index to begin with, limit.
+-- Inputs: sweep, the index to begin with, that to end before, whether only those that
+--   wait to be tried again, limit.
 -- Output: the columns of sqlstore.ScanFailedItem, in order of index.  Locks: none.
-select sweep, idx, attempts, error, at from {{failed_item}} where sweep = ? and idx >= ? order by idx limit 0 + ?;
+select sweep, idx, attempts, error, at, again from {{failed_item}}
+where sweep = ? and idx >= ? and idx < ? and again >= ?
+order by idx limit 0 + ?;
+
+-- name: retry_failed
+-- Lets items that came to nothing wait to be tried again.
+-- Inputs: sweep, indexes as a JSON array.  Output: none.  Locks: the writer's.
+update {{failed_item}} set again = 1 where sweep = ? and idx in (select value from json_each(?));
+
+-- name: retry_all_failed
+-- Lets all such items of a sweep wait to be tried again.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+update {{failed_item}} set again = 1 where sweep = ?;
+
+-- name: not_failed
+-- Tells which indexes are not those of items that came to nothing.
+-- Inputs: indexes as a JSON array, sweep.  Output: index.  Locks: none.
+select v.value from json_each(?) v where not exists (select 1 from {{failed_item}} f where f.sweep = ? and f.idx = v.value);
+
+-- name: reopen_shards
+-- Counts what waits to be tried again, and lets shards in which something does begin
+-- anew. One that had ended before its last item ends where it has come to.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+update {{shard_progress}} as p
+set again = c.n, ended = p.ended and c.n = 0, to_index = case when p.ended and c.n > 0 then p.mark else p.to_index end
+from (
+  select s.number, (
+    select count(*) from {{failed_item}} f
+    where f.sweep = s.sweep and f.idx >= s.from_index and f.idx < case s.to_index when 0 then 9223372036854775807 else s.to_index end and f.again = 1
+  ) as n
+  from {{shard_progress}} s where s.sweep = ?1
+) c
+where p.sweep = ?1 and p.number = c.number;
+
+-- name: dismiss
+-- Takes from shards in which something waits to be tried again the jobs that they had.
+-- Inputs: sweep.  Output: none.  Locks: the writer's.
+update {{shard}} set job = 0
+where sweep = ?1 and number in (select p.number from {{shard_progress}} p where p.sweep = ?1 and p.again > 0);
+
+-- name: leave_alone
+-- Lets nothing of a shard wait to be tried again.
+-- Inputs: sweep, number.  Output: none.  Locks: the writer's.
+update {{failed_item}} set again = 0
+where sweep = ?1 and again = 1
+  and idx >= (select p.from_index from {{shard_progress}} p where p.sweep = ?1 and p.number = ?2)
+  and idx < (select case p.to_index when 0 then 9223372036854775807 else p.to_index end from {{shard_progress}} p where p.sweep = ?1 and p.number = ?2);
 
 -- name: forget_failed
 -- Forgets items that came to nothing.

@@ -652,7 +652,9 @@ type SweepProgress struct {
 	// Items per second of late.
 	Rate *float64 `protobuf:"fixed64,7,opt,name=rate,proto3,oneof" json:"rate,omitempty"`
 	// When it will probably have finished; not set if that cannot be told.
-	Eta           *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=eta,proto3" json:"eta,omitempty"`
+	Eta *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=eta,proto3" json:"eta,omitempty"`
+	// Of abandoned: items that wait to be tried again.
+	Again         int64 `protobuf:"varint,9,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -741,6 +743,13 @@ func (x *SweepProgress) GetEta() *timestamppb.Timestamp {
 		return x.Eta
 	}
 	return nil
+}
+
+func (x *SweepProgress) GetAgain() int64 {
+	if x != nil {
+		return x.Again
+	}
+	return 0
 }
 
 type GetSweepRequest struct {
@@ -1062,6 +1071,60 @@ func (x *StopSweepRequest) GetReason() string {
 	return ""
 }
 
+type RetrySweepRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id or name.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// Of failed items; all of them if it is empty.
+	Indexes       []int64 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetrySweepRequest) Reset() {
+	*x = RetrySweepRequest{}
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetrySweepRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetrySweepRequest) ProtoMessage() {}
+
+func (x *RetrySweepRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetrySweepRequest.ProtoReflect.Descriptor instead.
+func (*RetrySweepRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RetrySweepRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RetrySweepRequest) GetIndexes() []int64 {
+	if x != nil {
+		return x.Indexes
+	}
+	return nil
+}
+
 type SetSweepDataRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id or name.
@@ -1074,7 +1137,7 @@ type SetSweepDataRequest struct {
 
 func (x *SetSweepDataRequest) Reset() {
 	*x = SetSweepDataRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1086,7 +1149,7 @@ func (x *SetSweepDataRequest) String() string {
 func (*SetSweepDataRequest) ProtoMessage() {}
 
 func (x *SetSweepDataRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[12]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1099,7 +1162,7 @@ func (x *SetSweepDataRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetSweepDataRequest.ProtoReflect.Descriptor instead.
 func (*SetSweepDataRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *SetSweepDataRequest) GetId() string {
@@ -1133,7 +1196,7 @@ type SweepLog struct {
 
 func (x *SweepLog) Reset() {
 	*x = SweepLog{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1145,7 +1208,7 @@ func (x *SweepLog) String() string {
 func (*SweepLog) ProtoMessage() {}
 
 func (x *SweepLog) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[13]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1158,7 +1221,7 @@ func (x *SweepLog) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepLog.ProtoReflect.Descriptor instead.
 func (*SweepLog) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SweepLog) GetId() int64 {
@@ -1212,7 +1275,7 @@ type AddSweepLogsRequest struct {
 
 func (x *AddSweepLogsRequest) Reset() {
 	*x = AddSweepLogsRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1224,7 +1287,7 @@ func (x *AddSweepLogsRequest) String() string {
 func (*AddSweepLogsRequest) ProtoMessage() {}
 
 func (x *AddSweepLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[14]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1237,7 +1300,7 @@ func (x *AddSweepLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSweepLogsRequest.ProtoReflect.Descriptor instead.
 func (*AddSweepLogsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *AddSweepLogsRequest) GetId() string {
@@ -1283,7 +1346,7 @@ type AddSweepLogsResponse struct {
 
 func (x *AddSweepLogsResponse) Reset() {
 	*x = AddSweepLogsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1295,7 +1358,7 @@ func (x *AddSweepLogsResponse) String() string {
 func (*AddSweepLogsResponse) ProtoMessage() {}
 
 func (x *AddSweepLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[15]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1308,7 +1371,7 @@ func (x *AddSweepLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AddSweepLogsResponse.ProtoReflect.Descriptor instead.
 func (*AddSweepLogsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{16}
 }
 
 type ListSweepLogsRequest struct {
@@ -1327,7 +1390,7 @@ type ListSweepLogsRequest struct {
 
 func (x *ListSweepLogsRequest) Reset() {
 	*x = ListSweepLogsRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1339,7 +1402,7 @@ func (x *ListSweepLogsRequest) String() string {
 func (*ListSweepLogsRequest) ProtoMessage() {}
 
 func (x *ListSweepLogsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[16]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1352,7 +1415,7 @@ func (x *ListSweepLogsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepLogsRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepLogsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListSweepLogsRequest) GetId() string {
@@ -1401,7 +1464,7 @@ type ListSweepLogsResponse struct {
 
 func (x *ListSweepLogsResponse) Reset() {
 	*x = ListSweepLogsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1413,7 +1476,7 @@ func (x *ListSweepLogsResponse) String() string {
 func (*ListSweepLogsResponse) ProtoMessage() {}
 
 func (x *ListSweepLogsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[17]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1426,7 +1489,7 @@ func (x *ListSweepLogsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepLogsResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepLogsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *ListSweepLogsResponse) GetItems() []*SweepLog {
@@ -1449,15 +1512,17 @@ type FailedItem struct {
 	Index    *int64                 `protobuf:"varint,1,opt,name=index,proto3,oneof" json:"index,omitempty"`
 	Attempts int32                  `protobuf:"varint,2,opt,name=attempts,proto3" json:"attempts,omitempty"`
 	// Of the last attempt.
-	Error         string                 `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
-	At            *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	Error string                 `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=at,proto3" json:"at,omitempty"`
+	// It waits to be tried again.
+	Again         bool `protobuf:"varint,5,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *FailedItem) Reset() {
 	*x = FailedItem{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1469,7 +1534,7 @@ func (x *FailedItem) String() string {
 func (*FailedItem) ProtoMessage() {}
 
 func (x *FailedItem) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[18]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1482,7 +1547,7 @@ func (x *FailedItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailedItem.ProtoReflect.Descriptor instead.
 func (*FailedItem) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FailedItem) GetIndex() int64 {
@@ -1513,6 +1578,13 @@ func (x *FailedItem) GetAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *FailedItem) GetAgain() bool {
+	if x != nil {
+		return x.Again
+	}
+	return false
+}
+
 type ListFailedItemsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id or name.
@@ -1526,7 +1598,7 @@ type ListFailedItemsRequest struct {
 
 func (x *ListFailedItemsRequest) Reset() {
 	*x = ListFailedItemsRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1538,7 +1610,7 @@ func (x *ListFailedItemsRequest) String() string {
 func (*ListFailedItemsRequest) ProtoMessage() {}
 
 func (x *ListFailedItemsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[19]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1551,7 +1623,7 @@ func (x *ListFailedItemsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFailedItemsRequest.ProtoReflect.Descriptor instead.
 func (*ListFailedItemsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListFailedItemsRequest) GetId() string {
@@ -1586,7 +1658,7 @@ type ListFailedItemsResponse struct {
 
 func (x *ListFailedItemsResponse) Reset() {
 	*x = ListFailedItemsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1598,7 +1670,7 @@ func (x *ListFailedItemsResponse) String() string {
 func (*ListFailedItemsResponse) ProtoMessage() {}
 
 func (x *ListFailedItemsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[20]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1611,7 +1683,7 @@ func (x *ListFailedItemsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListFailedItemsResponse.ProtoReflect.Descriptor instead.
 func (*ListFailedItemsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ListFailedItemsResponse) GetItems() []*FailedItem {
@@ -1634,7 +1706,7 @@ type SweepEvent struct {
 	At    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
 	// Who did it; empty: nobody, it came so.
 	By string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
-	// start, open, stop, stopped, finish or data.
+	// start, retry, open, stop, stopped, finish or data.
 	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
 	// The states before and after.
 	From          string `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
@@ -1646,7 +1718,7 @@ type SweepEvent struct {
 
 func (x *SweepEvent) Reset() {
 	*x = SweepEvent{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1658,7 +1730,7 @@ func (x *SweepEvent) String() string {
 func (*SweepEvent) ProtoMessage() {}
 
 func (x *SweepEvent) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[21]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1671,7 +1743,7 @@ func (x *SweepEvent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SweepEvent.ProtoReflect.Descriptor instead.
 func (*SweepEvent) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SweepEvent) GetAt() *timestamppb.Timestamp {
@@ -1728,7 +1800,7 @@ type ListSweepHistoryRequest struct {
 
 func (x *ListSweepHistoryRequest) Reset() {
 	*x = ListSweepHistoryRequest{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1740,7 +1812,7 @@ func (x *ListSweepHistoryRequest) String() string {
 func (*ListSweepHistoryRequest) ProtoMessage() {}
 
 func (x *ListSweepHistoryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[22]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1753,7 +1825,7 @@ func (x *ListSweepHistoryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepHistoryRequest.ProtoReflect.Descriptor instead.
 func (*ListSweepHistoryRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{22}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListSweepHistoryRequest) GetId() string {
@@ -1779,7 +1851,7 @@ type ListSweepHistoryResponse struct {
 
 func (x *ListSweepHistoryResponse) Reset() {
 	*x = ListSweepHistoryResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1791,7 +1863,7 @@ func (x *ListSweepHistoryResponse) String() string {
 func (*ListSweepHistoryResponse) ProtoMessage() {}
 
 func (x *ListSweepHistoryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[23]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1804,7 +1876,7 @@ func (x *ListSweepHistoryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListSweepHistoryResponse.ProtoReflect.Descriptor instead.
 func (*ListSweepHistoryResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{23}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListSweepHistoryResponse) GetItems() []*SweepEvent {
@@ -1824,7 +1896,7 @@ type Shard struct {
 	To *int64 `protobuf:"varint,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	// The job that goes over it.
 	JobId int64 `protobuf:"varint,4,opt,name=job_id,json=jobId,proto3" json:"job_id,omitempty"`
-	// All its items are done or abandoned.
+	// All its items are done or abandoned, and none waits to be tried again.
 	Ended *bool `protobuf:"varint,5,opt,name=ended,proto3,oneof" json:"ended,omitempty"`
 	// Everything before is done or abandoned.
 	Mark      *int64 `protobuf:"varint,6,opt,name=mark,proto3,oneof" json:"mark,omitempty"`
@@ -1837,14 +1909,16 @@ type Shard struct {
 	// Items per second of late.
 	Measured float64 `protobuf:"fixed64,12,opt,name=measured,proto3" json:"measured,omitempty"`
 	// When it last told how far it has come.
-	SavedAt       *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=saved_at,json=savedAt,proto3" json:"saved_at,omitempty"`
+	SavedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=saved_at,json=savedAt,proto3" json:"saved_at,omitempty"`
+	// Of abandoned: items that wait to be tried again.
+	Again         int64 `protobuf:"varint,14,opt,name=again,proto3" json:"again,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Shard) Reset() {
 	*x = Shard{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1856,7 +1930,7 @@ func (x *Shard) String() string {
 func (*Shard) ProtoMessage() {}
 
 func (x *Shard) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[24]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1869,7 +1943,7 @@ func (x *Shard) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Shard.ProtoReflect.Descriptor instead.
 func (*Shard) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{24}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Shard) GetNumber() int32 {
@@ -1963,6 +2037,13 @@ func (x *Shard) GetSavedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Shard) GetAgain() int64 {
+	if x != nil {
+		return x.Again
+	}
+	return 0
+}
+
 type ListShardsResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Items         []*Shard               `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
@@ -1972,7 +2053,7 @@ type ListShardsResponse struct {
 
 func (x *ListShardsResponse) Reset() {
 	*x = ListShardsResponse{}
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[25]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1984,7 +2065,7 @@ func (x *ListShardsResponse) String() string {
 func (*ListShardsResponse) ProtoMessage() {}
 
 func (x *ListShardsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_sweep_proto_msgTypes[25]
+	mi := &file_fairlead_v1_sweep_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1997,7 +2078,7 @@ func (x *ListShardsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListShardsResponse.ProtoReflect.Descriptor instead.
 func (*ListShardsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{25}
+	return file_fairlead_v1_sweep_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListShardsResponse) GetItems() []*Shard {
@@ -2087,7 +2168,7 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\rbefore_create\x18\x01 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\fbeforeCreate\x12&\n" +
 	"\n" +
 	"before_run\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xd0\x0fR\tbeforeRun\x123\n" +
-	"\atimeout\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"\xd7\x02\n" +
+	"\atimeout\x18\x03 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"\xed\x02\n" +
 	"\rSweepProgress\x12\x19\n" +
 	"\x05total\x18\x01 \x01(\x03H\x00R\x05total\x88\x01\x01\x12\x17\n" +
 	"\x04done\x18\x02 \x01(\x03H\x01R\x04done\x88\x01\x01\x12!\n" +
@@ -2096,7 +2177,8 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\x06marked\x18\x05 \x01(\x03H\x04R\x06marked\x88\x01\x01\x12 \n" +
 	"\tin_window\x18\x06 \x01(\x03H\x05R\binWindow\x88\x01\x01\x12\x17\n" +
 	"\x04rate\x18\a \x01(\x01H\x06R\x04rate\x88\x01\x01\x12,\n" +
-	"\x03eta\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x03etaB\b\n" +
+	"\x03eta\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x03eta\x12\x14\n" +
+	"\x05again\x18\t \x01(\x03R\x05againB\b\n" +
 	"\x06_totalB\a\n" +
 	"\x05_doneB\f\n" +
 	"\n" +
@@ -2124,7 +2206,10 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\x13DeleteSweepResponse\"N\n" +
 	"\x10StopSweepRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x1f\n" +
-	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"P\n" +
+	"\x06reason\x18\x02 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"Q\n" +
+	"\x11RetrySweepRequest\x12\x19\n" +
+	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12!\n" +
+	"\aindexes\x18\x02 \x03(\x03B\a\x92\xb5\x18\x03\x18\x90NR\aindexes\"P\n" +
 	"\x13SetSweepDataRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12\x1e\n" +
 	"\x04args\x18\x02 \x01(\fB\n" +
@@ -2153,13 +2238,14 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\x06_index\"l\n" +
 	"\x15ListSweepLogsResponse\x12+\n" +
 	"\x05items\x18\x01 \x03(\v2\x15.fairlead.v1.SweepLogR\x05items\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8f\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xa5\x01\n" +
 	"\n" +
 	"FailedItem\x12\x19\n" +
 	"\x05index\x18\x01 \x01(\x03H\x00R\x05index\x88\x01\x01\x12\x1a\n" +
 	"\battempts\x18\x02 \x01(\x05R\battempts\x12\x14\n" +
 	"\x05error\x18\x03 \x01(\tR\x05error\x12*\n" +
-	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02atB\b\n" +
+	"\x02at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x14\n" +
+	"\x05again\x18\x05 \x01(\bR\x05againB\b\n" +
 	"\x06_index\"z\n" +
 	"\x16ListFailedItemsRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12&\n" +
@@ -2181,7 +2267,7 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12&\n" +
 	"\tpage_size\x18\x02 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\"I\n" +
 	"\x18ListSweepHistoryResponse\x12-\n" +
-	"\x05items\x18\x01 \x03(\v2\x17.fairlead.v1.SweepEventR\x05items\"\xca\x03\n" +
+	"\x05items\x18\x01 \x03(\v2\x17.fairlead.v1.SweepEventR\x05items\"\xe0\x03\n" +
 	"\x05Shard\x12\x1b\n" +
 	"\x06number\x18\x01 \x01(\x05H\x00R\x06number\x88\x01\x01\x12\x17\n" +
 	"\x04from\x18\x02 \x01(\x03H\x01R\x04from\x88\x01\x01\x12\x13\n" +
@@ -2196,7 +2282,8 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	" \x01(\x01R\x04rate\x12\x1b\n" +
 	"\tin_flight\x18\v \x01(\x05R\binFlight\x12\x1a\n" +
 	"\bmeasured\x18\f \x01(\x01R\bmeasured\x125\n" +
-	"\bsaved_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\asavedAtB\t\n" +
+	"\bsaved_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\asavedAt\x12\x14\n" +
+	"\x05again\x18\x0e \x01(\x03R\x05againB\t\n" +
 	"\a_numberB\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\b\n" +
@@ -2207,7 +2294,7 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"_abandonedB\t\n" +
 	"\a_errors\">\n" +
 	"\x12ListShardsResponse\x12(\n" +
-	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.ShardR\x05items2\xa1\x0e\n" +
+	"\x05items\x18\x01 \x03(\v2\x12.fairlead.v1.ShardR\x05items2\x97\x0f\n" +
 	"\fSweepService\x12^\n" +
 	"\vCreateSweep\x12\x12.fairlead.v1.Sweep\x1a\x12.fairlead.v1.Sweep\"'ڵ\x18\n" +
 	"\n" +
@@ -2229,7 +2316,11 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\n" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/sweeps/{id}/start\x12r\n" +
 	"\tStopSweep\x12\x1d.fairlead.v1.StopSweepRequest\x1a\x12.fairlead.v1.Sweep\"2ڵ\x18\v\n" +
-	"\tsubmitter\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/sweeps/{id}/stop\x12q\n" +
+	"\tsubmitter\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/sweeps/{id}/stop\x12t\n" +
+	"\n" +
+	"RetrySweep\x12\x1e.fairlead.v1.RetrySweepRequest\x1a\x12.fairlead.v1.Sweep\"2ڵ\x18\n" +
+	"\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/sweeps/{id}/retry\x12q\n" +
 	"\tOpenSweep\x12\x1c.fairlead.v1.GetSweepRequest\x1a\x12.fairlead.v1.Sweep\"2ڵ\x18\v\n" +
 	"\tsubmitter\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/sweeps/{id}/open\x12x\n" +
 	"\fSetSweepData\x12 .fairlead.v1.SetSweepDataRequest\x1a\x12.fairlead.v1.Sweep\"2ڵ\x18\v\n" +
@@ -2261,7 +2352,7 @@ func file_fairlead_v1_sweep_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_sweep_proto_rawDescData
 }
 
-var file_fairlead_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 26)
+var file_fairlead_v1_sweep_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_fairlead_v1_sweep_proto_goTypes = []any{
 	(*Sweep)(nil),                    // 0: fairlead.v1.Sweep
 	(*ItemSource)(nil),               // 1: fairlead.v1.ItemSource
@@ -2275,47 +2366,48 @@ var file_fairlead_v1_sweep_proto_goTypes = []any{
 	(*ListSweepsResponse)(nil),       // 9: fairlead.v1.ListSweepsResponse
 	(*DeleteSweepResponse)(nil),      // 10: fairlead.v1.DeleteSweepResponse
 	(*StopSweepRequest)(nil),         // 11: fairlead.v1.StopSweepRequest
-	(*SetSweepDataRequest)(nil),      // 12: fairlead.v1.SetSweepDataRequest
-	(*SweepLog)(nil),                 // 13: fairlead.v1.SweepLog
-	(*AddSweepLogsRequest)(nil),      // 14: fairlead.v1.AddSweepLogsRequest
-	(*AddSweepLogsResponse)(nil),     // 15: fairlead.v1.AddSweepLogsResponse
-	(*ListSweepLogsRequest)(nil),     // 16: fairlead.v1.ListSweepLogsRequest
-	(*ListSweepLogsResponse)(nil),    // 17: fairlead.v1.ListSweepLogsResponse
-	(*FailedItem)(nil),               // 18: fairlead.v1.FailedItem
-	(*ListFailedItemsRequest)(nil),   // 19: fairlead.v1.ListFailedItemsRequest
-	(*ListFailedItemsResponse)(nil),  // 20: fairlead.v1.ListFailedItemsResponse
-	(*SweepEvent)(nil),               // 21: fairlead.v1.SweepEvent
-	(*ListSweepHistoryRequest)(nil),  // 22: fairlead.v1.ListSweepHistoryRequest
-	(*ListSweepHistoryResponse)(nil), // 23: fairlead.v1.ListSweepHistoryResponse
-	(*Shard)(nil),                    // 24: fairlead.v1.Shard
-	(*ListShardsResponse)(nil),       // 25: fairlead.v1.ListShardsResponse
-	(*durationpb.Duration)(nil),      // 26: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),    // 27: google.protobuf.Timestamp
+	(*RetrySweepRequest)(nil),        // 12: fairlead.v1.RetrySweepRequest
+	(*SetSweepDataRequest)(nil),      // 13: fairlead.v1.SetSweepDataRequest
+	(*SweepLog)(nil),                 // 14: fairlead.v1.SweepLog
+	(*AddSweepLogsRequest)(nil),      // 15: fairlead.v1.AddSweepLogsRequest
+	(*AddSweepLogsResponse)(nil),     // 16: fairlead.v1.AddSweepLogsResponse
+	(*ListSweepLogsRequest)(nil),     // 17: fairlead.v1.ListSweepLogsRequest
+	(*ListSweepLogsResponse)(nil),    // 18: fairlead.v1.ListSweepLogsResponse
+	(*FailedItem)(nil),               // 19: fairlead.v1.FailedItem
+	(*ListFailedItemsRequest)(nil),   // 20: fairlead.v1.ListFailedItemsRequest
+	(*ListFailedItemsResponse)(nil),  // 21: fairlead.v1.ListFailedItemsResponse
+	(*SweepEvent)(nil),               // 22: fairlead.v1.SweepEvent
+	(*ListSweepHistoryRequest)(nil),  // 23: fairlead.v1.ListSweepHistoryRequest
+	(*ListSweepHistoryResponse)(nil), // 24: fairlead.v1.ListSweepHistoryResponse
+	(*Shard)(nil),                    // 25: fairlead.v1.Shard
+	(*ListShardsResponse)(nil),       // 26: fairlead.v1.ListShardsResponse
+	(*durationpb.Duration)(nil),      // 27: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),    // 28: google.protobuf.Timestamp
 }
 var file_fairlead_v1_sweep_proto_depIdxs = []int32{
 	1,  // 0: fairlead.v1.Sweep.source:type_name -> fairlead.v1.ItemSource
-	26, // 1: fairlead.v1.Sweep.backoff:type_name -> google.protobuf.Duration
-	26, // 2: fairlead.v1.Sweep.timeout:type_name -> google.protobuf.Duration
+	27, // 1: fairlead.v1.Sweep.backoff:type_name -> google.protobuf.Duration
+	27, // 2: fairlead.v1.Sweep.timeout:type_name -> google.protobuf.Duration
 	3,  // 3: fairlead.v1.Sweep.error_budget:type_name -> fairlead.v1.ErrorBudget
 	4,  // 4: fairlead.v1.Sweep.gate:type_name -> fairlead.v1.SweepGate
 	5,  // 5: fairlead.v1.Sweep.progress:type_name -> fairlead.v1.SweepProgress
-	27, // 6: fairlead.v1.Sweep.created_at:type_name -> google.protobuf.Timestamp
-	27, // 7: fairlead.v1.Sweep.started_at:type_name -> google.protobuf.Timestamp
-	27, // 8: fairlead.v1.Sweep.ended_at:type_name -> google.protobuf.Timestamp
-	27, // 9: fairlead.v1.Sweep.asked_at:type_name -> google.protobuf.Timestamp
+	28, // 6: fairlead.v1.Sweep.created_at:type_name -> google.protobuf.Timestamp
+	28, // 7: fairlead.v1.Sweep.started_at:type_name -> google.protobuf.Timestamp
+	28, // 8: fairlead.v1.Sweep.ended_at:type_name -> google.protobuf.Timestamp
+	28, // 9: fairlead.v1.Sweep.asked_at:type_name -> google.protobuf.Timestamp
 	2,  // 10: fairlead.v1.ItemSource.table:type_name -> fairlead.v1.ItemTable
-	26, // 11: fairlead.v1.SweepGate.timeout:type_name -> google.protobuf.Duration
-	27, // 12: fairlead.v1.SweepProgress.eta:type_name -> google.protobuf.Timestamp
+	27, // 11: fairlead.v1.SweepGate.timeout:type_name -> google.protobuf.Duration
+	28, // 12: fairlead.v1.SweepProgress.eta:type_name -> google.protobuf.Timestamp
 	0,  // 13: fairlead.v1.ListSweepsResponse.items:type_name -> fairlead.v1.Sweep
-	27, // 14: fairlead.v1.SweepLog.at:type_name -> google.protobuf.Timestamp
-	13, // 15: fairlead.v1.AddSweepLogsRequest.items:type_name -> fairlead.v1.SweepLog
-	13, // 16: fairlead.v1.ListSweepLogsResponse.items:type_name -> fairlead.v1.SweepLog
-	27, // 17: fairlead.v1.FailedItem.at:type_name -> google.protobuf.Timestamp
-	18, // 18: fairlead.v1.ListFailedItemsResponse.items:type_name -> fairlead.v1.FailedItem
-	27, // 19: fairlead.v1.SweepEvent.at:type_name -> google.protobuf.Timestamp
-	21, // 20: fairlead.v1.ListSweepHistoryResponse.items:type_name -> fairlead.v1.SweepEvent
-	27, // 21: fairlead.v1.Shard.saved_at:type_name -> google.protobuf.Timestamp
-	24, // 22: fairlead.v1.ListShardsResponse.items:type_name -> fairlead.v1.Shard
+	28, // 14: fairlead.v1.SweepLog.at:type_name -> google.protobuf.Timestamp
+	14, // 15: fairlead.v1.AddSweepLogsRequest.items:type_name -> fairlead.v1.SweepLog
+	14, // 16: fairlead.v1.ListSweepLogsResponse.items:type_name -> fairlead.v1.SweepLog
+	28, // 17: fairlead.v1.FailedItem.at:type_name -> google.protobuf.Timestamp
+	19, // 18: fairlead.v1.ListFailedItemsResponse.items:type_name -> fairlead.v1.FailedItem
+	28, // 19: fairlead.v1.SweepEvent.at:type_name -> google.protobuf.Timestamp
+	22, // 20: fairlead.v1.ListSweepHistoryResponse.items:type_name -> fairlead.v1.SweepEvent
+	28, // 21: fairlead.v1.Shard.saved_at:type_name -> google.protobuf.Timestamp
+	25, // 22: fairlead.v1.ListShardsResponse.items:type_name -> fairlead.v1.Shard
 	0,  // 23: fairlead.v1.SweepService.CreateSweep:input_type -> fairlead.v1.Sweep
 	6,  // 24: fairlead.v1.SweepService.GetSweep:input_type -> fairlead.v1.GetSweepRequest
 	8,  // 25: fairlead.v1.SweepService.ListSweeps:input_type -> fairlead.v1.ListSweepsRequest
@@ -2323,31 +2415,33 @@ var file_fairlead_v1_sweep_proto_depIdxs = []int32{
 	6,  // 27: fairlead.v1.SweepService.DeleteSweep:input_type -> fairlead.v1.GetSweepRequest
 	7,  // 28: fairlead.v1.SweepService.StartSweep:input_type -> fairlead.v1.StartSweepRequest
 	11, // 29: fairlead.v1.SweepService.StopSweep:input_type -> fairlead.v1.StopSweepRequest
-	6,  // 30: fairlead.v1.SweepService.OpenSweep:input_type -> fairlead.v1.GetSweepRequest
-	12, // 31: fairlead.v1.SweepService.SetSweepData:input_type -> fairlead.v1.SetSweepDataRequest
-	14, // 32: fairlead.v1.SweepService.AddSweepLogs:input_type -> fairlead.v1.AddSweepLogsRequest
-	16, // 33: fairlead.v1.SweepService.ListSweepLogs:input_type -> fairlead.v1.ListSweepLogsRequest
-	19, // 34: fairlead.v1.SweepService.ListFailedItems:input_type -> fairlead.v1.ListFailedItemsRequest
-	22, // 35: fairlead.v1.SweepService.ListSweepHistory:input_type -> fairlead.v1.ListSweepHistoryRequest
-	6,  // 36: fairlead.v1.SweepService.ListShards:input_type -> fairlead.v1.GetSweepRequest
-	6,  // 37: fairlead.v1.SweepService.WatchSweep:input_type -> fairlead.v1.GetSweepRequest
-	0,  // 38: fairlead.v1.SweepService.CreateSweep:output_type -> fairlead.v1.Sweep
-	0,  // 39: fairlead.v1.SweepService.GetSweep:output_type -> fairlead.v1.Sweep
-	9,  // 40: fairlead.v1.SweepService.ListSweeps:output_type -> fairlead.v1.ListSweepsResponse
-	0,  // 41: fairlead.v1.SweepService.PatchSweep:output_type -> fairlead.v1.Sweep
-	10, // 42: fairlead.v1.SweepService.DeleteSweep:output_type -> fairlead.v1.DeleteSweepResponse
-	0,  // 43: fairlead.v1.SweepService.StartSweep:output_type -> fairlead.v1.Sweep
-	0,  // 44: fairlead.v1.SweepService.StopSweep:output_type -> fairlead.v1.Sweep
-	0,  // 45: fairlead.v1.SweepService.OpenSweep:output_type -> fairlead.v1.Sweep
-	0,  // 46: fairlead.v1.SweepService.SetSweepData:output_type -> fairlead.v1.Sweep
-	15, // 47: fairlead.v1.SweepService.AddSweepLogs:output_type -> fairlead.v1.AddSweepLogsResponse
-	17, // 48: fairlead.v1.SweepService.ListSweepLogs:output_type -> fairlead.v1.ListSweepLogsResponse
-	20, // 49: fairlead.v1.SweepService.ListFailedItems:output_type -> fairlead.v1.ListFailedItemsResponse
-	23, // 50: fairlead.v1.SweepService.ListSweepHistory:output_type -> fairlead.v1.ListSweepHistoryResponse
-	25, // 51: fairlead.v1.SweepService.ListShards:output_type -> fairlead.v1.ListShardsResponse
-	0,  // 52: fairlead.v1.SweepService.WatchSweep:output_type -> fairlead.v1.Sweep
-	38, // [38:53] is the sub-list for method output_type
-	23, // [23:38] is the sub-list for method input_type
+	12, // 30: fairlead.v1.SweepService.RetrySweep:input_type -> fairlead.v1.RetrySweepRequest
+	6,  // 31: fairlead.v1.SweepService.OpenSweep:input_type -> fairlead.v1.GetSweepRequest
+	13, // 32: fairlead.v1.SweepService.SetSweepData:input_type -> fairlead.v1.SetSweepDataRequest
+	15, // 33: fairlead.v1.SweepService.AddSweepLogs:input_type -> fairlead.v1.AddSweepLogsRequest
+	17, // 34: fairlead.v1.SweepService.ListSweepLogs:input_type -> fairlead.v1.ListSweepLogsRequest
+	20, // 35: fairlead.v1.SweepService.ListFailedItems:input_type -> fairlead.v1.ListFailedItemsRequest
+	23, // 36: fairlead.v1.SweepService.ListSweepHistory:input_type -> fairlead.v1.ListSweepHistoryRequest
+	6,  // 37: fairlead.v1.SweepService.ListShards:input_type -> fairlead.v1.GetSweepRequest
+	6,  // 38: fairlead.v1.SweepService.WatchSweep:input_type -> fairlead.v1.GetSweepRequest
+	0,  // 39: fairlead.v1.SweepService.CreateSweep:output_type -> fairlead.v1.Sweep
+	0,  // 40: fairlead.v1.SweepService.GetSweep:output_type -> fairlead.v1.Sweep
+	9,  // 41: fairlead.v1.SweepService.ListSweeps:output_type -> fairlead.v1.ListSweepsResponse
+	0,  // 42: fairlead.v1.SweepService.PatchSweep:output_type -> fairlead.v1.Sweep
+	10, // 43: fairlead.v1.SweepService.DeleteSweep:output_type -> fairlead.v1.DeleteSweepResponse
+	0,  // 44: fairlead.v1.SweepService.StartSweep:output_type -> fairlead.v1.Sweep
+	0,  // 45: fairlead.v1.SweepService.StopSweep:output_type -> fairlead.v1.Sweep
+	0,  // 46: fairlead.v1.SweepService.RetrySweep:output_type -> fairlead.v1.Sweep
+	0,  // 47: fairlead.v1.SweepService.OpenSweep:output_type -> fairlead.v1.Sweep
+	0,  // 48: fairlead.v1.SweepService.SetSweepData:output_type -> fairlead.v1.Sweep
+	16, // 49: fairlead.v1.SweepService.AddSweepLogs:output_type -> fairlead.v1.AddSweepLogsResponse
+	18, // 50: fairlead.v1.SweepService.ListSweepLogs:output_type -> fairlead.v1.ListSweepLogsResponse
+	21, // 51: fairlead.v1.SweepService.ListFailedItems:output_type -> fairlead.v1.ListFailedItemsResponse
+	24, // 52: fairlead.v1.SweepService.ListSweepHistory:output_type -> fairlead.v1.ListSweepHistoryResponse
+	26, // 53: fairlead.v1.SweepService.ListShards:output_type -> fairlead.v1.ListShardsResponse
+	0,  // 54: fairlead.v1.SweepService.WatchSweep:output_type -> fairlead.v1.Sweep
+	39, // [39:55] is the sub-list for method output_type
+	23, // [23:39] is the sub-list for method input_type
 	23, // [23:23] is the sub-list for extension type_name
 	23, // [23:23] is the sub-list for extension extendee
 	0,  // [0:23] is the sub-list for field type_name
@@ -2361,17 +2455,17 @@ func file_fairlead_v1_sweep_proto_init() {
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_sweep_proto_msgTypes[0].OneofWrappers = []any{}
 	file_fairlead_v1_sweep_proto_msgTypes[5].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[13].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[16].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[18].OneofWrappers = []any{}
-	file_fairlead_v1_sweep_proto_msgTypes[24].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[14].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[17].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[19].OneofWrappers = []any{}
+	file_fairlead_v1_sweep_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_sweep_proto_rawDesc), len(file_fairlead_v1_sweep_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   26,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -49,6 +49,8 @@ const (
 	SweepServiceStartSweepProcedure = "/fairlead.v1.SweepService/StartSweep"
 	// SweepServiceStopSweepProcedure is the fully-qualified name of the SweepService's StopSweep RPC.
 	SweepServiceStopSweepProcedure = "/fairlead.v1.SweepService/StopSweep"
+	// SweepServiceRetrySweepProcedure is the fully-qualified name of the SweepService's RetrySweep RPC.
+	SweepServiceRetrySweepProcedure = "/fairlead.v1.SweepService/RetrySweep"
 	// SweepServiceOpenSweepProcedure is the fully-qualified name of the SweepService's OpenSweep RPC.
 	SweepServiceOpenSweepProcedure = "/fairlead.v1.SweepService/OpenSweep"
 	// SweepServiceSetSweepDataProcedure is the fully-qualified name of the SweepService's SetSweepData
@@ -93,6 +95,10 @@ type SweepServiceClient interface {
 	// Lets no more items begin, from a second after the answer on. Those in flight end;
 	// then the sweep is stopped, and can be started again.
 	StopSweep(context.Context, *v1.StopSweepRequest) (*v1.Sweep, error)
+	// Lets a stopped or finished sweep try items again that came to nothing: those with
+	// the indexes, or all. A stopped one goes on with the rest then. In all else this is
+	// as a start.
+	RetrySweep(context.Context, *v1.RetrySweepRequest) (*v1.Sweep, error)
 	// Lets a sweep run that waits for the business.
 	OpenSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error)
 	// Changes args, which the handler is given with every item. While a sweep runs this
@@ -165,6 +171,12 @@ func NewSweepServiceClient(httpClient connect.HTTPClient, baseURL string, opts .
 			connect.WithSchema(sweepServiceMethods.ByName("StopSweep")),
 			connect.WithClientOptions(opts...),
 		),
+		retrySweep: connect.NewClient[v1.RetrySweepRequest, v1.Sweep](
+			httpClient,
+			baseURL+SweepServiceRetrySweepProcedure,
+			connect.WithSchema(sweepServiceMethods.ByName("RetrySweep")),
+			connect.WithClientOptions(opts...),
+		),
 		openSweep: connect.NewClient[v1.GetSweepRequest, v1.Sweep](
 			httpClient,
 			baseURL+SweepServiceOpenSweepProcedure,
@@ -225,6 +237,7 @@ type sweepServiceClient struct {
 	deleteSweep      *connect.Client[v1.GetSweepRequest, v1.DeleteSweepResponse]
 	startSweep       *connect.Client[v1.StartSweepRequest, v1.Sweep]
 	stopSweep        *connect.Client[v1.StopSweepRequest, v1.Sweep]
+	retrySweep       *connect.Client[v1.RetrySweepRequest, v1.Sweep]
 	openSweep        *connect.Client[v1.GetSweepRequest, v1.Sweep]
 	setSweepData     *connect.Client[v1.SetSweepDataRequest, v1.Sweep]
 	addSweepLogs     *connect.Client[v1.AddSweepLogsRequest, v1.AddSweepLogsResponse]
@@ -292,6 +305,15 @@ func (c *sweepServiceClient) StartSweep(ctx context.Context, req *v1.StartSweepR
 // StopSweep calls fairlead.v1.SweepService.StopSweep.
 func (c *sweepServiceClient) StopSweep(ctx context.Context, req *v1.StopSweepRequest) (*v1.Sweep, error) {
 	response, err := c.stopSweep.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RetrySweep calls fairlead.v1.SweepService.RetrySweep.
+func (c *sweepServiceClient) RetrySweep(ctx context.Context, req *v1.RetrySweepRequest) (*v1.Sweep, error) {
+	response, err := c.retrySweep.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -387,6 +409,10 @@ type SweepServiceHandler interface {
 	// Lets no more items begin, from a second after the answer on. Those in flight end;
 	// then the sweep is stopped, and can be started again.
 	StopSweep(context.Context, *v1.StopSweepRequest) (*v1.Sweep, error)
+	// Lets a stopped or finished sweep try items again that came to nothing: those with
+	// the indexes, or all. A stopped one goes on with the rest then. In all else this is
+	// as a start.
+	RetrySweep(context.Context, *v1.RetrySweepRequest) (*v1.Sweep, error)
 	// Lets a sweep run that waits for the business.
 	OpenSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error)
 	// Changes args, which the handler is given with every item. While a sweep runs this
@@ -455,6 +481,12 @@ func NewSweepServiceHandler(svc SweepServiceHandler, opts ...connect.HandlerOpti
 		connect.WithSchema(sweepServiceMethods.ByName("StopSweep")),
 		connect.WithHandlerOptions(opts...),
 	)
+	sweepServiceRetrySweepHandler := connect.NewUnaryHandlerSimple(
+		SweepServiceRetrySweepProcedure,
+		svc.RetrySweep,
+		connect.WithSchema(sweepServiceMethods.ByName("RetrySweep")),
+		connect.WithHandlerOptions(opts...),
+	)
 	sweepServiceOpenSweepHandler := connect.NewUnaryHandlerSimple(
 		SweepServiceOpenSweepProcedure,
 		svc.OpenSweep,
@@ -519,6 +551,8 @@ func NewSweepServiceHandler(svc SweepServiceHandler, opts ...connect.HandlerOpti
 			sweepServiceStartSweepHandler.ServeHTTP(w, r)
 		case SweepServiceStopSweepProcedure:
 			sweepServiceStopSweepHandler.ServeHTTP(w, r)
+		case SweepServiceRetrySweepProcedure:
+			sweepServiceRetrySweepHandler.ServeHTTP(w, r)
 		case SweepServiceOpenSweepProcedure:
 			sweepServiceOpenSweepHandler.ServeHTTP(w, r)
 		case SweepServiceSetSweepDataProcedure:
@@ -570,6 +604,10 @@ func (UnimplementedSweepServiceHandler) StartSweep(context.Context, *v1.StartSwe
 
 func (UnimplementedSweepServiceHandler) StopSweep(context.Context, *v1.StopSweepRequest) (*v1.Sweep, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SweepService.StopSweep is not implemented"))
+}
+
+func (UnimplementedSweepServiceHandler) RetrySweep(context.Context, *v1.RetrySweepRequest) (*v1.Sweep, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SweepService.RetrySweep is not implemented"))
 }
 
 func (UnimplementedSweepServiceHandler) OpenSweep(context.Context, *v1.GetSweepRequest) (*v1.Sweep, error) {

@@ -1,0 +1,5 @@
+-- Failed items that are to be tried again, and how many of them each shard has.
+
+alter table {{failed_item}} add column again tinyint not null default 0;
+
+alter table {{shard_progress}} add column again bigint not null default 0;

@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Retried is what is known of a sweep whose failed items were tried again.
+type Retried struct {
+	Before fairlead.Sweep // as it had finished
+	Kills  int            // while they were tried again
+	Failed []int64        // indexes of those that came to nothing again
+}
+
+// failAtFirst is the data of a sweep of which a third of the items come to nothing.
+const failAtFirst = `"fail"`
+
+// firstData is what handlers are given at first.
+func (d *sweepDriver) firstData() json.RawMessage {
+	if d.RetryRate == 0 {
+		return nil
+	}
+	return json.RawMessage(failAtFirst)
+}
+
+// retry lets the failed items of a sweep that has finished be tried again. It tells
+// whether all is over.
+func (d *sweepDriver) retry(ctx context.Context) (over bool, err error) {
+	switch done := d.record.Retried; {
+	case d.RetryRate == 0:
+		return true, nil
+	case done != nil:
+		done.Kills = d.record.Kills - done.Kills
+		done.Failed, err = d.failed(ctx)
+		return true, err
+	}
+	before := d.record.Sweep
+	d.record.Retried = &Retried{Before: before, Kills: d.record.Kills}
+	slower := before
+	slower.Rate = d.RetryRate
+	if _, err := d.client.PutSweep(ctx, slower); err != nil {
+		return false, err
+	}
+	if _, err := d.client.SetSweepData(ctx, before.ID, "sim", json.RawMessage(`"pass"`)); err != nil {
+		return false, err
+	}
+	_, err = d.client.RetrySweep(ctx, before.ID, "sim")
+	return false, err
+}
+
+// failed reads all failed items.
+func (d *sweepDriver) failed(ctx context.Context) ([]int64, error) {
+	var indexes []int64
+	for filter := (fairlead.ItemFilter{Sweep: d.record.Sweep.ID, Limit: 1000}); ; filter.From = true {
+		page, err := d.client.FailedItems(ctx, filter)
+		if err != nil || len(page) == 0 {
+			return indexes, err
+		}
+		for _, item := range page {
+			indexes = append(indexes, item.Index)
+		}
+		filter.After = indexes[len(indexes)-1]
+	}
+}

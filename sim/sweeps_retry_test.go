@@ -1,0 +1,55 @@
+package sim_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/sim"
+)
+
+// Failed items are tried again while nodes are killed. What is listed as failed and
+// what is counted are the same in the end, and no item is lost.
+func TestSweepRetryCrash(t *testing.T) {
+	for _, db := range []struct {
+		name string
+		url  func(t *testing.T) string
+	}{
+		{"sqlite", func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") }},
+		{"postgres", func(t *testing.T) string { return testdb.Postgres(t) }},
+		{"mariadb", func(t *testing.T) string { return testdb.MySQL(t) }},
+	} {
+		t.Run(db.name, func(t *testing.T) {
+			s := sim.SweepScenario{
+				URL: db.url(t), Open: open, Dir: t.ArtifactDir(), Seed: uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000))),
+				Items: 9000, Shards: 3, InFlight: 12, Rate: 3000, RetryRate: 400, Workers: 3, Node: quickNode, Every: 2 * time.Second, Limit: 3 * time.Minute,
+			}
+			record, err := sim.RunSweep(t.Context(), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			retried := record.Retried
+			t.Logf("seed %d: %d kills, of which %d while items were tried again", s.Seed, record.Kills, retried.Kills)
+			// A third of nine thousand, and nine that always do, of which three are
+			// among the third.
+			if before := retried.Before; before.Done+before.Abandoned != s.Items || before.Abandoned != 3006 {
+				t.Errorf("at first it ended with %+v", before.SweepProgress)
+			}
+			if got := record.Sweep; got.Done != s.Items-9 || got.Abandoned != 9 || got.Again != 0 || got.Marked != s.Items {
+				t.Errorf("it ended with %+v", got.SweepProgress)
+			}
+			for i, index := range retried.Failed {
+				if index != int64(1000*i+7) {
+					t.Errorf("item %d is listed as failed", index)
+				}
+			}
+			if len(retried.Failed) != 9 || record.Missing > 0 || len(record.Backwards) > 0 {
+				t.Errorf("%d items are listed as failed, %d were never handled, marks moved backwards: %v", len(retried.Failed), record.Missing, record.Backwards)
+			}
+			if retried.Kills < 2 {
+				t.Errorf("there were %d kills, which show nothing", retried.Kills)
+			}
+		})
+	}
+}

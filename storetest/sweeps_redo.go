@@ -1,0 +1,224 @@
+package storetest
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// again lets failed items of a sweep wait to be tried again.
+func (f *fixture) again(sweep int64, indexes ...int64) (unknown []int64) {
+	f.Helper()
+	f.steer(sweep, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) (err error) {
+		unknown, err = tx.Again(ctx, indexes)
+		return err
+	})
+	return unknown
+}
+
+// waiting are the items of a sweep that wait to be tried again.
+func (f *fixture) waiting(sweep int64) []int64 {
+	f.Helper()
+	return indexesOf(f.failed(fairlead.ItemFilter{Sweep: sweep, Again: true}))
+}
+
+// failing stores a sweep of n shards, each of which has ended and of which the items
+// with the indexes came to nothing.
+func (f *fixture) failing(n int, indexes ...int64) (fairlead.Sweep, []*fairlead.Job) {
+	f.Helper()
+	s := f.cut(n)
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	f.employ(s.ID, numbers...)
+	jobs := f.claim(f.join(), n)
+	for i, shard := range f.shards(s.ID) {
+		c := fairlead.Checkpoint{Sweep: s.ID, Job: jobs[i].ID, Fence: jobs[i].Fence, Number: i, Mark: shard.To, Done: 100, Ended: true}
+		for _, index := range indexes {
+			if index >= shard.From && index < shard.To {
+				c.Failed = append(c.Failed, fairlead.FailedItem{Index: index, Attempts: 5, Error: "no"})
+				c.Done, c.Abandoned = c.Done-1, c.Abandoned+1
+			}
+		}
+		f.checkpoint(c)
+	}
+	return s, jobs
+}
+
+func testRetryItems(c *chapter) {
+	c.test("Again lets all failed items wait to be tried again", func(f *fixture) {
+		s, _ := f.failing(2, 3, 105, 120)
+		other, _ := f.failing(1, 3)
+		f.equal("what is unknown", len(f.again(s.ID)), 0)
+		f.equal("what waits", f.waiting(s.ID), []int64{3, 105, 120})
+		f.equal("what waits of another", f.waiting(other.ID), []int64{})
+		f.equal("how many", f.theSweep(s.ID).Again, int64(3))
+		f.equal("those behind an index and below one", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, Again: true, From: true, After: 3, Below: 120})), []int64{105})
+	})
+	c.test("Again lets only those wait that have the indexes, beside those that do already", func(f *fixture) {
+		s, _ := f.failing(2, 3, 105, 120, 130)
+		f.equal("what is unknown", len(f.again(s.ID, 120, 120)), 0)
+		f.equal("what waits", f.waiting(s.ID), []int64{120})
+		f.again(s.ID, 3)
+		f.equal("what waits then", f.waiting(s.ID), []int64{3, 120})
+		f.equal("all that failed", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{3, 105, 120, 130})
+	})
+	c.test("Again returns which of the indexes are not those of failed items", func(f *fixture) {
+		s, _ := f.failing(2, 3, 105)
+		f.equal("what is unknown", f.again(s.ID, 7, 105), []int64{7})
+	})
+	c.test("Again does nothing if no item failed", func(f *fixture) {
+		s, _ := f.failing(1)
+		before := f.shards(s.ID)
+		f.again(s.ID)
+		f.equal("the shards", f.shards(s.ID), before)
+	})
+	c.test("Shards of which an item waits have not ended any more, and have no job", func(f *fixture) {
+		s, _ := f.failing(3, 105, 120)
+		want := f.shards(s.ID)
+		f.again(s.ID)
+		want[1].Ended, want[1].Job, want[1].Again = false, 0, 2
+		f.equal("the shards", f.shards(s.ID), want)
+	})
+	c.test("A shard that had ended before its last item ends where it has come to", func(f *fixture) {
+		s, job := f.sweeping()
+		f.checkpoint(fairlead.Checkpoint{
+			Sweep: s.ID, Job: job.ID, Fence: job.Fence, Mark: 40, Done: 39, Abandoned: 1, Failed: []fairlead.FailedItem{{Index: 2}}, Ended: true,
+		})
+		f.again(s.ID)
+		f.equal("where it ends", f.shards(s.ID)[0].To, int64(40))
+	})
+	c.test("A shard that has not ended goes as far as before", func(f *fixture) {
+		s, job := f.sweeping()
+		f.checkpoint(fairlead.Checkpoint{Sweep: s.ID, Job: job.ID, Fence: job.Fence, Mark: 40, Done: 39, Abandoned: 1, Failed: []fairlead.FailedItem{{Index: 2}}})
+		f.again(s.ID)
+		shard := f.shards(s.ID)[0]
+		f.equal("where it ends", shard.To, int64(100))
+		f.equal("what waits", shard.Again, int64(1))
+	})
+	c.test("An item that fails waits even if it is not known how far its shard goes", func(f *fixture) {
+		s := f.sweep("s")
+		f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+			s.State, s.Cut = fairlead.SweepRunning, true
+			return tx.Cut(ctx, []fairlead.Shard{{}})
+		})
+		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 5}}))
+		f.again(s.ID)
+		f.equal("what waits", f.shards(s.ID)[0].Again, int64(1))
+	})
+	c.test("Again is undone if the steering is", func(f *fixture) {
+		s, _ := f.failing(1, 3)
+		before := f.shards(s.ID)
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+			if _, err := tx.Again(ctx, nil); err != nil {
+				return err
+			}
+			return fairlead.ErrConflict
+		})
+		f.wantErr(err, fairlead.ErrConflict)
+		f.equal("the shards", f.shards(s.ID), before)
+		f.equal("what waits", f.waiting(s.ID), []int64{})
+	})
+}
+
+func testItemsOfCheckpoint(c *chapter) {
+	c.test("Failed items of a checkpoint are noted, one that is known is replaced", func(f *fixture) {
+		s, job := f.sweeping()
+		last := markAt(s, job, 10)
+		last.Failed = []fairlead.FailedItem{{Index: 7, Attempts: 2, Error: "a\x00"}, {Index: 4, Attempts: 1, Error: "b"}}
+		f.checkpoint(last)
+		last.Failed = []fairlead.FailedItem{{Index: 4, Attempts: 3, Error: "c"}}
+		f.checkpoint(last)
+		f.equal("the items", f.failed(fairlead.ItemFilter{Sweep: s.ID}), []fairlead.FailedItem{
+			{Sweep: s.ID, Index: 4, Attempts: 3, Error: "c", At: f.now()}, {Sweep: s.ID, Index: 7, Attempts: 2, Error: "a\uFFFD", At: f.now()},
+		})
+	})
+	c.test("A checkpoint may tell of many items", func(f *fixture) {
+		s, job := f.sweeping()
+		last := markAt(s, job, 10)
+		for i := range int64(3000) {
+			last.Failed = append(last.Failed, fairlead.FailedItem{Index: 2 * i, Error: "no"})
+		}
+		f.checkpoint(last)
+		f.checkpoint(last)
+		f.equal("the items", len(f.failed(fairlead.ItemFilter{Sweep: s.ID, Limit: 5000})), 3000)
+		for i := range last.Failed {
+			last.Redone = append(last.Redone, last.Failed[i].Index)
+		}
+		last.Failed = nil
+		f.checkpoint(last)
+		f.equal("the items then", len(f.failed(fairlead.ItemFilter{Sweep: s.ID})), 0)
+	})
+	c.test("An item that came to nothing again does not wait any more", func(f *fixture) {
+		s, job := f.rerun()
+		last := markAt(s, job, 100)
+		last.Done, last.Abandoned, last.Again = 97, 3, 2
+		last.Failed = []fairlead.FailedItem{{Index: 5, Attempts: 9, Error: "still"}}
+		f.checkpoint(last)
+		f.equal("what waits", f.waiting(s.ID), []int64{3, 7})
+		f.equal("the item", f.failed(fairlead.ItemFilter{Sweep: s.ID})[1], fairlead.FailedItem{Sweep: s.ID, Index: 5, Attempts: 9, Error: "still", At: f.now()})
+		f.equal("how many", f.theSweep(s.ID).Again, int64(2))
+	})
+	c.test("Redone items are forgotten", func(f *fixture) {
+		s, job := f.rerun()
+		last := markAt(s, job, 100)
+		last.Done, last.Abandoned, last.Again, last.Redone = 99, 1, 1, []int64{7, 3, 50}
+		f.checkpoint(last)
+		f.checkpoint(last) // it may be told twice
+		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5})
+		f.equal("what waits", f.waiting(s.ID), []int64{5})
+	})
+	c.test("If the shard has ended none of its items waits to be tried again", func(f *fixture) {
+		s, job := f.rerun()
+		last := markAt(s, job, 100)
+		last.Done, last.Abandoned, last.Again, last.Ended = 98, 2, 2, true
+		last.Redone, last.Failed = []int64{3}, []fairlead.FailedItem{{Index: 5, Error: "still"}}
+		f.checkpoint(last)
+		f.equal("what waits", f.waiting(s.ID), []int64{})
+		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5, 7})
+		f.equal("how many", f.shards(s.ID)[0].Again, int64(0))
+	})
+	c.test("None waits either if the run that ends the shard knows nothing of them", func(f *fixture) {
+		s, job := f.rerun()
+		last := markAt(s, job, 100)
+		last.Ended = true
+		f.checkpoint(last)
+		f.equal("what waits", f.waiting(s.ID), []int64{})
+	})
+	c.test("A checkpoint that is refused tells nothing of items", func(f *fixture) {
+		s, job := f.rerun()
+		before := f.failed(fairlead.ItemFilter{Sweep: s.ID})
+		lost, behind := markAt(s, job, 100), markAt(s, job, 99)
+		lost.Fence++
+		for _, refused := range []struct {
+			fairlead.Checkpoint
+			want error
+		}{{lost, fairlead.ErrLeaseLost}, {behind, fairlead.ErrConflict}} {
+			last := refused.Checkpoint
+			last.Redone, last.Failed, last.Again, last.Ended = []int64{3}, []fairlead.FailedItem{{Index: 5}, {Index: 6}}, 1, true
+			f.wantRefused(last, refused.want)
+			f.equal("the items", f.failed(fairlead.ItemFilter{Sweep: s.ID}), before)
+		}
+	})
+	c.test("Items that wait to be tried again take nothing from the budget, those that came to nothing again do", func(f *fixture) {
+		s, job := f.rerun()
+		now := f.theSweep(s.ID)
+		now.Budget = fairlead.Budget{Items: 10}
+		f.putSweep(now)
+		last := markAt(s, job, 100)
+		for _, step := range []struct{ done, abandoned, again, left int64 }{{97, 3, 3, 10}, {98, 2, 2, 10}, {98, 2, 1, 9}, {98, 2, 0, 8}} {
+			last.Done, last.Abandoned, last.Again = step.done, step.abandoned, step.again
+			f.equal("what is left", f.checkpoint(last).Left, step.left)
+		}
+	})
+}
+
+// rerun stores a sweep of one shard of which three items wait to be tried again, and
+// claims its job.
+func (f *fixture) rerun() (fairlead.Sweep, *fairlead.Job) {
+	f.Helper()
+	s, _ := f.failing(1, 3, 5, 7)
+	f.again(s.ID)
+	return s, f.claimThe(f.employ(s.ID, 0)[0], f.join())
+}
