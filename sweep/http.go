@@ -21,7 +21,7 @@ const HTTPKind = "http"
 // the same: {"failed":[{"index":7,"error":"no such user"}]}. With "abandon":true such
 // an item is not tried again.
 func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls *httpcall.Handler) {
-	register(mux, store, HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
+	register(mux, inStore(store), HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		call, err := calls.ForItems(data, run.Sweep.PerCall)
 		if err != nil {
 			return handling{}, err

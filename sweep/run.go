@@ -17,6 +17,7 @@ type Run struct {
 	Job   *fairlead.Job
 
 	handler  *handler
+	book     Book
 	shard    fairlead.Shard // as it was stored last
 	leased   func() time.Time
 	runner   *sweeping.Runner
