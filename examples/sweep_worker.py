@@ -11,7 +11,7 @@ The protocol is in docs/workers.md. What all workers do is in worker.py.
 
 import time
 
-from worker import Fatal, Released, Stopped, Worker, main, seconds
+from worker import Released, Stopped, Worker, main, seconds
 
 SAVE_EVERY = 0.8  # seconds; a stop must be heard within one
 
@@ -33,8 +33,6 @@ class Shard:
         self.worker, self.job, self.stop = worker, job, stop
         loaded = self.send("shard")
         self.sweep, self.ended = loaded["sweep"], loaded.get("ended", False)
-        if "source" in self.sweep:
-            raise Fatal("this worker goes over indexes only")
         self.mark, self.to = int(loaded["mark"]), int(loaded["to"])
         self.done, self.abandoned, self.errors = (int(loaded[name]) for name in ("done", "abandoned", "errors"))
         self.due = time.monotonic()  # when the next item may begin
@@ -83,6 +81,9 @@ class Shard:
     def go(self):
         """Handles the items in order, so that the mark is all that is to be kept."""
         if self.ended:
+            return
+        if "source" in self.sweep:
+            self.send("items", stop="this worker goes over indexes only")
             return
         self.save()
         while self.mark < self.to:

@@ -196,6 +196,30 @@ func TestAStopReachesAWorker(t *testing.T) {
 	}
 }
 
+// A worker that leaves lets what is under way end and hands the rest over exactly.
+func TestAWorkerThatLeavesHandsItsShardsOver(t *testing.T) {
+	w, seen := newWorld(t), newSeen()
+	mux := sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+		seen.add(item.Index)
+		return nil
+	})
+	first := w.start(mux, nil)
+	s := w.sweep(fairlead.Sweep{To: 3000, Rate: 1000, Shards: 3, InFlight: 6})
+	w.eventually("some were handled", func() bool { return seen.count() > 700 })
+	w.start(mux, nil)
+	if err := first(); err != nil {
+		t.Errorf("it left with %v", err)
+	}
+	if s = w.untilSweep(s.ID, fairlead.SweepFinished); s.Done != 3000 {
+		t.Errorf("it ended with %+v", s.SweepProgress)
+	}
+	for i := range int64(3000) {
+		if seen.tries[i] != 1 {
+			t.Fatalf("item %d was tried %d times", i, seen.tries[i])
+		}
+	}
+}
+
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.Helper()
