@@ -27,9 +27,10 @@ var imports = []struct {
 	{"engine", []string{".", "internal/verdict", "internal/starts"}, "a node works on any store: it must not know SQL or a database"},
 	{"internal/verdict", []string{"."}, "what becomes of a job is decided without a database"},
 	{"internal/starts", []string{"."}, "what was started is counted without a database"},
-	{"worker", []string{".", "engine", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect"}, "a remote worker is a node that knows the service and no store"},
+	{"worker", []string{".", "engine", "sweep", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "internal/sqlstore", "internal/dispatch"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
-	{"mysql", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
+	{"mysql", []string{".", "internal/mysqlurl", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
+	{"internal/mysqlurl", []string{"."}, "what a URL means follows from its text; of the root only its errors are known"},
 	{"sqlite", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
 	{"internal/sqlstore", []string{".", "internal/dispatch"}, "what SQL stores share knows no driver"},
 	{"internal/cron", nil, "when something is due follows from the text, the zone and the time alone"},
@@ -37,6 +38,7 @@ var imports = []struct {
 	{"internal/window", nil, "what is done of a sweep is kept without knowing what an item is"},
 	{"internal/pace", nil, "when an item may start follows from the rate and the clock"},
 	{"internal/source", nil, "where items come from knows neither sweeps nor stores"},
+	{"internal/tables", []string{"internal/mysqlurl", "internal/source"}, "databases to read from are opened without knowing what for"},
 	{"internal/sweeping", []string{".", "internal/window", "internal/pace", "internal/source"}, "a shard is run without a database: its caller keeps the checkpoints"},
 	{"sweep", []string{".", "httpcall", "internal/pace", "internal/source", "internal/sweeping"}, "a handler of shards is a plain user of the root; its own calls are those of httpcall"},
 	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
@@ -52,7 +54,7 @@ var imports = []struct {
 	{"internal/rest", []string{".", "api/fairlead/v1", "internal/wire"}, "resources are made of the schema; of the root only its errors are known"},
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
 	{"internal/tasks", []string{".", "api/fairlead/v1", "httpcall"}, "tasks are schedules of HTTP calls under other names"},
-	{"server", []string{".", "api/batch_scheduler", "api/batch_scheduler/batchschedulerconnect", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "httpcall", "internal/openapi", "internal/rest", "internal/starts", "internal/tasks", "internal/verdict", "internal/wire", "tracing"}, "the service speaks to any store through the root, and takes the answers that calls were given tokens for"},
+	{"server", []string{".", "api/batch_scheduler", "api/batch_scheduler/batchschedulerconnect", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "httpcall", "internal/openapi", "internal/rest", "internal/starts", "internal/sweeping", "internal/tasks", "internal/verdict", "internal/wire", "tracing"}, "the service speaks to any store through the root, takes the answers that calls were given tokens for, and checks how far workers say they have come"},
 	{"internal/screen", nil, "what people read is written without knowing what it is about"},
 	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
 	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/cron", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
@@ -60,7 +62,7 @@ var imports = []struct {
 	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/bench", []string{".", "engine", "sweep", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc", "internal/tables"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -39,8 +39,12 @@ type KindDefaults struct {
 	Retry       *Retry        `json:"retry,omitempty"`
 }
 
-// Entry is how the node handles a kind, as far as its defaults tell.
+// Entry is how the node handles a kind, as far as its defaults tell. Shards of sweeps
+// are handled alike everywhere.
 func (n *Node) Entry(kind string) *Entry {
+	if IsShardKind(kind) {
+		return &Entry{Options: ShardOptions()}
+	}
 	for _, d := range n.Defaults {
 		if d.Kind == kind {
 			return &Entry{Options: HandlerOptions{Timeout: d.Timeout, MaxAttempts: d.MaxAttempts, Retry: d.Retry}}

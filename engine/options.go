@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"time"
@@ -48,6 +49,10 @@ type Options struct {
 	Observer Observer     // default none
 
 	Listeners []Listener // told of jobs that start, time out and fail
+
+	// Base is what handlers' contexts are made of, for values that all of them are to
+	// find; default context.Background.
+	Base func() context.Context
 }
 
 // Queue is one queue that a node serves.
@@ -88,6 +93,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Observer == nil {
 		o.Observer = NoObserver{}
+	}
+	if o.Base == nil {
+		o.Base = context.Background
 	}
 	return o
 }

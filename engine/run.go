@@ -145,7 +145,7 @@ func (r *run) Job() *fairlead.Job { return r.job }
 // execute runs the handler and settles what it decided.
 func (l *life) execute(r *run) {
 	timeout := verdict.Timeout(r.job, r.entry, l.options.Timeout)
-	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(context.Background(), r), timeout, verdict.ErrTimeout)
+	ctx, cancel := context.WithTimeoutCause(fairlead.ContextWithRun(l.options.Base(), r), timeout, verdict.ErrTimeout)
 	defer cancel()
 	var err error
 	if l.lease.valid() && r.begin(timeout, cancel) {

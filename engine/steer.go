@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -79,9 +78,7 @@ func sweepOf(job *fairlead.Job) int64 {
 }
 
 // isShardKind tells whether jobs of a kind go over shards of sweeps.
-func isShardKind(kind string) bool {
-	return strings.HasPrefix(kind, fairlead.SweepKind("")) && kind != fairlead.GateKind && kind != fairlead.StartKind
-}
+func isShardKind(kind string) bool { return fairlead.IsShardKind(kind) }
 
 // run goes round until its context ends.
 func (s *steerer) run(ctx context.Context) {

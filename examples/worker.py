@@ -29,15 +29,22 @@ class Stopped(Exception):
     """The job is to stop."""
 
 
+class Released(Exception):
+    """The job is given back: another worker is to go on with it."""
+
+
 class Worker:
     """One life of the worker: from joining to leaving."""
+
+    kinds = ["count"]
 
     def __init__(self, server, token):
         self.server, self.token = server, token
         self.lock = threading.Lock()
         self.stops = {}  # (id, fence) of each running job → Event that asks it to stop
         self.lost = threading.Event()
-        joined = self.call("POST", "", {"name": "worker.py", "kinds": ["count"], "slots": SLOTS, "version": "1"})
+        self.leaving = threading.Event()
+        joined = self.call("POST", "", {"name": "worker.py", "kinds": self.kinds, "slots": SLOTS, "version": "1"})
         self.path, self.session = "/" + joined["id"], joined["session"]
         self.lease, self.beat = seconds(joined["lease"]), seconds(joined["beat"])
         print("joined", joined["id"], flush=True)
@@ -107,7 +114,9 @@ class Worker:
             stop = self.stops[held]
         end = {"id": job["id"], "fence": job["fence"]}
         try:
-            end.update(outcome="succeed", output=self.count(job, stop))
+            end.update(outcome="succeed", output=self.handle(job, stop))
+        except Released:
+            end.update(outcome="release")
         except Fatal as error:
             end.update(outcome="fatal", error=str(error))
         except Exception as error:  # it is tried again, if the job says so
@@ -140,8 +149,8 @@ class Worker:
         if unknown:
             self.settle([{**job, "outcome": "release"} for job in unknown])
 
-    def count(self, job, stop):
-        """Is the work itself."""
+    def handle(self, job, stop):
+        """Is the work itself: counting."""
         args = job.get("args") or {}
         if "fatal" in args:
             raise Fatal(args["fatal"])
@@ -156,6 +165,7 @@ class Worker:
 
     def work(self, leaving):
         """Leases jobs into free slots until the worker is to leave."""
+        self.leaving = leaving
         ended = threading.Event()
         beats = threading.Thread(target=self.keep_beating, args=(ended,))
         beats.start()
@@ -196,14 +206,14 @@ def seconds(text):
     return float(text.removesuffix("s"))
 
 
-def main():
+def main(worker=Worker):
     leaving = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: leaving.set())
     server = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7717"
     while not leaving.is_set():
         try:
-            Worker(server.rstrip("/"), os.environ.get("FAIRLEAD_TOKEN")).work(leaving)
+            worker(server.rstrip("/"), os.environ.get("FAIRLEAD_TOKEN")).work(leaving)
         except OSError as error:
             print("join:", error, file=sys.stderr, flush=True)
             leaving.wait(1)

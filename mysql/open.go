@@ -5,13 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
-	"net"
-	"net/url"
-	"strings"
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/mysqlurl"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -72,10 +69,11 @@ func open(url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := parseURL(url)
+	config, err := mysqlurl.Parse(url)
 	if err != nil {
 		return nil, err
 	}
+	config.ClientFoundRows = true // a beat within one microsecond of the last changes nothing
 	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
 	s.alarm = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
 	if err := sqlstore.LoadStatements(files, s.expand, &s.sql); err != nil {
@@ -131,49 +129,4 @@ func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 		return nil, fmt.Errorf("set up session: %w", err)
 	}
 	return conn, nil
-}
-
-// parseURL translates the URL into what the driver understands.
-func parseURL(text string) (*mysql.Config, error) {
-	parsed, err := url.Parse(text)
-	if err != nil {
-		// The parser's own words repeat the URL, and with it the password.
-		return nil, fmt.Errorf("the URL cannot be parsed; escape special characters in user and password: %w", fairlead.ErrInvalid)
-	}
-	if parsed.Scheme != "mysql" && parsed.Scheme != "mariadb" {
-		return nil, fmt.Errorf("the URL has scheme %q instead of mysql: %w", parsed.Scheme, fairlead.ErrInvalid)
-	}
-	parameters := parsed.Query()
-	socket := parameters.Get("socket")
-	parameters.Del("socket")
-	config, err := mysql.ParseDSN("/?" + parameters.Encode())
-	if err != nil {
-		return nil, fmt.Errorf("parameters of the URL: %w: %w", err, fairlead.ErrInvalid)
-	}
-	config.DBName = strings.TrimPrefix(parsed.Path, "/")
-	if config.DBName == "" {
-		return nil, fmt.Errorf("the URL names no database: add /name: %w", fairlead.ErrInvalid)
-	}
-	config.User = parsed.User.Username()
-	config.Passwd, _ = parsed.User.Password()
-	config.Net, config.Addr = "tcp", address(parsed)
-	if socket != "" {
-		config.Net, config.Addr = "unix", socket
-	}
-	config.ClientFoundRows = true   // a beat within one microsecond of the last changes nothing
-	config.InterpolateParams = true // one round trip instead of three for what is not worth preparing
-	config.MultiStatements = false
-	config.Logger = &mysql.NopLogger{} // what fails is returned
-	return config, nil
-}
-
-func address(parsed *url.URL) string {
-	host, port := parsed.Hostname(), parsed.Port()
-	if host == "" {
-		host = "127.0.0.1"
-	}
-	if port == "" {
-		port = "3306"
-	}
-	return net.JoinHostPort(host, port)
 }

@@ -159,6 +159,10 @@ var everyMethod = map[protoreflect.Name]struct {
 	"ListLeases":   {fairlead.RoleWorker, nothing, `{GONE}`},
 	"WatchWorker":  {fairlead.RoleWorker, nothing, `{GONE}`},
 	"SaveProgress": {fairlead.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
+	"LoadShard":    {fairlead.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
+	"SaveShard":    {fairlead.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"mark":0}`},
+	"ListRetries":  {fairlead.RoleWorker, nothing, `{GONE,"job":1,"fence":1}`},
+	"NoteItems":    {fairlead.RoleWorker, nothing, `{GONE,"job":1,"fence":1,"stop":"no"}`},
 	"SettleJobs":   {fairlead.RoleWorker, nothing, `{GONE,"settlements":[{"id":1,"fence":1,"outcome":"succeed"}]}`},
 	"LeaveWorker":  {fairlead.RoleWorker, nothing, `{GONE}`},
 }

@@ -35,6 +35,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
 	services.sweeps.business = newBusiness(options.Guard, store)
+	services.sweeps.kinds, services.sweeps.databases = options.Kinds, options.Databases
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -91,6 +92,9 @@ type Options struct {
 	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
 	Guard    *httpcall.Guard      // of calls that a request makes; nil: none does
 	Workers  WorkerOptions
+
+	// Databases are those whose tables sweeps of Kinds may go over.
+	Databases []string
 }
 
 // services implement the methods of the schema.

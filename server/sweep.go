@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -18,6 +19,9 @@ type Sweeps struct {
 	client   *fairlead.Client
 	business business
 	stopping <-chan struct{}
+
+	kinds     *fairlead.Mux // which are run here; nil: unknown
+	databases []string      // whose tables are read here
 }
 
 // NewSweeps makes the service of a store's sweeps. Who watches is let go when the
@@ -64,6 +68,9 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	}
 	if err := ownSweep(ctx, &sweep, nil); err != nil {
 		return nil, err // before anybody is called in its name
+	}
+	if err := s.knowDatabase(&sweep); err != nil {
+		return nil, err
 	}
 	if err := s.business.agree(ctx, &sweep); err != nil {
 		return nil, err
@@ -119,6 +126,14 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	changed, note, err := patchSweep(current, in)
 	if err != nil {
 		return nil, err
+	}
+	if err := ownSweep(ctx, &changed, &current); err != nil {
+		return nil, err
+	}
+	if changed.Kind != current.Kind || !reflect.DeepEqual(changed.Source, current.Source) {
+		if err := s.knowDatabase(&changed); err != nil {
+			return nil, err
+		}
 	}
 	stored, err := s.client.PutSweep(ctx, changed)
 	if err != nil {

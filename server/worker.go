@@ -18,6 +18,7 @@ import (
 // may go to another server; what is kept here only saves questions.
 type Workers struct {
 	store    fairlead.Store
+	client   *fairlead.Client
 	options  WorkerOptions
 	stopping <-chan struct{}
 
@@ -60,7 +61,7 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 func NewWorkers(store fairlead.Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
 	options = options.withDefaults()
 	return &Workers{
-		store: store, options: options, stopping: stopping,
+		store: store, client: fairlead.NewClient(store), options: options, stopping: stopping,
 		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
 		starts: starts.New(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
 	}

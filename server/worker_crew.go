@@ -24,6 +24,7 @@ type crew struct {
 type leased struct {
 	job  *fairlead.Job
 	told time.Time // when the worker was first told to stop it because of a wish; zero: not yet
+	part *part     // of a sweep that it goes over, if it does and that is known
 }
 
 // crewOf finds or makes what is remembered of a worker.

@@ -50,7 +50,14 @@ const (
 // ends when the sweep's timeout of an attempt is over, when the node loses its lease,
 // and when it shuts down and its patience is over.
 func Handle[T any](mux *fairlead.Mux, store fairlead.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
-	register(mux, store, kind, options, func(run *Run, data json.RawMessage) (handling, error) {
+	HandleIn(mux, inStore(store), kind, options, handle)
+	registerStart(mux, store)
+}
+
+// HandleIn is Handle for those whose store is out of reach, as remote workers are: see
+// worker.HandleSweep.
+func HandleIn[T any](mux *fairlead.Mux, library Library, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
+	register(mux, library, kind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		var decoded T
 		if len(data) > 0 {
 			if err := json.Unmarshal(data, &decoded); err != nil {
@@ -81,21 +88,18 @@ type handling struct {
 // prepare makes a handling of the sweep's data. Its errors stop the sweep.
 type prepare func(run *Run, data json.RawMessage) (handling, error)
 
-// endless is longer than any shard runs.
-const endless = 100 * 365 * 24 * time.Hour
-
 // register adds the kind of the jobs that run shards.
-func register(mux *fairlead.Mux, store fairlead.Store, kind string, options Options, prepare prepare) {
+func register(mux *fairlead.Mux, library Library, kind string, options Options, prepare prepare) {
 	if options.Logger == nil {
 		options.Logger = slog.Default()
 	}
+	h := &handler{library: library, options: options, prepare: prepare}
+	mux.Handle(fairlead.SweepKind(kind), fairlead.ShardOptions(), h)
+}
+
+// registerStart adds what lets schedules start sweeps, once.
+func registerStart(mux *fairlead.Mux, store fairlead.Store) {
 	if mux.Entry(fairlead.StartKind) == nil {
 		mux.Handle(fairlead.StartKind, fairlead.HandlerOptions{Timeout: time.Minute}, fairlead.StartHandler(store))
 	}
-	h := &handler{store: store, client: fairlead.NewClient(store), options: options, prepare: prepare}
-	mux.Handle(fairlead.SweepKind(kind), fairlead.HandlerOptions{
-		TimeoutOf: func(*fairlead.Job) time.Duration { return endless },
-		// A store that is out of reach for long must not end the shard.
-		MaxAttempts: 1000, Retry: fairlead.Fixed(5 * time.Second),
-	}, h)
 }

@@ -22,7 +22,7 @@ const HTTPKind = "http"
 // an item is not tried again; with "stop":true it stays to do, and the sweep stops. The
 // answer {"finish":true} ends a serial sweep.
 func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls *httpcall.Handler) {
-	register(mux, store, HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
+	register(mux, inStore(store), HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		call, err := calls.ForItems(data, run.Sweep.PerCall)
 		if err != nil {
 			return handling{}, err
@@ -30,6 +30,7 @@ func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls 
 		t := &httpTarget{run: run, call: call}
 		return handling{many: t.send}, nil
 	})
+	registerStart(mux, store)
 }
 
 // httpTarget sends items.

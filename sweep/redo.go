@@ -11,18 +11,11 @@ import (
 func (r *Run) again(ctx context.Context, from int64, most int) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	items, err := r.handler.store.FailedItems(ctx, fairlead.ItemFilter{
-		Sweep: r.Sweep.ID, From: true, After: from - 1, Below: r.shard.To, Again: true, Limit: most,
-	})
+	indexes, err := r.book.Retries(ctx, from, most)
 	if err != nil {
 		r.handler.options.Logger.Warn("which items are to be tried again is not known yet", "sweep", r.Sweep.ID, "error", err)
-		return nil, err
 	}
-	indexes := make([]int64, len(items))
-	for i := range items {
-		indexes[i] = items[i].Index
-	}
-	return indexes, nil
+	return indexes, err
 }
 
 // failed is items that came to nothing as they are stored.

@@ -17,6 +17,7 @@ type Run struct {
 	Job   *fairlead.Job
 
 	handler  *handler
+	book     Book
 	shard    fairlead.Shard // as it was stored last
 	leased   func() time.Time
 	heard    atomic.Pointer[time.Time] // when it asked for the orders that it goes by

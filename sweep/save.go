@@ -24,11 +24,6 @@ const (
 	patience = 5 * time.Second
 )
 
-// pending is what a shard stores of items that were put aside.
-type pending struct {
-	Aside []byte `json:"aside"`
-}
-
 // resume is where the run goes on.
 func (r *Run) resume() (*sweeping.Checkpoint, error) {
 	s := &r.shard
@@ -37,15 +32,8 @@ func (r *Run) resume() (*sweeping.Checkpoint, error) {
 		Counts: sweeping.Counts{Done: s.Done, Abandoned: s.Abandoned}, Again: s.Again,
 	}
 	r.counted = s.Done + s.Abandoned - s.Again
-	if len(s.Pending) == 0 {
-		return c, nil
-	}
-	var p pending
-	err := json.Unmarshal(s.Pending, &p)
-	if err == nil {
-		c.Aside, err = sweeping.DecodeAside(p.Aside)
-	}
-	if err != nil {
+	var err error
+	if c.Aside, err = sweeping.DecodePending(s.Pending); err != nil {
 		return nil, fmt.Errorf("shard %d: what is stored of items to be tried again: %w", s.Number, err)
 	}
 	return c, nil
@@ -73,7 +61,7 @@ func (r *Run) store(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	asked := time.Now()
-	orders, err := r.handler.store.Checkpoint(ctx, c)
+	orders, err := r.book.Checkpoint(ctx, c)
 	if err == nil {
 		r.told = orders.Share
 		r.heard.Store(&asked)
@@ -87,13 +75,10 @@ func (r *Run) fresh() time.Time { return r.heard.Load().Add(fresh) }
 // save stores a checkpoint of the runner and passes on what comes back.
 func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orders, error) {
 	c := r.checkpoint()
-	c.Mark, c.Window, c.Pending = made.Mark, made.Window, nil
-	if len(made.Aside) > 0 {
-		text, err := json.Marshal(pending{Aside: sweeping.AppendAside(nil, made.Aside)})
-		if err != nil {
-			return sweeping.Orders{}, err
-		}
-		c.Pending = text
+	c.Mark, c.Window = made.Mark, made.Window
+	var err error
+	if c.Pending, err = sweeping.EncodePending(made.Aside); err != nil {
+		return sweeping.Orders{}, err
 	}
 	c.Done, c.Abandoned, c.Again = made.Counts.Done, made.Counts.Abandoned, made.Again
 	c.Errors += made.Counts.Retried + made.Counts.Failed // of this run
@@ -196,7 +181,7 @@ func (r *Run) record(ctx context.Context, records []sweeping.Record) error {
 			logs = append(logs, fairlead.SweepLog{Sweep: r.Sweep.ID, Index: one.Index, Level: strings.ToLower(line.Level.String()), Text: short(line.Text)})
 		}
 	}
-	err := r.handler.store.AddSweepLogs(ctx, logs)
+	err := r.book.AddLogs(ctx, logs)
 	if err != nil && !errors.Is(err, fairlead.ErrLeaseLost) {
 		r.handler.options.Logger.Warn("what was logged of items was not stored yet", "sweep", r.Sweep.ID, "items", len(records), "error", err)
 	}
@@ -211,5 +196,5 @@ func short(text string) string {
 	if len(text) > longest {
 		text = text[:longest]
 	}
-	return strings.ToValidUTF8(text, "")
+	return strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\x00", "")
 }

@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -15,8 +14,7 @@ import (
 
 // handler runs the shards of sweeps of a kind.
 type handler struct {
-	store   fairlead.Store
-	client  *fairlead.Client
+	library Library
 	options Options
 	prepare prepare
 }
@@ -44,26 +42,15 @@ func (h *handler) Work(ctx context.Context, job *fairlead.Job) error {
 
 // load finds the shard of a job.
 func (h *handler) load(ctx context.Context, job *fairlead.Job) (*Run, error) {
-	var args fairlead.ShardArgs
-	if err := json.Unmarshal(job.Args, &args); err != nil {
-		return nil, fairlead.Fatal(fmt.Errorf("args: %w", err))
-	}
-	sweep, err := h.client.SweepByID(ctx, args.Sweep)
-	if errors.Is(err, fairlead.ErrNotFound) {
-		return nil, fairlead.Fatal(err)
-	}
+	book, err := h.library(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	shards, err := h.store.Shards(ctx, args.Sweep)
+	sweep, shard, err := book.Load(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if args.Shard < 0 || args.Shard >= len(shards) || shards[args.Shard].Job != job.ID {
-		// Anybody may enqueue such a job; only a sweep employs one.
-		return nil, fairlead.Fatal(fmt.Errorf("sweep %d has no shard %d that this job goes over", args.Sweep, args.Shard))
-	}
-	return &Run{Sweep: &sweep, Job: job, handler: h, shard: shards[args.Shard], leased: fairlead.LeasedUntil(ctx)}, nil
+	return &Run{Sweep: &sweep, Job: job, handler: h, book: book, shard: shard, leased: fairlead.LeasedUntil(ctx)}, nil
 }
 
 // refusal is an error that will not pass: the sweep stops.
@@ -90,7 +77,7 @@ func (r *Run) run(ctx context.Context) error {
 		return err
 	}
 	if r.Job.Attempt > 1 || r.Job.Crashes > 0 {
-		if err := fairlead.ResumeSweep(ctx, r.handler.store, r.Sweep.ID); err != nil {
+		if err := r.book.Resume(ctx); err != nil {
 			return err
 		}
 	}
@@ -115,7 +102,7 @@ const (
 // awaitShare waits until the run may begin something.
 func (r *Run) awaitShare(ctx context.Context, leaving <-chan struct{}) (fairlead.Orders, error) {
 	for pause := firstAsk; ; pause = min(pause*5/4, slowestAsk) {
-		if err := fairlead.SteerSweep(ctx, r.handler.store, r.Sweep.ID); err != nil {
+		if err := r.book.Steer(ctx); err != nil {
 			return fairlead.Orders{}, err
 		}
 		orders, err := r.report(ctx)
@@ -205,9 +192,5 @@ func (r *Run) describe(items source.Source, orders fairlead.Orders) (sweeping.Sh
 
 // stopSweep stops the whole sweep for a reason of this shard.
 func (r *Run) stopSweep(ctx context.Context, reason error) error {
-	_, err := r.handler.client.StopSweep(context.WithoutCancel(ctx), r.Sweep.ID, "", short(reason.Error()))
-	if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {
-		return nil // it does not run any more
-	}
-	return err
+	return r.book.Stop(context.WithoutCancel(ctx), short(reason.Error()))
 }

@@ -36,7 +36,7 @@ func (r *Run) from() (source.Source, error) {
 		if !known {
 			return nil, fmt.Errorf("database %q is not known to the node; configure it there, or name another", from.Table.Database)
 		}
-		return source.OpenTable(db.Querier, source.TableOptions{Dialect: db.Dialect, Table: from.Table.Name, Key: from.Table.Key, Columns: from.Table.Columns})
+		return source.OpenTable(db.Querier, source.TableOptions{Dialect: db.Dialect, Database: from.Table.Database, Table: from.Table.Name, Key: from.Table.Key, Columns: from.Table.Columns})
 	}
 	return source.Indexes{From: r.shard.From, To: r.shard.To}, nil
 }

@@ -16,8 +16,12 @@ import (
 	"github.com/fairlead-io/fairlead/worker"
 )
 
-// childServer makes this binary a worker that begins jobs and never ends them.
-const childServer = "FAIRLEAD_TEST_CHILD_SERVER"
+// childServer makes this binary a worker that begins jobs and never ends them,
+// childSweeper one that goes over sweeps.
+const (
+	childServer  = "FAIRLEAD_TEST_CHILD_SERVER"
+	childSweeper = "FAIRLEAD_TEST_CHILD_SWEEPER"
+)
 
 func TestMain(m *testing.M) {
 	if server := os.Getenv(childServer); server != "" {
@@ -28,6 +32,13 @@ func TestMain(m *testing.M) {
 		})
 		options := worker.Options{Server: server, Name: "child", Slots: 4, Beat: beat, Lease: lease, Logger: slog.New(slog.DiscardHandler)}
 		if err := worker.Run(context.Background(), mux, options); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if server := os.Getenv(childSweeper); server != "" {
+		if err := goOverInChild(server); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

@@ -78,7 +78,7 @@ func Run(ctx context.Context, mux *fairlead.Mux, options Options) error {
 		client: fairleadv1connect.NewWorkerServiceClient(options.Client, options.Server, connect.WithInterceptors(bearer(options.Token))),
 		lease:  options.Lease, mux: mux, giveUp: giveUp,
 	}
-	node, err := engine.New(remote, mux, options.node())
+	node, err := engine.New(remote, mux, options.node(remote))
 	if err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func newClient() *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-func (o Options) node() engine.Options {
+func (o Options) node(remote *service) engine.Options {
 	slots := o.Slots
 	for _, queue := range o.Queues {
 		slots += queue.Slots
@@ -122,6 +122,7 @@ func (o Options) node() engine.Options {
 		Name: o.Name, Version: o.Version, Slots: o.Slots, Queues: o.Queues,
 		Poll: o.Poll, Beat: o.Beat, Lease: o.Lease, Grace: o.Grace, DrainTimeout: o.DrainTimeout,
 		Logger: o.Logger, Observer: o.Observer, Listeners: o.Listeners,
+		Base: func() context.Context { return context.WithValue(context.Background(), serviceKey{}, remote) },
 		// The service counts an attempt's time from its lease: a leased job must not
 		// wait here. What is queued are only ends of runs on their way.
 		SlotsOnly: true, QueueSize: min(4*slots, mostUnsettled),

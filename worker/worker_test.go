@@ -32,6 +32,7 @@ type world struct {
 	client *fairlead.Client
 	web    *httptest.Server
 	cut    atomic.Int32 // status that is answered instead of the service; 0: none
+	cuts   atomic.Int32 // how often it was
 }
 
 // Timings that let tests lose leases quickly.
@@ -66,6 +67,7 @@ func newWorldOn(t *testing.T, store fairlead.Store) *world {
 	}
 	w.web = httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, in *http.Request) {
 		if status := w.cut.Load(); status != 0 {
+			w.cuts.Add(1)
 			http.Error(out, "not now", int(status))
 			return
 		}

@@ -17,6 +17,10 @@ var aliases = map[string]string{
 	"executor.request_timeout":  "request-timeout",
 }
 
+// named are flags whose values are NAME=VALUE. In a file they are a list of these, or
+// the names with their values.
+var named = map[string]bool{"sweep-database": true}
+
 // configure gives every flag that the command line left alone its value from
 // the environment (FAIRLEAD_QUEUE_SIZE for --queue-size) or else from the YAML
 // file (queue-size or queue_size). A key that is no flag is an error: a typing
@@ -82,6 +86,12 @@ func flatten(prefix string, node map[string]any, into map[string][]string) {
 	for key, value := range node {
 		key = prefix + key
 		if nested, ok := value.(map[string]any); ok {
+			if flag := strings.ReplaceAll(key, "_", "-"); named[flag] {
+				for name, value := range nested {
+					into[flag] = append(into[flag], fmt.Sprintf("%s=%v", name, value))
+				}
+				continue
+			}
 			flatten(key+".", nested, into)
 			continue
 		}

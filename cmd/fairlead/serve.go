@@ -39,6 +39,7 @@ type serveOptions struct {
 	adminAddr, otlp     string
 	cdc                 string
 	sweepFiles          []string
+	sweepDatabases      []string
 }
 
 func newServeCommand() *cobra.Command {
@@ -75,6 +76,7 @@ func newServeCommand() *cobra.Command {
 	f.IntVar(&o.node.QueueSize, "queue-size", 1000, "jobs claimed but not started, at most")
 	f.IntVar(&o.node.MaxSweeps, "max-sweeps", 5, "sweeps whose shards to run at once, at most")
 	f.StringArrayVar(&o.sweepFiles, "sweep-files", nil, "directory below which sweeps may read files (repeatable; default none)")
+	f.StringArrayVar(&o.sweepDatabases, "sweep-database", nil, sweepDatabaseUsage)
 	f.DurationVar(&o.node.Poll, "poll", time.Second, "how often to look for work without being woken")
 	f.DurationVar(&o.node.Beat, "beat", 2*time.Second, "how often to confirm the node's lease")
 	f.DurationVar(&o.node.Lease, "lease", 10*time.Second, "how long the node may be silent before its jobs are taken back")
@@ -109,6 +111,11 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	databases, err := openSweepDatabases(o.sweepDatabases)
+	if err != nil {
+		return err
+	}
+	defer databases.Close()
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
 	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr})
@@ -140,7 +147,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	traces.wrap(kinds)
 	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.calls.timeout, Logger: log})
 	courier.Register(kinds)
-	registerSweeps(kinds, timed, sweep.Options{Roots: o.sweepFiles, Client: guard.Client(), Logger: log}, calls)
+	registerSweeps(kinds, timed, sweep.Options{Roots: o.sweepFiles, Client: guard.Client(), Databases: databases.Sources(), Logger: log}, calls)
 	if err := registerCDC(kinds, o.cdc); err != nil {
 		return err
 	}
@@ -174,12 +181,13 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
-		Args: server.ArgsChecks{httpcall.Kind: calls.Validate}, Kinds: kinds, Guard: guard,
+		Args: server.ArgsChecks{httpcall.Kind: calls.Validate}, Kinds: kinds, Guard: guard, Databases: databases.Names(),
 	})
 	if err != nil {
 		return err
 	}
-	return runAll(ctx, listener, secure, service, node, courier.Watch)
+	check := func(ctx context.Context) { databases.Check(ctx, log) }
+	return runAll(ctx, listener, secure, service, node, courier.Watch, check)
 }
 
 // runAll runs the service, the node, and loops beside it. The service outlives

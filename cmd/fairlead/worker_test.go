@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// pythonWorker is examples/worker.py as a process.
+// pythonWorker is a worker of the examples as a process.
 type pythonWorker struct {
 	*exec.Cmd
 	lines *bufio.Reader
 }
 
-func startPythonWorker(t *testing.T, url string) *pythonWorker {
+func startPythonWorker(t *testing.T, script, url string) *pythonWorker {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "python3", "../../examples/worker.py", url)
+	cmd := exec.CommandContext(t.Context(), "python3", "-B", "../../examples/"+script, url)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -112,16 +112,21 @@ func (s *served) final(t *testing.T, path string) (job map[string]any) {
 	return job
 }
 
-// A worker in another language, with nothing but its standard library.
-func TestThePythonWorkerRunsJobs(t *testing.T) {
+func needPython(t *testing.T) {
+	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		if os.Getenv("REQUIRE_DBS") != "" {
 			t.Fatal("python3 is missing: make test installs it")
 		}
 		t.Skip("python3 is missing")
 	}
+}
+
+// A worker in another language, with nothing but its standard library.
+func TestThePythonWorkerRunsJobs(t *testing.T) {
+	needPython(t)
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--beat", "200ms", "--lease", "1s")
-	first := startPythonWorker(t, node.url)
+	first := startPythonWorker(t, "worker.py", node.url)
 
 	good := node.enqueue(t, `"args":{"to":3,"pause":0.01}`)
 	bad := node.enqueue(t, `"args":{"fail":"no paper"},"max_attempts":2,"retry":{"base":"1ms","factor":1}`)
@@ -148,7 +153,7 @@ func TestThePythonWorkerRunsJobs(t *testing.T) {
 	if err := first.end(t, syscall.SIGKILL); err == nil {
 		t.Error("a killed worker ended well")
 	}
-	second := startPythonWorker(t, node.url)
+	second := startPythonWorker(t, "worker.py", node.url)
 	if job := node.final(t, long); job["state"] != "succeeded" || job["attempt"] != 2.0 {
 		t.Errorf("what the killed worker ran is %v", job)
 	}

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Querier is the part of *sql.DB that a table is read with.
+// Querier is the part of *sql.DB that a table is read with. One that can begin
+// transactions, as *sql.DB can, is read in transactions that change nothing.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
@@ -35,10 +36,11 @@ type Database struct {
 
 // TableOptions name what is read.
 type TableOptions struct {
-	Dialect Dialect
-	Table   string   // name, or schema.name
-	Key     string   // an integer column with a unique index
-	Columns []string // what an item has beside the key; empty for all
+	Dialect  Dialect
+	Database string   // its name, for errors
+	Table    string   // name, or schema.name
+	Key      string   // an integer column with a unique index
+	Columns  []string // what an item has beside the key; empty for all
 
 	Timeout time.Duration // of one query; default 30s
 	MaxAge  time.Duration // for which rows may have been read ahead; default 1s
@@ -254,22 +256,27 @@ func (t *Table) fetch(ctx context.Context, from int64, most int) (ahead, error) 
 }
 
 // query calls scan for each row.
-func (t *Table) query(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) (err error) {
+func (t *Table) query(ctx context.Context, query string, args []any, scan func(*sql.Rows) error) error {
 	ctx, cancel := context.WithTimeout(ctx, t.options.Timeout)
 	defer cancel()
-	rows, err := t.querier.QueryContext(ctx, query, args...)
-	if err != nil {
-		return fmt.Errorf("read table %s: %w", t.options.Table, err)
-	}
-	defer func() {
-		if err = errors.Join(err, rows.Err(), rows.Close()); err != nil {
-			err = fmt.Errorf("read table %s: %w", t.options.Table, err)
-		}
-	}()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
+	err := readOnly(ctx, t.querier, func(querier Querier) (err error) {
+		rows, err := querier.QueryContext(ctx, query, args...)
+		if err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, rows.Err(), rows.Close()) }()
+		for rows.Next() {
+			if err := scan(rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil && t.options.Database != "" {
+		return fmt.Errorf("read table %s of database %s: %w", t.options.Table, t.options.Database, err)
+	}
+	if err != nil {
+		return fmt.Errorf("read table %s: %w", t.options.Table, err)
 	}
 	return nil
 }

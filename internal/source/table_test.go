@@ -230,3 +230,19 @@ func TestIndexesAreTheirOwnItems(t *testing.T) {
 		t.Error("a range backwards was taken")
 	}
 }
+
+// Not even a view that writes can change anything.
+func TestATableIsOnlyRead(t *testing.T) {
+	db := openDB(t, "pgx", testdb.Postgres(t))
+	exec(t, db, "CREATE TABLE log (id bigint)",
+		"CREATE FUNCTION sneak() RETURNS bigint LANGUAGE sql AS 'INSERT INTO log VALUES (1) RETURNING 1::bigint'",
+		"CREATE VIEW users AS SELECT sneak() AS id")
+	table, err := source.OpenTable(db, source.TableOptions{Dialect: source.Postgres, Database: "crm", Table: "users", Key: "id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = table.Bounds(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "read table users of database crm") || !strings.Contains(err.Error(), "read-only") {
+		t.Errorf("it is read with %v", err)
+	}
+}

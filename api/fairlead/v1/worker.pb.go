@@ -1516,7 +1516,7 @@ var File_fairlead_v1_worker_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\n" +
-	"\x18fairlead/v1/worker.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdf\x02\n" +
+	"\x18fairlead/v1/worker.proto\x12\vfairlead.v1\x1a\x15fairlead/v1/job.proto\x1a\x19fairlead/v1/options.proto\x1a\x17fairlead/v1/shard.proto\x1a\x1cgoogle/api/annotations.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdf\x02\n" +
 	"\x11JoinWorkerRequest\x12\x1b\n" +
 	"\x04name\x18\x01 \x01(\tB\a\x92\xb5\x18\x03 \xc8\x01R\x04name\x12\"\n" +
 	"\x05kinds\x18\x02 \x03(\tB\f\x92\xb5\x18\b\b\x01\x18\xe8\a \xc8\x01R\x05kinds\x12\"\n" +
@@ -1619,7 +1619,7 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\x12LeaveWorkerRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12'\n" +
 	"\asession\x18\x02 \x01(\tB\r\x92\xb5\x18\x05\b\x01 \xc8\x01\x98\xb5\x18\x01R\asession\"\x15\n" +
-	"\x13LeaveWorkerResponse2\x9a\t\n" +
+	"\x13LeaveWorkerResponse2\xad\r\n" +
 	"\rWorkerService\x12u\n" +
 	"\n" +
 	"JoinWorker\x12\x1e.fairlead.v1.JoinWorkerRequest\x1a\x1f.fairlead.v1.JoinWorkerResponse\"&ڵ\x18\b\n" +
@@ -1648,7 +1648,19 @@ const file_fairlead_v1_worker_proto_rawDesc = "" +
 	"\n" +
 	"SettleJobs\x12\x1e.fairlead.v1.SettleJobsRequest\x1a\x1f.fairlead.v1.SettleJobsResponse\"4ڵ\x18\n" +
 	"\n" +
-	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/workers/{id}/settle\x12}\n" +
+	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/workers/{id}/settle\x12\x7f\n" +
+	"\tLoadShard\x12\x1d.fairlead.v1.LoadShardRequest\x1a\x1e.fairlead.v1.LoadShardResponse\"3ڵ\x18\n" +
+	"\n" +
+	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/workers/{id}/shard\x12\x84\x01\n" +
+	"\tSaveShard\x12\x1d.fairlead.v1.SaveShardRequest\x1a\x1e.fairlead.v1.SaveShardResponse\"8ڵ\x18\n" +
+	"\n" +
+	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/api/v1/workers/{id}/checkpoint\x12\x7f\n" +
+	"\tNoteItems\x12\x1d.fairlead.v1.NoteItemsRequest\x1a\x1e.fairlead.v1.NoteItemsResponse\"3ڵ\x18\n" +
+	"\n" +
+	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02\x1f:\x01*\"\x1a/api/v1/workers/{id}/items\x12\x87\x01\n" +
+	"\vListRetries\x12\x1f.fairlead.v1.ListRetriesRequest\x1a .fairlead.v1.ListRetriesResponse\"5ڵ\x18\n" +
+	"\n" +
+	"\x06worker\x10\x01\x82\xd3\xe4\x93\x02!:\x01*\"\x1c/api/v1/workers/{id}/retries\x12}\n" +
 	"\vLeaveWorker\x12\x1f.fairlead.v1.LeaveWorkerRequest\x1a .fairlead.v1.LeaveWorkerResponse\"+ڵ\x18\b\n" +
 	"\x06worker\x82\xd3\xe4\x93\x02\x19:\x01**\x14/api/v1/workers/{id}B<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
@@ -1694,6 +1706,14 @@ var file_fairlead_v1_worker_proto_goTypes = []any{
 	(*Job)(nil),                   // 25: fairlead.v1.Job
 	(*timestamppb.Timestamp)(nil), // 26: google.protobuf.Timestamp
 	(*NewJob)(nil),                // 27: fairlead.v1.NewJob
+	(*LoadShardRequest)(nil),      // 28: fairlead.v1.LoadShardRequest
+	(*SaveShardRequest)(nil),      // 29: fairlead.v1.SaveShardRequest
+	(*NoteItemsRequest)(nil),      // 30: fairlead.v1.NoteItemsRequest
+	(*ListRetriesRequest)(nil),    // 31: fairlead.v1.ListRetriesRequest
+	(*LoadShardResponse)(nil),     // 32: fairlead.v1.LoadShardResponse
+	(*SaveShardResponse)(nil),     // 33: fairlead.v1.SaveShardResponse
+	(*NoteItemsResponse)(nil),     // 34: fairlead.v1.NoteItemsResponse
+	(*ListRetriesResponse)(nil),   // 35: fairlead.v1.ListRetriesResponse
 }
 var file_fairlead_v1_worker_proto_depIdxs = []int32{
 	23, // 0: fairlead.v1.JoinWorkerRequest.lease:type_name -> google.protobuf.Duration
@@ -1725,18 +1745,26 @@ var file_fairlead_v1_worker_proto_depIdxs = []int32{
 	13, // 26: fairlead.v1.WorkerService.WatchWorker:input_type -> fairlead.v1.WatchWorkerRequest
 	15, // 27: fairlead.v1.WorkerService.SaveProgress:input_type -> fairlead.v1.SaveProgressRequest
 	17, // 28: fairlead.v1.WorkerService.SettleJobs:input_type -> fairlead.v1.SettleJobsRequest
-	21, // 29: fairlead.v1.WorkerService.LeaveWorker:input_type -> fairlead.v1.LeaveWorkerRequest
-	2,  // 30: fairlead.v1.WorkerService.JoinWorker:output_type -> fairlead.v1.JoinWorkerResponse
-	5,  // 31: fairlead.v1.WorkerService.BeatWorker:output_type -> fairlead.v1.BeatWorkerResponse
-	9,  // 32: fairlead.v1.WorkerService.LeaseJobs:output_type -> fairlead.v1.LeaseJobsResponse
-	25, // 33: fairlead.v1.WorkerService.StreamJobs:output_type -> fairlead.v1.Job
-	12, // 34: fairlead.v1.WorkerService.ListLeases:output_type -> fairlead.v1.ListLeasesResponse
-	14, // 35: fairlead.v1.WorkerService.WatchWorker:output_type -> fairlead.v1.WorkerNews
-	16, // 36: fairlead.v1.WorkerService.SaveProgress:output_type -> fairlead.v1.SaveProgressResponse
-	19, // 37: fairlead.v1.WorkerService.SettleJobs:output_type -> fairlead.v1.SettleJobsResponse
-	22, // 38: fairlead.v1.WorkerService.LeaveWorker:output_type -> fairlead.v1.LeaveWorkerResponse
-	30, // [30:39] is the sub-list for method output_type
-	21, // [21:30] is the sub-list for method input_type
+	28, // 29: fairlead.v1.WorkerService.LoadShard:input_type -> fairlead.v1.LoadShardRequest
+	29, // 30: fairlead.v1.WorkerService.SaveShard:input_type -> fairlead.v1.SaveShardRequest
+	30, // 31: fairlead.v1.WorkerService.NoteItems:input_type -> fairlead.v1.NoteItemsRequest
+	31, // 32: fairlead.v1.WorkerService.ListRetries:input_type -> fairlead.v1.ListRetriesRequest
+	21, // 33: fairlead.v1.WorkerService.LeaveWorker:input_type -> fairlead.v1.LeaveWorkerRequest
+	2,  // 34: fairlead.v1.WorkerService.JoinWorker:output_type -> fairlead.v1.JoinWorkerResponse
+	5,  // 35: fairlead.v1.WorkerService.BeatWorker:output_type -> fairlead.v1.BeatWorkerResponse
+	9,  // 36: fairlead.v1.WorkerService.LeaseJobs:output_type -> fairlead.v1.LeaseJobsResponse
+	25, // 37: fairlead.v1.WorkerService.StreamJobs:output_type -> fairlead.v1.Job
+	12, // 38: fairlead.v1.WorkerService.ListLeases:output_type -> fairlead.v1.ListLeasesResponse
+	14, // 39: fairlead.v1.WorkerService.WatchWorker:output_type -> fairlead.v1.WorkerNews
+	16, // 40: fairlead.v1.WorkerService.SaveProgress:output_type -> fairlead.v1.SaveProgressResponse
+	19, // 41: fairlead.v1.WorkerService.SettleJobs:output_type -> fairlead.v1.SettleJobsResponse
+	32, // 42: fairlead.v1.WorkerService.LoadShard:output_type -> fairlead.v1.LoadShardResponse
+	33, // 43: fairlead.v1.WorkerService.SaveShard:output_type -> fairlead.v1.SaveShardResponse
+	34, // 44: fairlead.v1.WorkerService.NoteItems:output_type -> fairlead.v1.NoteItemsResponse
+	35, // 45: fairlead.v1.WorkerService.ListRetries:output_type -> fairlead.v1.ListRetriesResponse
+	22, // 46: fairlead.v1.WorkerService.LeaveWorker:output_type -> fairlead.v1.LeaveWorkerResponse
+	34, // [34:47] is the sub-list for method output_type
+	21, // [21:34] is the sub-list for method input_type
 	21, // [21:21] is the sub-list for extension type_name
 	21, // [21:21] is the sub-list for extension extendee
 	0,  // [0:21] is the sub-list for field type_name
@@ -1749,6 +1777,7 @@ func file_fairlead_v1_worker_proto_init() {
 	}
 	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
+	file_fairlead_v1_shard_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -56,6 +56,15 @@ const (
 	// WorkerServiceSettleJobsProcedure is the fully-qualified name of the WorkerService's SettleJobs
 	// RPC.
 	WorkerServiceSettleJobsProcedure = "/fairlead.v1.WorkerService/SettleJobs"
+	// WorkerServiceLoadShardProcedure is the fully-qualified name of the WorkerService's LoadShard RPC.
+	WorkerServiceLoadShardProcedure = "/fairlead.v1.WorkerService/LoadShard"
+	// WorkerServiceSaveShardProcedure is the fully-qualified name of the WorkerService's SaveShard RPC.
+	WorkerServiceSaveShardProcedure = "/fairlead.v1.WorkerService/SaveShard"
+	// WorkerServiceNoteItemsProcedure is the fully-qualified name of the WorkerService's NoteItems RPC.
+	WorkerServiceNoteItemsProcedure = "/fairlead.v1.WorkerService/NoteItems"
+	// WorkerServiceListRetriesProcedure is the fully-qualified name of the WorkerService's ListRetries
+	// RPC.
+	WorkerServiceListRetriesProcedure = "/fairlead.v1.WorkerService/ListRetries"
 	// WorkerServiceLeaveWorkerProcedure is the fully-qualified name of the WorkerService's LeaveWorker
 	// RPC.
 	WorkerServiceLeaveWorkerProcedure = "/fairlead.v1.WorkerService/LeaveWorker"
@@ -87,6 +96,19 @@ type WorkerServiceClient interface {
 	// Ends runs. Whether a failed job is tried again, and when, is decided here as
 	// it is on any node. Sending a settlement again whose answer was lost is fine.
 	SettleJobs(context.Context, *v1.SettleJobsRequest) (*v1.SettleJobsResponse, error)
+	// Tells which part of a sweep a job goes over, and how far it has come. Such a job
+	// has the kind "sweep." and that of the sweep.
+	LoadShard(context.Context, *v1.LoadShardRequest) (*v1.LoadShardResponse, error)
+	// Keeps how far the part of a sweep has come, and answers with what to do from now
+	// on. Called about once a second, from before the first item on. It fails as aborted
+	// (409 in REST) if the job has been taken away.
+	SaveShard(context.Context, *v1.SaveShardRequest) (*v1.SaveShardResponse, error)
+	// Keeps lines about items, before these count in SaveShard, and stops the sweep if an
+	// item says so.
+	NoteItems(context.Context, *v1.NoteItemsRequest) (*v1.NoteItemsResponse, error)
+	// Lists the items of a shard that came to nothing and are to be tried again, by
+	// index.
+	ListRetries(context.Context, *v1.ListRetriesRequest) (*v1.ListRetriesResponse, error)
 	// Ends the worker's lease at once. What it still holds is taken back as if it
 	// had crashed: it releases before what it has not begun. Leaving twice is fine.
 	LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error)
@@ -151,6 +173,30 @@ func NewWorkerServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(workerServiceMethods.ByName("SettleJobs")),
 			connect.WithClientOptions(opts...),
 		),
+		loadShard: connect.NewClient[v1.LoadShardRequest, v1.LoadShardResponse](
+			httpClient,
+			baseURL+WorkerServiceLoadShardProcedure,
+			connect.WithSchema(workerServiceMethods.ByName("LoadShard")),
+			connect.WithClientOptions(opts...),
+		),
+		saveShard: connect.NewClient[v1.SaveShardRequest, v1.SaveShardResponse](
+			httpClient,
+			baseURL+WorkerServiceSaveShardProcedure,
+			connect.WithSchema(workerServiceMethods.ByName("SaveShard")),
+			connect.WithClientOptions(opts...),
+		),
+		noteItems: connect.NewClient[v1.NoteItemsRequest, v1.NoteItemsResponse](
+			httpClient,
+			baseURL+WorkerServiceNoteItemsProcedure,
+			connect.WithSchema(workerServiceMethods.ByName("NoteItems")),
+			connect.WithClientOptions(opts...),
+		),
+		listRetries: connect.NewClient[v1.ListRetriesRequest, v1.ListRetriesResponse](
+			httpClient,
+			baseURL+WorkerServiceListRetriesProcedure,
+			connect.WithSchema(workerServiceMethods.ByName("ListRetries")),
+			connect.WithClientOptions(opts...),
+		),
 		leaveWorker: connect.NewClient[v1.LeaveWorkerRequest, v1.LeaveWorkerResponse](
 			httpClient,
 			baseURL+WorkerServiceLeaveWorkerProcedure,
@@ -170,6 +216,10 @@ type workerServiceClient struct {
 	watchWorker  *connect.Client[v1.WatchWorkerRequest, v1.WorkerNews]
 	saveProgress *connect.Client[v1.SaveProgressRequest, v1.SaveProgressResponse]
 	settleJobs   *connect.Client[v1.SettleJobsRequest, v1.SettleJobsResponse]
+	loadShard    *connect.Client[v1.LoadShardRequest, v1.LoadShardResponse]
+	saveShard    *connect.Client[v1.SaveShardRequest, v1.SaveShardResponse]
+	noteItems    *connect.Client[v1.NoteItemsRequest, v1.NoteItemsResponse]
+	listRetries  *connect.Client[v1.ListRetriesRequest, v1.ListRetriesResponse]
 	leaveWorker  *connect.Client[v1.LeaveWorkerRequest, v1.LeaveWorkerResponse]
 }
 
@@ -237,6 +287,42 @@ func (c *workerServiceClient) SettleJobs(ctx context.Context, req *v1.SettleJobs
 	return nil, err
 }
 
+// LoadShard calls fairlead.v1.WorkerService.LoadShard.
+func (c *workerServiceClient) LoadShard(ctx context.Context, req *v1.LoadShardRequest) (*v1.LoadShardResponse, error) {
+	response, err := c.loadShard.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SaveShard calls fairlead.v1.WorkerService.SaveShard.
+func (c *workerServiceClient) SaveShard(ctx context.Context, req *v1.SaveShardRequest) (*v1.SaveShardResponse, error) {
+	response, err := c.saveShard.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// NoteItems calls fairlead.v1.WorkerService.NoteItems.
+func (c *workerServiceClient) NoteItems(ctx context.Context, req *v1.NoteItemsRequest) (*v1.NoteItemsResponse, error) {
+	response, err := c.noteItems.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// ListRetries calls fairlead.v1.WorkerService.ListRetries.
+func (c *workerServiceClient) ListRetries(ctx context.Context, req *v1.ListRetriesRequest) (*v1.ListRetriesResponse, error) {
+	response, err := c.listRetries.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // LeaveWorker calls fairlead.v1.WorkerService.LeaveWorker.
 func (c *workerServiceClient) LeaveWorker(ctx context.Context, req *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error) {
 	response, err := c.leaveWorker.CallUnary(ctx, connect.NewRequest(req))
@@ -272,6 +358,19 @@ type WorkerServiceHandler interface {
 	// Ends runs. Whether a failed job is tried again, and when, is decided here as
 	// it is on any node. Sending a settlement again whose answer was lost is fine.
 	SettleJobs(context.Context, *v1.SettleJobsRequest) (*v1.SettleJobsResponse, error)
+	// Tells which part of a sweep a job goes over, and how far it has come. Such a job
+	// has the kind "sweep." and that of the sweep.
+	LoadShard(context.Context, *v1.LoadShardRequest) (*v1.LoadShardResponse, error)
+	// Keeps how far the part of a sweep has come, and answers with what to do from now
+	// on. Called about once a second, from before the first item on. It fails as aborted
+	// (409 in REST) if the job has been taken away.
+	SaveShard(context.Context, *v1.SaveShardRequest) (*v1.SaveShardResponse, error)
+	// Keeps lines about items, before these count in SaveShard, and stops the sweep if an
+	// item says so.
+	NoteItems(context.Context, *v1.NoteItemsRequest) (*v1.NoteItemsResponse, error)
+	// Lists the items of a shard that came to nothing and are to be tried again, by
+	// index.
+	ListRetries(context.Context, *v1.ListRetriesRequest) (*v1.ListRetriesResponse, error)
 	// Ends the worker's lease at once. What it still holds is taken back as if it
 	// had crashed: it releases before what it has not begun. Leaving twice is fine.
 	LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error)
@@ -332,6 +431,30 @@ func NewWorkerServiceHandler(svc WorkerServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(workerServiceMethods.ByName("SettleJobs")),
 		connect.WithHandlerOptions(opts...),
 	)
+	workerServiceLoadShardHandler := connect.NewUnaryHandlerSimple(
+		WorkerServiceLoadShardProcedure,
+		svc.LoadShard,
+		connect.WithSchema(workerServiceMethods.ByName("LoadShard")),
+		connect.WithHandlerOptions(opts...),
+	)
+	workerServiceSaveShardHandler := connect.NewUnaryHandlerSimple(
+		WorkerServiceSaveShardProcedure,
+		svc.SaveShard,
+		connect.WithSchema(workerServiceMethods.ByName("SaveShard")),
+		connect.WithHandlerOptions(opts...),
+	)
+	workerServiceNoteItemsHandler := connect.NewUnaryHandlerSimple(
+		WorkerServiceNoteItemsProcedure,
+		svc.NoteItems,
+		connect.WithSchema(workerServiceMethods.ByName("NoteItems")),
+		connect.WithHandlerOptions(opts...),
+	)
+	workerServiceListRetriesHandler := connect.NewUnaryHandlerSimple(
+		WorkerServiceListRetriesProcedure,
+		svc.ListRetries,
+		connect.WithSchema(workerServiceMethods.ByName("ListRetries")),
+		connect.WithHandlerOptions(opts...),
+	)
 	workerServiceLeaveWorkerHandler := connect.NewUnaryHandlerSimple(
 		WorkerServiceLeaveWorkerProcedure,
 		svc.LeaveWorker,
@@ -356,6 +479,14 @@ func NewWorkerServiceHandler(svc WorkerServiceHandler, opts ...connect.HandlerOp
 			workerServiceSaveProgressHandler.ServeHTTP(w, r)
 		case WorkerServiceSettleJobsProcedure:
 			workerServiceSettleJobsHandler.ServeHTTP(w, r)
+		case WorkerServiceLoadShardProcedure:
+			workerServiceLoadShardHandler.ServeHTTP(w, r)
+		case WorkerServiceSaveShardProcedure:
+			workerServiceSaveShardHandler.ServeHTTP(w, r)
+		case WorkerServiceNoteItemsProcedure:
+			workerServiceNoteItemsHandler.ServeHTTP(w, r)
+		case WorkerServiceListRetriesProcedure:
+			workerServiceListRetriesHandler.ServeHTTP(w, r)
 		case WorkerServiceLeaveWorkerProcedure:
 			workerServiceLeaveWorkerHandler.ServeHTTP(w, r)
 		default:
@@ -397,6 +528,22 @@ func (UnimplementedWorkerServiceHandler) SaveProgress(context.Context, *v1.SaveP
 
 func (UnimplementedWorkerServiceHandler) SettleJobs(context.Context, *v1.SettleJobsRequest) (*v1.SettleJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.WorkerService.SettleJobs is not implemented"))
+}
+
+func (UnimplementedWorkerServiceHandler) LoadShard(context.Context, *v1.LoadShardRequest) (*v1.LoadShardResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.WorkerService.LoadShard is not implemented"))
+}
+
+func (UnimplementedWorkerServiceHandler) SaveShard(context.Context, *v1.SaveShardRequest) (*v1.SaveShardResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.WorkerService.SaveShard is not implemented"))
+}
+
+func (UnimplementedWorkerServiceHandler) NoteItems(context.Context, *v1.NoteItemsRequest) (*v1.NoteItemsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.WorkerService.NoteItems is not implemented"))
+}
+
+func (UnimplementedWorkerServiceHandler) ListRetries(context.Context, *v1.ListRetriesRequest) (*v1.ListRetriesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.WorkerService.ListRetries is not implemented"))
 }
 
 func (UnimplementedWorkerServiceHandler) LeaveWorker(context.Context, *v1.LeaveWorkerRequest) (*v1.LeaveWorkerResponse, error) {

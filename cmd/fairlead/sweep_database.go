@@ -1,0 +1,61 @@
+package main
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/tables"
+)
+
+const sweepDatabaseUsage = "NAME=URL of a database whose tables sweeps may read; the URL may have ${env:NAME} and ${file:PATH} for secrets (repeatable; default none)"
+
+// openSweepDatabases makes ready the databases of --sweep-database.
+func openSweepDatabases(settings []string) (*tables.Databases, error) {
+	urls := map[string]string{}
+	for _, setting := range settings {
+		name, text, ok := strings.Cut(setting, "=")
+		if !ok || name == "" || len(name) > fairlead.MaxName || strings.Contains(name, "/") {
+			return nil, usagef("--sweep-database: give NAME=URL, as in crm=postgres://reader@db.example.org/crm")
+		}
+		if _, twice := urls[name]; twice {
+			return nil, usagef("--sweep-database: %q is given twice; name each database once", name)
+		}
+		filled, err := fillIn(text)
+		if err != nil {
+			return nil, usagef("--sweep-database: %q: %w", name, err)
+		}
+		urls[name] = filled
+	}
+	databases, err := tables.Open(urls)
+	if err != nil {
+		return nil, usagef("--sweep-database: %w", err)
+	}
+	return databases, nil
+}
+
+// reference is where a URL refers to a secret.
+var reference = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// fillIn puts secrets into a URL: a whole URL as it is, and a part of one, such as a
+// password, so that it means what it says.
+func fillIn(text string) (string, error) {
+	if reference.FindString(text) == text {
+		return referred(text)
+	}
+	values := map[string]string{}
+	for _, one := range reference.FindAllString(text, -1) {
+		value, err := referred(one)
+		if err != nil {
+			return "", err
+		}
+		values[one] = strings.ReplaceAll(url.QueryEscape(value), "+", "%20")
+	}
+	for _, one := range slices.Sorted(maps.Keys(values)) {
+		text = strings.ReplaceAll(text, one, values[one])
+	}
+	return text, nil
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// greeted reads which items a worker says it has handled, until it has said enough or
+// ends.
+func (w *pythonWorker) greeted(into map[int]int, enough func() bool) (last time.Time) {
+	for !enough() {
+		line, err := w.lines.ReadString('\n')
+		if err != nil {
+			return last
+		}
+		text, ok := strings.CutPrefix(strings.TrimSpace(line), "greeting ")
+		if n, err := strconv.Atoi(text); ok && err == nil {
+			into[n]++
+			last = time.Now()
+		}
+	}
+	return last
+}
+
+// A sweep whose items a worker in another language handles: it is killed, stopped, told
+// to leave, and in the end all items were handled.
+func TestThePythonWorkerGoesOverASweep(t *testing.T) {
+	needPython(t)
+	t.Parallel()
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--beat", "200ms", "--lease", "1s", "--poll", "100ms")
+	greeted := map[int]int{}
+	atLeast := func(n int) func() bool { return func() bool { return len(greeted) >= n } }
+	never := func() bool { return false }
+	node.send(t, "POST", "/api/v1/sweeps", `{"name":"greetings","kind":"greet","args":{"bad":[7,900]},"to":1200,"rate":200,"attempts":2,"backoff":"10ms"}`)
+	node.send(t, "POST", "/api/v1/sweeps/greetings/start", `{}`)
+
+	first := startPythonWorker(t, "sweep_worker.py", node.url)
+	first.greeted(greeted, atLeast(250))
+	if err := first.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	first.greeted(greeted, never)
+	_ = first.Wait()
+
+	second := startPythonWorker(t, "sweep_worker.py", node.url)
+	second.greeted(greeted, atLeast(450))
+	node.send(t, "POST", "/api/v1/sweeps/greetings/stop", `{"reason":"lunch"}`)
+	answered := time.Now()
+	stopped := node.untilSweep(t, "greetings", "stopped")
+	node.send(t, "PATCH", "/api/v1/sweeps/greetings", `{"rate":1000}`)
+	before := len(greeted)
+	node.send(t, "POST", "/api/v1/sweeps/greetings/start", `{}`)
+	if took := time.Since(answered); took > 3*time.Second {
+		t.Errorf("it took %v to stop: %v", took, stopped)
+	}
+	second.greeted(greeted, atLeast(before+300))
+	if err := second.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	second.greeted(greeted, never)
+	if err := second.Wait(); err != nil {
+		t.Errorf("the worker did not leave: %v", err)
+	}
+
+	third := startPythonWorker(t, "sweep_worker.py", node.url)
+	third.greeted(greeted, atLeast(1198))
+	finished := node.untilSweep(t, "greetings", "finished")
+	if progress := finished["progress"].(map[string]any); progress["done"] != "1198" || progress["abandoned"] != "2" || progress["marked"] != "1200" || progress["errors"] != "4" {
+		t.Errorf("it ended with %v", progress)
+	}
+	failed := node.send(t, "GET", "/api/v1/sweeps/greetings/failed", "")
+	if items := failed["items"].([]any); len(items) != 2 || items[1].(map[string]any)["index"] != "900" || items[1].(map[string]any)["attempts"] != 2.0 {
+		t.Errorf("failed are %v", failed)
+	}
+	repeats := 0
+	for i := range 1200 {
+		if bad := i == 7 || i == 900; greeted[i] == 0 != bad {
+			t.Fatalf("item %d was greeted %d times", i, greeted[i])
+		}
+		repeats += max(0, greeted[i]-1)
+	}
+	if repeats > 300 { // what a second brings, and some more on a slow machine
+		t.Errorf("%d items were repeated, of which only the kill may have caused any", repeats)
+	}
+	if err := third.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("the worker did not leave: %v", err)
+	}
+}

@@ -1,0 +1,60 @@
+// Package mysqlurl reads the URLs that name databases of MySQL and MariaDB.
+package mysqlurl
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Parse translates a URL into what the driver understands. It is
+// mysql://user:password@host:port/database?name=value…; the parameters are those of
+// the driver, and socket=/path for a Unix socket instead of host and port. It fails
+// with fairlead.ErrInvalid, and its errors do not have the password.
+func Parse(text string) (*mysql.Config, error) {
+	parsed, err := url.Parse(text)
+	if err != nil {
+		// The parser's own words repeat the URL, and with it the password.
+		return nil, fmt.Errorf("the URL cannot be parsed; escape special characters in user and password: %w", fairlead.ErrInvalid)
+	}
+	if parsed.Scheme != "mysql" && parsed.Scheme != "mariadb" {
+		return nil, fmt.Errorf("the URL has scheme %q instead of mysql: %w", parsed.Scheme, fairlead.ErrInvalid)
+	}
+	parameters := parsed.Query()
+	socket := parameters.Get("socket")
+	parameters.Del("socket")
+	config, err := mysql.ParseDSN("/?" + parameters.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("parameters of the URL: %w: %w", err, fairlead.ErrInvalid)
+	}
+	config.DBName = strings.TrimPrefix(parsed.Path, "/")
+	if config.DBName == "" {
+		return nil, fmt.Errorf("the URL names no database: add /name: %w", fairlead.ErrInvalid)
+	}
+	config.User = parsed.User.Username()
+	config.Passwd, _ = parsed.User.Password()
+	config.Net, config.Addr = "tcp", address(parsed)
+	if socket != "" {
+		config.Net, config.Addr = "unix", socket
+	}
+	config.InterpolateParams = true // one round trip instead of three for what is not worth preparing
+	config.MultiStatements = false
+	config.Logger = &mysql.NopLogger{} // what fails is returned
+	return config, nil
+}
+
+func address(parsed *url.URL) string {
+	host, port := parsed.Hostname(), parsed.Port()
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	if port == "" {
+		port = "3306"
+	}
+	return net.JoinHostPort(host, port)
+}

@@ -1,0 +1,75 @@
+package tables
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/fairlead-io/fairlead/internal/mysqlurl"
+	"github.com/fairlead-io/fairlead/internal/source"
+)
+
+// open makes ready the database of a URL. That it is only read is seen to by the
+// transactions of those who read; a file is opened for reading as well.
+func open(text string) (*sql.DB, source.Dialect, error) {
+	scheme, rest, _ := strings.Cut(text, "://")
+	switch scheme {
+	case "postgres", "postgresql":
+		db, err := openPostgres(text)
+		return db, source.Postgres, err
+	case "mysql", "mariadb":
+		db, err := openMySQL(text)
+		return db, source.MySQL, err
+	case "sqlite":
+		db, err := openSQLite(rest)
+		return db, source.SQLite, err
+	}
+	return nil, 0, errors.New("its URL must begin with sqlite://, postgres:// or mysql://")
+}
+
+func openPostgres(text string) (*sql.DB, error) {
+	if _, err := url.Parse(text); err != nil {
+		// The parser's own words repeat the URL, and with it the password.
+		return nil, errors.New("its URL cannot be parsed; escape special characters in user and password")
+	}
+	config, err := pgx.ParseConfig(text)
+	if err != nil {
+		return nil, fmt.Errorf("its URL: %w", err) // the driver leaves out passwords
+	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = patience
+	}
+	return stdlib.OpenDB(*config), nil
+}
+
+func openMySQL(text string) (*sql.DB, error) {
+	config, err := mysqlurl.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	if config.Timeout == 0 {
+		config.Timeout = patience
+	}
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+func openSQLite(path string) (*sql.DB, error) {
+	if path == "" || path == ":memory:" {
+		return nil, errors.New("its URL must name a file, as sqlite:///path/to/file does")
+	}
+	settings := url.Values{"mode": {"ro"}}
+	settings.Add("_pragma", "query_only(true)")
+	settings.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", patience.Milliseconds()))
+	return sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+settings.Encode())
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// NoteItems keeps what a worker has to say of items.
+func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest) (*fairleadv1.NoteItemsResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	_, part, err := s.partOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := part.lines(in)
+	if err != nil {
+		return nil, err
+	}
+	if len(lines) > 0 {
+		if err := s.store.AddSweepLogs(ctx, lines); err != nil {
+			return nil, err
+		}
+	}
+	if in.GetStop() != "" {
+		_, err = s.client.StopSweep(ctx, part.sweep, "", in.GetStop())
+		if errors.Is(err, fairlead.ErrConflict) {
+			err = nil // it does not run any more
+		}
+	}
+	return &fairleadv1.NoteItemsResponse{}, err
+}
+
+// ListRetries lists items that are to be tried again.
+func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	_, part, err := s.partOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	shard := fairlead.Shard{Sweep: part.sweep, From: part.from, To: part.to}
+	indexes, err := fairlead.ShardRetries(ctx, s.store, shard, in.GetFrom(), int(in.GetLimit()))
+	return &fairleadv1.ListRetriesResponse{Indexes: indexes}, err
+}
+
+// lines are what is to be kept of items.
+func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]fairlead.SweepLog, error) {
+	strangers := strangers{part: p}
+	var lines []fairlead.SweepLog
+	for i, line := range in.GetLines() {
+		strangers.check(fmt.Sprintf("lines[%d].index", i), line.GetIndex())
+		level := line.GetLevel()
+		if level == "" {
+			level = "info"
+		}
+		lines = append(lines, fairlead.SweepLog{Sweep: p.sweep, Index: line.GetIndex(), Level: level, Text: line.GetText()})
+	}
+	return lines, strangers.err()
+}
+
+// outcomes are the items that came to nothing. Those that are done now are checked too.
+func (p *part) outcomes(in *fairleadv1.SaveShardRequest) ([]fairlead.FailedItem, error) {
+	strangers := strangers{part: p}
+	var failed []fairlead.FailedItem
+	for i, item := range in.GetFailed() {
+		strangers.check(fmt.Sprintf("failed[%d].index", i), item.GetIndex())
+		failed = append(failed, fairlead.FailedItem{Sweep: p.sweep, Index: item.GetIndex(), Attempts: int(item.GetAttempts()), Error: item.GetError()})
+	}
+	for i, index := range in.GetRedone() {
+		strangers.check(fmt.Sprintf("redone[%d]", i), index)
+	}
+	return failed, strangers.err()
+}
+
+// strangers are items of other shards: they are not the worker's.
+type strangers struct {
+	part    *part
+	refused fairlead.InvalidError
+}
+
+func (s *strangers) check(field string, index int64) {
+	if p := s.part; index < p.from || p.to != 0 && index >= p.to {
+		message := fmt.Sprintf("is %d, which is not of this shard; it goes from %d to %d", index, p.from, p.to)
+		s.refused.Fields = append(s.refused.Fields, fairlead.FieldError{Field: field, Message: message})
+	}
+}
+
+func (s *strangers) err() error {
+	if len(s.refused.Fields) == 0 {
+		return nil
+	}
+	return &s.refused
+}

@@ -1,0 +1,231 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/sweeping"
+)
+
+// onShard is a request of a worker that goes over a shard.
+type onShard interface {
+	inSession
+	GetJob() int64
+	GetFence() int64
+}
+
+// part is what does not change of a shard while a job goes over it.
+type part struct {
+	sweep    int64
+	number   int
+	from, to int64 // to is zero: not known yet
+	serial   bool
+}
+
+// shardJob is the job of a worker that goes over a shard, and which shard that is.
+func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, fairlead.ShardArgs, error) {
+	var args fairlead.ShardArgs
+	held := fairlead.Held{ID: in.GetJob(), Fence: in.GetFence()}
+	own, err := s.ownJobs(ctx, fairlead.NodeID(in.GetId()), []*fairleadv1.RunEnd{{Id: held.ID, Fence: held.Fence}})
+	if err != nil {
+		return nil, args, err
+	}
+	job := own[held]
+	if job == nil || job.State != fairlead.Running {
+		return nil, args, fmt.Errorf("job %d: %w", held.ID, fairlead.ErrLeaseLost)
+	}
+	if !fairlead.IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {
+		return nil, args, refuseField("job", fmt.Sprintf("is one of kind %q, which goes over no shard of a sweep", job.Kind))
+	}
+	return job, args, nil
+}
+
+// readShard reads the sweep and the shard that a job goes over.
+func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args fairlead.ShardArgs) (fairlead.Sweep, fairlead.Shard, error) {
+	strange := refuseField("job", fmt.Sprintf("goes over shard %d of sweep %d, which has employed another or none", args.Shard, args.Sweep))
+	sweep, err := s.client.SweepByID(ctx, args.Sweep)
+	if errors.Is(err, fairlead.ErrNotFound) {
+		return sweep, fairlead.Shard{}, strange
+	}
+	if err != nil {
+		return sweep, fairlead.Shard{}, err
+	}
+	shards, err := s.store.Shards(ctx, args.Sweep)
+	if err != nil {
+		return sweep, fairlead.Shard{}, err
+	}
+	if args.Shard < 0 || args.Shard >= len(shards) || shards[args.Shard].Job != job.ID {
+		return sweep, fairlead.Shard{}, strange
+	}
+	return sweep, shards[args.Shard], nil
+}
+
+// partOf is what is known of the shard of a worker's job. Once its end is known it is
+// remembered, as far as the job itself is.
+func (s *Workers) partOf(ctx context.Context, in onShard) (*fairlead.Job, part, error) {
+	job, args, err := s.shardJob(ctx, in)
+	if err != nil {
+		return nil, part{}, err
+	}
+	c := s.crewOf(fairlead.NodeID(in.GetId()))
+	if known := c.part(heldOf(job)); known != nil {
+		return job, *known, nil
+	}
+	sweep, shard, err := s.readShard(ctx, job, args)
+	if err != nil {
+		return nil, part{}, err
+	}
+	p := part{sweep: sweep.ID, number: shard.Number, from: shard.From, to: shard.To, serial: sweep.Serial}
+	if p.to != 0 {
+		c.keepPart(heldOf(job), p)
+	}
+	return job, p, nil
+}
+
+func (c *crew) part(held fairlead.Held) *part {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.leases[held]; l != nil {
+		return l.part
+	}
+	return nil
+}
+
+func (c *crew) keepPart(held fairlead.Held, p part) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.leases[held]; l != nil {
+		l.part = &p
+	}
+}
+
+// LoadShard tells what a job goes over. Whoever takes up what another had begun is
+// told to the business, if that wants to know.
+func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	job, args, err := s.shardJob(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	sweep, shard, err := s.readShard(ctx, job, args)
+	if err != nil {
+		return nil, err
+	}
+	if !shard.Ended && shard.Fence != job.Fence && (job.Attempt > 1 || job.Crashes > 0) {
+		if err := fairlead.ResumeSweep(ctx, s.store, sweep.ID); err != nil {
+			return nil, err
+		}
+	}
+	now, err := s.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &fairleadv1.LoadShardResponse{
+		Sweep: sweepTo(&sweep, now), Number: proto.Int32(int32(shard.Number)), From: &shard.From, To: &shard.To,
+		Mark: &shard.Mark, Window: shard.Window, Pending: shard.Pending, Source: shard.Source,
+		Done: &shard.Done, Abandoned: &shard.Abandoned, Errors: &shard.Errors, Ended: shard.Ended,
+		Again: &shard.Again,
+	}, nil
+}
+
+// SaveShard keeps how far a worker has come.
+func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
+	if err := s.sessions.check(ctx, in); err != nil {
+		return nil, err
+	}
+	ctx, cancel := s.brief(ctx)
+	defer cancel()
+	job, part, err := s.partOf(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := part.check(in); err != nil {
+		return nil, err
+	}
+	failed, err := part.outcomes(in)
+	if err != nil {
+		return nil, err
+	}
+	checkpoint := fairlead.Checkpoint{
+		Sweep: part.sweep, Job: job.ID, Fence: job.Fence, Number: part.number,
+		To: in.GetTo(), Mark: in.GetMark(), Window: in.GetWindow(), Pending: in.GetPending(), Source: in.GetSource(),
+		Done: in.GetDone(), Abandoned: in.GetAbandoned(), Errors: in.GetErrors(), Measured: in.GetMeasured(),
+		Used: fairlead.Share{Rate: in.GetRate(), InFlight: int(in.GetInFlight())}, Ended: in.GetEnded(),
+		Failed: failed, Redone: in.GetRedone(), Again: in.GetAgain(),
+	}
+	orders, err := s.store.Checkpoint(ctx, checkpoint)
+	if err != nil {
+		return nil, err
+	}
+	if in.GetEnded() {
+		_ = fairlead.SteerSweep(ctx, s.store, part.sweep) // else a node does so soon
+	} else if !orders.Stop && orders.Share.InFlight == 0 {
+		if orders, err = s.askForShare(ctx, checkpoint); err != nil {
+			return nil, err
+		}
+	}
+	return &fairleadv1.SaveShardResponse{
+		Stop: &orders.Stop, Rate: &orders.Share.Rate, InFlight: proto.Int32(int32(orders.Share.InFlight)), Args: orders.Data, BudgetLeft: &orders.Left,
+	}, nil
+}
+
+// askForShare sees to it that a run gets what it may use, if nobody else uses it. What
+// has come of items was kept already.
+func (s *Workers) askForShare(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+	checkpoint.Failed, checkpoint.Redone = nil, nil
+	if err := fairlead.SteerSweep(ctx, s.store, checkpoint.Sweep); err != nil {
+		return fairlead.Orders{}, err
+	}
+	return s.store.Checkpoint(ctx, checkpoint)
+}
+
+// check refuses what no run can have come to: nobody could go on from there.
+func (p *part) check(in *fairleadv1.SaveShardRequest) error {
+	to := p.to
+	if to == 0 {
+		to = in.GetTo()
+	}
+	switch {
+	case p.to != 0 && in.GetTo() != 0 && in.GetTo() != p.to:
+		return refuseField("to", fmt.Sprintf("is %d, and is known to be %d", in.GetTo(), p.to))
+	case to != 0 && to < p.from:
+		return refuseField("to", fmt.Sprintf("is %d, and the shard begins at %d", to, p.from))
+	case to != 0 && (in.GetDone() > to-p.from || in.GetAbandoned() > to-p.from-in.GetDone()):
+		return refuseField("done", fmt.Sprintf("is %d, with %d abandoned, of %d items", in.GetDone(), in.GetAbandoned(), to-p.from))
+	case in.GetAgain() > in.GetAbandoned():
+		return refuseField("again", fmt.Sprintf("is %d, of %d that came to nothing", in.GetAgain(), in.GetAbandoned()))
+	case !(in.GetRate() >= 0): // nor a number that is none
+		return refuseField("rate", fmt.Sprintf("is %v; it must not be negative", in.GetRate()))
+	case !(in.GetMeasured() >= 0):
+		return refuseField("measured", fmt.Sprintf("is %v; it must not be negative", in.GetMeasured()))
+	}
+	for field, raw := range map[string][]byte{"pending": in.GetPending(), "source": in.GetSource()} {
+		if err := fairlead.CheckJSON(field, raw); err != nil {
+			return err
+		}
+	}
+	aside, err := sweeping.DecodePending(in.GetPending())
+	if err != nil {
+		return refuseField("pending", fmt.Sprintf("is not what a run keeps: %v", err))
+	}
+	if err := sweeping.Verify(p.from, to, in.GetMark(), in.GetWindow(), aside); err != nil {
+		return refuseField("mark", "does not fit: "+err.Error())
+	}
+	if in.GetEnded() && in.GetAgain() > 0 {
+		return refuseField("ended", fmt.Sprintf("is set, and %d items are to be tried again", in.GetAgain()))
+	}
+	if in.GetEnded() && !p.serial && (to == 0 || in.GetMark() != to || len(aside) > 0) {
+		return refuseField("ended", fmt.Sprintf("is set, and the mark is %d; items up to %d are to be done", in.GetMark(), to))
+	}
+	return nil
+}

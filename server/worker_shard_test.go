@@ -1,0 +1,171 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// goOver lets a sweep run and leases the job of its only shard.
+func (r *remote) goOver(fields string) (lease string, job map[string]any) {
+	r.Helper()
+	r.send(200, "POST", sweeps, `{"name":"all","kind":"k",`+fields+`}`)
+	r.send(200, "POST", sweeps+"/all/start", `{}`)
+	jobs := r.lease("")
+	if len(jobs) != 1 || jobs[0]["kind"] != "sweep.k" {
+		r.Fatalf("leased %v", jobs)
+	}
+	return fmt.Sprintf(`"job":%q,"fence":%q`, jobs[0]["id"], jobs[0]["fence"]), jobs[0]
+}
+
+func TestAWorkerGoesOverAShard(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["sweep.k"],"slots":2}`)
+	shard, job := w.goOver(`"args":{"word":"hi"},"from":10,"to":110,"rate":50,"in_flight":4,"error_budget":{"items":3}`)
+	if job["timeout"] == "3600s" {
+		t.Errorf("it may take %v", job["timeout"])
+	}
+	loaded := w.call(200, "shard", shard)
+	wantFields(t, loaded, map[string]any{"number": 0.0, "from": "10", "to": "110", "mark": "10", "done": "0"})
+	wantFields(t, loaded["sweep"].(map[string]any), map[string]any{"id": "1", "attempts": 5.0, "state": "running"})
+
+	orders := w.call(200, "checkpoint", shard+`,"mark":10`)
+	wantFields(t, orders, map[string]any{"stop": false, "rate": 50.0, "in_flight": 4.0, "budget_left": "3"})
+	if args := orders["args"].(map[string]any); args["word"] != "hi" {
+		t.Errorf("the args are %v", args)
+	}
+	w.call(200, "items", shard+`,"lines":[{"index":12,"level":"warn","text":"sad"},{"index":10,"text":"glad"}]`)
+	orders = w.call(200, "checkpoint", shard+`,"mark":20,"done":9,"abandoned":1,"errors":5,"measured":12.5,"rate":50,"in_flight":4,"failed":[{"index":12,"attempts":5,"error":"no"}]`)
+	wantFields(t, orders, map[string]any{"stop": false, "budget_left": "2"})
+	sweep, _ := a.send(200, "GET", sweeps+"/all", "")
+	wantFields(t, progressOf(sweep), map[string]any{"done": "9", "abandoned": "1", "errors": "5", "marked": "10", "rate": 12.5})
+	if failed, _ := a.send(200, "GET", sweeps+"/all/failed", ""); len(items(t, failed)) != 1 || items(t, failed)[0]["index"] != "12" {
+		t.Errorf("failed are %v", failed)
+	}
+	if logs, _ := a.send(200, "GET", sweeps+"/all/logs", ""); len(items(t, logs)) != 2 || items(t, logs)[0]["text"] != "glad" || items(t, logs)[0]["level"] != "info" {
+		t.Errorf("the lines are %v", logs)
+	}
+
+	a.send(200, "POST", sweeps+"/all/stop", `{}`)
+	wantFields(t, w.call(200, "checkpoint", shard+`,"mark":21,"done":10,"abandoned":1`), map[string]any{"stop": true})
+	w.settle(job, `"outcome":"succeed"`)
+	a.untilStopped(t)
+	w.call(409, "checkpoint", shard+`,"mark":22,"done":11,"abandoned":1`)
+	w.call(409, "shard", shard)
+	w.call(409, "items", shard+`,"stop":"no"`)
+
+	a.send(200, "POST", sweeps+"/all/start", `{}`)
+	job = w.lease("")[0]
+	shard = fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
+	wantFields(t, w.call(200, "shard", shard), map[string]any{"mark": "21", "done": "10", "abandoned": "1"})
+	w.call(200, "checkpoint", shard+`,"mark":110,"done":99,"abandoned":1,"ended":true`)
+	w.settle(job, `"outcome":"succeed"`)
+	if sweep, _ := a.send(200, "GET", sweeps+"/all", ""); sweep["state"] != "finished" {
+		t.Errorf("it is %v", sweep)
+	}
+
+	a.send(200, "POST", sweeps+"/all/retry", `{}`)
+	job = w.lease("")[0]
+	shard = fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
+	wantFields(t, w.call(200, "shard", shard), map[string]any{"mark": "110", "done": "99", "abandoned": "1", "again": "1"})
+	if found := fmt.Sprint(w.call(200, "retries", shard+`,"from":10,"limit":5`)["indexes"]); found != "[12]" {
+		t.Errorf("to be tried again are %v", found)
+	}
+	w.call(200, "checkpoint", shard+`,"mark":110,"done":100,"redone":[12],"ended":true`)
+	w.settle(job, `"outcome":"succeed"`)
+	sweep, _ = a.send(200, "GET", sweeps+"/all", "")
+	wantFields(t, progressOf(sweep), map[string]any{"done": "100", "abandoned": "0"})
+	if failed, _ := a.send(200, "GET", sweeps+"/all/failed", ""); len(items(t, failed)) != 0 {
+		t.Errorf("failed are %v", failed)
+	}
+}
+
+// untilStopped looks at a sweep as nodes do until it is stopped.
+func (a *api) untilStopped(t *testing.T) map[string]any {
+	t.Helper()
+	return a.untilSweep(sweeps+"/all", "stopped", inState("stopped"))
+}
+
+func TestAWorkerStopsASweep(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["sweep.k"]}`)
+	shard, job := w.goOver(`"to":100`)
+	w.call(200, "items", shard+`,"stop":"item 7: the target is on fire"`)
+	w.call(200, "items", shard+`,"stop":"item 8: and so is the other"`)
+	wantFields(t, w.call(200, "checkpoint", shard+`,"mark":7,"done":7`), map[string]any{"stop": true})
+	w.settle(job, `"outcome":"succeed"`)
+	if sweep := a.untilStopped(t); sweep["reason"] != "item 7: the target is on fire" {
+		t.Errorf("it stopped as %v", sweep["reason"])
+	}
+}
+
+func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["sweep.k","mail"],"slots":3}`)
+	shard, _ := w.goOver(`"from":10,"to":110`)
+	w.call(200, "checkpoint", shard+`,"mark":20,"done":10`)
+	for fields, field := range map[string]string{
+		``:                                   "mark",
+		`"mark":9`:                           "mark",
+		`"mark":111`:                         "mark",
+		`"mark":4611686018427387905`:         "mark",
+		`"mark":109,"window":"Bw=="`:         "mark",
+		`"mark":20,"window":"AA=="`:          "mark",
+		`"mark":20,"done":-1`:                "done",
+		`"mark":20,"abandoned":-1`:           "abandoned",
+		`"mark":20,"errors":-1`:              "errors",
+		`"mark":20,"in_flight":-1`:           "in_flight",
+		`"mark":20,"done":101`:               "done",
+		`"mark":20,"done":60,"abandoned":50`: "done",
+		`"mark":20,"done":9223372036854775807,"abandoned":9223372036854775807`: "done",
+		`"mark":20,"rate":-1`:                  "rate",
+		`"mark":20,"rate":"NaN"`:               "rate",
+		`"mark":20,"measured":-2`:              "measured",
+		`"mark":20,"to":100`:                   "to",
+		`"mark":20,"pending":7`:                "pending",
+		`"mark":20,"pending":{"aside":"gA=="}`: "pending",
+		`"mark":20,"pending":{"aside":"PAE="}`: "mark",
+		`"mark":20,"ended":true`:               "ended",
+		`"mark":20,"again":1`:                  "again",
+		`"mark":110,"done":99,"abandoned":1,"again":1,"ended":true`:               "ended",
+		`"mark":20,"redone":[110]`:                                                "redone[0]",
+		`"mark":20,"failed":[{"index":10,"error":"x"},{"index":110,"error":"x"}]`: "failed[1].index",
+		`"mark":20,"failed":[{"error":"x"}]`:                                      "failed[0].index",
+		`"mark":20,"failed":[{"index":10,"attempts":-1}]`:                         "failed[0].attempts",
+	} {
+		if fields != "" {
+			fields = "," + fields
+		}
+		if problem := w.call(400, "checkpoint", shard+fields); refusals(problem)[field] == "" {
+			t.Errorf("%s is refused as %v", fields, problem)
+		}
+	}
+	if problem := w.call(409, "checkpoint", shard+`,"mark":19,"done":9`); !strings.Contains(fmt.Sprint(problem["detail"]), "further than 19") {
+		t.Errorf("a mark that goes back is refused as %v", problem)
+	}
+	for fields, field := range map[string]string{
+		`"lines":[{"index":9,"text":"x"}]`:                              "lines[0].index",
+		`"lines":[{"index":10,"text":"x","level":"loud"}]`:              "lines[0].level",
+	} {
+		if problem := w.call(400, "items", shard+","+fields); refusals(problem)[field] == "" {
+			t.Errorf("%s is refused as %v", fields, problem)
+		}
+	}
+	if failed, _ := a.send(200, "GET", sweeps+"/all/failed", ""); len(items(t, failed)) != 0 {
+		t.Errorf("failed are %v", failed)
+	}
+
+	// Another's, and jobs that no sweep has employed.
+	other := a.join(`{"kinds":["sweep.k"]}`)
+	other.call(409, "checkpoint", shard+`,"mark":30,"done":20`)
+	a.enqueue(`{"kind":"mail"}`)
+	a.enqueue(`{"kind":"sweep.k","args":{"sweep_id":1,"shard":0}}`)
+	for _, job := range w.lease("") {
+		own := fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
+		for what, fields := range map[string]string{"shard": "", "checkpoint": `,"mark":30`, "items": `,"stop":"x"`} {
+			if problem := w.call(400, what, own+fields); refusals(problem)["job"] == "" {
+				t.Errorf("%s of a %v is refused as %v", what, job["kind"], problem)
+			}
+		}
+	}
+}

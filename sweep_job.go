@@ -1,0 +1,41 @@
+package fairlead
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// IsShardKind tells whether jobs of a kind go over shards of sweeps.
+func IsShardKind(kind string) bool {
+	return strings.HasPrefix(kind, SweepKind("")) && kind != GateKind && kind != StartKind
+}
+
+// endless is longer than any shard runs.
+const endless = 100 * 365 * 24 * time.Hour
+
+// ShardOptions are how jobs that go over shards are handled, by a node or a remote
+// worker. They take as long as the shard does, and a store that is out of reach for
+// long must not end it.
+func ShardOptions() HandlerOptions {
+	return HandlerOptions{
+		TimeoutOf:   func(*Job) time.Duration { return endless },
+		MaxAttempts: 1000, Retry: Fixed(5 * time.Second),
+	}
+}
+
+// ShardRetries lists the items of a shard, from an index on, that came to nothing and
+// are to be tried again.
+func ShardRetries(ctx context.Context, store Sweeper, shard Shard, from int64, most int) ([]int64, error) {
+	items, err := store.FailedItems(ctx, ItemFilter{
+		Sweep: shard.Sweep, From: true, After: max(from, shard.From) - 1, Below: shard.To, Again: true, Limit: most,
+	})
+	if err != nil {
+		return nil, err
+	}
+	indexes := make([]int64, len(items))
+	for i := range items {
+		indexes[i] = items[i].Index
+	}
+	return indexes, nil
+}

@@ -1,0 +1,134 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+
+	"connectrpc.com/connect"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// HandleSweep registers what is called with the items of sweeps of a kind. It is
+// sweep.Handle for a worker: items are fetched and handled here, and about once a
+// second the service hears how far that has come. The mux must be that of Run.
+//
+// The options say where this worker gets items from; those of the service do not
+// count. A sweep over lines or rows for which they have no way stops, and says so.
+func HandleSweep[T any](mux *fairlead.Mux, kind string, options sweep.Options, handle func(ctx context.Context, item sweep.Item[T]) error) {
+	sweep.HandleIn(mux, openBook, kind, options, handle)
+}
+
+// serviceKey is where handlers find the service.
+type serviceKey struct{}
+
+// openBook is the library of a worker.
+func openBook(ctx context.Context, job *fairlead.Job) (sweep.Book, error) {
+	remote, ok := ctx.Value(serviceKey{}).(*service)
+	if !ok {
+		return nil, fairlead.Fatal(fmt.Errorf("kind %q was registered with worker.HandleSweep and is not run by worker.Run; use sweep.Handle", job.Kind))
+	}
+	return &shardBook{service: remote, job: job}, nil
+}
+
+// shardBook is the book of a shard that the service keeps.
+type shardBook struct {
+	service *service
+	job     *fairlead.Job
+}
+
+// Load finds the shard. The service sees to Resume with it.
+func (b *shardBook) Load(ctx context.Context) (fairlead.Sweep, fairlead.Shard, error) {
+	ctx, cancel := b.service.brief(ctx)
+	defer cancel()
+	id, session := b.service.worker()
+	out, err := b.service.client.LoadShard(ctx, &fairleadv1.LoadShardRequest{Id: id, Session: session, Job: b.job.ID, Fence: b.job.Fence})
+	if err != nil {
+		if connect.CodeOf(err) == connect.CodeInvalidArgument {
+			err = fairlead.Fatal(err)
+		}
+		return fairlead.Sweep{}, fairlead.Shard{}, lostOr(err)
+	}
+	found, err := sweepOf(out.GetSweep())
+	return found, shardOf(found.ID, b.job, out), err
+}
+
+// Resume has nothing to do.
+func (b *shardBook) Resume(context.Context) error { return nil }
+
+// Steer has nothing to do: the service does it for runs without a share.
+func (b *shardBook) Steer(context.Context) error { return nil }
+
+// Checkpoint tells the service how far the run has come.
+func (b *shardBook) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+	ctx, cancel := b.service.brief(ctx)
+	defer cancel()
+	id, session := b.service.worker()
+	out, err := b.service.client.SaveShard(ctx, &fairleadv1.SaveShardRequest{
+		Id: id, Session: session, Job: c.Job, Fence: c.Fence,
+		To: c.To, Mark: &c.Mark, Window: c.Window, Pending: c.Pending, Source: c.Source,
+		Done: c.Done, Abandoned: c.Abandoned, Errors: c.Errors, Measured: c.Measured,
+		Rate: c.Used.Rate, InFlight: int32(c.Used.InFlight), Ended: c.Ended,
+		Failed: failedNotes(c.Failed), Redone: c.Redone, Again: c.Again,
+	})
+	if err != nil {
+		return fairlead.Orders{}, lostOr(err)
+	}
+	return fairlead.Orders{
+		Stop: out.GetStop(), Share: fairlead.Share{Rate: out.GetRate(), InFlight: int(out.GetInFlight())}, Data: out.GetArgs(), Left: out.GetBudgetLeft(),
+	}, nil
+}
+
+// mostNotes is how many notes one call takes.
+const mostNotes = 1000
+
+// Retries lists failed items that are to be tried again.
+func (b *shardBook) Retries(ctx context.Context, from int64, most int) ([]int64, error) {
+	ctx, cancel := b.service.brief(ctx)
+	defer cancel()
+	id, session := b.service.worker()
+	out, err := b.service.client.ListRetries(ctx, &fairleadv1.ListRetriesRequest{
+		Id: id, Session: session, Job: b.job.ID, Fence: b.job.Fence, From: from, Limit: int32(most),
+	})
+	if err != nil {
+		return nil, lostOr(err)
+	}
+	return out.GetIndexes(), nil
+}
+
+// AddLogs stores lines about items.
+func (b *shardBook) AddLogs(ctx context.Context, lines []fairlead.SweepLog) error {
+	var notes []*fairleadv1.LineNote
+	for _, line := range lines {
+		notes = append(notes, &fairleadv1.LineNote{Index: &line.Index, Level: levelTo(line.Level), Text: line.Text})
+	}
+	for len(notes) > 0 {
+		n := min(len(notes), mostNotes)
+		if err := b.note(ctx, &fairleadv1.NoteItemsRequest{Lines: notes[:n]}); err != nil {
+			return err
+		}
+		notes = notes[n:]
+	}
+	return nil
+}
+
+// Stop stops the sweep.
+func (b *shardBook) Stop(ctx context.Context, reason string) error {
+	if reason == "" {
+		reason = "the worker gave no reason"
+	}
+	return b.note(ctx, &fairleadv1.NoteItemsRequest{Stop: reason})
+}
+
+func (b *shardBook) note(ctx context.Context, in *fairleadv1.NoteItemsRequest) error {
+	ctx, cancel := b.service.brief(ctx)
+	defer cancel()
+	in.Id, in.Session = b.service.worker()
+	in.Job, in.Fence = b.job.ID, b.job.Fence
+	if _, err := b.service.client.NoteItems(ctx, in); err != nil {
+		return lostOr(err)
+	}
+	return nil
+}

@@ -1,0 +1,325 @@
+package worker_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/worker"
+)
+
+// greeting is what the sweeps of these tests say to their items.
+type greeting struct {
+	Word string `json:"word"`
+}
+
+// seen counts tries of items.
+type seen struct {
+	mu    sync.Mutex
+	tries map[int64]int
+	last  time.Time // when one was begun last
+}
+
+func newSeen() *seen { return &seen{tries: map[int64]int{}} }
+
+func (s *seen) add(index int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tries[index]++
+	s.last = time.Now()
+}
+
+func (s *seen) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.tries)
+}
+
+// sweepMux is a mux that goes over sweeps of the kind "greet".
+func sweepMux(handle func(ctx context.Context, item sweep.Item[greeting]) error) *fairlead.Mux {
+	mux := fairlead.NewMux()
+	worker.HandleSweep(mux, "greet", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, handle)
+	return mux
+}
+
+// sweep creates and starts a sweep.
+func (w *world) sweep(s fairlead.Sweep) fairlead.Sweep {
+	w.Helper()
+	s.Name, s.Kind, s.Data = "greetings", "greet", json.RawMessage(`{"word":"hello"}`)
+	stored, err := w.client.PutSweep(w.Context(), s)
+	if err == nil {
+		stored, err = w.client.StartSweep(w.Context(), stored.ID, "me")
+	}
+	if err != nil {
+		w.Fatal(err)
+	}
+	return stored
+}
+
+// untilSweep waits for a state.
+func (w *world) untilSweep(id int64, state fairlead.SweepState) fairlead.Sweep {
+	w.Helper()
+	ticks := time.NewTicker(20 * time.Millisecond)
+	defer ticks.Stop()
+	for begun := time.Now(); ; <-ticks.C {
+		s, err := w.client.SweepByID(w.Context(), id)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if s.State == state {
+			return s
+		}
+		if time.Since(begun) > 40*time.Second {
+			w.Fatalf("the sweep is %s (%s), not %s: %+v", s.State, s.Reason, state, s.SweepProgress)
+		}
+	}
+}
+
+func TestWorkersGoOverASweep(t *testing.T) {
+	for name, open := range map[string]func(t *testing.T) (fairlead.Store, error){
+		"SQLite": func(t *testing.T) (fairlead.Store, error) {
+			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+		},
+		"PostgreSQL": func(t *testing.T) (fairlead.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
+		"MySQL":      func(t *testing.T) (fairlead.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, err := open(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w, seen := newWorldOn(t, store), newSeen()
+			mux := sweepMux(func(ctx context.Context, item sweep.Item[greeting]) error {
+				seen.add(item.Index)
+				switch {
+				case item.Data.Word != "hello":
+					return sweep.Stop(fmt.Errorf("the word is %q", item.Data.Word))
+				case item.Index == 7:
+					sweep.Log(ctx, slog.LevelWarn+1, "not today")
+					return sweep.Abandon(errors.New("seven"))
+				case item.Index%1000 == 1 && item.Attempt < 3:
+					return errors.New("again")
+				}
+				return nil
+			})
+			for range 2 {
+				w.start(mux, nil)
+			}
+			s := w.sweep(fairlead.Sweep{To: 20_000, Shards: 3, InFlight: 24, Backoff: 20 * time.Millisecond})
+			s = w.untilSweep(s.ID, fairlead.SweepFinished)
+			if s.Done != 19_999 || s.Abandoned != 1 || s.Marked != 20_000 || s.Errors != 41 {
+				t.Errorf("it ended with %+v", s.SweepProgress)
+			}
+			for i := range int64(20_000) {
+				want := 1
+				if i%1000 == 1 {
+					want = 3
+				}
+				if got := seen.tries[i]; got != want {
+					t.Fatalf("item %d was tried %d times, not %d", i, got, want)
+				}
+			}
+			failed, err := store.FailedItems(t.Context(), fairlead.ItemFilter{Sweep: s.ID})
+			if err != nil || len(failed) != 1 || failed[0].Index != 7 || failed[0].Error != "seven" {
+				t.Errorf("failed are %+v, %v", failed, err)
+			}
+			logs, err := store.SweepLogs(t.Context(), fairlead.LogFilter{Sweep: s.ID})
+			if err != nil || len(logs) != 1 || logs[0].Level != "warn" || logs[0].Text != "not today" {
+				t.Errorf("the lines are %+v, %v", logs, err)
+			}
+		})
+	}
+}
+
+// A stop reaches a worker within a second, and it goes on exactly where it was, though
+// the service could not be reached for a while.
+func TestAStopReachesAWorker(t *testing.T) {
+	w, seen := newWorld(t), newSeen()
+	w.start(sweepMux(func(ctx context.Context, item sweep.Item[greeting]) error {
+		seen.add(item.Index)
+		return nil
+	}), nil)
+	s := w.sweep(fairlead.Sweep{To: 3000, Rate: 400, InFlight: 4})
+	w.eventually("some were handled", func() bool { return seen.count() > 300 })
+	w.cut.Store(http.StatusServiceUnavailable)
+	w.eventually("the service is missed", func() bool { return w.cuts.Load() > 20 })
+	w.cut.Store(0)
+	w.eventually("the service hears of it", func() bool {
+		now, err := w.client.SweepByID(w.Context(), s.ID)
+		return err == nil && now.Done > 600
+	})
+	if _, err := w.client.StopSweep(t.Context(), s.ID, "me", "enough"); err != nil {
+		t.Fatal(err)
+	}
+	answered := time.Now()
+	stopped := w.untilSweep(s.ID, fairlead.SweepStopped)
+	seen.mu.Lock()
+	late, n := seen.last.Sub(answered), int64(len(seen.tries))
+	seen.mu.Unlock()
+	if late > 1200*time.Millisecond {
+		t.Errorf("an item was begun %v after the stop", late)
+	}
+	if stopped.Done != n || stopped.Reason != "enough" {
+		t.Errorf("%d items were begun, and it stopped with %+v", n, stopped.SweepStatus)
+	}
+	faster := stopped
+	faster.Rate = 0
+	if _, err := w.client.PutSweep(t.Context(), faster); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.client.StartSweep(t.Context(), s.ID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	w.untilSweep(s.ID, fairlead.SweepFinished)
+	for i := range int64(3000) {
+		if seen.tries[i] != 1 {
+			t.Fatalf("item %d was tried %d times", i, seen.tries[i])
+		}
+	}
+}
+
+// A worker that leaves lets what is under way end and hands the rest over exactly.
+func TestAWorkerThatLeavesHandsItsShardsOver(t *testing.T) {
+	w, seen := newWorld(t), newSeen()
+	mux := sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+		seen.add(item.Index)
+		return nil
+	})
+	first := w.start(mux, nil)
+	s := w.sweep(fairlead.Sweep{To: 3000, Rate: 1000, Shards: 3, InFlight: 6})
+	w.eventually("some were handled", func() bool { return seen.count() > 700 })
+	w.start(mux, nil)
+	if err := first(); err != nil {
+		t.Errorf("it left with %v", err)
+	}
+	if s = w.untilSweep(s.ID, fairlead.SweepFinished); s.Done != 3000 {
+		t.Errorf("it ended with %+v", s.SweepProgress)
+	}
+	for i := range int64(3000) {
+		if seen.tries[i] != 1 {
+			t.Fatalf("item %d was tried %d times", i, seen.tries[i])
+		}
+	}
+}
+
+// eventually waits until something holds.
+func (w *world) eventually(what string, holds func() bool) {
+	w.Helper()
+	ticks := time.NewTicker(10 * time.Millisecond)
+	defer ticks.Stop()
+	for begun := time.Now(); !holds(); <-ticks.C {
+		if time.Since(begun) > 30*time.Second {
+			w.Fatalf("it did not happen that %s", what)
+		}
+	}
+}
+
+// goOverInChild is a worker that says which items it handles.
+func goOverInChild(server string) error {
+	mux := sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+		_, err := fmt.Fprintf(os.Stdout, "%d\n", item.Index)
+		return err
+	})
+	options := worker.Options{Server: server, Name: "child", Slots: 4, Beat: beat, Lease: lease, Logger: slog.New(slog.DiscardHandler)}
+	return worker.Run(context.Background(), mux, options)
+}
+
+// A worker that is killed over a sweep loses nothing: another goes on, and repeats
+// only what has ended since the last checkpoint.
+func TestAWorkerIsKilledOverASweep(t *testing.T) {
+	w, seen := newWorld(t), newSeen()
+	s := w.sweep(fairlead.Sweep{To: 4000, Rate: 1000, Shards: 2, InFlight: 8})
+	for range 2 {
+		child := exec.CommandContext(t.Context(), os.Args[0])
+		child.Env = append(os.Environ(), childSweeper+"="+w.web.URL)
+		child.Stderr = os.Stderr
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		before, lines := seen.count(), bufio.NewScanner(out)
+		killed := false
+		for lines.Scan() {
+			index, err := strconv.ParseInt(lines.Text(), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen.add(index)
+			if seen.count() > before+1300 && !killed {
+				killed = true
+				if err := child.Process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		_ = child.Wait()
+	}
+	w.start(sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+		seen.add(item.Index)
+		return nil
+	}), nil)
+	s = w.untilSweep(s.ID, fairlead.SweepFinished)
+	if s.Done != 4000 || s.Abandoned != 0 {
+		t.Errorf("it ended with %+v", s.SweepProgress)
+	}
+	repeats := 0
+	for i := range int64(4000) {
+		if seen.tries[i] == 0 {
+			t.Fatalf("item %d was lost", i)
+		}
+		repeats += seen.tries[i] - 1
+	}
+	if repeats > 2*1300 { // twice a second's, with room for a slow machine
+		t.Errorf("%d items were repeated", repeats)
+	}
+}
+
+// What a worker has no way to read stops the sweep, and the reason tells.
+func TestAWorkerThatHasNoWayToTheItems(t *testing.T) {
+	w := newWorld(t)
+	w.start(sweepMux(func(context.Context, sweep.Item[greeting]) error { return nil }), nil)
+	for want, source := range map[string]fairlead.ItemSource{
+		`database "crm" is not known`: {Table: &fairlead.Table{Database: "crm", Name: "people", Key: "id"}},
+		"no HTTP client was given":    {URL: "https://example.org/list"},
+		"not below":                   {File: "/etc/passwd"},
+	} {
+		s := w.sweep(fairlead.Sweep{Source: source})
+		if stopped := w.untilSweep(s.ID, fairlead.SweepStopped); !strings.Contains(stopped.Reason, want) {
+			t.Errorf("it stopped with %q, not %q", stopped.Reason, want)
+		}
+		if err := w.client.DeleteSweep(t.Context(), s.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A handler that needs the service says so where there is none.
+func TestAHandlerOfAWorkerDoesNotRunOnANode(t *testing.T) {
+	mux := sweepMux(func(context.Context, sweep.Item[greeting]) error { return nil })
+	kind := fairlead.SweepKind("greet")
+	err := mux.Entry(kind).Handler.Work(t.Context(), &fairlead.Job{Kind: kind, Args: json.RawMessage(`{"sweep_id":1}`)})
+	if err == nil || !strings.Contains(err.Error(), "sweep.Handle") {
+		t.Errorf("it ended with %v", err)
+	}
+}
