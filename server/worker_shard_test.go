@@ -118,17 +118,17 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 		`"mark":20,"done":101`:               "done",
 		`"mark":20,"done":60,"abandoned":50`: "done",
 		`"mark":20,"done":9223372036854775807,"abandoned":9223372036854775807`: "done",
-		`"mark":20,"rate":-1`:                  "rate",
-		`"mark":20,"rate":"NaN"`:               "rate",
-		`"mark":20,"measured":-2`:              "measured",
-		`"mark":20,"to":100`:                   "to",
-		`"mark":20,"pending":7`:                "pending",
-		`"mark":20,"pending":{"aside":"gA=="}`: "pending",
-		`"mark":20,"pending":{"aside":"PAE="}`: "mark",
-		`"mark":20,"ended":true`:               "ended",
-		`"mark":20,"again":1`:                  "again",
-		`"mark":110,"done":99,"abandoned":1,"again":1,"ended":true`:               "ended",
-		`"mark":20,"redone":[110]`:                                                "redone[0]",
+		`"mark":20,"rate":-1`:                                       "rate",
+		`"mark":20,"rate":"NaN"`:                                    "rate",
+		`"mark":20,"measured":-2`:                                   "measured",
+		`"mark":20,"to":100`:                                        "to",
+		`"mark":20,"pending":7`:                                     "pending",
+		`"mark":20,"pending":{"aside":"gA=="}`:                      "pending",
+		`"mark":20,"pending":{"aside":"PAE="}`:                      "mark",
+		`"mark":20,"ended":true`:                                    "ended",
+		`"mark":20,"again":1`:                                       "again",
+		`"mark":110,"done":99,"abandoned":1,"again":1,"ended":true`: "ended",
+		`"mark":20,"redone":[110]`:                                  "redone[0]",
 		`"mark":20,"failed":[{"index":10,"error":"x"},{"index":110,"error":"x"}]`: "failed[1].index",
 		`"mark":20,"failed":[{"error":"x"}]`:                                      "failed[0].index",
 		`"mark":20,"failed":[{"index":10,"attempts":-1}]`:                         "failed[0].attempts",
@@ -144,8 +144,8 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 		t.Errorf("a mark that goes back is refused as %v", problem)
 	}
 	for fields, field := range map[string]string{
-		`"lines":[{"index":9,"text":"x"}]`:                              "lines[0].index",
-		`"lines":[{"index":10,"text":"x","level":"loud"}]`:              "lines[0].level",
+		`"lines":[{"index":9,"text":"x"}]`:                 "lines[0].index",
+		`"lines":[{"index":10,"text":"x","level":"loud"}]`: "lines[0].level",
 	} {
 		if problem := w.call(400, "items", shard+","+fields); refusals(problem)[field] == "" {
 			t.Errorf("%s is refused as %v", fields, problem)
