@@ -36,10 +36,14 @@ func TestASweepIsStartedStoppedAndFinished(t *testing.T) {
 		t.Error("nobody tells when it will have finished")
 	}
 	a.send(409, "PUT", path+"/data", `{"args":{"n":2}}`)
-	parts, _ := a.send(200, "GET", path+"/shards", "")
-	if got := items(t, parts); len(got) != 2 || got[1]["from"] != "510" || got[1]["mark"] != "760" || got[0]["number"] != 0.0 || got[0]["in_flight"] == nil {
-		t.Errorf("its shards are %v", parts)
-	}
+	a.eventually("its shards have their shares", func() bool { // they are granted after the first checkpoint
+		parts, _ := a.send(200, "GET", path+"/shards", "")
+		got := items(t, parts)
+		if len(got) != 2 || got[1]["from"] != "510" || got[1]["mark"] != "760" || got[0]["number"] != 0.0 {
+			t.Fatalf("its shards are %v", parts)
+		}
+		return got[0]["in_flight"] != nil
+	})
 	stopping, _ := a.send(200, "POST", path+"/stop", `{"reason":"lunch"}`)
 	if stopping["state"] != "stopping" && stopping["state"] != "stopped" {
 		t.Errorf("stopped, it is %v", stopping)
