@@ -34,10 +34,9 @@ class Shard:
         loaded = self.send("shard")
         self.sweep, self.ended = loaded["sweep"], loaded.get("ended", False)
         self.mark, self.to = int(loaded["mark"]), int(loaded["to"])
-        self.done, self.abandoned, self.errors, self.again = (
-            int(loaded[name]) for name in ("done", "abandoned", "errors", "again")
-        )
-        self.failed, self.redone = [], []  # since it was last told
+        self.done, self.abandoned, self.errors = (int(loaded[name]) for name in ("done", "abandoned", "errors"))
+        self.again = int(loaded.get("again", 0))
+        self.failed, self.redone = [], []  # since the last save
         self.due = time.monotonic()  # when the next item may begin
         self.forgiven = not job.get("crashes")
 
@@ -59,10 +58,10 @@ class Shard:
             done=self.done,
             abandoned=self.abandoned,
             errors=self.errors,
-            ended=self.ended,
+            again=self.again,
             failed=self.failed,
             redone=self.redone,
-            again=self.again,
+            ended=self.ended,
         )
         self.failed, self.redone = [], []
         self.saved = time.monotonic()
@@ -93,46 +92,46 @@ class Shard:
             self.send("items", stop="this worker goes over indexes only")
             return
         self.save()
-        if not self.go_again():
-            return
-        while self.mark < self.to:
-            if not self.handle(self.mark):
-                self.save()
-                return
+        for index in self.recalled():
+            done = self.handle(index)
+            if done is None:
+                break
+            self.again -= 1
+            if done:
+                self.abandoned -= 1
+                self.redone.append(index)
+        while self.mark < self.to and not self.again:
+            done = self.handle(self.mark)
+            if done is None:
+                break
             self.mark += 1
+            self.abandoned += not done
             if not self.forgiven:
                 # It has come further: what it was in was no fault of the job.
                 self.send("progress", progress={"mark": self.mark})
                 self.forgiven = True
-        self.ended = True
+        self.ended = self.mark == self.to and not self.again
         self.save()
 
-    def go_again(self):
-        """Tries items once more that came to nothing before. False: the sweep stops."""
-        begin = 0
+    def recalled(self):
+        """Are the items that came to nothing before and are to be tried again."""
+        index = 0
         while self.again:
-            indexes = [int(index) for index in self.send("retries", **{"from": begin}).get("indexes", [])]
-            if not indexes:
+            page = self.send("retries", **{"from": index}).get("indexes", [])
+            if not page:
                 self.again = 0
-            for index in indexes:
-                failed = self.abandoned
-                if not self.handle(index):
-                    self.save()
-                    return False
-                self.abandoned = failed  # it was counted before
-                if not any(note["index"] == index for note in self.failed):
-                    self.abandoned -= 1
-                    self.redone.append(index)
-                self.again -= 1
-                begin = index + 1
-                self.save()
-        return True
+            for text in page:
+                index = int(text) + 1
+                yield int(text)
 
     def handle(self, index):
-        """Tries an item as often as the sweep says. False: the sweep stops before."""
+        """Tries an item as often as the sweep says, and tells whether it is done.
+
+        None: the sweep stops before.
+        """
         for attempt in range(1, self.sweep["attempts"] + 1):
             if not self.may_begin():
-                return False
+                return None
             try:
                 greet(index, self.orders.get("args") or {})
                 self.done += 1
@@ -143,10 +142,10 @@ class Shard:
                 reason = str(error)
         if self.sweep["on_exhausted"] == "stop" or self.orders["budget_left"] == "0":
             self.send("items", stop=f"item {index}: {reason}")
-            return False
+            return None
         self.failed.append({"index": index, "attempts": attempt, "error": reason})
-        self.abandoned += 1
-        return True
+        self.saved = 0  # what is left of the budget is to be known before the next
+        return False
 
 
 def greet(index, args):

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,6 +193,39 @@ func TestAStopReachesAWorker(t *testing.T) {
 	for i := range int64(3000) {
 		if seen.tries[i] != 1 {
 			t.Fatalf("item %d was tried %d times", i, seen.tries[i])
+		}
+	}
+}
+
+// Items that came to nothing are tried again on a worker as they are on a node.
+func TestAWorkerTriesFailedItemsAgain(t *testing.T) {
+	w, seen := newWorld(t), newSeen()
+	var mended atomic.Bool
+	w.start(sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+		seen.add(item.Index)
+		if item.Index%2 == 0 && (!mended.Load() || item.Index == 10) {
+			return sweep.Abandon(errors.New("not yet"))
+		}
+		return nil
+	}), nil)
+	s := w.sweep(fairlead.Sweep{To: 4000, Shards: 2, Budget: fairlead.Budget{Items: 10_000}})
+	if s = w.untilSweep(s.ID, fairlead.SweepFinished); s.Done != 2000 || s.Abandoned != 2000 {
+		t.Fatalf("it ended with %+v", s.SweepProgress)
+	}
+	mended.Store(true)
+	if _, err := w.client.RetrySweep(t.Context(), s.ID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if s = w.untilSweep(s.ID, fairlead.SweepFinished); s.Done != 3999 || s.Abandoned != 1 || s.Again != 0 {
+		t.Errorf("tried again, it ended with %+v", s.SweepProgress)
+	}
+	failed, err := w.store.FailedItems(t.Context(), fairlead.ItemFilter{Sweep: s.ID})
+	if err != nil || len(failed) != 1 || failed[0].Index != 10 || failed[0].Again {
+		t.Errorf("failed are %+v, %v", failed, err)
+	}
+	for i := range int64(4000) {
+		if want := 2 - int(i%2); seen.tries[i] != want {
+			t.Fatalf("item %d was tried %d times, not %d", i, seen.tries[i], want)
 		}
 	}
 }

@@ -86,6 +86,13 @@ func TestThePythonWorkerGoesOverASweep(t *testing.T) {
 	if repeats > 300 { // what a second brings, and some more on a slow machine
 		t.Errorf("%d items were repeated, of which only the kill may have caused any", repeats)
 	}
+	node.send(t, "PUT", "/api/v1/sweeps/greetings/data", `{"args":{"bad":[900]}}`)
+	node.send(t, "POST", "/api/v1/sweeps/greetings/retry", `{}`)
+	third.greeted(greeted, func() bool { return greeted[7] > 0 })
+	again := node.untilSweep(t, "greetings", "finished")
+	if progress := again["progress"].(map[string]any); progress["done"] != "1199" || progress["abandoned"] != "1" {
+		t.Errorf("tried again, it ended with %v", progress)
+	}
 	if err := third.end(t, syscall.SIGTERM); err != nil {
 		t.Errorf("the worker did not leave: %v", err)
 	}
