@@ -63,10 +63,9 @@ func (c *Client) Shards(ctx context.Context, sweep int64) ([]Shard, error) {
 	return c.store.Shards(ctx, sweep)
 }
 
-// SweepHistory lists what happened to a sweep, newest first, at most limit of it, or
-// 100 if that is zero.
-func (c *Client) SweepHistory(ctx context.Context, id int64, limit int) ([]SweepEvent, error) {
-	return c.store.SweepEvents(ctx, id, limit)
+// SweepHistory lists what happened to a sweep, newest first.
+func (c *Client) SweepHistory(ctx context.Context, filter EventFilter) ([]SweepEvent, error) {
+	return c.store.SweepEvents(ctx, filter)
 }
 
 // NoteSweep adds to the history of a sweep what somebody did that does not move it, as

@@ -217,6 +217,7 @@ type SweepLog struct {
 
 // SweepEvent is what somebody did to a sweep, or what became of it.
 type SweepEvent struct {
+	ID     int64     // set by the store; later events have larger ones
 	At     time.Time // set by the store
 	By     string    // empty: nobody, it came so
 	Action string

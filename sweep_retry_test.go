@@ -91,7 +91,7 @@ func TestAFinishedSweepTriesOnlyWhatFailedAgain(t *testing.T) {
 	if ended.Done != 999 || ended.Abandoned != 1 || ended.Again != 0 {
 		t.Fatalf("it ended with %+v", ended.SweepProgress)
 	}
-	events, err := s.client.SweepHistory(t.Context(), sweep.ID, 2)
+	events, err := s.client.SweepHistory(t.Context(), fairlead.EventFilter{Sweep: sweep.ID, Limit: 2})
 	s.ok(err)
 	if retry := events[1]; retry.Action != "retry" || retry.By != "ann" || retry.Note != "3 items" || retry.From != fairlead.SweepFinished || retry.To != fairlead.SweepRunning {
 		t.Errorf("the history tells %+v", retry)

@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,12 +24,9 @@ type StartArgs struct {
 func StartHandler(store Store) Handler {
 	client := NewClient(store)
 	return HandlerFunc(func(ctx context.Context, job *Job) error {
-		var args StartArgs
-		if err := json.Unmarshal(job.Args, &args); err != nil {
-			return Fatal(fmt.Errorf("args: %w; give {\"sweep\":\"NAME\"}", err))
-		}
-		if args.Sweep == "" {
-			return Fatal(errors.New("args.sweep is missing; give the name of the sweep to start"))
+		args, err := startArgs(job.Args)
+		if err != nil {
+			return Fatal(err)
 		}
 		sweep, err := client.Sweep(ctx, args.Sweep)
 		if err == nil && sweep.Tenant != job.Tenant {
@@ -44,12 +42,31 @@ func StartHandler(store Store) Handler {
 	})
 }
 
+// CheckStartArgs returns an *InvalidError for args that no such job can have.
+func CheckStartArgs(args json.RawMessage) error {
+	_, err := startArgs(args)
+	return err
+}
+
+func startArgs(args json.RawMessage) (StartArgs, error) {
+	var a StartArgs
+	var c complaints
+	decoder := json.NewDecoder(bytes.NewReader(args))
+	decoder.DisallowUnknownFields()
+	if decoder.Decode(&a) != nil {
+		c.refuse("args", "does not say which sweep to start; give {\"sweep\":\"NAME\"}, and \"again\":true if it is to begin anew")
+	} else {
+		c.checkName("args.sweep", a.Sweep, MaxName)
+	}
+	return a, c.err()
+}
+
 // startFor starts a sweep on behalf of a job. If an attempt of it did so before and
 // could not say so, that counts.
 func (c *Client) startFor(ctx context.Context, job *Job, id int64, again bool) error {
 	by := fmt.Sprintf("job %d", job.ID)
 	if job.Attempt > 1 {
-		events, err := c.store.SweepEvents(ctx, id, 0)
+		events, err := c.store.SweepEvents(ctx, EventFilter{Sweep: id})
 		if err != nil {
 			return err
 		}

@@ -261,7 +261,7 @@ func TestTheHistoryOfASweepTellsWhoDidWhat(t *testing.T) {
 	s.stop(sweep)
 	s.end(run)
 	s.look(sweep)
-	events, err := s.store.SweepEvents(t.Context(), sweep.ID, 0)
+	events, err := s.store.SweepEvents(t.Context(), fairlead.EventFilter{Sweep: sweep.ID})
 	s.ok(err)
 	var told []string
 	for _, e := range events {

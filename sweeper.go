@@ -59,9 +59,8 @@ type Sweeper interface {
 	AddSweepLogs(ctx context.Context, logs []SweepLog) error
 	// SweepLogs lists lines, newest first.
 	SweepLogs(ctx context.Context, filter LogFilter) ([]SweepLog, error)
-	// SweepEvents lists what happened to a sweep, newest first, at most limit of it, or
-	// 100 if that is zero.
-	SweepEvents(ctx context.Context, sweep int64, limit int) ([]SweepEvent, error)
+	// SweepEvents lists what happened to a sweep, newest first.
+	SweepEvents(ctx context.Context, filter EventFilter) ([]SweepEvent, error)
 }
 
 // SweepTx is what can be done with a sweep under its lock.
@@ -126,4 +125,11 @@ type LogFilter struct {
 	Index  *int64
 	Below  int64 // only IDs smaller than this: the last of the page before
 	Limit  int   // zero means 100
+}
+
+// EventFilter chooses what happened to a sweep.
+type EventFilter struct {
+	Sweep int64
+	Below int64 // only IDs smaller than this: the last of the page before
+	Limit int   // zero means 100
 }

@@ -104,15 +104,16 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 }
 
 // SweepEvents lists what happened to a sweep, newest first.
-func (s *Store) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
+func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	var events []fairlead.SweepEvent
+	below, limit := sqlstore.EventPage(filter)
 	err := each(ctx, s.db, func(row *sql.Rows) error {
 		event, err := sqlstore.ScanSweepEvent(row)
 		events = append(events, event)
 		return err
-	}, s.sql.SweepEvents, sweep, sqlstore.EventPage(limit))
+	}, s.sql.SweepEvents, filter.Sweep, below, limit)
 	if err != nil {
 		return nil, fmt.Errorf("sweep events: %w", err)
 	}

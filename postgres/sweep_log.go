@@ -92,10 +92,11 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 }
 
 // SweepEvents lists what happened to a sweep, newest first.
-func (s *Store) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
+func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
 	var events []fairlead.SweepEvent
+	below, limit := sqlstore.EventPage(filter)
 	err := s.run(ctx, call{
-		sql: s.sql.SweepEvents, args: []any{sweep, sqlstore.EventPage(limit)}, restart: func() { events = nil },
+		sql: s.sql.SweepEvents, args: []any{filter.Sweep, below, limit}, restart: func() { events = nil },
 		each: func(row sqlstore.Scanner) error {
 			event, err := sqlstore.ScanSweepEvent(row)
 			events = append(events, event)

@@ -154,7 +154,7 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 			_, err = s.SweepLogs(ctx, fairlead.LogFilter{Sweep: sweep.ID, Index: index, Levels: []string{"info"}})
 			must(err)
 		}
-		_, err = s.SweepEvents(ctx, sweep.ID, 10)
+		_, err = s.SweepEvents(ctx, fairlead.EventFilter{Sweep: sweep.ID, Limit: 10})
 		must(err)
 		_, err = s.Shards(ctx, sweep.ID)
 		must(err)

@@ -35,7 +35,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
 	services.sweeps.business = newBusiness(options.Guard, store)
-	services.sweeps.kinds, services.sweeps.databases = options.Kinds, options.Databases
+	services.sweeps.kinds, services.sweeps.databases, services.sweeps.checks = options.Kinds, options.Databases, options.Sweeps
 	endpoints, err := services.endpoints()
 	if err != nil {
 		return nil, err
@@ -89,6 +89,7 @@ type Options struct {
 	Metrics  http.Handler         // answers /metrics; nil: there is none
 	Traces   trace.TracerProvider // where spans of requests go; nil: nowhere
 	Args     ArgsChecks           // of the kinds whose args are known here
+	Sweeps   SweepChecks          // of the kinds of sweeps whose args are known here
 	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
 	Guard    *httpcall.Guard      // of calls that a request makes; nil: none does
 	Workers  WorkerOptions

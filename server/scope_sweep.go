@@ -133,9 +133,9 @@ func (s scoped) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 }
 
 // SweepEvents lists what happened to a sweep of the caller's.
-func (s scoped) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
-	if err := s.sweep(ctx, sweep); err != nil {
+func (s scoped) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
+	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
 	}
-	return s.store.SweepEvents(ctx, sweep, limit)
+	return s.store.SweepEvents(ctx, filter)
 }

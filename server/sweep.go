@@ -18,6 +18,7 @@ type Sweeps struct {
 	store    fairlead.Store
 	client   *fairlead.Client
 	business business
+	checks   SweepChecks
 	stopping <-chan struct{}
 
 	kinds     *fairlead.Mux // which are run here; nil: unknown
@@ -64,6 +65,9 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	}
 	sweep := sweepOf(in)
 	if err := fairlead.NormalizeSweep(&sweep); err != nil {
+		return nil, err
+	}
+	if err := s.checks.check(&sweep); err != nil {
 		return nil, err
 	}
 	if err := ownSweep(ctx, &sweep, nil); err != nil {
@@ -125,6 +129,12 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	}
 	changed, note, err := patchSweep(current, in)
 	if err != nil {
+		return nil, err
+	}
+	if err := fairlead.NormalizeSweep(&changed); err != nil {
+		return nil, err
+	}
+	if err := s.checks.check(&changed); err != nil {
 		return nil, err
 	}
 	if err := ownSweep(ctx, &changed, &current); err != nil {

@@ -52,6 +52,9 @@ func (s *Sweeps) OpenSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) 
 // SetSweepData changes what handlers are given with every item.
 func (s *Sweeps) SetSweepData(ctx context.Context, in *fairleadv1.SetSweepDataRequest) (*fairleadv1.Sweep, error) {
 	return s.act(ctx, in.GetId(), func(id int64, by string) (fairlead.Sweep, error) {
+		if err := s.checkData(ctx, id, in.GetArgs()); err != nil {
+			return fairlead.Sweep{}, err
+		}
 		return s.client.SetSweepData(ctx, id, by, json.RawMessage(in.GetArgs()))
 	})
 }

@@ -88,16 +88,25 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 
 // ListSweepHistory lists what happened to a sweep, newest first.
 func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepHistoryRequest) (*fairleadv1.ListSweepHistoryResponse, error) {
+	below, err := pageBelow(in.GetPageToken())
+	if err != nil {
+		return nil, err
+	}
 	sweep, err := s.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
-	events, err := s.client.SweepHistory(ctx, sweep.ID, pageSize(in.GetPageSize()))
+	size := pageSize(in.GetPageSize())
+	events, err := s.client.SweepHistory(ctx, fairlead.EventFilter{Sweep: sweep.ID, Below: below, Limit: size + 1})
 	if err != nil {
 		return nil, err
 	}
 	out := &fairleadv1.ListSweepHistoryResponse{}
-	for _, e := range events {
+	for i, e := range events {
+		if i == size {
+			out.NextPageToken = pageToken(events[i-1].ID)
+			break
+		}
 		out.Items = append(out.Items, &fairleadv1.SweepEvent{At: timeTo(e.At), By: e.By, Action: e.Action, From: string(e.From), To: string(e.To), Note: e.Note})
 	}
 	return out, nil

@@ -78,8 +78,19 @@ func TestASweepIsStartedStoppedAndFinished(t *testing.T) {
 	if got := strings.Join(actions, ", "); got != want {
 		t.Errorf("its history is %s, want %s", got, want)
 	}
-	if few, _ := a.send(200, "GET", path+"/history?page_size=2", ""); len(items(t, few)) != 2 {
-		t.Errorf("two of its history are %v", few)
+	var paged []string
+	for token := ""; ; {
+		few, _ := a.send(200, "GET", path+"/history?page_size=3&page_token="+token, "")
+		for _, event := range items(t, few) {
+			paged = append(paged, fmt.Sprint(event["action"], " by ", event["by"]))
+		}
+		if few["next_page_token"] == nil {
+			break
+		}
+		token = fmt.Sprint(few["next_page_token"])
+	}
+	if got := strings.Join(paged, ", "); got != want {
+		t.Errorf("page by page its history is %s, want %s", got, want)
 	}
 	listed, _ := a.send(200, "GET", sweeps+"?state=finished&name=all&tenant=default", "")
 	if got := items(t, listed); len(got) != 1 || got[0]["name"] != "all" {

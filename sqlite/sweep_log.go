@@ -103,10 +103,11 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 }
 
 // SweepEvents lists what happened to a sweep.
-func (s *Store) SweepEvents(ctx context.Context, sweep int64, limit int) ([]fairlead.SweepEvent, error) {
+func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
+	below, limit := sqlstore.EventPage(filter)
 	return read(ctx, s, "read the history of a sweep", func(t *txn) ([]fairlead.SweepEvent, error) {
 		var events []fairlead.SweepEvent
-		err := t.each(t.sql.SweepEvents, []any{sweep, sqlstore.EventPage(limit)}, func(row sqlstore.Scanner) error {
+		err := t.each(t.sql.SweepEvents, []any{filter.Sweep, below, limit}, func(row sqlstore.Scanner) error {
 			event, err := sqlstore.ScanSweepEvent(row)
 			events = append(events, event)
 			return err

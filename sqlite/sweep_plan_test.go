@@ -31,7 +31,7 @@ func TestSweepsAreFoundByAnIndex(t *testing.T) {
 		{"what is not tried again", s.sql.LeaveAlone, "PRIMARY KEY", []any{1, 1}},
 		{"the lines of a sweep", s.sql.SweepLogs + " where sweep = ? order by id desc limit 100", "sweep_log_by_sweep", []any{1}},
 		{"the lines of an item", s.sql.SweepLogs + " where sweep = ? and idx = ? order by id desc limit 100", "sweep_log_by_item", []any{1, 1}},
-		{"the history of a sweep", s.sql.SweepEvents, "sweep_event_by_sweep", []any{1, 1}},
+		{"the history of a sweep", s.sql.SweepEvents, "sweep_event_by_sweep", []any{1, 1, 1}},
 		{"lines that may be removed", s.sql.ForgetSweepLogs, "sweep_log_by_sweep", []any{1, 1, 1}},
 		{"events that may be removed", s.sql.ForgetSweepEvents, "sweep_event_by_sweep", []any{1, 1, 1}},
 	} {

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -178,9 +179,18 @@ func (f *fixture) wantRefused(c fairlead.Checkpoint, want error) {
 
 func (f *fixture) events(sweep int64) []fairlead.SweepEvent {
 	f.Helper()
-	list, err := f.store.SweepEvents(f.ctx(), sweep, 0)
+	list, err := f.store.SweepEvents(f.ctx(), fairlead.EventFilter{Sweep: sweep})
 	f.ok(err)
 	return list
+}
+
+// unnumbered are events without their IDs.
+func unnumbered(events []fairlead.SweepEvent) []fairlead.SweepEvent {
+	plain := slices.Clone(events)
+	for i := range plain {
+		plain[i].ID = 0
+	}
+	return plain
 }
 
 func (f *fixture) logs(filter fairlead.LogFilter) []fairlead.SweepLog {

@@ -259,9 +259,16 @@ func testSweepTx(c *chapter) {
 		f.Advance(time.Second)
 		record(second, second)
 		second.At = f.now()
-		f.equal("the history", f.events(s.ID), []fairlead.SweepEvent{second, second, first})
-		latest, err := f.store.SweepEvents(f.ctx(), s.ID, 1)
-		f.ok(err)
-		f.equal("the latest of it", latest, []fairlead.SweepEvent{second})
+		history := f.events(s.ID)
+		f.equal("the history", unnumbered(history), []fairlead.SweepEvent{second, second, first})
+		for below := int64(0); len(history) > 0; history = history[1:] {
+			next, err := f.store.SweepEvents(f.ctx(), fairlead.EventFilter{Sweep: s.ID, Below: below, Limit: 1})
+			f.ok(err)
+			f.equal("the next of it", next, history[:1])
+			if below != 0 && next[0].ID >= below {
+				f.Fatalf("event %d comes after %d", next[0].ID, below)
+			}
+			below = next[0].ID
+		}
 	})
 }

@@ -181,7 +181,8 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
-		Args: server.ArgsChecks{httpcall.Kind: calls.Validate}, Kinds: kinds, Guard: guard, Databases: databases.Names(),
+		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, fairlead.StartKind: fairlead.CheckStartArgs}, Sweeps: sweepChecks(calls),
+		Kinds: kinds, Guard: guard, Databases: databases.Names(),
 	})
 	if err != nil {
 		return err
@@ -253,6 +254,14 @@ func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 func registerSweeps(mux *fairlead.Mux, store fairlead.Store, options sweep.Options, calls *httpcall.Handler) {
 	sweep.Handle(mux, store, "noop", options, func(context.Context, sweep.Item[json.RawMessage]) error { return nil })
 	sweep.HandleHTTP(mux, store, options, calls)
+}
+
+// sweepChecks tell who creates a sweep at once if its call can never be made.
+func sweepChecks(calls *httpcall.Handler) server.SweepChecks {
+	return server.SweepChecks{sweep.HTTPKind: func(s *fairlead.Sweep) error {
+		_, err := calls.ForItems(s.Data, s.PerCall)
+		return err
+	}}
 }
 
 // checkPublicURL refuses what paths cannot be added to.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -152,8 +153,13 @@ func ItemPage(f fairlead.ItemFilter) int { return page(f.Limit) }
 // LogPage is how many lines are asked for.
 func LogPage(f fairlead.LogFilter) int { return page(f.Limit) }
 
-// EventPage is how many events are asked for.
-func EventPage(limit int) int { return page(limit) }
+// EventPage is how many events are asked for, and below which id.
+func EventPage(f fairlead.EventFilter) (below int64, limit int) {
+	if below = f.Below; below <= 0 {
+		below = math.MaxInt64
+	}
+	return below, page(f.Limit)
+}
 
 // NoSuchSweep is the ErrNotFound of a sweep's id.
 func NoSuchSweep(id int64) error { return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound) }

@@ -24,10 +24,10 @@ func ScanSweepLog(row Scanner) (line fairlead.SweepLog, err error) {
 	return line, err
 }
 
-// ScanSweepEvent reads at, actor, action, was, became and note.
+// ScanSweepEvent reads id, at, actor, action, was, became and note.
 func ScanSweepEvent(row Scanner) (event fairlead.SweepEvent, err error) {
 	var at int64
-	err = row.Scan(&at, &event.By, &event.Action, &event.From, &event.To, &event.Note)
+	err = row.Scan(&event.ID, &at, &event.By, &event.Action, &event.From, &event.To, &event.Note)
 	event.At = Time(at)
 	return event, err
 }

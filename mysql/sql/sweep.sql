@@ -305,10 +305,10 @@ insert into {{sweep_event}} (sweep, at, actor, action, was, became, note) values
 
 -- name: sweep_events
 -- Lists what happened to a sweep, newest first.
--- Inputs: sweep, limit.
--- Output: at, actor, action, was, became, note.
+-- Inputs: sweep, the id below which to begin, limit.
+-- Output: id, at, actor, action, was, became, note.
 -- Locks: none.
-select at, actor, action, was, became, note from {{sweep_event}} force index (sweep) where sweep = ? order by id desc limit ?;
+select id, at, actor, action, was, became, note from {{sweep_event}} force index (sweep) where sweep = ? and id < ? order by id desc limit ?;
 
 -- name: old_sweep_events
 -- Finds what happened long ago to sweeps that have finished.

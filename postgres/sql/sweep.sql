@@ -375,10 +375,10 @@ values ($1::bigint, $2::bigint, $3::text, $4::text, $5::text, $6::text, $7::text
 
 -- name: sweep_events
 -- What happened to a sweep, newest first.
--- Inputs: $1 sweep, $2 at most so many.
+-- Inputs: $1 sweep, $2 id below which to begin, $3 at most so many.
 -- Output: what ScanSweepEvent in internal/sqlstore reads.
 -- Locks: none.
-select at, actor, action, was, became, note from {{sweep_event}} where sweep = $1::bigint order by sweep desc, id desc limit $2::int;
+select id, at, actor, action, was, became, note from {{sweep_event}} where sweep = $1::bigint and id < $2::bigint order by sweep desc, id desc limit $3::int;
 
 -- name: prune_sweep_logs
 -- Removes old lines of sweeps that have finished. Whether a sweep has any is told by

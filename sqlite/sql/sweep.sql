@@ -240,8 +240,9 @@ insert into {{sweep_event}} (id, sweep, at, actor, action, was, became, note) va
 
 -- name: sweep_events
 -- Lists what happened to a sweep, newest first.
--- Inputs: sweep, limit.  Output: the columns of sqlstore.ScanSweepEvent.  Locks: none.
-select at, actor, action, was, became, note from {{sweep_event}} where sweep = ? order by id desc limit 0 + ?;
+-- Inputs: sweep, the id below which to begin, limit.
+-- Output: the columns of sqlstore.ScanSweepEvent.  Locks: none.
+select id, at, actor, action, was, became, note from {{sweep_event}} where sweep = ? and id < ? order by id desc limit 0 + ?;
 
 -- name: delete_sweep_events
 -- Removes the history of a sweep.

@@ -1706,7 +1706,7 @@ type SweepEvent struct {
 	At    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
 	// Who did it; empty: nobody, it came so.
 	By string `protobuf:"bytes,2,opt,name=by,proto3" json:"by,omitempty"`
-	// start, retry, open, stop, stopped, finish or data.
+	// create, set, renew, start, retry, open, stop, stopped, finish or data.
 	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
 	// The states before and after.
 	From          string `protobuf:"bytes,4,opt,name=from,proto3" json:"from,omitempty"`
@@ -1793,7 +1793,9 @@ type ListSweepHistoryRequest struct {
 	// Id or name.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// How many to answer; 100 if 0.
-	PageSize      int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the page before.
+	PageToken     string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1842,9 +1844,18 @@ func (x *ListSweepHistoryRequest) GetPageSize() int32 {
 	return 0
 }
 
+func (x *ListSweepHistoryRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
 type ListSweepHistoryResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Items         []*SweepEvent          `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Items []*SweepEvent          `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Empty on the last page.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1884,6 +1895,13 @@ func (x *ListSweepHistoryResponse) GetItems() []*SweepEvent {
 		return x.Items
 	}
 	return nil
+}
+
+func (x *ListSweepHistoryResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
 }
 
 // Shard is a part of a sweep's items.
@@ -2262,12 +2280,15 @@ const file_fairlead_v1_sweep_proto_rawDesc = "" +
 	"\x06action\x18\x03 \x01(\tR\x06action\x12\x12\n" +
 	"\x04from\x18\x04 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x05 \x01(\tR\x02to\x12\x12\n" +
-	"\x04note\x18\x06 \x01(\tR\x04note\"\\\n" +
+	"\x04note\x18\x06 \x01(\tR\x04note\"{\n" +
 	"\x17ListSweepHistoryRequest\x12\x19\n" +
 	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\x12&\n" +
-	"\tpage_size\x18\x02 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\"I\n" +
+	"\tpage_size\x18\x02 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\x12\x1d\n" +
+	"\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\"q\n" +
 	"\x18ListSweepHistoryResponse\x12-\n" +
-	"\x05items\x18\x01 \x03(\v2\x17.fairlead.v1.SweepEventR\x05items\"\xe0\x03\n" +
+	"\x05items\x18\x01 \x03(\v2\x17.fairlead.v1.SweepEventR\x05items\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xe0\x03\n" +
 	"\x05Shard\x12\x1b\n" +
 	"\x06number\x18\x01 \x01(\x05H\x00R\x06number\x88\x01\x01\x12\x17\n" +
 	"\x04from\x18\x02 \x01(\x03H\x01R\x04from\x88\x01\x01\x12\x13\n" +
