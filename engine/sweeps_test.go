@@ -170,7 +170,8 @@ func TestNodesThatJoinGetShards(t *testing.T) {
 		stops = stops[1:]
 		expect("one leaves", 4, 4, 3)
 		stops = append(stops, w.start(engine.Options{Slots: 1}))
-		expect("a small one joins", 2, 3, 3, 1)
+		// Until it has said that it is full, the others may offer it more.
+		expect("a small one joins", 4, 3, 3, 1)
 	})
 }
 
