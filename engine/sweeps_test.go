@@ -62,6 +62,13 @@ func (s *shardsOf) sweeps() (perNode []int, shards int) {
 	return perNode, shards
 }
 
+// begun is how many runs of shards have begun, ever.
+func (s *shardsOf) begun() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.started
+}
+
 // perNode is how many shards each node runs that runs any, the most first.
 func (s *shardsOf) perNode() []int {
 	s.mu.Lock()
@@ -139,15 +146,15 @@ func TestNodesThatJoinGetShards(t *testing.T) {
 		}()
 		expect := func(what string, moves int, want ...int) {
 			t.Helper()
-			before := shards.started
-			pass(time.Minute)
-			if got := shards.perNode(); !slices.Equal(got, want) || shards.started-before > moves {
-				t.Errorf("%s: the nodes have %v shards after %d were begun, want %v and at most %d", what, got, shards.started-before, want, moves)
+			before := shards.begun()
+			pass(40 * time.Second)
+			if got := shards.perNode(); !slices.Equal(got, want) || shards.begun()-before > moves {
+				t.Errorf("%s: the nodes have %v shards after %d were begun, want %v and at most %d", what, got, shards.begun()-before, want, moves)
 			}
-			before = shards.started
-			pass(2 * time.Minute)
-			if shards.started != before {
-				t.Errorf("%s: it does not settle, %d more were begun", what, shards.started-before)
+			before = shards.begun()
+			pass(time.Minute)
+			if shards.begun() != before {
+				t.Errorf("%s: it does not settle, %d more were begun", what, shards.begun()-before)
 			}
 		}
 		stops = append(stops, w.start(engine.Options{}))
@@ -163,7 +170,8 @@ func TestNodesThatJoinGetShards(t *testing.T) {
 		stops = stops[1:]
 		expect("one leaves", 4, 4, 3)
 		stops = append(stops, w.start(engine.Options{Slots: 1}))
-		expect("a small one joins", 2, 3, 3, 1)
+		// Until it has said that it is full, the others may offer it more.
+		expect("a small one joins", 4, 3, 3, 1)
 	})
 }
 
@@ -182,8 +190,8 @@ func TestASweepThatBeginsIsSpreadAtOnce(t *testing.T) {
 		pass(5 * time.Second)
 		w.startSweep("one", 9)
 		pass(3 * time.Second)
-		if got := shards.perNode(); !slices.Equal(got, []int{3, 3, 3}) || shards.started != 9 {
-			t.Errorf("the nodes have %v shards after %d were begun", got, shards.started)
+		if got := shards.perNode(); !slices.Equal(got, []int{3, 3, 3}) || shards.begun() != 9 {
+			t.Errorf("the nodes have %v shards after %d were begun", got, shards.begun())
 		}
 	})
 }
