@@ -16,6 +16,11 @@ type Harness struct {
 	// Advance moves the database's clock forward for all stores of the
 	// harness. It stands still otherwise. Stores may be in use meanwhile.
 	Advance func(d time.Duration)
+	// Empty removes all rows that the store's verbs made, in one go; but neither
+	// lanes nor secrets, which last, nor what numbers are drawn from. It may keep
+	// anything that no verb shows. If it is nil, the store's verbs remove what
+	// they can, which takes far longer.
+	Empty func(s fairlead.Store) error
 	// Begin starts a caller's own transaction on the store's database. If it is
 	// nil, what needs one is skipped.
 	Begin func(t testing.TB, s fairlead.Store) Transaction
