@@ -84,7 +84,7 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 	exec("insert into public.test_clock values ($1)", time.Date(2031, 5, 6, 7, 8, 9, 123456000, time.UTC).UnixMicro())
 	options.Now = "(select us from public.test_clock)"
 	steps := make(chan struct{}, 1) // one connection, one user at a time
-	clearing := ""
+	var clearing clearing
 	return &storetest.Harness{
 		Open: func(t testing.TB) fairlead.Store { return open(t, at, options) },
 		Advance: func(d time.Duration) {
@@ -95,27 +95,11 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 		Empty: func(fairlead.Store) error {
 			steps <- struct{}{}
 			defer func() { <-steps }()
-			ctx := context.WithoutCancel(t.Context())
-			if clearing == "" { // the tables are there by now
-				if err := conn.QueryRow(ctx, clearingStatements).Scan(&clearing); err != nil {
-					return err
-				}
-			}
-			_, err := conn.PgConn().Exec(ctx, clearing).ReadAll()
-			return err
+			return clearing.run(context.WithoutCancel(t.Context()), conn)
 		},
 		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },
 	}
 }
-
-// clearingStatements writes the statements that empty the store's tables, and
-// tells all stores that the rules have changed.
-const clearingStatements = `
-	select string_agg(case when name ~ '_rules$'
-		then format('update %I.%I set version = version + 1', schema, name)
-		else format('delete from %I.%I', schema, name) end, '; ')
-	from (select schemaname as schema, tablename as name from pg_tables) as tables
-	where schema not in ('pg_catalog', 'information_schema') and name !~ '_(clock|lane|secret|migration)$'`
 
 func open(t testing.TB, at string, options Options) *Store {
 	t.Helper()

@@ -49,9 +49,11 @@ func (c *chapter) play(model func(f *fixture, rt *rapid.T)) {
 				over = func() bool { return false }
 			}
 		}()
+		if base.empty() != nil {
+			base = c.shelf.take().within(c.t)
+		}
 		f := *base
 		f.TB = rt
-		f.ok(f.empty())
 		model(&f, rt)
 		failing = false
 	})
