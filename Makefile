@@ -3,12 +3,16 @@
 
 # Variables, settable as in "make test PKGS=./engine/...".
 ARGS         ?=#          flags for the program that "run" and the benchmarks start
-PKGS         ?= ./...#    packages that "test" tests
+PKGS         ?= $(LONGEST) ./...# packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
 TIMEOUT      ?= 5m#       time limit of one package's tests
 RACE_PKGS    ?= ./engine/... ./internal/... ./sim/faulty/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
 RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
+
+# go test begins with the first: what takes long must not be left to the end,
+# where nothing else would run beside it.
+LONGEST := ./sim ./postgres ./mysql ./cmd/fairlead ./sqlite
 
 # Linters live in a module of their own, to keep their hundreds of
 # dependencies out of ours. Their first build takes minutes.
@@ -68,13 +72,17 @@ RACE_FLAGS := -race -short -gcflags=modernc.org/sqlite/lib=-race=false -gcflags=
 # No package whose code has neither goroutines nor state: nothing can meet there.
 RACE_LESS := /internal/cron$$
 
-# -short leaves out what the race detector cannot afford.
+RACE_GO_TEST := CGO_ENABLED=1 $(WITH_DATABASES) go test $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
+
+# Only some tests of the stores are run, so they have a command of their own,
+# beside the other. -short leaves out what the race detector cannot afford.
 .PHONY: test-race
 test-race: bin/testdb-run
 ifneq ($(strip $(RACE_PKGS)),)
 	@$(NEED_C_COMPILER)
-	CGO_ENABLED=1 $(WITH_DATABASES) go test $(RACE_FLAGS) -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)')
-	CGO_ENABLED=1 $(WITH_DATABASES) go test $(RACE_FLAGS) -timeout $(RACE_TIMEOUT) -run '$(RACE_TESTS)' $(TESTFLAGS) $(RACE_STORES)
+	$(if $(strip $(RACE_STORES)),$(RACE_GO_TEST) -run '$(RACE_TESTS)' $(TESTFLAGS) $(RACE_STORES) & stores=$$!;) \
+	$(RACE_GO_TEST) $(TESTFLAGS) $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)'); rest=$$?; \
+	wait $$stores && exit $$rest
 endif
 
 # The examples of docs/api.md are run with it.

@@ -39,7 +39,7 @@ func TestADrainedNodeStartsNothingUntilItIsUndone(t *testing.T) {
 		}
 		job := &fairlead.Job{Kind: "k"}
 		w.enqueue(job)
-		pass(time.Hour)
+		pass(5 * time.Minute)
 		w.want("while it drains", job, fairlead.Ready)
 		if !node.Stats().Alive {
 			t.Error("it has lost its lease")

@@ -25,7 +25,7 @@ const (
 // TestLimitsHoldInAStorm lets many claim and settle jobs under caps that change
 // meanwhile, and looks again and again whether any cap is exceeded.
 func TestLimitsHoldInAStorm(t *testing.T) {
-	const total, workers = 2000, 8
+	const total, workers = 800, 8
 	ctx, address := t.Context(), testdb.MySQL(t)
 	stores := []*mysql.Store{openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})}
 	storm := &storm{T: t, stores: stores, callers: rawDB(t, address, nil)}

@@ -29,6 +29,13 @@ func TestStore(t *testing.T) {
 // rawDB is a database handle of a caller, with session settings of its own.
 func rawDB(t testing.TB, address string, settings map[string]string) *sql.DB {
 	t.Helper()
+	config := rawConfig(t, address)
+	config.Params = settings
+	return openRaw(t, config)
+}
+
+func rawConfig(t testing.TB, address string) *driver.Config {
+	t.Helper()
 	parsed, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +43,11 @@ func rawDB(t testing.TB, address string, settings map[string]string) *sql.DB {
 	config := driver.NewConfig()
 	config.Net, config.Addr, config.User, config.DBName = "tcp", parsed.Host, parsed.User.Username(), strings.TrimPrefix(parsed.Path, "/")
 	config.Passwd, _ = parsed.User.Password()
-	config.Params = settings
+	return config
+}
+
+func openRaw(t testing.TB, config *driver.Config) *sql.DB {
+	t.Helper()
 	connector, err := driver.NewConnector(config)
 	if err != nil {
 		t.Fatal(err)
@@ -82,6 +93,7 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 		Advance: func(d time.Duration) {
 			mustExec(t, clock, "update test_clock set us = us + ?", d.Microseconds())
 		},
+		Empty: emptier(t, address),
 		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction {
 			t.Helper()
 			tx, err := caller.BeginTx(context.Background(), nil)

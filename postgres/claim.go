@@ -77,13 +77,15 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	got := len(c.jobs) - before
-	c.noteHauls(open, before, asked, more, time.Since(begun))
-	if got > 0 {
-		return more && c.left > 0, nil
+	got, took, changed := len(c.jobs)-before, time.Since(begun), false
+	if got == 0 {
+		changed, err = c.checkStanding(ctx, known)
 	}
-	changed, err := c.checkStanding(ctx, known)
-	return (changed || more) && c.left > 0, err
+	if err != nil || changed { // then nothing was looked at
+		return changed && c.left > 0, err
+	}
+	c.noteHauls(open, before, asked, more, took)
+	return more && c.left > 0, nil
 }
 
 // spacious lists lanes that there is room for, and where a claim has to look.

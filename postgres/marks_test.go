@@ -156,3 +156,30 @@ func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 	}
 	t.Fatal("it was not found")
 }
+
+// A claim that believes in rules of the past gets nothing, and has not looked.
+func TestAClaimUnderOldRulesHasNotLookedAtTheLane(t *testing.T) {
+	at := testdb.Postgres(t)
+	store, other := open(t, at, Options{}), open(t, at, Options{})
+	store.marks.after, store.marks.trail, store.marks.look, store.marks.dear = 0, 0, time.Hour, time.Hour
+	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enqueueAndClaim := func(startBy time.Time) {
+		t.Helper()
+		job := &fairlead.Job{Kind: "a", StartBy: startBy}
+		if err := fairlead.NewClient(store).Enqueue(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		if got := claimOf(t, store, node, 1); len(got) != 1 || got[0].ID != job.ID {
+			t.Fatalf("claimed %v, want job %d", got, job.ID)
+		}
+	}
+	enqueueAndClaim(time.Time{})
+	enqueueAndClaim(time.Time{})
+	if err := other.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseQueue, Name: "another"}); err != nil {
+		t.Fatal(err)
+	}
+	enqueueAndClaim(time.Now().Add(-time.Hour)) // stands behind the mark
+}

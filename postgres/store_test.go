@@ -84,12 +84,18 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 	exec("insert into public.test_clock values ($1)", time.Date(2031, 5, 6, 7, 8, 9, 123456000, time.UTC).UnixMicro())
 	options.Now = "(select us from public.test_clock)"
 	steps := make(chan struct{}, 1) // one connection, one user at a time
+	var clearing clearing
 	return &storetest.Harness{
 		Open: func(t testing.TB) fairlead.Store { return open(t, at, options) },
 		Advance: func(d time.Duration) {
 			steps <- struct{}{}
 			defer func() { <-steps }()
 			exec("update public.test_clock set us = us + $1", d.Microseconds())
+		},
+		Empty: func(fairlead.Store) error {
+			steps <- struct{}{}
+			defer func() { <-steps }()
+			return clearing.run(context.WithoutCancel(t.Context()), conn)
 		},
 		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },
 	}

@@ -65,6 +65,7 @@ func TestStore(t *testing.T) {
 				return open(t, "sqlite://"+file, sqlite.Options{Clock: clock.Now, Synchronous: "off"})
 			},
 			Advance: clock.Advance,
+			Empty:   empty,
 			Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction {
 				store := s.(*sqlite.Store)
 				return begin(t, store.DB(), store)
@@ -76,7 +77,8 @@ func TestStore(t *testing.T) {
 
 // TestStoreInMemory has one connection for everything: while a caller has a
 // transaction open, not even reads go on. Any verb could wait for itself there;
-// what it writes is the same as in a file.
+// what it writes is the same as in a file. What its tests left is removed with
+// its verbs: it remembers what nobody else could have changed.
 func TestStoreInMemory(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		clock := newClock()

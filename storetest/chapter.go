@@ -8,35 +8,28 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// chapter is the tests of one verb. They run one after the other on one
-// database, which is emptied in between: creating one costs a server far more
-// than a test does.
+// chapter is the tests of one verb. They run one after the other, each on an
+// empty database.
 type chapter struct {
-	t    *testing.T
-	open Opener
-	next *fixture // empty, or nil if the last test left too much behind
+	t     *testing.T
+	shelf *shelf
 }
 
 // runChapter runs a chapter beside the others.
-func runChapter(t *testing.T, open Opener, name string, tests func(*chapter)) {
+func runChapter(t *testing.T, shelf *shelf, name string, tests func(*chapter)) {
 	t.Run(name, func(t *testing.T) {
 		t.Parallel()
-		tests(&chapter{t: t, open: open})
+		tests(&chapter{t: t, shelf: shelf})
 	})
 }
 
 // test checks one sentence on an empty database.
 func (c *chapter) test(sentence string, check func(f *fixture)) {
 	c.t.Run(sentence, func(t *testing.T) {
-		if c.next == nil {
-			harness := c.open(c.t)
-			c.next = &fixture{TB: c.t, Harness: harness, outer: c.t, store: harness.Open(c.t)}
-		}
-		f := c.next.within(t)
-		c.next = nil
+		f := c.shelf.take().within(t)
 		check(f)
 		if !t.Failed() && f.empty() == nil {
-			c.next = f.within(c.t)
+			c.shelf.putBack(f)
 		}
 	})
 }
@@ -44,9 +37,13 @@ func (c *chapter) test(sentence string, check func(f *fixture)) {
 // tooMany is how many jobs are not worth removing one by one.
 const tooMany = 300
 
-// empty removes everything with the store's own verbs. It fails if that is too
-// much or does not work; the next test then gets a new database.
+// empty removes everything. It fails if that is too much or does not work; the
+// next test then gets a new database.
 func (f *fixture) empty() error {
+	if f.Harness.Empty != nil {
+		f.Advance(24 * time.Hour) // ends what stores remember for some time
+		return f.Harness.Empty(f.store)
+	}
 	tally, err := f.store.Tally(f.ctx(), fairlead.Filter{})
 	if err != nil {
 		return err

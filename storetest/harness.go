@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -16,6 +17,11 @@ type Harness struct {
 	// Advance moves the database's clock forward for all stores of the
 	// harness. It stands still otherwise. Stores may be in use meanwhile.
 	Advance func(d time.Duration)
+	// Empty removes all rows that the store's verbs made, in one go; but neither
+	// lanes nor secrets, which last, nor what numbers are drawn from. It fails if
+	// there is too much, see TooMuch: the next test then gets a new database. If
+	// it is nil, the store's verbs remove what they can, which takes far longer.
+	Empty func(s fairlead.Store) error
 	// Begin starts a caller's own transaction on the store's database. If it is
 	// nil, what needs one is skipped.
 	Begin func(t testing.TB, s fairlead.Store) Transaction
@@ -33,3 +39,14 @@ type Transaction struct {
 // Opener makes a harness for a test, and removes its database when the test
 // ends.
 type Opener = func(t *testing.T) *Harness
+
+// TooMuch tells whether removing so many jobs would cost more than a new
+// database, or so many lanes, which last, would make later tests of another
+// kind.
+func TooMuch(jobs, lanes int) error {
+	const mostLanes = 40
+	if jobs > tooMany || lanes > mostLanes {
+		return fmt.Errorf("%d jobs and %d lanes are left", jobs, lanes)
+	}
+	return nil
+}

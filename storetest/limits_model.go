@@ -42,7 +42,7 @@ var (
 )
 
 func testLimitsModel(c *chapter) {
-	playModel(c.t, c.open, func(f *fixture, rt *rapid.T) {
+	c.play(func(f *fixture, rt *rapid.T) {
 		m := &limitsModel{
 			fixture: f, held: map[int64]*fairlead.Job{}, waiting: map[int64]bool{},
 			rules: map[ruledScope]*rule{}, parents: map[string]string{},

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"slices"
-	"testing"
 	"time"
 
 	"pgregory.net/rapid"
@@ -28,7 +27,7 @@ type model struct {
 const half = 500 * time.Microsecond
 
 func testModel(c *chapter) {
-	playModel(c.t, c.open, func(f *fixture, rt *rapid.T) {
+	c.play(func(f *fixture, rt *rapid.T) {
 		m := &model{fixture: f, oracle: newOracle(f.now())}
 		m.Join(rt)
 		rt.Repeat(m.steps())
@@ -36,12 +35,11 @@ func testModel(c *chapter) {
 	})
 }
 
-// playModel plays again and again on an emptied database.
-func playModel(t *testing.T, open Opener, play func(f *fixture, rt *rapid.T)) {
-	harness := open(t)
-	base := &fixture{TB: t, Harness: harness, outer: t, store: harness.Open(t)}
+// play plays a model again and again on an emptied database.
+func (c *chapter) play(model func(f *fixture, rt *rapid.T)) {
+	base := c.shelf.take().within(c.t)
 	over := budget()
-	rapid.Check(t, func(rt *rapid.T) {
+	rapid.Check(c.t, func(rt *rapid.T) {
 		if over() {
 			return
 		}
@@ -51,10 +49,12 @@ func playModel(t *testing.T, open Opener, play func(f *fixture, rt *rapid.T)) {
 				over = func() bool { return false }
 			}
 		}()
+		if base.empty() != nil {
+			base = c.shelf.take().within(c.t)
+		}
 		f := *base
 		f.TB = rt
-		f.ok(f.empty())
-		play(&f, rt)
+		model(&f, rt)
 		failing = false
 	})
 }
@@ -64,7 +64,7 @@ func playModel(t *testing.T, open Opener, play func(f *fixture, rt *rapid.T)) {
 func budget() (over func() bool) {
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
-	end := time.Now().Add(4 * time.Second)
+	end := time.Now().Add(2 * time.Second)
 	return func() bool { return !asked && time.Now().After(end) }
 }
 

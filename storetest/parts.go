@@ -121,9 +121,10 @@ type titled struct {
 
 // Run checks that a store does what it has to: all of it, or the given parts.
 func Run(t *testing.T, open Opener, parts ...Part) {
+	shelf := newShelf(t, open)
 	for _, chapter := range chapters() {
 		if len(parts) == 0 || slices.Contains(parts, chapter.part) {
-			runChapter(t, open, chapter.title, chapter.tests)
+			runChapter(t, shelf, chapter.title, chapter.tests)
 		}
 	}
 }

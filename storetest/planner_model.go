@@ -21,7 +21,7 @@ type plannerModel struct {
 }
 
 func testPlannerModel(c *chapter) {
-	playModel(c.t, c.open, func(f *fixture, rt *rapid.T) {
+	c.play(func(f *fixture, rt *rapid.T) {
 		m := &plannerModel{
 			fixture: f, node: f.join(),
 			oracle: &plannerOracle{now: f.now(), schedules: map[int64]*knownSchedule{}, runs: map[int64]*knownRun{}},
