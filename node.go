@@ -21,6 +21,9 @@ type Node struct {
 	Idle     int      // free slots, as of the last beat
 	Queued   int      // claimed but not started, as of the last beat
 	Capacity int      // bound of Queued
+
+	MaxSweeps int // of which it may have shards at once; zero: not known
+
 	JoinedAt time.Time
 	LastBeat time.Time
 	Until    time.Time      // end of its lease

@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -38,4 +39,13 @@ func ShardRetries(ctx context.Context, store Sweeper, shard Shard, from int64, m
 		indexes[i] = items[i].Index
 	}
 	return indexes, nil
+}
+
+// SweepOf is the sweep whose shard a job goes over; zero: it is another job.
+func SweepOf(job *Job) int64 {
+	var args ShardArgs
+	if !IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {
+		return 0
+	}
+	return args.Sweep
 }

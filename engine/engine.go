@@ -117,7 +117,7 @@ func (e *Engine) join(ctx context.Context) (*life, error) {
 
 func (e *Engine) description() fairlead.Node {
 	o := e.options
-	node := fairlead.Node{Name: o.Name, Address: o.Address, Version: o.Version, Kinds: e.mux.Kinds(), Slots: o.totalSlots(), Capacity: o.QueueSize}
+	node := fairlead.Node{Name: o.Name, Address: o.Address, Version: o.Version, Kinds: e.mux.Kinds(), Slots: o.totalSlots(), Capacity: o.QueueSize, MaxSweeps: o.MaxSweeps}
 	node.Draining = e.drained.Load() // it starts over, and nobody has told it to go on
 	for _, q := range o.Queues {
 		node.Queues = append(node.Queues, q.Name)

@@ -56,7 +56,7 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 		anew:     make(chan struct{}, 1),
 	}
 	for kind := range entries {
-		if isShardKind(kind) {
+		if fairlead.IsShardKind(kind) {
 			g.shards = append(g.shards, kind)
 		}
 	}
@@ -90,7 +90,7 @@ func (g *group) accept(jobs []*fairlead.Job) {
 	var refused []*run
 	for i, job := range jobs {
 		runs[i] = &run{job: job, entry: g.entries[job.Kind], group: g, save: g.life.store.Save, leaving: g.life.departure.begun()}
-		if isShardKind(job.Kind) {
+		if fairlead.IsShardKind(job.Kind) {
 			runs[i].own = g.life.departure.alone()
 			runs[i].leaving = runs[i].own.told
 		}

@@ -39,13 +39,13 @@ type place struct{ kind, queue string }
 func newPlacement(nodes []fairlead.Node, jobs []*fairlead.Job, sweeps int) *placement {
 	p := &placement{places: map[int64]place{}}
 	for i := range nodes {
-		if n := &nodes[i]; !n.Dead && !n.Draining && !n.Remote && slices.ContainsFunc(n.Kinds, isShardKind) {
+		if n := &nodes[i]; !n.Dead && !n.Draining && !n.Remote && slices.ContainsFunc(n.Kinds, fairlead.IsShardKind) {
 			p.hosts = append(p.hosts, &host{node: *n, shards: map[int64]int{}})
 		}
 	}
 	p.most = divideUp(sweeps, max(1, len(p.hosts)))
 	for _, job := range jobs {
-		sweep := sweepOf(job)
+		sweep := fairlead.SweepOf(job)
 		if sweep == 0 {
 			continue
 		}
@@ -96,10 +96,10 @@ func (p *placement) hosted(sweep int64, but *host) bool {
 func (p *placement) spare() int {
 	spare, unhosted := 0, map[int64]bool{}
 	for _, h := range p.hosts {
-		spare += p.most - len(h.shards)
+		spare += p.bound(h) - len(h.shards)
 	}
 	for _, job := range p.waiting {
-		if sweep := sweepOf(job); !p.hosted(sweep, nil) {
+		if sweep := fairlead.SweepOf(job); !p.hosted(sweep, nil) {
 			unhosted[sweep] = true
 		}
 	}
@@ -135,7 +135,15 @@ func (p *placement) surplus(id fairlead.NodeID, onTheWay bool) int64 {
 }
 
 // crowded tells whether a node has shards of too many sweeps.
-func (p *placement) crowded(h *host) bool { return len(h.shards) > p.most }
+func (p *placement) crowded(h *host) bool { return len(h.shards) > p.bound(h) }
+
+// bound is of how many sweeps a node may have shards.
+func (p *placement) bound(h *host) int {
+	if own := h.node.MaxSweeps; own > 0 {
+		return min(p.most, own)
+	}
+	return p.most
+}
 
 // byNumber are the sweeps of a node, those of which it has fewest shards first.
 func (p *placement) byNumber(own *host) []int64 {
@@ -183,7 +191,7 @@ func (p *placement) takes(h *host, sweep int64) bool {
 	if h.node.Idle == 0 || !slices.Contains(h.node.Kinds, at.kind) || len(h.node.Queues) > 0 && !slices.Contains(h.node.Queues, at.queue) {
 		return false
 	}
-	return len(h.shards) < p.most || h.shards[sweep] > 0
+	return len(h.shards) < p.bound(h) || h.shards[sweep] > 0
 }
 
 func divideUp(n, by int) int { return (n + by - 1) / by }

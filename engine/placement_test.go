@@ -65,7 +65,7 @@ func (a *allotment) claim(giver fairlead.NodeID, unwanted bool) {
 			continue
 		}
 		for _, job := range a.jobs {
-			sweep := sweepOf(job)
+			sweep := fairlead.SweepOf(job)
 			room := unwanted || share == 0 || host.total < share
 			apart := p.spare() <= 0 && p.hosted(sweep, host)
 			if job.State == fairlead.Ready && room && (host.shards[sweep] > 0 || len(host.shards) < p.most && !apart) {
@@ -105,7 +105,7 @@ func (a *allotment) settle() {
 
 func (a *allotment) give(id fairlead.NodeID, sweep int64) {
 	for _, job := range a.jobs {
-		if job.Node == id && sweepOf(job) == sweep {
+		if job.Node == id && fairlead.SweepOf(job) == sweep {
 			job.State, job.Node = fairlead.Ready, 0
 			a.moves++
 			return
@@ -204,8 +204,8 @@ func TestAnyPlacementSettles(t *testing.T) {
 			}
 		}
 		for _, job := range a.see().waiting {
-			if !a.see().hosted(sweepOf(job), nil) {
-				t.Fatalf("seed %d: nobody runs a shard of sweep %d: %s", seed, sweepOf(job), a)
+			if !a.see().hosted(fairlead.SweepOf(job), nil) {
+				t.Fatalf("seed %d: nobody runs a shard of sweep %d: %s", seed, fairlead.SweepOf(job), a)
 			}
 		}
 	}

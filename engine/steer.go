@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"sync"
@@ -37,7 +36,7 @@ func (s *steerer) tell(batch []ending) {
 	for _, e := range batch {
 		// What is given back is soon taken up by another node, and has its share of the
 		// rate at once unless the others have been given it before.
-		if sweep := sweepOf(e.run.job); sweep != 0 && e.settlement.Move != fairlead.GiveUp {
+		if sweep := fairlead.SweepOf(e.run.job); sweep != 0 && e.settlement.Move != fairlead.GiveUp {
 			s.news[sweep], told = true, true
 		}
 	}
@@ -64,21 +63,6 @@ func (s *steerer) hurry() {
 		s.loop.poke()
 	}
 }
-
-// sweepOf is the sweep whose shard a job goes over; zero: it is another job.
-func sweepOf(job *fairlead.Job) int64 {
-	if !isShardKind(job.Kind) {
-		return 0
-	}
-	var args fairlead.ShardArgs
-	if json.Unmarshal(job.Args, &args) != nil {
-		return 0
-	}
-	return args.Sweep
-}
-
-// isShardKind tells whether jobs of a kind go over shards of sweeps.
-func isShardKind(kind string) bool { return fairlead.IsShardKind(kind) }
 
 // run goes round until its context ends.
 func (s *steerer) run(ctx context.Context) {
@@ -164,7 +148,7 @@ func (s *steerer) allot(ctx context.Context, running int) error {
 
 // shardJobs lists the jobs of shards that run or wait for a node.
 func (s *steerer) shardJobs(ctx context.Context) ([]*fairlead.Job, error) {
-	kinds := slices.DeleteFunc(s.life.engine.mux.Kinds(), func(kind string) bool { return !isShardKind(kind) })
+	kinds := slices.DeleteFunc(s.life.engine.mux.Kinds(), func(kind string) bool { return !fairlead.IsShardKind(kind) })
 	if len(kinds) == 0 {
 		return nil, nil
 	}

@@ -98,7 +98,7 @@ func (s *sweeps) room(now time.Time) int {
 // admit takes up the shard that a job goes over, or refuses it. Other jobs are
 // admitted.
 func (s *sweeps) admit(job *fairlead.Job, now time.Time) bool {
-	sweep := sweepOf(job)
+	sweep := fairlead.SweepOf(job)
 	if sweep == 0 {
 		return true
 	}
@@ -123,7 +123,7 @@ func (s *sweeps) admit(job *fairlead.Job, now time.Time) bool {
 
 // leave gives up the shard of a run that was admitted.
 func (s *sweeps) leave(r *run) {
-	sweep := sweepOf(r.job)
+	sweep := fairlead.SweepOf(r.job)
 	if sweep == 0 {
 		return
 	}
@@ -148,7 +148,7 @@ func (s *sweeps) mayGive(now time.Time) bool {
 
 // give asks one of the runs to end whose shard is of a sweep.
 func (s *sweeps) give(sweep int64, runs []*run, now time.Time) {
-	i := slices.IndexFunc(runs, func(r *run) bool { return r.own != nil && sweepOf(r.job) == sweep && r.begun() })
+	i := slices.IndexFunc(runs, func(r *run) bool { return r.own != nil && fairlead.SweepOf(r.job) == sweep && r.begun() })
 	if i < 0 {
 		return
 	}

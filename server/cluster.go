@@ -70,40 +70,6 @@ func (s *Queues) ResumeQueue(ctx context.Context, in *fairleadv1.QueueRequest) (
 	return &fairleadv1.QueueResponse{}, s.client.ResumeQueue(ctx, in.GetName())
 }
 
-// Nodes implements the NodeService.
-type Nodes struct {
-	client *fairlead.Client
-}
-
-// NewNodes makes the service of a store's nodes.
-func NewNodes(store fairlead.Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
-
-// ListNodes lists the nodes that are alive and those not yet forgotten.
-func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (*fairleadv1.ListNodesResponse, error) {
-	nodes, err := s.client.Nodes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := &fairleadv1.ListNodesResponse{}
-	for _, n := range nodes {
-		out.Items = append(out.Items, nodeTo(n))
-	}
-	return out, nil
-}
-
-func nodeTo(n fairlead.Node) *fairleadv1.Node {
-	return &fairleadv1.Node{
-		Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
-		Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
-		JoinedAt: timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Draining: n.Draining, Dead: n.Dead, Remote: n.Remote,
-	}
-}
-
-// DrainNode asks a node to start nothing more, or to go on.
-func (s *Nodes) DrainNode(ctx context.Context, in *fairleadv1.DrainNodeRequest) (*fairleadv1.DrainNodeResponse, error) {
-	return &fairleadv1.DrainNodeResponse{}, s.client.Drain(ctx, fairlead.NodeID(in.GetId()), !in.GetUndo())
-}
-
 // Limits implements the LimitService.
 type Limits struct {
 	client *fairlead.Client

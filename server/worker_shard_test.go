@@ -25,6 +25,12 @@ func TestAWorkerGoesOverAShard(t *testing.T) {
 	if job["timeout"] == "3600s" {
 		t.Errorf("it may take %v", job["timeout"])
 	}
+	nodes, _ := a.send(200, "GET", "/api/v1/nodes", "")
+	for _, node := range items(t, nodes) {
+		if remote := node["remote"] == true; remote != (node["sweeps"] == 1.0) {
+			t.Errorf("a node is listed as %v", node)
+		}
+	}
 	loaded := w.call(200, "shard", shard)
 	wantFields(t, loaded, map[string]any{"number": 0.0, "from": "10", "to": "110", "mark": "10", "done": "0"})
 	wantFields(t, loaded["sweep"].(map[string]any), map[string]any{"id": "1", "attempts": 5.0, "state": "running"})

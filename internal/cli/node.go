@@ -22,16 +22,24 @@ func (s *session) nodeListCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		table := c.Table("ID", "NAME", "STATE", "SLOTS", "IDLE", "QUEUED", "LAST BEAT", "VERSION", "QUEUES", "ADDRESS")
+		table := c.Table("ID", "NAME", "STATE", "SLOTS", "IDLE", "QUEUED", "SWEEPS", "LAST BEAT", "VERSION", "QUEUES", "ADDRESS")
 		for _, n := range all.GetItems() {
 			queues := strings.Join(n.GetQueues(), ",")
 			if queues == "" {
 				queues = "(all)"
 			}
-			table.Add(n.GetId(), n.GetName(), nodeState(n), n.GetSlots(), n.GetIdleSlots(), n.GetQueued(), n.GetLastBeat(), n.GetVersion(), queues, n.GetAddress())
+			table.Add(n.GetId(), n.GetName(), nodeState(n), n.GetSlots(), n.GetIdleSlots(), n.GetQueued(), sweepsOf(n), n.GetLastBeat(), n.GetVersion(), queues, n.GetAddress())
 		}
 		return c.printTable(all, table)
 	}))
+}
+
+// sweepsOf is how many sweeps a node goes over, of how many it may.
+func sweepsOf(n *fairleadv1.Node) string {
+	if n.GetMaxSweeps() == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", n.GetSweeps(), n.GetMaxSweeps())
 }
 
 func nodeState(n *fairleadv1.Node) screen.Cell {

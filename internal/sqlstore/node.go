@@ -15,6 +15,7 @@ type nodeInfo struct {
 	Kinds    []string                `json:"kinds,omitempty"`
 	Slots    int                     `json:"slots,omitempty"`
 	Capacity int                     `json:"capacity,omitempty"`
+	Sweeps   int                     `json:"max_sweeps,omitempty"`
 	Remote   bool                    `json:"remote,omitempty"`
 	Defaults []fairlead.KindDefaults `json:"defaults,omitempty"`
 }
@@ -27,7 +28,7 @@ func NoLiveNode(node fairlead.NodeID) error {
 // NodeInfo is the column info of a node.
 func NodeInfo(node *fairlead.Node) ([]byte, error) {
 	return json.Marshal(nodeInfo{
-		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity,
+		Address: node.Address, Version: node.Version, Queues: node.Queues, Kinds: node.Kinds, Slots: node.Slots, Capacity: node.Capacity, Sweeps: node.MaxSweeps,
 		Remote: node.Remote, Defaults: node.Defaults,
 	})
 }
@@ -45,7 +46,7 @@ func ScanNode(row Scanner) (n fairlead.Node, err error) {
 		return n, fmt.Errorf("info of node %d: %w", n.ID, err)
 	}
 	n.Address, n.Version, n.Queues, n.Kinds, n.Slots, n.Capacity = info.Address, info.Version, info.Queues, info.Kinds, info.Slots, info.Capacity
-	n.Remote, n.Defaults = info.Remote, info.Defaults
+	n.MaxSweeps, n.Remote, n.Defaults = info.Sweeps, info.Remote, info.Defaults
 	n.JoinedAt, n.LastBeat, n.Until = Time(joined), Time(beat), Time(until)
 	return n, nil
 }

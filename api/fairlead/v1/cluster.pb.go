@@ -435,6 +435,9 @@ type Node struct {
 	Dead bool `protobuf:"varint,14,opt,name=dead,proto3" json:"dead,omitempty"`
 	// It was asked to start nothing more.
 	Draining bool `protobuf:"varint,15,opt,name=draining,proto3" json:"draining,omitempty"`
+	// Sweeps of which it goes over shards, and of how many it may at once.
+	Sweeps    *int32 `protobuf:"varint,16,opt,name=sweeps,proto3,oneof" json:"sweeps,omitempty"`
+	MaxSweeps int32  `protobuf:"varint,17,opt,name=max_sweeps,json=maxSweeps,proto3" json:"max_sweeps,omitempty"`
 	// It is a remote worker.
 	Remote        bool `protobuf:"varint,20,opt,name=remote,proto3" json:"remote,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -574,6 +577,20 @@ func (x *Node) GetDraining() bool {
 		return x.Draining
 	}
 	return false
+}
+
+func (x *Node) GetSweeps() int32 {
+	if x != nil && x.Sweeps != nil {
+		return *x.Sweeps
+	}
+	return 0
+}
+
+func (x *Node) GetMaxSweeps() int32 {
+	if x != nil {
+		return x.MaxSweeps
+	}
+	return 0
 }
 
 func (x *Node) GetRemote() bool {
@@ -1195,7 +1212,7 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x10DrainNodeRequest\x12\x16\n" +
 	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\x12\x12\n" +
 	"\x04undo\x18\x02 \x01(\bR\x04undo\"\x13\n" +
-	"\x11DrainNodeResponse\"\xf7\x03\n" +
+	"\x11DrainNodeResponse\"\xbe\x04\n" +
 	"\x04Node\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\x03R\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x18\n" +
@@ -1214,8 +1231,12 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\vlease_until\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"leaseUntil\x12\x12\n" +
 	"\x04dead\x18\x0e \x01(\bR\x04dead\x12\x1a\n" +
-	"\bdraining\x18\x0f \x01(\bR\bdraining\x12\x16\n" +
-	"\x06remote\x18\x14 \x01(\bR\x06remote\"<\n" +
+	"\bdraining\x18\x0f \x01(\bR\bdraining\x12\x1b\n" +
+	"\x06sweeps\x18\x10 \x01(\x05H\x00R\x06sweeps\x88\x01\x01\x12\x1d\n" +
+	"\n" +
+	"max_sweeps\x18\x11 \x01(\x05R\tmaxSweeps\x12\x16\n" +
+	"\x06remote\x18\x14 \x01(\bR\x06remoteB\t\n" +
+	"\a_sweeps\"<\n" +
 	"\x11ListNodesResponse\x12'\n" +
 	"\x05items\x18\x01 \x03(\v2\x11.fairlead.v1.NodeR\x05items\"\xdf\x01\n" +
 	"\x05Limit\x12\x1f\n" +
@@ -1376,6 +1397,7 @@ func file_fairlead_v1_cluster_proto_init() {
 	file_fairlead_v1_job_proto_init()
 	file_fairlead_v1_options_proto_init()
 	file_fairlead_v1_tenant_proto_init()
+	file_fairlead_v1_cluster_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

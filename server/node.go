@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"slices"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// Nodes implements the NodeService.
+type Nodes struct {
+	client *fairlead.Client
+}
+
+// NewNodes makes the service of a store's nodes.
+func NewNodes(store fairlead.Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
+
+// ListNodes lists the nodes that are alive and those not yet forgotten.
+func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (*fairleadv1.ListNodesResponse, error) {
+	nodes, err := s.client.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sweeps, err := s.sweepsOf(ctx, nodes)
+	if err != nil {
+		return nil, err
+	}
+	out := &fairleadv1.ListNodesResponse{}
+	for i := range nodes {
+		node := nodeTo(nodes[i])
+		node.Sweeps = proto.Int32(int32(len(sweeps[nodes[i].ID])))
+		out.Items = append(out.Items, node)
+	}
+	return out, nil
+}
+
+// sweepsOf tells which sweeps the nodes go over shards of.
+func (s *Nodes) sweepsOf(ctx context.Context, nodes []fairlead.Node) (map[fairlead.NodeID]map[int64]bool, error) {
+	var kinds []string
+	for i := range nodes {
+		for _, kind := range nodes[i].Kinds {
+			if fairlead.IsShardKind(kind) && !slices.Contains(kinds, kind) {
+				kinds = append(kinds, kind)
+			}
+		}
+	}
+	if len(kinds) == 0 {
+		return nil, nil
+	}
+	sweeps := map[fairlead.NodeID]map[int64]bool{}
+	filter := fairlead.Filter{Kinds: kinds, States: []fairlead.State{fairlead.Running}, Limit: fairlead.MaxShards}
+	for {
+		page, err := s.client.Find(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range page.Jobs {
+			if sweep := fairlead.SweepOf(job); sweep != 0 {
+				if sweeps[job.Node] == nil {
+					sweeps[job.Node] = map[int64]bool{}
+				}
+				sweeps[job.Node][sweep] = true
+			}
+		}
+		if page.Next == 0 {
+			return sweeps, nil
+		}
+		filter.Below = page.Next
+	}
+}
+
+func nodeTo(n fairlead.Node) *fairleadv1.Node {
+	return &fairleadv1.Node{
+		Id: int64(n.ID), Name: n.Name, Address: n.Address, Version: n.Version, Slots: int32(n.Slots), IdleSlots: int32(n.Idle),
+		Queued: int32(n.Queued), QueueCapacity: int32(n.Capacity), Kinds: n.Kinds, Queues: n.Queues,
+		MaxSweeps: int32(n.MaxSweeps),
+		JoinedAt:  timeTo(n.JoinedAt), LastBeat: timeTo(n.LastBeat), LeaseUntil: timeTo(n.Until), Draining: n.Draining, Dead: n.Dead, Remote: n.Remote,
+	}
+}
+
+// DrainNode asks a node to start nothing more, or to go on.
+func (s *Nodes) DrainNode(ctx context.Context, in *fairleadv1.DrainNodeRequest) (*fairleadv1.DrainNodeResponse, error) {
+	return &fairleadv1.DrainNodeResponse{}, s.client.Drain(ctx, fairlead.NodeID(in.GetId()), !in.GetUndo())
+}
