@@ -60,7 +60,8 @@ func (s SweepCalls) Run(ctx context.Context, done func(SweepCallFigures) error) 
 	defer func() { err = errors.Join(err, stop()) }()
 	for _, part := range []struct{ name, title, path string }{
 		{"http", "a target that answers at once", targetAtOnce},
-		{"http-slow", "a target that takes a millisecond", targetSlow},
+		{"http-1ms", "a target that takes a millisecond", targetFast},
+		{"http-5ms", "a target that takes five milliseconds", targetUsual},
 	} {
 		figures, err := s.compare(ctx, target, part.path)
 		if err != nil {

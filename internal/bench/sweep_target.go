@@ -17,12 +17,16 @@ import (
 // how many calls there were.
 const (
 	targetAtOnce = "/at-once/"
-	targetSlow   = "/slow/"
+	targetFast   = "/fast/"
+	targetUsual  = "/usual/"
 	targetCount  = "/count"
 )
 
-// slowAnswer is how long a call of targetSlow takes.
-const slowAnswer = time.Millisecond
+// How long calls of these take.
+const (
+	fastAnswer  = time.Millisecond
+	usualAnswer = 5 * time.Millisecond
+)
 
 // ServeTarget is the process that HTTP sweeps call. It writes its address as a line to
 // the output, and ends when the input does.
@@ -34,10 +38,12 @@ func ServeTarget(ctx context.Context, input io.Reader, output io.Writer) error {
 	var calls atomic.Int64
 	mux := http.NewServeMux()
 	mux.HandleFunc(targetAtOnce, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
-	mux.HandleFunc(targetSlow, func(http.ResponseWriter, *http.Request) {
-		time.Sleep(slowAnswer)
-		calls.Add(1)
-	})
+	for path, takes := range map[string]time.Duration{targetFast: fastAnswer, targetUsual: usualAnswer} {
+		mux.HandleFunc(path, func(http.ResponseWriter, *http.Request) {
+			time.Sleep(takes)
+			calls.Add(1)
+		})
+	}
 	mux.HandleFunc(targetCount, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, calls.Load()) })
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	served := make(chan error, 1)
