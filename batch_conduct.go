@@ -11,6 +11,7 @@ type Conducted struct {
 	Prepare bool          // a pass is wanted, and nobody is known to make it
 	Try     int           // the number of the pass then
 	Ended   bool          // it has completed
+	Busy    bool          // so much was done that there is soon to be more
 }
 
 // ConductBatch looks at a batch once: it counts the tasks that have ended, lets out
@@ -31,6 +32,7 @@ func ConductAhead(ctx context.Context, store Conductor, id int64, outlook *Outlo
 	if err != nil || !begun {
 		return Conducted{Next: -1}, err
 	}
+	c.done.Busy = c.ended >= PartSize || len(c.jobs) >= PartSize
 	if outlook != nil {
 		outlook.pass(c.saved)
 		if len(c.jobs) >= PartSize && c.Held > 0 {

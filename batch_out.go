@@ -16,7 +16,7 @@ const (
 	aheadSpan    = 300 * time.Millisecond // what is let out should last so long
 
 	// What one transaction lets out.
-	outAtOnce = 10 * PartSize
+	outAtOnce = 4 * PartSize
 	outBytes  = 16 << 20 // of args
 
 	leastPause = 10 * time.Millisecond // between two looks because of the rate

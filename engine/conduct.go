@@ -12,6 +12,7 @@ import (
 
 const (
 	conductPause = 10 * time.Millisecond // at least between two rounds: a few ends come together
+	busyPause    = time.Millisecond      // when many ends come
 	openPage     = 1000                  // open batches that are read at once
 )
 
@@ -59,14 +60,19 @@ func (c *conductor) run(ctx context.Context) {
 		if err != nil {
 			return 0, err
 		}
-		more := false
+		more, busy := false, false
 		for _, id := range ids {
-			more = c.conduct(ctx, id) || more
+			done := c.conduct(ctx, id)
+			more, busy = more || done.Next == 0, busy || done.Busy
 		}
 		if more {
 			return time.Nanosecond, nil
 		}
-		if err := sleep(ctx, conductPause+time.Since(begun)/4); err != nil {
+		pause := conductPause + time.Since(begun)/4
+		if busy {
+			pause = busyPause // those who run tasks must not wait for more
+		}
+		if err := sleep(ctx, pause); err != nil {
 			return 0, err
 		}
 		return c.wait(time.Now()), nil
@@ -114,9 +120,8 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 }
 
 // conduct looks at one batch. One that cannot be looked at does not keep the others
-// waiting: it has its turn again with the next poll. It reports whether there is more
-// to do with it at once.
-func (c *conductor) conduct(ctx context.Context, id int64) (more bool) {
+// waiting: it has its turn again with the next poll.
+func (c *conductor) conduct(ctx context.Context, id int64) fairlead.Conducted {
 	begun := time.Now()
 	outlook := c.ahead[id] // only this loop knows of it
 	if outlook == nil {
@@ -138,14 +143,14 @@ func (c *conductor) conduct(ctx context.Context, id int64) (more bool) {
 	c.life.options.Observer.Conducted(time.Since(begun), err)
 	if err != nil {
 		c.life.log.Warn("a batch could not be looked at", "batch", id, "error", err)
-		return false
+		return fairlead.Conducted{Next: -1}
 	}
 	if done.Next >= 0 {
 		c.mu.Lock()
 		c.later[id] = time.Now().Add(done.Next)
 		c.mu.Unlock()
 	}
-	return done.Next == 0
+	return done
 }
 
 // wait is how long it is until the next batch is to be looked at; zero: not before
