@@ -71,10 +71,13 @@ type SweepTx interface {
 	// Shards returns the shards of the sweep, in order, with the state of their jobs
 	// in step: empty where there is none.
 	Shards(ctx context.Context) ([]Shard, []State, error)
-	// Cut makes the shards anew: Number, From, To, Mark and Ended count. Items that came
-	// to nothing are forgotten. It fails with ErrConflict if one of the old has a job
-	// that is not final.
+	// Cut makes the shards anew, without jobs. Of what they have done all counts that a
+	// later run needs: Number, From, To, Ended, Mark, Window, Pending, Done, Abandoned,
+	// Again, Errors and Source. Items that came to nothing stay noted. It fails with
+	// ErrConflict if one of the old has a job that is not final.
 	Cut(ctx context.Context, shards []Shard) error
+	// Forget forgets which items came to nothing.
+	Forget(ctx context.Context) error
 	// Again lets failed items wait to be tried again: those with the indexes, or all if
 	// there are none. Their shards have not Ended any more, have no job, and say how many
 	// wait; one that had ended before its last item ends where it has come to. It returns
