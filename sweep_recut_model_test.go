@@ -1,7 +1,6 @@
 package fairlead_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -32,14 +31,12 @@ type recutting struct {
 }
 
 func TestHoweverASweepIsCutEachItemIsDoneOnce(t *testing.T) {
-	s, n := newScrubbing(t), 0
 	rapid.Check(t, func(rt *rapid.T) {
-		n++
-		r := &recutting{scrubbing: s, rt: rt}
+		r := &recutting{scrubbing: newScrubbing(t), rt: rt}
 		r.fates = make([]fate, r.int(1, 300, "items"))
 		from := int64(r.int(0, 50, "from"))
-		r.sweep = s.put(func(w *fairlead.Sweep) {
-			w.Name, w.From, w.To, w.Shards = fmt.Sprint("sweep ", n), from, from+int64(len(r.fates)), r.int(1, 12, "shards")
+		r.sweep = r.put(func(w *fairlead.Sweep) {
+			w.From, w.To, w.Shards = from, from+int64(len(r.fates)), r.int(1, 12, "shards")
 			w.Budget.Items = 1 << 40
 		})
 		for range r.int(1, 8, "rounds") {
