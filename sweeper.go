@@ -44,14 +44,12 @@ type Sweeper interface {
 	// answers with Stop.
 	//
 	// Failed items are noted, one that is known is replaced and does not wait to be tried
-	// again any more; Redone ones are forgotten; if the shard has Ended none of its items
-	// waits to be tried again. All of it is stored together or not at all.
+	// again any more; a zero At becomes now. Redone ones are forgotten; if the shard has
+	// Ended none of its items waits to be tried again. All of it is stored together or not
+	// at all.
 	Checkpoint(ctx context.Context, checkpoint Checkpoint) (Orders, error)
 
-	// AddFailed notes items that came to nothing; one that is known is replaced. A zero
-	// At becomes now. It fails with ErrNotFound if there is no such sweep.
-	AddFailed(ctx context.Context, sweep int64, items []FailedItem) error
-	// FailedItems lists them by index.
+	// FailedItems lists items that came to nothing by index.
 	FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error)
 
 	// AddSweepLogs stores lines, all or none. It fails with ErrNotFound if there is no

@@ -268,17 +268,6 @@ cross join lateral (
 -- Locks: the sweeps, shared; does not wait for who steers them.
 select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share;
 
--- name: add_failed
--- Notes items that came to nothing.
--- Inputs: $1 sweep, nothing happens if it does not exist; in step: $2 indexes, each
---   once, $3 attempts, $4 errors, $5 times, 0 for now.
--- Locks: the items.
-insert into {{failed_item}} as f (sweep, idx, at, attempts, error)
-select w.id, a.idx, case a.at when 0 then {{now}} else a.at end, a.attempts, a.error
-from (select id from {{sweep}} where id = $1::bigint offset 0) w,
-     unnest($2::bigint[], $3::int[], $4::text[], $5::bigint[]) as a (idx, attempts, error, at)
-on conflict (sweep, idx) do update set at = excluded.at, attempts = excluded.attempts, error = excluded.error, again = false;
-
 -- name: failed_items
 -- Items that came to nothing.
 -- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before,
