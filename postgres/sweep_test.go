@@ -142,6 +142,9 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 			if _, err := tx.Again(ctx, []int64{1, 9}); err != nil {
 				return err
 			}
+			if err := tx.Forget(ctx); err != nil {
+				return err
+			}
 			w.State = fairlead.SweepFinished
 			return tx.Record(ctx, fairlead.SweepEvent{Action: "finish"})
 		})
