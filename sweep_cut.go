@@ -2,31 +2,9 @@ package fairlead
 
 import "context"
 
-// recut tells whether the sweep wants another number of shards than it has, which it
-// may as long as no item has been begun.
-func (s *steering) recut() bool {
-	if len(s.shards) == s.wantedShards() || s.anyLive() {
-		return false
-	}
-	for i := range s.shards {
-		if sh := &s.shards[i]; sh.Mark > sh.From || len(sh.Window) > 0 || len(sh.Pending) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// wantedShards is one if it is not known how many items there are.
-func (s *steering) wantedShards() int {
-	if s.To == 0 || s.Serial {
-		return 1
-	}
-	return int(min(int64(s.Sweep.Shards), max(1, s.To-s.From)))
-}
-
 // cut makes the shards: parts of the items that are as long as each other.
 func (s *steering) cut(ctx context.Context) error {
-	n := s.wantedShards()
+	n := s.shardsUpTo(s.To)
 	s.shards, s.states = make([]Shard, n), make([]State, n)
 	for i := range s.shards {
 		from, to := s.From, s.To
@@ -37,6 +15,15 @@ func (s *steering) cut(ctx context.Context) error {
 	}
 	s.Cut = true
 	return s.tx.Cut(ctx, s.shards)
+}
+
+// shardsUpTo is how many shards the sweep is to have if its items end there: one if that
+// is not known.
+func (s *steering) shardsUpTo(to int64) int {
+	if to == 0 || s.Serial {
+		return 1
+	}
+	return int(min(int64(s.Sweep.Shards), max(1, to-s.From)))
 }
 
 // partOf is i n-ths of a number that may be large.

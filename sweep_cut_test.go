@@ -53,34 +53,6 @@ func TestASweepIsCutIntoPartsThatAreAsLongAsEachOther(t *testing.T) {
 	}
 }
 
-func TestASweepIsCutAnewAsLongAsNothingHasBeenBegun(t *testing.T) {
-	s := newScrubbing(t)
-	sweep := s.put(inShards(4))
-	recut := func(shards, want int) {
-		t.Helper()
-		found, err := s.client.SweepByID(t.Context(), sweep.ID)
-		s.ok(err)
-		found.Shards = shards
-		_, err = s.client.PutSweep(t.Context(), found)
-		s.ok(err)
-		s.start(sweep)
-		if got := s.shards(sweep.ID); len(got) != want {
-			t.Fatalf("there are %d shards, want %d", len(got), want)
-		}
-	}
-	s.start(sweep)
-	s.stop(sweep)
-	recut(2, 2)
-	s.stop(sweep)
-	recut(5, 5)
-	runs := s.claim(5)
-	s.checkpoint(runs[3], 1, 0, false)
-	s.stop(sweep)
-	s.end(runs...)
-	s.wantState(s.look(sweep), fairlead.SweepStopped)
-	recut(3, 5)
-}
-
 func TestWhatAStartedSweepGoesOverStays(t *testing.T) {
 	for name, change := range map[string]func(*fairlead.Sweep){
 		"kind":   func(w *fairlead.Sweep) { w.Kind = "other" },

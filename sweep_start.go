@@ -101,6 +101,9 @@ func (s *steering) renew(ctx context.Context) error {
 	if err := s.cut(ctx); err != nil {
 		return err
 	}
+	if err := s.tx.Forget(ctx); err != nil {
+		return err
+	}
 	s.StartedAt = time.Time{}
 	return s.move(ctx, "renew", SweepCreated, "")
 }

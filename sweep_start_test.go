@@ -12,9 +12,10 @@ func TestASweepThatHasFinishedCanBeginAnew(t *testing.T) {
 	s := newScrubbing(t)
 	sweep := s.start(s.put(inShards(2)))
 	runs := s.claim(2)
-	s.ok(s.store.AddFailed(s.Context(), sweep.ID, []fairlead.FailedItem{{Index: 3, Attempts: 5, Error: "no"}}))
-	s.checkpoint(runs[0], 499, 1, true)
-	s.checkpoint(runs[1], 500, 0, true)
+	for _, run := range runs {
+		from := s.shards(sweep.ID)[run.Shard].From
+		s.fail(run, from+500, true, from+3)
+	}
 	s.end(runs...)
 	s.wantState(s.look(sweep), fairlead.SweepFinished)
 	_, err := s.client.StartSweep(s.Context(), sweep.ID, "ann")

@@ -220,10 +220,12 @@ func (s *steering) open(ctx context.Context) error {
 
 // run employs jobs for all shards that are not over.
 func (s *steering) run(ctx context.Context, action, note string) error {
-	if !s.Cut || s.recut() {
-		if err := s.cut(ctx); err != nil {
-			return err
-		}
+	arrange := s.cut
+	if s.Cut {
+		arrange = s.recut
+	}
+	if err := arrange(ctx); err != nil {
+		return err
 	}
 	var numbers []int
 	var jobs []*Job

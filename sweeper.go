@@ -44,14 +44,12 @@ type Sweeper interface {
 	// answers with Stop.
 	//
 	// Failed items are noted, one that is known is replaced and does not wait to be tried
-	// again any more; Redone ones are forgotten; if the shard has Ended none of its items
-	// waits to be tried again. All of it is stored together or not at all.
+	// again any more; a zero At becomes now. Redone ones are forgotten; if the shard has
+	// Ended none of its items waits to be tried again. All of it is stored together or not
+	// at all.
 	Checkpoint(ctx context.Context, checkpoint Checkpoint) (Orders, error)
 
-	// AddFailed notes items that came to nothing; one that is known is replaced. A zero
-	// At becomes now. It fails with ErrNotFound if there is no such sweep.
-	AddFailed(ctx context.Context, sweep int64, items []FailedItem) error
-	// FailedItems lists them by index.
+	// FailedItems lists items that came to nothing by index.
 	FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error)
 
 	// AddSweepLogs stores lines, all or none. It fails with ErrNotFound if there is no
@@ -70,10 +68,13 @@ type SweepTx interface {
 	// Shards returns the shards of the sweep, in order, with the state of their jobs
 	// in step: empty where there is none.
 	Shards(ctx context.Context) ([]Shard, []State, error)
-	// Cut makes the shards anew: Number, From, To, Mark and Ended count. Items that came
-	// to nothing are forgotten. It fails with ErrConflict if one of the old has a job
-	// that is not final.
+	// Cut makes the shards anew, without jobs. Of what they have done all counts that a
+	// later run needs: Number, From, To, Ended, Mark, Window, Pending, Done, Abandoned,
+	// Again, Errors and Source. Items that came to nothing stay noted. It fails with
+	// ErrConflict if one of the old has a job that is not final.
 	Cut(ctx context.Context, shards []Shard) error
+	// Forget forgets which items came to nothing.
+	Forget(ctx context.Context) error
 	// Again lets failed items wait to be tried again: those with the indexes, or all if
 	// there are none. Their shards have not Ended any more, have no job, and say how many
 	// wait; one that had ended before its last item ends where it has come to. It returns

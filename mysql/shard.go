@@ -80,7 +80,7 @@ func (t *txn) cut(ctx context.Context, sweep int64, shards []fairlead.Shard) err
 			return sqlstore.ShardBusy(&old[i], state)
 		}
 	}
-	for _, statement := range []string{t.sql.DropShards, t.sql.DropProgress, t.sql.DropFailed} {
+	for _, statement := range []string{t.sql.DropShards, t.sql.DropProgress} {
 		if _, err := t.exec(ctx, statement, sweep); err != nil {
 			return err
 		}
@@ -92,7 +92,8 @@ func (t *txn) cut(ctx context.Context, sweep int64, shards []fairlead.Shard) err
 			ended = 1
 		}
 		steered.add().ints(sweep, int64(s.Number)).end()
-		stored.add().ints(sweep, int64(s.Number), s.From, s.To, s.Mark, ended).end()
+		stored.add().ints(sweep, int64(s.Number), s.From, s.To, s.Mark, ended, s.Done, s.Abandoned, s.Again, s.Errors).
+			blob(s.Window).blob(s.Pending).blob(s.Source).end()
 	}
 	if err := t.insert(ctx, t.sql.AddShards, &steered); err != nil {
 		return err

@@ -99,6 +99,12 @@ func (s *sweepTx) Cut(ctx context.Context, shards []fairlead.Shard) error {
 	return s.note("cut", s.t.cut(ctx, s.sweep, shards))
 }
 
+// Forget implements fairlead.SweepTx.
+func (s *sweepTx) Forget(ctx context.Context) error {
+	_, err := s.t.exec(ctx, s.t.sql.DropFailed, s.sweep)
+	return s.note("forget", err)
+}
+
 // Again implements fairlead.SweepTx.
 func (s *sweepTx) Again(ctx context.Context, indexes []int64) ([]int64, error) {
 	unknown, err := s.t.again(ctx, s.sweep, indexes)

@@ -11,17 +11,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// AddFailed notes items that came to nothing.
-func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
-	items = sqlstore.LastOfEach(items)
-	return s.atomically(ctx, "add failed items", func(ctx context.Context, t *txn) error {
-		if err := t.sweepsExist(ctx, []int64{sweep}); err != nil {
-			return err
-		}
-		return t.addFailed(ctx, sweep, items)
-	})
-}
-
 // addFailed notes items, each once.
 func (t *txn) addFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
 	now, err := t.clock(ctx)

@@ -51,14 +51,22 @@ func (t *sweepTx) Cut(ctx context.Context, shards []fairlead.Shard) error {
 	}
 	n := len(shards)
 	numbers, from, to, marks, ended := make([]int, n), make([]int64, n), make([]int64, n), make([]int64, n), make([]bool, n)
+	windows, pending, sources := make([][]byte, n), make([]*string, n), make([]*string, n)
+	done, abandoned, again, errs := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)
 	for i := range shards {
 		s := &shards[i]
 		numbers[i], from[i], to[i], marks[i], ended[i] = s.Number, s.From, s.To, s.Mark, s.Ended
+		windows[i], pending[i], sources[i] = s.Window, jsonText(s.Pending), jsonText(s.Source)
+		done[i], abandoned[i], again[i], errs[i] = s.Done, s.Abandoned, s.Again, s.Errors
 	}
 	return t.note("cut", t.in.run(ctx,
 		call{sql: t.sql.DropShards, args: []any{t.sweep}},
-		call{sql: t.sql.DropFailed, args: []any{t.sweep}},
-		call{sql: t.sql.AddShards, args: []any{t.sweep, numbers, from, to, marks, ended}}))
+		call{sql: t.sql.AddShards, args: []any{t.sweep, numbers, from, to, marks, ended, windows, pending, done, abandoned, again, errs, sources}}))
+}
+
+// Forget implements fairlead.SweepTx.
+func (t *sweepTx) Forget(ctx context.Context) error {
+	return t.note("forget", t.in.run(ctx, call{sql: t.sql.DropFailed, args: []any{t.sweep}}))
 }
 
 // Grant implements fairlead.SweepTx.

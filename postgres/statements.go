@@ -245,7 +245,6 @@ type statements struct {
 	Employ           string `sql:"employ"`
 	Checkpoint       string `sql:"checkpoint"`
 	ShareSweeps      string `sql:"share_sweeps"`
-	AddFailed        string `sql:"add_failed"`
 	FailedItems      string `sql:"failed_items"`
 	RetryFailed      string `sql:"retry_failed"`
 	NotFailed        string `sql:"not_failed"`

@@ -10,21 +10,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// AddFailed notes items that came to nothing.
-func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
-	failed, exists := columnsOf(items), false
-	err := s.run(ctx,
-		call{sql: s.sql.ShareSweeps, args: []any{[]int64{sweep}}, each: hits(&exists)},
-		call{sql: s.sql.AddFailed, args: []any{sweep, failed.indexes, failed.attempts, failed.errors, failed.times}})
-	if err == nil && !exists {
-		err = sqlstore.NoSuchSweep(sweep)
-	}
-	if err != nil {
-		return fmt.Errorf("add failed items: %w", err)
-	}
-	return nil
-}
-
 // FailedItems lists items that came to nothing.
 func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
 	first, end := sqlstore.ItemRange(filter)

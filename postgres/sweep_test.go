@@ -142,11 +142,13 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 			if _, err := tx.Again(ctx, []int64{1, 9}); err != nil {
 				return err
 			}
+			if err := tx.Forget(ctx); err != nil {
+				return err
+			}
 			w.State = fairlead.SweepFinished
 			return tx.Record(ctx, fairlead.SweepEvent{Action: "finish"})
 		})
 		must(err)
-		must(s.AddFailed(ctx, sweep.ID, []fairlead.FailedItem{{Index: 1}, {Index: 2}}))
 		must(s.AddSweepLogs(ctx, []fairlead.SweepLog{{Sweep: sweep.ID, Index: 1}}))
 		_, err = s.FailedItems(ctx, fairlead.ItemFilter{Sweep: sweep.ID})
 		must(err)

@@ -93,14 +93,6 @@ func (s scoped) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) 
 	return s.store.Checkpoint(ctx, checkpoint)
 }
 
-// AddFailed notes items of a sweep of the caller's that came to nothing.
-func (s scoped) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
-	if err := s.sweep(ctx, sweep); err != nil {
-		return err
-	}
-	return s.store.AddFailed(ctx, sweep, items)
-}
-
 // FailedItems lists those of a sweep of the caller's.
 func (s scoped) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {

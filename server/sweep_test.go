@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -206,8 +207,9 @@ func TestTheBusinessMayRefuseASweep(t *testing.T) {
 }
 
 func TestLinesAndFailedItemsOfASweep(t *testing.T) {
-	a, _ := newCountingAPI(t)
-	a.send(200, "POST", sweeps, `{"name":"all","kind":"count","to":1000}`)
+	a, world := newCountingAPI(t)
+	defer close(world.held) // the node waits for what it runs
+	a.send(200, "POST", sweeps, `{"name":"all","kind":"count","to":12,"shards":4}`)
 	path := sweeps + "/all"
 	a.send(200, "POST", path+"/logs", `{"index":7,"level":"warn","text":"no address"}`)
 	a.send(200, "POST", path+"/logs", `{"items":[{"index":0,"text":"first"},{"index":7,"level":"error","text":"gone"}]}`)
@@ -232,16 +234,11 @@ func TestLinesAndFailedItemsOfASweep(t *testing.T) {
 			t.Errorf("%.50s is refused as %v", body, problem)
 		}
 	}
-	var failed []fairlead.FailedItem
-	for i := range 5 {
-		failed = append(failed, fairlead.FailedItem{Index: int64(3 * i), Attempts: 5, Error: "it is odd"})
-	}
-	if err := a.store.AddFailed(t.Context(), 1, failed); err != nil {
-		t.Fatal(err)
-	}
+	a.send(200, "POST", path+"/start", `{}`)
+	a.untilSweep(path, "begun", func(s map[string]any) bool { return progressOf(s)["abandoned"] == "4" })
 	token, seen := "", []string{}
 	for {
-		page, _ := a.send(200, "GET", path+"/failed?page_size=2&page_token="+token, "")
+		page, _ := a.send(200, "GET", path+"/failed?page_size=3&page_token="+token, "")
 		for _, item := range items(t, page) {
 			seen = append(seen, item["index"].(string))
 			wantFields(t, item, map[string]any{"attempts": 5.0, "error": "it is odd"})
@@ -250,13 +247,43 @@ func TestLinesAndFailedItemsOfASweep(t *testing.T) {
 			break
 		}
 	}
-	if got := strings.Join(seen, " "); got != "0 3 6 9 12" {
+	if got := strings.Join(seen, " "); got != "0 3 6 9" {
 		t.Errorf("failed are %s", got)
 	}
 	a.send(404, "POST", sweeps+"/none/logs", `{"text":"x"}`)
 	for _, part := range []string{"", "/logs", "/failed", "/history", "/shards", "/watch"} {
 		a.send(404, "GET", sweeps+"/none"+part, "")
 	}
+}
+
+func TestASweepIsCutIntoOtherShards(t *testing.T) {
+	a, world := newCountingAPI(t)
+	defer close(world.held) // the node waits for what it runs
+	a.send(200, "POST", sweeps, `{"name":"all","kind":"count","to":1000,"shards":2}`)
+	path := sweeps + "/all"
+	wantShards := func(want ...string) {
+		t.Helper()
+		parts, _ := a.send(200, "GET", path+"/shards", "")
+		var got []string
+		for _, part := range items(t, parts) {
+			got = append(got, fmt.Sprint(part["from"], "-", part["to"]))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("its shards are %v, want %v", got, want)
+		}
+	}
+	a.send(200, "POST", path+"/start", `{}`)
+	a.untilSweep(path, "half done", func(s map[string]any) bool { return progressOf(s)["marked"] == "500" })
+	changed, _ := a.send(200, "PATCH", path, `{"shards":4}`)
+	wantFields(t, changed, map[string]any{"state": "running", "shards": 4.0})
+	wantShards("0-500", "500-1000")
+	a.send(200, "POST", path+"/stop", `{}`)
+	a.untilSweep(path, "stopped", inState("stopped"))
+	wantShards("0-500", "500-1000")
+	started, _ := a.send(200, "POST", path+"/start", `{}`)
+	wantFields(t, started, map[string]any{"state": "running", "shards": 4.0})
+	wantFields(t, progressOf(started), map[string]any{"total": "1000", "marked": "500", "done": "498", "abandoned": "2"})
+	wantShards("0-375", "375-500", "500-875", "875-1000")
 }
 
 func TestFailedItemsAreRetried(t *testing.T) {

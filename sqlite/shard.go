@@ -57,7 +57,7 @@ func (t *txn) cut(sweep int64, shards []fairlead.Shard) error {
 			return sqlstore.ShardBusy(&old[i], state)
 		}
 	}
-	for _, remove := range []string{t.sql.DeleteShards, t.sql.DeleteProgress, t.sql.DeleteFailed} {
+	for _, remove := range []string{t.sql.DeleteShards, t.sql.DeleteProgress} {
 		if _, err := t.exec(remove, sweep); err != nil {
 			return err
 		}
@@ -67,7 +67,9 @@ func (t *txn) cut(sweep int64, shards []fairlead.Shard) error {
 		if err := t.must(1, t.sql.AddShard, sweep, s.Number); err != nil {
 			return err
 		}
-		if err := t.must(1, t.sql.AddProgress, sweep, s.Number, s.From, s.To, s.Mark, s.Ended); err != nil {
+		err := t.must(1, t.sql.AddProgress, sweep, s.Number, s.From, s.To, s.Ended, s.Mark, blob(s.Window), text(s.Pending),
+			s.Done, s.Abandoned, s.Again, s.Errors, text(s.Source))
+		if err != nil {
 			return err
 		}
 	}

@@ -11,18 +11,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// AddFailed notes items that came to nothing.
-func (s *Store) AddFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
-	items = sqlstore.LastOfEach(items)
-	_, err := write(ctx, s, "note failed items", func(t *txn) (none, error) {
-		if _, err := t.sweep(sweep); err != nil {
-			return none{}, err
-		}
-		return none{}, t.addFailed(sweep, items)
-	})
-	return err
-}
-
 // addFailed notes items, each once.
 func (t *txn) addFailed(sweep int64, items []fairlead.FailedItem) error {
 	for _, item := range items {

@@ -40,6 +40,12 @@ func (s *sweepTx) Cut(_ context.Context, shards []fairlead.Shard) error {
 	return s.fail(s.txn.cut(s.sweep, shards))
 }
 
+// Forget forgets which items came to nothing.
+func (s *sweepTx) Forget(context.Context) error {
+	_, err := s.txn.exec(s.txn.sql.DeleteFailed, s.sweep)
+	return s.fail(err)
+}
+
 // Again lets failed items wait to be tried again.
 func (s *sweepTx) Again(_ context.Context, indexes []int64) ([]int64, error) {
 	unknown, err := s.txn.again(s.sweep, indexes)

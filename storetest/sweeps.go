@@ -15,6 +15,7 @@ func testSweeps(c *chapter) {
 	testListSweeps(c)
 	testSteer(c)
 	testSweepTx(c)
+	testCut(c)
 	testCheckpoint(c)
 	testShares(c)
 	testFailedItems(c)
@@ -159,6 +160,14 @@ func (f *fixture) grant(sweep int64, number int, share fairlead.Share) {
 // markAt is a checkpoint of the run of the first shard.
 func markAt(sweep fairlead.Sweep, job *fairlead.Job, mark int64) fairlead.Checkpoint {
 	return fairlead.Checkpoint{Sweep: sweep.ID, Job: job.ID, Fence: job.Fence, Mark: mark, Done: mark}
+}
+
+// note stores that items of the first shard came to nothing.
+func (f *fixture) note(sweep fairlead.Sweep, job *fairlead.Job, items ...fairlead.FailedItem) {
+	f.Helper()
+	c := markAt(sweep, job, 0)
+	c.Failed = items
+	f.checkpoint(c)
 }
 
 func (f *fixture) checkpoint(c fairlead.Checkpoint) fairlead.Orders {

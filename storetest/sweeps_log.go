@@ -19,43 +19,39 @@ func indexesOf(items []fairlead.FailedItem) []int64 {
 }
 
 func testFailedItems(c *chapter) {
-	c.test("AddFailed notes items that came to nothing, FailedItems lists them by index", func(f *fixture) {
-		s, other := f.sweep("s"), f.sweep("other")
+	c.test("FailedItems lists by index the items that came to nothing", func(f *fixture) {
+		s, job := f.sweeping()
+		other, another := f.sweeping(func(s *fairlead.Sweep) { s.Name = "other" })
 		earlier := f.now().Add(-time.Minute)
-		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{
-			{Index: 900_000_000_000_000_000, Attempts: 5, Error: "lost"}, {Index: 0, Attempts: 1, Error: "bad\x00 é", At: earlier},
-		}))
-		f.ok(f.store.AddFailed(f.ctx(), other.ID, []fairlead.FailedItem{{Index: 7}}))
+		f.note(s, job, fairlead.FailedItem{Index: 900_000_000_000_000_000, Attempts: 5, Error: "lost"}, fairlead.FailedItem{Index: 0, Attempts: 1, Error: "bad\x00 é", At: earlier})
+		f.note(other, another, fairlead.FailedItem{Index: 7})
 		f.equal("the items", f.failed(fairlead.ItemFilter{Sweep: s.ID}), []fairlead.FailedItem{
 			{Sweep: s.ID, Index: 0, Attempts: 1, Error: "bad\uFFFD é", At: earlier},
 			{Sweep: s.ID, Index: 900_000_000_000_000_000, Attempts: 5, Error: "lost", At: f.now()},
 		})
+		f.equal("the items of none", len(f.failed(fairlead.ItemFilter{Sweep: unknown})), 0)
 	})
 	c.test("an item that is known is replaced", func(f *fixture) {
-		s := f.sweep("s")
-		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3, Attempts: 1, Error: "first"}, {Index: 4}}))
+		s, job := f.sweeping()
+		f.note(s, job, fairlead.FailedItem{Index: 3, Attempts: 1, Error: "first"}, fairlead.FailedItem{Index: 4})
 		f.Advance(time.Second)
-		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3, Attempts: 2, Error: "second"}, {Index: 5}, {Index: 3, Attempts: 3, Error: "third"}}))
+		f.note(s, job, fairlead.FailedItem{Index: 3, Attempts: 2, Error: "second"}, fairlead.FailedItem{Index: 5}, fairlead.FailedItem{Index: 3, Attempts: 3, Error: "third"})
 		items := f.failed(fairlead.ItemFilter{Sweep: s.ID})
 		f.equal("the indexes", indexesOf(items), []int64{3, 4, 5})
 		f.equal("the item", items[0], fairlead.FailedItem{Sweep: s.ID, Index: 3, Attempts: 3, Error: "third", At: f.now()})
 	})
 	c.test("FailedItems goes on behind an index", func(f *fixture) {
-		s := f.sweep("s")
+		s, job := f.sweeping()
 		var items []fairlead.FailedItem
 		for i := range 150 {
 			items = append(items, fairlead.FailedItem{Index: int64(i)})
 		}
-		f.ok(f.store.AddFailed(f.ctx(), s.ID, items))
+		f.note(s, job, items...)
 		f.equal("a page", len(f.failed(fairlead.ItemFilter{Sweep: s.ID})), 100)
 		f.equal("the first", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, Limit: 2})), []int64{0, 1})
 		f.equal("those behind the first", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, Limit: 2})), []int64{1, 2})
 		f.equal("the last", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, After: 147})), []int64{148, 149})
 		f.equal("those below one", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, From: true, After: 10, Below: 13})), []int64{11, 12})
-	})
-	c.test("AddFailed fails with ErrNotFound if there is no such sweep", func(f *fixture) {
-		f.wantErr(f.store.AddFailed(f.ctx(), unknown, []fairlead.FailedItem{{Index: 1}}), fairlead.ErrNotFound)
-		f.equal("the items", len(f.failed(fairlead.ItemFilter{Sweep: unknown})), 0)
 	})
 }
 

@@ -155,8 +155,9 @@ func testPutSweep(c *chapter) {
 
 func testDeleteSweep(c *chapter) {
 	c.test("DeleteSweep removes a sweep with all that is known of it", func(f *fixture) {
-		s, kept := f.cut(2), f.sweep("kept")
-		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3}}))
+		s, job := f.sweeping()
+		kept := f.sweep("kept")
+		f.note(s, job, fairlead.FailedItem{Index: 3})
 		f.ok(f.store.AddSweepLogs(f.ctx(), []fairlead.SweepLog{{Sweep: s.ID, Text: "gone"}, {Sweep: kept.ID, Text: "kept"}}))
 		f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
 			s.State = fairlead.SweepStopped

@@ -103,7 +103,7 @@ func testRetryItems(c *chapter) {
 			s.State, s.Cut = fairlead.SweepRunning, true
 			return tx.Cut(ctx, []fairlead.Shard{{}})
 		})
-		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 5}}))
+		f.note(s, f.claimThe(f.employ(s.ID, 0)[0], f.join()), fairlead.FailedItem{Index: 5})
 		f.again(s.ID)
 		f.equal("what waits", f.shards(s.ID)[0].Again, int64(1))
 	})

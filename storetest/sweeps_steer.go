@@ -78,17 +78,6 @@ func testSteer(c *chapter) {
 		}
 		f.equal("what can be claimed", len(f.claim(f.join(), 10)), 0)
 	})
-	c.test("if cutting was undone the shards are as before", func(f *fixture) {
-		s := f.cut(3)
-		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
-			if err := tx.Cut(ctx, ranges(s.ID, 5)); err != nil {
-				return err
-			}
-			return fairlead.ErrConflict
-		})
-		f.wantErr(err, fairlead.ErrConflict)
-		f.equal("the shards", f.shards(s.ID), ranges(s.ID, 3))
-	})
 	c.test("Steer fails with ErrNotFound, and does not call act", func(f *fixture) {
 		for _, wait := range []bool{true, false} {
 			_, err := f.store.Steer(f.ctx(), unknown, wait, func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error {
@@ -139,57 +128,6 @@ func testSweepTx(c *chapter) {
 		f.equal("the states", states, []fairlead.State{
 			"", fairlead.Ready, fairlead.Ready, fairlead.Waiting, fairlead.Scheduled, fairlead.Cancelled, fairlead.Failed, fairlead.Succeeded, fairlead.Running, "",
 		})
-	})
-	c.test("Cut makes the shards anew", func(f *fixture) {
-		s, job := f.sweeping()
-		f.grant(s.ID, 0, fairlead.Share{Rate: 1, InFlight: 1})
-		last := markAt(s, job, 50)
-		last.Window, last.Pending, last.Source = []byte{1}, json.RawMessage(`[1]`), json.RawMessage(`{"at":5}`)
-		f.checkpoint(last)
-		f.settle(to(fairlead.Succeed, job))
-		want := ranges(s.ID, 3)
-		want[1].To, want[2].Ended, want[2].Mark = 0, true, want[2].To
-		f.ok(f.store.AddFailed(f.ctx(), s.ID, []fairlead.FailedItem{{Index: 3, Attempts: 1, Error: "no"}}))
-		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error { return tx.Cut(ctx, want) })
-		f.equal("the shards", f.shards(s.ID), want)
-		failed, err := f.store.FailedItems(f.ctx(), fairlead.ItemFilter{Sweep: s.ID})
-		f.ok(err)
-		f.equal("the failed items", len(failed), 0)
-		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error { return tx.Cut(ctx, want[:1]) })
-		f.equal("the shards", f.shards(s.ID), want[:1])
-	})
-	c.test("Cut takes as many shards as a sweep may have", func(f *fixture) {
-		s := f.cut(fairlead.MaxShards)
-		numbers := make([]int, fairlead.MaxShards)
-		for i := range numbers {
-			numbers[i] = i
-		}
-		jobs := f.employ(s.ID, numbers...)
-		f.equal("the last job", f.shards(s.ID)[fairlead.MaxShards-1].Job, jobs[fairlead.MaxShards-1].ID)
-		f.equal("the sweep", f.theSweep(s.ID).Total, int64(100*fairlead.MaxShards))
-	})
-	c.test("Cut fails with ErrConflict if one of the old has a job that is not final", func(f *fixture) {
-		s := f.cut(2)
-		job := f.employ(s.ID, 1)[0]
-		refused := func() {
-			f.Helper()
-			before := f.shards(s.ID)
-			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-				return tx.Cut(ctx, ranges(s.ID, 3))
-			})
-			f.wantErr(err, fairlead.ErrConflict)
-			f.equal("the shards", f.shards(s.ID), before)
-		}
-		refused()
-		claimed := f.claimThe(job, f.join())
-		refused()
-		f.settle(again(claimed, time.Hour))
-		refused()
-		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
-		f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-			return tx.Cut(ctx, ranges(s.ID, 3))
-		})
-		f.equal("the shards", f.shards(s.ID), ranges(s.ID, 3))
 	})
 	c.test("Employ enqueues a job for each of some shards, makes it theirs and sets its ID", func(f *fixture) {
 		s := f.cut(3)

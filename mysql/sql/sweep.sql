@@ -89,11 +89,11 @@ order by s.number;
 insert into {{shard}} (sweep, number) values {{rows}};
 
 -- name: add_progress
--- Stores where new shards begin.
--- Inputs: {{rows}} of sweep, number, from_index, to_index, mark, ended.
+-- Stores how far new shards have come.
+-- Inputs: {{rows}} of the columns.
 -- Output: none.
 -- Locks: inserted rows.
-insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended) values {{rows}};
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, done, abandoned, again, errors, bits, pending, source) values {{rows}};
 
 -- name: drop_shards
 -- Removes what is steered of the shards of a sweep.

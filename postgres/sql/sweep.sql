@@ -175,14 +175,16 @@ delete from {{shard_progress}} where sweep = $1::bigint;
 -- name: add_shards
 -- Stores new shards.
 -- Inputs: $1 sweep, locked; in step: $2 numbers, $3 from_index, $4 to_index, $5 marks,
---   $6 whether they have ended.
+--   $6 whether they have ended, $7 bits, $8 pending, $9 done, $10 abandoned, $11 again,
+--   $12 errors, $13 source.
 -- Locks: inserted rows.
 with steered as (
     insert into {{shard}} (sweep, number) select $1::bigint, number from unnest($2::int[]) as a (number)
 )
-insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended)
-select $1::bigint, a.number, a.from_index, a.to_index, a.mark, a.ended
-from unnest($2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bool[]) as a (number, from_index, to_index, mark, ended);
+insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended, bits, pending, done, abandoned, again, errors, source)
+select $1::bigint, a.number, a.from_index, a.to_index, a.mark, a.ended, a.bits, a.pending, a.done, a.abandoned, a.again, a.errors, a.source
+from unnest($2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bool[], $7::bytea[], $8::json[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::json[])
+  as a (number, from_index, to_index, mark, ended, bits, pending, done, abandoned, again, errors, source);
 
 -- name: grant_shares
 -- Stores shares of shards, each under its next number.
@@ -265,17 +267,6 @@ cross join lateral (
 -- Output: id of those that exist.
 -- Locks: the sweeps, shared; does not wait for who steers them.
 select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share;
-
--- name: add_failed
--- Notes items that came to nothing.
--- Inputs: $1 sweep, nothing happens if it does not exist; in step: $2 indexes, each
---   once, $3 attempts, $4 errors, $5 times, 0 for now.
--- Locks: the items.
-insert into {{failed_item}} as f (sweep, idx, at, attempts, error)
-select w.id, a.idx, case a.at when 0 then {{now}} else a.at end, a.attempts, a.error
-from (select id from {{sweep}} where id = $1::bigint offset 0) w,
-     unnest($2::bigint[], $3::int[], $4::text[], $5::bigint[]) as a (idx, attempts, error, at)
-on conflict (sweep, idx) do update set at = excluded.at, attempts = excluded.attempts, error = excluded.error, again = false;
 
 -- name: failed_items
 -- Items that came to nothing.

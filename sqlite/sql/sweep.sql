@@ -80,10 +80,10 @@ where j.id = ?;
 insert into {{shard}} (sweep, number) values (?, ?);
 
 -- name: add_progress
--- Stores where a new shard begins.
--- Inputs: sweep, number, from_index, to_index, mark, ended.  Output: none.
--- Locks: the writer's.
-insert into {{shard_progress}} (sweep, number, from_index, to_index, mark, ended) values (?, ?, ?, ?, ?, ?);
+-- Stores how far a new shard has come.
+-- Inputs: the columns.  Output: none.  Locks: the writer's.
+insert into {{shard_progress}} (sweep, number, from_index, to_index, ended, mark, bits, pending, done, abandoned, again, errors, source)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: delete_shards
 -- Removes what is steered of the shards of a sweep.

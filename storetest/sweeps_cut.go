@@ -1,0 +1,146 @@
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// recut makes the shards of a sweep anew.
+func (f *fixture) recut(sweep int64, shards []fairlead.Shard) {
+	f.Helper()
+	f.steer(sweep, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error { return tx.Cut(ctx, shards) })
+}
+
+// forget forgets which items of a sweep came to nothing.
+func (f *fixture) forget(sweep int64) {
+	f.Helper()
+	f.steer(sweep, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error { return tx.Forget(ctx) })
+}
+
+func testCut(c *chapter) {
+	c.test("Cut makes the shards anew, without jobs", func(f *fixture) {
+		s, job := f.sweeping()
+		f.grant(s.ID, 0, fairlead.Share{Rate: 1, InFlight: 1})
+		last := markAt(s, job, 50)
+		last.Window, last.Pending, last.Source = []byte{1}, json.RawMessage(`[1]`), json.RawMessage(`{"at":5}`)
+		f.checkpoint(last)
+		f.settle(to(fairlead.Succeed, job))
+		want := ranges(s.ID, 3)
+		want[1].To, want[2].Ended, want[2].Mark = 0, true, want[2].To
+		f.recut(s.ID, want)
+		f.equal("the shards", f.shards(s.ID), want)
+		f.recut(s.ID, want[:1])
+		f.equal("the shards", f.shards(s.ID), want[:1])
+	})
+	c.test("Of what shards have done Cut stores all that a later run needs, and nothing of the run before", func(f *fixture) {
+		s := f.cut(1)
+		want := ranges(s.ID, 3)
+		want[0] = fairlead.Shard{
+			Sweep: s.ID, To: 100, Mark: 40, Window: []byte{0, 1, 0, 255}, Pending: json.RawMessage(`{"aside": "é"}`), Source: json.RawMessage(`{"offset" : 12}`),
+			Done: 50, Abandoned: 7, Again: 3, Errors: 20,
+		}
+		want[1].Source = want[0].Source
+		want[2].Window, want[2].Pending = bytes.Repeat([]byte{0xA7, 0x00, 0x5C}, 683), json.RawMessage(`["`+string(bytes.Repeat([]byte("x"), 1500))+`"]`)
+		given := append([]fairlead.Shard(nil), want...)
+		given[0].Job, given[0].Fence, given[0].SavedAt, given[0].Measured = 5, 6, f.now(), 7.5
+		given[0].Share, given[0].Told, given[0].Used = fairlead.Share{InFlight: 1}, fairlead.Share{InFlight: 2}, fairlead.Share{InFlight: 3}
+		f.recut(s.ID, given)
+		f.equal("the shards", f.shards(s.ID), want)
+		progress := f.theSweep(s.ID).SweepProgress
+		f.equal("what has been done", progress, fairlead.SweepProgress{Total: 300, Marked: 40, Done: 50, Abandoned: 7, Again: 3, Errors: 20, InWindow: 17})
+	})
+	c.test("The run of a shard goes on from what Cut stored, the run before it has lost its lease", func(f *fixture) {
+		s, before := f.sweeping()
+		f.checkpoint(markAt(s, before, 40))
+		f.settle(to(fairlead.Succeed, before))
+		shards := ranges(s.ID, 2)
+		shards[0].Mark, shards[0].Done = 40, 40
+		f.recut(s.ID, shards)
+		job := f.claimThe(f.employ(s.ID, 0)[0], f.join())
+		f.wantRefused(markAt(s, before, 41), fairlead.ErrLeaseLost)
+		f.wantRefused(markAt(s, job, 39), fairlead.ErrConflict)
+		f.checkpoint(markAt(s, job, 41))
+		f.equal("what has been done", f.theSweep(s.ID).Done, int64(41))
+	})
+	c.test("Items that came to nothing stay noted when the shards are cut anew, and those that wait do", func(f *fixture) {
+		s, jobs := f.failing(2, 3, 105, 120)
+		for _, job := range jobs {
+			f.settle(to(fairlead.Succeed, job))
+		}
+		f.again(s.ID, 105)
+		noted := f.failed(fairlead.ItemFilter{Sweep: s.ID})
+		f.recut(s.ID, []fairlead.Shard{{To: 200, Mark: 200, Done: 197, Abandoned: 3, Again: 1}})
+		f.equal("the items", f.failed(fairlead.ItemFilter{Sweep: s.ID}), noted)
+		f.equal("what waits", f.waiting(s.ID), []int64{105})
+		f.again(s.ID)
+		f.equal("how many wait then", f.shards(s.ID)[0].Again, int64(3))
+	})
+	c.test("Forget forgets which items of a sweep came to nothing", func(f *fixture) {
+		s, _ := f.failing(2, 3, 105)
+		other, _ := f.failing(1, 3)
+		shards := f.shards(s.ID)
+		f.forget(s.ID)
+		f.equal("the items", len(f.failed(fairlead.ItemFilter{Sweep: s.ID})), 0)
+		f.equal("those of another", indexesOf(f.failed(fairlead.ItemFilter{Sweep: other.ID})), []int64{3})
+		f.equal("the shards", f.shards(s.ID), shards)
+	})
+	c.test("Forget is undone if the steering is", func(f *fixture) {
+		s, _ := f.failing(1, 3)
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+			if err := tx.Forget(ctx); err != nil {
+				return err
+			}
+			return fairlead.ErrConflict
+		})
+		f.wantErr(err, fairlead.ErrConflict)
+		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{3})
+	})
+	c.test("if cutting was undone the shards are as before", func(f *fixture) {
+		s := f.cut(3)
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+			if err := tx.Cut(ctx, ranges(s.ID, 5)); err != nil {
+				return err
+			}
+			return fairlead.ErrConflict
+		})
+		f.wantErr(err, fairlead.ErrConflict)
+		f.equal("the shards", f.shards(s.ID), ranges(s.ID, 3))
+	})
+	c.test("Cut takes as many shards as a sweep may have", func(f *fixture) {
+		s := f.cut(fairlead.MaxShards)
+		numbers := make([]int, fairlead.MaxShards)
+		for i := range numbers {
+			numbers[i] = i
+		}
+		jobs := f.employ(s.ID, numbers...)
+		f.equal("the last job", f.shards(s.ID)[fairlead.MaxShards-1].Job, jobs[fairlead.MaxShards-1].ID)
+		f.equal("the sweep", f.theSweep(s.ID).Total, int64(100*fairlead.MaxShards))
+	})
+	c.test("Cut fails with ErrConflict if one of the old has a job that is not final", func(f *fixture) {
+		s := f.cut(2)
+		job := f.employ(s.ID, 1)[0]
+		refused := func() {
+			f.Helper()
+			before := f.shards(s.ID)
+			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+				return tx.Cut(ctx, ranges(s.ID, 3))
+			})
+			f.wantErr(err, fairlead.ErrConflict)
+			f.equal("the shards", f.shards(s.ID), before)
+		}
+		refused()
+		claimed := f.claimThe(job, f.join())
+		refused()
+		f.settle(again(claimed, time.Hour))
+		refused()
+		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
+		f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+			return tx.Cut(ctx, ranges(s.ID, 3))
+		})
+		f.equal("the shards", f.shards(s.ID), ranges(s.ID, 3))
+	})
+}
