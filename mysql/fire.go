@@ -123,14 +123,15 @@ func (t *txn) closeRuns(ctx context.Context, runs []fairlead.Fire) error {
 const runsBack = 100
 
 // lastEnded finds the run of a schedule that ended, with the newest instant; nil
-// if there is none.
-func (t *txn) lastEnded(ctx context.Context, schedule int64) (*fairlead.Fire, error) {
+// if there is none. Of those that have just been seen to have ended some may be gone,
+// if their jobs were deleted.
+func (t *txn) lastEnded(ctx context.Context, schedule int64, seen []fairlead.Fire) (*fairlead.Fire, error) {
 	latest := fill(t.sql.LatestRuns, "id", decimal(schedule), "limit", decimal(runsBack))
 	runs, err := readRuns(ctx, t.tx, fill(t.sql.RunStates, "runs", latest))
 	var last *fairlead.Fire
-	for i, run := range runs {
-		if run.State.Final() && (last == nil || last.Due.Before(run.Due)) {
-			last = &runs[i].Fire
+	for _, run := range append(plainRuns(runs), seen...) {
+		if run.State.Final() && (last == nil || cmp.Or(last.Due.Compare(run.Due), cmp.Compare(last.Job, run.Job)) < 0) {
+			last = &run
 		}
 	}
 	return last, err

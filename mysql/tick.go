@@ -212,7 +212,7 @@ func (p *planning) complete(ctx context.Context) error {
 		s.view.Last, s.view.Skipped = s.Last, s.Skipped
 		s.view.Ended, s.view.Standing = sqlstore.InOrderOfEnd(s.view.Ended), s.Standing
 		if _, reopened := s.active(s.LastRun().Job); reopened {
-			if s.view.Last, err = p.lastEnded(ctx, s.ID); err != nil {
+			if s.view.Last, err = p.lastEnded(ctx, s.ID, s.view.Ended); err != nil {
 				return err
 			}
 		}

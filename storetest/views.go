@@ -145,6 +145,18 @@ func testViews(c *chapter) {
 		f.equal("its state", view.Last.State, fairlead.Succeeded)
 		f.equal("the active runs", len(view.Active), 0)
 	})
+	c.test("while the last run is retried, one whose job was deleted can be the last", func(f *fixture) {
+		s := f.plan("s")
+		now := f.now()
+		first, last := f.make(s, byHand(now)), f.make(s, byHand(now.Add(2*time.Hour)))
+		f.ended(first, fairlead.Succeed)
+		f.ended(last, fairlead.Fail)
+		f.wantLast(s, last.Job)
+		between := f.make(s, byHand(now.Add(time.Hour)))
+		f.ok(f.store.Delete(f.ctx(), between.Job))
+		f.ok(f.store.Reopen(f.ctx(), last.Job))
+		f.equal("its state", f.wantLast(s, between.Job).Last.State, fairlead.Cancelled)
+	})
 	c.test("the only run that is retried leaves no last one", func(f *fixture) {
 		s := f.plan("s")
 		fire := f.make(s, byHand(f.now()))
