@@ -42,11 +42,8 @@ func (c *client) call(ctx context.Context, method, path string, body, into any) 
 	pause := c.pace.begin()
 	for try := 1; ; try++ {
 		err := c.once(ctx, method, path, body, into)
-		if err == nil || ctx.Err() != nil {
-			return err
-		}
 		passing := method == http.MethodGet && try < readTries && mayPass(err)
-		if !answered(err, http.StatusConflict) && !passing {
+		if err == nil || !answered(err, http.StatusConflict) && (!passing || ctx.Err() != nil) {
 			return err
 		}
 		if late := pause.wait(ctx); late != nil {

@@ -1,7 +1,11 @@
 package cdc_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"io"
+	"net/http"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -140,6 +144,37 @@ func TestThereAreNeverTwoThatRun(t *testing.T) {
 	r.must(r.back)
 	r.fleet.Watch(nil)
 }
+
+// The time may be over in the moment in which the cluster answers that it rebalances.
+func TestADeadlineDuringAnAnswerIsKept(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w := newWorld(t, connecttest.Options{Rebalance: time.Hour}, func(config *cdc.Config) {
+		config.Transport = roundTrip(func(request *http.Request) (*http.Response, error) {
+			response, err := http.DefaultTransport.RoundTrip(request)
+			if err != nil {
+				return nil, err
+			}
+			body, err := io.ReadAll(response.Body)
+			response.Body = io.NopCloser(bytes.NewReader(body))
+			if response.StatusCode == http.StatusConflict {
+				cancel()
+			}
+			return response, err
+		})
+	})
+	w.fleet.Add("a-k8s", "orders", orders(connecttest.Running))
+	err := w.ops[cdc.BatchChangeConfig].Process(ctx, task(cdc.BatchChangeConfig), nil, raw(`{"change_config":{"replicas":2}}`))
+	if err == nil {
+		err = w.ops[cdc.BatchStop].Process(ctx, task(cdc.BatchStop), nil, nil)
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("it ends with %v, wanted the context's error", err)
+	}
+}
+
+type roundTrip func(request *http.Request) (*http.Response, error)
+
+func (r roundTrip) RoundTrip(request *http.Request) (*http.Response, error) { return r(request) }
 
 func TestTheDeadlineIsKept(t *testing.T) {
 	for name, options := range map[string]connecttest.Options{

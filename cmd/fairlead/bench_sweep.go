@@ -21,7 +21,8 @@ func newBenchSweepCommand(o *benchOptions) *cobra.Command {
 		Use:   bench.SweepWorkload,
 		Short: "A sweep over items with a handler that does nothing",
 		Long: "A sweep over items (--items) with a handler that does nothing: how many a second, what each costs\n" +
-			"in CPU time, how large its checkpoints get, and how the memory of the process grows.\n\n" +
+			"in CPU time, how soon the first comes, how large checkpoints get and how long they take, and how\n" +
+			"the memory of the process grows. With --seconds it is stopped then.\n\n" +
 			"--part rate tells how exactly a rate is kept, by one node, while one of two leaves, and after one of\n" +
 			"two was killed. Without --rate it takes several, each for --seconds (30).\n\n" +
 			"--part http sends items to a target on this machine, one by one, in turn with wrk or, where that\n" +
@@ -57,7 +58,7 @@ func runBenchSweep(cmd *cobra.Command, o benchOptions, s bench.Sweeps) error {
 	if s.Items < 1 {
 		return usagef("--items %d: it must be positive", s.Items)
 	}
-	s.Progress = bench.NewProgress(cmd.ErrOrStderr())
+	s.Seconds, s.Progress = o.spec.Seconds, bench.NewProgress(cmd.ErrOrStderr())
 	figures, err := measureSweep(cmd.Context(), o.db, s)
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)

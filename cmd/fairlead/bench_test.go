@@ -36,22 +36,26 @@ func TestBenchPrintsAResultThatProgramsCanRead(t *testing.T) {
 }
 
 func TestBenchSweepPrintsAResultThatProgramsCanRead(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	args := []string{"bench", "sweep", "--db", "sqlite://" + filepath.Join(t.TempDir(), "bench.db"), "--items", "50000", "-o", "json"}
-	if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
-		t.Fatalf("exit code %d: %s", code, stderr.String())
-	}
-	var result map[string]any
-	if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
-		t.Fatalf("%v in %q", err, stdout.String())
-	}
-	for _, key := range []string{"seconds", "rate", "client_us_per_item", "checkpoint_bytes", "rss_mb", "rss_growth_mb"} {
-		if _, ok := result[key].(float64); !ok {
-			t.Errorf("%s is missing in %v", key, result)
-		}
-	}
-	if result["workload"] != "sweep" || result["items"] != 50000.0 || result["checkpoint_bytes"].(float64) > 4096 {
-		t.Errorf("got %v", result)
+	for name, flags := range map[string]string{"to its end": "--items 50000", "for some time": "--items 10000000000 --seconds 0.3"} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			args := append([]string{"bench", "sweep", "--db", "sqlite://" + filepath.Join(t.TempDir(), "bench.db"), "-o", "json"}, strings.Fields(flags)...)
+			if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+				t.Fatalf("exit code %d: %s", code, stderr.String())
+			}
+			var result map[string]any
+			if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+				t.Fatalf("%v in %q", err, stdout.String())
+			}
+			for _, key := range []string{"seconds", "rate", "start_ms", "client_us_per_item", "checkpoint_bytes", "checkpoint_ms", "rss_mb", "rss_growth_mb"} {
+				if _, ok := result[key].(float64); !ok {
+					t.Errorf("%s is missing in %v", key, result)
+				}
+			}
+			if items := result["items"].(float64); items == 0 || items > 1e9 || result["workload"] != "sweep" || result["checkpoint_bytes"].(float64) > 4096 {
+				t.Errorf("got %v", result)
+			}
+		})
 	}
 }
 

@@ -29,15 +29,18 @@ type Sweeps struct {
 	InFlight int     // default 16
 	Shards   int     // default 1
 	Rate     float64 // items per second; zero: no bound
+	Seconds  float64 // after which it is stopped; zero: it goes to its end
 }
 
 // SweepFigures is what the workload measured. Programs read it as JSON: names stay.
 type SweepFigures struct {
-	Result // of the sweep, from when it was started until it has finished
+	Result // of the sweep, from when it was started until it has finished or was stopped
 
 	Items           int64   `json:"items"`
+	StartMillis     float64 `json:"start_ms"` // from the call that started it to its first item
 	ItemMicros      float64 `json:"client_us_per_item"`
 	CheckpointBytes int     `json:"checkpoint_bytes"` // the most that a shard had stored
+	CheckpointTime  float64 `json:"checkpoint_ms"`    // to store one: the median
 	RSSMegabytes    float64 `json:"rss_mb"`           // of this process, at the end
 	RSSGrowth       float64 `json:"rss_growth_mb"`    // since a tenth was done
 }
@@ -58,64 +61,92 @@ func (s Sweeps) Run(ctx context.Context) (SweepFigures, error) {
 
 func (s Sweeps) measure(ctx context.Context) (f SweepFigures, err error) {
 	kind, queue := KindOwn+"-"+randomText(8), OwnQueue()
+	saves := &timedSaves{Store: s.Store}
+	s.Store = saves
+	var first atomic.Int64
 	working, stop := context.WithCancelCause(ctx)
 	ended := make(chan error, 1)
 	go func() {
-		err := s.work(working, kind, queue)
+		err := s.work(working, kind, queue, &first)
 		if working.Err() == nil {
 			err = errors.Join(errors.New("the node ended"), err)
 			stop(err)
 		}
 		ended <- err
 	}()
-	err = s.sweep(working, kind, queue, &f)
+	started, err := s.sweep(working, kind, queue, &f)
 	stop(nil)
-	return f, firstError(err, <-ended)
+	if err := firstError(err, <-ended); err != nil {
+		return f, err
+	}
+	f.StartMillis = millis(time.Unix(0, first.Load()).Sub(started))
+	f.CheckpointTime = millis(quantile(saves.waits, 0.50))
+	return f, nil
 }
 
-// work is a node that handles the items.
-func (s Sweeps) work(ctx context.Context, kind, queue string) error {
+// timedSaves is a store that tells how long checkpoints take.
+type timedSaves struct {
+	fairlead.Store
+	stopwatch
+}
+
+// Checkpoint stores one.
+func (s *timedSaves) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+	began := time.Now()
+	orders, err := s.Store.Checkpoint(ctx, checkpoint)
+	s.started(time.Since(began))
+	return orders, err
+}
+
+// work is a node that handles the items. It notes when the first came.
+func (s Sweeps) work(ctx context.Context, kind, queue string, first *atomic.Int64) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	mux := fairlead.NewMux()
-	sweep.Handle(mux, s.Store, kind, sweep.Options{Logger: log}, func(context.Context, sweep.Item[json.RawMessage]) error { return nil })
+	sweep.Handle(mux, s.Store, kind, sweep.Options{Logger: log}, func(context.Context, sweep.Item[json.RawMessage]) error {
+		if first.Load() == 0 {
+			first.CompareAndSwap(0, time.Now().UnixNano())
+		}
+		return nil
+	})
 	return engine.Run(ctx, s.Store, mux, engine.Options{
 		Name: "bench", Slots: max(s.Shards, 1), Queues: []engine.Queue{{Name: queue}}, Retention: keepAll(), Logger: log,
 	})
 }
 
-// sweep creates a sweep and follows it to its end.
-func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) error {
+// sweep creates a sweep and follows it to its end. It tells when it was started.
+func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) (started time.Time, err error) {
 	client := fairlead.NewClient(s.Store)
 	created, err := client.PutSweep(ctx, fairlead.Sweep{
 		Name: kind, Kind: kind, Queue: queue, To: s.Items, InFlight: s.InFlight, Shards: s.Shards, Rate: s.Rate,
 	})
 	if err != nil {
-		return err
+		return started, err
 	}
 	var done atomic.Int64
 	defer s.Progress.watch(SweepWorkload, s.Items, done.Load)()
 	m, err := startMeter(ctx, s.Server)
 	if err != nil {
-		return err
+		return started, err
 	}
+	started = time.Now()
 	if _, err := client.StartSweep(ctx, created.ID, ""); err != nil {
-		return err
+		return started, err
 	}
 	err = s.follow(ctx, client, created.ID, &done, f)
 	used, measureErr := m.stop()
 	if err := firstError(err, measureErr); err != nil {
-		return err
+		return started, err
 	}
-	f.Result = used.perJob(s.Items)
-	f.Items = s.Items
-	f.ItemMicros = round(micros(used.client)/float64(s.Items), 4)
-	return nil
+	f.Items = done.Load()
+	f.Result = used.perJob(f.Items)
+	f.ItemMicros = round(micros(used.client)/max(1, float64(f.Items)), 4)
+	return started, nil
 }
 
-// follow looks at a sweep until it has finished.
+// follow looks at a sweep until it has finished, or its time is over and it was stopped.
 func (s Sweeps) follow(ctx context.Context, client *fairlead.Client, id int64, done *atomic.Int64, f *SweepFigures) error {
 	const between = 100 * time.Millisecond
-	early := 0.0
+	began, early, stopping := time.Now(), 0.0, false
 	for {
 		now, err := client.SweepByID(ctx, id)
 		if err != nil {
@@ -129,19 +160,24 @@ func (s Sweeps) follow(ctx context.Context, client *fairlead.Client, id int64, d
 			f.CheckpointBytes = max(f.CheckpointBytes, storedBytes(&shards[i]))
 		}
 		done.Store(now.Done)
-		if early == 0 && now.Done >= s.Items/10 {
+		elapsed := time.Since(began).Seconds()
+		if early == 0 && (now.Done >= s.Items/10 || s.Seconds > 0 && elapsed >= s.Seconds/10) {
 			early = residentMegabytes()
 		}
-		switch now.State {
-		case fairlead.SweepFinished:
-			if now.Done != s.Items {
-				return fmt.Errorf("the sweep finished with %d of %d items done", now.Done, s.Items)
-			}
-			f.RSSMegabytes = residentMegabytes()
-			f.RSSGrowth = round(f.RSSMegabytes-early, 1)
+		f.RSSMegabytes = residentMegabytes()
+		f.RSSGrowth = round(f.RSSMegabytes-early, 1)
+		switch {
+		case now.State == fairlead.SweepFinished && now.Done != s.Items:
+			return fmt.Errorf("the sweep finished with %d of %d items done", now.Done, s.Items)
+		case now.State == fairlead.SweepFinished || now.State == fairlead.SweepStopped && stopping:
 			return nil
-		case fairlead.SweepStopped:
+		case now.State == fairlead.SweepStopped:
 			return fmt.Errorf("the sweep stopped: %s", now.Reason)
+		case now.State == fairlead.SweepRunning && s.Seconds > 0 && elapsed >= s.Seconds:
+			stopping = true
+			if _, err := client.StopSweep(ctx, id, "", ""); err != nil && !errors.Is(err, fairlead.ErrConflict) {
+				return err
+			}
 		}
 		if err := pause(ctx, between); err != nil {
 			return err
@@ -178,7 +214,8 @@ func (f SweepFigures) WriteTable(w io.Writer) error {
 	fmt.Fprintf(table, "items\t%s\ntime\t%.2f s\n", Grouped(float64(f.Items)), f.Seconds)
 	fmt.Fprintf(table, "rate\t%s items/s\n", Grouped(f.Rate))
 	fmt.Fprintf(table, "client CPU\t%.3f µs/item\n", f.ItemMicros)
-	fmt.Fprintf(table, "checkpoint\t%d bytes\n", f.CheckpointBytes)
+	fmt.Fprintf(table, "start\t%.1f ms to the first item\n", f.StartMillis)
+	fmt.Fprintf(table, "checkpoint\t%d bytes, %.2f ms\n", f.CheckpointBytes, f.CheckpointTime)
 	fmt.Fprintf(table, "memory\t%.1f MB, %.1f MB more than at a tenth\n", f.RSSMegabytes, f.RSSGrowth)
 	return table.Flush()
 }
