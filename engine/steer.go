@@ -64,6 +64,19 @@ func (s *steerer) hurry() {
 	}
 }
 
+// waitSoon is the part of a poll after which all are looked at again if shards wait.
+const waitSoon = 5
+
+// lookSoon is for shards that wait, and are others' to claim: if the node that gave them
+// back has gone by then, they are not.
+func (s *steerer) lookSoon(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if soon := now.Add(s.life.options.Poll / waitSoon); soon.Before(s.all) {
+		s.all = soon
+	}
+}
+
 // run goes round until its context ends.
 func (s *steerer) run(ctx context.Context) {
 	s.loop.run(ctx, func(ctx context.Context) (time.Duration, error) {
@@ -134,8 +147,12 @@ func (s *steerer) allot(ctx context.Context, running int) error {
 	s.mu.Unlock()
 	p, own, now := newPlacement(nodes, jobs, running), s.life.sweeps, time.Now()
 	onTheWay := own.see(p, s.life.id)
-	if len(p.waiting) > 0 && own.room(now) != 0 {
+	switch {
+	case len(p.waiting) == 0:
+	case own.room(now) != 0:
 		s.life.wakeGroups() // there may have been no room when they came
+	default:
+		s.lookSoon(now)
 	}
 	if own.mayGive(now) {
 		if sweep := p.surplus(s.life.id, onTheWay); sweep != 0 {
