@@ -101,6 +101,9 @@ func (g *group) accept(jobs []*fairlead.Job) {
 			refused = append(refused, runs[i])
 		} else {
 			runs[i].admitted = true
+			if runs[i].own != nil && g.life.steerer != nil {
+				g.life.steerer.learn()
+			}
 		}
 	}
 	g.life.registry.add(runs)

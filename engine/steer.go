@@ -64,6 +64,20 @@ func (s *steerer) hurry() {
 	}
 }
 
+// learn is for a shard that was claimed here. If no sweep ran before, all is looked at
+// at once: it is not known yet how many of its shards are for this node.
+func (s *steerer) learn() {
+	s.mu.Lock()
+	unheard := s.running == 0
+	if unheard {
+		s.running, s.all = 1, time.Time{}
+	}
+	s.mu.Unlock()
+	if unheard {
+		s.loop.poke()
+	}
+}
+
 // waitSoon is the part of a poll after which all are looked at again if shards wait.
 const waitSoon = 5
 
