@@ -80,6 +80,7 @@ func (h *sharing) steps() []func() {
 }
 
 func (h *sharing) inFlight(shards int) int { return rapid.IntRange(shards, 20).Draw(h.t, "in flight") }
+
 func (h *sharing) rate() float64 {
 	return rapid.SampledFrom([]float64{0, 0.5, 10, 100.1}).Draw(h.t, "rate")
 }

@@ -73,7 +73,8 @@ func (s *scrubbing) put(changes ...func(*fairlead.Sweep)) fairlead.Sweep {
 	return stored
 }
 
-func inShards(n int) func(*fairlead.Sweep)           { return func(w *fairlead.Sweep) { w.Shards = n } }
+func inShards(n int) func(*fairlead.Sweep) { return func(w *fairlead.Sweep) { w.Shards = n } }
+
 func gated(w *fairlead.Sweep)                        { w.Gate.BeforeRun = "https://example.com/run" }
 func serially(w *fairlead.Sweep)                     { w.Serial = true }
 func budget(b fairlead.Budget) func(*fairlead.Sweep) { return func(w *fairlead.Sweep) { w.Budget = b } }

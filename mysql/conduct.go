@@ -22,7 +22,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 			c = &conducting{txn: t, id: id}
 			return c.conduct(ctx, wait, act)
 		})
-		if unknown := (unknownLanes)(nil); errors.As(err, &unknown) {
+		if unknown := unknownLanes(nil); errors.As(err, &unknown) {
 			if err = s.makeLanes(ctx, unknown); err == nil {
 				continue
 			}

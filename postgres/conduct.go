@@ -18,7 +18,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	defer cancel()
 	for {
 		c, err := s.conduct(ctx, id, wait, act)
-		if unknown := (unknownLanes)(nil); errors.As(err, &unknown) {
+		if unknown := unknownLanes(nil); errors.As(err, &unknown) {
 			if err = s.addLanes(ctx, unknown); err == nil {
 				continue
 			}

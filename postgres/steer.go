@@ -16,7 +16,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	defer cancel()
 	for {
 		t, err := s.steer(ctx, id, wait, act)
-		if missing := (missingLanes)(nil); errors.As(err, &missing) {
+		if missing := missingLanes(nil); errors.As(err, &missing) {
 			if err = s.addLanes(ctx, missing); err == nil {
 				continue
 			}

@@ -113,8 +113,13 @@ func testCheckpoint(c *chapter) {
 			state fairlead.SweepState
 			stop  bool
 		}{
-			{fairlead.SweepRunning, false}, {fairlead.SweepStopping, true}, {fairlead.SweepStopped, true}, {fairlead.SweepFinished, true},
-			{fairlead.SweepWaiting, true}, {fairlead.SweepCreated, true}, {fairlead.SweepRunning, false},
+			{fairlead.SweepRunning, false},
+			{fairlead.SweepStopping, true},
+			{fairlead.SweepStopped, true},
+			{fairlead.SweepFinished, true},
+			{fairlead.SweepWaiting, true},
+			{fairlead.SweepCreated, true},
+			{fairlead.SweepRunning, false},
 		} {
 			f.setState(s.ID, step.state)
 			f.equal(string(step.state), f.checkpoint(markAt(s, job, 1)).Stop, step.stop)
