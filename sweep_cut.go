@@ -23,7 +23,7 @@ func (s *steering) shardsUpTo(to int64) int {
 	if to == 0 || s.Serial {
 		return 1
 	}
-	return int(min(int64(s.Sweep.Shards), max(1, to-s.From)))
+	return int(min(int64(s.Shards), max(1, to-s.From)))
 }
 
 // partOf is i n-ths of a number that may be large.

@@ -71,7 +71,8 @@ func (r *recutting) round(toTheEnd bool) bool {
 	r.check()
 	runs := r.claim(100)
 	for _, run := range runs {
-		for r.advance(run) && toTheEnd {
+		for goesOn := true; goesOn; {
+			goesOn = r.advance(run) && toTheEnd
 		}
 	}
 	if r.look(r.sweep).State == fairlead.SweepRunning {

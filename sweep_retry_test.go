@@ -11,14 +11,14 @@ import (
 // fail stores that items of a run came to nothing, after which it has come to mark.
 func (s *scrubbing) fail(run shardRun, mark int64, ended bool, indexes ...int64) {
 	s.Helper()
-	shard := s.shards(run.ShardArgs.Sweep)[run.Shard]
+	shard := s.shards(run.Sweep)[run.Shard]
 	failed := make([]fairlead.FailedItem, len(indexes))
 	for i, index := range indexes {
 		failed[i] = fairlead.FailedItem{Index: index, Attempts: 5, Error: "no"}
 	}
 	n := int64(len(indexes))
 	_, err := s.store.Checkpoint(s.Context(), fairlead.Checkpoint{
-		Sweep: run.ShardArgs.Sweep, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: mark, Done: mark - shard.From - n, Abandoned: n, Failed: failed, Ended: ended,
+		Sweep: run.Sweep, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: mark, Done: mark - shard.From - n, Abandoned: n, Failed: failed, Ended: ended,
 	})
 	s.ok(err)
 }
@@ -51,9 +51,9 @@ func (s *scrubbing) retry(sweep fairlead.Sweep, indexes ...int64) fairlead.Sweep
 // redo stores what a run made of items that were tried again.
 func (s *scrubbing) redo(run shardRun, done []int64, failed []int64, ended bool) fairlead.Orders {
 	s.Helper()
-	shard := s.shards(run.ShardArgs.Sweep)[run.Shard]
+	shard := s.shards(run.Sweep)[run.Shard]
 	c := fairlead.Checkpoint{
-		Sweep: run.ShardArgs.Sweep, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: shard.Mark,
+		Sweep: run.Sweep, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: shard.Mark,
 		Done: shard.Done + int64(len(done)), Abandoned: shard.Abandoned - int64(len(done)), Again: shard.Again - int64(len(done)+len(failed)), Redone: done, Ended: ended,
 	}
 	for _, index := range failed {

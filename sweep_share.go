@@ -55,18 +55,18 @@ func (s *Sweep) fair(n, of int) Share {
 	return Share{Rate: s.Rate / float64(of), InFlight: int(slots)}
 }
 
-// grant is what one that holds something gets of what is free, to come to its fair
+// grant takes from what is free, which s is, what one that holds something gets to come to its fair
 // share. Without a rate, where there is one, it may begin nothing.
-func (free *Share) grant(held, fair Share) Share {
+func (s *Share) grant(held, fair Share) Share {
 	next := fair
 	if more := fair.Rate - held.rate(); more > 0 {
-		more = min(more, max(0, free.Rate))
-		free.Rate -= more
+		more = min(more, max(0, s.Rate))
+		s.Rate -= more
 		next.Rate = held.Rate + more
 	}
 	if more := fair.InFlight - held.InFlight; more > 0 {
-		more = min(more, max(0, free.InFlight))
-		free.InFlight -= more
+		more = min(more, max(0, s.InFlight))
+		s.InFlight -= more
 		next.InFlight = held.InFlight + more
 	}
 	if fair.Rate > 0 && next.Rate == 0 {

@@ -135,9 +135,9 @@ func (s *scrubbing) claim(n int) []shardRun {
 // checkpoint stores how far a run has come.
 func (s *scrubbing) checkpoint(run shardRun, done, abandoned int64, ended bool) fairlead.Orders {
 	s.Helper()
-	from := s.shards(run.ShardArgs.Sweep)[run.Shard].From
+	from := s.shards(run.Sweep)[run.Shard].From
 	orders, err := s.store.Checkpoint(s.Context(), fairlead.Checkpoint{
-		Sweep: run.ShardArgs.Sweep, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: from + done + abandoned, Done: done, Abandoned: abandoned, Ended: ended,
+		Sweep: run.Sweep, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: from + done + abandoned, Done: done, Abandoned: abandoned, Ended: ended,
 	})
 	s.ok(err)
 	return orders

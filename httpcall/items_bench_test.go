@@ -17,7 +17,7 @@ import (
 
 // emptyTarget answers everything alike, with as little work as it can.
 func emptyTarget(b *testing.B) (address string) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -25,7 +25,7 @@ type scripted struct {
 
 func newScripted(t *testing.T, answers ...string) *scripted {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

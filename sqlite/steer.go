@@ -76,7 +76,7 @@ func (t *txn) steer(id int64, act func(context.Context, *fairlead.Sweep, fairlea
 		return t.must(1, t.sql.KeepSweep, string(row.State), row.Version, string(row.Body), string(row.Status), id)
 	})
 	if refused != nil && (tx.broken == nil || verdict(tx.broken)) {
-		return steerRefusal{refused}, nil //nolint:nilerr // it is told with the answer, as everything was undone
+		return steerRefusal{refused}, nil // it is told with the answer, as everything was undone
 	}
 	return steerRefusal{}, err
 }

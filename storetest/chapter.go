@@ -40,9 +40,9 @@ const tooMany = 300
 // empty removes everything. It fails if that is too much or does not work; the
 // next test then gets a new database.
 func (f *fixture) empty() error {
-	if f.Harness.Empty != nil {
+	if f.Empty != nil {
 		f.Advance(24 * time.Hour) // ends what stores remember for some time
-		return f.Harness.Empty(f.store)
+		return f.Empty(f.store)
 	}
 	tally, err := f.store.Tally(f.ctx(), fairlead.Filter{})
 	if err != nil {

@@ -149,11 +149,11 @@ func (f *fixture) sweeping(changes ...func(*fairlead.Sweep)) (fairlead.Sweep, *f
 	return s, f.claimThe(f.employ(s.ID, 0)[0], f.join())
 }
 
-// grant gives a shard a share.
-func (f *fixture) grant(sweep int64, number int, share fairlead.Share) {
+// grant gives the first shard a share.
+func (f *fixture) grant(sweep int64, share fairlead.Share) {
 	f.Helper()
 	f.steer(sweep, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-		return tx.Grant(ctx, []fairlead.Shard{{Sweep: s.ID, Number: number, Share: share}})
+		return tx.Grant(ctx, []fairlead.Shard{{Sweep: s.ID, Share: share}})
 	})
 }
 

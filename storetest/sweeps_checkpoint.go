@@ -190,7 +190,7 @@ func testShares(c *chapter) {
 		want := f.shards(s.ID)
 		want[2].Share, want[0].Share = share, fairlead.Share{InFlight: 1}
 		want[2].Told, want[0].Told = want[2].Share, want[0].Share
-		f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
 			return tx.Grant(ctx, []fairlead.Shard{
 				{Number: 2, From: 7, To: 8, Job: 9, Mark: 10, Share: share, Used: share, Ended: true, Fence: 11},
 				{Number: 0, Share: fairlead.Share{InFlight: 1}},
@@ -201,26 +201,26 @@ func testShares(c *chapter) {
 	c.test("Checkpoint answers with the share that was granted", func(f *fixture) {
 		s, job := f.sweeping()
 		f.equal("the share at first", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{})
-		f.grant(s.ID, 0, share)
+		f.grant(s.ID, share)
 		f.equal("the share", f.checkpoint(markAt(s, job, 1)).Share, share)
-		f.grant(s.ID, 0, fairlead.Share{InFlight: 7})
+		f.grant(s.ID, fairlead.Share{InFlight: 7})
 		f.equal("the share then", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{InFlight: 7})
 	})
 	c.test("The first of a run forgets the shares of the run before", func(f *fixture) {
 		s, job := f.sweeping()
 		last := markAt(s, job, 1)
 		f.checkpoint(last)
-		f.grant(s.ID, 0, share)
+		f.grant(s.ID, share)
 		last.Used = share
 		f.equal("the share", f.checkpoint(last).Share, share)
 		f.crash(job)
 		job = f.claimThe(job, f.join())
-		f.grant(s.ID, 0, fairlead.Share{Rate: 20, InFlight: 8}) // it counts for the run before, of which this is still known
+		f.grant(s.ID, fairlead.Share{Rate: 20, InFlight: 8}) // it counts for the run before, of which this is still known
 		f.equal("the share of the next run", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{})
 		shard := f.shards(s.ID)[0]
 		f.equal("what is known of it", []fairlead.Share{shard.Share, shard.Told, shard.Used}, []fairlead.Share{{}, {}, {}})
 		f.equal("the share after that", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{})
-		f.grant(s.ID, 0, share)
+		f.grant(s.ID, share)
 		f.equal("the share that it was granted", f.checkpoint(markAt(s, job, 1)).Share, share)
 	})
 	c.test("what a run may have been told counts until it has been told of its share", func(f *fixture) {
@@ -231,18 +231,18 @@ func testShares(c *chapter) {
 		}
 		f.checkpoint(markAt(s, job, 1))
 		told(fairlead.Share{})
-		f.grant(s.ID, 0, fairlead.Share{Rate: 10, InFlight: 1})
-		f.grant(s.ID, 0, fairlead.Share{Rate: 5, InFlight: 2})
+		f.grant(s.ID, fairlead.Share{Rate: 10, InFlight: 1})
+		f.grant(s.ID, fairlead.Share{Rate: 5, InFlight: 2})
 		told(fairlead.Share{Rate: 10, InFlight: 2})
-		f.grant(s.ID, 0, fairlead.Share{Rate: 7, InFlight: 1})
+		f.grant(s.ID, fairlead.Share{Rate: 7, InFlight: 1})
 		told(fairlead.Share{Rate: 10, InFlight: 2})
 		f.checkpoint(markAt(s, job, 1))
 		told(fairlead.Share{Rate: 7, InFlight: 1})
-		f.grant(s.ID, 0, fairlead.Share{Rate: 3, InFlight: 4})
+		f.grant(s.ID, fairlead.Share{Rate: 3, InFlight: 4})
 		told(fairlead.Share{Rate: 7, InFlight: 4})
-		f.grant(s.ID, 0, fairlead.Share{Rate: 0, InFlight: 1})
+		f.grant(s.ID, fairlead.Share{Rate: 0, InFlight: 1})
 		told(fairlead.Share{Rate: 0, InFlight: 4})
-		f.grant(s.ID, 0, fairlead.Share{Rate: 3, InFlight: 1})
+		f.grant(s.ID, fairlead.Share{Rate: 3, InFlight: 1})
 		told(fairlead.Share{Rate: 0, InFlight: 4})
 		f.checkpoint(markAt(s, job, 1))
 		told(fairlead.Share{Rate: 3, InFlight: 1})

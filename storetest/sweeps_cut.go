@@ -24,7 +24,7 @@ func (f *fixture) forget(sweep int64) {
 func testCut(c *chapter) {
 	c.test("Cut makes the shards anew, without jobs", func(f *fixture) {
 		s, job := f.sweeping()
-		f.grant(s.ID, 0, fairlead.Share{Rate: 1, InFlight: 1})
+		f.grant(s.ID, fairlead.Share{Rate: 1, InFlight: 1})
 		last := markAt(s, job, 50)
 		last.Window, last.Pending, last.Source = []byte{1}, json.RawMessage(`[1]`), json.RawMessage(`{"at":5}`)
 		f.checkpoint(last)

@@ -81,7 +81,7 @@ func testSweepRaces(c *chapter) {
 		f.employ(s.ID, 0, 1)
 		jobs := f.claim(f.join(), 2)
 		f.checkpoint(markAt(s, jobs[0], 1))
-		f.grant(s.ID, 0, fairlead.Share{Rate: 5, InFlight: 1})
+		f.grant(s.ID, fairlead.Share{Rate: 5, InFlight: 1})
 		held := f.hold(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
 			s.State, s.Data = fairlead.SweepStopping, []byte(`1`)
 			more := many(1)

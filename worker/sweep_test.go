@@ -154,7 +154,7 @@ func TestWorkersGoOverASweep(t *testing.T) {
 // the service could not be reached for a while.
 func TestAStopReachesAWorker(t *testing.T) {
 	w, seen := newWorld(t), newSeen()
-	w.start(sweepMux(func(ctx context.Context, item sweep.Item[greeting]) error {
+	w.start(sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
 		seen.add(item.Index)
 		return nil
 	}), nil)

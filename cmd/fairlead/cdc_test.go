@@ -64,9 +64,9 @@ func (w *cdcWorld) create(fields, tasks string) string {
 	return "/api/v1/batches/" + answer["id"].(string)
 }
 
-func (w *cdcWorld) do(batch, action, body string) map[string]any {
+func (w *cdcWorld) do(batch, action, body string) {
 	w.Helper()
-	return w.asked.send(w.T, "POST", batch+"/"+action, body)
+	w.asked.send(w.T, "POST", batch+"/"+action, body)
 }
 
 // until waits for something to hold of a batch.

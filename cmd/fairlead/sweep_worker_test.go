@@ -11,19 +11,17 @@ import (
 
 // greeted reads which items a worker says it has handled, until it has said enough or
 // ends.
-func (w *pythonWorker) greeted(into map[int]int, enough func() bool) (last time.Time) {
+func (w *pythonWorker) greeted(into map[int]int, enough func() bool) {
 	for !enough() {
 		line, err := w.lines.ReadString('\n')
 		if err != nil {
-			return last
+			return
 		}
 		text, ok := strings.CutPrefix(strings.TrimSpace(line), "greeting ")
 		if n, err := strconv.Atoi(text); ok && err == nil {
 			into[n]++
-			last = time.Now()
 		}
 	}
-	return last
 }
 
 // A sweep whose items a worker in another language handles: it is killed, stopped, told

@@ -26,8 +26,8 @@ func (s SweepCalls) plainClient() (call func(ctx context.Context, target string)
 		long := int((time.Duration(s.Seconds*float64(time.Second)) + spare) / time.Second)
 		cmd := exec.CommandContext(ctx, program, "-t", fmt.Sprint(min(threads, s.InFlight)), "-c", fmt.Sprint(s.InFlight), "-d", fmt.Sprintf("%ds", long), target)
 		said, err := cmd.CombinedOutput()
-		if ctx.Err() != nil { // it was measured, and is killed
-			return nil
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // it was measured, and is killed
 		}
 		return fmt.Errorf("wrk ended: %w: %s", err, said)
 	}, "wrk"
