@@ -6,13 +6,14 @@ ARGS         ?=#          flags for the program that "run" and the benchmarks st
 PKGS         ?= $(LONGEST) ./...# packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
 TIMEOUT      ?= 5m#       time limit of one package's tests
+AT_ONCE      ?= 3#        packages tested at the same time; much of their time is waiting
 RACE_PKGS    ?= ./engine/... ./internal/... ./sim/faulty/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
 RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
 
 # go test begins with the first: what takes long must not be left to the end,
 # where nothing else would run beside it.
-LONGEST := ./sim ./postgres ./mysql ./cmd/fairlead ./sqlite
+LONGEST := ./sim ./postgres ./mysql ./cmd/fairlead ./worker ./cdc ./external ./sqlite
 
 # Linters live in a module of their own, to keep their hundreds of
 # dependencies out of ours. Their first build takes minutes.
@@ -55,7 +56,7 @@ test-packages: bin/testdb-run
 	@$(NEED_CURL)
 	@$(NEED_PYTHON)
 	go vet $(PKGS)
-	$(WITH_DATABASES) go test -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
+	$(WITH_DATABASES) go test -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 # grpc-go is the client of a module of its own: nobody else should depend on it.
 .PHONY: test-grpc

@@ -2,8 +2,10 @@ package sim_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,9 +16,17 @@ import (
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
+// atOnce is how many scenarios are played at the same time. Most of the time of each is
+// waiting: for leases to end, and for what is done at a rate.
+const atOnce = 4
+
 // TestMain makes this program a worker when a driver started it as one.
 func TestMain(m *testing.M) {
 	sim.WorkerMain(open)
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(atOnce)); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 

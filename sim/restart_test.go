@@ -18,6 +18,7 @@ import (
 // The server is killed while two nodes run jobs, and is back after a while.
 // Everything ends, and nobody declares the other dead at once (trap 6).
 func TestDatabaseRestart(t *testing.T) {
+	t.Parallel()
 	for _, db := range []struct {
 		name  string
 		start func(context.Context, testdb.Options) (*testdb.Server, error)
@@ -31,6 +32,7 @@ func TestDatabaseRestart(t *testing.T) {
 			"longer than the lease":  2 * quickNode.Lease,
 		} {
 			t.Run(db.name+"/"+name, func(t *testing.T) {
+				t.Parallel()
 				server := privateServer(t, db.start)
 				record, verdict := play(t, sim.Scenario{
 					URL: db.url(t, server.URL()), Jobs: 2000, Workers: 2, Node: quickNode,

@@ -12,6 +12,7 @@ import (
 // Failed items are tried again while nodes are killed. What is listed as failed and
 // what is counted are the same in the end, and no item is lost.
 func TestSweepRetryCrash(t *testing.T) {
+	t.Parallel()
 	for _, db := range []struct {
 		name string
 		url  func(t *testing.T) string
@@ -21,6 +22,7 @@ func TestSweepRetryCrash(t *testing.T) {
 		{"mariadb", func(t *testing.T) string { return testdb.MySQL(t) }},
 	} {
 		t.Run(db.name, func(t *testing.T) {
+			t.Parallel()
 			s := sim.SweepScenario{
 				URL: db.url(t), Open: open, Dir: t.ArtifactDir(), Seed: uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000))),
 				Items: 9000, Shards: 3, InFlight: 12, Rate: 3000, RetryRate: 400, Workers: 3, Node: quickNode, Every: 2 * time.Second, Limit: 3 * time.Minute,

@@ -16,6 +16,7 @@ const sweepItemsEnv = "FAIRLEAD_SIM_SWEEP_ITEMS"
 // Three processes go over items while one of them is killed again and again. Nothing is
 // left out, and no more is done again than had not been stored.
 func TestSweepCrash(t *testing.T) {
+	t.Parallel()
 	for _, db := range []struct {
 		name string
 		url  func(t *testing.T) string
@@ -25,6 +26,7 @@ func TestSweepCrash(t *testing.T) {
 		{"mariadb", func(t *testing.T) string { return testdb.MySQL(t) }},
 	} {
 		t.Run(db.name, func(t *testing.T) {
+			t.Parallel()
 			const short = 12_000
 			items := setting(t, sweepItemsEnv, short)
 			s := sim.SweepScenario{
