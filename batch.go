@@ -84,6 +84,7 @@ type BatchStatus struct {
 	OutAt       time.Time // when tasks were last let out
 	Saved       float64   // what the rate allowed at that time and was not used
 	SoughtAt    time.Time // when it was last looked whether jobs were removed
+	Seen        Seen      `json:",omitzero"`
 	Completions int       // how often it completed
 	StartedAt   time.Time // when the first task was let out; zero: none was
 	EndedAt     time.Time // when it completed; zero: it has not, or was opened again

@@ -32,7 +32,7 @@ func (c *conducting) fold(ctx context.Context) error {
 	if seek {
 		c.SoughtAt = c.now
 	}
-	return nil
+	return c.see(ctx, parts)
 }
 
 func (c *conducting) foldPart(ctx context.Context, p *Part) error {

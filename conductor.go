@@ -35,8 +35,8 @@ type Conductor interface {
 	// returns.
 	Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *Batch, tx BatchTx) error) (bool, error)
 	// Batches returns the batches that match, newest (largest ID) first. Those of
-	// their tasks that run are counted as running: all else is as of when the
-	// batch was last acted upon.
+	// their tasks that run are counted as running, or, until Seen is SeenFor old, as
+	// many as it says: all else is as of when the batch was last acted upon.
 	Batches(ctx context.Context, filter BatchFilter) ([]Batch, error)
 	// Parts returns parts of a batch, in the order of their numbers.
 	Parts(ctx context.Context, batch int64, filter PartFilter) ([]Part, error)
@@ -55,6 +55,8 @@ type BatchTx interface {
 	Ends(ctx context.Context, first, last int64) ([]TaskEnd, error)
 	// Known tells which IDs of a range are those of jobs, in order.
 	Known(ctx context.Context, first, last int64) ([]int64, error)
+	// Running tells how many jobs of a range of IDs run, or wait for a callback.
+	Running(ctx context.Context, first, last int64) (int, error)
 	// Enqueue makes jobs under the IDs that they have, which were set aside by
 	// AddParts. They have no Key and no ConcurrencyKey. How many jobs their tenant
 	// may have pending does not count.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -55,19 +56,29 @@ func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fai
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	var batches []fairlead.Batch
+	var now int64
 	err := each(ctx, s.db, func(row *sql.Rows) error {
-		batch, err := sqlstore.ScanBatch(row)
+		batch, err := sqlstore.ScanBatch(atATime{row, &now})
 		batches = append(batches, batch)
 		return err
 	}, s.chosenBatches(filter))
 	if err == nil {
-		err = s.countRunning(ctx, batches)
+		err = s.countRunning(ctx, batches, sqlstore.Time(now))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("batches: %w", err)
 	}
 	return batches, nil
 }
+
+// atATime is a row that ends with when it was read.
+type atATime struct {
+	sqlstore.Scanner
+	now *int64
+}
+
+// Scan reads the columns that are asked for, and the time.
+func (r atATime) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.now)...) }
 
 // chosenBatches is the statement for a filter.
 func (s *Store) chosenBatches(filter fairlead.BatchFilter) string {
@@ -110,14 +121,17 @@ type outRange struct {
 	kind  fairlead.PassKind
 }
 
-// countRunning counts those tasks of batches as running that are.
-func (s *Store) countRunning(ctx context.Context, batches []fairlead.Batch) error {
+// countRunning counts those tasks of batches as running that are, or that they tell of.
+func (s *Store) countRunning(ctx context.Context, batches []fairlead.Batch, now time.Time) error {
 	var ids []int64
-	byID := map[int64]*fairlead.Batch{}
+	seen := map[int64]*fairlead.Seen{}
 	for i := range batches {
-		if batches[i].Out > 0 {
-			ids = append(ids, batches[i].ID)
-			byID[batches[i].ID] = &batches[i]
+		switch b := &batches[i]; {
+		case now.Sub(b.Seen.At) < fairlead.SeenFor:
+			sqlstore.SawRunning(b, b.Seen)
+		case b.Out > 0:
+			ids = append(ids, b.ID)
+			seen[b.ID] = &fairlead.Seen{}
 		}
 	}
 	var ranges []outRange
@@ -133,14 +147,19 @@ func (s *Store) countRunning(ctx context.Context, batches []fairlead.Batch) erro
 		}
 	}
 	for chunk := range slices.Chunk(ranges, chunkSpans) {
-		if err := s.countIn(ctx, chunk, byID); err != nil {
+		if err := s.countIn(ctx, chunk, seen); err != nil {
 			return err
+		}
+	}
+	for i := range batches {
+		if counted := seen[batches[i].ID]; counted != nil {
+			sqlstore.SawRunning(&batches[i], *counted)
 		}
 	}
 	return nil
 }
 
-func (s *Store) countIn(ctx context.Context, ranges []outRange, byID map[int64]*fairlead.Batch) error {
+func (s *Store) countIn(ctx context.Context, ranges []outRange, seen map[int64]*fairlead.Seen) error {
 	all := make([]span, len(ranges))
 	for i, r := range ranges {
 		all[i] = r.span
@@ -153,7 +172,7 @@ func (s *Store) countIn(ctx context.Context, ranges []outRange, byID map[int64]*
 	for _, r := range ranges {
 		from, _ := slices.BinarySearch(running, r.first)
 		to, _ := slices.BinarySearch(running, r.last+1)
-		sqlstore.SawRunning(byID[r.batch], r.kind, to-from)
+		*seen[r.batch].Of(r.kind) += to - from
 	}
 	return nil
 }

@@ -165,6 +165,16 @@ func (b batchTx) Known(ctx context.Context, first, last int64) ([]int64, error) 
 	return ids, b.note("known jobs", err)
 }
 
+// Running implements fairlead.BatchTx.
+func (b batchTx) Running(ctx context.Context, first, last int64) (int, error) {
+	var counts []int64
+	err := b.c.each(ctx, collect(&counts), b.c.sql.RunningBetween, first, last, first, last)
+	if err != nil {
+		return 0, b.note("running jobs", err)
+	}
+	return int(counts[0]), nil
+}
+
 // Enqueue implements fairlead.BatchTx.
 func (b batchTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if missing := b.c.lanes.Missing(jobs); len(missing) > 0 {

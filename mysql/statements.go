@@ -218,6 +218,7 @@ type statements struct {
 	Ends           string `sql:"ends"`
 	Memos          string `sql:"memos"`
 	KnownJobs      string `sql:"known_jobs"`
+	RunningBetween string `sql:"running_between"`
 	LockJobRange   string `sql:"lock_job_range"`
 	RecallLater    string `sql:"recall_later"`
 	RecallReady    string `sql:"recall_ready"`

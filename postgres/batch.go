@@ -64,15 +64,17 @@ func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fai
 		sql: text,
 		args: []any{
 			below, sqlstore.BatchPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
-			distinct(filter.Types), distinct(filter.Queues), filter.Open,
+			distinct(filter.Types), distinct(filter.Queues), filter.Open, fairlead.SeenFor.Microseconds(),
 		},
 		restart: func() { batches = nil },
 		each: func(row sqlstore.Scanner) error {
-			var forward, retry, undo int
-			batch, err := sqlstore.ScanBatch(wider{row, []any{&forward, &retry, &undo}})
-			sqlstore.SawRunning(&batch, fairlead.PassForward, forward)
-			sqlstore.SawRunning(&batch, fairlead.PassRetry, retry)
-			sqlstore.SawRunning(&batch, fairlead.PassUndo, undo)
+			var told bool
+			var seen fairlead.Seen
+			batch, err := sqlstore.ScanBatch(wider{row, []any{&told, &seen.Forward, &seen.Retry, &seen.Undo}})
+			if told {
+				seen = batch.Seen
+			}
+			sqlstore.SawRunning(&batch, seen)
 			batches = append(batches, batch)
 			return err
 		},

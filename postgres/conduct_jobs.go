@@ -159,6 +159,18 @@ func (c *conducting) Known(ctx context.Context, first, last int64) ([]int64, err
 	return ids, nil
 }
 
+// Running implements fairlead.BatchTx.
+func (c *conducting) Running(ctx context.Context, first, last int64) (running int, err error) {
+	err = c.ask(ctx, call{
+		sql: c.sql.RunningBetween, args: []any{first, last},
+		each: func(row sqlstore.Scanner) error { return row.Scan(&running) },
+	})
+	if err != nil {
+		return 0, fmt.Errorf("running jobs: %w", err)
+	}
+	return running, nil
+}
+
 // Recall implements fairlead.BatchTx.
 func (c *conducting) Recall(ctx context.Context, first, last int64) ([]int64, error) {
 	var ids []int64

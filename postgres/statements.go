@@ -219,6 +219,7 @@ type statements struct {
 	MemosBetween    string `sql:"memos_between"`
 	MemosOf         string `sql:"memos_of"`
 	KnownJobs       string `sql:"known_jobs"`
+	RunningBetween  string `sql:"running_between"`
 	Recall          string `sql:"recall"`
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`

@@ -93,7 +93,7 @@ func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fai
 	query := s.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
 	return read(ctx, s, "list batches", func(t *txn) ([]fairlead.Batch, error) {
 		var batches []fairlead.Batch
-		err := t.each(query, args, func(row sqlstore.Scanner) error {
+		err := t.each(query, append([]any{t.now - fairlead.SeenFor.Microseconds()}, args...), func(row sqlstore.Scanner) error {
 			batch, err := scanRunning(row)
 			batches = append(batches, batch)
 			return err
@@ -118,13 +118,17 @@ func scanRunning(row sqlstore.Scanner) (fairlead.Batch, error) {
 	if err != nil {
 		return batch, err
 	}
+	if counts == nil {
+		sqlstore.SawRunning(&batch, batch.Seen)
+		return batch, nil
+	}
 	running := map[fairlead.PassKind]int{}
 	if err := json.Unmarshal(counts, &running); err != nil {
 		return batch, err
 	}
-	for kind, jobs := range running {
-		sqlstore.SawRunning(&batch, kind, jobs)
-	}
+	sqlstore.SawRunning(&batch, fairlead.Seen{
+		Forward: running[fairlead.PassForward], Retry: running[fairlead.PassRetry], Undo: running[fairlead.PassUndo],
+	})
 	return batch, nil
 }
 

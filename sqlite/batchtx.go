@@ -67,6 +67,15 @@ func (b *batchTx) Known(_ context.Context, first, last int64) ([]int64, error) {
 	return known, b.fail(err)
 }
 
+// Running tells how many jobs run.
+func (b *batchTx) Running(_ context.Context, first, last int64) (int, error) {
+	counts, err := b.txn.list(b.txn.sql.RunningBetween, first, last)
+	if err != nil {
+		return 0, b.fail(err)
+	}
+	return int(counts[0]), nil
+}
+
 // Enqueue makes jobs under ids that were set aside.
 func (b *batchTx) Enqueue(_ context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {

@@ -159,6 +159,7 @@ type statements struct {
 	DropParts         string `sql:"drop_parts"`
 	Ends              string `sql:"ends"`
 	Known             string `sql:"known"`
+	RunningBetween    string `sql:"running_between"`
 	Recallable        string `sql:"recallable"`
 	LeaveReadyMany    string `sql:"leave_ready_many"`
 	Sweeps            string `sql:"sweeps"`

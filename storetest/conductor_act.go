@@ -82,6 +82,7 @@ func everyStatus(at time.Time) fairlead.BatchStatus {
 		Wanted: []fairlead.Wanted{{Number: 22, Kind: fairlead.PassUndo, Tasks: []int64{17}, Failed: true, Serial: true}, {Kind: fairlead.PassRetry}}, Wants: 23,
 		Tries: 18, PreparedAt: at.Add(time.Second),
 		Ahead: 19, OutAt: at.Add(2 * time.Second), Saved: 0.25, SoughtAt: at.Add(3 * time.Second), Completions: 20,
+		Seen:      fairlead.Seen{At: at.Add(-time.Hour), Forward: 24, Retry: 25, Undo: 26},
 		StartedAt: at.Add(4 * time.Second), EndedAt: at.Add(5 * time.Second),
 	}
 }
@@ -161,6 +162,25 @@ func testBatchTx(c *chapter) {
 			return err
 		})
 		f.equal("the IDs", known, []int64{p.First, p.First + 1, p.First + 2, p.First + 3, p.First + 5})
+	})
+	c.test("Running tells how many jobs of a range of IDs run, or wait for a callback", func(f *fixture) {
+		b, p := f.opened(9)
+		f.letOut(b, p)
+		claimed := f.claim(f.join(), 8)
+		f.settle(to(fairlead.Succeed, claimed[1]), wait(claimed[2]), again(claimed[3], time.Hour), to(fairlead.Fail, claimed[4]))
+		var running []int
+		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error {
+			running = nil
+			for _, last := range []int64{p.Last(), p.First + 2, p.First - 1} {
+				n, err := tx.Running(ctx, p.First, last)
+				if err != nil {
+					return err
+				}
+				running = append(running, n)
+			}
+			return nil
+		})
+		f.equal("how many", running, []int{5, 2, 0})
 	})
 	c.test("Enqueue makes jobs under the IDs that they have", func(f *fixture) {
 		b, p := f.opened(3, func(b *fairlead.Batch) { b.Queue, b.Tenant = "sg", "acme" })

@@ -69,6 +69,22 @@ func testListBatches(c *chapter) {
 		f.change(b.ID, func(b *fairlead.Batch) { within = b.Tally })
 		f.equal("the tally as whoever acts upon it sees it", within, fairlead.Tally{Pending: 5})
 	})
+	c.test("until Seen is SeenFor old, as many are counted as running as it says", func(f *fixture) {
+		b, p := f.opened(9)
+		f.letOut(b, p)
+		f.claim(f.join(), 1)
+		f.change(b.ID, func(b *fairlead.Batch) {
+			b.Tally = fairlead.Tally{Pending: 4, RetryPending: 3, RollbackPending: 2}
+			b.Seen = fairlead.Seen{At: f.now(), Forward: 3, Retry: 2, Undo: 7}
+		})
+		want := fairlead.Tally{Pending: 1, RetryPending: 1, Running: 5, RollbackRunning: 2}
+		f.equal("the tally", f.theBatch(b.ID).Tally, want)
+		f.Advance(fairlead.SeenFor - 10*time.Millisecond)
+		f.equal("the tally after a while", f.theBatch(b.ID).Tally, want)
+		f.equal("the tally elsewhere", f.elsewhere().theBatch(b.ID).Tally, want)
+		f.Advance(20 * time.Millisecond)
+		f.equal("the tally then", f.theBatch(b.ID).Tally, fairlead.Tally{Pending: 3, RetryPending: 3, Running: 1, RollbackPending: 2})
+	})
 	c.test("tasks that are retried or rolled back and run are counted as such", func(f *fixture) {
 		b := f.batch()
 		parts := f.addParts(b, marked(part(1, 4), "xxxx"), partOf(2, fairlead.PassRetry, 11, 2), partOf(3, fairlead.PassUndo, 21, 2))

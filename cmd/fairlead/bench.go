@@ -57,7 +57,7 @@ func newBenchCommand() *cobra.Command {
 			},
 		})
 	}
-	cmd.AddCommand(newBenchTenantsCommand(&o), newBenchSchedulesCommand(&o), newBenchBatchCommand(&o), newBenchSweepCommand(&o), newBenchRestCommand(&o), newBenchWorkerCommand(), newBenchTargetCommand(), newBenchNodeCommand())
+	cmd.AddCommand(newBenchTenantsCommand(&o), newBenchSchedulesCommand(&o), newBenchBatchCommand(&o), newBenchSweepCommand(&o), newBenchRestCommand(&o), newBenchWorkerCommand(), newBenchTargetCommand(), newBenchViewerCommand(), newBenchNodeCommand())
 	return cmd
 }
 

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -49,6 +52,40 @@ func measureBatch(ctx context.Context, db string, b bench.Batches) (_ bench.Batc
 	if b.Server, err = bench.OpenServer(ctx, db); err != nil {
 		return bench.BatchFigures{}, err
 	}
+	program, err := os.Executable()
+	if err != nil {
+		return bench.BatchFigures{}, err
+	}
+	b.URL, b.Viewer = db, []string{program, "bench", viewerCommand}
 	defer func() { err = errors.Join(err, b.Server.Close()) }()
 	return b.Run(ctx)
+}
+
+const viewerCommand = "viewer"
+
+func newBenchViewerCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    viewerCommand,
+		Short:  "The second process of bench batch",
+		Hidden: true,
+		Args:   noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// A Ctrl-C at the terminal reaches this process too; its parent ends it.
+			return serveViews(context.WithoutCancel(cmd.Context()), cmd.InOrStdin(), cmd.OutOrStdout())
+		},
+	}
+}
+
+func serveViews(ctx context.Context, stdin io.Reader, stdout io.Writer) (err error) {
+	input := json.NewDecoder(stdin)
+	var watch bench.Watch
+	if err := input.Decode(&watch); err != nil {
+		return fmt.Errorf("read what to look at: %w", err)
+	}
+	store, err := openStore(ctx, watch.URL)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", shown(watch.URL), err)
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return bench.ServeViews(ctx, store, watch.Batch, io.MultiReader(input.Buffered(), stdin), stdout)
 }

@@ -35,6 +35,23 @@ func TestBenchPrintsAResultThatProgramsCanRead(t *testing.T) {
 	}
 }
 
+func TestBenchBatchPrintsAResultThatProgramsCanRead(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	args := []string{"bench", "batch", "--db", "sqlite://" + filepath.Join(t.TempDir(), "bench.db"), "--jobs", "1000", "-o", "json"}
+	if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	var result map[string]any
+	if err := json.Unmarshal(stdout.Bytes(), &result); err != nil {
+		t.Fatalf("%v in %q", err, stdout.String())
+	}
+	for _, key := range []string{"seconds", "rate", "create_seconds", "view_ms", "view_p99_ms", "nodes_ms", "view_idle_ms", "plain_rate", "rate_ratio", "drain_ratio", "ratio"} {
+		if value, ok := result[key].(float64); !ok || value <= 0 {
+			t.Errorf("%s is %v in %v", key, result[key], result)
+		}
+	}
+}
+
 func TestBenchSweepPrintsAResultThatProgramsCanRead(t *testing.T) {
 	for name, flags := range map[string]string{"to its end": "--items 50000", "for some time": "--items 10000000000 --seconds 0.3"} {
 		t.Run(name, func(t *testing.T) {

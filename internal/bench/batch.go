@@ -21,6 +21,8 @@ type Batches struct {
 	Store      fairlead.Store
 	Server     Server
 	Progress   *Progress
+	URL        string   // of the store
+	Viewer     []string // the program that looks at the batch: it reads a Watch and calls ServeViews
 	Tasks      int // default 1,000,000
 	Slots      int // of the node; zero: LoadSlots
 	ClaimBatch int // zero: LoadClaimBatch
@@ -120,15 +122,19 @@ func (b Batches) batch(ctx context.Context, queue string, t *tally, f *BatchFigu
 	}
 	f.CreateSeconds = round(time.Since(began).Seconds(), 2)
 	defer b.Progress.watch(BatchWorkload, int64(b.Tasks), t.ended.Load)()
-	m, err := startMeter(ctx, b.Server)
+	viewer, err := Watch{URL: b.URL, Batch: batch.ID()}.start(ctx, b.Viewer)
 	if err != nil {
 		return err
+	}
+	m, err := startMeter(ctx, b.Server)
+	if err != nil {
+		return firstError(err, viewer.stop())
 	}
 	opened, err := batch.Open(ctx)
 	if err != nil {
-		return err
+		return firstError(err, viewer.stop())
 	}
-	views, err := b.followBatch(ctx, client, opened.ID)
+	views, err := viewer.result(ctx)
 	used, measureErr := m.stop()
 	if err := firstError(err, measureErr); err != nil {
 		return err

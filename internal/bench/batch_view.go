@@ -2,18 +2,29 @@ package bench
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// views is how long it took to look at a batch while it ran. The machine is busy
-// then: so every look is followed by one at the list of nodes, a single row, which
-// tells what of it is waiting for a core.
+// Watch is a batch that another process is to look at while it runs, as people and
+// programs do who want to know how it stands. The machine is busy then: so with every
+// look goes one at the list of nodes, a single row, which tells what of it is waiting
+// for a core.
+type Watch struct {
+	URL   string `json:"url"` // not on the command line: it may contain a password
+	Batch int64  `json:"batch"`
+}
+
+// views is how long looks took.
 type views struct {
-	batch, nodes []time.Duration
+	Batch []time.Duration `json:"batch"`
+	Nodes []time.Duration `json:"nodes"`
 }
 
 // viewFigures is what came of them, in milliseconds.
@@ -27,24 +38,89 @@ type viewFigures struct {
 	ViewIdle   float64 `json:"view_idle_ms"` // the median when all is done
 }
 
-// followBatch looks at a batch until it has completed.
-func (b Batches) followBatch(ctx context.Context, client *fairlead.Client, id int64) (views, error) {
-	const between = 50 * time.Millisecond
+// watching is a process that looks at a batch.
+type watching struct {
+	cmd    *exec.Cmd
+	input  io.WriteCloser
+	output io.Reader
+}
+
+// start starts the command, a program that reads the Watch and calls ServeViews.
+func (w Watch) start(ctx context.Context, command []string) (*watching, error) {
+	// The end of its input is what ends it.
+	p := &watching{cmd: exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)}
+	p.cmd.Stderr = os.Stderr
+	var err error
+	if p.input, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if p.output, err = p.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start who looks at the batch: %w", err)
+	}
+	if err := json.NewEncoder(p.input).Encode(w); err != nil {
+		return nil, firstError(p.stop(), err)
+	}
+	return p, nil
+}
+
+// result waits for the batch to complete.
+func (p *watching) result(ctx context.Context) (views, error) {
+	defer context.AfterFunc(ctx, func() { p.input.Close() })()
 	var v views
-	for {
-		ended, err := v.look(ctx, client, id)
-		if err != nil || ended {
-			return v, err
+	err := json.NewDecoder(p.output).Decode(&v)
+	if err := firstError(context.Cause(ctx), p.stop()); err != nil {
+		return v, fmt.Errorf("who looks at the batch: %w", err)
+	}
+	return v, err
+}
+
+// stop ends the process and waits for it.
+func (p *watching) stop() error {
+	p.input.Close()
+	return p.cmd.Wait()
+}
+
+// ServeViews looks at a batch until it has completed or the input ends, and writes how
+// long that took.
+func ServeViews(ctx context.Context, store fairlead.Store, batch int64, input io.Reader, output io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, input) // whatever ends it, nobody waits for the result
+		cancel()
+	}()
+	v, err := viewToTheEnd(ctx, store, batch)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(output).Encode(v)
+}
+
+func viewToTheEnd(ctx context.Context, store fairlead.Store, batch int64) (v views, err error) {
+	const between = 50 * time.Millisecond
+	client := fairlead.NewClient(store)
+	for ended, odd := false, false; !ended; odd = !odd {
+		// Whatever comes first after a pause takes longer.
+		if odd {
+			err = v.lookAtNodes(ctx, store)
 		}
-		began := time.Now()
-		if _, err := b.Store.Nodes(ctx); err != nil {
-			return v, err
+		if err == nil {
+			ended, err = v.look(ctx, client, batch)
 		}
-		v.nodes = append(v.nodes, time.Since(began))
-		if err := pause(ctx, between); err != nil {
+		if err == nil && !odd {
+			err = v.lookAtNodes(ctx, store)
+		}
+		if err == nil && !ended {
+			err = pause(ctx, between)
+		}
+		if err != nil {
 			return v, err
 		}
 	}
+	return v, nil
 }
 
 // look looks at a batch, and tells whether it has completed.
@@ -54,7 +130,7 @@ func (v *views) look(ctx context.Context, client *fairlead.Client, id int64) (en
 	if err != nil {
 		return false, err
 	}
-	v.batch = append(v.batch, time.Since(began))
+	v.Batch = append(v.Batch, time.Since(began))
 	if batch.EndedAt.IsZero() {
 		return false, nil
 	}
@@ -62,6 +138,13 @@ func (v *views) look(ctx context.Context, client *fairlead.Client, id int64) (en
 		return false, fmt.Errorf("the batch ended as %s: %+v", state, batch.Tally)
 	}
 	return true, nil
+}
+
+func (v *views) lookAtNodes(ctx context.Context, store fairlead.Store) error {
+	began := time.Now()
+	_, err := store.Nodes(ctx)
+	v.Nodes = append(v.Nodes, time.Since(began))
+	return err
 }
 
 // idleView is the median of looks at a batch when nothing else is done.
@@ -78,8 +161,8 @@ func idleView(ctx context.Context, client *fairlead.Client, id int64) (float64, 
 
 func (v *views) figures() viewFigures {
 	return viewFigures{
-		ViewMillis: millis(quantile(v.batch, 0.50)), ViewP99: millis(quantile(v.batch, 0.99)), ViewMax: millis(quantile(v.batch, 1)),
-		NodeMillis: millis(quantile(v.nodes, 0.50)), NodeP99: millis(quantile(v.nodes, 0.99)), NodeMax: millis(quantile(v.nodes, 1)),
+		ViewMillis: millis(quantile(v.Batch, 0.50)), ViewP99: millis(quantile(v.Batch, 0.99)), ViewMax: millis(quantile(v.Batch, 1)),
+		NodeMillis: millis(quantile(v.Nodes, 0.50)), NodeP99: millis(quantile(v.Nodes, 0.99)), NodeMax: millis(quantile(v.Nodes, 1)),
 	}
 }
 

@@ -84,17 +84,20 @@ func ScanBatch(row Scanner) (b fairlead.Batch, err error) {
 func BatchOpen(b *fairlead.Batch) bool { return b.Opened && b.EndedAt.IsZero() }
 
 // SawRunning counts jobs of a batch that run, which its tally has as pending.
-func SawRunning(b *fairlead.Batch, kind fairlead.PassKind, running int) {
-	from, to := &b.Tally.Pending, &b.Tally.Running
-	switch kind {
-	case fairlead.PassRetry:
-		from = &b.Tally.RetryPending
-	case fairlead.PassUndo:
-		from, to = &b.Tally.RollbackPending, &b.Tally.RollbackRunning
+func SawRunning(b *fairlead.Batch, seen fairlead.Seen) {
+	t := &b.Tally
+	for _, of := range []struct {
+		running  int
+		from, to *int
+	}{
+		{seen.Forward, &t.Pending, &t.Running},
+		{seen.Retry, &t.RetryPending, &t.Running},
+		{seen.Undo, &t.RollbackPending, &t.RollbackRunning},
+	} {
+		running := min(of.running, *of.from)
+		*of.from -= running
+		*of.to += running
 	}
-	running = min(running, *from)
-	*from -= running
-	*to += running
 }
 
 // partMarks are Marks as JSON.

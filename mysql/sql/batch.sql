@@ -41,9 +41,9 @@ update {{batch}} set ended_at = ?, opened = ?, open = ?, state = ?, status = ?, 
 -- Lists batches, newest first.
 -- Inputs: {{index}}, {{id}} below which to look, {{named}}: further conditions or
 --   nothing, {{limit}}.
--- Output: id, name, type, queue, tenant, created_at, body, status.
+-- Output: id, name, type, queue, tenant, created_at, body, status, the time.
 -- Locks: none.
-select id, name, type, queue, tenant, created_at, body, status
+select id, name, type, queue, tenant, created_at, body, status, {{now}}
 from {{batch}} force index ({{index}})
 where id < {{id}} {{named}}
 order by id desc
@@ -174,6 +174,14 @@ select id, outcome, failures, crashes, coalesce(reason, ''), finished_at from {{
 -- Output: id, memo.
 -- Locks: none.
 select id, memo from {{memo}} force index (primary) where {{among}} and memo is not null;
+
+-- name: running_between
+-- Counts the jobs of a range of ids that run or wait.
+-- Inputs: first id, last id, twice.
+-- Output: how many.
+-- Locks: none.
+select (select count(*) from {{running}} force index (primary) where id between ? and ?)
+     + (select count(*) from {{waiting}} force index (primary) where id between ? and ?);
 
 -- name: known_jobs
 -- Tells which ids of a range are those of jobs.

@@ -44,16 +44,21 @@ where id = $1::bigint;
 -- name: batches
 -- Lists batches, newest first, with how many of their jobs run.
 -- Inputs: $1 id below which to begin, $2 at most so many, $3 ids, $4 names,
---   $5 tenants, $6 types, $7 queues; null for all; $8 whether only open ones.
--- Output: what ScanBatch in internal/sqlstore reads, then the jobs that run of
---   passes forward, of those that retry and of those that roll back.
+--   $5 tenants, $6 types, $7 queues; null for all; $8 whether only open ones, $9 how
+--   long Seen is told, in microseconds.
+-- Output: what ScanBatch in internal/sqlstore reads, whether Seen tells how many jobs
+--   run, else how many do of passes forward, of those that retry and of those that roll
+--   back.
 -- Locks: none.
-select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status, r.forward, r.retry, r.undo
+select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status, b.seen, r.forward, r.retry, r.undo
 from ({{choice}}) a
-cross join lateral (select * from {{batch}} where id = a.id offset 0) b
+cross join lateral (
+    select *, coalesce({{now}} - extract(epoch from (status #>> '{Seen,At}')::timestamptz) * 1000000 < $9::bigint, false) as seen
+    from {{batch}} where id = a.id offset 0
+) b
 cross join lateral (
     select count(*) filter (where p.kind = 'forward') as forward, count(*) filter (where p.kind = 'retry') as retry, count(*) filter (where p.kind = 'undo') as undo
-    from (select kind, first_job, first_job + size - 1 as last_job from {{part}} where batch = b.id and any_out offset 0) p
+    from (select kind, first_job, first_job + size - 1 as last_job from {{part}} where batch = b.id and any_out and not b.seen offset 0) p
     cross join lateral (
         select from {{running}} where id between p.first_job and p.last_job
         union all
@@ -239,6 +244,14 @@ select id, memo from {{memo}} where id = any ($1::bigint[]) and memo is not null
 -- Output: ids, in order.
 -- Locks: none.
 select id from {{job}} where id between $1::bigint and $2::bigint order by id;
+
+-- name: running_between
+-- Counts the jobs of a range of ids that run or wait.
+-- Inputs: $1 first id, $2 last id.
+-- Output: how many.
+-- Locks: none.
+select (select count(*) from {{running}} where id between $1::bigint and $2::bigint)
+     + (select count(*) from {{waiting}} where id between $1::bigint and $2::bigint);
 
 -- name: recall
 -- Takes jobs of a range of ids out of their places that are scheduled, ready or

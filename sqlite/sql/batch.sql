@@ -15,17 +15,18 @@ select id, name, type, queue, tenant, created_at, body, status from {{batch}} wh
 
 -- name: batches
 -- Reads batches with how many of their jobs run. Only parts with tasks that are out
--- are looked at. The conditions are put behind it.
--- Inputs: none.  Output: the columns of sqlstore.ScanBatch; kind → how many run, as
--- JSON.  Locks: none.
+-- are looked at, and none where Seen tells it. The conditions are put behind it.
+-- Inputs: the time after which Seen tells how many run.  Output: the columns of
+-- sqlstore.ScanBatch; kind → how many run, as JSON, or null.  Locks: none.
 select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status,
+       case when coalesce(unixepoch(json_extract(b.status, '$.Seen.At'), 'subsec') * 1000000 > ?, 0) = 0 then
        (select json_group_object(k.kind, k.jobs) from (
           select p.kind,
                  sum((select count(*) from {{running}} r where r.id between p.first and p.first + p.size - 1)
                    + (select count(*) from {{waiting}} w where w.id between p.first and p.first + p.size - 1)) as jobs
           from {{part}} p
           where p.batch = b.id and p.out > 0
-          group by p.kind) k)
+          group by p.kind) k) end
 from {{batch}} b;
 
 -- name: save_batch
@@ -117,6 +118,11 @@ order by d.id;
 -- Lists the ids of a range that are those of jobs.
 -- Inputs: first id, last id.  Output: id, in order.  Locks: none.
 select id from {{job}} where id between ? and ? order by id;
+
+-- name: running_between
+-- Counts the jobs of a range of ids that run or wait.
+-- Inputs: first id, last id.  Output: how many.  Locks: none.
+select (select count(*) from {{running}} where id between ?1 and ?2) + (select count(*) from {{waiting}} where id between ?1 and ?2);
 
 -- name: recallable
 -- Lists the jobs of a range of ids that wait to be started for the first time.
