@@ -23,9 +23,9 @@ type Batches struct {
 	Progress   *Progress
 	URL        string   // of the store
 	Viewer     []string // the program that looks at the batch: it reads a Watch and calls ServeViews
-	Tasks      int // default 1,000,000
-	Slots      int // of the node; zero: LoadSlots
-	ClaimBatch int // zero: LoadClaimBatch
+	Tasks      int      // default 1,000,000
+	Slots      int      // of the node; zero: LoadSlots
+	ClaimBatch int      // zero: LoadClaimBatch
 }
 
 // BatchFigures is what the workload measured. Programs read it as JSON: names stay.
