@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"context"
+	"math"
 	"time"
 )
 
@@ -23,6 +24,17 @@ type Seen struct {
 	Undo    int
 }
 
+// Told tells whether this is told instead of counting: it is not after a clock was set
+// back, as that could be for long.
+func (s *Seen) Told(now time.Time) bool { return s.age(now) < SeenFor }
+
+func (s *Seen) age(now time.Time) time.Duration {
+	if now.Before(s.At) {
+		return math.MaxInt64
+	}
+	return now.Sub(s.At)
+}
+
 // Of is the number of those that belong to passes of a kind.
 func (s *Seen) Of(kind PassKind) *int {
 	switch kind {
@@ -36,7 +48,7 @@ func (s *Seen) Of(kind PassKind) *int {
 
 // see counts those tasks of parts that run, if that is to be told.
 func (c *conducting) see(ctx context.Context, parts []Part) error {
-	if c.ended < manyEnded || c.now.Sub(c.Seen.At) < seenEvery {
+	if c.ended < manyEnded || c.Seen.age(c.now) < seenEvery {
 		return nil
 	}
 	seen := Seen{At: c.now}

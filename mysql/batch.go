@@ -127,7 +127,7 @@ func (s *Store) countRunning(ctx context.Context, batches []fairlead.Batch, now 
 	seen := map[int64]*fairlead.Seen{}
 	for i := range batches {
 		switch b := &batches[i]; {
-		case now.Sub(b.Seen.At) < fairlead.SeenFor:
+		case b.Seen.Told(now):
 			sqlstore.SawRunning(b, b.Seen)
 		case b.Out > 0:
 			ids = append(ids, b.ID)

@@ -93,7 +93,7 @@ func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fai
 	query := s.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
 	return read(ctx, s, "list batches", func(t *txn) ([]fairlead.Batch, error) {
 		var batches []fairlead.Batch
-		err := t.each(query, append([]any{t.now - fairlead.SeenFor.Microseconds()}, args...), func(row sqlstore.Scanner) error {
+		err := t.each(query, append([]any{t.now - fairlead.SeenFor.Microseconds(), t.now}, args...), func(row sqlstore.Scanner) error {
 			batch, err := scanRunning(row)
 			batches = append(batches, batch)
 			return err

@@ -53,7 +53,7 @@ where id = $1::bigint;
 select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status, b.seen, r.forward, r.retry, r.undo
 from ({{choice}}) a
 cross join lateral (
-    select *, coalesce({{now}} - extract(epoch from (status #>> '{Seen,At}')::timestamptz) * 1000000 < $9::bigint, false) as seen
+    select *, coalesce({{now}} - extract(epoch from (status #>> '{Seen,At}')::timestamptz) * 1000000 between 0 and $9::bigint, false) as seen
     from {{batch}} where id = a.id offset 0
 ) b
 cross join lateral (

@@ -16,10 +16,10 @@ select id, name, type, queue, tenant, created_at, body, status from {{batch}} wh
 -- name: batches
 -- Reads batches with how many of their jobs run. Only parts with tasks that are out
 -- are looked at, and none where Seen tells it. The conditions are put behind it.
--- Inputs: the time after which Seen tells how many run.  Output: the columns of
+-- Inputs: between which times Seen tells how many run.  Output: the columns of
 -- sqlstore.ScanBatch; kind → how many run, as JSON, or null.  Locks: none.
 select b.id, b.name, b.type, b.queue, b.tenant, b.created_at, b.body, b.status,
-       case when coalesce(unixepoch(json_extract(b.status, '$.Seen.At'), 'subsec') * 1000000 > ?, 0) = 0 then
+       case when coalesce(unixepoch(json_extract(b.status, '$.Seen.At'), 'subsec') * 1000000 between ? and ?, 0) = 0 then
        (select json_group_object(k.kind, k.jobs) from (
           select p.kind,
                  sum((select count(*) from {{running}} r where r.id between p.first and p.first + p.size - 1)
