@@ -22,7 +22,7 @@ const (
 // defaults.
 const (
 	LoadSlots      = 2000
-	LoadClaimBatch = 500
+	LoadClaimBatch = 1000
 )
 
 // OwnQueue names a queue that no other run uses.
