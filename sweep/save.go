@@ -92,6 +92,9 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 		c.Used.Rate = fairlead.LeastRate
 	}
 	c.Measured = r.measure(c.Done + c.Abandoned - c.Again)
+	if made.Ending.End == sweeping.Running {
+		r.seekShare(ctx)
+	}
 	orders, err := r.store(ctx, c)
 	if err != nil {
 		return sweeping.Orders{}, err

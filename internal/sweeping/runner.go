@@ -60,7 +60,7 @@ func New(shard Shard) (*Runner, error) {
 	}
 	r := &Runner{
 		shard:    shard,
-		pace:     pace.New(shard.Rate),
+		pace:     pace.Resume(shard.Rate, shard.Owed),
 		turn:     make(chan struct{}, 1),
 		wake:     make(chan struct{}, 1),
 		toKeep:   make(chan struct{}, 1),
