@@ -95,12 +95,15 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 	if made.Ending.End == sweeping.Running {
 		r.seekShare(ctx)
 	}
+	before := r.told
 	orders, err := r.store(ctx, c)
 	if err != nil {
 		return sweeping.Orders{}, err
 	}
 	r.progress(ctx, &c)
-	return r.obey(orders, made.Counts), nil
+	obeyed := r.obey(orders, made.Counts)
+	obeyed.Confirm = before.Or(orders.Share) != orders.Share // others may have what it has no more
+	return obeyed, nil
 }
 
 // measure is how many items have ended per second of late.

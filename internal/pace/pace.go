@@ -25,9 +25,13 @@ const (
 // under 50 ms, it keeps every tenth of a second below 1.5 times the rate.
 const saved = 40 * time.Millisecond
 
-// catchUp is by which part of the rate permits come faster while some are owed from
-// before. With what is saved a tenth of a second stays below 1.5 times the rate.
-const catchUp = 0.05
+// What is owed from before is made up for within catchUp, so that it is hardly seen. But
+// permits never come faster than by mostFaster of the rate: with what is saved a tenth of
+// a second stays below 1.5 times the rate.
+const (
+	catchUp    = 10 * time.Second
+	mostFaster = 0.05
+)
 
 // slice is the time whose permits should be asked for together: the cost of
 // asking is then the same at any high rate.
@@ -37,14 +41,15 @@ const slice = time.Millisecond
 //
 // Permit k since the rate was set is due k/rate after it was set. Whoever asks
 // for n at once waits for the last of them. So in any time d no more than
-// n + rate × (d + 40 ms) are given; and a twentieth more while permits are owed from
-// before.
+// n + rate × (d + 40 ms) are given; and at most a twentieth more while permits are owed
+// from before.
 type Pace struct {
 	mu      sync.Mutex
 	rate    float64
 	base    time.Time // when the first permit of this rate was due
 	given   int64     // permits of this rate
 	debt    float64   // permits that were owed when the first of this rate was due
+	faster  float64   // by which part of the rate permits come faster until that is made up for
 	balance float64   // while the rate is Held: permits given ahead of time
 	changed chan struct{}
 }
@@ -53,15 +58,21 @@ type Pace struct {
 func New(rate float64) *Pace { return Resume(rate, 0) }
 
 // Resume makes a pace that goes on where another ended. So many permits are owed since
-// then: these are given bit by bit, while the rate is a twentieth higher. If it is less
-// than none, that many were given ahead, and the first waits for it.
+// then, which are given bit by bit. If it is less than none, that many were given ahead,
+// and the first waits for it.
 func Resume(rate, owed float64) *Pace {
 	mustBeRate(rate)
 	p := &Pace{rate: rate, base: time.Now(), changed: make(chan struct{})}
 	if rate > 0 {
-		p.base, p.debt = p.base.Add(seconds(max(0, -owed)/rate)), max(0, owed)
+		p.base = p.base.Add(seconds(max(0, -owed) / rate))
+		p.owe(max(0, owed))
 	}
 	return p
+}
+
+// owe sets what is owed from before, from the first permit of this rate on.
+func (p *Pace) owe(permits float64) {
+	p.debt, p.faster = permits, min(permits/(p.rate*catchUp.Seconds()), mostFaster)
 }
 
 // mustBeRate panics on what is no rate: it comes from settings that were
@@ -101,7 +112,8 @@ func (p *Pace) SetRate(rate float64) {
 	debt := p.left()
 	p.rate, p.given, p.balance, p.debt = rate, 0, balance, 0
 	if rate > 0 {
-		p.base, p.debt = now.Add(seconds(balance/per)), debt
+		p.base = now.Add(seconds(balance / per))
+		p.owe(debt)
 	}
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -121,12 +133,12 @@ func (p *Pace) owed(now time.Time) float64 {
 
 func (p *Pace) due(permit int64) time.Time {
 	k := float64(permit)
-	return p.base.Add(seconds(max(k/(1+catchUp), k-p.debt) / p.rate))
+	return p.base.Add(seconds(max(k/(1+p.faster), k-p.debt) / p.rate))
 }
 
 // left is how many permits are still owed from before.
 func (p *Pace) left() float64 {
-	return max(0, p.debt-float64(p.given)*catchUp/(1+catchUp))
+	return max(0, p.debt-float64(p.given)*p.faster/(1+p.faster))
 }
 
 // seconds is a duration, bounded to what a duration can hold. It rounds up, so
@@ -192,7 +204,8 @@ func (p *Pace) take(n int) (wait time.Duration, changed <-chan struct{}) {
 		return wait, p.changed
 	}
 	if wait < -saved { // nobody asked for long, which is not made up for
-		p.base, p.given, p.debt = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0, p.left()
+		p.owe(p.left())
+		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
 	}
 	p.given += int64(n)
 	return 0, nil

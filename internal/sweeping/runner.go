@@ -27,7 +27,7 @@ type Runner struct {
 	turn    chan struct{} // held by the worker that fetches
 	wake    chan struct{} // something was settled, for the one who fetches
 	toKeep  chan struct{} // there are records
-	hurry   chan struct{} // there is much to tell with a checkpoint
+	hurry   chan struct{} // the next checkpoint is not to wait
 	workers sync.WaitGroup
 
 	mu       sync.Mutex // of all below; never held while waiting
