@@ -5,8 +5,13 @@ import (
 	"time"
 )
 
-// handOver is for how long the share of a shard is kept for the node that takes it up.
-const handOver = time.Second
+const (
+	// handOver is for how long the share of a shard is kept for the node that takes it up.
+	handOver = time.Second
+	// mostOwed is how much of that is made up for. If it took longer, half of it is missing
+	// at first, and half of it is too much later: both is less than all of it.
+	mostOwed = handOver / 2
+)
 
 // owed is how many items the run may begin beyond its rate, because nobody began any
 // while the shard came from another node. After a crash, or an error, that is none: others
@@ -26,14 +31,15 @@ func (r *Run) owed(rate float64) float64 {
 	return rate*r.idle().Seconds() - min(ahead, second)
 }
 
-// idle is how long the shard had no run, if the one before gave it back.
+// idle is how long the shard had no run, if the one before gave it back. When a sweep
+// begins shards may go to and fro: that is no part of its time at the rate.
 func (r *Run) idle() time.Duration {
-	if r.shard.Fence == 0 || r.Job.Attempt > 1 || r.Job.Crashes > 0 || r.shard.SavedAt.Before(r.Job.CreatedAt) {
+	if r.shard.Fence == 0 || r.Job.Attempt > 1 || r.Job.Crashes > 0 || r.shard.SavedAt.Before(r.Job.CreatedAt.Add(handOver)) {
 		return 0
 	}
 	// Of the two instants of the database both are by its clock.
 	onTheWay := max(0, r.Job.StartedAt.Sub(r.shard.SavedAt))
-	return min(onTheWay+time.Since(r.begun), handOver)
+	return min(onTheWay+time.Since(r.begun), mostOwed)
 }
 
 // mostSought is how often in a row a run looks for more of the rate. Then it leaves that

@@ -116,3 +116,33 @@ func TestTheRateOfANodeThatIsCutOffIsTheOthers(t *testing.T) {
 		})
 	}
 }
+
+// If nobody else runs a shard of the sweep, its rate is back when the lease of the node
+// is over.
+func TestTheOnlyShardOfANodeThatIsCutOffGoesOnAfterItsLease(t *testing.T) {
+	inBubble(t, func(w *world) {
+		const rate, lease = 1000, 10
+		link := &cutOff{Store: w.store}
+		first := w.nodeOn(link, done)
+		s := w.start(fairlead.Sweep{To: 1_000_000, InFlight: 16, Rate: rate})
+		time.Sleep(5 * time.Second)
+		second := w.node(done)
+		time.Sleep(5 * time.Second)
+		since := time.Now()
+		link.cut.Store(true)
+		time.Sleep(20 * time.Second)
+		counts := w.perSecond(since)
+		for second := range 20 {
+			if counts[second] > rate || second > lease && counts[second] < rate*99/100 {
+				t.Errorf("%d items were begun in second %d", counts[second], second)
+			}
+		}
+		link.cut.Store(false)
+		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", ""); err != nil {
+			t.Fatal(err)
+		}
+		w.until(s.ID, fairlead.SweepStopped)
+		first()
+		second()
+	})
+}
