@@ -111,6 +111,7 @@ type SweepStatus struct {
 	Forgiven  int64     // items that came to nothing before it was last started: they take nothing from the budget
 	Earlier   int64     // items that were done before it was last started
 	Lately    []Failing // how many had come to nothing when, over the last minute, the oldest first; kept if the budget has a PerMinute
+	Silent    []Silence // shards whose runs are not heard of
 	SweepProgress
 }
 
@@ -165,6 +166,10 @@ type Share struct {
 	InFlight int     `json:"in_flight,omitempty"` // zero: nothing may be begun
 }
 
+// LeastRate is the rate of a run that may begin nothing and still has items in flight:
+// zero would be no bound.
+const LeastRate = 1e-9
+
 // Checkpoint is what the run of a shard stores about once a second.
 type Checkpoint struct {
 	Sweep, Job, Fence int64
@@ -179,7 +184,7 @@ type Checkpoint struct {
 	Again             int64 // of Abandoned: those that still wait to be tried again
 	Errors            int64
 	Measured          float64
-	Used              Share // what it was told last, or more if more is in flight
+	Used              Share // what it was told last, or more if more is in flight; LeastRate if it was told nothing
 	Ended             bool  // all items are done or abandoned
 
 	// What has become of items since the checkpoint before. It may be told twice.

@@ -13,8 +13,8 @@ const handOver = time.Second
 // share grows only by what no other may be using: what they were granted, what they
 // may have been told and what they last said that they use all count. So the sum is
 // never more than the sweep may do; if that was lowered, than it might do before, until
-// all have heard of it. The run of a shard begins with nothing, and of one that died
-// nothing counts once its job was taken back.
+// all have heard of it. The run of a shard begins with nothing. Of one that died the rate
+// counts until it cannot use it any more, and nothing once its job was taken back.
 //
 // What a shard had that a node has just given back is kept for the next node: if the
 // others had it meanwhile, that one would have to wait until they hear that it is gone.
@@ -30,15 +30,28 @@ func (s *steering) share(ctx context.Context) error {
 			handedOver++
 		}
 	}
-	free := Share{Rate: s.Rate, InFlight: s.InFlight}
+	s.listen(running)
+	free, sharers := Share{Rate: s.Rate, InFlight: s.InFlight}, handedOver
 	for _, sh := range running {
 		held := sh.held()
-		free.Rate -= held.rate()
 		free.InFlight -= held.InFlight
+		if silence := s.silence(sh); silence == nil || !silence.Free {
+			free.Rate -= held.rate()
+			sharers++
+		}
 	}
 	var changed []Shard
-	for n, sh := range running {
-		if next := free.grant(sh.held(), s.fair(n, len(running)+handedOver)); next != sh.Share {
+	n := 0 // of those that share
+	for _, sh := range running {
+		var next Share
+		silence := s.silence(sh)
+		if silence == nil {
+			next = free.grant(sh.held(), s.fair(n, sharers))
+		}
+		if silence == nil || !silence.Free {
+			n++
+		}
+		if next != sh.Share {
 			sh.Share = next
 			changed = append(changed, *sh)
 		}
@@ -69,8 +82,8 @@ func (s *Share) grant(held, fair Share) Share {
 		s.InFlight -= more
 		next.InFlight = held.InFlight + more
 	}
-	if fair.Rate > 0 && next.Rate == 0 {
-		next.InFlight = 0
+	if fair.Rate > 0 && next.Rate <= LeastRate {
+		return Share{}
 	}
 	return next
 }

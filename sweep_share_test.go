@@ -1,6 +1,7 @@
 package fairlead_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // sharing is a sweep whose shards are run at random.
@@ -27,13 +29,40 @@ type sharer struct {
 	shardRun
 	node   fairlead.NodeID
 	told   fairlead.Share
-	flying int // items in flight
+	asked  time.Duration // when it asked for that
+	asks   *question     // that is on its way
+	flying int           // items in flight
+}
+
+// question is a checkpoint whose answer has not come back.
+type question struct {
+	at     time.Duration
+	uses   fairlead.Share
+	orders *fairlead.Orders // once it was stored
+	before *fairlead.Shard  // as others see the shard meanwhile; nil: as it is
+}
+
+// fresh is how long a run goes by what it asked for.
+const fresh = time.Second
+
+// says is what a run says that it uses.
+func (r *sharer) says() fairlead.Share {
+	uses := fairlead.Share{Rate: r.told.Rate, InFlight: max(r.told.InFlight, r.flying)}
+	if r.told.InFlight == 0 {
+		uses.Rate = fairlead.LeastRate
+	}
+	return uses
 }
 
 // uses is the most that a run may use.
-func (r *sharer) uses() fairlead.Share {
-	return fairlead.Share{Rate: r.told.Rate, InFlight: max(r.told.InFlight, r.flying)}
+func (h *sharing) uses(r *sharer) fairlead.Share {
+	if r.told.InFlight == 0 || h.now()-r.asked >= fresh {
+		return fairlead.Share{Rate: fairlead.LeastRate, InFlight: r.flying}
+	}
+	return r.says()
 }
+
+func (h *sharing) now() time.Duration { return time.Duration(h.passed.Load()) }
 
 // rateOf counts a rate without a bound as one.
 func rateOf(s fairlead.Share) float64 {
@@ -68,10 +97,9 @@ func TestTheSharesOfASweepAreNeverMoreThanItMayDo(t *testing.T) {
 
 // steps are what may happen, the frequent several times.
 func (h *sharing) steps() []func() {
-	say, look := func() { h.say(false) }, func() { h.look(h.sweep) }
-	steps := []func(){h.join, h.join, h.join, look, look, look, look, h.change}
+	steps := []func(){h.join, h.join, h.join, h.watch, h.watch, h.watch, h.watch, h.watch, h.watch, h.pass, h.pass, h.pass, h.change}
 	if len(h.runs) > 0 {
-		steps = append(steps, say, say, say, say, say, say, say, say, func() { h.say(true) }, h.die)
+		steps = append(steps, h.say, h.say, h.say, h.say, h.say, h.sayAll, h.sayAll, h.ask, h.ask, h.reach, h.reach, h.hear, h.hear, h.reachUnseen, h.reachUnseen, h.lose, h.die)
 	}
 	if len(h.runs) > 2 {
 		steps = append(steps, h.finish)
@@ -113,31 +141,129 @@ func (h *sharing) die() {
 func (h *sharing) finish() {
 	run := h.any()
 	h.leave(run)
-	h.tell(run, true)
+	h.tell(run, run.says(), true)
 	h.end(run.shardRun)
 }
 
+// pass lets time pass.
+func (h *sharing) pass() {
+	took := rapid.SampledFrom([]time.Duration{100, 600, 1300, 2000}).Draw(h.t, "milliseconds")
+	h.passed.Add(int64(took * time.Millisecond))
+}
+
 // tell stores what a run uses.
-func (h *sharing) tell(run *sharer, ended bool) fairlead.Orders {
+func (h *sharing) tell(run *sharer, uses fairlead.Share, ended bool) fairlead.Orders {
 	orders, err := h.store.Checkpoint(h.Context(), fairlead.Checkpoint{
-		Sweep: h.sweep.ID, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: h.cut[run.Shard].Mark, Used: run.uses(), Ended: ended,
+		Sweep: h.sweep.ID, Number: run.Shard, Job: run.ID, Fence: run.Fence, Mark: h.cut[run.Shard].Mark, Used: uses, Ended: ended,
 	})
 	h.ok(err)
 	return orders
 }
 
-// say is a checkpoint, the answer to which may be lost.
-func (h *sharing) say(lost bool) {
+// say is a checkpoint of which nothing gets lost.
+func (h *sharing) say() { h.sayOf(h.any()) }
+
+func (h *sharing) sayAll() {
+	for _, run := range h.runs {
+		h.sayOf(run)
+	}
+}
+
+func (h *sharing) sayOf(run *sharer) {
+	h.askOf(run)
+	h.reachOf(run)
+	h.hearOf(run)
+}
+
+// ask sends a checkpoint, reach stores it, and hear brings back the answer: all sorts of
+// things may happen meanwhile.
+func (h *sharing) ask()   { h.askOf(h.any()) }
+func (h *sharing) reach() { h.reachOf(h.any()) }
+func (h *sharing) hear()  { h.hearOf(h.any()) }
+
+// reachUnseen stores a checkpoint that nobody sees before its answer has come back: its
+// transaction is still under way.
+func (h *sharing) reachUnseen() {
 	run := h.any()
-	if run.told.InFlight > run.flying {
-		run.flying = rapid.IntRange(run.flying, run.told.InFlight).Draw(h.t, "begun")
+	before := h.shards(h.sweep.ID)[run.Shard]
+	h.askOf(run)
+	if before.Fence == run.Fence && run.asks.orders == nil {
+		h.reachOf(run)
+		run.asks.before = &before
 	}
-	orders := h.tell(run, false)
-	if lost {
-		return
+}
+
+// watch looks at the sweep as it is seen.
+func (h *sharing) watch() {
+	view := behind{Store: h.store}
+	for _, run := range h.runs {
+		if run.asks != nil && run.asks.before != nil {
+			view.before = append(view.before, *run.asks.before)
+		}
 	}
-	run.told = orders.Share
-	run.flying = rapid.IntRange(0, run.flying).Draw(h.t, "still in flight")
+	h.ok(fairlead.SteerSweep(h.Context(), view, h.sweep.ID))
+}
+
+// behind is a store in which what was stored of some shards of late is not seen.
+type behind struct {
+	*sqlite.Store
+	before []fairlead.Shard
+}
+
+func (b behind) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error) (bool, error) {
+	return b.Store.Steer(ctx, id, wait, func(ctx context.Context, sweep *fairlead.Sweep, tx fairlead.SweepTx) error {
+		return act(ctx, sweep, behindTx{tx, b.before})
+	})
+}
+
+type behindTx struct {
+	fairlead.SweepTx
+	before []fairlead.Shard
+}
+
+func (b behindTx) Shards(ctx context.Context) ([]fairlead.Shard, []fairlead.State, error) {
+	shards, states, err := b.SweepTx.Shards(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, before := range b.before {
+		now := shards[before.Number] // what is granted is not the run's to store
+		shards[before.Number].SavedAt, shards[before.Number].Used = before.SavedAt, before.Used
+		shards[before.Number].Told = before.Told.Or(now.Told)
+	}
+	return shards, states, nil
+}
+
+// lose loses a checkpoint, or the answer to it.
+func (h *sharing) lose() { h.any().asks = nil }
+
+func (h *sharing) askOf(run *sharer) {
+	h.begin(run)
+	if run.asks == nil {
+		run.asks = &question{at: h.now(), uses: run.says()}
+	}
+}
+
+func (h *sharing) reachOf(run *sharer) {
+	if run.asks != nil && run.asks.orders == nil {
+		orders := h.tell(run, run.asks.uses, false)
+		run.asks.orders = &orders
+	}
+}
+
+func (h *sharing) hearOf(run *sharer) {
+	h.begin(run)
+	if run.asks != nil && run.asks.orders != nil {
+		run.told, run.asked, run.asks = run.asks.orders.Share, run.asks.at, nil
+		run.flying = rapid.IntRange(0, run.flying).Draw(h.t, "still in flight")
+	}
+}
+
+// begin begins items.
+func (h *sharing) begin(run *sharer) {
+	if most := h.uses(run).InFlight; most > run.flying {
+		run.flying = rapid.IntRange(run.flying, most).Draw(h.t, "begun")
+	}
 }
 
 // change is what people do to a sweep that runs.
@@ -156,14 +282,19 @@ func (h *sharing) change() {
 // than the sweep may do: if that was lowered, than was held before.
 func (h *sharing) check() {
 	held, rate, shards := fairlead.Share{}, h.sweep.Rate, h.shards(h.sweep.ID)
-	const dust = 1e-9
+	found, err := h.client.SweepByID(h.Context(), h.sweep.ID)
+	h.ok(err)
+	const dust = 1e-7
 	for _, run := range h.runs {
 		var its fairlead.Share // nothing is held for a run that has stored nothing
 		if sh := shards[run.Shard]; sh.Fence == run.Fence {
 			its = sh.Share.Or(sh.Told).Or(sh.Used)
 		}
-		if run.uses().InFlight > its.InFlight || rateOf(run.uses()) > rateOf(its) {
-			h.t.Fatalf("the run of shard %d may use %+v, of which %+v is held for it", run.Shard, run.uses(), its)
+		if slices.ContainsFunc(found.Silent, func(q fairlead.Silence) bool { return q.Shard == run.Shard && q.Free }) {
+			its.Rate = fairlead.LeastRate // others have it
+		}
+		if uses := h.uses(run); uses.InFlight > its.InFlight || rateOf(uses) > max(rateOf(its), fairlead.LeastRate) {
+			h.t.Fatalf("the run of shard %d may use %+v, of which %+v is held for it", run.Shard, uses, its)
 		}
 		held.InFlight += its.InFlight
 		held.Rate += rateOf(its)
@@ -174,7 +305,14 @@ func (h *sharing) check() {
 	if held.Rate > max(rate, h.held.Rate)+dust || held.InFlight > max(h.sweep.InFlight, h.held.InFlight) {
 		h.t.Fatalf("%+v may be used of %v in flight and a rate of %v", held, h.sweep.InFlight, h.sweep.Rate)
 	}
+	if h.anyUnseen() { // whoever looks knows of what was held before
+		held.Rate, held.InFlight = max(held.Rate, h.held.Rate), max(held.InFlight, h.held.InFlight)
+	}
 	h.held = held
+}
+
+func (h *sharing) anyUnseen() bool {
+	return slices.ContainsFunc(h.runs, func(run *sharer) bool { return run.asks != nil && run.asks.before != nil })
 }
 
 // settleDown expects that all have their share soon.
@@ -183,9 +321,9 @@ func (h *sharing) settleDown() {
 	if h.look(h.sweep).State != fairlead.SweepRunning {
 		return
 	}
-	for range 5 {
+	for range 8 {
 		for _, run := range h.runs {
-			run.told, run.flying = h.tell(run, false).Share, 0
+			run.told, run.asked, run.asks, run.flying = h.tell(run, run.says(), false).Share, h.now(), nil, 0
 			h.check()
 		}
 		h.look(h.sweep)

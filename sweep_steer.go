@@ -87,7 +87,7 @@ func (s *steering) move(ctx context.Context, action string, to SweepState, note 
 	s.State = to
 	switch to {
 	case SweepStopped, SweepFinished:
-		s.EndedAt = s.tx.Now()
+		s.EndedAt, s.Silent = s.tx.Now(), nil
 	case SweepRunning:
 		if s.StartedAt.IsZero() {
 			s.StartedAt = s.tx.Now()
@@ -198,7 +198,7 @@ func (s *steering) start(ctx context.Context) error {
 func (s *steering) begin(ctx context.Context, action, note string) error {
 	s.Reason = ""
 	s.Run++
-	s.Forgiven, s.Earlier, s.Lately = 0, 0, nil
+	s.Forgiven, s.Earlier, s.Lately, s.Silent = 0, 0, nil, nil
 	for i := range s.shards {
 		s.Forgiven += s.shards[i].standing()
 		s.Earlier += s.shards[i].Done

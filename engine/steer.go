@@ -81,8 +81,8 @@ func (s *steerer) learn() {
 // waitSoon is the part of a poll after which all are looked at again if shards wait.
 const waitSoon = 5
 
-// lookSoon is for shards that wait, and are others' to claim: if the node that gave them
-// back has gone by then, they are not.
+// lookSoon is for what does not wait for a poll, such as shards that are others' to
+// claim: if the node that gave them back has gone by then, they are not.
 func (s *steerer) lookSoon(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,6 +134,9 @@ func (s *steerer) due(ctx context.Context, now time.Time) (map[int64]bool, error
 			due[found[i].ID] = true
 			if found[i].State == fairlead.SweepRunning {
 				running++
+			}
+			if slices.ContainsFunc(found[i].Silent, func(q fairlead.Silence) bool { return !q.Free }) {
+				s.lookSoon(now) // others are to have its rate
 			}
 		}
 		if len(found) < openPage {

@@ -25,6 +25,7 @@ type leased struct {
 	job  *fairlead.Job
 	told time.Time // when the worker was first told to stop it because of a wish; zero: not yet
 	part *part     // of a sweep that it goes over, if it does and that is known
+	idle bool      // it was told last to begin no items of that
 }
 
 // crewOf finds or makes what is remembered of a worker.

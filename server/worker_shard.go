@@ -105,6 +105,27 @@ func (c *crew) keepPart(held fairlead.Held, p part) {
 	}
 }
 
+// usedShare is what a worker says that it uses. One that was told to begin nothing has no
+// rate, even if items are still under way: that is not the same as no bound.
+func (c *crew) usedShare(held fairlead.Held, in *fairleadv1.SaveShardRequest) fairlead.Share {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	used := fairlead.Share{Rate: in.GetRate(), InFlight: int(in.GetInFlight())}
+	if l := c.leases[held]; l != nil && l.idle && used.Rate == 0 {
+		used.Rate = fairlead.LeastRate
+	}
+	return used
+}
+
+// tellShare notes what a worker was told.
+func (c *crew) tellShare(held fairlead.Held, share fairlead.Share) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if l := c.leases[held]; l != nil {
+		l.idle = share.InFlight == 0
+	}
+}
+
 // LoadShard tells what a job goes over. Whoever takes up what another had begun is
 // told to the business, if that wants to know.
 func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
@@ -156,11 +177,12 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 	if err != nil {
 		return nil, err
 	}
+	crew := s.crewOf(fairlead.NodeID(in.GetId()))
 	checkpoint := fairlead.Checkpoint{
 		Sweep: part.sweep, Job: job.ID, Fence: job.Fence, Number: part.number,
 		To: in.GetTo(), Mark: in.GetMark(), Window: in.GetWindow(), Pending: in.GetPending(), Source: in.GetSource(),
 		Done: in.GetDone(), Abandoned: in.GetAbandoned(), Errors: in.GetErrors(), Measured: in.GetMeasured(),
-		Used: fairlead.Share{Rate: in.GetRate(), InFlight: int(in.GetInFlight())}, Ended: in.GetEnded(),
+		Used: crew.usedShare(heldOf(job), in), Ended: in.GetEnded(),
 		Failed: failed, Redone: in.GetRedone(), Again: in.GetAgain(),
 	}
 	orders, err := s.store.Checkpoint(ctx, checkpoint)
@@ -174,6 +196,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 			return nil, err
 		}
 	}
+	crew.tellShare(heldOf(job), orders.Share)
 	return &fairleadv1.SaveShardResponse{
 		Stop: &orders.Stop, Rate: &orders.Share.Rate, InFlight: proto.Int32(int32(orders.Share.InFlight)), Args: orders.Data, BudgetLeft: &orders.Left,
 	}, nil

@@ -161,11 +161,13 @@ func testCheckpoint(c *chapter) {
 		f.steer(s.ID, func(_ context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
 			s.Earlier = 100
 			s.Lately = []fairlead.Failing{{At: tx.Now(), Items: 9}, {At: tx.Now(), Items: 10}}
+			s.Silent = []fairlead.Silence{{Shard: 3, Since: tx.Now(), Free: true}, {Shard: 4}}
 			return nil
 		})
 		left(0, 6, 12-6) // of 1106 since it was started
 		now = f.theSweep(s.ID)
 		f.equal("what was seen", len(now.Lately), 2)
+		f.equal("who was silent", now.Silent, []fairlead.Silence{{Shard: 3, Since: now.Lately[0].At, Free: true}, {Shard: 4}})
 		now.Budget = fairlead.Budget{PerMinute: 3}
 		f.putSweep(now)
 		left(0, 6, 3-2) // 11 have come to nothing by now, 9 of them earlier

@@ -19,6 +19,7 @@ type Run struct {
 	handler  *handler
 	book     Book
 	shard    fairlead.Shard // as it was stored last
+	begun    time.Time
 	leased   func() time.Time
 	heard    atomic.Pointer[time.Time] // when it asked for the orders that it goes by
 	runner   *sweeping.Runner
@@ -30,6 +31,7 @@ type Run struct {
 	saved   time.Time
 	counted int64 // items that had ended then
 	forgave bool  // its crashes were forgotten
+	sought  int   // how often in a row it looked for more of the rate
 
 	ordered atomic.Bool // the sweep was told to stop
 	anew    atomic.Bool // the job is to be claimed again, as one that is no suspect

@@ -64,7 +64,9 @@ func (r *Run) store(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders
 	orders, err := r.book.Checkpoint(ctx, c)
 	if err == nil {
 		r.told = orders.Share
-		r.heard.Store(&asked)
+		if orders.Share.InFlight > 0 { // else it goes by what it heard before, until that is too old
+			r.heard.Store(&asked)
+		}
 	}
 	return orders, err
 }
@@ -86,14 +88,22 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 	// One that was stopped may have had its last items in flight.
 	nothingLeft := made.Mark == r.shard.To && len(made.Aside) == 0 && made.Again == 0
 	c.Ended = made.Ending.End == sweeping.Finished || made.Ending.End == sweeping.Stopped && nothingLeft
-	c.Used.InFlight = max(r.told.InFlight, made.Busy)
+	if c.Used.InFlight = max(r.told.InFlight, made.Busy); r.told.InFlight == 0 {
+		c.Used.Rate = fairlead.LeastRate
+	}
 	c.Measured = r.measure(c.Done + c.Abandoned - c.Again)
+	if made.Ending.End == sweeping.Running {
+		r.seekShare(ctx)
+	}
+	before := r.told
 	orders, err := r.store(ctx, c)
 	if err != nil {
 		return sweeping.Orders{}, err
 	}
 	r.progress(ctx, &c)
-	return r.obey(orders, made.Counts), nil
+	obeyed := r.obey(orders, made.Counts)
+	obeyed.Confirm = before.Or(orders.Share) != orders.Share // others may have what it has no more
+	return obeyed, nil
 }
 
 // measure is how many items have ended per second of late.

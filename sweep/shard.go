@@ -42,6 +42,7 @@ func (h *handler) Work(ctx context.Context, job *fairlead.Job) error {
 
 // load finds the shard of a job.
 func (h *handler) load(ctx context.Context, job *fairlead.Job) (*Run, error) {
+	begun := time.Now()
 	book, err := h.library(ctx, job)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (h *handler) load(ctx context.Context, job *fairlead.Job) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Run{Sweep: &sweep, Job: job, handler: h, book: book, shard: shard, leased: fairlead.LeasedUntil(ctx)}, nil
+	return &Run{Sweep: &sweep, Job: job, handler: h, book: book, shard: shard, begun: begun, leased: fairlead.LeasedUntil(ctx)}, nil
 }
 
 // refusal is an error that will not pass: the sweep stops.
@@ -174,7 +175,7 @@ func (r *Run) describe(items source.Source, orders fairlead.Orders) (sweeping.Sh
 	}
 	shard := sweeping.Shard{
 		Source: items, From: r.shard.From, To: r.shard.To, Save: r.save, Every: every, Again: r.again, Record: r.record, Lease: r.leased, Fresh: r.fresh,
-		InFlight: orders.Share.InFlight, Rate: orders.Share.Rate, Window: s.Window, Serial: s.Serial,
+		InFlight: orders.Share.InFlight, Rate: orders.Share.Rate, Owed: r.owed(orders.Share.Rate), Window: s.Window, Serial: s.Serial,
 		Attempts: s.Attempts, Backoff: func(int) time.Duration { return s.Backoff },
 		Budget: orders.Left, StopOnExhausted: s.OnExhausted == fairlead.ExhaustedStop, Resume: resume,
 	}

@@ -49,8 +49,14 @@ func inBubble(t *testing.T, test func(w *world)) {
 // node runs a node whose handler notes each try and then does what is said.
 func (w *world) node(handle func(ctx context.Context, item sweep.Item[data]) error) (stop func()) {
 	w.t.Helper()
+	return w.nodeOn(w.store, handle)
+}
+
+// nodeOn runs such a node on a store.
+func (w *world) nodeOn(store fairlead.Store, handle func(ctx context.Context, item sweep.Item[data]) error) (stop func()) {
+	w.t.Helper()
 	mux := fairlead.NewMux()
-	sweep.Handle(mux, lateStore{w.store, &w.late}, "k", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item sweep.Item[data]) error {
+	sweep.Handle(mux, lateStore{store, &w.late}, "k", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item sweep.Item[data]) error {
 		w.mu.Lock()
 		w.tries[item.Index]++
 		w.words[item.Data.Word]++
@@ -58,14 +64,19 @@ func (w *world) node(handle func(ctx context.Context, item sweep.Item[data]) err
 		w.mu.Unlock()
 		return handle(ctx, item)
 	})
-	return w.run(mux)
+	return w.runOn(store, mux)
 }
 
 // run runs a node with handlers.
 func (w *world) run(mux *fairlead.Mux) (stop func()) {
 	w.t.Helper()
+	return w.runOn(w.store, mux)
+}
+
+func (w *world) runOn(store fairlead.Store, mux *fairlead.Mux) (stop func()) {
+	w.t.Helper()
 	mux.Handle(fairlead.GateKind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
-	node, err := engine.New(w.store, mux, engine.Options{Logger: slog.New(slog.DiscardHandler)})
+	node, err := engine.New(store, mux, engine.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -25,6 +25,14 @@ const (
 // under 50 ms, it keeps every tenth of a second below 1.5 times the rate.
 const saved = 40 * time.Millisecond
 
+// What is owed from before is made up for within catchUp, so that it is hardly seen. But
+// permits never come faster than by mostFaster of the rate: with what is saved a tenth of
+// a second stays below 1.5 times the rate.
+const (
+	catchUp    = 10 * time.Second
+	mostFaster = 0.05
+)
+
 // slice is the time whose permits should be asked for together: the cost of
 // asking is then the same at any high rate.
 const slice = time.Millisecond
@@ -33,20 +41,38 @@ const slice = time.Millisecond
 //
 // Permit k since the rate was set is due k/rate after it was set. Whoever asks
 // for n at once waits for the last of them. So in any time d no more than
-// n + rate × (d + 40 ms) are given.
+// n + rate × (d + 40 ms) are given; and at most a twentieth more while permits are owed
+// from before.
 type Pace struct {
 	mu      sync.Mutex
 	rate    float64
 	base    time.Time // when the first permit of this rate was due
 	given   int64     // permits of this rate
+	debt    float64   // permits that were owed when the first of this rate was due
+	faster  float64   // by which part of the rate permits come faster until that is made up for
 	balance float64   // while the rate is Held: permits given ahead of time
 	changed chan struct{}
 }
 
 // New makes a pace. The first permit is due at once. A rate is as in SetRate.
-func New(rate float64) *Pace {
+func New(rate float64) *Pace { return Resume(rate, 0) }
+
+// Resume makes a pace that goes on where another ended. So many permits are owed since
+// then, which are given bit by bit. If it is less than none, that many were given ahead,
+// and the first waits for it.
+func Resume(rate, owed float64) *Pace {
 	mustBeRate(rate)
-	return &Pace{rate: rate, base: time.Now(), changed: make(chan struct{})}
+	p := &Pace{rate: rate, base: time.Now(), changed: make(chan struct{})}
+	if rate > 0 {
+		p.base = p.base.Add(seconds(max(0, -owed) / rate))
+		p.owe(max(0, owed))
+	}
+	return p
+}
+
+// owe sets what is owed from before, from the first permit of this rate on.
+func (p *Pace) owe(permits float64) {
+	p.debt, p.faster = permits, min(permits/(p.rate*catchUp.Seconds()), mostFaster)
 }
 
 // mustBeRate panics on what is no rate: it comes from settings that were
@@ -83,9 +109,11 @@ func (p *Pace) SetRate(rate float64) {
 	if balance < 0 {
 		per = max(rate, p.rate) // what was saved is neither more permits nor more time than before
 	}
-	p.rate, p.given, p.balance = rate, 0, balance
+	debt := p.left()
+	p.rate, p.given, p.balance, p.debt = rate, 0, balance, 0
 	if rate > 0 {
 		p.base = now.Add(seconds(balance / per))
+		p.owe(debt)
 	}
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -104,7 +132,13 @@ func (p *Pace) owed(now time.Time) float64 {
 }
 
 func (p *Pace) due(permit int64) time.Time {
-	return p.base.Add(seconds(float64(permit) / p.rate))
+	k := float64(permit)
+	return p.base.Add(seconds(max(k/(1+p.faster), k-p.debt) / p.rate))
+}
+
+// left is how many permits are still owed from before.
+func (p *Pace) left() float64 {
+	return max(0, p.debt-float64(p.given)*p.faster/(1+p.faster))
 }
 
 // seconds is a duration, bounded to what a duration can hold. It rounds up, so
@@ -170,6 +204,7 @@ func (p *Pace) take(n int) (wait time.Duration, changed <-chan struct{}) {
 		return wait, p.changed
 	}
 	if wait < -saved { // nobody asked for long, which is not made up for
+		p.owe(p.left())
 		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
 	}
 	p.given += int64(n)

@@ -254,3 +254,54 @@ func BenchmarkWaitUnlimited(b *testing.B) {
 		}
 	}
 }
+
+// What is owed from before is given in the course of time, and no more than that, also
+// if the rate changes meanwhile.
+func TestWhatIsOwedIsMadeUpFor(t *testing.T) {
+	for _, rate := range []float64{0.5, 2.5, 10, 1_000, 50_000} {
+		for _, changed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%v %v", rate, changed), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					owed := rate // that of a second
+					p := pace.Resume(rate, owed)
+					sum := 0
+					for second := range 30 {
+						if changed {
+							p.SetRate(rate * (1 + float64(second%2))) // which is 1.5 times as fast
+						}
+						grants := collect(t, p, time.Second, p.Slice)
+						smooth(t, grants, time.Second, p.Rate())
+						sum += count(grants)
+					}
+					want := 30*rate + owed
+					if changed {
+						want = 45*rate + owed
+					}
+					if missing := want - float64(sum); missing < -2 || missing > 2+0.1*owed {
+						t.Errorf("%d in 30 s, want nearly %v", sum, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestWhatWasGivenAheadIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		grants := collect(t, pace.Resume(10, -0.5), 30*time.Second, func() int { return 1 })
+		if got := count(grants); got != 300 || grants[0].at != 50*time.Millisecond {
+			t.Errorf("%d in 30 s, the first after %v", got, grants[0].at)
+		}
+	})
+}
+
+func TestNothingIsOwedToAPaceThatWasHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.Resume(10, 10)
+		p.SetRate(pace.Held)
+		p.SetRate(10)
+		if got := count(collect(t, p, 30*time.Second, func() int { return 1 })); got > 301 {
+			t.Errorf("%d in 30 s", got)
+		}
+	})
+}

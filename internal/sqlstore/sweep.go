@@ -47,6 +47,14 @@ type sweepStatus struct {
 	Earlier   int64  `json:"earlier,omitempty"`
 
 	Lately [][2]int64 `json:"lately,omitempty"` // times and numbers
+	Silent []silence  `json:"silent,omitempty"`
+}
+
+// silence is that of a shard.
+type silence struct {
+	Shard int   `json:"shard"`
+	Since int64 `json:"since,omitempty"`
+	Free  bool  `json:"free,omitempty"`
 }
 
 // SweepRow is what is stored of a sweep and may change.
@@ -104,9 +112,13 @@ func EncodeSweepStatus(s *fairlead.Sweep) ([]byte, error) {
 	for _, f := range s.Lately {
 		lately = append(lately, [2]int64{Micros(f.At), f.Items})
 	}
+	var silent []silence
+	for _, q := range s.Silent {
+		silent = append(silent, silence{Shard: q.Shard, Since: Micros(q.Since), Free: q.Free})
+	}
 	return json.Marshal(sweepStatus{
 		Reason: s.Reason, Run: s.Run, AskedAt: Micros(s.AskedAt), StartedAt: Micros(s.StartedAt), EndedAt: Micros(s.EndedAt), Cut: s.Cut,
-		Forgiven: s.Forgiven, Earlier: s.Earlier, Lately: lately,
+		Forgiven: s.Forgiven, Earlier: s.Earlier, Lately: lately, Silent: silent,
 	})
 }
 
@@ -137,6 +149,9 @@ func ScanSweep(row Scanner) (s fairlead.Sweep, err error) {
 	s.Forgiven, s.Earlier = st.Forgiven, st.Earlier
 	for _, f := range st.Lately {
 		s.Lately = append(s.Lately, fairlead.Failing{At: Time(f[0]), Items: f[1]})
+	}
+	for _, q := range st.Silent {
+		s.Silent = append(s.Silent, fairlead.Silence{Shard: q.Shard, Since: Time(q.Since), Free: q.Free})
 	}
 	if !s.Cut && s.To > 0 {
 		s.Total = s.To - s.From

@@ -78,6 +78,7 @@ type Orders struct {
 	Rate     *float64 // items per second; pace.Unlimited and pace.Held are two of them
 	InFlight *int
 	Budget   *int64
+	Confirm  bool // save again at once: somebody waits to hear that these are followed
 }
 
 // AppendAside appends items that were put aside, which are in order, as a few

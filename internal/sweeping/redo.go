@@ -97,12 +97,8 @@ func (r *Runner) muchUntold() bool { return len(r.failures)+len(r.redone) >= max
 
 // tellSoon asks for a checkpoint if there is much to tell.
 func (r *Runner) tellSoon() {
-	if !r.muchUntold() {
-		return
-	}
-	select {
-	case r.hurry <- struct{}{}:
-	default:
+	if r.muchUntold() {
+		r.hurryUp()
 	}
 }
 

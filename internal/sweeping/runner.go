@@ -27,7 +27,7 @@ type Runner struct {
 	turn    chan struct{} // held by the worker that fetches
 	wake    chan struct{} // something was settled, for the one who fetches
 	toKeep  chan struct{} // there are records
-	hurry   chan struct{} // there is much to tell with a checkpoint
+	hurry   chan struct{} // the next checkpoint is not to wait
 	workers sync.WaitGroup
 
 	mu       sync.Mutex // of all below; never held while waiting
@@ -60,7 +60,7 @@ func New(shard Shard) (*Runner, error) {
 	}
 	r := &Runner{
 		shard:    shard,
-		pace:     pace.New(shard.Rate),
+		pace:     pace.Resume(shard.Rate, shard.Owed),
 		turn:     make(chan struct{}, 1),
 		wake:     make(chan struct{}, 1),
 		toKeep:   make(chan struct{}, 1),

@@ -38,10 +38,21 @@ func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 		if err == nil {
 			r.told(&made)
 			r.Order(orders)
+			if orders.Confirm {
+				r.hurryUp()
+			}
 		} else if r.lose(err) {
 			<-settled
 			return
 		}
+	}
+}
+
+// hurryUp has the next checkpoint made at once.
+func (r *Runner) hurryUp() {
+	select {
+	case r.hurry <- struct{}{}:
+	default:
 	}
 }
 

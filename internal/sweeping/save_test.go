@@ -27,3 +27,22 @@ func TestTheFirstCheckpointsComeSoon(t *testing.T) {
 		}
 	})
 }
+
+// An order that somebody waits for is confirmed at once.
+func TestAnOrderIsConfirmed(t *testing.T) {
+	in(t, 1000, func(t *testing.T, w *world) {
+		shard := w.shard()
+		shard.Rate = 100
+		var asked []time.Time
+		shard.Save = func(ctx context.Context, c sweeping.Checkpoint) (sweeping.Orders, error) {
+			asked = append(asked, time.Now())
+			orders, err := w.save(ctx, c)
+			orders.Confirm = len(asked) == 5
+			return orders, err
+		}
+		w.mustBeComplete(w.run(t.Context(), shard))
+		if wait := asked[5].Sub(asked[4]); wait != 0 {
+			t.Errorf("it was confirmed after %v", wait)
+		}
+	})
+}

@@ -60,6 +60,7 @@ type Shard struct {
 
 	InFlight int     // calls of the handler at the same time; default 1
 	Rate     float64 // tries per second; pace.Unlimited by default
+	Owed     float64 // tries of that rate that are owed from before, as pace.Resume takes it
 	Window   int     // default twice InFlight, at least 1024
 	Serial   bool    // one item at a time, each settled before the next begins
 
