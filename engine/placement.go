@@ -67,6 +67,14 @@ func (p *placement) host(id fairlead.NodeID) *host {
 	return nil
 }
 
+// claimed is how many shards a node has.
+func (p *placement) claimed(id fairlead.NodeID) int {
+	if h := p.host(id); h != nil {
+		return h.total
+	}
+	return 0
+}
+
 // total is how many shards there are to share.
 func (p *placement) total() int {
 	total := len(p.waiting)

@@ -171,7 +171,7 @@ func (s *steerer) allot(ctx context.Context, running int) error {
 	default:
 		s.lookSoon(now)
 	}
-	if own.mayGive(now) {
+	if own.mayGive(now, p.claimed(s.life.id)) {
 		if sweep := p.surplus(s.life.id, onTheWay); sweep != 0 {
 			s.life.log.Info("a shard is given to another node", "sweep", sweep)
 			own.give(sweep, s.life.registry.snapshot(), now)

@@ -31,6 +31,7 @@ type sweeps struct {
 	ignored map[int64]int  // jobs of shards that nobody has claimed, and how often that was seen
 	tight   bool           // sweeps are not to be spread any further: there is no more room than for those that do not run
 	others  map[int64]bool // sweeps that run on other nodes
+	several bool           // there are shards of more than one sweep
 
 	giving  *run      // a run that was asked to end for the sake of others
 	gave    int64     // the job of the last
@@ -58,7 +59,8 @@ func newSweeps(o Options) *sweeps {
 func (s *sweeps) see(p *placement, id fairlead.NodeID) (onTheWay bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most, s.share, s.tight = min(max(1, p.most), s.bound), p.share(), p.spare() <= 0
+	s.most, s.share = min(max(1, p.most), s.bound), p.share()
+	s.tight, s.several = len(p.places) > 0 && p.spare() <= 0, len(p.places) > 1
 	ignored := make(map[int64]int, len(p.waiting))
 	for _, job := range p.waiting {
 		if ignored[job.ID] = s.ignored[job.ID] + 1; ignored[job.ID] > sweepRest {
@@ -89,7 +91,7 @@ func (s *sweeps) room(now time.Time) int {
 		return -1
 	case now.Before(s.shut) || s.total >= s.share:
 		return 0
-	case full:
+	case full && s.several:
 		return -1 // only some of what comes fits
 	}
 	return s.share - s.total
@@ -139,11 +141,11 @@ func (s *sweeps) leave(r *run) {
 }
 
 // mayGive tells whether the time has come to give a shard to others: one after the
-// other.
-func (s *sweeps) mayGive(now time.Time) bool {
+// other. A node that has claimed more than it admitted is about to give that back.
+func (s *sweeps) mayGive(now time.Time, claimed int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.giving == nil && !now.Before(s.waiting)
+	return s.giving == nil && claimed == s.total && !now.Before(s.waiting)
 }
 
 // give asks one of the runs to end whose shard is of a sweep.
