@@ -47,6 +47,12 @@ type line struct {
 	left    int64 // bytes that may be read
 	read    bool  // something was read since the request
 	since   time.Time
+
+	// Of a call that is watched, and under the lock of the watch.
+	before, after *line // in the order in which calls began
+	until         time.Time
+	watched       bool
+	overdue       bool // it was ended because its time was over
 }
 
 // Read bounds what is read of an answer's headers.
@@ -79,7 +85,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	// The target had closed a connection that was idle. It is told by the
 	// Idempotency-Key, should it have seen the request all the same.
-	if request, err = again(request); err != nil {
+	if request, err = sendable(request); err != nil {
 		return nil, err
 	}
 	if l, err = w.open(request.Context(), address); err != nil {
@@ -88,8 +94,8 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	return w.exchange(l, request)
 }
 
-// again is a request that can be sent once more.
-func again(request *http.Request) (*http.Request, error) {
+// sendable is a request that can be sent once more.
+func sendable(request *http.Request) (*http.Request, error) {
 	if request.Body == nil || request.Body == http.NoBody {
 		return request, nil
 	}
@@ -107,20 +113,29 @@ func again(request *http.Request) (*http.Request, error) {
 
 // take finds a connection, or makes one.
 func (w *wire) take(ctx context.Context, address string) (*line, error) {
-	w.mu.Lock()
-	if lines := w.idle[address]; len(lines) > 0 {
-		l := lines[len(lines)-1]
-		w.idle[address] = lines[:len(lines)-1]
-		w.mu.Unlock()
-		if time.Since(l.since) < idleLine {
-			l.reused = true
-			return l, nil
-		}
-		_ = l.conn.Close() // the others are older
-		return w.open(ctx, address)
+	if l := w.again(address, time.Now()); l != nil {
+		return l, nil
 	}
-	w.mu.Unlock()
 	return w.open(ctx, address)
+}
+
+// again finds a connection that was used before. It is nil if there is none.
+func (w *wire) again(address string, now time.Time) *line {
+	w.mu.Lock()
+	lines := w.idle[address]
+	if len(lines) == 0 {
+		w.mu.Unlock()
+		return nil
+	}
+	l := lines[len(lines)-1]
+	w.idle[address] = lines[:len(lines)-1]
+	w.mu.Unlock()
+	if now.Sub(l.since) >= idleLine {
+		_ = l.conn.Close() // the others are older
+		return nil
+	}
+	l.reused = true
+	return l
 }
 
 func (w *wire) open(ctx context.Context, address string) (*line, error) {
@@ -188,7 +203,15 @@ var past = time.Unix(1, 0)
 // ends it.
 func (w *wire) exchange(l *line, request *http.Request) (*http.Response, error) {
 	stop := context.AfterFunc(request.Context(), func() { _ = l.conn.SetDeadline(past) })
-	response, err := l.send(request)
+	l.read, l.left = false, maxAnswerHeaders
+	unsent := firstError(request.Write(l.out), l.out.Flush())
+	return w.receive(l, request, unsent, stop)
+}
+
+// receive reads an answer, up to its body. Stop is called once the connection is of no
+// more use to the call; if it returns false, nor is it to others.
+func (w *wire) receive(l *line, request *http.Request, unsent error, stop func() bool) (*http.Response, error) {
+	response, err := l.receive(request, unsent)
 	if err != nil {
 		stop()
 		_ = l.conn.Close()
@@ -208,11 +231,9 @@ func (w *wire) exchange(l *line, request *http.Request) (*http.Response, error) 
 	return response, nil
 }
 
-// send writes a request and reads the headers of the answer. Answers that only say that
-// another follows are passed over.
-func (l *line) send(request *http.Request) (*http.Response, error) {
-	l.read, l.left = false, maxAnswerHeaders
-	unsent := firstError(request.Write(l.out), l.out.Flush())
+// receive reads the headers of the answer. Answers that only say that another follows
+// are passed over.
+func (l *line) receive(request *http.Request, unsent error) (*http.Response, error) {
 	var broken *net.OpError
 	if unsent != nil && !errors.As(unsent, &broken) {
 		return nil, unsent
