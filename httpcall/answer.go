@@ -86,7 +86,7 @@ func readHeader(line []byte) (name, value []byte, fine bool) {
 			return nil, nil, false
 		}
 	}
-	return name, bytes.Trim(value, " \t"), true
+	return name, value, true
 }
 
 // tokenTable tells which characters names of headers consist of.
@@ -99,6 +99,7 @@ var tokenTable = func() (table [256]bool) {
 
 // readLength reads how long a body is. It is to be said once.
 func readLength(text []byte, before int) (length int, fine bool) {
+	text = bytes.Trim(text, " \t")
 	if before >= 0 || len(text) == 0 || len(text) > 9 {
 		return 0, false
 	}

@@ -110,18 +110,18 @@ func (i *CallItem) vars() map[string]any {
 }
 
 // enter waits until the target may be called.
-func (c *ItemsCall) enter(ctx context.Context) (leave func(verdict), err error) {
+func (c *ItemsCall) enter(ctx context.Context) (entry, error) {
 	for {
-		leave, wait := c.handler.breakers.enter(c.address)
-		if leave != nil {
-			return leave, nil
+		e, wait := c.handler.breakers.enter(c.address)
+		if e.breaker != nil {
+			return e, nil
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, context.Cause(ctx)
+			return e, context.Cause(ctx)
 		}
 	}
 }

@@ -74,12 +74,12 @@ func (r *ItemsRun) fillIn(ctx context.Context, items []CallItem) (*prepared, err
 // not get better by trying again is fairlead.Fatal. It waits while the target is left
 // alone or has enough calls under way.
 func (r *ItemsRun) Do(ctx context.Context, items []CallItem) (Reply, error) {
-	leave, err := r.call.enter(ctx)
+	entered, err := r.call.enter(ctx)
 	if err != nil {
 		return Reply{}, err
 	}
 	said := unknown
-	defer func() { leave(said) }()
+	defer func() { r.call.handler.breakers.leave(entered, said) }()
 	reply, called, err := r.doQuickly(ctx, items)
 	if called && err == nil && r.call.plan.success.met(reply) == nil {
 		said = answered

@@ -11,15 +11,20 @@ import (
 // take waits for w's turn and fetches its next items. It returns false if there
 // is nothing more for w.
 func (r *Runner) take(w *worker) bool {
+	mayStart := false
 	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
-	case <-r.fetching.Done():
-		return false
+	case r.turn <- struct{}{}: // it is likely that nobody has it, and then this costs less
+		mayStart = r.mayStart(w.now)
+	default:
+		select {
+		case r.turn <- struct{}{}:
+		case <-r.fetching.Done():
+			return false
+		}
 	}
-	failures := 0
-	for {
-		if !r.awaitStart() { // before the rate is asked, or what waited would come all at once
+	defer func() { <-r.turn }()
+	for failures := 0; ; mayStart = false {
+		if !mayStart && !r.awaitStart() { // before the rate is asked, or what waited would come all at once
 			return false
 		}
 		next := r.plan(w)
@@ -141,6 +146,9 @@ func (r *Runner) awaitLocked() plan {
 
 // dueAgain takes items that are due.
 func (r *Runner) dueAgain(most int) []*waiting {
+	if len(r.aside.due) == 0 {
+		return nil
+	}
 	var again []*waiting
 	for now := time.Now(); len(again) < most; {
 		w := r.aside.take(now)
