@@ -104,6 +104,11 @@ func (r *ItemsRun) Do(ctx context.Context, items []CallItem) (Reply, error) {
 		reply, err = caller.exchange(call.request)
 	}
 	said = verdictOf(reply, err)
+	return r.conclude(call, reply, err)
+}
+
+// conclude is the outcome of a call.
+func (r *ItemsRun) conclude(call *prepared, reply Reply, err error) (Reply, error) {
 	if err == nil {
 		err = r.call.plan.judge(call.request, reply)
 	}

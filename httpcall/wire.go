@@ -43,6 +43,7 @@ type line struct {
 	address string
 	in      *bufio.Reader
 	out     *bufio.Writer
+	arrived []byte // before the line was made, and to be read first
 	reused  bool
 	left    int64 // bytes that may be read
 	read    bool  // something was read since the request
@@ -60,7 +61,14 @@ func (l *line) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, fmt.Errorf("the headers of the answer are longer than %d bytes", maxAnswerHeaders)
 	}
-	n, err := l.conn.Read(p)
+	var n int
+	var err error
+	if len(l.arrived) > 0 {
+		n = copy(p, l.arrived)
+		l.arrived = l.arrived[n:]
+	} else {
+		n, err = l.conn.Read(p)
+	}
 	l.left -= int64(n)
 	l.read = l.read || n > 0
 	return n, err
@@ -143,9 +151,24 @@ func (w *wire) open(ctx context.Context, address string) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &line{conn: conn, address: address, out: bufio.NewWriter(conn)}
+	return newLine(conn, address, nil), nil
+}
+
+// newLine makes a line of a connection on which something may have arrived already.
+func newLine(conn net.Conn, address string, arrived []byte) *line {
+	l := &line{conn: conn, address: address, arrived: arrived, left: maxAnswerHeaders, out: bufio.NewWriter(conn)}
 	l.in = bufio.NewReader(l)
-	return l, nil
+	return l
+}
+
+// goOn reads the answer to a request that was sent. The end of the context ends it.
+func (w *wire) goOn(l *line, request *http.Request) (Reply, error) {
+	stop := context.AfterFunc(request.Context(), func() { _ = l.conn.SetDeadline(past) })
+	response, err := w.receive(l, request, nil, stop)
+	if err != nil {
+		return Reply{}, noAnswer(request, err)
+	}
+	return readReply(request, response)
 }
 
 // put keeps a connection for the next call.

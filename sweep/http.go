@@ -29,7 +29,7 @@ func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls 
 		}
 		s := run.Sweep
 		t := &httpTarget{run: run, call: call.Under(run.Job, s.ID, s.PerCall, s.Timeout, func(items []httpcall.CallItem) string { return keyOf(s.ID, items) })}
-		return handling{many: t.send}, nil
+		return handling{http: t, many: t.send}, nil
 	})
 	registerStart(mux, store)
 }
@@ -46,6 +46,11 @@ func (t *httpTarget) send(ctx context.Context, items []sweeping.Item, outcomes [
 		sent[i] = httpcall.CallItem{Index: item.Index, Attempt: item.Attempt, Data: t.dataOf(item.Data)}
 	}
 	reply, err := t.call.Do(ctx, sent)
+	settle(reply, err, items, outcomes)
+}
+
+// settle finds out what became of items.
+func settle(reply httpcall.Reply, err error, items []sweeping.Item, outcomes []sweeping.Outcome) {
 	if err != nil {
 		failed := failure(err)
 		for i := range outcomes {

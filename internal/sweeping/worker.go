@@ -28,6 +28,8 @@ type worker struct {
 	finished atomic.Int32 // of the items, from the start: done, or settled otherwise
 	settled  int          // of those, under the runner's lock
 	now      time.Time    // when it looked at the clock last
+	looped   bool         // it works in a loop
+	begun    time.Time    // in a loop: when its item was
 }
 
 // hold makes room for items. Most handlers are slow, and their workers many and
@@ -41,7 +43,7 @@ func (w *worker) hold(most int) {
 }
 
 func (r *Runner) work(w *worker) {
-	for r.take(w) {
+	for r.take(w) == some {
 		r.handle(w)
 	}
 }
