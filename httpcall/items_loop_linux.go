@@ -3,6 +3,7 @@ package httpcall
 import (
 	"bytes"
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"syscall"
@@ -22,7 +23,7 @@ type loop struct {
 
 	lines    map[int32]*socket
 	idle     map[string][]*socket // by address; the one that was used last is the last
-	now      time.Time            // when the last wait ended
+	now      time.Time            // when the loop looked at the clock last
 	due      time.Time            // no call under way is overdue before
 	looked   time.Time            // when idle connections were looked at
 	request  []byte
@@ -111,6 +112,7 @@ func (l *loop) Begin(run *ItemsRun, number int, item CallItem) {
 		l.leaveTo(func() (Reply, error) { return run.Do(l.ctx, []CallItem{item}) }, number)
 		return
 	}
+	l.now = time.Now() // the last wait may be long ago
 	if s := l.take(run.call.address); s != nil {
 		entered, _ := l.handler.breakers.enter(run.call.address)
 		if entered.breaker == nil {
@@ -174,13 +176,14 @@ func (l *loop) answerBell() {
 func (l *loop) receive(s *socket) {
 	n, err := syscall.Read(s.fd, l.arrived)
 	switch {
-	case n < 0 && (err == syscall.EAGAIN || err == syscall.EINTR):
+	case n < 0 && (errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR)):
 		return
 	case s.run == nil: // the target has closed it, or says what nobody asked for
 		l.forget(s)
 		l.close(s)
 		return
 	case n <= 0: // the target had closed it
+		l.odd++
 		l.handler.breakers.leave(s.entered, unknown)
 		l.close(s)
 		run, item := s.run, s.item

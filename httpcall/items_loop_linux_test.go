@@ -250,7 +250,9 @@ func TestALoopIsNotForAnswersOutOfTheOrdinary(t *testing.T) {
 			return
 		}
 		loop.Begin(run, i, CallItem{Index: int64(i), Attempt: 1})
-		for len(loop.Wait(time.Second)) == 0 {
+		ended := loop.Wait(time.Second)
+		for len(ended) == 0 {
+			ended = loop.Wait(time.Second)
 		}
 	}
 	t.Error("it fits")

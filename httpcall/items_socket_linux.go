@@ -15,8 +15,11 @@ import (
 func (l *loop) take(address string) *socket {
 	if sockets := l.idle[address]; len(sockets) > 0 {
 		s := sockets[len(sockets)-1]
-		l.idle[address] = sockets[:len(sockets)-1]
-		return s
+		if l.now.Sub(s.since) < idleLine {
+			l.idle[address] = sockets[:len(sockets)-1]
+			return s
+		}
+		l.closeIdle() // the others are older
 	}
 	other := l.handler.items.wire.again(address, l.now)
 	if other == nil {

@@ -32,7 +32,8 @@ type Ended struct {
 type NewLoop func(ctx context.Context) Loop
 
 const (
-	perLoop   = 32                     // items at once that are worth a loop of their own
+	leastLoop = 8                      // items at once that are worth a loop
+	perLoop   = 32                     // those that are worth another
 	loopLook  = 5 * time.Millisecond   // how often a loop looks for more to do if there was nothing
 	loopPause = 100 * time.Millisecond // how long it waits at most
 )

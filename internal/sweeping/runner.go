@@ -204,7 +204,7 @@ func (r *Runner) employ() {
 			added = append(added, w)
 		}
 	}
-	if len(added) > 0 && r.looping() {
+	if len(added) >= leastLoop && r.looping() {
 		r.employLoops(added)
 		return
 	}
