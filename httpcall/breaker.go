@@ -40,76 +40,90 @@ type breaker struct {
 	pause    time.Duration // how long it stays open; zero: it is closed
 	until    time.Time     // when the next call may probe
 	probing  bool
-	touched  time.Time
+	touched  time.Time // when the last call ended, if none is under way
 }
 
 func newBreakers(maxRunning, maxFailures int) *breakers {
 	return &breakers{maxRunning: maxRunning, maxFailures: maxFailures, byName: map[string]*breaker{}}
 }
 
-// enter asks to call a target. Either it returns how long to stay away, or leave,
-// which is to be called once with what the call said of the target.
-func (b *breakers) enter(name string) (leave func(verdict), wait time.Duration) {
+// entry is a call under way.
+type entry struct {
+	breaker *breaker // nil: the call may not be made
+	name    string
+	probe   bool
+}
+
+// enter asks to call a target. Either it returns how long to stay away, or the entry
+// with which to leave, once.
+func (b *breakers) enter(name string) (e entry, wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
-	t := b.find(name, now)
-	switch {
-	case t.pause > 0 && now.Before(t.until):
-		return nil, spread(t.until.Sub(now))
-	case t.probing:
-		return nil, spread(t.pause)
-	case b.maxRunning > 0 && t.running >= b.maxRunning:
-		return nil, spread(fullPause)
+	t := b.find(name)
+	if t.pause > 0 {
+		if left := time.Until(t.until); left > 0 {
+			return entry{}, spread(left)
+		}
 	}
-	probe := t.pause > 0
-	t.probing, t.touched = probe, now
+	switch {
+	case t.probing:
+		return entry{}, spread(t.pause)
+	case b.maxRunning > 0 && t.running >= b.maxRunning:
+		return entry{}, spread(fullPause)
+	}
+	t.probing = t.pause > 0
 	t.running++
-	return func(v verdict) { b.leave(name, t, probe, v) }, 0
+	return entry{t, name, t.probing}, 0
 }
 
 // find returns what is known of a target. The lock is held.
-func (b *breakers) find(name string, now time.Time) *breaker {
+func (b *breakers) find(name string) *breaker {
 	t := b.byName[name]
 	if t != nil {
 		return t
 	}
 	if len(b.byName) >= manyTargets {
+		now := time.Now()
 		for other, t := range b.byName {
 			if t.running == 0 && now.Sub(t.touched) > idleTarget {
 				delete(b.byName, other)
 			}
 		}
 	}
-	t = &breaker{touched: now}
+	t = &breaker{}
 	b.byName[name] = t
 	return t
 }
 
-func (b *breakers) leave(name string, t *breaker, probe bool, v verdict) {
+// leave is the end of a call, with what it said of its target.
+func (b *breakers) leave(e entry, v verdict) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := time.Now()
+	t := e.breaker
 	t.running--
-	t.touched = now
-	if probe {
+	if e.probe {
 		t.probing = false
 	}
 	switch {
 	case v == answered:
 		t.failures, t.pause = 0, 0
-	case v == unhealthy && probe:
+	case v == unhealthy && e.probe:
 		t.pause = min(2*t.pause, breakerLongest)
-		t.until = now.Add(t.pause)
+		t.until = time.Now().Add(t.pause)
 	case v == unhealthy:
 		t.failures++
 		if b.maxFailures > 0 && t.failures >= b.maxFailures && t.pause == 0 {
-			t.pause, t.until = breakerFirst, now.Add(breakerFirst)
+			t.pause, t.until = breakerFirst, time.Now().Add(breakerFirst)
 		}
 	}
-	if t.running == 0 && t.failures == 0 && t.pause == 0 {
-		delete(b.byName, name)
+	if t.running > 0 {
+		return
 	}
+	if t.failures == 0 && t.pause == 0 {
+		delete(b.byName, e.name)
+		return
+	}
+	t.touched = time.Now()
 }
 
 // spread is a pause with some chance in it, so that those who are sent away

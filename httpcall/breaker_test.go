@@ -8,11 +8,11 @@ import (
 
 // try makes a call that says this of its target, or returns how long to wait.
 func (b *breakers) try(name string, v verdict) time.Duration {
-	leave, wait := b.enter(name)
-	if leave == nil {
+	entered, wait := b.enter(name)
+	if entered.breaker == nil {
 		return wait
 	}
-	leave(v)
+	b.leave(entered, v)
 	return 0
 }
 
@@ -36,13 +36,13 @@ func TestABreakerOpensAndLetsProbesThrough(t *testing.T) {
 		}
 		time.Sleep(breakerFirst)
 		probe, wait := b.enter("a:80")
-		if probe == nil {
+		if probe.breaker == nil {
 			t.Fatalf("no probe is let through: wait %v", wait)
 		}
-		if second, wait := b.enter("a:80"); second != nil || wait <= 0 {
+		if second, wait := b.enter("a:80"); second.breaker != nil || wait <= 0 {
 			t.Error("two probes are let through")
 		}
-		probe(unhealthy)
+		b.leave(probe, unhealthy)
 		if wait := b.try("a:80", answered); wait < 2*breakerFirst {
 			t.Errorf("after a failed probe it asks to wait only %v", wait)
 		}
@@ -75,14 +75,14 @@ func TestATargetHasBoundedCallsAndIsForgotten(t *testing.T) {
 	b := newBreakers(2, 0)
 	first, _ := b.enter("a:80")
 	second, _ := b.enter("a:80")
-	if third, wait := b.enter("a:80"); third != nil || wait < fullPause {
+	if third, wait := b.enter("a:80"); third.breaker != nil || wait < fullPause {
 		t.Errorf("a third call is let through, or is to wait %v", wait)
 	}
-	first(unhealthy)
+	b.leave(first, unhealthy)
 	if wait := b.try("a:80", unhealthy); wait != 0 {
 		t.Errorf("the place was not given back: wait %v", wait)
 	}
-	second(answered)
+	b.leave(second, answered)
 	if len(b.byName) != 0 {
 		t.Errorf("%d targets are remembered without need", len(b.byName))
 	}

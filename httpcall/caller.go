@@ -19,6 +19,7 @@ const (
 // Caller makes HTTP calls for jobs.
 type Caller struct {
 	client *http.Client
+	wire   *wire // of those for very many calls
 }
 
 // NewCaller makes a caller whose connections the guard checks. It follows no
@@ -31,7 +32,12 @@ func newCaller(guard *Guard, config *tls.Config) *Caller {
 }
 
 // newItemCaller makes a caller for very many calls.
-func newItemCaller(guard *Guard) *Caller { return callerOver(newWire(newTransport(guard, nil))) }
+func newItemCaller(guard *Guard) *Caller {
+	w := newWire(newTransport(guard, nil))
+	c := callerOver(w)
+	c.wire = w
+	return c
+}
 
 func callerOver(transport http.RoundTripper) *Caller {
 	return &Caller{client: &http.Client{
@@ -76,23 +82,34 @@ func (c *Caller) Do(request *http.Request) (Reply, error) {
 	return reply, err
 }
 
-// exchange makes one call and takes any answer. Its errors are of the type *Error.
-func (c *Caller) exchange(request *http.Request) (Reply, error) {
-	// The client itself would only copy the headers for redirects that it does not
-	// follow.
+// setUser sends what the URL says of who calls.
+func setUser(request *http.Request) {
 	if user := request.URL.User; user != nil && request.Header.Get("Authorization") == "" {
 		password, _ := user.Password()
 		request.SetBasicAuth(user.Username(), password)
 	}
+}
+
+// exchange makes one call and takes any answer. Its errors are of the type *Error.
+func (c *Caller) exchange(request *http.Request) (Reply, error) {
+	// The client itself would only copy the headers for redirects that it does not
+	// follow.
+	setUser(request)
 	response, err := c.client.Transport.RoundTrip(request)
 	if err != nil {
 		return Reply{}, noAnswer(request, err)
 	}
+	return readReply(request, response)
+}
+
+// readReply reads the body of an answer.
+func readReply(request *http.Request, response *http.Response) (Reply, error) {
 	defer response.Body.Close()
 	reply := Reply{Status: response.StatusCode, Header: response.Header}
 	if response.Body == http.NoBody {
 		return reply, nil
 	}
+	var err error
 	reply.Body, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	if len(reply.Body) > maxAnswer {
 		reply.Body, reply.Cut = reply.Body[:maxAnswer], true

@@ -41,12 +41,17 @@ func noAnswer(request *http.Request, err error) *Error {
 	}
 	switch {
 	case ctx.Err() != nil && overdue(ctx):
-		return &Error{ClassTimeout, fmt.Errorf("%s: no answer came in time", asked)}
+		return lateAnswer(request)
 	case ctx.Err() != nil:
 		return &Error{ClassCanceled, fmt.Errorf("%s: the call was ended before an answer came", asked)}
 	default:
 		return &Error{ClassConnect, fmt.Errorf("%s: %w", asked, err)}
 	}
+}
+
+// lateAnswer is the failure of a call whose time was over.
+func lateAnswer(request *http.Request) *Error {
+	return &Error{ClassTimeout, fmt.Errorf("%s %s: no answer came in time", request.Method, shown(request.URL))}
 }
 
 // overdue reports whether the time of a context was over. Whoever owns it may have

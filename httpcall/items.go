@@ -3,8 +3,6 @@ package httpcall
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -111,79 +109,19 @@ func (i *CallItem) vars() map[string]any {
 	return one
 }
 
-// Do makes the call for some items, under the name of the job that goes over them. Its
-// errors are outcomes as those of jobs: what will not get better by trying again is
-// fairlead.Fatal. It waits while the target is left alone or has enough calls under
-// way.
-func (c *ItemsCall) Do(ctx context.Context, job *fairlead.Job, sweep int64, key string, items []CallItem, perCall int, timeout time.Duration) (Reply, error) {
-	p := *c.plan
-	p.vars = varsOf(sweep, items, perCall, c.uses)
-	maps.Copy(p.vars, c.plan.vars)
-	if job.Attempt != items[0].Attempt {
-		named := *job
-		named.Attempt = items[0].Attempt
-		job = &named
-	}
-	leave, err := c.enter(ctx)
-	if err != nil {
-		return Reply{}, err
-	}
-	said := unknown
-	defer func() { leave(said) }()
-	switch {
-	case timeout > 0:
-	case p.timeout > 0:
-		timeout = p.timeout
-	default:
-		timeout = c.handler.options.Timeout
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	call, _, err := p.fillIn(ctx, job, key, Origin{}, ticket{}, c.handler.options.Secrets)
-	if err != nil {
-		return Reply{}, unprepared(err)
-	}
-	caller := c.handler.items
-	if p.tls != nil {
-		if caller, err = c.handler.callers.with(p.tls, c.handler.options.Secrets.read); err != nil {
-			return Reply{}, unprepared(err)
-		}
-	}
-	reply, err := caller.exchange(call.request)
-	said = verdictOf(reply, err)
-	if err == nil {
-		err = p.judge(call.request, reply)
-	}
-	if err == nil {
-		return reply, nil
-	}
-	final := hopeless(reply.Status, err)
-	var failure *Error
-	if errors.As(err, &failure) {
-		err = &Error{failure.Class, call.hide.error(failure.Err)}
-	}
-	if final {
-		return reply, fairlead.Fatal(err)
-	}
-	if pause, asked := pauseAsked(job, reply, time.Now()); asked {
-		return reply, fairlead.RetryAfter(pause, err)
-	}
-	return reply, err
-}
-
 // enter waits until the target may be called.
-func (c *ItemsCall) enter(ctx context.Context) (leave func(verdict), err error) {
+func (c *ItemsCall) enter(ctx context.Context) (entry, error) {
 	for {
-		leave, wait := c.handler.breakers.enter(c.address)
-		if leave != nil {
-			return leave, nil
+		e, wait := c.handler.breakers.enter(c.address)
+		if e.breaker != nil {
+			return e, nil
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return nil, context.Cause(ctx)
+			return e, context.Cause(ctx)
 		}
 	}
 }

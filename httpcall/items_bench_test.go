@@ -62,6 +62,9 @@ func BenchmarkItemsCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	job := &fairlead.Job{ID: 1, Tenant: "default"}
+	run := call.Under(job, 3, 1, 0, func(items []httpcall.CallItem) string {
+		return "fairlead-sweep-3-" + strconv.FormatInt(items[0].Index, 10)
+	})
 	var next atomic.Int64
 	before := cpuTime()
 	b.ReportAllocs()
@@ -70,7 +73,7 @@ func BenchmarkItemsCall(b *testing.B) {
 		for pb.Next() {
 			index := next.Add(1)
 			item := []httpcall.CallItem{{Index: index, Attempt: 1}}
-			if _, err := call.Do(b.Context(), job, 3, "fairlead-sweep-3-"+strconv.FormatInt(index, 10), item, 1, 0); err != nil {
+			if _, err := run.Do(b.Context(), item); err != nil {
 				b.Error(err)
 				return
 			}

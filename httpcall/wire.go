@@ -43,10 +43,17 @@ type line struct {
 	address string
 	in      *bufio.Reader
 	out     *bufio.Writer
+	arrived []byte // before the line was made, and to be read first
 	reused  bool
 	left    int64 // bytes that may be read
 	read    bool  // something was read since the request
 	since   time.Time
+
+	// Of a call that is watched, and under the lock of the watch.
+	before, after *line // in the order in which calls began
+	until         time.Time
+	watched       bool
+	overdue       bool // it was ended because its time was over
 }
 
 // Read bounds what is read of an answer's headers.
@@ -54,7 +61,14 @@ func (l *line) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, fmt.Errorf("the headers of the answer are longer than %d bytes", maxAnswerHeaders)
 	}
-	n, err := l.conn.Read(p)
+	var n int
+	var err error
+	if len(l.arrived) > 0 {
+		n = copy(p, l.arrived)
+		l.arrived = l.arrived[n:]
+	} else {
+		n, err = l.conn.Read(p)
+	}
 	l.left -= int64(n)
 	l.read = l.read || n > 0
 	return n, err
@@ -79,7 +93,7 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	}
 	// The target had closed a connection that was idle. It is told by the
 	// Idempotency-Key, should it have seen the request all the same.
-	if request, err = again(request); err != nil {
+	if request, err = sendable(request); err != nil {
 		return nil, err
 	}
 	if l, err = w.open(request.Context(), address); err != nil {
@@ -88,8 +102,8 @@ func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	return w.exchange(l, request)
 }
 
-// again is a request that can be sent once more.
-func again(request *http.Request) (*http.Request, error) {
+// sendable is a request that can be sent once more.
+func sendable(request *http.Request) (*http.Request, error) {
 	if request.Body == nil || request.Body == http.NoBody {
 		return request, nil
 	}
@@ -107,20 +121,29 @@ func again(request *http.Request) (*http.Request, error) {
 
 // take finds a connection, or makes one.
 func (w *wire) take(ctx context.Context, address string) (*line, error) {
-	w.mu.Lock()
-	if lines := w.idle[address]; len(lines) > 0 {
-		l := lines[len(lines)-1]
-		w.idle[address] = lines[:len(lines)-1]
-		w.mu.Unlock()
-		if time.Since(l.since) < idleLine {
-			l.reused = true
-			return l, nil
-		}
-		_ = l.conn.Close() // the others are older
-		return w.open(ctx, address)
+	if l := w.again(address, time.Now()); l != nil {
+		return l, nil
 	}
-	w.mu.Unlock()
 	return w.open(ctx, address)
+}
+
+// again finds a connection that was used before. It is nil if there is none.
+func (w *wire) again(address string, now time.Time) *line {
+	w.mu.Lock()
+	lines := w.idle[address]
+	if len(lines) == 0 {
+		w.mu.Unlock()
+		return nil
+	}
+	l := lines[len(lines)-1]
+	w.idle[address] = lines[:len(lines)-1]
+	w.mu.Unlock()
+	if now.Sub(l.since) >= idleLine {
+		_ = l.conn.Close() // the others are older
+		return nil
+	}
+	l.reused = true
+	return l
 }
 
 func (w *wire) open(ctx context.Context, address string) (*line, error) {
@@ -128,9 +151,24 @@ func (w *wire) open(ctx context.Context, address string) (*line, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &line{conn: conn, address: address, out: bufio.NewWriter(conn)}
+	return newLine(conn, address, nil), nil
+}
+
+// newLine makes a line of a connection on which something may have arrived already.
+func newLine(conn net.Conn, address string, arrived []byte) *line {
+	l := &line{conn: conn, address: address, arrived: arrived, left: maxAnswerHeaders, out: bufio.NewWriter(conn)}
 	l.in = bufio.NewReader(l)
-	return l, nil
+	return l
+}
+
+// goOn reads the answer to a request that was sent. The end of the context ends it.
+func (w *wire) goOn(l *line, request *http.Request) (Reply, error) {
+	stop := context.AfterFunc(request.Context(), func() { _ = l.conn.SetDeadline(past) })
+	response, err := w.receive(l, request, nil, stop)
+	if err != nil {
+		return Reply{}, noAnswer(request, err)
+	}
+	return readReply(request, response)
 }
 
 // put keeps a connection for the next call.
@@ -188,7 +226,15 @@ var past = time.Unix(1, 0)
 // ends it.
 func (w *wire) exchange(l *line, request *http.Request) (*http.Response, error) {
 	stop := context.AfterFunc(request.Context(), func() { _ = l.conn.SetDeadline(past) })
-	response, err := l.send(request)
+	l.read, l.left = false, maxAnswerHeaders
+	unsent := firstError(request.Write(l.out), l.out.Flush())
+	return w.receive(l, request, unsent, stop)
+}
+
+// receive reads an answer, up to its body. Stop is called once the connection is of no
+// more use to the call; if it returns false, nor is it to others.
+func (w *wire) receive(l *line, request *http.Request, unsent error, stop func() bool) (*http.Response, error) {
+	response, err := l.receive(request, unsent)
 	if err != nil {
 		stop()
 		_ = l.conn.Close()
@@ -208,11 +254,9 @@ func (w *wire) exchange(l *line, request *http.Request) (*http.Response, error) 
 	return response, nil
 }
 
-// send writes a request and reads the headers of the answer. Answers that only say that
-// another follows are passed over.
-func (l *line) send(request *http.Request) (*http.Response, error) {
-	l.read, l.left = false, maxAnswerHeaders
-	unsent := firstError(request.Write(l.out), l.out.Flush())
+// receive reads the headers of the answer. Answers that only say that another follows
+// are passed over.
+func (l *line) receive(request *http.Request, unsent error) (*http.Response, error) {
 	var broken *net.OpError
 	if unsent != nil && !errors.As(unsent, &broken) {
 		return nil, unsent

@@ -38,12 +38,12 @@ func (h *Handler) Work(ctx context.Context, job *fairlead.Job) error {
 	if err != nil {
 		return unprepared(err)
 	}
-	leave, wait := h.breakers.enter(address(call.request.URL))
-	if leave == nil {
+	entered, wait := h.breakers.enter(address(call.request.URL))
+	if entered.breaker == nil {
 		return fairlead.SnoozeFor(wait)
 	}
 	begin, said := time.Now(), unknown
-	defer func() { leave(said) }()
+	defer func() { h.breakers.leave(entered, said) }()
 	reply, err := caller.exchange(call.request)
 	said = verdictOf(reply, err)
 	if err == nil {

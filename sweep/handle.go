@@ -81,6 +81,7 @@ func HandleIn[T any](mux *fairlead.Mux, library Library, kind string, options Op
 // handling is how items are tried under the present data: one by one, or several with
 // one call.
 type handling struct {
+	http *httpTarget // that items are sent to; nil: none
 	one  func(ctx context.Context, item sweeping.Item) sweeping.Outcome
 	many func(ctx context.Context, items []sweeping.Item, outcomes []sweeping.Outcome)
 }

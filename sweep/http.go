@@ -27,8 +27,9 @@ func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls 
 		if err != nil {
 			return handling{}, err
 		}
-		t := &httpTarget{run: run, call: call}
-		return handling{many: t.send}, nil
+		s := run.Sweep
+		t := &httpTarget{run: run, call: call.Under(run.Job, s.ID, s.PerCall, s.Timeout, func(items []httpcall.CallItem) string { return keyOf(s.ID, items) })}
+		return handling{http: t, many: t.send}, nil
 	})
 	registerStart(mux, store)
 }
@@ -36,16 +37,20 @@ func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls 
 // httpTarget sends items.
 type httpTarget struct {
 	run  *Run
-	call *httpcall.ItemsCall
+	call *httpcall.ItemsRun
 }
 
 func (t *httpTarget) send(ctx context.Context, items []sweeping.Item, outcomes []sweeping.Outcome) {
-	s := t.run.Sweep
 	sent := make([]httpcall.CallItem, len(items))
 	for i, item := range items {
 		sent[i] = httpcall.CallItem{Index: item.Index, Attempt: item.Attempt, Data: t.dataOf(item.Data)}
 	}
-	reply, err := t.call.Do(ctx, t.run.Job, s.ID, keyOf(s.ID, items), sent, s.PerCall, s.Timeout)
+	reply, err := t.call.Do(ctx, sent)
+	settle(reply, err, items, outcomes)
+}
+
+// settle finds out what became of items.
+func settle(reply httpcall.Reply, err error, items []sweeping.Item, outcomes []sweeping.Outcome) {
 	if err != nil {
 		failed := failure(err)
 		for i := range outcomes {
@@ -74,7 +79,7 @@ func (t *httpTarget) dataOf(data []byte) any {
 }
 
 // keyOf is the same whenever the same items are sent.
-func keyOf(sweep int64, items []sweeping.Item) string {
+func keyOf(sweep int64, items []httpcall.CallItem) string {
 	key := "fairlead-sweep-" + strconv.FormatInt(sweep, 10) + "-" + strconv.FormatInt(items[0].Index, 10)
 	if len(items) == 1 {
 		return key

@@ -183,7 +183,7 @@ func (r *Run) describe(items source.Source, orders fairlead.Orders) (sweeping.Sh
 	if r.handling.Load().one != nil {
 		shard.Handle = r.one
 	} else {
-		shard.HandleBatch, shard.Batch = r.many, s.PerCall
+		shard.HandleBatch, shard.Batch, shard.Loop = r.many, s.PerCall, r.httpLoop
 	}
 	if s.Adaptive {
 		shard.Adaptive = &pace.GovernorOptions{}

@@ -85,7 +85,7 @@ func TestBenchSweepMeasuresRatesAndCalls(t *testing.T) {
 		keys  []string
 	}{
 		"rate": {"--rate 500 --seconds 1 --lease 1s", "rate rate-handover rate-crash", []string{"set_rate", "rate", "error_percent", "largest_100ms", "highest_second", "lowest_second"}},
-		"http": {"--pairs 1 --seconds 0.2 --in-flight 4", "http http-1ms http-5ms", []string{"rate", "client_us_per_item", "client_rate", "ratio"}},
+		"http": {"--pairs 1 --seconds 0.2 --in-flight 4", "http http-ok http-1ms http-5ms", []string{"rate", "client_us_per_item", "client_rate", "ratio"}},
 	} {
 		t.Run(part, func(t *testing.T) {
 			t.Parallel()

@@ -60,6 +60,7 @@ func (s SweepCalls) Run(ctx context.Context, done func(SweepCallFigures) error) 
 	defer func() { err = errors.Join(err, stop()) }()
 	for _, part := range []struct{ name, title, path string }{
 		{"http", "a target that answers at once", targetAtOnce},
+		{"http-ok", "a target that answers \"ok\" at once", targetOK},
 		{"http-1ms", "a target that takes a millisecond", targetFast},
 		{"http-5ms", "a target that takes five milliseconds", targetUsual},
 	} {

@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// The paths of a target: one answers at once, one after a millisecond, and one tells
-// how many calls there were.
+// The paths of a target: one answers at once with nothing, one with a word, others after
+// a while, and one tells how many calls there were.
 const (
 	targetAtOnce = "/at-once/"
+	targetOK     = "/ok/"
 	targetFast   = "/fast/"
 	targetUsual  = "/usual/"
 	targetCount  = "/count"
@@ -38,6 +39,10 @@ func ServeTarget(ctx context.Context, input io.Reader, output io.Writer) error {
 	var calls atomic.Int64
 	mux := http.NewServeMux()
 	mux.HandleFunc(targetAtOnce, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
+	mux.HandleFunc(targetOK, func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		fmt.Fprint(w, "ok")
+	})
 	for path, takes := range map[string]time.Duration{targetFast: fastAnswer, targetUsual: usualAnswer} {
 		mux.HandleFunc(path, func(http.ResponseWriter, *http.Request) {
 			time.Sleep(takes)

@@ -8,31 +8,47 @@ import (
 	"github.com/fairlead-io/fairlead/internal/source"
 )
 
-// take waits for w's turn and fetches its next items. It returns false if there
-// is nothing more for w.
-func (r *Runner) take(w *worker) bool {
+// taking is what came of taking items.
+type taking int
+
+const (
+	some       taking = iota
+	nothingNow        // of a loop: there is nothing to be had without waiting
+	unneeded          // the worker is
+	trouble           // of a loop: it is to wait for what is under way
+)
+
+// take waits for w's turn and fetches its next items.
+func (r *Runner) take(w *worker) taking {
+	mayStart := false
 	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
-	case <-r.fetching.Done():
-		return false
+	case r.turn <- struct{}{}: // it is likely that nobody has it, and then this costs less
+		mayStart = !w.looped && r.mayStart(w.now)
+	default:
+		select {
+		case r.turn <- struct{}{}:
+		case <-r.fetching.Done():
+			return unneeded
+		}
 	}
-	failures := 0
-	for {
-		if !r.awaitStart() { // before the rate is asked, or what waited would come all at once
-			return false
+	defer func() { <-r.turn }()
+	for failures := 0; ; mayStart = false {
+		if !mayStart && !r.awaitStart() { // before the rate is asked, or what waited would come all at once
+			return unneeded
 		}
 		next := r.plan(w)
 		var err error
 		switch next.step {
 		case leave:
-			return false
+			return unneeded
+		case part:
+			return nothingNow
 		case await:
 			r.await(next.until)
 			continue
 		case recall:
 			if r.recall(r.fetching) != nil && pause(r.fetching, sourcePause) != nil {
-				return false
+				return unneeded
 			}
 			continue
 		case repeat:
@@ -41,20 +57,20 @@ func (r *Runner) take(w *worker) bool {
 			err = r.fetch(w, next)
 		}
 		if r.halted.Load() {
-			return false
+			return unneeded
 		}
 		if err == nil {
 			if len(w.items) > 0 {
-				return true
+				return some
 			}
 			continue
 		}
 		if failures++; failures == sourceTries || errors.Is(err, source.ErrChanged) {
 			r.halt(Ending{End: Stopped, Reason: err.Error()})
-			return false
+			return unneeded
 		}
 		if pause(r.fetching, sourcePause<<(failures-1)) != nil {
-			return false
+			return unneeded
 		}
 	}
 }
@@ -78,6 +94,7 @@ type step int
 
 const (
 	leave   step = iota // w is not needed any more
+	part                // w is to work outside of its loop
 	await               // until something is settled or due
 	recall              // which items are to be tried again
 	repeat              // items that failed before
@@ -92,17 +109,23 @@ func (r *Runner) plan(w *worker) plan {
 	w.items = w.items[:0]
 	w.busy = false
 	if w.id >= r.inFlight {
-		w.employed = false
+		w.employed, w.looped = false, false
 		return plan{step: leave}
 	}
 	if r.halted.Load() {
 		return plan{step: leave}
+	}
+	if w.looped && r.alone {
+		return plan{step: part}
 	}
 	if r.muchUntold() {
 		r.idle = true
 		return plan{step: await}
 	}
 	most := r.atOnce()
+	if w.looped {
+		most = 1 // there are others in its loop
+	}
 	w.hold(most)
 	if again := r.dueAgain(most); len(again) > 0 {
 		w.busy = true
@@ -141,6 +164,9 @@ func (r *Runner) awaitLocked() plan {
 
 // dueAgain takes items that are due.
 func (r *Runner) dueAgain(most int) []*waiting {
+	if len(r.aside.due) == 0 {
+		return nil
+	}
 	var again []*waiting
 	for now := time.Now(); len(again) < most; {
 		w := r.aside.take(now)
@@ -235,7 +261,7 @@ func (r *Runner) fetch(w *worker, next plan) error {
 	if n == 0 {
 		return r.pass(next, end)
 	}
-	if err := r.pace.Wait(r.fetching, n); err != nil {
+	if err := r.awaitPace(w, n); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -306,7 +332,16 @@ func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
 	if len(w.items) == 0 {
 		return nil
 	}
-	return r.pace.Wait(r.fetching, len(w.items))
+	return r.awaitPace(w, len(w.items))
+}
+
+// awaitPace waits until items may be started. In a loop they may at once: there was no
+// rate when it was decided to take them.
+func (r *Runner) awaitPace(w *worker, items int) error {
+	if w.looped {
+		return r.fetching.Err()
+	}
+	return r.pace.Wait(r.fetching, items)
 }
 
 func (r *Runner) readAgain(w *worker, index int64) (data []byte, gone bool, err error) {

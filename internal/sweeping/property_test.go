@@ -44,7 +44,8 @@ func (k keys) Next(_ context.Context, from, to int64) (int64, error) {
 type setting struct {
 	items, inFlight, window, batch int
 	rate                           float64
-	serial, sparse                 bool
+	serial, sparse, loop           bool
+	fits                           int     // calls that a loop is good for
 	retry, abandon                 float64 // how likely
 	slow                           int     // milliseconds
 	seed                           uint64
@@ -59,6 +60,8 @@ func drawSetting(t *rapid.T) setting {
 		rate:     rapid.SampledFrom([]float64{0, 0, 300, 5000}).Draw(t, "rate"),
 		serial:   rapid.IntRange(0, 9).Draw(t, "serial") == 0,
 		sparse:   rapid.IntRange(0, 3).Draw(t, "sparse") == 0,
+		loop:     rapid.Bool().Draw(t, "loop"),
+		fits:     rapid.SampledFrom([]int{0, 0, 1, 500}).Draw(t, "fits"),
 		retry:    rapid.SampledFrom([]float64{0, 0.01, 0.3}).Draw(t, "retry"),
 		abandon:  rapid.SampledFrom([]float64{0, 0.01, 0.2}).Draw(t, "abandon"),
 		slow:     rapid.SampledFrom([]int{0, 1, 50, 2000}).Draw(t, "slow"),
@@ -101,6 +104,9 @@ func (s setting) world() *world {
 func (s setting) shard(w *world) sweeping.Shard {
 	shard := w.shard()
 	shard.InFlight, shard.Window, shard.Rate, shard.Serial = s.inFlight, s.window, s.rate, s.serial
+	if s.loop {
+		shard.Loop = w.loops(s.fits)
+	}
 	if s.batch > 1 {
 		shard.Handle, shard.HandleBatch, shard.Batch = nil, w.handleBatch, s.batch
 	}

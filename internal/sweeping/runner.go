@@ -43,6 +43,7 @@ type Runner struct {
 	records  []record
 	crew     []*worker
 	inFlight int
+	alone    bool // each worker has a goroutine of its own, and no loop
 	budget   int64
 	idle     bool          // somebody waits for wake
 	speed    time.Duration // of a try, slowly falling
@@ -183,6 +184,7 @@ func (r *Runner) Order(orders Orders) {
 			rate = r.governor.Rate()
 		}
 		r.pace.SetRate(rate)
+		r.looping() // or not any more
 	}
 }
 
@@ -195,10 +197,18 @@ func (r *Runner) employ() {
 	for len(r.crew) < r.inFlight {
 		r.crew = append(r.crew, &worker{id: len(r.crew)})
 	}
+	var added []*worker
 	for _, w := range r.crew[:r.inFlight] {
 		if !w.employed {
 			w.employed = true
-			r.workers.Go(func() { r.work(w) })
+			added = append(added, w)
 		}
+	}
+	if len(added) >= leastLoop && r.looping() {
+		r.employLoops(added)
+		return
+	}
+	for _, w := range added {
+		r.workers.Go(func() { r.work(w) })
 	}
 }

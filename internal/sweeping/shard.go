@@ -32,6 +32,10 @@ type Shard struct {
 	HandleBatch func(ctx context.Context, items []Item, outcomes []Outcome)
 	Batch       int
 
+	// Loop, if there is one, may do the work of Handle or HandleBatch: for items that
+	// are tried one by one, and as long as there is no rate.
+	Loop NewLoop
+
 	// Save keeps a checkpoint and returns orders. An error that is
 	// fairlead.ErrLeaseLost ends the run at once; others are tried again with the
 	// next checkpoint, as long as the lease lasts.

@@ -27,6 +27,9 @@ type worker struct {
 	outcomes []Outcome
 	finished atomic.Int32 // of the items, from the start: done, or settled otherwise
 	settled  int          // of those, under the runner's lock
+	now      time.Time    // when it looked at the clock last
+	looped   bool         // it works in a loop
+	begun    time.Time    // in a loop: when its item was
 }
 
 // hold makes room for items. Most handlers are slow, and their workers many and
@@ -40,7 +43,7 @@ func (w *worker) hold(most int) {
 }
 
 func (r *Runner) work(w *worker) {
-	for r.take(w) {
+	for r.take(w) == some {
 		r.handle(w)
 	}
 }
@@ -49,8 +52,9 @@ func (r *Runner) work(w *worker) {
 // rest as it is: to do.
 func (r *Runner) handle(w *worker) {
 	start, tried := time.Now(), 0
+	w.now = start
 	for tried < len(w.items) {
-		if r.halted.Load() || !r.mayStart() && !r.awaitStart() {
+		if r.halted.Load() || !r.mayStart(w.now) && !r.awaitStart() {
 			break
 		}
 		end := min(tried+r.shard.Batch, len(w.items))
@@ -61,9 +65,9 @@ func (r *Runner) handle(w *worker) {
 		} else {
 			r.settle(w, tried, end)
 		}
-		tried = end
+		tried, w.now = end, time.Now()
 	}
-	r.release(w, tried, time.Since(start))
+	r.release(w, tried, w.now.Sub(start))
 }
 
 func (r *Runner) call(items []Item, outcomes []Outcome) {
@@ -116,12 +120,8 @@ func (r *Runner) leased(now time.Time) bool {
 	return r.shard.Lease == nil || now.Before(r.shard.Lease())
 }
 
-// mayStart tells whether an item may be started.
-func (r *Runner) mayStart() bool {
-	if r.shard.Lease == nil && r.shard.Fresh == nil {
-		return true
-	}
-	now := time.Now()
+// mayStart tells whether an item may be started now.
+func (r *Runner) mayStart(now time.Time) bool {
 	return r.leased(now) && (r.shard.Fresh == nil || now.Before(r.shard.Fresh()))
 }
 
@@ -132,7 +132,7 @@ const glance = 20 * time.Millisecond
 // awaitStart waits until an item may be started. It returns false if the run has
 // halted before.
 func (r *Runner) awaitStart() bool {
-	for !r.mayStart() {
+	for !r.mayStart(time.Now()) {
 		if pause(r.fetching, glance) != nil {
 			return false
 		}
