@@ -49,8 +49,12 @@ func readPlain(arrived []byte) (a plainAnswer, plain bool) {
 					return a, false
 				}
 			}
-		case len("Transfer-Encoding"), len("Connection"), len("Upgrade"):
-			if says := string(name); strings.EqualFold(says, "Transfer-Encoding") || strings.EqualFold(says, "Connection") || strings.EqualFold(says, "Upgrade") || strings.EqualFold(says, "Trailer") {
+		case len("Connection"):
+			if strings.EqualFold(string(name), "Connection") && !strings.EqualFold(string(bytes.Trim(value, " \t")), "keep-alive") {
+				return a, false
+			}
+		case len("Transfer-Encoding"), len("Upgrade"):
+			if says := string(name); strings.EqualFold(says, "Transfer-Encoding") || strings.EqualFold(says, "Upgrade") || strings.EqualFold(says, "Trailer") {
 				return a, false
 			}
 		}

@@ -17,6 +17,8 @@ func TestPlainAnswers(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok":                    false,
 		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n":                                          false,
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok":                    false,
+		"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok":               true,
+		"HTTP/1.1 200 OK\r\nConnection: keep-alive, close\r\nContent-Length: 2\r\n\r\nok":        false,
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0": false,
 		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n X: y\r\n\r\nok":                                false,
 		"HTTP/1.1 200 OK\r\n\r\nok":                                                              false,
@@ -36,6 +38,7 @@ func TestPlainAnswers(t *testing.T) {
 // What is taken for a plain answer is one, by those who know all of HTTP.
 func FuzzPlainAnswers(f *testing.F) {
 	f.Add([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Y: z\r\n\r\nok"))
+	f.Add([]byte("HTTP/1.1 200 OK\r\nconnection: keep-alive\r\nContent-Length: 2\r\n\r\nok"))
 	f.Add([]byte("HTTP/1.1 204 No Content\r\nDate: today\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, arrived []byte) {
 		a, plain := readPlain(arrived)

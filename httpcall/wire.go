@@ -74,6 +74,9 @@ func (l *line) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// empty tells whether nothing has arrived that was not read.
+func (l *line) empty() bool { return l.in.Buffered() == 0 && len(l.arrived) == 0 }
+
 // RoundTrip makes one call.
 func (w *wire) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "http" || request.Method == http.MethodConnect || request.ContentLength < 0 || request.ContentLength > wireBody {
@@ -319,7 +322,7 @@ func (b *answerBody) Close() error {
 // is of no use.
 func (b *answerBody) release(whole bool) {
 	b.over = true
-	if b.stop() && whole && b.reusable && b.line.in.Buffered() == 0 {
+	if b.stop() && whole && b.reusable && b.line.empty() {
 		b.wire.put(b.line)
 		return
 	}

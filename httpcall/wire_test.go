@@ -177,6 +177,33 @@ func TestConnectionsAreLetGo(t *testing.T) {
 	}
 }
 
+// An answer that nobody asked for is not taken for that of the next call, wherever it
+// waits.
+func TestAConnectionWithMoreThanWasAskedForIsLetGo(t *testing.T) {
+	const more = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwrong"
+	answer := func(size int) string {
+		head := "HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n"
+		padding := size - len(head) - 4000 - len("X: \r\n")
+		return strings.Replace(head, "\r\n", "\r\nX: "+strings.Repeat("x", padding)+"\r\n", 1) + strings.Repeat("y", 4000)
+	}
+	for _, size := range []int{4090, 4096, 5000} { // a line reads 4096 bytes at once
+		conn, other := net.Pipe()
+		defer other.Close()
+		w := localCaller(t).wire
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://there/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := w.goOn(newLine(conn, "there:80", []byte(answer(size)+more)), request)
+		if err != nil || len(reply.Body) != 4000 {
+			t.Errorf("of %d bytes: %d in the body, %v", size, len(reply.Body), err)
+		}
+		if w.again("there:80", time.Now()) != nil {
+			t.Errorf("after %d bytes the connection is used again", size)
+		}
+	}
+}
+
 func TestACallEndsWithItsContext(t *testing.T) {
 	held := make(chan struct{})
 	target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
