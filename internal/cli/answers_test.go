@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"connectrpc.com/connect"
+	"github.com/spf13/cobra"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
@@ -68,4 +69,28 @@ func TestMethodsThatAServerDoesNotKnow(t *testing.T) {
 	r := newAnswers(t)
 	r.fails(ExitFailure, "as new as this program", "job", "list")
 	r.fails(ExitFailure, "as new as this program", "queue", "list")
+}
+
+// What --args holds has names of its own, which are not those of flags.
+func TestRefusedFieldsAreNamedAsTheyWereTyped(t *testing.T) {
+	cmd := &cobra.Command{Use: "create NAME"}
+	for _, flag := range []string{"args", "rate", "timeout", "label"} {
+		cmd.Flags().String(flag, "", "")
+	}
+	for field, want := range map[string]string{
+		"sweep.rate": "--rate", "sweep.labels[0]": "--label", "sweep.name": "NAME", "sweep.other": "sweep.other", "args": "--args",
+		"args.timeout": "--timeout",
+	} {
+		if got := typedAs(cmd, field); got != want {
+			t.Errorf("%s is named %s, and not %s", field, got, want)
+		}
+	}
+	if err := cmd.Flags().Set("args", "{}"); err != nil {
+		t.Fatal(err)
+	}
+	for field, want := range map[string]string{"args.timeout": "args.timeout", "sweep.args.rate": "sweep.args.rate", "args": "--args", "rate": "--rate"} {
+		if got := typedAs(cmd, field); got != want {
+			t.Errorf("%s is named %s, and not %s", field, got, want)
+		}
+	}
 }

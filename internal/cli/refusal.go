@@ -88,9 +88,13 @@ func typed(cmd *cobra.Command, err error) error {
 }
 
 // typedAs names a field as it stands on the command line: the flag, or the
-// argument in capitals. Fields of a file keep their path.
+// argument in capitals. Fields of a file, and those of a value of --args, keep their
+// path.
 func typedAs(cmd *cobra.Command, field string) string {
 	if file := cmd.Flags().Lookup("file"); file != nil && file.Changed {
+		return field
+	}
+	if args := cmd.Flags().Lookup("args"); args != nil && args.Changed && strings.Contains("."+field, ".args.") {
 		return field
 	}
 	last := field[strings.LastIndex(field, ".")+1:]
