@@ -394,7 +394,7 @@ type Reap struct {
 	Limit      int
 }
 
-// Reaped is the answer of Reap.
+// Reaped is the answer of Reap: beside an error, what was done before it.
 type Reaped struct {
 	Nodes     int // newly declared dead
 	Jobs      int // made ready again

@@ -30,12 +30,12 @@ func (l *life) keepReaping(ctx context.Context) {
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for l.trusted() {
 			reaped, err := l.keeper.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk})
-			if err != nil {
-				return 0, err
-			}
-			if reaped != (fairlead.Reaped{}) {
+			if reaped != (fairlead.Reaped{}) { // which may be before it failed
 				l.options.Observer.Reaped(reaped)
 				l.log.Warn("took jobs back from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
+			}
+			if err != nil {
+				return 0, err
 			}
 			if reaped.Jobs+reaped.Poisoned+reaped.Cancelled < keepChunk {
 				break

@@ -27,7 +27,8 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 		return reaped, fmt.Errorf("reap: %w", err)
 	}
 	reaped.Nodes = int(dead)
-	return reaped, s.takeBack(ctx, reap, &reaped)
+	err = s.takeBack(ctx, reap, &reaped)
+	return reaped, err
 }
 
 // takeBack goes through the orphans in order of id. Those that another reaper

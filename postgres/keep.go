@@ -69,7 +69,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 		return nil
 	}})
 	if err != nil {
-		return fairlead.Reaped{}, fmt.Errorf("reap: %w", err)
+		return fairlead.Reaped{Nodes: reaped.Nodes}, fmt.Errorf("reap: %w", err)
 	}
 	if freed {
 		s.waker.freed()

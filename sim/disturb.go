@@ -196,11 +196,12 @@ type Server interface {
 	Restart(ctx context.Context) error
 }
 
-// Outage crashes the database server once, and brings it back after a time.
+// Outage crashes the database server once, when jobs run, and brings it back after a
+// time.
 func Outage(server Server, d time.Duration) Disturbance {
 	over := false
 	return func(ctx context.Context, c *Cluster) error {
-		if over {
+		if over || !c.busy() {
 			return nil
 		}
 		over = true

@@ -97,7 +97,7 @@ func (s *recorded) Save(ctx context.Context, save fairlead.Save) error {
 func (s *recorded) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
 	e := Event{What: Reaped, Node: reap.By, Sent: InstantOf(time.Now())}
 	reaped, err := s.Store.Reap(ctx, reap)
-	if err == nil && reaped != (fairlead.Reaped{}) {
+	if reaped != (fairlead.Reaped{}) { // which may be before it failed
 		e.Nodes, e.Jobs = reaped.Nodes, reaped.Jobs+reaped.Poisoned+reaped.Cancelled
 		s.to.Note(e)
 	}

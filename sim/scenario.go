@@ -196,6 +196,11 @@ func (c *Cluster) look(ctx context.Context, left int64) int64 {
 	return live
 }
 
+// busy tells whether jobs ran at the last look.
+func (c *Cluster) busy() bool {
+	return len(c.samples) > 0 && len(c.samples[len(c.samples)-1].Running) > 0
+}
+
 func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 	now, err := c.store.Now(ctx)
 	if err != nil {

@@ -96,7 +96,8 @@ func (s Schedules) measure(ctx context.Context) (f ScheduleFigures, err error) {
 	f.IdleNode, f.IdleServer = all.percent()
 	f.FewPercent, f.IdlePercent = round(f.FewNode+f.FewServer, 2), round(f.IdleNode+f.IdleServer, 2)
 	f.MorePercent = round(f.IdlePercent-f.FewPercent, 2)
-	return f, s.punctual(ctx, stock.queue, &f)
+	err = s.punctual(ctx, stock.queue, &f)
+	return f, err
 }
 
 // checkEmpty refuses a database whose schedules would be measured too.
