@@ -22,6 +22,7 @@ type placement struct {
 	hosts   []*host
 	places  map[int64]place // where shards of a sweep may run
 	waiting []*fairlead.Job // of shards that no node has
+	orphans []*fairlead.Job // of shards that are to be taken back from nodes that are gone
 }
 
 // host is a node that may have shards.
@@ -37,9 +38,11 @@ type place struct{ kind, queue string }
 // newPlacement sorts jobs of shards, which run or wait, by the live nodes that have
 // them.
 func newPlacement(nodes []fairlead.Node, jobs []*fairlead.Job, sweeps int) *placement {
-	p := &placement{places: map[int64]place{}}
+	p, alive := &placement{places: map[int64]place{}}, map[fairlead.NodeID]bool{}
 	for i := range nodes {
-		if n := &nodes[i]; !n.Dead && !n.Draining && !n.Remote && slices.ContainsFunc(n.Kinds, fairlead.IsShardKind) {
+		n := &nodes[i]
+		alive[n.ID] = !n.Dead
+		if !n.Dead && !n.Draining && !n.Remote && slices.ContainsFunc(n.Kinds, fairlead.IsShardKind) {
 			p.hosts = append(p.hosts, &host{node: *n, shards: map[int64]int{}})
 		}
 	}
@@ -55,6 +58,8 @@ func newPlacement(nodes []fairlead.Node, jobs []*fairlead.Job, sweeps int) *plac
 		} else if h := p.host(job.Node); h != nil {
 			h.shards[sweep]++
 			h.total++
+		} else if !alive[job.Node] {
+			p.orphans = append(p.orphans, job)
 		}
 	}
 	return p
@@ -77,7 +82,7 @@ func (p *placement) claimed(id fairlead.NodeID) int {
 
 // total is how many shards there are to share.
 func (p *placement) total() int {
-	total := len(p.waiting)
+	total := len(p.waiting) + len(p.orphans)
 	for _, h := range p.hosts {
 		total += h.total
 	}
@@ -106,7 +111,7 @@ func (p *placement) spare() int {
 	for _, h := range p.hosts {
 		spare += p.bound(h) - len(h.shards)
 	}
-	for _, job := range p.waiting {
+	for _, job := range slices.Concat(p.waiting, p.orphans) {
 		if sweep := fairlead.SweepOf(job); !p.hosted(sweep, nil) {
 			unhosted[sweep] = true
 		}

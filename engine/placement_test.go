@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -165,6 +166,45 @@ func TestShardsFollowTheNodes(t *testing.T) {
 				t.Errorf("%s: %d shards moved, want no more than %d: %s", step.what, a.moves, step.moves, a)
 			}
 		}
+	}
+}
+
+// A node that comes back under another name finds its shards with the one that is gone.
+// Until they are taken back nobody gives it others.
+func TestNothingIsGivenWhileShardsAreToBeTakenBack(t *testing.T) {
+	a := newAllotment(t, 1, 4)
+	a.join()
+	a.join()
+	a.settle()
+	a.nodes[0].Dead = true
+	a.join()
+	s := newSweeps(Options{MaxSweeps: 10})
+	for id := range fairlead.NodeID(4) { // one is not known any more
+		p := a.see()
+		if onTheWay := s.see(p, id, time.Now()); !onTheWay || p.surplus(id, onTheWay) != 0 || p.share() != 2 {
+			t.Errorf("node %d may have %d shards, and gives some of sweep %d", id, p.share(), p.surplus(id, onTheWay))
+		}
+	}
+	a.leave(1)
+	a.settle()
+	a.even()
+}
+
+// However often a node looks, a shard is left for some time to those who have fewer.
+func TestAShardThatNobodyClaimsIsForAnybodyAfterATime(t *testing.T) {
+	a := newAllotment(t, 1, 4)
+	a.join()
+	a.join()
+	s := newSweeps(Options{MaxSweeps: 10, Poll: time.Second})
+	now := time.Now()
+	for range 2 * sweepRest {
+		if onTheWay := s.see(a.see(), 1, now); !onTheWay || s.room(now) != 2 {
+			t.Fatalf("it may claim %d shards", s.room(now))
+		}
+	}
+	now = now.Add(sweepRest * time.Second)
+	if onTheWay := s.see(a.see(), 1, now); onTheWay || s.room(now) >= 0 {
+		t.Errorf("it may claim %d shards", s.room(now))
 	}
 }
 

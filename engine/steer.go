@@ -163,7 +163,7 @@ func (s *steerer) allot(ctx context.Context, running int) error {
 	s.running = running
 	s.mu.Unlock()
 	p, own, now := newPlacement(nodes, jobs, running), s.life.sweeps, time.Now()
-	onTheWay := own.see(p, s.life.id)
+	onTheWay := own.see(p, s.life.id, now)
 	switch {
 	case len(p.waiting) == 0:
 	case own.room(now) != 0:

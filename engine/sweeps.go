@@ -27,11 +27,11 @@ type sweeps struct {
 	total   int
 	resting time.Time // until then no shards are claimed if there is no room for another sweep
 
-	share   int            // shards that it claims at most; zero: any number
-	ignored map[int64]int  // jobs of shards that nobody has claimed, and how often that was seen
-	tight   bool           // sweeps are not to be spread any further: there is no more room than for those that do not run
-	others  map[int64]bool // sweeps that run on other nodes
-	several bool           // there are shards of more than one sweep
+	share   int                 // shards that it claims at most; zero: any number
+	ignored map[int64]time.Time // jobs of shards that nobody has claimed, and when that was first seen
+	tight   bool                // sweeps are not to be spread any further: there is no more room than for those that do not run
+	others  map[int64]bool      // sweeps that run on other nodes
+	several bool                // there are shards of more than one sweep
 
 	giving  *run      // a run that was asked to end for the sake of others
 	gave    int64     // the job of the last
@@ -56,14 +56,19 @@ func newSweeps(o Options) *sweeps {
 
 // see takes up where the shards are, as a node sees it. It tells whether some of them
 // are on their way.
-func (s *sweeps) see(p *placement, id fairlead.NodeID) (onTheWay bool) {
+func (s *sweeps) see(p *placement, id fairlead.NodeID, now time.Time) (onTheWay bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.most, s.share = min(max(1, p.most), s.bound), p.share()
 	s.tight, s.several = len(p.places) > 0 && p.spare() <= 0, len(p.places) > 1
-	ignored := make(map[int64]int, len(p.waiting))
+	onTheWay = len(p.orphans) > 0
+	ignored := make(map[int64]time.Time, len(p.waiting))
 	for _, job := range p.waiting {
-		if ignored[job.ID] = s.ignored[job.ID] + 1; ignored[job.ID] > sweepRest {
+		since, before := s.ignored[job.ID]
+		if !before {
+			since = now
+		}
+		if ignored[job.ID] = since; now.Sub(since) >= sweepRest*s.poll {
 			s.share = 0 // those whom it was left to do not want it
 		} else {
 			onTheWay = true

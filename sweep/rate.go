@@ -43,15 +43,14 @@ func (r *Run) idle() time.Duration {
 }
 
 // mostSought is how often in a row a run looks for more of the rate. Then it leaves that
-// to nodes, which look at every sweep now and then.
-const mostSought = 10
+// to nodes, which look at every sweep now and then. For the first half of it the looks
+// come one soon after the other: what others have given up is nobody's until then.
+const mostSought = 20
 
 // seekShare looks at the sweep if the run has less than an even share of the rate: others
 // may have heard by now that theirs is smaller.
 func (r *Run) seekShare(ctx context.Context) {
-	even := r.Sweep.Rate / float64(max(1, r.Sweep.Shards))
-	const nearly = 0.99
-	if r.told.InFlight > 0 && (r.told.Rate == 0 || r.told.Rate >= nearly*even) {
+	if !r.lacksShare() {
 		r.sought = 0
 		return
 	}
@@ -63,4 +62,11 @@ func (r *Run) seekShare(ctx context.Context) {
 	if err := r.book.Steer(ctx); err != nil {
 		r.handler.options.Logger.Debug("a sweep could not be looked at", "sweep", r.Sweep.ID, "error", err)
 	}
+}
+
+// lacksShare tells whether the run has less than an even share of the rate.
+func (r *Run) lacksShare() bool {
+	even := r.Sweep.Rate / float64(max(1, r.Sweep.Shards))
+	const nearly = 0.99
+	return r.told.InFlight == 0 || r.told.Rate != 0 && r.told.Rate < nearly*even
 }

@@ -103,6 +103,7 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 	r.progress(ctx, &c)
 	obeyed := r.obey(orders, made.Counts)
 	obeyed.Confirm = before.Or(orders.Share) != orders.Share // others may have what it has no more
+	obeyed.Soon = r.lacksShare() && r.sought < mostSought/2
 	return obeyed, nil
 }
 

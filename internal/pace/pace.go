@@ -119,6 +119,16 @@ func (p *Pace) SetRate(rate float64) {
 	p.changed = make(chan struct{})
 }
 
+// Forget gives up what could be made up for because permits were not asked for in time.
+func (p *Pace) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); p.rate > 0 && p.due(p.given).Before(now) {
+		p.owe(p.left())
+		p.base, p.given = now, 0
+	}
+}
+
 // owed is how many permits were given ahead of time; if negative, how many could
 // be made up for.
 func (p *Pace) owed(now time.Time) float64 {

@@ -107,6 +107,24 @@ func TestThePauseOfAConsumerIsNotMadeUpFor(t *testing.T) {
 	})
 }
 
+func TestWhatIsForgottenIsNotMadeUpFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(1000)
+		one := func() int { return 1 }
+		collect(t, p, time.Second, one)
+		time.Sleep(30 * time.Millisecond)
+		p.Forget()
+		if n := count(collect(t, p, time.Second, one)); n > 1001 {
+			t.Errorf("%d permits were given in a second", n)
+		}
+		collect(t, p, time.Second, func() int { return 100 })
+		p.Forget() // nothing is due, and what was given ahead stays so
+		if n := count(collect(t, p, time.Second, one)); n > 1001 {
+			t.Errorf("%d permits were given in a second", n)
+		}
+	})
+}
+
 func TestManyAtOnceAreDueWithTheLastOfThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pace.New(10)

@@ -79,6 +79,7 @@ type Orders struct {
 	InFlight *int
 	Budget   *int64
 	Confirm  bool // save again at once: somebody waits to hear that these are followed
+	Soon     bool // save again soon: other orders may come any moment
 }
 
 // AppendAside appends items that were put aside, which are in order, as a few

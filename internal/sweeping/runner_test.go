@@ -359,6 +359,7 @@ func TestTheRateHoldsAndCanBeChanged(t *testing.T) {
 		}{{1000, 30_000}, {10, 300}, {50_000, 1_500_000}, {pace.Held, 0}, {0.5, 15}} {
 			runner.Order(sweeping.Orders{Rate: &c.rate})
 			time.Sleep(30 * time.Second)
+			synctest.Wait() // what is due now belongs to this rate
 			expect(fmt.Sprintf("at %v per second", c.rate), c.want)
 		}
 		runner.Stop()

@@ -10,9 +10,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/pace"
 )
 
-// firstCheckpoint is when a run saves first. Each pause after it is longer by half, up
-// to Every: so a run brings the shard forward even if its node does not live long.
-const firstCheckpoint = 50 * time.Millisecond
+const (
+	// firstCheckpoint is when a run saves first. Each pause after it is longer by half, up
+	// to Every: so a run brings the shard forward even if its node does not live long.
+	firstCheckpoint = 50 * time.Millisecond
+	// soonAgain is how long it waits at most if other orders may come any moment.
+	soonAgain = 100 * time.Millisecond
+)
 
 // keepCheckpoints saves now and then until everything is settled.
 func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
@@ -40,6 +44,10 @@ func (r *Runner) keepCheckpoints(ctx context.Context, settled <-chan struct{}) {
 			r.Order(orders)
 			if orders.Confirm {
 				r.hurryUp()
+			}
+			if orders.Soon {
+				every = min(every, soonAgain)
+				ticker.Reset(every)
 			}
 		} else if r.lose(err) {
 			<-settled

@@ -130,12 +130,18 @@ func (r *Runner) mayStart(now time.Time) bool {
 const glance = 20 * time.Millisecond
 
 // awaitStart waits until an item may be started. It returns false if the run has
-// halted before.
+// halted before. What could not be started meanwhile is not made up for: others may have
+// had the rate.
 func (r *Runner) awaitStart() bool {
+	waited := false
 	for !r.mayStart(time.Now()) {
+		waited = true
 		if pause(r.fetching, glance) != nil {
 			return false
 		}
+	}
+	if waited {
+		r.pace.Forget()
 	}
 	return !r.halted.Load()
 }
