@@ -66,7 +66,8 @@ type SweepTx interface {
 	// Now is the database's clock, read under the lock.
 	Now() time.Time
 	// Shards returns the shards of the sweep, in order, with the state of their jobs
-	// in step: empty where there is none.
+	// in step: empty where there is none. A shard that had ended before its job did is
+	// told to have.
 	Shards(ctx context.Context) ([]Shard, []State, error)
 	// Cut makes the shards anew, without jobs. Of what they have done all counts that a
 	// later run needs: Number, From, To, Ended, Mark, Window, Pending, Done, Abandoned,

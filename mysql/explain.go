@@ -22,7 +22,10 @@ func (s *Store) Explain(ctx context.Context, id int64) (fairlead.Explanation, er
 	}
 	facts := sqlstore.Facts{Job: job}
 	err = s.atomically(ctx, "explain", func(ctx context.Context, t *txn) error { return t.collect(ctx, &facts) })
-	return sqlstore.Explain(facts), err
+	if err != nil {
+		return fairlead.Explanation{}, err
+	}
+	return sqlstore.Explain(facts), nil
 }
 
 // collect reads what a claim would ask.

@@ -30,19 +30,18 @@ func (s *Store) readShards(ctx context.Context, q querier, sweep int64) (shards 
 	return shards, err
 }
 
-// shardsAndStates reads shards and the states of their jobs.
+// shardsAndStates reads shards and the states of their jobs. The states come first: a
+// shard ends before its job does, and must not seem to be left without one.
 func (t *txn) shardsAndStates(ctx context.Context, sweep int64) ([]fairlead.Shard, []fairlead.State, error) {
-	shards, err := t.readShards(ctx, t.tx, sweep)
+	var jobs []int64
+	if err := t.each(ctx, collect(&jobs), t.sql.ShardJobs, sweep); err != nil {
+		return nil, nil, err
+	}
+	byJob, err := t.statesOf(ctx, jobs)
 	if err != nil {
 		return nil, nil, err
 	}
-	var jobs []int64
-	for i := range shards {
-		if shards[i].Job != 0 {
-			jobs = append(jobs, shards[i].Job)
-		}
-	}
-	byJob, err := t.statesOf(ctx, jobs)
+	shards, err := t.readShards(ctx, t.tx, sweep)
 	states := make([]fairlead.State, len(shards))
 	for i := range shards {
 		states[i] = byJob[shards[i].Job]

@@ -248,6 +248,7 @@ type statements struct {
 	Sweeps          string `sql:"sweeps"`
 	SweepSums       string `sql:"sweep_sums"`
 	Shards          string `sql:"shards"`
+	ShardJobs       string `sql:"shard_jobs"`
 	AddShards       string `sql:"add_shards"`
 	AddProgress     string `sql:"add_progress"`
 	DropShards      string `sql:"drop_shards"`

@@ -68,6 +68,13 @@ from {{shard_progress}} force index (primary)
 where sweep in ({{ids}})
 group by sweep;
 
+-- name: shard_jobs
+-- Reads which jobs the shards of a sweep have.
+-- Inputs: sweep.
+-- Output: jobs.
+-- Locks: none.
+select job from {{shard}} where sweep = ? and job <> 0;
+
 -- name: shards
 -- Reads the shards of a sweep.
 -- Inputs: sweep.
