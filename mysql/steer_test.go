@@ -63,16 +63,3 @@ func TestAShardThatEndsWhileItIsReadHasEnded(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-// A database that fails while it is asked is no reason to fall over.
-func TestExplainFailsWithTheDatabase(t *testing.T) {
-	ctx, address := t.Context(), testdb.MySQL(t)
-	store := openStore(t, address, mysql.Options{})
-	job := enqueue(t, store, &fairlead.Job{Kind: "a"})
-	if _, err := rawDB(t, address, nil).ExecContext(ctx, "drop table fairlead_pause"); err != nil {
-		t.Fatal(err)
-	}
-	if e, err := store.Explain(ctx, job.ID); err == nil {
-		t.Errorf("it is explained: %+v", e)
-	}
-}

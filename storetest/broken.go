@@ -1,0 +1,190 @@
+package storetest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// RunBroken checks that no verb panics if the database breaks while it is at it: a node
+// that does takes all of its jobs along. One table after the other has another name for
+// a while, which rename gives it behind the back of the store.
+func RunBroken(t *testing.T, store fairlead.Store, tables []string, rename func(t *testing.T, table, to string)) {
+	t.Helper()
+	if len(tables) == 0 {
+		t.Fatal("there are no tables")
+	}
+	for _, table := range tables {
+		b := newBreakable(t, store)
+		rename(t, table, table+"_gone")
+		for _, verb := range b.verbs() {
+			b.try(table, verb)
+		}
+		rename(t, table+"_gone", table)
+	}
+}
+
+// breakable is a store with one of everything.
+type breakable struct {
+	*testing.T
+	store                      fairlead.Store
+	client                     *fairlead.Client
+	node                       fairlead.NodeID
+	scope                      *fairlead.Scope
+	ready, later, parked, left *fairlead.Job
+	running                    []*fairlead.Job
+	batch                      fairlead.Batch
+	sweep                      fairlead.Sweep
+	schedule                   fairlead.Schedule
+}
+
+func newBreakable(t *testing.T, store fairlead.Store) *breakable {
+	t.Helper()
+	b := &breakable{T: t, store: store, client: fairlead.NewClient(store), scope: &fairlead.Scope{Kinds: []string{"a"}}}
+	f, ctx := &fixture{TB: t, outer: t, store: store}, t.Context()
+	var err error
+	b.node, err = store.Join(ctx, fairlead.Node{Name: "n", Kinds: []string{"a", fairlead.TaskKind("wall", "paint")}}, lease)
+	f.ok(err)
+	enqueue := func(job *fairlead.Job) *fairlead.Job {
+		job.Kind = "a"
+		f.ok(b.client.Enqueue(ctx, job))
+		return job
+	}
+	name := fmt.Sprint("n", b.node)
+	enqueue(&fairlead.Job{Priority: 5})
+	enqueue(&fairlead.Job{Priority: 5, ConcurrencyKey: name})
+	b.running, err = store.Claim(ctx, fairlead.Claim{Node: b.node, Scope: b.scope, Max: 2})
+	f.ok(err)
+	f.equal("claimed", len(b.running), 2)
+	b.parked = enqueue(&fairlead.Job{ConcurrencyKey: name})
+	b.ready, b.left, b.later = enqueue(&fairlead.Job{}), enqueue(&fairlead.Job{}), enqueue(&fairlead.Job{NotBefore: f.now().Add(time.Hour)})
+	b.schedule, err = b.client.PutSchedule(ctx, fairlead.Schedule{Name: name, Cron: "@yearly", Enabled: true, Job: fairlead.Job{Kind: "a"}})
+	f.ok(err)
+	b.batch, err = b.client.CreateBatch(ctx, fairlead.Batch{Name: name, Type: "paint"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+	f.ok(err)
+	b.sweep, err = b.client.PutSweep(ctx, fairlead.Sweep{Name: name, Kind: "scrub", To: 10})
+	f.ok(err)
+	b.sweep, err = b.client.StartSweep(ctx, b.sweep.ID, "me")
+	f.ok(err)
+	return b
+}
+
+// verbs are what is asked of a store, by name, with those that change most at the end.
+func (b *breakable) verbs() []brokenVerb {
+	s, c, id := b.store, b.client, b.ready.ID
+	settle := fairlead.Settlement{ID: b.running[0].ID, Fence: b.running[0].Fence, Move: fairlead.Succeed, FreeKey: true}
+	again := fairlead.Settlement{ID: b.running[1].ID, Fence: b.running[1].Fence, Move: fairlead.Again, FreeKey: true}
+	shard := fairlead.Checkpoint{Sweep: b.sweep.ID, Job: b.running[0].ID, Fence: b.running[0].Fence, To: 10}
+	keep := fairlead.Retention{Succeeded: time.Nanosecond, Failed: time.Nanosecond, Cancelled: time.Nanosecond, Skipped: time.Nanosecond}
+	return []brokenVerb{
+		{"Get", func(ctx context.Context) error { return only(s.Get(ctx, id)) }},
+		{"Find", func(ctx context.Context) error { return only(s.Find(ctx, fairlead.Filter{Limit: 10})) }},
+		{"Tally", func(ctx context.Context) error { return only(s.Tally(ctx, fairlead.Filter{})) }},
+		{"Attempts", func(ctx context.Context) error { return only(s.Attempts(ctx, id)) }},
+		{"Nodes", func(ctx context.Context) error { return only(s.Nodes(ctx)) }},
+		{"Pauses", func(ctx context.Context) error { return only(s.Pauses(ctx)) }},
+		{"Now", func(ctx context.Context) error { return only(s.Now(ctx)) }},
+		{"Explain of a ready job", func(ctx context.Context) error { return only(s.Explain(ctx, id)) }},
+		{"Explain of a scheduled job", func(ctx context.Context) error { return only(s.Explain(ctx, b.later.ID)) }},
+		{"Explain of a parked job", func(ctx context.Context) error { return only(s.Explain(ctx, b.parked.ID)) }},
+		{"Limits", func(ctx context.Context) error { return only(s.Limits(ctx)) }},
+		{"Verify", func(ctx context.Context) error { return only(s.Verify(ctx)) }},
+		{"Usage", func(ctx context.Context) error { return only(s.Usage(ctx)) }},
+		{"Tenants", func(ctx context.Context) error { return only(c.Tenants(ctx, fairlead.TenantFilter{})) }},
+		{"Schedules", func(ctx context.Context) error { return only(c.Schedules(ctx, fairlead.ScheduleFilter{})) }},
+		{"Fires", func(ctx context.Context) error { return only(c.Fires(ctx, fairlead.FireFilter{})) }},
+		{"Calendars", func(ctx context.Context) error { return only(c.Calendars(ctx)) }},
+		{"Batches", func(ctx context.Context) error { return only(c.Batches(ctx, fairlead.BatchFilter{})) }},
+		{"Tasks", func(ctx context.Context) error { return only(c.Tasks(ctx, fairlead.TaskFilter{Batch: b.batch.ID})) }},
+		{"Sweeps", func(ctx context.Context) error { return only(c.Sweeps(ctx, fairlead.SweepFilter{})) }},
+		{"Shards", func(ctx context.Context) error { return only(c.Shards(ctx, b.sweep.ID)) }},
+		{"SweepLogs", func(ctx context.Context) error { return only(c.SweepLogs(ctx, fairlead.LogFilter{Sweep: b.sweep.ID})) }},
+		{"FailedItems", func(ctx context.Context) error {
+			return only(c.FailedItems(ctx, fairlead.ItemFilter{Sweep: b.sweep.ID}))
+		}},
+		{"SweepHistory", func(ctx context.Context) error {
+			return only(c.SweepHistory(ctx, fairlead.EventFilter{Sweep: b.sweep.ID}))
+		}},
+		{"Held", func(ctx context.Context) error { return only(s.Held(ctx, b.node)) }},
+		{"Beat", func(ctx context.Context) error { return only(s.Beat(ctx, fairlead.Beat{Node: b.node, Lease: lease})) }},
+		{"Report", func(ctx context.Context) error { return s.Report(ctx, []fairlead.Starts{{}}) }},
+		{"Save", func(ctx context.Context) error {
+			return s.Save(ctx, fairlead.Save{ID: settle.ID, Fence: settle.Fence, Memo: json.RawMessage("1")})
+		}},
+		{"Extend", func(ctx context.Context) error { return only(c.Extend(ctx, fairlead.Extension{ID: id})) }},
+		{"Resolve", func(ctx context.Context) error { return c.Resolve(ctx, settle.ID, settle.Fence, nil, nil) }},
+		{"Enqueue", func(ctx context.Context) error {
+			return c.Enqueue(ctx, &fairlead.Job{Kind: "a", Key: "k", ConcurrencyKey: "c"})
+		}},
+		{"EnqueueOnce", func(ctx context.Context) error {
+			return only(c.EnqueueOnce(ctx, fairlead.Once{Caller: "me", Key: "k"}, &fairlead.Job{Kind: "a"}))
+		}},
+		{"Promote", func(ctx context.Context) error { return only(s.Promote(ctx, 10)) }},
+		{"Reap", func(ctx context.Context) error {
+			return only(s.Reap(ctx, fairlead.Reap{By: b.node, MaxCrashes: 3, Limit: 10}))
+		}},
+		{"Expire", func(ctx context.Context) error { return only(s.Expire(ctx, 10)) }},
+		{"Trigger", func(ctx context.Context) error { return only(c.Trigger(ctx, b.schedule.ID, nil)) }},
+		{"Tick", func(ctx context.Context) error {
+			return only(s.Tick(ctx, 10, func(fairlead.Schedule, fairlead.View) fairlead.Plan { return fairlead.Plan{} }))
+		}},
+		{"conducting a batch", func(ctx context.Context) error { return only(fairlead.ConductBatch(ctx, s, b.batch.ID)) }},
+		{"PauseBatch", func(ctx context.Context) error { return only(c.PauseBatch(ctx, b.batch.ID, "")) }},
+		{"CancelBatch", func(ctx context.Context) error { return only(c.CancelBatch(ctx, b.batch.ID, "")) }},
+		{"RollBackBatch", func(ctx context.Context) error { return only(c.RollBackBatch(ctx, b.batch.ID, fairlead.RollBack{})) }},
+		{"steering a sweep", func(ctx context.Context) error { return fairlead.SteerSweep(ctx, s, b.sweep.ID) }},
+		{"Checkpoint", func(ctx context.Context) error { return only(s.Checkpoint(ctx, shard)) }},
+		{"LogSweep", func(ctx context.Context) error { return c.LogSweep(ctx, b.sweep.ID, fairlead.SweepLog{Text: "x"}) }},
+		{"StopSweep", func(ctx context.Context) error { return only(c.StopSweep(ctx, b.sweep.ID, "me", "")) }},
+		{"StartSweepAgain", func(ctx context.Context) error { return only(c.StartSweepAgain(ctx, b.sweep.ID, "me")) }},
+		{"RetrySweep", func(ctx context.Context) error { return only(c.RetrySweep(ctx, b.sweep.ID, "me")) }},
+		{"Claim", func(ctx context.Context) error {
+			return only(s.Claim(ctx, fairlead.Claim{Node: b.node, Scope: b.scope, Max: 1}))
+		}},
+		{"Settle", func(ctx context.Context) error { return only(s.Settle(ctx, []fairlead.Settlement{settle, again})) }},
+		{"PutTenant", func(ctx context.Context) error { return only(c.PutTenant(ctx, fairlead.Tenant{Name: "acme"})) }},
+		{"SetLimit", func(ctx context.Context) error {
+			return c.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: "z", MaxRunning: 1})
+		}},
+		{"PauseKind", func(ctx context.Context) error { return c.PauseKind(ctx, "z") }},
+		{"ResumeKind", func(ctx context.Context) error { return c.ResumeKind(ctx, "z") }},
+		{"SetPriority", func(ctx context.Context) error { return s.SetPriority(ctx, id, 3) }},
+		{"Reschedule", func(ctx context.Context) error { return s.Reschedule(ctx, id, time.Now().Add(time.Hour)) }},
+		{"RunNow", func(ctx context.Context) error { return s.RunNow(ctx, b.later.ID) }},
+		{"Cancel", func(ctx context.Context) error { return s.Cancel(ctx, id, "") }},
+		{"Reopen", func(ctx context.Context) error { return s.Reopen(ctx, id) }},
+		{"Delete", func(ctx context.Context) error { return s.Delete(ctx, b.left.ID) }},
+		{"DeleteSweep", func(ctx context.Context) error { return c.DeleteSweep(ctx, b.sweep.ID) }},
+		{"DeleteSchedule", func(ctx context.Context) error { return c.DeleteSchedule(ctx, b.schedule.ID) }},
+		{"Prune", func(ctx context.Context) error { return only(s.Prune(ctx, keep, 10)) }},
+		{"Drain", func(ctx context.Context) error { return s.Drain(ctx, b.node, true) }},
+		{"Leave", func(ctx context.Context) error { return s.Leave(ctx, b.node) }},
+		{"Join", func(ctx context.Context) error { return only(s.Join(ctx, fairlead.Node{Name: "m"}, lease)) }},
+	}
+}
+
+// brokenVerb is one that may fail.
+type brokenVerb struct {
+	name string
+	call func(ctx context.Context) error
+}
+
+func only[T any](_ T, err error) error { return err }
+
+// try calls a verb, which may fail.
+func (b *breakable) try(table string, v brokenVerb) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), 5*time.Second)
+	defer cancel()
+	defer func() {
+		if value := recover(); value != nil {
+			b.Errorf("without %s, %s panics: %v\n%s", table, v.name, value, debug.Stack())
+		}
+	}()
+	_ = v.call(ctx)
+}
