@@ -120,7 +120,7 @@ func (b Batches) batch(ctx context.Context, queue string, t *tally, f *BatchFigu
 	if err != nil {
 		return err
 	}
-	f.CreateSeconds = round(time.Since(began).Seconds(), 2)
+	f.CreateSeconds = round(time.Since(began).Seconds(), 4)
 	defer b.Progress.watch(BatchWorkload, int64(b.Tasks), t.ended.Load)()
 	viewer, err := Watch{URL: b.URL, Batch: batch.ID()}.start(ctx, b.Viewer)
 	if err != nil {
