@@ -170,12 +170,10 @@ func (r *Runner) takeNow(w *worker) taking {
 	if !r.mayStart(w.now) {
 		return nothingNow
 	}
-	select {
-	case r.turn <- struct{}{}:
-		defer func() { <-r.turn }()
-	default:
+	if !r.seizeTurn() {
 		return nothingNow
 	}
+	defer func() { <-r.turn }()
 	for {
 		var err error
 		switch next := r.plan(w); next.step {
@@ -199,6 +197,23 @@ func (r *Runner) takeNow(w *worker) taking {
 			return some
 		}
 	}
+}
+
+// seizeTurn takes the turn if nobody has it for long. Other loops have it for less than
+// it takes to wait.
+func (r *Runner) seizeTurn() bool {
+	const tries, yield = 256, 64
+	for try := range tries {
+		select {
+		case r.turn <- struct{}{}:
+			return true
+		default:
+		}
+		if try%yield == yield-1 {
+			runtime.Gosched()
+		}
+	}
+	return false
 }
 
 // end settles an item that has ended.
