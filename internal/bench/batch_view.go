@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -127,6 +128,9 @@ func viewToTheEnd(ctx context.Context, store fairlead.Store, batch int64) (v vie
 func (v *views) look(ctx context.Context, client *fairlead.Client, id int64) (ended bool, err error) {
 	began := time.Now()
 	batch, err := client.Batch(ctx, id)
+	if errors.Is(err, fairlead.ErrNotFound) { // it is about to be opened
+		return false, nil
+	}
 	if err != nil {
 		return false, err
 	}
