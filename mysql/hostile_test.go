@@ -56,7 +56,7 @@ func TestHostileServer(t *testing.T) {
 		return newHarness(t, address, mysql.Options{Prefix: "Other$_"}, hostile())
 	}
 	storetest.Run(t, open, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering,
-		storetest.Scheduling, storetest.Conducting, storetest.Interleaving, storetest.Planning, storetest.Texts)
+		storetest.Scheduling, storetest.Conducting, storetest.Sweeping, storetest.Interleaving, storetest.Planning, storetest.Texts)
 }
 
 // TestTxAtEveryIsolationLevel enqueues and settles in transactions whose

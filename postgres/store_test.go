@@ -20,41 +20,32 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness { return newHarness(t, testdb.Postgres(t), Options{}) })
 }
 
-// TestStoreElsewhere is the contract in sessions that are stricter than usual,
-// with transactions of database/sql, under another schema and prefix. It checks
-// what is written in transactions, which isolation can make fail or see less;
-// not what is only read.
-func TestStoreElsewhere(t *testing.T) {
-	storetest.Run(t, func(t *testing.T) *storetest.Harness {
-		at := testdb.Postgres(t)
-		alterDatabase(t, at, "default_transaction_isolation = 'repeatable read'")
-		h := newHarness(t, at, elsewhere)
-		h.Begin = func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginSQL(t, at, s.(*Store)) }
-		return h
-	}, storetest.Enqueuing, storetest.Claiming, storetest.Administering, storetest.Scheduling,
-		storetest.Interleaving, storetest.Planning)
-}
-
 // TestStoreThroughPgBouncer is the contract through a pooler in transaction
 // mode that knows no prepared statements, and cannot pass notifications on,
-// under another schema and prefix and far from UTC. That changes the text of
-// each statement and how its values travel, so all are checked; not how many
-// can be sent, or what random ones lead to.
+// under another schema and prefix, far from UTC, in sessions that are stricter
+// than usual, with transactions of database/sql. That changes the text of each
+// statement, how its values travel and what it sees, so all are checked; not how
+// many can be sent, or what random ones lead to.
 func TestStoreThroughPgBouncer(t *testing.T) {
 	const zone = "Asia/Kolkata"
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		direct := testdb.Postgres(t)
 		alterDatabase(t, direct, "timezone = '"+zone+"'")
+		alterDatabase(t, direct, "default_transaction_isolation = 'repeatable read'")
 		pooled := withParams(t, testdb.PgBouncer(t, direct), "default_query_exec_mode", "exec")
-		var got string
-		if err := connect(t, pooled).QueryRow(t.Context(), "show timezone").Scan(&got); err != nil || got != zone {
-			t.Fatalf("through the pooler it is the time of %q, %v; want that of %s", got, err, zone)
+		for setting, want := range map[string]string{"timezone": zone, "default_transaction_isolation": "repeatable read"} {
+			var got string
+			if err := connect(t, pooled).QueryRow(t.Context(), "show "+setting).Scan(&got); err != nil || got != want {
+				t.Fatalf("through the pooler %s is %q, %v; want %q", setting, got, err, want)
+			}
 		}
 		options := elsewhere
 		options.ListenURL = direct
-		return newHarness(t, pooled, options)
+		h := newHarness(t, pooled, options)
+		h.Begin = func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginSQL(t, pooled, s.(*Store)) }
+		return h
 	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting,
-		storetest.Interleaving, storetest.Planning, storetest.Texts)
+		storetest.Sweeping, storetest.Interleaving, storetest.Planning, storetest.Texts)
 }
 
 // elsewhere needs to be quoted wherever it is used.
