@@ -278,12 +278,12 @@ func TestFinishedJobsArePrunedAfterTheirRetention(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 		job := &fairlead.Job{Kind: "k"}
-		w.run(engine.Options{Retention: fairlead.Retention{Succeeded: 10 * time.Minute}}, func() {
+		w.run(engine.Options{Retention: fairlead.Retention{Succeeded: 3 * time.Minute}}, func() {
 			w.enqueue(job)
 			w.wait(job)
-			pass(9 * time.Minute)
+			pass(170 * time.Second)
 			w.get(job)
-			pass(3 * time.Minute)
+			pass(2 * time.Minute)
 			if _, err := w.client.Get(w.t.Context(), job.ID); !errors.Is(err, fairlead.ErrNotFound) {
 				t.Errorf("after its retention: %v", err)
 			}

@@ -113,7 +113,7 @@ func TestSweepsAreSpreadOverTheNodes(t *testing.T) {
 		stopFirst, stopSecond := w.start(engine.Options{}), w.start(engine.Options{})
 		pass(5 * time.Second)
 		w.startSweeps(6)
-		pass(time.Minute)
+		pass(20 * time.Second)
 		perNode, running := shards.sweeps()
 		if len(perNode) != 2 || perNode[0] > 3 || perNode[1] > 3 || running != 12 {
 			t.Errorf("%d shards run, of so many sweeps on each node: %v", running, perNode)
@@ -122,7 +122,7 @@ func TestSweepsAreSpreadOverTheNodes(t *testing.T) {
 		if err := stopFirst(); err != nil {
 			t.Error(err)
 		}
-		pass(time.Minute)
+		pass(20 * time.Second)
 		if perNode, running = shards.sweeps(); len(perNode) != 1 || perNode[0] != 5 || running != 10 {
 			t.Errorf("after one has gone %d shards run, of so many sweeps on each node: %v", running, perNode)
 		}
@@ -147,12 +147,12 @@ func TestNodesThatJoinGetShards(t *testing.T) {
 		expect := func(what string, moves int, want ...int) {
 			t.Helper()
 			before := shards.begun()
-			pass(40 * time.Second)
+			pass(15 * time.Second)
 			if got := shards.perNode(); !slices.Equal(got, want) || shards.begun()-before > moves {
 				t.Errorf("%s: the nodes have %v shards after %d were begun, want %v and at most %d", what, got, shards.begun()-before, want, moves)
 			}
 			before = shards.begun()
-			pass(time.Minute)
+			pass(20 * time.Second)
 			if shards.begun() != before {
 				t.Errorf("%s: it does not settle, %d more were begun", what, shards.begun()-before)
 			}

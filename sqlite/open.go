@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -153,18 +152,10 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.bringUp(ctx); err != nil {
 		return err
 	}
-	get, _ := s.query.Find(oneJob(0))
-	stmts, err := prepareAll(ctx, s.main, slices.Concat(s.sql.texts(), s.inserts, []string{get}))
-	if err != nil {
-		return err
-	}
 	if s.readers != nil {
-		s.reads = &preparedReads{DB: s.readers}
-		if s.reads.all, err = prepareAll(ctx, s.readers, []string{get}); err != nil {
-			return err
-		}
+		s.reads = &preparedReads{DB: s.readers, all: map[string]*sql.Stmt{}}
 	}
-	s.writer = newWriter(s, stmts)
+	s.writer = newWriter(s)
 	s.watch = newWatch(s)
 	s.close = sync.OnceValue(s.closeAll)
 	return nil

@@ -3,51 +3,64 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"reflect"
+	"sync"
 )
+
+// mostPrepared bounds how many statements a handle keeps prepared. There are
+// fewer that are written down; the others are questions with filters, of which
+// there are many kinds.
+const mostPrepared = 500
 
 // prepared runs the statements of one transaction of the writer; those that
 // were prepared are not parsed again.
 type prepared struct {
 	tx   *sql.Tx
-	all  map[string]*sql.Stmt // by text
-	used map[string]*sql.Stmt // the same, bound to the transaction
+	all  *stmts
+	used map[string]*sql.Stmt // by text, bound to the transaction
 }
 
-// texts lists the statements.
-func (s *statements) texts() []string {
-	var texts []string
-	fields := reflect.ValueOf(s).Elem()
-	for i := range fields.NumField() {
-		texts = append(texts, fields.Field(i).String())
-	}
-	return texts
+// stmts are the statements that the writer has used.
+type stmts struct {
+	prepared map[string]*sql.Stmt // by text
+	// missing are to be prepared when the transaction has ended, which has the
+	// only connection.
+	missing map[string]struct{}
 }
 
-// prepareAll prepares statements on a handle.
-func prepareAll(ctx context.Context, db *sql.DB, texts []string) (map[string]*sql.Stmt, error) {
-	all := map[string]*sql.Stmt{}
-	for _, query := range texts {
-		stmt, err := db.PrepareContext(ctx, query) //nolint:sqlclosecheck // it lives as long as its handle
-		if err != nil {
-			return nil, fmt.Errorf("prepare %s: %w", query, err)
+func newStmts() *stmts {
+	return &stmts{prepared: map[string]*sql.Stmt{}, missing: map[string]struct{}{}}
+}
+
+// prepareMissing prepares statements for the next transactions. One that cannot
+// be is parsed each time.
+func (s *stmts) prepareMissing(ctx context.Context, db *sql.DB) {
+	for query := range s.missing {
+		if len(s.prepared) >= mostPrepared {
+			break
 		}
-		all[query] = stmt
+		if stmt, err := db.PrepareContext(ctx, query); err == nil { //nolint:sqlclosecheck // it lives as long as its handle
+			s.prepared[query] = stmt
+		}
 	}
-	return all, nil
+	clear(s.missing)
 }
 
-func newPrepared(tx *sql.Tx, all map[string]*sql.Stmt) *prepared {
+func newPrepared(tx *sql.Tx, all *stmts) *prepared {
 	return &prepared{tx: tx, all: all, used: map[string]*sql.Stmt{}}
 }
 
 func (p *prepared) stmt(ctx context.Context, query string) *sql.Stmt {
 	stmt, ok := p.used[query]
-	if !ok && p.all[query] != nil {
-		stmt = p.tx.StmtContext(ctx, p.all[query])
-		p.used[query] = stmt
+	if ok {
+		return stmt
 	}
+	plain := p.all.prepared[query]
+	if plain == nil {
+		p.all.missing[query] = struct{}{}
+		return nil
+	}
+	stmt = p.tx.StmtContext(ctx, plain)
+	p.used[query] = stmt
 	return stmt
 }
 
@@ -67,16 +80,50 @@ func (p *prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return p.tx.QueryContext(ctx, query, args...)
 }
 
-// preparedReads runs statements that read, each on any connection of a handle.
+// preparedReads runs statements that read, each on any connection of a handle,
+// and keeps them prepared.
 type preparedReads struct {
 	*sql.DB
+	mu  sync.Mutex
 	all map[string]*sql.Stmt
 }
 
 // QueryContext is part of runner.
 func (p *preparedReads) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
-	if stmt := p.all[query]; stmt != nil {
-		return stmt.QueryContext(ctx, args...)
+	stmt, err := p.stmt(ctx, query) //nolint:sqlclosecheck // it lives as long as its handle
+	if err != nil {
+		return nil, err
 	}
-	return p.DB.QueryContext(ctx, query, args...)
+	if stmt == nil {
+		return p.DB.QueryContext(ctx, query, args...)
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// stmt gives a prepared statement, or nil if there are enough of them. It is
+// prepared without the lock: that takes a connection, and who has the last one
+// may be waiting for the lock.
+func (p *preparedReads) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, found := p.find(query); found {
+		return stmt, nil
+	}
+	stmt, err := p.PrepareContext(ctx, query) //nolint:sqlclosecheck // it lives as long as its handle
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if first := p.all[query]; first != nil { // another was faster
+		return first, stmt.Close()
+	}
+	p.all[query] = stmt
+	return stmt, nil
+}
+
+// find gives the statement if it is prepared, and none if it shall not be.
+func (p *preparedReads) find(query string) (stmt *sql.Stmt, found bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	stmt = p.all[query]
+	return stmt, stmt != nil || len(p.all) >= mostPrepared
 }

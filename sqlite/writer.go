@@ -17,7 +17,7 @@ import (
 // the disk.
 type writer struct {
 	store *Store
-	stmts map[string]*sql.Stmt
+	stmts *stmts
 	heads *heads
 	book  ruleBook
 
@@ -57,8 +57,8 @@ const (
 
 var errClosed = errors.New("the store is closed")
 
-func newWriter(s *Store, stmts map[string]*sql.Stmt) *writer {
-	w := &writer{store: s, stmts: stmts, heads: newHeads(), bell: make(chan struct{}, 1), ended: make(chan struct{})}
+func newWriter(s *Store) *writer {
+	w := &writer{store: s, stmts: newStmts(), heads: newHeads(), bell: make(chan struct{}, 1), ended: make(chan struct{})}
 	go w.work()
 	return w
 }
@@ -110,11 +110,22 @@ func (w *writer) work() {
 	for range w.bell {
 		for group := w.take(); len(group) > 0; group = w.take() {
 			w.putBack(w.commit(group))
+			w.prepare()
 		}
 		if w.refuseAll() {
 			return
 		}
 	}
+}
+
+// prepare spares the next transactions the parsing of what this one used.
+func (w *writer) prepare() {
+	if len(w.stmts.missing) == 0 {
+		return
+	}
+	ctx, cancel := w.store.limited(context.Background())
+	defer cancel()
+	w.stmts.prepareMissing(ctx, w.store.main)
 }
 
 // take empties the queues.
