@@ -276,22 +276,16 @@ func grow(t *testing.T, s *Store, size int) {
 	maps.Copy(tables, batchRows)
 	for table, row := range tables {
 		name := s.expand(table)
-		for _, statement := range []string{"delete from " + name, "insert into " + name + " ", "analyze table " + name} {
-			if strings.HasPrefix(statement, "insert") {
-				tx, err := s.db.BeginTx(t.Context(), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				for id := range size {
-					if _, err := tx.ExecContext(t.Context(), statement+fmt.Sprintf(row, id)); err != nil {
-						t.Fatal(err)
-					}
-				}
-				if err := tx.Commit(); err != nil {
-					t.Fatal(err)
-				}
-				continue
+		columns, values, _ := strings.Cut(row, " values ")
+		statements := []string{"delete from " + name}
+		if size > 0 {
+			list := make([]string, size)
+			for id := range list {
+				list[id] = fmt.Sprintf(values, id)
 			}
+			statements = append(statements, "insert into "+name+" "+columns+" values "+strings.Join(list, ", "))
+		}
+		for _, statement := range append(statements, "analyze table "+name) {
 			if _, err := s.db.ExecContext(t.Context(), statement); err != nil {
 				t.Fatal(err)
 			}

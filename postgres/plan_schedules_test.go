@@ -25,7 +25,7 @@ func TestPlansNeverScanSchedules(t *testing.T) {
 		exec(t, at, "alter table fairlead_"+table+" set unlogged, set (autovacuum_enabled = off)")
 	}
 	scheduleVerbs(t, store, node, "empty") // every statement is planned, on empty tables
-	multiplySchedules(t, at, 100_000, 50_000)
+	multiplySchedules(t, at, 30_000, 15_000)
 	plans.forget()
 	scheduleVerbs(t, store, node, "full")
 	t.Run("without statistics", func(t *testing.T) { checkPlans(t, store, plans.seen()) })

@@ -23,7 +23,7 @@ import (
 // are really sent: on large tables without statistics, prepared while the
 // tables were empty.
 func TestPlansNeverScanLargeTables(t *testing.T) {
-	const jobs = 100_000
+	const jobs = 30_000
 	at := testdb.Postgres(t)
 	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
 	plans := spyOnPlans(t, store, at)
