@@ -166,23 +166,29 @@ func seconds(s float64) time.Duration {
 func (p *Pace) Slice() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.slice()
+}
+
+func (p *Pace) slice() int {
 	if p.rate == Unlimited {
 		return math.MaxInt32
 	}
 	return int(min(max(1, p.rate*slice.Seconds()), math.MaxInt32))
 }
 
-// Wait takes n permits as soon as the last of them is due. It returns the
-// context's error, and takes none, if the context ends before.
-func (p *Pace) Wait(ctx context.Context, n int) error {
+// Wait takes permits as soon as the last of them is due, and tells how many: the
+// most that is wanted, unless the rate was lowered so far while it waited that
+// these are more than so many slices. They would come late and all at once. It
+// returns the context's error, and takes none, if the context ends before.
+func (p *Pace) Wait(ctx context.Context, most, slices int) (int, error) {
 	var timer *time.Timer
 	for {
 		if err := ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
-		wait, changed := p.take(n)
-		if wait <= 0 {
-			return nil
+		taken, wait, changed := p.take(most, slices)
+		if taken > 0 {
+			return taken, nil
 		}
 		if timer == nil {
 			timer = time.NewTimer(wait)
@@ -198,25 +204,26 @@ func (p *Pace) Wait(ctx context.Context, n int) error {
 	}
 }
 
-// take takes n permits, or says how long it takes until they are due.
-func (p *Pace) take(n int) (wait time.Duration, changed <-chan struct{}) {
+// take takes permits, or says how long it takes until they are due.
+func (p *Pace) take(most, slices int) (taken int, wait time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch p.rate {
 	case Unlimited:
-		return 0, nil
+		return most, 0, nil
 	case Held:
-		return math.MaxInt64, p.changed
+		return 0, math.MaxInt64, p.changed
 	}
+	n := min(most, slices*min(p.slice(), most))
 	now := time.Now()
 	wait = p.due(p.given + int64(n) - 1).Sub(now)
 	if wait > 0 {
-		return wait, p.changed
+		return 0, wait, p.changed
 	}
 	if wait < -saved { // nobody asked for long, which is not made up for
 		p.owe(p.left())
 		p.base, p.given = now.Add(-saved-seconds(float64(n-1)/p.rate)), 0
 	}
 	p.given += int64(n)
-	return 0, nil
+	return n, 0, nil
 }

@@ -22,6 +22,9 @@ type grant struct {
 	n  int
 }
 
+// manySlices is for those who take all that they ask for.
+const manySlices = math.MaxInt32
+
 // collect asks for permits until the time is over.
 func collect(t fatal, p *pace.Pace, d time.Duration, ask func() int) []grant {
 	start := time.Now()
@@ -29,8 +32,8 @@ func collect(t fatal, p *pace.Pace, d time.Duration, ask func() int) []grant {
 	defer cancel()
 	var grants []grant
 	for {
-		n := ask()
-		if err := p.Wait(ctx, n); err != nil {
+		n, err := p.Wait(ctx, ask(), manySlices)
+		if err != nil {
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("wait: %v", err)
 			}
@@ -135,6 +138,26 @@ func TestManyAtOnceAreDueWithTheLastOfThem(t *testing.T) {
 	})
 }
 
+// Whoever waits for what a high rate gives in a moment does not wait for as many under a
+// low one, to have them all at once.
+func TestALowerRateGivesFewer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, start := pace.New(50_000), time.Now()
+		for range 2 {
+			if n, err := p.Wait(t.Context(), 50, 1); n != 50 || err != nil {
+				t.Fatalf("%d were given: %v", n, err)
+			}
+		}
+		time.AfterFunc(500*time.Microsecond, func() { p.SetRate(0.5) })
+		for i := range 3 {
+			n, err := p.Wait(t.Context(), 50, 1)
+			if took, want := time.Since(start), time.Duration(2*i)*time.Second; n != 1 || err != nil || took < want || took > want+3*time.Second {
+				t.Errorf("%d were given after %v: %v", n, took, err)
+			}
+		}
+	})
+}
+
 // Timers that fire late are made up for, so they do not add up.
 func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -154,13 +177,13 @@ func TestLateTimersDoNotLowerTheRate(t *testing.T) {
 func TestTheRateCanChangeWhileSomebodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := pace.New(0.001)
-		if err := p.Wait(t.Context(), 1); err != nil { // the first is due at once
+		if _, err := p.Wait(t.Context(), 1, 1); err != nil { // the first is due at once
 			t.Fatal(err)
 		}
 		start := time.Now()
 		var group sync.WaitGroup
 		group.Go(func() {
-			if err := p.Wait(t.Context(), 1); err != nil {
+			if _, err := p.Wait(t.Context(), 1, 1); err != nil {
 				t.Error(err)
 			}
 		})
@@ -229,7 +252,7 @@ func TestWithoutALimitNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, start := pace.New(pace.Unlimited), time.Now()
 		for range 1_000_000 {
-			if err := p.Wait(t.Context(), 1); err != nil {
+			if _, err := p.Wait(t.Context(), 1, 1); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -244,11 +267,11 @@ func TestAnEndedContextTakesNothing(t *testing.T) {
 		p := pace.New(1)
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := p.Wait(ended, 1); !errors.Is(err, context.Canceled) {
+		if _, err := p.Wait(ended, 1, 1); !errors.Is(err, context.Canceled) {
 			t.Fatalf("wait: %v", err)
 		}
 		start := time.Now()
-		if err := p.Wait(t.Context(), 1); err != nil || time.Since(start) != 0 {
+		if _, err := p.Wait(t.Context(), 1, 1); err != nil || time.Since(start) != 0 {
 			t.Errorf("the first permit came after %v: %v", time.Since(start), err)
 		}
 	})
@@ -267,7 +290,7 @@ func BenchmarkWaitUnlimited(b *testing.B) {
 	p := pace.New(pace.Unlimited)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.Wait(b.Context(), 64); err != nil {
+		if _, err := p.Wait(b.Context(), 64, 1); err != nil {
 			b.Fatal(err)
 		}
 	}

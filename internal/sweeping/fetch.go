@@ -185,7 +185,7 @@ const batchSlices = 10
 // the rate allows in one, and not more than a fair part of the window.
 func (r *Runner) atOnce() int {
 	if r.shard.Batch > 1 {
-		return min(r.shard.Batch, batchSlices*min(r.pace.Slice(), r.shard.Batch))
+		return min(r.shard.Batch, r.slices()*min(r.pace.Slice(), r.shard.Batch))
 	}
 	if r.shard.Serial {
 		return 1
@@ -261,8 +261,12 @@ func (r *Runner) fetch(w *worker, next plan) error {
 	if n == 0 {
 		return r.pass(next, end)
 	}
-	if err := r.awaitPace(w, n); err != nil {
+	may, err := r.awaitPace(w, n)
+	if err != nil {
 		return err
+	}
+	if may < n { // the others are read again
+		n, end = may, w.read[may].Index
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -307,6 +311,7 @@ func (r *Runner) pass(next plan, end int64) error {
 // fetchAgain fetches items that failed before, from memory if they are there. An
 // item that has gone meanwhile counts as absent.
 func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
+	var held []*waiting // of which w holds the items
 	for i, a := range again {
 		data, gone, err := a.data, false, error(nil)
 		if !a.kept {
@@ -328,20 +333,36 @@ func (r *Runner) fetchAgain(w *worker, again []*waiting) error {
 			continue
 		}
 		w.items = append(w.items, Item{Index: a.index, Attempt: a.tries + 1, Data: data})
+		held = append(held, a)
 	}
-	if len(w.items) == 0 {
+	if len(held) == 0 {
 		return nil
 	}
-	return r.awaitPace(w, len(w.items))
+	may, err := r.awaitPace(w, len(held))
+	if err != nil {
+		return err
+	}
+	w.items = w.items[:may]
+	r.waitOn(held[may:])
+	return nil
 }
 
-// awaitPace waits until items may be started. In a loop they may at once: there was no
-// rate when it was decided to take them.
-func (r *Runner) awaitPace(w *worker, items int) error {
+// awaitPace waits until items may be started, and tells how many: fewer if the rate was
+// lowered meanwhile. In a loop they may at once: there was no rate when it was decided to
+// take them.
+func (r *Runner) awaitPace(w *worker, items int) (may int, err error) {
 	if w.looped {
-		return r.fetching.Err()
+		return items, r.fetching.Err()
 	}
-	return r.pace.Wait(r.fetching, items)
+	return r.pace.Wait(r.fetching, items, r.slices())
+}
+
+// slices is how many milliseconds of the rate may be started at once.
+func (r *Runner) slices() int {
+	if r.shard.Batch > 1 {
+		return batchSlices
+	}
+	return 1
 }
 
 func (r *Runner) readAgain(w *worker, index int64) (data []byte, gone bool, err error) {
