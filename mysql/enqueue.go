@@ -24,6 +24,13 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err != nil {
 		return err
 	}
+	if canBundle(jobs) {
+		if err := s.enqueueBundle(ctx, jobs, reserved); err != nil {
+			return err
+		}
+		setIDs(jobs, reserved)
+		return nil
+	}
 	var ids []int64
 	err = s.atomically(ctx, "enqueue", func(ctx context.Context, t *txn) error {
 		ids = slices.Clone(reserved)
@@ -107,22 +114,22 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 
 // newJobs are what is stored of jobs besides their places.
 type newJobs struct {
-	now            int64
-	fires          bool // they are runs of schedules
+	now            int64 // 0 in a bundle
+	fires          bool  // they are runs of schedules
 	plain, special rows
 }
 
 func (n *newJobs) add(job *fairlead.Job, id int64, lane int32) {
-	order := []int64{id, int64(lane), int64(-job.Priority), startBy(job, n.now)}
+	place, start := []int64{id, int64(lane), int64(-job.Priority)}, startBy(job, n.now)
 	notBefore, flags, policy := sqlstore.Micros(job.NotBefore), sqlstore.Flags(job), sqlstore.Policy(job)
 	if n.fires {
 		flags |= sqlstore.FlagFire
 	}
 	if notBefore == 0 && job.Key == "" && flags == 0 && policy == nil && job.Trace == "" {
-		n.plain.add().ints(order...).int(n.now).blob(job.Args).end()
+		n.plain.add().ints(place...).instant(start).instant(n.now).blob(job.Args).end()
 		return
 	}
-	n.special.add().ints(order...).ints(notBefore, n.now).blob([]byte(job.Key)).int(int64(flags)).
+	n.special.add().ints(place...).instant(start).int(notBefore).instant(n.now).blob([]byte(job.Key)).int(int64(flags)).
 		blob(policy).blob([]byte(job.Trace)).blob(job.Args).orNull(sqlstore.GateOf(job)).end()
 }
 

@@ -87,10 +87,12 @@ func open(url string, options Options) (*Store, error) {
 	s.ids = sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	s.query = sqlstore.Query{Expand: s.expand, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes}
-	if s.db, err = s.pool(config, options.MaxConns); err != nil {
+	if s.lifeline, err = s.pool(config, lifelineConns); err != nil {
 		return nil, err
 	}
-	s.lifeline, err = s.pool(config, lifelineConns)
+	several := config.Clone()
+	several.MultiStatements = true // for bundles
+	s.db, err = s.pool(several, options.MaxConns)
 	return s, err
 }
 

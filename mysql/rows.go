@@ -86,6 +86,16 @@ func (r *rows) ints(values ...int64) *rows {
 	return r
 }
 
+// instant adds a time in microseconds; 0 is the clock of a bundle.
+func (r *rows) instant(us int64) *rows {
+	if us != 0 {
+		return r.int(us)
+	}
+	r.comma()
+	r.text = append(r.text, bundleClock...)
+	return r
+}
+
 func (r *rows) float(v float64) *rows {
 	r.comma()
 	r.text = strconv.AppendFloat(r.text, v, 'g', -1, 64)

@@ -231,6 +231,7 @@ type statements struct {
 
 	Session    string `sql:"session"`
 	Now        string `sql:"now"`
+	SetClock   string `sql:"set_clock"`
 	Savepoint  string `sql:"savepoint"`
 	Undo       string `sql:"undo"`
 	Keep       string `sql:"keep"`

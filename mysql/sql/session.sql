@@ -26,6 +26,13 @@ set session
 -- Locks: none.
 select {{now}};
 
+-- name: set_clock
+-- Reads the database's clock into a variable of the session.
+-- Inputs: {{clock}}, the variable.
+-- Output: none.
+-- Locks: none.
+set {{clock}} = {{now}};
+
 -- name: savepoint
 -- Marks where something began that may have to be undone by itself.
 -- Inputs: {{mark}}, its name.
