@@ -24,7 +24,8 @@ NOT_RACED = $(if $(strip $(RACE_PKGS)),go list ./... | grep -vxF "$$($(RACED))",
 # dependencies out of ours. Their first build takes minutes.
 LINT_TOOL := go tool -modfile=tools/lint/go.mod
 
-# Starts PostgreSQL and MariaDB once for all packages.
+# Starts PostgreSQL and MariaDB once for all packages, unless that was done
+# before. What has not changed since it passed is not tested again.
 WITH_DATABASES := bin/testdb-run --
 
 .DEFAULT_GOAL := help
@@ -54,7 +55,8 @@ build: ## Build bin/fairlead
 	@go build -o bin/fairlead ./cmd/fairlead
 
 .PHONY: test
-test: test-packages test-grpc test-race ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
+test: bin/testdb-run ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
+	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-race
 
 .PHONY: test-packages
 test-packages: bin/testdb-run

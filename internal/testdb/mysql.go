@@ -29,8 +29,13 @@ func StartMySQL(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	port, err := options.port(ctx, programs.server)
+	if err != nil {
+		return nil, err
+	}
 	return start(ctx, spec{
 		name:    "MariaDB",
+		port:    port,
 		runAs:   runAs,
 		durable: options.Durable,
 		fill: func(ctx context.Context, data string) error {

@@ -26,8 +26,13 @@ func StartPostgres(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	port, err := options.port(ctx, filepath.Join(bin, "postgres"))
+	if err != nil {
+		return nil, err
+	}
 	return start(ctx, spec{
 		name:    "PostgreSQL",
+		port:    port,
 		runAs:   runAs,
 		durable: options.Durable,
 		fill: func(ctx context.Context, data string) error {

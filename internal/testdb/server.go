@@ -2,6 +2,8 @@ package testdb
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -28,6 +30,11 @@ type Options struct {
 	// disk before it is acknowledged. Otherwise nothing is synced, which loses
 	// commits when the machine crashes, but not when the server is killed.
 	Durable bool
+	// Settled prefers a port that is the same each time, as long as the server's
+	// program is, and the directory from which it is started. Tests that found
+	// the server there need not run again: go test remembers what they read from
+	// the environment, and what came of it.
+	Settled bool
 }
 
 // A Server is a private server process with its own data directory and port.
@@ -49,6 +56,7 @@ type spec struct {
 	name    string
 	runAs   *syscall.Credential
 	durable bool // the data has to be on a disk
+	port    int  // preferred; 0 for any
 
 	// fill puts the initial content into the data directory, which is then
 	// handed over to runAs. It may be nil.
@@ -97,10 +105,12 @@ func start(ctx context.Context, spec spec) (_ *Server, err error) {
 	}
 	// Between choosing a free port and listening on it, another process may take it.
 	const attempts = 5
+	preferred := spec.port
 	for range attempts {
-		if s.port, err = freePort(ctx); err != nil {
+		if s.port, err = freePort(ctx, preferred); err != nil {
 			return nil, err
 		}
+		preferred = 0
 		if err = s.launch(ctx); !errors.Is(err, errPortTaken) {
 			break
 		}
@@ -265,22 +275,45 @@ func (s *Server) logPath() string { return filepath.Join(s.dir, "log") }
 
 const loopback = "127.0.0.1"
 
-// freePort returns a port on which nobody listens. It stays below the range
-// from which the system takes the local ports of outgoing connections: while a
-// server is down, a client that keeps reconnecting could otherwise be given
-// the server's port and even connect to itself, and the restart would fail.
-func freePort(ctx context.Context) (int, error) {
-	const lowest, firstEphemeral = 10_000, 32_768
+// Ports of servers stay below the range from which the system takes the local
+// ports of outgoing connections: while a server is down, a client that keeps
+// reconnecting could otherwise be given the server's port and even connect to
+// itself, and the restart would fail.
+const lowestPort, firstEphemeralPort = 10_000, 32_768
+
+// freePort returns a port on which nobody listens: the preferred one, if there is
+// one and it is free.
+func freePort(ctx context.Context, preferred int) (int, error) {
 	const attempts = 100
 	var listening net.ListenConfig
 	var lastErr error
+	port := preferred
 	for range attempts {
-		port := lowest + rand.IntN(firstEphemeral-lowest)
+		if port == 0 {
+			port = lowestPort + rand.IntN(firstEphemeralPort-lowestPort)
+		}
 		listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
 		if err == nil {
 			return port, listener.Close()
 		}
-		lastErr = err
+		port, lastErr = 0, err
 	}
 	return 0, fmt.Errorf("no free port: %w", lastErr)
+}
+
+// port is the one to prefer for a server's program; 0 for any.
+func (o Options) port(ctx context.Context, program string) (int, error) {
+	if !o.Settled {
+		return 0, nil
+	}
+	version, err := versionOf(ctx, program)
+	if err != nil {
+		return 0, err
+	}
+	directory, err := os.Getwd()
+	if err != nil {
+		return 0, err
+	}
+	sum := sha256.Sum256(fmt.Appendln(nil, version, directory, o.Durable))
+	return lowestPort + int(binary.BigEndian.Uint16(sum[:]))%(firstEphemeralPort-lowestPort), nil
 }

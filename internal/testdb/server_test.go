@@ -66,6 +66,24 @@ func TestRestartOfRunningServerKeepsDataAndAddress(t *testing.T) {
 	}
 }
 
+// Settled servers are found where they were before, unless somebody is there.
+func TestASettledServerKeepsItsPort(t *testing.T) {
+	settled := func(ctx context.Context, options testdb.Options) (*testdb.Server, error) {
+		options.Settled = true
+		return testdb.StartPostgres(ctx, options)
+	}
+	first := startServer(t, settled)
+	if second := startServer(t, settled); second.Addr() == first.Addr() {
+		t.Errorf("both are at %s", first.Addr())
+	}
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	if third := startServer(t, settled); third.Addr() != first.Addr() {
+		t.Errorf("it was at %s and is now at %s", first.Addr(), third.Addr())
+	}
+}
+
 func TestStopLeavesNoProcessAndNoDirectory(t *testing.T) {
 	postgres := startServer(t, testdb.StartPostgres)
 	kinds := map[string]func(context.Context, testdb.Options) (*testdb.Server, error){

@@ -43,7 +43,7 @@ func main() {
 		flag.Usage()
 		os.Exit(exitUsage)
 	}
-	os.Exit(run(flag.Args(), testdb.Options{Durable: *durable}))
+	os.Exit(run(flag.Args(), testdb.Options{Durable: *durable, Settled: true}))
 }
 
 func run(argv []string, options testdb.Options) int {
