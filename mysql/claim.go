@@ -21,12 +21,10 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	}
 	var c *claiming
 	var jobs []*fairlead.Job
-	err := s.atomically(ctx, "claim", func(ctx context.Context, t *txn) error {
-		rules, err := t.open(ctx, claim.Node)
-		if err != nil {
+	err := s.atomically(ctx, "claim", func(ctx context.Context, t *txn) (err error) {
+		if c, err = t.open(ctx, claim); err != nil {
 			return err
 		}
-		c = &claiming{txn: t, Claim: claim, rules: rules, rooms: newRooms(claim)}
 		if err := c.take(ctx); err != nil {
 			return err
 		}
@@ -43,19 +41,43 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	return jobs, nil
 }
 
-// open checks that the node lives and learns what is paused and limited.
-// What it learns holds until the claim ends.
-func (t *txn) open(ctx context.Context, node fairlead.NodeID) (*rules, error) {
-	var version, now int64
+// open begins a claim: the node lives. It learns what is paused and limited,
+// which holds until the claim ends.
+func (t *txn) open(ctx context.Context, claim fairlead.Claim) (*claiming, error) {
+	version, until, err := t.opening(ctx, claim.Node)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := t.rulesOf(ctx, version)
+	if err != nil {
+		return nil, err
+	}
+	return &claiming{txn: t, Claim: claim, until: until, rules: rules, rooms: newRooms(claim)}, nil
+}
+
+// opening reads the version of the rules and when the lease of a node ends, which
+// must not be over.
+func (t *txn) opening(ctx context.Context, node fairlead.NodeID) (version, until int64, err error) {
+	var now int64
 	var lease sql.NullInt64
 	question := t.tx.StmtContext(ctx, t.claimOpening) //nolint:sqlclosecheck // it ends with the transaction
 	if err := question.QueryRowContext(ctx, node).Scan(&version, &now, &lease); err != nil {
-		return nil, err
+		return 0, 0, err
 	}
 	if !lease.Valid || lease.Int64 <= now {
-		return nil, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
+		return 0, 0, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
 	}
-	return t.rulesOf(ctx, version)
+	return version, lease.Int64, nil
+}
+
+// mustBeLeased looks again if the lease was over when the jobs were locked: on a
+// server that stood still, that may be long after the claim began.
+func (c *claiming) mustBeLeased(ctx context.Context) error {
+	if c.now < c.until {
+		return nil
+	}
+	_, _, err := c.opening(ctx, c.Node)
+	return err
 }
 
 // rooms is how many jobs a claim may still take, in all and of each kind.
@@ -90,6 +112,7 @@ func (r *rooms) use(kind string) {
 type claiming struct {
 	*txn
 	fairlead.Claim
+	until int64 // when the node's lease ends, as far as the claim knows
 	rules *rules
 	rooms *rooms
 	taken []*taken
@@ -170,6 +193,9 @@ func (c *claiming) note(row *sql.Rows) error {
 func (c *claiming) lease(ctx context.Context) ([]*fairlead.Job, error) {
 	if len(c.taken) == 0 {
 		return nil, nil
+	}
+	if err := c.mustBeLeased(ctx); err != nil {
+		return nil, err
 	}
 	sets, err := c.setsByLane(ctx)
 	if err != nil {

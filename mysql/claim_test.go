@@ -2,7 +2,9 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"testing"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
@@ -15,14 +17,13 @@ func TestAClaimIsNotOlderThanWhatItTook(t *testing.T) {
 	job := &fairlead.Job{Kind: "a"}
 	claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1}
 	err := s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
-		rules, err := tx.open(ctx, node)
+		c, err := tx.open(ctx, claim)
 		if err != nil {
 			return err
 		}
 		if err := fairlead.NewClient(s).Enqueue(ctx, job); err != nil {
 			return err
 		}
-		c := &claiming{txn: tx, Claim: claim, rules: rules, rooms: newRooms(claim)}
 		if err := c.take(ctx); err != nil {
 			return err
 		}
@@ -40,5 +41,76 @@ func TestAClaimIsNotOlderThanWhatItTook(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A server may stand still between the statements of a claim.
+func TestAClaimThatTakesLongerThanTheLease(t *testing.T) {
+	const lease = time.Minute
+	for name, c := range map[string]struct {
+		beat bool
+		want error
+	}{
+		"is refused":                          {false, fairlead.ErrLeaseLost},
+		"goes on if it was renewed meanwhile": {true, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, advance := openAtStandingClock(t)
+			node, err := s.Join(t.Context(), fairlead.Node{}, lease)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := fairlead.NewClient(s).Enqueue(t.Context(), &fairlead.Job{Kind: "a"}); err != nil {
+				t.Fatal(err)
+			}
+			claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1}
+			err = s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
+				claiming, err := tx.open(ctx, claim)
+				if err != nil {
+					return err
+				}
+				advance(lease / 2)
+				if c.beat {
+					if _, err := s.Beat(ctx, fairlead.Beat{Node: node, Lease: lease}); err != nil {
+						return err
+					}
+				}
+				advance(lease * 3 / 4)
+				if err := claiming.take(ctx); err != nil {
+					return err
+				}
+				jobs, err := claiming.lease(ctx)
+				if err == nil && len(jobs) != 1 {
+					t.Errorf("claimed %d jobs, want 1", len(jobs))
+				}
+				return err
+			})
+			if !errors.Is(err, c.want) {
+				t.Errorf("the claim ended with %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+// openAtStandingClock opens a store whose clock moves only when it is told to.
+func openAtStandingClock(t *testing.T) (*Store, func(d time.Duration)) {
+	t.Helper()
+	address := testdb.MySQL(t)
+	plain, _ := openWithNode(t, address)
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := plain.lifeline.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("create table test_clock as select " + utcNow + " as us")
+	s, err := OpenWith(t.Context(), address, Options{Now: "(select us from " + quote(plain.database) + ".test_clock)"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s, func(d time.Duration) {
+		t.Helper()
+		exec("update test_clock set us = us + " + decimal(d.Microseconds()))
 	}
 }
