@@ -3,6 +3,7 @@ package mysql_test
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -257,6 +258,17 @@ func TestManyGatesAtOnce(t *testing.T) {
 	want(2*gates+most-2, 0)
 }
 
+// unhindered requires that a call ends before it could have waited for a lock in
+// vain.
+func unhindered(t *testing.T, what string, call func(ctx context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	if err := errors.Join(call(ctx), ctx.Err()); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
 // TestTxAtGatesHoldsUpNobody lets a caller's transaction do all it can at gates
 // and stay open, while others come and go there.
 func TestTxAtGatesHoldsUpNobody(t *testing.T) {
@@ -282,8 +294,6 @@ func TestTxAtGatesHoldsUpNobody(t *testing.T) {
 			parked := enqueue(t, store, behind("ready", "parked"))
 			wantStates(t, store, fairlead.Parked, append(slices.Clone(next), parked)...)
 
-			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second) // less than a lock wait
-			defer cancel()
 			tx, err := rawDB(t, address, nil).BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
 			if err != nil {
 				t.Fatal(err)
@@ -293,34 +303,27 @@ func TestTxAtGatesHoldsUpNobody(t *testing.T) {
 			heirs := []*fairlead.Job{
 				behind("backing", "backing"), behind("ready", "ready"), behind("scheduled", "scheduled"), behind("ready", "parked"), behind("new", ""),
 			}
-			if err := client.Within(in).Enqueue(ctx, heirs...); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := in.Settle(ctx, []fairlead.Settlement{succeeded(running)}); err != nil {
-				t.Fatal(err)
-			}
+			unhindered(t, "enqueue in the transaction", func(ctx context.Context) error { return client.Within(in).Enqueue(ctx, heirs...) })
+			unhindered(t, "settle in the transaction", func(ctx context.Context) error {
+				_, err := in.Settle(ctx, []fairlead.Settlement{succeeded(running)})
+				return err
+			})
 
 			var late []*fairlead.Job
 			for _, gate := range []string{"backing", "running", "ready", "scheduled", "new", "other"} {
 				job := behind(gate, "")
-				if err := client.Enqueue(ctx, job); err != nil {
-					t.Fatalf("enqueue at %q: %v", gate, err)
-				}
+				unhindered(t, "enqueue at "+gate, func(ctx context.Context) error { return client.Enqueue(ctx, job) })
 				late = append(late, job)
 			}
 			wantStates(t, store, fairlead.Parked, late[:3]...)
 			wantStates(t, store, fairlead.Ready, late[3:]...)
 			for _, job := range late[3:] {
-				if err := store.Cancel(ctx, job.ID, ""); err != nil {
-					t.Fatal("cancel: ", err)
-				}
+				unhindered(t, "cancel", func(ctx context.Context) error { return store.Cancel(ctx, job.ID, "") })
 			}
-			if _, err := store.Promote(ctx, 100); err != nil {
-				t.Fatal("promote: ", err)
-			}
-			if err := ctx.Err(); err != nil {
-				t.Fatal("somebody was held up: ", err)
-			}
+			unhindered(t, "promote", func(ctx context.Context) error {
+				_, err := store.Promote(ctx, 100)
+				return err
+			})
 			if err := tx.Commit(); err != nil {
 				t.Fatal(err)
 			}

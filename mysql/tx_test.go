@@ -27,7 +27,7 @@ func TestTxHoldsUpNobody(t *testing.T) {
 			enqueue(t, store, &fairlead.Job{Kind: "a", Key: "scheduled", NotBefore: soon})
 			one, two := claimNew(t, store, &fairlead.Job{Kind: "b", Key: "one"}), claimNew(t, store, &fairlead.Job{Kind: "c"})
 
-			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second) // less than a lock wait
+			ctx, cancel := context.WithTimeout(t.Context(), 4500*time.Millisecond) // less than a lock wait
 			defer cancel()
 			tx, err := rawDB(t, address, nil).BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
 			if err != nil {
