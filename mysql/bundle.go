@@ -35,7 +35,7 @@ func (s *Store) bundled(ctx context.Context, verb string, statements []string) e
 		if err != nil {
 			return err
 		}
-		defer conn.Close() //nolint:errcheck // it goes back to the others
+		defer conn.Close()
 		if _, err = conn.ExecContext(ctx, text); err != nil {
 			undo(ctx, conn)
 		}

@@ -104,17 +104,17 @@ func (p *preparedReads) QueryContext(ctx context.Context, query string, args ...
 // prepared without the lock: that takes a connection, and who has the last one
 // may be waiting for the lock.
 func (p *preparedReads) stmt(ctx context.Context, query string) (*sql.Stmt, error) {
-	if stmt, found := p.find(query); found {
+	if stmt, found := p.find(query); found { //nolint:sqlclosecheck // it lives as long as its handle
 		return stmt, nil
 	}
-	stmt, err := p.PrepareContext(ctx, query) //nolint:sqlclosecheck // it lives as long as its handle
+	stmt, err := p.PrepareContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first := p.all[query]; first != nil { // another was faster
-		return first, stmt.Close()
+		return first, stmt.Close() //nolint:sqlclosecheck // only this one is not kept
 	}
 	p.all[query] = stmt
 	return stmt, nil

@@ -16,7 +16,7 @@ func TestStatementsThatAreKeptPreparedAreBounded(t *testing.T) {
 			t.Error(err)
 			return 0
 		}
-		defer rows.Close() //nolint:errcheck // it is read to its end
+		defer rows.Close()
 		for rows.Next() {
 			err = rows.Scan(&answer)
 		}
