@@ -71,7 +71,7 @@ test-grpc:
 	cd tests/grpc && go vet ./... && go test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
 
 # What of a store has goroutines meet.
-RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Gates)$$
+RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys|Gates)$$
 
 # SQLite itself is not watched: translated from C, it took about two thirds of
 # the time of the engine's tests. Races inside of it are not ours to find.

@@ -49,7 +49,7 @@ func playCapped(t *testing.T, caps sim.Caps) map[string]int {
 		"mariadb":  func(t testing.TB) string { return testdb.MySQL(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			const short = 2500
+			const short = 4000
 			_, verdict := play(t, sim.Scenario{
 				URL: url(t), Jobs: setting(t, jobsEnv, short), Workers: 4, Node: node, Caps: caps,
 				Plan: func(random *rand.Rand, _ time.Duration) sim.Plan {

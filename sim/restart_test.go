@@ -35,7 +35,7 @@ func TestDatabaseRestart(t *testing.T) {
 				t.Parallel()
 				server := privateServer(t, db.start)
 				record, verdict := play(t, sim.Scenario{
-					URL: db.url(t, server.URL()), Jobs: 1500, Workers: 2, Node: quickNode,
+					URL: db.url(t, server.URL()), Jobs: 2000, Workers: 2, Node: quickNode,
 					Disturb: sim.Outage(server, long), Every: time.Second,
 				})
 				down, back := outage(t, record)

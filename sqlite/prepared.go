@@ -114,7 +114,8 @@ func (p *preparedReads) stmt(ctx context.Context, query string) (*sql.Stmt, erro
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if first := p.all[query]; first != nil { // another was faster
-		return first, stmt.Close() //nolint:sqlclosecheck // only this one is not kept
+		_ = stmt.Close() //nolint:sqlclosecheck // only this one is not kept
+		return first, nil
 	}
 	p.all[query] = stmt
 	return stmt, nil

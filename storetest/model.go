@@ -64,7 +64,7 @@ func (c *chapter) play(model func(f *fixture, rt *rapid.T)) {
 func budget() (over func() bool) {
 	asked := false
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
-	end := time.Now().Add(1500 * time.Millisecond)
+	end := time.Now().Add(2 * time.Second)
 	return func() bool { return !asked && time.Now().After(end) }
 }
 
