@@ -24,9 +24,9 @@ const (
 // several lanes it would lock as many rows of each as are wanted in all, and
 // hide from other claims what this one does not take. So the claim chooses
 // first, locks what it chose, and chooses again in place of what others had
-// locked or taken meanwhile. If there are limits, it first chooses by a hint of
-// what they leave, locks those of the lanes it chose from, and chooses again by
-// what they really leave.
+// locked or taken meanwhile, unless that comes before what it has. If there are
+// limits, it first chooses by a hint of what they leave, locks those of the lanes
+// it chose from, and chooses again by what they really leave.
 func (c *claiming) take(ctx context.Context) error {
 	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimedQuota{}
 	open := c.rules.openLanes(c.Scope, c.lanes.Known())
@@ -79,12 +79,27 @@ func (c *claiming) takeChosen(ctx context.Context) error {
 			}
 			continue
 		}
+		if !c.inOrder(picks) {
+			break
+		}
 		if all, err := c.lockChosen(ctx, picks); err != nil || all {
 			return err
 		}
 	}
 	c.missed = true
 	return nil
+}
+
+// inOrder sorts what was chosen and tells whether all of it comes after what is
+// locked already: all claims lock in this order, see claim_chosen.
+func (c *claiming) inOrder(picks []dispatch.Pick) bool {
+	slices.SortFunc(picks, func(a, b dispatch.Pick) int { return a.Compare(b.Key) })
+	for _, t := range c.taken {
+		if picks[0].Compare(t.key()) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // alone tells whether there is one lane to take from and no other, so that the
@@ -192,19 +207,13 @@ func lanesOf(views iter.Seq[*laneView]) []*dispatch.Lane {
 // whether these were all. All of them are to be avoided from now on.
 func (c *claiming) lockChosen(ctx context.Context, picks []dispatch.Pick) (all bool, err error) {
 	before := len(c.taken)
-	for chunk := range slices.Chunk(picks, chunkTuples) {
-		var keys rows
-		solo := int64(0)
-		if c.Solo {
-			solo = 1
-		}
-		for _, pick := range chunk {
-			keys.add().ints(int64(pick.Lane.ID), solo, int64(pick.Turn), pick.StartBy, pick.ID).end()
-			c.avoid[pick.ID] = struct{}{}
-		}
-		if err := c.eachRows(ctx, c.note, c.sql.ClaimChosen, &keys); err != nil {
-			return false, err
-		}
+	keys := rows{json: true}
+	for _, pick := range picks {
+		keys.add().ints(int64(pick.Lane.ID), int64(pick.Turn), pick.StartBy, pick.ID).end()
+		c.avoid[pick.ID] = struct{}{}
+	}
+	if err := c.eachRows(ctx, c.note, fill(c.sql.ClaimChosen, "solo", c.solo()), &keys); err != nil {
+		return false, err
 	}
 	for _, view := range c.open {
 		view.Keys = slices.DeleteFunc(view.Keys, func(key dispatch.Key) bool {

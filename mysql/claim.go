@@ -1,7 +1,6 @@
 package mysql
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -141,6 +141,10 @@ type taken struct {
 	job     *fairlead.Job
 }
 
+func (t *taken) key() dispatch.Key {
+	return dispatch.Key{Turn: t.turn, StartBy: t.startBy, ID: t.job.ID}
+}
+
 func (c *claiming) solo() string {
 	if c.Solo {
 		return "1"
@@ -205,9 +209,7 @@ func (c *claiming) lease(ctx context.Context) ([]*fairlead.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(c.taken, func(a, b *taken) int {
-		return cmp.Or(cmp.Compare(a.turn, b.turn), cmp.Compare(a.startBy, b.startBy), cmp.Compare(a.job.ID, b.job.ID))
-	})
+	slices.SortFunc(c.taken, func(a, b *taken) int { return a.key().Compare(b.key()) })
 	jobs := make([]*fairlead.Job, len(c.taken))
 	for i, t := range c.taken {
 		job := t.job

@@ -114,3 +114,32 @@ func openAtStandingClock(t *testing.T) (*Store, func(d time.Duration)) {
 		exec("update test_clock set us = us + " + decimal(d.Microseconds()))
 	}
 }
+
+// All claims lock jobs in one order. One that is beaten to a job takes no other in
+// its place that comes before what it has: the next claim does.
+func TestAClaimDoesNotGoBack(t *testing.T) {
+	s, node := openWithNode(t, testdb.MySQL(t))
+	beaten, instead, last := &fairlead.Job{Kind: "a"}, &fairlead.Job{Kind: "a"}, &fairlead.Job{Kind: "b"}
+	if err := fairlead.NewClient(s).Enqueue(t.Context(), beaten, instead, last); err != nil {
+		t.Fatal(err)
+	}
+	other, err := s.db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Rollback() //nolint:errcheck // it only held a lock
+	if _, err := other.ExecContext(t.Context(), "update fairlead_ready set attempt = attempt + 1 where id = ?", beaten.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int64{last.ID, instead.ID} {
+		jobs, err := s.Claim(t.Context(), fairlead.Claim{
+			Node: node, Scope: &fairlead.Scope{Kinds: []string{"a", "b"}}, Max: 3, Rooms: map[string]int{"a": 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(jobs) != 1 || jobs[0].ID != want {
+			t.Fatalf("claimed %d jobs, want job %d alone", len(jobs), want)
+		}
+	}
+}

@@ -227,7 +227,7 @@ func (c *claiming) remember() {
 	}
 	for _, t := range c.taken {
 		view := c.views[t.lane]
-		if key := (dispatch.Key{Turn: t.turn, StartBy: t.startBy, ID: t.job.ID}); view.From.Compare(key) < 0 {
+		if key := t.key(); view.From.Compare(key) < 0 {
 			view.From = key
 		}
 	}

@@ -84,12 +84,11 @@ func TestPlans(t *testing.T) {
 
 // lockingStatements are the statements that lock rows, for n jobs.
 func (s *Store) lockingStatements(n int) map[string]string {
-	keys, jsonKeys, held, kept, places := rows{}, rows{json: true}, rows{json: true}, rows{json: true}, rows{json: true}
+	jsonKeys, held, kept, places := rows{json: true}, rows{json: true}, rows{json: true}, rows{json: true}
 	var names rows
 	instants, moved := rows{json: true}, rows{json: true}
 	var ids []int64
 	for i := range int64(n) {
-		keys.add().ints(1, 0, 0, 5, i).end()
 		jsonKeys.add().ints(1, 0, 5, i).end()
 		held.add().str("tenant").str(fmt.Sprint("key", i)).int(i).end()
 		names.add().str("tenant").str(fmt.Sprint("key", i)).end()
@@ -117,7 +116,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
 		"lane_firsts":   fill(s.sql.LaneFirsts, "ids", list, "solo", "0"),
 		"lane_fronts":   fill(s.sql.LaneFronts, "ids", list, "solo", "0"),
-		"claim_chosen":  fill(s.sql.ClaimChosen, "rows", string(keys.text)),
+		"claim_chosen":  fill(s.sql.ClaimChosen, "solo", "0", "rows", string(jsonKeys.text)),
 		"leave_ready":   fill(s.sql.LeaveReady, "solo", "0", "rows", string(jsonKeys.text)),
 		"leave_spans":   fill(s.sql.LeaveSpans, "solo", "0", "spans", ranges),
 		"lease_spans":   fill(s.sql.LeaseSpans, "fence_no", "1", "node_id", "1", "clock", "1", "set", "1", "solo", "0", "spans", ranges),

@@ -112,7 +112,7 @@ func TestClaimersDoNotDeadlock(t *testing.T) {
 	for _, lanes := range []int{1, 8, 100, 400} {
 		for _, limited := range []bool{false, true} {
 			t.Run(fmt.Sprint(lanes, " lanes, limited=", limited), func(t *testing.T) {
-				const claimers, total = 16, 700
+				const claimers, total = 16, 1200
 				address := testdb.MySQL(t)
 				store, other := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{})
 				if limited {

@@ -85,16 +85,21 @@ for update skip locked;
 
 -- name: claim_chosen
 -- Locks and reads chosen ready jobs, those that are still there and that nobody
--- else has locked.
--- Inputs: {{rows}} of lane, solo, turn, start_by, id.
+-- else has locked. They are looked up one by one as they are listed, which is
+-- the order of jobs over all lanes. MariaDB queues a request for a moment before
+-- it skips a row, and takes it for a deadlock if two claims do so for rows of
+-- each other. That cannot be if all lock in one order.
+-- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON.
 -- Output: the jobs, columns as claim_lane.
--- Locks: rows of ready, then of job and memo; skips what is locked.
+-- Locks: rows of ready, then of job and memo, as listed; skips what is locked.
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
        j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}}
-from {{ready}} r force index (primary)
+from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
+  lane int path '$[0]', turn smallint path '$[1]', start_by bigint path '$[2]', id bigint path '$[3]')) v
+straight_join {{ready}} r force index (primary)
+  on r.lane = v.lane and r.solo = {{solo}} and r.turn = v.turn and r.start_by = v.start_by and r.id = v.id
 straight_join {{job}} j force index (primary) on j.id = r.id
 left join {{memo}} m force index (primary) on m.id = r.id
-where (r.lane, r.solo, r.turn, r.start_by, r.id) in ({{rows}})
 for update skip locked;
 
 -- name: take_fence
