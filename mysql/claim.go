@@ -248,16 +248,29 @@ func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence int64,
 
 // leaseEach moves jobs one by one, and tells how many.
 func (c *claiming) leaseEach(ctx context.Context, others []*taken) (moved int64, err error) {
-	ready, running := rows{json: true}, rows{}
-	for _, t := range others {
-		job := t.job
-		ready.add().ints(int64(t.lane), int64(t.turn), t.startBy, job.ID).end()
-		running.add().ints(job.ID, job.Fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), sqlstore.Micros(job.StartedAt), int64(t.set)).end()
-	}
-	if moved, err = c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &ready); err != nil {
+	if moved, err = c.leaveReady(ctx, others); err != nil {
 		return 0, err
 	}
+	running := rows{}
+	for _, t := range others {
+		job := t.job
+		running.add().ints(job.ID, job.Fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), sqlstore.Micros(job.StartedAt), int64(t.set)).end()
+	}
 	return moved, c.insert(ctx, c.sql.ToRunning, &running)
+}
+
+// leaveReady takes jobs out of ready, and tells how many. A node that is nearly
+// idle claims them one at a time, as quickly as it can: a list would take longer.
+func (c *claiming) leaveReady(ctx context.Context, jobs []*taken) (int64, error) {
+	if len(jobs) == 1 {
+		t := jobs[0]
+		return c.exec(ctx, c.sql.LeaveReadyOne, t.lane, c.Solo, t.turn, t.startBy, t.job.ID)
+	}
+	keys := rows{json: true}
+	for _, t := range jobs {
+		keys.add().ints(int64(t.lane), int64(t.turn), t.startBy, t.job.ID).end()
+	}
+	return c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &keys)
 }
 
 // fence takes the next fence.
