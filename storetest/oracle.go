@@ -204,6 +204,7 @@ func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 		s = *r.answer
 	}
 	if r.wish != nil && s.Move != fairlead.Succeed && s.Move != fairlead.Fail {
+		r.answered = nil // with a retry, which does not count
 		o.end(r, fairlead.Cancelled, fairlead.ReasonNone, *r.wish)
 		return cancelled
 	}

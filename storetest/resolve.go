@@ -229,6 +229,14 @@ func testResolveLate(c *chapter) {
 		f.wantErr(f.store.Resolve(f.ctx(), success(job, `1`)), fairlead.ErrConflict)
 		f.wantState(job, fairlead.Cancelled)
 	})
+	c.test("a job that was cancelled instead of the retry that was asked for conflicts", func(f *fixture) {
+		job := f.running()
+		f.resolve(again(job, time.Minute))
+		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.wantSettled([]fairlead.Settled{cancelled}, wait(job))
+		f.wantErr(f.store.Resolve(f.ctx(), again(job, time.Minute)), fairlead.ErrConflict)
+		f.wantState(job, fairlead.Cancelled)
+	})
 	c.test("of many different answers at once exactly one counts", func(f *fixture) {
 		job := f.in(fairlead.Waiting)
 		answers := []fairlead.Settlement{success(job, `1`), failure(job, "no")}
