@@ -47,11 +47,25 @@ func sweepOf(t *testing.T, s *Store, node fairlead.NodeID, name string, shards i
 }
 
 // A checkpoint changes rows in place, however full the window is: it leaves nothing
-// behind that only a vacuum removes.
+// behind that only a vacuum removes. The server may happen to analyze the database
+// meanwhile, for whose sake it keeps old rows; hardly three times in a row.
 func TestCheckpointsLeaveNothingBehind(t *testing.T) {
-	const shards, rounds = 3, 200
-	at := testdb.Postgres(t)
-	store := open(t, at, Options{ListenURL: noListening})
+	const shards, tries = 3, 3
+	var pages, toasted int64
+	for range tries {
+		if pages, toasted = sizeAfterCheckpoints(t, shards); pages <= 4*shards && toasted == 0 {
+			return
+		}
+	}
+	t.Errorf("%d shards take %d pages, and %d bytes beside these", shards, pages, toasted)
+}
+
+// sizeAfterCheckpoints tells how large the progress of a sweep has become, in pages,
+// and what is stored beside it, in bytes.
+func sizeAfterCheckpoints(t *testing.T, shards int) (pages, toasted int64) {
+	t.Helper()
+	const rounds = 200
+	store := open(t, testdb.Postgres(t), Options{ListenURL: noListening})
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -70,16 +84,13 @@ func TestCheckpointsLeaveNothingBehind(t *testing.T) {
 			}
 		}
 	}
-	var pages, toasted int64
 	err = store.pool.QueryRow(t.Context(), `
 		select pg_relation_size('fairlead_shard_progress') / 8192,
 		       (select coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0) from pg_class where oid = 'fairlead_shard_progress'::regclass)`).Scan(&pages, &toasted)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pages > 4*shards || toasted > 0 {
-		t.Errorf("%d shards take %d pages, and %d bytes beside these", shards, pages, toasted)
-	}
+	return pages, toasted
 }
 
 // What nodes and runs ask is found by an index, however many sweeps and lines there are.
