@@ -180,8 +180,8 @@ func (w *gateWorker) note(jobs []*fairlead.Job) {
 }
 
 // inTx does something in a transaction, which is undone or committed, and then
-// perhaps woken. Like any caller it begins anew after a deadlock: Settle and who
-// meddles with the same job lock its rows in opposite orders.
+// perhaps woken. Like any caller it begins anew after a deadlock: who takes new
+// keys locks the gaps between those that there are.
 func (w *gateWorker) inTx(commit bool, do func(tx fairlead.Tx) error) error {
 	for {
 		err := w.tryInTx(commit, do)
@@ -241,8 +241,9 @@ func (w *gateWorker) run() error {
 	for _, settlement := range settlements {
 		if settlement.Move == fairlead.Wait && err == nil {
 			settlement.Move, settlement.After = []fairlead.Move{fairlead.Succeed, fairlead.Again}[w.random.IntN(2)], 0
-			if err = w.store.Resolve(ctx, settlement); errors.Is(err, fairlead.ErrConflict) {
-				err = nil // somebody has cancelled it
+			err = w.store.Resolve(ctx, settlement)
+			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) || errors.Is(err, fairlead.ErrLeaseLost) {
+				err = nil // somebody has cancelled it, and deleted or reopened it then
 			}
 		}
 	}

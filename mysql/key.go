@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
@@ -148,28 +149,56 @@ func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 // freeKeys gives back the keys of jobs that have ended or are removed, also
 // those held forever if that is over. It tells which of the jobs have gates.
 func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []place, err error) {
-	held := rows{json: true}
-	err = t.eachOf(ctx, func(row *sql.Rows) error {
-		var id, gate int64
-		var laneID int32
-		var key string
-		var flags int16
-		if err := row.Scan(&id, &laneID, &key, &gate, &flags); err != nil {
-			return err
-		}
-		if gate != 0 {
-			gated = append(gated, place{gate, id})
-		}
-		if key == "" || flags&sqlstore.FlagKeyForever != 0 && !forever {
-			return nil
-		}
-		lane, err := t.laneKey(ctx, laneID)
-		held.add().str(lane.Tenant).str(key).int(id).end()
-		return err
-	}, fill(t.sql.KeysOf, "fresh", t.fresh()), ids)
+	holders, err := t.keysOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
+	held := rows{json: true}
+	for _, p := range holders {
+		if p.gate != 0 {
+			gated = append(gated, place{p.gate, p.id})
+		}
+		if p.key == "" || p.flags&sqlstore.FlagKeyForever != 0 && !forever {
+			continue
+		}
+		lane, err := t.laneKey(ctx, p.lane)
+		if err != nil {
+			return nil, err
+		}
+		held.add().str(lane.Tenant).str(p.key).int(p.id).end()
+	}
 	_, err = t.execRows(ctx, t.sql.FreeKeys, &held)
 	return gated, err
+}
+
+// keysOf reads the keys and gates of jobs, at least of those that have any, in
+// order of id.
+func (t *txn) keysOf(ctx context.Context, ids []int64) ([]*placed, error) {
+	found := map[int64]*placed{}
+	scan := func(row *sql.Rows) error {
+		var p placed
+		err := row.Scan(&p.id, &p.lane, &p.key, &p.gate, &p.flags)
+		found[p.id] = &p
+		return err
+	}
+	if !t.callers {
+		if err := t.eachOf(ctx, scan, fill(t.sql.KeysOf, "all", "0"), ids); err != nil {
+			return nil, err
+		}
+		return byID(found), nil
+	}
+	everyone := fill(t.sql.KeysOf, "all", "1")
+	if err := eachOf(ctx, t.newest(), scan, everyone, ids); err != nil {
+		return nil, err
+	}
+	// Only the transaction itself sees what it has enqueued.
+	own := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return found[id] != nil })
+	if err := t.eachOf(ctx, scan, everyone, own); err != nil {
+		return nil, err
+	}
+	return byID(found), nil
+}
+
+func byID(jobs map[int64]*placed) []*placed {
+	return slices.SortedFunc(maps.Values(jobs), func(a, b *placed) int { return cmp.Compare(a.id, b.id) })
 }

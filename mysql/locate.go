@@ -149,7 +149,7 @@ func (t *txn) running(ctx context.Context, statement string, ids []int64) (map[i
 // readOrder reads what of the jobs decides how they go on, once their places
 // are locked.
 func (t *txn) readOrder(ctx context.Context, jobs map[int64]*placed) error {
-	return t.eachOf(ctx, func(row *sql.Rows) error {
+	return eachOf(ctx, t.newest(), func(row *sql.Rows) error {
 		var id, turn, startBy, gate int64
 		var flags int16
 		if err := row.Scan(&id, &turn, &startBy, &flags, &gate); err != nil {
@@ -158,5 +158,5 @@ func (t *txn) readOrder(ctx context.Context, jobs map[int64]*placed) error {
 		p := jobs[id]
 		p.turn, p.startBy, p.flags, p.gate = turn, startBy, flags, gate
 		return nil
-	}, fill(t.sql.OrderOf, "fresh", t.fresh()), slices.Sorted(maps.Keys(jobs)))
+	}, t.sql.OrderOf, slices.Sorted(maps.Keys(jobs)))
 }

@@ -92,3 +92,46 @@ func TestTxHoldsUpNobody(t *testing.T) {
 		})
 	}
 }
+
+// TestTxDoesNotWaitForWhoOperates settles jobs in a caller's transaction while others
+// have begun to operate on them. These lock a job before its place: if the
+// transaction waited for them, they would wait for each other.
+func TestTxDoesNotWaitForWhoOperates(t *testing.T) {
+	for _, level := range []sql.IsolationLevel{sql.LevelReadCommitted, sql.LevelRepeatableRead, sql.LevelSerializable} {
+		t.Run(level.String(), func(t *testing.T) {
+			address := testdb.MySQL(t)
+			store := openStore(t, address, mysql.Options{})
+			var settlements []fairlead.Settlement
+			for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait} {
+				for _, job := range []*fairlead.Job{{Kind: "a"}, {Kind: "a", Key: string(move), ConcurrencyKey: string(move)}} {
+					claimed := claimNew(t, store, job)
+					settlements = append(settlements, fairlead.Settlement{ID: claimed.ID, Fence: claimed.Fence, Move: move, After: time.Minute, FreeKey: true})
+				}
+			}
+			operating, err := rawDB(t, address, nil).BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer operating.Rollback() //nolint:errcheck // it only holds locks
+			mustExecTx(t, operating, "select id from fairlead_job for update")
+
+			tx, err := rawDB(t, address, nil).BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback() //nolint:errcheck // it is over after the commit
+			unhindered(t, "settle", func(ctx context.Context) error {
+				settled, err := store.Tx(tx).Settle(ctx, settlements)
+				for i := range settled {
+					if settled[i] != fairlead.SettledAsAsked {
+						t.Errorf("%s ended as %v", settlements[i].Move, settled[i])
+					}
+				}
+				return err
+			})
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}

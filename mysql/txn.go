@@ -104,6 +104,16 @@ func (t *txn) fresh() string {
 	return ""
 }
 
+// newest is who sees what others have committed last: the transaction itself at
+// READ COMMITTED. A caller's may see an old snapshot, unless it reads with a lock,
+// for which it could wait in a circle.
+func (t *txn) newest() querier {
+	if t.callers {
+		return t.lifeline
+	}
+	return t.tx
+}
+
 // exec runs a statement and returns how many rows it hit.
 func (t *txn) exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	result, err := t.tx.ExecContext(ctx, statement, args...)
@@ -174,12 +184,7 @@ func (t *txn) each(ctx context.Context, scan func(*sql.Rows) error, statement st
 
 // eachOf reads all rows of the answers for all ids.
 func (t *txn) eachOf(ctx context.Context, scan func(*sql.Rows) error, statement string, ids []int64) error {
-	for list := range idChunks(ids) {
-		if err := t.each(ctx, scan, fill(statement, "ids", list)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachOf(ctx, t.tx, scan, statement, ids)
 }
 
 // eachRows reads all rows of the answers for all tuples.
@@ -202,6 +207,15 @@ func each(ctx context.Context, q querier, scan func(*sql.Rows) error, statement 
 		return err
 	}
 	return scanAll(answer, scan)
+}
+
+func eachOf(ctx context.Context, q querier, scan func(*sql.Rows) error, statement string, ids []int64) error {
+	for list := range idChunks(ids) {
+		if err := each(ctx, q, scan, fill(statement, "ids", list)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scanAll reads all rows of an answer and closes it.

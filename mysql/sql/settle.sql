@@ -59,13 +59,12 @@ where id in ({{ids}}) and coalesce(reason, '') <> 'replaced'
 -- name: order_of
 -- Reads what of a job decides how it goes on. It is read after the job's place
 -- was locked: only who has that lock may change it.
--- Inputs: {{ids}}, {{fresh}}.
+-- Inputs: {{ids}}.
 -- Output: id, turn, start_by, flags, gate (0 if it has none).
--- Locks: none, or rows of job shared in a caller's transaction.
+-- Locks: none. Who operates on a job locks its row first and then its place.
 select id, turn, start_by, flags, coalesce(gate, 0)
 from {{job}} force index (primary)
-where id in ({{ids}})
-{{fresh}};
+where id in ({{ids}});
 
 -- name: to_later
 -- Schedules jobs.
@@ -112,15 +111,13 @@ insert into {{memo}} (id, memo, progress) values {{rows}}
 on duplicate key update memo = coalesce(values(memo), memo), progress = coalesce(values(progress), progress);
 
 -- name: keys_of
--- Reads the keys and gates of jobs that have any. Neither these nor lanes ever
--- change.
--- Inputs: {{ids}}, {{fresh}}.
+-- Reads the keys and gates of jobs. Neither these nor lanes ever change.
+-- Inputs: {{ids}}, {{all}}: 1, or 0 for those that have a key or a gate.
 -- Output: id, lane, job_key and gate (empty, 0 if it has none), flags.
--- Locks: none, or rows of job shared in a caller's transaction.
+-- Locks: none.
 select id, lane, coalesce(job_key, ''), coalesce(gate, 0), flags
 from {{job}} force index (primary)
-where id in ({{ids}}) and (job_key is not null or gate is not null)
-{{fresh}};
+where id in ({{ids}}) and ({{all}} or job_key is not null or gate is not null);
 
 -- name: free_keys
 -- Gives back keys that jobs hold; those that others hold by now stay. The jobs
