@@ -5,11 +5,11 @@
 ARGS         ?=#          flags for the program that "run" and the benchmarks start
 PKGS         ?= $(LONGEST) $$($(NOT_RACED))# packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
-TIMEOUT      ?= 5m#       time limit of one package's tests
+TIMEOUT      ?= 8m#       time limit of one package's tests
 AT_ONCE      ?= 3#        packages tested at the same time; much of their time is waiting
 RACE_PKGS    ?= ./engine/... ./internal/... ./sim/faulty/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
-RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
+RACE_TIMEOUT ?= 8m#       time limit of one package's tests with the race detector
 
 # go test begins with the first: what takes long must not be left to the end,
 # where nothing else would run beside it.

@@ -104,7 +104,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 	if got := claimOf(t, here, node, 10); len(got) != 1 || got[0].ID != job.ID {
 		t.Fatalf("of this process's own news %v was claimed", got)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	// Nobody listens: what was seen of the lane is believed for a while.
 	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t8"}); err != nil {
@@ -117,6 +117,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 	}
 	wakes := make(chan fairlead.Wake, 100)
 	go func() {
+		defer close(wakes)
 		_ = here.Listen(ctx, &fairlead.Scope{Kinds: []string{"a"}}, func(w fairlead.Wake) { wakes <- w })
 	}()
 	for range 3 { // what was missed before

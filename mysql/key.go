@@ -172,7 +172,7 @@ func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []
 }
 
 // keysOf reads the keys and gates of jobs, at least of those that have any, in
-// order of id.
+// order of id. Only a caller's transaction sees what it has enqueued itself.
 func (t *txn) keysOf(ctx context.Context, ids []int64) ([]*placed, error) {
 	found := map[int64]*placed{}
 	scan := func(row *sql.Rows) error {
@@ -181,24 +181,19 @@ func (t *txn) keysOf(ctx context.Context, ids []int64) ([]*placed, error) {
 		found[p.id] = &p
 		return err
 	}
-	if !t.callers {
-		if err := t.eachOf(ctx, scan, fill(t.sql.KeysOf, "all", "0"), ids); err != nil {
+	all := "0"
+	if t.callers {
+		all = "1" // to know which others cannot see
+	}
+	statement := fill(t.sql.KeysOf, "all", all)
+	if err := eachOf(ctx, t.newest(), scan, statement, ids); err != nil {
+		return nil, err
+	}
+	if t.callers {
+		own := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return found[id] != nil })
+		if err := t.eachOf(ctx, scan, statement, own); err != nil {
 			return nil, err
 		}
-		return byID(found), nil
 	}
-	everyone := fill(t.sql.KeysOf, "all", "1")
-	if err := eachOf(ctx, t.newest(), scan, everyone, ids); err != nil {
-		return nil, err
-	}
-	// Only the transaction itself sees what it has enqueued.
-	own := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return found[id] != nil })
-	if err := t.eachOf(ctx, scan, everyone, own); err != nil {
-		return nil, err
-	}
-	return byID(found), nil
-}
-
-func byID(jobs map[int64]*placed) []*placed {
-	return slices.SortedFunc(maps.Values(jobs), func(a, b *placed) int { return cmp.Compare(a.id, b.id) })
+	return slices.SortedFunc(maps.Values(found), func(a, b *placed) int { return cmp.Compare(a.id, b.id) }), nil
 }

@@ -82,7 +82,7 @@ func play(t *testing.T, s sim.Scenario) (sim.Record, sim.Verdict) {
 	}
 	s.Open, s.Dir, s.Logf, s.Patience = open, t.ArtifactDir(), t.Logf, patience
 	s.Seed = uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000)))
-	s.Limit = time.Minute + time.Duration(s.Jobs+s.Schedules.Count*s.Schedules.Seconds)*10*time.Millisecond
+	s.Limit = 3*time.Minute + time.Duration(s.Jobs+s.Schedules.Count*s.Schedules.Seconds)*10*time.Millisecond
 	t.Logf("seed %d", s.Seed)
 	record, err := sim.Run(t.Context(), s)
 	if err != nil {
