@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
@@ -147,14 +146,23 @@ func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 }
 
 // freeKeys gives back the keys of jobs that have ended or are removed, also
-// those held forever if that is over. It tells which of the jobs have gates.
+// those held forever if that is over. It tells which of the jobs have gates. What
+// a caller's transaction has enqueued itself is not among them: such a job passes
+// its key on when it is replaced, and has no place at its gate yet.
 func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []place, err error) {
-	holders, err := t.keysOf(ctx, ids)
+	var holders []placed
+	err = eachOf(ctx, t.newest(), func(row *sql.Rows) error {
+		var p placed
+		err := row.Scan(&p.id, &p.lane, &p.key, &p.gate, &p.flags)
+		holders = append(holders, p)
+		return err
+	}, t.sql.KeysOf, ids)
 	if err != nil {
 		return nil, err
 	}
 	held := rows{json: true}
-	for _, p := range holders {
+	for i := range holders {
+		p := &holders[i]
 		if p.gate != 0 {
 			gated = append(gated, place{p.gate, p.id})
 		}
@@ -169,31 +177,4 @@ func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []
 	}
 	_, err = t.execRows(ctx, t.sql.FreeKeys, &held)
 	return gated, err
-}
-
-// keysOf reads the keys and gates of jobs, at least of those that have any, in
-// order of id. Only a caller's transaction sees what it has enqueued itself.
-func (t *txn) keysOf(ctx context.Context, ids []int64) ([]*placed, error) {
-	found := map[int64]*placed{}
-	scan := func(row *sql.Rows) error {
-		var p placed
-		err := row.Scan(&p.id, &p.lane, &p.key, &p.gate, &p.flags)
-		found[p.id] = &p
-		return err
-	}
-	all := "0"
-	if t.callers {
-		all = "1" // to know which others cannot see
-	}
-	statement := fill(t.sql.KeysOf, "all", all)
-	if err := eachOf(ctx, t.newest(), scan, statement, ids); err != nil {
-		return nil, err
-	}
-	if t.callers {
-		own := slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return found[id] != nil })
-		if err := t.eachOf(ctx, scan, statement, own); err != nil {
-			return nil, err
-		}
-	}
-	return slices.SortedFunc(maps.Values(found), func(a, b *placed) int { return cmp.Compare(a.id, b.id) }), nil
 }

@@ -132,7 +132,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"leave_done":    fill(s.sql.LeaveDone, "among", condition),
 		"ended":         fill(s.sql.Ended, "ids", list, "fresh", "lock in share mode"),
 		"order_of":      fill(s.sql.OrderOf, "ids", list),
-		"keys_of":       fill(s.sql.KeysOf, "ids", list, "all", "0"),
+		"keys_of":       fill(s.sql.KeysOf, "ids", list),
 		"free_keys":     fill(s.sql.FreeKeys, "rows", string(held.text)),
 		"key_holders":   fill(s.sql.KeyHolders, "rows", string(names.text)),
 		"place_due":     fill(s.sql.PlaceDue, "among", condition),

@@ -217,7 +217,7 @@ func (o Options) withDefaults() (Options, error) {
 // database, as a caller's transaction may be in another one.
 func (s *Store) expand(name string) string {
 	switch name {
-	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "all", "mark",
+	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
 		"index", "batch_id", "chosen", "known", "kind", "after":
 		return "{{" + name + "}}" // filled with every call
 	case "now":

@@ -111,13 +111,14 @@ insert into {{memo}} (id, memo, progress) values {{rows}}
 on duplicate key update memo = coalesce(values(memo), memo), progress = coalesce(values(progress), progress);
 
 -- name: keys_of
--- Reads the keys and gates of jobs. Neither these nor lanes ever change.
--- Inputs: {{ids}}, {{all}}: 1, or 0 for those that have a key or a gate.
+-- Reads the keys and gates of jobs that have any. Neither these nor lanes ever
+-- change.
+-- Inputs: {{ids}}.
 -- Output: id, lane, job_key and gate (empty, 0 if it has none), flags.
 -- Locks: none.
 select id, lane, coalesce(job_key, ''), coalesce(gate, 0), flags
 from {{job}} force index (primary)
-where id in ({{ids}}) and ({{all}} or job_key is not null or gate is not null);
+where id in ({{ids}}) and (job_key is not null or gate is not null);
 
 -- name: free_keys
 -- Gives back keys that jobs hold; those that others hold by now stay. The jobs
