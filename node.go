@@ -102,7 +102,7 @@ type Beat struct {
 
 // BeatAnswer is what a beat brings back.
 type BeatAnswer struct {
-	Now    time.Time // the database's clock
+	Now    time.Time // the database's clock when it extended the lease
 	Cancel []Held    // running jobs of this node that somebody asked to stop
 	Drain  bool      // whether it was asked to start nothing more
 }

@@ -224,9 +224,10 @@ type Worker interface {
 	// Join registers a node and grants it a lease. IDs grow and are never
 	// reused. One that joins as Draining is so until Drain says otherwise.
 	Join(ctx context.Context, node Node, lease time.Duration) (NodeID, error)
-	// Beat extends the lease of a live node and records what it reports. It
-	// fails with ErrLeaseLost if the node is unknown, was declared dead, or let
-	// its lease run out: the process then starts over as a new node.
+	// Beat extends the lease of a live node, from the moment that the answer
+	// tells, and records what it reports. It fails with ErrLeaseLost if the node
+	// is unknown, was declared dead, or let its lease run out: the process then
+	// starts over as a new node.
 	Beat(ctx context.Context, beat Beat) (BeatAnswer, error)
 	// Leave ends the node's lease at once; what it still holds can be reaped.
 	// Leaving twice is fine.

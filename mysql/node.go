@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -43,20 +44,23 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 	if err != nil {
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
-	if alive == 0 {
+	var at, version int64
+	var drain bool
+	if alive > 0 {
+		err = s.lifeline.QueryRowContext(ctx, s.sql.BeatNews, beat.Node).Scan(&at, &version, &drain)
+	}
+	switch {
+	case alive == 0, errors.Is(err, sql.ErrNoRows):
 		s.wishes.forget(beat.Node)
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: node %d: %w", beat.Node, fairlead.ErrLeaseLost)
-	}
-	var now, version int64
-	var drain bool
-	if err := s.lifeline.QueryRowContext(ctx, s.sql.BeatNews, beat.Node).Scan(&now, &version, &drain); err != nil {
+	case err != nil:
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
 	cancels, err := s.wishesFor(ctx, beat.Node, version)
 	if err != nil {
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
-	return fairlead.BeatAnswer{Now: sqlstore.Time(now), Cancel: cancels, Drain: drain}, nil
+	return fairlead.BeatAnswer{Now: sqlstore.Time(at), Cancel: cancels, Drain: drain}, nil
 }
 
 // wishCache remembers which wishes were seen, so that a beat searches the

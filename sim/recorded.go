@@ -28,14 +28,12 @@ func (s *recorded) Join(ctx context.Context, node fairlead.Node, lease time.Dura
 	return id, err
 }
 
-// Beat notes what the node knows of its lease afterwards: the lease counts
-// from some moment between sending the beat and the clock in its answer.
+// Beat notes from when on the lease counts, which the answer tells.
 func (s *recorded) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
-	sent := time.Now()
 	answer, err := s.Store.Beat(ctx, beat)
 	switch {
 	case err == nil:
-		s.to.Note(Event{What: Granted, Node: beat.Node, DB: InstantOf(answer.Now.Add(-time.Since(sent)))})
+		s.to.Note(Event{What: Granted, Node: beat.Node, DB: InstantOf(answer.Now)})
 	case !errors.Is(err, fairlead.ErrLeaseLost):
 		s.to.Note(Event{What: Unconfirmed, Node: beat.Node})
 	}

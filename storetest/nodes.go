@@ -90,7 +90,7 @@ func testBeat(c *chapter) {
 		f.equal("Now", answer.Now, f.now())
 		node, _ := f.node(id)
 		f.equal("Until", node.Until, f.now().Add(2*time.Minute))
-		f.equal("LastBeat", node.LastBeat, f.now())
+		f.equal("LastBeat", node.LastBeat, answer.Now)
 		f.equal("JoinedAt", node.JoinedAt, joined)
 		f.Advance(119 * time.Second)
 		f.equal("what is reaped", f.reap(), fairlead.Reaped{})

@@ -18,12 +18,14 @@ update {{node}} set idle = ?, queued = ?, last_beat = {{now}}, lease_until = {{n
 where id = ? and dead = 0 and lease_until > {{now}};
 
 -- name: beat_news
--- Brings back the clock, whether there may be new wishes, and whether the node is
--- to drain.
+-- Brings back the time of the beat, whether there may be new wishes, and whether
+-- the node is to drain.
 -- Inputs: node.
--- Output: now, number of wishes so far, draining.
+-- Output: last beat, number of wishes so far, draining; no row if the node is gone.
 -- Locks: none.
-select {{now}}, value, coalesce((select draining from {{node}} where id = ?), 0) from {{counter}} where name = 'wish';
+select n.last_beat, c.value, n.draining
+from {{node}} n join {{counter}} c
+where n.id = ? and c.name = 'wish';
 
 -- name: drain
 -- Asks a live node to start nothing more, or to go on.
