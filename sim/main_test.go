@@ -18,7 +18,7 @@ import (
 
 // atOnce is how many scenarios are played at the same time. Most of the time of each is
 // waiting: for leases to end, and for what is done at a rate.
-const atOnce = 4
+const atOnce = 2
 
 // TestMain makes this program a worker when a driver started it as one.
 func TestMain(m *testing.M) {
