@@ -216,6 +216,19 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 			shift(r, the(r, Asked, 2, 12), 1000*time.Millisecond)
 			shift(r, the(r, Settled, 2, 12), 1000*time.Millisecond)
 		}},
+		{"a process that stood still ended its job before anybody's lease was confirmed again", func(r *Record) {
+			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool {
+				return e.Fence == 13 || e.What == Reaped || e.What == Granted && e.At > at(1000) && e.At < at(4000)
+			})
+			for i := range slices.Backward(r.Events) { // what is shifted moves behind
+				if e := &r.Events[i]; e.Process == "a" && e.At > at(2000) {
+					shift(r, e, time.Second)
+				}
+			}
+			the(r, Saved, 2, 12).Result, the(r, Settled, 2, 12).Result = OK, OK
+			r.Samples = r.Samples[:1]
+			r.Final[1].Fence, r.Final[1].Attempt, r.Final[1].Finished = 12, 1, db(3612)
+		}},
 		{"a crash suspect waited for its turn", func(r *Record) {
 			shift(r, the(r, Claimed, 2, 13), 1100*time.Millisecond)
 			the(r, Claimed, 2, 13).Solo = true

@@ -80,9 +80,9 @@ func play(t *testing.T, s sim.Scenario) (sim.Record, sim.Verdict) {
 	if s.Plan == nil {
 		s.Plan = sim.Mixed
 	}
-	s.Open, s.Dir, s.Logf, s.Patience = open, t.ArtifactDir(), t.Logf, s.Patience+patience
+	s.Open, s.Dir, s.Logf, s.Patience = open, t.ArtifactDir(), t.Logf, patience
 	s.Seed = uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000)))
-	s.Limit = 3*time.Minute + time.Duration(s.Jobs+s.Schedules.Count*s.Schedules.Seconds)*10*time.Millisecond
+	s.Limit = time.Minute + time.Duration(s.Jobs+s.Schedules.Count*s.Schedules.Seconds)*10*time.Millisecond
 	t.Logf("seed %d", s.Seed)
 	record, err := sim.Run(t.Context(), s)
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 // or had ended, within two leases and the record's patience, by the database's
 // clock. Time counts from the moment of the look at what was held or, if the
 // database has confirmed nobody's lease for half a lease meanwhile, from the
-// end of that silence: without a database nothing can be taken back. (A
+// end of that silence; and until such a silence, if it ended in one. Without a
+// database nothing can be taken back, nor without a node that goes on. (A
 // SQLite file is silent while a paused process holds its write lock.) Crash
 // suspects are left out: a node runs one of them at a time, whatever slots are
 // free.
@@ -32,7 +33,7 @@ func (c *check) recovery() {
 				continue
 			}
 			c.figures.Recoveries.add(took)
-			counted := back.Sub(afterStalls(stalls, held.DB, back))
+			counted := outsideStalls(stalls, held.DB, back)
 			c.figures.Counted.add(counted)
 			if limit := 2*c.Lease + c.Patience; counted > limit {
 				c.violated(SoonRecovered, job, "node %d, then %s, held it under fence %d; it was %v, more than %v, until it was claimed again or had ended",
@@ -68,16 +69,19 @@ func (s *story) recovered(held Event, final Final) (back Instant, solo, ok bool)
 	return back, solo, ok
 }
 
-// afterStalls is the end of the last stall that lies within, or overlaps the
-// start of, a time; its start if there is none.
-func afterStalls(stalls []stall, from, to Instant) Instant {
-	start := from
+// outsideStalls is how long it was from the last stall within, or overlapping
+// the start of, a time to its end or to a stall that the end lies in.
+func outsideStalls(stalls []stall, from, to Instant) time.Duration {
 	for _, s := range stalls {
-		if s.to > start && s.from < to && s.to <= to {
-			start = s.to
+		switch {
+		case s.to <= from || s.from >= to:
+		case s.to <= to:
+			from = s.to
+		default:
+			to = max(from, s.from)
 		}
 	}
-	return start
+	return to.Sub(from)
 }
 
 // durations collects times.

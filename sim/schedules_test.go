@@ -18,7 +18,7 @@ const (
 // killed or paused every other second. Each instant has one run, which ended once.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	playSchedules(t, 0, func() sim.Disturbance { return sim.AtTheSecond(sim.KillOrPause) }, func(t *testing.T, f sim.Figures) {
+	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.KillOrPause) }, func(t *testing.T, f sim.Figures) {
 		if f.Kills == 0 || f.Pauses == 0 {
 			t.Errorf("there were %d kills and %d pauses: the schedules were hardly tried", f.Kills, f.Pauses)
 		}
@@ -29,17 +29,15 @@ func TestSchedules(t *testing.T) {
 // missed is caught up, once.
 func TestMissedSchedules(t *testing.T) {
 	t.Parallel()
-	pause := 4 * quickNode.Lease
-	playSchedules(t, pause, func() sim.Disturbance { return sim.AtTheSecond(sim.PauseAll(pause)) }, func(t *testing.T, f sim.Figures) {
+	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.PauseAll(4 * quickNode.Lease)) }, func(t *testing.T, f sim.Figures) {
 		if f.CaughtUp == 0 {
 			t.Error("nothing was caught up")
 		}
 	})
 }
 
-// playSchedules plays the same on each database. For the time of absence there may be
-// nobody who could take a job back.
-func playSchedules(t *testing.T, absence time.Duration, disturb func() sim.Disturbance, judge func(*testing.T, sim.Figures)) {
+// playSchedules plays the same on each database.
+func playSchedules(t *testing.T, disturb func() sim.Disturbance, judge func(*testing.T, sim.Figures)) {
 	node := quickNode
 	node.Slots = 50
 	for _, db := range []struct {
@@ -54,7 +52,7 @@ func playSchedules(t *testing.T, absence time.Duration, disturb func() sim.Distu
 			schedules := sim.Schedules{Count: setting(t, schedulesEnv, few), Seconds: setting(t, secondsEnv, short)}
 			_, verdict := play(t, sim.Scenario{
 				URL: db.url(t), Schedules: schedules, Workers: 3, Node: node,
-				Disturb: disturb(), Every: 2 * time.Second, Patience: absence,
+				Disturb: disturb(), Every: 2 * time.Second,
 			})
 			f := verdict.Figures
 			judge(t, f)
