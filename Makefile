@@ -5,15 +5,15 @@
 ARGS         ?=#          flags for the program that "run" and the benchmarks start
 PKGS         ?= $(LONGEST) $$($(NOT_RACED))# packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
-TIMEOUT      ?= 8m#       time limit of one package's tests
+TIMEOUT      ?= 5m#       time limit of one package's tests
 AT_ONCE      ?= 3#        packages tested at the same time; much of their time is waiting
-RACE_PKGS    ?= ./engine/... ./internal/... ./sim/faulty/...# packages tested again with the race detector; empty for none
+RACE_PKGS    ?= ./engine/... ./internal/cli ./sim/faulty/... ./internal/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
-RACE_TIMEOUT ?= 8m#       time limit of one package's tests with the race detector
+RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
 
 # go test begins with the first: what takes long must not be left to the end,
-# where nothing else would run beside it.
-LONGEST := ./sim ./postgres ./mysql ./cmd/fairlead ./worker ./cdc ./external ./sqlite
+# where nothing else would run beside it. What computes and what waits take turns.
+LONGEST := ./sim ./postgres ./mysql ./cmd/fairlead ./sqlite ./cdc . ./worker ./server ./external
 
 # What the race detector tests as a whole is not tested without it as well. Of
 # models, which take their time, it sees but a few steps.
@@ -80,7 +80,7 @@ RACE_FLAGS := -race -short '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
 # No package whose code has neither goroutines nor state: nothing can meet there.
 RACE_LESS := /internal/cron$$
 
-RACE_GO_TEST := CGO_ENABLED=1 $(WITH_DATABASES) go test $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
+RACE_GO_TEST := CGO_ENABLED=1 $(WITH_DATABASES) go test -p $(AT_ONCE) $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
 
 # Only some tests of the stores are run, so they have a command of their own,
 # beside the other. -short leaves out what the race detector cannot afford.
