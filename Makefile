@@ -80,7 +80,9 @@ RACE_FLAGS := -race -short '-gcflags=modernc.org/...=-race=false -d=checkptr=0'
 # No package whose code has neither goroutines nor state: nothing can meet there.
 RACE_LESS := /internal/cron$$
 
-RACE_GO_TEST := CGO_ENABLED=1 $(WITH_DATABASES) go test -p $(AT_ONCE) $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
+# By default a program stays for another second, for goroutines that are left to
+# meet; tests leave none.
+RACE_GO_TEST := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(WITH_DATABASES) go test -p $(AT_ONCE) $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
 
 # Only some tests of the stores are run, so they have a command of their own,
 # beside the other. -short leaves out what the race detector cannot afford.

@@ -23,9 +23,7 @@ func hear(t *testing.T, store *Store) chan fairlead.Wake {
 		_ = store.Listen(ctx, &fairlead.Scope{Kinds: []string{"test"}}, func(wake fairlead.Wake) { wakes <- wake })
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	waitFor(t, wakes, fairlead.WakeWork)
-	time.Sleep(10 * time.Millisecond) // the other wakes of a new connection
-	drain(wakes)
+	waitFor(t, wakes, fairlead.WakeWork) // the last wake of a new connection
 	return wakes
 }
 
