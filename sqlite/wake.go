@@ -198,7 +198,12 @@ func (e *eye) open(ctx context.Context, s *Store) (err error) {
 	return err
 }
 
+// close gives the connection back. Nobody else knows of its statement, and while
+// that lives SQLite does not let go of the file.
 func (e *eye) close() {
+	if e.ask != nil {
+		_ = e.ask.Close()
+	}
 	if e.conn != nil {
 		_ = e.conn.Close()
 	}
