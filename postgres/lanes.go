@@ -59,27 +59,34 @@ func known(lanes *sqlstore.Lanes, jobs []*fairlead.Job, ids []int32) bool {
 	return true
 }
 
+// addLanes makes lanes that are missing, and knows them once they are committed:
+// until then they may be undone, and a job in one of them would never be found.
 func (s *Store) addLanes(ctx context.Context, missing []sqlstore.LaneKey) error {
 	queues, tenants, kinds := make([]string, len(missing)), make([]string, len(missing)), make([]string, len(missing))
 	for i, key := range missing {
 		queues[i], tenants[i], kinds[i] = key.Queue, key.Tenant, key.Kind
 	}
 	names := []any{queues, tenants, kinds}
-	return s.run(ctx,
+	made := map[sqlstore.LaneKey]sqlstore.Lane{} // by key: who tries again gets other ids
+	err := s.run(ctx,
 		call{sql: s.sql.AddLanes, args: names},
 		call{sql: s.sql.NamedLanes, args: names, each: func(row sqlstore.Scanner) error {
-			_, err := s.learnLane(row)
+			lane, err := scanLane(row)
+			made[lane.LaneKey] = lane
 			return err
 		}})
+	if err != nil {
+		return err
+	}
+	for _, lane := range made {
+		s.lanes.Add(lane)
+	}
+	return nil
 }
 
-func (s *Store) learnLane(row sqlstore.Scanner) (int32, error) {
-	var lane sqlstore.Lane
-	if err := row.Scan(&lane.ID, &lane.Queue, &lane.Tenant, &lane.Kind); err != nil {
-		return 0, err
-	}
-	s.lanes.Add(lane)
-	return lane.ID, nil
+func scanLane(row sqlstore.Scanner) (lane sqlstore.Lane, err error) {
+	err = row.Scan(&lane.ID, &lane.Queue, &lane.Tenant, &lane.Kind)
+	return lane, err
 }
 
 // refreshLanes reads lanes that other processes made, unless that was done
@@ -93,9 +100,13 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 	}
 	highest := s.lanes.floor
 	err := s.run(ctx, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
-		id, err := s.learnLane(row)
-		highest = max(highest, id)
-		return err
+		lane, err := scanLane(row)
+		if err != nil {
+			return err
+		}
+		s.lanes.Add(lane)
+		highest = max(highest, lane.ID)
+		return nil
 	}})
 	if err != nil {
 		return fmt.Errorf("read lanes: %w", err)
