@@ -239,3 +239,15 @@ func TestView(t *testing.T) {
 		t.Errorf("the view says created at %q, want %q", created, want)
 	}
 }
+
+// A node that cannot reach its database settles later. It must live to do so.
+func TestSettlingWithANewLaneDuringAnOutageFails(t *testing.T) {
+	store := openStore(t, testdb.MySQL(t), mysql.Options{})
+	job := claimNew(t, store, &fairlead.Job{Kind: "a"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := store.Settle(ctx, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed, Replace: &fairlead.Job{Kind: "never seen"}}})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("settling answered %v, want %v", err, context.Canceled)
+	}
+}

@@ -56,10 +56,13 @@ func (s *Store) settling(ctx context.Context, settlements []fairlead.Settlement)
 		return work, nil
 	}
 	ids, err := s.prepare(ctx, jobs)
+	if err != nil {
+		return nil, fmt.Errorf("settle: %w", err)
+	}
 	for n, i := range positions {
 		work.reserved[i] = ids[n]
 	}
-	return work, err
+	return work, nil
 }
 
 func checkMove(s *fairlead.Settlement) error {
