@@ -91,7 +91,8 @@ type Enqueuer interface {
 // store. What it does becomes visible when the caller commits, and never if
 // the caller rolls back.
 type Tx interface {
-	// Enqueue is Store.Enqueue inside the transaction. Nobody is woken.
+	// Enqueue is Store.Enqueue inside the transaction. Nobody is woken. One that
+	// conflicts has stored nothing and replaced nothing: the caller may go on.
 	Enqueue(ctx context.Context, jobs []*Job) error
 	// Settle is Store.Settle inside the transaction.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)

@@ -68,6 +68,12 @@ type newJobs struct {
 	refused map[int]error // position → why it was not stored; nil: one that cannot be stored fails all
 }
 
+// mayBeRefusedInPart tells whether some may be stored before another finds its
+// key taken.
+func (n *newJobs) mayBeRefusedInPart() bool {
+	return len(n.jobs) > 1 && slices.ContainsFunc(n.jobs, func(job *fairlead.Job) bool { return job.Key != "" })
+}
+
 // number gives jobs their ids and lanes. Both are committed before, on a
 // connection of the store's own, so that no transaction that is rolled back
 // can take them along.

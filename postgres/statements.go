@@ -26,6 +26,7 @@ type statements struct {
 
 	Savepoint         string `sql:"savepoint"`
 	ReturnToSavepoint string `sql:"return_to_savepoint"`
+	ReleaseSavepoint  string `sql:"release_savepoint"`
 
 	SchemaExists     string `sql:"schema_exists"`
 	CreateSchema     string `sql:"create_schema"`

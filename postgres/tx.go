@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -41,7 +42,7 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	fresh, err := t.store.number(ctx, jobs)
 	if err == nil {
-		err = t.store.enqueueIn(ctx, t.in, fresh)
+		err = t.enqueueAll(ctx, fresh)
 	}
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
@@ -50,6 +51,21 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	t.lanes, t.later = append(t.lanes, fresh.distinctLanes()...), t.later || fresh.scheduled()
 	t.gates = append(append(t.gates, fresh.gates()...), fresh.left...)
 	return nil
+}
+
+// enqueueAll stores all jobs or none, also if the caller commits what is left
+// after a refusal: one of several may find its key taken when others are stored.
+func (t *callerTx) enqueueAll(ctx context.Context, fresh *newJobs) error {
+	if !fresh.mayBeRefusedInPart() {
+		return t.store.enqueueIn(ctx, t.in, fresh)
+	}
+	if err := t.in.run(ctx, call{sql: t.store.sql.Savepoint}); err != nil {
+		return err
+	}
+	if err := t.store.enqueueIn(ctx, t.in, fresh); err != nil {
+		return errors.Join(err, t.in.run(ctx, call{sql: t.store.sql.ReturnToSavepoint}))
+	}
+	return t.in.run(ctx, call{sql: t.store.sql.ReleaseSavepoint})
 }
 
 // Settle implements fairlead.Tx.

@@ -68,6 +68,22 @@ func testTx(c *chapter) {
 		f.wantTaken(tx.Tx.Enqueue(f.ctx(), []*fairlead.Job{normalized(with(keyed("k")))}), holder)
 		f.ok(tx.Rollback())
 	})
+	c.test("Enqueue that conflicts has stored nothing", func(f *fixture) {
+		holder, tx := f.enqueue(with(keyed("taken"))), f.begin()
+		jobs := []*fairlead.Job{normalized(with(keyed("free"))), normalized(with(keyed("taken")))}
+		f.wantTaken(tx.Tx.Enqueue(f.ctx(), jobs), holder)
+		f.ok(tx.Commit())
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 1})
+		f.wantFree("free")
+	})
+	c.test("Enqueue that conflicts has replaced nothing", func(f *fixture) {
+		running, waiting, tx := f.running(keyed("taken")), f.enqueue(with(keyed("old"))), f.begin()
+		replacing := onDuplicate(fairlead.ReplaceDuplicate)
+		jobs := []*fairlead.Job{normalized(with(keyed("old"), replacing)), normalized(with(keyed("taken"), replacing))}
+		f.wantTaken(tx.Tx.Enqueue(f.ctx(), jobs), running)
+		f.ok(tx.Commit())
+		f.wantState(waiting, fairlead.Ready)
+	})
 	c.test("a key of the transaction itself is taken too", func(f *fixture) {
 		tx := f.begin()
 		holder := f.enqueueIn(tx, with(keyed("k")))

@@ -80,3 +80,8 @@ savepoint fairlead;
 -- Undoes what was done since savepoint.
 -- Locks: none.
 rollback to savepoint fairlead;
+
+-- name: release_savepoint
+-- Forgets the mark; what was done since stays.
+-- Locks: none.
+release savepoint fairlead;
