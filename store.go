@@ -179,12 +179,12 @@ type Operator interface {
 	// Resolve answers for a waiting job: its Move is Succeed, Fail or Again. An
 	// answer that overtakes the job's move to waiting is kept and consumed by
 	// that move: Succeed and Fail count even if somebody asked to cancel, Again
-	// does not, and its pause begins with that move. It fails with ErrLeaseLost
-	// if the fence is not the job's, with ErrExpired after the deadline, and with
-	// ErrConflict if the job was cancelled while it waited or instead of being
-	// retried, or has been answered differently, be it only in the output; the
-	// same answer again is fine. At the deadline either the answer counts or
-	// Expire, never both.
+	// does not, and its pause begins with that move. If the node dies before, the
+	// answer is lost with its run. It fails with ErrLeaseLost if the fence is not
+	// the job's, with ErrExpired after the deadline, and with ErrConflict if the
+	// job was cancelled while it waited or instead of being retried, or has been
+	// answered differently, be it only in the output; the same answer again is
+	// fine. At the deadline either the answer counts or Expire, never both.
 	Resolve(ctx context.Context, answer Settlement) error
 	// Extend gives a waiting job more time and keeps what is told of it: its deadline
 	// becomes For from now unless it is later already. It returns the deadline. Of a

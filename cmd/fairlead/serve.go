@@ -85,7 +85,7 @@ func newServeCommand() *cobra.Command {
 	f.StringVar(&o.node.Name, "node-name", host, "name of this node, for people")
 	f.StringVar(&o.node.Address, "advertise", "", "URL under which this node can be reached")
 	f.StringVar(&o.wakeAddr, "wake-addr", "", "on MySQL: IP address and UDP port where nodes on other machines can tell this one of new jobs (default: those of this machine only)")
-	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants reach this service (default that of --addr)")
+	f.StringVar(&o.publicURL, "public-url", "", "URL under which tenants and targets reach this service (default that of --addr)")
 	o.calls.flags(f)
 	o.auth.flags(f)
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
@@ -172,12 +172,16 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if secure != nil {
 		scheme = "https://"
 	}
+	address, guessed := reachable(listener.Addr())
 	if o.publicURL == "" {
-		o.publicURL = scheme + listener.Addr().String()
+		o.publicURL = scheme + address
+		if guessed {
+			log.Warn("targets are told to call back under the name of this machine; --public-url tells them another", "url", o.publicURL)
+		}
 	}
 	courier.SetPublicURL(o.publicURL)
 	calls.SetPublicURL(o.publicURL)
-	log.Info("serving", "url", scheme+listener.Addr().String(), "db", shown(o.db), "version", versionText())
+	log.Info("serving", "url", scheme+address, "db", shown(o.db), "version", versionText())
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
