@@ -18,10 +18,28 @@ func (s *session) jobExplainCommand() *cobra.Command {
 			return err
 		}
 		return c.print(why, func() error {
-			_, err := fmt.Fprint(c.Out, explanation(c.printer, why))
+			past, err := c.jobs.ListAttempts(ctx, &fairleadv1.GetJobRequest{Id: id})
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(c.Out, explanation(c.printer, why), lastFailure(c.printer, past.GetItems()))
 			return err
 		})
 	}))
+}
+
+// lastFailure tells what went wrong the last time, which is often why a job
+// backs off, or has failed for good.
+func lastFailure(p *printer, failed []*fairleadv1.Attempt) string {
+	if len(failed) == 0 {
+		return ""
+	}
+	last := failed[len(failed)-1]
+	text := fmt.Sprintf("run %d failed at %s (%s)", last.GetRun(), p.moment(last.GetFinishedAt().AsTime()), last.GetReason())
+	if last.GetError() != "" {
+		text += ": " + screen.Clean(last.GetError())
+	}
+	return text + "\n"
 }
 
 // explanation tells in sentences what keeps a job from starting.

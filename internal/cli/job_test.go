@@ -62,6 +62,7 @@ func TestWaitingTellsHowJobsEnded(t *testing.T) {
 	r.fails(ExitFailure, "has not ended within 50ms", "job", "enqueue", "noop", "--not-before", "1h", "--wait=50ms")
 	r.says([]string{"succeeded"}, "job", "run", later, "--wait")
 	r.says([]string{"fatal", "it is broken"}, "job", "attempts", "3")
+	r.says([]string{"job 3 is failed\nrun ", "(fatal): it is broken"}, "job", "explain", "3")
 }
 
 func TestJobsThatWaitAreAnsweredFor(t *testing.T) {
