@@ -36,10 +36,12 @@ func (w *waiting) all(ctx context.Context, c *call, ids []int64) error {
 	var failed error
 	for i, id := range ids {
 		job, err := c.await(within, id, fmt.Sprintf("%d of %d", i+1, len(ids)))
-		if err != nil && within.Err() != nil && ctx.Err() == nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return failf(ExitFailure, "interrupted; job %d goes on, and fairlead job watch %d shows it", id, id)
+		case err != nil && within.Err() != nil:
 			return failf(ExitFailure, "job %d has not ended within %s; it goes on, and fairlead job watch %d shows it", id, w.limit, id)
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		text := fmt.Sprintf("job %d %s", id, job.GetState())

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -95,17 +96,33 @@ func TestProgressIsABarIfItCanBe(t *testing.T) {
 
 func TestWaitingAtATerminalShowsALineAndTakesItAway(t *testing.T) {
 	r := newRig(t)
-	var out, shown bytes.Buffer
-	c := &call{
-		clients: newClients(target{Server: r.url}, time.Minute), printer: &printer{Screen: &screen.Screen{Out: &out, Now: time.Now}, format: "table"},
-		errors: &screen.Screen{Out: &shown, Terminal: true, Width: 40, Now: time.Now},
-	}
+	c, out, shown := waitingAtTerminal(r)
 	r.typed(ExitOK, "job", "enqueue", "noop")
 	if err := (&waiting{}).all(t.Context(), c, []int64{1}); err != nil {
 		t.Fatal(err)
 	}
 	if out.String() != "job 1 succeeded\n" || !strings.Contains(shown.String(), "job 1 (1 of 1)") || !strings.HasSuffix(shown.String(), "\r\x1b[K") {
 		t.Errorf("stdout %q, stderr %q", out.String(), shown.String())
+	}
+}
+
+func waitingAtTerminal(r *rig) (c *call, out, shown *bytes.Buffer) {
+	out, shown = &bytes.Buffer{}, &bytes.Buffer{}
+	return &call{
+		clients: newClients(target{Server: r.url}, time.Minute), printer: &printer{Screen: &screen.Screen{Out: out, Now: time.Now}, format: "table"},
+		errors: &screen.Screen{Out: shown, Terminal: true, Width: 40, Now: time.Now},
+	}, out, shown
+}
+
+// Who ends the waiting for a job still has to know which it was.
+func TestInterruptedWaitingNamesTheJob(t *testing.T) {
+	r := newRig(t)
+	c, _, _ := waitingAtTerminal(r)
+	r.typed(ExitOK, "job", "enqueue", "noop", "--not-before", "1h")
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if err := (&waiting{}).all(ctx, c, []int64{1}); err == nil || !strings.Contains(err.Error(), "interrupted; job 1 goes on") {
+		t.Errorf("it ended with %v", err)
 	}
 }
 
