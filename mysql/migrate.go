@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
@@ -63,8 +64,26 @@ func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
 	return sqlstore.Status(applied, s.schema)
 }
 
-// Script is all migrations as SQL text.
-func (s *Store) Script() string { return sqlstore.PrintMigrations(s.schema) }
+// Script is everything that Migrate does to an empty database. As there, each
+// statement is recorded right after it: the server commits every definition by
+// itself, and Migrate can go on where a script was interrupted.
+func (s *Store) Script() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s;\n\n%s;\n\n", s.sql.ScriptSession, s.sql.MigrationTable)
+	for _, migration := range s.schema {
+		fmt.Fprintf(&b, "-- %s\n", migration)
+		for step, statement := range migration.Steps {
+			fmt.Fprintf(&b, "%s;\n\n%s;\n\n", statement, s.printRecord(migration, step))
+		}
+	}
+	return b.String()
+}
+
+// printRecord is the record of a statement with its arguments filled in.
+func (s *Store) printRecord(migration sqlstore.Migration, step int) string {
+	values := fmt.Sprintf("(%d, %d, '%s',", migration.Version, step+1, migration)
+	return strings.Replace(s.sql.MigrationRecord, "(?, ?, ?,", values, 1)
+}
 
 func readApplied(ctx context.Context, q querier, statement string) (map[int]int, error) {
 	applied := map[int]int{}

@@ -2,7 +2,9 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +113,95 @@ func (s *Store) migrateWith(t *testing.T, target func(migrator) sqlstore.Migrati
 	defer conn.Close()
 	_, err = sqlstore.MigrateUp(t.Context(), target(migrator{Store: s, conn: conn}), s.schema)
 	return err
+}
+
+// TestScriptIsAllThatMigrateDoes runs the script in a session whose settings are
+// not the store's, as a client's are.
+func TestScriptIsAllThatMigrateDoes(t *testing.T) {
+	for _, options := range []Options{{}, {Prefix: "w_"}} {
+		address, elsewhere := testdb.MySQL(t), testdb.MySQL(t)
+		s := openHere(t, address, Options{Prefix: options.Prefix, SchemaOnly: true})
+		conn, err := s.db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, statement := range []string{"set session time_zone = '+09:00', sql_mode = 'ANSI'", s.Script()} {
+			if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := conn.Close(); err != nil {
+			t.Fatal(err)
+		}
+		options.NoMigrate = true
+		scripted := openHere(t, address, options)
+		options.NoMigrate = false
+		migrated := openHere(t, elsewhere, options)
+		if got, want := scripted.allRecords(t), migrated.allRecords(t); !slices.Equal(got, want) {
+			t.Errorf("the script records %v, want %v", got, want)
+		}
+		if got, want := scripted.allColumns(t), migrated.allColumns(t); !slices.Equal(got, want) {
+			t.Errorf("the script makes columns %v, want %v", got, want)
+		}
+		if err := fairlead.NewClient(scripted).Enqueue(t.Context(), &fairlead.Job{Kind: "a"}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestMigrationGoesOnWhereAScriptWasInterrupted ends a script after its first
+// migrations, in the middle of one.
+func TestMigrationGoesOnWhereAScriptWasInterrupted(t *testing.T) {
+	s := openHere(t, testdb.MySQL(t), Options{SchemaOnly: true})
+	half, _, _ := strings.Cut(s.Script(), s.schema[1].Steps[1])
+	if _, err := s.db.ExecContext(t.Context(), half); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := s.Schema(t.Context())
+	if err != nil || schema.Current != 1 {
+		t.Fatalf("after half a script the schema is %+v, %v", schema, err)
+	}
+	if schema, err = s.Migrate(t.Context()); err != nil || len(schema.Pending) > 0 {
+		t.Fatalf("after half a script the migration ended with %+v, %v", schema, err)
+	}
+}
+
+func openHere(t *testing.T, address string, options Options) *Store {
+	t.Helper()
+	s, err := OpenWith(t.Context(), address, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// allRecords are the migrations that a database says it has, and whether it says
+// that this was within the last hour.
+func (s *Store) allRecords(t *testing.T) []string {
+	t.Helper()
+	return s.texts(t, "select concat_ws(' ', version, step, name, abs("+utcNow+" - applied_at) < 3600000000) from "+
+		s.expand("migration")+" order by version, step")
+}
+
+func (s *Store) allColumns(t *testing.T) []string {
+	t.Helper()
+	return s.texts(t, "select concat_ws(' ', table_name, column_name, column_type, is_nullable, column_default, column_key) "+
+		"from information_schema.columns where table_schema = ? order by table_name, ordinal_position", s.database)
+}
+
+func (s *Store) texts(t *testing.T, query string, args ...any) (texts []string) {
+	t.Helper()
+	err := each(t.Context(), s.db, func(row *sql.Rows) error {
+		var text string
+		err := row.Scan(&text)
+		texts = append(texts, text)
+		return err
+	}, query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
 }
 
 func TestNoMigrate(t *testing.T) {

@@ -53,6 +53,7 @@ type statements struct {
 
 	MigrationLock    string `sql:"migration_lock"`
 	MigrationUnlock  string `sql:"migration_unlock"`
+	ScriptSession    string `sql:"script_session"`
 	MigrationTable   string `sql:"migration_table"`
 	MigrationExists  string `sql:"migration_exists"`
 	MigrationApplied string `sql:"migration_applied"`

@@ -14,6 +14,14 @@ select get_lock(?, ?);
 -- Locks: none.
 select release_lock(?);
 
+-- name: script_session
+-- Makes a script independent of the client's settings, as far as migrations and
+-- their records depend on them.
+-- Inputs: none.
+-- Output: none.
+-- Locks: none.
+set session time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
+
 -- name: migration_table
 -- Creates the record of what was applied.
 -- Inputs: none.
