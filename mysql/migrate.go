@@ -42,7 +42,7 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
 	schema, err := sqlstore.MigrateUp(ctx, m, s.schema)
-	if err := firstError(err, m.unlock(ctx)); err != nil {
+	if err := firstError(explainDenied(err), m.unlock(ctx)); err != nil {
 		return schema, fmt.Errorf("migrate: %w", err)
 	}
 	return schema, nil
@@ -52,12 +52,7 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var exists bool
-	err := s.db.QueryRowContext(ctx, s.sql.MigrationExists, s.database, s.options.Prefix+"migration").Scan(&exists)
-	applied := map[int]int{}
-	if err == nil && exists {
-		applied, err = readApplied(ctx, s.db, s.sql.MigrationApplied)
-	}
+	_, applied, err := s.applied(ctx, s.db)
 	if err != nil {
 		return fairlead.Schema{}, fmt.Errorf("read schema: %w", err)
 	}
@@ -85,17 +80,24 @@ func (s *Store) printRecord(migration sqlstore.Migration, step int) string {
 	return strings.Replace(s.sql.MigrationRecord, "(?, ?, ?,", values, 1)
 }
 
-func readApplied(ctx context.Context, q querier, statement string) (map[int]int, error) {
-	applied := map[int]int{}
-	err := each(ctx, q, func(row *sql.Rows) error {
+// applied counts the statements that were applied, per version. Without a record
+// there are none.
+func (s *Store) applied(ctx context.Context, q querier) (recorded bool, applied map[int]int, err error) {
+	applied = map[int]int{}
+	err = each(ctx, q, func(row *sql.Rows) error { return row.Scan(&recorded) },
+		s.sql.MigrationExists, s.database, s.options.Prefix+"migration")
+	if err != nil || !recorded {
+		return false, applied, err
+	}
+	err = each(ctx, q, func(row *sql.Rows) error {
 		var version, steps int
 		if err := row.Scan(&version, &steps); err != nil {
 			return err
 		}
 		applied[version] = steps
 		return nil
-	}, statement)
-	return applied, err
+	}, s.sql.MigrationApplied)
+	return true, applied, err
 }
 
 // migrator is a sqlstore.MigrationTarget: one connection that has the lock.
@@ -135,12 +137,14 @@ func (m migrator) unlock(ctx context.Context) error {
 	return err
 }
 
-// Applied counts the statements that were applied.
+// Applied counts the statements that were applied. It makes the record of them
+// only where there is none: to ask for it needs a right, even if it is there.
 func (m migrator) Applied(ctx context.Context) (map[int]int, error) {
-	if err := m.define(ctx, m.sql.MigrationTable); err != nil {
-		return nil, err
+	recorded, applied, err := m.applied(ctx, m.conn)
+	if err == nil && !recorded {
+		err = m.define(ctx, m.sql.MigrationTable)
 	}
-	return readApplied(ctx, m.conn, m.sql.MigrationApplied)
+	return applied, err
 }
 
 // Apply runs one statement and records it. The server commits the two apart:
@@ -178,4 +182,21 @@ func (m migrator) define(ctx context.Context, statement string) error {
 		case <-time.After(definitionPause):
 		}
 	}
+}
+
+// The server's answers to whoever has no right to do something, with a table and
+// with any table of the database.
+const (
+	errTableDenied    = 1142
+	errDatabaseDenied = 1044
+)
+
+// explainDenied adds to a denial, which names the right, what can be done about it.
+func explainDenied(err error) error {
+	var answer *mysql.MySQLError
+	if !errors.As(err, &answer) || (answer.Number != errTableDenied && answer.Number != errDatabaseDenied) {
+		return err
+	}
+	return fmt.Errorf("%w: changing the schema needs the rights create, alter, drop and create view on the database: "+
+		"grant them, or run fairlead migrate up as a user who has them", err)
 }

@@ -39,19 +39,24 @@ func (s *Store) start(ctx context.Context) error {
 	if s.options.SchemaOnly {
 		return nil
 	}
-	if !s.options.NoMigrate {
-		if _, err := s.Migrate(ctx); err != nil {
-			return err
-		}
-	}
-	schema, err := s.Schema(ctx)
-	if err != nil {
+	if err := s.bringUp(ctx); err != nil {
 		return err
 	}
-	if len(schema.Pending) > 0 {
+	return s.prepareClaims(ctx)
+}
+
+// bringUp migrates only if there is something to migrate: a user who may not
+// change the schema can use one that is current.
+func (s *Store) bringUp(ctx context.Context) error {
+	schema, err := s.Schema(ctx)
+	if err != nil || len(schema.Pending) == 0 {
+		return err
+	}
+	if s.options.NoMigrate {
 		return fmt.Errorf("the schema is at version %d of %d: run fairlead migrate up", schema.Current, schema.Latest)
 	}
-	return s.prepareClaims(ctx)
+	_, err = s.Migrate(ctx)
+	return err
 }
 
 func (s *Store) prepareClaims(ctx context.Context) (err error) {

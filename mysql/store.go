@@ -58,7 +58,8 @@
 //
 // # What it needs of the server
 //
-// The rights to create, alter and use tables and views in the database, and a
+// The rights select, insert, update and delete in the database; to bring its
+// schema up to date also create, alter, drop and create view. A
 // max_allowed_packet of at least 8 MiB, which is less than the default. One
 // server that takes all writes: row locks of Galera and of group replication
 // are local to one member. If it writes a binary log, that is by rows (the

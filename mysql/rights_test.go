@@ -1,0 +1,89 @@
+package mysql_test
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/mysql"
+)
+
+// The rights that the documentation speaks of.
+const (
+	rightsToUse    = "select, insert, update, delete"
+	rightsToChange = rightsToUse + ", create, alter, drop, create view"
+)
+
+// userWith makes a user with some rights on a database, and returns its URL.
+func userWith(t *testing.T, address, rights string) string {
+	t.Helper()
+	parsed, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin := rawDB(t, address, nil)
+	name, password := "u_"+strings.ToLower(rand.Text()[:16]), rand.Text()
+	account := "'" + name + "'@'%'"
+	for _, statement := range []string{
+		"create user " + account + " identified by '" + password + "'",
+		"grant " + rights + " on " + strings.TrimPrefix(parsed.Path, "/") + ".* to " + account,
+	} {
+		if _, err := admin.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() {
+		if _, err := admin.ExecContext(context.Background(), "drop user "+account); err != nil {
+			t.Error(err)
+		}
+	})
+	parsed.User = url.UserPassword(name, password)
+	return parsed.String()
+}
+
+func TestACurrentSchemaNeedsNoRightToChangeIt(t *testing.T) {
+	ctx, address := t.Context(), testdb.MySQL(t)
+	openStore(t, address, mysql.Options{})
+	store := openStore(t, userWith(t, address, rightsToUse), mysql.Options{})
+	if schema, err := store.Migrate(ctx); err != nil || len(schema.Pending) > 0 {
+		t.Errorf("a migration that had nothing to do ended with %+v, %v", schema, err)
+	}
+	job := claimNew(t, store, &fairlead.Job{Kind: "a"})
+	settle(t, store, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed})
+	if _, err := store.Promote(ctx, 100); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Reap(ctx, fairlead.Reap{Limit: 100}); err != nil {
+		t.Error(err)
+	}
+	if _, err := store.Prune(ctx, fairlead.Retention{}, 100); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAMissingRightIsNamed(t *testing.T) {
+	address := testdb.MySQL(t)
+	user := userWith(t, address, rightsToUse)
+	check := func(what, right string) {
+		t.Helper()
+		_, err := mysql.Open(t.Context(), user)
+		if err == nil || !strings.Contains(err.Error(), right+" command denied") || !strings.Contains(err.Error(), "run fairlead migrate up as a user who has them") {
+			t.Errorf("%s is answered with %v", what, err)
+		}
+	}
+	check("an empty database", "CREATE")
+	openStore(t, address, mysql.Options{})
+	if _, err := rawDB(t, address, nil).ExecContext(t.Context(), "delete from fairlead_migration where version = 11"); err != nil {
+		t.Fatal(err)
+	}
+	check("a schema that is behind", "ALTER")
+}
+
+func TestTheRightsToChangeTheSchema(t *testing.T) {
+	store := openStore(t, userWith(t, testdb.MySQL(t), rightsToChange), mysql.Options{})
+	claimNew(t, store, &fairlead.Job{Kind: "a"})
+}
