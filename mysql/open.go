@@ -78,8 +78,10 @@ func open(url string, options Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	config.ClientFoundRows = true // a beat within one microsecond of the last changes nothing
 	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
+	s.greeting = &greeting{address: config.Addr, patience: greetingPatience}
+	config.DialFunc = dial
+	config.ClientFoundRows = true // a beat within one microsecond of the last changes nothing
 	s.alarm = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
 	if err := sqlstore.LoadStatements(files, s.expand, &s.sql); err != nil {
 		return nil, err
@@ -108,7 +110,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, setup: s.sql.Session})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, setup: s.sql.Session})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -118,12 +120,13 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 // session makes connections with the store's own settings.
 type session struct {
 	driver.Connector
-	setup string
+	greeting *greeting
+	setup    string
 }
 
 // Connect opens a connection and sets it up.
 func (c session) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
+	conn, err := c.greeting.connect(ctx, c.Connector)
 	if err != nil {
 		return nil, err
 	}

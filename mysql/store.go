@@ -143,6 +143,7 @@ type Store struct {
 	database string
 	sql      statements
 	schema   []sqlstore.Migration
+	greeting *greeting
 
 	db *sql.DB // moves and reads jobs
 	// lifeline runs what must not queue behind anything: beats, and what

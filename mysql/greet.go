@@ -1,0 +1,68 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// greetingPatience is how long a server may be silent before the first connection
+// to it is made. It is long enough for a busy server, and for one that asks the
+// DNS for our name first.
+const greetingPatience = 10 * time.Second
+
+// greeting tells a server that is not MySQL from one that is slow. At MySQL the
+// server speaks first; at PostgreSQL and most others the client does, so that the
+// two would wait for each other. A server that has greeted once is MySQL and is
+// waited for as long as the call may take.
+type greeting struct {
+	address  string
+	patience time.Duration
+	met      atomic.Bool
+}
+
+var errNoGreeting = errors.New("the server is silent")
+
+// accepted is the key of a context's function that is to be called once the
+// server has accepted a connection.
+type accepted struct{}
+
+// dial connects as the driver does, and then lets the patience begin. A server
+// that cannot be reached is no matter of greetings.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if begin, ok := ctx.Value(accepted{}).(func()); ok && err == nil {
+		begin()
+	}
+	return conn, err
+}
+
+// connect makes a connection to a server that may have to prove that it is MySQL.
+func (g *greeting) connect(ctx context.Context, connector driver.Connector) (driver.Conn, error) {
+	if g.met.Load() {
+		return connector.Connect(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var silence *time.Timer
+	begin := func() { silence = time.AfterFunc(g.patience, func() { cancel(errNoGreeting) }) }
+	conn, err := connector.Connect(context.WithValue(ctx, accepted{}, begin))
+	if silence != nil {
+		silence.Stop()
+	}
+	var answer *mysql.MySQLError
+	if err == nil || errors.As(err, &answer) {
+		g.met.Store(true)
+	}
+	if err != nil && errors.Is(context.Cause(ctx), errNoGreeting) {
+		return nil, fmt.Errorf("%s accepts connections but did not greet like MySQL or MariaDB for %v: "+
+			"check host and port of the URL, they may be those of another server", g.address, g.patience)
+	}
+	return conn, err
+}
