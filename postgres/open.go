@@ -113,7 +113,7 @@ func (s *Store) look(ctx context.Context) error {
 	var isolation string
 	err := s.pool.QueryRow(ctx, "select current_schema()::text, current_setting('default_transaction_isolation')").Scan(&current, &isolation)
 	if err != nil {
-		return err
+		return explainConnect(err)
 	}
 	s.wrap = isolation != "read committed"
 	switch {
