@@ -246,9 +246,13 @@ func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 }
 
 // Complete ends the running job as succeeded inside the transaction, so that
-// the handler's effects and the job's end commit together. It fails with
-// ErrLeaseLost if the job has been taken away: roll back then. The handler
-// returns nil after its commit.
+// the handler's effects and the job's end commit together. The handler returns
+// nil after its commit. Complete fails with ErrLeaseLost if the job has been taken
+// away, or was completed before: if the answer of a commit is lost and the handler
+// runs its transaction anew, what the first one did may be committed. In either
+// case roll back and return nil: the node then says that the job succeeded, which
+// is refused if it was taken away and changes nothing if it has ended. Call it once
+// in a transaction.
 func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessage) error {
 	settled, err := c.tx.Settle(ctx, []Settlement{{ID: job.ID, Fence: job.Fence, Move: Succeed, Output: output, FreeKey: true}})
 	if err != nil {

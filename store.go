@@ -94,7 +94,10 @@ type Tx interface {
 	// Enqueue is Store.Enqueue inside the transaction. Nobody is woken. One that
 	// conflicts has stored nothing and replaced nothing: the caller may go on.
 	Enqueue(ctx context.Context, jobs []*Job) error
-	// Settle is Store.Settle inside the transaction.
+	// Settle is Store.Settle inside the transaction, but counts once: a settlement
+	// that was made before is lost here, be it by the same fence. A caller whose
+	// commit succeeded without saying so, and who begins anew, must not commit its
+	// own effects again.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
 	// Wake tells nodes of the jobs enqueued so far, and lets gates admit theirs.
 	// Call it after the commit; without it the nodes' polling finds them.
@@ -323,7 +326,7 @@ type Settled int
 
 // What a settlement can lead to.
 const (
-	SettledAsAsked   Settled = iota // moved now, or found to have been moved by the same fence before
+	SettledAsAsked   Settled = iota // moved now, or (not in a Tx) found to have been moved by the same fence before
 	SettledCancelled                // somebody had asked to cancel it: it ended as cancelled
 	SettledLost                     // the fence is not current: nothing was changed
 )

@@ -111,7 +111,7 @@ func TestTxAtEveryIsolationLevel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for i, want := range []fairlead.Settled{fairlead.SettledAsAsked, fairlead.SettledAsAsked, fairlead.SettledLost} {
+			for i, want := range []fairlead.Settled{fairlead.SettledAsAsked, fairlead.SettledLost, fairlead.SettledLost} { // what has ended does not end again
 				if settled[i] != want {
 					t.Errorf("settlement %d was answered with %v, want %v", i, settled[i], want)
 				}

@@ -130,7 +130,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"leave_one":     marks(s.sql.LeaveReadyOne, "1", "0", "0", "5", "1"),
 		"leave_waiting": fill(s.sql.LeaveWaiting, "among", condition),
 		"leave_done":    fill(s.sql.LeaveDone, "among", condition),
-		"ended":         fill(s.sql.Ended, "ids", list, "fresh", "lock in share mode"),
+		"ended":         fill(s.sql.Ended, "ids", list),
 		"order_of":      fill(s.sql.OrderOf, "ids", list),
 		"keys_of":       fill(s.sql.KeysOf, "ids", list),
 		"free_keys":     fill(s.sql.FreeKeys, "rows", string(held.text)),
@@ -233,7 +233,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"drop_history":  marks(s.sql.DropSweepEvents, "1"),
 		"orders":        marks(s.sql.Orders, "1", "1", "1", "1", "1", "1", "1"),
 		"checkpoint":    marks(s.sql.Checkpoint, "1", "1", "1", "null", "null", "null", "1", "1", "1", "1", "1", "1", "1", "0", "1", "1", "0", "1", "1", "1"),
-		"held_by":       fill(s.sql.HeldBy, "fence_no", "1", "among", condition, "fresh", "lock in share mode"),
+		"held_by":       fill(s.sql.HeldBy, "fence_no", "1", "among", condition),
 	}
 	maps.Copy(statements, s.batchStatements(ids, marks))
 	return statements

@@ -86,7 +86,9 @@ func (w *settling) hand() []fairlead.Settled {
 const plainGroup = 8
 
 // settle does all settlements of a call: plain successes by the fence, the
-// others by what their locked rows say, those with a replacement one by one.
+// others by what their locked rows say, those with a replacement one by one. In a
+// caller's transaction none goes by the fence: that does not tell which were made
+// in it.
 func (t *txn) settle(ctx context.Context, w *settling) error {
 	w.answers, w.stored = make([]fairlead.Settled, len(w.asked)), map[int]int64{}
 	plain := map[int64][]int{}
@@ -95,7 +97,7 @@ func (t *txn) settle(ctx context.Context, w *settling) error {
 		switch s := &w.asked[i]; {
 		case s.Move == fairlead.Succeed && s.Replace != nil:
 			replacing = append(replacing, i)
-		case isPlain(s):
+		case isPlain(s) && !t.callers:
 			plain[s.Fence] = append(plain[s.Fence], i)
 		default:
 			others = append(others, i)
@@ -139,17 +141,9 @@ func idsAt(asked []fairlead.Settlement, positions []int) []int64 {
 
 // succeed ends plain successes of one fence without looking at their rows.
 func (t *txn) succeed(ctx context.Context, w *settling, fence int64, positions []int) error {
-	clock := t.options.Now
-	if t.callers {
-		now, err := t.now(ctx)
-		if err != nil {
-			return err
-		}
-		clock = decimal(now)
-	}
 	ids := idsAt(w.asked, positions)
 	slices.Sort(ids)
-	ended, err := t.execIDs(ctx, fill(t.sql.Succeed, "clock", clock, "fence_no", decimal(fence)), ids)
+	ended, err := t.execIDs(ctx, fill(t.sql.Succeed, "clock", t.options.Now, "fence_no", decimal(fence)), ids)
 	if err != nil {
 		return err
 	}
@@ -184,7 +178,7 @@ func (t *txn) leaveFenced(ctx context.Context, fence int64, ids []int64, ended i
 			err := row.Scan(&set, &jobs)
 			slots[set] += jobs
 			return err
-		}, naming(fill(t.sql.HeldBy, "fence_no", decimal(fence), "fresh", t.fresh()), chunk))
+		}, naming(fill(t.sql.HeldBy, "fence_no", decimal(fence)), chunk))
 		if err != nil {
 			return 0, err
 		}
@@ -237,8 +231,16 @@ func (t *txn) settleEach(ctx context.Context, w *settling, positions []int) (mov
 }
 
 // compareEnds answers settlements that found no running row of their fence. If
-// the same fence ended the job, it was this settlement, whose answer was lost.
+// the same fence ended the job, it was this settlement, whose answer was lost. In
+// a caller's transaction it does not count again, or what the caller did beside it
+// would be committed twice.
 func (t *txn) compareEnds(ctx context.Context, w *settling, positions []int) error {
+	for _, i := range positions {
+		w.answers[i] = fairlead.SettledLost
+	}
+	if t.callers {
+		return nil
+	}
 	fences := map[int64]int64{}
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
 		var id, fence int64
@@ -247,9 +249,8 @@ func (t *txn) compareEnds(ctx context.Context, w *settling, positions []int) err
 		}
 		fences[id] = fence
 		return nil
-	}, fill(t.sql.Ended, "fresh", t.fresh()), idsAt(w.asked, positions))
+	}, t.sql.Ended, idsAt(w.asked, positions))
 	for _, i := range positions {
-		w.answers[i] = fairlead.SettledLost
 		if s := &w.asked[i]; s.Fence != 0 && s.Fence == fences[s.ID] { // a job that never ran has none
 			w.answers[i] = fairlead.SettledAsAsked
 		}

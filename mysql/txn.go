@@ -95,15 +95,6 @@ func (t *txn) clock(ctx context.Context) (int64, error) {
 	return us, err
 }
 
-// fresh is what makes a look-up see the newest facts: a plain read does at READ
-// COMMITTED, elsewhere it takes a lock.
-func (t *txn) fresh() string {
-	if t.callers {
-		return "lock in share mode"
-	}
-	return ""
-}
-
 // newest is who sees what others have committed last: the transaction itself at
 // READ COMMITTED. A caller's may see an old snapshot, unless it reads with a lock,
 // for which it could wait in a circle.

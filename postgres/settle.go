@@ -102,6 +102,7 @@ func (s *Store) successor(ctx context.Context, job *fairlead.Job) (*newJobs, err
 // settling is settlements on their way.
 type settling struct {
 	*Store
+	callers bool // in a caller's transaction, with effects of its own
 	asked   []fairlead.Settlement
 	settled []fairlead.Settled // in step with asked
 	open    []int              // positions of those not settled yet
@@ -149,7 +150,7 @@ func (t *settling) move(ctx context.Context, r runner) error {
 	for _, i := range t.open {
 		switch a := &t.asked[i]; a.Move {
 		case fairlead.Succeed:
-			if a.Output == nil && a.Memo == nil && a.Progress == nil && !a.FreeKey {
+			if t.plain(a) {
 				plain = append(plain, i)
 			} else {
 				finish = append(finish, i)
@@ -203,6 +204,13 @@ func (t *settling) move(ctx context.Context, r runner) error {
 	return nil
 }
 
+// plain tells whether a settlement is nothing but a success, and may be made with
+// others without being told which of them were. In a caller's transaction each
+// has to be.
+func (t *settling) plain(a *fairlead.Settlement) bool {
+	return a.Output == nil && a.Memo == nil && a.Progress == nil && !a.FreeKey && !t.callers
+}
+
 // answerEarly settles those that wanted to wait by the answers that came
 // before.
 func (t *settling) answerEarly(ctx context.Context, r runner) error {
@@ -217,6 +225,7 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 	}
 	ids, fences := t.names(t.open)
 	early := newSettling(t.Store, nil)
+	early.callers = t.callers
 	var positions []int
 	err := r.run(ctx, call{sql: t.sql.EarlyAnswers, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
 		var id int64
@@ -254,24 +263,18 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 }
 
 // retrace tells settlements that were made before, and whose answer was lost,
-// from those whose lease was lost.
+// from those whose lease was lost. In a caller's transaction none counts again, or
+// what the caller did beside it would be committed twice.
 func (t *settling) retrace(ctx context.Context, r runner) error {
-	if len(t.open) == 0 {
-		return nil
-	}
-	ended := map[fairlead.Held]bool{}
-	ids, fences := t.names(t.open)
-	err := r.run(ctx, call{sql: t.sql.Retrace, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
-		var lease fairlead.Held
-		err := row.Scan(&lease.ID, &lease.Fence)
-		ended[lease] = true
-		return err
-	}})
-	if err != nil {
-		return err
+	var made map[fairlead.Held]bool
+	if len(t.open) > 0 && !t.callers {
+		var err error
+		if made, err = t.madeBefore(ctx, r); err != nil {
+			return err
+		}
 	}
 	for _, i := range t.open {
-		if !ended[fairlead.Held{ID: t.asked[i].ID, Fence: t.asked[i].Fence}] {
+		if !made[fairlead.Held{ID: t.asked[i].ID, Fence: t.asked[i].Fence}] {
 			t.settled[i] = fairlead.SettledLost
 		}
 	}
@@ -279,10 +282,24 @@ func (t *settling) retrace(ctx context.Context, r runner) error {
 	return nil
 }
 
+// madeBefore are the leases of what is open that have ended their jobs.
+func (t *settling) madeBefore(ctx context.Context, r runner) (map[fairlead.Held]bool, error) {
+	made := map[fairlead.Held]bool{}
+	ids, fences := t.names(t.open)
+	err := r.run(ctx, call{sql: t.sql.Retrace, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
+		var lease fairlead.Held
+		err := row.Scan(&lease.ID, &lease.Fence)
+		made[lease] = true
+		return err
+	}})
+	return made, err
+}
+
 // settleReplacing makes one settlement and, if that moved the job now, enqueues
 // its successor. A successor that cannot be enqueued fails the job.
 func (t *settling) settleReplacing(ctx context.Context, r runner, i int, successor *newJobs) error {
 	one := newSettling(t.Store, []fairlead.Settlement{t.asked[i]})
+	one.callers = t.callers
 	err := r.run(ctx, call{sql: t.sql.Savepoint})
 	if err == nil {
 		one.open = []int{0}

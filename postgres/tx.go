@@ -73,6 +73,7 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
 	all := newSettling(t.store, settlements)
+	all.callers = true
 	for i := range settlements {
 		if err := checkMove(&settlements[i]); err != nil {
 			return nil, fmt.Errorf("settle: %w", err)

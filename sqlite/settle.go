@@ -69,12 +69,14 @@ func hand(answers []settledMove, settlements []fairlead.Settlement) []fairlead.S
 }
 
 // settle moves many jobs: the plain successes together, the others one by one.
+// In a caller's transaction all go one by one: each is told whether it was made
+// in it.
 func (t *txn) settle(moves []move) ([]settledMove, error) {
 	settled := make([]settledMove, len(moves))
 	successes := map[int64][]int{} // fence → positions
 	for i := range moves {
 		m := &moves[i]
-		if m.Move == fairlead.Succeed && m.replacement == nil {
+		if m.Move == fairlead.Succeed && m.replacement == nil && !t.callers {
 			successes[m.Fence] = append(successes[m.Fence], i)
 			continue
 		}
@@ -195,8 +197,8 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 		return settledMove{}, err
 	case p.fence != m.Fence || p.state == fairlead.Waiting:
 		return settledMove{settled: fairlead.SettledLost}, nil
-	case p.state.Final(): // it was this very settlement, whose answer was lost
-		return settledMove{settled: fairlead.SettledAsAsked}, nil
+	case p.state.Final():
+		return settledMove{settled: t.repeated()}, nil
 	case p.state != fairlead.Running:
 		return settledMove{settled: fairlead.SettledLost}, nil
 	}
@@ -211,4 +213,14 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 		m = answer
 	}
 	return t.apply(p, m)
+}
+
+// repeated answers a settlement whose fence has ended the job: it is this very
+// one, whose answer was lost. In a caller's transaction it does not count again,
+// or what the caller did beside it would be committed twice.
+func (t *txn) repeated() fairlead.Settled {
+	if t.callers {
+		return fairlead.SettledLost
+	}
+	return fairlead.SettledAsAsked
 }

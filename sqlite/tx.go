@@ -60,6 +60,7 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 	defer cancel()
 	var none T
 	t := c.store.newTxn(ctx, c.tx)
+	t.callers = true
 	if _, err := t.exec(t.sql.Lock); err != nil {
 		return none, fmt.Errorf("%s: %w", what, err)
 	}

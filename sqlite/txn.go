@@ -34,6 +34,7 @@ type txn struct {
 	counters counters
 	news     news
 	readOnly bool
+	callers  bool           // it is a caller's, with effects of its own
 	wrote    bool           // whether the current function has changed anything
 	knocked  map[int64]bool // gates that the current function gave a job or a place
 }

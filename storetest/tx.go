@@ -147,6 +147,7 @@ func testTx(c *chapter) {
 		f.ok(tx.Rollback())
 		f.wantState(job, fairlead.Ready)
 	})
+	testTxTwice(c)
 	c.test("enqueuing and settling commit together", func(f *fixture) {
 		for _, commits := range []bool{false, true} {
 			job := f.running(inQueue("own"))
@@ -172,4 +173,76 @@ func testTx(c *chapter) {
 		_ = tx.Rollback() // callers defer it; drivers say that the transaction is over
 		f.wantState(job, fairlead.Ready)
 	})
+}
+
+// testTxTwice is about callers who begin their transaction anew, as the answer of
+// its commit was lost.
+func testTxTwice(c *chapter) {
+	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
+		c.test(named("repeating", move, "in another transaction is lost and changes nothing"), func(f *fixture) {
+			job := f.running()
+			tx := f.begin()
+			f.settleIn(tx, []fairlead.Settled{asAsked}, to(move, job))
+			f.ok(tx.Commit())
+			before := f.get(job)
+			f.Advance(time.Minute)
+			again := f.begin()
+			f.settleIn(again, []fairlead.Settled{lost}, to(move, job))
+			f.ok(again.Commit())
+			f.equal("the job", f.get(job), before)
+		})
+	}
+	c.test("of many in another transaction those are lost that were made before", func(f *fixture) {
+		jobs := many(20)
+		f.enqueue(jobs...)
+		jobs = f.claim(f.join(), len(jobs))
+		f.settle(to(fairlead.Succeed, jobs[0]))
+		settlements, want := make([]fairlead.Settlement, len(jobs)), make([]fairlead.Settled, len(jobs))
+		for i, job := range jobs {
+			settlements[i] = to(fairlead.Succeed, job)
+		}
+		want[0] = lost
+		tx := f.begin()
+		f.settleIn(tx, want, settlements...)
+		f.ok(tx.Commit())
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: 20})
+	})
+	c.test("one that replaces its job is lost if it was made before, and enqueues nothing", func(f *fixture) {
+		job := f.running()
+		for _, want := range []fairlead.Settled{asAsked, lost} {
+			replacing := to(fairlead.Succeed, job)
+			replacing.Replace = plain()
+			tx := f.begin()
+			f.settleIn(tx, []fairlead.Settled{want}, replacing)
+			f.ok(tx.Commit())
+		}
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: 1, fairlead.Ready: 1})
+	})
+	c.test("Complete says that the lease is lost if the job was completed before", func(f *fixture) {
+		job := f.running()
+		complete := func() error {
+			tx := f.begin()
+			err := fairlead.NewClient(f.store).Within(tx.Tx).Complete(f.ctx(), job, json.RawMessage(`"first"`))
+			if err != nil {
+				f.ok(tx.Rollback())
+				return err
+			}
+			return tx.Commit()
+		}
+		f.ok(complete())
+		f.wantErr(complete(), fairlead.ErrLeaseLost)
+	})
+	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again} {
+		c.test(named("a job that was completed stays so when its handler returns and its node says", move), func(f *fixture) {
+			job := f.running()
+			tx := f.begin()
+			f.settleIn(tx, []fairlead.Settled{asAsked}, success(job, `"in tx"`))
+			f.ok(tx.Commit())
+			before := f.get(job)
+			f.Advance(time.Minute)
+			f.settle(to(move, job))
+			f.equal("the job", f.get(job), before)
+			f.equal("the number of recorded attempts", len(f.attempts(job)), 0)
+		})
+	}
 }

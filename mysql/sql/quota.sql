@@ -57,14 +57,13 @@ insert into {{quota_delta}} (quota, n) values {{rows}};
 
 -- name: held_by
 -- Counts the slots that running jobs of one fence hold, whose rows are locked.
--- Inputs: {{fence_no}}, {{among}}, {{fresh}}.
+-- Inputs: {{fence_no}}, {{among}}.
 -- Output: held, jobs.
--- Locks: none, or rows of running in a caller's transaction.
+-- Locks: none.
 select held, count(*)
 from {{running}} force index (primary)
 where {{among}} and fence = {{fence_no}} and held > 0
-group by held
-{{fresh}};
+group by held;
 
 -- name: sets_named
 -- Looks sets of quotas up by their members.

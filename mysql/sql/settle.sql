@@ -48,13 +48,12 @@ delete r from {{running}} r force index (primary) where {{among}} and lane >= 0;
 -- name: ended
 -- Tells under which fence jobs ended that were not found running. Those that
 -- were replaced were ended by somebody else.
--- Inputs: {{ids}}, {{fresh}}.
+-- Inputs: {{ids}}.
 -- Output: id, fence.
--- Locks: none, or rows of done shared in a caller's transaction.
+-- Locks: none.
 select id, fence
 from {{done}} force index (primary)
-where id in ({{ids}}) and coalesce(reason, '') <> 'replaced'
-{{fresh}};
+where id in ({{ids}}) and coalesce(reason, '') <> 'replaced';
 
 -- name: order_of
 -- Reads what of a job decides how it goes on. It is read after the job's place
