@@ -252,7 +252,8 @@ type Worker interface {
 	// Settle moves running jobs on as their handlers decided, each under its
 	// fence. The answer has one entry per settlement, in order; a lost lease is
 	// such an entry and never an error of the call. Repeating a settlement
-	// whose answer was lost is fine.
+	// whose answer was lost is fine. What Reap has taken from a dead node is lost
+	// to that node, also if it has ended.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
 	// Save keeps progress and memo of a running job under its fence, and
 	// forgets its crashes. It fails with ErrLeaseLost.

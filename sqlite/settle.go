@@ -198,7 +198,8 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 	case p.fence != m.Fence || p.state == fairlead.Waiting:
 		return settledMove{settled: fairlead.SettledLost}, nil
 	case p.state.Final():
-		return settledMove{settled: t.repeated()}, nil
+		settled, err := t.repeated(m)
+		return settledMove{settled: settled}, err
 	case p.state != fairlead.Running:
 		return settledMove{settled: fairlead.SettledLost}, nil
 	}
@@ -215,12 +216,17 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 	return t.apply(p, m)
 }
 
-// repeated answers a settlement whose fence has ended the job: it is this very
-// one, whose answer was lost. In a caller's transaction it does not count again,
-// or what the caller did beside it would be committed twice.
-func (t *txn) repeated() fairlead.Settled {
+// repeated answers a settlement of the last fence of a job that has ended. If the
+// fence ended it, it is this very settlement, whose answer was lost. In a caller's
+// transaction it does not count again, or what the caller did beside it would be
+// committed twice.
+func (t *txn) repeated(m *move) (fairlead.Settled, error) {
 	if t.callers {
-		return fairlead.SettledLost
+		return fairlead.SettledLost, nil
 	}
-	return fairlead.SettledAsAsked
+	done, err := t.list(t.sql.DoneBy, idList([]int64{m.ID}), m.Fence)
+	if err != nil || len(done) == 0 {
+		return fairlead.SettledLost, err
+	}
+	return fairlead.SettledAsAsked, nil
 }

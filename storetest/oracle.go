@@ -35,6 +35,7 @@ type record struct {
 	vague    bool                 // ended in a way whose error is the store's to word
 	admitted bool                 // it has a place at its gate
 	ran      bool                 // it is in its run, or ended by it: fence, node and start are known
+	reaped   bool                 // its last run ended with its node
 }
 
 type lifetime struct {
@@ -178,7 +179,7 @@ func (o *oracle) claimable(claim fairlead.Claim) []int64 {
 // lease notes that a job was claimed under a fence.
 func (o *oracle) lease(r *record, node fairlead.NodeID, fence int64) {
 	r.State, r.Node, r.Fence, r.StartedAt, r.ran = fairlead.Running, node, fence, o.now, true
-	r.answered = nil
+	r.answered, r.reaped = nil, false
 	r.Attempt++
 }
 
@@ -186,7 +187,7 @@ func (o *oracle) lease(r *record, node fairlead.NodeID, fence int64) {
 func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 	r := o.records[s.ID]
 	switch {
-	case r == nil || !r.ran || r.Fence != s.Fence:
+	case r == nil || !r.ran || r.Fence != s.Fence || r.reaped:
 		return lost
 	case r.State.Final():
 		return asAsked // by the same fence, before

@@ -132,6 +132,7 @@ func (o *oracle) reap(maxCrashes int) fairlead.Reaped {
 			continue
 		}
 		r.Crashes++
+		r.reaped = true
 		r.attempts = append(r.attempts, fairlead.ReasonCrash)
 		switch {
 		case r.wish != nil:

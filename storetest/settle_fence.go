@@ -44,6 +44,7 @@ func testSettleFence(c *chapter) {
 		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job))
 		f.wantState(job, fairlead.Ready)
 	})
+	testSettleReaped(c, moves)
 	c.test("a job that ended and was reopened is lost", func(f *fixture) {
 		job := f.in(fairlead.Failed)
 		f.ok(f.store.Reopen(f.ctx(), job.ID))
@@ -90,6 +91,69 @@ func testSettleFence(c *chapter) {
 			f.equal("the answer", answer, asAsked)
 		}
 		f.wantState(job, fairlead.Succeeded)
+	})
+}
+
+// testSettleReaped is about nodes that come back after Reap has ended their jobs.
+func testSettleReaped(c *chapter, moves []fairlead.Move) {
+	wantLost := func(f *fixture, job *fairlead.Job, ended fairlead.State) {
+		f.Helper()
+		before := f.wantState(job, ended)
+		f.Advance(time.Minute)
+		for _, move := range moves {
+			late := to(move, job)
+			late.After, late.Memo, late.Progress = time.Second, json.RawMessage(`"late"`), json.RawMessage(`"late"`)
+			f.wantSettled([]fairlead.Settled{lost}, late)
+		}
+		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job)) // and nothing else
+		f.equal("the job", f.get(job), before)
+		f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{fairlead.ReasonCrash})
+	}
+	c.test("a job that was reaped as poison is lost to its node", func(f *fixture) {
+		job := f.running()
+		f.ok(f.store.Leave(f.ctx(), job.Node))
+		_, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 10})
+		f.ok(err)
+		wantLost(f, job, fairlead.Failed)
+	})
+	c.test("a job that a crash cancelled is lost to its node", func(f *fixture) {
+		job := f.running(cancelOnCrash)
+		f.crash(job)
+		wantLost(f, job, fairlead.Cancelled)
+	})
+	c.test("a job that was reaped and cancelled as somebody had asked is lost to its node", func(f *fixture) {
+		job := f.running()
+		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
+		f.crash(job)
+		wantLost(f, job, fairlead.Cancelled)
+	})
+	c.test("of many the reaped are lost and the repeated are fine", func(f *fixture) {
+		jobs := make([]*fairlead.Job, 20)
+		for i := range jobs {
+			jobs[i] = with(cancelOnCrash)
+		}
+		f.enqueue(jobs...)
+		jobs = f.claim(f.join(), len(jobs))
+		settlements, want := make([]fairlead.Settlement, len(jobs)), make([]fairlead.Settled, len(jobs))
+		for i, job := range jobs {
+			settlements[i] = to(fairlead.Succeed, job)
+			if i >= 15 {
+				want[i] = lost
+			}
+		}
+		f.settle(settlements[:15]...)
+		f.ok(f.store.Leave(f.ctx(), jobs[0].Node))
+		f.equal("what is reaped", f.reap(), fairlead.Reaped{Cancelled: 5})
+		f.wantSettled(want, settlements...)
+	})
+	c.test("a job whose earlier run crashed is not lost to its last", func(f *fixture) {
+		job := f.running()
+		f.crash(job)
+		last := f.claimThe(job, f.join())
+		f.settle(to(fairlead.Succeed, last))
+		f.settle(to(fairlead.Succeed, last))
+		f.settle(to(fairlead.Fail, last))
+		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job))
 	})
 }
 

@@ -232,6 +232,14 @@ func testTxTwice(c *chapter) {
 		f.ok(complete())
 		f.wantErr(complete(), fairlead.ErrLeaseLost)
 	})
+	c.test("Complete says that the lease is lost if a crash has ended the job", func(f *fixture) {
+		job := f.running(cancelOnCrash)
+		f.crash(job)
+		tx := f.begin()
+		f.wantErr(fairlead.NewClient(f.store).Within(tx.Tx).Complete(f.ctx(), job, nil), fairlead.ErrLeaseLost)
+		f.ok(tx.Rollback())
+		f.wantState(job, fairlead.Cancelled)
+	})
 	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again} {
 		c.test(named("a job that was completed stays so when its handler returns and its node says", move), func(f *fixture) {
 			job := f.running()

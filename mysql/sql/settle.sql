@@ -47,13 +47,16 @@ delete r from {{running}} r force index (primary) where {{among}} and lane >= 0;
 
 -- name: ended
 -- Tells under which fence jobs ended that were not found running. Those that
--- were replaced were ended by somebody else.
+-- were replaced, or whose last run is recorded as a crash, were ended by somebody
+-- else.
 -- Inputs: {{ids}}.
 -- Output: id, fence.
 -- Locks: none.
-select id, fence
-from {{done}} force index (primary)
-where id in ({{ids}}) and coalesce(reason, '') <> 'replaced';
+select d.id, d.fence
+from {{done}} d force index (primary)
+where d.id in ({{ids}}) and coalesce(d.reason, '') <> 'replaced'
+  and (select a.run from {{attempt}} a force index (primary)
+       where a.id = d.id and a.run = d.attempt and a.fence = d.fence and a.reason = 'crash') is null;
 
 -- name: order_of
 -- Reads what of a job decides how it goes on. It is read after the job's place
