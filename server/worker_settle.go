@@ -84,12 +84,24 @@ func newBatch(node *fairlead.Node, jobs map[fairlead.Held]*fairlead.Job, ends []
 func resultOfRepeat(job *fairlead.Job, settlement fairlead.Settlement) (result, state string) {
 	result, state = resultOf(settlement, fairlead.SettledAsAsked)
 	switch {
+	case wasTaken(job):
+		return resultLost, ""
 	case state == string(job.State):
 		return result, state
 	case job.State == fairlead.Cancelled:
 		return resultCancelled, string(job.State)
 	}
 	return resultLost, ""
+}
+
+// wasTaken reports whether a job was ended because it was taken from its node, so
+// that nothing the worker says has led to it.
+func wasTaken(job *fairlead.Job) bool {
+	switch job.Reason {
+	case fairlead.ReasonCrash, fairlead.ReasonPoison, fairlead.ReasonReplaced:
+		return true
+	}
+	return false
 }
 
 // settler is the worker as it joined. One that has died since may still say what

@@ -193,6 +193,22 @@ func TestAJobThatWillNotStopIsSettledWithoutItsWorker(t *testing.T) {
 	a.wantState(slow, "failed")
 }
 
+func TestWhatWasTakenFromAWorkerAndEndedIsLostToIt(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["k"],"slots":1}`)
+	a.enqueue(`{"kind":"k"}`)
+	job := w.lease("")[0]
+	w.call(200, "", "") // as if its lease had run out
+	if reaped, err := a.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Poisoned != 1 {
+		t.Fatalf("reaped %+v, %v", reaped, err)
+	}
+	for _, outcome := range []string{`"outcome":"succeed"`, `"outcome":"fatal","error":"never"`} {
+		if ended := w.settle(job, outcome); ended["result"] != "lost" {
+			t.Errorf("%s is answered with %v", outcome, ended)
+		}
+	}
+}
+
 func TestNobodyActsForAnotherWorker(t *testing.T) {
 	a := newAPI(t)
 	w, other := a.join(`{"kinds":["k"],"slots":1}`), a.join(`{"kinds":["k"],"slots":1}`)
