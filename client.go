@@ -251,8 +251,8 @@ func (c *TxClient) Enqueue(ctx context.Context, jobs ...*Job) error {
 // away, or was completed before: if the answer of a commit is lost and the handler
 // runs its transaction anew, what the first one did may be committed. In either
 // case roll back and return nil: the node then says that the job succeeded, which
-// is refused if it was taken away and changes nothing if it has ended. Call it once
-// in a transaction.
+// is refused if it was taken away and changes nothing if it has ended. (An error
+// changes nothing either; it is refused.) Call it once in a transaction.
 func (c *TxClient) Complete(ctx context.Context, job *Job, output json.RawMessage) error {
 	settled, err := c.tx.Settle(ctx, []Settlement{{ID: job.ID, Fence: job.Fence, Move: Succeed, Output: output, FreeKey: true}})
 	if err != nil {

@@ -253,7 +253,8 @@ type Worker interface {
 	// fence. The answer has one entry per settlement, in order; a lost lease is
 	// such an entry and never an error of the call. Repeating a settlement
 	// whose answer was lost is fine. What Reap has taken from a dead node is lost
-	// to that node, also if it has ended.
+	// to that node, also if it has ended. So is any other end of a job that has
+	// succeeded: a handler that completed its job in a Tx may fail afterwards.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
 	// Save keeps progress and memo of a running job under its fence, and
 	// forgets its crashes. It fails with ErrLeaseLost.

@@ -225,6 +225,28 @@ func TestAFailedJobIsToldToOnFailed(t *testing.T) {
 	})
 }
 
+func TestAHandlerThatFailsAfterItCompletedItsJobIsNotToldOf(t *testing.T) {
+	inBubble(t, func(w *world) {
+		options := fairlead.HandlerOptions{OnFailed: func(context.Context, *fairlead.Job, error) { t.Error("OnFailed was called") }}
+		w.handle("k", options, func(ctx context.Context, job *fairlead.Job) error {
+			completed := fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed, FreeKey: true} // as in a transaction
+			if _, err := w.store.Settle(ctx, []fairlead.Settlement{completed}); err != nil {
+				t.Error(err)
+			}
+			return fairlead.Fatal(fairlead.ErrLeaseLost)
+		})
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{}, func() {
+			w.enqueue(job)
+			w.wait(job)
+			pass(time.Minute)
+		})
+		if got := w.get(job); got.State != fairlead.Succeeded {
+			t.Errorf("it is %s", got.State)
+		}
+	})
+}
+
 func TestAnAwaitedAnswerEndsTheJobAndItsAbsenceFailsIt(t *testing.T) {
 	inBubble(t, func(w *world) {
 		fences := make(chan int64, 2)

@@ -228,7 +228,7 @@ func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
 		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
 		switch {
 		case settled[i] == fairlead.SettledLost:
-			s.life.logOf(e.run.job).Warn("late result refused: the job had been taken away", "fence", e.run.job.Fence)
+			s.life.logOf(e.run.job).Warn("late result refused: the job had been taken away or had succeeded", "fence", e.run.job.Fence)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
 			s.life.logOf(e.run.job).Error("job failed", "reason", string(e.settlement.Reason), "error", e.settlement.Error)
 			s.life.tellFailed(e.run.job, e.err)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // settleChunk is how many settlements one transaction takes at most.
@@ -241,17 +242,18 @@ func (t *txn) compareEnds(ctx context.Context, w *settling, positions []int) err
 	if t.callers {
 		return nil
 	}
-	fences := map[int64]int64{}
+	ends := map[fairlead.Held]fairlead.State{}
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
-		var id, fence int64
-		if err := row.Scan(&id, &fence); err != nil {
-			return err
-		}
-		fences[id] = fence
-		return nil
+		var lease fairlead.Held
+		var outcome int
+		err := row.Scan(&lease.ID, &lease.Fence, &outcome)
+		ends[lease] = sqlstore.StateOf(outcome)
+		return err
 	}, t.sql.Ended, idsAt(w.asked, positions))
 	for _, i := range positions {
-		if s := &w.asked[i]; s.Fence != 0 && s.Fence == fences[s.ID] { // a job that never ran has none
+		s := &w.asked[i]
+		end, ended := ends[fairlead.Held{ID: s.ID, Fence: s.Fence}]
+		if ended && s.Fence != 0 && sqlstore.MayHaveLedTo(s.Move, end) { // a job that never ran has no fence
 			w.answers[i] = fairlead.SettledAsAsked
 		}
 	}

@@ -266,15 +266,16 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 // from those whose lease was lost. In a caller's transaction none counts again, or
 // what the caller did beside it would be committed twice.
 func (t *settling) retrace(ctx context.Context, r runner) error {
-	var made map[fairlead.Held]bool
+	var ends map[fairlead.Held]fairlead.State
 	if len(t.open) > 0 && !t.callers {
 		var err error
-		if made, err = t.madeBefore(ctx, r); err != nil {
+		if ends, err = t.endsBefore(ctx, r); err != nil {
 			return err
 		}
 	}
 	for _, i := range t.open {
-		if !made[fairlead.Held{ID: t.asked[i].ID, Fence: t.asked[i].Fence}] {
+		a := &t.asked[i]
+		if end, ended := ends[fairlead.Held{ID: a.ID, Fence: a.Fence}]; !ended || !sqlstore.MayHaveLedTo(a.Move, end) {
 			t.settled[i] = fairlead.SettledLost
 		}
 	}
@@ -282,17 +283,18 @@ func (t *settling) retrace(ctx context.Context, r runner) error {
 	return nil
 }
 
-// madeBefore are the leases of what is open that have ended their jobs.
-func (t *settling) madeBefore(ctx context.Context, r runner) (map[fairlead.Held]bool, error) {
-	made := map[fairlead.Held]bool{}
+// endsBefore are the leases of what is open that have ended their jobs, and how.
+func (t *settling) endsBefore(ctx context.Context, r runner) (map[fairlead.Held]fairlead.State, error) {
+	ends := map[fairlead.Held]fairlead.State{}
 	ids, fences := t.names(t.open)
 	err := r.run(ctx, call{sql: t.sql.Retrace, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
 		var lease fairlead.Held
-		err := row.Scan(&lease.ID, &lease.Fence)
-		made[lease] = true
+		var outcome int
+		err := row.Scan(&lease.ID, &lease.Fence, &outcome)
+		ends[lease] = sqlstore.StateOf(outcome)
 		return err
 	}})
-	return made, err
+	return ends, err
 }
 
 // settleReplacing makes one settlement and, if that moved the job now, enqueues

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // settleChunk is how many settlements one transaction takes at most.
@@ -198,7 +199,7 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 	case p.fence != m.Fence || p.state == fairlead.Waiting:
 		return settledMove{settled: fairlead.SettledLost}, nil
 	case p.state.Final():
-		settled, err := t.repeated(m)
+		settled, err := t.repeated(m, p.state)
 		return settledMove{settled: settled}, err
 	case p.state != fairlead.Running:
 		return settledMove{settled: fairlead.SettledLost}, nil
@@ -220,8 +221,8 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 // fence ended it, it is this very settlement, whose answer was lost. In a caller's
 // transaction it does not count again, or what the caller did beside it would be
 // committed twice.
-func (t *txn) repeated(m *move) (fairlead.Settled, error) {
-	if t.callers {
+func (t *txn) repeated(m *move, ended fairlead.State) (fairlead.Settled, error) {
+	if t.callers || !sqlstore.MayHaveLedTo(m.Move, ended) {
 		return fairlead.SettledLost, nil
 	}
 	done, err := t.list(t.sql.DoneBy, idList([]int64{m.ID}), m.Fence)

@@ -189,6 +189,8 @@ func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 	switch {
 	case r == nil || !r.ran || r.Fence != s.Fence || r.reaped:
 		return lost
+	case r.State == fairlead.Succeeded && s.Move != fairlead.Succeed && s.Move != fairlead.Wait:
+		return lost // it was another settlement that ended it
 	case r.State.Final():
 		return asAsked // by the same fence, before
 	case r.State != fairlead.Running:

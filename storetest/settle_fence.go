@@ -152,7 +152,6 @@ func testSettleReaped(c *chapter, moves []fairlead.Move) {
 		last := f.claimThe(job, f.join())
 		f.settle(to(fairlead.Succeed, last))
 		f.settle(to(fairlead.Succeed, last))
-		f.settle(to(fairlead.Fail, last))
 		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job))
 	})
 }

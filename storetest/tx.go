@@ -240,7 +240,9 @@ func testTxTwice(c *chapter) {
 		f.ok(tx.Rollback())
 		f.wantState(job, fairlead.Cancelled)
 	})
-	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again} {
+	for move, want := range map[fairlead.Move]fairlead.Settled{
+		fairlead.Succeed: asAsked, fairlead.Fail: lost, fairlead.Drop: lost, fairlead.Again: lost, fairlead.Snooze: lost, fairlead.GiveUp: lost,
+	} {
 		c.test(named("a job that was completed stays so when its handler returns and its node says", move), func(f *fixture) {
 			job := f.running()
 			tx := f.begin()
@@ -248,7 +250,7 @@ func testTxTwice(c *chapter) {
 			f.ok(tx.Commit())
 			before := f.get(job)
 			f.Advance(time.Minute)
-			f.settle(to(move, job))
+			f.wantSettled([]fairlead.Settled{want}, to(move, job))
 			f.equal("the job", f.get(job), before)
 			f.equal("the number of recorded attempts", len(f.attempts(job)), 0)
 		})

@@ -164,3 +164,11 @@ func CleanText(text string) string {
 	}
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
+
+// MayHaveLedTo reports whether a job can be in a final state because of a
+// settlement with this move. Nobody who asked for anything else made a job succeed:
+// its handler has completed it in a transaction and failed afterwards. (One that
+// wanted to wait was answered.)
+func MayHaveLedTo(move fairlead.Move, state fairlead.State) bool {
+	return state != fairlead.Succeeded || move == fairlead.Succeed || move == fairlead.Wait
+}

@@ -46,13 +46,13 @@ delete r from {{running}} r force index (primary) where {{among}} and fence = {{
 delete r from {{running}} r force index (primary) where {{among}} and lane >= 0;
 
 -- name: ended
--- Tells under which fence jobs ended that were not found running. Those that
+-- Tells under which fence, and how, jobs ended that were not found running. Those that
 -- were replaced, or whose last run is recorded as a crash, were ended by somebody
 -- else.
 -- Inputs: {{ids}}.
--- Output: id, fence.
+-- Output: id, fence, outcome.
 -- Locks: none.
-select d.id, d.fence
+select d.id, d.fence, d.outcome
 from {{done}} d force index (primary)
 where d.id in ({{ids}}) and coalesce(d.reason, '') <> 'replaced'
   and (select a.run from {{attempt}} a force index (primary)

@@ -171,9 +171,9 @@ where r.answer is not null;
 -- another to take its place or because its node died, was not ended by its fence.
 -- That the node died is recorded as a crash of the job's last run.
 -- Inputs, in step: $1 ids, $2 fences.
--- Output: id, fence of those that did.
+-- Output: id, fence, outcome of those that did.
 -- Locks: none.
-select d.id, d.fence
+select d.id, d.fence, d.outcome
 from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
 join {{done}} d on d.id = any (array[a.id]) and d.fence = a.fence
 where d.reason is distinct from 'replaced'
