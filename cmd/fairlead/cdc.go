@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/cdc"
+	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
 // cdcFile is the file of --cdc: the Kafka Connect clusters on whose connectors
@@ -48,7 +49,7 @@ func registerCDC(mux *fairlead.Mux, file string) error {
 	}
 	var declared cdcFile
 	if err := yaml.UnmarshalWithOptions(raw, &declared, yaml.Strict()); err != nil {
-		return usagef("--cdc: %s: %w", file, err)
+		return usagef("--cdc: %w", cli.YAMLMistake(file, err))
 	}
 	config := cdc.Config{
 		Sizes: declared.Sizes, GTID: declared.GTID, MigrationDefaults: declared.MigrationDefaults, KeepProgress: declared.KeepProgress,

@@ -8,6 +8,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
+
+	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
 // aliases are keys of older configuration files and the flags they set.
@@ -73,7 +75,7 @@ func readConfig(file string) (map[string][]string, error) {
 	}
 	var document map[string]any
 	if err := yaml.Unmarshal(raw, &document); err != nil {
-		return nil, usagef("%s: %w", file, err)
+		return nil, usagef("%w", cli.YAMLMistake(file, err))
 	}
 	values := map[string][]string{}
 	flatten("", document, values)

@@ -60,7 +60,7 @@ func readContexts(warnings io.Writer) (*contexts, error) {
 		return nil, Usagef("read contexts: %w", err)
 	}
 	if err := yaml.UnmarshalWithOptions(raw, c, yaml.Strict()); err != nil {
-		return nil, Usagef("%s: it cannot be read as contexts; mend or remove it", path) // the error would quote it, with tokens
+		return nil, Usagef("it cannot be read as contexts; mend or remove it: %w", YAMLMistake(path, err))
 	}
 	if c.Contexts == nil {
 		c.Contexts = map[string]target{}

@@ -134,7 +134,7 @@ func readSchedules(file string, in io.Reader) (all []*fairleadv1.Schedule, err e
 			return all, nil
 		}
 		if err != nil {
-			return nil, Usagef("%s is not YAML: %w", file, err)
+			return nil, Usagef("the file is not YAML: %w", YAMLMistake(file, err))
 		}
 		if document == nil {
 			continue // nothing between two separators
