@@ -28,7 +28,8 @@ func newBenchCommand() *cobra.Command {
 			"CPU time of this process and of a database server on the same machine.\n\n" +
 			"Flags that a workload has no use for are ignored, so that one set of flags serves all.\n" +
 			"The jobs stay in the database until they are pruned.",
-		Args: noArguments,
+		Args:              noArguments,
+		PersistentPreRunE: databaseFromEnvironment,
 	}
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.db, "db", defaultDatabase, databaseUsage)

@@ -19,6 +19,8 @@ func newMigrateCommand() *cobra.Command {
 		Long:  "Show and change the schema of the database. serve brings it up to date by itself.",
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: databaseFromEnvironment,
 	}
 	cmd.PersistentFlags().StringVar(&db, "db", defaultDatabase, databaseUsage)
 	action := func(use, short string, run func(ctx context.Context, store fairlead.Migrator, out io.Writer) error) {

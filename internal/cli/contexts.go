@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -125,6 +126,13 @@ func (s *session) target(warnings io.Writer) (target, error) {
 		return target{}, err
 	}
 	return t, t.loadToken()
+}
+
+// namesServer tells whether the flags or the environment say that a server is to be
+// asked, or with which token.
+func (s *session) namesServer() bool {
+	return cmp.Or(s.server, s.context, s.token, s.tokenFile,
+		os.Getenv("FAIRLEAD_SERVER"), os.Getenv("FAIRLEAD_CONTEXT"), os.Getenv("FAIRLEAD_TOKEN"), os.Getenv("FAIRLEAD_TOKEN_FILE")) != ""
 }
 
 // chosen is the server that the flags, the environment or the contexts name.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,14 +28,17 @@ type newToken struct {
 func (s *session) tokenCreateCommand() *cobra.Command {
 	var n newToken
 	cmd := verb("create", "Make a token and print its secret, once", nil)
-	cmd.Long = cmd.Short + ".\n\nWith --db it is written to the database directly: so the first one is made, and one for\nthose who have lost theirs. Without, a server is asked, which wants the token of an admin."
+	cmd.Long = cmd.Short + ".\n\nWith --db, or with FAIRLEAD_DB if no server and no token is named, it is written to the\ndatabase directly: so the first one is made, and one for those who have lost theirs.\nWithout, a server is asked, which wants the token of an admin."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
 		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if n.name == "" || n.role == "" {
 			return Usagef("give --name and --role")
 		}
-		if cmd.Flags().Changed("db") {
+		if location, ok := os.LookupEnv("FAIRLEAD_DB"); ok && !cmd.Flags().Changed("db") && !s.namesServer() {
+			n.db = location
+		}
+		if n.db != "" || cmd.Flags().Changed("db") {
 			return s.createInDatabase(cmd, n)
 		}
 		return s.runs(func(ctx context.Context, c *call) error { return n.create(ctx, c) })(cmd, args)

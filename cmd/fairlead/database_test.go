@@ -1,0 +1,51 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// typed runs the program and wants an exit code.
+func typed(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs strings.Builder
+	if code := run(t.Context(), args, &out, &errs); code != want {
+		t.Fatalf("%v: exit %d, want %d: %s", args, code, want, errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+func TestTheEnvironmentNamesTheDatabaseOfEveryCommand(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	for name, args := range map[string][]string{
+		"migrate": {"migrate", "up"},
+		"bench":   {"bench", "enqueue", "--jobs", "1"},
+		"token":   {"token", "create", "--name", "me", "--role", "admin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Chdir(dir)
+			t.Setenv("FAIRLEAD_DB", "sqlite://environment.db")
+			typed(t, exitOK, args...)
+			typed(t, exitOK, append(args, "--db", "sqlite://flag.db")...)
+			for file, want := range map[string]bool{"environment.db": true, "flag.db": true, "fairlead.db": false} {
+				if _, err := fs.Stat(os.DirFS(dir), file); (err == nil) != want {
+					t.Errorf("%s: %v", file, err)
+				}
+			}
+		})
+	}
+}
+
+func TestATokenComesFromTheServerThatIsNamed(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir := t.TempDir()
+	t.Setenv("FAIRLEAD_DB", "sqlite://"+filepath.Join(dir, "jobs.db"))
+	typed(t, 6, "token", "create", "--name", "me", "--role", "admin", "--server", "http://127.0.0.1:1")
+	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+		t.Errorf("%v, %v", err, files)
+	}
+}
