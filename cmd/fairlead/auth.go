@@ -6,7 +6,10 @@ import (
 	"crypto/tls"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
+	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -89,16 +92,61 @@ func readToken(file string) (hash [32]byte, err error) {
 }
 
 // check refuses to serve others without knowing who they are.
-func (o *authOptions) check(addr string, local bool, auth server.Auth, log *slog.Logger) error {
+func (o *authOptions) check(addr string, local bool, auth server.Auth, db string, log *slog.Logger) error {
 	switch {
 	case !local && !auth.Required:
-		return usagef("--addr %q can be reached from other machines and nobody would be asked who they are: make a token with \"fairlead token create --role admin\" or give --token-file, or use 127.0.0.1", addr)
+		return usagef("--addr %q can be reached from other machines and nobody would be asked who they are: %s, or use 127.0.0.1", addr, wayToFirstToken(db))
 	case !local && o.tlsCert == "":
 		log.Warn("served without TLS: tokens can be read on the way unless something in front encrypts them", "addr", addr)
 	case !auth.Required:
-		log.Info("no authentication: everybody on this machine may do everything; \"fairlead token create\" changes that at the next start")
+		log.Info("no authentication: everybody on this machine may do everything; to change that at the next start " + wayToFirstToken(db))
 	}
 	return nil
+}
+
+// wayToFirstToken tells how the first token of a database is made, by a command that
+// can be copied. What must not be shown of the database is left out of it.
+func wayToFirstToken(db string) string {
+	if isInMemory(db) {
+		return "give --token-file"
+	}
+	if location, ok := os.LookupEnv("FAIRLEAD_DB"); ok && location == db {
+		return "make a token with \"fairlead token create --role admin --name me\" or give --token-file"
+	}
+	location, whole := withoutSecrets(db)
+	remedy := "make a token with \"fairlead token create --db " + quotedForShell(location) + " --role admin --name me\""
+	if !whole {
+		remedy += " (with the password of --db, which is not shown here)"
+	}
+	return remedy + " or give --token-file"
+}
+
+// withoutSecrets is a URL that names the same database to the same user, and whether
+// nothing had to be left out of it.
+func withoutSecrets(db string) (location string, whole bool) {
+	if strings.HasPrefix(db, "sqlite://") {
+		return db, true
+	}
+	parsed, err := url.Parse(db)
+	if err != nil || parsed.Host == "" {
+		return "URL", false
+	}
+	_, hasPassword := parsed.User.Password()
+	bare := url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}
+	if name := parsed.User.Username(); name != "" {
+		bare.User = url.User(name)
+	}
+	return bare.String(), !hasPassword && parsed.RawQuery == ""
+}
+
+// quotedForShell is a word that a shell reads as one.
+func quotedForShell(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("./:@_-%+=,", r) && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 // onLoopback tells whether only this machine can reach an address.

@@ -67,6 +67,9 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (migr
 	}
 }
 
+// isInMemory tells whether a database is seen by its own process only.
+func isInMemory(location string) bool { return location == "sqlite://:memory:" }
+
 // shown is as much of a URL as may be shown: passwords can be in the user part
 // and in the parameters.
 func shown(text string) string {

@@ -127,7 +127,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := o.auth.check(o.addr, local, auth, log); err != nil {
+	if err := o.auth.check(o.addr, local, auth, o.db, log); err != nil {
 		return err
 	}
 	// On a developer's machine calls may go to that machine.

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -88,4 +91,49 @@ func TestTokensOpenAServer(t *testing.T) {
 	}
 	typed(exitOK, "token", "delete", "2")
 	typed(3, "token", "delete", "2")
+}
+
+// What serve proposes to those whom it refuses is done by copying it.
+func TestTheCommandForTheFirstTokenWorksAsItStands(t *testing.T) {
+	for name, file := range map[string]string{"plain": "jobs.db", "with a space": "my jobs.db"} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			args := []string{"serve", "--addr", "0.0.0.0:0", "--db", "sqlite://" + file}
+			_, stderr := typed(t, exitUsage, args...)
+			command := regexp.MustCompile(`"(fairlead token create [^"]*)"`).FindStringSubmatch(stderr)
+			if command == nil {
+				t.Fatalf("no command in %s", stderr)
+			}
+			shell := exec.CommandContext(t.Context(), "sh", "-c", command[1])
+			shell.Env = append(os.Environ(), "PATH="+programs(t)+string(os.PathListSeparator)+os.Getenv("PATH"), asProgram+"=1")
+			if out, err := shell.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v: %s", command[1], err, out)
+			}
+			store, err := openStore(t.Context(), "sqlite://"+file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer store.Close()
+			if tokens, err := store.Tokens(t.Context()); err != nil || len(tokens) != 1 || tokens[0].Role != fairlead.RoleAdmin {
+				t.Errorf("%v, %+v", err, tokens)
+			}
+		})
+	}
+}
+
+func TestTheCommandForTheFirstTokenShowsNoPassword(t *testing.T) {
+	t.Setenv("FAIRLEAD_DB", "mysql://env:s3cret@h/y")
+	for db, want := range map[string]string{
+		"postgres://ada:s3cret@db:5432/x":        "--db postgres://ada@db:5432/x --role admin --name me\" (with the password",
+		"postgres://ada@db/x?password=s3cret":    "--db postgres://ada@db/x --role admin --name me\" (with the password",
+		"postgres://ada@db/x":                    "--db postgres://ada@db/x --role admin --name me\" or",
+		"host=h password=s3cret":                 "--db URL",
+		"mysql://env:s3cret@h/y":                 `"fairlead token create --role admin --name me" or`,
+		"sqlite://:memory:":                      "give --token-file",
+		"sqlite:///var/lib/fairlead/it's one.db": `--db 'sqlite:///var/lib/fairlead/it'\''s one.db' --role`,
+	} {
+		if got := wayToFirstToken(db); !strings.Contains(got, want) || strings.Contains(got, "s3cret") {
+			t.Errorf("%s: %s, want %s", db, got, want)
+		}
+	}
 }

@@ -107,7 +107,7 @@ func count(ctx context.Context, store fairlead.Store, job *fairlead.Job) error {
 // alone keeps the settings of whoever runs the tests out of them.
 func alone(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	for _, name := range []string{"FAIRLEAD_SERVER", "FAIRLEAD_TOKEN", "FAIRLEAD_TOKEN_FILE", "FAIRLEAD_CONTEXT"} {
+	for _, name := range []string{"FAIRLEAD_SERVER", "FAIRLEAD_TOKEN", "FAIRLEAD_TOKEN_FILE", "FAIRLEAD_CONTEXT", "FAIRLEAD_DB"} {
 		t.Setenv(name, "")
 	}
 }

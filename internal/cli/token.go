@@ -32,8 +32,8 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
 		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if n.name == "" || n.role == "" {
-			return Usagef("give --name and --role")
+		if err := n.checkGiven(); err != nil {
+			return err
 		}
 		if location, ok := os.LookupEnv("FAIRLEAD_DB"); ok && !cmd.Flags().Changed("db") && !s.namesServer() {
 			n.db = location
@@ -52,6 +52,21 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	complete(cmd, "role", oneOf(roles...))
 	complete(cmd, "tenant", s.asked(tenantNames))
 	return cmd
+}
+
+// checkGiven names the flags that must be given and were not.
+func (n newToken) checkGiven() error {
+	var missing []string
+	if n.name == "" {
+		missing = append(missing, "--name")
+	}
+	if n.role == "" {
+		missing = append(missing, "--role ("+strings.Join(roles, ", ")+")")
+	}
+	if len(missing) > 0 {
+		return Usagef("give %s", strings.Join(missing, " and "))
+	}
+	return nil
 }
 
 func (n newToken) create(ctx context.Context, c *call) error {

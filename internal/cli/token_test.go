@@ -22,7 +22,11 @@ func TestTokensAreMadeAndShownOnce(t *testing.T) {
 	r.fails(ExitConflict, "exists already", "token", "create", "--name", "me", "--role", "admin")
 	r.fails(ExitUsage, "--role: ", "token", "create", "--name", "x", "--role", "boss")
 	r.fails(ExitUsage, "--tenant: ", "token", "create", "--name", "x", "--role", "admin", "--tenant", "a")
-	r.fails(ExitUsage, "give --name and --role", "token", "create")
+	r.fails(ExitUsage, "give --name and --role (viewer, ", "token", "create")
+	r.fails(ExitUsage, "give --role (viewer, ", "token", "create", "--name", "x")
+	if _, stderr := r.typed(ExitUsage, "token", "create", "--role", "admin"); stderr != "give --name" {
+		t.Errorf("without a name: %s", stderr)
+	}
 	r.says([]string{"token 1 is deleted"}, "token", "delete", "1")
 	r.fails(ExitNotFound, "not found", "token", "delete", "1")
 }
