@@ -15,6 +15,7 @@ import (
 	driver "modernc.org/sqlite"
 	codes "modernc.org/sqlite/lib"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -23,15 +24,19 @@ func Open(ctx context.Context, url string) (*Store, error) { return OpenWith(ctx
 
 // OpenWith opens the store in a file, which it makes if there is none, or in
 // memory. The url is a path, sqlite://relative/path, sqlite:///absolute/path
-// or sqlite://:memory:.
+// or sqlite://:memory:. It takes no parameters: one with a question mark is refused
+// with fairlead.ErrInvalid. A file with one in its name is opened by its path.
 func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	s, err := prepare(o)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
-	path := strings.TrimPrefix(url, "sqlite://")
+	path, isURL := strings.CutPrefix(url, "sqlite://")
 	if path == "" {
 		return nil, fmt.Errorf("open %q: it names no file", url)
+	}
+	if _, parameters, given := strings.Cut(path, "?"); isURL && given {
+		return nil, fmt.Errorf("open %s: the URL of an SQLite file takes no parameters; leave out %q: %w", url, "?"+parameters, fairlead.ErrInvalid)
 	}
 	if err := s.connect(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)

@@ -19,10 +19,11 @@ import (
 func TestOpenUnderstandsURLsAndPaths(t *testing.T) {
 	t.Chdir(t.TempDir())
 	must(t, os.Mkdir("dir", 0o755))
-	absolute := filepath.Join(t.TempDir(), "odd ?#% näme.db")
+	absolute, questionable := filepath.Join(t.TempDir(), "odd #%3F näme.db"), filepath.Join(t.TempDir(), "odd ?#% näme.db")
 	for url, file := range map[string]string{
 		"sqlite://dir/relative.db": "dir/relative.db",
 		"sqlite://" + absolute:     absolute,
+		questionable:               questionable,
 		"plain.db":                 "plain.db",
 		"sqlite://:memory:":        "",
 		":memory:":                 "",
@@ -44,6 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 		options sqlite.Options
 	}{
 		"names no file":     {"sqlite://", sqlite.Options{}},
+		`out "?mode=ro"`:    {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?mode=ro", sqlite.Options{}},
 		"unable to open":    {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
 		"not a database":    {notADatabase(t), sqlite.Options{}},
 		"prefix":            {":memory:", sqlite.Options{Prefix: `x"; drop`}},
