@@ -105,7 +105,7 @@ const (
 // are useful; Status is written by the store and ignored by Enqueue.
 type Job struct {
 	ID   int64           // set by Enqueue
-	Kind string          // names the handler
+	Kind string          // names the handler; not blank
 	Args json.RawMessage // the handler's input: JSON, at most MaxArgs bytes; it never changes
 
 	Queue     string    // routing label: which nodes may run it; DefaultQueue if empty

@@ -34,6 +34,9 @@ func (j *Job) normalize() []FieldError {
 	var c complaints
 	refuse := c.refuse
 	c.checkName("kind", j.Kind, MaxName)
+	if j.Kind != "" && strings.TrimSpace(j.Kind) == "" {
+		refuse("kind", "is blank; give it a name")
+	}
 	c.checkName("queue", j.Queue, MaxName)
 	c.checkName("tenant", j.Tenant, MaxName)
 	if j.Key != "" {

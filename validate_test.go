@@ -22,6 +22,9 @@ func TestNormalizeFillsInDefaults(t *testing.T) {
 
 func TestNormalizeNamesTheFieldThatIsWrong(t *testing.T) {
 	now := time.Now()
+	if err := fairlead.NormalizeJobs([]*fairlead.Job{{Kind: " \t\n"}}); err == nil || err.Error() != "invalid: kind: is blank; give it a name" {
+		t.Errorf("a blank kind: got %v", err)
+	}
 	for field, job := range map[string]fairlead.Job{
 		"kind":         {},
 		"queue":        {Kind: "k", Queue: strings.Repeat("q", fairlead.MaxName+1)},

@@ -29,8 +29,8 @@ type Options struct {
 	MaxSweeps int // sweeps whose shards it runs at once, at most; default 5
 
 	Poll  time.Duration // how often it looks for work without being woken; default 1s
-	Beat  time.Duration // how often it confirms its lease; default 2s
-	Lease time.Duration // how long it may be silent; default 10s, at least three beats
+	Beat  time.Duration // how often it confirms its lease; default 2s, at least 1ms
+	Lease time.Duration // how long it may be silent; default 10s, at least three beats and 10ms
 	Grace time.Duration // how long a handler may go on after its context ended; default 5s
 
 	DrainTimeout time.Duration // how long handlers may go on after Run's context ended; default 30s
@@ -54,6 +54,12 @@ type Options struct {
 	// find; default context.Background.
 	Base func() context.Context
 }
+
+// Less than this cannot be meant; a unit was mistaken for another.
+const (
+	leastBeat  = time.Millisecond
+	leastLease = 10 * time.Millisecond
+)
 
 // Queue is one queue that a node serves.
 type Queue struct {
@@ -120,6 +126,12 @@ func (o Options) validate(mux *fairlead.Mux) error {
 		if v.value < 0 {
 			refuse(v.field, "is %v; it must be positive", v.value)
 		}
+	}
+	if o.Beat > 0 && o.Beat < leastBeat {
+		refuse("beat", "is %v; it must be at least %v, or the node does nothing but confirm its lease", o.Beat, leastBeat)
+	}
+	if o.Lease > 0 && o.Lease < leastLease {
+		refuse("lease", "is %v; it must be at least %v, or it ends before a database can answer", o.Lease, leastLease)
 	}
 	if o.Lease < 3*o.Beat {
 		refuse("lease", "is %v with a beat of %v; it must be at least three beats, so that one lost beat is no death", o.Lease, o.Beat)

@@ -54,6 +54,9 @@ func (o *authOptions) tls() (*tls.Config, error) {
 // token: in a file, in the database or from an identity provider.
 func (o *authOptions) find(ctx context.Context, store fairlead.Store) (server.Auth, error) {
 	var auth server.Auth
+	if o.oidc.Audience != "" && o.oidc.Issuer == "" {
+		return auth, usagef("--oidc-audience needs --oidc-issuer: without it nobody's tokens are accepted")
+	}
 	if o.tokenFile != "" {
 		hash, err := readToken(o.tokenFile)
 		if err != nil {

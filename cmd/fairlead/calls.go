@@ -37,6 +37,9 @@ func (o *callOptions) check(local bool) (*httpcall.Guard, *httpcall.Secrets, err
 	if err != nil {
 		return nil, nil, usagef("--allow-secret: %w", err)
 	}
+	if o.timeout < 0 {
+		return nil, nil, usagef("--request-timeout %v: it must be positive", o.timeout)
+	}
 	if o.maxRunning < 0 || o.maxFailures < 0 {
 		return nil, nil, usagef("--target-max-running and --target-max-failures: give a number, or 0 for none")
 	}

@@ -125,6 +125,10 @@ func TestServeRefusesWhatIsNotSafeOrNotUnderstood(t *testing.T) {
 		"target-max-running":     {"--target-max-running", "-1", "--db", "sqlite://:memory:"},
 		"public-url":             {"--public-url", "fairlead.example.org"},
 		"log-level":              {"--log-level", "loud"},
+		"request-timeout -1s":    {"--request-timeout", "-1s", "--db", "sqlite://:memory:"},
+		"needs --oidc-issuer":    {"--oidc-audience", "fairlead", "--db", "sqlite://:memory:"},
+		"at least 1ms":           {"--beat", "1us", "--db", "sqlite://:memory:"},
+		"at least 10ms":          {"--lease", "9ms", "--beat", "1ms", "--db", "sqlite://:memory:"},
 		"three beats":            {"--lease", "1s", "--beat", "1s", "--db", "sqlite://:memory:"},
 		"takes no argument":      {"now"},
 	} {
