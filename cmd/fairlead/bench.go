@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/bench"
+	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
 type benchOptions struct {
@@ -28,9 +29,9 @@ func newBenchCommand() *cobra.Command {
 			"CPU time of this process and of a database server on the same machine.\n\n" +
 			"Flags that a workload has no use for are ignored, so that one set of flags serves all.\n" +
 			"The jobs stay in the database until they are pruned.",
-		Args:              noArguments,
 		PersistentPreRunE: databaseFromEnvironment,
 	}
+	cli.OnlyCommands(cmd)
 	f := cmd.PersistentFlags()
 	f.StringVar(&o.db, "db", defaultDatabase, databaseUsage)
 	f.IntVar(&o.spec.Jobs, "jobs", 0, "number of jobs (0: 100,000; latency 500; sustained and longtx as many as --seconds allows)")

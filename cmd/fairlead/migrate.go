@@ -9,19 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
 func newMigrateCommand() *cobra.Command {
 	var db string
 	cmd := &cobra.Command{
-		Use:   "migrate",
-		Short: "Show and change the schema of the database",
-		Long:  "Show and change the schema of the database. serve brings it up to date by itself.",
-		Args:  noArguments,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-
+		Use:               "migrate",
+		Short:             "Show and change the schema of the database",
+		Long:              "Show and change the schema of the database. serve brings it up to date by itself.",
 		PersistentPreRunE: databaseFromEnvironment,
 	}
+	cli.OnlyCommands(cmd)
 	cmd.PersistentFlags().StringVar(&db, "db", defaultDatabase, databaseUsage)
 	action := func(use, short string, run func(ctx context.Context, store fairlead.Migrator, out io.Writer) error) {
 		cmd.AddCommand(&cobra.Command{

@@ -19,15 +19,25 @@ func newRootCommand() *cobra.Command {
 		Short:         "A distributed scheduler for durable work, on the SQL database you already run",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	cli.OnlyCommands(root)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (see %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(newServeCommand(), newMigrateCommand(), newBenchCommand(), newVersionCommand())
 	root.AddCommand(cli.Commands(cli.Options{AddToken: addToken, DatabaseUsage: databaseUsage})...)
 	return root
+}
+
+// addCompletion adds the command that cobra would add by itself, which shows its help
+// for a shell that it does not know. It writes to where root writes by then.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cli.OnlyCommands(cmd)
+		}
+	}
 }
 
 func newVersionCommand() *cobra.Command {

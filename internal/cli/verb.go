@@ -12,22 +12,28 @@ func noun(use, short string, verbs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   use,
 		Short: short,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			var known []string
-			for _, verb := range cmd.Commands() {
-				if verb.IsAvailableCommand() {
-					known = append(known, verb.Name())
-				}
-			}
-			return Usagef("%s has no command %q: use %s", cmd.CommandPath(), args[0], strings.Join(known, ", "))
-		},
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	OnlyCommands(cmd)
 	cmd.AddCommand(verbs...)
 	return cmd
+}
+
+// OnlyCommands lets a command be there only for those below it. Alone it shows its
+// help; one that is not below it is a mistake of usage, which a script must notice.
+func OnlyCommands(cmd *cobra.Command) {
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var known []string
+		for _, verb := range cmd.Commands() {
+			if verb.IsAvailableCommand() {
+				known = append(known, verb.Name())
+			}
+		}
+		return Usagef("%s has no command %q: use %s", cmd.CommandPath(), args[0], strings.Join(known, ", "))
+	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // verb is a command that does something. Its use tells what it takes: NAME must
