@@ -22,6 +22,7 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/cli"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -40,6 +41,7 @@ type serveOptions struct {
 	cdc                 string
 	sweepFiles          []string
 	sweepDatabases      []string
+	typed               func(error) error // names what a node refuses by its flag
 }
 
 func newServeCommand() *cobra.Command {
@@ -62,6 +64,7 @@ func newServeCommand() *cobra.Command {
 			if err := configure(cmd.Flags(), o.config, os.LookupEnv); err != nil {
 				return err
 			}
+			o.typed = func(err error) error { return cli.Typed(cmd, err) }
 			return serve(cmd.Context(), o, cmd.ErrOrStderr())
 		},
 	}
@@ -156,7 +159,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	options.Observer = counts
 	node, err := engine.New(timed, kinds, options)
 	if err != nil {
-		return err
+		return o.typed(err)
 	}
 	counts.Watch(node, store)
 	admin, err := startAdmin(ctx, o.adminAddr, counts.Handler(), log)

@@ -73,9 +73,9 @@ func refusedFields(cmd *cobra.Command, refusal *connect.Error) (lines []string) 
 	return lines
 }
 
-// typed is an error of the program itself with its fields named as they were
+// Typed is an error of the program itself with its fields named as they were
 // typed, one line each.
-func typed(cmd *cobra.Command, err error) error {
+func Typed(cmd *cobra.Command, err error) error {
 	var invalid *fairlead.InvalidError
 	if !errors.As(err, &invalid) {
 		return err

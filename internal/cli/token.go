@@ -85,7 +85,7 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 	}
 	token, secret, err := s.options.AddToken(cmd.Context(), n.db, fairlead.Token{Name: n.name, Role: fairlead.Role(n.role), Tenants: n.tenants, ExpiresAt: n.expires.at})
 	if err != nil {
-		return typed(cmd, err)
+		return Typed(cmd, err)
 	}
 	answer := &fairleadv1.CreateTokenResponse{Secret: secret, Token: &fairleadv1.Token{Id: token.ID, Name: token.Name, Role: string(token.Role), Tenants: token.Tenants}}
 	if !token.CreatedAt.IsZero() {
