@@ -5,7 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -42,9 +45,25 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
 	if err := s.start(ctx); err != nil {
-		return nil, fmt.Errorf("open %s: %w", url, errors.Join(err, s.disconnect()))
+		return nil, fmt.Errorf("open %s: %w", url, errors.Join(whyNot(path, err), s.disconnect()))
 	}
 	return s, nil
+}
+
+// whyNot adds the cause that SQLite does not tell to the error of a file that cannot
+// be opened.
+func whyNot(path string, err error) error {
+	var e *driver.Error
+	if !errors.As(err, &e) || e.Code()&0xff != codes.SQLITE_CANTOPEN {
+		return err
+	}
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		return fmt.Errorf("it is a directory; name a file in it: %w", err)
+	}
+	if _, statErr := os.Stat(filepath.Dir(path)); errors.Is(statErr, fs.ErrNotExist) {
+		return fmt.Errorf("the directory %s is missing; make it first: %w", filepath.Dir(path), err)
+	}
+	return err
 }
 
 var validPrefix = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)

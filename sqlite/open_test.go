@@ -44,13 +44,15 @@ func TestOpenRefuses(t *testing.T) {
 		url     string
 		options sqlite.Options
 	}{
-		"names no file":     {"sqlite://", sqlite.Options{}},
-		`out "?mode=ro"`:    {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?mode=ro", sqlite.Options{}},
-		"unable to open":    {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
-		"not a database":    {notADatabase(t), sqlite.Options{}},
-		"prefix":            {":memory:", sqlite.Options{Prefix: `x"; drop`}},
-		"synchronous":       {":memory:", sqlite.Options{Synchronous: "sometimes"}},
-		"run fairlead migr": {filepath.Join(t.TempDir(), "x.db"), sqlite.Options{NoMigrate: true}},
+		"names no file":      {"sqlite://", sqlite.Options{}},
+		`out "?mode=ro"`:     {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?mode=ro", sqlite.Options{}},
+		"unable to open":     {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
+		"it is a directory":  {t.TempDir(), sqlite.Options{}},
+		"missing is missing": {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
+		"not a database":     {notADatabase(t), sqlite.Options{}},
+		"prefix":             {":memory:", sqlite.Options{Prefix: `x"; drop`}},
+		"synchronous":        {":memory:", sqlite.Options{Synchronous: "sometimes"}},
+		"run fairlead migr":  {filepath.Join(t.TempDir(), "x.db"), sqlite.Options{NoMigrate: true}},
 	} {
 		s, err := sqlite.OpenWith(t.Context(), c.url, c.options)
 		if err == nil {

@@ -105,7 +105,7 @@ func runBench(cmd *cobra.Command, o benchOptions) error {
 func measure(ctx context.Context, o benchOptions, progress *bench.Progress) (_ bench.Result, err error) {
 	store, err := openStore(ctx, o.db)
 	if err != nil {
-		return bench.Result{}, fmt.Errorf("open %s: %w", shown(o.db), err)
+		return bench.Result{}, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	server, err := bench.OpenServer(ctx, o.db)

@@ -46,7 +46,7 @@ func runBenchBatch(cmd *cobra.Command, o benchOptions) error {
 
 func measureBatch(ctx context.Context, db string, b bench.Batches) (_ bench.BatchFigures, err error) {
 	if b.Store, err = openStore(ctx, db); err != nil {
-		return bench.BatchFigures{}, fmt.Errorf("open %s: %w", shown(db), err)
+		return bench.BatchFigures{}, err
 	}
 	defer func() { err = errors.Join(err, b.Store.Close()) }()
 	if b.Server, err = bench.OpenServer(ctx, db); err != nil {
@@ -84,7 +84,7 @@ func serveViews(ctx context.Context, stdin io.Reader, stdout io.Writer) (err err
 	}
 	store, err := openStore(ctx, watch.URL)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", shown(watch.URL), err)
+		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	return bench.ServeViews(ctx, store, watch.Batch, io.MultiReader(input.Buffered(), stdin), stdout)

@@ -54,7 +54,7 @@ func runBenchSchedules(cmd *cobra.Command, o benchOptions, s bench.Schedules) er
 
 func measureSchedules(ctx context.Context, db string, s bench.Schedules) (_ bench.ScheduleFigures, err error) {
 	if s.Store, err = openStore(ctx, db); err != nil {
-		return bench.ScheduleFigures{}, fmt.Errorf("open %s: %w", shown(db), err)
+		return bench.ScheduleFigures{}, err
 	}
 	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	if s.Server, err = bench.OpenServer(ctx, db); err != nil {

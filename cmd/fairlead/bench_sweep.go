@@ -71,7 +71,7 @@ func runBenchSweep(cmd *cobra.Command, o benchOptions, s bench.Sweeps) error {
 
 func measureSweep(ctx context.Context, db string, s bench.Sweeps) (_ bench.SweepFigures, err error) {
 	if s.Store, err = openStore(ctx, db); err != nil {
-		return bench.SweepFigures{}, fmt.Errorf("open %s: %w", shown(db), err)
+		return bench.SweepFigures{}, err
 	}
 	defer func() { err = errors.Join(err, s.Store.Close()) }()
 	if s.Server, err = bench.OpenServer(ctx, db); err != nil {

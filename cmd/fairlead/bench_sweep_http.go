@@ -29,7 +29,7 @@ func runBenchSweepCalls(cmd *cobra.Command, o benchOptions, s bench.Sweeps, pair
 		calls.InFlight = s.InFlight
 	}
 	if calls.Store, err = openStore(cmd.Context(), o.db); err != nil {
-		return fmt.Errorf("open %s: %w", shown(o.db), err)
+		return err
 	}
 	defer func() { err = errors.Join(err, calls.Store.Close()) }()
 	if calls.Server, err = bench.OpenServer(cmd.Context(), o.db); err != nil {

@@ -40,7 +40,7 @@ func runBenchSweepRates(cmd *cobra.Command, o benchOptions, s bench.Sweeps, leas
 		rates.Shards = s.Shards
 	}
 	if rates.Store, err = openStore(cmd.Context(), o.db); err != nil {
-		return fmt.Errorf("open %s: %w", shown(o.db), err)
+		return err
 	}
 	defer func() { err = errors.Join(err, rates.Store.Close()) }()
 	if rates.Server, err = bench.OpenServer(cmd.Context(), o.db); err != nil {
@@ -83,7 +83,7 @@ func serveBenchSweep(ctx context.Context, stdin io.Reader, stdout io.Writer) (er
 	// the time its jobs are to be taken back.
 	store, err := openDatabase(ctx, post.URL, databaseOptions{idleLimit: post.Lease / 2})
 	if err != nil {
-		return fmt.Errorf("open %s: %w", shown(post.URL), err)
+		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	// A Ctrl-C at the terminal reaches this process too; its parent ends it.

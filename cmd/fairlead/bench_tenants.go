@@ -42,7 +42,7 @@ func runBenchTenants(cmd *cobra.Command, o benchOptions, t bench.Tenancy) (err e
 	t.Open = func(ctx context.Context) (fairlead.Store, error) {
 		store, err := openStore(ctx, o.db)
 		if err != nil {
-			return nil, fmt.Errorf("open %s: %w", shown(o.db), err)
+			return nil, err
 		}
 		return store, nil
 	}

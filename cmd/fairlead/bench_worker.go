@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -46,7 +45,7 @@ func serveBench(ctx context.Context, stdin io.Reader, stdout io.Writer) (err err
 	}
 	store, err := openStore(ctx, post.URL)
 	if err != nil {
-		return fmt.Errorf("open %s: %w", shown(post.URL), err)
+		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	// A Ctrl-C at the terminal reaches this process too; its parent ends it.

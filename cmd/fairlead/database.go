@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"strings"
@@ -53,18 +54,43 @@ type databaseOptions struct {
 	wakeAddr string
 }
 
-func openDatabase(ctx context.Context, location string, o databaseOptions) (migratingStore, error) {
+// openDatabase opens the database that a URL names. Its errors say which one, without
+// the password.
+func openDatabase(ctx context.Context, location string, o databaseOptions) (store migratingStore, err error) {
 	scheme, _, _ := strings.Cut(location, "://")
 	switch scheme {
 	case "postgres", "postgresql":
-		return postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
+		store, err = postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
 	case "mysql":
-		return mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr})
+		store, err = mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr})
 	case "sqlite":
-		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly})
+		return sqlite.OpenWith(ctx, location, sqlite.Options{SchemaOnly: o.schemaOnly}) // it names the file itself
 	default:
-		return nil, usagef("--db must begin with sqlite://, postgres:// or mysql://")
+		return nil, usagef("--db (or FAIRLEAD_DB) must begin with sqlite://, postgres:// or mysql://%s", instead(location, scheme))
 	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", shown(location), err)
+	}
+	return store, nil
+}
+
+// instead tells what to write for a scheme that people know from elsewhere. What is
+// not one is not repeated: it may be a password.
+func instead(location, scheme string) string {
+	if !strings.Contains(location, "://") {
+		return ""
+	}
+	switch lower := strings.ToLower(scheme); lower {
+	case "sqlite", "postgres", "postgresql", "mysql":
+		return fmt.Sprintf("; write %s:// in small letters", lower)
+	case "mariadb":
+		return "; MariaDB is mysql:// as well"
+	case "sqlite3", "file":
+		return "; a file is sqlite://FILE"
+	case "pgx", "pg", "psql":
+		return "; PostgreSQL is postgres://"
+	}
+	return ""
 }
 
 // isInMemory tells whether a database is seen by its own process only.

@@ -49,3 +49,22 @@ func TestATokenComesFromTheServerThatIsNamed(t *testing.T) {
 		t.Errorf("%v, %v", err, files)
 	}
 }
+
+func TestADatabaseThatCannotBeOpenedIsNamedOnceAndWithItsCause(t *testing.T) {
+	dir := "sqlite://" + t.TempDir()
+	for db, want := range map[string]string{
+		dir:                        "fairlead: open " + dir + ": it is a directory; name a file in it: unable to open",
+		dir + "/none/x.db":         "is missing; make it first",
+		"POSTGRES://u:s3cret@h/x":  "write postgres:// in small letters",
+		"mariadb://u:s3cret@h/x":   "MariaDB is mysql:// as well",
+		"oracle://u:s3cret@h/x":    "must begin with sqlite://, postgres:// or mysql://\n",
+		"s3cret":                   "must begin with sqlite://, postgres:// or mysql://\n",
+		"postgres://u:s3cret@h:x/": "fairlead: open ",
+	} {
+		var out, errs strings.Builder
+		code := run(t.Context(), []string{"migrate", "status", "--db", db}, &out, &errs)
+		if code == exitOK || !strings.Contains(errs.String(), want) || strings.Contains(errs.String(), "s3cret") || strings.Count(errs.String(), "open sqlite://") > 1 {
+			t.Errorf("%s: exit %d, %s", db, code, errs.String())
+		}
+	}
+}

@@ -28,7 +28,7 @@ func newMigrateCommand() *cobra.Command {
 			RunE: func(cmd *cobra.Command, _ []string) error {
 				store, err := openDatabase(cmd.Context(), db, databaseOptions{schemaOnly: true})
 				if err != nil {
-					return fmt.Errorf("open %s: %w", shown(db), err)
+					return err
 				}
 				defer store.Close()
 				return run(cmd.Context(), store, cmd.OutOrStdout())

@@ -123,7 +123,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	// by the time its jobs are to be taken back.
 	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr})
 	if err != nil {
-		return fmt.Errorf("open %s: %w", shown(o.db), err)
+		return err
 	}
 	defer store.Close()
 	auth, err := o.auth.find(ctx, store)

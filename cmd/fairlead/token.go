@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -28,7 +27,7 @@ func addToken(ctx context.Context, db string, token fairlead.Token) (_ fairlead.
 	defer cancel()
 	store, err := openStore(ctx, db)
 	if err != nil {
-		return token, "", fmt.Errorf("open %s: %w", shown(db), err)
+		return token, "", err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	if token, err = store.AddToken(ctx, token); err != nil {
