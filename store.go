@@ -82,8 +82,9 @@ type Enqueuer interface {
 	// before: then it stores nothing, gives the jobs the IDs of that time and
 	// reports it as repeated. It fails with ErrConflict if that was another
 	// request. Of callers at the same instant one enqueues. If it fails, the key is
-	// as free as before. Keys are forgotten after OnceWindow; without jobs nothing
-	// is remembered. The request has been through NormalizeOnce.
+	// as free as before. Keys are forgotten after OnceWindow; a request after that
+	// is a first one and remembered as such, even if it gets the IDs it got before.
+	// Without jobs nothing is remembered. The request has been through NormalizeOnce.
 	EnqueueOnce(ctx context.Context, once Once, jobs []*Job) (repeated bool, err error)
 }
 

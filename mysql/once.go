@@ -88,7 +88,8 @@ func (t *txn) enqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairl
 	if err != nil {
 		return false, err
 	}
-	if first := bytes.Equal(answered.IDs, mine); !first && createdAt > now-fairlead.OnceWindow.Microseconds() {
+	first := bytes.Equal(answered.IDs, mine)
+	if !first && createdAt > now-fairlead.OnceWindow.Microseconds() {
 		before, err := answered.JobIDs(once, len(ids))
 		copy(ids, before)
 		return true, err
@@ -97,9 +98,11 @@ func (t *txn) enqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairl
 		return false, err
 	}
 	given := sqlstore.EncodeIDs(ids)
-	if bytes.Equal(answered.IDs, given) {
+	if first && bytes.Equal(mine, given) {
 		return false, nil
 	}
+	// One that was forgotten is noted anew even if it kept the very jobs it had got
+	// before: from now on, this is the request that must not be repeated.
 	_, err = t.exec(ctx, t.sql.SetRequest, once.Request[:], given, now, once.Caller, once.Key)
 	return false, err
 }

@@ -130,6 +130,16 @@ func testOnceRefused(c *chapter) {
 		f.ok(f.store.Cancel(f.ctx(), holder.ID, ""))
 		f.equal("the IDs again", f.once(true, request("ann", "1", "x"), keep()...), first)
 	})
+	c.test("a request after OnceWindow is remembered even if it gets the IDs it got before", func(f *fixture) {
+		keep := func() *fairlead.Job { return with(keyed("k"), onDuplicate(fairlead.KeepDuplicate)) }
+		first := f.once(false, request("ann", "1", "x"), keep())
+		f.Advance(fairlead.OnceWindow)
+		f.equal("the ID after the window", f.once(false, request("ann", "1", "y"), keep()), first)
+		f.ok(f.store.Cancel(f.ctx(), first[0], ""))
+		f.Advance(fairlead.OnceWindow - time.Microsecond)
+		f.equal("the ID again", f.once(true, request("ann", "1", "y"), keep()), first)
+		f.equal("how many jobs there are", len(f.find(fairlead.Filter{})), 1)
+	})
 	c.test("under ReplaceDuplicate nothing is replaced again", func(f *fixture) {
 		replace := func() *fairlead.Job { return with(keyed("k"), onDuplicate(fairlead.ReplaceDuplicate)) }
 		f.enqueue(with(keyed("k")))
