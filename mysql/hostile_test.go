@@ -131,6 +131,39 @@ func TestTxAtEveryIsolationLevel(t *testing.T) {
 	}
 }
 
+// TestTxInConvertingSession replaces jobs in transactions whose session converts
+// texts on their way: they lose what the other character set lacks, or become
+// other bytes. A key that is missed by that would be the cancelled job's for good.
+func TestTxInConvertingSession(t *testing.T) {
+	for _, charset := range []string{"latin1", "utf16"} {
+		t.Run(charset, func(t *testing.T) {
+			address := testdb.MySQL(t)
+			store := openStore(t, address, mysql.Options{})
+			old := enqueue(t, store, &fairlead.Job{Kind: "a", Key: "ключ"})
+			settings := map[string]string{"character_set_client": "utf8mb4", "character_set_connection": charset, "character_set_results": "latin1"}
+			tx, err := rawDB(t, address, settings).BeginTx(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback() //nolint:errcheck // it is over after the commit
+			var last *fairlead.Job
+			for range 2 { // one that was there before, and one of its own
+				last = &fairlead.Job{Kind: "a", Key: "ключ", OnDuplicate: fairlead.ReplaceDuplicate}
+				if err := fairlead.NewClient(store).Within(store.Tx(tx)).Enqueue(t.Context(), last); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := tx.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			kept := enqueue(t, store, &fairlead.Job{Kind: "a", Key: "ключ", OnDuplicate: fairlead.KeepDuplicate})
+			if kept.ID != last.ID {
+				t.Errorf("the key is held by job %d, want %d; the first was %d", kept.ID, last.ID, old.ID)
+			}
+		})
+	}
+}
+
 func enqueue(t testing.TB, store fairlead.Store, job *fairlead.Job) *fairlead.Job {
 	t.Helper()
 	if err := fairlead.NewClient(store).Enqueue(context.Background(), job); err != nil {

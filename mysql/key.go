@@ -121,8 +121,12 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 	if err := t.write(ctx, &m); err != nil {
 		return err
 	}
-	_, err = t.exec(ctx, t.sql.PassKey, id, job.Tenant, job.Key)
-	return err
+	return t.passKey(ctx, keyOf(job), id)
+}
+
+// passKey hands a key that is locked to another job than the one that holds it.
+func (t *txn) passKey(ctx context.Context, key tenantKey, id int64) error {
+	return t.must(ctx, 1, fill(t.sql.PassKey, "id", decimal(id), "tenant_name", literal(key.tenant), "key_name", literal(key.key)))
 }
 
 // retakeKey gives a job that is reopened its key again.

@@ -136,7 +136,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"free_keys":     fill(s.sql.FreeKeys, "rows", string(held.text)),
 		"key_holders":   fill(s.sql.KeyHolders, "rows", string(names.text)),
 		"place_due":     fill(s.sql.PlaceDue, "among", condition),
-		"pass_key":      marks(s.sql.PassKey, "1", "'tenant'", "'key1'"),
+		"pass_key":      fill(s.sql.PassKey, "id", "1", "tenant_name", literal("tenant"), "key_name", literal("key1")),
 		"lock_job":      marks(s.sql.LockJob, "1"),
 		"place_of":      marks(s.sql.PlaceOf, "1"),
 		"lock_later":    marks(s.sql.LockLater, "1"),

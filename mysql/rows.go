@@ -175,4 +175,7 @@ func fill(statement string, slots ...string) string {
 	return statement
 }
 
+// literal is a text as it stands in a statement, the same in every session.
+func literal(text string) string { return "x'" + hex.EncodeToString([]byte(text)) + "'" }
+
 func decimal[T ~int | ~int32 | ~int64](n T) string { return strconv.FormatInt(int64(n), 10) }

@@ -220,7 +220,7 @@ func (o Options) withDefaults() (Options, error) {
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
-		"index", "batch_id", "chosen", "known", "kind", "after":
+		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now

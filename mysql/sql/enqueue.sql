@@ -50,7 +50,8 @@ for update;
 
 -- name: pass_key
 -- Hands a key that this transaction has locked to another job.
--- Inputs: new holder, tenant, key.
+-- Inputs: {{id}} of the new holder, {{tenant_name}}, {{key_name}}: no parameters,
+--   as some sessions convert texts that are.
 -- Output: none.
 -- Locks: the key.
-update {{jobkey}} set id = ? where tenant = ? and job_key = ?;
+update {{jobkey}} set id = {{id}} where tenant = {{tenant_name}} and job_key = {{key_name}};
