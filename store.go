@@ -188,7 +188,8 @@ type Operator interface {
 	// the job's, with ErrExpired after the deadline, and with ErrConflict if the
 	// job was cancelled while it waited or instead of being retried, or has been
 	// answered differently, be it only in the output; the same answer again is
-	// fine. At the deadline either the answer counts or Expire, never both.
+	// fine, also if its text was changed to be stored. At the deadline either the
+	// answer counts or Expire, never both.
 	Resolve(ctx context.Context, answer Settlement) error
 	// Extend gives a waiting job more time and keeps what is told of it: its deadline
 	// becomes For from now unless it is later already. It returns the deadline. Of a

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -130,6 +131,22 @@ func testResolveEarly(c *chapter) {
 		f.settle(wait(job))
 		f.wantState(job, fairlead.Succeeded)
 		f.resolve(success(job, `1`))
+	})
+	c.test("an early answer can be repeated though its text was changed to be stored", func(f *fixture) {
+		for _, text := range []string{strings.Repeat("\x00", 3000), strings.Repeat("語", 3000), strings.Repeat("\xff", 9000)} {
+			failed, retried := f.running(), f.running()
+			retry := again(retried, time.Minute)
+			retry.Error = text
+			for range 2 {
+				f.resolve(failure(failed, text))
+				f.resolve(retry)
+			}
+			f.settle(wait(failed), wait(retried))
+			f.wantState(failed, fairlead.Failed)
+			f.wantState(retried, fairlead.Scheduled)
+			f.resolve(failure(failed, text))
+			f.resolve(retry)
+		}
 	})
 	c.test("the pause of an early retry counts from the move to waiting", func(f *fixture) {
 		job := f.running()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -155,14 +156,24 @@ func OutcomeOf(state fairlead.State) int {
 	return 0
 }
 
-const maxErrorText = 8 << 10
+// maxText is how many bytes of a text are kept, with what tells that more was cut.
+const maxText = 8<<10 + len(cutMark)
 
-// CleanText makes any text fit to be stored: valid UTF-8, no NUL, bounded.
+const cutMark = "…"
+
+// CleanText makes any text fit to be stored: valid UTF-8, no NUL, bounded. What
+// was cleaned stays as it is: a kept answer is cleaned again when it counts, and
+// must still be the answer that its sender repeats.
 func CleanText(text string) string {
-	if len(text) > maxErrorText {
-		text = text[:maxErrorText] + "…"
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	if len(text) <= maxText {
+		return text
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+	end := maxText - len(cutMark)
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + cutMark
 }
 
 // MayHaveLedTo reports whether a job can be in a final state because of a
