@@ -27,7 +27,8 @@ func Fatal(err error) error {
 }
 
 // RetryAt is a failed attempt that is tried again at a time of the handler's
-// choice. It counts against MaxAttempts.
+// choice. It counts against MaxAttempts. A time that is further away than can be
+// kept (see MaxMicros) is as far away as can be.
 func RetryAt(at time.Time, err error) *Outcome { return &Outcome{move: Again, at: at, err: err} }
 
 // RetryAfter is RetryAt by a pause.
@@ -38,7 +39,7 @@ func RetryAfter(pause time.Duration, err error) *Outcome {
 // SnoozeFor runs the job again after a pause. It is no failure.
 func SnoozeFor(pause time.Duration) *Outcome { return &Outcome{move: Snooze, after: pause} }
 
-// SnoozeUntil is SnoozeFor to a point in time.
+// SnoozeUntil is SnoozeFor to a point in time, chosen as in RetryAt.
 func SnoozeUntil(at time.Time) *Outcome { return &Outcome{move: Snooze, at: at} }
 
 // Replace ends the job as succeeded and enqueues another in the same

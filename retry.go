@@ -2,6 +2,7 @@ package fairlead
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -51,7 +52,7 @@ func (r *Retry) Delay(failures int) time.Duration {
 	if r.Precise || pause <= 0 {
 		return pause
 	}
-	return rand.N(pause + 1)
+	return rand.N(min(pause, math.MaxInt64-1) + 1)
 }
 
 func (r *Retry) validate() error {

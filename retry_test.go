@@ -1,6 +1,7 @@
 package fairlead_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -40,6 +41,17 @@ func TestJitterStaysBetweenZeroAndTheFullPause(t *testing.T) {
 			t.Fatalf("%v is not within 0 and %v", d, full)
 		}
 	})
+}
+
+func TestTheLongestPauseDoesNotOverflow(t *testing.T) {
+	for _, failures := range []int{1, 2, 100} {
+		for _, base := range []time.Duration{time.Second, math.MaxInt64} {
+			r := &fairlead.Retry{Base: base, Factor: 100, Max: math.MaxInt64}
+			if d := r.Delay(failures); d < 0 {
+				t.Errorf("after %d failures from %v on: %v", failures, base, d)
+			}
+		}
+	}
 }
 
 func TestANilRetryIsTheDefault(t *testing.T) {

@@ -33,7 +33,9 @@ import (
 // # Time
 //
 // Due times and leases are judged by the database's clock, read after the
-// locks of the move were taken. Times are kept to the microsecond.
+// locks of the move were taken. Times are kept to the microsecond. One that is
+// further from 1970 than MaxMicros counts as so far away, be it chosen by a
+// handler, an answer or an operator: the far future is never now.
 //
 // # Errors
 //

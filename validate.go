@@ -10,12 +10,14 @@ import (
 
 // Bounds of what a job may carry.
 const (
-	MaxArgs   = 1 << 20 // bytes of args, output, memo and progress
-	MaxName   = 200     // bytes of a kind, queue or tenant
-	MaxKey    = 255     // bytes of a key
-	maxTrace  = 255
-	maxPause  = 366 * 24 * time.Hour
-	maxMicros = int64(1) << 60 // about the year 38500: far enough, and safe to add durations to
+	MaxArgs  = 1 << 20 // bytes of args, output, memo and progress
+	MaxName  = 200     // bytes of a kind, queue or tenant
+	MaxKey   = 255     // bytes of a key
+	maxTrace = 255
+	maxPause = 366 * 24 * time.Hour
+	// MaxMicros is how many microseconds before or after 1970 a time may be: about
+	// 36500 years, which is far enough, and safe to add durations to.
+	MaxMicros = int64(1) << 60
 )
 
 // normalize fills in defaults and reports every field that can never be
@@ -57,7 +59,7 @@ func (j *Job) normalize() []FieldError {
 		refuse("priority", "is %d; it must be between %d and %d", j.Priority, -MaxPriority, MaxPriority)
 	}
 	checkTime := func(field string, t time.Time) {
-		if !t.IsZero() && (t.Unix() > maxMicros/1e6 || t.Unix() < -maxMicros/1e6) {
+		if !t.IsZero() && (t.Unix() > MaxMicros/1e6 || t.Unix() < -MaxMicros/1e6) {
 			refuse(field, "is the year %d; that is out of range", t.Year())
 		}
 	}

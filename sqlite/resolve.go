@@ -83,7 +83,7 @@ func (t *txn) repeatedRetry(m *move) error {
 type answer struct {
 	Move     fairlead.Move   `json:"move"`
 	After    time.Duration   `json:"after,omitempty"`
-	At       time.Time       `json:"at,omitzero"`
+	At       int64           `json:"at_us,omitempty"`
 	Output   []byte          `json:"output,omitempty"`
 	Reason   fairlead.Reason `json:"reason,omitempty"`
 	Error    string          `json:"error,omitempty"`
@@ -93,10 +93,10 @@ type answer struct {
 
 func (m *move) encodeAnswer() string {
 	text, err := json.Marshal(answer{
-		Move: m.Move, After: m.After, At: m.At, Output: m.Output, Reason: m.Reason, Error: sqlstore.CleanText(m.Error), Memo: m.Memo, Progress: m.Progress,
+		Move: m.Move, After: m.After, At: sqlstore.Micros(m.At), Output: m.Output, Reason: m.Reason, Error: sqlstore.CleanText(m.Error), Memo: m.Memo, Progress: m.Progress,
 	})
 	if err != nil {
-		panic(err) // text, numbers and times always encode
+		panic(err) // text and numbers always encode
 	}
 	return string(text)
 }
@@ -107,6 +107,6 @@ func decodeAnswer(text string) (*move, error) {
 		return nil, fmt.Errorf("read early answer: %w", err)
 	}
 	return &move{Settlement: fairlead.Settlement{
-		Move: a.Move, After: a.After, At: a.At, Output: a.Output, Reason: a.Reason, Error: a.Error, Memo: a.Memo, Progress: a.Progress,
+		Move: a.Move, After: a.After, At: sqlstore.Time(a.At), Output: a.Output, Reason: a.Reason, Error: a.Error, Memo: a.Memo, Progress: a.Progress,
 	}}, nil
 }

@@ -3,6 +3,7 @@ package storetest
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -195,11 +196,68 @@ func testTimes(c *chapter) {
 			f.Fatalf("the next is due in %v", promotion.Next)
 		}
 	})
+	testFarTimes(c)
 	c.test("durations are kept to the microsecond", func(f *fixture) {
 		job := f.enqueue(with(func(j *fairlead.Job) { j.Timeout = 1500 * time.Microsecond }))
 		f.equal("Timeout", f.get(job).Timeout, 1500*time.Microsecond)
 		claimed := f.claimThe(job, f.join())
 		f.settle(again(claimed, 1500*time.Microsecond))
 		f.equal("NotBefore", f.get(job).NotBefore, f.now().Add(1500*time.Microsecond))
+	})
+}
+
+// dueAgain are the ways to say when a job is to run next, but for its NotBefore,
+// which is checked before it comes to the store.
+func dueAgain() map[string]func(f *fixture, at time.Time, after time.Duration) *fairlead.Job {
+	settled := func(move fairlead.Move) func(*fixture, time.Time, time.Duration) *fairlead.Job {
+		return func(f *fixture, at time.Time, after time.Duration) *fairlead.Job {
+			job := f.running()
+			s := to(move, job)
+			s.At, s.After, s.Reason = at, after, fairlead.ReasonError
+			f.settle(s)
+			return job
+		}
+	}
+	return map[string]func(*fixture, time.Time, time.Duration) *fairlead.Job{
+		"Snooze": settled(fairlead.Snooze),
+		"Again":  settled(fairlead.Again),
+		"Resolve": func(f *fixture, at time.Time, after time.Duration) *fairlead.Job {
+			job := f.in(fairlead.Waiting)
+			answer := again(job, after)
+			answer.At = at
+			f.resolve(answer)
+			return job
+		},
+		"an early Resolve": func(f *fixture, at time.Time, after time.Duration) *fairlead.Job {
+			job := f.running()
+			answer := again(job, after)
+			answer.At = at
+			f.resolve(answer)
+			f.resolve(answer)
+			f.settle(wait(job))
+			return job
+		},
+	}
+}
+
+// testFarTimes is about times that overflow what they are kept in.
+func testFarTimes(c *chapter) {
+	future, past := time.Date(400_000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-400_000, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, put := range dueAgain() {
+		c.test(name+" to a time that is too far away is as far away as can be", func(f *fixture) {
+			f.equal("NotBefore", f.wantState(put(f, future, 0), fairlead.Scheduled).NotBefore, time.UnixMicro(fairlead.MaxMicros).UTC())
+			put(f, time.Time{}, math.MaxInt64)
+			if promotion := f.promote(); promotion.Moved != 0 || promotion.Next <= 0 {
+				f.Fatalf("%d are due, the next in %v", promotion.Moved, promotion.Next)
+			}
+			f.wantState(put(f, past, 0), fairlead.Ready)
+		})
+	}
+	c.test("Reschedule to a time that is too far away is as far away as can be", func(f *fixture) {
+		job := f.enqueue(plain())
+		f.ok(f.store.Reschedule(f.ctx(), job.ID, future))
+		f.equal("NotBefore", f.wantState(job, fairlead.Scheduled).NotBefore, time.UnixMicro(fairlead.MaxMicros).UTC())
+		f.ok(f.store.Reschedule(f.ctx(), job.ID, past))
+		f.wantState(job, fairlead.Ready)
 	})
 }

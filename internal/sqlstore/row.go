@@ -12,10 +12,17 @@ import (
 )
 
 // Micros is a time as the stores keep it; the zero time is 0. The instant of
-// 1970 itself is kept one microsecond later, to stay apart from it.
+// 1970 itself is kept one microsecond later, to stay apart from it. Times that are
+// further away than can be kept are as far away as can be: handlers choose when to
+// run again, and what overflows would be due at once, again and again.
 func Micros(t time.Time) int64 {
-	if t.IsZero() {
+	switch seconds := t.Unix(); {
+	case t.IsZero():
 		return 0
+	case seconds > fairlead.MaxMicros/1e6:
+		return fairlead.MaxMicros
+	case seconds < -fairlead.MaxMicros/1e6:
+		return -fairlead.MaxMicros
 	}
 	if us := t.UnixMicro(); us != 0 {
 		return us
