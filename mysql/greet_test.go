@@ -47,13 +47,9 @@ func TestASilentServerIsNotMySQL(t *testing.T) {
 		"schema":  func(ctx context.Context) error { _, err := s.Schema(ctx); return err },
 		"migrate": func(ctx context.Context) error { _, err := s.Migrate(ctx); return err },
 	} {
-		begun := time.Now()
 		err := call(t.Context())
 		if err == nil || !strings.Contains(err.Error(), address+" accepts connections but did not greet") {
 			t.Errorf("%s: a silent server is answered with %v", name, err)
-		}
-		if took := time.Since(begun); took > 10*time.Second {
-			t.Errorf("%s took %v", name, took)
 		}
 	}
 }

@@ -38,8 +38,8 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 	if path == "" {
 		return nil, fmt.Errorf("open %q: it names no file", url)
 	}
-	if _, parameters, given := strings.Cut(path, "?"); isURL && given {
-		return nil, fmt.Errorf("open %s: the URL of an SQLite file takes no parameters; leave out %q: %w", url, "?"+parameters, fairlead.ErrInvalid)
+	if file, _, given := strings.Cut(path, "?"); isURL && given { // what is given may be a password
+		return nil, fmt.Errorf("open sqlite://%s: the URL of an SQLite file takes no parameters; leave out the question mark and what follows: %w", file, fairlead.ErrInvalid)
 	}
 	if err := s.connect(path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", url, err)

@@ -45,7 +45,7 @@ func TestOpenRefuses(t *testing.T) {
 		options sqlite.Options
 	}{
 		"names no file":      {"sqlite://", sqlite.Options{}},
-		`out "?mode=ro"`:     {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?mode=ro", sqlite.Options{}},
+		"no parameters":      {"sqlite://" + filepath.Join(t.TempDir(), "x.db") + "?key=s3cret", sqlite.Options{}},
 		"unable to open":     {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
 		"it is a directory":  {t.TempDir(), sqlite.Options{}},
 		"missing is missing": {filepath.Join(t.TempDir(), "missing", "x.db"), sqlite.Options{}},
@@ -60,6 +60,9 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("open %s with %+v: %v, want %q", c.url, c.options, err, name)
+		}
+		if err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("it shows the secret: %v", err)
 		}
 	}
 }
