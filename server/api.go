@@ -48,21 +48,22 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 	}
 	guard := newGuard(options.Auth, store, options.Log)
 	mux := http.NewServeMux()
-	services.registerRPC(mux, guard, checking{log: options.Log, desk: desk, endpoints: byName})
+	bodies := newIntake()
+	services.registerRPC(mux, guard, checking{log: options.Log, desk: desk, intake: bodies, endpoints: byName})
 	routes, err := rest.Routes(around(desk, endpoints))
 	if err != nil {
 		return nil, err
 	}
 	api := &rest.Server{Routes: routes, Log: options.Log, Admit: admit}
-	mux.Handle("/api/", guard(api.Handler()))
+	mux.Handle("/api/", guard(bodies.handler(rest.MaxBody, api.Handler())))
 	mux.Handle("POST "+openapi.UploadPath, guard(&uploads{batches: services.batches, desk: desk, endpoint: byName[fairleadv1connect.BatchServiceCreateBatchProcedure], api: api}))
-	mux.Handle("POST /api/v1/callbacks/{job}", newCallbacks(store, auditor.sums, options.Log))
+	mux.Handle("POST /api/v1/callbacks/{job}", bodies.handler(callbackBody, newCallbacks(store, auditor.sums, options.Log)))
 	if err := registerDocs(mux, routes, options.Version); err != nil {
 		return nil, err
 	}
 	registerMetrics(mux, guard, options.Metrics)
 	mux.Handle("/", Health(node, store))
-	return &Service{Handler: tracing.Receive(hardened(mux)), auditor: auditor}, nil
+	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
 }
 
 // around makes endpoints pass the desk.

@@ -84,8 +84,9 @@ func blamed(err error, line int, names map[string]string) error {
 
 // unreadable is the error of a body that ends where it should not.
 func unreadable(err error) error {
-	var own *fairlead.InvalidError
-	if errors.As(err, &own) {
+	var invalid *fairlead.InvalidError
+	var own *rest.Error
+	if errors.As(err, &invalid) || errors.As(err, &own) {
 		return err
 	}
 	return &rest.Error{Status: http.StatusBadRequest, Detail: "the body could not be read to its end; nothing was created"}

@@ -2,10 +2,13 @@ package server
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // What a target can say.
@@ -32,6 +35,10 @@ func (a callbackAnswer) span() time.Duration {
 
 func readCallback(body io.Reader) (answer callbackAnswer, err error) {
 	raw, err := io.ReadAll(body)
+	var own *rest.Error
+	if errors.As(err, &own) {
+		return answer, own
+	}
 	if err != nil {
 		return answer, refuseField("body", fmt.Sprintf("could not be read; at most %d bytes are taken", callbackBody))
 	}

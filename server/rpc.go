@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 
@@ -15,14 +16,13 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/internal/rest"
-	"github.com/fairlead-io/fairlead/internal/wire"
 )
 
 // registerRPC serves the methods of the schema by their names.
 func (s *services) registerRPC(mux *http.ServeMux, guard func(http.Handler) http.Handler, checking checking) {
-	checked := connect.WithHandlerOptions(connect.WithInterceptors(checking), connect.WithReadMaxBytes(rest.MaxBody))
+	checked := connect.WithHandlerOptions(connect.WithInterceptors(checking), connect.WithConditionalHandlerOptions(readBounds), connect.WithCodec(binaryCodec{}), boundedGzip())
 	options := connect.WithHandlerOptions(checked, connect.WithCodec(jsonCodec("json")), connect.WithCodec(jsonCodec("json; charset=utf-8")))
-	serve := func(path string, handler http.Handler) { mux.Handle(path, guard(handler)) }
+	serve := func(path string, handler http.Handler) { mux.Handle(path, guard(checking.admitted(handler))) }
 	serve(fairleadv1connect.NewJobServiceHandler(jobStreams{s.jobs}, options))
 	serve(fairleadv1connect.NewTenantServiceHandler(s.tenants, options))
 	serve(fairleadv1connect.NewQueueServiceHandler(s.queues, options))
@@ -88,7 +88,69 @@ func (s systemStreams) WatchEvents(ctx context.Context, in *fairleadv1.WatchEven
 type checking struct {
 	log       *slog.Logger
 	desk      *desk
+	intake    *intake
 	endpoints map[string]*rest.Endpoint // by their path
+}
+
+// Bytes of a request, at most. What asks for a stream stays in memory as long as the
+// stream lasts.
+const (
+	maxStreamRequest = 256 << 10
+	maxEnvelope      = 1 << 10 // around a message
+)
+
+func readBounds(method connect.Spec) []connect.HandlerOption {
+	if method.StreamType == connect.StreamTypeUnary {
+		return []connect.HandlerOption{connect.WithReadMaxBytes(rest.MaxBody)}
+	}
+	return []connect.HandlerOption{connect.WithReadMaxBytes(maxStreamRequest)}
+}
+
+// admitted refuses callers by the path and the headers of their request, before
+// anything of its body is read, and bounds the bodies of the others.
+func (c checking) admitted(next http.Handler) http.Handler {
+	refuse := connect.NewErrorWriter()
+	unary := c.intake.handler(rest.MaxBody+maxEnvelope, codedBodies(next))
+	stream := http.MaxBytesHandler(codedBodies(next), maxStreamRequest+maxEnvelope)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		endpoint, known := c.endpoints[r.URL.Path]
+		if !known {
+			http.NotFound(w, r)
+			return
+		}
+		if err := admit(r.Context(), endpoint); err != nil {
+			_ = refuse.Write(w, r, c.coded(connect.Spec{Procedure: r.URL.Path}, err)) // a caller that has gone needs no answer
+			return
+		}
+		if endpoint.Stream != nil {
+			stream.ServeHTTP(w, r)
+			return
+		}
+		unary.ServeHTTP(w, r)
+	})
+}
+
+// codedBodies gives what keeps a body from being read its code.
+func codedBodies(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		own := *r
+		own.Body = codedBody{r.Body}
+		next.ServeHTTP(w, &own)
+	})
+}
+
+type codedBody struct {
+	io.ReadCloser
+}
+
+// Read reads on.
+func (b codedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	var own *rest.Error
+	if errors.As(err, &own) {
+		err = connect.NewError(ownCodes[own.Status], own)
+	}
+	return n, err
 }
 
 // WrapUnary is part of connect.Interceptor.
@@ -163,6 +225,7 @@ var codes = []struct {
 var ownCodes = map[int]connect.Code{
 	http.StatusUnauthorized:       connect.CodeUnauthenticated,
 	http.StatusForbidden:          connect.CodePermissionDenied,
+	http.StatusRequestTimeout:     connect.CodeDeadlineExceeded,
 	http.StatusTooManyRequests:    connect.CodeResourceExhausted,
 	http.StatusServiceUnavailable: connect.CodeUnavailable,
 	http.StatusBadGateway:         connect.CodeUnavailable,
@@ -205,18 +268,4 @@ func withFields(out *connect.Error, err error) *connect.Error {
 		out.AddDetail(detail)
 	}
 	return out
-}
-
-// jsonCodec writes JSON as REST does.
-type jsonCodec string
-
-// Name is the content type's.
-func (c jsonCodec) Name() string { return string(c) }
-
-// Marshal writes a message.
-func (c jsonCodec) Marshal(message any) ([]byte, error) { return wire.Marshal(message.(proto.Message)) }
-
-// Unmarshal reads a message.
-func (c jsonCodec) Unmarshal(data []byte, message any) error {
-	return wire.Unmarshal(data, message.(proto.Message))
 }

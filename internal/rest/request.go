@@ -116,7 +116,10 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(body, MaxBody+1))
 	var tooLarge *http.MaxBytesError
+	var own *Error
 	switch {
+	case errors.As(err, &own):
+		return nil, own
 	case errors.As(err, &tooLarge) || len(data) > MaxBody:
 		return nil, &Error{http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has more than %d bytes; send less at once", MaxBody)}
 	case err != nil:

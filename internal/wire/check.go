@@ -12,7 +12,10 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// Check lists everything in a message that its rules do not allow.
+// maxFound bounds how much of what is wrong with a message is reported.
+const maxFound = 100
+
+// Check lists what in a message its rules do not allow: the first hundred of it.
 func Check(message proto.Message) []FieldError {
 	m := message.ProtoReflect()
 	c := checker{}
@@ -25,11 +28,14 @@ type checker struct {
 }
 
 func (c *checker) refuse(path, format string, args ...any) {
+	if len(c.found) >= maxFound {
+		return
+	}
 	c.found = append(c.found, FieldError{Field: path, Message: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) message(message protoreflect.Message, p *plan, path string) {
-	if !p.ruled {
+	if !p.ruled || len(c.found) >= maxFound {
 		return
 	}
 	for _, f := range p.fields {

@@ -109,12 +109,20 @@ func (s *scanner) field(message protoreflect.Message, f *field) error {
 		}
 		list := message.Mutable(f.FieldDescriptor).List()
 		return s.array(func(i int) error {
+			if err := s.count.entry(f, i); err != nil {
+				return err
+			}
 			value, err := s.value(f, list.NewElement)
 			if err == nil {
 				list.Append(value)
 			}
 			return inside("["+strconv.Itoa(i)+"]", err)
 		})
+	}
+	if f.Message() != nil {
+		if err := s.count.add(); err != nil {
+			return err
+		}
 	}
 	value, err := s.value(f, func() protoreflect.Value { return message.NewField(f.FieldDescriptor) })
 	if err == nil {
@@ -130,6 +138,9 @@ func (s *scanner) mapping(into protoreflect.Map, f *field) error {
 	}
 	value := &field{FieldDescriptor: f.MapValue(), name: f.name}
 	return s.object(func(name string) error {
+		if err := s.count.entry(f, into.Len()); err != nil {
+			return err
+		}
 		key := protoreflect.ValueOfString(name).MapKey()
 		if into.Has(key) {
 			return inside(name, wrong("is there twice"))

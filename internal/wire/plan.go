@@ -11,10 +11,11 @@ import (
 
 // plan is what has to be known of a message to read, write and check it.
 type plan struct {
-	fields []*field // in the order of the schema
-	byName map[string]*field
-	nulls  protoreflect.FieldDescriptor // lists which fields were null; nil: they are as if not there
-	ruled  bool                         // something in it has rules
+	fields   []*field // in the order of the schema
+	byName   map[string]*field
+	byNumber map[protoreflect.FieldNumber]*field
+	nulls    protoreflect.FieldDescriptor // lists which fields were null; nil: they are as if not there
+	ruled    bool                         // something in it has rules
 }
 
 // field is one field of a message.
@@ -34,11 +35,11 @@ func planOf(message protoreflect.MessageDescriptor) *plan {
 	if known, ok := plans.Load(message.FullName()); ok {
 		return known.(*plan)
 	}
-	p := &plan{byName: map[string]*field{}}
+	p := &plan{byName: map[string]*field{}, byNumber: map[protoreflect.FieldNumber]*field{}}
 	for i := range message.Fields().Len() {
 		f := newField(message.Fields().Get(i))
 		f.bit = 1 << i
-		p.fields, p.byName[f.name] = append(p.fields, f), f
+		p.fields, p.byName[f.name], p.byNumber[f.Number()] = append(p.fields, f), f, f
 		if proto.GetExtension(f.Options(), fairleadv1.E_Nulls).(bool) {
 			p.nulls = f.FieldDescriptor
 		}

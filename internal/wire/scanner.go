@@ -8,14 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep a document may be nested.
-const maxDepth = 64
-
 // scanner reads one JSON document, without copying what it need not copy.
 type scanner struct {
 	data  []byte
 	at    int
 	depth int
+	count elements
 }
 
 // syntaxError is a document that is not JSON.

@@ -1,0 +1,105 @@
+package wire_test
+
+import (
+	"bytes"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/wire"
+)
+
+// entries are n entries of a list in protobuf, all alike.
+func entries(number protowire.Number, content []byte, n int) []byte {
+	one := protowire.AppendBytes(protowire.AppendTag(nil, number, protowire.BytesType), content)
+	return bytes.Repeat(one, n)
+}
+
+// A request that is small when it is packed must not become large when it is decoded.
+func TestWhatExceedsTheBoundsIsRefusedBeforeItIsAllocated(t *testing.T) {
+	const size = 16 << 20
+	many := size / 2
+	for name, bomb := range map[string]struct {
+		into     proto.Message
+		data     []byte
+		isBinary bool
+		want     string
+	}{
+		"messages":             {&fairleadv1.EnqueueJobsRequest{}, entries(1, nil, many), true, "jobs: has more than 10000 entries"},
+		"messages without max": {&fairleadv1.NewBatch{}, entries(20, nil, size/3), true, "tasks: has more than 100000 entries"},
+		"packed numbers":       {&fairleadv1.RetrySweepRequest{}, entries(2, make([]byte, size), 1), true, "indexes: has more than 10000 entries"},
+		"texts":                {&fairleadv1.ListJobsRequest{}, entries(2, nil, many), true, "kind: has more than 100000 entries"},
+		"entries of a map":     {&fairleadv1.Tenant{}, entries(10, nil, many), true, "labels: has more than 100000 entries"},
+		"a message repeated":   {&fairleadv1.NewBatch{}, entries(16, nil, size/3), true, "canary: has more than 250000 elements"},
+		"nested JSON":          {&fairleadv1.EnqueueJobsRequest{}, entries(1, entries(2, bytes.Repeat([]byte("["), size), 1), 1), true, "jobs.args: is not JSON: it is nested"},
+
+		"messages, as JSON":         {&fairleadv1.EnqueueJobsRequest{}, []byte(`{"jobs":[` + strings.Repeat(`{},`, size/3)), false, "jobs: has more than 10000 entries"},
+		"tasks, as JSON":            {&fairleadv1.NewBatch{}, []byte(`{"tasks":[` + strings.Repeat(`{},`, size/3)), false, "tasks: has more than 100000 entries"},
+		"texts, as JSON":            {&fairleadv1.ListJobsRequest{}, []byte(`{"kind":[` + strings.Repeat(`"",`, size/3)), false, "kind: has more than 100000 entries"},
+		"nested JSON in JSON":       {&fairleadv1.EnqueueJobsRequest{}, []byte(`{"jobs":[{"args":` + strings.Repeat(`[`, size)), false, "is not JSON: it is nested"},
+		"entries of a map, as JSON": {&fairleadv1.Tenant{}, []byte(`{"labels":{` + labels(size/12)), false, "labels: has more than 100000 entries"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			var err error
+			if bomb.isBinary {
+				err = wire.UnmarshalBinary(bomb.data, bomb.into)
+			} else {
+				err = wire.Unmarshal(bomb.data, bomb.into)
+			}
+			runtime.ReadMemStats(&after)
+			if err == nil || !strings.HasPrefix(err.Error(), bomb.want) {
+				t.Errorf("got %.200v, want %s", err, bomb.want)
+			}
+			if made := after.TotalAlloc - before.TotalAlloc; made > 3*size {
+				t.Errorf("%d bytes became %d MiB", len(bomb.data), made>>20)
+			}
+		})
+	}
+}
+
+// labels are members of an object, each with a name of its own.
+func labels(n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, `"%07d":"",`, i)
+	}
+	return out.String()
+}
+
+// What fits is read as protobuf reads it.
+func TestBinaryIsReadWithinTheBounds(t *testing.T) {
+	want := &fairleadv1.NewBatch{Name: "n", Canary: &fairleadv1.Canary{Tasks: 3}, Info: []byte(`{"a":[1,2]}`)}
+	for range 100_000 {
+		want.Tasks = append(want.Tasks, &fairleadv1.NewTask{})
+	}
+	data, err := proto.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = append(data, entries(999, []byte("unknown"), 1)...)
+	got := &fairleadv1.NewBatch{}
+	if err := wire.UnmarshalBinary(data, got); err != nil {
+		t.Fatal(err)
+	}
+	if !proto.Equal(got, want) {
+		t.Error("what was read is not what was written")
+	}
+}
+
+// A message with very many mistakes is refused with the first of them.
+func TestNotAllMistakesOfALargeRequestAreNamed(t *testing.T) {
+	request := &fairleadv1.EnqueueJobsRequest{}
+	for range 10_000 {
+		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1})
+	}
+	if found := wire.Check(request); len(found) != 100 {
+		t.Errorf("%d mistakes are named", len(found))
+	}
+}
