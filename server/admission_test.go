@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -15,7 +16,7 @@ type untouched struct {
 
 func (u *untouched) Read(p []byte) (int, error) {
 	u.read = true
-	return len(p), nil
+	return 0, io.EOF
 }
 
 func (*untouched) Close() error { return nil }

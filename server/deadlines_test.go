@@ -1,0 +1,239 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// pipes is a listener whose connections are in memory, so that their deadlines are
+// those of a bubble's clock.
+type pipes struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+	once     sync.Once
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.accepted:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return nil
+}
+
+func (*pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// dial opens a connection.
+func (p *pipes) dial() net.Conn {
+	ours, theirs := net.Pipe()
+	p.accepted <- theirs
+	return ours
+}
+
+// inBubble serves the API in a bubble, where callers need no token.
+func inBubble(t *testing.T, test func(t *testing.T, connections *pipes)) {
+	synctest.Test(t, func(t *testing.T) {
+		store, err := sqlite.Open(t.Context(), ":memory:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		connections := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
+		web := &http.Server{Handler: service, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, Protocols: new(http.Protocols)}
+		web.Protocols.SetHTTP1(true)
+		web.Protocols.SetUnencryptedHTTP2(true)
+		served := make(chan error)
+		go func() { served <- web.Serve(connections) }()
+		test(t, connections)
+		_ = web.Close()
+		<-served
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// endsBy fails unless the service ends the connection within a time of the bubble.
+func endsBy(t *testing.T, what string, conn net.Conn, patience time.Duration) {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	if _, err := io.Copy(io.Discard, conn); err != nil {
+		t.Errorf("%s: the connection is still there after %s: %v", what, patience, err)
+	}
+}
+
+// A caller that sends its body byte by byte loses its connection, whatever it calls and
+// whether or not the body is of use there.
+func TestABodyThatDripsEndsItsConnection(t *testing.T) {
+	for _, place := range []struct{ path, kind string }{
+		{"/api/v1/jobs", "application/json"},
+		{"/api/v1/jobs/1/cancel", "application/json"},
+		{"/api/v1/batches/upload?name=n&type=paint", "text/csv"},
+		{"/api/v1/callbacks/1", "application/json"},
+		{"/api/v1/nowhere", "application/json"},
+		{"/livez", "text/plain"},
+		{"/openapi.json", "text/plain"},
+		{"/fairlead.v1.JobService/EnqueueJobs", "application/proto"},
+		{"/fairlead.v1.JobService/EnqueueJobs", "application/json"},
+		{"/fairlead.v1.JobService/EnqueueJobs", "application/grpc-web"},
+		{"/fairlead.v1.JobService/WatchJob", "application/connect+proto"},
+		{"/fairlead.v1.JobService/Nothing", "application/proto"},
+	} {
+		for _, length := range []string{"Content-Length: 100000", "Transfer-Encoding: chunked"} {
+			t.Run(place.path+" as "+place.kind+", "+length, func(t *testing.T) {
+				inBubble(t, func(t *testing.T, connections *pipes) {
+					conn := connections.dial()
+					defer conn.Close()
+					dripped := make(chan struct{})
+					go func() {
+						defer close(dripped)
+						_, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: %s\r\n%s\r\n\r\n", place.path, place.kind, length)
+						for err == nil {
+							time.Sleep(2 * time.Second) // of the bubble
+							_, err = io.WriteString(conn, "1\r\n \r\n")
+						}
+					}()
+					endsBy(t, place.path, conn, 20*time.Second)
+					_ = conn.Close()
+					<-dripped
+				})
+			})
+		}
+	}
+}
+
+// A body may take its time as long as it comes: a slow line is no attack.
+func TestABodyThatComesSteadilyIsRead(t *testing.T) {
+	inBubble(t, func(t *testing.T, connections *pipes) {
+		conn := connections.dial()
+		defer conn.Close()
+		const parts, size = 60, 20 << 10
+		go func() {
+			_, _ = fmt.Fprintf(conn, "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", 25+parts*size)
+			_, _ = io.WriteString(conn, `{"jobs":[{"kind":"noop"}]`)
+			for i := range parts {
+				time.Sleep(time.Second) // of the bubble
+				part := make([]byte, size)
+				for j := range part {
+					part[j] = ' '
+				}
+				if i == parts-1 {
+					part[size-1] = '}'
+				}
+				_, _ = conn.Write(part)
+			}
+		}()
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			t.Errorf("it was answered with %s", response.Status)
+		}
+	})
+}
+
+// A caller that takes nothing of its answer loses its connection.
+func TestAnAnswerThatIsNotTakenEndsItsConnection(t *testing.T) {
+	for _, path := range []string{"/openapi.json", "/docs", "/api/v1/events", "/livez", "/api/v1/jobs"} {
+		t.Run(path, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, connections *pipes) {
+				conn := connections.dial()
+				defer conn.Close()
+				if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute) // of the bubble; meanwhile nothing is read
+				endsBy(t, path, conn, time.Second)
+			})
+		})
+	}
+}
+
+// A stream on which little happens is not taken for a slow caller.
+func TestAQuietStreamStaysOpen(t *testing.T) {
+	inBubble(t, func(t *testing.T, connections *pipes) {
+		conn := connections.dial()
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(conn)
+		_ = conn.SetReadDeadline(time.Now().Add(10 * time.Minute))
+		for beats := 0; beats < 20; {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				t.Fatalf("the stream ended after %d beats: %v", beats, err)
+			}
+			if line == ":\n" {
+				beats++
+			}
+		}
+	})
+}
+
+// Over HTTP/2 a body that drips ends its call, and others on the connection go on.
+func TestABodyThatDripsEndsItsCallOfGRPC(t *testing.T) {
+	for _, method := range []string{"JobService/EnqueueJobs", "JobService/WatchJob", "SystemService/WatchEvents"} {
+		t.Run(method, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, connections *pipes) {
+				transport := &http.Transport{Protocols: new(http.Protocols), DialContext: func(context.Context, string, string) (net.Conn, error) { return connections.dial(), nil }}
+				transport.Protocols.SetUnencryptedHTTP2(true)
+				defer transport.CloseIdleConnections()
+				body, dripping := io.Pipe()
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost/fairlead.v1."+method, body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("Content-Type", "application/grpc")
+				dripped := make(chan struct{})
+				go func() {
+					defer close(dripped)
+					_, err := dripping.Write([]byte{0, 0, 0, 1, 0}) // a message of 256 bytes follows
+					for err == nil {
+						time.Sleep(2 * time.Second) // of the bubble
+						_, err = dripping.Write([]byte{0})
+					}
+				}()
+				response, err := transport.RoundTrip(request)
+				if err != nil {
+					t.Fatalf("the call is still open: %v", err)
+				}
+				if _, err := io.Copy(io.Discard, response.Body); err != nil {
+					t.Errorf("the answer has no end: %v", err)
+				}
+				status := response.Header.Get("Grpc-Status") + response.Trailer.Get("Grpc-Status")
+				if want := "4"; status != want {
+					t.Errorf("the call ended with the code %s, want %s", status, want)
+				}
+				_ = response.Body.Close()
+				_ = body.Close()
+				<-dripped
+			})
+		})
+	}
+}
