@@ -36,7 +36,11 @@ func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := change(opened)
+	return newGuardedAPIOver(t, change(opened))
+}
+
+// newGuardedAPIOver serves a store, which is closed with the test.
+func newGuardedAPIOver(t testing.TB, store fairlead.Store) *guardedAPI {
 	guard, err := httpcall.NewGuard(nil, false)
 	if err != nil {
 		t.Fatal(err)
