@@ -25,14 +25,14 @@ var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the bo
 func withDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn := http.NewResponseController(w)
-		answer := &timedWriter{ResponseWriter: w, conn: conn}
-		defer answer.arm() // net/http writes what is left
+		answer := &timedWriter{ResponseWriter: w, conn: conn, http2: r.ProtoMajor == 2}
+		defer func() { _ = conn.SetWriteDeadline(time.Now().Add(writePatience)) }() // net/http writes what is left
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(answer, r)
 			return
 		}
-		timed := &timedBody{ReadCloser: r.Body, conn: conn, left: bodyPatience}
-		timed.arm(time.Now())
+		timed := &timedBody{ReadCloser: r.Body, conn: conn, http2: r.ProtoMajor == 2, left: bodyPatience}
+		timed.arm(time.Now())()
 		own := *r
 		own.Body = timed
 		next.ServeHTTP(answer, &own)
@@ -44,24 +44,36 @@ func withDeadlines(next http.Handler) http.Handler {
 type timedBody struct {
 	io.ReadCloser
 	conn  *http.ResponseController
+	http2 bool
 	left  time.Duration
-	until time.Time // the deadline of the connection
+	until time.Time // the deadline of the connection of HTTP/1
 }
 
-// arm sets the deadline of the connection, unless it is about right. Where there is
+// past is a deadline that is over.
+var past = time.Unix(1, 0)
+
+// arm sets a deadline for what is read, and returns what to do once it was read. On
+// HTTP/1 the deadline stays, for what net/http reads of a body that the handler leaves;
+// on HTTP/2 a deadline ends a body even if it is not being waited for. Where there is
 // no connection, as in some tests, there is no deadline.
-func (b *timedBody) arm(now time.Time) {
+func (b *timedBody) arm(now time.Time) (disarm func()) {
+	if b.http2 {
+		timer := time.AfterFunc(b.left, func() { _ = b.conn.SetReadDeadline(past) })
+		return func() { timer.Stop() }
+	}
 	if until := now.Add(b.left); until.Sub(b.until) >= time.Second {
 		b.until = until
 		_ = b.conn.SetReadDeadline(until)
 	}
+	return func() {}
 }
 
 // Read reads on. It fails if the caller is too slow.
 func (b *timedBody) Read(p []byte) (int, error) {
 	began := time.Now()
-	b.arm(began)
+	disarm := b.arm(began)
 	n, err := b.ReadCloser.Read(p)
+	disarm()
 	b.left += time.Duration(n)*time.Second/bodyRate - time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, errSlowBody
@@ -73,26 +85,32 @@ func (b *timedBody) Read(p []byte) (int, error) {
 // stream any time may pass.
 type timedWriter struct {
 	http.ResponseWriter
-	conn *http.ResponseController
+	conn  *http.ResponseController
+	http2 bool
 }
 
-func (w *timedWriter) arm()    { _ = w.conn.SetWriteDeadline(time.Now().Add(writePatience)) }
-func (w *timedWriter) disarm() { _ = w.conn.SetWriteDeadline(time.Time{}) }
+// arm sets a deadline for what is written, and returns what to do once it was written.
+func (w *timedWriter) arm() (disarm func()) {
+	if w.http2 { // where a deadline ends a stream even if nothing is being written
+		timer := time.AfterFunc(writePatience, func() { _ = w.conn.SetWriteDeadline(past) })
+		return func() { timer.Stop() }
+	}
+	_ = w.conn.SetWriteDeadline(time.Now().Add(writePatience))
+	return func() {}
+}
 
 // Unwrap is for http.ResponseController.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // Write writes before the deadline.
 func (w *timedWriter) Write(p []byte) (int, error) {
-	w.arm()
-	defer w.disarm()
+	defer w.arm()()
 	return w.ResponseWriter.Write(p)
 }
 
 // FlushError flushes before the deadline.
 func (w *timedWriter) FlushError() error {
-	w.arm()
-	defer w.disarm()
+	defer w.arm()()
 	return w.conn.Flush()
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Memory that bodies of requests may take, whoever sends them.
 const (
-	largeBodies = 32 << 20 // bytes that all large bodies together may become
+	largeBodies = 24 << 20 // bytes that all large bodies together may become
 	smallBody   = 64 << 10 // a body that becomes no more needs no share of it
 	middleBody  = 1 << 20  // the first share of a body whose length is not known
 

@@ -161,12 +161,11 @@ func (c checking) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if !known || !ok {
 			return nil, connect.NewError(connect.CodeUnimplemented, errors.New("there is no such method"))
 		}
+		if err := rest.Check(message); err != nil {
+			return nil, c.coded(request.Spec(), err)
+		}
 		var response connect.AnyResponse
-		_, err := c.desk.call(ctx, endpoint, message, func(ctx context.Context, message proto.Message) (proto.Message, error) {
-			err := rest.Check(message)
-			if err != nil {
-				return nil, err
-			}
+		_, err := c.desk.call(ctx, endpoint, message, func(ctx context.Context, _ proto.Message) (answer proto.Message, err error) {
 			if response, err = next(ctx, request); err != nil {
 				return nil, err
 			}

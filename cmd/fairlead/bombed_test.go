@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// bombed is a node that is attacked, in a process of its own. Callers need a token, and
+// targets on this machine may be called.
+type bombed struct {
+	*process
+	secret string // of an admin
+}
+
+func startBombed(t *testing.T, args ...string) *bombed {
+	t.Helper()
+	dir, secret := t.TempDir(), strings.Repeat("s3cret", 8)
+	file := filepath.Join(dir, "token")
+	if err := os.WriteFile(file, []byte(secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"--db", "sqlite://" + filepath.Join(dir, "jobs.db"), "--token-file", file, "--allow-target", "127.0.0.1"}, args...)
+	return &bombed{startProcess(t, args...), secret}
+}
+
+// ask sends a request of the admin's and reads the answer.
+func (n *bombed) ask(t *testing.T, verb, path, body string) (status int, answer map[string]any) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), verb, n.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0, nil
+	}
+	request.Header.Set("Authorization", "Bearer "+n.secret)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Errorf("%s %s: %v", verb, path, err)
+		return 0, nil
+	}
+	defer response.Body.Close()
+	raw, _ := io.ReadAll(response.Body)
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		t.Errorf("%s %s: %s %.200s", verb, path, response.Status, raw)
+	}
+	return response.StatusCode, answer
+}
+
+// enqueueOne stores a job and returns its id; it is empty if the job was refused.
+func (n *bombed) enqueueOne(t *testing.T, job string) (id string) {
+	t.Helper()
+	status, answer := n.ask(t, http.MethodPost, "/api/v1/jobs", `{"jobs":[`+job+`]}`)
+	ids, _ := answer["ids"].([]any)
+	if status != http.StatusOK || len(ids) != 1 {
+		return ""
+	}
+	return ids[0].(string)
+}
+
+// wait waits until a job has ended. It fails if that takes very long.
+func (n *bombed) wait(t *testing.T, id string) (job map[string]any) {
+	t.Helper()
+	for begin := time.Now(); time.Since(begin) < 10*time.Minute; <-time.After(20 * time.Millisecond) {
+		_, job = n.ask(t, http.MethodGet, "/api/v1/jobs/"+id, "")
+		if state, _ := job["state"].(string); job == nil || fairlead.State(state).Final() {
+			return job
+		}
+	}
+	t.Errorf("job %s has not ended: %v", id, job)
+	return nil
+}
+
+// others are the jobs of a tenant that has nothing to do with the attack.
+type others struct {
+	ended chan struct{}
+	done  chan int
+}
+
+// runOthers runs one job after the other until stop.
+func (n *bombed) runOthers(t *testing.T) *others {
+	o := &others{ended: make(chan struct{}), done: make(chan int, 1)}
+	go func() {
+		ran := 0
+		defer func() { o.done <- ran }()
+		for {
+			id := n.enqueueOne(t, `{"kind":"noop","tenant":"other"}`)
+			if id == "" || n.wait(t, id)["state"] != "succeeded" {
+				t.Error("a job of another tenant did not run")
+				return
+			}
+			ran++
+			select {
+			case <-o.ended:
+				return
+			case <-time.After(10 * time.Millisecond): // they are few
+			}
+		}
+	}()
+	return o
+}
+
+// stop ends the jobs of the others.
+func (o *others) stop(t *testing.T) {
+	t.Helper()
+	close(o.ended)
+	ran := <-o.done
+	t.Logf("%d jobs of another tenant ran meanwhile", ran)
+	if ran == 0 {
+		t.Error("no job of another tenant ran")
+	}
+}
+
+// mostMemory is what an attacked node may have had in memory.
+const mostMemory = 300 << 20
+
+// wantSmall checks that the node lives, and the most that it has had in memory.
+func (n *bombed) wantSmall(t *testing.T) {
+	t.Helper()
+	if n.status(t, "/readyz") != http.StatusOK {
+		t.Error("the node is not ready")
+	}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.Process.Pid))
+	if err != nil {
+		t.Skip("there is no /proc here")
+	}
+	found := regexp.MustCompile(`VmHWM:\s*(\d+) kB`).FindSubmatch(status)
+	if found == nil {
+		t.Fatalf("the process has gone:\n%s", status)
+	}
+	peak, err := strconv.ParseInt(string(found[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the node had %d MiB in memory at most", peak>>10)
+	if peak<<10 > mostMemory {
+		t.Errorf("the node had %d MiB in memory, more than %d", peak>>10, mostMemory>>20)
+	}
+}
