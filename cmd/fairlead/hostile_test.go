@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// hostileTarget answers calls in ways that hold or fill who called.
+func hostileTarget(t *testing.T) string {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/switches":
+			hijacked(w, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n", "")
+		case "/informs":
+			hijacked(w, "", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+		case "/drips":
+			hijacked(w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n")
+		case "/trails":
+			hijacked(w, "HTTP/1.1 200 OK\r\nTrailer: X\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X: y\r\n")
+		case "/heads":
+			hijacked(w, "HTTP/1.1 200 OK\r\n", "X-Header: "+strings.Repeat("x", 1000)+"\r\n")
+		case "/silent":
+			hijacked(w, "", "")
+		case "/inflates":
+			w.Header().Set("Content-Encoding", "gzip")
+			packer := gzip.NewWriter(w)
+			for zeros, err := make([]byte, 1<<20), error(nil); err == nil; {
+				_, err = packer.Write(zeros)
+			}
+		case "/nests":
+			_, _ = io.WriteString(w, strings.Repeat(`[`, 1<<20))
+		case "/wide":
+			_, _ = w.Write(append(append([]byte(`{"a":[`), bytes.Repeat([]byte(`{},`), 300_000)...), []byte(`0]}`)...))
+		default:
+			_, _ = io.WriteString(w, `{"text":"`+strings.Repeat("x", 500_000)+`"}`)
+		}
+	}))
+	t.Cleanup(target.Close)
+	return target.URL
+}
+
+// hijacked writes the beginning of an answer and then the same again and again, until
+// the caller has gone.
+func hijacked(w http.ResponseWriter, begin, again string) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _ = io.Copy(io.Discard, conn)
+	}()
+	if _, err := io.WriteString(conn, begin); err != nil {
+		return
+	}
+	for {
+		select {
+		case <-gone:
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+		if _, err := io.WriteString(conn, again); err != nil && !isTimeout(err) {
+			return
+		}
+	}
+}
+
+func isTimeout(err error) bool {
+	failed, ok := err.(net.Error)
+	return ok && failed.Timeout()
+}
+
+// doubling is an expression in which each variable is twice the one before.
+func doubling(first, last string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "let v0 = %s; ", first)
+	for i := range 40 {
+		fmt.Fprintf(&out, "let v%d = v%d + v%d; ", i+1, i, i)
+	}
+	return out.String() + strings.ReplaceAll(last, "V", "v40")
+}
+
+// hostileCalls are args of jobs that would take a node's memory, time or slots.
+func hostileCalls(url string) []string {
+	var calls []string
+	for _, path := range []string{"/switches", "/informs", "/drips", "/trails", "/heads", "/silent", "/inflates", "/nests", "/wide"} {
+		calls = append(calls, fmt.Sprintf(`{"url":%q}`, url+path), fmt.Sprintf(`{"url":%q,"success":{"expression":"body != nil"}}`, url+path))
+	}
+	for _, expression := range []string{
+		doubling("body.text", "len(V) > 0"),
+		doubling("[1]", "len(V) > 0"),
+		strings.ReplaceAll(doubling("[1]", "string(V) != nil"), " + ", ", "),
+		`let a = [body,body]; let b = [a,a]; let c = [b,b]; let d = [c,c]; let e = [d,d]; let f = [e,e]; let g = [f,f]; let h = [g,g]; string([h,h,h,h]) == ""`,
+		`body.text matches "(((((x{1,100}){1,100}){1,100})+)+)$"`,
+		`body.text + body.text + body.text + body.text != ""`,
+		strings.Repeat("(", 900) + "true" + strings.Repeat(")", 900),
+		`repeat("x", 1000000000) != ""`,
+		`1..1000000000 != nil`,
+		`2 ** 1000000 ** 1000000 > 0`,
+	} {
+		calls = append(calls, fmt.Sprintf(`{"url":%q,"success":{"expression":%q}}`, url+"/text", expression))
+	}
+	large := `"` + strings.Repeat("x", 500_000) + `"`
+	calls = append(calls,
+		fmt.Sprintf(`{"url":%q,"vars":{"x":%s},"body":%q}`, url+"/text", large, strings.Repeat("{{args.x}}", 40_000)),
+		fmt.Sprintf(`{"url":%q,"body":%q}`, url+"/text", strings.Repeat("{{run_id}}", 60_000)),
+		fmt.Sprintf(`{"url":%q,"headers":{"X-A":%q}}`, url+"/text", strings.Repeat("{{run_id}}", 60_000)),
+		fmt.Sprintf(`{"url":%q}`, url+"/text?"+strings.Repeat("{{key}}", 60_000)),
+	)
+	return calls
+}
+
+// No job takes its node down, and no target holds a slot past its timeout: the node
+// lives, its memory stays small, and the jobs of others run meanwhile.
+func TestANodeSurvivesHostileJobsAndTargets(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector takes the memory that is measured here")
+	}
+	node := startBombed(t, "--slots", "8", "--request-timeout", "1s")
+	others := node.runOthers(t)
+	refused := 0
+	var stored []string
+	for _, call := range hostileCalls(hostileTarget(t)) {
+		for range 8 { // as many as there are slots
+			id := node.enqueueOne(t, `{"kind":"http","tenant":"hostile","max_attempts":1,"args":`+call+`}`)
+			if id == "" {
+				refused++
+				break
+			}
+			stored = append(stored, id)
+		}
+	}
+	for _, id := range stored {
+		if job := node.wait(t, id); job["crashes"] != nil && job["crashes"] != 0.0 {
+			t.Errorf("job %s has taken its node down: %v", id, job)
+		}
+	}
+	t.Logf("%d kinds of calls were refused, %d jobs have run", refused, len(stored))
+	others.stop(t)
+	node.wantSmall(t)
+}
