@@ -133,6 +133,10 @@ func (c *compiler) readHeaders() {
 			c.refuse(field, "has a line break or another control character; leave that out")
 			continue
 		}
+		if isOwn(name) {
+			c.plan.claimed = append(c.plan.claimed, field)
+			continue
+		}
 		value := c.readTemplate(field, text, headerDialect{}, maxHeader)
 		if canonical == "Content-Type" {
 			c.plan.contentType = text
@@ -140,10 +144,11 @@ func (c *compiler) readHeaders() {
 				c.refuse(field, "has a placeholder or a reference, and decides how those in the body are written; it must be fixed")
 			}
 		}
-		if !reserved(canonical) {
+		if !connectionHeaders[canonical] {
 			c.plan.headers = append(c.plan.headers, header{canonical, value})
 		}
 	}
+	slices.Sort(c.plan.claimed)
 	slices.SortFunc(c.plan.headers, func(a, b header) int { return strings.Compare(a.name, b.name) })
 }
 

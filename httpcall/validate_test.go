@@ -82,6 +82,23 @@ func TestArgsThatAreACallAreAccepted(t *testing.T) {
 	}
 }
 
+func TestHeadersThatOnlyFairleadSetsAreRefused(t *testing.T) {
+	calls := httpcall.New(httpcall.Options{Guard: local(t)})
+	for _, name := range []string{
+		"Webhook-Signature", "webhook-signature", "WEBHOOK-SIGNATURE", "webhook_signature", "Webhook-Id", "webhook-ID", "Webhook-Timestamp",
+		"Fairlead-Signature", "fairlead-job", "FAIRLEAD-FENCE", "Fairlead-Attempt", "Fairlead-Callback-Url", "Fairlead-Callback-Token", "fairlead_job", "Fairlead-Anything",
+		"Idempotency-Key", "idempotency-key", "IDEMPOTENCY_KEY", "traceparent", "Tracestate",
+	} {
+		args := json.RawMessage(`{"url":"http://x","headers":{"` + name + `":"forged","X-Fine":"1"}}`)
+		for sort, err := range map[string]error{"a job": calls.Validate(args), "a call": httpcall.Validate(args), "a sweep": calls.ValidateItems(args, 1)} {
+			var invalid *fairlead.InvalidError
+			if !errors.As(err, &invalid) || len(invalid.Fields) != 1 || invalid.Fields[0].Field != "args.headers."+name {
+				t.Errorf("%s of %s: got %v", name, sort, err)
+			}
+		}
+	}
+}
+
 // FuzzValidate looks for args that break the program.
 func FuzzValidate(f *testing.F) {
 	f.Add(`{"url":"http://x/{{run_id}}?{{args.a.0}}","vars":{"a":[1]},"body":{"x":"${env:A}"},"headers":{"A":"{{key}}"},"success":{"expression":"body.x"}}`)
