@@ -12,6 +12,9 @@ const (
 	maxURL             = 16 << 10 // bytes, filled in
 	maxHeader          = 16 << 10 // bytes of a header's value, filled in
 	maxHeaders         = 100
+	maxPlaces          = 2000    // placeholders and references, in all of a call
+	maxStatuses        = 100     // that count as a success
+	maxRefused         = 20      // fields that are looked at after others were refused
 	maxBody            = 4 << 20 // bytes, filled in
 	maxTimeout         = 24 * time.Hour
 	maxCallbackTimeout = 366 * 24 * time.Hour

@@ -28,6 +28,9 @@ func newCondition(success *Success) (*condition, error) {
 	if success == nil {
 		success = &Success{}
 	}
+	if len(success.Status) > maxStatuses {
+		return nil, &conditionError{"status", fmt.Errorf("has %d entries; at most %d are looked at", len(success.Status), maxStatuses)}
+	}
 	for i, text := range success.Status {
 		statuses, err := parseStatus(text)
 		if err != nil {
