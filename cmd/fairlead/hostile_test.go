@@ -123,7 +123,14 @@ func TestNoTargetHoldsACallBeyondItsTime(t *testing.T) {
 	s := newSurfaces(t, false, "--slots", "12")
 	waiting := map[string]map[string]ended{}
 	for what, serve := range hostileTargets(t.Context()) {
-		waiting["a target that "+what] = s.begin(newHostile(t, "http", serve).url)
+		target := newHostile(t, "http", serve)
+		waiting["a target that "+what] = s.begin(target.url)
+		if !strings.HasPrefix(what, "switches") { // the business has ten seconds to answer, and each asks in turn
+			continue
+		}
+		if out, fine := s.ask("POST", sweepsPath, object{"name": s.name(), "kind": "noop", "to": 3, "gate": object{"before_create": target.url}}); fine {
+			t.Errorf("a sweep was created by a target that %s: %v", what, out)
+		}
 	}
 	waiting["a target that never begins TLS"] = s.begin(newHostile(t, "https", silence).url)
 	for what, calls := range waiting {
