@@ -11,11 +11,15 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
 const (
-	maxAnswer = 8 << 20 // bytes of an answer that are read; configs and offsets are far smaller
-	readTries = 3       // how often a read is made before its failure counts
+	maxAnswer        = 8 << 20 // bytes of an answer that are read; configs and offsets are far smaller
+	maxAnswerHeaders = 64 << 10
+
+	readTries = 3 // how often a read is made before its failure counts
 )
 
 // client speaks to one cluster.
@@ -93,7 +97,7 @@ func (c *client) once(ctx context.Context, method, path string, body, into any) 
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cluster %q broke off its answer to %s %s: %w", c.Name, method, path, err)
+		return fmt.Errorf("cluster %q broke off its answer to %s %s: %w", c.Name, method, path, outbound.Reason(err))
 	case len(raw) > maxAnswer:
 		return fmt.Errorf("cluster %q answered more than %d bytes to %s %s", c.Name, maxAnswer, method, path)
 	case response.StatusCode/100 != 2:

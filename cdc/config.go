@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
 // Cluster is one Kafka Connect cluster. A connector is looked for on the
@@ -124,8 +126,11 @@ func (c Config) withDefaults() (Config, error) {
 	orElse(&c.MaxPoll, max(c.Poll, 2*time.Second))
 	orElse(&c.RequestTimeout, 15*time.Second)
 	if c.Transport == nil {
-		c.Transport = &http.Transport{ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second}
+		c.Transport = &http.Transport{
+			ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 32, IdleConnTimeout: 30 * time.Second, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: maxAnswerHeaders,
+		}
 	}
+	c.Transport = outbound.Transport(c.Transport)
 	c.Clusters = slices.Clone(c.Clusters)
 	c.MigrationDefaults = maps.Clone(c.MigrationDefaults)
 	return c, bad.err()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/outbound"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -41,7 +42,7 @@ func newItemCaller(guard *Guard) *Caller {
 
 func callerOver(transport http.RoundTripper) *Caller {
 	return &Caller{client: &http.Client{
-		Transport:     tracing.Transport(transport),
+		Transport:     tracing.Transport(outbound.Transport(transport)),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

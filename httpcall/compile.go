@@ -20,6 +20,7 @@ type compiler struct {
 	more   map[string]any // vars besides those of the call
 	plan   *plan
 	sample *values
+	places int // placeholders and references so far
 	fields []fairlead.FieldError
 }
 
@@ -86,6 +87,9 @@ func (c *compiler) readVars() {
 func (c *compiler) readTemplate(field, text string, d dialect, limit int) template {
 	t, err := parseTemplate(text)
 	if err == nil {
+		err = c.count(t)
+	}
+	if err == nil {
 		_, err = t.render(d, c.sample, limit)
 	}
 	if err != nil {
@@ -96,18 +100,39 @@ func (c *compiler) readTemplate(field, text string, d dialect, limit int) templa
 	return t
 }
 
+// count refuses a call with too many placeholders and references in all.
+func (c *compiler) count(t template) error {
+	for _, p := range t {
+		if p.sort != literal {
+			c.places++
+		}
+	}
+	if c.places > maxPlaces {
+		return errTooManyPlaces
+	}
+	return nil
+}
+
 // checkCallback refuses placeholders that stand for nothing.
 func (c *compiler) checkCallback(field string, t template) {
 	for _, name := range t.names(placeholder) {
 		if strings.HasPrefix(name, "callback_") && !c.call.Async {
 			c.refuse(field, "has {{%s}}, and nobody waits for a callback; set async", name)
+			return
 		}
 	}
 }
 
 func (c *compiler) readURL() {
+	if len(c.call.URL) > maxURL {
+		c.refuse("url", "has %d bytes; at most %d are sent", len(c.call.URL), maxURL)
+		return
+	}
 	var err error
 	if c.plan.url, err = parseTarget(c.call.URL); err == nil {
+		err = c.count(c.plan.url.rest)
+	}
+	if err == nil {
 		_, err = c.plan.url.render(c.sample)
 	}
 	if err != nil {
@@ -126,11 +151,17 @@ func (c *compiler) readHeaders() {
 	for name, text := range c.call.Headers {
 		field, canonical := "headers."+name, http.CanonicalHeaderKey(name)
 		switch {
+		case len(c.fields) > maxRefused:
+			return // each may have cost as much as all vars are long
 		case !isToken(name):
 			c.refuse("headers", "has %q, which is no name of a header", name)
 			continue
 		case !fitsHeader(text):
 			c.refuse(field, "has a line break or another control character; leave that out")
+			continue
+		}
+		if isOwn(name) {
+			c.plan.claimed = append(c.plan.claimed, field)
 			continue
 		}
 		value := c.readTemplate(field, text, headerDialect{}, maxHeader)
@@ -140,10 +171,11 @@ func (c *compiler) readHeaders() {
 				c.refuse(field, "has a placeholder or a reference, and decides how those in the body are written; it must be fixed")
 			}
 		}
-		if !reserved(canonical) {
+		if !connectionHeaders[canonical] {
 			c.plan.headers = append(c.plan.headers, header{canonical, value})
 		}
 	}
+	slices.Sort(c.plan.claimed)
 	slices.SortFunc(c.plan.headers, func(a, b header) int { return strings.Compare(a.name, b.name) })
 }
 

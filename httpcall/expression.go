@@ -2,25 +2,24 @@ package httpcall
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/vm"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/parser"
 )
 
-// Bounds of an expression. With no loops in the language they bound its time too.
+// Bounds of an expression. The language has no loops and no variables, so these bound
+// what reading and checking it costs; a budget bounds what applying it costs.
 const (
 	maxExpression = 2000 // bytes
-	maxNodes      = 300
+	maxNodes      = 300  // operators, names, values and calls
 )
-
-// functions are what of the language's functions is there: none that loops, and
-// none that makes much of little.
-var functions = []string{"len", "lower", "upper", "trim", "int", "float", "string", "type", "abs"}
 
 // seen is what an expression knows of an answer.
 type seen struct {
@@ -29,43 +28,46 @@ type seen struct {
 	Body    any               `expr:"body"`    // decoded if it is JSON, else its text
 }
 
+// expression is an expression that was checked. Only its syntax tree comes from the
+// library: the library's own evaluator bounds neither the length of texts nor time.
+type expression struct {
+	root     ast.Node
+	patterns map[string]*matcher // that are written in the expression
+}
+
 // compileExpression checks an expression.
-func compileExpression(text string) (*vm.Program, error) {
+func compileExpression(text string) (*expression, error) {
 	if len(text) > maxExpression {
 		return nil, fmt.Errorf("has %d bytes; at most %d are allowed", len(text), maxExpression)
 	}
-	loops := &loopFinder{}
-	options := []expr.Option{expr.Env(seen{}), expr.AsBool(), expr.MaxNodes(maxNodes), expr.Patch(loops), expr.DisableAllBuiltins()}
-	for _, name := range functions {
-		options = append(options, expr.EnableBuiltin(name))
-	}
-	program, err := expr.Compile(text, options...)
-	switch {
-	case loops.found != "":
-		return nil, fmt.Errorf("has %s, which is not there; functions are %s", loops.found, strings.Join(functions, ", "))
-	case err != nil:
+	config := conf.New(seen{})
+	config.MaxNodes = maxNodes
+	tree, err := new(parser.Parser).Parse(text, config)
+	if err != nil {
 		return nil, fmt.Errorf("cannot be understood: %w", err)
-	default:
-		return program, nil
 	}
+	// The library's checker visits what is shared by two operators twice, so trees must
+	// be known to be small before they get there.
+	found := &expressionChecker{expression: &expression{root: tree.Node, patterns: map[string]*matcher{}}}
+	if err := found.check(tree.Node); err != nil {
+		return nil, err
+	}
+	config.Expect, config.ExpectAny = reflect.Bool, true
+	if _, err := checker.Check(tree, config); err != nil {
+		return nil, fmt.Errorf("cannot be understood: %w", err)
+	}
+	return found.expression, nil
 }
 
-// loopFinder looks for what could take long: functions that go over lists cannot
-// be switched off like the others, and ranges make long lists.
-type loopFinder struct{ found string }
-
-// Visit is called for each part of an expression.
-func (f *loopFinder) Visit(node *ast.Node) {
-	switch n := (*node).(type) {
-	case *ast.BuiltinNode:
-		if !slices.Contains(functions, n.Name) {
-			f.found = n.Name
-		}
-	case *ast.BinaryNode:
-		if n.Operator == ".." {
-			f.found = n.Operator
-		}
+// holds reports whether the expression is true of an answer. It fails if the
+// expression cannot be applied to it, or not within the budget.
+func (e *expression) holds(reply Reply) (bool, error) {
+	run := &evaluation{expression: e, answer: see(reply), budget: budget{work: maxWork, made: maxMade}}
+	value, err := run.value(e.root)
+	if errors.Is(err, errNothing) {
+		return false, nil
 	}
+	return value == true, err
 }
 
 // see is an answer as expressions know it.

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
 // Class tells failures of calls apart.
@@ -45,7 +47,7 @@ func noAnswer(request *http.Request, err error) *Error {
 	case ctx.Err() != nil:
 		return &Error{ClassCanceled, fmt.Errorf("%s: the call was ended before an answer came", asked)}
 	default:
-		return &Error{ClassConnect, fmt.Errorf("%s: %w", asked, err)}
+		return &Error{ClassConnect, fmt.Errorf("%s: %w", asked, outbound.Reason(err))}
 	}
 }
 

@@ -2,6 +2,7 @@ package httpcall
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -59,7 +60,7 @@ func isHost(text string) bool {
 func hostName(text string) string { return strings.ToLower(strings.TrimSuffix(text, ".")) }
 
 // DeniedError is a call to an address that the operator has not allowed.
-type DeniedError struct{ Address string }
+type DeniedError struct{ Address string } // host and port as the call names them, not what the name leads to
 
 func (e *DeniedError) Error() string {
 	return fmt.Sprintf("calls to %s are not allowed; the operator can allow it with --allow-target", e.Address)
@@ -74,7 +75,13 @@ func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err == nil && g.hosts[hostName(host)] {
 		ctx = context.WithValue(ctx, listedHost{}, true)
 	}
-	return g.dialer.DialContext(ctx, network, address)
+	conn, err := g.dialer.DialContext(ctx, network, address)
+	var denied *DeniedError
+	if errors.As(err, &denied) {
+		// The addresses of a name may be known to this side's network alone.
+		return nil, &DeniedError{Address: address}
+	}
+	return conn, err
 }
 
 // control is called with the resolved address before each connection.

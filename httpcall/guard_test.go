@@ -197,11 +197,12 @@ func (n *names) serve(conn net.PacketConn, answer func(n int) string) {
 		question := message.Questions[0]
 		message.Response, message.Additionals = true, nil
 		if question.Type == dnsmessage.TypeA {
-			address := netip.MustParseAddr(answer(int(n.asked.Add(1)))).As4()
-			message.Answers = []dnsmessage.Resource{{
-				Header: dnsmessage.ResourceHeader{Name: question.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET},
-				Body:   &dnsmessage.AResource{A: address},
-			}}
+			for text := range strings.FieldsSeq(answer(int(n.asked.Add(1)))) {
+				message.Answers = append(message.Answers, dnsmessage.Resource{
+					Header: dnsmessage.ResourceHeader{Name: question.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET},
+					Body:   &dnsmessage.AResource{A: netip.MustParseAddr(text).As4()},
+				})
+			}
 		}
 		if packed, err := message.Pack(); err == nil {
 			_, _ = conn.WriteTo(packed, from)
@@ -239,6 +240,45 @@ func TestANameThatChangesItsMindReachesNothing(t *testing.T) {
 	}
 	if ok != 10 || denied != 10 || hits.Load() != 0 {
 		t.Errorf("%d answered, %d were denied, and the victim was called %d times", ok, denied, hits.Load())
+	}
+}
+
+func TestANameWithAddressesOfBothSortsReachesNoneThatIsDenied(t *testing.T) {
+	_, port, hits := victim(t)
+	guard := newGuard(t, false, "127.0.0.3") // where nobody listens
+	for _, addresses := range []string{"127.0.0.1 127.0.0.3", "127.0.0.3 127.0.0.1", "169.254.169.254 127.0.0.1", "127.0.0.3 127.0.0.3 127.0.0.1"} {
+		guard.dialer.Resolver = newNames(t, func(int) string { return addresses }).resolver
+		if reply, err := call(t, guard, "http://mixed.example:"+port+"/"); err == nil {
+			t.Errorf("%s was called: %d", addresses, reply.Status)
+		}
+	}
+	if n := hits.Load(); n != 0 {
+		t.Errorf("the victim was called %d times", n)
+	}
+}
+
+func TestARefusalDoesNotTellWhatANameLeadsTo(t *testing.T) {
+	guard := newGuard(t, false)
+	guard.dialer.Resolver = newNames(t, func(int) string { return "10.20.30.40" }).resolver
+	_, err := call(t, guard, "http://intranet.example:81/")
+	var refusal *DeniedError
+	if !errors.As(err, &refusal) || refusal.Address != "intranet.example:81" || strings.Contains(err.Error(), "10.20") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnErrorNamesNoServerOfNames(t *testing.T) {
+	guard := newGuard(t, false)
+	nothing := newNames(t, func(int) string { return "" })
+	guard.dialer.Resolver = nothing.resolver
+	for _, caller := range []*Caller{NewCaller(guard), newItemCaller(guard)} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://nowhere.example/", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = caller.Do(request); err == nil || !strings.HasSuffix(err.Error(), "the host cannot be resolved") {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 

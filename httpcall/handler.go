@@ -61,6 +61,9 @@ func (h *Handler) Validate(args json.RawMessage) error {
 	if err != nil {
 		return err
 	}
+	if err := p.checkClaimed(); err != nil {
+		return err
+	}
 	invalid := &fairlead.InvalidError{}
 	for _, used := range p.secretsUsed() {
 		if err := h.options.Secrets.check(used.name); err != nil {

@@ -82,6 +82,11 @@ func TestACallCarriesWhoCallsAndKeepsTheAnswer(t *testing.T) {
 				t.Errorf("%s: got %q, want %q", header, got, want)
 			}
 		}
+		for header := range r.Header {
+			if strings.HasPrefix(header, "Webhook") {
+				t.Errorf("a call that is not signed has the header %s", header)
+			}
+		}
 		if r.Host == "forged" || r.Close {
 			t.Errorf("headers of the connection were set: host %s, close %t", r.Host, r.Close)
 		}
@@ -93,7 +98,7 @@ func TestACallCarriesWhoCallsAndKeepsTheAnswer(t *testing.T) {
 	defer target.Close()
 	run, err := work(t, local(t), httpcall.Call{
 		Method: http.MethodPut, URL: target.URL, Body: json.RawMessage(`{"a":1}`),
-		Headers: map[string]string{"X-Team": "billing", "Fairlead-Job": "forged", "idempotency-key": "forged", "Host": "forged", "Connection": "close", "Transfer-Encoding": "forged"},
+		Headers: map[string]string{"X-Team": "billing", "Fairlead-Job": "forged", "idempotency-key": "forged", "webhook-signature": "forged", "Webhook_Id": "forged", "Host": "forged", "Connection": "close", "Transfer-Encoding": "forged"},
 	})
 	if err != nil {
 		t.Fatal(err)

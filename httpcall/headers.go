@@ -8,18 +8,25 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// reservedHeaders are those of the connection, and those that tell a target who
-// calls. Nobody sets them but the caller itself.
-var reservedHeaders = map[string]bool{
+// connectionHeaders are those of the connection. The transport alone sets them: what
+// args say of them is left out.
+var connectionHeaders = map[string]bool{
 	"Connection": true, "Keep-Alive": true, "Proxy-Authenticate": true, "Proxy-Authorization": true, "Proxy-Connection": true,
-	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "Host": true,
-	"Idempotency-Key": true, "Traceparent": true, "Tracestate": true,
+	"Te": true, "Trailer": true, "Transfer-Encoding": true, "Upgrade": true, "Content-Length": true, "Host": true, "Expect": true,
 }
 
-// reserved reports whether a header, by its canonical name, is not for args to
-// set.
-func reserved(name string) bool {
-	return reservedHeaders[name] || strings.HasPrefix(name, "Fairlead-")
+// ownHeaders are those by which a target knows who calls, and that it is so. Args
+// cannot set them: a job could claim to be another, or to be signed.
+var ownHeaders = map[string]bool{
+	"Idempotency-Key": true, "Traceparent": true, "Tracestate": true,
+	"Webhook-Id": true, "Webhook-Timestamp": true, "Webhook-Signature": true,
+}
+
+// isOwn reports whether a header is one that only Fairlead sets. Many targets read an
+// underscore in a name as a hyphen.
+func isOwn(name string) bool {
+	name = http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
+	return ownHeaders[name] || strings.HasPrefix(name, "Fairlead-")
 }
 
 const tokenCharacters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~"

@@ -81,6 +81,15 @@ func (h *Handler) ForItems(data json.RawMessage, perCall int) (*ItemsCall, error
 	return &ItemsCall{handler: h, plan: p, address: p.url.address(), uses: usedBy(p)}, nil
 }
 
+// ValidateItems refuses the data of a sweep as Validate refuses the args of a job.
+func (h *Handler) ValidateItems(data json.RawMessage, perCall int) error {
+	call, err := h.ForItems(data, perCall)
+	if err != nil {
+		return err
+	}
+	return call.plan.checkClaimed()
+}
+
 // varsOf is what the placeholders of a call for items stand for.
 func varsOf(sweep int64, items []CallItem, perCall int, uses used) map[string]any {
 	vars := map[string]any{}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // mask is what is shown instead of a secret.
@@ -58,6 +59,20 @@ func (m *masker) cutText(text string) string {
 		}
 	}
 	return m.text(text[:len(text)-longest])
+}
+
+// beginning hides secrets in as much of a text as is needed to keep so many bytes of it,
+// and reports whether that is less than all. A text may be large, and each of its bytes
+// may have to be compared with each secret.
+func (m *masker) beginning(text string, keep int) (hidden string, cut bool) {
+	for _, form := range m.forms[:min(1, len(m.forms))] { // the longest
+		keep += len(form)
+	}
+	keep += utf8.UTFMax // so that a character which is cut in two is not among what is kept
+	if len(text) <= keep {
+		return m.text(text), false
+	}
+	return m.cutText(text[:keep]), true
 }
 
 func (m *masker) error(err error) error {

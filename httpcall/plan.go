@@ -3,6 +3,8 @@ package httpcall
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 // Bounds of a call.
@@ -10,6 +12,9 @@ const (
 	maxURL             = 16 << 10 // bytes, filled in
 	maxHeader          = 16 << 10 // bytes of a header's value, filled in
 	maxHeaders         = 100
+	maxPlaces          = 2000    // placeholders and references, in all of a call
+	maxStatuses        = 100     // that count as a success
+	maxRefused         = 20      // fields that are looked at after others were refused
 	maxBody            = 4 << 20 // bytes, filled in
 	maxTimeout         = 24 * time.Hour
 	maxCallbackTimeout = 366 * 24 * time.Hour
@@ -23,6 +28,7 @@ type plan struct {
 	method          string
 	url             target
 	headers         []header
+	claimed         []string // fields of headers that only Fairlead sets; they are left out
 	contentType     string
 	body            template // nil: none
 	vars            map[string]any
@@ -43,8 +49,24 @@ type header struct {
 // Validate refuses args that can never be a call, with an *fairlead.InvalidError
 // that names their fields.
 func Validate(args json.RawMessage) error {
-	_, err := compile(args)
-	return err
+	p, err := compile(args)
+	if err != nil {
+		return err
+	}
+	return p.checkClaimed()
+}
+
+// checkClaimed refuses headers that only Fairlead sets. Calls that were stored before
+// that was refused are made without them.
+func (p *plan) checkClaimed() error {
+	if len(p.claimed) == 0 {
+		return nil
+	}
+	invalid := &fairlead.InvalidError{}
+	for _, field := range p.claimed {
+		invalid.Fields = append(invalid.Fields, fairlead.FieldError{Field: "args." + field, Message: "is a header that only Fairlead sets; leave it out"})
+	}
+	return invalid
 }
 
 // secretsUsed lists all secrets that a plan refers to, with the fields that do.

@@ -31,9 +31,16 @@ func (p *plan) prepare(ctx context.Context, job *fairlead.Job, key string, origi
 // fillIn is prepare for a call of which nothing is shown.
 func (p *plan) fillIn(ctx context.Context, job *fairlead.Job, key string, origin Origin, callback ticket, secrets *Secrets) (*prepared, *values, error) {
 	hidden := []string{callback.token}
+	known := map[string]string{} // a call reads each secret once, however often it refers to it
 	read := func(name string) (string, error) {
+		if value, ok := known[name]; ok {
+			return value, nil
+		}
 		value, err := secrets.read(name)
-		hidden = append(hidden, value)
+		if err == nil {
+			known[name] = value
+			hidden = append(hidden, value)
+		}
 		return value, err
 	}
 	vals := valuesOf(job, origin, callback.url, callback.token, p.vars, read)
@@ -102,6 +109,7 @@ func (r *prepared) show(p *plan, vals *values) error {
 		return err
 	}
 	r.shown = Message{Method: r.request.Method, URL: r.hide.text(shownURL(target)), Headers: shownHeaders(r.request.Header, r.hide)}
-	r.shown.setBody(r.hide.text(body), false)
+	body, cut := r.hide.beginning(body, keptBody)
+	r.shown.setBody(body, cut)
 	return nil
 }

@@ -84,13 +84,11 @@ func (s *Snapshot) answer(reply Reply, hide *masker) {
 	}
 	s.Status = reply.Status
 	s.Response = &Message{Headers: shownHeaders(reply.Header, hide)}
-	body := string(reply.Body)
-	if reply.Cut {
-		body = hide.cutText(body)
-	} else {
-		body = hide.text(body)
+	body, cut := hide.beginning(string(reply.Body), keptBody)
+	if reply.Cut && !cut {
+		body = hide.cutText(string(reply.Body))
 	}
-	s.Response.setBody(body, reply.Cut)
+	s.Response.setBody(body, cut || reply.Cut)
 }
 
 // idempotencyKey is the same for all runs of a job until somebody retries it by

@@ -1,20 +1,16 @@
 package httpcall
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
-
-	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/vm"
 )
 
 // condition decides whether an answer is a success.
 type condition struct {
 	statuses   []statusRange
-	expression *vm.Program // nil: none
+	expression *expression // nil: none
 }
 
 type statusRange struct{ from, to int }
@@ -31,6 +27,9 @@ func newCondition(success *Success) (*condition, error) {
 	c := &condition{}
 	if success == nil {
 		success = &Success{}
+	}
+	if len(success.Status) > maxStatuses {
+		return nil, &conditionError{"status", fmt.Errorf("has %d entries; at most %d are looked at", len(success.Status), maxStatuses)}
 	}
 	for i, text := range success.Status {
 		statuses, err := parseStatus(text)
@@ -87,11 +86,11 @@ func (c *condition) met(reply Reply) error {
 	if c.expression == nil {
 		return nil
 	}
-	result, err := expr.Run(c.expression, see(reply))
+	holds, err := c.expression.holds(reply)
 	if err != nil {
-		return errors.New("answered what success.expression cannot be applied to: " + firstLine(err.Error()))
+		return fmt.Errorf("answered what success.expression cannot be applied to: %w", err)
 	}
-	if result != true {
+	if !holds {
 		return fmt.Errorf("answered %s, and success.expression is false", statusText(reply.Status))
 	}
 	return nil
@@ -99,9 +98,4 @@ func (c *condition) met(reply Reply) error {
 
 func statusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
-}
-
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }

@@ -38,43 +38,53 @@ var (
 	reference = regexp.MustCompile(`^\$\{(env:[A-Za-z_][A-Za-z0-9_]*|file:[^{}"]+)\}`)
 )
 
-// parseTemplate reads a text.
+// parseTemplate reads a text. It looks at each byte once, however many placeholders and
+// references there are, of which it refuses too many.
 func parseTemplate(text string) (template, error) {
 	var t template
-	for text != "" {
-		at := strings.Index(text, "{{")
-		if ref := strings.Index(text, "${"); ref >= 0 && (at < 0 || ref < at) {
-			at = ref
-		}
-		if at < 0 {
-			return t.plus(literal, text), nil
-		}
-		t, text = t.plus(literal, text[:at]), text[at:]
-		if text[0] == '$' {
-			t, text = t.readReference(text)
+	begin, places := 0, 0 // begin is that of the text that no part has yet
+	for at := 0; at < len(text); {
+		if at+1 == len(text) || text[at] != '{' && text[at] != '$' || text[at+1] != '{' {
+			at++
 			continue
 		}
-		inside, rest, closed := strings.Cut(text[2:], "}}")
-		if !closed {
-			return nil, errors.New("has {{ without }}; write {{braces}} where {{ itself is meant")
+		p, size, err := readPlace(text[at:])
+		if err != nil {
+			return nil, err
 		}
-		name := strings.TrimSpace(inside)
-		if !slices.Contains(placeholders, name) && !variable.MatchString(name) {
-			return nil, fmt.Errorf("has an unknown placeholder {{%.40s}}; known are %s and args.NAME, and {{braces}} writes {{ itself", name, strings.Join(placeholders, ", "))
+		if p.sort != literal { // else it only looks like a reference, as in a script of a shell
+			if places++; places > maxPlaces {
+				return nil, errTooManyPlaces
+			}
+			t = append(t.plus(literal, text[begin:at]), p)
+			begin = at + size
 		}
-		t, text = t.plus(placeholder, name), rest
+		at += size
 	}
-	return t, nil
+	return t.plus(literal, text[begin:]), nil
 }
 
-// readReference reads a reference to a secret at the beginning of a text. What
-// looks like one but is none, as in a script of a shell, is text.
-func (t template) readReference(text string) (template, string) {
-	found := reference.FindStringSubmatch(text)
-	if found == nil {
-		return t.plus(literal, "${"), text[2:]
+var errTooManyPlaces = fmt.Errorf("has more than %d placeholders and references; use fewer", maxPlaces)
+
+// readPlace reads a placeholder or a reference with which a text begins, and how long
+// it is.
+func readPlace(text string) (p part, size int, err error) {
+	if text[0] == '$' {
+		found := reference.FindStringSubmatch(text)
+		if found == nil {
+			return part{sort: literal}, len("${"), nil
+		}
+		return part{sort: secretReference, text: found[1]}, len(found[0]), nil
 	}
-	return t.plus(secretReference, found[1]), text[len(found[0]):]
+	inside, _, closed := strings.Cut(text[2:], "}}")
+	if !closed {
+		return p, 0, errors.New("has {{ without }}; write {{braces}} where {{ itself is meant")
+	}
+	name := strings.TrimSpace(inside)
+	if !slices.Contains(placeholders, name) && !variable.MatchString(name) {
+		return p, 0, fmt.Errorf("has an unknown placeholder {{%.40s}}; known are %s and args.NAME, and {{braces}} writes {{ itself", name, strings.Join(placeholders, ", "))
+	}
+	return part{sort: placeholder, text: name}, len("{{}}") + len(inside), nil
 }
 
 func (t template) plus(sort partSort, text string) template {

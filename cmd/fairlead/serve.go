@@ -266,8 +266,7 @@ func registerSweeps(mux *fairlead.Mux, store fairlead.Store, options sweep.Optio
 // sweepChecks tell who creates a sweep at once if its call can never be made.
 func sweepChecks(calls *httpcall.Handler) server.SweepChecks {
 	return server.SweepChecks{sweep.HTTPKind: func(s *fairlead.Sweep) error {
-		_, err := calls.ForItems(s.Data, s.PerCall)
-		return err
+		return calls.ValidateItems(s.Data, s.PerCall)
 	}}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/outbound"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -26,6 +27,9 @@ type Options struct {
 // patience is how long the provider may take to answer.
 const patience = 10 * time.Second
 
+// maxAnswer is how many bytes of an answer are read, and as many of its headers.
+const maxAnswer = 1 << 20
+
 // maxName is how many bytes of what the provider calls somebody are kept.
 const maxName = 190
 
@@ -35,7 +39,9 @@ func Verifier(ctx context.Context, o Options) (func(ctx context.Context, token s
 	if o.Audience == "" {
 		return nil, errors.New("no audience: tokens made for others would be accepted")
 	}
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience})
+	web := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+	web.MaxResponseHeaderBytes = maxAnswer
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience, Transport: short{outbound.Transport(web)}})
 	provider, err := oidc.NewProvider(ctx, o.Issuer)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, err)

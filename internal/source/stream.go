@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
 // stream is an answer that is read from start to end, of a server that does not
@@ -43,7 +45,7 @@ func (b *remote) readStream(ctx context.Context, p []byte, offset int64) (int, e
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
-	return 0, fmt.Errorf("the answer broke off after %d bytes (%s): %w", at, err.Error(), errPassing)
+	return 0, fmt.Errorf("the answer broke off after %d bytes (%s): %w", at, outbound.Reason(err).Error(), errPassing)
 }
 
 // openStream begins an answer that outlives the call which began it.

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/outbound"
 )
 
 // URL reads the lines behind an http or https URL, with Options.Client, in
@@ -87,6 +89,7 @@ func (b *remote) get(ctx context.Context, header http.Header) (*http.Response, e
 	if errors.As(err, &withURL) {
 		err = withURL.Err
 	}
+	err = outbound.Reason(err)
 	if errors.Is(err, io.EOF) { // which means the end of the lines to others
 		err = fmt.Errorf("the server closed the connection: %w", errPassing)
 	}
@@ -180,7 +183,7 @@ func (b *remote) readRange(ctx context.Context, p []byte, offset int64) (int, er
 	}
 	n, err := io.ReadFull(answer.Body, p[:want])
 	if err != nil {
-		return 0, fmt.Errorf("the answer ended after %d of %d bytes (%s): %w", n, want, err.Error(), errPassing) // an EOF here is none of the lines
+		return 0, fmt.Errorf("the answer ended after %d of %d bytes (%s): %w", n, want, outbound.Reason(err).Error(), errPassing) // an EOF here is none of the lines
 	}
 	if offset+want == b.expected.Size {
 		return n, io.EOF

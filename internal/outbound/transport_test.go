@@ -1,0 +1,41 @@
+package outbound_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/fairlead-io/fairlead/internal/outbound"
+)
+
+// An answer that switches protocols has no body, and its connection is closed: no
+// context would end what is read of it.
+func TestAnAnswerThatSwitchesProtocolsEndsAtOnce(t *testing.T) {
+	closed := make(chan struct{})
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack() //nolint:forcetypeassert // the server of a test can
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		_, _ = io.Copy(io.Discard, conn)
+		_ = conn.Close()
+		close(closed)
+	}))
+	defer target.Close()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := outbound.Transport(&http.Transport{}).RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if body, err := io.ReadAll(response.Body); err != nil || len(body) > 0 || response.StatusCode != http.StatusSwitchingProtocols {
+		t.Errorf("the answer is %d %q (%v)", response.StatusCode, body, err)
+	}
+	<-closed
+}
