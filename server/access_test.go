@@ -264,7 +264,7 @@ func methods() []protoreflect.MethodDescriptor {
 	return all
 }
 
-func requestOf(t *testing.T, method protoreflect.MethodDescriptor, text string) proto.Message {
+func requestOf(t testing.TB, method protoreflect.MethodDescriptor, text string) proto.Message {
 	t.Helper()
 	kind, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 	if err != nil {
@@ -281,27 +281,31 @@ func requestOf(t *testing.T, method protoreflect.MethodDescriptor, text string) 
 	return message
 }
 
+// restRequest is a request as the schema's annotation says.
+func (a *guardedAPI) restRequest(method protoreflect.MethodDescriptor, text string) (verb, path string, body []byte) {
+	rule := ruleOf(method)
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(text), &fields); err != nil {
+		a.Fatal(err)
+	}
+	verb, path = verbAndPath(rule)
+	path = withParams(path, fields)
+	if rule.GetBody() == "*" {
+		var err error
+		if body, err = json.Marshal(fields); err != nil {
+			a.Fatal(err)
+		}
+	}
+	return verb, path, body
+}
+
 // rest sends a request as the schema's annotation says.
 func (a *guardedAPI) rest(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string {
 	t.Helper()
-	rule := ruleOf(method)
-	verb, path := verbAndPath(rule)
-	var fields map[string]any
-	if err := json.Unmarshal([]byte(text), &fields); err != nil {
-		t.Fatal(err)
-	}
-	path = withParams(path, fields)
-	var body io.Reader = http.NoBody
-	if rule.GetBody() == "*" {
-		raw, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body = bytes.NewReader(raw)
-	}
+	verb, path, body := a.restRequest(method, text)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel() // a stream is left as soon as it has begun
-	request, err := http.NewRequestWithContext(ctx, verb, a.url+path, body)
+	request, err := http.NewRequestWithContext(ctx, verb, a.url+path, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
