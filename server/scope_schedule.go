@@ -21,6 +21,11 @@ func (s scoped) schedule(ctx context.Context, id int64) error {
 
 // PutSchedule creates or replaces a schedule for a tenant of the caller's.
 func (s scoped) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+	if schedule.Enabled || schedule.Version == 0 { // one from earlier times can be disabled
+		if err := fairlead.CheckUnreserved("job.", &schedule.Job); err != nil {
+			return fairlead.Schedule{}, err
+		}
+	}
 	if err := ownJobs(ctx, []*fairlead.Job{&schedule.Job}); err != nil {
 		return fairlead.Schedule{}, err
 	}

@@ -42,7 +42,11 @@ func (s scoped) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sw
 // ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
 // are no tenant's: whoever is bound to tenants leaves them as they were.
 func ownSweep(ctx context.Context, sweep, before *fairlead.Sweep) error {
-	if err := ownJobs(ctx, []*fairlead.Job{{Tenant: sweep.Tenant}}); err != nil {
+	shards := &fairlead.Job{Tenant: sweep.Tenant}
+	if err := fairlead.CheckUnreserved("", shards); err != nil {
+		return err
+	}
+	if err := ownJobs(ctx, []*fairlead.Job{shards}); err != nil {
 		return err
 	}
 	if sweep.Source.File == "" && sweep.Source.Table == nil || before != nil && reflect.DeepEqual(before.Source, sweep.Source) {
