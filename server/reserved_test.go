@@ -19,7 +19,7 @@ func TestNobodyMakesJobsThatSpeakInOurName(t *testing.T) {
 			job := fmt.Sprintf(`{"kind":%q,"tenant":"acme"}`, kind)
 			for path, example := range map[string]struct{ body, field string }{
 				"/api/v1/jobs":        {`{"jobs":[{"kind":"noop"},` + job + `]}`, "jobs[1].kind"},
-				"/api/v1/jobs/assign": {`{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[` + job + `]}`, "jobs[0].kind"},
+				"/api/v1/jobs/assign": {`{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[` + job + `]}`, "kind"},
 				"/api/v1/schedules":   {`{` + plan + `,"job":` + job + `}`, "job.kind"},
 				"/api/v1/batches":     {`{"name":"n","type":"paint","tasks":[{"target":{"id":"1","type":"wall"}}],"then":[` + fmt.Sprintf(`{"kind":%q}`, kind) + `]}`, "then[0].kind"},
 			} {
