@@ -47,7 +47,8 @@ func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(fairlead.Store
 		t.Fatal(err)
 	}
 	auth.Required = true
-	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: auth, Guard: guard})
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: auth, Guard: guard, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}

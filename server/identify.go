@@ -154,10 +154,11 @@ func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alon
 	if err != nil {
 		return credential{}, err
 	}
-	if token.Expired {
+	identity := identityOf(token)
+	if token.Expired || identity.boundToNothing() {
 		return credential{}, fairlead.ErrNotFound
 	}
-	return credential{identity: identityOf(token), hash: hash, kept: true}, i.registrar.TouchToken(ctx, token.ID)
+	return credential{identity: identity, hash: hash, kept: true}, i.registrar.TouchToken(ctx, token.ID)
 }
 
 func (i *identifier) remembered(hash [32]byte) (credential, bool) {

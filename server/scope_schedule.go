@@ -34,7 +34,11 @@ func (s scoped) PutSchedule(ctx context.Context, schedule fairlead.Schedule, res
 			return fairlead.Schedule{}, err
 		}
 	}
-	return s.store.PutSchedule(ctx, schedule, restart)
+	if err := nameable(ctx, "schedule", schedule.Name); err != nil {
+		return fairlead.Schedule{}, err
+	}
+	stored, err := s.store.PutSchedule(ctx, schedule, restart)
+	return stored, unnamed(ctx, "schedule", schedule.Name, err, func() (bool, error) { return s.seesSchedule(ctx, schedule) })
 }
 
 // DeleteSchedule removes a schedule of the caller's.

@@ -36,7 +36,11 @@ func (s scoped) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sw
 	if err := ownSweep(ctx, &sweep, before); err != nil {
 		return fairlead.Sweep{}, err
 	}
-	return s.store.PutSweep(ctx, sweep)
+	if err := nameable(ctx, "sweep", sweep.Name); err != nil {
+		return fairlead.Sweep{}, err
+	}
+	stored, err := s.store.PutSweep(ctx, sweep)
+	return stored, unnamed(ctx, "sweep", sweep.Name, err, func() (bool, error) { return s.seesSweep(ctx, sweep) })
 }
 
 // ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
