@@ -175,6 +175,29 @@ var everyOtherRoute = map[string]func(caller) string{
 
 func open(caller) string { return through }
 
+// What the description of the service names is tried with every caller.
+func TestEveryDescribedRouteIsTried(t *testing.T) {
+	a := newGuardedAPI(t)
+	tried := map[string]bool{}
+	for _, method := range methods() {
+		for protocol := range a.protocols(method) {
+			tried[protocol] = true
+		}
+	}
+	for route := range everyOtherRoute {
+		path, _, _ := strings.Cut(route, "?")
+		tried[strings.Replace(path, "/callbacks/1", "/callbacks/{job}", 1)] = true
+	}
+	document, _ := a.send(200, "GET", "/openapi.json", "")
+	for path, verbs := range document["paths"].(map[string]any) {
+		for verb := range verbs.(map[string]any) {
+			if route := strings.ToUpper(verb) + " " + path; verb != "parameters" && !tried[route] {
+				t.Errorf("%s is not in the table of who may call what", route)
+			}
+		}
+	}
+}
+
 func TestEveryOtherRouteKnowsItsCallers(t *testing.T) {
 	a := newGuardedAPIFor(t, server.Auth{Verify: signedByProvider}, func(store fairlead.Store) fairlead.Store { return store })
 	for _, c := range a.everyCaller() {
