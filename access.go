@@ -37,7 +37,7 @@ type Token struct {
 	ID        int64
 	Name      string // unique, for people
 	Role      Role
-	Tenants   []string // bound to these; empty: to none
+	Tenants   []string // bound to these; nil: it is not bound
 	Hash      [32]byte // SHA-256 of its secret, which is kept nowhere
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never

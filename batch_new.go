@@ -64,6 +64,7 @@ func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
 		var c complaints
 		prefix := fmt.Sprintf("tasks[%d].", n.writer.count)
 		c.adopt(prefix, NormalizeChange(&changes[i]))
+		c.adopt(prefix, n.batch.checkTaskKind(&changes[i]))
 		if len(c.fields) == 0 {
 			c.adopt(prefix, n.check(changes[i]))
 		}

@@ -29,7 +29,7 @@ func StartHandler(store Store) Handler {
 			return Fatal(err)
 		}
 		sweep, err := client.Sweep(ctx, args.Sweep)
-		if err == nil && sweep.Tenant != job.Tenant {
+		if errors.Is(err, ErrNotFound) || err == nil && sweep.Tenant != job.Tenant { // the same for both: names of others are not shown
 			err = fmt.Errorf("tenant %q has no sweep %q: %w", job.Tenant, args.Sweep, ErrNotFound)
 		}
 		if err == nil {

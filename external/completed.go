@@ -38,8 +38,12 @@ func (c *Courier) completed(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	if batch.Tenant != job.Tenant || batch.Notify != told.URL || told.Number < 1 || told.Number > batch.Completions || told.ID != fairlead.CompletionID(batch.ID, told.Number) {
-		// Anybody may enqueue such a job; only a batch may speak in our name.
+		// A program with a Client may enqueue such a job; only a batch may speak in our name.
 		return fairlead.Fatal(fmt.Errorf("batch %d has told nobody of this", batch.ID))
+	}
+	if told.Number == batch.Completions && !batch.EndedAt.IsZero() {
+		// It has not been opened again: what the store knows counts.
+		told.State, told.Tally, told.EndedAt = batch.State(), batch.Tally, batch.EndedAt
 	}
 	key, err := c.client.SigningKey(ctx, batch.Tenant)
 	if err != nil {

@@ -11,15 +11,14 @@ import (
 
 // The built-in kinds.
 const (
-	Kind       = "external" // sent to the tenant's start_url
-	NoticeKind = "notice"   // tells a tenant what became of a job
+	Kind       = "external"          // sent to the tenant's start_url
+	NoticeKind = fairlead.NoticeKind // tells a tenant what became of a job
 )
 
-// Notices have a queue and a tenant of their own: they count against no limit
-// of the tenant that is told, and wait behind none of its jobs.
+// Where notices are, as package fairlead has it.
 const (
-	NoticeQueue  = "fairlead-notices"
-	NoticeTenant = "fairlead-notices"
+	NoticeQueue  = fairlead.NoticeQueue
+	NoticeTenant = fairlead.NoticeTenant
 )
 
 // DefaultTimeout is how long a job may take whose Timeout is not set.

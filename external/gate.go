@@ -37,7 +37,7 @@ func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
 		return err
 	}
 	if sweep.Tenant != job.Tenant || sweep.Gate.BeforeRun == "" || sweep.Gate.BeforeRun != told.URL || told.Run < 1 || told.Run > sweep.Run {
-		// Anybody may enqueue such a job; only a sweep may speak in our name.
+		// A program with a Client may enqueue such a job; only a sweep may speak in our name.
 		return fairlead.Fatal(fmt.Errorf("sweep %d asks nobody there", sweep.ID))
 	}
 	event, awaited := "sweep_waiting", fairlead.SweepWaiting

@@ -109,8 +109,9 @@ func (c *Courier) deliver(ctx context.Context, job *fairlead.Job) error {
 	if err != nil || n.url(to.Tenant) == "" {
 		return err
 	}
-	if whole, err := c.client.Get(ctx, subject.ID); err == nil && whole.Tenant == n.Tenant {
-		n.Args = whole.Args // gone or out of reach: it is told all the same
+	if n, err = c.confirmed(ctx, job, n, subject); err != nil {
+		return err
 	}
+	subject.Attempt = n.Attempt
 	return c.post(ctx, to, n.url(to.Tenant), subject, "fairlead-"+n.key(), n)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -300,6 +301,40 @@ func TestANoticeOfAnotherTenantIsForged(t *testing.T) {
 		t.Errorf("it ended as %s: %s", done.State, done.Error)
 	}
 	w.service.quiet()
+}
+
+// A notice is believed only if the store knows of what it tells.
+func TestANoticeOfWhatDidNotHappenIsForged(t *testing.T) {
+	w := listening(t)
+	w.node(w.store, kinds(), false)
+	good := w.ended(w.enqueue(&fairlead.Job{Kind: "good"}))
+	other := w.ended(w.enqueue(&fairlead.Job{Kind: "bad", Tenant: "somebody else"}))
+	bad := w.ended(w.enqueue(&fairlead.Job{Kind: "bad"}))
+	w.service.next()
+	for name, args := range map[string]string{
+		"a job that succeeded":      fmt.Sprintf(`{"event":"failed","id":"%d","tenant":"acme","fence":"%d","error":"pay here"}`, good.ID, good.Fence),
+		"a job of another tenant":   fmt.Sprintf(`{"event":"failed","id":"%d","tenant":"acme","fence":"%d"}`, other.ID, other.Fence),
+		"a run that was not":        fmt.Sprintf(`{"event":"failed","id":"%d","tenant":"acme","fence":"%d"}`, bad.ID, bad.Fence+1000),
+		"a timeout that was not":    fmt.Sprintf(`{"event":"timeout","id":"%d","tenant":"acme","fence":"%d"}`, bad.ID, bad.Fence),
+		"a job that does not exist": `{"event":"failed","id":"1000000","tenant":"acme","fence":"1"}`,
+	} {
+		forged := &fairlead.Job{Kind: external.NoticeKind, Tenant: external.NoticeTenant, Queue: external.NoticeQueue, Args: json.RawMessage(args)}
+		if done := w.ended(w.enqueue(forged)); done.State != fairlead.Failed || done.Attempt != 1 {
+			t.Errorf("of %s: it ended as %s: %s", name, done.State, done.Error)
+		}
+	}
+	w.service.quiet()
+}
+
+// What is sent is what the store knows, whatever the notice says.
+func TestANoticeTellsWhatTheStoreKnows(t *testing.T) {
+	w := listening(t)
+	w.node(w.store, kinds(), false)
+	bad := w.ended(w.enqueue(&fairlead.Job{Kind: "bad"}))
+	w.service.next()
+	args := fmt.Sprintf(`{"event":"failed","id":"%d","tenant":"acme","fence":"%d","kind":"invoice","error":"pay at evil.example","attempt":7}`, bad.ID, bad.Fence)
+	w.enqueue(&fairlead.Job{Kind: external.NoticeKind, Tenant: external.NoticeTenant, Queue: external.NoticeQueue, Args: json.RawMessage(args)})
+	w.service.next().has(t, map[string]any{"event": "failed", "kind": "bad", "error": "hopeless", "attempt": 1.0})
 }
 
 // unreadable is a store whose tenants cannot be read for a while.

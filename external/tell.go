@@ -28,6 +28,9 @@ func (c *Courier) tellTimeouts(next fairlead.Handler) fairlead.Handler {
 	})
 }
 
+// overdueText is the error of an attempt that timed out.
+const overdueText = "the attempt took longer than its timeout"
+
 // overdue reports whether a context has ended and its time was over. The node may
 // have ended it a moment before its own timer did.
 func overdue(ctx context.Context) bool {
@@ -40,7 +43,7 @@ func overdue(ctx context.Context) bool {
 // again: of an attempt that is followed by another, nobody would find out.
 func (c *Courier) timedOut(ctx context.Context, job *fairlead.Job) {
 	own := *job
-	own.Reason, own.Error = fairlead.ReasonTimeout, "the attempt took longer than its timeout"
+	own.Reason, own.Error = fairlead.ReasonTimeout, overdueText
 	if !c.tell(ctx, eventTimeout, job, hasTimeoutURL, func() *fairlead.Job { return &own }) && !c.owed.add(&own) {
 		c.logOf(job).Error("a timeout will not be told: too many wait to be")
 	}

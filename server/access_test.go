@@ -3,11 +3,12 @@ package server_test
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 
 	"google.golang.org/genproto/googleapis/api/annotations"
@@ -175,72 +176,6 @@ const (
 	hidden    = "hidden"
 )
 
-// expected is what a caller in a role, bound to a tenant or to none, hears of a
-// method.
-func expected(role fairlead.Role, tenant string, needed fairlead.Role, what touch) string {
-	switch {
-	case role == "":
-		return nobody
-	case needed != "" && !role.May(needed):
-		return forbidden
-	case tenant == "" || what == many || what == nothing:
-		return through
-	case what == cluster:
-		return forbidden
-	case tenant == "acme":
-		return through
-	case what == aJob || what == aTenant:
-		return hidden
-	default:
-		return forbidden
-	}
-}
-
-func TestEveryMethodKnowsItsCallers(t *testing.T) {
-	a := newGuardedAPI(t)
-	callers := []struct {
-		role   fairlead.Role
-		tenant string
-	}{{}, {role: fairlead.RoleAdmin}, {role: fairlead.RoleWorker}}
-	for _, role := range []fairlead.Role{fairlead.RoleViewer, fairlead.RoleSubmitter, fairlead.RoleOperator} {
-		for _, tenant := range []string{"", "acme", "zeta"} {
-			callers = append(callers, struct {
-				role   fairlead.Role
-				tenant string
-			}{role, tenant})
-		}
-	}
-	for _, method := range methods() {
-		row, listed := everyMethod[method.Name()]
-		if !listed {
-			t.Errorf("%s is not in the table of who may call what", method.FullName())
-			continue
-		}
-		for _, caller := range callers {
-			secret := ""
-			if caller.role != "" {
-				secret = a.token(caller.role, caller.tenant)
-			}
-			want := expected(caller.role, caller.tenant, row.role, row.touch)
-			for protocol, send := range a.protocols(method) {
-				name := fmt.Sprintf("%s of %s by %q bound to %q", protocol, method.Name(), caller.role, caller.tenant)
-				if got := send(t, method, a.fill(row.request), secret); got != want {
-					t.Errorf("%s: %s, want %s", name, got, want)
-				}
-			}
-		}
-	}
-}
-
-// protocols are the ways to call a method.
-func (a *guardedAPI) protocols(method protoreflect.MethodDescriptor) map[string]func(*testing.T, protoreflect.MethodDescriptor, string, string) string {
-	all := map[string]func(*testing.T, protoreflect.MethodDescriptor, string, string) string{"gRPC": a.grpc}
-	if ruleOf(method) != nil {
-		all["REST"] = a.rest
-	}
-	return all
-}
-
 // ruleOf is where a method is served over REST; nil: nowhere.
 func ruleOf(method protoreflect.MethodDescriptor) *annotations.HttpRule {
 	rule, _ := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
@@ -264,7 +199,7 @@ func methods() []protoreflect.MethodDescriptor {
 	return all
 }
 
-func requestOf(t *testing.T, method protoreflect.MethodDescriptor, text string) proto.Message {
+func requestOf(t testing.TB, method protoreflect.MethodDescriptor, text string) proto.Message {
 	t.Helper()
 	kind, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 	if err != nil {
@@ -281,30 +216,78 @@ func requestOf(t *testing.T, method protoreflect.MethodDescriptor, text string) 
 	return message
 }
 
-// rest sends a request as the schema's annotation says.
-func (a *guardedAPI) rest(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string {
-	t.Helper()
-	rule := ruleOf(method)
-	verb, path := verbAndPath(rule)
+// restRequest is a request as the schema's annotation says.
+func (a *guardedAPI) restRequest(method protoreflect.MethodDescriptor, text string) (verb, path string, body []byte) {
+	return a.requestBy(ruleOf(method), text)
+}
+
+// requestBy is a request as one binding of an annotation says.
+func (a *guardedAPI) requestBy(rule *annotations.HttpRule, text string) (verb, path string, body []byte) {
 	var fields map[string]any
 	if err := json.Unmarshal([]byte(text), &fields); err != nil {
-		t.Fatal(err)
+		a.Fatal(err)
 	}
+	verb, path = verbAndPath(rule)
 	path = withParams(path, fields)
-	var body io.Reader = http.NoBody
 	if rule.GetBody() == "*" {
-		raw, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
+		var err error
+		if body, err = json.Marshal(fields); err != nil {
+			a.Fatal(err)
 		}
-		body = bytes.NewReader(raw)
+	}
+	return verb, path, body
+}
+
+// restBy sends a request as a binding of the schema's annotation says.
+func (a *guardedAPI) restBy(rule *annotations.HttpRule) sender {
+	return func(t *testing.T, _ protoreflect.MethodDescriptor, text, secret string) string {
+		t.Helper()
+		verb, path, body := a.requestBy(rule, text)
+		return a.heard(t, verb, path, "application/json", body, secret)
+	}
+}
+
+// connect sends a request as Connect has it.
+func (a *guardedAPI) connect(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string {
+	t.Helper()
+	path := fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
+	kind, body := "application/json", []byte(text)
+	if method.IsStreamingServer() {
+		kind, body = "application/connect+json", frame(body)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel() // a stream is left as soon as it has begun
-	request, err := http.NewRequestWithContext(ctx, verb, a.url+path, body)
+	response, err := a.open(ctx, http.MethodPost, path, kind, body, secret)
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer response.Body.Close()
+	if !method.IsStreamingServer() && response.StatusCode == http.StatusOK {
+		return through
+	}
+	first, _ := io.ReadAll(io.LimitReader(response.Body, 1))
+	if len(first) == 1 && first[0] == 0 {
+		return through
+	}
+	end, _ := io.ReadAll(response.Body)
+	for code, what := range map[string]string{"unauthenticated": nobody, "resource_exhausted": nobody, "permission_denied": forbidden, "not_found": hidden, "aborted": through, "failed_precondition": through} {
+		if strings.Contains(string(end), `"code":"`+code+`"`) {
+			return what
+		}
+	}
+	return string(end)
+}
+
+// heard sends a request and tells what its caller gets to hear.
+func (a *guardedAPI) heard(t *testing.T, verb, path, kind string, body []byte, secret string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel() // a stream is left as soon as it has begun
+	request, err := http.NewRequestWithContext(ctx, verb, a.url+path, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", kind)
 	if secret != "" {
 		request.Header.Set("Authorization", "Bearer "+secret)
 	}
@@ -319,6 +302,8 @@ func (a *guardedAPI) rest(t *testing.T, method protoreflect.MethodDescriptor, te
 			t.Errorf("%s %s: 401 does not say how to authenticate", verb, path)
 		}
 		return nobody
+	case http.StatusTooManyRequests: // one of many unknown tokens
+		return nobody
 	case http.StatusForbidden:
 		return forbidden
 	case http.StatusNotFound:
@@ -332,11 +317,25 @@ func (a *guardedAPI) rest(t *testing.T, method protoreflect.MethodDescriptor, te
 // grpc sends a request as gRPC frames it, and reads the status that comes back.
 func (a *guardedAPI) grpc(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string {
 	t.Helper()
+	return a.framed(t, "application/grpc", method, text, secret)
+}
+
+// grpcWeb sends a request as gRPC-Web frames it.
+func (a *guardedAPI) grpcWeb(t *testing.T, method protoreflect.MethodDescriptor, text, secret string) string {
+	t.Helper()
+	return a.framed(t, "application/grpc-web", method, text, secret)
+}
+
+// webStatus finds the status in the trailer of gRPC-Web, which ends the body.
+var webStatus = regexp.MustCompile(`grpc-status: (\d+)`)
+
+func (a *guardedAPI) framed(t *testing.T, kind string, method protoreflect.MethodDescriptor, text, secret string) string {
+	t.Helper()
 	raw, err := proto.Marshal(requestOf(t, method, text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(raw))), raw...)
+	frame := frame(raw)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	path := fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
@@ -344,7 +343,7 @@ func (a *guardedAPI) grpc(t *testing.T, method protoreflect.MethodDescriptor, te
 	if err != nil {
 		t.Fatal(err)
 	}
-	request.Header.Set("Content-Type", "application/grpc")
+	request.Header.Set("Content-Type", kind)
 	request.Header.Set("Te", "trailers")
 	if secret != "" {
 		request.Header.Set("Authorization", "Bearer "+secret)
@@ -357,13 +356,18 @@ func (a *guardedAPI) grpc(t *testing.T, method protoreflect.MethodDescriptor, te
 	status := response.Header.Get("Grpc-Status")
 	if status == "" {
 		first, err := io.ReadAll(io.LimitReader(response.Body, 1))
-		if err == nil && len(first) == 1 {
+		if err == nil && len(first) == 1 && first[0] == 0 {
 			return through
 		}
-		status = response.Trailer.Get("Grpc-Status")
+		if status = response.Trailer.Get("Grpc-Status"); len(first) == 1 {
+			rest, _ := io.ReadAll(response.Body)
+			if found := webStatus.FindSubmatch(rest); found != nil {
+				status = string(found[1])
+			}
+		}
 	}
 	switch status {
-	case "16":
+	case "16", "8": // one of many unknown tokens
 		return nobody
 	case "7":
 		return forbidden

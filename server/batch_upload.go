@@ -59,9 +59,10 @@ func (u *uploads) take(r *http.Request) (proto.Message, error) {
 	if err := rest.Check(above); err != nil {
 		return nil, err
 	}
-	return u.desk.call(ctx, u.endpoint, above, func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+	// An upload may last: no task is stored for a caller that is not believed any more.
+	return u.desk.call(ctx, u.endpoint, above, endingWithBelief(func(ctx context.Context, _ proto.Message) (proto.Message, error) {
 		return u.store(ctx, above, lines)
-	})
+	}))
 }
 
 // store stores a batch and its tasks.

@@ -107,10 +107,8 @@ func (c *callbacks) admit(ctx context.Context, r *http.Request) (callbackRun, er
 		return run, err
 	}
 	from := hostOf(r.RemoteAddr)
-	if !c.failures.allowed(from) {
+	if own, _ := c.failures.spend(from); !own {
 		err = errTooOften
-	} else {
-		c.failures.note(from)
 	}
 	c.sums.refused(from, "Callback", "unknown token")
 	return run, err

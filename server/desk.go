@@ -34,7 +34,13 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 			if err := admit(ctx, endpoint); err != nil {
 				return err
 			}
-			return endpoint.Stream(ctx, request, send)
+			lasting, ended := whileBelieved(ctx)
+			return ended(endpoint.Stream(lasting, request, func(message proto.Message) error {
+				if err := stillBelieved(lasting); err != nil {
+					return err
+				}
+				return send(message)
+			}))
 		}
 	}
 	return &guarded
@@ -49,6 +55,9 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	if err != nil {
 		return nil, err
 	}
+	if lasts(endpoint) {
+		next = endingWithBelief(next)
+	}
 	var answer proto.Message
 	if logged(endpoint) {
 		answer, err = d.audit.around(ctx, endpoint, request, next)
@@ -56,6 +65,18 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 		answer, err = next(ctx, request)
 	}
 	return answer, d.blame(ctx, endpoint, err)
+}
+
+// endingWithBelief is a call that lasts no longer than its caller is believed.
+func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, error)) func(context.Context, proto.Message) (proto.Message, error) {
+	return func(ctx context.Context, request proto.Message) (proto.Message, error) {
+		lasting, ended := whileBelieved(ctx)
+		answer, err := next(lasting, request)
+		if err = ended(err); err != nil {
+			return nil, err
+		}
+		return answer, nil
+	}
 }
 
 // probePatience is how long a database may take to show that it is there.

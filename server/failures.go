@@ -6,65 +6,106 @@ import (
 )
 
 const (
-	failureBurst  = 20              // unknown tokens that an address may send at once
-	failureEvery  = 5 * time.Second // and one more each time this has passed
-	failureMemory = 10_000          // addresses that are remembered
-	failureForget = failureBurst * failureEvery
+	failureMemory = 10_000 // addresses that are remembered
+
+	// What one address may have looked up of its own, and all addresses together.
+	// An attacker may have many addresses.
+	addressBurst    = 20
+	addressEvery    = 5 * time.Second
+	everywhereBurst = 200
+	everywhereEvery = 50 * time.Millisecond
 )
 
-// failures counts unknown tokens by the address they came from, so that guessing
-// costs the database nothing. Who has a token that is known is never held up.
+// failures counts unknown tokens, by the address they came from and in all. It
+// decides how a token is looked up, never whether: a known token passes however
+// many unknown ones came from its address.
 type failures struct {
-	mu   sync.Mutex
-	from map[string]*failing
+	mu         sync.Mutex
+	from       map[string]*budget
+	everywhere budget
 }
 
-type failing struct {
-	count float64 // falls by one every failureEvery
-	at    time.Time
+func newFailures() *failures {
+	return &failures{from: map[string]*budget{}, everywhere: budget{burst: everywhereBurst, every: everywhereEvery}}
 }
 
-func newFailures() *failures { return &failures{from: map[string]*failing{}} }
+// budget is how often something may happen: burst times at once, and once more each
+// time that every has passed.
+type budget struct {
+	burst int
+	every time.Duration
 
-func (f *failing) fall(now time.Time) {
-	f.count = max(0, f.count-now.Sub(f.at).Seconds()/failureEvery.Seconds())
-	f.at = now
+	used float64
+	at   time.Time // when used was right
 }
 
-// allowed tells whether an unknown token from an address is to be looked up.
-func (f *failures) allowed(address string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	known := f.from[address]
-	if known == nil {
-		return true
-	}
-	known.fall(time.Now())
-	return known.count < failureBurst
+func (b *budget) refill(now time.Time) {
+	b.used = max(0, b.used-now.Sub(b.at).Seconds()/b.every.Seconds())
+	b.at = now
 }
 
-// note counts an unknown token.
-func (f *failures) note(address string) {
+func (b *budget) left(now time.Time) bool {
+	b.refill(now)
+	return b.used <= float64(b.burst-1)
+}
+
+// full reports whether nothing is used: such a budget need not be remembered.
+func (b *budget) full(now time.Time) bool {
+	b.refill(now)
+	return b.used == 0
+}
+
+// spend takes the cost of one look-up that may find nothing. It reports whether the
+// address has it left, and whether all addresses together have it too: only then the
+// token is to be looked up by itself. What is spent on a token that is known after
+// all is given back.
+func (f *failures) spend(address string) (own, all bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
-	known := f.from[address]
-	if known == nil {
-		f.makeRoom(now)
-		known = &failing{at: now}
-		f.from[address] = known
+	b := f.of(address, now)
+	own = b.left(now)
+	all = own && f.everywhere.left(now)
+	if own {
+		b.used++
 	}
-	known.fall(now)
-	known.count++
+	if all {
+		f.everywhere.used++
+	}
+	return own, all
 }
 
-// makeRoom forgets addresses that have been quiet, and all if that is not enough.
+// giveBack undoes spend, which returned own and all.
+func (f *failures) giveBack(address string, own, all bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if b := f.from[address]; b != nil && own {
+		b.used = max(0, b.used-1)
+	}
+	if all {
+		f.everywhere.used = max(0, f.everywhere.used-1)
+	}
+}
+
+// of is the budget of an address. The caller holds the lock.
+func (f *failures) of(address string, now time.Time) *budget {
+	b := f.from[address]
+	if b == nil {
+		f.makeRoom(now)
+		b = &budget{burst: addressBurst, every: addressEvery, at: now}
+		f.from[address] = b
+	}
+	return b
+}
+
+// makeRoom forgets addresses that have been quiet, and all if that is not enough:
+// what all together may do has a bound of its own.
 func (f *failures) makeRoom(now time.Time) {
 	if len(f.from) < failureMemory {
 		return
 	}
-	for address, known := range f.from {
-		if now.Sub(known.at) > failureForget {
+	for address, b := range f.from {
+		if b.full(now) {
 			delete(f.from, address)
 		}
 	}

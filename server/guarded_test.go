@@ -32,6 +32,11 @@ func newGuardedAPI(t testing.TB) *guardedAPI {
 
 // newGuardedAPIOn serves a store that is changed before.
 func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *guardedAPI {
+	return newGuardedAPIFor(t, server.Auth{}, change)
+}
+
+// newGuardedAPIFor is newGuardedAPIOn with other ways to know callers.
+func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(fairlead.Store) fairlead.Store) *guardedAPI {
 	opened, err := sqlite.Open(t.Context(), ":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +50,9 @@ func newGuardedAPIOver(t testing.TB, store fairlead.Store) *guardedAPI {
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: server.Auth{Required: true}, Guard: guard})
+	auth.Required = true
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	service, err := server.New(node(true), store, server.Options{Version: "test", Log: slog.New(slog.DiscardHandler), Auth: auth, Guard: guard, Metrics: metrics})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,13 +25,21 @@ type Auth struct {
 	// Verify knows who sent a token that an identity provider has signed; nil: there
 	// is none. An error refuses the caller and is not shown.
 	Verify func(ctx context.Context, token string) (Identity, error)
+	// Recheck is how often the callers of streams, and of calls that wait, are looked
+	// up again; default 3s.
+	Recheck time.Duration
 }
 
-// tokenTrust is how long a token is believed without asking the database again.
-const tokenTrust = 5 * time.Second
-
-// tokenMemory is how many tokens are remembered.
-const tokenMemory = 10_000
+const (
+	// tokenTrust is how long a token is believed without asking the database again.
+	tokenTrust = 5 * time.Second
+	// tokenMemory is how many tokens are remembered.
+	tokenMemory = 10_000
+	// tokenPatience bounds the look-up of one token.
+	tokenPatience = 5 * time.Second
+	// maxSecret is how many bytes a token may have: larger ones cost more to refuse.
+	maxSecret = 16 << 10
+)
 
 // identifier finds out who sends a request.
 type identifier struct {
@@ -39,18 +47,25 @@ type identifier struct {
 	registrar fairlead.Registrar
 	log       *slog.Logger
 	failures  *failures
+	register  *register
 
 	mu     sync.Mutex
 	tokens map[[32]byte]knownToken
 }
 
+// knownToken is a token that was found a moment ago.
 type knownToken struct {
-	identity Identity
-	until    time.Time
+	credential
+	until time.Time
 }
 
 func newIdentifier(auth Auth, registrar fairlead.Registrar, log *slog.Logger) *identifier {
-	return &identifier{Auth: auth, registrar: registrar, log: log, failures: newFailures(), tokens: map[[32]byte]knownToken{}}
+	if auth.Recheck <= 0 {
+		auth.Recheck = recheckEvery
+	}
+	return &identifier{
+		Auth: auth, registrar: registrar, log: log, failures: newFailures(), register: newRegister(registrar), tokens: map[[32]byte]knownToken{},
+	}
 }
 
 // handler adds to each request who sends it. What they may do is decided where
@@ -58,7 +73,10 @@ func newIdentifier(auth Auth, registrar fairlead.Registrar, log *slog.Logger) *i
 func (i *identifier) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := caller{from: hostOf(r.RemoteAddr), onceKey: r.Header.Get("Idempotency-Key")}
-		c.identity, c.refusal = i.identify(r.Context(), r.Header.Get("Authorization"), c.from)
+		believed, err := i.identify(r.Context(), r.Header.Get("Authorization"), c.from)
+		c.identity, c.refusal = believed.identity, err
+		c.recheckEvery = i.Recheck
+		c.recheck = func(ctx context.Context) error { return i.recheck(ctx, believed) }
 		var refusal *rest.Error
 		if errors.As(c.refusal, &refusal) && refusal.Status == http.StatusUnauthorized {
 			w.Header().Set("WWW-Authenticate", "Bearer")
@@ -67,74 +85,97 @@ func (i *identifier) handler(next http.Handler) http.Handler {
 	})
 }
 
-func (i *identifier) identify(ctx context.Context, header, from string) (Identity, error) {
+func (i *identifier) identify(ctx context.Context, header, from string) (credential, error) {
 	if header == "" {
 		if i.Required {
-			return Identity{}, errNobody
+			return credential{}, errNobody
 		}
-		return localIdentity, nil
+		return credential{identity: localIdentity}, nil
 	}
 	scheme, secret, _ := strings.Cut(header, " ")
 	if secret = strings.TrimSpace(secret); !strings.EqualFold(scheme, "Bearer") || secret == "" {
-		return Identity{}, errNobody
+		return credential{}, errNobody
+	}
+	if len(secret) > maxSecret {
+		return credential{}, errStranger
 	}
 	hash := HashSecret(secret)
 	if i.Admin != nil && subtle.ConstantTimeCompare(hash[:], i.Admin[:]) == 1 {
-		return Identity{Name: "token-file", Role: fairlead.RoleAdmin}, nil
+		return credential{identity: Identity{Name: "token-file", Role: fairlead.RoleAdmin}}, nil
 	}
-	if identity, known := i.remembered(hash); known {
-		return identity, nil
+	if known, ok := i.remembered(hash); ok {
+		return known, nil
 	}
-	if !i.failures.allowed(from) {
-		return Identity{}, errTooOften
-	}
-	identity, err := i.ask(ctx, hash, secret)
-	switch {
-	case errors.Is(err, fairlead.ErrNotFound):
-		i.failures.note(from)
-		return Identity{}, errStranger
-	case err != nil:
-		i.log.Error("a token could not be looked up", "error", err)
-		return Identity{}, errNoDatabase
-	}
-	i.remember(hash, identity)
-	return identity, nil
+	ctx, cancel := context.WithTimeout(ctx, tokenPatience)
+	defer cancel()
+	return i.find(ctx, hash, secret, from)
 }
 
-// ask asks who has the secret. It fails with ErrNotFound if that is nobody.
-func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string) (Identity, error) {
+// find looks up a token that is not remembered. An address that has sent too many
+// unknown tokens is refused with another error, and its tokens are looked up together
+// with those of others. A known token is found either way.
+func (i *identifier) find(ctx context.Context, hash [32]byte, secret, from string) (credential, error) {
+	own, all := i.failures.spend(from)
+	found, err := i.ask(ctx, hash, secret, all)
+	switch {
+	case err == nil:
+		i.failures.giveBack(from, own, all)
+		i.remember(hash, found)
+		return found, nil
+	case !errors.Is(err, fairlead.ErrNotFound):
+		i.failures.giveBack(from, own, all)
+		if ctx.Err() == nil || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			i.log.Error("token look-up failed", "error", err)
+		}
+		return credential{}, errNoDatabase
+	case !own:
+		return credential{}, errTooOften
+	}
+	return credential{}, errStranger
+}
+
+// ask returns who owns the secret, or ErrNotFound. alone asks the database for this
+// one token; otherwise all look-ups under way share one question, so that guessing
+// costs the database next to nothing.
+func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alone bool) (credential, error) {
 	// Only what an identity provider signs has dots in it.
 	if i.Verify != nil && strings.Count(secret, ".") == 2 {
 		identity, err := i.Verify(ctx, secret)
-		if err != nil {
-			return Identity{}, fairlead.ErrNotFound
+		if err != nil || identity.boundToNothing() || identity.over(time.Now()) {
+			return credential{}, fairlead.ErrNotFound
 		}
-		return identity, nil
+		return credential{identity: identity}, nil
 	}
-	token, err := i.registrar.FindToken(ctx, hash)
+	look := i.register.find
+	if alone {
+		look = i.registrar.FindToken
+	}
+	token, err := look(ctx, hash)
 	if err != nil {
-		return Identity{}, err
+		return credential{}, err
 	}
-	if token.Expired {
-		return Identity{}, fairlead.ErrNotFound
+	identity := identityOf(token)
+	if token.Expired || identity.boundToNothing() {
+		return credential{}, fairlead.ErrNotFound
 	}
-	return Identity{Name: token.Name, Role: token.Role, Tenants: token.Tenants}, i.registrar.TouchToken(ctx, token.ID)
+	return credential{identity: identity, hash: hash, kept: true}, i.registrar.TouchToken(ctx, token.ID)
 }
 
-func (i *identifier) remembered(hash [32]byte) (Identity, bool) {
+func (i *identifier) remembered(hash [32]byte) (credential, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	known, there := i.tokens[hash]
-	return known.identity, there && time.Now().Before(known.until)
+	now := time.Now()
+	return known.credential, there && now.Before(known.until) && !known.identity.over(now)
 }
 
-func (i *identifier) remember(hash [32]byte, identity Identity) {
+func (i *identifier) remember(hash [32]byte, found credential) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.tokens) >= tokenMemory {
 		clear(i.tokens)
 	}
-	i.tokens[hash] = knownToken{identity: identity, until: time.Now().Add(tokenTrust)}
+	i.tokens[hash] = knownToken{credential: found, until: time.Now().Add(tokenTrust)}
 }
 
 // hostOf is an address without its port.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/rest"
@@ -13,7 +14,8 @@ import (
 type Identity struct {
 	Name    string // of the token, or what the identity provider calls somebody
 	Role    fairlead.Role
-	Tenants []string // bound to these; empty: to none
+	Tenants []string  // bound to these; nil: it is not bound
+	Until   time.Time // when it is believed no longer; zero: as long as its token is kept
 }
 
 // localIdentity is everybody where nobody is asked who they are.
@@ -21,6 +23,18 @@ var localIdentity = Identity{Name: "local", Role: fairlead.RoleAdmin}
 
 // bound tells whether it may touch some tenants only.
 func (i Identity) bound() bool { return len(i.Tenants) > 0 }
+
+// boundToNothing tells whether it is bound, and to no tenant: it may do nothing, and
+// is refused.
+func (i Identity) boundToNothing() bool { return i.Tenants != nil && len(i.Tenants) == 0 }
+
+// over tells whether it is believed no longer.
+func (i Identity) over(now time.Time) bool { return !i.Until.IsZero() && !now.Before(i.Until) }
+
+// same tells whether two identities may do the same under the same name.
+func (i Identity) same(other Identity) bool {
+	return i.Name == other.Name && i.Role == other.Role && slices.Equal(i.Tenants, other.Tenants)
+}
 
 // touches tells whether it may touch what is a tenant's.
 func (i Identity) touches(tenant string) bool {
@@ -34,6 +48,7 @@ func (i Identity) touches(tenant string) bool {
 var (
 	errNobody     = &rest.Error{Status: http.StatusUnauthorized, Detail: "no token; send one as Authorization: Bearer TOKEN"}
 	errStranger   = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token is unknown or has expired; ask an admin for another"}
+	errRevoked    = &rest.Error{Status: http.StatusUnauthorized, Detail: "the token was revoked, has changed or has expired; ask an admin for another"}
 	errTooOften   = &rest.Error{Status: http.StatusTooManyRequests, Detail: "too many unknown tokens came from this address; try again later"}
 	errNoDatabase = &rest.Error{Status: http.StatusServiceUnavailable, Detail: "the database does not answer; try again later"}
 	errForbidden  = &rest.Error{Status: http.StatusForbidden, Detail: "this needs a token that is not bound to tenants"}
@@ -53,6 +68,11 @@ type caller struct {
 	refusal  error  // why nobody is believed to send it; nil: the identity is
 	from     string // network address
 	onceKey  string // Idempotency-Key
+
+	// recheck fails with errRevoked if the identity is believed no longer, and with
+	// another error if that cannot be found out now; nil: it is believed for good.
+	recheck      func(ctx context.Context) error
+	recheckEvery time.Duration
 }
 
 type callerKey struct{}

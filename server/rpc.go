@@ -190,13 +190,24 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 		if err := admit(ctx, endpoint); err != nil {
 			return c.coded(conn.Spec(), err)
 		}
-		return c.coded(conn.Spec(), next(ctx, checkedConn{conn}))
+		lasting, ended := whileBelieved(ctx)
+		return c.coded(conn.Spec(), ended(next(lasting, checkedConn{conn, lasting})))
 	}
 }
 
-// checkedConn checks what is received.
+// checkedConn checks what is received, and sends nothing to a caller that is not
+// believed any more.
 type checkedConn struct {
 	connect.StreamingHandlerConn
+	lasting context.Context
+}
+
+// Send sends the next message.
+func (c checkedConn) Send(message any) error {
+	if err := stillBelieved(c.lasting); err != nil {
+		return err
+	}
+	return c.StreamingHandlerConn.Send(message)
 }
 
 // Receive reads the next message.

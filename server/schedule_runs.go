@@ -18,6 +18,9 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 	if err != nil {
 		return nil, err
 	}
+	if who := callerOf(ctx).identity; schedule.Job.Kind == fairlead.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(fairlead.RoleOperator) {
+		return nil, errRole(who.Role, fairlead.RoleOperator) // other args start another sweep
+	}
 	fire, err := s.client.Trigger(ctx, schedule.ID, in.GetArgs())
 	if err != nil {
 		return nil, err

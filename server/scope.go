@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -46,7 +47,7 @@ func (s scoped) Close() error { return nil }
 
 // Enqueue stores jobs of the caller's tenants; once, if the request has a key.
 func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
-	if err := ownJobs(ctx, jobs); err != nil {
+	if err := newJobs(ctx, jobs); err != nil {
 		return err
 	}
 	if once, given := onceOf(ctx); given {
@@ -58,12 +59,29 @@ func (s scoped) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 
 // EnqueueOnce stores jobs of the caller's tenants.
 func (s scoped) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
-	if err := ownJobs(ctx, jobs); err != nil {
+	if err := newJobs(ctx, jobs); err != nil {
 		return false, err
 	}
 	return s.store.EnqueueOnce(ctx, once, jobs)
 }
 
+// newJobs fails for jobs that are not for the caller to make. Fields of a single job
+// are named without its place, as those of NormalizeJobs are.
+func newJobs(ctx context.Context, jobs []*fairlead.Job) error {
+	for i, job := range jobs {
+		prefix := ""
+		if len(jobs) > 1 {
+			prefix = fmt.Sprintf("jobs[%d].", i)
+		}
+		if err := fairlead.CheckUnreserved(prefix, job); err != nil {
+			return err
+		}
+	}
+	return ownJobs(ctx, jobs)
+}
+
+// ownJobs fails for jobs that are not the caller's to make, by their tenant and by the
+// caller's role.
 func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 	who := callerOf(ctx).identity
 	for _, job := range jobs {

@@ -22,8 +22,15 @@ func (s scoped) batch(ctx context.Context, id int64) error {
 // CreateBatch stores a batch for a tenant of the caller's, whose completion makes
 // jobs only for such.
 func (s scoped) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
-	jobs := []*fairlead.Job{{Tenant: batch.Tenant}}
+	tasks := &fairlead.Job{Tenant: batch.Tenant}
+	if err := fairlead.CheckUnreserved("", tasks); err != nil {
+		return fairlead.Batch{}, err
+	}
+	jobs := []*fairlead.Job{tasks}
 	for i := range batch.Then {
+		if err := fairlead.CheckUnreserved(fmt.Sprintf("then[%d].", i), &batch.Then[i]); err != nil {
+			return fairlead.Batch{}, err
+		}
 		jobs = append(jobs, &batch.Then[i])
 	}
 	if err := ownJobs(ctx, jobs); err != nil {

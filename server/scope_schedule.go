@@ -21,6 +21,11 @@ func (s scoped) schedule(ctx context.Context, id int64) error {
 
 // PutSchedule creates or replaces a schedule for a tenant of the caller's.
 func (s scoped) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+	if schedule.Enabled || schedule.Version == 0 { // one from earlier times can be disabled
+		if err := fairlead.CheckUnreserved("job.", &schedule.Job); err != nil {
+			return fairlead.Schedule{}, err
+		}
+	}
 	if err := ownJobs(ctx, []*fairlead.Job{&schedule.Job}); err != nil {
 		return fairlead.Schedule{}, err
 	}
@@ -29,7 +34,11 @@ func (s scoped) PutSchedule(ctx context.Context, schedule fairlead.Schedule, res
 			return fairlead.Schedule{}, err
 		}
 	}
-	return s.store.PutSchedule(ctx, schedule, restart)
+	if err := nameable(ctx, "schedule", schedule.Name); err != nil {
+		return fairlead.Schedule{}, err
+	}
+	stored, err := s.store.PutSchedule(ctx, schedule, restart)
+	return stored, unnamed(ctx, "schedule", schedule.Name, err, func() (bool, error) { return s.seesSchedule(ctx, schedule) })
 }
 
 // DeleteSchedule removes a schedule of the caller's.

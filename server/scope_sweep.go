@@ -36,13 +36,21 @@ func (s scoped) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sw
 	if err := ownSweep(ctx, &sweep, before); err != nil {
 		return fairlead.Sweep{}, err
 	}
-	return s.store.PutSweep(ctx, sweep)
+	if err := nameable(ctx, "sweep", sweep.Name); err != nil {
+		return fairlead.Sweep{}, err
+	}
+	stored, err := s.store.PutSweep(ctx, sweep)
+	return stored, unnamed(ctx, "sweep", sweep.Name, err, func() (bool, error) { return s.seesSweep(ctx, sweep) })
 }
 
 // ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
 // are no tenant's: whoever is bound to tenants leaves them as they were.
 func ownSweep(ctx context.Context, sweep, before *fairlead.Sweep) error {
-	if err := ownJobs(ctx, []*fairlead.Job{{Tenant: sweep.Tenant}}); err != nil {
+	shards := &fairlead.Job{Tenant: sweep.Tenant}
+	if err := fairlead.CheckUnreserved("", shards); err != nil {
+		return err
+	}
+	if err := ownJobs(ctx, []*fairlead.Job{shards}); err != nil {
 		return err
 	}
 	if sweep.Source.File == "" && sweep.Source.Table == nil || before != nil && reflect.DeepEqual(before.Source, sweep.Source) {

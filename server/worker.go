@@ -109,6 +109,9 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err := fairlead.NormalizeNode(&node); err != nil {
 		return nil, err
 	}
+	if err := checkWorkerKinds(node.Kinds); err != nil {
+		return nil, err
+	}
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
 	key, err := s.sessions.key(ctx)
@@ -122,6 +125,16 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	return &fairleadv1.JoinWorkerResponse{
 		Id: int64(id), Session: sessionOf(key, id), Lease: durationpb.New(lease), Beat: durationpb.New(s.beatOf(lease)),
 	}, nil
+}
+
+// checkWorkerKinds refuses a worker that would run what speaks in the name of Fairlead.
+func checkWorkerKinds(kinds []string) error {
+	for i, kind := range kinds {
+		if fairlead.IsNodeKind(kind) {
+			return refuseField(fmt.Sprintf("kinds[%d]", i), fmt.Sprintf("is %q, which is reserved: only nodes run such jobs; leave it out", kind))
+		}
+	}
+	return nil
 }
 
 // LeaveWorker ends the lease of a worker. What it still holds is taken back as if

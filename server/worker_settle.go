@@ -153,6 +153,12 @@ func checkEnds(ends []*fairleadv1.RunEnd) error {
 				refusal.Fields = append(refusal.Fields, invalid.Fields...)
 			}
 		}
+		if replace := end.GetReplace(); replace != nil {
+			var invalid *fairlead.InvalidError
+			if errors.As(fairlead.CheckUnreserved(at+"replace.", newJobOf(replace)), &invalid) {
+				refusal.Fields = append(refusal.Fields, invalid.Fields...)
+			}
+		}
 		after := end.GetAfter().AsDuration()
 		switch outcome := end.GetOutcome(); {
 		case after < 0:

@@ -1,9 +1,12 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead"
 )
 
 // goOver lets a sweep run and leases the job of its only shard.
@@ -165,7 +168,9 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 	other := a.join(`{"kinds":["sweep.k"]}`)
 	other.call(409, "checkpoint", shard+`,"mark":30,"done":20`)
 	a.enqueue(`{"kind":"mail"}`)
-	a.enqueue(`{"kind":"sweep.k","args":{"sweep_id":1,"shard":0}}`)
+	if err := fairlead.NewClient(a.store).Enqueue(t.Context(), &fairlead.Job{Kind: "sweep.k", Args: json.RawMessage(`{"sweep_id":1,"shard":0}`)}); err != nil {
+		t.Fatal(err)
+	}
 	for _, job := range w.lease("") {
 		own := fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
 		for what, fields := range map[string]string{"shard": "", "checkpoint": `,"mark":30`, "items": `,"stop":"x"`} {

@@ -32,6 +32,9 @@ func TestATokenIsWrittenToTheDatabaseWithoutAServer(t *testing.T) {
 		t.Errorf("as JSON it is %s", stdout)
 	}
 	create(4, "--role", "admin", "--name", "me")
+	for _, tenant := range []string{"", ",", "a,"} { // as from a variable that is not set: it must not be bound to all
+		create(exitUsage, "--role", "viewer", "--name", "x", "--tenant", tenant)
+	}
 	if _, stderr := create(exitUsage, "--role", "boss", "--name", "x"); !strings.HasPrefix(stderr, `fairlead: --role: is "boss"`) {
 		t.Errorf("the error is %s", stderr)
 	}

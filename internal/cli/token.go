@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,9 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := n.checkGiven(); err != nil {
 			return err
+		}
+		if cmd.Flags().Changed("tenant") && (len(n.tenants) == 0 || slices.Contains(n.tenants, "")) {
+			return Usagef("--tenant is empty; name a tenant, or leave it out for a token that may touch all of them")
 		}
 		if location, ok := os.LookupEnv("FAIRLEAD_DB"); ok && !cmd.Flags().Changed("db") && !s.namesServer() {
 			n.db = location

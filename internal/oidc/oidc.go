@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -21,7 +22,7 @@ type Options struct {
 	Issuer       string // its URL
 	Audience     string // for whom tokens must be made
 	RoleClaim    string // what holds the role of somebody
-	TenantsClaim string // what holds the tenants that somebody is bound to: a text or a list of them
+	TenantsClaim string // what holds the tenants that somebody is bound to: a text or a list of them; who lacks the claim is not bound
 }
 
 // patience is how long the provider may take to answer.
@@ -46,7 +47,8 @@ func Verifier(ctx context.Context, o Options) (func(ctx context.Context, token s
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, err)
 	}
-	verifier := provider.Verifier(&oidc.Config{ClientID: o.Audience})
+	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{}})
+	verifier := provider.VerifierContext(keys, &oidc.Config{ClientID: o.Audience})
 	return func(ctx context.Context, raw string) (server.Identity, error) {
 		token, err := verifier.Verify(ctx, raw)
 		if err != nil {
@@ -65,9 +67,9 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	if err := json.Unmarshal(claims[o.RoleClaim], &role); err != nil {
 		return server.Identity{}, fmt.Errorf("the claim %q is no role", o.RoleClaim)
 	}
-	tenants, err := textsIn(claims[o.TenantsClaim])
+	tenants, err := o.tenants(claims)
 	if err != nil {
-		return server.Identity{}, fmt.Errorf("the claim %q is no list of tenants", o.TenantsClaim)
+		return server.Identity{}, err
 	}
 	name := "oidc:" + token.Subject
 	if len(name) > maxName {
@@ -77,14 +79,25 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	if err := fairlead.NormalizeToken(&probe); err != nil {
 		return server.Identity{}, err
 	}
-	return server.Identity{Name: name, Role: probe.Role, Tenants: tenants}, nil
+	return server.Identity{Name: name, Role: probe.Role, Tenants: tenants, Until: token.Expiry}, nil
+}
+
+// tenants are those that the claims bind somebody to; nil: they do not bind. A claim
+// that is there and names no tenant binds to nothing: such a token is refused.
+func (o Options) tenants(claims map[string]json.RawMessage) ([]string, error) {
+	raw, bound := claims[o.TenantsClaim]
+	if !bound {
+		return nil, nil
+	}
+	tenants, err := textsIn(raw)
+	if err != nil || len(tenants) == 0 || slices.Contains(tenants, "") {
+		return nil, fmt.Errorf("the claim %q is no list of tenants", o.TenantsClaim)
+	}
+	return tenants, nil
 }
 
 // textsIn reads a text or a list of them.
 func textsIn(raw json.RawMessage) ([]string, error) {
-	if len(raw) == 0 {
-		return nil, nil
-	}
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
 		return []string{one}, nil

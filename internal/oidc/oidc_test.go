@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,6 +25,8 @@ type provider struct {
 	*testing.T
 	url string
 	key *rsa.PrivateKey
+
+	asked atomic.Int64 // how often for its keys
 }
 
 func newProvider(t *testing.T) *provider {
@@ -37,6 +41,9 @@ func newProvider(t *testing.T) *provider {
 	p.url = web.URL
 	answer := func(path string, value any) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
+			if path == "/keys" {
+				p.asked.Add(1)
+			}
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(value)
 		})
@@ -96,6 +103,14 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 	if err != nil || !slices.Equal(who.Tenants, []string{"zeta"}) {
 		t.Errorf("the caller is %+v (%v)", who, err)
 	}
+	if !who.Until.Equal(time.Unix(soon, 0)) {
+		t.Errorf("it is believed until %v", who.Until)
+	}
+	unbound := claims(nil)
+	delete(unbound, "tenants")
+	if who, err = verify(t.Context(), p.sign(unbound)); err != nil || who.Tenants != nil {
+		t.Errorf("without the claim the caller is %+v (%v)", who, err)
+	}
 	for what, change := range map[string]map[string]any{
 		"made for others":              {"aud": "other"},
 		"made by others":               {"iss": "https://example.org"},
@@ -103,6 +118,18 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 		"without a role":               {"role": nil},
 		"with an unknown role":         {"role": "god"},
 		"with tenants that are none":   {"tenants": 7},
+		"bound to nothing":             {"tenants": []string{}},
+		"bound to null":                {"tenants": nil},
+		"bound to an empty name":       {"tenants": ""},
+		"bound to empty names":         {"tenants": []string{"", ""}},
+		"bound to some empty name":     {"tenants": []string{"acme", ""}},
+		"bound to a list of null":      {"tenants": []any{nil}},
+		"bound to an object":           {"tenants": map[string]any{}},
+		"bound to a list of lists":     {"tenants": []any{[]string{"acme"}}},
+		"bound to false":               {"tenants": false},
+		"of an admin without tenants":  {"role": "admin", "tenants": []string{}},
+		"with a list of roles":         {"role": []string{"admin"}},
+		"with an empty role":           {"role": ""},
 		"of an admin bound to tenants": {"role": "admin"},
 	} {
 		if who, err := verify(t.Context(), p.sign(claims(change))); err == nil {
@@ -111,6 +138,37 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 	}
 	if _, err := verify(t.Context(), p.sign(claims(nil))+"x"); err == nil {
 		t.Error("a token with a wrong signature is accepted")
+	}
+}
+
+// Forged tokens make the verifier look for new keys; the provider must not feel it.
+func TestForgedTokensDoNotLoadTheProvider(t *testing.T) {
+	p := newProvider(t)
+	verify, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	valid := p.sign(map[string]any{"iss": p.url, "aud": "fairlead", "sub": "jo", "exp": time.Now().Add(time.Hour).Unix(), "role": "viewer"})
+	if _, err := verify(t.Context(), valid); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 100 {
+		all.Go(func() {
+			forged := valid[:len(valid)-8] + text([]byte{byte(i), 1, 2, 3, 4, 5})
+			if _, err := verify(t.Context(), forged); err == nil {
+				t.Error("a forged token is accepted")
+			}
+		})
+	}
+	all.Wait()
+	for range 20 {
+		if _, err := verify(t.Context(), valid); err != nil {
+			t.Errorf("a valid token is refused: %v", err)
+		}
+	}
+	if n := p.asked.Load(); n > 5 {
+		t.Errorf("the provider was asked for its keys %d times", n)
 	}
 }
 

@@ -3,6 +3,7 @@ package rest
 import (
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -164,7 +165,10 @@ func (s *Server) stream(route *Route, message proto.Message, w http.ResponseWrit
 			case err != nil && !out.begun:
 				s.refuse(w, request, err)
 			case err != nil && ctx.Err() == nil:
-				s.Log.Error("stream failed", "path", request.URL.Path, "error", err)
+				if problemOf(err).Status == http.StatusInternalServerError {
+					s.Log.Error("stream failed", "path", request.URL.Path, "error", err)
+				}
+				_ = out.fail(err) // a caller that has gone needs no answer
 			case err == nil:
 				out.begin() // there was nothing to say, which is an answer too
 			}
@@ -198,6 +202,15 @@ func (e *eventWriter) send(event proto.Message) error {
 		return err
 	}
 	return e.write("data: " + string(body) + "\n\n")
+}
+
+// fail says why a stream that has begun ends before its time.
+func (e *eventWriter) fail(err error) error {
+	body, err := json.Marshal(problemOf(err))
+	if err != nil {
+		return err
+	}
+	return e.write("event: error\ndata: " + string(body) + "\n\n")
 }
 
 func (e *eventWriter) comment() error { return e.write(":\n\n") }

@@ -47,6 +47,9 @@ func ScanToken(row Scanner) (t fairlead.Token, err error) {
 		if err := json.Unmarshal(tenants, &t.Tenants); err != nil {
 			return t, fmt.Errorf("tenants of token %d: %w", t.ID, err)
 		}
+		if t.Tenants == nil {
+			t.Tenants = []string{} // bound, and to nothing
+		}
 	}
 	return t, nil
 }

@@ -1,0 +1,58 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Names are unique in the whole cluster. Who is bound to a tenant learns that a name
+// cannot be used, and nothing of who has it.
+func TestNamesOfOtherTenantsAreNotTold(t *testing.T) {
+	a := newGuardedAPI(t)
+	acme, zeta := a.as(a.token(fairlead.RoleOperator, "acme")), a.as(a.token(fairlead.RoleOperator, "zeta"))
+	for _, example := range []struct{ path, fields string }{
+		{"/api/v1/schedules", `"every":"1h","job":{"kind":"noop","tenant":"%s"}`},
+		{"/api/v1/sweeps", `"kind":"count","to":9,"tenant":"%s"`},
+		{"/api/v1/tasks", `"cron_expr":"0 0 1 1 *","target_url":"http://svc.internal/","tenant":"%s"`},
+	} {
+		body := func(name, tenant string) string {
+			return fmt.Sprintf(`{"name":%q,`+example.fields+`}`, name, tenant)
+		}
+		status := 200
+		if example.path == "/api/v1/tasks" {
+			status = 201
+		}
+		a.send(status, "POST", example.path, body("merger"+example.path[8:], "acme"), acme...)
+		own, _ := a.send(409, "POST", example.path, body("merger"+example.path[8:], "acme"), acme...)
+		taken, _ := a.send(409, "POST", example.path, body("merger"+example.path[8:], "zeta"), zeta...)
+		reserved, _ := a.send(409, "POST", example.path, body("fairlead-x", "zeta"), zeta...)
+		if !strings.Contains(own["detail"].(string), "exists already") {
+			t.Errorf("%s: of their own they are told %v", example.path, own)
+		}
+		detail := strings.ReplaceAll(taken["detail"].(string), "merger"+example.path[8:], "NAME")
+		if detail != strings.ReplaceAll(reserved["detail"].(string), "fairlead-x", "NAME") || strings.Contains(detail, "exists") || strings.Contains(detail, "acme") {
+			t.Errorf("%s: of another's they are told %v, of a reserved one %v", example.path, taken, reserved)
+		}
+		for _, name := range []string{"merger" + example.path[8:], "unheard-of"} {
+			hidden, _ := a.send(404, "GET", example.path+"/"+strings.ReplaceAll(name, "/", "%2F"), "", zeta...)
+			if strings.Contains(jsonOf(t, hidden), "acme") {
+				t.Errorf("%s: told is %v", example.path, hidden)
+			}
+		}
+	}
+}
+
+// A version that is not current any more is told as such, whatever the name.
+func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
+	a := newGuardedAPI(t)
+	acme := a.as(a.token(fairlead.RoleOperator, "acme"))
+	a.send(200, "POST", "/api/v1/schedules", `{"name":"n","every":"1h","job":{"kind":"noop","tenant":"acme"}}`, acme...)
+	a.send(200, "PATCH", "/api/v1/schedules/n", `{"every":"2h"}`, acme...)
+	problem, _ := a.send(409, "PATCH", "/api/v1/schedules/n", `{"name":"other","every":"3h","version":1}`, acme...)
+	if !strings.Contains(problem["detail"].(string), "changed by somebody else") {
+		t.Errorf("told is %v", problem)
+	}
+}

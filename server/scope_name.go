@@ -1,0 +1,66 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// reservedNames is how names begin that callers who are bound to tenants cannot give.
+const reservedNames = "fairlead-"
+
+// errName is the conflict of a name that a caller who is bound to tenants cannot give.
+// Names are unique in the whole cluster; the error is the same for a name that is
+// reserved and for one that another tenant has, so that it does not say which.
+func errName(what, name string) error {
+	return fmt.Errorf("the name %q cannot be used for a %s; choose another: %w", name, what, fairlead.ErrConflict)
+}
+
+// nameable fails for names that callers who are bound to tenants cannot give.
+func nameable(ctx context.Context, what, name string) error {
+	if callerOf(ctx).identity.bound() && strings.HasPrefix(name, reservedNames) {
+		return errName(what, name)
+	}
+	return nil
+}
+
+// unnamed returns err, or errName in its place if it is the conflict with a name that
+// is not among what the caller may see. seen reports whether the conflict is with
+// something of the caller's.
+func unnamed(ctx context.Context, what, name string, err error, seen func() (bool, error)) error {
+	if !errors.Is(err, fairlead.ErrConflict) || !callerOf(ctx).identity.bound() {
+		return err
+	}
+	own, lookErr := seen()
+	if lookErr != nil {
+		return lookErr
+	}
+	if own {
+		return err
+	}
+	return errName(what, name)
+}
+
+// seesSchedule reports whether the conflict of a schedule that is put is with a
+// schedule of the caller's: another that has its name, or a newer version of itself.
+func (s scoped) seesSchedule(ctx context.Context, schedule fairlead.Schedule) (bool, error) {
+	found, err := s.Schedules(ctx, fairlead.ScheduleFilter{Names: []string{schedule.Name}})
+	if err != nil || len(found) > 0 || schedule.Version == 0 {
+		return len(found) > 0, err
+	}
+	found, err = s.Schedules(ctx, fairlead.ScheduleFilter{IDs: []int64{schedule.ID}})
+	return len(found) > 0 && found[0].Version != schedule.Version, err
+}
+
+// seesSweep is seesSchedule of a sweep.
+func (s scoped) seesSweep(ctx context.Context, sweep fairlead.Sweep) (bool, error) {
+	found, err := s.Sweeps(ctx, fairlead.SweepFilter{Names: []string{sweep.Name}})
+	if err != nil || len(found) > 0 || sweep.Version == 0 {
+		return len(found) > 0, err
+	}
+	found, err = s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{sweep.ID}})
+	return len(found) > 0 && found[0].Version != sweep.Version, err
+}
