@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -87,7 +88,7 @@ func TestRequestsByTheDocumentNeverFailTheService(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			a := newGuardedAPIOver(t, store)
+			a := newGuardedAPIOver(t, server.Auth{}, store)
 			for range 3 { // so that small ids are there
 				a.fill("JOB SCHEDULE CALENDAR TASK RUN BATCH SWEEP TOKEN")
 			}

@@ -41,11 +41,11 @@ func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(fairlead.Store
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newGuardedAPIOver(t, change(opened))
+	return newGuardedAPIOver(t, auth, change(opened))
 }
 
 // newGuardedAPIOver serves a store, which is closed with the test.
-func newGuardedAPIOver(t testing.TB, store fairlead.Store) *guardedAPI {
+func newGuardedAPIOver(t testing.TB, auth server.Auth, store fairlead.Store) *guardedAPI {
 	guard, err := httpcall.NewGuard(nil, false)
 	if err != nil {
 		t.Fatal(err)
