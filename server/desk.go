@@ -3,9 +3,8 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"log/slog"
-	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -17,8 +16,6 @@ import (
 // whether its caller may make it, and writes down what was done.
 type desk struct {
 	audit *auditor
-	store fairlead.Reader
-	log   *slog.Logger
 }
 
 // around is an endpoint whose requests pass the desk.
@@ -34,7 +31,7 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 			if err := admit(ctx, endpoint); err != nil {
 				return err
 			}
-			return endpoint.Stream(ctx, request, send)
+			return slow(ctx, endpoint.Stream(ctx, request, send))
 		}
 	}
 	return &guarded
@@ -55,25 +52,17 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	} else {
 		answer, err = next(ctx, request)
 	}
-	return answer, d.blame(ctx, endpoint, err)
+	return answer, slow(ctx, err)
 }
 
-// probePatience is how long a database may take to show that it is there.
-const probePatience = 2 * time.Second
-
-// blame finds out whether a failure is the database's, which callers should hear
-// of: it is worth trying again.
-func (d *desk) blame(ctx context.Context, endpoint *rest.Endpoint, err error) error {
-	if err == nil || refused(err) || ctx.Err() != nil {
+// slow makes it an ErrUnavailable that the database took longer than this service
+// waits for it, if the caller would still have waited.
+func slow(ctx context.Context, err error) error {
+	var own *rest.Error
+	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fairlead.ErrUnavailable) || errors.As(err, &own) {
 		return err
 	}
-	probe, cancel := context.WithTimeout(ctx, probePatience)
-	defer cancel()
-	if _, gone := d.store.Now(probe); gone == nil {
-		return err
-	}
-	d.log.Error("request failed: the database does not answer", "method", endpoint.Method.Name(), "error", err)
-	return errNoDatabase
+	return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, err)
 }
 
 // admit decides whether the caller may use an endpoint.

@@ -129,7 +129,7 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 		if err := admit(ctx, endpoint); err != nil {
 			return c.coded(conn.Spec(), err)
 		}
-		return c.coded(conn.Spec(), next(ctx, checkedConn{conn}))
+		return c.coded(conn.Spec(), slow(ctx, next(ctx, checkedConn{conn})))
 	}
 }
 
@@ -179,6 +179,10 @@ func (c checking) coded(method connect.Spec, err error) error {
 		if errors.Is(err, known.err) {
 			return withFields(connect.NewError(known.code, err), err)
 		}
+	}
+	if errors.Is(err, fairlead.ErrUnavailable) {
+		c.log.Error("request failed", "method", method.Procedure, "error", err)
+		return connect.NewError(connect.CodeUnavailable, fairlead.ErrUnavailable) // not what the database said
 	}
 	var own *rest.Error
 	if errors.As(err, &own) {
