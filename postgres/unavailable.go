@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -32,8 +33,28 @@ var passingClasses = []string{"08", "53", "58"}
 
 // unavailable marks an error of a call if it passes; see fairlead.ErrUnavailable.
 func unavailable(ctx context.Context, err error) error {
-	return sqlstore.MarkUnavailable(ctx, err, passes)
+	return sqlstore.MarkUnavailable(ctx, unkeepable(err), passes)
 }
+
+// unkeepable makes a text that PostgreSQL cannot keep, and so cannot look for, invalid:
+// the other stores find nothing by it.
+func unkeepable(err error) error {
+	const characterNotInRepertoire = "22021"
+	var refusal *pgconn.PgError
+	if errors.Is(err, fairlead.ErrInvalid) || !errors.As(err, &refusal) || refusal.Code != characterNotInRepertoire {
+		return err
+	}
+	return unkeepableError{&fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "text", Message: "contains a NUL character or is not valid UTF-8"}}}, err}
+}
+
+// unkeepableError says what is wrong with a text, and keeps what the server said.
+type unkeepableError struct {
+	*fairlead.InvalidError
+	cause error
+}
+
+// Unwrap returns both.
+func (e unkeepableError) Unwrap() []error { return []error{e.InvalidError, e.cause} }
 
 // passes reports whether an error may be gone when the call is repeated later.
 func passes(err error) bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -97,7 +96,12 @@ func (a *guardedAPI) restAnswer(t *testing.T, method protoreflect.MethodDescript
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel() // a stream is left as soon as it has begun
-	request := a.restRequest(ctx, t, method, message)
+	return a.answerOf(t, a.restRequest(ctx, t, method, message), secret)
+}
+
+// answerOf sends a request of REST.
+func (a *guardedAPI) answerOf(t *testing.T, request *http.Request, secret string) reply {
+	t.Helper()
 	request.Header.Set("Authorization", "Bearer "+secret)
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
@@ -160,31 +164,4 @@ func (a *guardedAPI) grpcAnswer(t *testing.T, method protoreflect.MethodDescript
 		r.refused = true
 	}
 	return r
-}
-
-// restRequest makes the request of a message: what is in the path and the query, and
-// the rest as JSON.
-func (a *guardedAPI) restRequest(ctx context.Context, t *testing.T, method protoreflect.MethodDescriptor, message proto.Message) *http.Request {
-	t.Helper()
-	rule := ruleOf(method)
-	verb, path := verbAndPath(rule)
-	fields := map[string]any{}
-	if err := json.Unmarshal(jsonOfMessage(t, message), &fields); err != nil {
-		t.Fatal(err)
-	}
-	address, body := a.url+withParams(path, fields), io.Reader(http.NoBody)
-	if rule.GetBody() == "*" {
-		raw, err := json.Marshal(fields)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body = bytes.NewReader(raw)
-	} else if query := queryOf(path, fields); query != "" {
-		address += "?" + query
-	}
-	request, err := http.NewRequestWithContext(ctx, verb, address, body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return request
 }
