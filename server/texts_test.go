@@ -97,7 +97,9 @@ func (a *guardedAPI) tryText(t *testing.T, method protoreflect.MethodDescriptor,
 
 // isDocument reports whether a field is JSON, which is kept byte for byte: \u0000 in it
 // is no NUL but six characters.
-func isDocument(field protoreflect.FieldDescriptor) bool { return field.Kind() == protoreflect.BytesKind }
+func isDocument(field protoreflect.FieldDescriptor) bool {
+	return field.Kind() == protoreflect.BytesKind
+}
 
 // textPaths are the ways to all texts in a message.
 func textPaths(message protoreflect.MessageDescriptor, above []protoreflect.FieldDescriptor) (paths [][]protoreflect.FieldDescriptor) {

@@ -154,7 +154,9 @@ func (b *breakable) verbs() []brokenVerb {
 		{"Tokens", func(ctx context.Context) error { return only(s.Tokens(ctx)) }},
 		{"TouchToken", func(ctx context.Context) error { return s.TouchToken(ctx, 1) }},
 		{"DeleteToken", func(ctx context.Context) error { return s.DeleteToken(ctx, 1) }},
-		{"Audit", func(ctx context.Context) error { return s.Audit(ctx, []fairlead.AuditEntry{{Actor: "me", Action: "Do"}}) }},
+		{"Audit", func(ctx context.Context) error {
+			return s.Audit(ctx, []fairlead.AuditEntry{{Actor: "me", Action: "Do"}})
+		}},
 		{"AuditLog", func(ctx context.Context) error { return only(s.AuditLog(ctx, fairlead.AuditFilter{})) }},
 		{"Secret", func(ctx context.Context) error { return only(s.Secret(ctx, fmt.Sprint("s", b.node))) }},
 		{"PutCalendar", func(ctx context.Context) error { return only(c.PutCalendar(ctx, fairlead.Calendar{Name: "c"})) }},

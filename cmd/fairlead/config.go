@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead/internal/cli"
@@ -74,8 +73,8 @@ func readConfig(file string) (map[string][]string, error) {
 		return nil, usagef("read configuration: %w", err)
 	}
 	var document map[string]any
-	if err := yaml.Unmarshal(raw, &document); err != nil {
-		return nil, usagef("%w", cli.YAMLMistake(file, err))
+	if err := cli.DecodeYAML(file, raw, &document); err != nil {
+		return nil, usagef("%w", err)
 	}
 	values := map[string][]string{}
 	flatten("", document, values)
