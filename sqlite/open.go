@@ -45,7 +45,7 @@ func OpenWith(ctx context.Context, url string, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open %s: %w", url, err)
 	}
 	if err := s.start(ctx); err != nil {
-		return nil, fmt.Errorf("open %s: %w", url, errors.Join(whyNot(path, unavailable(ctx, err)), s.disconnect()))
+		return nil, fmt.Errorf("open %s: %w", url, errors.Join(whyNot(path, err), s.disconnect()))
 	}
 	return s, nil
 }

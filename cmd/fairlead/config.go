@@ -36,12 +36,17 @@ func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, b
 			return usagef("%s: unknown key %q; keys are the names of flags (see fairlead serve --help)", file, key)
 		}
 	}
+	if flags.Lookup(dbFlag) != nil && flags.Lookup(dbFileFlag) != nil {
+		if err := configureDatabase(flags, values, file, getenv); err != nil {
+			return err
+		}
+	}
 	var failed error
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed || failed != nil {
+		if flag.Changed || failed != nil || flag.Name == dbFlag || flag.Name == dbFileFlag {
 			return
 		}
-		name := "FAIRLEAD_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		name := variableOf(flag.Name)
 		if text, ok := getenv(name); ok {
 			failed = set(flags, flag, name, strings.Split(text, ","))
 		} else if texts, ok := values[flag.Name]; ok {
@@ -49,6 +54,11 @@ func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, b
 		}
 	})
 	return failed
+}
+
+// variableOf is the variable of the environment that stands for a flag.
+func variableOf(flag string) string {
+	return "FAIRLEAD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 func set(flags *pflag.FlagSet, flag *pflag.Flag, source string, texts []string) error {
