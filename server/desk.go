@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -85,8 +87,11 @@ func remembering(ctx context.Context, endpoint *rest.Endpoint, request proto.Mes
 	if c.onceKey == "" {
 		return ctx, nil
 	}
-	if len(c.onceKey) > fairlead.MaxKey {
+	switch {
+	case len(c.onceKey) > fairlead.MaxKey:
 		return nil, refuseField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are kept", len(c.onceKey), fairlead.MaxKey))
+	case !utf8.ValidString(c.onceKey) || strings.ContainsRune(c.onceKey, 0):
+		return nil, refuseField("Idempotency-Key", "is not valid UTF-8, or contains a NUL character")
 	}
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
 	if err != nil {

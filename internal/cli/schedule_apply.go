@@ -126,7 +126,7 @@ func readSchedules(file string, in io.Reader) (all []*fairleadv1.Schedule, err e
 		return nil, err
 	}
 	if err := checkYAML(file, raw); err != nil {
-		return nil, Usagef("the file is not read: %w", err)
+		return nil, Usagef("the file is not YAML as it is read here: %w", err)
 	}
 	named := map[string]bool{}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
