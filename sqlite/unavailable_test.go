@@ -14,7 +14,12 @@ import (
 
 func openFile(t *testing.T, options Options) *Store {
 	t.Helper()
-	s, err := OpenWith(t.Context(), filepath.Join(t.TempDir(), "jobs.db"), options)
+	return openAt(t, filepath.Join(t.TempDir(), "jobs.db"), options)
+}
+
+func openAt(t *testing.T, path string, options Options) *Store {
+	t.Helper()
+	s, err := OpenWith(t.Context(), path, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,9 +58,9 @@ func TestAFullDiskFailsForNow(t *testing.T) {
 }
 
 func TestVerbsOnALockedFileFailForNow(t *testing.T) {
-	s := openFile(t, Options{})
-	s.options.QueryTimeout = 20 * time.Millisecond // migrating takes longer
-	storetest.RunUnavailable(t, s, storetest.Outage{Reads: true, Begin: func(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "jobs.db")
+	s, hasty := openAt(t, path, Options{}), openAt(t, path, Options{QueryTimeout: 100 * time.Millisecond, NoMigrate: true})
+	storetest.RunUnavailable(t, s, storetest.Outage{Reads: true, Store: hasty, Begin: func(t *testing.T) {
 		tx, err := s.DB().BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)

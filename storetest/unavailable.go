@@ -19,6 +19,8 @@ type Outage struct {
 	// Often is called before every verb, if it is not nil: for outages that a verb
 	// overcomes by itself, such as a connection that was cut.
 	Often func(t *testing.T)
+	// Store is asked during the outage, instead of the one that made everything before.
+	Store fairlead.Store
 	// Timeout is how long a verb may take; default 30s.
 	Timeout time.Duration
 }
@@ -37,6 +39,9 @@ func RunUnavailable(t *testing.T, store fairlead.Store, outage Outage) {
 	timeout := outage.Timeout
 	if timeout == 0 {
 		timeout = 30 * time.Second
+	}
+	if outage.Store != nil {
+		b.store, b.client = outage.Store, fairlead.NewClient(outage.Store)
 	}
 	outage.Begin(t)
 	failed := 0
