@@ -62,6 +62,7 @@ func (a *Alert) normalize(c *complaints) {
 	}
 	texts := map[string]string{"url": a.URL, "signing_secret": a.SigningSecret}
 	for name, value := range a.Headers {
+		checkText(c.refuse, "alert.headers", name+value)
 		texts["headers"] = name + value
 		if len(texts["headers"]) > maxAlertText {
 			break
@@ -70,6 +71,8 @@ func (a *Alert) normalize(c *complaints) {
 	for field, text := range texts {
 		if len(text) > maxAlertText {
 			c.refuse("alert."+field, "has %d bytes; at most %d are kept", len(text), maxAlertText)
+		} else if field != "headers" {
+			checkText(c.refuse, "alert."+field, text)
 		}
 	}
 	if len(a.Headers) > maxAlertHeaders {

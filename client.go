@@ -149,7 +149,7 @@ func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.De
 // PauseQueue stops jobs of a queue from starting, on all nodes, until
 // ResumeQueue. Running jobs go on.
 func (c *Client) PauseQueue(ctx context.Context, queue string) error {
-	return c.store.Pause(ctx, Pause{Scope: PauseQueue, Name: queue})
+	return c.pause(ctx, Pause{Scope: PauseQueue, Name: queue})
 }
 
 // ResumeQueue undoes PauseQueue.
@@ -160,12 +160,22 @@ func (c *Client) ResumeQueue(ctx context.Context, queue string) error {
 // PauseKind stops jobs of a kind from starting, on all nodes, until
 // ResumeKind. Running jobs go on.
 func (c *Client) PauseKind(ctx context.Context, kind string) error {
-	return c.store.Pause(ctx, Pause{Scope: PauseKind, Name: kind})
+	return c.pause(ctx, Pause{Scope: PauseKind, Name: kind})
 }
 
 // ResumeKind undoes PauseKind.
 func (c *Client) ResumeKind(ctx context.Context, kind string) error {
 	return c.store.Resume(ctx, Pause{Scope: PauseKind, Name: kind})
+}
+
+// pause checks what is paused: it need not exist yet, but it must be able to.
+func (c *Client) pause(ctx context.Context, pause Pause) error {
+	var found complaints
+	found.checkName(string(pause.Scope), pause.Name, MaxName)
+	if err := found.err(); err != nil {
+		return err
+	}
+	return c.store.Pause(ctx, pause)
 }
 
 // Pauses lists what is paused.

@@ -37,7 +37,7 @@ func (c *Client) Tenants(ctx context.Context, filter TenantFilter) ([]Tenant, er
 // PauseTenant stops jobs of a tenant and its children from starting, on all
 // nodes, until ResumeTenant. Running jobs go on.
 func (c *Client) PauseTenant(ctx context.Context, name string) error {
-	return c.store.Pause(ctx, Pause{Scope: PauseTenant, Name: name})
+	return c.pause(ctx, Pause{Scope: PauseTenant, Name: name})
 }
 
 // ResumeTenant undoes PauseTenant.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"unicode/utf8"
 )
 
 // complaints collects the fields that are refused.
@@ -64,6 +65,8 @@ func (c *complaints) checkURL(field, value string) {
 	}
 	parsed, err := url.Parse(value)
 	switch {
+	case !utf8.ValidString(value):
+		c.refuse(field, "is not valid UTF-8")
 	case err != nil || parsed.Host == "" || parsed.Scheme != "http" && parsed.Scheme != "https":
 		c.refuse(field, "is no address; give one that begins with http:// or https://")
 	case parsed.User != nil:

@@ -15,6 +15,11 @@ var (
 	ErrLeaseLost = errors.New("lease lost") // the fence is no longer the job's current one
 	ErrExpired   = errors.New("expired")    // an answer that came after its deadline
 	ErrLimit     = errors.New("limit")      // more than a limit allows; try again later
+
+	// ErrUnavailable means that the database cannot do this now, and may be able to
+	// later: it is read-only, full, overloaded, starting, stopping or not reached, or
+	// did not answer in time.
+	ErrUnavailable = errors.New("the database cannot do this now; try again")
 )
 
 // InvalidError names each field that was refused and how to mend it.

@@ -44,6 +44,13 @@ import (
 // unknown: the move may or may not have happened, and repeating it is safe.
 // Deadlocks and serialization failures are retried inside the store.
 //
+// Every method wraps ErrUnavailable around an error that passes without a change
+// of the program or of the schema: the database is read-only, full, out of memory
+// or connections, starting, stopping, not reached or cut off, the retries of a
+// deadlock or lock were used up, or the store's own timeout was over while the
+// caller would still have waited. A caller whose own context has ended gets that
+// context's error.
+//
 // # Use
 //
 // All methods may be called by many goroutines at once. A store does not keep

@@ -98,6 +98,7 @@ func (s *Sweep) checkItems(c *complaints) {
 	case given == 0 && s.To == 0:
 		c.refuse("to", "is missing; say how many items there are, or where they come from")
 	}
+	checkText(c.refuse, "source.file", s.Source.File)
 	c.checkURL("source.url", s.Source.URL)
 	if t := s.Source.Table; t != nil {
 		c.checkName("source.table.database", t.Database, MaxName)

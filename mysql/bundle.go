@@ -30,7 +30,7 @@ const (
 func (s *Store) bundled(ctx context.Context, verb string, statements []string) error {
 	text := "start transaction; " + strings.Join(statements, "; ") + "; commit"
 	again := func(err error) bool { return transient(err) || errors.Is(err, driver.ErrBadConn) }
-	err := sqlstore.Retry(ctx, again, func() error {
+	err := retry(ctx, again, func() error {
 		conn, err := s.db.Conn(ctx)
 		if err != nil {
 			return err

@@ -75,7 +75,7 @@ func (s *Store) keepCheckpoint(ctx context.Context, c *fairlead.Checkpoint, told
 // whyNotKept tells why a checkpoint was refused.
 func (s *Store) whyNotKept(ctx context.Context, c *fairlead.Checkpoint) error {
 	var id int64
-	err := s.db.QueryRowContext(ctx, s.sql.RunsUnder, c.Job, c.Fence).Scan(&id)
+	err := one(ctx, s.db, []any{&id}, s.sql.RunsUnder, c.Job, c.Fence)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return sqlstore.ShardLost(c)

@@ -43,7 +43,7 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 		return promotion, fmt.Errorf("promote: %w", err)
 	}
 	var next sql.NullInt64
-	if err := s.db.QueryRowContext(ctx, s.sql.NextDue).Scan(&next); err != nil {
+	if err := one(ctx, s.db, []any{&next}, s.sql.NextDue); err != nil {
 		return promotion, fmt.Errorf("promote: %w", err)
 	}
 	if next.Valid {
@@ -234,7 +234,7 @@ func (s *Store) pruneNodes(ctx context.Context) error {
 	idle := slices.DeleteFunc(old, func(node int64) bool { return slices.Contains(busy, node) })
 	for list := range idChunks(idle) {
 		for _, statement := range []string{s.sql.ForgetNodes, s.sql.ForgetFences} {
-			if _, err := s.db.ExecContext(ctx, fill(statement, "ids", list)); err != nil {
+			if _, err := s.alone(ctx, s.db, fill(statement, "ids", list)); err != nil {
 				return err
 			}
 		}

@@ -47,7 +47,7 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 	var at, version int64
 	var drain bool
 	if alive > 0 {
-		err = s.lifeline.QueryRowContext(ctx, s.sql.BeatNews, beat.Node).Scan(&at, &version, &drain)
+		err = one(ctx, s.lifeline, []any{&at, &version, &drain}, s.sql.BeatNews, beat.Node)
 	}
 	switch {
 	case alive == 0, errors.Is(err, sql.ErrNoRows):

@@ -52,7 +52,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 // repeat gives jobs the ids of the request that was answered, if it was.
 func (s *Store) repeat(ctx context.Context, once fairlead.Once, jobs []*fairlead.Job) (bool, error) {
 	var answered sqlstore.Answered
-	err := s.db.QueryRowContext(ctx, s.sql.Answered, once.Caller, once.Key, fairlead.OnceWindow.Microseconds()).Scan(&answered.Request, &answered.IDs)
+	err := one(ctx, s.db, []any{&answered.Request, &answered.IDs}, s.sql.Answered, once.Caller, once.Key, fairlead.OnceWindow.Microseconds())
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
 	}

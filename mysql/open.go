@@ -29,7 +29,7 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	}
 	if err := s.start(ctx); err != nil {
 		_ = s.Close() // what went wrong first counts
-		return nil, fmt.Errorf("open mysql store: %w", err)
+		return nil, fmt.Errorf("open mysql store: %w", unavailable(ctx, err))
 	}
 	return s, nil
 }

@@ -28,6 +28,6 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 }
 
 func (s *Store) readSecret(ctx context.Context, name, how string) (secret []byte, err error) {
-	err = s.db.QueryRowContext(ctx, s.sql.Secret+how, name).Scan(&secret)
+	err = one(ctx, s.db, []any{&secret}, s.sql.Secret+how, name)
 	return secret, err
 }

@@ -237,7 +237,7 @@ func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``"
 
 // bound makes sure that a call ends.
 func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.options.QueryTimeout)
+	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
 // Close ends all connections.
@@ -274,7 +274,7 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 
 func (s *Store) now(ctx context.Context) (int64, error) {
 	var us int64
-	if err := s.lifeline.QueryRowContext(ctx, s.sql.Now).Scan(&us); err != nil {
+	if err := one(ctx, s.lifeline, []any{&us}, s.sql.Now); err != nil {
 		return 0, fmt.Errorf("read the clock: %w", err)
 	}
 	return us, nil

@@ -37,7 +37,7 @@ func (c *callersTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err != nil {
 		return fmt.Errorf("enqueue in a transaction: %w", err)
 	}
-	err = c.txn.undoable(ctx, callMark, func() error { return c.txn.enqueue(ctx, jobs, ids) })
+	err = unavailable(ctx, c.txn.undoable(ctx, callMark, func() error { return c.txn.enqueue(ctx, jobs, ids) }))
 	if err != nil {
 		return fmt.Errorf("enqueue in a transaction: %w", err)
 	}
@@ -53,7 +53,7 @@ func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlemen
 	if err != nil {
 		return nil, err
 	}
-	err = c.txn.undoable(ctx, callMark, func() error { return c.txn.settle(ctx, work) })
+	err = unavailable(ctx, c.txn.undoable(ctx, callMark, func() error { return c.txn.settle(ctx, work) }))
 	if err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}

@@ -28,7 +28,7 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	var t *txn
-	err := sqlstore.Retry(ctx, transient, func() error {
+	err := retry(ctx, transient, func() error {
 		tx, err := s.db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -57,11 +57,17 @@ func (s *Store) quickly(ctx context.Context, statement string, args ...any) (sql
 
 // alone is the same on any connections.
 func (s *Store) alone(ctx context.Context, db *sql.DB, statement string, args ...any) (result sql.Result, err error) {
-	err = sqlstore.Retry(ctx, transient, func() error {
+	err = retry(ctx, transient, func() error {
 		result, err = db.ExecContext(ctx, statement, args...)
 		return err
 	})
 	return result, err
+}
+
+// retry runs f again while the error may be gone the next time, and tells what passes
+// from what does not.
+func retry(ctx context.Context, again func(error) bool, f func() error) error {
+	return unavailable(ctx, sqlstore.Retry(ctx, again, f))
 }
 
 // Errors of the server after which a transaction may be tried again.
@@ -194,10 +200,15 @@ type querier interface {
 
 func each(ctx context.Context, q querier, scan func(*sql.Rows) error, statement string, args ...any) error {
 	answer, err := q.QueryContext(ctx, statement, args...)
-	if err != nil {
-		return err
+	if err == nil {
+		err = scanAll(answer, scan)
 	}
-	return scanAll(answer, scan)
+	return unavailable(ctx, err)
+}
+
+// one reads the only row of an answer; sql.ErrNoRows if there is none.
+func one(ctx context.Context, db *sql.DB, into []any, statement string, args ...any) error {
+	return unavailable(ctx, db.QueryRowContext(ctx, statement, args...).Scan(into...))
 }
 
 func eachOf(ctx context.Context, q querier, scan func(*sql.Rows) error, statement string, ids []int64) error {

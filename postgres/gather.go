@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 const (
@@ -52,7 +53,7 @@ func (s *Store) enqueueGathered(ctx context.Context, fresh *newJobs) error {
 		return err
 	case <-ctx.Done():
 		g.leave(p)
-		return ctx.Err()
+		return sqlstore.Ended(ctx)
 	}
 }
 

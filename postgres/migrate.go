@@ -60,7 +60,7 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 			return status, nil
 		}
 		if !transient(err) || time.Since(begun) > migrationPatience {
-			return status, fmt.Errorf("migrate: %w", err)
+			return status, fmt.Errorf("migrate: %w", unavailable(ctx, err))
 		}
 		select {
 		case <-ctx.Done():

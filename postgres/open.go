@@ -41,7 +41,7 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	if err := s.prepare(ctx, url); err != nil {
 		s.beats.Close()
 		s.pool.Close()
-		return nil, fmt.Errorf("open postgres store: %w", err)
+		return nil, fmt.Errorf("open postgres store: %w", unavailable(ctx, err))
 	}
 	return s, nil
 }

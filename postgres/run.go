@@ -56,9 +56,7 @@ type plainRunner struct {
 func (r plainRunner) run(ctx context.Context, calls ...call) error { return r.runPlain(ctx, calls...) }
 
 func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, pin string, calls []call) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	return sqlstore.Retry(ctx, transient, func() error {
+	return s.retry(ctx, func(ctx context.Context) error {
 		batch := &pgx.Batch{}
 		var before, after []call
 		if s.wrap {
@@ -124,18 +122,25 @@ func readResult(results pgx.BatchResults, each func(sqlstore.Scanner) error) err
 // transact runs several round trips in one transaction of the store's own. It
 // may run f more than once.
 func (s *Store) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	return sqlstore.Retry(ctx, transient, func() error {
+	return s.retry(ctx, func(ctx context.Context) error {
 		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.begin}, func(tx pgx.Tx) error {
 			return f(ctx, pgxRunner{tx})
 		})
 	})
 }
 
+// retry runs a transaction of the store's own within the time that a call may take,
+// again if the server undid it for the sake of another, and tells what passes from
+// what does not.
+func (s *Store) retry(ctx context.Context, f func(ctx context.Context) error) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return unavailable(ctx, sqlstore.Retry(ctx, transient, func() error { return f(ctx) }))
+}
+
 // limit bounds a call by QueryTimeout, or by the caller's own earlier deadline.
 func (s *Store) limit(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.options.QueryTimeout)
+	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
 // transient tells that the server undid a transaction because others were in
@@ -159,6 +164,15 @@ type pgxRunner struct {
 
 func (r pgxRunner) run(ctx context.Context, calls ...call) error {
 	return send(ctx, r.tx, &pgx.Batch{}, calls)
+}
+
+// callersRunner runs statements inside a transaction of a caller.
+type callersRunner struct {
+	in runner
+}
+
+func (r callersRunner) run(ctx context.Context, calls ...call) error {
+	return unavailable(ctx, r.in.run(ctx, calls...))
 }
 
 // sqlRunner runs statements inside a transaction of database/sql.

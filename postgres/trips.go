@@ -5,8 +5,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // trips are the round trips of one transaction that others wait for: its begin
@@ -19,9 +17,7 @@ type trips struct {
 // travel runs a transaction of few round trips. What f does not end with last is
 // undone. It may run f more than once.
 func (s *Store) travel(ctx context.Context, f func(ctx context.Context, t *trips) error) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	return sqlstore.Retry(ctx, transient, func() error {
+	return s.retry(ctx, func(ctx context.Context) error {
 		conn, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err

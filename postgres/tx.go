@@ -16,10 +16,14 @@ import (
 // matter to them. Nothing is assumed of its isolation level; stricter ones than
 // READ COMMITTED may make a call fail with a serialization failure, which is
 // the caller's to retry as always.
-func (s *Store) Tx(tx pgx.Tx) fairlead.Tx { return &callerTx{store: s, in: pgxRunner{tx}} }
+func (s *Store) Tx(tx pgx.Tx) fairlead.Tx {
+	return &callerTx{store: s, in: callersRunner{pgxRunner{tx}}}
+}
 
 // SQLTx is Tx for a transaction of database/sql with the driver of pgx.
-func (s *Store) SQLTx(tx *sql.Tx) fairlead.Tx { return &callerTx{store: s, in: sqlRunner{tx}} }
+func (s *Store) SQLTx(tx *sql.Tx) fairlead.Tx {
+	return &callerTx{store: s, in: callersRunner{sqlRunner{tx}}}
+}
 
 type callerTx struct {
 	store *Store

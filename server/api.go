@@ -41,7 +41,7 @@ func New(node Node, store fairlead.Store, options Options) (*Service, error) {
 		return nil, err
 	}
 	auditor := &auditor{registrar: store, log: options.Log, before: services.before(), sums: newSums()}
-	desk := &desk{audit: auditor, store: store, log: options.Log}
+	desk := &desk{audit: auditor}
 	byName := map[string]*rest.Endpoint{}
 	for _, endpoint := range endpoints {
 		byName["/"+string(endpoint.Method.Parent().FullName())+"/"+string(endpoint.Method.Name())] = endpoint

@@ -44,6 +44,7 @@ func (c *callbacks) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), callbackPatience)
 	defer cancel()
 	reply, err := c.take(ctx, w, r)
+	err = slow(r.Context(), err)
 	if err != nil {
 		if errors.Is(err, errCallbackToken) {
 			w.Header().Set("WWW-Authenticate", "Bearer")

@@ -3,9 +3,10 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
-	"log/slog"
-	"time"
+	"strings"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -17,8 +18,6 @@ import (
 // whether its caller may make it, and writes down what was done.
 type desk struct {
 	audit *auditor
-	store fairlead.Reader
-	log   *slog.Logger
 }
 
 // around is an endpoint whose requests pass the desk.
@@ -35,12 +34,12 @@ func (d *desk) around(endpoint *rest.Endpoint) *rest.Endpoint {
 				return err
 			}
 			lasting, ended := whileBelieved(ctx)
-			return ended(endpoint.Stream(lasting, request, func(message proto.Message) error {
+			return slow(ctx, ended(endpoint.Stream(lasting, request, func(message proto.Message) error {
 				if err := stillBelieved(lasting); err != nil {
 					return err
 				}
 				return send(message)
-			}))
+			})))
 		}
 	}
 	return &guarded
@@ -64,7 +63,7 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	} else {
 		answer, err = next(ctx, request)
 	}
-	return answer, d.blame(ctx, endpoint, err)
+	return answer, slow(ctx, err)
 }
 
 // endingWithBelief is a call that lasts no longer than its caller is believed.
@@ -79,22 +78,14 @@ func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, 
 	}
 }
 
-// probePatience is how long a database may take to show that it is there.
-const probePatience = 2 * time.Second
-
-// blame finds out whether a failure is the database's, which callers should hear
-// of: it is worth trying again.
-func (d *desk) blame(ctx context.Context, endpoint *rest.Endpoint, err error) error {
-	if err == nil || refused(err) || ctx.Err() != nil {
+// slow makes it an ErrUnavailable that the database took longer than this service
+// waits for it, if the caller would still have waited.
+func slow(ctx context.Context, err error) error {
+	var own *rest.Error
+	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fairlead.ErrUnavailable) || errors.As(err, &own) {
 		return err
 	}
-	probe, cancel := context.WithTimeout(ctx, probePatience)
-	defer cancel()
-	if _, gone := d.store.Now(probe); gone == nil {
-		return err
-	}
-	d.log.Error("request failed: the database does not answer", "method", endpoint.Method.Name(), "error", err)
-	return errNoDatabase
+	return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, err)
 }
 
 // admit decides whether the caller may use an endpoint.
@@ -117,8 +108,11 @@ func remembering(ctx context.Context, endpoint *rest.Endpoint, request proto.Mes
 	if c.onceKey == "" {
 		return ctx, nil
 	}
-	if len(c.onceKey) > fairlead.MaxKey {
+	switch {
+	case len(c.onceKey) > fairlead.MaxKey:
 		return nil, refuseField("Idempotency-Key", fmt.Sprintf("has %d bytes; at most %d are kept", len(c.onceKey), fairlead.MaxKey))
+	case !utf8.ValidString(c.onceKey) || strings.ContainsRune(c.onceKey, 0):
+		return nil, refuseField("Idempotency-Key", "is not valid UTF-8, or contains a NUL character")
 	}
 	raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
 	if err != nil {

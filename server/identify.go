@@ -158,7 +158,14 @@ func (i *identifier) ask(ctx context.Context, hash [32]byte, secret string, alon
 	if token.Expired || identity.boundToNothing() {
 		return credential{}, fairlead.ErrNotFound
 	}
-	return credential{identity: identity, hash: hash, kept: true}, i.registrar.TouchToken(ctx, token.ID)
+	// When a token was last used is for people to see: a database that is read-only for
+	// now keeps out none of those who only read.
+	if err := i.registrar.TouchToken(ctx, token.ID); errors.Is(err, fairlead.ErrUnavailable) {
+		i.log.Warn("use of a token was not recorded", "token", token.Name, "error", err)
+	} else if err != nil {
+		return credential{}, err
+	}
+	return credential{identity: identity, hash: hash, kept: true}, nil
 }
 
 func (i *identifier) remembered(hash [32]byte) (credential, bool) {

@@ -2,7 +2,7 @@ package server_test
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -184,7 +184,7 @@ type leaving struct {
 	gone *atomic.Bool
 }
 
-var errGone = errors.New("connection refused")
+var errGone = fmt.Errorf("connection refused: %w", fairlead.ErrUnavailable)
 
 func (s leaving) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
 	if s.gone.Load() {

@@ -191,7 +191,7 @@ func (c checking) WrapStreamingHandler(next connect.StreamingHandlerFunc) connec
 			return c.coded(conn.Spec(), err)
 		}
 		lasting, ended := whileBelieved(ctx)
-		return c.coded(conn.Spec(), ended(next(lasting, checkedConn{conn, lasting})))
+		return c.coded(conn.Spec(), slow(ctx, ended(next(lasting, checkedConn{conn, lasting}))))
 	}
 }
 
@@ -252,6 +252,10 @@ func (c checking) coded(method connect.Spec, err error) error {
 		if errors.Is(err, known.err) {
 			return withFields(connect.NewError(known.code, err), err)
 		}
+	}
+	if errors.Is(err, fairlead.ErrUnavailable) {
+		c.log.Error("request failed", "method", method.Procedure, "error", err)
+		return connect.NewError(connect.CodeUnavailable, fairlead.ErrUnavailable) // not what the database said
 	}
 	var own *rest.Error
 	if errors.As(err, &own) {

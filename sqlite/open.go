@@ -131,6 +131,9 @@ func (s *Store) connect(path string) error {
 		keepOne(s.main)
 		return err
 	}
+	if err := createPrivate(path); err != nil {
+		return err
+	}
 	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?"
 	settings.Add("_pragma", "journal_mode(wal)")
 	settings.Add("_pragma", fmt.Sprintf("synchronous(%s)", s.options.Synchronous))
@@ -152,6 +155,18 @@ func (s *Store) connect(path string) error {
 	s.readers.SetMaxOpenConns(readers)
 	s.readers.SetMaxIdleConns(readers)
 	return nil
+}
+
+// createPrivate makes a file that does not exist, for its owner only, whatever the
+// umask: jobs and the hashes of tokens are in it. SQLite gives its log and its index
+// of that, beside the file, the mode of the file. One that exists keeps its mode.
+// Where a file cannot be made, SQLite says why.
+func createPrivate(path string) error {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	return file.Close()
 }
 
 // keepOne gives a handle a single connection that stays.

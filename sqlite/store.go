@@ -118,7 +118,7 @@ func (s *Store) DB() *sql.DB { return s.callers }
 
 // limited bounds a call in time.
 func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, s.options.QueryTimeout)
+	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
 func (s *Store) micros() int64 { return sqlstore.Micros(s.options.Clock()) }
@@ -151,7 +151,7 @@ func submit[T any](ctx context.Context, s *Store, what string, r *request, f fun
 		return err
 	}
 	if err := s.writer.do(ctx, r); err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
+		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
 	}
 	return result, nil
 }
@@ -169,7 +169,7 @@ func read[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, 
 	t.readOnly = true
 	result, err := f(t)
 	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
+		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
 	}
 	return result, nil
 }

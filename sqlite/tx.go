@@ -62,7 +62,7 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 	t := c.store.newTxn(ctx, c.tx)
 	t.callers = true
 	if _, err := t.exec(t.sql.Lock); err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
+		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
 	}
 	t.now = c.store.micros() // the lock may have taken a while
 	result, err := withGates(t, f)
@@ -70,7 +70,7 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 		err = t.writeCounters()
 	}
 	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
+		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
 	}
 	c.news.add(t.news)
 	return result, nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // writer is the one goroutine that writes. It takes all functions that are
@@ -83,9 +84,9 @@ func (w *writer) do(ctx context.Context, r *request) error {
 		return r.err
 	case <-ctx.Done():
 		if r.state.CompareAndSwap(queued, dropped) {
-			return fmt.Errorf("not done: %w", ctx.Err())
+			return fmt.Errorf("not done: %w", sqlstore.Ended(ctx))
 		}
-		return fmt.Errorf("outcome unknown: %w", ctx.Err())
+		return fmt.Errorf("outcome unknown: %w", sqlstore.Ended(ctx))
 	}
 }
 

@@ -147,6 +147,28 @@ func (b *breakable) verbs() []brokenVerb {
 			return only(s.Claim(ctx, fairlead.Claim{Node: b.node, Scope: b.scope, Max: 1}))
 		}},
 		{"Settle", func(ctx context.Context) error { return only(s.Settle(ctx, []fairlead.Settlement{settle, again})) }},
+		{"AddToken", func(ctx context.Context) error {
+			return only(s.AddToken(ctx, fairlead.Token{Name: "t", Role: fairlead.RoleViewer}))
+		}},
+		{"FindToken", func(ctx context.Context) error { return only(s.FindToken(ctx, [32]byte{1})) }},
+		{"Tokens", func(ctx context.Context) error { return only(s.Tokens(ctx)) }},
+		{"TouchToken", func(ctx context.Context) error { return s.TouchToken(ctx, 1) }},
+		{"DeleteToken", func(ctx context.Context) error { return s.DeleteToken(ctx, 1) }},
+		{"Audit", func(ctx context.Context) error {
+			return s.Audit(ctx, []fairlead.AuditEntry{{Actor: "me", Action: "Do"}})
+		}},
+		{"AuditLog", func(ctx context.Context) error { return only(s.AuditLog(ctx, fairlead.AuditFilter{})) }},
+		{"Secret", func(ctx context.Context) error { return only(s.Secret(ctx, fmt.Sprint("s", b.node))) }},
+		{"PutCalendar", func(ctx context.Context) error { return only(c.PutCalendar(ctx, fairlead.Calendar{Name: "c"})) }},
+		{"PutSchedule", func(ctx context.Context) error {
+			return only(c.PutSchedule(ctx, fairlead.Schedule{Name: "s", Cron: "@yearly", Job: fairlead.Job{Kind: "a"}}))
+		}},
+		{"CreateBatch", func(ctx context.Context) error {
+			return only(c.CreateBatch(ctx, fairlead.Batch{Name: "b", Type: "paint"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}}))
+		}},
+		{"PutSweep", func(ctx context.Context) error {
+			return only(c.PutSweep(ctx, fairlead.Sweep{Name: "w", Kind: "scrub", To: 10}))
+		}},
 		{"PutTenant", func(ctx context.Context) error { return only(c.PutTenant(ctx, fairlead.Tenant{Name: "acme"})) }},
 		{"SetLimit", func(ctx context.Context) error {
 			return c.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitKind, Name: "z", MaxRunning: 1})

@@ -106,6 +106,7 @@ func chapters() []titled {
 		{"Races of schedules", Planning, testPlannerRaces},
 		{"Batches", Sizes, testBatches},
 		{"Texts", Texts, testTexts},
+		{"Unkeepable", Texts, testUnkeepable},
 		{"Contention", Contention, testContention},
 		{"Model", Modelling, testModel},
 		{"Model of limits", Modelling, testLimitsModel},

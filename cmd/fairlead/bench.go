@@ -29,11 +29,11 @@ func newBenchCommand() *cobra.Command {
 			"CPU time of this process and of a database server on the same machine.\n\n" +
 			"Flags that a workload has no use for are ignored, so that one set of flags serves all.\n" +
 			"The jobs stay in the database until they are pruned.",
-		PersistentPreRunE: databaseFromEnvironment,
+		PersistentPreRunE: databaseFrom,
 	}
 	cli.OnlyCommands(cmd)
 	f := cmd.PersistentFlags()
-	f.StringVar(&o.db, "db", defaultDatabase, databaseUsage)
+	databaseFlags(f, &o.db, defaultDatabase)
 	f.IntVar(&o.spec.Jobs, "jobs", 0, "number of jobs (0: 100,000; latency 500; sustained and longtx as many as --seconds allows)")
 	f.Float64Var(&o.spec.Seconds, "seconds", 0, "how long sustained, longtx and latency go on (0: 10, or until --jobs are done)")
 	f.IntVar(&o.spec.Clients, "clients", 0, "concurrent callers; enqueue then stores one job per call (0: 1; sustained and longtx 2)")

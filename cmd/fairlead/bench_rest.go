@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -46,6 +48,12 @@ func runBenchRest(cmd *cobra.Command, o benchOptions, r bench.Rest) (err error) 
 	return runParts(cmd, o, func(done func(bench.Part) error) error { return r.Run(cmd.Context(), done) })
 }
 
+// namesDatabase reports whether a variable of the environment names the database.
+func namesDatabase(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	return name == variableOf(dbFlag) || name == variableOf(dbFileFlag)
+}
+
 // startService runs this program once more, as a service on a free port.
 func startService(ctx context.Context, db string, flags []string) (service bench.RestService, stop func() error, err error) {
 	program, err := os.Executable()
@@ -54,7 +62,8 @@ func startService(ctx context.Context, db string, flags []string) (service bench
 	}
 	// It drains when it is told to end: the context's end would kill it.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, append([]string{"serve", "--addr", "127.0.0.1:0", "--log-format", "json"}, flags...)...)
-	cmd.Env = append(os.Environ(), "FAIRLEAD_DB="+db) // not on the command line: it may contain a password
+	// Not on the command line: it may contain a password.
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), namesDatabase), variableOf(dbFlag)+"="+db)
 	log, err := cmd.StderrPipe()
 	if err != nil {
 		return service, nil, err

@@ -48,8 +48,8 @@ func registerCDC(mux *fairlead.Mux, file string) error {
 		return usagef("--cdc: %w", err)
 	}
 	var declared cdcFile
-	if err := yaml.UnmarshalWithOptions(raw, &declared, yaml.Strict()); err != nil {
-		return usagef("--cdc: %w", cli.YAMLMistake(file, err))
+	if err := cli.DecodeYAML(file, raw, &declared, yaml.Strict()); err != nil {
+		return usagef("--cdc: %w", err)
 	}
 	config := cdc.Config{
 		Sizes: declared.Sizes, GTID: declared.GTID, MigrationDefaults: declared.MigrationDefaults, KeepProgress: declared.KeepProgress,

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead/internal/cli"
@@ -37,12 +36,17 @@ func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, b
 			return usagef("%s: unknown key %q; keys are the names of flags (see fairlead serve --help)", file, key)
 		}
 	}
+	if flags.Lookup(dbFlag) != nil && flags.Lookup(dbFileFlag) != nil {
+		if err := configureDatabase(flags, values, file, getenv); err != nil {
+			return err
+		}
+	}
 	var failed error
 	flags.VisitAll(func(flag *pflag.Flag) {
-		if flag.Changed || failed != nil {
+		if flag.Changed || failed != nil || flag.Name == dbFlag || flag.Name == dbFileFlag {
 			return
 		}
-		name := "FAIRLEAD_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		name := variableOf(flag.Name)
 		if text, ok := getenv(name); ok {
 			failed = set(flags, flag, name, strings.Split(text, ","))
 		} else if texts, ok := values[flag.Name]; ok {
@@ -50,6 +54,11 @@ func configure(flags *pflag.FlagSet, file string, getenv func(string) (string, b
 		}
 	})
 	return failed
+}
+
+// variableOf is the variable of the environment that stands for a flag.
+func variableOf(flag string) string {
+	return "FAIRLEAD_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
 func set(flags *pflag.FlagSet, flag *pflag.Flag, source string, texts []string) error {
@@ -74,8 +83,8 @@ func readConfig(file string) (map[string][]string, error) {
 		return nil, usagef("read configuration: %w", err)
 	}
 	var document map[string]any
-	if err := yaml.Unmarshal(raw, &document); err != nil {
-		return nil, usagef("%w", cli.YAMLMistake(file, err))
+	if err := cli.DecodeYAML(file, raw, &document); err != nil {
+		return nil, usagef("%w", err)
 	}
 	values := map[string][]string{}
 	flatten("", document, values)

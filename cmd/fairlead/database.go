@@ -4,11 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -19,16 +16,6 @@ import (
 const defaultDatabase = "sqlite://fairlead.db"
 
 const databaseUsage = "database (FAIRLEAD_DB): sqlite://FILE, postgres://USER:PASSWORD@HOST/NAME or mysql://USER:PASSWORD@HOST/NAME"
-
-// databaseFromEnvironment gives --db the value of FAIRLEAD_DB if the command line
-// leaves it alone, so that one variable means the same database to all commands.
-func databaseFromEnvironment(cmd *cobra.Command, _ []string) error {
-	location, ok := os.LookupEnv("FAIRLEAD_DB")
-	if !ok || cmd.Flags().Changed("db") {
-		return nil
-	}
-	return cmd.Flags().Set("db", location)
-}
 
 // migratingStore is a store that can also change its schema; all of ours can.
 type migratingStore interface {

@@ -18,10 +18,10 @@ func newMigrateCommand() *cobra.Command {
 		Use:               "migrate",
 		Short:             "Show and change the schema of the database",
 		Long:              "Show and change the schema of the database. serve brings it up to date by itself.",
-		PersistentPreRunE: databaseFromEnvironment,
+		PersistentPreRunE: databaseFrom,
 	}
 	cli.OnlyCommands(cmd)
-	cmd.PersistentFlags().StringVar(&db, "db", defaultDatabase, databaseUsage)
+	databaseFlags(cmd.PersistentFlags(), &db, defaultDatabase)
 	action := func(use, short string, run func(ctx context.Context, store fairlead.Migrator, out io.Writer) error) {
 		cmd.AddCommand(&cobra.Command{
 			Use: use, Short: short, Args: noArguments,

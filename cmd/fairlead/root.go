@@ -25,7 +25,7 @@ func newRootCommand() *cobra.Command {
 		return usagef("%w (see %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(newServeCommand(), newMigrateCommand(), newBenchCommand(), newVersionCommand())
-	root.AddCommand(cli.Commands(cli.Options{AddToken: addToken, DatabaseUsage: databaseUsage})...)
+	root.AddCommand(cli.Commands(cli.Options{AddToken: addToken, DatabaseFlags: databaseFlags, Database: databaseFrom})...)
 	return root
 }
 

@@ -64,6 +64,9 @@ func newServeCommand() *cobra.Command {
 			if err := configure(cmd.Flags(), o.config, os.LookupEnv); err != nil {
 				return err
 			}
+			if err := readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr()); err != nil {
+				return err
+			}
 			o.typed = func(err error) error { return cli.Typed(cmd, err) }
 			return serve(cmd.Context(), o, cmd.ErrOrStderr())
 		},
@@ -71,7 +74,7 @@ func newServeCommand() *cobra.Command {
 	host, _ := os.Hostname()
 	f := cmd.Flags()
 	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to serve on")
-	f.StringVar(&o.db, "db", defaultDatabase, databaseUsage)
+	databaseFlags(f, &o.db, defaultDatabase)
 	f.StringVar(&o.config, "config", "", "YAML file with these settings")
 	f.StringVar(&o.cdc, "cdc", "", "YAML file with the Kafka Connect clusters on whose connectors batches may work")
 	f.IntVar(&o.node.Slots, "slots", 32, "jobs to run at once")

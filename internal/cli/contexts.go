@@ -60,8 +60,8 @@ func readContexts(warnings io.Writer) (*contexts, error) {
 	if err != nil {
 		return nil, Usagef("read contexts: %w", err)
 	}
-	if err := yaml.UnmarshalWithOptions(raw, c, yaml.Strict()); err != nil {
-		return nil, Usagef("it cannot be read as contexts; mend or remove it: %w", YAMLMistake(path, err))
+	if err := DecodeYAML(path, raw, c, yaml.Strict()); err != nil {
+		return nil, Usagef("it cannot be read as contexts; mend or remove it: %w", err)
 	}
 	if c.Contexts == nil {
 		c.Contexts = map[string]target{}

@@ -68,6 +68,8 @@ func ExitCode(err error) int {
 		return ExitNotFound
 	case errors.Is(err, fairlead.ErrConflict):
 		return ExitConflict
+	case errors.Is(err, fairlead.ErrUnavailable):
+		return ExitUnavailable
 	default:
 		return ExitFailure
 	}

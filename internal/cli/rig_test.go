@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
@@ -125,7 +126,13 @@ func (r *rig) typed(want int, args ...string) (stdout, stderr string) {
 func run(ctx context.Context, stdin io.Reader, args ...string) (stdout, stderr string, code int) {
 	root := &cobra.Command{Use: "fairlead", SilenceErrors: true, SilenceUsage: true}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return Usagef("%w", err) })
-	root.AddCommand(Commands(Options{})...)
+	root.AddCommand(Commands(Options{
+		DatabaseFlags: func(f *pflag.FlagSet, db *string, fallback string) {
+			f.StringVar(db, "db", fallback, "")
+			f.String("db-file", "", "")
+		},
+		Database: func(*cobra.Command, []string) error { return nil },
+	})...)
 	var out, errs bytes.Buffer
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -125,6 +125,9 @@ func readSchedules(file string, in io.Reader) (all []*fairleadv1.Schedule, err e
 	if err != nil {
 		return nil, err
 	}
+	if err := checkYAML(file, raw); err != nil {
+		return nil, Usagef("the file is not YAML as it is read here: %w", err)
+	}
 	named := map[string]bool{}
 	decoder := yaml.NewDecoder(bytes.NewReader(raw))
 	for n := 1; ; n++ {

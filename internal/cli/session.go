@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/screen"
@@ -17,8 +18,12 @@ type Options struct {
 	// AddToken stores a token directly in a database, without a server. It
 	// returns the token and its secret.
 	AddToken func(ctx context.Context, db string, token fairlead.Token) (fairlead.Token, string, error)
-	// DatabaseUsage explains the URL of a database.
-	DatabaseUsage string
+	// DatabaseFlags adds the flags that name a database: --db, whose value goes to db,
+	// and --db-file.
+	DatabaseFlags func(flags *pflag.FlagSet, db *string, fallback string)
+	// Database gives --db its value from --db-file or the environment, if these name a
+	// database.
+	Database func(cmd *cobra.Command, args []string) error
 }
 
 // Commands are all commands of those who use a server.

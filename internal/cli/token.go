@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ type newToken struct {
 func (s *session) tokenCreateCommand() *cobra.Command {
 	var n newToken
 	cmd := verb("create", "Make a token and print its secret, once", nil)
-	cmd.Long = cmd.Short + ".\n\nWith --db, or with FAIRLEAD_DB if no server and no token is named, it is written to the\ndatabase directly: so the first one is made, and one for those who have lost theirs.\nWithout, a server is asked, which wants the token of an admin."
+	cmd.Long = cmd.Short + ".\n\nWith --db or --db-file, or with FAIRLEAD_DB or FAIRLEAD_DB_FILE if no server and no token\nis named, it is written to the database directly: so the first one is made, and one for those who have lost theirs.\nWithout, a server is asked, which wants the token of an admin."
 	cmd.Example = "  fairlead token create --db sqlite://fairlead.db --role admin --name me > me.token\n" +
 		"  fairlead token create --role submitter --name shop --tenant shop --expires 90d"
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -39,8 +38,10 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 		if cmd.Flags().Changed("tenant") && (len(n.tenants) == 0 || slices.Contains(n.tenants, "")) {
 			return Usagef("--tenant is empty; name a tenant, or leave it out for a token that may touch all of them")
 		}
-		if location, ok := os.LookupEnv("FAIRLEAD_DB"); ok && !cmd.Flags().Changed("db") && !s.namesServer() {
-			n.db = location
+		if given := cmd.Flags().Changed("db") || cmd.Flags().Changed("db-file"); given || !s.namesServer() {
+			if err := s.options.Database(cmd, args); err != nil {
+				return err
+			}
 		}
 		if n.db != "" || cmd.Flags().Changed("db") {
 			return s.createInDatabase(cmd, n)
@@ -48,7 +49,7 @@ func (s *session) tokenCreateCommand() *cobra.Command {
 		return s.runs(func(ctx context.Context, c *call) error { return n.create(ctx, c) })(cmd, args)
 	}
 	f := cmd.Flags()
-	f.StringVar(&n.db, "db", "", s.options.DatabaseUsage)
+	s.options.DatabaseFlags(f, &n.db, "")
 	f.StringVar(&n.name, "name", "", "unique, for people (required)")
 	f.StringVar(&n.role, "role", "", strings.Join(roles, ", ")+" (required)")
 	f.StringSliceVar(&n.tenants, "tenant", nil, "it may touch nothing of others (repeatable; default all)")

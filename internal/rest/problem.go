@@ -36,6 +36,7 @@ var statuses = []struct {
 	{fairlead.ErrLeaseLost, http.StatusConflict},
 	{fairlead.ErrExpired, http.StatusGone},
 	{fairlead.ErrLimit, http.StatusTooManyRequests},
+	{fairlead.ErrUnavailable, http.StatusServiceUnavailable},
 }
 
 // problemOf is how an error is answered. Of what callers cannot tell apart they
@@ -56,8 +57,11 @@ func problemOf(err error) problem {
 	if errors.As(err, &own) {
 		p.Status, p.Detail = own.Status, own.Detail
 	}
-	if p.Status == http.StatusInternalServerError {
+	switch {
+	case p.Status == http.StatusInternalServerError:
 		p.Detail = "the server could not do this; its log says why"
+	case own == nil && p.Status == http.StatusServiceUnavailable:
+		p.Detail = fairlead.ErrUnavailable.Error() // not what the database said
 	}
 	p.Title = http.StatusText(p.Status)
 	return p

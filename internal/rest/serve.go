@@ -87,7 +87,8 @@ func (s *Server) serve(route *Route, w http.ResponseWriter, request *http.Reques
 
 // refuse answers with a problem, and logs what callers do not see of it.
 func (s *Server) refuse(w http.ResponseWriter, request *http.Request, err error) {
-	if problemOf(err).Status == http.StatusInternalServerError && request.Context().Err() == nil {
+	hidden := problemOf(err).Status == http.StatusInternalServerError || errors.Is(err, fairlead.ErrUnavailable)
+	if hidden && request.Context().Err() == nil {
 		s.Log.Error("request failed", "method", request.Method, "path", request.URL.Path, "error", err)
 	}
 	Refuse(w, err)

@@ -23,7 +23,7 @@ func (l *Lock) Acquire(ctx context.Context) error {
 	case <-l.free:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return Ended(ctx)
 	}
 }
 

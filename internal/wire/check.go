@@ -47,6 +47,9 @@ func (c *checker) message(message protoreflect.Message, p *plan, path string) {
 		if f.rules != nil {
 			c.rules(value, set, f, at)
 		}
+		if set && f.texts() && !heard[f.FullName()] {
+			c.texts(value, f, at)
+		}
 		switch {
 		case f.message == nil || !set:
 		case f.IsList():

@@ -15,7 +15,7 @@ type plan struct {
 	byName   map[string]*field
 	byNumber map[protoreflect.FieldNumber]*field
 	nulls    protoreflect.FieldDescriptor // lists which fields were null; nil: they are as if not there
-	ruled    bool                         // something in it has rules
+	ruled    bool                         // something in it has to be checked
 }
 
 // field is one field of a message.
@@ -43,7 +43,7 @@ func planOf(message protoreflect.MessageDescriptor) *plan {
 		if proto.GetExtension(f.Options(), fairleadv1.E_Nulls).(bool) {
 			p.nulls = f.FieldDescriptor
 		}
-		p.ruled = p.ruled || f.rules != nil || f.message != nil && f.message.ruled
+		p.ruled = p.ruled || f.rules != nil || f.texts() || f.message != nil && f.message.ruled
 	}
 	plans.Store(message.FullName(), p)
 	return p

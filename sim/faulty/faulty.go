@@ -5,7 +5,7 @@ package faulty
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -13,7 +13,7 @@ import (
 )
 
 // ErrFault is what a call returns that was made to fail.
-var ErrFault = errors.New("fault on command")
+var ErrFault = fmt.Errorf("fault on command: %w", fairlead.ErrUnavailable)
 
 // Call names a method of the store that can be made to fail.
 type Call string

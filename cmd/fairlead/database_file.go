@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// The two flags that name the database, of which one may be given. A URL with a
+// password belongs into a file or the environment: a command line is seen by every
+// user of the machine.
+const (
+	dbFlag     = "db"
+	dbFileFlag = "db-file"
+)
+
+const databaseFileUsage = "file whose first line is the URL of the database, instead of --db: so the password is in no list of processes"
+
+// databaseFlags adds both flags.
+func databaseFlags(f *pflag.FlagSet, db *string, fallback string) {
+	f.StringVar(db, dbFlag, fallback, databaseUsage)
+	f.String(dbFileFlag, "", databaseFileUsage)
+}
+
+// databaseFrom gives --db the URL that the command line or the environment
+// (FAIRLEAD_DB, FAIRLEAD_DB_FILE) names, so that one variable means the same database
+// to all commands.
+func databaseFrom(cmd *cobra.Command, _ []string) error {
+	if err := configureDatabase(cmd.Flags(), nil, "", os.LookupEnv); err != nil {
+		return err
+	}
+	return readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr())
+}
+
+// configureDatabase gives the flags of the database their values from the environment
+// or from a file of settings. What names the database closer to the command line
+// counts: one flag there makes the other one elsewhere void. Both at once are a mistake.
+func configureDatabase(flags *pflag.FlagSet, values map[string][]string, file string, getenv func(string) (string, bool)) error {
+	places := []struct {
+		name string
+		get  func(flag string) ([]string, bool)
+	}{
+		{"the command line", func(flag string) ([]string, bool) { return nil, flags.Changed(flag) }},
+		{"the environment", func(flag string) ([]string, bool) {
+			text, ok := getenv(variableOf(flag))
+			return []string{text}, ok
+		}},
+		{file, func(flag string) ([]string, bool) { texts, ok := values[flag]; return texts, ok }},
+	}
+	for _, place := range places {
+		url, byURL := place.get(dbFlag)
+		path, byFile := place.get(dbFileFlag)
+		switch {
+		case byURL && byFile:
+			return usagef("%s names the database twice: give --%s or --%s, not both", place.name, dbFlag, dbFileFlag)
+		case (byURL || byFile) && url == nil && path == nil:
+			return nil // it is set
+		case byURL:
+			return set(flags, flags.Lookup(dbFlag), place.name, url)
+		case byFile:
+			return set(flags, flags.Lookup(dbFileFlag), place.name, path)
+		}
+	}
+	return nil
+}
+
+// readDatabaseFile gives --db the URL in the file of --db-file, if that is given.
+func readDatabaseFile(flags *pflag.FlagSet, warnings io.Writer) error {
+	if !flags.Changed(dbFileFlag) {
+		return nil
+	}
+	path := flags.Lookup(dbFileFlag).Value.String()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return usagef("--%s: %w", dbFileFlag, err)
+	}
+	line, _, _ := strings.Cut(string(raw), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return usagef("--%s %s: its first line is empty; it must be the URL of the database", dbFileFlag, path)
+	}
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o007 != 0 {
+		fmt.Fprintf(warnings, "fairlead: %s may hold a password and everybody on this machine can read it: chmod 600 it\n", path)
+	}
+	return flags.Set(dbFlag, line)
+}

@@ -1,0 +1,191 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// unkeepable are texts that not every database can keep.
+func unkeepable() map[string]string {
+	return map[string]string{"a NUL": "a\x00b", "what is not UTF-8": "a\xffb"}
+}
+
+// saying is a call of a client and what it is given.
+type saying struct {
+	name  string
+	given any // a pointer
+	call  func(f *fixture, given any) error
+}
+
+// sayings are calls that succeed or find nothing, one for everything that can be said
+// to a client.
+func sayings() []saying {
+	return []saying{
+		say("Enqueue", fairlead.Job{Kind: "a"}, func(f *fixture, job *fairlead.Job) error { return f.client().Enqueue(f.ctx(), job) }),
+		say("EnqueueOnce", fairlead.Once{Caller: "me", Key: "k"}, func(f *fixture, once *fairlead.Once) error {
+			return only(f.client().EnqueueOnce(f.ctx(), *once, plain()))
+		}),
+		say("PutTenant", fairlead.Tenant{Name: "acme"}, func(f *fixture, tenant *fairlead.Tenant) error {
+			return only(f.client().PutTenant(f.ctx(), *tenant))
+		}),
+		say("PutSchedule", fairlead.Schedule{Name: "s", Cron: "@yearly", Job: fairlead.Job{Kind: "a"}, Alert: &fairlead.Alert{URL: "http://x"}}, func(f *fixture, schedule *fairlead.Schedule) error {
+			return only(f.client().PutSchedule(f.ctx(), *schedule))
+		}),
+		say("PutCalendar", fairlead.Calendar{Name: "c"}, func(f *fixture, calendar *fairlead.Calendar) error {
+			return only(f.client().PutCalendar(f.ctx(), *calendar))
+		}),
+		say("CreateBatch", fairlead.Batch{Name: "b", Type: "paint"}, func(f *fixture, batch *fairlead.Batch) error {
+			return only(f.client().CreateBatch(f.ctx(), *batch, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}}))
+		}),
+		say("CreateBatch of a change", fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}}, func(f *fixture, change *fairlead.Change) error {
+			return only(f.client().CreateBatch(f.ctx(), fairlead.Batch{Name: "b", Type: "paint"}, *change))
+		}),
+		say("PutSweep", fairlead.Sweep{Name: "w", Kind: "scrub", To: 9}, func(f *fixture, sweep *fairlead.Sweep) error {
+			return only(f.client().PutSweep(f.ctx(), *sweep))
+		}),
+		say("PutSweep of a table", fairlead.Table{Database: "d", Name: "t", Key: "k"}, func(f *fixture, table *fairlead.Table) error {
+			return only(f.client().PutSweep(f.ctx(), fairlead.Sweep{Name: "w", Kind: "scrub", Source: fairlead.ItemSource{Table: table}}))
+		}),
+		say("SetLimit", fairlead.Limit{Scope: fairlead.LimitKind, Name: "a", MaxRunning: 1}, func(f *fixture, limit *fairlead.Limit) error {
+			return f.client().SetLimit(f.ctx(), *limit)
+		}),
+		say("AddToken", fairlead.Token{Name: "t", Role: fairlead.RoleViewer, Tenants: []string{"acme"}}, func(f *fixture, token *fairlead.Token) error {
+			if err := fairlead.NormalizeToken(token); err != nil {
+				return err
+			}
+			return only(f.store.AddToken(f.ctx(), *token))
+		}),
+		say("Audit", fairlead.AuditEntry{Actor: "me", Action: "Do"}, func(f *fixture, entry *fairlead.AuditEntry) error {
+			return f.store.Audit(f.ctx(), []fairlead.AuditEntry{*entry})
+		}),
+		say("Join", fairlead.Node{Name: "n", Kinds: []string{"a"}, Queues: []string{"q"}}, func(f *fixture, node *fairlead.Node) error {
+			return only(f.store.Join(f.ctx(), *node, lease))
+		}),
+		say("LogSweep", fairlead.SweepLog{Text: "x"}, func(f *fixture, line *fairlead.SweepLog) error {
+			sweep, err := f.client().PutSweep(f.ctx(), fairlead.Sweep{Name: "logged", Kind: "scrub", To: 9})
+			f.ok(err)
+			defer func() { f.ok(f.client().DeleteSweep(f.ctx(), sweep.ID)) }()
+			return f.client().LogSweep(f.ctx(), sweep.ID, *line)
+		}),
+		sayText("Pause", func(f *fixture, name string) error {
+			return errors.Join(f.client().PauseQueue(f.ctx(), name), f.client().PauseKind(f.ctx(), name), f.client().PauseTenant(f.ctx(), name))
+		}),
+		sayText("Resume", func(f *fixture, name string) error {
+			return errors.Join(f.client().ResumeQueue(f.ctx(), name), f.client().ResumeKind(f.ctx(), name), f.client().ResumeTenant(f.ctx(), name))
+		}),
+		sayText("Cancel", func(f *fixture, reason string) error { return f.store.Cancel(f.ctx(), f.enqueue(plain()).ID, reason) }),
+		sayText("PauseBatch", func(f *fixture, reason string) error {
+			batch, err := f.client().CreateBatch(f.ctx(), fairlead.Batch{Name: "b", Type: "paint"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+			f.ok(err)
+			return only(f.client().PauseBatch(f.ctx(), batch.ID, reason))
+		}),
+		sayText("Settle", func(f *fixture, text string) error {
+			job := f.running()
+			return only(f.store.Settle(f.ctx(), []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail, Error: text, FreeKey: true}}))
+		}),
+		say("Find", fairlead.Filter{Kinds: []string{"a"}, Queues: []string{"q"}, Tenants: []string{"t"}}, func(f *fixture, filter *fairlead.Filter) error {
+			return errors.Join(only(f.store.Find(f.ctx(), *filter)), only(f.store.Tally(f.ctx(), *filter)))
+		}),
+		say("Tenants", fairlead.TenantFilter{Names: []string{"n"}}, func(f *fixture, filter *fairlead.TenantFilter) error {
+			return only(f.client().Tenants(f.ctx(), *filter))
+		}),
+		say("Schedules", fairlead.ScheduleFilter{Names: []string{"n"}, Tenants: []string{"t"}}, func(f *fixture, filter *fairlead.ScheduleFilter) error {
+			return only(f.client().Schedules(f.ctx(), *filter))
+		}),
+		say("Batches", fairlead.BatchFilter{Names: []string{"n"}, Types: []string{"t"}, Queues: []string{"q"}, Tenants: []string{"t"}}, func(f *fixture, filter *fairlead.BatchFilter) error {
+			return only(f.client().Batches(f.ctx(), *filter))
+		}),
+		say("Sweeps", fairlead.SweepFilter{Names: []string{"n"}, Tenants: []string{"t"}}, func(f *fixture, filter *fairlead.SweepFilter) error {
+			return only(f.client().Sweeps(f.ctx(), *filter))
+		}),
+		say("AuditLog", fairlead.AuditFilter{}, func(f *fixture, filter *fairlead.AuditFilter) error {
+			return only(f.store.AuditLog(f.ctx(), *filter))
+		}),
+		sayText("DeleteTenant", func(f *fixture, name string) error { return f.client().DeleteTenant(f.ctx(), name) }),
+		sayText("DeleteCalendar", func(f *fixture, name string) error { return f.client().DeleteCalendar(f.ctx(), name) }),
+	}
+}
+
+// say is a call that is given a struct.
+func say[T any](name string, given T, call func(f *fixture, given *T) error) saying {
+	return saying{name, &given, func(f *fixture, given any) error { return call(f, given.(*T)) }}
+}
+
+// sayText is a call that is given one text.
+func sayText(name string, call func(f *fixture, text string) error) saying {
+	type text struct{ Text string }
+	return say(name, text{"x"}, func(f *fixture, given *text) error { return call(f, given.Text) })
+}
+
+func (f *fixture) client() *fairlead.Client { return fairlead.NewClient(f.store) }
+
+// testUnkeepable is about texts that not every database can keep: they are refused by
+// name or cleaned, and a look-up by them finds nothing or is refused. No call fails in
+// another way.
+func testUnkeepable(c *chapter) {
+	for i, r := range sayings() {
+		c.test(r.name+" takes no text that a database cannot keep", func(f *fixture) {
+			_, err := f.store.Join(f.ctx(), fairlead.Node{Name: "painter", Kinds: []string{fairlead.TaskKind("wall", "paint")}}, lease)
+			f.ok(err)
+			if err := r.call(f, r.given); !errors.Is(err, fairlead.ErrNotFound) {
+				f.ok(err)
+			}
+			for what, text := range unkeepable() {
+				for field := range textFields(reflect.ValueOf(r.given).Elem()) {
+					fresh := sayings()[i]
+					setText(reflect.ValueOf(fresh.given).Elem(), field, text)
+					err := fresh.call(f, fresh.given)
+					if err != nil && !errors.Is(err, fairlead.ErrInvalid) && !errors.Is(err, fairlead.ErrNotFound) && !errors.Is(err, fairlead.ErrConflict) {
+						f.Errorf("with %s in text %d of %+v: %v", what, field, fresh.given, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// textFields counts the texts in a value.
+func textFields(value reflect.Value) int {
+	count := 0
+	walkTexts(value, func(reflect.Value) { count++ })
+	return count
+}
+
+// setText sets the text with a number.
+func setText(value reflect.Value, number int, text string) {
+	count := 0
+	walkTexts(value, func(field reflect.Value) {
+		if count == number {
+			field.SetString(text)
+		}
+		count++
+	})
+}
+
+var timeType = reflect.TypeFor[time.Time]()
+
+// walkTexts visits all texts that can be set in a value. Lists have them too if they
+// are not empty.
+func walkTexts(value reflect.Value, visit func(reflect.Value)) {
+	switch value.Kind() {
+	case reflect.String:
+		visit(value)
+	case reflect.Pointer:
+		if !value.IsNil() {
+			walkTexts(value.Elem(), visit)
+		}
+	case reflect.Slice:
+		for i := range value.Len() {
+			walkTexts(value.Index(i), visit)
+		}
+	case reflect.Struct:
+		for i := range value.NumField() {
+			if value.Type() != timeType && value.Type().Field(i).IsExported() {
+				walkTexts(value.Field(i), visit)
+			}
+		}
+	}
+}
