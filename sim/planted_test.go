@@ -25,8 +25,8 @@ func TestHarnessFindsPlantedBugs(t *testing.T) {
 	} {
 		t.Run(planted.bug, func(t *testing.T) {
 			record, err := sim.Run(t.Context(), sim.Scenario{
-				URL: planted.bug + "+sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Open: open, Dir: t.ArtifactDir(), Seed: 1, Jobs: planted.jobs, Workers: 2,
-				Node: quickNode, Plan: sim.Mixed, Disturb: sim.Replace, Every: time.Second, Limit: time.Minute, Logf: t.Logf,
+				URL: planted.bug + "+sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Open: openPatient, Dir: newRunDir(t), Seed: 1, Jobs: planted.jobs, Workers: 2,
+				Node: quickNode, Plan: sim.Mixed, Disturb: sim.Replace, Every: time.Second, Logf: t.Logf,
 			})
 			if err != nil {
 				t.Fatal(err)
