@@ -60,6 +60,7 @@ var imports = []struct {
 	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/cron", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
 	{"internal/oidc", []string{".", "server"}, "an identity provider says who callers of the service are"},
 	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
+	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/bench", []string{".", "engine", "sweep", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep", "internal/testdb"}, "the crash harness runs whole nodes"},
 	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc", "internal/tables"}, "the program puts everything together"},

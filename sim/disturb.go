@@ -188,7 +188,7 @@ func (c *Cluster) shutDown() error {
 		}
 	}
 	for _, p := range c.workers {
-		if p.code != 0 {
+		if p.code != 0 && !p.unbegun {
 			err = errors.Join(err, fmt.Errorf("worker %s ended with code %d; its log ends with:\n%s", p.name, p.code, p.tail()))
 		}
 	}
