@@ -41,7 +41,7 @@ func AtTheSecond(disturb Disturbance) Disturbance {
 	return func(ctx context.Context, c *Cluster) error {
 		now, err := c.store.Now(ctx)
 		if err != nil {
-			return err
+			return c.later(ctx, err)
 		}
 		late := time.Duration(c.random.Int64N(int64(100 * time.Millisecond)))
 		due := max(InstantOf(now.Truncate(time.Second).Add(time.Second)), c.span.From)
@@ -138,32 +138,57 @@ func (c *Cluster) resumeDue(now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// noteHoldings writes down which leases the nodes of a process have.
+// later puts a disturbance off for which the database was too busy.
+func (c *Cluster) later(ctx context.Context, err error) error {
+	c.unseen = err
+	return ctx.Err()
+}
+
+// noteHoldings writes down which leases the nodes of a process have. A database that is
+// too busy to tell in time is asked again; if it does not tell, less is judged.
 func (c *Cluster) noteHoldings(ctx context.Context, p *process, why What) error {
+	const tries = 3
+	var held []Event
+	var err error
+	for range tries {
+		if held, err = c.holdings(ctx, p, why); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return c.later(ctx, fmt.Errorf("look at what %s holds: %w", p.name, err))
+	}
+	for _, e := range held {
+		c.recorder.Note(e)
+	}
+	c.Logf("%s %s, holding %d jobs", p.name, why, len(held))
+	return nil
+}
+
+// holdings are the leases that the nodes of a process have.
+func (c *Cluster) holdings(ctx context.Context, p *process, why What) ([]Event, error) {
 	now, err := c.store.Now(ctx)
 	if err != nil {
-		return fmt.Errorf("look at what %s holds: %w", p.name, err)
+		return nil, err
 	}
 	nodes, err := c.store.Nodes(ctx)
 	if err != nil {
-		return fmt.Errorf("look at what %s holds: %w", p.name, err)
+		return nil, err
 	}
-	count := 0
+	var all []Event
 	for _, node := range nodes {
 		if node.Name != p.name {
 			continue
 		}
 		held, err := c.store.Held(ctx, node.ID)
 		if err != nil {
-			return fmt.Errorf("look at what %s holds: %w", p.name, err)
+			return nil, err
 		}
 		for _, h := range held {
-			c.recorder.Note(Event{What: Holding, Process: p.name, Node: node.ID, Job: h.ID, Fence: h.Fence, DB: InstantOf(now), Result: string(why)})
+			all = append(all, Event{What: Holding, Process: p.name, Node: node.ID, Job: h.ID, Fence: h.Fence, DB: InstantOf(now), Result: string(why)})
 		}
-		count += len(held)
 	}
-	c.Logf("%s %s, holding %d jobs", p.name, why, count)
-	return nil
+	return all, nil
 }
 
 // shutDown asks all workers to end and waits for them. It fails if one ended

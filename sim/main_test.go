@@ -51,9 +51,9 @@ func open(ctx context.Context, url string) (fairlead.Store, error) {
 	case hasty + "+sqlite", forgetful + "+sqlite", twice + "+sqlite", never + "+sqlite", lingering + "+sqlite":
 		return plant(ctx, url)
 	case "postgres":
-		return postgres.OpenWith(ctx, url, postgres.Options{IdleLimit: quickNode.Lease / 2})
+		return postgres.OpenWith(ctx, url, postgres.Options{IdleLimit: quickNode.Lease})
 	case "mysql":
-		return mysql.OpenWith(ctx, url, mysql.Options{IdleLimit: quickNode.Lease}) // it counts whole seconds
+		return mysql.OpenWith(ctx, url, mysql.Options{IdleLimit: quickNode.Lease})
 	case "sqlite":
 		// A killed process loses nothing; only a power cut would.
 		return sqlite.OpenWith(ctx, url, sqlite.Options{Synchronous: "normal"})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // Scenario is a run: nodes, work, and what happens to them.
@@ -40,7 +41,7 @@ type Scenario struct {
 
 // GiveUp is how long a run goes on though nothing in it progresses. How long it takes
 // in all depends on the machine, and is not judged.
-const GiveUp = 5 * time.Minute
+const GiveUp = patience.Limit
 
 // Disturbance does something to a cluster.
 type Disturbance func(ctx context.Context, c *Cluster) error

@@ -146,8 +146,8 @@ func (d *sweepDriver) launch() (*process, error) {
 // replace kills a worker that goes over a shard, if one does, and starts another.
 func (d *sweepDriver) replace(ctx context.Context) error {
 	i, err := d.victim(ctx)
-	if err != nil {
-		return err
+	if d.unseen = err; err != nil { // the database is busy: another time
+		return ctx.Err()
 	}
 	if err := d.workers[i].kill(); err != nil {
 		return err
