@@ -50,7 +50,7 @@ func settleDown(wakes <-chan fairlead.Wake) {
 	for {
 		select {
 		case <-wakes:
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(500 * time.Millisecond):
 			return
 		}
 	}
