@@ -5,11 +5,11 @@
 ARGS         ?=#          flags for the program that "run" and the benchmarks start
 PKGS         ?= $(LONGEST) $$($(NOT_RACED))# packages that "test" tests
 TESTFLAGS    ?=#          further flags for go test, such as -run or -v
-TIMEOUT      ?= 5m#       time limit of one package's tests
+TIMEOUT      ?= 30m#      after this time the tests of one package are called hung
 AT_ONCE      ?= 3#        packages tested at the same time; much of their time is waiting
 RACE_PKGS    ?= ./engine/... ./internal/cli ./sim/faulty/... ./internal/...# packages tested again with the race detector; empty for none
 RACE_STORES  ?= ./mysql ./postgres# stores whose concurrent tests are run again with it
-RACE_TIMEOUT ?= 5m#       time limit of one package's tests with the race detector
+RACE_TIMEOUT ?= 30m#      TIMEOUT of the tests with the race detector
 
 # go test begins with the first: what takes long must not be left to the end,
 # where nothing else would run beside it. What computes and what waits take turns.
@@ -27,6 +27,9 @@ LINT_TOOL := go tool -modfile=tools/lint/go.mod
 # Starts PostgreSQL and MariaDB once for all packages, unless that was done
 # before. What has not changed since it passed is not tested again.
 WITH_DATABASES := bin/testdb-run --
+
+# Runs go test and says how far it is.
+GO_TEST := bin/testrun
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -55,20 +58,24 @@ build: ## Build bin/fairlead
 	@go build -o bin/fairlead ./cmd/fairlead
 
 .PHONY: test
-test: bin/testdb-run ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
+test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
+	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
 	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-race
 
 .PHONY: test-packages
-test-packages: bin/testdb-run
+test-packages: bin/testdb-run bin/testrun
 	@$(NEED_CURL)
 	@$(NEED_PYTHON)
+	@echo '== Step 1 of 4: go vet, which compiles everything: minutes the first time, then seconds'
 	go vet ./...
-	$(WITH_DATABASES) go test -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) $(PKGS)
+	@echo '== Step 2 of 4: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
+	$(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) -- $(PKGS)
 
 # grpc-go is the client of a module of its own: nobody else should depend on it.
 .PHONY: test-grpc
-test-grpc:
-	cd tests/grpc && go vet ./... && go test -timeout $(TIMEOUT) $(TESTFLAGS) ./...
+test-grpc: bin/testrun
+	@echo '== Step 3 of 4: the service with grpc-go as its client: a minute the first time'
+	cd tests/grpc && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 # What of a store has goroutines meet.
 RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys|Gates)$$
@@ -82,16 +89,17 @@ RACE_LESS := /internal/cron$$
 
 # By default a program stays for another second, for goroutines that are left to
 # meet; tests leave none.
-RACE_GO_TEST := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(WITH_DATABASES) go test -p $(AT_ONCE) $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
+RACE_GO_TEST := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) $(RACE_FLAGS) -timeout $(RACE_TIMEOUT)
 
 # Only some tests of the stores are run, so they have a command of their own,
 # beside the other. -short leaves out what the race detector cannot afford.
 .PHONY: test-race
-test-race: bin/testdb-run
+test-race: bin/testdb-run bin/testrun
 ifneq ($(strip $(RACE_PKGS)),)
 	@$(NEED_C_COMPILER)
-	$(if $(strip $(RACE_STORES)),$(RACE_GO_TEST) -run '$(RACE_TESTS)' $(TESTFLAGS) $(RACE_STORES) & stores=$$!;) \
-	$(RACE_GO_TEST) $(TESTFLAGS) $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)'); rest=$$?; \
+	@echo '== Step 4 of 4: the race detector, for which everything is compiled again: about ten minutes on two cores'
+	$(if $(strip $(RACE_STORES)),$(RACE_GO_TEST) -run '$(RACE_TESTS)' $(TESTFLAGS) -- $(RACE_STORES) & stores=$$!;) \
+	$(RACE_GO_TEST) $(TESTFLAGS) -- $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)'); rest=$$?; \
 	wait $$stores && exit $$rest
 endif
 
@@ -125,9 +133,12 @@ command -v $$(go env CC) >/dev/null || { \
 		echo 'The race detector needs a C compiler. Install gcc, or run: make test RACE_PKGS=' >&2; exit 1; }; }
 endef
 
-.PHONY: bin/testdb-run
-bin/testdb-run:
-	@go build -o $@ ./internal/testdb/run
+.PHONY: bin/testdb-run bin/testrun
+bin/testdb-run: PROGRAM = ./internal/testdb/run
+bin/testrun: PROGRAM = ./internal/testrun
+bin/testdb-run bin/testrun:
+	@test -x $@ || echo '== Building $@: seconds, or a minute if Go has to download modules first'
+	@go build -o $@ $(PROGRAM)
 
 .PHONY: lint
 lint: ## Check formatting, go vet and golangci-lint

@@ -61,9 +61,11 @@ var imports = []struct {
 	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
 	{"internal/cli", []string{".", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/cron", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
 	{"internal/oidc", []string{".", "server", "internal/outbound"}, "an identity provider says who callers of the service are"},
-	{"internal/testdb/...", []string{"internal/testdb"}, "servers for tests know nothing of what is tested"},
+	{"internal/patience", nil, "how long tests wait does not depend on what for"},
+	{"internal/testdb/...", []string{"internal/patience", "internal/testdb"}, "servers for tests know nothing of what is tested"},
+	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/bench", []string{".", "engine", "sweep", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
-	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep", "internal/testdb"}, "the crash harness runs whole nodes"},
+	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
 	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc", "internal/tables"}, "the program puts everything together"},
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead/cdc"
 	"github.com/fairlead-io/fairlead/cdc/connecttest"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 const (
@@ -125,7 +126,7 @@ func (w *world) run(batchType, after string) *run {
 }
 
 func (w *world) context() context.Context {
-	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience.Limit)
 	w.t.Cleanup(cancel)
 	return ctx
 }

@@ -32,6 +32,7 @@ func (w *world) declareListening(tenant fairlead.Tenant) {
 
 // kinds of which each ends in its own way.
 func kinds() handlers {
+	again := make(chan struct{}) // closed by the second attempt of a deaf one
 	return handlers{
 		"good":  func(context.Context, *fairlead.Job) error { return nil },
 		"bad":   func(context.Context, *fairlead.Job) error { return fairlead.Fatal(errors.New("hopeless")) },
@@ -44,10 +45,12 @@ func kinds() handlers {
 			return ctx.Err()
 		},
 		"deaf": func(ctx context.Context, job *fairlead.Job) error {
-			if job.Attempt == 1 {
-				<-ctx.Done()
-				<-time.After(2 * time.Second) // longer than its grace
+			if job.Attempt > 1 {
+				close(again)
+				return nil
 			}
+			<-ctx.Done()
+			<-again // longer than its grace
 			return nil
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,12 +79,16 @@ func TestTheTenantMaySayThatItFailed(t *testing.T) {
 }
 
 func TestWithoutAnAnswerItsTimeoutFailsIt(t *testing.T) {
-	w := startable(t)
+	var ahead atomic.Int64
+	w := newWorld(t, sqlite.Options{Clock: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
+	w.declare(fairlead.Tenant{StartURL: w.service.url + "/start"})
 	w.node(w.store, nil, false)
 	job := externalJob()
-	job.Timeout = 2 * time.Second // a slow machine must have sent it by then
+	job.Timeout = time.Hour
 	w.enqueue(job)
 	w.service.next()
+	w.waiting(job)
+	ahead.Store(int64(2 * time.Hour))
 	if done := w.ended(job); done.State != fairlead.Failed || done.Reason != fairlead.ReasonDeadline {
 		t.Errorf("it ended as %s, reason %q", done.State, done.Reason)
 	}

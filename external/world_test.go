@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -127,15 +128,12 @@ func (w *world) enqueue(job *fairlead.Job) *fairlead.Job {
 	return job
 }
 
-const (
-	patience = 20 * time.Second
-	trace    = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-)
+const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
 // ended waits for a job's end.
 func (w *world) ended(job *fairlead.Job) *fairlead.Job {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), patience)
+	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit)
 	defer cancel()
 	done, err := w.client.Wait(ctx, job.ID)
 	if err != nil {
@@ -156,14 +154,14 @@ func (w *world) get(job *fairlead.Job) *fairlead.Job {
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.Helper()
-	ticks, end := time.NewTicker(5*time.Millisecond), time.NewTimer(patience)
+	ticks, end := time.NewTicker(5*time.Millisecond), time.NewTimer(patience.Limit)
 	defer ticks.Stop()
 	defer end.Stop()
 	for !holds() {
 		select {
 		case <-ticks.C:
 		case <-end.C:
-			w.Fatalf("not within %v: %s", patience, what)
+			w.Fatalf("not within %v: %s", patience.Limit, what)
 		}
 	}
 }
@@ -245,7 +243,7 @@ func (s *service) next() call {
 	select {
 	case got := <-s.calls:
 		return got
-	case <-time.After(patience):
+	case <-time.After(patience.Limit):
 		s.Fatal("nothing was sent")
 		return call{}
 	}

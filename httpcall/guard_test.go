@@ -95,7 +95,7 @@ func victim(t *testing.T) (server *httptest.Server, port string, hits *atomic.In
 
 func call(t *testing.T, guard *Guard, url string) (Reply, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // scripted is a target that answers each connection's requests with texts, and then
@@ -69,7 +71,7 @@ func (s *scripted) play(conn net.Conn, answers []string) {
 // post calls a target as items do.
 func post(t *testing.T, caller *Caller, url, body string) (Reply, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
@@ -215,7 +217,7 @@ func TestACallEndsWithItsContext(t *testing.T) {
 	defer close(held)
 	caller := localCaller(t)
 	for _, path := range []string{"/fine", "/hangs", "/fine"} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 		if path == "/hangs" {
 			ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 		}

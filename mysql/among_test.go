@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -32,7 +33,7 @@ func TestAmong(t *testing.T) {
 // TestNobodyWaitsForTheNextRow claims and settles jobs in a row while others
 // have locked those that follow.
 func TestNobodyWaitsForTheNextRow(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	s, err := Open(ctx, testdb.MySQL(t))
 	if err != nil {

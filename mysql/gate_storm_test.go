@@ -14,6 +14,7 @@ import (
 	driver "github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -124,7 +125,7 @@ func (w *gateWorker) work(rounds int) error {
 			}
 		}
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(patience.Limit); time.Now().Before(end); {
 		tally, err := w.store.Tally(context.Background(), fairlead.Filter{States: []fairlead.State{
 			fairlead.Scheduled, fairlead.Parked, fairlead.Ready, fairlead.Running, fairlead.Waiting,
 		}})

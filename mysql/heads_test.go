@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -104,7 +105,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 	if got := claimOf(t, here, node, 10); len(got) != 1 || got[0].ID != job.ID {
 		t.Fatalf("of this process's own news %v was claimed", got)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	// Nobody listens: what was seen of the lane is believed for a while.
 	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t8"}); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -48,7 +49,7 @@ func TestLanesThatWereCommittedLateAreFound(t *testing.T) {
 	if got, err := worker.Get(t.Context(), late.ID); err != nil || got.Tenant != "t5" {
 		t.Errorf("the job in the late lane: %+v, %v", got, err)
 	}
-	for begin := time.Now(); time.Since(begin) < 20*time.Second; {
+	for begin := time.Now(); time.Since(begin) < patience.Limit; {
 		jobs, err := worker.Claim(t.Context(), claim)
 		if err != nil {
 			t.Fatal(err)

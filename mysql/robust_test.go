@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -35,22 +36,21 @@ func join(t testing.TB, store fairlead.Store) fairlead.NodeID {
 // TestTransactionLeftIdle is trap 7: a process that is stopped inside a
 // transaction hides what it has locked, until the server ends it.
 func TestTransactionLeftIdle(t *testing.T) {
-	const limit = time.Second
+	const limit = 3 * time.Second // in which a slow machine can claim
 	ctx, address := t.Context(), testdb.MySQL(t)
-	stopped := openStore(t, address, mysql.Options{IdleLimit: limit})
+	store, stopped := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{IdleLimit: limit})
 	job := enqueue(t, stopped, &fairlead.Job{Kind: "a"})
 	scope := &fairlead.Scope{Kinds: []string{"a"}}
+	claim := fairlead.Claim{Node: join(t, store), Scope: scope, Max: 1}
 	if err := stopped.LockReadyAndStandStill(ctx, scope); err != nil {
 		t.Fatal(err)
 	}
-	store := openStore(t, address, mysql.Options{})
-	claim := fairlead.Claim{Node: join(t, store), Scope: scope, Max: 1}
 	jobs, err := store.Claim(ctx, claim)
 	if err != nil || len(jobs) != 0 {
 		t.Fatalf("claimed %v, %v, want nothing while the row is locked", jobs, err)
 	}
 	start := time.Now()
-	for len(jobs) == 0 && time.Since(start) < 10*limit {
+	for len(jobs) == 0 && time.Since(start) < patience.Limit {
 		time.Sleep(limit / 20)
 		if jobs, err = store.Claim(ctx, claim); err != nil {
 			t.Fatal(err)

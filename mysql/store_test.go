@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -117,7 +118,7 @@ func mustExecTx(t testing.TB, tx *sql.Tx, statement string) {
 func awaitLockWait(t testing.TB, address string) {
 	t.Helper()
 	db := rawDB(t, address, nil)
-	for range 100 {
+	for begin := time.Now(); time.Since(begin) < patience.Limit; {
 		var waiting int
 		err := db.QueryRowContext(context.Background(), "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'").Scan(&waiting)
 		if err != nil {

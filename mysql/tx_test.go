@@ -27,8 +27,8 @@ func TestTxHoldsUpNobody(t *testing.T) {
 			enqueue(t, store, &fairlead.Job{Kind: "a", Key: "scheduled", NotBefore: soon})
 			one, two := claimNew(t, store, &fairlead.Job{Kind: "b", Key: "one"}), claimNew(t, store, &fairlead.Job{Kind: "c"})
 
-			ctx, cancel := context.WithTimeout(t.Context(), 4500*time.Millisecond) // less than a lock wait
-			defer cancel()
+			ctx, stop := watchLocks(t, address)
+			defer stop()
 			tx, err := rawDB(t, address, nil).BeginTx(t.Context(), &sql.TxOptions{Isolation: level})
 			if err != nil {
 				t.Fatal(err)
@@ -120,7 +120,7 @@ func TestTxDoesNotWaitForWhoOperates(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer tx.Rollback() //nolint:errcheck // it is over after the commit
-			unhindered(t, "settle", func(ctx context.Context) error {
+			unhindered(t, address, "settle", func(ctx context.Context) error {
 				settled, err := store.Tx(tx).Settle(ctx, settlements)
 				for i := range settled {
 					if settled[i] != fairlead.SettledAsAsked {

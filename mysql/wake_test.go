@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -122,7 +123,7 @@ func next(t *testing.T, wakes <-chan fairlead.Wake) fairlead.Wake {
 	select {
 	case w := <-wakes:
 		return w
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience.Limit):
 		t.Fatal("not woken")
 		return 0
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // lanesOfJobs are jobs of so many tenants, a few of each.
@@ -80,7 +81,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 	if got := claimOf(t, here, node, 10); len(got) != 1 || got[0].ID != job.ID {
 		t.Fatalf("of this process's own news %v was claimed", got)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	// Nobody listens: what was seen of the lane is believed for a while.
 	if err := fairlead.NewClient(elsewhere).Enqueue(ctx, &fairlead.Job{Kind: "a", Tenant: "t7"}); err != nil {

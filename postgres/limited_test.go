@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -76,30 +77,57 @@ func (l *limitTest) begin(sql string) pgx.Tx {
 // someoneWaits returns when a statement waits for a lock.
 func (l *limitTest) someoneWaits() {
 	l.Helper()
-	conn := connect(l.T, l.at)
-	for range 1000 {
+	untilSomeoneWaits(l.T, l.at)
+}
+
+// untilSomeoneWaits returns when a statement waits for a lock.
+func untilSomeoneWaits(t *testing.T, at string) {
+	t.Helper()
+	conn := connect(t, at)
+	for begun := time.Now(); time.Since(begun) < patience.Limit; time.Sleep(5 * time.Millisecond) {
 		waits := false
-		l.ok(conn.QueryRow(l.Context(), "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database())").Scan(&waits))
+		err := conn.QueryRow(t.Context(), "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database())").Scan(&waits)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if waits {
 			return
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
-	l.Fatal("nobody waits")
+	t.Fatal("nobody waits")
 }
 
 // Trap 7, for claims of several round trips.
 func TestTheServerEndsClaimsThatAreLeftIdle(t *testing.T) {
-	l := newLimitTest(t, Options{IdleLimit: 50 * time.Millisecond})
-	err := l.store.travel(t.Context(), func(ctx context.Context, trips *trips) error {
-		l.ok(trips.first(ctx, call{sql: l.store.sql.Pin + l.store.sql.ShareRules + l.store.sql.Linger, args: []any{l.store.rulesLock}}))
-		time.Sleep(300 * time.Millisecond)
-		return trips.last(ctx, call{sql: l.store.sql.Now})
+	l := newLimitTest(t, Options{})
+	idle := open(t, l.at, Options{IdleLimit: 50 * time.Millisecond})
+	err := idle.travel(t.Context(), func(ctx context.Context, trips *trips) error {
+		l.ok(trips.first(ctx, call{sql: idle.sql.Pin + idle.sql.ShareRules + idle.sql.Linger, args: []any{idle.rulesLock}}))
+		untilEnded(t, l.at)
+		return trips.last(ctx, call{sql: idle.sql.Now})
 	})
 	if err == nil {
 		t.Fatal("the claim survived")
 	}
+	// With the limits of production: on a slow machine the server would end this too.
 	l.ok(l.store.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseTenant, Name: "x"}))
+}
+
+// untilEnded waits until the server has ended all transactions that sit idle.
+func untilEnded(t *testing.T, at string) {
+	t.Helper()
+	conn := connect(t, at)
+	for begun := time.Now(); time.Since(begun) < patience.Limit; time.Sleep(5 * time.Millisecond) {
+		var idle bool
+		err := conn.QueryRow(t.Context(), "select exists (select from pg_stat_activity where state = 'idle in transaction' and datname = current_database())").Scan(&idle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !idle {
+			return
+		}
+	}
+	t.Fatal("a transaction sits idle and is not ended")
 }
 
 func TestLanesBehindFullOnesAreFound(t *testing.T) {

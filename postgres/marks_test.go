@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -149,7 +150,7 @@ func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 	if err := late.Commit(); err != nil {
 		t.Fatal(err)
 	}
-	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(5 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < patience.Limit; time.Sleep(5 * time.Millisecond) {
 		if jobs := claim(1); len(jobs) == 1 && jobs[0].ID == job.ID {
 			return
 		}

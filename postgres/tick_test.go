@@ -122,7 +122,7 @@ func TestRunsOfSeveralProcessesStayInOrder(t *testing.T) {
 
 // Nothing that happens under the lock of a schedule takes a second connection.
 func TestActsOnOneConnection(t *testing.T) {
-	store := open(t, withParams(t, testdb.Postgres(t), "pool_max_conns", "1"), Options{QueryTimeout: 5 * time.Second, ListenURL: noListening})
+	store := open(t, withParams(t, testdb.Postgres(t), "pool_max_conns", "1"), Options{QueryTimeout: time.Minute, ListenURL: noListening})
 	if _, err := store.PutTenant(t.Context(), fairlead.Tenant{Name: "full", MaxPending: 1}); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -35,14 +36,14 @@ func drain(wakes chan fairlead.Wake) {
 
 func waitFor(t *testing.T, wakes chan fairlead.Wake, want fairlead.Wake) {
 	t.Helper()
-	patience := time.After(10 * time.Second)
+	given := time.After(patience.Limit)
 	for {
 		select {
 		case wake := <-wakes:
 			if wake == want {
 				return
 			}
-		case <-patience:
+		case <-given:
 			t.Fatalf("no wake %v came", want)
 		}
 	}

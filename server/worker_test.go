@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // remote is a worker that speaks plain JSON.
@@ -63,7 +64,7 @@ func (a *api) eventually(what string, holds func() bool) {
 	a.Helper()
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); <-ticker.C {
+	for deadline := time.Now().Add(patience.Limit); !holds(); <-ticker.C {
 		if time.Now().After(deadline) {
 			a.Fatalf("it did not happen that %s", what)
 		}

@@ -54,8 +54,9 @@ func (c *Cluster) declare(ctx context.Context) error {
 }
 
 // capsKept: at no moment did more jobs run than a cap allows. The run of a
-// killed node goes on until somebody took jobs back from the dead: until then
-// its slot is not free.
+// killed node goes on until another node took jobs back from the dead: until then
+// its slot is not free. A run that outlives the lease of its node counts until the end
+// of that lease: its process got no time to end it.
 func (c *check) capsKept() {
 	changes := map[string][]change{} // by tenant; "" for all
 	for _, job := range c.jobs() {
@@ -106,6 +107,9 @@ func (c *check) highest(list []change, began func(running int, job int64)) (peak
 func (c *check) endOf(start Event) Instant {
 	for _, e := range c.stories[start.Job].ends {
 		if e.Fence == start.Fence {
+			if until, known := c.leases.believedUntil(start.Node, e.At); known {
+				return max(start.At, min(e.At, until))
+			}
 			return e.At
 		}
 	}

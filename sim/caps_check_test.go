@@ -39,3 +39,24 @@ func TestCheckCountsTheRunOfAKilledNodeUntilItsJobsAreTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// Process a gets no time between 200 and 2000: it ends its job long after its lease,
+// which ended at 1150.
+func TestCheckCountsTheRunOfAStarvedNodeUntilItsLeaseEnds(t *testing.T) {
+	for second, want := range map[int64]int{1000: 1, 1200: 0} {
+		r := overlapping(second)
+		r.Events[0].Node = 1
+		r.Events[1] = Event{At: at(200), What: Granted, Process: "a", Node: 1, Sent: at(150), DB: db(170)}
+		r.Events = append(r.Events, Event{At: at(2000), What: Ended, Process: "a", Job: 1, Fence: 10, Result: OK})
+		verdict := Check(r)
+		kept := 0
+		for _, v := range verdict.Violations {
+			if v.Rule == CapsKept {
+				kept++
+			}
+		}
+		if kept != want || verdict.Figures.MostRunning != 1+want {
+			t.Errorf("with the second job at %d there are %d violations, want %d: %v", second, kept, want, verdict.Violations)
+		}
+	}
+}

@@ -13,7 +13,8 @@ import (
 // Record is all that is known of a run when it is over.
 type Record struct {
 	Lease    time.Duration    // of the nodes
-	Patience time.Duration    // how much later than two leases a recovery may be; see Recovery
+	Beat     time.Duration    // how often they confirm it
+	Patience time.Duration    // how much later than two leases a recovery may be
 	Expected map[int64]Ending // every job that was enqueued, and how its plan ends
 	Caps     Caps
 	Tenants  map[int64]string // whose each job is

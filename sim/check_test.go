@@ -33,7 +33,7 @@ func healthy() Record {
 		if e.DB != 0 || e.What == Granted || e.What == Claimed || e.What == Holding {
 			e.DB = db(ms)
 		}
-		if e.What == Saved || e.What == Reaped {
+		if e.What == Saved || e.What == Reaped || e.What == Granted {
 			e.Sent = at(ms) - 500
 		}
 		events = append(events, e)
@@ -72,6 +72,7 @@ func healthy() Record {
 	slices.SortStableFunc(events, func(a, b Event) int { return int(a.At - b.At) })
 	return Record{
 		Lease:    time.Second,
+		Beat:     200 * time.Millisecond,
 		Expected: map[int64]Ending{1: success, 2: success, 3: success},
 		Events:   events,
 		Samples:  []Sample{{DB: db(1000), Jobs: 3, Running: map[int64]int64{2: 12}}, {DB: db(2000), Jobs: 3, Running: map[int64]int64{2: 13}, Idle: 1}},
@@ -156,7 +157,7 @@ func TestCheckFindsPlantedBugs(t *testing.T) {
 		{"a zombie's progress was accepted", ZombiesRefused, func(r *Record) { the(r, Saved, 2, 12).Result = OK }},
 		{"a living node's end was refused", LivingBelieved, func(r *Record) { the(r, Settled, 3, 11).Result = Lost }},
 		{"a job ran again much too late", SoonRecovered, func(r *Record) {
-			shift(r, the(r, Claimed, 2, 13), 1100*time.Millisecond)
+			shift(r, the(r, Claimed, 2, 13), 1300*time.Millisecond)
 		}},
 		{"a node declared others dead when it had just joined", PatientReapers, func(r *Record) {
 			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool { return e.What == Granted && e.Node == 2 && e.At < at(1000) })
@@ -215,6 +216,16 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 			shift(r, the(r, Saved, 2, 12), 1000*time.Millisecond)
 			shift(r, the(r, Asked, 2, 12), 1000*time.Millisecond)
 			shift(r, the(r, Settled, 2, 12), 1000*time.Millisecond)
+		}},
+		{"a slow machine, on which a beat takes twice its time, ran a job again later", func(r *Record) {
+			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool { return e.What == Granted && e.Node == 2 && e.At > at(1000) && e.At%400_000 != 0 })
+			shift(r, the(r, Claimed, 2, 13), 1300*time.Millisecond)
+			shift(r, the(r, Saved, 2, 12), 1000*time.Millisecond)
+			shift(r, the(r, Asked, 2, 12), 1000*time.Millisecond)
+			shift(r, the(r, Settled, 2, 12), 1000*time.Millisecond)
+		}},
+		{"a beat failed just when its node declared others dead", func(r *Record) {
+			r.Events = append(r.Events, Event{At: at(1899), What: Unconfirmed, Process: "b", Node: 2})
 		}},
 		{"a process that stood still ended its job before anybody's lease was confirmed again", func(r *Record) {
 			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool {

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/sim"
 )
@@ -31,14 +33,17 @@ func TestCrash(t *testing.T) {
 		t.Run(db.name, func(t *testing.T) {
 			const short = 5000
 			jobs := setting(t, jobsEnv, short)
-			_, verdict := play(t, sim.Scenario{
-				URL: db.url(t), Jobs: jobs, Workers: 4, Node: quickNode,
-				Disturb: sim.KillOrPause, Every: time.Second,
+			playUntilShown(t, func() sim.Scenario {
+				return sim.Scenario{
+					URL: db.url(t), Jobs: jobs, Workers: 4, Node: quickNode,
+					Disturb: sim.KillOrPause, Every: time.Second,
+				}
+			}, func(_ sim.Record, f sim.Figures) error {
+				if f.Pauses > 2 && f.RefusedEnds+f.RefusedSaves == 0 {
+					return fmt.Errorf("%d pauses of working nodes, and not one zombie was refused", f.Pauses)
+				}
+				return nil
 			})
-			f := verdict.Figures
-			if f.Pauses > 2 && f.RefusedEnds+f.RefusedSaves == 0 {
-				t.Errorf("%d pauses of working nodes, and not one zombie was refused", f.Pauses)
-			}
 		})
 	}
 }
@@ -50,7 +55,7 @@ func TestPoison(t *testing.T) {
 	node := quickNode
 	node.MaxCrashes = 4
 	drawn := 0
-	_, verdict := play(t, sim.Scenario{
+	record, verdict := play(t, sim.Scenario{
 		URL: "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Jobs: 500, Workers: 2, Node: node,
 		Plan: func(random *rand.Rand, lease time.Duration) sim.Plan {
 			drawn++
@@ -61,17 +66,23 @@ func TestPoison(t *testing.T) {
 		},
 		Disturb: sim.Replace, Every: 50 * time.Millisecond,
 	})
-	if kills := verdict.Figures.Kills; kills != node.MaxCrashes+1 {
-		t.Errorf("it killed %d times, not %d", kills, node.MaxCrashes+1)
+	// Each run kills, unless a starved node loses the job before it starts.
+	runs := 0
+	for _, e := range record.Events {
+		if e.What == sim.Claimed && record.Expected[e.Job].Reason == fairlead.ReasonPoison {
+			runs++
+		}
+	}
+	if kills, want := verdict.Figures.Kills, node.MaxCrashes+1; kills > want || runs < want {
+		t.Errorf("it killed %d times in %d runs; wanted %d", kills, runs, want)
 	}
 }
 
 // quickNode has a short lease, so that much happens in little time.
 var quickNode = sim.Node{Slots: 4, Poll: 100 * time.Millisecond, Beat: 200 * time.Millisecond, Lease: time.Second, Grace: 200 * time.Millisecond}
 
-// patience is how much later than two leases a recovery may be before the test
-// fails. Two busy cores that run four nodes, a driver and a server give no
-// better promise; what was measured is logged.
+// patience is how much later than two leases, counted in beats, a recovery may be before
+// the test fails; what was measured is logged.
 const patience = 3 * time.Second
 
 // play runs a scenario and fails the test for each broken rule.
@@ -80,9 +91,8 @@ func play(t *testing.T, s sim.Scenario) (sim.Record, sim.Verdict) {
 	if s.Plan == nil {
 		s.Plan = sim.Mixed
 	}
-	s.Open, s.Dir, s.Logf, s.Patience = open, t.ArtifactDir(), t.Logf, patience
+	s.Open, s.Dir, s.Logf, s.Patience = openPatient, newRunDir(t), t.Logf, patience
 	s.Seed = uint64(setting(t, seedEnv, int(time.Now().UnixNano()%1_000_000)))
-	s.Limit = time.Minute + time.Duration(s.Jobs+s.Schedules.Count*s.Schedules.Seconds)*10*time.Millisecond
 	t.Logf("seed %d", s.Seed)
 	record, err := sim.Run(t.Context(), s)
 	if err != nil {
@@ -99,6 +109,36 @@ func play(t *testing.T, s sim.Scenario) (sim.Record, sim.Verdict) {
 		t.Errorf("%v\n%s", v, sim.Tale(record.Events, v.Job))
 	}
 	return record, verdict
+}
+
+// playUntilShown plays a scenario again, on another database, as long as it shows too
+// little, which shown explains. That happens on a busy machine: a paused node may go on
+// before another one noticed. What always shows too little fails the test.
+func playUntilShown(t *testing.T, next func() sim.Scenario, shown func(sim.Record, sim.Figures) error) {
+	t.Helper()
+	const most = 5
+	for try := 1; !t.Failed(); try++ {
+		record, verdict := play(t, next())
+		err := shown(record, verdict.Figures)
+		switch {
+		case err == nil:
+			return
+		case try == most:
+			t.Error(err)
+		default:
+			t.Logf("it is played again, as it shows too little: %v", err)
+		}
+	}
+}
+
+// newRunDir makes a directory for the histories and logs of one run.
+func newRunDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.ArtifactDir(), "run-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // setting reads a number from the environment.

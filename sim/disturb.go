@@ -11,12 +11,16 @@ import (
 
 // KillOrPause does one of two things to a worker drawn by lot: kills it and
 // starts another, or makes it stand still for one and a half leases. Of two
-// disturbances one is a kill and one is a pause.
+// disturbances one is a kill and one is a pause. It does nothing before another
+// part of the jobs has ended: on a slow machine no worker would live to end one.
 func KillOrPause(ctx context.Context, c *Cluster) error {
+	const parts = 200
 	awake := slices.DeleteFunc(slices.Clone(c.workers), c.paused)
-	if len(awake) == 0 {
+	all := int64(c.Jobs + c.Schedules.Count*c.Schedules.Seconds)
+	if len(awake) == 0 || c.progress.ended-c.spared < max(1, all/parts) {
 		return nil
 	}
+	c.spared = c.progress.ended
 	victim := awake[c.random.IntN(len(awake))]
 	c.second = !c.second
 	if c.second {
@@ -31,15 +35,17 @@ func KillOrPause(ctx context.Context, c *Cluster) error {
 }
 
 // AtTheSecond does something else up to a tenth of a second after the next whole
-// second of the database's clock: when schedules are being acted upon.
+// second of the database's clock at which schedules are due: when they are being
+// acted upon.
 func AtTheSecond(disturb Disturbance) Disturbance {
 	return func(ctx context.Context, c *Cluster) error {
 		now, err := c.store.Now(ctx)
 		if err != nil {
-			return err
+			return c.later(ctx, err)
 		}
 		late := time.Duration(c.random.Int64N(int64(100 * time.Millisecond)))
-		if err := rest(ctx, now.Truncate(time.Second).Add(time.Second+late).Sub(now)); err != nil {
+		due := max(InstantOf(now.Truncate(time.Second).Add(time.Second)), c.span.From)
+		if err := rest(ctx, due.Add(late).Sub(InstantOf(now))); err != nil {
 			return err
 		}
 		return disturb(ctx, c)
@@ -62,9 +68,9 @@ func PauseAll(d time.Duration) Disturbance {
 	}
 }
 
-// KillTwo kills two workers, one with each call, and starts no others.
+// KillTwo kills two workers, one with each call while jobs run, and starts no others.
 func KillTwo(ctx context.Context, c *Cluster) error {
-	if c.lives-len(c.workers) >= 2 {
+	if c.lives-len(c.workers) >= 2 || c.gathering() || !c.busy() {
 		return nil
 	}
 	victim := c.workers[c.random.IntN(len(c.workers))]
@@ -132,38 +138,62 @@ func (c *Cluster) resumeDue(now time.Time) error {
 	return errors.Join(errs...)
 }
 
-// noteHoldings writes down which leases the nodes of a process have.
+// later puts a disturbance off for which the database was too busy.
+func (c *Cluster) later(ctx context.Context, err error) error {
+	c.unseen = err
+	return ctx.Err()
+}
+
+// noteHoldings writes down which leases the nodes of a process have. A database that is
+// too busy to tell in time is asked again; if it does not tell, less is judged.
 func (c *Cluster) noteHoldings(ctx context.Context, p *process, why What) error {
+	const tries = 3
+	var held []Event
+	var err error
+	for range tries {
+		if held, err = c.holdings(ctx, p, why); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return c.later(ctx, fmt.Errorf("look at what %s holds: %w", p.name, err))
+	}
+	for _, e := range held {
+		c.recorder.Note(e)
+	}
+	c.Logf("%s %s, holding %d jobs", p.name, why, len(held))
+	return nil
+}
+
+// holdings are the leases that the nodes of a process have.
+func (c *Cluster) holdings(ctx context.Context, p *process, why What) ([]Event, error) {
 	now, err := c.store.Now(ctx)
 	if err != nil {
-		return fmt.Errorf("look at what %s holds: %w", p.name, err)
+		return nil, err
 	}
 	nodes, err := c.store.Nodes(ctx)
 	if err != nil {
-		return fmt.Errorf("look at what %s holds: %w", p.name, err)
+		return nil, err
 	}
-	count := 0
+	var all []Event
 	for _, node := range nodes {
 		if node.Name != p.name {
 			continue
 		}
 		held, err := c.store.Held(ctx, node.ID)
 		if err != nil {
-			return fmt.Errorf("look at what %s holds: %w", p.name, err)
+			return nil, err
 		}
 		for _, h := range held {
-			c.recorder.Note(Event{What: Holding, Process: p.name, Node: node.ID, Job: h.ID, Fence: h.Fence, DB: InstantOf(now), Result: string(why)})
+			all = append(all, Event{What: Holding, Process: p.name, Node: node.ID, Job: h.ID, Fence: h.Fence, DB: InstantOf(now), Result: string(why)})
 		}
-		count += len(held)
 	}
-	c.Logf("%s %s, holding %d jobs", p.name, why, count)
-	return nil
+	return all, nil
 }
 
 // shutDown asks all workers to end and waits for them. It fails if one ended
 // badly.
 func (c *Cluster) shutDown() error {
-	const patience = 20 * time.Second
 	err := c.resumeDue(time.Now().Add(time.Hour))
 	for _, p := range c.workers {
 		err = errors.Join(err, p.signal(syscall.SIGTERM))
@@ -175,15 +205,15 @@ func (c *Cluster) shutDown() error {
 		if len(left) == 0 {
 			break
 		}
-		if time.Since(begin) > patience {
+		if time.Since(begin) > GiveUp {
 			for _, p := range left {
-				err = errors.Join(err, fmt.Errorf("worker %s did not end within %v; its log ends with:\n%s", p.name, patience, p.tail()), p.kill())
+				err = errors.Join(err, fmt.Errorf("worker %s did not end within %v; its log ends with:\n%s", p.name, GiveUp, p.tail()), p.kill())
 			}
 			return err
 		}
 	}
 	for _, p := range c.workers {
-		if p.code != 0 {
+		if p.code != 0 && !p.unbegun {
 			err = errors.Join(err, fmt.Errorf("worker %s ended with code %d; its log ends with:\n%s", p.name, p.code, p.tail()))
 		}
 	}
@@ -205,10 +235,10 @@ func Outage(server Server, d time.Duration) Disturbance {
 			return nil
 		}
 		over = true
-		c.recorder.Note(Event{What: Down})
 		if err := server.Kill(); err != nil {
 			return err
 		}
+		c.recorder.Note(Event{What: Down})
 		c.Logf("the database is down")
 		if err := rest(ctx, d); err != nil {
 			return err

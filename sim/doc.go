@@ -17,7 +17,7 @@
 //	one live lease    when a job was claimed, the lease before had been settled, given up, or had run out by its node's beats
 //	zombies refused   no settlement or progress counts that was sent after a later claim
 //	living believed   no settlement is refused to a node whose lease held
-//	recovery          what a killed or paused node held was claimed again, or had ended, soon after
+//	recovery          what a killed or paused node held was claimed again, or had ended, soon after, by the beats of a node that could act
 //	patient reapers   only a node whose own beats had succeeded for a lease declared others dead
 //	one place         every snapshot of the database had every job exactly once
 //	caps kept         at no moment did more jobs of a tenant, or of all, run than the cap allows
@@ -26,6 +26,11 @@
 // The rules compare the database's clock with itself, and the clock of the
 // processes with itself, never one with the other. The checker is tested with
 // planted bugs.
+//
+// Neither a rule nor a scenario counts seconds: on a slow or busy machine everything
+// takes longer. A run is given up when nothing in it has progressed for long, workers are
+// killed only when jobs have ended since the last time, and a run in which nothing was
+// shown is played again.
 //
 // The tests of this package are short by default. FAIRLEAD_SIM_JOBS=50000 makes
 // them long, FAIRLEAD_SIM_SEED=n repeats what was drawn by lot, and the flag

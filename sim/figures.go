@@ -19,11 +19,11 @@ type Figures struct {
 	RefusedSaves         int       // progress of zombies
 	Abandoned            int       // handlers that ignored the end of their context
 	Suspects             durations // recoveries of crash suspects, which wait for each other
-	Stalls               int       // times in which the database confirmed nobody's lease for half a lease
+	Silences             int       // times in which the database confirmed no lease for half a lease
 	MostRunning          int       // jobs at once, if there was a global cap
 	Samples, SamplesIdle int       // looks at the database, and those that showed free slots
 	Recoveries           durations
-	Counted              durations // recoveries without the stalls before them
+	Counted              durations // recoveries, by the beats of a node that could act
 	Fires, CaughtUp      int       // runs of schedules, and those of instants that were missed at first
 	First, Last          Instant
 }
@@ -69,7 +69,7 @@ func (f Figures) String() string {
 	fmt.Fprintf(&b, "%d jobs in %v: %d claims, %d starts by %d nodes; %d kills, %d pauses, %d leases held by their victims",
 		f.Jobs, f.Last.Sub(f.First).Round(time.Millisecond), f.Claims, f.Starts, f.Nodes, f.Kills, f.Pauses, f.Held)
 	fmt.Fprintf(&b, "\nreaped: %d nodes, %d jobs; zombies refused: %d ends, %d saves; %d handlers abandoned", f.ReapedNodes, f.ReapedJobs, f.RefusedEnds, f.RefusedSaves, f.Abandoned)
-	fmt.Fprintf(&b, "\nrecovery: %v; database silent %d times, without that: %v; crash suspects: %v", f.Recoveries, f.Stalls, f.Counted, f.Suspects)
+	fmt.Fprintf(&b, "\nrecovery: %v; by beats: %v; database silent %d times; crash suspects: %v", f.Recoveries, f.Counted, f.Silences, f.Suspects)
 	fmt.Fprintf(&b, "\n%d snapshots, %d with free slots", f.Samples, f.SamplesIdle)
 	if f.MostRunning > 0 {
 		fmt.Fprintf(&b, "; at most %d jobs ran at once", f.MostRunning)

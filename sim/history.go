@@ -33,7 +33,7 @@ type What string
 
 // What workers write.
 const (
-	Granted     What = "granted"     // a join or beat was acknowledged: the node's lease lasts from DB
+	Granted     What = "granted"     // a join or beat that was sent at Sent was acknowledged: the node's lease lasts from DB
 	Unconfirmed What = "unconfirmed" // a beat failed: it may have counted
 	Leaving     What = "leaving"     // the node is about to give up its lease
 	Claimed     What = "claimed"     // a job was leased to the node at DB
@@ -52,7 +52,7 @@ const (
 	Stopped What = "stopped" // a worker stands still
 	Resumed What = "resumed" // a worker is about to go on
 	Holding What = "holding" // at DB a killed or stopped node held a job
-	Down    What = "down"    // the database is about to be killed
+	Down    What = "down"    // the database was killed: what is sent from now on it does not answer before Up
 	Up      What = "up"      // the database answers again
 )
 

@@ -19,6 +19,7 @@ type leases struct {
 type nodeLease struct {
 	process string
 	granted []Instant // the database's clock, ordered
+	sent    []Instant // when each grant was asked for, on the processes' clock, ordered
 	seen    []Instant // when each grant was known to the node, ordered
 	doubt   []Instant // when a beat failed that may have counted
 	left    Instant   // when it was about to leave; zero if never
@@ -38,6 +39,7 @@ func leasesOf(r Record) leases {
 		switch e.What {
 		case Granted:
 			node.granted = append(node.granted, e.DB)
+			node.sent = append(node.sent, e.Sent)
 			node.seen = append(node.seen, e.At)
 		case Unconfirmed:
 			node.doubt = append(node.doubt, e.At)
@@ -47,6 +49,7 @@ func leasesOf(r Record) leases {
 	}
 	for _, node := range l.nodes {
 		slices.Sort(node.granted)
+		slices.Sort(node.sent)
 	}
 	return l
 }
@@ -63,6 +66,46 @@ func (l leases) until(node fairlead.NodeID, db Instant) (Instant, bool) {
 		return 0, false
 	}
 	return n.granted[after-1].Add(l.length), true
+}
+
+// believedUntil is when a node had to stop believing, at some moment of the processes'
+// clock, that it has a lease: a lease after it sent the last beat that was acknowledged.
+func (l leases) believedUntil(node fairlead.NodeID, at Instant) (Instant, bool) {
+	n := l.nodes[node]
+	if n == nil {
+		return 0, false
+	}
+	after := sort.Search(len(n.sent), func(i int) bool { return n.sent[i] > at })
+	if after == 0 {
+		return 0, false
+	}
+	return n.sent[after-1].Add(l.length), true
+}
+
+// mostBeats is how often one node was granted its lease within a time of the database's
+// clock, each time within half a lease of the time before: how long, counted in beats,
+// there was a node that could act. The node of which something is taken back does not
+// count.
+func (l leases) mostBeats(from, to Instant, except fairlead.NodeID) int {
+	most := 0
+	for id, n := range l.nodes {
+		if id == except {
+			continue
+		}
+		beats, last := 0, Instant(0)
+		for _, granted := range n.granted {
+			if granted <= from || granted >= to {
+				continue
+			}
+			if granted.Sub(last) > l.length/2 {
+				beats = 0
+			}
+			beats++
+			last = granted
+			most = max(most, beats)
+		}
+	}
+	return most
 }
 
 // leftBefore reports whether a node was about to leave before that moment of
@@ -96,20 +139,17 @@ func (l leases) doubted(node fairlead.NodeID, at Instant, dead bool) bool {
 	return false
 }
 
-// stall is a time in which the database confirmed nobody's lease.
-type stall struct{ from, to Instant }
-
-// stalls finds the times without any grant that are longer than half a lease.
-func (l leases) stalls() []stall {
+// silences counts the times without any grant that are longer than half a lease.
+func (l leases) silences() int {
 	var all []Instant
 	for _, n := range l.nodes {
 		all = append(all, n.granted...)
 	}
 	slices.Sort(all)
-	var found []stall
+	found := 0
 	for i := 1; i < len(all); i++ {
 		if all[i].Sub(all[i-1]) > l.length/2 {
-			found = append(found, stall{all[i-1], all[i]})
+			found++
 		}
 	}
 	return found

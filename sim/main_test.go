@@ -30,16 +30,30 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// open opens the store that a URL names.
+// openPatient opens the store that a URL names for a driver, which is never paused. On
+// a busy machine a worker's limits would end what the driver has begun.
+func openPatient(ctx context.Context, url string) (fairlead.Store, error) {
+	scheme, rest, _ := strings.Cut(url, "://")
+	switch scheme {
+	case "postgres":
+		return postgres.Open(ctx, url)
+	case "mysql":
+		return mysql.Open(ctx, url)
+	default: // the driver needs no bug
+		return open(ctx, "sqlite://"+rest)
+	}
+}
+
+// open opens the store that a URL names for a worker.
 func open(ctx context.Context, url string) (fairlead.Store, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	switch scheme {
 	case hasty + "+sqlite", forgetful + "+sqlite", twice + "+sqlite", never + "+sqlite", lingering + "+sqlite":
 		return plant(ctx, url)
 	case "postgres":
-		return postgres.OpenWith(ctx, url, postgres.Options{IdleLimit: quickNode.Lease / 2})
+		return postgres.OpenWith(ctx, url, postgres.Options{IdleLimit: quickNode.Lease})
 	case "mysql":
-		return mysql.OpenWith(ctx, url, mysql.Options{IdleLimit: quickNode.Lease}) // it counts whole seconds
+		return mysql.OpenWith(ctx, url, mysql.Options{IdleLimit: quickNode.Lease})
 	case "sqlite":
 		// A killed process loses nothing; only a power cut would.
 		return sqlite.OpenWith(ctx, url, sqlite.Options{Synchronous: "normal"})

@@ -25,9 +25,9 @@ func TestHarnessFindsWrongRuns(t *testing.T) {
 	for bug, found := range map[string]bool{twice: true, never: true, lingering: false} {
 		t.Run(bug, func(t *testing.T) {
 			record, err := sim.Run(t.Context(), sim.Scenario{
-				URL: bug + "+sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Open: open, Dir: t.ArtifactDir(), Seed: 1, Workers: 2,
+				URL: bug + "+sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Open: openPatient, Dir: newRunDir(t), Seed: 1, Workers: 2,
 				Schedules: sim.Schedules{Count: 20, Seconds: 3},
-				Node:      quickNode, Plan: sim.Mixed, Disturb: sim.Replace, Every: time.Second, Limit: time.Minute, Logf: t.Logf,
+				Node:      quickNode, Plan: sim.Mixed, Disturb: sim.Replace, Every: time.Second, Logf: t.Logf,
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -21,6 +21,7 @@ type Plan struct {
 	Stubborn  bool          `json:"stubborn,omitzero"`   // works on when its context ends, and reports progress in the end
 	Progress  bool          `json:"progress,omitzero"`   // reports progress halfway
 	Deadly    bool          `json:"deadly,omitzero"`     // kills its process, each time
+	Crowd     bool          `json:"crowd,omitzero"`      // waits in its first run until enough jobs run at once
 }
 
 // work is the kind of all jobs of a scenario.
@@ -66,6 +67,12 @@ func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, er
 	}
 	if p.Stubborn {
 		ctx = context.WithoutCancel(ctx)
+	}
+	const again = 20 * time.Millisecond
+	for p.Crowd && job.Attempt == 1 && !crowded() {
+		if err := rest(ctx, again); err != nil {
+			return Cut, err
+		}
 	}
 	if err := rest(ctx, long/2); err != nil {
 		return Cut, err

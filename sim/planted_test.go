@@ -24,19 +24,32 @@ func TestHarnessFindsPlantedBugs(t *testing.T) {
 		{forgetful, sim.NothingLost, 300},
 	} {
 		t.Run(planted.bug, func(t *testing.T) {
-			record, err := sim.Run(t.Context(), sim.Scenario{
-				URL: planted.bug + "+sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Open: open, Dir: t.ArtifactDir(), Seed: 1, Jobs: planted.jobs, Workers: 2,
-				Node: quickNode, Plan: sim.Mixed, Disturb: sim.Replace, Every: time.Second, Limit: time.Minute, Logf: t.Logf,
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			verdict := sim.Check(record)
-			if !slices.ContainsFunc(verdict.Violations, func(v sim.Violation) bool { return v.Rule == planted.rule }) {
-				t.Errorf("not found; the violations are %v\n%v", verdict.Violations, verdict.Figures)
+			// A node whose own beats fail, as on a busy machine, reaps no other.
+			const most = 5
+			for try := 1; ; try++ {
+				verdict := playPlanted(t, planted.bug, planted.jobs)
+				if slices.ContainsFunc(verdict.Violations, func(v sim.Violation) bool { return v.Rule == planted.rule }) {
+					return
+				}
+				if try == most {
+					t.Fatalf("not found; the violations are %v\n%v", verdict.Violations, verdict.Figures)
+				}
 			}
 		})
 	}
+}
+
+// playPlanted plays jobs on a store with a bug.
+func playPlanted(t *testing.T, bug string, jobs int) sim.Verdict {
+	t.Helper()
+	record, err := sim.Run(t.Context(), sim.Scenario{
+		URL: bug + "+sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), Open: openPatient, Dir: newRunDir(t), Seed: 1, Jobs: jobs, Workers: 2,
+		Node: quickNode, Plan: sim.Mixed, Disturb: sim.Replace, Every: time.Second, Logf: t.Logf,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim.Check(record)
 }
 
 // The bugs, named in the URL of the store that is to have them.

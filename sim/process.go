@@ -17,6 +17,8 @@ type process struct {
 	log  string
 	gone bool
 	code int // of its exit, once gone; negative after a signal
+
+	unbegun bool // it was told to end before it had begun
 }
 
 // startProcess runs this program again as a worker.
@@ -106,6 +108,7 @@ func (p *process) await(options int) error {
 			return nil
 		}
 		p.gone, p.code = true, status.ExitStatus()
+		p.unbegun = status.Signaled() && status.Signal() == syscall.SIGTERM // which a worker handles
 		return p.life.Close()
 	}
 	return nil

@@ -21,19 +21,21 @@ func (s *recorded) Join(ctx context.Context, node fairlead.Node, lease time.Dura
 	if err != nil {
 		return 0, err
 	}
+	sent := InstantOf(time.Now())
 	id, err := s.Store.Join(ctx, node, lease)
 	if err == nil {
-		s.to.Note(Event{What: Granted, Node: id, DB: InstantOf(before)})
+		s.to.Note(Event{What: Granted, Node: id, DB: InstantOf(before), Sent: sent})
 	}
 	return id, err
 }
 
 // Beat notes from when on the lease counts, which the answer tells.
 func (s *recorded) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	sent := InstantOf(time.Now())
 	answer, err := s.Store.Beat(ctx, beat)
 	switch {
 	case err == nil:
-		s.to.Note(Event{What: Granted, Node: beat.Node, DB: InstantOf(answer.Now)})
+		s.to.Note(Event{What: Granted, Node: beat.Node, DB: InstantOf(answer.Now), Sent: sent})
 	case !errors.Is(err, fairlead.ErrLeaseLost):
 		s.to.Note(Event{What: Unconfirmed, Node: beat.Node})
 	}

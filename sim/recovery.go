@@ -5,21 +5,18 @@ import (
 )
 
 // recovery: what a node held when it was killed or paused was claimed again,
-// or had ended, within two leases and the record's patience, by the database's
-// clock. Time counts from the moment of the look at what was held or, if the
-// database has confirmed nobody's lease for half a lease meanwhile, from the
-// end of that silence; and until such a silence, if it ended in one. Without a
-// database nothing can be taken back, nor without a node that goes on. (A
-// SQLite file is silent while a paused process holds its write lock.) Crash
-// suspects are left out: a node runs one of them at a time, whatever slots are
-// free.
+// or had ended, within two leases and the record's patience. That time is counted
+// in beats, of the node that beat the longest meanwhile without having missed half a
+// lease. By seconds the machine would be judged: without a database nothing can be
+// taken back, nor without a node that goes on. (A SQLite file is silent while a paused
+// process holds its write lock.) Crash suspects are left out: a node runs one of them
+// at a time, whatever slots are free.
 func (c *check) recovery() {
 	finals := map[int64]Final{}
 	for _, f := range c.Final {
 		finals[f.Job] = f
 	}
-	stalls := c.leases.stalls()
-	c.figures.Stalls = len(stalls)
+	c.figures.Silences = c.leases.silences()
 	for _, job := range c.jobs() {
 		s := c.stories[job]
 		for _, held := range s.holdings {
@@ -33,11 +30,11 @@ func (c *check) recovery() {
 				continue
 			}
 			c.figures.Recoveries.add(took)
-			counted := outsideStalls(stalls, held.DB, back)
+			counted := time.Duration(c.leases.mostBeats(held.DB, back, held.Node)) * c.Beat
 			c.figures.Counted.add(counted)
 			if limit := 2*c.Lease + c.Patience; counted > limit {
-				c.violated(SoonRecovered, job, "node %d, then %s, held it under fence %d; it was %v, more than %v, until it was claimed again or had ended",
-					held.Node, held.Result, held.Fence, counted, limit)
+				c.violated(SoonRecovered, job, "node %d, then %s, held it under fence %d; it was %v, %v by the beats of another node and more than %v, until it was claimed again or had ended",
+					held.Node, held.Result, held.Fence, took, counted, limit)
 			}
 		}
 	}
@@ -67,21 +64,6 @@ func (s *story) recovered(held Event, final Final) (back Instant, solo, ok bool)
 		}
 	}
 	return back, solo, ok
-}
-
-// outsideStalls is how long it was from the last stall within, or overlapping
-// the start of, a time to its end or to a stall that the end lies in.
-func outsideStalls(stalls []stall, from, to Instant) time.Duration {
-	for _, s := range stalls {
-		switch {
-		case s.to <= from || s.from >= to:
-		case s.to <= to:
-			from = s.to
-		default:
-			to = max(from, s.from)
-		}
-	}
-	return to.Sub(from)
 }
 
 // durations collects times.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // Scenario is a run: nodes, work, and what happens to them.
@@ -25,16 +26,22 @@ type Scenario struct {
 	// Schedules make jobs beside those that are enqueued.
 	Schedules Schedules
 
+	// Crowd, if it is set, makes jobs wait in their first run until so many run at
+	// once. On a slow machine few would meet otherwise.
+	Crowd int
+
 	// Disturb is called every Every while jobs are left.
 	Disturb Disturbance
 	Every   time.Duration
 
 	// Patience is how much later than two leases a recovery may be.
 	Patience time.Duration
-	// Limit ends the run though jobs are left; Check then says which.
-	Limit time.Duration
-	Logf  func(format string, args ...any)
+	Logf     func(format string, args ...any)
 }
+
+// GiveUp is how long a run goes on though nothing in it progresses. How long it takes
+// in all depends on the machine, and is not judged.
+const GiveUp = patience.Limit
 
 // Disturbance does something to a cluster.
 type Disturbance func(ctx context.Context, c *Cluster) error
@@ -54,8 +61,12 @@ type Cluster struct {
 	span     Span             // in which schedules are due
 	endings  map[int64]Ending // of the runs of a schedule, by its id
 	samples  []Sample
-	unseen   error // why the last look at the database failed
-	killed   bool  // what the last disturbance of KillOrPause was
+	within   time.Duration // how long a look at the database may take
+	unseen   error         // why the last one failed
+	progress progress
+	gathered bool  // whether the crowd was there
+	spared   int64 // jobs that had ended when KillOrPause last did something
+	killed   bool  // what that was
 	second   bool  // whether the next one is the second of a pair
 }
 
@@ -110,6 +121,7 @@ func (c *Cluster) play(ctx context.Context) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	begin := time.Now()
+	c.within, c.progress.since = c.Node.Lease, begin
 	looked, disturb := begin, begin.Add(c.Every)
 	for left := int64(1); left > 0; {
 		select {
@@ -118,18 +130,18 @@ func (c *Cluster) play(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		now := time.Now()
-		if now.Sub(begin) > c.Limit {
-			c.Logf("after %v jobs are left; the last look at the database: %v", c.Limit, c.unseen)
+		if now.Sub(c.progress.since) > GiveUp {
+			c.Logf("nothing has progressed for %v, and jobs are left; the last look at the database: %v", GiveUp, c.unseen)
 			return nil
 		}
 		if err := c.resumeDue(now); err != nil {
 			return err
 		}
 		if now.Sub(looked) >= look {
-			left, looked = c.look(ctx, left), now
+			left, looked = c.look(ctx, left), time.Now()
 		}
 		if now.After(disturb) && left > 0 {
-			disturb = disturb.Add(c.Every)
+			disturb = now.Add(c.Every)
 			if err := c.Disturb(ctx, c); err != nil {
 				return err
 			}
@@ -157,6 +169,7 @@ func (c *Cluster) enqueue(ctx context.Context) error {
 		plans := make([]Plan, len(jobs))
 		for i := range jobs {
 			plans[i] = c.Plan(c.random, c.Node.Lease)
+			plans[i].Crowd = c.Crowd > 0
 			jobs[i] = work.Job(plans[i])
 			if len(tenants) > 0 {
 				jobs[i].Tenant = tenants[i%len(tenants)]
@@ -177,23 +190,38 @@ func (c *Cluster) enqueue(ctx context.Context) error {
 }
 
 // look takes a sample and returns how many jobs are left, or what was known
-// before if the database does not answer.
+// before if the database does not answer. A look that took too long gets twice the
+// time the next time: workers that stand still wait for its end.
 func (c *Cluster) look(ctx context.Context, left int64) int64 {
-	ctx, cancel := context.WithTimeout(ctx, c.Node.Lease)
+	ctx, cancel := context.WithTimeout(ctx, c.within)
 	defer cancel()
-	more, err := c.planned(ctx) // before jobs are counted: it may be the last that is made just now
+	sample, live, more, err := c.glance(ctx)
 	if c.unseen = err; err != nil {
-		return left
-	}
-	sample, live, err := c.sample(ctx)
-	if c.unseen = err; err != nil {
+		if ctx.Err() != nil {
+			c.within = min(2*c.within, time.Minute)
+		}
 		return left
 	}
 	c.samples = append(c.samples, sample)
+	c.progress.note(sample, live, c.span)
+	if err := c.gather(); err != nil {
+		c.unseen = err
+	}
 	if more {
 		live++
 	}
 	return live
+}
+
+// glance is what the database shows, how many jobs are left, and whether schedules
+// will make more.
+func (c *Cluster) glance(ctx context.Context) (sample Sample, live int64, more bool, err error) {
+	more, err = c.planned(ctx) // before jobs are counted: it may be the last that is made just now
+	if err != nil {
+		return Sample{}, 0, false, err
+	}
+	sample, live, err = c.sample(ctx)
+	return sample, live, more, err
 }
 
 // busy tells whether jobs ran at the last look.
@@ -240,7 +268,7 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 
 // record collects what is known when all workers are gone.
 func (c *Cluster) record(ctx context.Context) (Record, error) {
-	r := Record{Lease: c.Node.Lease, Patience: c.Patience, Expected: c.expected, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples}
+	r := Record{Lease: c.Node.Lease, Beat: c.Node.Beat, Patience: c.Patience, Expected: c.expected, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples}
 	const page = 5000
 	filter := fairlead.Filter{Limit: page}
 	for {

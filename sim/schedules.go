@@ -39,7 +39,7 @@ func (c *Cluster) schedule(ctx context.Context) error {
 		return nil
 	}
 	const ahead, each = time.Second, 3 * time.Millisecond
-	for within := ahead + time.Duration(c.Schedules.Count)*each; within < c.Limit; within *= 2 {
+	for within := ahead + time.Duration(c.Schedules.Count)*each; within < GiveUp; within *= 2 {
 		if late, err := c.scheduleWithin(ctx, within); err != nil || late <= 0 {
 			return err
 		}
@@ -50,7 +50,7 @@ func (c *Cluster) schedule(ctx context.Context) error {
 		}
 		clear(c.endings)
 	}
-	return fmt.Errorf("%d schedules cannot be stored within %v", c.Schedules.Count, c.Limit)
+	return fmt.Errorf("%d schedules cannot be stored within %v", c.Schedules.Count, GiveUp)
 }
 
 // scheduleWithin stores the schedules and tells how long after their beginning

@@ -1,6 +1,8 @@
 package sim_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -18,10 +20,11 @@ const (
 // killed or paused every other second. Each instant has one run, which ended once.
 func TestSchedules(t *testing.T) {
 	t.Parallel()
-	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.KillOrPause) }, func(t *testing.T, f sim.Figures) {
+	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.KillOrPause) }, func(_ sim.Record, f sim.Figures) error {
 		if f.Kills == 0 || f.Pauses == 0 {
-			t.Errorf("there were %d kills and %d pauses: the schedules were hardly tried", f.Kills, f.Pauses)
+			return fmt.Errorf("there were %d kills and %d pauses: the schedules were hardly tried", f.Kills, f.Pauses)
 		}
+		return nil
 	})
 }
 
@@ -29,15 +32,16 @@ func TestSchedules(t *testing.T) {
 // missed is caught up, once.
 func TestMissedSchedules(t *testing.T) {
 	t.Parallel()
-	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.PauseAll(4 * quickNode.Lease)) }, func(t *testing.T, f sim.Figures) {
+	playSchedules(t, func() sim.Disturbance { return sim.AtTheSecond(sim.PauseAll(4 * quickNode.Lease)) }, func(_ sim.Record, f sim.Figures) error {
 		if f.CaughtUp == 0 {
-			t.Error("nothing was caught up")
+			return errors.New("nothing was caught up")
 		}
+		return nil
 	})
 }
 
 // playSchedules plays the same on each database.
-func playSchedules(t *testing.T, disturb func() sim.Disturbance, judge func(*testing.T, sim.Figures)) {
+func playSchedules(t *testing.T, disturb func() sim.Disturbance, shown func(sim.Record, sim.Figures) error) {
 	node := quickNode
 	node.Slots = 50
 	for _, db := range []struct {
@@ -50,15 +54,17 @@ func playSchedules(t *testing.T, disturb func() sim.Disturbance, judge func(*tes
 		t.Run(db.name, func(t *testing.T) {
 			const few, short = 200, 10
 			schedules := sim.Schedules{Count: setting(t, schedulesEnv, few), Seconds: setting(t, secondsEnv, short)}
-			_, verdict := play(t, sim.Scenario{
-				URL: db.url(t), Schedules: schedules, Workers: 3, Node: node,
-				Disturb: disturb(), Every: 2 * time.Second,
+			playUntilShown(t, func() sim.Scenario {
+				return sim.Scenario{
+					URL: db.url(t), Schedules: schedules, Workers: 3, Node: node,
+					Disturb: disturb(), Every: 2 * time.Second,
+				}
+			}, func(r sim.Record, f sim.Figures) error {
+				if want := schedules.Count * schedules.Seconds; f.Fires != want {
+					t.Errorf("there were %d runs, want %d", f.Fires, want)
+				}
+				return shown(r, f)
 			})
-			f := verdict.Figures
-			judge(t, f)
-			if want := schedules.Count * schedules.Seconds; f.Fires != want {
-				t.Errorf("there were %d runs, want %d", f.Fires, want)
-			}
 		})
 	}
 }

@@ -28,8 +28,7 @@ type SweepScenario struct {
 	Rate     float64
 	Workers  int
 	Node     Node
-	Every    time.Duration // between two kills
-	Limit    time.Duration // ends the run though items are left
+	Every    time.Duration // between two kills, at least
 
 	// RetryRate, if it is set, lets a third of the items come to nothing at first. When
 	// the sweep has finished all that did are tried again, at this rate.
@@ -77,7 +76,18 @@ type sweepDriver struct {
 	workers []*process
 	lives   int
 	marks   map[int]int64 // by shard, as seen last
+	reached sweepReached
+	since   time.Time    // when that was first seen
+	spared  sweepReached // what was reached when a worker was last killed
+	unseen  error        // why the last look at the database failed
 	record  SweepRecord
+}
+
+// sweepReached is how far a sweep has come.
+type sweepReached struct {
+	state                    fairlead.SweepState
+	marks                    int64 // of all shards together
+	done, abandoned, retried int64
 }
 
 func (d *sweepDriver) play(ctx context.Context) error {
@@ -101,8 +111,8 @@ func (d *sweepDriver) play(ctx context.Context) error {
 	const look = 50 * time.Millisecond
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
-	begin := time.Now()
-	for kill := begin.Add(d.Every); ; {
+	d.since = time.Now()
+	for kill := d.since.Add(d.Every); ; {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -115,11 +125,12 @@ func (d *sweepDriver) play(ctx context.Context) error {
 		if over || err != nil {
 			return err
 		}
-		if time.Since(begin) > d.Limit {
-			return fmt.Errorf("after %v the sweep is %s: %+v", d.Limit, d.record.Sweep.State, d.record.Sweep.SweepProgress)
+		if time.Since(d.since) > GiveUp {
+			return fmt.Errorf("nothing has progressed for %v, and the sweep is %s: %+v; the last look at the database: %w", GiveUp, d.record.Sweep.State, d.record.Sweep.SweepProgress, d.unseen)
 		}
-		if time.Now().After(kill) {
-			kill = kill.Add(d.Every)
+		// On a slow machine no worker would live to store anything otherwise.
+		if time.Now().After(kill) && d.reached != d.spared {
+			kill, d.spared = time.Now().Add(d.Every), d.reached
 			if err := d.replace(ctx); err != nil {
 				return err
 			}
@@ -135,8 +146,8 @@ func (d *sweepDriver) launch() (*process, error) {
 // replace kills a worker that goes over a shard, if one does, and starts another.
 func (d *sweepDriver) replace(ctx context.Context) error {
 	i, err := d.victim(ctx)
-	if err != nil {
-		return err
+	if d.unseen = err; err != nil { // the database is busy: another time
+		return ctx.Err()
 	}
 	if err := d.workers[i].kill(); err != nil {
 		return err
@@ -175,20 +186,30 @@ func (d *sweepDriver) victim(ctx context.Context) (int, error) {
 // is asked again.
 func (d *sweepDriver) look(ctx context.Context, id int64) (bool, error) {
 	shards, err := d.store.Shards(ctx, id)
-	if err != nil {
-		return false, err
+	if d.unseen = err; err != nil {
+		return false, nil
 	}
+	var reached sweepReached
 	for _, s := range shards {
 		if s.Mark < d.marks[s.Number] {
 			d.record.Backwards = append(d.record.Backwards, fmt.Sprintf("shard %d from %d to %d", s.Number, d.marks[s.Number], s.Mark))
 		}
 		d.marks[s.Number] = s.Mark
+		reached.marks += s.Mark
 	}
-	d.record.Sweep, err = d.client.SweepByID(ctx, id)
-	if d.record.Sweep.State == fairlead.SweepStopped {
-		return true, fmt.Errorf("the sweep stopped: %s", d.record.Sweep.Reason)
+	sweep, err := d.client.SweepByID(ctx, id)
+	if d.unseen = err; err != nil {
+		return false, nil
 	}
-	return d.record.Sweep.State == fairlead.SweepFinished, err
+	d.record.Sweep = sweep
+	if sweep.State == fairlead.SweepStopped {
+		return true, fmt.Errorf("the sweep stopped: %s", sweep.Reason)
+	}
+	reached.state, reached.done, reached.abandoned, reached.retried = sweep.State, sweep.Done, sweep.Abandoned, -sweep.Again
+	if reached != d.reached {
+		d.reached, d.since = reached, time.Now()
+	}
+	return sweep.State == fairlead.SweepFinished, nil
 }
 
 // count reads what workers have noted.

@@ -86,7 +86,7 @@ func (o orders) work(open Opener) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	var stubborn atomic.Int64
+	var stubborn, abandoned atomic.Int64
 	mux := muxOf(recorder, &stubborn)
 	if o.Items {
 		notes, err := newItemNotes(o.Dir, o.Name)
@@ -104,13 +104,14 @@ func (o orders) work(open Opener) (err error) {
 		Lease:    o.Node.Lease,
 		Grace:    o.Node.Grace,
 		Logger:   slog.New(slog.NewTextHandler(os.Stderr, nil)),
-		Observer: observer{to: recorder},
+		Observer: observer{to: recorder, abandoned: &abandoned},
 
 		MaxCrashes: o.Node.MaxCrashes,
 	})
-	if left := stubborn.Load(); err != nil && left > 0 && ctx.Err() != nil {
-		// The engine rightly complains of handlers that will not end.
-		fmt.Fprintf(os.Stderr, "worker: ended with %d stubborn handlers: %v\n", left, err)
+	if left := stubborn.Load() + abandoned.Load(); err != nil && left > 0 && ctx.Err() != nil {
+		// The engine rightly complains of handlers that do not end within their grace:
+		// stubborn ones, and any on a machine that gives them no time to.
+		fmt.Fprintf(os.Stderr, "worker: ended with %d handlers left: %v\n", left, err)
 		return nil
 	}
 	return err
@@ -140,10 +141,12 @@ func muxOf(recorder *Recorder, stubborn *atomic.Int64) *fairlead.Mux {
 // observer notes what only the engine knows.
 type observer struct {
 	engine.NoObserver
-	to *Recorder
+	to        *Recorder
+	abandoned *atomic.Int64
 }
 
 // Abandoned notes a handler that ignored the end of its context.
 func (o observer) Abandoned(job *fairlead.Job) {
+	o.abandoned.Add(1)
 	o.to.Note(Event{What: Abandoned, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -33,7 +34,7 @@ func listen(t testing.TB, s *sqlite.Store) <-chan fairlead.Wake {
 // await waits for a wake of this sort.
 func await(t testing.TB, wakes <-chan fairlead.Wake, want fairlead.Wake) {
 	t.Helper()
-	for timeout := time.After(10 * time.Second); ; {
+	for timeout := time.After(patience.Limit); ; {
 		select {
 		case wake := <-wakes:
 			if wake == want {
@@ -49,7 +50,7 @@ func settleDown(wakes <-chan fairlead.Wake) {
 	for {
 		select {
 		case <-wakes:
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(500 * time.Millisecond):
 			return
 		}
 	}

@@ -350,10 +350,10 @@ func (f *fixture) node(id fairlead.NodeID) (fairlead.Node, bool) {
 // eventually waits, in real time, for what another process learns by itself.
 func (f *fixture) eventually(what string, holds func() bool) {
 	f.Helper()
-	const patience, pause = 20 * time.Second, 5 * time.Millisecond
-	for deadline := time.Now().Add(patience); !holds(); <-time.After(pause) {
+	const pause = 5 * time.Millisecond
+	for deadline := time.Now().Add(patient); !holds(); <-time.After(pause) {
 		if time.Now().After(deadline) {
-			f.Fatalf("%s: not within %v", what, patience)
+			f.Fatalf("%s: not within %v", what, patient)
 		}
 	}
 }

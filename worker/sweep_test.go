@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -88,7 +89,7 @@ func (w *world) untilSweep(id int64, state fairlead.SweepState) fairlead.Sweep {
 		if s.State == state {
 			return s
 		}
-		if time.Since(begun) > 40*time.Second {
+		if time.Since(begun) > patience.Limit {
 			w.Fatalf("the sweep is %s (%s), not %s: %+v", s.State, s.Reason, state, s.SweepProgress)
 		}
 	}
@@ -260,7 +261,7 @@ func (w *world) eventually(what string, holds func() bool) {
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()
 	for begun := time.Now(); !holds(); <-ticks.C {
-		if time.Since(begun) > 30*time.Second {
+		if time.Since(begun) > patience.Limit {
 			w.Fatalf("it did not happen that %s", what)
 		}
 	}

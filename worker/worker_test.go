@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -117,7 +118,7 @@ func (w *world) enqueue(job *fairlead.Job) int64 {
 // wait returns a job once it is final.
 func (w *world) wait(id int64) *fairlead.Job {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(w.Context(), patience.Limit)
 	defer cancel()
 	job, err := w.client.Wait(ctx, id)
 	if err != nil {

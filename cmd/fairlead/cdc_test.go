@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/cdc/connecttest"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -73,7 +74,7 @@ func (w *cdcWorld) do(batch, action, body string) {
 func (w *cdcWorld) until(batch, what string, holds func(b map[string]any) bool) map[string]any {
 	w.Helper()
 	var b map[string]any
-	for begun := time.Now(); time.Since(begun) < 90*time.Second; <-time.After(20 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < patience.Limit; <-time.After(20 * time.Millisecond) {
 		if b = w.asked.send(w.T, "GET", batch, ""); holds(b) {
 			return b
 		}

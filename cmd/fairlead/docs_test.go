@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/worker"
 )
 
@@ -112,7 +113,7 @@ func (s *served) untilHandled(t *testing.T, kind string) {
 	t.Helper()
 	ticks := time.NewTicker(20 * time.Millisecond)
 	defer ticks.Stop()
-	for deadline := time.Now().Add(20 * time.Second); !s.handles(t, kind); <-ticks.C {
+	for deadline := time.Now().Add(patience.Limit); !s.handles(t, kind); <-ticks.C {
 		if time.Now().After(deadline) {
 			t.Fatalf("no node handles %s", kind)
 		}

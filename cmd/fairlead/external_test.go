@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // send makes a request with JSON and reads the answer.
@@ -45,7 +46,7 @@ func (s *served) send(t *testing.T, verb, path, body string) map[string]any {
 // finished waits until a job has ended.
 func (s *served) finished(t *testing.T, id string) map[string]any {
 	t.Helper()
-	for begin := time.Now(); time.Since(begin) < 20*time.Second; <-time.After(20 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < patience.Limit; <-time.After(20 * time.Millisecond) {
 		if job := s.send(t, "GET", "/api/v1/jobs/"+id, ""); fairlead.State(job["state"].(string)).Final() {
 			return job
 		}
@@ -136,7 +137,7 @@ func TestServeTellsOfFailuresWhateverQueueItServes(t *testing.T) {
 		if !strings.Contains(body, `"event":"failed","id":"`+ids[0].(string)+`"`) || !strings.Contains(body, "start_url") {
 			t.Errorf("told %s", body)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Limit):
 		t.Error("nobody was told")
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // process is the real program with serve running, in a process of its own.
@@ -48,7 +50,7 @@ func startProcess(t *testing.T, args ...string) *process {
 	case p.url = <-found:
 	case <-ended:
 		t.Fatal("serve ended before it served")
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience.Limit):
 		t.Fatal("serve does not serve")
 	}
 	return p

@@ -12,9 +12,9 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // served is the real program with serve running.
@@ -87,7 +87,7 @@ func TestServeRunsTheBuiltinKindsAndDrains(t *testing.T) {
 	if err := client.Enqueue(t.Context(), noop, call); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	for _, job := range []*fairlead.Job{noop, call} {
 		done, err := client.Wait(ctx, job.ID)

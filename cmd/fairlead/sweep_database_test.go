@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/mysqlurl"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -91,7 +92,7 @@ func (c *census) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 func (s *served) untilSweep(t *testing.T, name, state string) map[string]any {
 	t.Helper()
 	var sweep map[string]any
-	for begun := time.Now(); time.Since(begun) < 90*time.Second; <-time.After(50 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < patience.Limit; <-time.After(50 * time.Millisecond) {
 		if sweep = s.send(t, "GET", "/api/v1/sweeps/"+name, ""); sweep["state"] == state {
 			return sweep
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 )
 
 // The business refuses a sweep before it exists.
@@ -28,7 +27,7 @@ func TestAGateRefusesASweep(t *testing.T) {
 // A sweep waits for the business, which is told again when it says nothing, and again
 // when another node takes the sweep up.
 func TestAGateIsOpened(t *testing.T) {
-	w := newSweepWorld(t)
+	w := newSweepWorld(t, "--lease", "3s")
 	path := w.create("gated", fmt.Sprintf(`"to":1000000,"rate":500,"gate":{"before_run":"%s/gate","timeout":"1s"}`, w.target.URL))
 	if started := w.ask(200, "POST", path+"/start", `{}`); started["state"] != "waiting" {
 		t.Fatalf("started it is %v", started)
@@ -78,7 +77,7 @@ func TestASweepIsChangedWhileItRuns(t *testing.T) {
 		t.Errorf("other data is refused as %v", refused)
 	}
 	w.ask(200, "POST", path+"/stop", `{}`)
-	<-time.After(time.Second) // nothing begins any more
+	w.untilQuiet() // nothing begins any more
 	release()
 	w.until(path, "stopped")
 	sent := len(w.seen())

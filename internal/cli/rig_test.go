@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -185,7 +186,7 @@ func (r *rig) document(args ...string) (document map[string]any) {
 // until waits for a job to be in a state.
 func (r *rig) until(id, state string) {
 	r.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience.Limit)
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()
 	for r.document("job", "get", id)["state"] != state {

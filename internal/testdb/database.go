@@ -9,15 +9,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // dropTimeout bounds the removal of one database, so that a wedged server
 // fails the test that used it instead of hanging the whole run.
-const dropTimeout = 30 * time.Second
+const dropTimeout = patience.Limit
 
 // freshDatabase creates a database on the server of adminURL, registers its
 // removal and returns its URL.

@@ -15,12 +15,14 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 const (
-	startTimeout = time.Minute
-	probeTimeout = 2 * time.Second
-	stopTimeout  = 10 * time.Second
+	startTimeout = patience.Limit
+	probeTimeout = 20 * time.Second
+	stopTimeout  = time.Minute
 	pollInterval = 5 * time.Millisecond
 )
 

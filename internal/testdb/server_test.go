@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -142,7 +143,7 @@ func TestDurableServersAcknowledgeOnlyWhatIsOnDisk(t *testing.T) {
 }
 
 func TestServerEndsWithItsOwner(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
 	owner := exec.CommandContext(ctx, os.Args[0])
 	owner.Env = append(os.Environ(), ownerEnv+"=1")
