@@ -47,6 +47,8 @@ help: ## List the targets and variables
 	@echo '  FAIRLEAD_SIM_JOBS=50000   jobs of the crash test; the default is a tenth'
 	@echo '  FAIRLEAD_SIM_SEED=n       repeat what a crash test drew by lot'
 	@echo '  FAIRLEAD_SIM_SWEEP_ITEMS=1000000  items of the crash test of sweeps; the default is 12000'
+	@echo '  FAIRLEAD_FUZZ_REQUESTS=20000      requests that each store gets, drawn by the OpenAPI document; the default is 2000'
+	@echo '  FAIRLEAD_FUZZ_SEED=n      draw other ones'
 	@echo '  FAIRLEAD_SWEEP_LINES=5000000      lines of the list that a sweep goes over; the default is 200000'
 
 .PHONY: run

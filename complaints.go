@@ -16,11 +16,15 @@ func (c *complaints) refuse(field, format string, args ...any) {
 	c.fields = append(c.fields, FieldError{Field: field, Message: fmt.Sprintf(format, args...)})
 }
 
+// maxComplaints bounds how many fields an error names: who sends ten thousand jobs with
+// the same mistake is helped by the first of them.
+const maxComplaints = 100
+
 func (c *complaints) err() error {
 	if len(c.fields) == 0 {
 		return nil
 	}
-	return &InvalidError{Fields: c.fields}
+	return &InvalidError{Fields: c.fields[:min(len(c.fields), maxComplaints)]}
 }
 
 func (c *complaints) checkName(field, value string, limit int) {

@@ -63,3 +63,15 @@ func TestArgsThatCannotBeEncodedAreRefusedByEnqueue(t *testing.T) {
 		t.Errorf("got %v, want ErrInvalid", err)
 	}
 }
+
+// An error about very many jobs names the first mistakes only.
+func TestNotEveryMistakeOfManyJobsIsNamed(t *testing.T) {
+	jobs := make([]*fairlead.Job, 10_000)
+	for i := range jobs {
+		jobs[i] = &fairlead.Job{}
+	}
+	var invalid *fairlead.InvalidError
+	if err := fairlead.NormalizeJobs(jobs); !errors.As(err, &invalid) || len(invalid.Fields) != 100 {
+		t.Errorf("%d fields are named", len(invalid.Fields))
+	}
+}

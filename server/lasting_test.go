@@ -37,10 +37,11 @@ func (a *guardedAPI) open(ctx context.Context, verb, path, kind string, body []b
 	return a.http2.Do(request)
 }
 
-// liveWorker joins a worker and returns its id and session, as requests have them.
-func (a *guardedAPI) liveWorker(secret string) (fields string) {
+// liveWorker joins a worker of a kind and returns its id and session, as requests have
+// them.
+func (a *guardedAPI) liveWorker(secret, kind string) (fields string) {
 	a.Helper()
-	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"kinds":["rare"],"lease":"300s"}`, a.as(secret)...)
+	joined, _ := a.send(200, "POST", "/api/v1/workers", fmt.Sprintf(`{"kinds":[%q],"lease":"300s"}`, kind), a.as(secret)...)
 	return fmt.Sprintf(`"id":%s,"session":%q`, joined["id"], joined["session"])
 }
 
@@ -77,7 +78,7 @@ func TestCallsThatLastEndWithTheirToken(t *testing.T) {
 				secret, id := a.addToken(fairlead.Token{Name: fmt.Sprint("short-lived ", a.made), Role: role})
 				text := everyMethod[method.Name()].request
 				if strings.Contains(text, "GONE") {
-					fields := a.liveWorker(secret)
+					fields := a.liveWorker(secret, "rare")
 					text = strings.ReplaceAll(text, "GONE", fields)
 				}
 				if method.Input().Fields().ByName("wait") != nil {

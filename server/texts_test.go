@@ -85,7 +85,7 @@ func (a *guardedAPI) tryText(t *testing.T, method protoreflect.MethodDescriptor,
 		senders["REST"], senders["REST without UTF-8"] = a.restAnswer, a.restWithoutUTF8
 	}
 	for protocol, send := range senders {
-		message := requestOf(t, method, a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(fairlead.RoleWorker, "")))))
+		message := requestOf(t, method, a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(fairlead.RoleWorker, ""), "noop"))))
 		put(message.ProtoReflect(), path)
 		got := send(t, method, message, secret)
 		keeps := slices.Contains(cleaned, last.FullName()) || isDocument(last) && (protocol == "REST" || protocol == "gRPC")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -46,7 +48,7 @@ func TestAReadOnlyDatabaseIsUnavailable(t *testing.T) {
 			if protocol == "REST" && ruleOf(method) == nil {
 				continue
 			}
-			text := a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(fairlead.RoleWorker, ""))))
+			text := a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(fairlead.RoleWorker, ""), "noop")))
 			readOnly(true)
 			got := send(t, method, requestOf(t, method, text), secret)
 			readOnly(false)
@@ -161,11 +163,11 @@ func (a *guardedAPI) grpcAnswer(t *testing.T, method protoreflect.MethodDescript
 
 // Who only reads is not kept out because the use of a token cannot be recorded.
 func TestTokensAreKnownThoughTheDatabaseIsReadOnly(t *testing.T) {
-	var database *sqlite.Store
-	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store {
-		database = store.(*sqlite.Store)
-		return store
-	})
+	database, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db")) // whose readers have connections of their own
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := newGuardedAPIOver(t, server.Auth{}, database)
 	secret := a.token(fairlead.RoleViewer, "")
 	if _, err := database.DB().ExecContext(t.Context(), "pragma query_only = true"); err != nil {
 		t.Fatal(err)
