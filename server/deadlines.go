@@ -26,7 +26,7 @@ func withDeadlines(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn := http.NewResponseController(w)
 		answer := &timedWriter{ResponseWriter: w, conn: conn, http2: r.ProtoMajor == 2}
-		defer func() { _ = conn.SetWriteDeadline(time.Now().Add(writePatience)) }() // net/http writes what is left
+		defer answer.extend() // net/http writes what is left
 		if r.Body == nil || r.Body == http.NoBody {
 			next.ServeHTTP(answer, r)
 			return
@@ -87,6 +87,7 @@ type timedWriter struct {
 	http.ResponseWriter
 	conn  *http.ResponseController
 	http2 bool
+	until time.Time // the deadline of the connection
 }
 
 // arm sets a deadline for what is written, and returns what to do once it was written.
@@ -95,8 +96,16 @@ func (w *timedWriter) arm() (disarm func()) {
 		timer := time.AfterFunc(writePatience, func() { _ = w.conn.SetWriteDeadline(past) })
 		return func() { timer.Stop() }
 	}
-	_ = w.conn.SetWriteDeadline(time.Now().Add(writePatience))
+	w.extend()
 	return func() {}
+}
+
+// extend sets the deadline of the connection, unless it is about right.
+func (w *timedWriter) extend() {
+	if until := time.Now().Add(writePatience); until.Sub(w.until) >= time.Second {
+		w.until = until
+		_ = w.conn.SetWriteDeadline(until)
+	}
 }
 
 // Unwrap is for http.ResponseController.
