@@ -40,8 +40,9 @@ func Admin(metrics http.Handler, anyHost bool) http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	bounded := withDeadlines(http.MaxBytesHandler(mux, smallBody))
 	if anyHost {
-		return mux
+		return bounded
 	}
-	return local(mux)
+	return local(bounded)
 }
