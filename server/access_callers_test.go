@@ -37,7 +37,7 @@ func expected(c caller, needed fairlead.Role, what touch) string {
 	}
 }
 
-// caller is one kind of caller. Without a role nobody believes it.
+// caller is one kind of caller. Without a role it is refused.
 type caller struct {
 	name, secret string
 	role         fairlead.Role

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -152,9 +153,6 @@ func (g *generator) caller(operation *fuzzedOperation) fairlead.Role {
 	}
 }
 
-// fuzzPatience is after how long an answer is taken for one that never comes.
-const fuzzPatience = 2 * time.Minute
-
 // answered is the answer to a request. What streams is left after a moment.
 func (a *guardedAPI) answered(t *testing.T, operation *fuzzedOperation, request *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
@@ -176,8 +174,8 @@ func (a *guardedAPI) answered(t *testing.T, operation *fuzzedOperation, request 
 	}
 	select {
 	case <-done:
-	case <-time.After(fuzzPatience):
-		t.Fatalf("%s %s has no answer after %s", request.Method, request.URL, fuzzPatience)
+	case <-time.After(patience.Limit):
+		t.Fatalf("%s %s has no answer after %s", request.Method, request.URL, patience.Limit)
 	}
 	return answer
 }

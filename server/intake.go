@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// Memory that bodies of requests may take, whoever sends them.
+// Memory that bodies of requests may take. Callers of every role share it.
 const (
 	largeBodies = 24 << 20 // bytes that all large bodies together may become
 	smallBody   = 64 << 10 // a body that becomes no more needs no share of it

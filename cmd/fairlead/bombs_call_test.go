@@ -1,34 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"compress/gzip"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 )
 
-// hostileTarget answers calls in ways that hold or fill who called.
-func hostileTarget(t *testing.T) string {
+// largeAnswers is a target whose answers are larger than they look.
+func largeAnswers(t *testing.T) string {
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/switches":
-			hijacked(w, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n", "")
-		case "/informs":
-			hijacked(w, "", "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
-		case "/drips":
-			hijacked(w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n")
-		case "/trails":
-			hijacked(w, "HTTP/1.1 200 OK\r\nTrailer: X\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "X: y\r\n")
-		case "/heads":
-			hijacked(w, "HTTP/1.1 200 OK\r\n", "X-Header: "+strings.Repeat("x", 1000)+"\r\n")
-		case "/silent":
-			hijacked(w, "", "")
 		case "/inflates":
 			w.Header().Set("Content-Encoding", "gzip")
 			packer := gzip.NewWriter(w)
@@ -38,47 +23,13 @@ func hostileTarget(t *testing.T) string {
 		case "/nests":
 			_, _ = io.WriteString(w, strings.Repeat(`[`, 1<<20))
 		case "/wide":
-			_, _ = w.Write(append(append([]byte(`{"a":[`), bytes.Repeat([]byte(`{},`), 300_000)...), []byte(`0]}`)...))
+			_, _ = io.WriteString(w, `{"a":[`+strings.Repeat(`{},`, 300_000)+`0]}`)
 		default:
 			_, _ = io.WriteString(w, `{"text":"`+strings.Repeat("x", 500_000)+`"}`)
 		}
 	}))
 	t.Cleanup(target.Close)
 	return target.URL
-}
-
-// hijacked writes the beginning of an answer and then the same again and again, until
-// the caller has gone.
-func hijacked(w http.ResponseWriter, begin, again string) {
-	conn, _, err := http.NewResponseController(w).Hijack()
-	if err != nil {
-		return
-	}
-	defer conn.Close()
-	gone := make(chan struct{})
-	go func() {
-		defer close(gone)
-		_, _ = io.Copy(io.Discard, conn)
-	}()
-	if _, err := io.WriteString(conn, begin); err != nil {
-		return
-	}
-	for {
-		select {
-		case <-gone:
-			return
-		case <-time.After(5 * time.Millisecond):
-		}
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		if _, err := io.WriteString(conn, again); err != nil && !isTimeout(err) {
-			return
-		}
-	}
-}
-
-func isTimeout(err error) bool {
-	failed, ok := err.(net.Error)
-	return ok && failed.Timeout()
 }
 
 // doubling is an expression in which each variable is twice the one before.
@@ -92,10 +43,15 @@ func doubling(first, last string) string {
 }
 
 // hostileCalls are args of jobs that would take a node's memory, time or slots.
-func hostileCalls(url string) []string {
+func hostileCalls(t *testing.T) []string {
+	url := largeAnswers(t)
+	targets := []string{url + "/inflates", url + "/nests", url + "/wide"}
+	for _, serve := range hostileTargets(t.Context()) {
+		targets = append(targets, newHostile(t, "http", serve).url)
+	}
 	var calls []string
-	for _, path := range []string{"/switches", "/informs", "/drips", "/trails", "/heads", "/silent", "/inflates", "/nests", "/wide"} {
-		calls = append(calls, fmt.Sprintf(`{"url":%q}`, url+path), fmt.Sprintf(`{"url":%q,"success":{"expression":"body != nil"}}`, url+path))
+	for _, target := range targets {
+		calls = append(calls, fmt.Sprintf(`{"url":%q}`, target), fmt.Sprintf(`{"url":%q,"success":{"expression":"body != nil"}}`, target))
 	}
 	for _, expression := range []string{
 		doubling("body.text", "len(V) > 0"),
@@ -127,11 +83,12 @@ func TestANodeSurvivesHostileJobsAndTargets(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector takes the memory that is measured here")
 	}
+	t.Parallel()
 	node := startBombed(t, "--slots", "8", "--request-timeout", "1s")
 	others := node.runOthers(t)
 	refused := 0
 	var stored []string
-	for _, call := range hostileCalls(hostileTarget(t)) {
+	for _, call := range hostileCalls(t) {
 		for range 8 { // as many as there are slots
 			id := node.enqueueOne(t, `{"kind":"http","tenant":"hostile","max_attempts":1,"args":`+call+`}`)
 			if id == "" {

@@ -99,6 +99,7 @@ func TestANodeSurvivesRequestsThatAreLargerThanTheyLook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the race detector takes the memory that is measured here")
 	}
+	t.Parallel()
 	node := startBombed(t)
 	others := node.runOthers(t)
 	for _, bomb := range requestBombs() {

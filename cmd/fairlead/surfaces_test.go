@@ -13,6 +13,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/external"
+	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // surfaces is the real program with all that calls URLs which its users choose.
@@ -23,9 +24,6 @@ type surfaces struct {
 	token  string
 	made   int // names so far
 }
-
-// surfacePatience is for slow machines: nothing here takes long.
-const surfacePatience = 60 * time.Second
 
 // newSurfaces starts the program. Strictly, it may call nothing but the world.
 func newSurfaces(t *testing.T, strict bool, args ...string) *surfaces {
@@ -202,7 +200,7 @@ func (s *surfaces) await(what string, calls map[string]ended) {
 	s.Helper()
 	for name, over := range calls {
 		for begin := time.Now(); !over(); <-time.After(20 * time.Millisecond) {
-			if time.Since(begin) > surfacePatience {
+			if time.Since(begin) > patience.Limit {
 				s.Errorf("%s: the %s has not ended", what, name)
 				break
 			}

@@ -22,7 +22,7 @@ type Options struct {
 	Issuer       string // its URL
 	Audience     string // for whom tokens must be made
 	RoleClaim    string // what holds the role of somebody
-	TenantsClaim string // what holds the tenants that somebody is bound to: a text or a list of them; who lacks the claim is not bound
+	TenantsClaim string // what holds the tenants that a caller is bound to: a text or a list of them; without the claim the caller is not bound
 }
 
 // patience is how long the provider may take to answer.
@@ -82,7 +82,7 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	return server.Identity{Name: name, Role: probe.Role, Tenants: tenants, Until: token.Expiry}, nil
 }
 
-// tenants are those that the claims bind somebody to; nil: they do not bind. A claim
+// tenants are those that the claims bind a caller to; nil: they do not bind. A claim
 // that is there and names no tenant binds to nothing: such a token is refused.
 func (o Options) tenants(claims map[string]json.RawMessage) ([]string, error) {
 	raw, bound := claims[o.TenantsClaim]
