@@ -19,8 +19,12 @@ const (
 )
 
 // confirmed returns a notice as the store knows its event: only that is sent in our
-// name. It fails for good unless the store has the job, of that tenant, and a run of
-// it that ended so, and snoozes while that run has not ended.
+// name. It fails for good unless the store has the job, of that tenant, and had the run
+// that the notice tells of, and snoozes while that run has not ended.
+//
+// How a run ended says little about whether it timed out, because a handler may return
+// anything once its time is over. So of a timeout the run is confirmed, and of a failure
+// its end too.
 func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice, subject *fairlead.Job) (notice, error) {
 	stored, err := c.client.Get(ctx, subject.ID)
 	if errors.Is(err, fairlead.ErrNotFound) {
@@ -32,49 +36,54 @@ func (c *Courier) confirmed(ctx context.Context, bringer *fairlead.Job, n notice
 	if stored.Tenant != n.Tenant {
 		return n, forged(n)
 	}
-	if stored.State == fairlead.Failed && stored.Fence == subject.Fence {
-		if n.Event == eventTimeout && !isTimeout(stored.Reason) {
-			return n, forged(n)
-		}
-		known := about(n.Event, stored)
-		known.Args = stored.Args
-		return known, nil
+	if stored.Fence == subject.Fence && !stored.State.Final() {
+		return c.confirmedLive(ctx, bringer, n, stored)
+	}
+	if stored.Fence == subject.Fence && (stored.State == fairlead.Failed || n.Event == eventTimeout) {
+		return known(n.Event, stored, *stored), nil
 	}
 	attempts, err := c.store.Attempts(ctx, stored.ID)
 	if err != nil {
 		return n, err
 	}
+	run := *stored
+	run.Fence, run.Attempt, run.FinishedAt = subject.Fence, n.Attempt, time.Time{}
 	for _, attempt := range attempts {
 		if attempt.Fence == subject.Fence {
-			return confirmedBy(attempt, n, stored)
+			run.Attempt, run.FinishedAt, run.Reason, run.Error = attempt.Run, attempt.FinishedAt, attempt.Reason, attempt.Error
+			return known(n.Event, stored, run), nil
 		}
 	}
-	live := !stored.State.Final() && stored.Fence == subject.Fence
-	if live && time.Since(bringer.CreatedAt) < confirmPatience {
-		return n, fairlead.SnoozeFor(confirmPause)
+	// Of a run after which the handler snoozed, only its number is left.
+	if n.Event == eventTimeout && n.Attempt >= 1 && n.Attempt <= stored.Attempt {
+		return known(n.Event, stored, run), nil
 	}
 	return n, forged(n)
 }
 
-// confirmedBy returns the notice of a run that another one followed.
-func confirmedBy(attempt fairlead.Attempt, n notice, stored *fairlead.Job) (notice, error) {
-	crashed := attempt.Reason == fairlead.ReasonCrash // the node died before it could store the timeout
-	if n.Event == eventTimeout && !isTimeout(attempt.Reason) && !crashed {
-		return n, forged(n)
+// confirmedLive waits for the end of a run, by the database's clock. A timeout that
+// outlasts the wait is told all the same.
+func (c *Courier) confirmedLive(ctx context.Context, bringer *fairlead.Job, n notice, stored *fairlead.Job) (notice, error) {
+	now, err := c.store.Now(ctx)
+	switch {
+	case err != nil:
+		return n, err
+	case now.Sub(bringer.CreatedAt) < confirmPatience:
+		return n, fairlead.SnoozeFor(confirmPause)
+	case n.Event == eventTimeout:
+		return known(n.Event, stored, *stored), nil
 	}
-	run := *stored
-	run.Attempt, run.Fence, run.FinishedAt = attempt.Run, attempt.Fence, attempt.FinishedAt
-	run.Reason, run.Error = attempt.Reason, attempt.Error
-	if n.Event == eventTimeout && crashed {
-		run.Reason, run.Error = fairlead.ReasonTimeout, overdueText
-	}
-	known := about(n.Event, &run)
-	known.Args = stored.Args
-	return known, nil
+	return n, forged(n)
 }
 
-func isTimeout(reason fairlead.Reason) bool {
-	return reason == fairlead.ReasonTimeout || reason == fairlead.ReasonDeadline
+// known is the notice of an event of a run, with what the store has of its job.
+func known(event string, stored *fairlead.Job, run fairlead.Job) notice {
+	if event == eventTimeout && run.Reason != fairlead.ReasonTimeout && run.Reason != fairlead.ReasonDeadline {
+		run.Reason, run.Error = fairlead.ReasonTimeout, overdueText
+	}
+	n := about(event, &run)
+	n.Args = stored.Args
+	return n
 }
 
 func forged(n notice) error {

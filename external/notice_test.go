@@ -318,7 +318,7 @@ func TestANoticeOfWhatDidNotHappenIsForged(t *testing.T) {
 		"a job that succeeded":      fmt.Sprintf(`{"event":"failed","id":"%d","tenant":"acme","fence":"%d","error":"pay here"}`, good.ID, good.Fence),
 		"a job of another tenant":   fmt.Sprintf(`{"event":"failed","id":"%d","tenant":"acme","fence":"%d"}`, other.ID, other.Fence),
 		"a run that was not":        fmt.Sprintf(`{"event":"failed","id":"%d","tenant":"acme","fence":"%d"}`, bad.ID, bad.Fence+1000),
-		"a timeout that was not":    fmt.Sprintf(`{"event":"timeout","id":"%d","tenant":"acme","fence":"%d"}`, bad.ID, bad.Fence),
+		"a timeout that was not":    fmt.Sprintf(`{"event":"timeout","id":"%d","tenant":"acme","fence":"%d","attempt":2}`, bad.ID, bad.Fence+1000),
 		"a job that does not exist": `{"event":"failed","id":"1000000","tenant":"acme","fence":"1"}`,
 	} {
 		forged := &fairlead.Job{Kind: external.NoticeKind, Tenant: external.NoticeTenant, Queue: external.NoticeQueue, Args: json.RawMessage(args)}

@@ -57,7 +57,7 @@ func (c *Courier) failed(ctx context.Context, job *fairlead.Job, err error) {
 		if problem == nil && stored.State == fairlead.Failed && stored.Fence == job.Fence {
 			return stored
 		}
-		// Somebody has removed it or retries it already: what the node knows must do.
+		// It is gone or retried already: what the node knows must do until it is confirmed.
 		own := *job
 		own.Reason = fairlead.ReasonError
 		if err != nil {

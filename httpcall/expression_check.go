@@ -57,7 +57,13 @@ func (c *expressionChecker) check(node ast.Node) error {
 	case *ast.BuiltinNode:
 		return c.checkCall(n.Name, n.Arguments)
 	case *ast.CallNode:
-		return c.checkCall(n.Callee.String(), n.Arguments)
+		// What is called is not printed: two operators may share a node, and each would
+		// print all that is below it again.
+		name, isName := n.Callee.(*ast.IdentifierNode)
+		if !isName {
+			return fmt.Errorf("calls what is no function; functions are %s", strings.Join(functions, ", "))
+		}
+		return c.checkCall(name.Value, n.Arguments)
 	case *ast.VariableDeclaratorNode, *ast.SequenceNode:
 		return errors.New("has variables or several statements; it must be one condition")
 	default:

@@ -149,6 +149,9 @@ func unpacked(r *http.Request) (*bufio.Reader, error) {
 	case "", "identity":
 	case "gzip":
 		packed, err := gzip.NewReader(body)
+		if own := (*rest.Error)(nil); errors.As(err, &own) {
+			return nil, own
+		}
 		if err != nil {
 			return nil, &rest.Error{Status: http.StatusBadRequest, Detail: "the body is not gzip, as its Content-Encoding says"}
 		}

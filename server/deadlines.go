@@ -18,6 +18,20 @@ const (
 
 var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body came too slowly; send it again, faster or in parts"}
 
+// Web is the HTTP server of a handler: HTTP/1 and HTTP/2, also without TLS, with the
+// bounds that a handler cannot set. On HTTP/2 the connection has to go on too, because
+// what ends a stream waits behind what is being written.
+func Web(handler http.Handler) *http.Server {
+	web := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Protocols: new(http.Protocols), HTTP2: &http.HTTP2Config{WriteByteTimeout: writePatience},
+	}
+	web.Protocols.SetHTTP1(true)
+	web.Protocols.SetHTTP2(true)
+	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC
+	return web
+}
+
 // withDeadlines keeps slow callers from holding a connection and what belongs to it:
 // a body has to come, and an answer has to be taken, in reasonable time. It also
 // bounds how long net/http waits for a body that no handler reads. How long a
@@ -47,6 +61,7 @@ type timedBody struct {
 	http2 bool
 	left  time.Duration
 	until time.Time // the deadline of the connection of HTTP/1
+	over  bool      // it was read to its end: deadlines are net/http's again
 }
 
 // past is a deadline that is over.
@@ -70,10 +85,14 @@ func (b *timedBody) arm(now time.Time) (disarm func()) {
 
 // Read reads on. It fails if the caller is too slow.
 func (b *timedBody) Read(p []byte) (int, error) {
+	if b.over {
+		return 0, io.EOF
+	}
 	began := time.Now()
 	disarm := b.arm(began)
 	n, err := b.ReadCloser.Read(p)
 	disarm()
+	b.over = errors.Is(err, io.EOF)
 	b.left += time.Duration(n)*time.Second/bodyRate - time.Since(began)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, errSlowBody

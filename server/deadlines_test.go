@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -60,9 +62,8 @@ func inBubble(t *testing.T, test func(t *testing.T, connections *pipes)) {
 			t.Fatal(err)
 		}
 		connections := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
-		web := &http.Server{Handler: service, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 5 * time.Second, Protocols: new(http.Protocols)}
-		web.Protocols.SetHTTP1(true)
-		web.Protocols.SetUnencryptedHTTP2(true)
+		web := server.Web(service)
+		web.IdleTimeout = 5 * time.Second
 		served := make(chan error)
 		go func() { served <- web.Serve(connections) }()
 		test(t, connections)
@@ -128,7 +129,7 @@ func TestABodyThatComesSteadilyIsRead(t *testing.T) {
 	inBubble(t, func(t *testing.T, connections *pipes) {
 		conn := connections.dial()
 		defer conn.Close()
-		const parts, size = 60, 20 << 10
+		const parts, size = 30, 300 << 10
 		go func() {
 			_, _ = fmt.Fprintf(conn, "POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", 25+parts*size)
 			_, _ = io.WriteString(conn, `{"jobs":[{"kind":"noop"}]`)
@@ -236,4 +237,73 @@ func TestABodyThatDripsEndsItsCallOfGRPC(t *testing.T) {
 			})
 		})
 	}
+}
+
+// frozen is a connection whose owner stops reading.
+type frozen struct {
+	net.Conn
+	mu    sync.Mutex
+	until chan struct{}
+}
+
+func (f *frozen) Read(p []byte) (int, error) {
+	f.mu.Lock()
+	until := f.until
+	f.mu.Unlock()
+	if until != nil {
+		<-until
+	}
+	return f.Conn.Read(p)
+}
+
+// freeze makes the owner read nothing more until it is thawed.
+func (f *frozen) freeze() (thaw func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.until = make(chan struct{})
+	return func() { close(f.until) }
+}
+
+// Over HTTP/2 answers that are not taken end their handlers too.
+func TestAnAnswerThatIsNotTakenEndsItsHandlerOnHTTP2(t *testing.T) {
+	inBubble(t, func(t *testing.T, connections *pipes) {
+		var conn *frozen
+		transport := &http.Transport{Protocols: new(http.Protocols), DialContext: func(context.Context, string, string) (net.Conn, error) {
+			conn = &frozen{Conn: connections.dial()}
+			return conn, nil
+		}}
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		get := func(ctx context.Context, path string) error {
+			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
+			if err != nil {
+				return err
+			}
+			response, err := transport.RoundTrip(request)
+			if err != nil {
+				return err
+			}
+			defer response.Body.Close()
+			_, err = io.Copy(io.Discard, response.Body)
+			return err
+		}
+		if err := get(t.Context(), "/livez"); err != nil {
+			t.Fatal(err)
+		}
+		thaw := conn.freeze()
+		ctx, cancel := context.WithCancel(t.Context())
+		var calls sync.WaitGroup
+		for range 20 {
+			calls.Go(func() { _ = get(ctx, "/openapi.json") })
+		}
+		time.Sleep(10 * time.Minute) // of the bubble
+		stacks := make([]byte, 4<<20)
+		if n := strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "server.(*timedWriter)"); n > 0 {
+			t.Errorf("%d handlers still write after ten minutes", n)
+		}
+		_ = conn.Close()
+		thaw()
+		cancel()
+		calls.Wait()
+		transport.CloseIdleConnections()
+	})
 }

@@ -50,6 +50,10 @@ func (d *desk) call(ctx context.Context, endpoint *rest.Endpoint, request proto.
 	if err := admit(ctx, endpoint); err != nil {
 		return nil, err
 	}
+	if err := believedStill(ctx); err != nil {
+		return nil, err
+	}
+	settleShare(ctx, request)
 	ctx, err := remembering(ctx, endpoint, request)
 	if err != nil {
 		return nil, err

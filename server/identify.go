@@ -72,7 +72,7 @@ func newIdentifier(auth Auth, registrar fairlead.Registrar, log *slog.Logger) *i
 // it is known what they want.
 func (i *identifier) handler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := caller{from: hostOf(r.RemoteAddr), onceKey: r.Header.Get("Idempotency-Key")}
+		c := caller{since: time.Now(), from: hostOf(r.RemoteAddr), onceKey: r.Header.Get("Idempotency-Key")}
 		believed, err := i.identify(r.Context(), r.Header.Get("Authorization"), c.from)
 		c.identity, c.refusal = believed.identity, err
 		c.recheckEvery = i.Recheck

@@ -65,9 +65,10 @@ func errTenant(tenant string) error {
 // caller is what is known of who sends a request.
 type caller struct {
 	identity Identity
-	refusal  error  // why nobody is believed to send it; nil: the identity is
-	from     string // network address
-	onceKey  string // Idempotency-Key
+	refusal  error     // why nobody is believed to send it; nil: the identity is
+	since    time.Time // when the caller was identified
+	from     string    // network address
+	onceKey  string    // Idempotency-Key
 
 	// recheck fails with errRevoked if the identity is believed no longer, and with
 	// another error if that cannot be found out now; nil: it is believed for good.

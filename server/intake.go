@@ -4,17 +4,20 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"golang.org/x/sync/semaphore"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // Memory that bodies of requests may take. Callers of every role share it.
 const (
-	largeBodies = 24 << 20 // bytes that all large bodies together may become
-	smallBody   = 64 << 10 // a body that becomes no more needs no share of it
-	middleBody  = 1 << 20  // the first share of a body whose length is not known
+	largeBodies = 24 << 20  // bytes that all large bodies together may become
+	smallBody   = 64 << 10  // a body that becomes no more needs no share of it
+	middleBody  = 1 << 20   // the first share of a body whose length is not known
+	sharedRate  = 256 << 10 // bytes a second, at least, of a body that has a share
 
 	// inflation is how many bytes gzip can make of one.
 	inflation = 1032
@@ -38,11 +41,27 @@ func (i *intake) handler(limit int64, next http.Handler) http.Handler {
 			return
 		}
 		body := &sharedBody{ReadCloser: http.MaxBytesReader(w, r.Body, limit), ctx: r.Context(), memory: i.memory, length: r.ContentLength, limit: limit, packed: packed(r.Header)}
-		defer func() { i.memory.Release(body.share) }()
-		own := *r
+		defer body.keep(0)
+		own := r.WithContext(context.WithValue(r.Context(), sharedBodyKey{}, body))
 		own.Body = body
-		next.ServeHTTP(w, &own)
+		next.ServeHTTP(w, own)
 	})
+}
+
+type sharedBodyKey struct{}
+
+// settleShare gives back what the body of a request had reserved and its message does
+// not need: a body is reserved what it may become at most, and calls may last.
+func settleShare(ctx context.Context, request proto.Message) {
+	body, _ := ctx.Value(sharedBodyKey{}).(*sharedBody)
+	if body == nil || body.share == 0 {
+		return
+	}
+	size := int64(proto.Size(request))
+	if size <= smallBody {
+		size = 0
+	}
+	body.keep(size)
 }
 
 // packed reports whether a body is compressed, as each of the protocols says it.
@@ -64,10 +83,20 @@ type sharedBody struct {
 	limit  int64 // bytes, packed and unpacked
 	packed bool
 	read   int64
-	share  int64 // of the memory
+	share  int64         // of the memory
+	waited time.Duration // for bytes, since it has a share
 }
 
-// Read reads on. It fails if too many other large bodies are there for long.
+// keep gives back what of the share is beyond some bytes.
+func (b *sharedBody) keep(bytes int64) {
+	if bytes < b.share {
+		b.memory.Release(b.share - bytes)
+		b.share = bytes
+	}
+}
+
+// Read reads on. It fails if too many other large bodies are there for long, or if a
+// body that has a share, for which others wait, comes slowly.
 func (b *sharedBody) Read(p []byte) (int, error) {
 	if needed := b.needed(int64(len(p))); needed > b.share {
 		// Two bodies that both grow could wait for each other, hence not for long.
@@ -78,8 +107,15 @@ func (b *sharedBody) Read(p []byte) (int, error) {
 		}
 		b.share = needed
 	}
+	began := time.Now()
 	n, err := b.ReadCloser.Read(p)
 	b.read += int64(n)
+	if b.share == 0 {
+		return n, err
+	}
+	if b.waited += time.Since(began); b.waited > bodyPatience+time.Duration(b.read)*time.Second/sharedRate {
+		return n, errSlowBody
+	}
 	return n, err
 }
 

@@ -47,7 +47,7 @@ func (i *identifier) recheck(ctx context.Context, c credential) error {
 
 // recheckEvery is how often the callers of calls that last are looked up again. With
 // the longest that a look-up takes it is less than ten seconds.
-const recheckEvery = 3 * time.Second
+const recheckEvery = 2 * time.Second
 
 // lasts tells whether calls of an endpoint may last much longer than it takes to
 // answer them: they stream, or wait for something.
@@ -94,6 +94,19 @@ func whileBelieved(ctx context.Context) (lasting context.Context, ended func(err
 // not believed any more; nil: it goes on.
 func stillBelieved(ctx context.Context) error {
 	if errors.Is(context.Cause(ctx), errRevoked) {
+		return errRevoked
+	}
+	return nil
+}
+
+// believedStill fails if the caller's token was revoked, or has expired, while the body
+// of its request came. A database that does not answer refuses no caller here.
+func believedStill(ctx context.Context) error {
+	c := callerOf(ctx)
+	if c.recheck == nil || time.Since(c.since) <= tokenTrust {
+		return nil
+	}
+	if err := c.recheck(ctx); errors.Is(err, errRevoked) {
 		return errRevoked
 	}
 	return nil

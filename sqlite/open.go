@@ -159,10 +159,17 @@ func (s *Store) connect(path string) error {
 
 // createPrivate makes a file that does not exist, for its owner only, whatever the
 // umask: jobs and the hashes of tokens are in it. SQLite gives its log and its index
-// of that, beside the file, the mode of the file. One that exists keeps its mode.
-// Where a file cannot be made, SQLite says why.
+// of that, beside the file, the mode of the file. One that exists keeps its mode, and
+// is not opened: to close it would take away the locks that another store of this
+// process has on it. Where a file cannot be made, SQLite says why.
 func createPrivate(path string) error {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if target, err := os.Readlink(path); err == nil {
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		path = target
+	}
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}

@@ -204,13 +204,8 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 // runAll runs the service, the node, and loops beside it. The service outlives
 // the node's draining: it answers "not ready" meanwhile.
 func runAll(ctx context.Context, listener net.Listener, secure *tls.Config, service *server.Service, node *engine.Engine, loops ...func(context.Context)) error {
-	web := &http.Server{
-		Handler: service, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		TLSConfig: secure, Protocols: new(http.Protocols),
-	}
-	web.Protocols.SetHTTP1(true)
-	web.Protocols.SetHTTP2(true)
-	web.Protocols.SetUnencryptedHTTP2(true) // for gRPC
+	web := server.Web(service)
+	web.TLSConfig = secure
 	group, ctx := errgroup.WithContext(ctx) // a service that fails ends the node
 	group.Go(func() error {
 		serve := web.Serve

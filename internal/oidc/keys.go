@@ -14,6 +14,7 @@ const keysPause = 2 * time.Second
 
 // pacedKeys asks for keys, one question at a time and none too soon after another.
 type pacedKeys struct {
+	base http.RoundTripper
 	mu   sync.Mutex
 	free time.Time // when the next question may be asked
 }
@@ -32,5 +33,5 @@ func (p *pacedKeys) RoundTrip(request *http.Request) (*http.Response, error) {
 		}
 	}
 	defer func() { p.free = time.Now().Add(keysPause) }()
-	return http.DefaultTransport.RoundTrip(request)
+	return p.base.RoundTrip(request)
 }

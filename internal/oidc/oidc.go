@@ -42,12 +42,13 @@ func Verifier(ctx context.Context, o Options) (func(ctx context.Context, token s
 	}
 	web := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
 	web.MaxResponseHeaderBytes = maxAnswer
-	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience, Transport: short{outbound.Transport(web)}})
+	bounded := short{outbound.Transport(web)}
+	ctx = oidc.ClientContext(context.WithoutCancel(ctx), &http.Client{Timeout: patience, Transport: bounded})
 	provider, err := oidc.NewProvider(ctx, o.Issuer)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, err)
 	}
-	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{}})
+	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{base: bounded}})
 	verifier := provider.VerifierContext(keys, &oidc.Config{ClientID: o.Audience})
 	return func(ctx context.Context, raw string) (server.Identity, error) {
 		token, err := verifier.Verify(ctx, raw)

@@ -107,6 +107,9 @@ func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
 	case "", "identity":
 	case "gzip":
 		unpacked, err := gzip.NewReader(body)
+		if own := (*Error)(nil); errors.As(err, &own) {
+			return nil, own
+		}
 		if err != nil {
 			return nil, &Error{http.StatusBadRequest, "the body is not gzip, as its Content-Encoding says"}
 		}

@@ -47,9 +47,11 @@ func MarkUnavailable(ctx context.Context, err error, passes func(error) bool) er
 	switch {
 	case err == nil, errors.Is(err, fairlead.ErrUnavailable), isVerdict(err):
 		return err
-	case passes(err):
+	case Ended(ctx) == errTooSlow: //nolint:errorlint // it is this very one
 		return unavailable{err}
-	case ctx.Err() == nil && brokeOff(err), Ended(ctx) == errTooSlow: //nolint:errorlint // it is this very one
+	case ctx.Err() != nil: // the caller gave up, which some drivers report as an error that passes
+		return err
+	case passes(err), brokeOff(err):
 		return unavailable{err}
 	}
 	return err
