@@ -170,3 +170,19 @@ func FuzzExpression(f *testing.F) {
 		}
 	})
 }
+
+// What is called may be a tree whose parts are shared many times over: to refuse it
+// costs no more than to read it.
+func TestCallingWhatIsNoFunctionIsRefusedCheaply(t *testing.T) {
+	for _, levels := range []int{1, 15, 25, 50} {
+		text := "(" + strings.Repeat("1<(", levels) + "1<1<1" + strings.Repeat(")<1", levels) + ").x()"
+		made := allocated(func() {
+			if _, err := compileExpression(text); err == nil {
+				t.Errorf("%d levels are not refused", levels)
+			}
+		})
+		if made > mostAllocated {
+			t.Fatalf("%d levels: %d bytes made %d MiB", levels, len(text), made>>20)
+		}
+	}
+}

@@ -27,6 +27,8 @@ type pipes struct {
 	once     sync.Once
 }
 
+func newPipes() *pipes { return &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})} }
+
 func (p *pipes) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.accepted:
@@ -61,7 +63,7 @@ func inBubble(t *testing.T, test func(t *testing.T, connections *pipes)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		connections := &pipes{accepted: make(chan net.Conn), closed: make(chan struct{})}
+		connections := newPipes()
 		web := server.Web(service)
 		web.IdleTimeout = 5 * time.Second
 		served := make(chan error)

@@ -1,0 +1,31 @@
+package sqlstore_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// A caller that gave up hears of that alone, also if the driver calls its error one that
+// passes; a database that was too slow is unavailable.
+func TestWhoGaveUpHearsOfThatAlone(t *testing.T) {
+	passes := func(error) bool { return true }
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := sqlstore.MarkUnavailable(gone, context.Canceled, passes); errors.Is(err, fairlead.ErrUnavailable) {
+		t.Errorf("a caller that gave up: %v", err)
+	}
+	slow, cancel := sqlstore.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	<-slow.Done()
+	if err := sqlstore.MarkUnavailable(slow, context.DeadlineExceeded, passes); !errors.Is(err, fairlead.ErrUnavailable) {
+		t.Errorf("a database that is too slow: %v", err)
+	}
+	if err := sqlstore.MarkUnavailable(t.Context(), errors.New("full"), passes); !errors.Is(err, fairlead.ErrUnavailable) {
+		t.Errorf("an error that passes: %v", err)
+	}
+}
