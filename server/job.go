@@ -215,7 +215,7 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if in.GetSchedule() != 0 {
 		page, err = s.runsOf(ctx, in.GetSchedule(), filter)
 	} else {
-		page, err = s.find(ctx, filter)
+		page, err = findPage(ctx, s.client, filter)
 	}
 	if err != nil {
 		return nil, err

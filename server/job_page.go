@@ -11,16 +11,16 @@ const (
 	firstLook = 8       // jobs, by which the size of the others is guessed
 )
 
-// find returns a page of jobs. A job may have megabytes, so the page ends early if its
-// jobs are large, and says as always where the next one begins.
-func (s *Jobs) find(ctx context.Context, filter fairlead.Filter) (page fairlead.Page, err error) {
+// findPage returns a page of jobs. A job may have megabytes, so the page ends early if
+// its jobs are large, and says as always where the next one begins.
+func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filter) (page fairlead.Page, err error) {
 	wanted, size := filter.Limit, 0
 	if wanted <= 0 {
 		wanted = fairlead.DefaultPage
 	}
 	for look := firstLook; ; look = max(1, (pageBytes-size)*len(page.Jobs)/max(1, size)) {
 		filter.Limit = min(look, wanted-len(page.Jobs))
-		part, err := s.client.Find(ctx, filter)
+		part, err := client.Find(ctx, filter)
 		if err != nil {
 			return fairlead.Page{}, err
 		}

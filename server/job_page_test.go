@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
@@ -11,7 +12,6 @@ import (
 // Large jobs come on several pages, each once, however many are asked for at a time.
 func TestAPageOfLargeJobsEndsEarly(t *testing.T) {
 	a := newGuardedAPI(t)
-	secret := "Bearer " + a.token(fairlead.RoleAdmin, "")
 	args := []byte(`"` + strings.Repeat("x", 1<<20-2) + `"`)
 	const jobs = 30
 	for i := range jobs {
@@ -23,27 +23,51 @@ func TestAPageOfLargeJobsEndsEarly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	a.wantPages("", jobs)
+}
+
+// So do the runs of a schedule, whose figures are those of all.
+func TestAPageOfLargeRunsEndsEarly(t *testing.T) {
+	a := newGuardedAPI(t)
+	args := []byte(`"` + strings.Repeat("x", 1<<20-2) + `"`)
+	schedule, err := a.client.PutSchedule(t.Context(), fairlead.Schedule{Name: "large", Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "noop", Args: args}, Enabled: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const runs = 20
+	for range runs {
+		if _, err := a.client.Trigger(t.Context(), schedule.ID, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.wantPages(fmt.Sprintf("&schedule=%d", schedule.ID), runs)
+	a.send(200, "GET", fmt.Sprintf("/api/v1/schedules/%d/stats", schedule.ID), "", "Authorization", "Bearer "+a.token(fairlead.RoleAdmin, ""))
+}
+
+// wantPages lists jobs page by page, and expects each once and no page too large.
+func (a *guardedAPI) wantPages(filter string, jobs int) {
+	a.Helper()
 	seen, pages, token := map[string]bool{}, 0, ""
 	for more := true; more; more = token != "" {
-		answer, _ := a.send(200, "GET", "/api/v1/jobs?page_size=1000&page_token="+url.QueryEscape(token), "", "Authorization", secret)
+		answer, _ := a.send(200, "GET", "/api/v1/jobs?page_size=1000"+filter+"&page_token="+url.QueryEscape(token), "", "Authorization", "Bearer "+a.token(fairlead.RoleAdmin, ""))
 		size := 0
 		for _, item := range answer["items"].([]any) {
 			job := item.(map[string]any)
 			id := job["id"].(string)
 			if seen[id] {
-				t.Errorf("job %s is on two pages", id)
+				a.Errorf("job %s is on two pages", id)
 			}
 			seen[id] = true
 			text, _ := job["args"].(string)
 			size += len(text)
 		}
 		if size > 12<<20 {
-			t.Errorf("a page has %d MiB", size>>20)
+			a.Errorf("a page has %d MiB", size>>20)
 		}
 		pages++
 		token, _ = answer["next_page_token"].(string)
 	}
 	if len(seen) != jobs || pages < 2 {
-		t.Errorf("%d jobs came on %d pages", len(seen), pages)
+		a.Errorf("%d jobs came on %d pages", len(seen), pages)
 	}
 }

@@ -39,7 +39,9 @@ func (s *Jobs) runsOf(ctx context.Context, schedule int64, filter fairlead.Filte
 		return fairlead.Page{}, err
 	}
 	filter.IDs, filter.Below, filter.Limit = jobsOf(fires), 0, len(fires)
-	page, err := s.client.Find(ctx, filter)
-	page.Next = next
+	page, err := findPage(ctx, s.client, filter)
+	if page.Next == 0 {
+		page.Next = next // runs are numbered as their jobs are
+	}
 	return page, err
 }

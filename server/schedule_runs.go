@@ -83,15 +83,31 @@ func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetSche
 	if err != nil || len(fires) == 0 {
 		return &fairleadv1.ScheduleStats{}, err
 	}
-	found, err := s.client.Find(ctx, fairlead.Filter{IDs: jobsOf(fires), Limit: len(fires)})
+	jobs, err := endsOf(ctx, s.client, fires)
 	if err != nil {
 		return nil, err
 	}
-	jobs := make(map[int64]*fairlead.Job, len(found.Jobs))
-	for _, job := range found.Jobs {
-		jobs[job.ID] = job
-	}
 	return statsOf(fires, jobs), nil
+}
+
+// endsOf returns the jobs of runs by their ids, without their documents, of which so many
+// jobs may have very much.
+func endsOf(ctx context.Context, client *fairlead.Client, fires []fairlead.Fire) (map[int64]*fairlead.Job, error) {
+	jobs := make(map[int64]*fairlead.Job, len(fires))
+	filter := fairlead.Filter{IDs: jobsOf(fires), Limit: len(fires)}
+	for {
+		page, err := findPage(ctx, client, filter)
+		if err != nil {
+			return nil, err
+		}
+		for _, job := range page.Jobs {
+			job.Args, job.Output, job.Progress, job.Told, job.Memo = nil, nil, nil, nil, nil
+			jobs[job.ID] = job
+		}
+		if filter.Below = page.Next; filter.Below == 0 {
+			return jobs, nil
+		}
+	}
 }
 
 func jobsOf(fires []fairlead.Fire) []int64 {
