@@ -13,7 +13,8 @@ import (
 const (
 	bodyPatience  = 10 * time.Second // for the body of a request, and more for what has come
 	bodyRate      = 16 << 10         // bytes that buy another second
-	writePatience = 30 * time.Second // for a caller to take what one write has for it
+	writePatience = 30 * time.Second // for a caller to take so much of an answer:
+	writePiece    = 64 << 10
 )
 
 var errSlowBody = &rest.Error{Status: http.StatusRequestTimeout, Detail: "the body came too slowly; send it again, faster or in parts"}
@@ -130,8 +131,17 @@ func (w *timedWriter) extend() {
 // Unwrap is for http.ResponseController.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// Write writes before the deadline.
-func (w *timedWriter) Write(p []byte) (int, error) {
+// Write writes piece by piece, each before a deadline of its own.
+func (w *timedWriter) Write(p []byte) (written int, err error) {
+	for {
+		n, err := w.writePiece(p[written:min(len(p), written+writePiece)])
+		if written += n; err != nil || written == len(p) {
+			return written, err
+		}
+	}
+}
+
+func (w *timedWriter) writePiece(p []byte) (int, error) {
 	defer w.arm()()
 	return w.ResponseWriter.Write(p)
 }

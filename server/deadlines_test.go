@@ -3,6 +3,7 @@ package server_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -173,6 +174,30 @@ func TestAnAnswerThatIsNotTakenEndsItsConnection(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An answer that is taken slowly is sent whole.
+func TestAnAnswerThatIsTakenSlowlyIsSentWhole(t *testing.T) {
+	inBubble(t, func(t *testing.T, connections *pipes) {
+		conn := connections.dial()
+		defer conn.Close()
+		if _, err := io.WriteString(conn, "GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		began := time.Now()
+		for err == nil {
+			time.Sleep(5 * time.Second) // of the bubble
+			_, err = io.CopyN(io.Discard, response.Body, 16<<10)
+		}
+		if !errors.Is(err, io.EOF) || time.Since(began) < time.Minute {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
 }
 
 // A stream on which little happens is not taken for a slow caller.
