@@ -61,10 +61,11 @@ func (m *masker) cutText(text string) string {
 	return m.text(text[:len(text)-longest])
 }
 
-// beginning hides secrets in as much of a text as is needed to keep so many bytes of it,
+// beginning hides secrets in as much of a text as is needed to keep keptBody bytes of it,
 // and reports whether that is less than all. A text may be large, and each of its bytes
 // may have to be compared with each secret.
-func (m *masker) beginning(text string, keep int) (hidden string, cut bool) {
+func (m *masker) beginning(text string) (hidden string, cut bool) {
+	keep := keptBody
 	for _, form := range m.forms[:min(1, len(m.forms))] { // the longest
 		keep += len(form)
 	}

@@ -109,7 +109,7 @@ func (r *prepared) show(p *plan, vals *values) error {
 		return err
 	}
 	r.shown = Message{Method: r.request.Method, URL: r.hide.text(shownURL(target)), Headers: shownHeaders(r.request.Header, r.hide)}
-	body, cut := r.hide.beginning(body, keptBody)
+	body, cut := r.hide.beginning(body)
 	r.shown.setBody(body, cut)
 	return nil
 }

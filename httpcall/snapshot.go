@@ -84,7 +84,7 @@ func (s *Snapshot) answer(reply Reply, hide *masker) {
 	}
 	s.Status = reply.Status
 	s.Response = &Message{Headers: shownHeaders(reply.Header, hide)}
-	body, cut := hide.beginning(string(reply.Body), keptBody)
+	body, cut := hide.beginning(string(reply.Body))
 	if reply.Cut && !cut {
 		body = hide.cutText(string(reply.Body))
 	}

@@ -43,7 +43,7 @@ func TestAPlaceIsGivenToAJobThatWasLockedWhenItBecameFree(t *testing.T) {
 
 // A job that moves on by itself while Reschedule looks for it keeps its place.
 func TestReschedulingAJobThatMovedOnLeavesItItsPlace(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	jobs := []*fairlead.Job{gated(t), gated(t)}
 	l.ok(l.store.Enqueue(t.Context(), jobs))
 	claim := l.begin("select from fairlead_ready for update")

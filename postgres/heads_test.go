@@ -37,7 +37,7 @@ func claimOf(t *testing.T, s *Store, node fairlead.NodeID, most int) []*fairlead
 func TestManyLanesAreClaimedInOrder(t *testing.T) {
 	for _, capped := range []bool{false, true} {
 		t.Run(fmt.Sprint("capped ", capped), func(t *testing.T) {
-			l := newLimitTest(t, Options{})
+			l := newLimitTest(t)
 			s, node := l.store, l.node
 			jobs := lanesOfJobs(manyLanes + 50)
 			if err := fairlead.NewClient(s).Enqueue(t.Context(), jobs...); err != nil {
@@ -66,7 +66,7 @@ func TestManyLanesAreClaimedInOrder(t *testing.T) {
 }
 
 func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	here, node, elsewhere := l.store, l.node, open(t, l.at, Options{})
 	if err := fairlead.NewClient(here).Enqueue(t.Context(), lanesOfJobs(manyLanes+50)...); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 
 // What one process remembers of lanes is gone when another has claimed it.
 func TestTwoProcessesClaimFromManyLanesInTurn(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	stores := []*Store{l.store, open(t, l.at, Options{})}
 	jobs := lanesOfJobs(manyLanes + 50)
 	if err := fairlead.NewClient(l.store).Enqueue(t.Context(), jobs...); err != nil {

@@ -23,9 +23,9 @@ type limitTest struct {
 	scope *fairlead.Scope
 }
 
-func newLimitTest(t *testing.T, options Options) *limitTest {
+func newLimitTest(t *testing.T) *limitTest {
 	at := testdb.Postgres(t)
-	l := &limitTest{T: t, at: at, store: open(t, at, options), scope: &fairlead.Scope{Kinds: []string{"test"}}}
+	l := &limitTest{T: t, at: at, store: open(t, at, Options{}), scope: &fairlead.Scope{Kinds: []string{"test"}}}
 	var err error
 	l.node, err = l.store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	l.ok(err)
@@ -99,7 +99,7 @@ func untilSomeoneWaits(t *testing.T, at string) {
 
 // Trap 7, for claims of several round trips.
 func TestTheServerEndsClaimsThatAreLeftIdle(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	idle := open(t, l.at, Options{IdleLimit: 50 * time.Millisecond})
 	err := idle.travel(t.Context(), func(ctx context.Context, trips *trips) error {
 		l.ok(trips.first(ctx, call{sql: idle.sql.Pin + idle.sql.ShareRules + idle.sql.Linger, args: []any{idle.rulesLock}}))
@@ -132,7 +132,7 @@ func untilEnded(t *testing.T, at string) {
 
 func TestLanesBehindFullOnesAreFound(t *testing.T) {
 	const tenants = 100
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	names := make([]string, tenants)
 	for i := range names {
 		names[i] = fmt.Sprint("tenant ", i)
@@ -151,7 +151,7 @@ func TestLanesBehindFullOnesAreFound(t *testing.T) {
 }
 
 func TestATenantThatAnotherClaimIsBusyWithIsNotForgotten(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	l.declare(5, "acme")
 	l.enqueue("acme", "free")
 	busy := l.begin("select 1 from fairlead_quota for update")
@@ -173,7 +173,7 @@ func TestATenantThatAnotherClaimIsBusyWithIsNotForgotten(t *testing.T) {
 // Jobs that somebody has locked hide nothing but themselves, neither where a cap
 // leaves little room nor where there is none.
 func TestLockedJobsArePassedOverUnderLimits(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	l.declare(1, "acme")
 	l.enqueue("acme", "acme", "acme")
 	locked := l.begin("select 1 from fairlead_ready where id in (select id from fairlead_ready order by id limit 2) for update")
@@ -195,7 +195,7 @@ func TestLockedJobsArePassedOverUnderLimits(t *testing.T) {
 // A settlement that waits for a row gives back what the row says then, which
 // its own snapshot may be too old to know of.
 func TestASettlementThatWaitsGivesBackWhatTheJobHoldsNow(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	l.enqueue("acme", "acme")
 	running := l.claim(2)
 	reholding := l.begin("update fairlead_running set held = '7 77'")
@@ -220,7 +220,7 @@ func TestASettlementThatWaitsGivesBackWhatTheJobHoldsNow(t *testing.T) {
 // A limit that is set while a job is being settled counts it or does not, but
 // never half.
 func TestALimitWaitsForSettlementsUnderWay(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	l.enqueue("acme", "acme")
 	running := l.claim(2)
 	tx := l.begin("select 1")
@@ -241,7 +241,7 @@ func TestALimitWaitsForSettlementsUnderWay(t *testing.T) {
 }
 
 func TestFreedSlotsDoNotRewindMarks(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	lane := markedLane{lane: 1}
 	l.store.marks.lanes[lane] = &laneMarks{turns: map[int16]*mark{}}
 	l.store.waker.freed()
@@ -253,7 +253,7 @@ func TestFreedSlotsDoNotRewindMarks(t *testing.T) {
 
 // What another claim has used up while this one waited for it is not free.
 func TestUseIsReadUnderTheLock(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}))
 	l.enqueue("acme", "acme")
 	other := l.begin("update fairlead_quota set used = 1")
@@ -274,7 +274,7 @@ func TestUseIsReadUnderTheLock(t *testing.T) {
 
 // Slots that were given back are counted once, however many claims come after.
 func TestASlotIsGivenBackOnce(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 3}))
 	l.enqueue(slices.Repeat([]string{"acme"}, 10)...)
 	first := l.claim(3)
@@ -289,7 +289,7 @@ func TestASlotIsGivenBackOnce(t *testing.T) {
 
 // Lanes under a limit are looked into only if somebody can run their jobs.
 func TestLanesThatNobodyCanRunAreNotRead(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 5}))
 	for _, kind := range []string{"test", "rare", "gone"} {
 		l.ok(l.store.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Kind = kind })}))

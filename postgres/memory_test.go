@@ -14,7 +14,7 @@ import (
 
 // manyLaned is a store with jobs in many lanes.
 func manyLaned(t *testing.T) (*limitTest, []*fairlead.Job) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	jobs := lanesOfJobs(manyLanes + 50)
 	l.ok(fairlead.NewClient(l.store).Enqueue(t.Context(), jobs...))
 	return l, jobs
@@ -138,7 +138,7 @@ func TestMarksAreUsedAmongManyLanes(t *testing.T) {
 }
 
 func TestLanesThatExistUseUpNoIDs(t *testing.T) {
-	l := newLimitTest(t, Options{})
+	l := newLimitTest(t)
 	for range 5 {
 		l.ok(fairlead.NewClient(open(t, l.at, Options{})).Enqueue(t.Context(), lanesOfJobs(100)...))
 	}

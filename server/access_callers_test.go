@@ -66,8 +66,11 @@ func (a *guardedAPI) everyCaller() []caller {
 		a.Fatal(err)
 	}
 	callers := []caller{
-		{name: "without a token"}, {name: "with garbage", secret: "fl_garbage"}, {name: "with a forged signature", secret: "a.forged.one"},
-		{name: "with an expired token", secret: expired}, {name: "with a revoked token", secret: revoked},
+		{name: "without a token"},
+		{name: "with garbage", secret: "fl_garbage"},
+		{name: "with a forged signature", secret: "a.forged.one"},
+		{name: "with an expired token", secret: expired},
+		{name: "with a revoked token", secret: revoked},
 		{name: "signed for no tenants", secret: "oidc.no.tenants"},
 		{name: "signed", secret: "oidc.not.bound", role: fairlead.RoleOperator},
 		{name: "signed for acme", secret: "oidc.bound.acme", role: fairlead.RoleViewer, tenants: []string{"acme"}},

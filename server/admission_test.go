@@ -14,7 +14,7 @@ type untouched struct {
 	read bool
 }
 
-func (u *untouched) Read(p []byte) (int, error) {
+func (u *untouched) Read([]byte) (int, error) {
 	u.read = true
 	return 0, io.EOF
 }

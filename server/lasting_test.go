@@ -99,8 +99,8 @@ func TestCallsThatLastEndWithTheirToken(t *testing.T) {
 // lastingEnd makes a call that lasts, revokes its token once it is under way, and
 // returns all that came.
 func (a *guardedAPI) lastingEnd(ctx context.Context, method protoreflect.MethodDescriptor, protocol, text, secret string, revoke func()) string {
-	path, verb, kind := fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()), http.MethodPost, ""
-	body := []byte(text)
+	path, verb := fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name()), http.MethodPost
+	body, kind := []byte(text), "application/grpc"
 	switch protocol {
 	case "REST":
 		verb, path, body = a.restRequest(method, text)
@@ -114,7 +114,7 @@ func (a *guardedAPI) lastingEnd(ctx context.Context, method protoreflect.MethodD
 		if err != nil {
 			return err.Error()
 		}
-		kind, body = "application/grpc", frame(raw)
+		body = frame(raw)
 		if protocol == "gRPC-Web" {
 			kind = "application/grpc-web"
 		}

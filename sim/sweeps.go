@@ -187,7 +187,7 @@ func (d *sweepDriver) victim(ctx context.Context) (int, error) {
 func (d *sweepDriver) look(ctx context.Context, id int64) (bool, error) {
 	shards, err := d.store.Shards(ctx, id)
 	if d.unseen = err; err != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // it is kept in unseen
 	}
 	var reached sweepReached
 	for _, s := range shards {
@@ -199,7 +199,7 @@ func (d *sweepDriver) look(ctx context.Context, id int64) (bool, error) {
 	}
 	sweep, err := d.client.SweepByID(ctx, id)
 	if d.unseen = err; err != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // as above
 	}
 	d.record.Sweep = sweep
 	if sweep.State == fairlead.SweepStopped {

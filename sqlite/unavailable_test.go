@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
-func openFile(t *testing.T, options Options) *Store {
+func openFile(t *testing.T) *Store {
 	t.Helper()
-	return openAt(t, filepath.Join(t.TempDir(), "jobs.db"), options)
+	return openAt(t, filepath.Join(t.TempDir(), "jobs.db"), Options{})
 }
 
 func openAt(t *testing.T, path string, options Options) *Store {
@@ -37,12 +37,12 @@ func pragma(s *Store, text string) func(t *testing.T) {
 }
 
 func TestVerbsOnAReadOnlyFileFailForNow(t *testing.T) {
-	s := openFile(t, Options{})
+	s := openFile(t)
 	storetest.RunUnavailable(t, s, storetest.Outage{Begin: pragma(s, "query_only = true"), Reads: true})
 }
 
 func TestAFullDiskFailsForNow(t *testing.T) {
-	s := openFile(t, Options{})
+	s := openFile(t)
 	pragma(s, "max_page_count = 1")(t) // which is as many as there are
 	var err error
 	for n := 0; err == nil; n++ {
@@ -70,7 +70,7 @@ func TestVerbsOnALockedFileFailForNow(t *testing.T) {
 }
 
 func TestVerbsOfAClosedStoreFailForNow(t *testing.T) {
-	s := openFile(t, Options{})
+	s := openFile(t)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestVerbsOfAClosedStoreFailForNow(t *testing.T) {
 
 // A caller that gives up gets the error of its own context: the database may be well.
 func TestCallersThatGiveUpGetTheirOwnError(t *testing.T) {
-	s := openFile(t, Options{})
+	s := openFile(t)
 	tx, err := s.DB().BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestCallersThatGiveUpGetTheirOwnError(t *testing.T) {
 }
 
 func TestWhichErrorsPass(t *testing.T) {
-	s := openFile(t, Options{})
+	s := openFile(t)
 	_, syntax := s.main.ExecContext(t.Context(), "nonsense")
 	_, missing := s.main.ExecContext(t.Context(), "select * from missing")
 	pragma(s, "query_only = true")(t)
