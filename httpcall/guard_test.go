@@ -245,7 +245,7 @@ func TestANameThatChangesItsMindReachesNothing(t *testing.T) {
 
 func TestANameWithAddressesOfBothSortsReachesNoneThatIsDenied(t *testing.T) {
 	_, port, hits := victim(t)
-	guard := newGuard(t, false, "127.0.0.3") // where nobody listens
+	guard := newGuard(t, false, "127.0.0.3") // where no server listens
 	for _, addresses := range []string{"127.0.0.1 127.0.0.3", "127.0.0.3 127.0.0.1", "169.254.169.254 127.0.0.1", "127.0.0.3 127.0.0.3 127.0.0.1"} {
 		guard.dialer.Resolver = newNames(t, func(int) string { return addresses }).resolver
 		if reply, err := call(t, guard, "http://mixed.example:"+port+"/"); err == nil {

@@ -65,7 +65,7 @@ func errTenant(tenant string) error {
 // caller is what is known of who sends a request.
 type caller struct {
 	identity Identity
-	refusal  error     // why nobody is believed to send it; nil: the identity is
+	refusal  error     // why the caller is not believed; nil: it is
 	since    time.Time // when the caller was identified
 	from     string    // network address
 	onceKey  string    // Idempotency-Key
