@@ -1,0 +1,20 @@
+-- What a process needs to notice that the database lost its last commits: see
+-- docs/decisions/0018.
+
+-- Names the process that joined; '' of processes that are older than this. A node
+-- whose id was given to another finds another's token in its row.
+alter table {{node}} add column token text collate "C" not null default '';
+
+-- When the lane was given up, 0 while it is in use. Nothing is stored into a lane
+-- that was given up, and nobody claims from it.
+alter table {{lane}} add column retired_at bigint not null default 0;
+
+-- The server that all processes have last agreed on, and how many there were; one
+-- row.
+create table {{server}} (
+    id     smallint primary key,
+    number bigint not null,
+    name   text collate "C" not null
+) with (fillfactor = 50);
+
+insert into {{server}} (id, number, name) values (1, 0, '');
