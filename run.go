@@ -67,6 +67,16 @@ func runOf(ctx context.Context) (Run, error) {
 	return run, nil
 }
 
+// RunningJob is the job that runs under the context, if it is that of a node. Operations
+// need it for the job's fence, which targets compare to refuse a run that was overtaken.
+func RunningJob(ctx context.Context) (*Job, bool) {
+	run, err := runOf(ctx)
+	if err != nil {
+		return nil, false
+	}
+	return run.Job(), true
+}
+
 // SetOutput keeps v, encoded as JSON, as the result of the running job. It is
 // stored with the job's success.
 func SetOutput(ctx context.Context, v any) error {

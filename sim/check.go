@@ -25,6 +25,10 @@ type Record struct {
 	Schedules []int64 // that were stored
 	Span      Span    // in which they were due
 	Fires     []Fired // their runs
+
+	Batches []EndedBatch
+	Swept   *SweepRecord // nil: there was no sweep
+	Items   int64        // that it went over
 }
 
 // Ending is how a job ends.
@@ -40,6 +44,7 @@ type Final struct {
 	Fence    int64
 	Attempt  int
 	Finished Instant // the database's clock
+	Other    bool    // it has no plan: it is a task of a batch, or goes over a shard
 }
 
 // Sample is one look at the database during the run.
@@ -77,6 +82,8 @@ const (
 	OnePlace       = "one place"
 	CapsKept       = "caps kept"
 	OneRunEach     = "one run each"
+	BatchesWhole   = "batches whole"
+	SweepWhole     = "sweep whole"
 )
 
 // Verdict is what Check found.
@@ -114,6 +121,8 @@ func Check(r Record) Verdict {
 	c.onePlace()
 	c.capsKept()
 	c.oneRunEach()
+	c.batchesWhole()
+	c.sweepWhole()
 	return Verdict{Violations: c.violations, Figures: c.figures}
 }
 

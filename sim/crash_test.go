@@ -20,7 +20,8 @@ const (
 	seedEnv = "FAIRLEAD_SIM_SEED" // repeats what was drawn by lot, though not the timing
 )
 
-// Four processes run jobs while one of them is killed or paused every second.
+// Four processes run jobs, tasks of batches, the runs of schedules and a sweep while one
+// of them is killed or paused every second.
 func TestCrash(t *testing.T) {
 	for _, db := range []struct {
 		name string
@@ -34,10 +35,9 @@ func TestCrash(t *testing.T) {
 			const short = 5000
 			jobs := setting(t, jobsEnv, short)
 			playUntilShown(t, func() sim.Scenario {
-				return sim.Scenario{
-					URL: db.url(t), Jobs: jobs, Workers: 4, Node: quickNode,
-					Disturb: sim.KillOrPause, Every: time.Second,
-				}
+				s := everything(jobs)
+				s.URL, s.Workers, s.Disturb, s.Every = db.url(t), 4, sim.KillOrPause, time.Second
+				return s
 			}, func(_ sim.Record, f sim.Figures) error {
 				if f.Pauses > 2 && f.RefusedEnds+f.RefusedSaves == 0 {
 					return fmt.Errorf("%d pauses of working nodes, and not one zombie was refused", f.Pauses)
@@ -45,6 +45,16 @@ func TestCrash(t *testing.T) {
 				return nil
 			})
 		})
+	}
+}
+
+// everything is a scenario with so many jobs, and as much of all else as goes with them.
+func everything(jobs int) sim.Scenario {
+	return sim.Scenario{
+		Jobs: jobs, Node: quickNode,
+		Schedules: sim.Schedules{Count: 10, Seconds: max(5, jobs/1000)},
+		Batches:   sim.Batches{Count: 4, Tasks: max(20, jobs/50)},
+		Sweep:     sim.Swept{Items: int64(jobs), Shards: 3, InFlight: 12, Rate: max(500, float64(jobs)/10)},
 	}
 }
 

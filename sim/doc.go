@@ -22,6 +22,8 @@
 //	one place         every snapshot of the database had every job exactly once
 //	caps kept         at no moment did more jobs of a tenant, or of all, run than the cap allows
 //	one run each      every schedule has one run for every second at which it was due, and no other
+//	batches whole     every batch succeeded, or was rolled back, as a whole, and so its targets show
+//	sweep whole       every item of a sweep was handled, and its marks never moved backwards
 //
 // The rules compare the database's clock with itself, and the clock of the
 // processes with itself, never one with the other. The checker is tested with

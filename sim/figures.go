@@ -25,6 +25,8 @@ type Figures struct {
 	Recoveries           durations
 	Counted              durations // recoveries, by the beats of a node that could act
 	Fires, CaughtUp      int       // runs of schedules, and those of instants that were missed at first
+	Tasks                int       // of batches
+	Items, ItemsAgain    int64     // of a sweep, and how often one was handled again
 	First, Last          Instant
 }
 
@@ -76,6 +78,12 @@ func (f Figures) String() string {
 	}
 	if f.Fires > 0 {
 		fmt.Fprintf(&b, "; %d runs of schedules, %d of them caught up", f.Fires, f.CaughtUp)
+	}
+	if f.Tasks > 0 {
+		fmt.Fprintf(&b, "; %d tasks of batches", f.Tasks)
+	}
+	if f.Items > 0 {
+		fmt.Fprintf(&b, "; %d items of a sweep, %d times one of them again", f.Items, f.ItemsAgain)
 	}
 	return b.String()
 }

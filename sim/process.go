@@ -21,11 +21,14 @@ type process struct {
 	unbegun bool // it was told to end before it had begun
 }
 
-// startProcess runs this program again as a worker.
-func startProcess(o orders) (*process, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return nil, err
+// startProcess runs a program as a worker; this one again if none is named.
+func startProcess(program string, o orders) (*process, error) {
+	if program == "" {
+		self, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		program = self
 	}
 	text, err := json.Marshal(o)
 	if err != nil {

@@ -26,6 +26,14 @@ type Scenario struct {
 	// Schedules make jobs beside those that are enqueued.
 	Schedules Schedules
 
+	// Batches and Sweep go on beside the jobs.
+	Batches Batches
+	Sweep   Swept
+
+	// Older workers run before the store is opened, with the tables that they know.
+	// Those that die are replaced by workers of this program.
+	Older Older
+
 	// Crowd, if it is set, makes jobs wait in their first run until so many run at
 	// once. On a slow machine few would meet otherwise.
 	Crowd int
@@ -60,6 +68,8 @@ type Cluster struct {
 	tenants  map[int64]string // by job
 	span     Span             // in which schedules are due
 	endings  map[int64]Ending // of the runs of a schedule, by its id
+	batching batching
+	sweeping *sweepDriver // nil: none
 	samples  []Sample
 	within   time.Duration // how long a look at the database may take
 	unseen   error         // why the last one failed
@@ -79,18 +89,23 @@ type pause struct {
 // Run plays a scenario and returns what is known of it. An error means that it
 // could not be played to its end, not that a rule was broken.
 func Run(ctx context.Context, s Scenario) (_ Record, err error) {
+	older, err := s.startOlder(ctx)
+	if err != nil {
+		return Record{}, err
+	}
 	store, err := s.Open(ctx, s.URL)
 	if err != nil {
-		return Record{}, fmt.Errorf("open the store: %w", err)
+		return Record{}, fmt.Errorf("open the store: %w", errors.Join(err, killAll(older)))
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	recorder, err := NewRecorder(s.Dir, "driver")
 	if err != nil {
-		return Record{}, err
+		return Record{}, errors.Join(err, killAll(older))
 	}
 	c := &Cluster{
 		Scenario: s, store: store, client: fairlead.NewClient(store), recorder: recorder,
-		random: rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, tenants: map[int64]string{}, endings: map[int64]Ending{},
+		workers: older,
+		random:  rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, tenants: map[int64]string{}, endings: map[int64]Ending{},
 	}
 	err = c.play(ctx)
 	err = errors.Join(err, c.shutDown(), recorder.Close())
@@ -113,6 +128,9 @@ func (c *Cluster) play(ctx context.Context) error {
 		return err
 	}
 	if err := c.enqueue(ctx); err != nil {
+		return err
+	}
+	if err := c.beginOthers(ctx); err != nil {
 		return err
 	}
 	// Looking costs the database something and tells nothing new if it is done
@@ -153,12 +171,17 @@ func (c *Cluster) play(ctx context.Context) error {
 // launch starts one more worker.
 func (c *Cluster) launch() error {
 	c.lives++
-	p, err := startProcess(orders{URL: c.URL, Name: fmt.Sprintf("w%d", c.lives), Dir: c.Dir, Node: c.Node})
+	p, err := startProcess("", c.orders(fmt.Sprintf("w%d", c.lives)))
 	if err != nil {
 		return err
 	}
 	c.workers = append(c.workers, p)
 	return nil
+}
+
+// orders are those of a worker.
+func (s *Scenario) orders(name string) orders {
+	return orders{URL: s.URL, Name: name, Dir: s.Dir, Node: s.Node, Items: s.Sweep.Items > 0, Files: s.Batches.Count > 0}
 }
 
 func (c *Cluster) enqueue(ctx context.Context) error {
@@ -220,6 +243,14 @@ func (c *Cluster) glance(ctx context.Context) (sample Sample, live int64, more b
 	if err != nil {
 		return Sample{}, 0, false, err
 	}
+	over, progressed, err := c.lookAtOthers(ctx)
+	if err != nil {
+		return Sample{}, 0, false, err
+	}
+	if progressed {
+		c.progress.since = time.Now()
+	}
+	more = more || !over
 	sample, live, err = c.sample(ctx)
 	return sample, live, more, err
 }
@@ -235,7 +266,7 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 		return Sample{}, 0, err
 	}
 	s := Sample{DB: InstantOf(now), Running: map[int64]int64{}}
-	tally, err := c.store.Tally(ctx, fairlead.Filter{})
+	tally, err := c.store.Tally(ctx, c.own())
 	if err != nil {
 		return Sample{}, 0, err
 	}
@@ -247,7 +278,9 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 		}
 	}
 	const many = 10_000
-	running, err := c.store.Find(ctx, fairlead.Filter{States: []fairlead.State{fairlead.Running}, Limit: many})
+	shown := c.own()
+	shown.States, shown.Limit = []fairlead.State{fairlead.Running}, many
+	running, err := c.store.Find(ctx, shown)
 	if err != nil {
 		return Sample{}, 0, err
 	}
@@ -277,7 +310,7 @@ func (c *Cluster) record(ctx context.Context) (Record, error) {
 			return Record{}, fmt.Errorf("read how jobs ended: %w", err)
 		}
 		for _, job := range jobs {
-			r.Final = append(r.Final, Final{Job: job.ID, Ending: Ending{job.State, job.Reason}, Fence: job.Fence, Attempt: job.Attempt, Finished: InstantOf(job.FinishedAt)})
+			r.Final = append(r.Final, Final{Job: job.ID, Ending: Ending{job.State, job.Reason}, Fence: job.Fence, Attempt: job.Attempt, Finished: InstantOf(job.FinishedAt), Other: job.Kind != work.Name()})
 		}
 		if len(jobs) < page {
 			break
@@ -285,6 +318,9 @@ func (c *Cluster) record(ctx context.Context) (Record, error) {
 		filter.Below = jobs[len(jobs)-1].ID
 	}
 	if err := c.recordFires(ctx, &r); err != nil {
+		return Record{}, err
+	}
+	if err := c.recordOthers(ctx, &r); err != nil {
 		return Record{}, err
 	}
 	var err error

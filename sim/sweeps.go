@@ -75,6 +75,7 @@ type sweepDriver struct {
 	random  *rand.Rand
 	workers []*process
 	lives   int
+	id      int64         // of the sweep
 	marks   map[int]int64 // by shard, as seen last
 	reached sweepReached
 	since   time.Time    // when that was first seen
@@ -98,14 +99,7 @@ func (d *sweepDriver) play(ctx context.Context) error {
 		}
 		d.workers = append(d.workers, p)
 	}
-	made, err := d.client.PutSweep(ctx, fairlead.Sweep{
-		Name: "sim", Kind: sweepKind, To: d.Items, Shards: d.Shards, InFlight: d.InFlight, Rate: d.Rate, Budget: fairlead.Budget{Items: d.Items},
-		Data: d.firstData(),
-	})
-	if err == nil {
-		_, err = d.client.StartSweep(ctx, made.ID, "sim")
-	}
-	if err != nil {
+	if err := d.begin(ctx); err != nil {
 		return err
 	}
 	const look = 50 * time.Millisecond
@@ -118,7 +112,7 @@ func (d *sweepDriver) play(ctx context.Context) error {
 			return ctx.Err()
 		case <-ticker.C:
 		}
-		over, err := d.look(ctx, made.ID)
+		over, err := d.look(ctx)
 		if over && err == nil {
 			over, err = d.retry(ctx)
 		}
@@ -138,9 +132,23 @@ func (d *sweepDriver) play(ctx context.Context) error {
 	}
 }
 
+// begin stores the sweep and starts it.
+func (d *sweepDriver) begin(ctx context.Context) error {
+	made, err := d.client.PutSweep(ctx, fairlead.Sweep{
+		Name: "sim", Kind: sweepKind, To: d.Items, Shards: d.Shards, InFlight: d.InFlight, Rate: d.Rate, Budget: fairlead.Budget{Items: d.Items},
+		Data: d.firstData(),
+	})
+	if err != nil {
+		return err
+	}
+	d.id = made.ID
+	_, err = d.client.StartSweep(ctx, made.ID, "sim")
+	return err
+}
+
 func (d *sweepDriver) launch() (*process, error) {
 	d.lives++
-	return startProcess(orders{URL: d.URL, Name: fmt.Sprintf("w%d", d.lives), Dir: d.Dir, Node: d.Node, Items: true})
+	return startProcess("", orders{URL: d.URL, Name: fmt.Sprintf("w%d", d.lives), Dir: d.Dir, Node: d.Node, Items: true})
 }
 
 // replace kills a worker that goes over a shard, if one does, and starts another.
@@ -184,8 +192,8 @@ func (d *sweepDriver) victim(ctx context.Context) (int, error) {
 
 // look tells whether the sweep is over, and watches the marks. A database that is busy
 // is asked again.
-func (d *sweepDriver) look(ctx context.Context, id int64) (bool, error) {
-	shards, err := d.store.Shards(ctx, id)
+func (d *sweepDriver) look(ctx context.Context) (bool, error) {
+	shards, err := d.store.Shards(ctx, d.id)
 	if d.unseen = err; err != nil {
 		return false, nil //nolint:nilerr // it is kept in unseen
 	}
@@ -197,7 +205,7 @@ func (d *sweepDriver) look(ctx context.Context, id int64) (bool, error) {
 		d.marks[s.Number] = s.Mark
 		reached.marks += s.Mark
 	}
-	sweep, err := d.client.SweepByID(ctx, id)
+	sweep, err := d.client.SweepByID(ctx, d.id)
 	if d.unseen = err; err != nil {
 		return false, nil //nolint:nilerr // as above
 	}

@@ -31,6 +31,7 @@ type orders struct {
 	Node Node
 
 	Items bool // it handles items of sweeps too, and notes them
+	Files bool // it does tasks of batches too, which write files
 }
 
 // Node is how the nodes of a scenario are set up.
@@ -88,6 +89,9 @@ func (o orders) work(open Opener) (err error) {
 	defer func() { err = errors.Join(err, store.Close()) }()
 	var stubborn, abandoned atomic.Int64
 	mux := muxOf(recorder, &stubborn)
+	if o.Files {
+		handleFiles(mux)
+	}
 	if o.Items {
 		notes, err := newItemNotes(o.Dir, o.Name)
 		if err != nil {

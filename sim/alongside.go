@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Swept is a sweep that goes over items beside the jobs of a scenario.
+type Swept struct {
+	Items    int64 // none: there is no sweep
+	Shards   int
+	InFlight int
+	Rate     float64
+}
+
+// beginOthers makes what goes on beside the jobs.
+func (c *Cluster) beginOthers(ctx context.Context) error {
+	if err := c.makeBatches(ctx); err != nil {
+		return err
+	}
+	if c.Sweep.Items == 0 {
+		return nil
+	}
+	c.sweeping = &sweepDriver{
+		SweepScenario: SweepScenario{Dir: c.Dir, Items: c.Sweep.Items, Shards: c.Sweep.Shards, InFlight: c.Sweep.InFlight, Rate: c.Sweep.Rate},
+		store:         c.store, client: c.client, marks: map[int]int64{},
+	}
+	return c.sweeping.begin(ctx)
+}
+
+// lookAtOthers tells whether what goes on beside the jobs is over, and whether it has
+// come further since the last look.
+func (c *Cluster) lookAtOthers(ctx context.Context) (over, progressed bool, err error) {
+	progressed, err = c.lookAtBatches(ctx)
+	if err != nil || c.sweeping == nil {
+		return c.batching.ended, progressed, err
+	}
+	before := c.sweeping.reached
+	swept, err := c.sweeping.look(ctx)
+	return swept && c.batching.ended, progressed || c.sweeping.reached != before, errors.Join(err, c.sweeping.unseen)
+}
+
+// alone tells whether there is nothing beside the jobs that are enqueued.
+func (c *Cluster) alone() bool { return c.Batches.Count == 0 && c.Sweep.Items == 0 }
+
+// own chooses the jobs that have a plan.
+func (c *Cluster) own() fairlead.Filter {
+	if c.alone() {
+		return fairlead.Filter{}
+	}
+	return fairlead.Filter{Kinds: []string{work.Name()}}
+}
+
+// recordOthers reads how what went on beside the jobs ended.
+func (c *Cluster) recordOthers(ctx context.Context, r *Record) error {
+	if err := c.recordBatches(ctx, r); err != nil || c.sweeping == nil {
+		return err
+	}
+	if err := c.sweeping.count(); err != nil {
+		return fmt.Errorf("read what the sweep did: %w", err)
+	}
+	r.Swept, r.Items = &c.sweeping.record, c.Sweep.Items
+	return nil
+}
+
+// sweepWhole: the sweep went over every item, and its marks only forward.
+func (c *check) sweepWhole() {
+	if c.Swept == nil {
+		return
+	}
+	s := c.Swept
+	if s.Missing > 0 {
+		c.violated(SweepWhole, 0, "%d items were never handled", s.Missing)
+	}
+	if len(s.Backwards) > 0 {
+		c.violated(SweepWhole, 0, "marks moved backwards: %v", s.Backwards)
+	}
+	if s.Sweep.State != fairlead.SweepFinished || s.Sweep.Done+s.Sweep.Abandoned != c.Items || s.Sweep.Marked != c.Items {
+		c.violated(SweepWhole, 0, "it is %s with %+v", s.Sweep.State, s.Sweep.SweepProgress)
+	}
+	c.figures.Items, c.figures.ItemsAgain = c.Items, s.Repeats
+}

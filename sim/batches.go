@@ -1,0 +1,144 @@
+package sim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Batches are done beside the jobs of a scenario. Each task writes a file. Every other
+// batch is rolled back when it has completed.
+type Batches struct {
+	Count int
+	Tasks int // of each
+}
+
+// What targets hold before and after a batch.
+var (
+	untouched = json.RawMessage(`"before"`)
+	written   = json.RawMessage(`"after"`)
+)
+
+// EndedBatch is what is known of a batch in the end.
+type EndedBatch struct {
+	ID      int64
+	Tasks   int
+	Undone  bool // it was to be rolled back
+	State   fairlead.BatchState
+	Tally   fairlead.Tally
+	Targets map[string]int // how many of its files hold what
+}
+
+// batching is the batches of a run. It belongs to the goroutine of the cluster.
+type batching struct {
+	ids     []int64
+	reached fairlead.Tally // of all together, when last seen
+	ended   bool           // all have
+}
+
+// makeBatches stores the batches and what their targets hold.
+func (c *Cluster) makeBatches(ctx context.Context) error {
+	c.batching.ended = c.Batches.Count == 0
+	if c.batching.ended {
+		return nil
+	}
+	// A batch that no living node can do is refused, and older workers cannot.
+	if err := c.joined(ctx, c.workers[len(c.workers)-1]); err != nil {
+		return err
+	}
+	for i := range c.Batches.Count {
+		changes := make([]fairlead.Change, c.Batches.Tasks)
+		for n := range changes {
+			name := targetName(i, n)
+			text, err := json.Marshal(file{Value: untouched})
+			if err == nil {
+				err = os.WriteFile(filepath.Join(c.Dir, name+fileSuffix), text, 0o600)
+			}
+			if err != nil {
+				return err
+			}
+			changes[n] = fairlead.Change{Target: fairlead.Target{ID: name, Type: fileTarget}, After: written}
+		}
+		made, err := c.client.CreateBatch(ctx, fairlead.Batch{Name: fmt.Sprintf("batch %d", i), Type: fileWrite}, changes...)
+		if err != nil {
+			return fmt.Errorf("create batch %d: %w", i, err)
+		}
+		c.batching.ids = append(c.batching.ids, made.ID)
+	}
+	return nil
+}
+
+func targetName(batch, task int) string { return fmt.Sprintf("b%d-%d", batch, task) }
+
+// lookAtBatches has batches rolled back that completed, and tells whether tasks have
+// ended since the last look.
+func (c *Cluster) lookAtBatches(ctx context.Context) (progressed bool, err error) {
+	if c.batching.ended {
+		return false, nil
+	}
+	var reached fairlead.Tally
+	open := 0
+	for i, id := range c.batching.ids {
+		batch, err := c.client.Batch(ctx, id)
+		if err != nil {
+			return false, err
+		}
+		for _, state := range fairlead.TaskStates() {
+			*reached.Of(state) += *batch.Tally.Of(state)
+		}
+		switch {
+		case batch.EndedAt.IsZero():
+			open++
+		case i%2 == 1 && !batch.Undoing:
+			open++
+			if _, err := c.client.RollBackBatch(ctx, id, fairlead.RollBack{}); err != nil {
+				return false, err
+			}
+			c.Logf("batch %d completed as %s and is rolled back", id, batch.State())
+		}
+	}
+	progressed = reached != c.batching.reached
+	c.batching.reached, c.batching.ended = reached, open == 0
+	return progressed, nil
+}
+
+// recordBatches reads how batches ended and what their targets hold.
+func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
+	for i, id := range c.batching.ids {
+		batch, err := c.client.Batch(ctx, id)
+		if err != nil {
+			return fmt.Errorf("read how batches ended: %w", err)
+		}
+		ended := EndedBatch{ID: id, Tasks: c.Batches.Tasks, Undone: i%2 == 1, State: batch.State(), Tally: batch.Tally, Targets: map[string]int{}}
+		for n := range c.Batches.Tasks {
+			held, err := readTarget(filepath.Join(c.Dir, targetName(i, n)+fileSuffix))
+			if err != nil {
+				return err
+			}
+			ended.Targets[string(held.Value)]++
+		}
+		r.Batches = append(r.Batches, ended)
+	}
+	return nil
+}
+
+// batchesWhole: every batch ended as it had to, and its targets hold what it says.
+func (c *check) batchesWhole() {
+	for _, b := range c.Batches {
+		state, done, held := fairlead.BatchSuccess, b.Tally.Success, string(written)
+		if b.Undone {
+			state, done, held = fairlead.BatchRollbackSuccess, b.Tally.RollbackSuccess, string(untouched)
+		}
+		if b.State != state || done != b.Tasks {
+			c.violated(BatchesWhole, 0, "batch %d of %d tasks is %s: %+v", b.ID, b.Tasks, b.State, b.Tally)
+		}
+		if b.Targets[held] != b.Tasks {
+			c.violated(BatchesWhole, 0, "batch %d is %s, and its targets hold %v", b.ID, b.State, b.Targets)
+		}
+		c.figures.Tasks += b.Tasks
+	}
+}

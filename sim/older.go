@@ -1,0 +1,66 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Older are workers of another version of this program.
+type Older struct {
+	Program string // none: there are no such workers
+	Workers int
+}
+
+// startOlder starts the older workers, one after the other: the first makes the tables.
+// They are there when they have joined.
+func (s *Scenario) startOlder(ctx context.Context) ([]*process, error) {
+	var workers []*process
+	if s.Older.Program == "" {
+		return nil, nil
+	}
+	for i := range s.Older.Workers {
+		p, err := startProcess(s.Older.Program, s.orders(fmt.Sprintf("old%d", i+1)))
+		if err == nil {
+			workers = append(workers, p)
+			err = s.joined(ctx, p)
+		}
+		if err != nil {
+			return nil, errors.Join(err, killAll(workers))
+		}
+	}
+	return workers, nil
+}
+
+// joined waits until a worker has noted that it joined.
+func (s *Scenario) joined(ctx context.Context, p *process) error {
+	const look = 20 * time.Millisecond
+	for begun := time.Now(); ; {
+		events, err := ReadHistory(s.Dir)
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if e.Process == p.name && e.What == Granted {
+				return nil
+			}
+		}
+		if p.exited() || time.Since(begun) > GiveUp {
+			return fmt.Errorf("worker %s did not join; its log ends with:\n%s", p.name, p.tail())
+		}
+		if err := rest(ctx, look); err != nil {
+			return err
+		}
+	}
+}
+
+func killAll(workers []*process) error {
+	var errs []error
+	for _, p := range workers {
+		if !p.exited() {
+			errs = append(errs, p.kill())
+		}
+	}
+	return errors.Join(errs...)
+}
