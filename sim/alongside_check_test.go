@@ -17,7 +17,7 @@ func alongside() Record {
 	}
 	const items = 10
 	r.Items = items
-	r.Swept = &SweepRecord{Sweep: fairlead.Sweep{State: fairlead.SweepFinished, SweepProgress: fairlead.SweepProgress{Done: items, Marked: items}}}
+	r.Swept = &SweepRecord{Sweep: fairlead.Sweep{SweepStatus: fairlead.SweepStatus{State: fairlead.SweepFinished, SweepProgress: fairlead.SweepProgress{Done: items, Marked: items}}}}
 	r.Final = append(r.Final, Final{Job: 50, Ending: success, Other: true})
 	return r
 }
