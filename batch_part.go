@@ -55,7 +55,7 @@ const (
 	MarkOut    Mark = 'o' // let out, and not seen to have ended
 	MarkDone   Mark = 's' // succeeded
 	MarkFailed Mark = 'f'
-	MarkDoubt  Mark = 'd' // failed, but may have been applied: it timed out or its node died
+	MarkDoubt  Mark = 'd' // failed, but may have been applied: it timed out, its node died or its job is missing
 	MarkDrop   Mark = 'c' // cancelled
 	MarkPassed Mark = 'x' // it takes part in a later pass, which counts
 )
