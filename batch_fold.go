@@ -53,6 +53,9 @@ func (c *conducting) foldPart(ctx context.Context, p *Part) error {
 		c.move(p, i, mark)
 		p.end(i, p.States[i], end.FinishedAt.Sub(c.CreatedAt))
 		p.note(i, end.Memo)
+		if mark != MarkDone && mark != MarkDrop && len(end.Memo) == 0 {
+			p.Unremembered = append(p.Unremembered, i)
+		}
 		c.ended++
 	}
 	return nil

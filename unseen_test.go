@@ -13,6 +13,9 @@ import (
 // brief is a retention that is over soon, whatever the outcome.
 var brief = fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
 
+// soughtAfter is after how long a batch looks for jobs that are missing.
+const soughtAfter = time.Minute
+
 // lose removes a job as no verb of a store does: as a careless operator would, or as
 // a damaged table has it.
 func lose(t *testing.T, store fairlead.Store, job int64) {
@@ -46,7 +49,7 @@ func TestATaskWhoseJobIsMissingIsInDoubt(t *testing.T) {
 	jobs := m.start(3)
 	m.succeed(jobs[0], jobs[1])
 	lose(t, m.store, jobs[1].ID)
-	m.clock.Advance(time.Minute)
+	m.clock.Advance(soughtAfter)
 	m.equal("the tally", m.look(b.ID).Tally, fairlead.Tally{Success: 1, Fail: 1, Pending: 0, Running: 1})
 	m.succeed(jobs[2])
 	after := m.look(b.ID)
