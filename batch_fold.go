@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// soughtEvery is between two looks for jobs that were removed.
+// soughtEvery is between two looks for jobs that are missing.
 const soughtEvery = 30 * time.Second
 
 // fold counts the tasks that have ended.
@@ -53,6 +53,9 @@ func (c *conducting) foldPart(ctx context.Context, p *Part) error {
 		c.move(p, i, mark)
 		p.end(i, p.States[i], end.FinishedAt.Sub(c.CreatedAt))
 		p.note(i, end.Memo)
+		if mark != MarkDone && mark != MarkDrop && len(end.Memo) == 0 {
+			p.Unremembered = append(p.Unremembered, i)
+		}
 		c.ended++
 	}
 	return nil
@@ -91,7 +94,9 @@ func (p *Part) note(i int, memo json.RawMessage) {
 	p.Before[i] = kept.Before
 }
 
-// seek counts tasks as cancelled whose jobs were removed.
+// seek counts tasks whose jobs are missing. None is removed before it is counted, so
+// there is no evidence of what became of them: each may have been applied, and counts
+// as failed.
 func (c *conducting) seek(ctx context.Context, p *Part) error {
 	known, err := c.tx.Known(ctx, p.First, p.Last())
 	if err != nil {
@@ -104,8 +109,8 @@ func (c *conducting) seek(ctx context.Context, p *Part) error {
 	for i := range there {
 		if !there[i] && p.States[i] == MarkOut {
 			p = c.touch(p)
-			c.move(p, i, MarkDrop)
-			p.end(i, MarkDrop, c.now.Sub(c.CreatedAt))
+			c.move(p, i, MarkDoubt)
+			p.end(i, MarkDoubt, c.now.Sub(c.CreatedAt))
 			c.ended++
 		}
 	}

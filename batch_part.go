@@ -33,6 +33,7 @@ type Part struct {
 type PartTask struct {
 	Of int64 `json:"of,omitempty"` // ID of the task, if it is not the first time that it is done
 	Change
+	Unremembered bool `json:"unremembered,omitempty"` // it failed in all passes before, and of none anything was remembered
 }
 
 // Marks are what is known of the tasks of a part, in step with them.
@@ -41,6 +42,10 @@ type Marks struct {
 	Ended  []int64                 // when, in milliseconds since CreatedAt of the batch; nil: none has
 	Before map[int]json.RawMessage // index → what the operation found before it applied a task whose Before was missing
 	Doubt  []int                   // indexes of tasks that an earlier pass may have applied, though they failed
+
+	// Unremembered are the indexes of tasks that failed and whose job was seen to have
+	// ended without a memo.
+	Unremembered []int
 }
 
 // doubtful tells whether an earlier pass may have applied a task.
@@ -55,7 +60,7 @@ const (
 	MarkOut    Mark = 'o' // let out, and not seen to have ended
 	MarkDone   Mark = 's' // succeeded
 	MarkFailed Mark = 'f'
-	MarkDoubt  Mark = 'd' // failed, but may have been applied: it timed out or its node died
+	MarkDoubt  Mark = 'd' // failed, but may have been applied: it timed out, its node died or its job is missing
 	MarkDrop   Mark = 'c' // cancelled
 	MarkPassed Mark = 'x' // it takes part in a later pass, which counts
 )
@@ -94,6 +99,17 @@ func (p *Part) before(i int) json.RawMessage {
 		return given
 	}
 	return p.Before[i]
+}
+
+// unremembered tells whether a task failed, in this pass and all before, each time
+// without anything having been remembered of it. An operation that remembers what was
+// there before it changes anything has not applied it then.
+func (p *Part) unremembered(i int) bool {
+	task := &p.Tasks[i]
+	if p.Kind == PassUndo {
+		return task.Unremembered
+	}
+	return slices.Contains(p.Unremembered, i) && (task.Of == 0 || task.Unremembered)
 }
 
 // taskState is how a task with a mark stands, as far as the mark tells: what is let

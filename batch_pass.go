@@ -135,7 +135,7 @@ func (p *preparing) write(ctx context.Context) error {
 			return err
 		}
 		task := PartTask{Of: part.TaskID(c.index), Change: part.Tasks[c.index].Change}
-		task.Before = part.before(c.index)
+		task.Before, task.Unremembered = part.before(c.index), part.unremembered(c.index)
 		if err := w.add(ctx, task, c.doubt); err != nil {
 			return err
 		}

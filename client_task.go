@@ -192,6 +192,8 @@ func (l *taskList) fill(ctx context.Context, seen int) error {
 	for i, task := range fresh {
 		if job := jobs[task.Job]; job != nil {
 			task.see(places[i], job)
+		} else if places[i].mark == MarkDoubt {
+			task.Info = "its job is gone, and it is not known whether it was applied"
 		}
 		if l.wants(task.State) {
 			l.tasks = append(l.tasks, task)

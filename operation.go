@@ -20,6 +20,10 @@ type TaskArgs struct {
 	Info    json.RawMessage `json:"extra_info,omitempty"`
 	Undo    bool            `json:"undo,omitempty"` // it is rolled back: Before is to be put in place again
 	Change
+
+	// Unremembered says of a rollback that the task failed before anything was
+	// remembered of it. If the operation has BuildParam, it was never applied.
+	Unremembered bool `json:"unremembered,omitempty"`
 }
 
 // taskMemo is what is remembered of a task between its attempts.
@@ -41,6 +45,7 @@ func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
 // job makes the job of a task.
 func (b *Batch) job(p *Part, i int) *Job {
 	args := b.args(p.TaskID(i), p.Tasks[i].Change, p.Kind == PassUndo)
+	args.Unremembered = args.Undo && p.Tasks[i].Unremembered
 	raw, err := json.Marshal(args)
 	if err != nil {
 		panic(err) // NormalizeBatch and the store refuse what is no JSON
@@ -66,7 +71,7 @@ type Operation struct {
 	Check func(task TaskArgs) error
 	// BuildParam reads how the target stands now: what a rollback puts back, if
 	// whoever made the batch did not say. It is remembered before anything is
-	// changed.
+	// changed; a task that failed before that has nothing to be rolled back.
 	BuildParam func(ctx context.Context, task TaskArgs) (json.RawMessage, error)
 	// AlreadyDone tells whether the target is as it should be: as After says, or as
 	// Before says if Undo is set. Then nothing is done to it.
@@ -86,7 +91,8 @@ const DefaultTaskTimeout = 20 * time.Second
 var taskRetry = Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
 // HandleOperation registers an operation. A task that times out is tried twice more;
-// an error is final until somebody retries the task.
+// an error is final until the task is retried. An error that wraps ErrUnavailable is
+// no failure: the task runs again.
 func HandleOperation(mux *Mux, op Operation) {
 	if op.Process == nil {
 		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))
@@ -104,6 +110,9 @@ func HandleOperation(mux *Mux, op Operation) {
 
 // work does or undoes a task.
 func (op *Operation) work(ctx context.Context, job *Job, task TaskArgs) error {
+	if op.untouched(&task) {
+		return nil // there is nothing to put back
+	}
 	if err := op.complete(ctx, job, &task); err != nil {
 		return err
 	}
@@ -121,6 +130,12 @@ func (op *Operation) work(ctx context.Context, job *Job, task TaskArgs) error {
 	}
 	task.Before, task.After = task.After, task.Before
 	return op.Process(ctx, task)
+}
+
+// untouched tells whether a task that is rolled back was never applied: it failed
+// before what BuildParam found was remembered, and nothing is changed before that.
+func (op *Operation) untouched(task *TaskArgs) bool {
+	return task.Undo && task.Before == nil && task.Unremembered && op.BuildParam != nil
 }
 
 // complete finds out what was there before, unless that is known. It is remembered
@@ -160,7 +175,7 @@ func (op *Operation) complete(ctx context.Context, job *Job, task *TaskArgs) err
 // no fault of the task, stays as it is.
 func (op *Operation) final(ctx context.Context, err error) error {
 	var chosen *Outcome
-	if err == nil || ctx.Err() != nil || errors.As(err, &chosen) || errors.Is(err, ErrLeaseLost) {
+	if err == nil || ctx.Err() != nil || errors.As(err, &chosen) || errors.Is(err, ErrLeaseLost) || errors.Is(err, ErrUnavailable) {
 		return err
 	}
 	return Fatal(err)

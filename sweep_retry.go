@@ -36,7 +36,7 @@ func itemsToRetry(n int64) string {
 	return fmt.Sprintf("%d items", n)
 }
 
-// mostNamed is how many indexes an error names.
+// mostNamed is how many indexes or jobs a text names.
 const mostNamed = 20
 
 // notFailed is the *InvalidError of indexes that are not those of failed items.

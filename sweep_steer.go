@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -153,27 +154,48 @@ func (s *steering) follow(ctx context.Context) error {
 	return nil
 }
 
-// judge stops a sweep whose budget is used up, or of which a shard has nobody to go
-// over it.
+// judge stops a sweep whose budget is used up, or of which the job of a shard ended
+// before the shard did. A shard whose job is missing goes on with another: a job that
+// is missing says nothing of its items.
 func (s *steering) judge(ctx context.Context) error {
 	var done, abandoned int64
+	var missing []int
 	for i := range s.shards {
 		sh := &s.shards[i]
 		done, abandoned = done+sh.Done, abandoned+sh.standing()
 		if sh.Ended || s.live(i) {
 			continue
 		}
-		became := "was deleted"
-		if s.states[i] != "" {
-			became = "is " + string(s.states[i])
+		if s.states[i] == "" {
+			missing = append(missing, i)
+			continue
 		}
-		return s.halt(ctx, fmt.Sprintf("job %d, which went over shard %d, %s", sh.Job, i, became))
+		return s.halt(ctx, fmt.Sprintf("job %d, which went over shard %d, is %s", sh.Job, i, s.states[i]))
 	}
 	s.watchFailing(s.tx.Now(), abandoned)
 	if s.BudgetLeft(done, abandoned) == 0 {
 		return s.halt(ctx, s.overspent(abandoned))
 	}
-	return nil
+	return s.employAgain(ctx, missing)
+}
+
+// employAgain lets shards go on whose jobs are missing.
+func (s *steering) employAgain(ctx context.Context, missing []int) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	lost := make([]string, len(missing))
+	for n, i := range missing {
+		lost[n] = fmt.Sprintf("job %d, which went over shard %d", s.shards[i].Job, i)
+	}
+	if err := s.employ(ctx, missing); err != nil {
+		return err
+	}
+	note := "missing, and made again: " + strings.Join(lost[:min(len(lost), mostNamed)], ", ")
+	if more := len(lost) - mostNamed; more > 0 {
+		note += fmt.Sprintf(" and %d more", more)
+	}
+	return s.tx.Record(ctx, SweepEvent{Action: "employ", From: s.State, To: s.State, Note: note})
 }
 
 // halt lets nothing more begin.
@@ -228,17 +250,26 @@ func (s *steering) run(ctx context.Context, action, note string) error {
 		return err
 	}
 	var numbers []int
-	var jobs []*Job
 	for i := range s.shards {
-		if s.shards[i].Ended || s.live(i) {
-			continue
+		if !s.shards[i].Ended && !s.live(i) {
+			numbers = append(numbers, i)
 		}
+	}
+	if err := s.employ(ctx, numbers); err != nil {
+		return err
+	}
+	return s.move(ctx, action, SweepRunning, note)
+}
+
+// employ makes jobs that go over shards, from where these have come to.
+func (s *steering) employ(ctx context.Context, numbers []int) error {
+	jobs := make([]*Job, len(numbers))
+	for n, i := range numbers {
 		args, err := json.Marshal(ShardArgs{Sweep: s.ID, Shard: i})
 		if err != nil {
 			return err
 		}
-		numbers = append(numbers, i)
-		jobs = append(jobs, &Job{Kind: SweepKind(s.Kind), Args: args, Queue: s.Queue, Tenant: s.Tenant, Priority: s.Priority})
+		jobs[n] = &Job{Kind: SweepKind(s.Kind), Args: args, Queue: s.Queue, Tenant: s.Tenant, Priority: s.Priority}
 	}
 	if err := NormalizeJobs(jobs); err != nil {
 		return err
@@ -249,7 +280,7 @@ func (s *steering) run(ctx context.Context, action, note string) error {
 	for n, i := range numbers {
 		s.shards[i].Job, s.states[i] = jobs[n].ID, Ready
 	}
-	return s.move(ctx, action, SweepRunning, note)
+	return nil
 }
 
 // stop lets nothing more begin. One that only waits has nothing to bring to an end.

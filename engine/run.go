@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -97,15 +96,8 @@ func (r *run) took() time.Duration {
 	return time.Since(r.started)
 }
 
-// Save, SetOutput, SetProgress and Job are fairlead.Run: what the handler can say.
-
-// Save stores progress and memo under the run's fence.
-func (r *run) Save(ctx context.Context, save fairlead.Save) error {
-	if err := r.save(ctx, save); err != nil {
-		return fmt.Errorf("save: %w", err)
-	}
-	return nil
-}
+// Save (in save.go), SetOutput, SetProgress and Job are fairlead.Run: what the handler
+// can say.
 
 // SetOutput keeps the result for the settlement.
 func (r *run) SetOutput(output json.RawMessage) {
@@ -186,7 +178,11 @@ func (l *life) settle(r *run, err error) {
 	if errors.Is(cause, verdict.ErrTimeout) {
 		l.tellTimeout(r.job)
 	}
-	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: r.settlement(err, cause)})
+	settlement := r.settlement(err, cause)
+	if settlement.Move == fairlead.Snooze && errors.Is(err, fairlead.ErrUnavailable) {
+		l.logOf(r.job).Warn("run put off: the store was unavailable to it", "error", err, "retry_in", settlement.After)
+	}
+	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: settlement})
 }
 
 // forget drops runs whose lease is settled or lost.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -155,9 +156,11 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 		}
 		pause = min(2*pause, slowest)
 		// Only a store that answered before a write and after it has refused it:
-		// else it may have been out of reach, and be back just now.
+		// else it may have been out of reach, and be back just now. One that says that
+		// it is unavailable refuses nothing: it may answer questions, and be full or
+		// read-only.
 		answered := answers
-		if answers = s.answers(ctx); answered && answers {
+		if answers = s.answers(ctx); answered && answers && !errors.Is(err, fairlead.ErrUnavailable) {
 			refusals++
 		} else {
 			refusals = 0

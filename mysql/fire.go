@@ -57,12 +57,14 @@ func readRuns(ctx context.Context, q querier, statement string) (runs []run, err
 	return runs, err
 }
 
-// scanRun reads a row of run_states. A job that was deleted counts as cancelled.
+// scanRun reads a row of run_states. A run whose job was deleted ended as was noted
+// then; of one whose job is missing otherwise it is not known that it succeeded.
 func scanRun(row *sql.Rows) (run run, err error) {
 	var place string
+	var noted fairlead.State
 	var due, notBefore, ended int64
 	var outcome int
-	err = row.Scan(&run.Job, &run.Schedule, &due, &run.Trigger, &run.Number, &run.Skip, &place, &notBefore, &outcome, &ended, &run.made)
+	err = row.Scan(&run.Job, &run.Schedule, &due, &run.Trigger, &run.Number, &run.Skip, &place, &notBefore, &outcome, &ended, &run.made, &noted)
 	run.Due, run.EndedAt = sqlstore.Time(due), sqlstore.Time(ended)
 	switch place {
 	case "later":
@@ -78,7 +80,7 @@ func scanRun(row *sql.Rows) (run run, err error) {
 	case "done":
 		run.State = sqlstore.StateOf(outcome)
 	default:
-		run.State = fairlead.Cancelled
+		run.State = cmp.Or(noted, fairlead.Failed)
 	}
 	return run, err
 }

@@ -86,6 +86,7 @@ func open(url string, options Options) (*Store, error) {
 	if err := sqlstore.LoadStatements(files, s.expand, &s.sql); err != nil {
 		return nil, err
 	}
+	s.sql.fillIn()
 	if s.schema, err = sqlstore.LoadMigrations(files, s.expand); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -162,15 +163,30 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		if p.state == fairlead.Running || p.state == fairlead.Waiting {
 			return fairlead.IllegalMove("delete", id, p.state)
 		}
+		if err := t.needed(ctx, id); err != nil {
+			return err
+		}
 		m.leave(p)
 		m.vacate(p)
 		if p.flags&sqlstore.FlagFire != 0 {
+			if _, err := t.exec(ctx, t.sql.NoteDeleted, string(sqlstore.StateOfDeleted(p.state)), id); err != nil {
+				return err
+			}
 			if _, err := t.execIDs(ctx, t.sql.DropFires, []int64{id}); err != nil {
 				return err
 			}
 		}
 		return t.forget(ctx, []int64{id})
 	})
+}
+
+// needed returns an ErrConflict if a batch or a sweep has still to see how a job ends.
+func (t *txn) needed(ctx context.Context, id int64) error {
+	var batch, sweep sql.NullInt64
+	if _, err := t.one(ctx, []any{&batch, &sweep}, t.sql.NeededBy, id); err != nil {
+		return err
+	}
+	return sqlstore.Needed(id, batch.Int64, sweep.Int64)
 }
 
 // forget removes all that is known of jobs but their places.

@@ -25,22 +25,25 @@ type statements struct {
 	KeyHolders      string `sql:"key_holders"`
 	PassKey         string `sql:"pass_key"`
 
-	LockDue      string `sql:"lock_due"`
-	NextDue      string `sql:"next_due"`
-	LeaveLater   string `sql:"leave_later"`
-	Bury         string `sql:"bury"`
-	Orphans      string `sql:"orphans"`
-	LockOrphans  string `sql:"lock_orphans"`
-	LockOverdue  string `sql:"lock_overdue"`
-	LockOutdated string `sql:"lock_outdated"`
-	LockJobs     string `sql:"lock_jobs"`
-	DropAttempts string `sql:"drop_attempts"`
-	DropMemos    string `sql:"drop_memos"`
-	DropJobs     string `sql:"drop_jobs"`
-	OldNodes     string `sql:"old_nodes"`
-	BusyNodes    string `sql:"busy_nodes"`
-	ForgetNodes  string `sql:"forget_nodes"`
-	ForgetFences string `sql:"forget_fences"`
+	LockDue       string `sql:"lock_due"`
+	NextDue       string `sql:"next_due"`
+	LeaveLater    string `sql:"leave_later"`
+	Bury          string `sql:"bury"`
+	Orphans       string `sql:"orphans"`
+	LockOrphans   string `sql:"lock_orphans"`
+	LockOverdue   string `sql:"lock_overdue"`
+	LockOutdated  string `sql:"lock_outdated"`
+	CountingBatch string `sql:"counting_batch"`
+	RunningSweep  string `sql:"running_sweep"`
+	NeededBy      string `sql:"needed_by"`
+	LockJobs      string `sql:"lock_jobs"`
+	DropAttempts  string `sql:"drop_attempts"`
+	DropMemos     string `sql:"drop_memos"`
+	DropJobs      string `sql:"drop_jobs"`
+	OldNodes      string `sql:"old_nodes"`
+	BusyNodes     string `sql:"busy_nodes"`
+	ForgetNodes   string `sql:"forget_nodes"`
+	ForgetFences  string `sql:"forget_fences"`
 
 	LockOldRequests string `sql:"lock_old_requests"`
 	DropRequests    string `sql:"drop_requests"`
@@ -188,6 +191,7 @@ type statements struct {
 	CloseFires     string `sql:"close_fires"`
 	ReopenFire     string `sql:"reopen_fire"`
 	DropFires      string `sql:"drop_fires"`
+	NoteDeleted    string `sql:"note_deleted"`
 
 	ChangeCalendars string `sql:"change_calendars"`
 	CalendarVersion string `sql:"calendar_version"`
@@ -298,4 +302,11 @@ type statements struct {
 	KeysOf        string `sql:"keys_of"`
 	FreeKeys      string `sql:"free_keys"`
 	ForgetCrashes string `sql:"forget_crashes"`
+}
+
+// fillIn completes the statements that ask who has still to see how a job ends.
+func (s *statements) fillIn() {
+	for _, text := range []*string{&s.LockOutdated, &s.NeededBy} {
+		*text = fill(*text, "counting_batch", s.CountingBatch, "running_sweep", s.RunningSweep)
+	}
 }

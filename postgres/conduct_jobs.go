@@ -180,7 +180,7 @@ func (c *conducting) Recall(ctx context.Context, first, last int64) ([]int64, er
 	if len(ids) > 0 {
 		c.writes = append(c.writes,
 			call{sql: c.sql.LeaveGates, args: []any{ids, string(deleted)}, each: readGates(&c.gates)},
-			call{sql: c.sql.Forget, args: []any{ids}})
+			call{sql: c.sql.Forget, args: []any{ids, ""}})
 	}
 	return ids, nil
 }

@@ -136,21 +136,37 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	for {
 		gone, state := false, fairlead.State("")
 		var gates []int64
+		var ended fairlead.State
+		var needed error
 		hit := hits(&gone)
 		err := s.transact(ctx, func(ctx context.Context, r runner) error {
-			gone, state, gates = false, "", nil
+			gone, state, gates, ended, needed = false, "", nil, fairlead.Cancelled, nil
 			err := r.run(ctx,
+				call{sql: s.sql.NeededBy, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
+					needed, err = scanNeeded(row, id)
+					return err
+				}},
 				call{sql: s.sql.DeleteLater, args: []any{id}, each: hit},
 				call{sql: s.sql.DeleteParked, args: []any{id}, each: hit},
 				call{sql: s.sql.DeleteReady, args: []any{id}, each: hit},
-				call{sql: s.sql.DeleteDone, args: []any{id}, each: hit},
+				call{sql: s.sql.DeleteDone, args: []any{id}, each: func(row sqlstore.Scanner) error {
+					var outcome int
+					err := row.Scan(&outcome)
+					gone, ended = true, sqlstore.StateOf(outcome)
+					return err
+				}},
 				call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&state) }})
 			if err != nil || !gone {
 				return err
 			}
-			return r.run(ctx, s.leaveCall(deleted, &gates, id), call{sql: s.sql.Forget, args: []any{[]int64{id}}})
+			if needed != nil {
+				return needed // undoes it
+			}
+			return r.run(ctx, s.leaveCall(deleted, &gates, id), call{sql: s.sql.Forget, args: []any{[]int64{id}, string(ended)}})
 		})
 		switch {
+		case gone && needed != nil:
+			return needed
 		case err != nil:
 			return fmt.Errorf("delete job %d: %w", id, err)
 		case gone:
@@ -162,6 +178,22 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 			return fairlead.IllegalMove("delete", id, state)
 		}
 	}
+}
+
+// scanNeeded reads who has still to see how a job ends: an ErrConflict if there is one.
+func scanNeeded(row sqlstore.Scanner, id int64) (needed, err error) {
+	var batch, sweep *int64
+	if err := row.Scan(&batch, &sweep); err != nil {
+		return nil, err
+	}
+	return sqlstore.Needed(id, orZero(batch), orZero(sweep)), nil
+}
+
+func orZero(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return *n
 }
 
 // Reopen makes a failed or cancelled job ready again. A run of a schedule is open

@@ -99,7 +99,7 @@ func (s *Store) remove(ctx context.Context, doomed call) (ids []int64, err error
 		if err := r.run(ctx, doomed); err != nil || len(ids) == 0 {
 			return err
 		}
-		return r.run(ctx, call{sql: s.sql.Forget, args: []any{ids}})
+		return r.run(ctx, call{sql: s.sql.Forget, args: []any{ids, ""}})
 	})
 	return ids, err
 }

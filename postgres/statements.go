@@ -278,6 +278,10 @@ type statements struct {
 	PruneOthers    string `sql:"prune_others"`
 	PruneOnce      string `sql:"prune_once"`
 	PruneAudit     string `sql:"prune_audit"`
+	Unneeded       string `sql:"unneeded"`
+	CountingBatch  string `sql:"counting_batch"`
+	RunningSweep   string `sql:"running_sweep"`
+	NeededBy       string `sql:"needed_by"`
 
 	Attempts string `sql:"attempts"`
 	Nodes    string `sql:"nodes"`
@@ -292,6 +296,10 @@ const (
 	depart      = "{{depart}}"
 	due         = "{{due}}"
 	whereabouts = "{{whereabouts}}"
+
+	unneeded      = "{{unneeded}}"
+	countingBatch = "{{counting_batch}}"
+	runningSweep  = "{{running_sweep}}"
 )
 
 // fillIn completes the statements that take jobs out of running or waiting, end
@@ -311,6 +319,11 @@ func (s *statements) fillIn() {
 	}
 	for _, text := range []*string{&s.OpenFires, &s.Fires, &s.ShardsAndStates} {
 		*text = strings.ReplaceAll(*text, whereabouts, s.Whereabouts)
+	}
+	for _, text := range []*string{&s.PruneSuccesses, &s.PruneOthers, &s.NeededBy} {
+		*text = strings.ReplaceAll(*text, unneeded, s.Unneeded)
+		*text = strings.ReplaceAll(*text, countingBatch, s.CountingBatch)
+		*text = strings.ReplaceAll(*text, runningSweep, s.RunningSweep)
 	}
 	for _, way := range []*string{&s.SchedulesByID, &s.SchedulesByName, &s.SchedulesByTenant, &s.SchedulesOfAll} {
 		*way = strings.ReplaceAll(s.Schedules, choice, *way)
@@ -372,6 +385,8 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return due
 		case "whereabouts":
 			return whereabouts
+		case "unneeded", "counting_batch", "running_sweep":
+			return "{{" + name + "}}"
 		}
 		return `"` + schema + `"."` + options.Prefix + name + `"`
 	}

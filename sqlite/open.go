@@ -94,11 +94,17 @@ func prepare(o Options) (*Store, error) {
 	}
 	s := &Store{options: o, lanes: &lanes{Lanes: sqlstore.NewLanes()}, hub: sqlstore.NewHub()}
 	s.tokens = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
-	s.tables = func(name string) string { return `"` + o.Prefix + name + `"` }
+	s.tables = func(name string) string {
+		if name == countingBatch || name == runningSweep {
+			return slot(name)
+		}
+		return `"` + o.Prefix + name + `"`
+	}
 	s.query = &sqlstore.Query{Expand: s.tables, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes.Lanes}
 	if err := sqlstore.LoadStatements(files, s.tables, &s.sql); err != nil {
 		return nil, err
 	}
+	s.sql.fillIn()
 	s.inserts = insertTexts(s.sql.InsertJobs)
 	var err error
 	s.migrations, err = sqlstore.LoadMigrations(files, s.tables)

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"time"
 
@@ -139,6 +140,12 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 func (s *Store) Delete(ctx context.Context, id int64) error {
 	allowed := append(pending(), fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Skipped)
 	return s.operate(ctx, "delete", id, allowed, func(t *txn, p *placed) error {
+		if err := t.needed(id); err != nil {
+			return err
+		}
+		if err := t.noteDeleted(p); err != nil {
+			return err
+		}
 		if err := t.leave(p); err != nil {
 			return err
 		}
@@ -147,6 +154,25 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		}
 		return t.forget([]int64{id})
 	})
+}
+
+// needed returns an ErrConflict if a batch or a sweep has still to see how a job ends.
+func (t *txn) needed(id int64) error {
+	var batch, sweep sql.NullInt64
+	if _, err := t.one(t.sql.NeededBy, []any{id}, &batch, &sweep); err != nil {
+		return err
+	}
+	return sqlstore.Needed(id, batch.Int64, sweep.Int64)
+}
+
+// noteDeleted notes how a run has ended whose job is about to be deleted, for its
+// schedule, if that was not told of it: one that never began counts as cancelled.
+func (t *txn) noteDeleted(p *placed) error {
+	if p.flags&sqlstore.FlagFire == 0 {
+		return nil
+	}
+	_, err := t.exec(t.sql.NoteDeleted, string(sqlstore.StateOfDeleted(p.state)), p.id)
+	return err
 }
 
 // forget removes jobs that have left their places.

@@ -1,6 +1,9 @@
 package sqlite
 
-import "embed"
+import (
+	"embed"
+	"strings"
+)
 
 //go:embed sql/*.sql migrations/*.sql
 var files embed.FS
@@ -139,6 +142,7 @@ type statements struct {
 	AdmitFire      string `sql:"admit_fire"`
 	ReopenFire     string `sql:"reopen_fire"`
 	DeleteFires    string `sql:"delete_fires"`
+	NoteDeleted    string `sql:"note_deleted"`
 
 	AddBatch          string `sql:"add_batch"`
 	Batch             string `sql:"batch"`
@@ -216,6 +220,9 @@ type statements struct {
 	Orphans        string `sql:"orphans"`
 	Overdue        string `sql:"overdue"`
 	Outdated       string `sql:"outdated"`
+	CountingBatch  string `sql:"counting_batch"`
+	RunningSweep   string `sql:"running_sweep"`
+	NeededBy       string `sql:"needed_by"`
 	LeaveDoneMany  string `sql:"leave_done_many"`
 	ForgetNodes    string `sql:"forget_nodes"`
 	ForgetOnce     string `sql:"forget_once"`
@@ -225,3 +232,19 @@ type statements struct {
 	Nodes       string `sql:"nodes"`
 	DataVersion string `sql:"data_version"`
 }
+
+// Parts of statements that are statements themselves and filled in when all are
+// loaded.
+const (
+	countingBatch = "counting_batch"
+	runningSweep  = "running_sweep"
+)
+
+// fillIn completes the statements that ask who has still to see how a job ends.
+func (s *statements) fillIn() {
+	for _, text := range []*string{&s.Outdated, &s.NeededBy} {
+		*text = strings.NewReplacer(slot(countingBatch), s.CountingBatch, slot(runningSweep), s.RunningSweep).Replace(*text)
+	}
+}
+
+func slot(name string) string { return "{{" + name + "}}" }

@@ -155,7 +155,10 @@ func testBatchTx(c *chapter) {
 		jobs := f.letOut(b, p)
 		claimed := f.claim(f.join(), 4)
 		f.settle(to(fairlead.Succeed, claimed[0]), wait(claimed[1]), again(claimed[2], time.Hour))
-		f.ok(f.store.Delete(f.ctx(), jobs[4].ID))
+		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error {
+			_, err := tx.Recall(ctx, jobs[4].ID, jobs[4].ID)
+			return err
+		})
 		var known []int64
 		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) (err error) {
 			known, err = tx.Known(ctx, p.First, p.Last()+1)

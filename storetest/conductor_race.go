@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 
 	"github.com/fairlead-io/fairlead"
@@ -113,6 +114,7 @@ func testConductorRaces(c *chapter) {
 			}
 			taken := append(append(ids(claimed), recalled...), ids(rest)...)
 			f.equal("what was taken", sorted(taken), ids(taskJobs(b, p)))
+			f.count(b, p, strings.Repeat("s", p.Size))
 			for _, id := range append(ids(claimed), ids(rest)...) {
 				f.ok(f.store.Delete(f.ctx(), id))
 			}

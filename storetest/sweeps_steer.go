@@ -117,6 +117,7 @@ func testSweepTx(c *chapter) {
 		failed := to(fairlead.Fail, claimed[2])
 		failed.Reason = fairlead.ReasonError
 		f.settle(to(fairlead.Succeed, claimed[1]), failed, to(fairlead.Drop, claimed[3]), again(claimed[4], time.Hour), wait(claimed[5]), to(fairlead.GiveUp, claimed[6]))
+		f.setState(s.ID, fairlead.SweepStopped) // while it runs its jobs are not deleted
 		f.ok(f.store.Delete(f.ctx(), jobs[8].ID))
 		var shards []fairlead.Shard
 		var states []fairlead.State

@@ -70,11 +70,14 @@ func (s *service) Join(ctx context.Context, node fairlead.Node, lease time.Durat
 	return fairlead.NodeID(joined.GetId()), nil
 }
 
-// lostOr is the error of a call. Who is not the worker any more joins again.
+// lostOr is the error of a call. Who is not the worker any more joins again. A service
+// that is not reached, or whose database is not, is as unavailable as a store.
 func lostOr(err error) error {
 	switch connect.CodeOf(err) {
 	case connect.CodeAborted, connect.CodePermissionDenied:
 		return fmt.Errorf("%w: %w", fairlead.ErrLeaseLost, err)
+	case connect.CodeUnavailable:
+		return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, err)
 	}
 	return err
 }

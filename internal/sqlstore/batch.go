@@ -100,12 +100,14 @@ func SawRunning(b *fairlead.Batch, seen fairlead.Seen) {
 	}
 }
 
-// partMarks are Marks as JSON.
+// partMarks are Marks as JSON. Statements that ask how a task stands read States.
 type partMarks struct {
 	States string                  `json:"s"`
 	Ended  []int64                 `json:"e,omitempty"`
 	Before map[int]json.RawMessage `json:"b,omitempty"`
 	Doubt  []int                   `json:"d,omitempty"`
+
+	Unremembered []int `json:"u,omitempty"`
 }
 
 // EncodeMarks are the marks of a part, as JSON.
@@ -114,7 +116,7 @@ func EncodeMarks(m *fairlead.Marks) ([]byte, error) {
 	for i, mark := range m.States {
 		states[i] = byte(mark)
 	}
-	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt})
+	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered})
 }
 
 // ScanPart reads batch, number, pass, kind, first, size, held, out, marks and, if
@@ -136,7 +138,7 @@ func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 	for i := range p.States {
 		p.States[i] = fairlead.Mark(m.States[i])
 	}
-	p.Ended, p.Before, p.Doubt = m.Ended, m.Before, m.Doubt
+	p.Ended, p.Before, p.Doubt, p.Unremembered = m.Ended, m.Before, m.Doubt, m.Unremembered
 	if !tasks || work == nil {
 		return p, nil
 	}

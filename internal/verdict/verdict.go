@@ -51,7 +51,8 @@ func Judge(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output js
 //
 // Success counts whatever happened to the context. An outcome that the handler
 // chose counts unless the job was cancelled. Any other error is a failed
-// attempt, except that ending handlers to shut down is no fault of theirs.
+// attempt, except that ending handlers to shut down is no fault of theirs, and
+// neither is a store that was unavailable to them: the job runs again later.
 func Decide(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output json.RawMessage) fairlead.Settlement {
 	s := choose(job, entry, err, cause, output)
 	s.ID, s.Fence, s.FreeKey = job.ID, job.Fence, job.Key != "" || job.ConcurrencyKey != ""
@@ -72,6 +73,9 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 	if errors.Is(cause, ErrDraining) {
 		return fairlead.Settlement{Move: fairlead.GiveUp}
 	}
+	if errors.Is(err, fairlead.ErrUnavailable) {
+		return fairlead.Settlement{Move: fairlead.Snooze, After: max(pause(job, entry, err, job.Attempt), leastAway)}
+	}
 	failed := fairlead.Settlement{Move: fairlead.Again, Reason: fairlead.ReasonError, Error: err.Error()}
 	var panicked *PanicError
 	switch {
@@ -80,7 +84,7 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 	case errors.Is(cause, ErrTimeout):
 		failed.Reason = fairlead.ReasonTimeout
 	}
-	failed.After = pause(job, entry, err)
+	failed.After = pause(job, entry, err, job.Failures+1)
 	return orFail(job, entry, failed)
 }
 
@@ -128,14 +132,18 @@ func maxAttempts(job *fairlead.Job, entry *fairlead.Entry) int {
 	}
 }
 
-func pause(job *fairlead.Job, entry *fairlead.Entry, err error) time.Duration {
+// leastAway is how long a job waits at least that the store was unavailable to.
+const leastAway = time.Second
+
+// pause is how long a job waits after so many attempts.
+func pause(job *fairlead.Job, entry *fairlead.Entry, err error, attempts int) time.Duration {
 	switch {
 	case entry.Options.RetryDelay != nil:
 		return max(0, entry.Options.RetryDelay(job, err))
 	case job.Retry != nil:
-		return job.Retry.Delay(job.Failures + 1)
+		return job.Retry.Delay(attempts)
 	default:
-		return entry.Options.Retry.Delay(job.Failures + 1)
+		return entry.Options.Retry.Delay(attempts)
 	}
 }
 

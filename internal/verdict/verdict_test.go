@@ -12,7 +12,7 @@ import (
 )
 
 func TestDecide(t *testing.T) {
-	boom := errors.New("boom")
+	boom, away := errors.New("boom"), fmt.Errorf("save: %w", fairlead.ErrUnavailable)
 	at := time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
 	fixed := fairlead.HandlerOptions{Retry: fairlead.Fixed(7 * time.Second), MaxAttempts: 3}
 	for _, c := range []struct {
@@ -70,6 +70,22 @@ func TestDecide(t *testing.T) {
 		{
 			name: "the handler's choice counts while shutting down", err: fairlead.SnoozeFor(time.Hour), cause: ErrDraining,
 			want: fairlead.Settlement{Move: fairlead.Snooze, After: time.Hour},
+		},
+		{
+			name: "a store that was unavailable is no failure, whatever attempts are left", failures: 2, options: fixed, err: away,
+			want: fairlead.Settlement{Move: fairlead.Snooze, After: 7 * time.Second},
+		},
+		{
+			name: "a store that was unavailable is no failure, though the time is over", options: fixed, err: away, cause: ErrTimeout,
+			want: fairlead.Settlement{Move: fairlead.Snooze, After: 7 * time.Second},
+		},
+		{
+			name: "after a store was unavailable there is always a pause", options: fairlead.HandlerOptions{Retry: fairlead.Fixed(0)}, err: away,
+			want: fairlead.Settlement{Move: fairlead.Snooze, After: time.Second},
+		},
+		{
+			name: "Fatal counts even if the store was unavailable", options: fixed, err: fairlead.Fatal(away),
+			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: away.Error()},
 		},
 		{
 			name: "RetryAt counts as a failure", options: fixed, err: fairlead.RetryAt(at, boom),

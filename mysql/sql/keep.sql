@@ -70,16 +70,45 @@ limit ?
 for update skip locked;
 
 -- name: lock_outdated
--- Locks finished jobs that ended before a time, earliest first.
+-- Locks finished jobs that ended before a time, earliest first, without those whose
+-- end a schedule, a batch or a sweep has still to see.
 -- Inputs: outcome, time, limit.
 -- Output: id.
 -- Locks: rows of done; skips what is locked.
-select id
-from {{done}} force index (age)
-where outcome = ? and finished_at < ?
-order by finished_at
+select d.id
+from {{done}} d force index (age)
+where d.outcome = ? and d.finished_at < ?
+  and (select o.id from {{open_fire}} o force index (primary) where o.id = d.id) is null
+  and ({{counting_batch}}) is null and ({{running_sweep}}) is null
+order by d.finished_at
 limit ?
 for update skip locked;
+
+-- name: counting_batch
+-- A part of statements about a job d: the batch that has still to count how this task
+-- of it ends. Ranges of ids are never shared: only the part that begins last, at or
+-- before the id, can hold it. Its marks say of each task how it stands.
+-- Output: batch, null if there is none.
+-- Locks: none.
+select case when d.id < p.first_job + p.size
+             and substr(json_unquote(json_extract(convert(p.marks using utf8mb4), '$.s')), d.id - p.first_job + 1, 1) = _utf8mb4'o' then
+         (select b.id from {{batch}} b force index (primary) where b.id = p.batch and b.open = 1) end
+from {{part}} p force index (beginning)
+where p.any_out = 1 and p.first_job <= d.id
+order by p.first_job desc
+limit 1;
+
+-- name: running_sweep
+-- A part of statements about a job d: the sweep that runs and of which the job goes
+-- over a shard that has not ended.
+-- Output: sweep, null if there is none.
+-- Locks: none.
+select s.sweep
+from {{shard}} s force index (job)
+where s.job = d.id and s.job <> 0
+  and (select w.id from {{sweep}} w force index (primary) where w.id = s.sweep and w.state = 'running') is not null
+  and (select g.ended from {{shard_progress}} g force index (primary) where g.sweep = s.sweep and g.number = s.number) = 0
+limit 1;
 
 -- name: lock_jobs
 -- Locks jobs that nobody is about to do something to. A column besides the id

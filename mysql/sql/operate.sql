@@ -185,3 +185,10 @@ on duplicate key update told = values(told), told_fence = values(told_fence);
 -- Output: reason, error.
 -- Locks: none.
 select reason, error from {{attempt}} where id = ? and fence = ?;
+
+-- name: needed_by
+-- Tells who has still to see how a job ends.
+-- Inputs: id.
+-- Output: batch, sweep; null if there is none.
+-- Locks: none.
+select ({{counting_batch}}), ({{running_sweep}}) from (select ? as id) d;

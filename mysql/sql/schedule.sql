@@ -127,7 +127,7 @@ select id, due from {{open_fire}} force index (schedule) where schedule in ({{id
 -- Inputs: {{ids}} of schedules.
 -- Output: columns as run_states asks for.
 -- Locks: none.
-select id, schedule, due, cause, number, '' as skip from {{open_fire}} force index (schedule) where schedule in ({{ids}});
+select id, schedule, due, cause, number, '' as skip, state from {{open_fire}} force index (schedule) where schedule in ({{ids}});
 
 -- name: latest_runs
 -- Names the runs of a schedule that were meant to run, newest instant first, for
@@ -135,7 +135,7 @@ select id, schedule, due, cause, number, '' as skip from {{open_fire}} force ind
 -- Inputs: {{id}} of the schedule, {{limit}}.
 -- Output: columns as run_states asks for.
 -- Locks: none.
-select id, schedule, due, cause, number, skip
+select id, schedule, due, cause, number, skip, '' as state
 from {{fire}} force index (instant)
 where schedule = {{id}} and skip = ''
 order by due desc, source desc
@@ -146,15 +146,15 @@ limit {{limit}};
 -- Inputs: {{named}}: the conditions, {{limit}}.
 -- Output: columns as run_states asks for.
 -- Locks: none.
-select id, schedule, due, cause, number, skip from {{fire}} where {{named}} order by id desc limit {{limit}};
+select id, schedule, due, cause, number, skip, '' as state from {{fire}} where {{named}} order by id desc limit {{limit}};
 
 -- name: run_states
 -- Tells how the jobs of runs stand. What is in none of the places that can be
 -- looked up by id alone is ready or parked.
 -- Inputs: {{runs}}: a statement that names the runs.
 -- Output: id, schedule, due, cause, number, skip, name of the place's table
---   (empty if the job was deleted), not_before while it is scheduled, outcome and
---   time of its end, time when it was made.
+--   (empty if the job is missing), not_before while it is scheduled, outcome and
+--   time of its end, time when it was made, how it ended if its job was deleted.
 -- Locks: none.
 select f.id, f.schedule, f.due, f.cause, f.number, f.skip,
        case
@@ -167,7 +167,7 @@ select f.id, f.schedule, f.due, f.cause, f.number, f.skip,
                       where p.gate = j.gate and p.turn = j.turn and p.start_by = j.start_by and p.id = j.id) then 'parked'
          else 'ready'
        end,
-       coalesce(l.not_before, 0), coalesce(d.outcome, 0), coalesce(d.finished_at, 0), coalesce(j.created_at, 0)
+       coalesce(l.not_before, 0), coalesce(d.outcome, 0), coalesce(d.finished_at, 0), coalesce(j.created_at, 0), f.state
 from ({{runs}}) f
 left join {{job}} j force index (primary) on j.id = f.id
 left join {{done}} d force index (primary) on d.id = f.id
@@ -215,6 +215,14 @@ delete o from {{open_fire}} o force index (primary) where {{among}} and schedule
 insert into {{open_fire}} (id, schedule, due, cause, number)
 select f.id, f.schedule, f.due, f.cause, f.number from {{fire}} f force index (primary) where f.id = ?
 on duplicate key update number = values(number);
+
+-- name: note_deleted
+-- Notes how a run whose job is about to be deleted has ended, if its schedule was not
+-- told of it.
+-- Inputs: state, id.
+-- Output: none.
+-- Locks: the row of open_fire; waits for who looks at the schedule's runs.
+update {{open_fire}} force index (primary) set state = ? where id = ?;
 
 -- name: drop_fires
 -- Removes runs with their jobs.

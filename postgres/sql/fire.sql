@@ -1,5 +1,5 @@
 -- name: look_at_open
--- Looks at open runs for such that have ended.
+-- Looks at open runs for such that have ended, or whose jobs are missing.
 -- Inputs: $1 $2 schedule and job after which to begin, $3 how many to look at,
 --   $4 how many to find.
 -- Output: schedule, job, whether it has ended, whether there may be more behind it;
@@ -7,7 +7,8 @@
 -- Locks: none.
 select schedule, job, ended, n = $3::int
 from (
-    select o.schedule, o.job, o.gone or (select true from {{done}} where id = o.job) is not null as ended, row_number() over (order by o.schedule, o.job) as n
+    select o.schedule, o.job, o.gone or (select true from {{done}} where id = o.job) is not null or (select true from {{job}} where id = o.job) is null as ended,
+           row_number() over (order by o.schedule, o.job) as n
     from (
         select schedule, job, gone from {{open_fire}} where (schedule, job) > ($1::bigint, $2::bigint) order by schedule, job limit $3::int
     ) o
@@ -57,14 +58,14 @@ cross join lateral (
 ) p;
 
 -- name: open_fires
--- The open runs of schedules, as their jobs stand. A job that was removed counts
--- as cancelled.
+-- The open runs of schedules, as their jobs stand. One whose job was deleted stands as
+-- was noted then; one whose job is missing otherwise has failed.
 -- Inputs: $1 schedules, $2 the time that never comes.
 -- Output: what ScanFire in internal/sqlstore reads, oldest first.
 -- Locks: none.
 select f.job, f.schedule, f.due, f.trigger, f.number, f.skip,
        o.queued and coalesce((select not_before from {{later}} where id = f.job) = $2::bigint, false),
-       case when o.gone then 'cancelled' else p.state end, p.ended_at
+       coalesce(nullif(p.state, ''), nullif(o.state, ''), 'failed'), p.ended_at
 from {{open_fire}} o
 cross join lateral (select * from {{fire}} where job = o.job offset 0) f
 {{whereabouts}}
@@ -256,9 +257,9 @@ with closed as materialized (
     delete from {{open_fire}} o
     using unnest($1::bigint[], $2::bigint[]) as a (schedule, job)
     where o.schedule = any (array[a.schedule]) and o.job = a.job
-    returning o.job, o.gone
+    returning o.job
 )
-delete from {{fire}} where job = any (array(select job from closed where gone));
+delete from {{fire}} where job = any (array(select job from closed c where (select true from {{job}} where id = c.job) is null));
 
 -- name: move_cursors
 -- Notes how far schedules have come.

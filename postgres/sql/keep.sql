@@ -139,16 +139,17 @@ select count(*), coalesce(max(id), 0), coalesce(min(finished_at), 0), {{now}}
 from (select id, finished_at from {{done}} where id > $1::bigint order by id limit $2::int) w;
 
 -- name: prune_successes
--- Takes succeeded jobs that are old enough out of their place, to be forgotten.
--- Deletes only what it has locked, so that a job that is being re-opened stays.
+-- Takes succeeded jobs that are old enough, and that none has still to see, out of
+-- their place, to be forgotten. Deletes only what it has locked, so that a job that is
+-- being re-opened stays.
 -- Inputs: $1 at most so many, $2 finished before, $3 id after which to begin,
 --   $4 last id.
 -- Output: ids.
 -- Locks: the deleted rows; passes over jobs locked by others.
 delete from {{done}}
 where ctid = any (array(
-    select ctid from {{done}} where id > $3::bigint and id <= $4::bigint and outcome = 1 and finished_at < $2::bigint
-    order by id limit $1::int for update skip locked))
+    select d.ctid from {{done}} d where d.id > $3::bigint and d.id <= $4::bigint and d.outcome = 1 and d.finished_at < $2::bigint and {{unneeded}}
+    order by d.id limit $1::int for update of d skip locked))
 returning id;
 
 -- name: prune_others
@@ -157,9 +158,45 @@ returning id;
 -- Output, locks: as prune_successes.
 delete from {{done}}
 where ctid = any (array(
-    select ctid from {{done}} where outcome = $3::smallint and outcome <> 1 and finished_at < (select {{now}}) - $2::bigint
-    order by outcome, finished_at limit $1::int for update skip locked))
+    select d.ctid from {{done}} d where d.outcome = $3::smallint and d.outcome <> 1 and d.finished_at < (select {{now}}) - $2::bigint and {{unneeded}}
+    order by d.outcome, d.finished_at limit $1::int for update of d skip locked))
 returning id;
+
+-- name: unneeded
+-- A part of statements about a finished job d: whether no schedule, batch or sweep has
+-- still to see how it ended. What says so is stored by the transaction that makes the
+-- job, or that opens it again, and removed by the one that has seen the end: one
+-- snapshot cannot show the job as finished without it.
+-- Locks: none.
+({{counting_batch}}) is null
+and (select true from {{fire}} f
+     where f.job = d.id and (select true from {{open_fire}} o where o.schedule = f.schedule and o.job = f.job)) is null
+and ({{running_sweep}}) is null;
+
+-- name: counting_batch
+-- A part of statements about a job d: the batch that has still to count how this task
+-- of it ends. Ranges of ids are never shared: only the part that begins last, at or
+-- before the id, can hold it. Its marks say of each task how it stands.
+-- Output: batch, null if there is none.
+-- Locks: none.
+select case when d.id < p.first_job + p.size and substr(p.marks ->> 's', (d.id - p.first_job)::int + 1, 1) = 'o' then
+         (select b.id from {{batch}} b where b.id = p.batch and b.open) end
+from {{part}} p
+where p.any_out and p.first_job <> 0 and p.first_job <= d.id
+order by p.first_job desc
+limit 1;
+
+-- name: running_sweep
+-- A part of statements about a job d: the sweep that runs and of which the job goes
+-- over a shard that has not ended.
+-- Output: sweep, null if there is none.
+-- Locks: none.
+select s.sweep
+from {{shard}} s
+where s.job = d.id and s.job <> 0
+  and (select true from {{sweep}} w where w.id = s.sweep and w.state = 'running')
+  and (select true from {{shard_progress}} g where g.sweep = s.sweep and g.number = s.number and not g.ended)
+limit 1;
 
 -- name: prune_nodes
 -- Forgets nodes that have long been dead and hold nothing any more.

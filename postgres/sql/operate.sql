@@ -281,13 +281,21 @@ returning r.id;
 
 -- name: delete_done
 -- Takes a finished job out of its place, to be forgotten.
--- Inputs, output, locks: as delete_later.
-delete from {{done}} where id = $1::bigint returning id;
+-- Inputs, locks: as delete_later.
+-- Output: how it ended.
+delete from {{done}} where id = $1::bigint returning outcome;
+
+-- name: needed_by
+-- Tells who has still to see how a job ends.
+-- Inputs: $1 id.
+-- Output: batch, sweep; null if there is none.
+-- Locks: none.
+select ({{counting_batch}}), ({{running_sweep}}) from (select $1::bigint as id) d;
 
 -- name: forget
 -- Removes all that is known of jobs which have no place any more. Of runs of
--- schedules that somebody still has to look at, it notes that they are gone.
--- Inputs: $1 ids.
+-- schedules that were not told of it, it notes that they are gone, and how they ended.
+-- Inputs: $1 ids, $2 how they ended, '' if that is not known.
 -- Locks: what it removes.
 with gone as materialized (
     delete from {{job}} where id = any ($1::bigint[]) returning id, lane, job_key, flags
@@ -298,7 +306,7 @@ freed as (
     where g.job_key is not null and l.id = any (array[g.lane]) and k.tenant = any (array[l.tenant]) and k.job_key = g.job_key and k.id = g.id
 ),
 orphaned as materialized (
-    update {{open_fire}} o set gone = true
+    update {{open_fire}} o set gone = true, state = $2::text
     from gone g
     cross join lateral (select schedule, job from {{fire}} where job = g.id offset 0) f
     where g.flags & 4 <> 0 and o.schedule = any (array[f.schedule]) and o.job = f.job

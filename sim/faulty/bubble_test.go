@@ -82,12 +82,18 @@ type node struct {
 // prepare makes a node that does not run yet, so that faults can be set up.
 func (b *bubble) prepare(name string, work func(ctx context.Context, job *fairlead.Job) error) *node {
 	b.t.Helper()
-	n := &node{b: b, faults: faulty.New(b.store), news: &news{}, ended: make(chan error, 1)}
-	mux := fairlead.NewMux()
+	mux, did := fairlead.NewMux(), &news{}
 	job.HandleWith(mux, fairlead.HandlerOptions{Retry: fairlead.Fixed(poll)}, func(ctx context.Context, j *fairlead.Job, _ int) error {
-		n.news.started(j)
+		did.started(j)
 		return work(ctx, j)
 	})
+	return b.prepareWith(name, mux, did)
+}
+
+// prepareWith is prepare for a node with handlers of its own.
+func (b *bubble) prepareWith(name string, mux *fairlead.Mux, did *news) *node {
+	b.t.Helper()
+	n := &node{b: b, faults: faulty.New(b.store), news: did, ended: make(chan error, 1)}
 	var err error
 	n.engine, err = engine.New(n.faults, mux, engine.Options{
 		Name: name, Slots: 4, Poll: poll, Beat: beat, Lease: lease, Grace: grace, Observer: n.news,

@@ -14,13 +14,15 @@ limit 0 + ?;
 
 -- name: open_fires
 -- Reads the open runs of schedules as their jobs stand. Those whose job was
--- deleted are cancelled and have no end.
+-- deleted stand as was noted then, those whose job is missing otherwise have failed;
+-- neither have an end.
 -- Inputs: the time that never comes, schedules as a JSON array.
 -- Output: the columns of sqlstore.ScanFire, in order of job.  Locks: none.
 select f.job, f.schedule, f.due, f.made_by, f.number, f.skip, f.queued = 1 and coalesce(l.not_before, 0) = ?,
        case when l.id is not null then 'scheduled' when r.id is not null then 'ready' when p.id is not null then 'parked'
             when u.id is not null then 'running' when w.id is not null then 'waiting'
-            else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 4 then 'skipped' else 'cancelled' end end,
+            else case d.outcome when 1 then 'succeeded' when 2 then 'failed' when 3 then 'cancelled' when 4 then 'skipped'
+                 else coalesce(nullif(f.state, ''), 'failed') end end,
        coalesce(d.finished_at, 0)
 from json_each(?) v
 cross join {{fire}} f on f.schedule = v.value and f.open = 1
@@ -102,3 +104,9 @@ where job = ? and (select s.deleted_at from {{schedule}} s where s.id = schedule
 -- Removes runs with their jobs. Of open ones the schedule has to be told first.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{fire}} where job in (select value from json_each(?)) and open = 0;
+
+-- name: note_deleted
+-- Notes how a run whose job is about to be deleted has ended, for its schedule, if
+-- that was not told of it.
+-- Inputs: state, job.  Output: none.  Locks: the writer's.
+update {{fire}} set state = ? where job = ? and open = 1;

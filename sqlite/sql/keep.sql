@@ -56,13 +56,41 @@ order by id limit 0 + ?;
 select id from {{waiting}} where deadline <= ? order by deadline limit 0 + ?;
 
 -- name: outdated
--- Lists finished jobs that ended before a time, earliest first, without those of
--- whose end a schedule has still to be told.
+-- Lists finished jobs that ended before a time, earliest first, without those whose
+-- end a schedule, a batch or a sweep has still to see.
 -- Inputs: outcome, time, limit.  Output: id.  Locks: none.
 select d.id from {{done}} d
 where d.outcome = ? and d.finished_at < ? and not exists (select 1 from {{fire}} f where f.job = d.id and f.open = 1)
+  and ({{counting_batch}}) is null and ({{running_sweep}}) is null
 order by d.finished_at
 limit 0 + ?;
+
+-- name: counting_batch
+-- A part of statements about a job d: the batch that has still to count how this
+-- task of it ends. Ranges of ids are never shared: only the part that begins last,
+-- at or before the id, can hold it. Its marks say of each task how it stands.
+-- Output: batch, null if there is none.  Locks: none.
+select case when d.id < p.first + p.size and substr(p.marks ->> '$.s', d.id - p.first + 1, 1) = 'o' then
+         (select b.id from {{batch}} b where b.id = p.batch and b.open = 1) end
+from {{part}} p
+where p.out > 0 and p.first <= d.id
+order by p.first desc
+limit 1;
+
+-- name: running_sweep
+-- A part of statements about a job d: the sweep that runs and of which the job goes
+-- over a shard that has not ended.
+-- Output: sweep, null if there is none.  Locks: none.
+select w.id
+from {{shard}} s
+cross join {{sweep}} w on w.id = s.sweep and w.state = 'running'
+cross join {{shard_progress}} p on p.sweep = s.sweep and p.number = s.number and p.ended = 0
+where s.job = d.id and s.job <> 0;
+
+-- name: needed_by
+-- Tells who has still to see how a job ends.
+-- Inputs: id.  Output: batch, sweep; null if there is none.  Locks: none.
+select ({{counting_batch}}), ({{running_sweep}}) from (select ? as id) d;
 
 -- name: leave_done_many
 -- Takes many jobs out of done.

@@ -1,0 +1,29 @@
+package sqlstore
+
+import (
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Needed is the ErrConflict of deleting a job that a batch or a sweep has still to
+// see, worded the same by all stores; nil if both are zero.
+func Needed(job, batch, sweep int64) error {
+	switch {
+	case batch != 0:
+		return fmt.Errorf("cannot delete job %d: it is a task that batch %d has not counted yet; cancel it, and delete it once it is counted: %w",
+			job, batch, fairlead.ErrConflict)
+	case sweep != 0:
+		return fmt.Errorf("cannot delete job %d: it goes over a shard of sweep %d, which runs; stop the sweep first: %w", job, sweep, fairlead.ErrConflict)
+	}
+	return nil
+}
+
+// StateOfDeleted is how a run ended whose job is deleted in a state: one that had not
+// begun is cancelled by that.
+func StateOfDeleted(state fairlead.State) fairlead.State {
+	if state.Final() {
+		return state
+	}
+	return fairlead.Cancelled
+}

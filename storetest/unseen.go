@@ -1,0 +1,208 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// soon is a retention that is over after an hour, whatever the outcome.
+var soon = fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
+
+// pruneSoon removes at most limit jobs, and returns how many.
+func (f *fixture) pruneSoon(limit int) int {
+	f.Helper()
+	n, err := f.store.Prune(f.ctx(), soon, limit)
+	f.ok(err)
+	return n
+}
+
+// wantNeeded expects that a job cannot be deleted because another still has to see
+// it, and that the error names the remedy.
+func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
+	f.Helper()
+	err := f.store.Delete(f.ctx(), job.ID)
+	f.wantErr(err, fairlead.ErrConflict)
+	if !strings.Contains(err.Error(), remedy) {
+		f.Fatalf("the conflict says %q, want %q in it", err, remedy)
+	}
+	f.get(job)
+}
+
+// count notes how all tasks of a part have ended, as whoever conducts the batch does.
+func (f *fixture) count(b fairlead.Batch, p fairlead.Part, marks string) {
+	f.Helper()
+	f.conduct(b.ID, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
+		return tx.SaveParts(ctx, []fairlead.Part{marked(p, marks)})
+	})
+}
+
+// testUnseenTasks is about jobs whose ends a batch has still to count.
+func testUnseenTasks(c *chapter) {
+	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
+		c.test(named("Prune passes over a task that ended by", move, "until its batch has counted it"), func(f *fixture) {
+			b, p := f.opened(3)
+			f.letOut(b, p)
+			for _, job := range f.claim(f.join(), 2) {
+				f.settle(to(move, job))
+			}
+			f.Advance(2 * time.Hour)
+			f.equal("how many are removed", f.pruneSoon(10), 0)
+			f.count(b, p, "soo")
+			f.equal("how many are removed once one is counted", f.pruneSoon(10), 1)
+			f.count(b, p, "sso")
+			f.equal("how many are removed once both are counted", f.pruneSoon(10), 1)
+			f.equal("the rest", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 1})
+		})
+	}
+	c.test("a batch that has completed, or is gone, keeps no job", func(f *fixture) {
+		ended, p := f.opened(2)
+		removed, q := f.opened(2)
+		f.letOut(ended, p)
+		f.letOut(removed, q)
+		for _, job := range f.claim(f.join(), 4) {
+			f.settle(to(fairlead.Succeed, job))
+		}
+		f.Advance(2 * time.Hour)
+		f.change(ended.ID, func(b *fairlead.Batch) { b.EndedAt = f.now() })
+		f.equal("how many are removed", f.pruneSoon(10), 2)
+		f.change(removed.ID, func(b *fairlead.Batch) { b.EndedAt = f.now().Add(-2 * time.Hour) })
+		f.pruneSoon(10)
+		f.pruneSoon(10)
+		f.equal("the rest", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})
+	})
+	c.test("jobs that Prune passes over keep it from no other", func(f *fixture) {
+		b, p := f.opened(20)
+		f.letOut(b, p)
+		node := f.join()
+		for _, job := range f.claim(node, p.Size) {
+			f.settle(to(fairlead.Succeed, job))
+		}
+		f.Advance(time.Minute)
+		f.enqueue(many(3)...)
+		for _, job := range f.claim(node, 3) {
+			f.settle(to(fairlead.Succeed, job))
+		}
+		f.Advance(2 * time.Hour)
+		f.equal("how many are removed", []int{f.pruneSoon(1), f.pruneSoon(1), f.pruneSoon(1), f.pruneSoon(1)}, []int{1, 1, 1, 0})
+	})
+	c.test("Delete refuses a task that its batch has not counted", func(f *fixture) {
+		b, p := f.opened(2)
+		jobs := f.letOut(b, p)
+		f.settle(to(fairlead.Succeed, f.claimOne(f.join())))
+		f.wantNeeded(jobs[0], "cancel")
+		f.wantNeeded(jobs[1], "cancel")
+		f.ok(f.store.Cancel(f.ctx(), jobs[1].ID, ""))
+		f.wantNeeded(jobs[1], "cancel")
+		f.count(b, p, "sc")
+		f.ok(f.store.Delete(f.ctx(), jobs[0].ID))
+		f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
+	})
+	c.test("of those who prune and those who conduct at once none makes a task vanish", func(f *fixture) {
+		const tasks, rounds = 60, 4
+		for range rounds {
+			node := f.join()
+			b, p := f.opened(tasks)
+			f.letOut(b, p)
+			for _, job := range f.claim(node, tasks) {
+				f.settle(to(fairlead.Succeed, job))
+			}
+			f.Advance(2 * time.Hour)
+			var pruned, conducted error
+			g := f.elsewhere()
+			together(
+				func() {
+					for range 10 {
+						_, err := f.store.Prune(f.ctx(), soon, 7)
+						pruned = errors.Join(pruned, err)
+					}
+				},
+				func() {
+					for range 3 {
+						_, err := fairlead.ConductBatch(f.ctx(), g.store, b.ID)
+						conducted = errors.Join(conducted, err)
+					}
+				},
+			)
+			f.ok(pruned)
+			f.ok(conducted)
+			f.equal("the tally", f.theBatch(b.ID).Tally, fairlead.Tally{Success: tasks})
+		}
+	})
+}
+
+// testUnseenRuns is about jobs of whose ends a schedule has still to be told.
+func testUnseenRuns(c *chapter) {
+	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop} {
+		c.test(named("Prune passes over a run that ended by", move, "until its schedule was told"), func(f *fixture) {
+			s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
+			fire := f.make(s, byHand(f.now()))
+			f.ended(fire, move)
+			want := f.get(jobOf(fire)).State
+			f.Advance(2 * time.Hour)
+			f.equal("how many are removed", f.pruneSoon(10), 0)
+			ended := f.view(s).Ended
+			f.equal("how many are told of", len(ended), 1)
+			f.equal("how it is told to have ended", ended[0].State, want)
+			f.equal("how many are removed then", f.pruneSoon(10), 1)
+		})
+		c.test(named("a run that had ended by", move, "before its job was deleted is told to have ended so"), func(f *fixture) {
+			s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
+			fire := f.make(s, byHand(f.now()))
+			f.ended(fire, move)
+			want := f.get(jobOf(fire)).State
+			f.ok(f.store.Delete(f.ctx(), fire.Job))
+			ended := f.view(s).Ended
+			f.equal("how many are told of", len(ended), 1)
+			f.equal("how it is told to have ended", ended[0].State, want)
+			f.equal("the runs", f.fires(s.ID), []fairlead.Fire(nil))
+		})
+	}
+	c.test("a run whose job was deleted before it began is told to be cancelled", func(f *fixture) {
+		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
+		fire := f.make(s, byHand(f.now()))
+		f.ok(f.store.Delete(f.ctx(), fire.Job))
+		ended := f.view(s).Ended
+		f.equal("how many are told of", len(ended), 1)
+		f.equal("how it is told to have ended", ended[0].State, fairlead.Cancelled)
+	})
+}
+
+// testUnseenShards is about jobs that go over shards of a sweep.
+func testUnseenShards(c *chapter) {
+	c.test("Prune passes over the job of a shard that has not ended while its sweep runs", func(f *fixture) {
+		s := f.cut(2)
+		f.employ(s.ID, 0, 1)
+		for _, job := range f.claim(f.join(), 2) {
+			f.settle(to(fairlead.Fail, job))
+		}
+		f.Advance(2 * time.Hour)
+		f.equal("how many are removed", f.pruneSoon(10), 0)
+		f.setState(s.ID, fairlead.SweepStopped)
+		f.equal("how many are removed when it was stopped", f.pruneSoon(10), 2)
+	})
+	c.test("Prune removes the job of a shard that has ended", func(f *fixture) {
+		s := f.cut(2)
+		f.employ(s.ID, 0, 1)
+		for i, job := range f.claim(f.join(), 2) {
+			_, err := f.store.Checkpoint(f.ctx(), fairlead.Checkpoint{Sweep: s.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: int64(100 * (i + 1)), Ended: true})
+			f.ok(err)
+			f.settle(to(fairlead.Succeed, job))
+		}
+		f.Advance(2 * time.Hour)
+		f.equal("how many are removed", f.pruneSoon(10), 2)
+	})
+	c.test("Delete refuses the job of a shard that has not ended while its sweep runs", func(f *fixture) {
+		s := f.cut(2)
+		jobs := f.employ(s.ID, 0, 1)
+		f.settle(to(fairlead.Fail, f.claimOne(f.join())))
+		f.wantNeeded(jobs[0], "stop")
+		f.wantNeeded(jobs[1], "stop")
+		f.setState(s.ID, fairlead.SweepStopped)
+		f.ok(f.store.Delete(f.ctx(), jobs[0].ID))
+		f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
+	})
+}
