@@ -277,7 +277,6 @@ type statements struct {
 	Expire     string `sql:"expire"`
 	PruneNodes string `sql:"prune_nodes"`
 
-	PruneWindow    string `sql:"prune_window"`
 	PruneSuccesses string `sql:"prune_successes"`
 	PruneOthers    string `sql:"prune_others"`
 	PruneOnce      string `sql:"prune_once"`

@@ -72,7 +72,7 @@ type Store struct {
 	merges      mergeState
 	marks       *marks
 	heads       *heads
-	sweep       sweep
+	pruned      pruneCursor
 	rounds      rounds
 	tasks       sqlstore.TaskCache
 	waker       *waker
