@@ -54,6 +54,7 @@ func (s *Store) connect(ctx context.Context, url string) error {
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return err
 	}
+	s.seats = sqlstore.NewSeats(int(config.MaxConns))
 	few := config.Copy()
 	few.MaxConns, few.MinConns, few.MinIdleConns = 2, 0, 0
 	if s.beats, err = pgxpool.NewWithConfig(ctx, few); err != nil {

@@ -54,6 +54,7 @@ type Options struct {
 type Store struct {
 	options    Options
 	pool       *pgxpool.Pool
+	seats      *sqlstore.Seats
 	beats      *pgxpool.Pool // its own connections: a busy pool must not delay a beat
 	sql        statements
 	migrations []sqlstore.Migration
