@@ -186,7 +186,7 @@ func (l *life) settle(r *run, err error) {
 	if errors.Is(cause, verdict.ErrTimeout) {
 		l.tellTimeout(r.job)
 	}
-	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: r.settlement(err, cause)})
+	l.settles(ending{run: r, err: err, took: r.took(), settlement: r.settlement(err, cause)})
 }
 
 // forget drops runs whose lease is settled or lost.
