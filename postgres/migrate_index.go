@@ -77,6 +77,11 @@ func (s *Store) buildIndex(ctx context.Context, name, statement string) (err err
 		defer cancel()
 		err = errors.Join(err, conn.Close(closing))
 	}()
+	if !s.pooled { // a session of our own, with whatever limits the server has for others
+		if _, err := conn.Exec(ctx, s.sql.TakeYourTime); err != nil {
+			return err
+		}
+	}
 	var valid, building bool
 	err = conn.QueryRow(ctx, s.sql.FindIndex, s.schema, name).Scan(&valid, &building)
 	switch {

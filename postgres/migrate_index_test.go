@@ -85,7 +85,11 @@ func TestManyProcessesBuildAnIndexOnce(t *testing.T) {
 // withIndex opens a store of a program that knows one more migration.
 func withIndex(t *testing.T, at string) *Store {
 	t.Helper()
-	store := open(t, at, Options{})
+	return withIndexOf(open(t, at, Options{}))
+}
+
+// withIndexOf lets a store know one more migration.
+func withIndexOf(store *Store) *Store {
 	store.migrations = append(store.migrations, sqlstore.Migration{Version: len(store.migrations) + 1, Name: "more", Steps: []string{
 		"alter table fairlead_done add column more integer",
 		`create index concurrently "fairlead_more_index" on fairlead_done (more)`,

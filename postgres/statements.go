@@ -39,6 +39,7 @@ type statements struct {
 	DropIndex        string `sql:"drop_index"`
 	BuildsIndex      string `sql:"builds_index"`
 	StayIdle         string `sql:"stay_idle"`
+	TakeYourTime     string `sql:"take_your_time"`
 
 	Enqueue      string `sql:"enqueue"`
 	EnqueueMixed string `sql:"enqueue_mixed"`

@@ -75,3 +75,9 @@ select 1 from pg_stat_progress_create_index where datname = current_database();
 -- built.
 -- Locks: none.
 set local idle_in_transaction_session_timeout = 0;
+
+-- name: take_your_time
+-- Lets a session that does nothing but build an index take as long as that takes.
+-- Never through a pooler: the session may be another's before.
+-- Locks: none.
+set statement_timeout = 0; set lock_timeout = 0;
