@@ -154,7 +154,7 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 
 // room is how many jobs the group may claim now.
 func (g *group) room() int {
-	unsaved := g.life.settler.unsaved()
+	unsaved := g.life.unsaved()
 	if unsaved > g.slots+g.life.options.QueueSize {
 		return 0 // the store does not keep up: taking more would only pile up
 	}

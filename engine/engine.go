@@ -164,7 +164,7 @@ func (e *Engine) Stats() Stats {
 	}
 	s.Node, s.Alive = l.id, l.lease.valid()
 	s.Stuck = int(l.stuck.Load())
-	s.Unsaved = l.settler.unsaved()
+	s.Unsaved = l.unsaved()
 	for _, g := range l.groups {
 		s.Busy += int(g.busy.Load())
 		s.Queued += g.crew.queued()

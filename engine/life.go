@@ -33,6 +33,7 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
+	replacer *settler // of runs whose successor has a key, for which the store may have to wait
 	starts   *starts.Counter
 	tellers  []*teller
 	groups   []*group
@@ -75,7 +76,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	if store, ok := e.store.(fairlead.Store); ok {
 		l.steerer = newSteerer(l, store)
 	}
-	l.settler = newSettler(l)
+	l.settler, l.replacer = newSettler(l), newSettler(l)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)
@@ -113,6 +114,7 @@ func (l *life) run(ctx context.Context) error {
 	saving, endSaving := context.WithCancel(base)
 	defer endSaving()
 	settling.Go(func() { l.settler.run(saving) })
+	settling.Go(func() { l.replacer.run(saving) })
 	for _, g := range l.groups {
 		work.Go(func() { g.keepClaiming(working) })
 		work.Go(func() { g.claimSuspects(working) })
@@ -154,7 +156,9 @@ func (l *life) run(ctx context.Context) error {
 		work.Wait()
 	}
 	remaining := l.awaitHandlers(l.options.Grace)
-	l.settler.finish(l.lease.valid())
+	leased := l.lease.valid()
+	l.settler.finish(leased)
+	l.replacer.finish(leased)
 	// A database that does not answer must not keep the node from ending: what
 	// cannot be settled within a lease is left for others to take back.
 	patience := time.AfterFunc(l.options.Lease, endSaving)

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -78,6 +79,46 @@ func TestASettlementThatTheStoreRefusesHoldsUpNobody(t *testing.T) {
 			}
 			if done := w.wait(bad); done.State != fairlead.Failed || done.Reason != fairlead.ReasonFatal {
 				t.Errorf("the bad job is %s, reason %q", done.State, done.Reason)
+			}
+		})
+	})
+}
+
+// The key of a successor may be held by a transaction that is open for long.
+func TestARunWhoseSuccessorHasToWaitForItsKeyHoldsUpNobody(t *testing.T) {
+	inBubble(t, func(w *world) {
+		tries, open := 0, make(chan struct{})
+		w.engineStore = &awkward{Store: w.store, settle: func(settlements []fairlead.Settlement) error {
+			for _, s := range settlements {
+				if s.Replace == nil {
+					continue
+				}
+				if tries++; tries < 10 {
+					return fmt.Errorf("it waited for too long: %w", fairlead.ErrUnavailable)
+				}
+				<-open
+			}
+			return nil
+		}}
+		w.handle("good", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		w.handle("next", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			return fairlead.Replace(&fairlead.Job{Kind: "good", Key: "held"})
+		})
+		next := &fairlead.Job{Kind: "next"}
+		w.run(engine.Options{Lease: time.Hour}, func() {
+			w.enqueue(next)
+			pass(time.Minute)
+			good := &fairlead.Job{Kind: "good"}
+			w.enqueue(good)
+			if done := w.wait(good); done.State != fairlead.Succeeded || done.Attempt != 1 {
+				t.Errorf("the good job is %s at attempt %d", done.State, done.Attempt)
+			}
+			if waiting := w.get(next); waiting.State != fairlead.Running {
+				t.Errorf("the job whose successor waits is %s", waiting.State)
+			}
+			close(open)
+			if done := w.wait(next); done.State != fairlead.Succeeded {
+				t.Errorf("the job whose successor waited is %s: %s", done.State, done.Error)
 			}
 		})
 	})

@@ -182,7 +182,7 @@ func (l *life) settle(r *run, err error) {
 	if settlement.Move == fairlead.Snooze && errors.Is(err, fairlead.ErrUnavailable) {
 		l.logOf(r.job).Warn("run put off: the store was unavailable to it", "error", err, "retry_in", settlement.After)
 	}
-	l.settler.add(ending{run: r, err: err, took: r.took(), settlement: settlement})
+	l.settles(ending{run: r, err: err, took: r.took(), settlement: settlement})
 }
 
 // forget drops runs whose lease is settled or lost.

@@ -59,7 +59,21 @@ func (s *settler) poke() {
 	}
 }
 
+// settles hands a run that is over to the settler that writes its like. A key may be
+// in the hands of a transaction of a caller, which can be open for long: what waits
+// for that must not hold up the others.
+func (l *life) settles(e ending) {
+	if next := e.settlement.Replace; next != nil && next.Key != "" {
+		l.replacer.add(e)
+		return
+	}
+	l.settler.add(e)
+}
+
 // unsaved is how many ended runs the store has not acknowledged yet.
+func (l *life) unsaved() int { return l.settler.unsaved() + l.replacer.unsaved() }
+
+// unsaved is how many of its runs the store has not acknowledged yet.
 func (s *settler) unsaved() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,6 +188,9 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 				s.write(ctx, []ending{e})
 			}
 			return
+		}
+		if s == s.life.replacer && errors.Is(err, fairlead.ErrUnavailable) {
+			continue // what it waits for comes to an end
 		}
 		settlements[0] = unstorable(settlements[0], err)
 		batch[0].settlement = settlements[0]

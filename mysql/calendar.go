@@ -11,6 +11,7 @@ import (
 
 // PutCalendar creates or replaces a calendar.
 func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+	ctx = sqlstore.MayWait(ctx)
 	body, err := sqlstore.EncodeCalendar(&calendar)
 	if err != nil {
 		return fairlead.Calendar{}, fmt.Errorf("put calendar: %w", err)
@@ -39,6 +40,7 @@ func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fa
 // DeleteCalendar removes a calendar. Schedules that are about to name it have
 // locked it: once it is removed, those that name it are all there.
 func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.changeCalendars(ctx, "delete calendar", func(ctx context.Context, t *txn, _ int64) error {
 		gone, err := t.exec(ctx, t.sql.DeleteCalendar, name)
 		if err != nil {

@@ -14,6 +14,9 @@ import (
 
 // Conduct acts upon a batch under its lock.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (bool, error) {
+	if wait {
+		ctx = sqlstore.MayWait(ctx)
+	}
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	for {

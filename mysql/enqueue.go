@@ -31,6 +31,9 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		setIDs(jobs, reserved)
 		return nil
 	}
+	if slices.ContainsFunc(jobs, func(job *fairlead.Job) bool { return job.Key != "" }) {
+		ctx = sqlstore.MayWait(ctx)
+	}
 	var ids []int64
 	err = s.atomically(ctx, "enqueue", func(ctx context.Context, t *txn) error {
 		ids = slices.Clone(reserved)

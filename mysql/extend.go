@@ -11,6 +11,7 @@ import (
 
 // Extend gives a waiting job more time and keeps what is told of it.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
+	ctx = sqlstore.MayWait(ctx)
 	deadline := int64(0)
 	err := s.operate(ctx, "extend", extension.ID, func(ctx context.Context, t *txn, p *placed, m *moves) (err error) {
 		deadline, err = t.extend(ctx, p, &extension, m.now)

@@ -13,6 +13,7 @@ import (
 
 // SetLimit sets or removes the limit of a scope.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.rule(ctx, "set limit", func(ctx context.Context, r *ruling) error {
 		if err := sqlstore.CheckGlobalCap(limit, r.family("").Minimums); err != nil {
 			return err

@@ -36,7 +36,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 	}
 	var ids []int64
 	repeated := false
-	err = s.atomically(ctx, "enqueue once", func(ctx context.Context, t *txn) error {
+	err = s.atomically(sqlstore.MayWait(ctx), "enqueue once", func(ctx context.Context, t *txn) error {
 		ids = slices.Clone(reserved)
 		before, err := t.enqueueOnce(ctx, once, jobs, ids)
 		repeated = before

@@ -101,6 +101,7 @@ func open(url string, options Options) (*Store, error) {
 	several := config.Clone()
 	several.MultiStatements = true // for bundles
 	s.db, err = s.pool(several, options.MaxConns)
+	s.seats = sqlstore.NewSeats(options.MaxConns)
 	return s, err
 }
 

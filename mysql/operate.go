@@ -30,6 +30,7 @@ func (s *Store) operate(ctx context.Context, verb string, id int64, f func(ctx c
 
 // Cancel ends a job, or asks it to stop if it is running.
 func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "cancel", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		switch {
 		case p.state.Final():
@@ -54,6 +55,7 @@ func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
 
 // Reopen makes a failed or cancelled job ready or parked again.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "reopen", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state != fairlead.Failed && p.state != fairlead.Cancelled {
 			return fairlead.IllegalMove("reopen", id, p.state)
@@ -85,6 +87,7 @@ func (t *txn) reopenRun(ctx context.Context, p *placed, m *moves) error {
 
 // Reschedule sets when a job becomes due.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "reschedule", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state != fairlead.Scheduled && p.state != fairlead.Parked && p.state != fairlead.Ready {
 			return fairlead.IllegalMove("reschedule", id, p.state)
@@ -127,6 +130,7 @@ func (t *txn) reorder(ctx context.Context, p, moved *placed, due int64, m *moves
 // RunNow makes a scheduled job ready or parked at once. One that was not due yet becomes
 // due now; one that backs off has been due before.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "run", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		switch {
 		case p.state == fairlead.Ready || p.state == fairlead.Parked:
@@ -143,6 +147,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 
 // SetPriority changes the priority of a job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "set priority", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state.Final() {
 			return fairlead.IllegalMove("set the priority of", id, p.state)
@@ -159,6 +164,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 
 // Delete removes a job and all that is known of it.
 func (s *Store) Delete(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "delete", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state == fairlead.Running || p.state == fairlead.Waiting {
 			return fairlead.IllegalMove("delete", id, p.state)

@@ -18,6 +18,7 @@ import (
 
 // AddParts stores parts of a batch, all or none.
 func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	var stored rows
@@ -70,6 +71,7 @@ func addPart(into *rows, batch int64, p *fairlead.Part) error {
 
 // DropParts removes the parts of a pass.
 func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.atomically(ctx, "drop parts", func(ctx context.Context, t *txn) error {
 		var numbers []int64
 		if err := t.each(ctx, collect(&numbers), t.sql.PassParts, batch, pass); err != nil {

@@ -6,15 +6,18 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Pause stops jobs of a queue, kind or tenant from being claimed.
 func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.changePauses(ctx, "pause", s.sql.Pause, pause)
 }
 
 // Resume undoes Pause.
 func (s *Store) Resume(ctx context.Context, pause fairlead.Pause) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.changePauses(ctx, "resume", s.sql.Resume, pause)
 }
 

@@ -11,6 +11,7 @@ import (
 
 // Resolve answers for a waiting job.
 func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) error {
+	ctx = sqlstore.MayWait(ctx)
 	switch answer.Move {
 	case fairlead.Succeed, fairlead.Fail, fairlead.Again:
 	default:

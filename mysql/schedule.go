@@ -17,6 +17,7 @@ import (
 
 // PutSchedule creates or replaces a schedule.
 func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (stored fairlead.Schedule, err error) {
+	ctx = sqlstore.MayWait(ctx)
 	body, err := sqlstore.EncodeSchedule(&schedule)
 	if err != nil {
 		return fairlead.Schedule{}, fmt.Errorf("put schedule: %w", err)
@@ -144,6 +145,7 @@ func (r oneMore) Scan(into ...any) error { return r.row.Scan(append(into, r.last
 // DeleteSchedule removes a schedule. Its runs go on without it, but for those that
 // wait for others.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.atomically(ctx, "delete schedule", func(ctx context.Context, t *txn) error {
 		if _, err := t.lockSchedule(ctx, id); err != nil {
 			return err

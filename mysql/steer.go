@@ -14,6 +14,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	how, locked := skipLocked, false
 	if wait {
 		how = waitForLock
+		ctx = sqlstore.MayWait(ctx)
 	}
 	err := s.atomically(ctx, "steer", func(ctx context.Context, t *txn) error {
 		var before fairlead.Sweep

@@ -145,7 +145,8 @@ type Store struct {
 	schema   []sqlstore.Migration
 	greeting *greeting
 
-	db *sql.DB // moves and reads jobs
+	db    *sql.DB         // moves and reads jobs
+	seats *sqlstore.Seats // of db
 	// lifeline runs what must not queue behind anything: beats, and what
 	// transactions need from outside themselves. None of it waits for the locks
 	// that jobs are moved under.

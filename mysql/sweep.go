@@ -18,6 +18,7 @@ var _ fairlead.Sweeper = (*Store)(nil)
 
 // PutSweep creates or replaces a sweep.
 func (s *Store) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
+	ctx = sqlstore.MayWait(ctx)
 	row, err := sqlstore.NewSweepRow(&sweep)
 	if err != nil {
 		return fairlead.Sweep{}, fmt.Errorf("put sweep: %w", err)
@@ -88,6 +89,7 @@ func (t *txn) tryLockSweep(ctx context.Context, id int64, wait string) (sweep fa
 
 // DeleteSweep removes a sweep with all that is known of it.
 func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.atomically(ctx, "delete sweep", func(ctx context.Context, t *txn) error {
 		sweep, err := t.lockSweep(ctx, id)
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 
 // PutTenant creates or replaces what is declared of a tenant.
 func (s *Store) PutTenant(ctx context.Context, tenant fairlead.Tenant) (stored fairlead.Tenant, err error) {
+	ctx = sqlstore.MayWait(ctx)
 	labels, err := sqlstore.EncodeLabels(tenant.Labels)
 	if err != nil {
 		return fairlead.Tenant{}, fmt.Errorf("put tenant: %w", err)
@@ -75,6 +76,7 @@ func (r *ruling) adopt(name, parent string) {
 
 // DeleteTenant removes what was declared of a tenant.
 func (s *Store) DeleteTenant(ctx context.Context, name string) error {
+	ctx = sqlstore.MayWait(ctx)
 	return s.rule(ctx, "delete tenant", func(ctx context.Context, r *ruling) error {
 		if _, declared := r.parents[name]; !declared {
 			return fairlead.NoSuchTenant(name)

@@ -26,6 +26,7 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedu
 
 // Act acts upon one schedule.
 func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+	ctx = sqlstore.MayWait(ctx)
 	var made []fairlead.Fire
 	err := s.plan(ctx, "act upon schedule", func(ctx context.Context, p *planning) error {
 		locked, err := p.lockSchedule(ctx, id)

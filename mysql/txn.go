@@ -29,6 +29,11 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 	defer cancel()
 	var t *txn
 	err := retry(ctx, transient, func() error {
+		ctx, leave, err := s.seats.Take(ctx)
+		if err != nil {
+			return err
+		}
+		defer leave()
 		tx, err := s.db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
@@ -44,7 +49,7 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 		return fmt.Errorf("%s: %w", verb, err)
 	}
 	s.wake(&t.news)
-	t.admitPosted(ctx)
+	t.admitPosted(sqlstore.Brief(ctx))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 // CreateBatch stores a batch without tasks.
 func (s *Store) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
+	ctx = sqlstore.MayWait(ctx)
 	row, err := newBatchRow(&batch)
 	if err != nil {
 		return fairlead.Batch{}, fmt.Errorf("create batch: %w", err)

@@ -10,6 +10,7 @@ import (
 
 // PutCalendar creates or replaces a calendar.
 func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+	ctx = sqlstore.MayWait(ctx)
 	version := int64(0)
 	body, err := sqlstore.EncodeCalendar(&calendar)
 	if err == nil {
@@ -60,6 +61,7 @@ func (s *Store) lockCalendar(ctx context.Context, r runner, name string) (versio
 // DeleteCalendar removes a calendar that no schedule names. A schedule that is
 // about to name it has it locked: it is there when this looks for it.
 func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
+	ctx = sqlstore.MayWait(ctx)
 	err := s.transact(ctx, func(ctx context.Context, r runner) error {
 		switch _, exists, err := s.lockCalendar(ctx, r, name); {
 		case err != nil:

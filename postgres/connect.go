@@ -12,6 +12,8 @@ import (
 
 const strangerRemedy = ": the server does not answer like PostgreSQL: check host and port of the URL, they may be those of another server"
 
+const startupRemedy = ": PgBouncer refuses this parameter of the URL: leave it out and set it with alter role or alter database instead, or name it in PgBouncer's ignore_startup_parameters"
+
 // nothingWrapped is what the driver prints where it has no cause to tell.
 const nothingWrapped = ": %!w(<nil>)"
 
@@ -36,6 +38,10 @@ func explainConnect(err error) error {
 	}
 	if fromStranger(failed) {
 		return connectError{err, strangerRemedy}
+	}
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) && strings.HasPrefix(refusal.Message, "unsupported startup parameter") {
+		return connectError{err, startupRemedy}
 	}
 	return connectError{err: err}
 }

@@ -11,6 +11,7 @@ import (
 
 // Extend gives a waiting job more time and keeps what is told of it.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
+	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	ext := extending{Store: s, Extension: extension}

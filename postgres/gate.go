@@ -54,6 +54,7 @@ func (n *newJobs) gates() []int64 {
 // that made room or parked jobs and does not fail with it: that has left word of
 // it, and Promote does what is left undone.
 func (s *Store) admit(ctx context.Context, gates []int64) {
+	ctx = sqlstore.Brief(ctx)
 	slices.Sort(gates)
 	for some := range slices.Chunk(slices.Compact(gates), gatesAtOnce) {
 		if s.admitAt(ctx, some) != nil {

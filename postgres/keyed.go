@@ -17,6 +17,7 @@ type jobKey struct {
 // enqueueKeyed stores jobs of which some have keys, in a transaction of its
 // own.
 func (s *Store) enqueueKeyed(ctx context.Context, fresh *newJobs) error {
+	ctx = sqlstore.MayWait(ctx)
 	if len(fresh.jobs) == 1 {
 		// Nearly always the key is free, and then one statement does it all.
 		stored, err := s.storeKeyed(ctx, plainRunner{s}, fresh)

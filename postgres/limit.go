@@ -12,6 +12,7 @@ import (
 
 // SetLimit sets or removes the limit of a scope.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
+	ctx = sqlstore.MayWait(ctx)
 	err := s.changeRules(ctx, func(ctx context.Context, c *ruleChange) error {
 		minimums, globalCap := 0, 0
 		err := c.in.run(ctx, call{sql: c.sql.Minimums, args: []any{""}, each: func(row sqlstore.Scanner) error { return row.Scan(&minimums, &globalCap) }})

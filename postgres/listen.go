@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"strings"
@@ -119,6 +120,10 @@ func (e *ear) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
 	if err != nil {
 		return nil, err
+	}
+	if found, err := describe(ctx, conn); err != nil || found.pooled {
+		_ = conn.Close(ctx)
+		return nil, cmp.Or(err, errListenPooled)
 	}
 	if _, err := conn.Exec(ctx, "listen "+pgx.Identifier{e.channel}.Sanitize()); err != nil {
 		_ = conn.Close(ctx)

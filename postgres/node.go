@@ -50,6 +50,7 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 // Drain asks a node to start nothing more, or to go on. It hears of it with its
 // next beat, and is woken for that.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
+	ctx = sqlstore.MayWait(ctx)
 	alive := false
 	err := s.run(ctx, call{sql: s.sql.Drain, args: []any{int64(node), drain}, each: hits(&alive)})
 	if err == nil && !alive {

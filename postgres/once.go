@@ -74,7 +74,7 @@ func (s *Store) enqueueFirst(ctx context.Context, once fairlead.Once, jobs []*fa
 		return false, err
 	}
 	begun, ids := time.Now(), slices.Clone(fresh.ids)
-	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+	err = s.transact(sqlstore.MayWait(ctx), func(ctx context.Context, r runner) error {
 		copy(fresh.ids, ids) // as they were before a try that was undone
 		first, fresh.left = false, nil
 		err := r.run(ctx, call{

@@ -6,8 +6,6 @@ import (
 	"hash/fnv"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -35,10 +33,11 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 		options.IdleLimit = defaultIdleLimit
 	}
 	s := &Store{options: options, marks: newMarks(), heads: &heads{}}
-	if err := s.connect(ctx, url); err != nil {
-		return nil, fmt.Errorf("open postgres store: %w", err)
+	first, err := s.connect(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("open postgres store: %w", unavailable(ctx, err))
 	}
-	if err := s.prepare(ctx, url); err != nil {
+	if err := s.prepare(ctx, url, first); err != nil {
 		s.beats.Close()
 		s.pool.Close()
 		return nil, fmt.Errorf("open postgres store: %w", unavailable(ctx, err))
@@ -46,25 +45,12 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	return s, nil
 }
 
-func (s *Store) connect(ctx context.Context, url string) error {
-	config, err := pgxpool.ParseConfig(url)
-	if err != nil {
-		return err
-	}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return err
-	}
-	few := config.Copy()
-	few.MaxConns, few.MinConns, few.MinIdleConns = 2, 0, 0
-	if s.beats, err = pgxpool.NewWithConfig(ctx, few); err != nil {
-		s.pool.Close()
-	}
-	return err
-}
-
 // prepare learns what the statements depend on and makes them.
-func (s *Store) prepare(ctx context.Context, url string) error {
-	if err := s.look(ctx); err != nil {
+func (s *Store) prepare(ctx context.Context, url string, first session) error {
+	if err := s.checkListenURL(ctx); err != nil {
+		return err
+	}
+	if err := s.adopt(first); err != nil {
 		return err
 	}
 	if err := checkNames(s.schema, s.options.Prefix); err != nil {
@@ -105,22 +91,14 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	return nil
 }
 
-// look reads what the server has set for us.
-func (s *Store) look(ctx context.Context) error {
-	ctx, cancel := s.limit(ctx)
-	defer cancel()
-	var current *string
-	var isolation string
-	err := s.pool.QueryRow(ctx, "select current_schema()::text, current_setting('default_transaction_isolation')").Scan(&current, &isolation)
-	if err != nil {
-		return explainConnect(err)
-	}
-	s.wrap = isolation != "read committed"
+// adopt takes over what the server has set for us.
+func (s *Store) adopt(first session) error {
+	s.wrap = first.isolation != "read committed"
 	switch {
 	case s.options.Schema != "":
 		s.schema = s.options.Schema
-	case current != nil:
-		s.schema = *current
+	case first.schema != nil:
+		s.schema = *first.schema
 	default:
 		return fmt.Errorf("none of the schemas in search_path exists: create one or name it in Options.Schema")
 	}
@@ -140,13 +118,6 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	}
 	_, err = s.Migrate(ctx)
 	return err
-}
-
-func (s *Store) listenURL(url string) string {
-	if s.options.ListenURL == "" {
-		return url
-	}
-	return s.options.ListenURL
 }
 
 // lockKey makes the number of an advisory lock. Stores with other tables in the

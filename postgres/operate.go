@@ -66,6 +66,7 @@ func allowed(state fairlead.State, tries []tryFrom) bool {
 
 // Cancel ends a job that does not run, or asks a running one to stop.
 func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
+	ctx = sqlstore.MayWait(ctx)
 	reason = sqlstore.CleanText(reason)
 	end := []any{id, nil, reason, false}
 	state, _, err := s.attempt(ctx, "cancel", id, ended,
@@ -86,6 +87,7 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 
 // Reschedule sets when a scheduled, parked or ready job becomes due.
 func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) error {
+	ctx = sqlstore.MayWait(ctx)
 	args := []any{id, sqlstore.Micros(notBefore)}
 	_, lane, err := s.attempt(ctx, "reschedule", id, putOff,
 		tryFrom{fairlead.Scheduled, s.sql.RescheduleLater, args},
@@ -101,6 +103,7 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 
 // RunNow makes a scheduled job ready at once.
 func (s *Store) RunNow(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	state, lane, err := s.attempt(ctx, "run", id, ended, tryFrom{fairlead.Scheduled, s.sql.RunNow, []any{[]int64{id}}})
 	if state == fairlead.Ready || state == fairlead.Parked {
 		return nil // as it is
@@ -114,6 +117,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 
 // SetPriority changes the priority of an unfinished job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
+	ctx = sqlstore.MayWait(ctx)
 	args := []any{id, int16(-priority)}
 	state, lane, err := s.attempt(ctx, "set the priority of", id, ended,
 		tryFrom{fairlead.Scheduled, s.sql.TurnLater, args},
@@ -133,6 +137,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 
 // Delete removes a job and all that is known of it.
 func (s *Store) Delete(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	for {
 		gone, state := false, fairlead.State("")
 		var gates []int64
@@ -200,6 +205,7 @@ func orZero(n *int64) int64 {
 // again too: the lock of the schedule, which comes before that of any key, keeps
 // it from being closed meanwhile.
 func (s *Store) Reopen(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	var lane int32
 	err := s.transact(ctx, func(ctx context.Context, r runner) error {
 		var outcome int

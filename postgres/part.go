@@ -14,6 +14,7 @@ import (
 
 // AddParts stores parts of a batch, all or none.
 func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+	ctx = sqlstore.MayWait(ctx)
 	if len(parts) == 0 {
 		return nil
 	}
@@ -98,6 +99,7 @@ func (c *partColumns) saved(batch int64) []any {
 
 // DropParts removes the parts of a pass.
 func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
+	ctx = sqlstore.MayWait(ctx)
 	if err := s.run(ctx, call{sql: s.sql.DropParts, args: []any{batch, pass}}); err != nil {
 		return fmt.Errorf("drop parts: %w", err)
 	}

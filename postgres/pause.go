@@ -5,10 +5,12 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Pause stops jobs of a queue, a kind or a tenant from being claimed.
 func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
+	ctx = sqlstore.MayWait(ctx)
 	switch pause.Scope {
 	case fairlead.PauseQueue, fairlead.PauseKind, fairlead.PauseTenant:
 	default:
@@ -23,6 +25,7 @@ func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
 
 // Resume undoes Pause and wakes nodes.
 func (s *Store) Resume(ctx context.Context, pause fairlead.Pause) error {
+	ctx = sqlstore.MayWait(ctx)
 	if err := s.changeRules(ctx, func(ctx context.Context, c *ruleChange) error { return c.pause(ctx, pause, false) }); err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}

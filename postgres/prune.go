@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -14,10 +12,6 @@ import (
 const (
 	forgetNodesAfter     = time.Hour      // for how long a dead node stays listed
 	forgetSchedulesAfter = 24 * time.Hour // for how long a deleted schedule is kept that has no runs
-
-	sweepWindow  = 4 // finished jobs looked at per job that may be removed
-	sweepWindows = 50
-	sweepAnew    = time.Hour
 )
 
 // Prune removes what is older than it has to be kept.
@@ -77,77 +71,33 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 	return requests + entries, nil
 }
 
-// pruner prunes an outcome that is rare enough to have an index.
+// pruner prunes an outcome that is rare.
 func (s *Store) pruner(outcome int) func(context.Context, time.Duration, int) (int, error) {
 	return func(ctx context.Context, retention time.Duration, limit int) (int, error) {
-		ids, err := s.remove(ctx, call{sql: s.sql.PruneOthers, args: []any{limit, retention.Microseconds(), outcome}})
-		return len(ids), err
+		n, _, err := s.remove(ctx, call{sql: s.sql.PruneOthers, args: []any{limit, retention.Microseconds(), outcome}})
+		return n, err
 	}
 }
 
 // remove deletes the finished jobs that a statement chooses, with all that is
-// known of them.
-func (s *Store) remove(ctx context.Context, doomed call) (ids []int64, err error) {
+// known of them. It returns how many they were and when the last of them ended.
+func (s *Store) remove(ctx context.Context, doomed call) (n int, last int64, err error) {
+	var ids []int64
 	doomed.each = func(row sqlstore.Scanner) error {
-		var id int64
-		err := row.Scan(&id)
-		ids = append(ids, id)
+		var id, end int64
+		err := row.Scan(&id, &end)
+		ids, last = append(ids, id), max(last, end)
 		return err
 	}
 	err = s.transact(ctx, func(ctx context.Context, r runner) error {
-		ids = nil
+		ids, last = nil, 0
 		if err := r.run(ctx, doomed); err != nil || len(ids) == 0 {
 			return err
 		}
 		return r.run(ctx, call{sql: s.sql.Forget, args: []any{ids, ""}})
 	})
-	return ids, err
-}
-
-// sweep is where pruning successes goes on. An index by age would cost every
-// job more than it is worth: ids grow with time, so that old jobs stand
-// together at the beginning. Old successes are looked for from where they were
-// found last, until there are only newer jobs. Jobs that ended late stay behind
-// until it begins anew, and jobs that ended early wait for their neighbours.
-type sweep struct {
-	mu      sync.Mutex
-	after   int64 // id
-	begunAt time.Time
-}
-
-func (s *Store) pruneSuccesses(ctx context.Context, retention time.Duration, limit int) (pruned int, err error) {
-	s.sweep.mu.Lock()
-	defer s.sweep.mu.Unlock()
-	if time.Since(s.sweep.begunAt) > sweepAnew {
-		s.sweep.after, s.sweep.begunAt = 0, time.Now()
+	if err != nil {
+		return 0, 0, err
 	}
-	for range sweepWindows {
-		var count int
-		var last, oldest, now int64
-		window := sweepWindow * max(limit, 1000)
-		err := s.run(ctx, call{sql: s.sql.PruneWindow, args: []any{s.sweep.after, window}, each: func(row sqlstore.Scanner) error {
-			return row.Scan(&count, &last, &oldest, &now)
-		}})
-		if err != nil {
-			return pruned, err
-		}
-		before := now - retention.Microseconds()
-		if count == window && oldest >= before {
-			return pruned, nil // it goes on here when they have become old
-		}
-		ids, err := s.remove(ctx, call{sql: s.sql.PruneSuccesses, args: []any{limit - pruned, before, s.sweep.after, last}})
-		pruned += len(ids)
-		switch {
-		case err != nil:
-			return pruned, err
-		case pruned == limit:
-			s.sweep.after = slices.Max(ids) // there may be more in this window
-			return pruned, nil
-		case count < window:
-			s.sweep.after = 0
-			return pruned, nil
-		}
-		s.sweep.after = last
-	}
-	return pruned, nil
+	return len(ids), last, nil
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
-// Successes are looked for where they were found last, which must neither miss
-// old ones nor read the new ones again and again.
+// While there is more to remove, successes are looked for behind those that were
+// removed last, and in the end from the beginning, for those that came late.
 func TestPruningALargeHistory(t *testing.T) {
 	at := testdb.Postgres(t)
 	store := open(t, at, Options{})
@@ -24,32 +24,60 @@ func TestPruningALargeHistory(t *testing.T) {
 		from generate_series(1, 30000) id`
 	exec(t, at, history)
 	keep := fairlead.Retention{Succeeded: time.Hour}
+	prune := func() int {
+		t.Helper()
+		n, err := store.Prune(t.Context(), keep, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
 	pruneAll := func() (pruned int) {
 		t.Helper()
 		for {
-			n, err := store.Prune(t.Context(), keep, 1000)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if pruned += n; n == 0 {
+			n := prune()
+			if pruned += n; n < 1000 {
 				return pruned
 			}
 		}
 	}
-	if pruned := pruneAll(); pruned != 12600 {
+	if n := prune(); n != 1000 || !store.pruned.more || store.pruned.after == 0 {
+		t.Fatalf("removed %d; the next look begins at %d", n, store.pruned.after)
+	}
+	exec(t, at, "update fairlead_done set finished_at = 1 where id = 29999")
+	if pruned := pruneAll(); pruned != 12601-1000 {
 		t.Fatalf("pruned %d", pruned)
 	}
-	if store.sweep.after < 12000 {
-		t.Fatalf("it would begin at %d the next time", store.sweep.after)
+	if n := prune(); n != 1 {
+		t.Fatalf("of those that came late, it removed %d", n)
 	}
-	store.sweep.begunAt = time.Now().Add(-2 * sweepAnew)
-	pruneAll() // it begins anew, and stops where there are only newer ones again
 	keep.Failed = time.Hour
 	if pruned := pruneAll(); pruned != 1400 {
 		t.Fatalf("pruned %d failures", pruned)
 	}
 	tally, err := store.Tally(t.Context(), fairlead.Filter{})
-	if err != nil || tally[fairlead.Succeeded] != 30000-14000-599 || tally[fairlead.Failed] != 599 {
+	if err != nil || tally[fairlead.Succeeded] != 30000-14000-599-2 || tally[fairlead.Failed] != 599 {
 		t.Fatalf("what is left is %v, %v", tally, err)
+	}
+}
+
+// The beginning is not read again and again if that takes long.
+func TestPruningGoesOnBehindABeginningThatIsSlowToRead(t *testing.T) {
+	at := testdb.Postgres(t)
+	store := open(t, at, Options{})
+	for range 2 {
+		enqueueAndSucceed(t, store)
+	}
+	exec(t, at, "update fairlead_done set finished_at = id")
+	store.pruned.restUntil, store.pruned.after = time.Now().Add(time.Hour), 2
+	for _, want := range []int{1, 0} {
+		n, err := store.Prune(t.Context(), fairlead.Retention{Succeeded: time.Hour}, 10)
+		if err != nil || n != want {
+			t.Fatalf("removed %d, want %d, %v", n, want, err)
+		}
+	}
+	store.pruned.restUntil = time.Now()
+	if n, err := store.Prune(t.Context(), fairlead.Retention{Succeeded: time.Hour}, 10); err != nil || n != 1 {
+		t.Fatalf("from the beginning it removed %d, %v", n, err)
 	}
 }

@@ -60,6 +60,7 @@ func (a answer) same(b answer) bool {
 
 // Resolve answers for a waiting job.
 func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) error {
+	ctx = sqlstore.MayWait(ctx)
 	given, err := answerOf(settlement)
 	if err != nil {
 		return err

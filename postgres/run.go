@@ -65,8 +65,18 @@ func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, pin string, calls
 		if pin != "" {
 			before = append(before, call{sql: pin})
 		}
-		return send(ctx, pool, batch, before, calls, after)
+		return s.seated(ctx, func(ctx context.Context) error { return send(ctx, pool, batch, before, calls, after) })
 	})
+}
+
+// seated does something that takes a connection, once the call may have one.
+func (s *Store) seated(ctx context.Context, f func(ctx context.Context) error) error {
+	ctx, leave, err := s.seats.Take(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	return f(ctx)
 }
 
 type batchSender interface {
@@ -123,8 +133,10 @@ func readResult(results pgx.BatchResults, each func(sqlstore.Scanner) error) err
 // may run f more than once.
 func (s *Store) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
-		return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.begin}, func(tx pgx.Tx) error {
-			return f(ctx, pgxRunner{tx})
+		return s.seated(ctx, func(ctx context.Context) error {
+			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.begin}, func(tx pgx.Tx) error {
+				return f(ctx, pgxRunner{tx})
+			})
 		})
 	})
 }

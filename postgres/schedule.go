@@ -37,6 +37,7 @@ func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, 
 
 // PutSchedule creates or replaces a schedule.
 func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	stored, err := s.putSchedule(ctx, schedule, restart)
@@ -154,6 +155,7 @@ func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (scheduleR
 
 // DeleteSchedule removes a schedule and ends its queued runs.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	var gates []int64
 	err := s.transact(ctx, func(ctx context.Context, r runner) error {
 		gates = nil

@@ -35,6 +35,11 @@ type statements struct {
 	Applied          string `sql:"applied"`
 	Record           string `sql:"record"`
 	LockMigrations   string `sql:"lock_migrations"`
+	FindIndex        string `sql:"find_index"`
+	DropIndex        string `sql:"drop_index"`
+	BuildsIndex      string `sql:"builds_index"`
+	StayIdle         string `sql:"stay_idle"`
+	TakeYourTime     string `sql:"take_your_time"`
 
 	Enqueue      string `sql:"enqueue"`
 	EnqueueMixed string `sql:"enqueue_mixed"`
@@ -273,7 +278,6 @@ type statements struct {
 	Expire     string `sql:"expire"`
 	PruneNodes string `sql:"prune_nodes"`
 
-	PruneWindow    string `sql:"prune_window"`
 	PruneSuccesses string `sql:"prune_successes"`
 	PruneOthers    string `sql:"prune_others"`
 	PruneOnce      string `sql:"prune_once"`
@@ -296,6 +300,7 @@ const (
 	depart      = "{{depart}}"
 	due         = "{{due}}"
 	whereabouts = "{{whereabouts}}"
+	indexName   = "{{index}}"
 
 	unneeded      = "{{unneeded}}"
 	countingBatch = "{{counting_batch}}"
@@ -387,6 +392,11 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return whereabouts
 		case "unneeded", "counting_batch", "running_sweep":
 			return "{{" + name + "}}"
+		case "index":
+			return indexName
+		}
+		if strings.HasSuffix(name, "_index") { // it is in the schema of its table
+			return `"` + options.Prefix + name + `"`
 		}
 		return `"` + schema + `"."` + options.Prefix + name + `"`
 	}

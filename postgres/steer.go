@@ -12,6 +12,9 @@ import (
 
 // Steer acts upon a sweep under its lock.
 func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *fairlead.Sweep, tx fairlead.SweepTx) error) (bool, error) {
+	if wait {
+		ctx = sqlstore.MayWait(ctx)
+	}
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	for {

@@ -3,10 +3,15 @@
 // Every move of jobs is one statement, and the statements of one call travel
 // together in one round trip as one transaction, so that no transaction is
 // ever left open while a process does something else. Only a claim under limits
-// comes back with what it has read before it decides. It works through
-// PgBouncer in transaction mode: nothing is kept in a session. Poolers that
-// cannot keep prepared statements need default_query_exec_mode=exec in the
-// URL, and those that cannot LISTEN need Options.ListenURL.
+// comes back with what it has read before it decides.
+//
+// It works through PgBouncer in transaction mode, which Open recognises: nothing is
+// kept in a session then, statements are not prepared, and processes hear of each
+// other's jobs only if Options.ListenURL names the server itself. For a pooler that
+// keeps prepared statements (PgBouncer since 1.21, with max_prepared_statements), the
+// URL may say default_query_exec_mode=cache_statement, which costs the server less. A
+// transaction of a caller is sent as the caller's own connection does it: through a
+// pooler it needs default_query_exec_mode=exec.
 package postgres
 
 import (
@@ -43,7 +48,8 @@ type Options struct {
 	IdleLimit time.Duration
 	// ListenURL is where to LISTEN for other processes' wakes, if not at the
 	// store's own URL: a pooler in transaction mode cannot pass them on. "-"
-	// turns listening off; nodes then find work of other processes by polling.
+	// turns listening off, and so does a pooler at the store's URL if this is empty;
+	// nodes then find work of other processes by polling.
 	ListenURL string
 	// Now is an SQL expression, in microseconds since 1970, that stands for the
 	// database's clock in tests.
@@ -54,11 +60,13 @@ type Options struct {
 type Store struct {
 	options    Options
 	pool       *pgxpool.Pool
+	seats      *sqlstore.Seats
 	beats      *pgxpool.Pool // its own connections: a busy pool must not delay a beat
 	sql        statements
 	migrations []sqlstore.Migration
 	schema     string // resolved name
 	begin      string // starts a transaction of several round trips
+	pooled     bool   // a pooler is in between: no session is ours
 	wrap       bool   // pipelines need an explicit isolation level
 	rulesLock  int64  // key of the advisory lock between claims and changes of the rules
 	laneLock   int32  // first key of the advisory locks of lanes
@@ -72,7 +80,7 @@ type Store struct {
 	merges      mergeState
 	marks       *marks
 	heads       *heads
-	sweep       sweep
+	pruned      pruneCursor
 	rounds      rounds
 	tasks       sqlstore.TaskCache
 	waker       *waker

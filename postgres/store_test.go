@@ -21,8 +21,8 @@ func TestStore(t *testing.T) {
 }
 
 // TestStoreThroughPgBouncer is the contract through a pooler in transaction
-// mode that knows no prepared statements, and cannot pass notifications on,
-// under another schema and prefix, far from UTC, in sessions that are stricter
+// mode that knows no prepared statements, and cannot pass notifications on, at its
+// plain URL, under another schema and prefix, far from UTC, in sessions that are stricter
 // than usual, with transactions of database/sql. That changes the text of each
 // statement, how its values travel and what it sees, so all are checked; not how
 // many can be sent, or what random ones lead to.
@@ -32,17 +32,19 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 		direct := testdb.Postgres(t)
 		alterDatabase(t, direct, "timezone = '"+zone+"'")
 		alterDatabase(t, direct, "default_transaction_isolation = 'repeatable read'")
-		pooled := withParams(t, testdb.PgBouncer(t, direct), "default_query_exec_mode", "exec")
+		pooled := testdb.PgBouncer(t, direct)
+		own := withParams(t, pooled, "default_query_exec_mode", "exec") // for what is not the store's
 		for setting, want := range map[string]string{"timezone": zone, "default_transaction_isolation": "repeatable read"} {
 			var got string
-			if err := connect(t, pooled).QueryRow(t.Context(), "show "+setting).Scan(&got); err != nil || got != want {
+			if err := connect(t, own).QueryRow(t.Context(), "show "+setting).Scan(&got); err != nil || got != want {
 				t.Fatalf("through the pooler %s is %q, %v; want %q", setting, got, err, want)
 			}
 		}
 		options := elsewhere
 		options.ListenURL = direct
-		h := newHarness(t, pooled, options)
-		h.Begin = func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginSQL(t, pooled, s.(*Store)) }
+		h := newHarness(t, direct, options)
+		h.Open = func(t testing.TB) fairlead.Store { return open(t, pooled, withClock(options)) }
+		h.Begin = func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginSQL(t, own, s.(*Store)) }
 		return h
 	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting,
 		storetest.Sweeping, storetest.Interleaving, storetest.Planning, storetest.Texts)
@@ -73,7 +75,7 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 	}
 	exec("create table public.test_clock (us bigint not null)")
 	exec("insert into public.test_clock values ($1)", time.Date(2031, 5, 6, 7, 8, 9, 123456000, time.UTC).UnixMicro())
-	options.Now = "(select us from public.test_clock)"
+	options = withClock(options)
 	steps := make(chan struct{}, 1) // one connection, one user at a time
 	var clearing clearing
 	return &storetest.Harness{
@@ -90,6 +92,12 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 		},
 		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },
 	}
+}
+
+// withClock lets the table be the database's clock.
+func withClock(options Options) Options {
+	options.Now = "(select us from public.test_clock)"
+	return options
 }
 
 func open(t testing.TB, at string, options Options) *Store {

@@ -13,6 +13,7 @@ var _ fairlead.Sweeper = (*Store)(nil)
 
 // PutSweep creates or replaces a sweep.
 func (s *Store) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
+	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	row, err := sqlstore.NewSweepRow(&sweep)
@@ -81,6 +82,7 @@ func (s *Store) lockSweep(ctx context.Context, r runner, id int64) (sweep fairle
 
 // DeleteSweep removes a sweep with all that is known of it.
 func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
 	err := s.transact(ctx, func(ctx context.Context, r runner) error {
 		sweep, err := s.lockSweep(ctx, r, id)
 		if err != nil {

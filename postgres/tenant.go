@@ -10,6 +10,7 @@ import (
 
 // PutTenant creates or replaces what is declared of a tenant.
 func (s *Store) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead.Tenant, error) {
+	ctx = sqlstore.MayWait(ctx)
 	labels, err := sqlstore.EncodeLabels(tenant.Labels)
 	if err != nil {
 		return fairlead.Tenant{}, fmt.Errorf("put tenant: %w", err)
@@ -94,6 +95,7 @@ func (c *ruleChange) lookUp(ctx context.Context, name, parent string) (declared,
 
 // DeleteTenant removes what was declared of a tenant.
 func (s *Store) DeleteTenant(ctx context.Context, name string) error {
+	ctx = sqlstore.MayWait(ctx)
 	if err := s.changeRules(ctx, func(ctx context.Context, c *ruleChange) error { return c.deleteTenant(ctx, name) }); err != nil {
 		return fmt.Errorf("delete tenant: %w", err)
 	}

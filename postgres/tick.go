@@ -60,6 +60,7 @@ func (s *Store) tick(ctx context.Context, limit int, decide decision) (fairlead.
 
 // Act acts upon one schedule.
 func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	fires, err := s.actUpon(ctx, id, decide)

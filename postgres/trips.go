@@ -18,18 +18,22 @@ type trips struct {
 // undone. It may run f more than once.
 func (s *Store) travel(ctx context.Context, f func(ctx context.Context, t *trips) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
-		conn, err := s.pool.Acquire(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Release() // which closes it if the rollback has failed
-		t := &trips{conn: conn}
-		err = f(ctx, t)
-		if t.open {
-			_, _ = conn.Exec(ctx, "rollback")
-		}
-		return err
+		return s.seated(ctx, func(ctx context.Context) error { return s.travelOnce(ctx, f) })
 	})
+}
+
+func (s *Store) travelOnce(ctx context.Context, f func(ctx context.Context, t *trips) error) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // which closes it if the rollback has failed
+	t := &trips{conn: conn}
+	err = f(ctx, t)
+	if t.open {
+		_, _ = conn.Exec(ctx, "rollback")
+	}
+	return err
 }
 
 // first begins the transaction with some calls.

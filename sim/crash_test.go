@@ -24,16 +24,17 @@ const (
 // of them is killed or paused every second.
 func TestCrash(t *testing.T) {
 	for _, db := range []struct {
-		name string
-		url  func(t *testing.T) string
+		name  string
+		url   func(t *testing.T) string
+		short int // jobs, unless the environment says how many
 	}{
-		{"sqlite", func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") }},
-		{"postgres", func(t *testing.T) string { return testdb.Postgres(t) }},
-		{"mariadb", func(t *testing.T) string { return testdb.MySQL(t) }},
+		{"sqlite", func(t *testing.T) string { return "sqlite://" + filepath.Join(t.TempDir(), "jobs.db") }, 5000},
+		{"postgres", func(t *testing.T) string { return testdb.Postgres(t) }, 5000},
+		{"postgres through pgbouncer", func(t *testing.T) string { return testdb.PgBouncer(t, testdb.Postgres(t)) }, 1000},
+		{"mariadb", func(t *testing.T) string { return testdb.MySQL(t) }, 5000},
 	} {
 		t.Run(db.name, func(t *testing.T) {
-			const short = 5000
-			jobs := setting(t, jobsEnv, short)
+			jobs := setting(t, jobsEnv, db.short)
 			playUntilShown(t, func() sim.Scenario {
 				s := everything(jobs)
 				s.URL, s.Workers, s.Disturb, s.Every = db.url(t), 4, sim.KillOrPause, time.Second

@@ -174,6 +174,21 @@ func testPrune(c *chapter) {
 		f.Advance(2 * time.Hour)
 		f.equal("how many are removed", []int{prune(f, all, 3), prune(f, all, 5), prune(f, all, 5)}, []int{3, 3, 0})
 	})
+	c.test("successes that are old go, however many younger ones with smaller ids there are", func(f *fixture) {
+		const young = 4001
+		f.enqueue(many(young)...)
+		old := f.enqueue(with(inQueue("early")))
+		f.settle(to(fairlead.Succeed, f.claimAs(fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{Kinds: everything().Kinds, Queues: []string{"early"}}, Max: 1})[0]))
+		f.Advance(2 * time.Hour)
+		var late []fairlead.Settlement
+		for _, job := range f.claim(f.join(), young) {
+			late = append(late, to(fairlead.Succeed, job))
+		}
+		f.settle(late...)
+		f.equal("how many are removed", []int{prune(f, all, 10), prune(f, all, 10)}, []int{1, 0})
+		f.wantGone(old)
+		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: young})
+	})
 	c.test("many at once remove each job once", func(f *fixture) {
 		jobs := many(60)
 		f.enqueue(jobs...)

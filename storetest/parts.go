@@ -106,6 +106,7 @@ func chapters() []titled {
 		{"Traps", Interleaving, testTraps},
 		{"Races", Interleaving, testRaces},
 		{"Transactions", Interleaving, testCallersTransactions},
+		{"Waits", Interleaving, testWaits},
 		{"Races of schedules", Planning, testPlannerRaces},
 		{"Batches", Sizes, testBatches},
 		{"Texts", Texts, testTexts},

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 
@@ -39,7 +41,12 @@ type databaseOptions struct {
 	// wakeAddr is where a process on MySQL hears from others; empty is the store's
 	// default.
 	wakeAddr string
+	// listenURL is where a process on PostgreSQL hears from others, if not at the
+	// database's own URL; empty is FAIRLEAD_DB_LISTEN, if that is set.
+	listenURL string
 }
+
+const listenUsage = "on PostgreSQL behind PgBouncer: URL of the server itself, where to hear of jobs that other nodes store; - to poll (default: that of --db, unless a pooler answers there)"
 
 // openDatabase opens the database that a URL names. Its errors say which one, without
 // the password.
@@ -47,7 +54,8 @@ func openDatabase(ctx context.Context, location string, o databaseOptions) (stor
 	scheme, _, _ := strings.Cut(location, "://")
 	switch scheme {
 	case "postgres", "postgresql":
-		store, err = postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit})
+		listenURL := cmp.Or(o.listenURL, os.Getenv(variableOf(dbListenFlag)))
+		store, err = postgres.OpenWith(ctx, location, postgres.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, ListenURL: listenURL})
 	case "mysql":
 		store, err = mysql.OpenWith(ctx, location, mysql.Options{SchemaOnly: o.schemaOnly, IdleLimit: o.idleLimit, WakeAddr: o.wakeAddr})
 	case "sqlite":

@@ -18,6 +18,9 @@ const (
 	dbFileFlag = "db-file"
 )
 
+// dbListenFlag names where to hear of other processes' jobs.
+const dbListenFlag = "db-listen"
+
 const databaseFileUsage = "file whose first line is the URL of the database, instead of --db: so the password is in no list of processes"
 
 // databaseFlags adds both flags.

@@ -32,7 +32,7 @@ type serveOptions struct {
 	addr, db, config    string
 	queues              []string
 	node                engine.Options
-	wakeAddr            string
+	wakeAddr, listenURL string
 	publicURL           string
 	logFormat, logLevel string
 	calls               callOptions
@@ -75,6 +75,7 @@ func newServeCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.addr, "addr", "127.0.0.1:7717", "address to serve on")
 	databaseFlags(f, &o.db, defaultDatabase)
+	f.StringVar(&o.listenURL, dbListenFlag, "", listenUsage)
 	f.StringVar(&o.config, "config", "", "YAML file with these settings")
 	f.StringVar(&o.cdc, "cdc", "", "YAML file with the Kafka Connect clusters on whose connectors batches may work")
 	f.IntVar(&o.node.Slots, "slots", 32, "jobs to run at once")
@@ -124,7 +125,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	defer databases.Close()
 	// Half a lease: rows that a stopped process holds locked must be free again
 	// by the time its jobs are to be taken back.
-	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr})
+	store, err := openDatabase(ctx, o.db, databaseOptions{idleLimit: o.node.Lease / 2, wakeAddr: o.wakeAddr, listenURL: o.listenURL})
 	if err != nil {
 		return err
 	}

@@ -129,28 +129,19 @@ leaving as (select id from moved),
 vacated as ({{vacate}})
 select count(*), count(held) from moved;
 
--- name: prune_window
--- Looks at the next finished jobs in the order of their ids.
--- Inputs: $1 id after which to begin, $2 at most so many.
--- Output: how many there are, the last id, the earliest finished_at, and the
---   database's clock.
--- Locks: none.
-select count(*), coalesce(max(id), 0), coalesce(min(finished_at), 0), {{now}}
-from (select id, finished_at from {{done}} where id > $1::bigint order by id limit $2::int) w;
-
 -- name: prune_successes
 -- Takes succeeded jobs that are old enough, and that none has still to see, out of
--- their place, to be forgotten. Deletes only what it has locked, so that a job that is
--- being re-opened stays.
--- Inputs: $1 at most so many, $2 finished before, $3 id after which to begin,
---   $4 last id.
--- Output: ids.
+-- their place, to be forgotten, those first that ended first. Deletes only what it has
+-- locked, so that a job that is being re-opened stays.
+-- Inputs: $1 at most so many, $2 retention in microseconds, $3 the end from which
+--   to look.
+-- Output: ids, when each ended.
 -- Locks: the deleted rows; passes over jobs locked by others.
 delete from {{done}}
 where ctid = any (array(
-    select d.ctid from {{done}} d where d.id > $3::bigint and d.id <= $4::bigint and d.outcome = 1 and d.finished_at < $2::bigint and {{unneeded}}
-    order by d.id limit $1::int for update of d skip locked))
-returning id;
+    select d.ctid from {{done}} d where d.outcome = 1 and d.finished_at >= $3::bigint and d.finished_at < (select {{now}}) - $2::bigint and {{unneeded}}
+    order by d.finished_at limit $1::int for update of d skip locked))
+returning id, finished_at;
 
 -- name: prune_others
 -- As prune_successes, for all jobs of another outcome.
@@ -160,7 +151,7 @@ delete from {{done}}
 where ctid = any (array(
     select d.ctid from {{done}} d where d.outcome = $3::smallint and d.outcome <> 1 and d.finished_at < (select {{now}}) - $2::bigint and {{unneeded}}
     order by d.outcome, d.finished_at limit $1::int for update of d skip locked))
-returning id;
+returning id, finished_at;
 
 -- name: unneeded
 -- A part of statements about a finished job d: whether no schedule, batch or sweep has

@@ -1,0 +1,46 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+)
+
+// Seats are the share of a store's connections for calls that may wait for a lock
+// which a transaction of a caller holds: for a key, a job, a schedule. Such a
+// transaction may stay open for long. What waits for it must not take the
+// connections that nodes need to claim and to settle.
+type Seats struct {
+	taken chan struct{}
+	conns int
+}
+
+// NewSeats shares a pool of so many connections: half of them, and all but one at
+// least, are for calls that never wait for callers.
+func NewSeats(conns int) *Seats {
+	return &Seats{taken: make(chan struct{}, max(1, conns/2)), conns: conns}
+}
+
+type mayWait struct{}
+
+// MayWait marks a call that may wait for a lock which a transaction of a caller
+// holds.
+func MayWait(ctx context.Context) context.Context { return context.WithValue(ctx, mayWait{}, true) }
+
+// Brief undoes MayWait: what follows waits for nothing but the store's own short
+// transactions.
+func Brief(ctx context.Context) context.Context { return context.WithValue(ctx, mayWait{}, false) }
+
+// Take waits for a seat, if the call may wait for a lock. What the call does with the
+// context that it returns takes no other seat. leave gives it back.
+func (s *Seats) Take(ctx context.Context) (inside context.Context, leave func(), err error) {
+	if ctx.Value(mayWait{}) != true {
+		return ctx, func() {}, nil
+	}
+	select {
+	case s.taken <- struct{}{}:
+		return Brief(ctx), func() { <-s.taken }, nil
+	case <-ctx.Done():
+		return ctx, nil, fmt.Errorf("%d of %d connections wait for locks, and no more may: a transaction that has stored or settled jobs is open for long, commit or roll it back: %w",
+			cap(s.taken), s.conns, Ended(ctx))
+	}
+}

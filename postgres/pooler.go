@@ -1,0 +1,112 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// A pooler such as PgBouncer, in transaction mode, gives each transaction another
+// session of the server. Nothing may be left in a session then: no statement that is
+// prepared, no setting, no LISTEN. A prepared statement would be missing in the next
+// session (26000), or be there already (42P05).
+//
+// A pooler is recognised by the number of the session's process: the server tells it
+// when a connection is made, and when it is asked. A pooler makes up the first, as it
+// has no session to give yet.
+
+// describeSession reads what the store needs to know of a session.
+const describeSession = "select current_schema()::text, current_setting('default_transaction_isolation'), pg_backend_pid()"
+
+// execMode is the parameter of the URL that chooses how statements are sent. One who
+// has chosen knows the pooler.
+const execMode = "default_query_exec_mode"
+
+// session is what the server says of one, and whether a pooler is in between.
+type session struct {
+	schema    *string
+	isolation string
+	pooled    bool
+}
+
+// describe looks at a session without leaving anything in it.
+func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
+	var pid uint32
+	err = conn.QueryRow(ctx, describeSession, pgx.QueryExecModeExec).Scan(&s.schema, &s.isolation, &pid)
+	s.pooled = pid != conn.PgConn().PID()
+	return s, err
+}
+
+// connect makes the pools, after a look at what is at the other end.
+func (s *Store) connect(ctx context.Context, url string) (first session, err error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return first, err
+	}
+	if first, err = s.meet(ctx, config.ConnConfig); err != nil {
+		return first, explainConnect(err)
+	}
+	s.pooled = first.pooled
+	if s.pooled && !strings.Contains(url, execMode) {
+		config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+	}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return first, err
+	}
+	s.seats = sqlstore.NewSeats(int(config.MaxConns))
+	few := config.Copy()
+	few.MaxConns, few.MinConns, few.MinIdleConns = 2, 0, 0
+	if s.beats, err = pgxpool.NewWithConfig(ctx, few); err != nil {
+		s.pool.Close()
+	}
+	return first, err
+}
+
+// meet describes a session at a server.
+func (s *Store) meet(ctx context.Context, config *pgx.ConnConfig) (found session, err error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return found, err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	return describe(ctx, conn)
+}
+
+// listenURL tells where to listen: nowhere through a pooler, which would keep the
+// LISTEN in a session that is others' the next moment.
+func (s *Store) listenURL(url string) string {
+	switch {
+	case s.options.ListenURL != "":
+		return s.options.ListenURL
+	case s.pooled:
+		return noListening
+	}
+	return url
+}
+
+// errListenPooled is for a ListenURL that leads to a pooler.
+var errListenPooled = fmt.Errorf("a connection pooler answers there, which cannot pass notifications on: name the server itself, or \"%s\" to poll", noListening)
+
+// checkListenURL refuses a URL at which listening is of no use. A server that is not
+// reached now may be later.
+func (s *Store) checkListenURL(ctx context.Context) error {
+	if s.options.ListenURL == "" || s.options.ListenURL == noListening || s.options.SchemaOnly {
+		return nil
+	}
+	config, err := pgxpool.ParseConfig(s.options.ListenURL)
+	if err != nil {
+		return fmt.Errorf("URL to listen at: %w", err)
+	}
+	found, err := s.meet(ctx, config.ConnConfig)
+	if err == nil && found.pooled {
+		return fmt.Errorf("URL to listen at: %w", errListenPooled)
+	}
+	return nil
+}
