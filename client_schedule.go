@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -32,18 +33,29 @@ func (c *Client) PutSchedule(ctx context.Context, schedule Schedule) (Schedule, 
 	schedule.Cursor = Cursor{}
 	if restart && schedule.Enabled {
 		timing, err := c.timing(ctx, &schedule)
+		if err == nil {
+			err = timing.everDue(now)
+		}
 		if err != nil {
 			return Schedule{}, err
 		}
-		schedule.Cursor = timing.Cursor(timing.Start(now))
+		schedule.Cursor = timing.Begin(now)
 	}
-	return c.store.PutSchedule(ctx, schedule, restart)
+	stored, err := c.store.PutSchedule(ctx, schedule, restart)
+	if err != nil {
+		return Schedule{}, err
+	}
+	listed, err := c.listed(ctx, []Schedule{stored})
+	if err != nil {
+		return Schedule{}, err
+	}
+	return listed[0], nil
 }
 
 // restarts tells whether a schedule that replaces another counts from now on.
 func (s *Schedule) restarts(before *Schedule) bool {
 	return s.Enabled != before.Enabled || s.Cron != before.Cron || s.Every != before.Every || s.Delay != before.Delay || s.Daily != before.Daily ||
-		!s.At.Equal(before.At) || s.Zone != before.Zone || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)
+		!s.At.Equal(before.At) || s.Zone != before.Zone || s.Calendar != before.Calendar || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)
 }
 
 // timing is when a schedule is due.
@@ -51,16 +63,46 @@ func (c *Client) timing(ctx context.Context, s *Schedule) (*Timing, error) {
 	if s.Calendar == "" {
 		return NewTiming(s, nil)
 	}
-	calendars, err := c.store.Calendars(ctx)
+	calendars, err := c.calendarsByName(ctx)
 	if err != nil {
 		return nil, err
 	}
+	calendar, exists := calendars[s.Calendar]
+	if !exists {
+		return nil, &InvalidError{Fields: []FieldError{{Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", s.Calendar)}}}
+	}
+	return NewTiming(s, calendar)
+}
+
+func (c *Client) calendarsByName(ctx context.Context) (map[string]*Calendar, error) {
+	calendars, err := c.store.Calendars(ctx)
+	byName := make(map[string]*Calendar, len(calendars))
 	for i := range calendars {
-		if calendars[i].Name == s.Calendar {
-			return NewTiming(s, &calendars[i])
+		byName[calendars[i].Name] = &calendars[i]
+	}
+	return byName, err
+}
+
+// listed brings the cursors of schedules up to date whose calendar has changed:
+// what is shown agrees with a preview before a node has come by.
+func (c *Client) listed(ctx context.Context, schedules []Schedule) ([]Schedule, error) {
+	if !slices.ContainsFunc(schedules, func(s Schedule) bool { return s.Outdated }) {
+		return schedules, nil
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calendars, err := c.calendarsByName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range schedules {
+		if s := &schedules[i]; s.Outdated {
+			s.Cursor, s.Outdated = s.listed(calendars[s.Calendar], now), false
 		}
 	}
-	return nil, &InvalidError{Fields: []FieldError{{Field: "calendar", Message: fmt.Sprintf("there is none with the name %q; make it first", s.Calendar)}}}
+	return schedules, nil
 }
 
 // ScheduleByID returns a schedule, or ErrNotFound.
@@ -74,7 +116,7 @@ func (c *Client) Schedule(ctx context.Context, name string) (Schedule, error) {
 }
 
 func (c *Client) oneSchedule(ctx context.Context, filter ScheduleFilter, what string) (Schedule, error) {
-	found, err := c.store.Schedules(ctx, filter)
+	found, err := c.Schedules(ctx, filter)
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -86,7 +128,11 @@ func (c *Client) oneSchedule(ctx context.Context, filter ScheduleFilter, what st
 
 // Schedules lists schedules by name, a page at a time.
 func (c *Client) Schedules(ctx context.Context, filter ScheduleFilter) ([]Schedule, error) {
-	return c.store.Schedules(ctx, filter)
+	found, err := c.store.Schedules(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	return c.listed(ctx, found)
 }
 
 // DeleteSchedule removes a schedule; its name is free again. Runs that are active

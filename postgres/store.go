@@ -74,6 +74,7 @@ type Store struct {
 	heads       *heads
 	sweep       sweep
 	rounds      rounds
+	calendars   sqlstore.CalendarRounds
 	tasks       sqlstore.TaskCache
 	waker       *waker
 	ear         *ear
