@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Calendar is days on which schedules that name it are not due, each day in the
-// zone of the schedule.
+// Calendar is days on which schedules that name it are not due: those days that
+// the clocks of the schedule's zone show. A change counts from then on.
 type Calendar struct {
 	Name        string
 	Description string

@@ -10,8 +10,10 @@ import (
 
 // PutSchedule creates the schedule if its Version is zero, else it replaces the
 // one of that ID and Version. Its instants count from now on if it is new, if it
-// is enabled again or if when it is due has changed; otherwise it goes on where it
-// was. It fails with ErrInvalid, ErrConflict or ErrNotFound.
+// is enabled again or if when it is due has changed, or its calendar is another;
+// otherwise it goes on where it was. It fails with ErrConflict or ErrNotFound, and
+// with ErrInvalid also if the calendar excludes all that it would be due at within
+// eight years.
 func (c *Client) PutSchedule(ctx context.Context, schedule Schedule) (Schedule, error) {
 	if err := NormalizeSchedule(&schedule); err != nil {
 		return Schedule{}, err
@@ -199,7 +201,8 @@ func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
 }
 
 // Preview lists the next instants at which a schedule will be due, as if it were
-// enabled. The schedule need not be stored.
+// enabled. The schedule need not be stored. There are none if its calendar excludes
+// all of them for eight years.
 func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.Time, error) {
 	if err := NormalizeSchedule(&schedule); err != nil {
 		return nil, err
@@ -219,7 +222,9 @@ func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.
 }
 
 // PutCalendar creates the calendar if its Version is zero, else it replaces the
-// one of that Version. It fails with ErrInvalid, ErrConflict or ErrNotFound.
+// one of that Version. It counts from now on for all schedules that name it: what is
+// listed and previewed agrees at once, and nodes act by it. It fails with ErrInvalid,
+// ErrConflict or ErrNotFound.
 func (c *Client) PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error) {
 	if err := NormalizeCalendar(&calendar); err != nil {
 		return Calendar{}, err

@@ -24,7 +24,7 @@ type Schedule struct {
 	StartsAt time.Time     // not due before; zero: at once
 	EndsAt   time.Time     // not due from then on; zero: never
 	Jitter   time.Duration // runs start up to so much later, each schedule by its own fixed part of it
-	Calendar string        // days on which it is not due; empty: none
+	Calendar string        // days on which it is not due: a Delay that ends on one ends with it; empty: none
 
 	Job Job // what each run is: of its times only StartBy and Timeout count
 
