@@ -167,7 +167,9 @@ select name from {{schedule}} where calendar = $1::text and calendar <> '' and d
 
 -- name: outdated_schedules
 -- Living schedules that were computed with another version of their calendar than
--- it has. Each calendar costs two look-ups while it has none.
+-- it has. Each calendar costs two look-ups while it has none. The order is that of
+-- the index: without it a planner whose statistics are older than a change of the
+-- calendar expects that all schedules match, and reads them one by one.
 -- Inputs: $1 smallest version, $2 so many calendars, $3 at most so many schedules of
 --   each.
 -- Output: version, id of a schedule or 0, in the order of versions.
@@ -176,10 +178,10 @@ select c.version, coalesce(s.id, 0)
 from (select name, version from {{calendar}} where version >= $1::bigint order by version limit $2::int) c
 left join lateral (
     (select id from {{schedule}}
-     where calendar = c.name and calendar <> '' and deleted_at = 0 and calendar_seen < c.version limit $3::int)
+     where calendar = c.name and calendar <> '' and deleted_at = 0 and calendar_seen < c.version order by calendar, calendar_seen limit $3::int)
     union all
     (select id from {{schedule}}
-     where calendar = c.name and calendar <> '' and deleted_at = 0 and calendar_seen > c.version limit $3::int)
+     where calendar = c.name and calendar <> '' and deleted_at = 0 and calendar_seen > c.version order by calendar, calendar_seen limit $3::int)
 ) s on true
 order by c.version
 limit $2::int + $3::int;
