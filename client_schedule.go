@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // PutSchedule creates the schedule if its Version is zero, else it replaces the
 // one of that ID and Version. Its instants count from now on if it is new, if it
-// is enabled again or if when it is due has changed; otherwise it goes on where it
-// was. It fails with ErrInvalid, ErrConflict or ErrNotFound.
+// is enabled again or if when it is due has changed, or its calendar is another;
+// otherwise it goes on where it was. It fails with ErrConflict or ErrNotFound, and
+// with ErrInvalid also if the calendar excludes all that it would be due at within
+// eight years.
 func (c *Client) PutSchedule(ctx context.Context, schedule Schedule) (Schedule, error) {
 	if err := NormalizeSchedule(&schedule); err != nil {
 		return Schedule{}, err
@@ -32,18 +35,29 @@ func (c *Client) PutSchedule(ctx context.Context, schedule Schedule) (Schedule, 
 	schedule.Cursor = Cursor{}
 	if restart && schedule.Enabled {
 		timing, err := c.timing(ctx, &schedule)
+		if err == nil {
+			err = timing.everDue(now)
+		}
 		if err != nil {
 			return Schedule{}, err
 		}
-		schedule.Cursor = timing.Cursor(timing.Start(now))
+		schedule.Cursor = timing.Begin(now)
 	}
-	return c.store.PutSchedule(ctx, schedule, restart)
+	stored, err := c.store.PutSchedule(ctx, schedule, restart)
+	if err != nil {
+		return Schedule{}, err
+	}
+	listed, err := c.listed(ctx, []Schedule{stored})
+	if err != nil {
+		return Schedule{}, err
+	}
+	return listed[0], nil
 }
 
 // restarts tells whether a schedule that replaces another counts from now on.
 func (s *Schedule) restarts(before *Schedule) bool {
 	return s.Enabled != before.Enabled || s.Cron != before.Cron || s.Every != before.Every || s.Delay != before.Delay || s.Daily != before.Daily ||
-		!s.At.Equal(before.At) || s.Zone != before.Zone || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)
+		!s.At.Equal(before.At) || s.Zone != before.Zone || s.Calendar != before.Calendar || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)
 }
 
 // timing is when a schedule is due.
@@ -51,16 +65,46 @@ func (c *Client) timing(ctx context.Context, s *Schedule) (*Timing, error) {
 	if s.Calendar == "" {
 		return NewTiming(s, nil)
 	}
-	calendars, err := c.store.Calendars(ctx)
+	calendars, err := c.calendarsByName(ctx)
 	if err != nil {
 		return nil, err
 	}
+	calendar, exists := calendars[s.Calendar]
+	if !exists {
+		return nil, &InvalidError{Fields: []FieldError{{Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", s.Calendar)}}}
+	}
+	return NewTiming(s, calendar)
+}
+
+func (c *Client) calendarsByName(ctx context.Context) (map[string]*Calendar, error) {
+	calendars, err := c.store.Calendars(ctx)
+	byName := make(map[string]*Calendar, len(calendars))
 	for i := range calendars {
-		if calendars[i].Name == s.Calendar {
-			return NewTiming(s, &calendars[i])
+		byName[calendars[i].Name] = &calendars[i]
+	}
+	return byName, err
+}
+
+// listed brings the cursors of schedules up to date whose calendar has changed:
+// what is shown agrees with a preview before a node has come by.
+func (c *Client) listed(ctx context.Context, schedules []Schedule) ([]Schedule, error) {
+	if !slices.ContainsFunc(schedules, func(s Schedule) bool { return s.Outdated }) {
+		return schedules, nil
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calendars, err := c.calendarsByName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range schedules {
+		if s := &schedules[i]; s.Outdated {
+			s.Cursor, s.Outdated = s.listed(calendars[s.Calendar], now), false
 		}
 	}
-	return nil, &InvalidError{Fields: []FieldError{{Field: "calendar", Message: fmt.Sprintf("there is none with the name %q; make it first", s.Calendar)}}}
+	return schedules, nil
 }
 
 // ScheduleByID returns a schedule, or ErrNotFound.
@@ -74,7 +118,7 @@ func (c *Client) Schedule(ctx context.Context, name string) (Schedule, error) {
 }
 
 func (c *Client) oneSchedule(ctx context.Context, filter ScheduleFilter, what string) (Schedule, error) {
-	found, err := c.store.Schedules(ctx, filter)
+	found, err := c.Schedules(ctx, filter)
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -86,7 +130,11 @@ func (c *Client) oneSchedule(ctx context.Context, filter ScheduleFilter, what st
 
 // Schedules lists schedules by name, a page at a time.
 func (c *Client) Schedules(ctx context.Context, filter ScheduleFilter) ([]Schedule, error) {
-	return c.store.Schedules(ctx, filter)
+	found, err := c.store.Schedules(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	return c.listed(ctx, found)
 }
 
 // DeleteSchedule removes a schedule; its name is free again. Runs that are active
@@ -153,7 +201,8 @@ func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
 }
 
 // Preview lists the next instants at which a schedule will be due, as if it were
-// enabled. The schedule need not be stored.
+// enabled. The schedule need not be stored. There are none if its calendar excludes
+// all of them for eight years.
 func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.Time, error) {
 	if err := NormalizeSchedule(&schedule); err != nil {
 		return nil, err
@@ -173,7 +222,9 @@ func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.
 }
 
 // PutCalendar creates the calendar if its Version is zero, else it replaces the
-// one of that Version. It fails with ErrInvalid, ErrConflict or ErrNotFound.
+// one of that Version. It counts from now on for all schedules that name it: what is
+// listed and previewed agrees at once, and nodes act by it. It fails with ErrInvalid,
+// ErrConflict or ErrNotFound.
 func (c *Client) PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error) {
 	if err := NormalizeCalendar(&calendar); err != nil {
 		return Calendar{}, err

@@ -20,7 +20,8 @@ type Planner interface {
 	// instants may be counted from it; zero is now. It fails with ErrConflict if another
 	// living schedule has the name or this one has another Version by now, with
 	// ErrNotFound if it does not exist, and with ErrInvalid if its calendar does not
-	// exist.
+	// exist. A Cursor that was computed with another version of the calendar than there
+	// is leaves the schedule Outdated.
 	PutSchedule(ctx context.Context, schedule Schedule, restart bool) (Schedule, error)
 	// DeleteSchedule removes a schedule; its name is free again. Runs that are active
 	// go on, queued ones end as cancelled, and all of them can still be read. It fails
@@ -31,14 +32,17 @@ type Planner interface {
 	Schedules(ctx context.Context, filter ScheduleFilter) ([]Schedule, error)
 
 	// Tick takes at most limit enabled schedules whose FireAt has come, earliest
-	// first, and such whose runs have ended since they were last looked at, enabled
-	// or not; those that another caller is busy with are left to it. For each, decide
+	// first, and such whose runs have ended since they were last looked at or that are
+	// Outdated, enabled or not; those that another caller is busy with are left to it.
+	// A change of a calendar that a slow transaction or an older program made may be
+	// found a minute late. For each, decide
 	// is told what it needs, and what it plans is done, all in one transaction: runs
 	// that have ended are told of once, and the alerts of a plan are stored if and only
 	// if the rest of it is. A job
 	// that cannot be stored becomes a run that has failed, with the reason. It tells
 	// how long it is until the next schedule is due. decide must not use the store, and
-	// may be called again for a schedule if the transaction has to be repeated.
+	// may be called again for a schedule if the transaction has to be repeated. The
+	// Cursor of its plan counts as computed with the calendar that it was told.
 	Tick(ctx context.Context, limit int, decide func(Schedule, View) Plan) (Ticked, error)
 	// Act does the same with one living schedule, due or not, and returns the runs
 	// that were made. What decide returns as an error undoes it. It fails with
@@ -50,7 +54,8 @@ type Planner interface {
 	Fires(ctx context.Context, filter FireFilter) ([]Fire, error)
 
 	// PutCalendar creates or replaces a calendar by name, as PutTenant does by
-	// Version. It counts for instants that schedules come to from now on.
+	// Version. It counts from now on: schedules that name it are Outdated until Tick
+	// or Act has taken them.
 	PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error)
 	// DeleteCalendar removes a calendar. It fails with ErrNotFound, and with
 	// ErrConflict while a living schedule names it.

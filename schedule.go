@@ -24,7 +24,7 @@ type Schedule struct {
 	StartsAt time.Time     // not due before; zero: at once
 	EndsAt   time.Time     // not due from then on; zero: never
 	Jitter   time.Duration // runs start up to so much later, each schedule by its own fixed part of it
-	Calendar string        // days on which it is not due; empty: none
+	Calendar string        // days on which it is not due: a Delay that ends on one ends with it; empty: none
 
 	Job Job // what each run is: of its times only StartBy and Timeout count
 
@@ -39,9 +39,10 @@ type Schedule struct {
 
 	Alert *Alert // who is told if it goes wrong; nil: nobody
 
-	Enabled bool
-	Reason  string // why it is not
-	Broken  string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
+	Enabled  bool
+	Reason   string // why it is not
+	Outdated bool   // its Cursor was computed with another calendar than there is now; set by the store, and undone by the Client
+	Broken   string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
 
 	Version   int64     // grows with each change; set by the store
 	CreatedAt time.Time // set by the store, unless whoever makes it does
@@ -53,7 +54,9 @@ type Schedule struct {
 // Cursor is how far a schedule has come.
 type Cursor struct {
 	Due    time.Time // the next instant that it is due at; zero: none is to come
-	FireAt time.Time // when it is acted upon: Due and its part of the jitter
+	FireAt time.Time // when it is acted upon: Due and its part of the jitter; without a Due, when it is searched again
+
+	CalendarVersion int64 // of the calendar that it was computed with; zero: none
 }
 
 // Overlap is what a due instant does while an earlier run is active.

@@ -27,6 +27,7 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 		return Plan{Cursor: s.Cursor, Standing: v.Standing}, err
 	}
 	d := newDecision(s, v)
+	s = d.schedule
 	d.admit()
 	if !s.Enabled {
 		return d.plan, nil
@@ -40,7 +41,11 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 		return d.plan, nil
 	}
 	now := v.Now.Add(-timing.Offset()) // instants up to here have come
-	missed, come, next := comeBy(timing, s.Due, now, grace)
+	first := s.Due
+	if s.waits() {
+		first = timing.Next(s.FireAt)
+	}
+	missed, come, next := comeBy(timing, first, now, grace)
 	late := caughtUp(s, timing, missed, v.Now)
 	d.alertMissed(timing, missed, len(late))
 	for _, due := range late {
@@ -50,6 +55,9 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 		d.fire(due, TriggerCron)
 	}
 	d.plan.Cursor = timing.Cursor(next)
+	if next.IsZero() && !s.FireAt.IsZero() {
+		d.plan.Cursor = timing.after(now)
+	}
 	return d.plan, nil
 }
 
@@ -84,6 +92,7 @@ type decision struct {
 }
 
 func newDecision(s *Schedule, v View) *decision {
+	s = s.upToDate(v)
 	d := &decision{schedule: s, view: v, plan: Plan{Cursor: s.Cursor, Standing: v.Standing}, active: v.Active, skipped: v.Skipped}
 	for _, f := range v.Active {
 		if f.Queued {
@@ -200,18 +209,17 @@ func (d *decision) afterEnd(timing *Timing) {
 	s := d.schedule
 	switch {
 	case d.running > 0 || len(d.queued) > 0:
-		d.plan.Cursor = Cursor{} // until that has ended
+		d.plan.Cursor = timing.Cursor(time.Time{}) // until that has ended
 	case s.Due.IsZero() && d.view.Last != nil:
-		d.plan.Cursor = timing.Cursor(d.view.Last.EndedAt.Add(s.Delay))
-		if !s.EndsAt.IsZero() && !d.plan.Cursor.Due.Before(s.EndsAt) {
-			d.plan.Cursor = Cursor{}
-		}
+		d.plan.Cursor = timing.afterRun(d.view.Last.EndedAt.Add(s.Delay))
+	case s.waits():
+		d.plan.Cursor = timing.Begin(s.FireAt)
 	}
 	if due := d.plan.Cursor; !due.Due.IsZero() && !due.FireAt.After(d.view.Now) {
 		d.fire(due.Due, TriggerCron)
-		d.plan.Cursor = Cursor{}
+		d.plan.Cursor = timing.Cursor(time.Time{})
 		if !slices.ContainsFunc(d.plan.Fires, func(f PlannedFire) bool { return f.Skip == "" }) {
-			d.plan.Cursor = timing.Cursor(d.view.Now.Add(s.Delay)) // nothing will end
+			d.plan.Cursor = timing.afterRun(d.view.Now.Add(s.Delay)) // nothing will end
 		}
 	}
 }

@@ -14,6 +14,7 @@ type Timing struct {
 	next     func(after time.Time) time.Time // zero: none
 	prev     func(before time.Time) time.Time
 	calendar *days
+	version  int64 // of the calendar; zero: none
 }
 
 // NewTiming reads when a schedule is due. The schedule has been through
@@ -24,7 +25,7 @@ func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Timing{schedule: s, zone: zone, calendar: daysOf(calendar)}
+	t := &Timing{schedule: s, zone: zone, calendar: daysOf(calendar), version: versionOf(calendar)}
 	return t, t.read()
 }
 
@@ -71,50 +72,62 @@ func (t *Timing) every(expr cron.Expr) {
 	t.prev = func(before time.Time) time.Time { return expr.PrevEvery(anchor, before) }
 }
 
+// farthest is how far a search for an instant that no calendar excludes looks. A
+// schedule that is not due for longer is looked at again then.
+const farthest = 8 * 366 * 24 * time.Hour
+
 // Next is the first instant after another at which the schedule is due; zero:
-// there is none.
+// there is none, or its calendar excludes all of them for eight years.
 func (t *Timing) Next(after time.Time) time.Time {
+	due, _ := t.search(after)
+	return due
+}
+
+// search is Next, and reports whether a calendar is why there is none. Each step
+// leaves days behind, so there are not more steps than days up to the horizon.
+func (t *Timing) search(after time.Time) (due time.Time, excluded bool) {
 	s := t.schedule
 	if !s.StartsAt.IsZero() && after.Before(s.StartsAt) {
 		after = s.StartsAt.Add(-time.Microsecond)
 	}
+	limit := after.Add(farthest)
 	for {
 		due := t.next(after)
 		switch {
 		case due.IsZero(), !s.EndsAt.IsZero() && !due.Before(s.EndsAt):
-			return time.Time{}
-		case !t.calendar.exclude(due.In(t.zone)):
-			return due
+			return time.Time{}, false
+		case !t.excludes(due):
+			return due, false
+		case due.After(limit):
+			return time.Time{}, true
 		}
-		if after = t.calendar.lastOfDays(due.In(t.zone)); after.Sub(due) > farthest {
-			return time.Time{}
-		}
+		after = t.calendar.leave(due.In(t.zone), limit).Add(-time.Microsecond)
 	}
 }
 
+func (t *Timing) excludes(due time.Time) bool { return t.calendar.exclude(due.In(t.zone)) }
+
 // Prev is the last instant before another at which the schedule was due; zero:
-// there is none.
+// there is none, or its calendar excludes all of them for eight years.
 func (t *Timing) Prev(before time.Time) time.Time {
 	s := t.schedule
 	if !s.EndsAt.IsZero() && before.After(s.EndsAt) {
 		before = s.EndsAt
 	}
+	limit := before.Add(-farthest)
 	for {
 		due := t.prev(before)
 		switch {
 		case due.IsZero(), !s.StartsAt.IsZero() && due.Before(s.StartsAt):
 			return time.Time{}
-		case !t.calendar.exclude(due.In(t.zone)):
+		case !t.excludes(due):
 			return due
-		}
-		if before = t.calendar.firstOfDays(due.In(t.zone)); due.Sub(before) > farthest {
+		case due.Before(limit):
 			return time.Time{}
 		}
+		before = t.calendar.enter(due.In(t.zone), limit)
 	}
 }
-
-// farthest is how far ahead is looked for a day that is not excluded.
-const farthest = 8 * 366 * 24 * time.Hour
 
 // Preview lists the next instants at which the schedule is due.
 func (t *Timing) Preview(after time.Time, n int) []time.Time {
@@ -125,33 +138,6 @@ func (t *Timing) Preview(after time.Time, n int) []time.Time {
 		}
 	}
 	return instants
-}
-
-// Start is the first instant of a schedule whose cursor begins at some moment.
-func (t *Timing) Start(now time.Time) time.Time {
-	s := t.schedule
-	due := s.At
-	switch {
-	case s.Delay > 0:
-		due = now
-		if s.StartsAt.After(now) {
-			due = s.StartsAt
-		}
-	case due.IsZero():
-		return t.Next(now)
-	}
-	if !s.EndsAt.IsZero() && !due.Before(s.EndsAt) {
-		return time.Time{}
-	}
-	return due
-}
-
-// Cursor is where the schedule stands if it is due at an instant next.
-func (t *Timing) Cursor(due time.Time) Cursor {
-	if due.IsZero() {
-		return Cursor{}
-	}
-	return Cursor{Due: due, FireAt: due.Add(t.Offset())}
 }
 
 // Offset is the schedule's own part of the jitter: always the same, so that its

@@ -12,12 +12,8 @@ import (
 // PutCalendar creates or replaces a calendar.
 func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
 	ctx = sqlstore.MayWait(ctx)
-	body, err := sqlstore.EncodeCalendar(&calendar)
-	if err != nil {
-		return fairlead.Calendar{}, fmt.Errorf("put calendar: %w", err)
-	}
 	var version int64
-	err = s.changeCalendars(ctx, "put calendar", func(ctx context.Context, t *txn, next int64) error {
+	err := s.changeCalendars(ctx, "put calendar", func(ctx context.Context, t *txn, next int64) error {
 		var stored int64
 		exists, err := t.one(ctx, []any{&stored}, t.sql.CalendarVersion, calendar.Name)
 		if err != nil {
@@ -26,7 +22,16 @@ func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fa
 		if err := sqlstore.CheckCalendarVersion(calendar, stored, exists); err != nil {
 			return err
 		}
-		version = next
+		now, err := t.clock(ctx)
+		if err != nil {
+			return err
+		}
+		calendar.UpdatedAt = sqlstore.Time(now)
+		body, err := sqlstore.EncodeCalendar(&calendar)
+		if err != nil {
+			return err
+		}
+		version, t.news.later = next, true // schedules that name it may be due sooner than any node knows
 		_, err = t.exec(ctx, t.sql.PutCalendar, calendar.Name, body, next)
 		return err
 	})
@@ -93,4 +98,32 @@ func readCalendars(ctx context.Context, q querier, statement string) (calendars 
 		return err
 	}, statement)
 	return calendars, err
+}
+
+// outdated finds schedules that were computed with another version of their calendar
+// than it has: one of each such calendar, and more of the first.
+func (t *txn) outdated(ctx context.Context, look *sqlstore.CalendarLook, limit int) error {
+	look.Restart()
+	type changed struct {
+		name    string
+		version int64
+	}
+	var first *changed
+	err := t.each(ctx, func(row *sql.Rows) error {
+		var c changed
+		var id int64
+		err := row.Scan(&c.name, &c.version, &id)
+		look.Saw(c.version, id)
+		if id != 0 && first == nil {
+			first = &c
+		}
+		return err
+	}, t.sql.OutdatedCalendars, look.After, look.Window)
+	if err != nil || first == nil {
+		return err
+	}
+	var ids []int64
+	err = t.each(ctx, collect(&ids), t.sql.OutdatedSchedules, first.name, first.version, limit, first.name, first.version, limit)
+	look.Also(ids)
+	return err
 }

@@ -111,7 +111,7 @@ func (p *planning) advance(ctx context.Context) error {
 		}
 		moved.add().ints(s.ID, sqlstore.Micros(s.plan.Cursor.Due), sqlstore.Micros(s.plan.Cursor.FireAt), last.Job, sqlstore.Micros(last.Due)).
 			blob([]byte(last.Trigger)).int(int64(last.Number)).blob([]byte(last.State)).ints(sqlstore.Micros(last.EndedAt), skipped).
-			blob([]byte(sqlstore.EncodeStanding(s.plan.Standing))).end()
+			blob([]byte(sqlstore.EncodeStanding(s.plan.Standing))).int(sqlstore.VersionOf(s.view.Calendar)).end()
 	}
 	hit, err := p.execRows(ctx, p.sql.MoveSchedules, &moved)
 	return checkHits(len(p.schedules), hit, err)

@@ -157,15 +157,15 @@ func (m migrator) Apply(ctx context.Context, migration sqlstore.Migration, step 
 	return err
 }
 
-// The server's answers to a column, or an index, that is added again. Unlike MariaDB,
-// MySQL has no words for adding it only if it is not there.
+// The server's answers to a column, and to a key, that is added again. Unlike
+// MariaDB, MySQL has no words for adding it only if it is not there.
 const (
 	errColumnExists = 1060
-	errIndexExists  = 1061
+	errKeyExists    = 1061
 )
 
 // define changes a definition, standing back again and again while the table
-// is in use. A column or an index that is there already was added by a statement that
+// is in use. A column or a key that is there already was added by a statement that
 // was run but not recorded.
 func (m migrator) define(ctx context.Context, statement string) error {
 	for {
@@ -174,7 +174,7 @@ func (m migrator) define(ctx context.Context, statement string) error {
 		switch {
 		case !errors.As(err, &answer):
 			return err
-		case answer.Number == errColumnExists || answer.Number == errIndexExists:
+		case answer.Number == errColumnExists || answer.Number == errKeyExists:
 			return nil
 		case answer.Number != errLockWaitTimeout:
 			return err

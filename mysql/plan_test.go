@@ -94,7 +94,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		names.add().str("tenant").str(fmt.Sprint("key", i)).end()
 		places.add().ints(i, i).end()
 		instants.add().ints(i, i).end()
-		moved.add().ints(i, 1, 1, 1, 1).str("cron").int(1).str("failed").ints(1, 0).str("{}").end()
+		moved.add().ints(i, 1, 1, 1, 1).str("cron").int(1).str("failed").ints(1, 0).str("{}").int(1).end()
 		kept.add().ints(i, 1).float(0.5).int(1).end()
 		ids = append(ids, i)
 	}
@@ -196,7 +196,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"set_due":       fill(s.sql.SetDue, "clock", "5", "among", condition),
 		"due_schedules": marks(s.sql.LockDueSchedules, "1", "10"),
 		"schedules":     fill(s.sql.LockSchedules, "ids", list, "wait", skipLocked),
-		"set_schedule":  marks(s.sql.SetSchedule, "'a'", "'a'", "'a'", "1", "'{}'", "2", "1", "1", "1", "1", "1"),
+		"set_schedule":  marks(s.sql.SetSchedule, "'a'", "'a'", "'a'", "1", "'{}'", "2", "1", "1", "1", "1", "1", "1"),
 		"bury_schedule": marks(s.sql.BurySchedule, "1", "1"),
 		"move":          fill(s.sql.MoveSchedules, "rows", string(moved.text)),
 		"next_schedule": s.sql.NextSchedule,
@@ -215,6 +215,8 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"share_cal":     marks(s.sql.ShareCalendar, "'name1'"),
 		"delete_cal":    marks(s.sql.DeleteCalendar, "'name1'"),
 		"calendar_user": marks(s.sql.CalendarUser, "'name1'"),
+		"outdated_cals": marks(s.sql.OutdatedCalendars, "1", "500"),
+		"outdated":      marks(s.sql.OutdatedSchedules, "'name1'", "1", "10", "'name1'", "1", "10"),
 		"lock_sweep":    marks(fill(s.sql.LockSweep, "wait", skipLocked), "1"),
 		"set_sweep":     marks(s.sql.SetSweep, "'a'", "'a'", "'{}'", "1"),
 		"keep_sweep":    marks(s.sql.KeepSweep, "'running'", "1", "'{}'", "'{}'", "1"),

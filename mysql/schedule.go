@@ -38,8 +38,8 @@ func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, res
 
 func (t *txn) putSchedule(ctx context.Context, schedule fairlead.Schedule, body []byte, restart bool) (fairlead.Schedule, error) {
 	var calendar any // null if there is none
+	version := int64(0)
 	if schedule.Calendar != "" {
-		var version int64
 		exists, err := t.one(ctx, []any{&version}, t.sql.ShareCalendar, schedule.Calendar)
 		if err != nil {
 			return schedule, err
@@ -51,6 +51,7 @@ func (t *txn) putSchedule(ctx context.Context, schedule fairlead.Schedule, body 
 	}
 	t.news.later = true // it may be due sooner than any other
 	if schedule.Version == 0 {
+		schedule.Outdated = schedule.CalendarVersion != version
 		return t.addSchedule(ctx, schedule, calendar, body)
 	}
 	stored, err := t.lockSchedule(ctx, schedule.ID)
@@ -68,8 +69,9 @@ func (t *txn) putSchedule(ctx context.Context, schedule fairlead.Schedule, body 
 	if !restart {
 		schedule.Cursor = stored.Cursor
 	}
+	schedule.Outdated = schedule.CalendarVersion != version
 	_, err = t.exec(ctx, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, schedule.Version, now,
-		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule), schedule.ID)
+		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule), schedule.CalendarVersion, schedule.ID)
 	return schedule, err
 }
 
@@ -80,7 +82,7 @@ func (t *txn) addSchedule(ctx context.Context, schedule fairlead.Schedule, calen
 	}
 	made := cmp.Or(sqlstore.Micros(schedule.CreatedAt), now)
 	result, err := t.tx.ExecContext(ctx, t.sql.AddSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, made, now,
-		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule))
+		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule), schedule.CalendarVersion)
 	if err != nil {
 		return schedule, err
 	}

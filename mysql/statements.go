@@ -167,16 +167,18 @@ type statements struct {
 
 	Attempts string `sql:"attempts"`
 
-	AddSchedule      string `sql:"add_schedule"`
-	SetSchedule      string `sql:"set_schedule"`
-	BurySchedule     string `sql:"bury_schedule"`
-	MoveSchedules    string `sql:"move_schedules"`
-	LockDueSchedules string `sql:"lock_due_schedules"`
-	LockSchedules    string `sql:"lock_schedules"`
-	Schedules        string `sql:"schedules"`
-	NextSchedule     string `sql:"next_schedule"`
-	LockOldSchedules string `sql:"lock_old_schedules"`
-	DropSchedules    string `sql:"drop_schedules"`
+	AddSchedule       string `sql:"add_schedule"`
+	SetSchedule       string `sql:"set_schedule"`
+	BurySchedule      string `sql:"bury_schedule"`
+	MoveSchedules     string `sql:"move_schedules"`
+	LockDueSchedules  string `sql:"lock_due_schedules"`
+	OutdatedCalendars string `sql:"outdated_calendars"`
+	OutdatedSchedules string `sql:"outdated_schedules"`
+	LockSchedules     string `sql:"lock_schedules"`
+	Schedules         string `sql:"schedules"`
+	NextSchedule      string `sql:"next_schedule"`
+	LockOldSchedules  string `sql:"lock_old_schedules"`
+	DropSchedules     string `sql:"drop_schedules"`
 
 	OpenWindow     string `sql:"open_window"`
 	EndedSchedules string `sql:"ended_schedules"`

@@ -167,17 +167,18 @@ type Store struct {
 	ear     *ear
 	seal    *seal
 
-	refreshing sync.Mutex   // held while new lanes are read
-	laneFloor  int32        // no new lane has a smaller id
-	laneNewest int32        // seen when laneFloor was raised
-	laneRaised time.Time    // when that was
-	refreshed  atomic.Int64 // when that was
-	rules      atomic.Pointer[rules]
-	heads      heads
-	sets       holdSets
-	wishes     wishCache
-	tasks      sqlstore.TaskCache
-	openSeen   atomic.Int64 // up to which id open runs were looked through; 0: to the last
+	refreshing     sync.Mutex   // held while new lanes are read
+	laneFloor      int32        // no new lane has a smaller id
+	laneNewest     int32        // seen when laneFloor was raised
+	laneRaised     time.Time    // when that was
+	refreshed      atomic.Int64 // when that was
+	rules          atomic.Pointer[rules]
+	heads          heads
+	sets           holdSets
+	wishes         wishCache
+	tasks          sqlstore.TaskCache
+	calendarRounds sqlstore.CalendarRounds
+	openSeen       atomic.Int64 // up to which id open runs were looked through; 0: to the last
 }
 
 var (

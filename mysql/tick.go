@@ -89,6 +89,11 @@ func (p *planning) tick(ctx context.Context, limit int, decide func(fairlead.Sch
 	if err != nil {
 		return ticked, err
 	}
+	outdated, err := p.lockOutdated(ctx, limit-len(p.schedules))
+	if err != nil {
+		return ticked, err
+	}
+	more = more || outdated
 	if err := p.look(ctx); err != nil {
 		return ticked, err
 	}
@@ -151,6 +156,26 @@ func (p *planning) lockEnded(ctx context.Context, limit int) (more bool, err err
 	slices.Sort(ended)
 	locked, err := p.lockSchedules(ctx, ended, skipLocked)
 	p.add(locked...)
+	return more, err
+}
+
+// lockOutdated locks schedules whose calendar has changed since they were computed,
+// besides those that are locked, and tells whether there may be more.
+func (p *planning) lockOutdated(ctx context.Context, limit int) (more bool, err error) {
+	if limit <= 0 {
+		return false, nil // Next tells whether more are due
+	}
+	look := p.calendarRounds.Begin()
+	if err := p.outdated(ctx, look, limit+len(p.schedules)+1); err != nil {
+		return false, err
+	}
+	found := slices.DeleteFunc(slices.Clone(p.calendarRounds.End(look)), func(id int64) bool { return p.byID[id] != nil })
+	if more = len(found) > limit; more {
+		found = found[:limit]
+	}
+	slices.Sort(found)
+	locked, err := p.lockSchedules(ctx, found, skipLocked)
+	p.add(slices.DeleteFunc(locked, func(s *lockedSchedule) bool { return !s.Outdated })...) // another process was faster
 	return more, err
 }
 

@@ -48,6 +48,7 @@ type subject struct {
 	last   *fairlead.Fire  // of those that have
 	plan   fairlead.Plan
 	fires  []fairlead.Fire // that were made
+	sees   int64           // version of its calendar
 }
 
 func newSubject(id int64, wanted bool) *subject {
@@ -111,7 +112,7 @@ func (a *acting) look(ctx context.Context) error {
 	for _, fire := range open {
 		byID[fire.Schedule].see(fire, a.now)
 	}
-	a.subjects = slices.DeleteFunc(a.subjects, func(s *subject) bool { return !s.wanted && len(s.closed) == 0 })
+	a.subjects = slices.DeleteFunc(a.subjects, func(s *subject) bool { return !s.wanted && len(s.closed) == 0 && (!s.Outdated || s.deleted) })
 	if err := a.findLast(ctx); err != nil {
 		return err
 	}
@@ -178,6 +179,7 @@ func (a *acting) decideAbout(s *subject, calendar *fairlead.Calendar) (err error
 		s.plan.Cursor, s.plan.Standing = s.Cursor, s.Standing
 		return nil
 	}
+	s.sees = sqlstore.VersionOf(calendar)
 	view := fairlead.View{
 		Now: a.now, Calendar: calendar, Active: slices.Clone(s.active), Skipped: s.Skipped,
 		Ended: sqlstore.InOrderOfEnd(slices.Clone(s.closed)), Standing: s.Standing,

@@ -11,29 +11,35 @@ import (
 // PutCalendar creates or replaces a calendar.
 func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
 	ctx = sqlstore.MayWait(ctx)
-	version := int64(0)
-	body, err := sqlstore.EncodeCalendar(&calendar)
-	if err == nil {
-		err = s.transact(ctx, func(ctx context.Context, r runner) (err error) {
-			version, err = s.putCalendar(ctx, r, calendar, body)
-			return err
-		})
-	}
+	var stored fairlead.Calendar
+	err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+		stored, err = s.putCalendar(ctx, r, calendar)
+		return err
+	})
 	if err != nil {
 		return fairlead.Calendar{}, fmt.Errorf("put calendar: %w", err)
 	}
-	calendar.Version = version
-	return calendar, nil
+	s.waker.later() // schedules that name it may be due sooner than any node knows
+	return stored, nil
 }
 
-// putCalendar returns the new version.
-func (s *Store) putCalendar(ctx context.Context, r runner, calendar fairlead.Calendar, body []byte) (version int64, err error) {
+// putCalendar returns the calendar as stored.
+func (s *Store) putCalendar(ctx context.Context, r runner, calendar fairlead.Calendar) (fairlead.Calendar, error) {
 	before, exists, err := s.lockCalendar(ctx, r, calendar.Name)
 	if err == nil {
 		err = sqlstore.CheckCalendarVersion(calendar, before, exists)
 	}
 	if err != nil {
-		return 0, err
+		return calendar, err
+	}
+	now := int64(0)
+	if err := r.run(ctx, call{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }}); err != nil {
+		return calendar, err
+	}
+	calendar.UpdatedAt = sqlstore.Time(now)
+	body, err := sqlstore.EncodeCalendar(&calendar)
+	if err != nil {
+		return calendar, err
 	}
 	text := s.sql.AddCalendar
 	if exists {
@@ -42,12 +48,12 @@ func (s *Store) putCalendar(ctx context.Context, r runner, calendar fairlead.Cal
 	stored := false
 	err = r.run(ctx, call{sql: text, args: []any{calendar.Name, jsonText(body)}, each: func(row sqlstore.Scanner) error {
 		stored = true
-		return row.Scan(&version)
+		return row.Scan(&calendar.Version)
 	}})
 	if err == nil && !stored { // another was faster
 		err = sqlstore.CheckCalendarVersion(calendar, 0, true)
 	}
-	return version, err
+	return calendar, err
 }
 
 func (s *Store) lockCalendar(ctx context.Context, r runner, name string) (version int64, exists bool, err error) {

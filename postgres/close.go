@@ -14,7 +14,7 @@ func (a *acting) close(ctx context.Context, more ...call) error {
 	if over := a.noteRuns(); len(over) > 0 {
 		calls = append(calls, a.recordCall(over))
 	}
-	for _, c := range []call{a.openCall(), a.closeCall(), a.cursorsCall()} {
+	for _, c := range []call{a.openCall(), a.closeCall(), a.cursorsCall(), a.calendarsCall()} {
 		if c.sql != "" {
 			calls = append(calls, c)
 		}
@@ -117,4 +117,19 @@ func (a *acting) cursorsCall() call {
 		standing[i] = sqlstore.EncodeStanding(s.plan.Standing)
 	}
 	return call{sql: a.sql.MoveCursors, args: []any{ids, due, fireAt, jobs, lastDue, endedAt, numbers, triggers, states, skipped, standing}}
+}
+
+// calendarsCall notes with which versions of their calendars the schedules were
+// computed, where that has changed.
+func (a *acting) calendarsCall() call {
+	var ids, versions []int64
+	for _, s := range a.subjects {
+		if s.sees != s.CalendarVersion && !s.deleted {
+			ids, versions = append(ids, s.ID), append(versions, s.sees)
+		}
+	}
+	if len(ids) == 0 {
+		return call{}
+	}
+	return call{sql: a.sql.SeeCalendars, args: []any{ids, versions}}
 }

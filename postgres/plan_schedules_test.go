@@ -40,10 +40,11 @@ func TestPlansNeverScanSchedules(t *testing.T) {
 // for long, some of them with runs that have ended.
 func multiplySchedules(t testing.TB, at string, schedules, runs int) {
 	t.Helper()
+	exec(t, at, "insert into fairlead_calendar (name, version, body) select 'calendar ' || n, n, '{}' from generate_series(1, 300) n")
 	exec(t, at, fmt.Sprintf(`
 		with made as (
-			insert into fairlead_schedule (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body)
-			select 1, 1, 1, 0, lane, 'copy ' || n, 'tenant ' || n %% 1000, '', body
+			insert into fairlead_schedule (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, calendar_seen, body)
+			select 1, 1, 1, 0, lane, 'copy ' || n, 'tenant ' || n %% 1000, case n %% 2 when 0 then '' else 'calendar 7' end, case n %% 2 when 0 then 0 else 7 end, body
 			from (select * from fairlead_schedule order by id limit 1) s, generate_series(1, %d) n
 			returning id
 		)

@@ -60,7 +60,7 @@ func (s *Store) putSchedule(ctx context.Context, schedule fairlead.Schedule, res
 	}
 	declared := []any{
 		schedule.Name, schedule.Job.Tenant, lanes[0], schedule.Calendar, jsonText(body), schedule.Enabled,
-		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt),
+		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), schedule.CalendarVersion,
 	}
 	err = s.transact(ctx, func(ctx context.Context, r runner) error {
 		id, err := schedule.ID, s.shareCalendar(ctx, r, schedule.Calendar)

@@ -176,6 +176,8 @@ type statements struct {
 	CalendarUsers     string `sql:"calendar_users"`
 	DeleteCalendar    string `sql:"delete_calendar"`
 	Calendars         string `sql:"calendars"`
+	OutdatedSchedules string `sql:"outdated_schedules"`
+	SeeCalendars      string `sql:"see_calendars"`
 
 	LookAtOpen      string `sql:"look_at_open"`
 	LockDue         string `sql:"lock_due"`

@@ -82,6 +82,7 @@ type Store struct {
 	heads       *heads
 	pruned      pruneCursor
 	rounds      rounds
+	calendars   sqlstore.CalendarRounds
 	tasks       sqlstore.TaskCache
 	waker       *waker
 	ear         *ear

@@ -32,8 +32,8 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedu
 
 func (s *Store) tick(ctx context.Context, limit int, decide decision) (fairlead.Ticked, error) {
 	// Nearly always there is nothing to do, and then this is all.
-	ended, next, err := s.lookAround(ctx, limit)
-	if err != nil || next != 0 && len(ended) == 0 {
+	others, next, err := s.lookAround(ctx, limit)
+	if err != nil || next != 0 && len(others) == 0 {
 		return fairlead.Ticked{Next: next}, err
 	}
 	acting, err := s.newActing(ctx, decide)
@@ -43,7 +43,7 @@ func (s *Store) tick(ctx context.Context, limit int, decide decision) (fairlead.
 	left := false
 	err = acting.transact(ctx, func(ctx context.Context, r runner) (err error) {
 		acting.restart(r)
-		if left, err = acting.take(ctx, limit, ended); err != nil {
+		if left, err = acting.take(ctx, limit, others); err != nil {
 			return err
 		}
 		return acting.act(ctx, s.nextFireCall(&next))
@@ -102,18 +102,34 @@ type rounds struct {
 	rest     time.Time // until then nobody looks
 }
 
-// lookAround looks for schedules with runs that have ended, and tells how long it
-// is until the next is due. It finds one more than may be taken, if there is one.
-func (s *Store) lookAround(ctx context.Context, limit int) (ended []int64, next time.Duration, err error) {
-	calls := []call{s.nextFireCall(&next)}
+// lookAround looks for schedules with runs that have ended or whose calendar has
+// changed, and tells how long it is until the next is due. It finds one more than
+// may be taken, if there is one.
+func (s *Store) lookAround(ctx context.Context, limit int) (others []int64, next time.Duration, err error) {
+	calendars := s.calendars.Begin()
+	calls := []call{s.nextFireCall(&next), s.outdatedCall(calendars, limit+1)}
 	look := s.rounds.begin(limit)
 	if look != nil {
 		calls = append(calls, look.call(s))
 	}
-	if err := s.run(ctx, calls...); err != nil || look == nil {
+	if err := s.run(ctx, calls...); err != nil {
 		return nil, next, err
 	}
-	return s.rounds.end(look), next, nil
+	if look != nil {
+		others = s.rounds.end(look)
+	}
+	return append(others, s.calendars.End(calendars)...), next, nil
+}
+
+// outdatedCall finds schedules that were computed with another version of their
+// calendar than it has.
+func (s *Store) outdatedCall(look *sqlstore.CalendarLook, most int) call {
+	return call{sql: s.sql.OutdatedSchedules, args: []any{look.After, look.Window, most}, restart: look.Restart, each: func(row sqlstore.Scanner) error {
+		var version, id int64
+		err := row.Scan(&version, &id)
+		look.Saw(version, id)
+		return err
+	}}
 }
 
 // glance is one look at open runs.
@@ -191,12 +207,13 @@ func (s *Store) nextFireCall(next *time.Duration) call {
 }
 
 // take takes schedules that are due, and as many as may be taken beside them of
-// those whose runs have ended. It tells whether some of these are left.
-func (a *acting) take(ctx context.Context, limit int, ended []int64) (left bool, err error) {
+// those whose runs have ended or whose calendar has changed. It tells whether some
+// of these are left.
+func (a *acting) take(ctx context.Context, limit int, found []int64) (left bool, err error) {
 	var due, others []int64
 	calls := []call{idsCall(&due, a.sql.LockDue, limit)}
-	if len(ended) > 0 {
-		calls = append(calls, idsCall(&others, a.sql.LockSchedules, ended))
+	if len(found) > 0 {
+		calls = append(calls, idsCall(&others, a.sql.LockSchedules, found))
 	}
 	if err := a.in.run(ctx, calls...); err != nil {
 		return false, err

@@ -33,6 +33,9 @@ func scheduleTo(s fairlead.Schedule) *fairleadv1.Schedule {
 	if s.Broken != "" {
 		s.Reason = "what is stored of it " + s.Broken + "; replace or delete it"
 	}
+	if s.Due.IsZero() {
+		s.FireAt = s.Due // it is only searched again then
+	}
 	return &fairleadv1.Schedule{
 		Id: strconv.FormatInt(s.ID, 10), Name: &s.Name, Description: given(s.Description),
 		Cron: given(s.Cron), Every: durationTo(s.Every), Delay: durationTo(s.Delay), Daily: given(s.Daily), At: timeTo(s.At),

@@ -54,6 +54,9 @@ func (s *Schedules) preview(ctx context.Context, schedule fairlead.Schedule, n i
 		return nil, err
 	}
 	out := &fairleadv1.PreviewScheduleResponse{Words: timing.Words()}
+	if len(instants) == 0 && len(timing.Preview(time.Now(), 1)) > 0 {
+		out.Words += fmt.Sprintf("; but never within 8 years: the calendar %q excludes all of it", schedule.Calendar)
+	}
 	for _, due := range instants {
 		local := due.In(zone)
 		out.Items = append(out.Items, &fairleadv1.Instant{

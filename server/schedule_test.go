@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -254,6 +255,42 @@ func TestHowRunsWentIsSummedUp(t *testing.T) {
 	}
 	if text, _ := stats["duration_max"].(string); !strings.HasSuffix(text, "s") {
 		t.Errorf("the longest took %v", stats["duration_max"])
+	}
+}
+
+func TestAScheduleIsShownByItsCalendarAsItIsNow(t *testing.T) {
+	a := newAPI(t)
+	const timing = `"daily":"12:00","calendar":"feast"`
+	a.send(200, "POST", "/api/v1/calendars", `{"name":"feast"}`)
+	a.send(200, "POST", schedules, `{"name":"s",`+timing+`,"job":{"kind":"k"}}`)
+	shown := func() (next, preview any, words string) {
+		s, _ := a.send(200, "GET", schedules+"/s", "")
+		listed, _ := a.send(200, "GET", schedules, "")
+		if got := items(t, listed)[0]["next_due"]; got != s["next_due"] {
+			t.Errorf("it is due %v, and %v in the list", s["next_due"], got)
+		}
+		p, _ := a.send(200, "GET", schedules+"/s/preview?n=1", "")
+		if found, _ := p["items"].([]any); len(found) > 0 {
+			preview = found[0].(map[string]any)["due"]
+		}
+		return s["next_due"], preview, p["words"].(string)
+	}
+	first, _, _ := shown()
+	a.send(200, "PUT", "/api/v1/calendars/feast", fmt.Sprintf(`{"dates":[%q]}`, first.(string)[:10]))
+	if next, preview, _ := shown(); next == first || next != preview {
+		t.Errorf("without %v it is due %v, and %v in the preview", first, next, preview)
+	}
+	a.send(200, "PUT", "/api/v1/calendars/feast", `{"weekdays":["monday","tuesday","wednesday","thursday","friday","saturday","sunday"]}`)
+	if next, preview, words := shown(); next != nil || preview != nil || !strings.Contains(words, "never within 8 years") {
+		t.Errorf("on no day it is due %v, and %v in the preview: %s", next, preview, words)
+	}
+	refused, _ := a.send(400, "POST", schedules, `{"name":"t",`+timing+`,"job":{"kind":"k"}}`)
+	if text := jsonOf(t, refused); !strings.Contains(text, "never due within 8 years") {
+		t.Errorf("refused with %s", text)
+	}
+	a.send(200, "PUT", "/api/v1/calendars/feast", `{}`)
+	if next, preview, _ := shown(); next != first || preview != first {
+		t.Errorf("freed, it is due %v, and %v in the preview, want %v", next, preview, first)
 	}
 }
 

@@ -15,6 +15,7 @@ type agenda struct {
 	ended  []fairlead.Fire // of which the schedule has not been told
 	gone   map[int64]bool  // those of them whose job was deleted
 	plan   fairlead.Plan
+	sees   int64 // version of its calendar
 }
 
 // look reads how the runs of schedules stand. It writes nothing.
@@ -89,7 +90,7 @@ func (t *txn) decideAll(agendas []*agenda, decide decision) ([]int64, error) {
 		last := a.row.LastRun()
 		err := t.must(1, t.sql.Advance, sqlstore.Micros(a.plan.Cursor.Due), sqlstore.Micros(a.plan.Cursor.FireAt),
 			last.Job, sqlstore.Micros(last.Due), string(last.Trigger), last.Number, string(last.State), sqlstore.Micros(last.EndedAt),
-			a.row.Skipped, sqlstore.EncodeStanding(a.plan.Standing), a.row.ID)
+			a.row.Skipped, sqlstore.EncodeStanding(a.plan.Standing), a.sees, a.row.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +127,7 @@ func (t *txn) view(a *agenda, calendars map[string]*fairlead.Calendar) (fairlead
 		}
 		calendars[a.row.Calendar] = calendar
 	}
-	view.Calendar = clone(calendar)
+	view.Calendar, a.sees = clone(calendar), sqlstore.VersionOf(calendar)
 	last, err := t.last(a)
 	view.Last = clone(last)
 	return view, err

@@ -9,14 +9,10 @@ import (
 
 // PutCalendar creates or replaces a calendar.
 func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
-	body, err := sqlstore.EncodeCalendar(&calendar)
-	if err != nil {
-		return fairlead.Calendar{}, err
-	}
-	return write(ctx, s, "put calendar", func(t *txn) (fairlead.Calendar, error) { return t.putCalendar(calendar, string(body)) })
+	return write(ctx, s, "put calendar", func(t *txn) (fairlead.Calendar, error) { return t.putCalendar(calendar) })
 }
 
-func (t *txn) putCalendar(calendar fairlead.Calendar, body string) (fairlead.Calendar, error) {
+func (t *txn) putCalendar(calendar fairlead.Calendar) (fairlead.Calendar, error) {
 	stored, err := t.calendar(calendar.Name)
 	if err != nil {
 		return fairlead.Calendar{}, err
@@ -28,12 +24,18 @@ func (t *txn) putCalendar(calendar fairlead.Calendar, body string) (fairlead.Cal
 	if err := sqlstore.CheckCalendarVersion(calendar, version, stored != nil); err != nil {
 		return fairlead.Calendar{}, err
 	}
+	calendar.UpdatedAt = sqlstore.Time(t.now)
+	body, err := sqlstore.EncodeCalendar(&calendar)
+	if err != nil {
+		return fairlead.Calendar{}, err
+	}
 	if version, err = t.next(calendarCounter, 1); err != nil {
 		return fairlead.Calendar{}, err
 	}
-	if err := t.must(1, t.sql.PutCalendar, calendar.Name, body, version); err != nil {
+	if err := t.must(1, t.sql.PutCalendar, calendar.Name, string(body), version); err != nil {
 		return fairlead.Calendar{}, err
 	}
+	t.news.later = true // schedules that name it may be due sooner than any node knows
 	stored, err = t.calendar(calendar.Name)
 	if err != nil {
 		return fairlead.Calendar{}, err
@@ -86,4 +88,31 @@ func (t *txn) deleteCalendar(name string) error {
 // Calendars lists all calendars by name.
 func (s *Store) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
 	return read(ctx, s, "list calendars", func(t *txn) ([]fairlead.Calendar, error) { return t.calendars(t.sql.Calendars) })
+}
+
+// outdated lists schedules that were computed with another version of their calendar
+// than it has: one of each such calendar, and more of the first.
+func (t *txn) outdated(look *sqlstore.CalendarLook, limit int) error {
+	look.Restart()
+	type changed struct {
+		name    string
+		version int64
+	}
+	var first *changed
+	err := t.each(t.sql.OutdatedCalendars, []any{look.After, look.Window}, func(row sqlstore.Scanner) error {
+		var c changed
+		var id int64
+		err := row.Scan(&c.name, &c.version, &id)
+		look.Saw(c.version, id)
+		if id != 0 && first == nil {
+			first = &c
+		}
+		return err
+	})
+	if err != nil || first == nil {
+		return err
+	}
+	ids, err := t.list(t.sql.OutdatedSchedules, first.name, first.version, first.name, first.version, limit)
+	look.Also(ids)
+	return err
 }

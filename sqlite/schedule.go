@@ -46,7 +46,7 @@ func (t *txn) putSchedule(schedule fairlead.Schedule, body string, restart bool)
 			schedule.Cursor = stored.Cursor
 		}
 		err = t.must(1, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, schedule.Calendar, schedule.Enabled, body,
-			stored.Version+1, t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), id)
+			stored.Version+1, t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), schedule.CalendarVersion, id)
 	}
 	if err != nil {
 		return fairlead.Schedule{}, err
@@ -62,7 +62,8 @@ func (t *txn) addSchedule(schedule *fairlead.Schedule, body string) (int64, erro
 		return 0, err
 	}
 	return id, t.must(1, t.sql.AddSchedule, id, schedule.Name, schedule.Job.Tenant, schedule.Calendar, schedule.Enabled, body,
-		1, cmp.Or(sqlstore.Micros(schedule.CreatedAt), t.now), t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt))
+		1, cmp.Or(sqlstore.Micros(schedule.CreatedAt), t.now), t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt),
+		schedule.CalendarVersion)
 }
 
 // checkSchedule finds out whether the name is free for the schedule, and whether

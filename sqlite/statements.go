@@ -130,6 +130,9 @@ type statements struct {
 	CalendarUsed    string `sql:"calendar_used"`
 	DeleteCalendar  string `sql:"delete_calendar"`
 
+	OutdatedCalendars string `sql:"outdated_calendars"`
+	OutdatedSchedules string `sql:"outdated_schedules"`
+
 	EndedSchedules string `sql:"ended_schedules"`
 	OpenFires      string `sql:"open_fires"`
 	Fires          string `sql:"fires"`

@@ -76,6 +76,7 @@ type Store struct {
 	writer     *writer
 	acting     acting
 	steerers   steerers
+	calendars  sqlstore.CalendarRounds
 	watch      *watch
 	close      func() error
 }

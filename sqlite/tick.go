@@ -17,21 +17,33 @@ const tickChunk = 500
 // decision is what Tick and Act are given.
 type decision func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)
 
-// Tick acts upon schedules that are due, and such whose runs have ended. The
-// latter are found beside the writer, as that takes a look at every active run.
+// Tick acts upon schedules that are due, such whose runs have ended and such whose
+// calendar has changed. The latter two are found beside the writer, as that takes a
+// look at every active run.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
 	limit = min(max(0, limit), tickChunk)
-	ended, err := read(ctx, s, "tick", func(t *txn) ([]int64, error) { return t.list(t.sql.EndedSchedules, limit+1) })
+	look := s.calendars.Begin()
+	found, err := read(ctx, s, "tick", func(t *txn) ([]int64, error) {
+		if err := t.outdated(look, limit+1); err != nil {
+			return nil, err
+		}
+		return t.list(t.sql.EndedSchedules, limit+1)
+	})
 	if err != nil {
 		return fairlead.Ticked{}, err
+	}
+	for _, id := range s.calendars.End(look) {
+		if !slices.Contains(found, id) {
+			found = append(found, id)
+		}
 	}
 	sure := func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) { //nolint:unparam // it is a decision that never fails
 		return decide(schedule, view), nil
 	}
-	return write(ctx, s, "tick", func(t *txn) (fairlead.Ticked, error) { return t.tick(limit, ended, sure) })
+	return write(ctx, s, "tick", func(t *txn) (fairlead.Ticked, error) { return t.tick(limit, found, sure) })
 }
 
-func (t *txn) tick(limit int, ended []int64, decide decision) (fairlead.Ticked, error) {
+func (t *txn) tick(limit int, found []int64, decide decision) (fairlead.Ticked, error) {
 	due, err := t.scheduleRows(t.sql.DueSchedules, t.now, limit)
 	if err != nil {
 		return fairlead.Ticked{}, err
@@ -41,7 +53,7 @@ func (t *txn) tick(limit int, ended []int64, decide decision) (fairlead.Ticked, 
 		isDue[row.ID] = true
 	}
 	var others []int64
-	for _, id := range ended {
+	for _, id := range found {
 		if !isDue[id] {
 			others = append(others, id)
 		}
@@ -56,7 +68,7 @@ func (t *txn) tick(limit int, ended []int64, decide decision) (fairlead.Ticked, 
 		return fairlead.Ticked{}, err
 	}
 	agendas = slices.DeleteFunc(agendas, func(a *agenda) bool { // another process was faster
-		return !isDue[a.row.ID] && len(a.ended) == 0
+		return !isDue[a.row.ID] && len(a.ended) == 0 && !a.row.Outdated
 	})
 	made, err := t.decideAll(agendas, decide)
 	if err != nil {

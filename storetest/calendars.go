@@ -31,7 +31,7 @@ func testCalendars(c *chapter) {
 			Dates: []string{"2030-12-25", "01-01"}, Ranges: []fairlead.DateRange{{From: "2030-07-01", To: "2030-08-31"}},
 		}
 		stored := f.calendar(want)
-		want.Version = stored.Version
+		want.Version, want.UpdatedAt = stored.Version, f.now()
 		f.equal("the calendar as stored", stored, want)
 		f.equal("the calendars as another process lists them", f.elsewhere().calendars(), []fairlead.Calendar{want})
 	})
@@ -47,7 +47,7 @@ func testCalendars(c *chapter) {
 		if second.Version <= first.Version {
 			f.Fatalf("version %d follows %d", second.Version, first.Version)
 		}
-		f.equal("the calendars", f.calendars(), []fairlead.Calendar{{Name: "c", Weekdays: []time.Weekday{time.Monday}, Version: second.Version}})
+		f.equal("the calendars", f.calendars(), []fairlead.Calendar{{Name: "c", Weekdays: []time.Weekday{time.Monday}, Version: second.Version, UpdatedAt: f.now()}})
 	})
 	c.test("a Version that is no longer current conflicts and changes nothing", func(f *fixture) {
 		first := f.calendar(fairlead.Calendar{Name: "c"})

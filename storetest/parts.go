@@ -90,6 +90,8 @@ func chapters() []titled {
 		{"Schedules", Scheduling, testSchedules},
 		{"DeleteSchedule", Scheduling, testDeleteSchedule},
 		{"Calendars", Scheduling, testCalendars},
+		{"Changed calendars", Scheduling, testChangedCalendars},
+		{"Obeyed calendars", Scheduling, testObeyedCalendars},
 		{"Tick", Scheduling, testTick},
 		{"Act", Scheduling, testAct},
 		{"Plans", Scheduling, testPlans},

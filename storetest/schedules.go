@@ -40,8 +40,8 @@ func testSchedules(c *chapter) {
 		f.equal("CreatedAt as read", f.schedule(s.ID).CreatedAt, made)
 	})
 	c.test("a schedule is kept with all that was declared of it", func(f *fixture) {
-		f.calendar(fairlead.Calendar{Name: "holidays"})
 		want := f.elaborate()
+		keeping(f.calendar(fairlead.Calendar{Name: "holidays"}))(&want)
 		stored := f.put(want)
 		want.ID, want.Version, want.CreatedAt, want.UpdatedAt = stored.ID, stored.Version, f.now(), f.now()
 		f.equal("the schedule as stored", stored, want)

@@ -36,7 +36,7 @@ func asFile(schedule *fairleadv1.Schedule) *fairleadv1.Schedule {
 }
 
 func (s *session) scheduleExportCommand() *cobra.Command {
-	cmd := verb("export [NAME]", "Write a schedule, or all, as a file that apply reads", s.runs(func(ctx context.Context, c *call) error {
+	cmd := verb("export [NAME]", "Write a schedule, or all, with their calendars as a file that apply reads", s.runs(func(ctx context.Context, c *call) error {
 		all := &fairleadv1.ListSchedulesResponse{}
 		if len(c.args) > 0 {
 			schedule, err := c.schedules.GetSchedule(ctx, &fairleadv1.GetScheduleRequest{Id: c.args[0]})
@@ -52,6 +52,13 @@ func (s *session) scheduleExportCommand() *cobra.Command {
 		}
 		if c.format == "table" {
 			c.format = "yaml" // a file is no table
+		}
+		calendars, err := c.calendarsDocument(ctx, all.GetItems())
+		if err == nil && calendars != nil {
+			err = c.document(calendars)
+		}
+		if err != nil {
+			return err
 		}
 		for _, schedule := range all.GetItems() {
 			body, err := wire.Marshal(asFile(schedule))
@@ -72,7 +79,8 @@ func (s *session) scheduleApplyCommand() *cobra.Command {
 	var dryRun, yes bool
 	cmd := verb("apply", "Make schedules be as a file says", nil)
 	cmd.Long = "Make schedules be as a file says: YAML or JSON documents with the fields of the API, found by their names. " +
-		"What a document does not say has its default, but for enabled and reason, which stay as they are. Schedules that the file does not have are left alone.\n\n" +
+		"What a document does not say has its default, but for enabled and reason, which stay as they are. Schedules that the file does not have are left alone. " +
+		"A document {calendars: [{name: …, dates: […]}]} has calendars, which are made first; a calendar that a schedule names and neither the file nor the server has is reported as missing.\n\n" +
 		"What would change is shown first. It is asked back on a terminal, and needs --yes without one; --dry-run only shows it."
 	cmd.Example = "  fairlead schedule export > schedules.yaml\n  fairlead schedule apply -f schedules.yaml --dry-run"
 	cmd.RunE = s.runs(func(ctx context.Context, c *call) error {
@@ -83,18 +91,19 @@ func (s *session) scheduleApplyCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		changes, err := c.changes(ctx, wanted)
+		changes, err := c.fileChanges(ctx, wanted)
 		if err != nil {
 			return err
 		}
-		for _, change := range changes {
-			if _, err := fmt.Fprint(c.Out, change.text()); err != nil {
-				return err
-			}
-		}
-		if dryRun || len(changes) == 0 {
-			_, err := fmt.Fprintf(c.Out, "%d of %d schedules differ\n", len(changes), len(wanted))
+		if err := changes.show(c); err != nil {
 			return err
+		}
+		if dryRun || changes.none() {
+			_, err := fmt.Fprintf(c.Out, "%d of %d schedules differ\n", len(changes.schedules), len(wanted.schedules))
+			return err
+		}
+		if len(changes.missing) > 0 {
+			return Usagef("the file names calendars that do not exist: nothing was changed; create them first, or add them to the file as {calendars: [{name: …}]}")
 		}
 		if !yes {
 			if file == "-" || !screen.IsTerminal(c.in) || !c.errors.Terminal {
@@ -104,12 +113,10 @@ func (s *session) scheduleApplyCommand() *cobra.Command {
 				return err
 			}
 		}
-		for _, change := range changes {
-			if err := c.make(ctx, change); err != nil {
-				return err
-			}
+		if err := changes.make(ctx, c); err != nil {
+			return err
 		}
-		_, err = fmt.Fprintf(c.Out, "%d of %d schedules changed\n", len(changes), len(wanted))
+		_, err = fmt.Fprintf(c.Out, "%d of %d schedules changed\n", len(changes.schedules), len(wanted.schedules))
 		return err
 	})
 	f := cmd.Flags()
@@ -119,8 +126,63 @@ func (s *session) scheduleApplyCommand() *cobra.Command {
 	return cmd
 }
 
+// scheduleFile is what a file says.
+type scheduleFile struct {
+	schedules []*fairleadv1.Schedule
+	calendars []*fairleadv1.Calendar
+}
+
+// fileChanges are all that is to become as a file says.
+type fileChanges struct {
+	calendars []*calendarChange
+	schedules []*scheduleChange
+	missing   []string // calendars, in words
+}
+
+// fileChanges compares what a file says with what there is.
+func (c *call) fileChanges(ctx context.Context, wanted *scheduleFile) (changes fileChanges, err error) {
+	if changes.calendars, changes.missing, err = c.calendarChanges(ctx, wanted); err != nil {
+		return changes, err
+	}
+	changes.schedules, err = c.changes(ctx, wanted.schedules)
+	return changes, err
+}
+
+func (changes *fileChanges) none() bool {
+	return len(changes.calendars) == 0 && len(changes.schedules) == 0
+}
+
+// show shows what would change, and what is missing for it.
+func (changes *fileChanges) show(c *call) error {
+	var lines []string
+	for _, change := range changes.calendars {
+		lines = append(lines, change.text())
+	}
+	for _, change := range changes.schedules {
+		lines = append(lines, change.text())
+	}
+	_, err := fmt.Fprint(c.Out, strings.Join(append(lines, changes.missing...), ""))
+	return err
+}
+
+// make makes the changes, calendars first: schedules name them.
+func (changes *fileChanges) make(ctx context.Context, c *call) error {
+	for _, change := range changes.calendars {
+		if err := change.make(ctx, c); err != nil {
+			return err
+		}
+	}
+	for _, change := range changes.schedules {
+		if err := c.make(ctx, change); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readSchedules reads the documents of a file.
-func readSchedules(file string, in io.Reader) (all []*fairleadv1.Schedule, err error) {
+func readSchedules(file string, in io.Reader) (*scheduleFile, error) {
+	all := &scheduleFile{}
 	raw, err := readInput(file, in)
 	if err != nil {
 		return nil, err
@@ -146,6 +208,14 @@ func readSchedules(file string, in io.Reader) (all []*fairleadv1.Schedule, err e
 		if err != nil {
 			return nil, Usagef("%s, document %d: %w", file, n, err)
 		}
+		calendars, isOne, err := readCalendars(body)
+		if err != nil {
+			return nil, Usagef("%s, document %d: %w", file, n, err)
+		}
+		if isOne {
+			all.calendars = append(all.calendars, calendars...)
+			continue
+		}
 		schedule := &fairleadv1.Schedule{}
 		if err := wire.Unmarshal(body, schedule); err != nil {
 			return nil, Usagef("%s, document %d: %w", file, n, err)
@@ -159,7 +229,7 @@ func readSchedules(file string, in io.Reader) (all []*fairleadv1.Schedule, err e
 		default:
 			named[name] = true
 		}
-		all = append(all, schedule)
+		all.schedules = append(all.schedules, schedule)
 	}
 }
 

@@ -94,3 +94,58 @@ func TestAFileOfSchedulesIsComparedAndThenApplied(t *testing.T) {
 	}
 	r.fails(ExitUsage, "--file", "schedule", "apply")
 }
+
+func TestAFileOfSchedulesCarriesTheirCalendarsToAnotherServer(t *testing.T) {
+	r := newRig(t)
+	r.typed(ExitOK, "calendar", "create", "feast", "--weekday", "sunday", "--date", "12-25", "--range", "2030-07-01..2030-08-31", "--description", "closed")
+	r.typed(ExitOK, "calendar", "create", "unused", "--date", "01-01")
+	r.typed(ExitOK, "schedule", "create", "a", "noop", "--daily", "03:00", "--calendar", "feast")
+	r.typed(ExitOK, "schedule", "create", "b", "noop", "--every", "1h")
+	exported, _ := r.typed(ExitOK, "schedule", "export")
+	if !strings.Contains(exported, "calendars:\n- name: feast\n") || strings.Contains(exported, "unused") || strings.Contains(exported, "version") {
+		t.Errorf("exported as\n%s", exported)
+	}
+	alone, _ := r.typed(ExitOK, "schedule", "export", "b")
+	if strings.Contains(alone, "calendars") {
+		t.Errorf("one without a calendar is exported as\n%s", alone)
+	}
+
+	fresh := newRig(t)
+	file := filepath.Join(t.TempDir(), "schedules.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(exported)
+	shown := []string{
+		"+ calendar feast\n    description: (none) -> closed\n    weekdays: (none) -> sunday\n    dates: (none) -> 12-25\n    ranges: (none) -> 2030-07-01..2030-08-31\n+ a\n",
+		"2 of 2 schedules differ",
+	}
+	fresh.says(shown, "schedule", "apply", "-f", file, "--dry-run")
+	fresh.fails(ExitNotFound, "feast", "calendar", "get", "feast")
+	fresh.says([]string{"2 of 2 schedules changed"}, "schedule", "apply", "-f", file, "--yes")
+	if got := fresh.document("schedule", "get", "a"); got["calendar"] != "feast" {
+		t.Errorf("applied, it is %v", got)
+	}
+	again, _ := fresh.typed(ExitOK, "schedule", "export")
+	if again != exported {
+		t.Errorf("exported again as\n%s, want\n%s", again, exported)
+	}
+	fresh.says([]string{"0 of 2 schedules differ"}, "schedule", "apply", "-f", file, "--yes")
+
+	write(strings.Replace(exported, "- 12-25", "- 12-26", 1))
+	fresh.says([]string{"~ calendar feast\n    dates: 12-25 -> 12-26\n0 of 2 schedules changed"}, "schedule", "apply", "-f", file, "--yes")
+
+	write("name: c\ndaily: '03:00'\ncalendar: holidays\njob: {kind: noop}\n")
+	fresh.says([]string{"! calendar holidays is missing: schedule c names it"}, "schedule", "apply", "-f", file, "--dry-run")
+	fresh.fails(ExitUsage, "names calendars that do not exist", "schedule", "apply", "-f", file, "--yes")
+	fresh.fails(ExitNotFound, "c", "schedule", "get", "c")
+	for text, want := range map[string]string{
+		"calendars: [{dates: ['01-01']}]\n": "name of a calendar is missing", "calendars: []\nname: c\n": "nothing else", "calendars: [{name: x, day: y}]\n": "day",
+	} {
+		write(text)
+		fresh.fails(ExitUsage, want, "schedule", "apply", "-f", file, "--dry-run")
+	}
+}

@@ -8,17 +8,20 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// calendarBody is what is declared of a calendar beside its name.
+// calendarBody is what is declared of a calendar beside its name. When it was
+// changed stands here and not in a column: a program that knows nothing of it
+// leaves it away when it replaces the calendar.
 type calendarBody struct {
 	Description string               `json:"description,omitempty"`
 	Weekdays    []time.Weekday       `json:"weekdays,omitempty"`
 	Dates       []string             `json:"dates,omitempty"`
 	Ranges      []fairlead.DateRange `json:"ranges,omitempty"`
+	UpdatedAt   int64                `json:"updated_at,omitempty"` // microseconds
 }
 
-// EncodeCalendar is what is declared of a calendar, as JSON.
+// EncodeCalendar is what is declared of a calendar, and its UpdatedAt, as JSON.
 func EncodeCalendar(c *fairlead.Calendar) ([]byte, error) {
-	body, err := json.Marshal(calendarBody{Description: c.Description, Weekdays: c.Weekdays, Dates: c.Dates, Ranges: c.Ranges})
+	body, err := json.Marshal(calendarBody{Description: c.Description, Weekdays: c.Weekdays, Dates: c.Dates, Ranges: c.Ranges, UpdatedAt: Micros(c.UpdatedAt)})
 	if err != nil {
 		return nil, fmt.Errorf("encode calendar %q: %w", c.Name, err)
 	}
@@ -36,6 +39,7 @@ func ScanCalendar(row Scanner) (c fairlead.Calendar, err error) {
 		return c, fmt.Errorf("calendar %q: %w", c.Name, err)
 	}
 	c.Description, c.Weekdays, c.Dates, c.Ranges = b.Description, b.Weekdays, b.Dates, b.Ranges
+	c.UpdatedAt = Time(b.UpdatedAt)
 	return c, nil
 }
 

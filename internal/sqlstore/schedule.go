@@ -18,14 +18,17 @@ type ScheduleRow struct {
 
 // ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
 // due, fire_at, last_job, last_due, last_trigger, last_number, last_state,
-// last_ended_at, skipped and standing. The columns of a last run that there is not are zero
-// or empty. A body that cannot be read does not fail it: the schedule says so.
+// last_ended_at, skipped, standing, calendar, calendar_seen and the version that the
+// calendar has. The columns of a last run or of a calendar that there is not are
+// zero or empty. A body that cannot be read does not fail it: the schedule says so.
 func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 	var body, standing []byte
-	var created, updated, due, fireAt, lastDue, lastEnded int64
+	var created, updated, due, fireAt, lastDue, lastEnded, calendarVersion int64
+	var calendar string
 	var last fairlead.Fire
 	err = row.Scan(&s.ID, &s.Name, &s.Enabled, &body, &s.Version, &created, &updated, &due, &fireAt,
-		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped, &standing)
+		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped, &standing,
+		&calendar, &s.CalendarVersion, &calendarVersion)
 	if err != nil {
 		return s, err
 	}
@@ -38,6 +41,7 @@ func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 	if err := decodeSchedule(body, &s.Schedule); err != nil {
 		s.Broken = "cannot be read: " + err.Error()
 	}
+	s.Calendar, s.Outdated = calendar, s.CalendarVersion != calendarVersion
 	return s, nil
 }
 

@@ -6,21 +6,21 @@
 -- name: add_schedule
 -- Stores a new schedule. It fails if its name is taken.
 -- Inputs: name, tenant, calendar, enabled, body, created_at, updated_at, due,
---   fire_at, next_fire.
+--   fire_at, next_fire, calendar_seen.
 -- Output: none; the insert id is its id.
 -- Locks: the inserted row; waits for others who take the same name.
-insert into {{schedule}} (name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at, next_fire)
-values (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?);
+insert into {{schedule}} (name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at, next_fire, calendar_seen)
+values (?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?);
 
 -- name: set_schedule
 -- Replaces what is declared of a schedule that is locked. It fails if its name is
 -- taken.
 -- Inputs: name, tenant, calendar, enabled, body, version, updated_at, due,
---   fire_at, next_fire, id.
+--   fire_at, next_fire, calendar_seen, id.
 -- Output: none.
 -- Locks: the row; waits for others who take the same name.
 update {{schedule}}
-set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?, next_fire = ?
+set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?, next_fire = ?, calendar_seen = ?
 where id = ?;
 
 -- name: bury_schedule
@@ -33,19 +33,19 @@ update {{schedule}} set alive = null, deleted_at = ?, calendar = null, next_fire
 -- name: move_schedules
 -- Advances schedules that are locked.
 -- Inputs: {{rows}} of id, due, fire_at, last_job, last_due, last_trigger,
---   last_number, last_state, last_ended_at, skipped, standing as JSON, texts in
---   hexadecimal.
+--   last_number, last_state, last_ended_at, skipped, standing, calendar_seen as
+--   JSON, texts in hexadecimal.
 -- Output: none.
 -- Locks: the rows.
 update json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
   id bigint path '$[0]', due bigint path '$[1]', fire_at bigint path '$[2]', last_job bigint path '$[3]',
   last_due bigint path '$[4]', last_trigger varchar(32) path '$[5]', last_number int path '$[6]',
-  last_state varchar(32) path '$[7]', last_ended_at bigint path '$[8]', skipped int path '$[9]', standing varchar(800) path '$[10]')) v
+  last_state varchar(32) path '$[7]', last_ended_at bigint path '$[8]', skipped int path '$[9]', standing varchar(800) path '$[10]', calendar_seen bigint path '$[11]')) v
 straight_join {{schedule}} s force index (primary) on s.id = v.id
 set s.due = v.due, s.fire_at = v.fire_at, s.next_fire = case when s.enabled = 1 then nullif(v.fire_at, 0) end,
   s.last_job = v.last_job, s.last_due = v.last_due, s.last_trigger = coalesce(unhex(v.last_trigger), ''),
   s.last_number = v.last_number, s.last_state = coalesce(unhex(v.last_state), ''), s.last_ended_at = v.last_ended_at, s.skipped = v.skipped,
-  s.standing = coalesce(unhex(v.standing), '');
+  s.standing = coalesce(unhex(v.standing), ''), s.calendar_seen = v.calendar_seen;
 
 -- name: lock_due_schedules
 -- Locks schedules that are due, earliest first.
@@ -53,7 +53,8 @@ set s.due = v.due, s.fire_at = v.fire_at, s.next_fire = case when s.enabled = 1 
 -- Output: the columns as schedules, alive.
 -- Locks: rows of schedule; skips what is locked.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing, coalesce(alive, 0)
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), coalesce(alive, 0)
 from {{schedule}} force index (next_fire)
 where next_fire <= ?
 order by next_fire, id
@@ -66,7 +67,8 @@ for update skip locked;
 -- Output: the columns as lock_due_schedules.
 -- Locks: rows of schedule, in order of id.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing, coalesce(alive, 0)
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), coalesce(alive, 0)
 from {{schedule}} force index (primary)
 where id in ({{ids}})
 order by id
@@ -79,7 +81,8 @@ for update {{wait}};
 -- Output: what was declared, and how far they have come.
 -- Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing, 1
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), 1
 from {{schedule}}
 where alive = 1 and name > ? {{named}}
 order by name
@@ -295,6 +298,29 @@ select version from {{calendar}} where name = ? lock in share mode;
 -- Output: name.
 -- Locks: none.
 select name from {{schedule}} force index (calendar) where calendar = ? order by id limit 1;
+
+-- name: outdated_calendars
+-- Finds out which calendars have living schedules that were computed with another
+-- version. Each costs two look-ups.
+-- Inputs: smallest version, limit.
+-- Output: name, version, id of such a schedule or 0, in the order of versions.
+-- Locks: none.
+select c.name, c.version, coalesce(
+         (select s.id from {{schedule}} s force index (calendar_seen) where s.calendar = c.name and s.calendar_seen < c.version limit 1),
+         (select s.id from {{schedule}} s force index (calendar_seen) where s.calendar = c.name and s.calendar_seen > c.version limit 1), 0)
+from {{calendar}} c force index (version)
+where c.version >= ?
+order by c.version
+limit ?;
+
+-- name: outdated_schedules
+-- Lists living schedules that were computed with another version of their calendar.
+-- Inputs: name, version, limit, all of them again.
+-- Output: id.
+-- Locks: none.
+(select id from {{schedule}} force index (calendar_seen) where calendar = ? and calendar_seen < ? limit ?)
+union all
+(select id from {{schedule}} force index (calendar_seen) where calendar = ? and calendar_seen > ? limit ?);
 
 -- name: calendars
 -- Lists calendars by name.

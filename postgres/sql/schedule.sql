@@ -1,12 +1,12 @@
 -- name: add_schedule
 -- Stores a new schedule, unless a living one has its name.
 -- Inputs: $1 name, $2 tenant, $3 lane, $4 calendar, $5 body, $6 enabled, $7 due,
---   $8 fire_at, $9 when it was made, or 0.
+--   $8 fire_at, $9 calendar_seen, $10 when it was made, or 0.
 -- Output: its id, if it was stored.
 -- Locks: inserted rows; waits for transactions that store the same name.
 with stored as (
-    insert into {{schedule}} (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body)
-    select 1, coalesce(nullif($9::bigint, 0), now), now, 0, $3::int, $1::text, $2::text, $4::text, $5::json from (select {{now}} as now) clock
+    insert into {{schedule}} (version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body, calendar_seen)
+    select 1, coalesce(nullif($10::bigint, 0), now), now, 0, $3::int, $1::text, $2::text, $4::text, $5::json, $9::bigint from (select {{now}} as now) clock
     on conflict (name) where deleted_at = 0 do nothing
     returning id
 ),
@@ -30,25 +30,27 @@ select schedule from {{cursor}} where schedule = $1::bigint for update;
 -- Output: what ScanSchedule in internal/sqlstore reads, lane, deleted_at.
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
-       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing, s.lane, s.deleted_at
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing,
+       s.calendar, s.calendar_seen, coalesce((select version from {{calendar}} where name = s.calendar), 0), s.lane, s.deleted_at
 from unnest($1::bigint[]) as a (id)
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k;
 
 -- name: replace_schedule
 -- Replaces what is declared of a schedule.
--- Inputs: $1 to $8 as add_schedule, $9 id, locked by lock_schedule, $10 whether
+-- Inputs: $1 to $9 as add_schedule, $10 id, locked by lock_schedule, $11 whether
 --   the cursor is replaced too.
 -- Locks: the schedule; waits for transactions that store the same name, and fails
 --   if they do.
 with changed as (
     update {{schedule}}
-    set version = version + 1, updated_at = (select {{now}}), name = $1::text, tenant = $2::text, lane = $3::int, calendar = $4::text, body = $5::json
-    where id = $9::bigint
+    set version = version + 1, updated_at = (select {{now}}), name = $1::text, tenant = $2::text, lane = $3::int, calendar = $4::text, body = $5::json,
+        calendar_seen = case when $11::bool then $9::bigint else calendar_seen end
+    where id = $10::bigint
 )
 update {{cursor}}
-set enabled = $6::bool, due = case when $10::bool then $7::bigint else due end, fire_at = case when $10::bool then $8::bigint else fire_at end
-where schedule = $9::bigint;
+set enabled = $6::bool, due = case when $11::bool then $7::bigint else due end, fire_at = case when $11::bool then $8::bigint else fire_at end
+where schedule = $10::bigint;
 
 -- name: delete_schedule
 -- Marks a schedule as deleted.
@@ -66,7 +68,8 @@ update {{cursor}} set enabled = false where schedule = $1::bigint;
 -- Output: as schedule_rows.
 -- Locks: none.
 select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k.due, k.fire_at,
-       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing, s.lane, s.deleted_at
+       k.last_job, k.last_due, k.last_trigger, k.last_number, k.last_state, k.last_ended_at, k.skipped, k.standing,
+       s.calendar, s.calendar_seen, coalesce((select version from {{calendar}} where name = s.calendar), 0), s.lane, s.deleted_at
 from ({{choice}}) a
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k
@@ -161,6 +164,35 @@ update {{calendar}} set version = nextval('{{calendar_version}}'), body = $2::js
 -- Output: its name, if there is one.
 -- Locks: none.
 select name from {{schedule}} where calendar = $1::text and calendar <> '' and deleted_at = 0 limit 1;
+
+-- name: outdated_schedules
+-- Living schedules that were computed with another version of their calendar than
+-- it has. Each calendar costs two look-ups while it has none. The order is that of
+-- the index: without it a planner whose statistics are older than a change of the
+-- calendar expects that all schedules match, and reads them one by one.
+-- Inputs: $1 smallest version, $2 so many calendars, $3 at most so many schedules of
+--   each.
+-- Output: version, id of a schedule or 0, in the order of versions.
+-- Locks: none.
+select c.version, coalesce(s.id, 0)
+from (select name, version from {{calendar}} where version >= $1::bigint order by version limit $2::int) c
+left join lateral (
+    (select id from {{schedule}}
+     where calendar = c.name and calendar <> '' and deleted_at = 0 and calendar_seen < c.version order by calendar, calendar_seen limit $3::int)
+    union all
+    (select id from {{schedule}}
+     where calendar = c.name and calendar <> '' and deleted_at = 0 and calendar_seen > c.version order by calendar, calendar_seen limit $3::int)
+) s on true
+order by c.version
+limit $2::int + $3::int;
+
+-- name: see_calendars
+-- Notes with which versions of their calendars schedules were computed.
+-- Inputs, in step: $1 ids, locked by lock_schedules or lock_due; $2 versions.
+-- Locks: the schedules.
+update {{schedule}} s set calendar_seen = a.version
+from unnest($1::bigint[], $2::bigint[]) as a (id, version)
+where s.id = any (array[a.id]);
 
 -- name: delete_calendar
 -- Removes a calendar.

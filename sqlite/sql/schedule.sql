@@ -5,14 +5,16 @@
 -- Reads schedules. The conditions are put behind it.
 -- Inputs: none.  Output: the columns of sqlstore.ScanSchedule.  Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped, standing
+       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped, standing,
+       calendar, calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0)
 from {{schedule}};
 
 -- name: schedules_by_id
 -- Reads living schedules.
 -- Inputs: ids as a JSON array.  Output: as schedules.  Locks: none.
 select s.id, s.name, s.enabled, s.body, s.version, s.created_at, s.updated_at, s.due, s.fire_at,
-       s.last_job, s.last_due, s.last_made_by, s.last_number, s.last_state, s.last_ended_at, s.skipped, s.standing
+       s.last_job, s.last_due, s.last_made_by, s.last_number, s.last_state, s.last_ended_at, s.skipped, s.standing,
+       s.calendar, s.calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = s.calendar), 0)
 from json_each(?) v
 cross join {{schedule}} s on s.id = v.value
 where s.deleted_at = 0
@@ -22,7 +24,8 @@ order by s.id;
 -- Reads the schedules that are due, earliest first.
 -- Inputs: now, limit.  Output: as schedules.  Locks: none.
 select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
-       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped, standing
+       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped, standing,
+       calendar, calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0)
 from {{schedule}}
 where enabled = 1 and deleted_at = 0 and fire_at <> 0 and fire_at <= ?
 order by fire_at, id
@@ -45,23 +48,25 @@ select id from {{schedule}} where name = ? and deleted_at = 0;
 -- name: add_schedule
 -- Stores a new schedule.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
-insert into {{schedule}} (id, name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+insert into {{schedule}} (id, name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at, calendar_seen)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: set_schedule
 -- Replaces what was declared of a schedule.
--- Inputs: name, tenant, calendar, enabled, body, version, now, due, fire_at, id.
+-- Inputs: name, tenant, calendar, enabled, body, version, now, due, fire_at,
+-- calendar_seen, id.
 -- Output: none.  Locks: the writer's.
 update {{schedule}}
-set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?
+set name = ?, tenant = ?, calendar = ?, enabled = ?, body = ?, version = ?, updated_at = ?, due = ?, fire_at = ?, calendar_seen = ?
 where id = ?;
 
 -- name: advance
 -- Keeps how far a schedule has come and what became of its runs.
--- Inputs: due, fire_at, the columns of the last run, skipped, standing, id.  Output: none.
+-- Inputs: due, fire_at, the columns of the last run, skipped, standing,
+-- calendar_seen, id.  Output: none.
 -- Locks: the writer's.
 update {{schedule}}
-set due = ?, fire_at = ?, last_job = ?, last_due = ?, last_made_by = ?, last_number = ?, last_state = ?, last_ended_at = ?, skipped = ?, standing = ?
+set due = ?, fire_at = ?, last_job = ?, last_due = ?, last_made_by = ?, last_number = ?, last_state = ?, last_ended_at = ?, skipped = ?, standing = ?, calendar_seen = ?
 where id = ?;
 
 -- name: delete_schedule
@@ -99,6 +104,27 @@ on conflict (name) do update set body = excluded.body, version = excluded.versio
 -- Finds a living schedule that names a calendar.
 -- Inputs: name.  Output: name of the schedule.  Locks: none.
 select name from {{schedule}} where calendar = ? and deleted_at = 0 and calendar <> '' limit 1;
+
+-- name: outdated_calendars
+-- Finds out which calendars have living schedules that were computed with another
+-- version. Each costs two look-ups.
+-- Inputs: smallest version, limit.  Output: name, version, id of such a schedule or
+-- 0, in the order of versions.  Locks: none.
+select c.name, c.version, coalesce(
+  (select s.id from {{schedule}} s where s.calendar = c.name and s.deleted_at = 0 and s.calendar <> '' and s.calendar_seen < c.version limit 1),
+  (select s.id from {{schedule}} s where s.calendar = c.name and s.deleted_at = 0 and s.calendar <> '' and s.calendar_seen > c.version limit 1), 0)
+from {{calendar}} c
+where c.version >= ?
+order by c.version
+limit 0 + ?;
+
+-- name: outdated_schedules
+-- Lists living schedules that were computed with another version of their calendar.
+-- Inputs: name, version, both again, limit.  Output: id.  Locks: none.
+select id from {{schedule}} where calendar = ? and deleted_at = 0 and calendar <> '' and calendar_seen < ?
+union all
+select id from {{schedule}} where calendar = ? and deleted_at = 0 and calendar <> '' and calendar_seen > ?
+limit 0 + ?;
 
 -- name: delete_calendar
 -- Removes a calendar.

@@ -50,7 +50,9 @@ type Schedule struct {
 	EndsAt *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=ends_at,json=endsAt,proto3" json:"ends_at,omitempty"`
 	// Runs start up to so much later, each schedule by its own fixed part of it.
 	Jitter *durationpb.Duration `protobuf:"bytes,12,opt,name=jitter,proto3" json:"jitter,omitempty"`
-	// Name of the calendar whose days are left out.
+	// Name of the calendar whose days are left out. A change of it counts at once. A
+	// delay that ends on such a day ends with it; a schedule that it never lets be due
+	// within 8 years is refused.
 	Calendar *string `protobuf:"bytes,13,opt,name=calendar,proto3,oneof" json:"calendar,omitempty"`
 	// What each run is. Its times are set by the schedule.
 	Job *NewJob `protobuf:"bytes,14,opt,name=job,proto3" json:"job,omitempty"`
@@ -1314,7 +1316,8 @@ func (x *PreviewTimingRequest) GetCalendar() string {
 type PreviewScheduleResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Items []*Instant             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// When it is due, for people.
+	// When it is due, for people; also that its calendar excludes all of it for 8
+	// years.
 	Words         string `protobuf:"bytes,2,opt,name=words,proto3" json:"words,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
