@@ -14,8 +14,8 @@ type Seats struct {
 	conns int
 }
 
-// NewSeats shares a pool of so many connections: half of them, and all but one at
-// least, are for calls that never wait for callers.
+// NewSeats shares a pool of so many connections: half of them, but at least one, may
+// be taken by calls that wait for callers.
 func NewSeats(conns int) *Seats {
 	return &Seats{taken: make(chan struct{}, max(1, conns/2)), conns: conns}
 }
