@@ -39,10 +39,12 @@ func (s *Store) start(ctx context.Context) error {
 	if s.options.SchemaOnly {
 		return nil
 	}
-	if err := s.bringUp(ctx); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
+	defer cancel()
+	if err := patiently(ctx, func() error { return s.bringUp(ctx) }); err != nil {
 		return err
 	}
-	return s.prepareClaims(ctx)
+	return patiently(ctx, func() error { return s.prepareClaims(ctx) })
 }
 
 // bringUp migrates only if there is something to migrate: a user who may not
@@ -62,8 +64,10 @@ func (s *Store) bringUp(ctx context.Context) error {
 func (s *Store) prepareClaims(ctx context.Context) (err error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimOpening); err != nil {
-		return err
+	if s.claimOpening == nil { // else a try before got as far
+		if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimOpening); err != nil {
+			return err
+		}
 	}
 	s.claimLane, err = s.db.PrepareContext(ctx, s.sql.ClaimLane)
 	return err
