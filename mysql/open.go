@@ -41,6 +41,9 @@ func (s *Store) start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
 	defer cancel()
+	if err := s.galera.awaitMember(ctx); err != nil {
+		return err
+	}
 	if err := patiently(ctx, func() error { return s.bringUp(ctx) }); err != nil {
 		return err
 	}
@@ -84,6 +87,7 @@ func open(url string, options Options) (*Store, error) {
 	}
 	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
 	s.greeting = &greeting{address: config.Addr, patience: greetingPatience}
+	s.galera = &galera{store: s}
 	config.DialFunc = dial
 	config.ClientFoundRows = true // a beat within one microsecond of the last changes nothing
 	s.alarm = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
@@ -114,7 +118,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, setup: s.sql.Session})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, galera: s.galera, setup: s.sql.Session})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -125,6 +129,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 type session struct {
 	driver.Connector
 	greeting *greeting
+	galera   *galera
 	setup    string
 }
 
@@ -142,5 +147,10 @@ func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = conn.Close() // what went wrong first counts
 		return nil, fmt.Errorf("set up session: %w", err)
 	}
-	return conn, nil
+	admitted, err := c.galera.admit(ctx, conn)
+	if err != nil {
+		_ = conn.Close() // what went wrong first counts
+		return nil, err
+	}
+	return admitted, nil
 }

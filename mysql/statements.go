@@ -51,6 +51,12 @@ type statements struct {
 	Register        string `sql:"register"`
 	ForgetListeners string `sql:"forget_listeners"`
 
+	Member      string `sql:"member"`
+	WriterTable string `sql:"writer_table"`
+	WriterRow   string `sql:"writer_row"`
+	TakeMember  string `sql:"take_member"`
+	MemberTaken string `sql:"member_taken"`
+
 	MigrationLock    string `sql:"migration_lock"`
 	MigrationUnlock  string `sql:"migration_unlock"`
 	ScriptSession    string `sql:"script_session"`
