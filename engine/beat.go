@@ -58,8 +58,8 @@ func (l *life) beat(ctx context.Context) error {
 }
 
 // trusted reports whether the node's own beats have succeeded for a whole
-// lease. Until then it declares nobody dead: after an outage the first one
-// back must not kill the rest.
+// lease. Until then it declares no other dead, unless mayReap says so: after an
+// outage the first one back must not kill the rest.
 func (l *life) trusted() bool {
 	since := l.steadySince.Load()
 	// A process that stood still has missed beats without having seen one fail.

@@ -16,6 +16,7 @@
 //	conduct.go  counts the tasks of batches and lets out more
 //	steer.go    ends sweeps and shares their rate among their shards
 //	keep.go     promote, reap, expire, prune
+//	unreaped.go finds out that jobs of dead nodes are not taken back
 //
 // A node has lives. It starts over with a new id when it lost its lease, or
 // could not confirm it in time: from that moment nothing it ran may count, so
@@ -42,6 +43,8 @@ type Engine struct {
 	paused  atomic.Bool // by its own process
 	drained atomic.Bool // by an operator, through the store
 	current atomic.Pointer[life]
+
+	unsteady unsteadiness
 }
 
 // Run is a node until ctx ends. It then stops claiming, lets running handlers
