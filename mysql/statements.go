@@ -42,6 +42,18 @@ type statements struct {
 	ForgetNodes  string `sql:"forget_nodes"`
 	ForgetFences string `sql:"forget_fences"`
 
+	MarkLived      string `sql:"mark_lived"`
+	ShareLived     string `sql:"share_lived"`
+	AddReaped      string `sql:"add_reaped"`
+	LockReaped     string `sql:"lock_reaped"`
+	DropReaped     string `sql:"drop_reaped"`
+	ForgetReaped   string `sql:"forget_reaped"`
+	Relabel        string `sql:"relabel"`
+	UncrashLater   string `sql:"uncrash_later"`
+	UncrashParked  string `sql:"uncrash_parked"`
+	UncrashRunning string `sql:"uncrash_running"`
+	UncrashWaiting string `sql:"uncrash_waiting"`
+
 	LockOldRequests string `sql:"lock_old_requests"`
 	DropRequests    string `sql:"drop_requests"`
 	LockOldEntries  string `sql:"lock_old_entries"`
