@@ -20,6 +20,7 @@ func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
 			l.steadySince.Store(nil)
 			if errors.Is(err, fairlead.ErrLeaseLost) || !l.lease.valid() {
 				l.fence() // at once, whatever the rest of the node is waiting for
+				l.survived()
 				l.options.Observer.LeaseLost()
 				lost <- fmt.Errorf("node %d: %w", l.id, fairlead.ErrLeaseLost)
 				return

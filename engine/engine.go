@@ -15,6 +15,7 @@
 //	audit.go    finds leases that the node does not know of, and releases them
 //	conduct.go  counts the tasks of batches and lets out more
 //	steer.go    ends sweeps and shares their rate among their shards
+//	survive.go  says of lives that lost their lease that it was no crash
 //	keep.go     promote, reap, expire, prune
 //	unreaped.go finds out that jobs of dead nodes are not taken back
 //
@@ -44,7 +45,8 @@ type Engine struct {
 	drained atomic.Bool // by an operator, through the store
 	current atomic.Pointer[life]
 
-	unsteady unsteadiness
+	unsteady  unsteadiness
+	survivals survivals
 }
 
 // Run is a node until ctx ends. It then stops claiming, lets running handlers

@@ -29,7 +29,7 @@ func (l *life) keepReaping(ctx context.Context) {
 	reaper := newLoop("reap", l.options.Lease/4, l.log)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for l.mayReap() {
-			reaped, err := l.keeper.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk})
+			reaped, err := l.keeper.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk, Patience: unsteadyLeases * l.options.Lease})
 			if reaped != (fairlead.Reaped{}) { // which may be before it failed
 				l.options.Observer.Reaped(reaped)
 				l.log.Warn("took jobs back from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
