@@ -49,6 +49,8 @@ const (
 	ReasonCrash    Reason = "crash"    // the node running the attempt died
 	ReasonPoison   Reason = "poison"   // the job was running in too many crashes
 	ReasonReplaced Reason = "replaced" // another job took its place
+
+	ReasonLeaseLost Reason = "lease_lost" // the node running the attempt lost its lease, but its process lived
 )
 
 // Never is the NotBefore of a run that is queued: it waits for an earlier run of

@@ -384,6 +384,13 @@ type Keeper interface {
 	// crash does not count against MaxAttempts. At the end of a lease either Beat
 	// or Reap wins, never both.
 	Reap(ctx context.Context, reap Reap) (Reaped, error)
+	// Lived says that the process of a node lives which will not beat again, as after
+	// a lost lease: that was no crash. What Reap takes back from the node from then on
+	// is recorded with ReasonLeaseLost and gets no crash counted. Where Reap has made
+	// jobs of the node ready within the last hour, the attempt gets that reason as
+	// well, and a job that has not ended since has a crash less, though never less than
+	// none. Saying so twice, or of an unknown node, is fine.
+	Lived(ctx context.Context, node NodeID) error
 	// Expire fails at most limit waiting jobs whose deadline has passed, with
 	// ReasonDeadline. It counts as a failure and is recorded as an attempt.
 	Expire(ctx context.Context, limit int) (int, error)
@@ -411,6 +418,9 @@ type Reap struct {
 	By         NodeID
 	MaxCrashes int
 	Limit      int
+	// Patience is for how long after the end of its lease the process of a node may
+	// say that it lived, before jobs of the node end as poison.
+	Patience time.Duration
 }
 
 // Reaped is the answer of Reap: beside an error, what was done before it.

@@ -20,6 +20,7 @@ func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
 			l.steadySince.Store(nil)
 			if errors.Is(err, fairlead.ErrLeaseLost) || !l.lease.valid() {
 				l.fence() // at once, whatever the rest of the node is waiting for
+				l.survived()
 				l.options.Observer.LeaseLost()
 				lost <- fmt.Errorf("node %d: %w", l.id, fairlead.ErrLeaseLost)
 				return
@@ -58,8 +59,8 @@ func (l *life) beat(ctx context.Context) error {
 }
 
 // trusted reports whether the node's own beats have succeeded for a whole
-// lease. Until then it declares nobody dead: after an outage the first one
-// back must not kill the rest.
+// lease. Until then it declares no other dead, unless mayReap says so: after an
+// outage the first one back must not kill the rest.
 func (l *life) trusted() bool {
 	since := l.steadySince.Load()
 	// A process that stood still has missed beats without having seen one fail.

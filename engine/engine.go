@@ -15,7 +15,9 @@
 //	audit.go    finds leases that the node does not know of, and releases them
 //	conduct.go  counts the tasks of batches and lets out more
 //	steer.go    ends sweeps and shares their rate among their shards
+//	survive.go  says of lives that lost their lease that it was no crash
 //	keep.go     promote, reap, expire, prune
+//	unreaped.go finds out that jobs of dead nodes are not taken back
 //
 // A node has lives. It starts over with a new id when it lost its lease, or
 // could not confirm it in time: from that moment nothing it ran may count, so
@@ -42,6 +44,9 @@ type Engine struct {
 	paused  atomic.Bool // by its own process
 	drained atomic.Bool // by an operator, through the store
 	current atomic.Pointer[life]
+
+	unsteady  unsteadiness
+	survivals survivals
 }
 
 // Run is a node until ctx ends. It then stops claiming, lets running handlers

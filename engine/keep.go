@@ -28,8 +28,8 @@ func (l *life) keepPromoting(ctx context.Context) {
 func (l *life) keepReaping(ctx context.Context) {
 	reaper := newLoop("reap", l.options.Lease/4, l.log)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
-		for l.trusted() {
-			reaped, err := l.keeper.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk})
+		for l.mayReap() {
+			reaped, err := l.keeper.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk, Patience: unsteadyLeases * l.options.Lease})
 			if reaped != (fairlead.Reaped{}) { // which may be before it failed
 				l.options.Observer.Reaped(reaped)
 				l.log.Warn("took jobs back from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
@@ -49,9 +49,7 @@ func (l *life) keepReaping(ctx context.Context) {
 // zero: there is none. Leases are judged by the store's clock, of which is known when
 // it ends the lease of this node.
 func (l *life) nextDeath(ctx context.Context) (time.Duration, error) {
-	store, ok := l.keeper.(interface {
-		Nodes(ctx context.Context) ([]fairlead.Node, error)
-	})
+	store, ok := l.keeper.(listsNodes)
 	if !ok {
 		return 0, nil
 	}

@@ -42,6 +42,7 @@ type life struct {
 	firer    *loop
 	audits   *loop
 	yields   *loop
+	telling  *loop
 
 	// claiming is held shared by claims and alone by the audit, which must not
 	// see a lease whose claim is still on its way back.
@@ -83,6 +84,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	l.firer = newLoop("fire", o.Poll, l.log)
 	l.audits = newLoop("audit", o.Lease, l.log)
 	l.yields = newLoop("yield", o.Lease, l.log)
+	l.telling = newLoop("tell that it lived", o.Lease/4, l.log)
 	entries, kinds := map[string]*fairlead.Entry{}, map[string]*kindRoom{}
 	for _, kind := range e.mux.Kinds() {
 		entries[kind] = e.mux.Entry(kind)
@@ -111,6 +113,7 @@ func (l *life) run(ctx context.Context) error {
 	lost := make(chan error, 1)
 	core.Go(func() { l.keepBeating(base, lost) })
 	core.Go(func() { l.watchHandlers(base) })
+	core.Go(func() { l.keepTelling(base) })
 	saving, endSaving := context.WithCancel(base)
 	defer endSaving()
 	settling.Go(func() { l.settler.run(saving) })
@@ -123,7 +126,7 @@ func (l *life) run(ctx context.Context) error {
 	}
 	loops := []func(context.Context){l.keepAuditing, l.keepYielding, l.keepReporting}
 	if l.keeper != nil {
-		loops = append(loops, l.keepPromoting, l.keepReaping, l.keepExpiring, l.keepPruning)
+		loops = append(loops, l.keepPromoting, l.keepReaping, l.watchUnreaped, l.keepExpiring, l.keepPruning)
 	}
 	if l.planner != nil {
 		loops = append(loops, l.keepFiring)

@@ -24,6 +24,9 @@ type Observer interface {
 	Beaten(took time.Duration, err error)
 	// Reaped is called when jobs were taken back from dead nodes.
 	Reaped(reaped fairlead.Reaped)
+	// Unreaped is called after each look for jobs that dead nodes have held for much
+	// longer than it takes to take them back.
+	Unreaped(jobs int)
 	// LeaseLost is called when the node has lost its lease, or could not confirm it
 	// in time: what it ran does not count, and it starts over.
 	LeaseLost()
@@ -62,6 +65,9 @@ func (NoObserver) Beaten(time.Duration, error) {}
 
 // Reaped does nothing.
 func (NoObserver) Reaped(fairlead.Reaped) {}
+
+// Unreaped does nothing.
+func (NoObserver) Unreaped(int) {}
 
 // LeaseLost does nothing.
 func (NoObserver) LeaseLost() {}

@@ -24,6 +24,7 @@ type observer struct {
 	reaped, lostNodes prometheus.Counter
 	abandoned         prometheus.Counter
 	uncounted, stalls prometheus.Counter
+	unreaped          prometheus.Gauge
 	fires             *prometheus.CounterVec
 	lateness          prometheus.Histogram
 }
@@ -51,12 +52,15 @@ func newObserver() observer {
 		}),
 		uncounted: counter("fairlead_batch_update_failures_total", "Looks at batches that failed; they are repeated."),
 		stalls:    counter("fairlead_stalls_total", "How often there was work and room for it, but nothing was claimed: claiming began anew."),
+		unreaped: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "fairlead_unreaped_jobs", Help: "Jobs that dead nodes have held for much longer than it takes to take them back.",
+		}),
 		abandoned: counter("fairlead_abandoned_handlers_total", "Handlers that ignored the end of their context for longer than the grace."),
 	}
 }
 
 func (o *observer) register(registry *prometheus.Registry) {
-	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned, o.fires, o.lateness, o.uncounted, o.stalls)
+	registry.MustRegister(o.claims, o.claimed, o.durations.all, o.failures, o.unwritten, o.refused, o.leaseLosses, o.reaped, o.lostNodes, o.abandoned, o.fires, o.lateness, o.uncounted, o.stalls, o.unreaped)
 }
 
 // Claimed counts a claim.
@@ -102,6 +106,9 @@ func (o *observer) Conducted(_ time.Duration, err error) {
 		o.uncounted.Inc()
 	}
 }
+
+// Unreaped tells how many jobs of dead nodes are left.
+func (o *observer) Unreaped(jobs int) { o.unreaped.Set(float64(jobs)) }
 
 // Stalled counts a stall.
 func (o *observer) Stalled() { o.stalls.Inc() }

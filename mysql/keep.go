@@ -151,6 +151,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 			return total, err
 		}
 	}
+	if _, err := s.alone(ctx, s.db, s.sql.ForgetReaped, nodeRetention.Microseconds(), limit); err != nil {
+		return total, fmt.Errorf("prune: %w", err)
+	}
 	if err := s.pruneNodes(ctx); err != nil {
 		return total, fmt.Errorf("prune: %w", err)
 	}

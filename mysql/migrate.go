@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -21,17 +22,43 @@ const (
 	// lockPatience is how many seconds one request for the migration lock waits.
 	lockPatience = 5
 	// definitionPause is how long a statement that changes a table in use stands
-	// back before it is tried again. While it waits for the table, everybody who
-	// wants to use the table waits behind it; the session's lock_wait_timeout
-	// bounds that.
+	// back before it is tried again. While it waits for the table, all who want
+	// to use the table wait behind it; the session's lock_wait_timeout bounds
+	// that.
 	definitionPause = time.Second
 )
 
 // Migrate brings the schema up to date. Of many processes one does it, and the
 // others wait and find it done.
-func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
+func (s *Store) Migrate(ctx context.Context) (schema fairlead.Schema, err error) {
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
 	defer cancel()
+	err = patiently(ctx, func() error {
+		schema, err = s.migrate(ctx)
+		return err
+	})
+	return schema, err
+}
+
+// patiently runs f again while the server undoes it, for as long as ctx lasts: on a
+// busy server, nodes that start together wait for each other's definitions at every
+// statement, also at those that only read.
+func patiently(ctx context.Context, f func() error) error {
+	for {
+		err := f()
+		if err == nil || !transient(err) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(definitionPause/2 + rand.N(definitionPause)):
+		}
+	}
+}
+
+// migrate is one try. What it has applied stays applied.
+func (s *Store) migrate(ctx context.Context) (fairlead.Schema, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
 		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)

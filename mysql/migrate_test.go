@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -15,22 +14,6 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
-
-func TestManyMigrateAtOnce(t *testing.T) {
-	address := testdb.MySQL(t)
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			s, err := Open(context.Background(), address)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			tryOut(t, s)
-		})
-	}
-	all.Wait()
-}
 
 // tryOut enqueues a job and closes the store.
 func tryOut(t *testing.T, s *Store) {

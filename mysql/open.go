@@ -39,10 +39,15 @@ func (s *Store) start(ctx context.Context) error {
 	if s.options.SchemaOnly {
 		return nil
 	}
-	if err := s.bringUp(ctx); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
+	defer cancel()
+	if err := s.galera.awaitMember(ctx); err != nil {
 		return err
 	}
-	return s.prepareClaims(ctx)
+	if err := patiently(ctx, func() error { return s.bringUp(ctx) }); err != nil {
+		return err
+	}
+	return patiently(ctx, func() error { return s.prepareClaims(ctx) })
 }
 
 // bringUp migrates only if there is something to migrate: a user who may not
@@ -62,8 +67,10 @@ func (s *Store) bringUp(ctx context.Context) error {
 func (s *Store) prepareClaims(ctx context.Context) (err error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimOpening); err != nil {
-		return err
+	if s.claimOpening == nil { // else a try before got as far
+		if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimOpening); err != nil {
+			return err
+		}
 	}
 	s.claimLane, err = s.db.PrepareContext(ctx, s.sql.ClaimLane)
 	return err
@@ -80,6 +87,7 @@ func open(url string, options Options) (*Store, error) {
 	}
 	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
 	s.greeting = &greeting{address: config.Addr, patience: greetingPatience}
+	s.galera = &galera{store: s}
 	config.DialFunc = dial
 	config.ClientFoundRows = true // a beat within one microsecond of the last changes nothing
 	s.alarm = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
@@ -112,7 +120,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, setup: s.sql.Session})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, galera: s.galera, setup: s.sql.Session})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -123,6 +131,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 type session struct {
 	driver.Connector
 	greeting *greeting
+	galera   *galera
 	setup    string
 }
 
@@ -140,5 +149,10 @@ func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = conn.Close() // what went wrong first counts
 		return nil, fmt.Errorf("set up session: %w", err)
 	}
-	return conn, nil
+	admitted, err := c.galera.admit(ctx, conn)
+	if err != nil {
+		_ = conn.Close() // what went wrong first counts
+		return nil, err
+	}
+	return admitted, nil
 }

@@ -37,7 +37,7 @@ func (s *Store) takeBack(ctx context.Context, reap fairlead.Reap, reaped *fairle
 	after, left := int64(0), reap.Limit
 	for left > 0 {
 		chunk := min(keepChunk, left)
-		orphans, last, err := s.orphans(ctx, after, chunk)
+		orphans, last, err := s.orphans(ctx, after, reap, chunk)
 		if err != nil {
 			return fmt.Errorf("reap: %w", err)
 		}
@@ -63,7 +63,7 @@ func (s *Store) takeBack(ctx context.Context, reap fairlead.Reap, reaped *fairle
 
 // orphans lists running jobs of dead or unknown nodes with these nodes, and
 // the last of the jobs.
-func (s *Store) orphans(ctx context.Context, after int64, limit int) (orphans map[int64]int64, last int64, err error) {
+func (s *Store) orphans(ctx context.Context, after int64, reap fairlead.Reap, limit int) (orphans map[int64]int64, last int64, err error) {
 	orphans = map[int64]int64{}
 	err = each(ctx, s.db, func(row *sql.Rows) error {
 		var id, node int64
@@ -72,7 +72,7 @@ func (s *Store) orphans(ctx context.Context, after int64, limit int) (orphans ma
 		}
 		orphans[id], last = node, id
 		return nil
-	}, s.sql.Orphans, after, limit)
+	}, s.sql.Orphans, after, reap.MaxCrashes, reap.Patience.Microseconds(), limit)
 	return orphans, last, err
 }
 
@@ -90,30 +90,46 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 	if err := t.readOrder(ctx, locked); err != nil {
 		return fairlead.Reaped{}, err
 	}
+	lived, err := t.livedAmong(ctx, locked)
+	if err != nil {
+		return fairlead.Reaped{}, err
+	}
 	now, err := t.clock(ctx)
 	if err != nil {
 		return fairlead.Reaped{}, err
 	}
 	var reaped fairlead.Reaped
-	m := moves{now: now}
+	m, counted := moves{now: now}, rows{}
 	for _, p := range locked {
-		m.takeBack(p, maxCrashes, &reaped)
+		before := reaped.Jobs
+		m.takeBack(p, lived[p.node], maxCrashes, &reaped)
+		if reaped.Jobs > before && !lived[p.node] {
+			counted.add().ints(p.node, p.id, p.attempt, now).end()
+		}
+	}
+	if err := t.insert(ctx, t.sql.AddReaped, &counted); err != nil {
+		return fairlead.Reaped{}, err
 	}
 	return reaped, t.write(ctx, &m)
 }
 
-// takeBack decides what becomes of a job whose node died.
-func (m *moves) takeBack(p *placed, maxCrashes int, reaped *fairlead.Reaped) {
-	m.record(p, fairlead.ReasonCrash, fmt.Sprintf("node %d died", p.node))
-	p.crashes++
+// takeBack decides what becomes of a job whose node died, or lost its lease and lived.
+func (m *moves) takeBack(p *placed, lived bool, maxCrashes int, reaped *fairlead.Reaped) {
+	reason, what := fairlead.ReasonCrash, fmt.Sprintf("node %d died", p.node)
+	if lived {
+		reason, what = fairlead.ReasonLeaseLost, sqlstore.LostItsLease(p.node)
+	} else {
+		p.crashes++
+	}
+	m.record(p, reason, what)
 	switch {
 	case p.wish.Valid:
 		reaped.Cancelled++
 		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: p.wish.String}, true)
 	case p.flags&sqlstore.FlagCancelOnCrash != 0:
 		reaped.Cancelled++
-		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: fmt.Sprintf("node %d died", p.node)}, true)
-	case p.crashes > int64(maxCrashes):
+		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: what}, true)
+	case p.crashes > int64(maxCrashes) && !lived:
 		reaped.Poisoned++
 		m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes", p.crashes)}, true)
 	default:

@@ -45,6 +45,18 @@ type statements struct {
 	ForgetNodes   string `sql:"forget_nodes"`
 	ForgetFences  string `sql:"forget_fences"`
 
+	MarkLived      string `sql:"mark_lived"`
+	ShareLived     string `sql:"share_lived"`
+	AddReaped      string `sql:"add_reaped"`
+	LockReaped     string `sql:"lock_reaped"`
+	DropReaped     string `sql:"drop_reaped"`
+	ForgetReaped   string `sql:"forget_reaped"`
+	Relabel        string `sql:"relabel"`
+	UncrashLater   string `sql:"uncrash_later"`
+	UncrashParked  string `sql:"uncrash_parked"`
+	UncrashRunning string `sql:"uncrash_running"`
+	UncrashWaiting string `sql:"uncrash_waiting"`
+
 	LockOldRequests string `sql:"lock_old_requests"`
 	DropRequests    string `sql:"drop_requests"`
 	LockOldEntries  string `sql:"lock_old_entries"`
@@ -53,6 +65,12 @@ type statements struct {
 	Listeners       string `sql:"listeners"`
 	Register        string `sql:"register"`
 	ForgetListeners string `sql:"forget_listeners"`
+
+	Member      string `sql:"member"`
+	WriterTable string `sql:"writer_table"`
+	WriterRow   string `sql:"writer_row"`
+	TakeMember  string `sql:"take_member"`
+	MemberTaken string `sql:"member_taken"`
 
 	MigrationLock    string `sql:"migration_lock"`
 	MigrationUnlock  string `sql:"migration_unlock"`

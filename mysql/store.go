@@ -144,6 +144,7 @@ type Store struct {
 	sql      statements
 	schema   []sqlstore.Migration
 	greeting *greeting
+	galera   *galera
 
 	db    *sql.DB         // moves and reads jobs
 	seats *sqlstore.Seats // of db
@@ -230,6 +231,10 @@ func (s *Store) expand(name string) string {
 		return s.options.Now
 	case "realtime":
 		return utcNow
+	case "member":
+		return memberName
+	case "member_lease":
+		return decimal(memberLease.Microseconds())
 	case "idle":
 		return fmt.Sprint(int64((s.options.IdleLimit + time.Second - 1) / time.Second))
 	}
@@ -251,6 +256,7 @@ func (s *Store) Close() error {
 	s.hub.Close()
 	s.ear.close()
 	s.mouth.close()
+	s.galera.close()
 	for _, statement := range []*sql.Stmt{s.claimOpening, s.claimLane} {
 		if statement != nil {
 			err = firstError(err, statement.Close())

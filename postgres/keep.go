@@ -50,7 +50,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	}
 	var lanes []int32
 	freed := false
-	err = s.run(ctx, call{sql: s.sql.Reap, args: []any{reap.Limit, reap.MaxCrashes}, each: func(row sqlstore.Scanner) error {
+	err = s.run(ctx, call{sql: s.sql.Reap, args: []any{reap.Limit, reap.MaxCrashes, reap.Patience.Microseconds()}, each: func(row sqlstore.Scanner) error {
 		var lane int32
 		var fate string
 		var count, slots int

@@ -20,7 +20,7 @@ import (
 const (
 	beginMigration    = "begin isolation level read committed; set local lock_timeout = '300ms'"
 	migrationRest     = 500 * time.Millisecond
-	migrationPatience = time.Minute
+	migrationPatience = 10 * time.Minute // nodes that start beside one that migrates wait for it
 )
 
 // Schema compares the tables with what this program knows. It fails if they

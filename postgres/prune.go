@@ -38,6 +38,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.runPlain(ctx, call{sql: s.sql.PruneNodes, args: []any{forgetNodesAfter.Microseconds()}}); err != nil {
 		return pruned, fmt.Errorf("prune nodes: %w", err)
 	}
+	if err := s.run(ctx, call{sql: s.sql.PruneReaped, args: []any{limit, forgetNodesAfter.Microseconds()}}); err != nil {
+		return pruned, fmt.Errorf("prune crashes of nodes: %w", err)
+	}
 	if err := s.pruneBatches(ctx, keep, limit); err != nil {
 		return pruned, fmt.Errorf("prune batches: %w", err)
 	}

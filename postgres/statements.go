@@ -280,6 +280,11 @@ type statements struct {
 	Expire     string `sql:"expire"`
 	PruneNodes string `sql:"prune_nodes"`
 
+	PruneReaped  string `sql:"prune_reaped"`
+	MarkLived    string `sql:"mark_lived"`
+	Uncrash      string `sql:"uncrash"`
+	ForgetReaped string `sql:"forget_reaped"`
+
 	PruneSuccesses string `sql:"prune_successes"`
 	PruneOthers    string `sql:"prune_others"`
 	PruneOnce      string `sql:"prune_once"`

@@ -137,8 +137,9 @@ func checkWorkerKinds(kinds []string) error {
 	return nil
 }
 
-// LeaveWorker ends the lease of a worker. What it still holds is taken back as if
-// it had crashed: it may have run half of it.
+// LeaveWorker ends the lease of a worker. What it still holds is taken back; it may have
+// run half of it. A worker that says so lives: it did not crash, also if it lost its
+// lease before.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
 	if err := s.sessions.check(ctx, in); err != nil {
 		return nil, err
@@ -148,6 +149,9 @@ func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerReq
 	id := fairlead.NodeID(in.GetId())
 	s.forget(id)
 	s.roster.forget()
+	if err := s.store.Lived(ctx, id); err != nil {
+		return nil, err
+	}
 	return &fairleadv1.LeaveWorkerResponse{}, s.store.Leave(ctx, id)
 }
 

@@ -18,7 +18,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	}
 	reaped.Nodes = int(buried)
 	_, err = inChunks(reap.Limit, oneByOne, func(limit int) (int, error) {
-		part, err := write(ctx, s, "reap", func(t *txn) (fairlead.Reaped, error) { return t.reap(reap.MaxCrashes, limit) })
+		part, err := write(ctx, s, "reap", func(t *txn) (fairlead.Reaped, error) { return t.reap(reap, limit) })
 		reaped.Jobs += part.Jobs
 		reaped.Poisoned += part.Poisoned
 		reaped.Cancelled += part.Cancelled
@@ -27,9 +27,9 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	return reaped, err
 }
 
-func (t *txn) reap(maxCrashes, limit int) (fairlead.Reaped, error) {
+func (t *txn) reap(reap fairlead.Reap, limit int) (fairlead.Reaped, error) {
 	var reaped fairlead.Reaped
-	ids, err := t.list(t.sql.Orphans, limit)
+	ids, err := t.list(t.sql.Orphans, reap.MaxCrashes, t.now-reap.Patience.Microseconds(), limit)
 	if err != nil {
 		return reaped, err
 	}
@@ -38,20 +38,28 @@ func (t *txn) reap(maxCrashes, limit int) (fairlead.Reaped, error) {
 		if err != nil {
 			return reaped, err
 		}
-		if err := t.crash(p, maxCrashes, &reaped); err != nil {
+		if err := t.crash(p, reap.MaxCrashes, &reaped); err != nil {
 			return reaped, fmt.Errorf("job %d: %w", id, err)
 		}
 	}
 	return reaped, nil
 }
 
-// crash takes a job away from a node that died.
+// crash takes a job away from a node that died, or lost its lease.
 func (t *txn) crash(p *placed, maxCrashes int, reaped *fairlead.Reaped) error {
-	what := fmt.Sprintf("node %d died", p.node)
-	if err := t.record(p, fairlead.ReasonCrash, what); err != nil {
+	lived := false
+	if _, err := t.one(t.sql.HasLived, []any{p.node}, &lived); err != nil {
 		return err
 	}
-	p.crashes++
+	reason, what := fairlead.ReasonCrash, fmt.Sprintf("node %d died", p.node)
+	if lived {
+		reason, what = fairlead.ReasonLeaseLost, sqlstore.LostItsLease(p.node)
+	} else {
+		p.crashes++
+	}
+	if err := t.record(p, reason, what); err != nil {
+		return err
+	}
 	switch {
 	case p.wish.Valid:
 		reaped.Cancelled++
@@ -59,10 +67,15 @@ func (t *txn) crash(p *placed, maxCrashes int, reaped *fairlead.Reaped) error {
 	case p.flags&sqlstore.FlagCancelOnCrash != 0:
 		reaped.Cancelled++
 		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: what})
-	case p.crashes > maxCrashes:
+	case p.crashes > maxCrashes && !lived:
 		reaped.Poisoned++
 		return t.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("%s; it was running in %d crashes", what, p.crashes)})
 	}
 	reaped.Jobs++
+	if !lived {
+		if err := t.must(1, t.sql.AddReaped, p.node, p.id, p.attempt, t.now); err != nil {
+			return err
+		}
+	}
 	return t.await(p, t.now)
 }

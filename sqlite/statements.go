@@ -228,8 +228,21 @@ type statements struct {
 	NeededBy       string `sql:"needed_by"`
 	LeaveDoneMany  string `sql:"leave_done_many"`
 	ForgetNodes    string `sql:"forget_nodes"`
-	ForgetOnce     string `sql:"forget_once"`
-	ForgetAudit    string `sql:"forget_audit"`
+
+	MarkLived       string `sql:"mark_lived"`
+	HasLived        string `sql:"has_lived"`
+	AddReaped       string `sql:"add_reaped"`
+	ReapedFrom      string `sql:"reaped_from"`
+	ForgetReaped    string `sql:"forget_reaped"`
+	ForgetOldReaped string `sql:"forget_old_reaped"`
+	Relabel         string `sql:"relabel"`
+	UncrashLater    string `sql:"uncrash_later"`
+	UncrashParked   string `sql:"uncrash_parked"`
+	UncrashRunning  string `sql:"uncrash_running"`
+	UncrashWaiting  string `sql:"uncrash_waiting"`
+
+	ForgetOnce  string `sql:"forget_once"`
+	ForgetAudit string `sql:"forget_audit"`
 
 	Attempts    string `sql:"attempts"`
 	Nodes       string `sql:"nodes"`

@@ -156,6 +156,13 @@ func (m *model) Leave(rt *rapid.T) {
 	m.oracle.nodes[node].dead = true
 }
 
+// Lived says of a node that it lives, alive or not.
+func (m *model) Lived(rt *rapid.T) {
+	node := m.anyNode(rt)
+	m.ok(m.store.Lived(m.ctx(), node))
+	m.oracle.lived(node)
+}
+
 // Crash ends a node that holds a job, and takes the job back.
 func (m *model) Crash(rt *rapid.T) {
 	node := m.anyRunning(rt).Node

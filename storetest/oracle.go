@@ -36,11 +36,19 @@ type record struct {
 	admitted bool                 // it has a place at its gate
 	ran      bool                 // it is in its run, or ended by it: fence, node and start are known
 	reaped   bool                 // its last run ended with its node
+	revived  []revival            // when Reap made it ready
+}
+
+// revival is a crash that is taken back if the node says that it lived.
+type revival struct {
+	node    fairlead.NodeID
+	attempt int // index in attempts
 }
 
 type lifetime struct {
 	until time.Time
 	dead  bool
+	lived bool
 }
 
 type ownedKey struct{ tenant, key string }

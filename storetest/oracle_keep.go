@@ -131,9 +131,14 @@ func (o *oracle) reap(maxCrashes int) fairlead.Reaped {
 		if o.alive(r.Node) {
 			continue
 		}
-		r.Crashes++
+		reason := fairlead.ReasonCrash
+		if node := o.nodes[r.Node]; node != nil && node.lived {
+			reason = fairlead.ReasonLeaseLost
+		} else {
+			r.Crashes++
+		}
 		r.reaped = true
-		r.attempts = append(r.attempts, fairlead.ReasonCrash)
+		r.attempts = append(r.attempts, reason)
 		switch {
 		case r.wish != nil:
 			o.end(r, fairlead.Cancelled, fairlead.ReasonNone, *r.wish)
@@ -142,16 +147,34 @@ func (o *oracle) reap(maxCrashes int) fairlead.Reaped {
 			o.end(r, fairlead.Cancelled, fairlead.ReasonCrash, "")
 			r.vague = true
 			reaped.Cancelled++
-		case r.Crashes > maxCrashes:
+		case r.Crashes > maxCrashes && reason == fairlead.ReasonCrash:
 			o.end(r, fairlead.Failed, fairlead.ReasonPoison, "")
 			r.vague = true
 			reaped.Poisoned++
 		default:
+			r.revived = append(r.revived, revival{r.Node, len(r.attempts) - 1})
 			o.await(r, o.now)
 			reaped.Jobs++
 		}
 	}
 	return reaped
+}
+
+// lived takes back the crashes of a node whose process lives.
+func (o *oracle) lived(node fairlead.NodeID) {
+	o.nodes[node].lived = true
+	for _, r := range o.records {
+		r.revived = slices.DeleteFunc(r.revived, func(v revival) bool {
+			if v.node != node {
+				return false
+			}
+			if counted := r.attempts[v.attempt] == fairlead.ReasonCrash; counted && !r.State.Final() {
+				r.Crashes = max(0, r.Crashes-1)
+			}
+			r.attempts[v.attempt] = fairlead.ReasonLeaseLost
+			return true
+		})
+	}
 }
 
 func (o *oracle) expire() int {

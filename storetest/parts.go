@@ -85,6 +85,7 @@ func chapters() []titled {
 		{"Listen", Claiming, testListen},
 		{"Promote", Claiming, testPromote},
 		{"Reap", Claiming, testReap},
+		{"Lived", Claiming, testLived},
 		{"Expire", Claiming, testExpire},
 		{"Prune", Administering, testPrune},
 		{"Schedules", Scheduling, testSchedules},

@@ -16,12 +16,22 @@ import (
 type process struct {
 	served
 	*exec.Cmd
+	found chan string   // where it serves
+	ended chan struct{} // closed when it has
 }
 
 var servedAt = regexp.MustCompile(`url=(https?://\S+)`)
 
 // startProcess starts serve and waits until it serves.
 func startProcess(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := launchProcess(t, args...)
+	p.awaitServing(t)
+	return p
+}
+
+// launchProcess starts serve.
+func launchProcess(t *testing.T, args ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -37,23 +47,28 @@ func startProcess(t *testing.T, args ...string) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.kill() })
-	found, ended := make(chan string, 1), make(chan struct{})
+	p.found, p.ended = make(chan string, 1), make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(p.ended)
 		for lines := bufio.NewScanner(log); lines.Scan(); {
 			if m := servedAt.FindStringSubmatch(lines.Text()); m != nil {
-				found <- m[1]
+				p.found <- m[1]
 			}
 		}
 	}()
+	return p
+}
+
+// awaitServing waits until it serves.
+func (p *process) awaitServing(t *testing.T) {
+	t.Helper()
 	select {
-	case p.url = <-found:
-	case <-ended:
+	case p.url = <-p.found:
+	case <-p.ended:
 		t.Fatal("serve ended before it served")
 	case <-time.After(patience.Limit):
 		t.Fatal("serve does not serve")
 	}
-	return p
 }
 
 // kill ends the process as a crash would.

@@ -21,19 +21,28 @@ type mariadb struct{ server, installDB string }
 // MariaDB is neither installed nor installable. (To test with MySQL itself,
 // name a server in the environment variable [MySQLEnv].)
 func StartMySQL(ctx context.Context, options Options) (*Server, error) {
-	programs, err := findOrInstall(ctx, "mariadb-server", findMariaDB)
+	server, err := mariadbSpec(ctx, options)
 	if err != nil {
 		return nil, err
+	}
+	return start(ctx, server)
+}
+
+// mariadbSpec says how to run a MariaDB server.
+func mariadbSpec(ctx context.Context, options Options) (spec, error) {
+	programs, err := findOrInstall(ctx, "mariadb-server", findMariaDB)
+	if err != nil {
+		return spec{}, err
 	}
 	runAs, err := unprivileged("mysql")
 	if err != nil {
-		return nil, err
+		return spec{}, err
 	}
 	port, err := options.port(ctx, programs.server)
 	if err != nil {
-		return nil, err
+		return spec{}, err
 	}
-	return start(ctx, spec{
+	return spec{
 		name:    "MariaDB",
 		port:    port,
 		runAs:   runAs,
@@ -73,7 +82,7 @@ func StartMySQL(ctx context.Context, options Options) (*Server, error) {
 		},
 		terminate: syscall.SIGTERM,
 		discard:   syscall.SIGKILL,
-	})
+	}, nil
 }
 
 func mysqlDurability(durable bool) []string {

@@ -35,14 +35,17 @@ delete l from {{later}} l force index (primary) where {{among}} and lane >= 0;
 update {{node}} set dead = 1 where dead = 0 and lease_until <= {{now}};
 
 -- name: orphans
--- Lists running jobs whose node is dead or unknown.
--- Inputs: id after which to look, limit.
+-- Lists running jobs whose node is dead or unknown, without those that this would end
+-- as poison while the node's process may still say that it lives.
+-- Inputs: id after which to look, crashes that a job survives, microseconds after the
+--   end of its lease in which a process may say so, limit.
 -- Output: id, node.
 -- Locks: none.
 select r.id, r.node
 from {{running}} r force index (primary)
-left join {{node}} n on n.id = r.node and n.dead = 0
-where r.id > ? and n.id is null
+left join {{node}} n on n.id = r.node
+where r.id > ? and (n.id is null or n.dead = 1)
+  and (r.crashes < ? or r.wish is not null or n.id is null or n.lived = 1 or n.lease_until <= {{now}} - ?)
 order by r.id
 limit ?;
 

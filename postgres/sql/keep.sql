@@ -48,31 +48,48 @@ select count(*) from marked;
 
 -- name: reap
 -- Takes jobs back from nodes that are dead or unknown. Each gets its crash
--- logged and becomes ready, or ends.
--- Inputs: $1 at most so many, $2 crashes that a job survives.
+-- logged and becomes ready, or ends. A job that would end as poison is left alone
+-- while the node's process may still say that it lives. The nodes are locked, so
+-- that lived either is seen here or sees what was counted here.
+-- Inputs: $1 at most so many, $2 crashes that a job survives, $3 microseconds after
+--   the end of its lease in which a process may say so.
 -- Output: lane, fate ('ready', 'poisoned' or 'cancelled'), count, how many of
 --   them gave back slots.
--- Locks: the moved jobs, shared their job rows, keys of those that end; passes
---   over jobs locked by others.
+-- Locks: the moved jobs, shared their nodes and job rows, keys of those that end;
+--   passes over jobs locked by others.
 with moved as materialized (
     delete from {{running}}
     where ctid = any (array(
         select r.ctid from {{running}} r
         where not exists (select from {{node}} n where n.id = r.node and not n.dead)
+          and not (r.crashes >= $2::int and r.wish is null and $3::bigint > 0
+                   and exists (select from {{node}} n where n.id = r.node and not n.lived and n.lease_until > (select {{now}}) - $3::bigint))
         limit $1::int
         for update of r skip locked))
-    returning id, fence, node, started_at, lane, attempt, failures, least(crashes + 1, 32767) as crashes, wish, held
+    returning id, fence, node, started_at, lane, attempt, failures, crashes, wish, held
+),
+holders as materialized (
+    select id, lived from {{node}} where id = any (array(select distinct node from moved)) for share
+),
+counted as materialized (
+    select m.id, m.fence, m.node, m.started_at, m.lane, m.attempt, m.failures, m.wish, m.held, lived.lived,
+           case when lived.lived then m.crashes else least(m.crashes + 1, 32767) end as crashes
+    from moved m cross join lateral (select coalesce((select h.lived from holders h where h.id = m.node), false) as lived) lived
 ),
 judged as materialized (
     select m.*, j.turn, j.start_by, j.job_key, j.flags,
-           case when m.wish is not null or j.flags & 2 <> 0 then 'cancelled' when m.crashes > $2::int then 'poisoned' else 'ready' end as fate,
-           'node ' || m.node || ' died' as story
-    from moved m join {{job}} j on j.id = any (array[m.id])
+           case when m.wish is not null or j.flags & 2 <> 0 then 'cancelled' when m.crashes > $2::int and not m.lived then 'poisoned' else 'ready' end as fate,
+           'node ' || m.node || case when m.lived then ' lost its lease and lived' else ' died' end as story
+    from counted m join {{job}} j on j.id = any (array[m.id])
     for share of j
 ),
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
-    select id, attempt, fence, node, started_at, (select {{now}}), 'crash', story from judged
+    select id, attempt, fence, node, started_at, (select {{now}}), case when lived then 'lease_lost' else 'crash' end, story from judged
+),
+noted as (
+    insert into {{reaped}} (node, id, run, at)
+    select node, id, attempt, (select {{now}}) from judged where fate = 'ready' and not lived
 ),
 returned as (
     insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
@@ -196,6 +213,14 @@ limit 1;
 delete from {{node}} n
 where (n.dead or n.lease_until <= (select {{now}})) and n.last_beat < (select {{now}}) - $1::bigint
   and not exists (select from {{running}} r where r.node = n.id);
+
+-- name: prune_reaped
+-- Forgets crashes of nodes that have not said for long that they lived.
+-- Inputs: $1 at most so many, $2 microseconds since they were counted.
+-- Locks: the deleted rows; passes over rows locked by others.
+delete from {{reaped}}
+where ctid = any (array(
+    select ctid from {{reaped}} where at < (select {{now}}) - $2::bigint order by at limit $1::int for update skip locked));
 
 -- name: prune_once
 -- Forgets the oldest requests that need not be remembered any more.

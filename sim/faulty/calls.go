@@ -18,6 +18,11 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 	return do(ctx, s, Beat, func(ctx context.Context) (fairlead.BeatAnswer, error) { return s.Store.Beat(ctx, beat) })
 }
 
+// Lived can be made to fail.
+func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
+	return justDo(ctx, s, Lived, func(ctx context.Context) error { return s.Store.Lived(ctx, node) })
+}
+
 // Leave can be made to fail.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	return justDo(ctx, s, Leave, func(ctx context.Context) error { return s.Store.Leave(ctx, node) })

@@ -32,11 +32,12 @@ const (
 	Reap    Call = "reap"
 	Expire  Call = "expire"
 	Prune   Call = "prune"
+	Lived   Call = "lived"
 )
 
 // Calls lists all of them.
 func Calls() []Call {
-	return []Call{Join, Beat, Leave, Claim, Settle, Save, Held, Listen, Promote, Reap, Expire, Prune}
+	return []Call{Join, Beat, Leave, Claim, Settle, Save, Held, Listen, Promote, Reap, Expire, Prune, Lived}
 }
 
 // Always makes a fault last until Mend.

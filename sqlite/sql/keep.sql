@@ -44,10 +44,13 @@ delete from {{later}} where id in (select value from json_each(?));
 update {{node}} set dead = 1 where dead = 0 and lease_until <= ?;
 
 -- name: orphans
--- Lists running jobs whose node is dead or unknown.
--- Inputs: limit.  Output: id.  Locks: none.
+-- Lists running jobs whose node is dead or unknown, without those that this would end
+-- as poison while the node's process may still say that it lives.
+-- Inputs: crashes that a job survives, end of leases after which they may, limit.
+-- Output: id.  Locks: none.
 select id from {{running}}
 where node not in (select id from {{node}} where dead = 0)
+  and not (crashes >= ? and wish is null and node in (select id from {{node}} where lived = 0 and lease_until > ?))
 order by id limit 0 + ?;
 
 -- name: overdue

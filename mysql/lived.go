@@ -1,0 +1,113 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// uncrashChunk is how many crashes one transaction takes back: few enough that it is
+// short.
+const uncrashChunk = 50
+
+// Lived says that the process of a node lives, and takes back the crashes that were
+// counted for it.
+func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	if _, err := s.quickly(ctx, s.sql.MarkLived, node); err != nil {
+		return fmt.Errorf("note that a node lived: %w", err)
+	}
+	for {
+		left := 0
+		err := s.atomically(ctx, "take crashes back", func(ctx context.Context, t *txn) (err error) {
+			left, err = t.takeCrashesBack(ctx, int64(node))
+			return err
+		})
+		if err != nil || left < uncrashChunk {
+			return err
+		}
+	}
+}
+
+// takeCrashesBack takes some crashes of a node back and returns how many.
+func (t *txn) takeCrashesBack(ctx context.Context, node int64) (int, error) {
+	type crash struct{ id, run int64 }
+	var counted []crash
+	err := t.each(ctx, func(row *sql.Rows) error {
+		var c crash
+		err := row.Scan(&c.id, &c.run)
+		counted = append(counted, c)
+		return err
+	}, t.sql.LockReaped, node, uncrashChunk)
+	if err != nil || len(counted) == 0 {
+		return 0, err
+	}
+	now, err := t.clock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	m, taken := moves{now: now}, rows{}
+	for _, c := range counted {
+		taken.add().ints(node, c.id, c.run).end()
+		if _, err := t.exec(ctx, t.sql.Relabel, fairlead.ReasonLeaseLost, sqlstore.LostItsLease(node), c.id, c.run); err != nil {
+			return 0, err
+		}
+		if err := t.uncrash(ctx, &m, c.id); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := t.execRows(ctx, t.sql.DropReaped, &taken); err != nil {
+		return 0, err
+	}
+	return len(counted), t.write(ctx, &m)
+}
+
+// uncrash takes a crash of a job back, unless the job has ended.
+func (t *txn) uncrash(ctx context.Context, m *moves, id int64) error {
+	p, err := t.locate(ctx, id)
+	if errors.Is(err, fairlead.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	switch p.state {
+	case fairlead.Scheduled:
+		return t.must(ctx, 1, t.sql.UncrashLater, id)
+	case fairlead.Parked:
+		return t.must(ctx, 1, t.sql.UncrashParked, p.gate, p.turn, p.startBy, id)
+	case fairlead.Running:
+		return t.must(ctx, 1, t.sql.UncrashRunning, id)
+	case fairlead.Waiting:
+		return t.must(ctx, 1, t.sql.UncrashWaiting, id)
+	case fairlead.Ready: // it may be no suspect any more
+		p.crashes = max(0, p.crashes-1)
+		m.await(p, m.now)
+	}
+	return nil
+}
+
+// livedAmong tells which of some jobs' nodes said that they live.
+func (t *txn) livedAmong(ctx context.Context, jobs map[int64]*placed) (map[int64]bool, error) {
+	lived := map[int64]bool{}
+	var nodes []int64
+	for _, p := range jobs {
+		if _, known := lived[p.node]; !known {
+			lived[p.node] = false
+			nodes = append(nodes, p.node)
+		}
+	}
+	err := t.eachOf(ctx, func(row *sql.Rows) error {
+		var node int64
+		var said bool
+		err := row.Scan(&node, &said)
+		lived[node] = said
+		return err
+	}, t.sql.ShareLived, nodes)
+	return lived, err
+}

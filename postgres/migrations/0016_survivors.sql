@@ -1,0 +1,16 @@
+-- What tells processes that live from those that died: see docs/decisions/0019.
+
+-- Whether the process said that it lives, though it lost its lease.
+alter table {{node}} add column lived boolean not null default false;
+
+-- Jobs that were taken back from a node with a crash counted, by the attempt that
+-- was recorded. They are forgotten when the node says that it lived, and after an hour.
+create table {{reaped}} (
+    node bigint not null,
+    id   bigint not null,
+    at   bigint not null,
+    run  integer not null,
+    primary key (node, id, run)
+);
+
+create index on {{reaped}} (at);
