@@ -1,4 +1,4 @@
--- What tells processes that live from those that died (see docs/decisions/0019), and
+-- What tells processes that live from those that died (see docs/decisions/0021), and
 -- where they write.
 
 -- Whether the process said that it lives, though it lost its lease.

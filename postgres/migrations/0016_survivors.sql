@@ -1,4 +1,4 @@
--- What tells processes that live from those that died: see docs/decisions/0019.
+-- What tells processes that live from those that died: see docs/decisions/0021.
 
 -- Whether the process said that it lives, though it lost its lease.
 alter table {{node}} add column lived boolean not null default false;
