@@ -53,7 +53,8 @@ type BatchTx interface {
 	// Ends tells which jobs of a range of IDs are final, in order. Of a part that Parts
 	// has just returned it may leave out those whose marks say so already.
 	Ends(ctx context.Context, first, last int64) ([]TaskEnd, error)
-	// Known tells which IDs of a range are those of jobs, in order.
+	// Known tells which IDs of a range are those of jobs, in order. Jobs of tasks are
+	// neither pruned nor deleted before their batch has counted them.
 	Known(ctx context.Context, first, last int64) ([]int64, error)
 	// Running tells how many jobs of a range of IDs run, or wait for a callback.
 	Running(ctx context.Context, first, last int64) (int, error)

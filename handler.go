@@ -12,7 +12,9 @@ import (
 // Work returns nil if the job succeeded. An error is a failed attempt, tried
 // again after a pause until MaxAttempts are used up. The outcomes of this
 // package (Fatal, RetryAt, SnoozeFor, Replace, Await, Release) choose
-// otherwise. A panic counts as an error.
+// otherwise. A panic counts as an error. An error that wraps ErrUnavailable is no
+// failure: the job runs again after the same pause, at least a second, and uses up
+// none of MaxAttempts.
 //
 // The context ends when the attempt's timeout is over, the job is cancelled,
 // the node loses its lease, or it shuts down and its grace is over; Work must

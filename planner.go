@@ -37,7 +37,7 @@ type Planner interface {
 	// A change of a calendar that a slow transaction or an older program made may be
 	// found a minute late. For each, decide
 	// is told what it needs, and what it plans is done, all in one transaction: runs
-	// that have ended are told of once, and the alerts of a plan are stored if and only
+	// that have ended are told of once, one whose job is missing as failed, and the alerts of a plan are stored if and only
 	// if the rest of it is. A job
 	// that cannot be stored becomes a run that has failed, with the reason. It tells
 	// how long it is until the next schedule is due. decide must not use the store, and

@@ -94,7 +94,9 @@ func SetOutput(ctx context.Context, v any) error {
 
 // Progress stores v, encoded as JSON, as the progress of the running job, and
 // forgets its crashes. It fails with ErrLeaseLost if the job has been taken
-// away; the handler's context is then about to end.
+// away; the handler's context is then about to end. A store that is unavailable is
+// asked again until the run is over; return the error then, which wraps
+// ErrUnavailable, and the job runs again without having failed.
 func Progress(ctx context.Context, v any) error {
 	run, err := runOf(ctx)
 	if err != nil {

@@ -178,7 +178,10 @@ type Operator interface {
 	// slot, from its next attempt on while it runs. Finished jobs conflict.
 	SetPriority(ctx context.Context, id int64, priority int) error
 	// Delete removes a job and all that is known of it. Running and waiting
-	// jobs conflict.
+	// jobs conflict. So do tasks that their batch has not counted yet, and jobs of
+	// shards that have not ended while their sweep runs. A run of a schedule that was
+	// not told of its end yet is told to have ended as it had, or to be cancelled if it
+	// never began.
 	Delete(ctx context.Context, id int64) error
 	// Pause stops jobs of a queue, a kind, or a tenant and its children from
 	// being claimed: none is claimed after Pause has returned. Pausing twice is
@@ -402,6 +405,10 @@ type Keeper interface {
 	// ended longer ago than Succeeded says if they are in success or rollback_success,
 	// Cancelled if in cancel, Failed otherwise; and those that were not opened within
 	// a day.
+	// A job stays, however old, while its end has still to be seen: by the batch whose
+	// task it is, until that has counted it or completed; by the schedule whose run it
+	// is, until that was told; by the sweep that runs and over whose shard it goes,
+	// until that has ended. Such jobs keep none behind them from being removed.
 	// Of sweeps that have finished, lines and events older than Failed says are removed,
 	// at most limit of each; the sweeps themselves stay until they are deleted.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)

@@ -181,8 +181,9 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 		if err != nil {
 			return err
 		}
-		var outdated, locked, fires []int64
-		if err := t.each(ctx, collect(&outdated), t.sql.LockOutdated, outcome, now-age.Microseconds(), limit); err != nil {
+		var locked, fires []int64
+		outdated, err := t.lockOutdated(ctx, outcome, now-age.Microseconds(), limit)
+		if err != nil {
 			return err
 		}
 		err = t.eachOf(ctx, func(row *sql.Rows) error {

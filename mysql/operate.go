@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -184,15 +183,6 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		}
 		return t.forget(ctx, []int64{id})
 	})
-}
-
-// needed returns an ErrConflict if a batch or a sweep has still to see how a job ends.
-func (t *txn) needed(ctx context.Context, id int64) error {
-	var batch, sweep sql.NullInt64
-	if _, err := t.one(ctx, []any{&batch, &sweep}, t.sql.NeededBy, id); err != nil {
-		return err
-	}
-	return sqlstore.Needed(id, batch.Int64, sweep.Int64)
 }
 
 // forget removes all that is known of jobs but their places.

@@ -28,6 +28,8 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 		"drop_tasks":      fill(s.sql.DropPartTasks, "batch_id", "1", "ids", list),
 		"ends":            fill(s.sql.Ends, "among", condition),
 		"memos":           fill(s.sql.Memos, "among", condition),
+		"out_parts":       marks(s.sql.OutParts, "1", "9"),
+		"sweep_of":        marks(s.sql.SweepOf, "1"),
 		"known_jobs":      marks(s.sql.KnownJobs, "1", "9"),
 		"running_between": marks(s.sql.RunningBetween, "1", "9", "1", "9"),
 		"job_range":       marks(s.sql.LockJobRange, "1", "9"),

@@ -145,7 +145,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lock_done":     marks(s.sql.LockDone, "1"),
 		"lock_due":      marks(s.sql.LockDue, "1", "10"),
 		"lock_overdue":  marks(s.sql.LockOverdue, "1", "10"),
-		"lock_outdated": marks(s.sql.LockOutdated, "1", "1", "10"),
+		"lock_outdated": marks(s.sql.LockOutdated, "1", "9", "1", "1", "1", "10"),
 		"lock_jobs":     fill(s.sql.LockJobs, "ids", list),
 		"drop_attempts": fill(s.sql.DropAttempts, "ids", list),
 		"drop_memos":    fill(s.sql.DropMemos, "ids", list),

@@ -25,25 +25,25 @@ type statements struct {
 	KeyHolders      string `sql:"key_holders"`
 	PassKey         string `sql:"pass_key"`
 
-	LockDue       string `sql:"lock_due"`
-	NextDue       string `sql:"next_due"`
-	LeaveLater    string `sql:"leave_later"`
-	Bury          string `sql:"bury"`
-	Orphans       string `sql:"orphans"`
-	LockOrphans   string `sql:"lock_orphans"`
-	LockOverdue   string `sql:"lock_overdue"`
-	LockOutdated  string `sql:"lock_outdated"`
-	CountingBatch string `sql:"counting_batch"`
-	RunningSweep  string `sql:"running_sweep"`
-	NeededBy      string `sql:"needed_by"`
-	LockJobs      string `sql:"lock_jobs"`
-	DropAttempts  string `sql:"drop_attempts"`
-	DropMemos     string `sql:"drop_memos"`
-	DropJobs      string `sql:"drop_jobs"`
-	OldNodes      string `sql:"old_nodes"`
-	BusyNodes     string `sql:"busy_nodes"`
-	ForgetNodes   string `sql:"forget_nodes"`
-	ForgetFences  string `sql:"forget_fences"`
+	LockDue      string `sql:"lock_due"`
+	NextDue      string `sql:"next_due"`
+	LeaveLater   string `sql:"leave_later"`
+	Bury         string `sql:"bury"`
+	Orphans      string `sql:"orphans"`
+	LockOrphans  string `sql:"lock_orphans"`
+	LockOverdue  string `sql:"lock_overdue"`
+	LockOutdated string `sql:"lock_outdated"`
+	RunningSweep string `sql:"running_sweep"`
+	SweepOf      string `sql:"sweep_of"`
+	OutParts     string `sql:"out_parts"`
+	LockJobs     string `sql:"lock_jobs"`
+	DropAttempts string `sql:"drop_attempts"`
+	DropMemos    string `sql:"drop_memos"`
+	DropJobs     string `sql:"drop_jobs"`
+	OldNodes     string `sql:"old_nodes"`
+	BusyNodes    string `sql:"busy_nodes"`
+	ForgetNodes  string `sql:"forget_nodes"`
+	ForgetFences string `sql:"forget_fences"`
 
 	MarkLived      string `sql:"mark_lived"`
 	ShareLived     string `sql:"share_lived"`
@@ -324,9 +324,9 @@ type statements struct {
 	ForgetCrashes string `sql:"forget_crashes"`
 }
 
-// fillIn completes the statements that ask who has still to see how a job ends.
+// fillIn completes the statements that ask which sweep has still to see how a job ends.
 func (s *statements) fillIn() {
-	for _, text := range []*string{&s.LockOutdated, &s.NeededBy} {
-		*text = fill(*text, "counting_batch", s.CountingBatch, "running_sweep", s.RunningSweep)
+	for _, text := range []*string{&s.LockOutdated, &s.SweepOf} {
+		*text = fill(*text, "running_sweep", s.RunningSweep)
 	}
 }

@@ -225,7 +225,7 @@ func (s *Store) expand(name string) string {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
 		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name":
 		return "{{" + name + "}}" // filled with every call
-	case "counting_batch", "running_sweep":
+	case "running_sweep":
 		return "{{" + name + "}}" // filled in when all are loaded
 	case "now":
 		return s.options.Now

@@ -341,6 +341,29 @@ func TestAWorkerFencesItselfAndJoinsAgain(t *testing.T) {
 	}
 }
 
+// A service that is away while a handler has something to remember is no failure of the
+// handler, be it its last attempt.
+func TestWhatAHandlerRemembersOutlivesAServiceThatIsAway(t *testing.T) {
+	w := newWorld(t)
+	w.start(one(fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+		w.cut.Store(http.StatusServiceUnavailable)
+		refused := w.cuts.Load()
+		away := make(chan struct{})
+		go func() {
+			defer close(away)
+			for ticks := time.Tick(10 * time.Millisecond); w.cuts.Load() <= refused+3; <-ticks {
+				continue // until several calls were refused
+			}
+			w.cut.Store(0)
+		}()
+		defer func() { <-away }()
+		return fairlead.Remember(ctx, "halfway")
+	}), nil)
+	if job := w.wait(w.enqueue(&fairlead.Job{Kind: "k", MaxAttempts: 1})); job.State != fairlead.Succeeded || job.Attempt != 1 || string(job.Memo) != `"halfway"` {
+		t.Errorf("it ended as %+v", job)
+	}
+}
+
 func TestAWorkerThatIsRefusedGivesUp(t *testing.T) {
 	w := newWorld(t)
 	mux := one(fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })

@@ -73,33 +73,31 @@ limit ?
 for update skip locked;
 
 -- name: lock_outdated
--- Locks finished jobs that ended before a time, earliest first, without those whose
--- end a schedule, a batch or a sweep has still to see.
--- Inputs: outcome, time, limit.
--- Output: id.
+-- Locks finished jobs that ended before a time, earliest first, without those whose end
+-- a schedule or a sweep has still to see. Tasks that a batch has still to count are
+-- among them: see out_parts.
+-- Inputs: outcome, time; finished_at, the same and id of the last one before; limit.
+-- Output: id, finished_at.
 -- Locks: rows of done; skips what is locked.
-select d.id
+select d.id, d.finished_at
 from {{done}} d force index (age)
-where d.outcome = ? and d.finished_at < ?
+where d.outcome = ? and d.finished_at < ? and d.finished_at >= ? and (d.finished_at > ? or d.id > ?)
   and (select o.id from {{open_fire}} o force index (primary) where o.id = d.id) is null
-  and ({{counting_batch}}) is null and ({{running_sweep}}) is null
-order by d.finished_at
+  and ({{running_sweep}}) is null
+order by d.finished_at, d.id
 limit ?
 for update skip locked;
 
--- name: counting_batch
--- A part of statements about a job d: the batch that has still to count how this task
--- of it ends. Ranges of ids are never shared: only the part that begins last, at or
--- before the id, can hold it. Its marks say of each task how it stands.
--- Output: batch, null if there is none.
+-- name: out_parts
+-- Parts of open batches with tasks that are out, of which the first has an id of a
+-- range.
+-- Inputs: first id, last id.
+-- Output: what ScanPart in internal/sqlstore reads, without tasks.
 -- Locks: none.
-select case when d.id < p.first_job + p.size
-             and substr(json_unquote(json_extract(convert(p.marks using utf8mb4), '$.s')), d.id - p.first_job + 1, 1) = _utf8mb4'o' then
-         (select b.id from {{batch}} b force index (primary) where b.id = p.batch and b.open = 1) end
+select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks
 from {{part}} p force index (beginning)
-where p.any_out = 1 and p.first_job <= d.id
-order by p.first_job desc
-limit 1;
+straight_join {{batch}} b force index (primary) on b.id = p.batch
+where p.any_out = 1 and p.first_job >= ? and p.first_job <= ? and b.open = 1;
 
 -- name: running_sweep
 -- A part of statements about a job d: the sweep that runs and of which the job goes

@@ -186,9 +186,9 @@ on duplicate key update told = values(told), told_fence = values(told_fence);
 -- Locks: none.
 select reason, error from {{attempt}} where id = ? and fence = ?;
 
--- name: needed_by
--- Tells who has still to see how a job ends.
+-- name: sweep_of
+-- Tells which sweep runs and goes over a shard by a job.
 -- Inputs: id.
--- Output: batch, sweep; null if there is none.
+-- Output: sweep, null if there is none.
 -- Locks: none.
-select ({{counting_batch}}), ({{running_sweep}}) from (select ? as id) d;
+select ({{running_sweep}}) from (select ? as id) d;
