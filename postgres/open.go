@@ -79,8 +79,7 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	if s.migrations, err = sqlstore.LoadMigrations(files, expand); err != nil {
 		return err
 	}
-	s.begin = fmt.Sprintf("begin isolation level read committed; set local idle_in_transaction_session_timeout = %d; %s",
-		s.options.IdleLimit.Milliseconds(), s.sql.Pin)
+	s.server.Store(s.newServer(0, time.Time{}))
 	s.rulesLock = lockKey(s.schema, s.options.Prefix, "rules")
 	s.laneLock = int32(lockKey(s.schema, s.options.Prefix, "lane"))
 	s.lanes.Lanes = sqlstore.NewLanes()
@@ -95,6 +94,11 @@ func (s *Store) prepare(ctx context.Context, url string) error {
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	if err := s.checkSchema(ctx); err != nil {
 		return err
+	}
+	if !s.options.SchemaOnly {
+		if err := s.meetServer(ctx); err != nil {
+			return err
+		}
 	}
 	channel := fmt.Sprintf("%swake_%x", s.options.Prefix, uint32(lockKey(s.schema, s.options.Prefix, "wake")))
 	hub := sqlstore.NewHub()
@@ -125,6 +129,13 @@ func (s *Store) look(ctx context.Context) error {
 		return fmt.Errorf("none of the schemas in search_path exists: create one or name it in Options.Schema")
 	}
 	return nil
+}
+
+// meetServer finds out which server this is.
+func (s *Store) meetServer(ctx context.Context) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return s.recognise(ctx, s.server.Load())
 }
 
 func (s *Store) checkSchema(ctx context.Context) error {

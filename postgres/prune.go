@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -110,6 +111,8 @@ func (s *Store) remove(ctx context.Context, doomed call) (ids []int64, err error
 // found last, until there are only newer jobs. Jobs that ended late stay behind
 // until it begins anew, and jobs that ended early wait for their neighbours.
 type sweep struct {
+	anew atomic.Bool // it is to begin anew
+
 	mu      sync.Mutex
 	after   int64 // id
 	begunAt time.Time
@@ -118,7 +121,7 @@ type sweep struct {
 func (s *Store) pruneSuccesses(ctx context.Context, retention time.Duration, limit int) (pruned int, err error) {
 	s.sweep.mu.Lock()
 	defer s.sweep.mu.Unlock()
-	if time.Since(s.sweep.begunAt) > sweepAnew {
+	if s.sweep.anew.Swap(false) || time.Since(s.sweep.begunAt) > sweepAnew {
 		s.sweep.after, s.sweep.begunAt = 0, time.Now()
 	}
 	for range sweepWindows {
