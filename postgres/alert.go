@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -10,16 +9,7 @@ import (
 
 // transact acts upon schedules in one transaction.
 func (a *acting) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
-	for {
-		err := a.Store.transact(ctx, f)
-		unknown := unknownLanes(nil)
-		if !errors.As(err, &unknown) {
-			return err
-		}
-		if err := a.addLanes(ctx, unknown); err != nil {
-			return err
-		}
-	}
+	return a.renewing(ctx, func(ctx context.Context) error { return a.Store.transact(ctx, f) })
 }
 
 // sendAlerts stores the jobs that tell of what has gone wrong.
@@ -36,9 +26,8 @@ func (a *acting) sendAlerts(ctx context.Context) error {
 	if n == 0 {
 		return nil
 	}
-	fresh.lanes = make([]int32, n)
-	if !known(a.lanes.Lanes, fresh.jobs, fresh.lanes) {
-		return unknownLanes(a.lanes.Missing(fresh.jobs))
+	if err := a.knowLanesOf(fresh); err != nil {
+		return err
 	}
 	var err error
 	if fresh.ids, err = a.newIDs(ctx, n); err != nil {

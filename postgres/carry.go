@@ -217,11 +217,14 @@ func (a *acting) enqueueRuns(ctx context.Context) error {
 	for _, run := range a.runs {
 		if run.Skip == "" && run.refusal == nil {
 			meant = append(meant, run)
-			fresh.jobs, fresh.ids, fresh.lanes = append(fresh.jobs, run.job), append(fresh.ids, run.id), append(fresh.lanes, run.of.lane)
+			fresh.jobs, fresh.ids = append(fresh.jobs, run.job), append(fresh.ids, run.id)
 		}
 	}
 	if len(meant) == 0 {
 		return nil
+	}
+	if err := a.knowLanesOf(fresh); err != nil {
+		return err
 	}
 	if err := a.enqueueIn(ctx, a.in, fresh); err != nil {
 		return err

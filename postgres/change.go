@@ -41,7 +41,7 @@ func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *
 		c := &ruleChange{Store: s, in: r}
 		err := r.run(ctx,
 			call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
-			call{sql: s.sql.ChangeRules, each: func(row sqlstore.Scanner) error { return row.Scan(&c.version) }})
+			call{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}, each: func(row sqlstore.Scanner) error { return row.Scan(&c.version) }})
 		if err == nil {
 			err = f(ctx, c)
 		}

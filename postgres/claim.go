@@ -24,10 +24,16 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	if err := s.refreshLanes(ctx, laneStaleness); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	c := claiming{Store: s, claim: claim, left: claim.Max, locked: map[int64]bool{}}
+	token, err := s.nodes.Of(ctx, claim.Node)
+	if err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	c := claiming{Store: s, claim: claim, nodeToken: token, left: claim.Max, locked: map[int64]bool{}}
 	for try, more := 0, true; more && try < claimTries; try++ {
-		var err error
 		if more, err = c.next(ctx); err != nil {
+			if more, err = c.renewed(ctx, err); more {
+				continue
+			}
 			if len(c.jobs) > 0 {
 				break // these are ours, whatever became of the rest
 			}
@@ -38,6 +44,16 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	return c.jobs, nil
 }
 
+// renewed learns which lanes there are if a claim has found that some are not as they
+// were known. It reports whether to claim again.
+func (c *claiming) renewed(ctx context.Context, err error) (bool, error) {
+	renewed, err := c.renew(ctx, err)
+	if renewed {
+		err = c.refreshLanes(ctx, 0)
+	}
+	return renewed && err == nil, err
+}
+
 func byOrder(a, b *fairlead.Job) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.StartBy.Compare(b.StartBy), cmp.Compare(a.ID, b.ID))
 }
@@ -45,10 +61,12 @@ func byOrder(a, b *fairlead.Job) int {
 // claiming is one Claim on its way.
 type claiming struct {
 	*Store
-	claim   fairlead.Claim
-	left    int             // how many to claim yet
-	jobs    []*fairlead.Job // claimed so far
-	laneIDs []int32         // theirs, in step
+	claim     fairlead.Claim
+	nodeToken string
+	asked     map[int32]sqlstore.LaneKey // the lanes of the statement that is under way
+	left      int                        // how many to claim yet
+	jobs      []*fairlead.Job            // claimed so far
+	laneIDs   []int32                    // theirs, in step
 
 	patient bool           // waits for tenants that other claims are busy with
 	locked  map[int64]bool // jobs under limits that others were seen to have locked
@@ -60,7 +78,7 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all := known.openLanes(c.claim.Scope, c.lanes.Known())
+	all := known.openLanes(c.claim.Scope, c.lanes.Lanes)
 	if all.limited || len(all.lanes) > manyLanes && !c.claim.Solo {
 		return c.claimLimited(ctx, known, all)
 	}
@@ -92,7 +110,7 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 func (c *claiming) spacious(lanes []openLane) []openLane {
 	open, now := make([]openLane, 0, len(lanes)), time.Now()
 	for _, lane := range lanes {
-		if lane.room = c.room(lane.kind); lane.room > 0 {
+		if lane.room = c.room(lane.Kind); lane.room > 0 {
 			lane.outset = c.marks.begin(markedLane{lane.id, c.claim.Solo}, now)
 			open = append(open, lane)
 		}
@@ -120,12 +138,24 @@ func (c *claiming) claimLane(ctx context.Context, known *rules, lane openLane) e
 	if !lane.outset.whole() {
 		from = lane.outset.marks[0]
 	}
-	args := append(c.commonArgs(known, lane.room), lane.id, from.turn, from.startBy, from.id, c.laneLock)
+	args := append(c.commonArgs(known, lane.room), lane.id, from.turn, from.startBy, from.id, c.laneLock, c.nodeToken)
+	args = append(args, c.nameLanes(map[int32]sqlstore.LaneKey{lane.id: lane.LaneKey})...)
 	return c.lease(ctx, call{sql: c.sql.Claim, args: args, each: c.reader(0)})
 }
 
 func (c *claiming) commonArgs(known *rules, limit int) []any {
 	return []any{limit, c.solo(), int64(c.claim.Node), known.Version}
+}
+
+// nameLanes notes the lanes of a statement, and gives them as its arguments: it compares
+// their names.
+func (c *claiming) nameLanes(lanes map[int32]sqlstore.LaneKey) []any {
+	c.asked = lanes
+	names := newLaneNames(len(lanes))
+	for id, key := range lanes {
+		names.add(id, key)
+	}
+	return names.args()
 }
 
 // solo is ready.solo of the jobs to be claimed.
@@ -140,7 +170,7 @@ func (c *claiming) solo() int16 {
 func (c *claiming) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
 	claim.restart = func() { c.forget(before) }
-	err := c.runPlain(ctx, call{sql: c.sql.Pin + c.sql.ShareRules, args: []any{c.rulesLock}}, claim)
+	err := c.runPinned(ctx, call{sql: c.sql.ShareRules, args: []any{c.rulesLock}}, claim)
 	if err != nil {
 		claim.restart()
 	}
@@ -170,7 +200,7 @@ func (c *claiming) reader(skip int) func(sqlstore.Scanner) error {
 		if err := row.Scan(into...); err != nil {
 			return err
 		}
-		names, _ := c.lanes.Key(lane) // known: it was asked for
+		names := c.asked[lane]
 		job = &fairlead.Job{
 			ID: id, Kind: names.Kind, Args: args, Queue: names.Queue, Tenant: names.Tenant, Priority: -int(turn),
 			NotBefore: sqlstore.Time(notBefore), StartBy: sqlstore.Time(startBy),

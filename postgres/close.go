@@ -12,7 +12,11 @@ import (
 func (a *acting) close(ctx context.Context, more ...call) error {
 	var calls []call
 	if over := a.noteRuns(); len(over) > 0 {
-		calls = append(calls, a.recordCall(over))
+		record, err := a.recordCall(over)
+		if err != nil {
+			return err
+		}
+		calls = append(calls, record)
 	}
 	for _, c := range []call{a.openCall(), a.closeCall(), a.cursorsCall(), a.calendarsCall()} {
 		if c.sql != "" {
@@ -54,19 +58,22 @@ func (a *acting) noteRuns() (over []*plannedRun) {
 
 // recordCall stores jobs of runs that were skipped, or could not be stored
 // otherwise.
-func (a *acting) recordCall(over []*plannedRun) call {
+func (a *acting) recordCall(over []*plannedRun) (call, error) {
 	jobs := &newJobs{flags: sqlstore.FlagFire}
 	n := len(over)
 	keys, reasons, errs, outcomes := make([]*string, n), make([]*string, n), make([]string, n), make([]int16, n)
 	for i, run := range over {
-		jobs.jobs, jobs.ids, jobs.lanes = append(jobs.jobs, run.job), append(jobs.ids, run.id), append(jobs.lanes, run.of.lane)
+		jobs.jobs, jobs.ids = append(jobs.jobs, run.job), append(jobs.ids, run.id)
 		keys[i], outcomes[i], errs[i] = textOrNull(run.job.Key), sqlstore.OutcomeSkipped, string(run.Skip)
 		if run.refusal != nil {
 			outcomes[i], reasons[i] = sqlstore.OutcomeFailed, textOrNull(string(fairlead.ReasonError))
 			errs[i] = sqlstore.CleanText(run.refusal.Error())
 		}
 	}
-	return call{sql: a.sql.RecordRuns, args: append(jobs.columns(), keys, outcomes, reasons, errs)}
+	if err := a.knowLanesOf(jobs); err != nil {
+		return call{}, err
+	}
+	return jobs.believing(a.Store, a.sql.RecordRuns, append(jobs.columns(), keys, outcomes, reasons, errs)...), nil
 }
 
 // openCall notes which of the new runs somebody has to look at.

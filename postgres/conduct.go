@@ -3,7 +3,6 @@ package postgres
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -19,21 +18,18 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	}
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	for {
-		c, err := s.conduct(ctx, id, wait, act)
-		if unknown := unknownLanes(nil); errors.As(err, &unknown) {
-			if err = s.addLanes(ctx, unknown); err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return false, fmt.Errorf("conduct: %w", err)
-		}
-		if c.locked {
-			c.tell(ctx)
-		}
-		return c.locked, nil
+	var c *conducting
+	err := s.renewing(ctx, func(ctx context.Context) (err error) {
+		c, err = s.conduct(ctx, id, wait, act)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("conduct: %w", err)
 	}
+	if c.locked {
+		c.tell(ctx)
+	}
+	return c.locked, nil
 }
 
 // conduct is one transaction, or several if it has to be repeated.
@@ -91,7 +87,7 @@ func (c *conducting) lock(ctx context.Context, wait bool) (batch fairlead.Batch,
 		text = c.sql.LockBatch
 	}
 	err = c.trips.first(ctx,
-		call{sql: c.sql.Pin + c.sql.Dwell},
+		call{sql: c.pin() + c.sql.Dwell},
 		call{sql: text, args: []any{c.id}, each: func(row sqlstore.Scanner) error {
 			c.locked = true
 			batch, err = sqlstore.ScanBatch(row)
@@ -191,10 +187,10 @@ func (c *conducting) Enqueue(_ context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	fresh := &newJobs{jobs: slices.Clone(jobs), ids: make([]int64, len(jobs)), lanes: make([]int32, len(jobs))}
-	if !known(c.lanes.Lanes, jobs, fresh.lanes) {
-		c.failed = unknownLanes(c.lanes.Missing(jobs))
-		return c.failed
+	fresh := &newJobs{jobs: slices.Clone(jobs), ids: make([]int64, len(jobs))}
+	if err := c.knowLanesOf(fresh); err != nil {
+		c.failed = err
+		return err
 	}
 	for i, job := range jobs {
 		fresh.ids[i] = job.ID

@@ -40,5 +40,5 @@ const writeClearing = `
 	select format('select (select count(*) from %s), (select count(*) from %s)',
 			max(quoted) filter (where name ~ '_job$'), max(quoted) filter (where name ~ '_lane$')),
 		string_agg(case when name ~ '_rules$' then 'update ' || quoted || ' set version = version + 1' else 'delete from ' || quoted end, '; ')
-			filter (where name !~ '_(clock|migration|lane|secret)$')
+			filter (where name !~ '_(clock|migration|lane|secret|server)$')
 	from tables`

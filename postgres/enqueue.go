@@ -20,19 +20,21 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := s.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
-	fresh, err := s.number(ctx, jobs)
-	if err != nil {
-		return fmt.Errorf("enqueue: %w", err)
-	}
-	begun := time.Now()
-	switch {
-	case fresh.keyed():
-		err = s.enqueueKeyed(ctx, fresh)
-	case len(jobs) < gatherBelow:
-		err = s.enqueueGathered(ctx, fresh)
-	default:
-		err = s.runPlain(ctx, fresh.plainCall(s))
-	}
+	var fresh *newJobs
+	var begun time.Time
+	err := s.renewing(ctx, func(ctx context.Context) (err error) {
+		if fresh, err = s.number(ctx, jobs); err != nil {
+			return err
+		}
+		begun = time.Now()
+		switch {
+		case fresh.keyed():
+			return s.enqueueKeyed(ctx, fresh)
+		case len(jobs) < gatherBelow:
+			return s.enqueueGathered(ctx, fresh)
+		}
+		return s.runPlain(ctx, fresh.plainCall(s))
+	})
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
@@ -64,6 +66,10 @@ type newJobs struct {
 	left  []int64 // gates of jobs that these replace
 	flags int16   // that all of them have, beside their own
 
+	server    *knownServer   // where the ids come from; nil: from where they are stored
+	callers   bool           // they are stored in a caller's transaction, which must not fail
+	confirmed map[int32]bool // lanes that were looked up after that had begun: it may not see them
+
 	invalid error         // why they can never be stored; all else is missing then
 	refused map[int]error // position → why it was not stored; nil: one that cannot be stored fails all
 }
@@ -78,7 +84,7 @@ func (n *newJobs) mayBeRefusedInPart() bool {
 // connection of the store's own, so that no transaction that is rolled back
 // can take them along.
 func (s *Store) number(ctx context.Context, jobs []*fairlead.Job) (*newJobs, error) {
-	fresh := &newJobs{jobs: jobs, ids: make([]int64, len(jobs))}
+	fresh := &newJobs{jobs: jobs, ids: make([]int64, len(jobs)), server: s.server.Load()}
 	var err error
 	if fresh.lanes, err = s.laneIDs(ctx, jobs); err != nil {
 		return nil, err
@@ -121,7 +127,7 @@ func (n *newJobs) timed() bool {
 
 // part is the jobs at some positions.
 func (n *newJobs) part(positions []int) *newJobs {
-	p := &newJobs{flags: n.flags}
+	p := &newJobs{flags: n.flags, server: n.server, callers: n.callers, confirmed: n.confirmed}
 	for _, i := range positions {
 		p.jobs, p.ids, p.lanes = append(p.jobs, n.jobs[i]), append(p.ids, n.ids[i]), append(p.lanes, n.lanes[i])
 	}
@@ -142,16 +148,15 @@ func (n *newJobs) distinctLanes() []int32 {
 // most columns need not be sent per job.
 func (n *newJobs) plainCall(s *Store) call {
 	if !n.alike() {
-		return call{sql: s.sql.EnqueueMixed, args: n.columns()}
+		return n.believing(s, s.sql.EnqueueMixed, n.columns()...)
 	}
 	first, args := n.jobs[0], make([]*string, len(n.jobs))
 	for i, job := range n.jobs {
 		args[i] = jsonText(job.Args)
 	}
-	return call{sql: s.sql.Enqueue, args: []any{
-		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first) | n.flags,
-		jsonText(sqlstore.Policy(first)), textOrNull(first.Trace),
-	}}
+	return n.believing(s, s.sql.Enqueue,
+		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first)|n.flags,
+		jsonText(sqlstore.Policy(first)), textOrNull(first.Trace))
 }
 
 // alike reports whether the jobs are due now, have no gate and differ only in

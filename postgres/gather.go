@@ -91,7 +91,7 @@ func (n *newJobs) copied() *newJobs {
 		own.Args = slices.Clone(job.Args)
 		jobs[i] = &own
 	}
-	return &newJobs{jobs: jobs, ids: n.ids, lanes: n.lanes}
+	return &newJobs{jobs: jobs, ids: n.ids, lanes: n.lanes, server: n.server}
 }
 
 // fly stores the jobs of all. What one of them spoils is tried again one by
@@ -100,13 +100,18 @@ func (s *Store) fly(crew []*passenger) {
 	// However long each of them wants to wait.
 	ctx, cancel := s.limit(context.Background())
 	defer cancel()
-	all := &newJobs{}
+	all := &newJobs{server: crew[0].fresh.server}
+	together := true
 	for _, p := range crew {
+		together = together && p.fresh.server == all.server
 		all.jobs, all.ids, all.lanes = append(all.jobs, p.fresh.jobs...), append(all.ids, p.fresh.ids...), append(all.lanes, p.fresh.lanes...)
 	}
-	err := s.runPlain(ctx, all.plainCall(s))
-	var refusal *pgconn.PgError
-	undone := errors.As(err, &refusal)
+	var err error
+	if together {
+		err = s.runPlain(ctx, all.plainCall(s))
+	}
+	refusal, changed := (*pgconn.PgError)(nil), sqlstore.ChangedLanes(nil)
+	undone := !together || errors.As(err, &refusal) || errors.As(err, &changed)
 	for _, p := range crew {
 		if undone {
 			err = s.runPlain(ctx, p.fresh.plainCall(s))

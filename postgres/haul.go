@@ -48,7 +48,7 @@ func (c *claiming) noteHauls(open []openLane, before, asked int, more bool, cost
 		h := hauls[lane.id]
 		h.cost, h.complete, h.reached = cost, true, reached
 		switch {
-		case ofKind[lane.kind] >= lane.room && lane.room < asked:
+		case ofKind[lane.Kind] >= lane.room && lane.room < asked:
 			h.complete, h.reached = false, front // what has no room was passed over
 		case left:
 			h.complete = false

@@ -74,6 +74,16 @@ func (h *heads) touchAll() {
 	}
 }
 
+// forget drops all that is remembered. Claims that are under way find that it is not
+// what they have seen.
+func (h *heads) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.lanes {
+		h.lanes[i] = head{version: h.lanes[i].version + 1}
+	}
+}
+
 // part adds lanes that are known to have jobs to a list, and passes on those that
 // have to be looked at. News that comes from now on is for the next claim.
 func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt func(lane *openLane, version uint64)) candidates {

@@ -98,13 +98,16 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 func TestTwoProcessesClaimFromManyLanesInTurn(t *testing.T) {
 	l := newLimitTest(t)
 	stores := []*Store{l.store, open(t, l.at, Options{})}
+	other, err := stores[1].Join(t.Context(), fairlead.Node{}, time.Hour)
+	l.ok(err)
+	nodes := []fairlead.NodeID{l.node, other}
 	jobs := lanesOfJobs(manyLanes + 50)
 	if err := fairlead.NewClient(l.store).Enqueue(t.Context(), jobs...); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[int64]bool{}
 	for turn := 0; len(seen) < len(jobs); turn++ {
-		got := claimOf(t, stores[turn%2], l.node, 37)
+		got := claimOf(t, stores[turn%2], nodes[turn%2], 37)
 		if want := min(37, len(jobs)-len(seen)); len(got) != want {
 			t.Fatalf("claim %d brought %d jobs, want %d", turn, len(got), want)
 		}

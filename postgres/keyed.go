@@ -130,13 +130,20 @@ func (s *Store) storeKeyed(ctx context.Context, r runner, fresh *newJobs) (map[i
 		keys[i], tenants[i] = job.Key, job.Tenant
 	}
 	stored := map[int64]bool{}
-	err := r.run(ctx, call{sql: s.sql.EnqueueKeyed, args: append(fresh.columns(), keys, tenants), each: func(row sqlstore.Scanner) error {
-		var id int64
-		err := row.Scan(&id)
-		stored[id] = true
-		return err
-	}})
-	return stored, err
+	c := fresh.believing(s, s.sql.EnqueueKeyed, append(fresh.columns(), keys, tenants)...)
+	c.each = func(row sqlstore.Scanner) error {
+		var id *int64
+		var changed *string
+		if err := row.Scan(&id, &changed); err != nil {
+			return err
+		}
+		if changed != nil {
+			return changedLanes(*changed)
+		}
+		stored[*id] = true
+		return nil
+	}
+	return stored, r.run(ctx, c)
 }
 
 func (s *Store) keyHolders(ctx context.Context, r runner, jobs []*fairlead.Job) (map[jobKey]int64, error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -19,6 +20,8 @@ const (
 // laneCache is the cache of lanes and how far it has read the table.
 type laneCache struct {
 	*sqlstore.Lanes
+
+	anew atomic.Bool // the whole table is to be read again
 
 	mu       sync.Mutex
 	readAt   time.Time // of the last refresh
@@ -35,8 +38,8 @@ func (s *Store) laneIDs(ctx context.Context, jobs []*fairlead.Job) ([]int32, err
 		if known(s.lanes.Lanes, jobs, ids) {
 			return ids, nil
 		}
-		if try > 0 {
-			return nil, fmt.Errorf("lanes vanished from the table")
+		if try == renewTries {
+			return nil, fmt.Errorf("lanes vanish from the table as soon as they are made")
 		}
 		if err := s.addLanes(ctx, s.lanes.Missing(jobs)); err != nil {
 			return nil, fmt.Errorf("create lanes: %w", err)
@@ -95,7 +98,11 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 	s.lanes.mu.Lock()
 	defer s.lanes.mu.Unlock()
 	now := time.Now()
-	if now.Sub(s.lanes.readAt) < maxAge {
+	anew := s.lanes.anew.Swap(false)
+	switch {
+	case anew:
+		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = 0, 0, now
+	case now.Sub(s.lanes.readAt) < maxAge:
 		return nil
 	}
 	highest := s.lanes.floor
@@ -109,6 +116,9 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 		return nil
 	}})
 	if err != nil {
+		if anew {
+			s.lanes.anew.Store(true)
+		}
 		return fmt.Errorf("read lanes: %w", err)
 	}
 	s.lanes.readAt = now
@@ -118,6 +128,15 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = s.lanes.highest, highest, now
 	}
 	return nil
+}
+
+// forgetLanes drops lanes that are not as they were known. They may be there under
+// other names, which only reading the whole table shows.
+func (s *Store) forgetLanes(lanes ...int32) {
+	s.lanes.Forget(lanes...)
+	s.lanes.anew.Store(true)
+	s.marks.rewind(lanes...)
+	s.heads.touch(lanes...)
 }
 
 // laneKeys names lanes for listeners of this process; nil if one is unknown.
@@ -131,6 +150,15 @@ func laneKeys(cache *sqlstore.Lanes, lanes iter.Seq[int32]) []sqlstore.LaneKey {
 		keys = append(keys, key)
 	}
 	return keys
+}
+
+// knowLanesOf finds the lanes of jobs that are about to be stored, inside a transaction.
+func (s *Store) knowLanesOf(fresh *newJobs) error {
+	fresh.lanes = make([]int32, len(fresh.jobs))
+	if !known(s.lanes.Lanes, fresh.jobs, fresh.lanes) {
+		return unknownLanes(s.lanes.Missing(fresh.jobs))
+	}
+	return nil
 }
 
 // unknownLanes tells that jobs are to be stored in lanes which this process has not

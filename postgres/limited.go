@@ -161,7 +161,7 @@ func (l *limitedClaim) roomy(lanes []openLane) []openLane {
 	if len(l.claim.Rooms) == 0 {
 		return lanes
 	}
-	return slices.DeleteFunc(slices.Clone(lanes), func(open openLane) bool { return l.room(open.kind) <= 0 })
+	return slices.DeleteFunc(slices.Clone(lanes), func(open openLane) bool { return l.room(open.Kind) <= 0 })
 }
 
 // lineUp orders the candidates and finds out which quotas they have in common.
@@ -244,7 +244,7 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 // then, if the claim is patient, those of tenants.
 func (l *limitedClaim) enter(ctx context.Context, t *trips) error {
 	var s standing
-	calls := []call{{sql: l.sql.Pin + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claiming)}
+	calls := []call{{sql: l.pin() + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claiming)}
 	lot := l.nextLot(l.vowed + max(l.left, fewLanes))
 	tenants := l.tenants(lot)
 	if len(l.shared) > 0 {
@@ -357,7 +357,7 @@ func (l *limitedClaim) take(ctx context.Context, t *trips, picks []dispatch.Pick
 		return nil
 	}
 	before := len(l.jobs)
-	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.accountArgs(picks), []any{l.left})
+	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.accountArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
 	if err := t.last(ctx, call{sql: l.sql.Take, args: args, each: l.reader(0)}); err != nil {
 		return err
 	}
@@ -389,6 +389,19 @@ func (l *limitedClaim) noteLocked(picks []dispatch.Pick, before int) {
 			l.locked[pick.ID] = true
 		}
 	}
+}
+
+// lanesOf names the lanes of picks.
+func (l *limitedClaim) lanesOf(picks []dispatch.Pick) map[int32]sqlstore.LaneKey {
+	names := make(map[int32]sqlstore.LaneKey, l.considered)
+	for _, lane := range l.busy[:l.considered] {
+		names[lane.ID] = lane.open.LaneKey
+	}
+	lanes := map[int32]sqlstore.LaneKey{}
+	for _, pick := range picks {
+		lanes[pick.Lane.ID] = names[pick.Lane.ID]
+	}
+	return lanes
 }
 
 func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {

@@ -317,11 +317,11 @@ func (l *limitTest) wantStrange(kinds ...string) {
 	l.ok(l.store.refreshLanes(l.Context(), 0))
 	known, err := c.knownRules(l.Context())
 	l.ok(err)
-	claim := &limitedClaim{claiming: c, known: known, strange: known.openLanes(l.scope, c.lanes.Known()).strange}
+	claim := &limitedClaim{claiming: c, known: known, strange: known.openLanes(l.scope, c.lanes.Lanes).strange}
 	l.ok(claim.meet(l.Context()))
 	var found []string
 	for _, lane := range claim.strange {
-		found = append(found, lane.kind)
+		found = append(found, lane.Kind)
 	}
 	if !slices.Equal(found, kinds) {
 		l.Errorf("lanes of %v are looked into, not of %v", found, kinds)

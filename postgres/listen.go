@@ -142,6 +142,9 @@ func (e *ear) hear(ctx context.Context, payload string) {
 		// A lane that another process made. If it cannot be looked up now, all
 		// are woken.
 		_ = e.store.refreshLanes(ctx, 0)
+		if laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)) == nil {
+			e.store.lanes.anew.Store(true) // it is an old one that was given up in between
+		}
 	}
 	e.pass(n)
 }

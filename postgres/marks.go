@@ -170,6 +170,13 @@ func (m *marks) rewind(lanes ...int32) {
 	}
 }
 
+// reset forgets all marks.
+func (m *marks) reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	clear(m.lanes)
+}
+
 // rewindAll is rewind for every lane.
 func (m *marks) rewindAll() {
 	m.mu.Lock()

@@ -44,8 +44,10 @@ func TestJobsThatOthersTookDoNotHideOthers(t *testing.T) {
 	l, _ := manyLaned(t)
 	there := open(t, l.at, Options{})
 	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 102}))
+	other, err := there.Join(t.Context(), fairlead.Node{}, time.Hour)
+	l.ok(err)
 	claimOf(t, l.store, l.node, 1)
-	claimOf(t, there, l.node, 100)
+	claimOf(t, there, other, 100)
 	if got := claimOf(t, l.store, l.node, 10); len(got) != 1 {
 		t.Errorf("%d jobs were claimed though one slot was free", len(got))
 	}

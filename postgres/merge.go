@@ -38,7 +38,7 @@ func (c *claiming) claimMerged(ctx context.Context, known *rules, open []openLan
 	slack := int(c.merges.slack.Load())
 	choose := c.left + slack
 	spans, rooms, shared := c.spans(open, choose)
-	chosen, err := c.claimSpans(ctx, known, spans, rooms, shared, choose)
+	chosen, err := c.claimSpans(ctx, known, open, spans, rooms, shared, choose)
 	if err != nil {
 		return false, err
 	}
@@ -63,7 +63,7 @@ func (m *mergeState) note(crowded bool, slack, choose int) {
 func (c *claiming) spans(open []openLane, choose int) (spans []span, rooms []int32, shared bool) {
 	numbers := map[string]int{}
 	for _, lane := range open {
-		most, number := choose, numbers[lane.kind]
+		most, number := choose, numbers[lane.Kind]
 		if lane.room < c.left {
 			most = lane.room
 			shared = shared || number > 0 || len(lane.outset.marks) > 0
@@ -71,7 +71,7 @@ func (c *claiming) spans(open []openLane, choose int) (spans []span, rooms []int
 		if number == 0 {
 			rooms = append(rooms, int32(most))
 			number = len(rooms)
-			numbers[lane.kind] = number
+			numbers[lane.Kind] = number
 		}
 		for _, s := range lane.outset.spans() {
 			s.lane, s.most, s.room = lane.id, most, number
@@ -97,9 +97,14 @@ func (o outset) spans() []span {
 
 // claimSpans claims the first jobs of all spans and tells how many were there
 // to choose from.
-func (c *claiming) claimSpans(ctx context.Context, known *rules, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
+func (c *claiming) claimSpans(ctx context.Context, known *rules, open []openLane, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
 	look := 2*choose/len(spans) + 2 // most spans hold no more than that of what is taken
-	args := append(append(c.commonArgs(known, c.left), spanArgs(spans)...), look, choose)
+	lanes := make(map[int32]sqlstore.LaneKey, len(open))
+	for _, lane := range open {
+		lanes[lane.id] = lane.LaneKey
+	}
+	args := append(append(c.commonArgs(known, c.left), spanArgs(spans)...), look, choose, c.nodeToken)
+	args = append(args, c.nameLanes(lanes)...)
 	text := c.merges.plain
 	if shared {
 		text, args = c.merges.byRoom, append(args, rooms)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,36 +16,98 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
-	var id fairlead.NodeID
-	err = s.run(ctx, call{
-		sql: s.sql.Join, args: []any{sqlstore.CleanText(node.Name), string(info), node.Idle, node.Queued, lease.Microseconds(), node.Draining},
-		each: func(row sqlstore.Scanner) error { return row.Scan(&id) },
-	})
-	if err != nil {
-		return 0, fmt.Errorf("join: %w", err)
+	args := []any{sqlstore.CleanText(node.Name), string(info), node.Idle, node.Queued, lease.Microseconds(), node.Draining}
+	for {
+		id, err := s.join(ctx, args)
+		if err != nil {
+			return 0, fmt.Errorf("join: %w", err)
+		}
+		if id != 0 {
+			return id, nil
+		}
 	}
+}
+
+// join registers a node under a new token. Fences continue above all that were ever
+// given out: nobody has to know them. It returns zero if the database gave the id of
+// another node of this process: that one is left to die, and the next id is asked for.
+func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err error) {
+	token, joined := sqlstore.NewNodeToken(ctx), int64(0)
+	err = s.run(ctx,
+		call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
+		call{sql: s.sql.AnchorFences},
+		call{
+			sql: s.sql.Join, args: append(args[:len(args):len(args)], token),
+			each: func(row sqlstore.Scanner) error { return row.Scan(&id, &joined) },
+		})
+	switch {
+	case err != nil:
+		return 0, err
+	case !s.nodes.Keep(ctx, id, token):
+		return 0, s.run(ctx, call{sql: s.sql.Leave, args: []any{int64(id), token}})
+	}
+	s.nodes.Beaten(id, joined)
 	return id, nil
 }
 
 // Beat extends the lease of a live node.
 func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
-	var answer fairlead.BeatAnswer
+	answer, err := s.beat(ctx, beat)
+	if err != nil {
+		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	}
+	return answer, nil
+}
+
+func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.BeatAnswer, err error) {
+	token, err := s.nodes.Of(ctx, beat.Node)
+	if err != nil {
+		return answer, err
+	}
 	var now int64
-	err := s.runOn(ctx, s.beats, s.sql.Pin, []call{
+	known := s.server.Load()
+	err = s.runOn(ctx, s.beats, []call{
 		{
-			sql: s.sql.Beat, args: []any{int64(beat.Node), beat.Lease.Microseconds(), beat.Idle, beat.Queued},
-			each: func(row sqlstore.Scanner) error { return row.Scan(&now, &answer.Drain) },
+			sql: s.sql.Beat, args: []any{int64(beat.Node), beat.Lease.Microseconds(), beat.Idle, beat.Queued, token},
+			restart: func() { now = 0 },
+			each:    func(row sqlstore.Scanner) error { return row.Scan(&now, &answer.Drain) },
 		},
-		{sql: s.sql.Wishes, args: []any{int64(beat.Node)}, each: heldReader(&answer.Cancel)},
+		{sql: s.sql.Wishes, args: []any{int64(beat.Node)}, restart: func() { answer.Cancel = nil }, each: heldReader(&answer.Cancel)},
 	})
 	switch {
 	case err != nil:
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+		return answer, err
 	case now == 0:
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: node %d: %w", beat.Node, fairlead.ErrLeaseLost)
+		return answer, errors.Join(fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost), s.inquest(ctx, known, beat.Node, token))
 	}
+	s.nodes.Beaten(beat.Node, now)
 	answer.Now = sqlstore.Time(now)
 	return answer, nil
+}
+
+// inquest finds out whether a node lost its lease because the database has lost
+// commits: a beat that it had acknowledged, or the node itself. Then all that this
+// process has cached is in doubt.
+func (s *Store) inquest(ctx context.Context, known *knownServer, node fairlead.NodeID, token string) error {
+	last := s.nodes.LastBeat(node)
+	if last == 0 {
+		return nil // others have heard its beats
+	}
+	var own, found bool
+	var beaten, now int64
+	err := s.runOn(ctx, s.beats, []call{
+		{sql: s.sql.Now, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }},
+		{sql: s.sql.NodeLeft, args: []any{int64(node), token}, restart: func() { found = false }, each: func(row sqlstore.Scanner) error {
+			found = true
+			return row.Scan(&own, &beaten)
+		}},
+	})
+	pruned := !found && sqlstore.Time(now).Sub(sqlstore.Time(last)) > forgetNodesAfter
+	if err != nil || pruned || found && own && beaten >= last {
+		return err
+	}
+	_, err = s.succeed(ctx, known)
+	return err
 }
 
 // Drain asks a node to start nothing more, or to go on. It hears of it with its
@@ -65,16 +128,26 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 
 // Leave ends the node's lease at once.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
-	if err := s.run(ctx, call{sql: s.sql.Leave, args: []any{int64(node)}}); err != nil {
+	token, err := s.nodes.Of(ctx, node)
+	if err != nil {
+		return nil // it has left already
+	}
+	if err := s.run(ctx, call{sql: s.sql.Leave, args: []any{int64(node), token}}); err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
+	s.nodes.Drop(node)
 	return nil
 }
 
-// Held lists the jobs that are leased to the node.
+// Held lists the jobs that are leased to the node. Others may ask for those of a node
+// that they have not joined.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
 	var held []fairlead.Held
-	if err := s.runPlain(ctx, call{sql: s.sql.Held, args: []any{int64(node)}, each: heldReader(&held)}); err != nil {
+	var own *string
+	if token, err := s.nodes.Of(ctx, node); err == nil {
+		own = &token
+	}
+	if err := s.runPlain(ctx, call{sql: s.sql.Held, args: []any{int64(node), own}, restart: func() { held = nil }, each: heldReader(&held)}); err != nil {
 		return nil, fmt.Errorf("held: %w", err)
 	}
 	return held, nil

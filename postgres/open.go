@@ -50,7 +50,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	if err := s.checkListenURL(ctx); err != nil {
 		return err
 	}
-	if err := s.adopt(first); err != nil {
+	if err := s.adoptSession(first); err != nil {
 		return err
 	}
 	if err := checkNames(s.schema, s.options.Prefix); err != nil {
@@ -65,8 +65,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	if s.migrations, err = sqlstore.LoadMigrations(files, expand); err != nil {
 		return err
 	}
-	s.begin = fmt.Sprintf("begin isolation level read committed; set local idle_in_transaction_session_timeout = %d; %s",
-		s.options.IdleLimit.Milliseconds(), s.sql.Pin)
+	s.server.Store(s.newServer(0, time.Time{}))
 	s.rulesLock = lockKey(s.schema, s.options.Prefix, "rules")
 	s.laneLock = int32(lockKey(s.schema, s.options.Prefix, "lane"))
 	s.lanes.Lanes = sqlstore.NewLanes()
@@ -82,6 +81,11 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	if err := s.checkSchema(ctx); err != nil {
 		return err
 	}
+	if !s.options.SchemaOnly {
+		if err := s.meetServer(ctx); err != nil {
+			return err
+		}
+	}
 	channel := fmt.Sprintf("%swake_%x", s.options.Prefix, uint32(lockKey(s.schema, s.options.Prefix, "wake")))
 	hub := sqlstore.NewHub()
 	s.merges.prepare(&s.sql)
@@ -91,8 +95,8 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	return nil
 }
 
-// adopt takes over what the server has set for us.
-func (s *Store) adopt(first session) error {
+// adoptSession takes over what the server has set for us.
+func (s *Store) adoptSession(first session) error {
 	s.wrap = first.isolation != "read committed"
 	switch {
 	case s.options.Schema != "":
@@ -103,6 +107,13 @@ func (s *Store) adopt(first session) error {
 		return fmt.Errorf("none of the schemas in search_path exists: create one or name it in Options.Schema")
 	}
 	return nil
+}
+
+// meetServer finds out which server this is.
+func (s *Store) meetServer(ctx context.Context) error {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	return s.recognise(ctx, s.server.Load())
 }
 
 func (s *Store) checkSchema(ctx context.Context) error {

@@ -27,21 +27,18 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part
 }
 
 func (s *Store) addParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
-	columns := newPartColumns(len(parts))
-	for i := range parts {
-		var err error
-		if parts[i].First, err = s.ids.Run(ctx, parts[i].Size); err != nil {
-			return fmt.Errorf("set ids aside: %w", err)
-		}
-		if err := columns.add(&parts[i]); err != nil {
+	stored := 0
+	err := s.retry(ctx, func(ctx context.Context) error {
+		pin := s.pin() // of the server that the ids come from
+		columns, err := s.numberParts(ctx, parts)
+		if err != nil {
 			return err
 		}
-	}
-	stored := 0
-	err := s.run(ctx, call{
-		sql:  s.sql.AddParts,
-		args: columns.added(batch),
-		each: func(row sqlstore.Scanner) error { return row.Scan(&stored) },
+		return s.sendOnce(ctx, s.pool, call{sql: pin}, []call{{
+			sql:  s.sql.AddParts,
+			args: columns.added(batch),
+			each: func(row sqlstore.Scanner) error { return row.Scan(&stored) },
+		}})
 	})
 	var refusal *pgconn.PgError
 	const uniqueViolation = "23505"
@@ -52,6 +49,21 @@ func (s *Store) addParts(ctx context.Context, batch int64, parts []fairlead.Part
 		return sqlstore.NoSuchBatch(batch)
 	}
 	return err
+}
+
+// numberParts sets the ids of tasks aside.
+func (s *Store) numberParts(ctx context.Context, parts []fairlead.Part) (*partColumns, error) {
+	columns := newPartColumns(len(parts))
+	for i := range parts {
+		var err error
+		if parts[i].First, err = s.ids.Run(ctx, parts[i].Size); err != nil {
+			return nil, fmt.Errorf("set ids aside: %w", err)
+		}
+		if err := columns.add(&parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
 }
 
 // partColumns are parts as the statements take them, in step.

@@ -57,14 +57,28 @@ func (s *Store) find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 	if err != nil || len(unnamed) == 0 {
 		return jobs, err
 	}
-	if err := s.refreshLanes(ctx, 0); err != nil {
-		return nil, err
+	return jobs, s.nameJobs(ctx, unnamed)
+}
+
+// nameJobs looks lanes up that were not known. One that is older than all that are new
+// was forgotten: then the whole table is read.
+func (s *Store) nameJobs(ctx context.Context, unnamed map[*fairlead.Job]int32) error {
+	for range 2 {
+		if err := s.refreshLanes(ctx, 0); err != nil {
+			return err
+		}
+		for job, lane := range unnamed {
+			if names, known := s.lanes.Key(lane); known {
+				job.Queue, job.Tenant, job.Kind = names.Queue, names.Tenant, names.Kind
+				delete(unnamed, job)
+			}
+		}
+		if len(unnamed) == 0 {
+			return nil
+		}
+		s.lanes.anew.Store(true)
 	}
-	for job, lane := range unnamed {
-		names, _ := s.lanes.Key(lane)
-		job.Queue, job.Tenant, job.Kind = names.Queue, names.Tenant, names.Kind
-	}
-	return jobs, nil
+	return nil
 }
 
 // knowLanes makes sure that a filter by names misses no lane made elsewhere.

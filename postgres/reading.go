@@ -45,7 +45,7 @@ func newBusyLane(open openLane, before view) *busyLane {
 func (l *busyLane) restart() {
 	l.unread = slices.Clone(l.before.unread)
 	l.Lane = dispatch.Lane{
-		ID: l.open.id, Kind: l.open.kind, From: l.From, Others: l.others,
+		ID: l.open.id, Kind: l.open.Kind, From: l.From, Others: l.others,
 		Keys: slices.Clone(l.before.keys), All: len(l.unread) == 0,
 	}
 }

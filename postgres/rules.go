@@ -21,7 +21,7 @@ type ruleBook struct {
 // rules are those of one version, with what they mean for lanes.
 type rules struct {
 	*sqlstore.Rules
-	holds sync.Map // lane → *hold
+	holds sync.Map // sqlstore.Lane → *hold
 	open  sync.Map // *fairlead.Scope → *openList
 }
 
@@ -46,7 +46,7 @@ func (r *rules) hold(lane sqlstore.Lane) *hold {
 	if len(r.Quotas) == 0 {
 		return nil
 	}
-	if known, ok := r.holds.Load(lane.ID); ok {
+	if known, ok := r.holds.Load(lane); ok {
 		return known.(*hold)
 	}
 	var h *hold
@@ -55,7 +55,7 @@ func (r *rules) hold(lane sqlstore.Lane) *hold {
 		shared := slices.DeleteFunc(slices.Clone(quotas), r.ofTenant)
 		h = &hold{quotas: quotas, name: sqlstore.HoldName(quotas), tenant: tenant, shared: shared}
 	}
-	r.holds.Store(lane.ID, h)
+	r.holds.Store(lane, h)
 	return h
 }
 
@@ -72,22 +72,19 @@ func (s *Store) knownRules(ctx context.Context) (*rules, error) {
 
 // readRules reads the rules between two changes of them.
 func (s *Store) readRules(ctx context.Context) (*rules, error) {
-	share := call{sql: s.sql.Pin + s.sql.ShareRules, args: []any{s.rulesLock}}
 	reader := ruleReader{}
-	err := s.runPlain(ctx, append([]call{share}, reader.calls(&s.sql)...)...)
+	err := s.runPinned(ctx, call{sql: s.sql.ShareRules, args: []any{s.rulesLock}}, reader.calls(&s.sql)...)
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}
 	read := reader.rules()
-	for {
-		known := s.book.current.Load()
-		if known != nil && known.Version >= read.Version {
-			return known, nil
-		}
-		if s.book.current.CompareAndSwap(known, read) {
-			return read, nil
-		}
+	if known := s.book.current.Load(); known != nil && known.Version == read.Version {
+		return known, nil
 	}
+	// A larger version is not always the newer one: a database may have lost it. Should
+	// this have been overtaken, the next claim tells.
+	s.book.current.Store(read)
+	return read, nil
 }
 
 // ruleReader collects the rules from the tables.

@@ -39,13 +39,26 @@ type runner interface {
 // run makes the calls one transaction, in one round trip, and repeats it if
 // the server undid it for the sake of another.
 func (s *Store) run(ctx context.Context, calls ...call) error {
-	return s.runOn(ctx, s.pool, s.sql.Pin, calls)
+	return s.runOn(ctx, s.pool, calls)
+}
+
+// runOn is run on connections of a pool.
+func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, calls []call) error {
+	return s.retry(ctx, func(ctx context.Context) error { return s.sendOnce(ctx, pool, call{sql: s.pin()}, calls) })
+}
+
+// runPinned is run if the first statement does more than pin; more is what follows it.
+func (s *Store) runPinned(ctx context.Context, more call, calls ...call) error {
+	return s.retry(ctx, func(ctx context.Context) error {
+		return s.sendOnce(ctx, s.pool, call{sql: s.pin() + more.sql, args: more.args}, calls)
+	})
 }
 
 // runPlain is run for statements that must not be pinned, because they read
-// whole tables or because there is nothing to plan.
+// whole tables or because there is nothing to plan. They depend on nothing that is
+// cached, or compare it themselves.
 func (s *Store) runPlain(ctx context.Context, calls ...call) error {
-	return s.runOn(ctx, s.pool, "", calls)
+	return s.retry(ctx, func(ctx context.Context) error { return s.sendOnce(ctx, s.pool, call{}, calls) })
 }
 
 // plainRunner is runPlain as a runner.
@@ -55,18 +68,16 @@ type plainRunner struct {
 
 func (r plainRunner) run(ctx context.Context, calls ...call) error { return r.runPlain(ctx, calls...) }
 
-func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, pin string, calls []call) error {
-	return s.retry(ctx, func(ctx context.Context) error {
-		batch := &pgx.Batch{}
-		var before, after []call
-		if s.wrap {
-			before, after = []call{{sql: "begin isolation level read committed"}}, []call{{sql: "commit"}}
-		}
-		if pin != "" {
-			before = append(before, call{sql: pin})
-		}
-		return s.seated(ctx, func(ctx context.Context) error { return send(ctx, pool, batch, before, calls, after) })
-	})
+// sendOnce makes calls one transaction, after a first one if there is one.
+func (s *Store) sendOnce(ctx context.Context, pool *pgxpool.Pool, first call, calls []call) error {
+	var before, after []call
+	if s.wrap {
+		before, after = []call{{sql: "begin isolation level read committed"}}, []call{{sql: "commit"}}
+	}
+	if first.sql != "" {
+		before = append(before, first)
+	}
+	return s.seated(ctx, func(ctx context.Context) error { return send(ctx, pool, &pgx.Batch{}, before, calls, after) })
 }
 
 // seated does something that takes a connection, once the call may have one.
@@ -134,7 +145,7 @@ func readResult(results pgx.BatchResults, each func(sqlstore.Scanner) error) err
 func (s *Store) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
 		return s.seated(ctx, func(ctx context.Context) error {
-			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.begin}, func(tx pgx.Tx) error {
+			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.server.Load().begin}, func(tx pgx.Tx) error {
 				return f(ctx, pgxRunner{tx})
 			})
 		})
@@ -142,12 +153,21 @@ func (s *Store) transact(ctx context.Context, f func(ctx context.Context, r runn
 }
 
 // retry runs a transaction of the store's own within the time that a call may take,
-// again if the server undid it for the sake of another, and tells what passes from
-// what does not.
+// again if the server undid it for the sake of another or is another one itself, and
+// tells what passes from what does not.
 func (s *Store) retry(ctx context.Context, f func(ctx context.Context) error) error {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	return unavailable(ctx, sqlstore.Retry(ctx, transient, func() error { return f(ctx) }))
+	for try := 1; ; try++ {
+		known := s.server.Load()
+		err := understand(sqlstore.Retry(ctx, transient, func() error { return f(ctx) }))
+		if try == renewTries || !errors.Is(err, errAnotherServer) {
+			return unavailable(ctx, err)
+		}
+		if err := s.recognise(ctx, known); err != nil {
+			return unavailable(ctx, err)
+		}
+	}
 }
 
 // limit bounds a call by QueryTimeout, or by the caller's own earlier deadline.

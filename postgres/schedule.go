@@ -14,14 +14,14 @@ import (
 // scheduleRow is a schedule as it stands.
 type scheduleRow struct {
 	sqlstore.ScheduleRow
-	lane    int32 // of its runs
 	deleted bool
 }
 
-// scanScheduleRow reads a row of schedule_rows.
+// scanScheduleRow reads a row of schedule_rows. The lane is for nodes of former
+// versions: it may be given up, and the runs find theirs by its names.
 func scanScheduleRow(row sqlstore.Scanner) (s scheduleRow, err error) {
 	var deletedAt int64
-	s.ScheduleRow, err = sqlstore.ScanSchedule(longerRow{row, []any{&s.lane, &deletedAt}})
+	s.ScheduleRow, err = sqlstore.ScanSchedule(longerRow{row, []any{nil, &deletedAt}})
 	s.deleted = deletedAt != 0
 	return s, err
 }

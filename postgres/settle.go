@@ -83,11 +83,13 @@ func (s *Store) settleEach(ctx context.Context, all *settling) error {
 // settleReplacing ends a job and enqueues another in one transaction.
 func (s *Store) settleReplacing(ctx context.Context, all *settling, i int) error {
 	// Before the transaction: it must not wait for a second connection.
-	successor, err := s.successor(ctx, all.asked[i].Replace)
-	if err != nil {
-		return err
-	}
-	return s.transact(ctx, func(ctx context.Context, r runner) error { return all.settleReplacing(ctx, r, i, successor) })
+	return s.renewing(ctx, func(ctx context.Context) error {
+		successor, err := s.successor(ctx, all.asked[i].Replace)
+		if err != nil {
+			return err
+		}
+		return s.transact(ctx, func(ctx context.Context, r runner) error { return all.settleReplacing(ctx, r, i, successor) })
+	})
 }
 
 // successor numbers a job that takes another's place, unless it is invalid.
@@ -317,6 +319,9 @@ func (t *settling) settleReplacing(ctx context.Context, r runner, i int, success
 			one.open = []int{0}
 			err = one.move(ctx, r)
 		}
+	}
+	if changed := sqlstore.ChangedLanes(nil); errors.As(err, &changed) && t.callers {
+		err = errors.Join(err, r.run(ctx, call{sql: t.sql.ReturnToSavepoint}))
 	}
 	if err == nil {
 		err = one.retrace(ctx, r)

@@ -30,7 +30,7 @@ type standing struct {
 }
 
 func (s *standing) call(c *claiming) call {
-	return call{sql: c.sql.Standing, args: []any{int64(c.claim.Node)}, each: func(row sqlstore.Scanner) error { return row.Scan(&s.alive, &s.version) }}
+	return call{sql: c.sql.Standing, args: []any{int64(c.claim.Node), c.nodeToken}, each: func(row sqlstore.Scanner) error { return row.Scan(&s.alive, &s.version) }}
 }
 
 // judge fails if the node is not alive. If the rules are not the known ones it

@@ -17,6 +17,7 @@ var files embed.FS
 // statements are those of sql/*.sql, with the names of this store's tables.
 type statements struct {
 	Pin        string `sql:"pin"`
+	SameServer string `sql:"same_server"`
 	Now        string `sql:"now"`
 	Notify     string `sql:"notify"`
 	AddLanes   string `sql:"add_lanes"`
@@ -41,6 +42,16 @@ type statements struct {
 	StayIdle         string `sql:"stay_idle"`
 	TakeYourTime     string `sql:"take_your_time"`
 
+	KnownServer  string `sql:"known_server"`
+	LockServer   string `sql:"lock_server"`
+	History      string `sql:"history"`
+	LastIDs      string `sql:"last_ids"`
+	AnchorFences string `sql:"anchor_fences"`
+	JumpIDs      string `sql:"jump_ids"`
+	CountServer  string `sql:"count_server"`
+
+	Changed      string `sql:"changed"`
+	Verdict      string `sql:"verdict"`
 	Enqueue      string `sql:"enqueue"`
 	EnqueueMixed string `sql:"enqueue_mixed"`
 	EnqueueKeyed string `sql:"enqueue_keyed"`
@@ -266,12 +277,13 @@ type statements struct {
 	PruneSweepLogs   string `sql:"prune_sweep_logs"`
 	PruneSweepEvents string `sql:"prune_sweep_events"`
 
-	Join   string `sql:"join"`
-	Beat   string `sql:"beat"`
-	Drain  string `sql:"drain"`
-	Wishes string `sql:"wishes"`
-	Leave  string `sql:"leave"`
-	Held   string `sql:"held"`
+	Join     string `sql:"join"`
+	Beat     string `sql:"beat"`
+	Drain    string `sql:"drain"`
+	Wishes   string `sql:"wishes"`
+	Leave    string `sql:"leave"`
+	Held     string `sql:"held"`
+	NodeLeft string `sql:"node_left"`
 
 	Promote    string `sql:"promote"`
 	NextDue    string `sql:"next_due"`
@@ -312,16 +324,24 @@ const (
 	unneeded      = "{{unneeded}}"
 	countingBatch = "{{counting_batch}}"
 	runningSweep  = "{{running_sweep}}"
+	changed       = "{{changed}}"
+	verdict       = "{{verdict}}"
+	startedMark   = "{{started}}"
+	numberMark    = "{{number}}"
 )
 
-// fillIn completes the statements that take jobs out of running or waiting, end
-// jobs that they find themselves, make scheduled jobs due, or read runs or shards.
+// fillIn completes the statements that take jobs out of running or waiting, store
+// jobs, end jobs that they find themselves, make scheduled jobs due, or read runs or
+// shards.
 // Those that can choose in several ways are one statement for each.
 func (s *statements) fillIn() {
 	for _, text := range []*string{
 		&s.Succeed, &s.Finish, &s.Release, &s.Await, &s.CancelWaiting, &s.AnswerFinish, &s.AnswerAgain, &s.Reap, &s.Expire, &s.CancelRuns,
 	} {
 		*text = strings.ReplaceAll(*text, vacate, s.Vacate)
+	}
+	for _, text := range []*string{&s.Enqueue, &s.EnqueueMixed, &s.EnqueueKeyed, &s.RecordRuns} {
+		*text = strings.ReplaceAll(strings.ReplaceAll(*text, changed, s.Changed), verdict, s.Verdict)
 	}
 	for _, text := range []*string{&s.Reap, &s.Expire} {
 		*text = strings.ReplaceAll(*text, depart, s.Depart)
@@ -387,8 +407,18 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return strconv.Itoa(fairlead.SoloAfter)
 		case "idle_limit":
 			return strconv.FormatInt(options.IdleLimit.Milliseconds(), 10)
+		case "real_now":
+			return databaseClock
 		case "choice":
 			return choice
+		case "changed":
+			return changed
+		case "verdict":
+			return verdict
+		case "started":
+			return startedMark
+		case "number":
+			return numberMark
 		case "vacate":
 			return vacate
 		case "depart":

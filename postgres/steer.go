@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,28 +16,17 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	}
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	for {
-		t, err := s.steer(ctx, id, wait, act)
-		if missing := missingLanes(nil); errors.As(err, &missing) {
-			if err = s.addLanes(ctx, missing); err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return false, fmt.Errorf("steer: %w", err)
-		}
-		t.tell(ctx)
-		return t.locked, nil
+	var t *sweepTx
+	err := s.renewing(ctx, func(ctx context.Context) (err error) {
+		t, err = s.steer(ctx, id, wait, act)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("steer: %w", err)
 	}
+	t.tell(ctx)
+	return t.locked, nil
 }
-
-// missingLanes tells that jobs are to be stored in lanes which this process has not
-// heard of. These are looked up and made on another connection, for which no
-// transaction waits: it is undone, and repeated when they are known.
-type missingLanes []sqlstore.LaneKey
-
-// Error implements error.
-func (m missingLanes) Error() string { return fmt.Sprintf("%d lanes are missing", len(m)) }
 
 // steer is one transaction, or several if it has to be repeated.
 func (s *Store) steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *fairlead.Sweep, tx fairlead.SweepTx) error) (t *sweepTx, err error) {
@@ -163,9 +151,9 @@ func (t *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	fresh := &newJobs{jobs: jobs, ids: make([]int64, len(jobs)), lanes: make([]int32, len(jobs))}
-	if !known(t.lanes.Lanes, jobs, fresh.lanes) {
-		return t.note("enqueue", missingLanes(t.lanes.Missing(jobs)))
+	fresh := &newJobs{jobs: jobs, ids: make([]int64, len(jobs))}
+	if err := t.knowLanesOf(fresh); err != nil {
+		return t.note("enqueue", err)
 	}
 	var blocks []int64
 	if err := t.in.run(ctx, idsCall(&blocks, t.sql.TakeIDs, (len(jobs)+idBlock-1)/idBlock)); err != nil {

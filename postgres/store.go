@@ -65,11 +65,14 @@ type Store struct {
 	sql        statements
 	migrations []sqlstore.Migration
 	schema     string // resolved name
-	begin      string // starts a transaction of several round trips
 	pooled     bool   // a pooler is in between: no session is ours
 	wrap       bool   // pipelines need an explicit isolation level
 	rulesLock  int64  // key of the advisory lock between claims and changes of the rules
 	laneLock   int32  // first key of the advisory locks of lanes
+
+	server      atomic.Pointer[knownServer]
+	recognising sqlstore.Lock
+	nodes       sqlstore.NodeTokens
 
 	query       *sqlstore.Query
 	lanes       laneCache
@@ -95,6 +98,7 @@ var (
 	_ fairlead.Store    = (*Store)(nil)
 	_ fairlead.Planner  = (*Store)(nil)
 	_ fairlead.Migrator = (*Store)(nil)
+	_ fairlead.Restorer = (*Store)(nil)
 )
 
 // Close releases the store's connections.

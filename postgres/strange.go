@@ -53,8 +53,7 @@ func (l *limitedClaim) meet(ctx context.Context) error {
 
 // othersOf are the nodes that run jobs of a strange lane; nil if nobody can.
 func (l *limitedClaim) othersOf(open *openLane) *dispatch.Others {
-	key, _ := l.Store.lanes.Key(open.id)
-	return l.strangers.Of(key)
+	return l.strangers.Of(open.LaneKey)
 }
 
 // befriend leaves out those of the strange lanes whose jobs nobody can run now.

@@ -196,6 +196,13 @@ func (r *rounds) end(g *glance) []int64 {
 	return g.ended
 }
 
+// reset begins looking anew.
+func (r *rounds) reset() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.schedule, r.job, r.rest = 0, 0, time.Time{}
+}
+
 // nextFireCall reads how long it is until the next schedule is due.
 func (s *Store) nextFireCall(next *time.Duration) call {
 	return call{sql: s.sql.NextFire, restart: func() { *next = -1 }, each: func(row sqlstore.Scanner) error {

@@ -44,10 +44,14 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := t.store.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
-	fresh, err := t.store.number(ctx, jobs)
-	if err == nil {
-		err = t.enqueueAll(ctx, fresh)
-	}
+	var fresh *newJobs
+	err := t.store.renewingIn(ctx, func(ctx context.Context, confirmed map[int32]bool) (err error) {
+		if fresh, err = t.store.number(ctx, jobs); err != nil {
+			return err
+		}
+		fresh.callers, fresh.confirmed = true, confirmed
+		return t.enqueueAll(ctx, fresh)
+	})
 	if err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
@@ -89,10 +93,14 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 	err := all.settle(ctx, t.in)
 	for i, a := range settlements {
 		if err == nil && a.Replace != nil {
-			var successor *newJobs
-			if successor, err = t.store.successor(ctx, a.Replace); err == nil {
-				err = all.settleReplacing(ctx, t.in, i, successor)
-			}
+			err = t.store.renewingIn(ctx, func(ctx context.Context, confirmed map[int32]bool) error {
+				successor, err := t.store.successor(ctx, a.Replace)
+				if err != nil {
+					return err
+				}
+				successor.callers, successor.confirmed = true, confirmed
+				return all.settleReplacing(ctx, t.in, i, successor)
+			})
 		}
 	}
 	if err != nil {

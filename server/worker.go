@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"sync"
 	"time"
@@ -118,12 +119,13 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.store.Join(ctx, node, lease)
+	token := rand.Text()
+	id, err := s.store.Join(fairlead.AsNode(ctx, token), node, lease)
 	if err != nil {
 		return nil, err
 	}
 	return &fairleadv1.JoinWorkerResponse{
-		Id: int64(id), Session: sessionOf(key, id), Lease: durationpb.New(lease), Beat: durationpb.New(s.beatOf(lease)),
+		Id: int64(id), Session: sessionOf(key, id, token), Lease: durationpb.New(lease), Beat: durationpb.New(s.beatOf(lease)),
 	}, nil
 }
 
@@ -141,7 +143,8 @@ func checkWorkerKinds(kinds []string) error {
 // run half of it. A worker that says so lives: it did not crash, also if it lost its
 // lease before.
 func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerRequest) (*fairleadv1.LeaveWorkerResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)
@@ -157,7 +160,8 @@ func (s *Workers) LeaveWorker(ctx context.Context, in *fairleadv1.LeaveWorkerReq
 
 // ListLeases lists what is leased to a worker.
 func (s *Workers) ListLeases(ctx context.Context, in *fairleadv1.ListLeasesRequest) (*fairleadv1.ListLeasesResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)

@@ -20,7 +20,8 @@ const (
 
 // BeatWorker extends the lease of a worker, and tells which jobs it is to stop.
 func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerRequest) (*fairleadv1.BeatWorkerResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	lease, err := s.leaseOf(in.GetLease())

@@ -11,7 +11,8 @@ import (
 
 // NoteItems keeps what a worker has to say of items.
 func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest) (*fairleadv1.NoteItemsResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)
@@ -40,7 +41,8 @@ func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest
 
 // ListRetries lists items that are to be tried again.
 func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesRequest) (*fairleadv1.ListRetriesResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)

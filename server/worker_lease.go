@@ -23,7 +23,8 @@ const (
 
 // LeaseJobs leases jobs to a worker, and waits for some if there are none.
 func (s *Workers) LeaseJobs(ctx context.Context, in *fairleadv1.LeaseJobsRequest) (*fairleadv1.LeaseJobsResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	wait, err := waitOf(in.GetWait(), longestWait)
@@ -60,7 +61,8 @@ func waitOf(in *durationpb.Duration, longest time.Duration) (time.Duration, erro
 // StreamJobs leases jobs to a worker whenever it has free slots, until it goes,
 // its lease is lost or the program stops.
 func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsRequest, send func(*fairleadv1.Job) error) error {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return err
 	}
 	ask := &fairleadv1.LeaseJobsRequest{Id: in.GetId()}

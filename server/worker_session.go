@@ -7,14 +7,16 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
-// sessions tell workers apart. A session is made of the worker's id and a key
-// that all servers of a store share, so that none of them has to remember it.
+// sessions tell workers apart. A session is made of the worker's id, its token in the
+// store and a key that all servers of a store share, so that none of them has to
+// remember it.
 type sessions struct {
 	store fairlead.Store
 
@@ -37,11 +39,20 @@ func (s *sessions) key(ctx context.Context) ([]byte, error) {
 	return key, nil
 }
 
-func sessionOf(key []byte, id fairlead.NodeID) string {
+// sessionOf is the session of a worker. The token is part of it: if the database loses
+// the commit of a worker that joined and gives its id to another, each has its own.
+func sessionOf(key []byte, id fairlead.NodeID, token string) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "worker %d", id)
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	if token == "" { // of a server that is older than tokens
+		return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	}
+	fmt.Fprintf(mac, " %s", token)
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)) + tokenMark + token
 }
+
+// tokenMark separates a session's proof from its token.
+const tokenMark = "."
 
 // errOtherSession is the answer to whoever is not the worker that a request names.
 var errOtherSession = &rest.Error{Status: http.StatusForbidden, Detail: "the session is not that of the worker; send what joining answered"}
@@ -52,14 +63,16 @@ type inSession interface {
 	GetSession() string
 }
 
-// check fails unless the request comes from the worker that it names.
-func (s *sessions) check(ctx context.Context, in inSession) error {
+// enter fails unless the request comes from the worker that it names. It returns the
+// context in which the store speaks for that worker.
+func (s *sessions) enter(ctx context.Context, in inSession) (context.Context, error) {
 	key, err := s.key(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if !hmac.Equal([]byte(in.GetSession()), []byte(sessionOf(key, fairlead.NodeID(in.GetId())))) {
-		return errOtherSession
+	_, token, _ := strings.Cut(in.GetSession(), tokenMark)
+	if !hmac.Equal([]byte(in.GetSession()), []byte(sessionOf(key, fairlead.NodeID(in.GetId()), token))) {
+		return nil, errOtherSession
 	}
-	return nil
+	return fairlead.AsNode(ctx, token), nil
 }

@@ -23,7 +23,8 @@ const (
 
 // SettleJobs ends runs as the worker reports them.
 func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsRequest) (*fairleadv1.SettleJobsResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	ends := in.GetSettlements()
@@ -275,7 +276,8 @@ func resultOf(settlement fairlead.Settlement, settled fairlead.Settled) (result,
 
 // SaveProgress keeps what a worker reports of a job while it runs.
 func (s *Workers) SaveProgress(ctx context.Context, in *fairleadv1.SaveProgressRequest) (*fairleadv1.SaveProgressResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	for field, raw := range map[string][]byte{"progress": in.GetProgress(), "memo": in.GetMemo()} {

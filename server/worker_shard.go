@@ -129,7 +129,8 @@ func (c *crew) tellShare(held fairlead.Held, share fairlead.Share) {
 // LoadShard tells what a job goes over. Whoever takes up what another had begun is
 // told to the business, if that wants to know.
 func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest) (*fairleadv1.LoadShardResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)
@@ -161,7 +162,8 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 
 // SaveShard keeps how far a worker has come.
 func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest) (*fairleadv1.SaveShardResponse, error) {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := s.brief(ctx)

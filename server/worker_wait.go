@@ -127,7 +127,8 @@ var newsOf = map[fairlead.Wake]string{fairlead.WakeWork: "work", fairlead.WakeRo
 
 // WatchWorker sends a hint whenever there may be something new for a worker.
 func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, send func(*fairleadv1.WorkerNews) error) error {
-	if err := s.sessions.check(ctx, in); err != nil {
+	ctx, err := s.sessions.enter(ctx, in)
+	if err != nil {
 		return err
 	}
 	id := fairlead.NodeID(in.GetId())

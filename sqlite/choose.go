@@ -38,6 +38,9 @@ func (l *leases) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim f
 	if len(picks) == 0 {
 		return nil, nil
 	}
+	if err := l.compareLanes(namesOf(open, picks)); err != nil {
+		return nil, err
+	}
 	if err := l.spend(picks); err != nil {
 		return nil, err
 	}
@@ -45,6 +48,21 @@ func (l *leases) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim f
 		return l.startSuspects(open, picks)
 	}
 	return l.startPicks(picks)
+}
+
+// namesOf are the names of the lanes of picks.
+func namesOf(open []sqlstore.Lane, picks []dispatch.Pick) map[int32]sqlstore.LaneKey {
+	picked := make(map[int32]bool, len(picks))
+	for _, pick := range picks {
+		picked[pick.Lane.ID] = true
+	}
+	names := make(map[int32]sqlstore.LaneKey, len(picked))
+	for _, lane := range open {
+		if picked[lane.ID] {
+			names[lane.ID] = lane.LaneKey
+		}
+	}
+	return names
 }
 
 // busyLanes are the lanes that have jobs, suspects aside, under their limits.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,16 +16,33 @@ import (
 // that it sees every committed job and pause, and takes exactly the first.
 func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
 	claim.Rooms = maps.Clone(claim.Rooms)
-	return write(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim) })
+	token, err := s.nodes.Of(ctx, claim.Node)
+	if err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	return write(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
 }
 
-func (t *txn) claim(claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (t *txn) claim(claim fairlead.Claim, token string) ([]*fairlead.Job, error) {
 	var lives int
-	if found, err := t.one(t.sql.NodeLives, []any{int64(claim.Node), t.now}, &lives); err != nil {
+	if found, err := t.one(t.sql.NodeLives, []any{int64(claim.Node), token, t.now}, &lives); err != nil {
 		return nil, err
 	} else if !found {
 		return nil, fmt.Errorf("node %d: %w", claim.Node, fairlead.ErrLeaseLost)
 	}
+	for {
+		jobs, err := t.claimKnown(claim)
+		changed := sqlstore.ChangedLanes(nil)
+		if !errors.As(err, &changed) {
+			return jobs, err
+		}
+		t.lanes.forget(changed...) // each time there are fewer that are not as they are known
+	}
+}
+
+// claimKnown claims from the lanes that are known. It leases nothing if one of those
+// that have the first jobs is not as it is known.
+func (t *txn) claimKnown(claim fairlead.Claim) ([]*fairlead.Job, error) {
 	rules, err := t.rules()
 	if err != nil {
 		return nil, err
@@ -73,6 +91,9 @@ type leases struct {
 func (l *leases) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, error) {
 	jobs, err := l.load(map[int32]sqlstore.LaneKey{lane.ID: lane.LaneKey}, l.sql.ClaimFirst, lane.ID, limit)
 	if err != nil || len(jobs) == 0 {
+		return nil, err
+	}
+	if err := l.compareLanes(map[int32]sqlstore.LaneKey{lane.ID: lane.LaneKey}); err != nil {
 		return nil, err
 	}
 	l.heads.touch(lane.ID)

@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -32,7 +33,7 @@ func checkClaims(t *testing.T, limit fairlead.Limit) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	stores := []*sqlite.Store{open(t, file, options), open(t, file, options)}
 	must(t, stores[0].SetLimit(t.Context(), limit))
-	node, err := stores[0].Join(t.Context(), fairlead.Node{}, 1000*time.Hour)
+	node, err := stores[0].Join(asNode(t), fairlead.Node{}, 1000*time.Hour)
 	must(t, err)
 	scope := &fairlead.Scope{Kinds: []string{"a", "b"}}
 
@@ -123,6 +124,9 @@ func TestClaimMissesWhatACallerReplaced(t *testing.T) {
 	}
 }
 
+// asNode lets all stores speak for one node.
+func asNode(t *testing.T) context.Context { return fairlead.AsNode(t.Context(), "of all stores") }
+
 // checkClaim claims and compares with a plain look at the table.
 func checkClaim(t *testing.T, s *sqlite.Store, claim fairlead.Claim) {
 	t.Helper()
@@ -144,7 +148,7 @@ func checkClaim(t *testing.T, s *sqlite.Store, claim fairlead.Claim) {
 	}
 	must(t, rows.Err())
 	must(t, rows.Close())
-	jobs, err := s.Claim(t.Context(), claim)
+	jobs, err := s.Claim(asNode(t), claim)
 	must(t, err)
 	var settlements []fairlead.Settlement
 	for i, job := range jobs {

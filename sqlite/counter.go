@@ -44,6 +44,16 @@ func (t *txn) next(name counter, n int64) (int64, error) {
 	return first, nil
 }
 
+// raise makes a counter go on above a number. It returns what it has come to.
+func (t *txn) raise(name counter, to int64) (int64, error) {
+	before, err := t.next(name, 0)
+	if err != nil || before-1 >= to {
+		return before - 1, err
+	}
+	t.counters.now[name] = to
+	return to, nil
+}
+
 func (t *txn) readCounters() error {
 	t.counters = counters{read: map[counter]int64{}, now: map[counter]int64{}}
 	return t.each(t.sql.Counters, nil, func(row sqlstore.Scanner) error {

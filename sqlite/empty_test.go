@@ -12,7 +12,7 @@ import (
 )
 
 // lasting are the tables whose rows stores remember for ever.
-var lasting = regexp.MustCompile("^(sqlite_.*|fairlead_(migration|lane|secret|counter))$")
+var lasting = regexp.MustCompile("^(sqlite_.*|fairlead_(migration|lane|secret|counter|server))$")
 
 // empty removes the rows of all other tables, and tells all stores that the
 // rules have changed.

@@ -119,7 +119,8 @@ func TestNoSnapshotShowsAGateInBetween(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	options := sqlite.Options{Synchronous: "off"}
 	stores := []*sqlite.Store{open(t, file, options), open(t, file, options)}
-	node, err := stores[0].Join(t.Context(), fairlead.Node{}, time.Hour)
+	ctx := fairlead.AsNode(t.Context(), "of all stores")
+	node, err := stores[0].Join(ctx, fairlead.Node{}, time.Hour)
 	must(t, err)
 	var all sync.WaitGroup
 	for i := range 6 {
@@ -128,7 +129,7 @@ func TestNoSnapshotShowsAGateInBetween(t *testing.T) {
 		s := stores[i/3]
 		all.Go(func() {
 			for range 60 {
-				if err := act(t.Context(), s); err != nil {
+				if err := act(ctx, s); err != nil {
 					t.Error(err)
 					return
 				}

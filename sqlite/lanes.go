@@ -33,6 +33,15 @@ func (l *lanes) known() int32 {
 	return l.upTo
 }
 
+// forget drops lanes that are not as they were known. They may be there under other
+// names: all are read again.
+func (l *lanes) forget(ids ...int32) {
+	l.Forget(ids...)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.upTo = 0
+}
+
 // newLanes reads the lanes that were made since the cache last learned. In a
 // transaction that writes, some of them may not be committed yet: they are
 // learned with its commit.
@@ -87,10 +96,13 @@ func (t *txn) served(scope *fairlead.Scope) ([]sqlstore.Lane, error) {
 
 // laneOf finds the lane of a new job, or makes it.
 func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
-	if id, ok := t.lanes.ID(key); ok {
-		return id, nil
+	id, known := t.lanes.ID(key)
+	if known {
+		if current, err := t.laneIs(id, key); current || err != nil {
+			return id, err
+		}
+		t.lanes.forget(id)
 	}
-	var id int32
 	args := []any{key.Queue, key.Tenant, key.Kind}
 	if _, err := t.exec(t.sql.InsertLane, args...); err != nil {
 		return 0, fmt.Errorf("make lane: %w", err)
@@ -100,6 +112,45 @@ func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
 	}
 	t.news.made = append(t.news.made, sqlstore.Lane{ID: id, LaneKey: key})
 	return id, nil
+}
+
+// laneIs tells whether a lane is in use under its names, once per transaction: nobody
+// else can change it meanwhile.
+func (t *txn) laneIs(id int32, key sqlstore.LaneKey) (bool, error) {
+	lane := sqlstore.Lane{ID: id, LaneKey: key}
+	if t.compared[lane] {
+		return true, nil
+	}
+	var one int
+	current, err := t.one(t.sql.LaneIs, []any{id, key.Queue, key.Tenant, key.Kind}, &one)
+	if err != nil {
+		return false, fmt.Errorf("compare lane: %w", err)
+	}
+	if current {
+		if t.compared == nil {
+			t.compared = map[sqlstore.Lane]bool{}
+		}
+		t.compared[lane] = true
+	}
+	return current, nil
+}
+
+// compareLanes fails with sqlstore.ChangedLanes if lanes have other names than this
+// process knows. It comes before anything is leased.
+func (t *txn) compareLanes(names map[int32]sqlstore.LaneKey) error {
+	list := make([][4]any, 0, len(names))
+	for id, key := range names {
+		list = append(list, [4]any{id, key.Queue, key.Tenant, key.Kind})
+	}
+	ids, err := t.list(t.sql.ChangedLanes, jsonOf(list))
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	changed := make(sqlstore.ChangedLanes, len(ids))
+	for i, id := range ids {
+		changed[i] = int32(id)
+	}
+	return changed
 }
 
 // laneNamed names a lane that holds a job.

@@ -92,9 +92,6 @@ func (t *txn) limits() (map[int32]*dispatch.Limit, error) {
 
 // limitsOf are the limits of a lane of which the id is known.
 func (t *txn) limitsOf(id int32) (laneLimits, error) {
-	if under, known := t.book.under[id]; known {
-		return under, nil
-	}
 	key, err := t.laneNamed(id)
 	return t.book.of(sqlstore.Lane{ID: id, LaneKey: key}), err
 }

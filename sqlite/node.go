@@ -15,21 +15,38 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
 	}
-	id, err := writeFirst(ctx, s, "join", func(t *txn) (int64, error) {
-		id, err := t.next(nodeCounter, 1)
-		if err != nil {
+	token := sqlstore.NewNodeToken(ctx)
+	for {
+		id, err := writeFirst(ctx, s, "join", func(t *txn) (int64, error) {
+			if _, err := t.raise(fenceCounter, t.now); err != nil {
+				return 0, err
+			}
+			id, err := t.next(nodeCounter, 1)
+			if err != nil {
+				return 0, err
+			}
+			return id, t.must(1, t.sql.Join, id, node.Name, string(info), node.Idle, node.Queued, t.now, t.now, t.now+lease.Microseconds(), node.Draining, token)
+		})
+		if err != nil || s.nodes.Keep(ctx, fairlead.NodeID(id), token) {
+			return fairlead.NodeID(id), err
+		}
+		// The file was restored, and the id is that of another node of this process.
+		if _, err := writeFirst(ctx, s, "join", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, id, token) }); err != nil {
 			return 0, err
 		}
-		return id, t.must(1, t.sql.Join, id, node.Name, string(info), node.Idle, node.Queued, t.now, t.now, t.now+lease.Microseconds(), node.Draining)
-	})
-	return fairlead.NodeID(id), err
+		token = sqlstore.NewNodeToken(ctx)
+	}
 }
 
 // Beat extends the lease of a node.
 func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+	token, err := s.nodes.Of(ctx, beat.Node)
+	if err != nil {
+		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	}
 	return writeFirst(ctx, s, "beat", func(t *txn) (fairlead.BeatAnswer, error) {
 		answer := fairlead.BeatAnswer{Now: sqlstore.Time(t.now)}
-		alive, err := t.one(t.sql.Beat, []any{beat.Idle, beat.Queued, t.now, t.now + beat.Lease.Microseconds(), int64(beat.Node), t.now}, &answer.Drain)
+		alive, err := t.one(t.sql.Beat, []any{beat.Idle, beat.Queued, t.now, t.now + beat.Lease.Microseconds(), int64(beat.Node), token, t.now}, &answer.Drain)
 		if err != nil {
 			return answer, err
 		}
@@ -61,18 +78,30 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 
 // Leave ends the lease of a node.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
-	_, err := writeFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, int64(node)) })
-	return err
+	token, err := s.nodes.Of(ctx, node)
+	if err != nil {
+		return nil // it has left already
+	}
+	if _, err := writeFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, int64(node), token) }); err != nil {
+		return err
+	}
+	s.nodes.Drop(node)
+	return nil
 }
 
-// Held lists the jobs that are leased to a node.
+// Held lists the jobs that are leased to a node. Others may ask for those of a node
+// that they have not joined.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
-	return read(ctx, s, "list held jobs", func(t *txn) ([]fairlead.Held, error) { return t.heldBy(t.sql.Held, node) })
+	var own any
+	if token, err := s.nodes.Of(ctx, node); err == nil {
+		own = token
+	}
+	return read(ctx, s, "list held jobs", func(t *txn) ([]fairlead.Held, error) { return t.heldBy(t.sql.Held, node, own) })
 }
 
-func (t *txn) heldBy(query string, node fairlead.NodeID) ([]fairlead.Held, error) {
+func (t *txn) heldBy(query string, node fairlead.NodeID, more ...any) ([]fairlead.Held, error) {
 	var held []fairlead.Held
-	err := t.each(query, []any{int64(node)}, func(row sqlstore.Scanner) error {
+	err := t.each(query, append([]any{int64(node)}, more...), func(row sqlstore.Scanner) error {
 		var h fairlead.Held
 		if err := row.Scan(&h.ID, &h.Fence); err != nil {
 			return err

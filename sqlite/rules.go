@@ -8,10 +8,10 @@ import (
 
 // ruleBook keeps the rules as they were last read. It belongs to the writer.
 type ruleBook struct {
-	rules  *sqlstore.Rules           // nil: to be read
-	limits map[int32]*dispatch.Limit // by id; how they stand is up to limits
-	rated  bool                      // whether one of them has a rate
-	under  map[int32]laneLimits      // by lane, as far as somebody asked
+	rules  *sqlstore.Rules              // nil: to be read
+	limits map[int32]*dispatch.Limit    // by id; how they stand is up to limits
+	rated  bool                         // whether one of them has a rate
+	under  map[sqlstore.Lane]laneLimits // as far as a claim asked
 }
 
 // laneLimits are the limits that jobs of a lane count against.
@@ -25,7 +25,7 @@ func (b *ruleBook) forget() { *b = ruleBook{} }
 
 // keep replaces the rules and what was known of their limits.
 func (b *ruleBook) keep(rules *sqlstore.Rules) {
-	*b = ruleBook{rules: rules, limits: make(map[int32]*dispatch.Limit, len(rules.Quotas)), under: map[int32]laneLimits{}}
+	*b = ruleBook{rules: rules, limits: make(map[int32]*dispatch.Limit, len(rules.Quotas)), under: map[sqlstore.Lane]laneLimits{}}
 	for id, q := range rules.Quotas {
 		b.limits[id] = &dispatch.Limit{ID: id, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}
 		b.rated = b.rated || q.Rule.Rate > 0
@@ -34,7 +34,7 @@ func (b *ruleBook) keep(rules *sqlstore.Rules) {
 
 // of are the limits of a lane.
 func (b *ruleBook) of(lane sqlstore.Lane) laneLimits {
-	found, known := b.under[lane.ID]
+	found, known := b.under[lane]
 	if known || len(b.limits) == 0 {
 		return found
 	}
@@ -44,7 +44,7 @@ func (b *ruleBook) of(lane sqlstore.Lane) laneLimits {
 	if id, limited := b.rules.Tenant(lane.LaneKey); limited {
 		found.tenant = b.limits[id]
 	}
-	b.under[lane.ID] = found
+	b.under[lane] = found
 	return found
 }
 
@@ -90,7 +90,9 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 // more may be allowed now.
 func (t *txn) changeRules() (int64, error) {
 	t.news.all = true
-	return t.next(rulesCounter, 1)
+	step := sqlstore.VersionStep()
+	before, err := t.next(rulesCounter, step)
+	return before - 1 + step, err
 }
 
 // freed tells that jobs left running or waiting: somebody may have waited for

@@ -17,6 +17,7 @@ type statements struct {
 	PlaceGated   string `sql:"place_gated"`
 	PlaceUndue   string `sql:"place_undue"`
 	InsertLane   string `sql:"insert_lane"`
+	LaneIs       string `sql:"lane_is"`
 	LaneID       string `sql:"lane_id"`
 	NewLanes     string `sql:"new_lanes"`
 	KeyHolder    string `sql:"key_holder"`
@@ -36,6 +37,7 @@ type statements struct {
 	Admitted        string `sql:"admitted"`
 
 	NodeLives    string `sql:"node_lives"`
+	ChangedLanes string `sql:"changed_lanes"`
 	Pauses       string `sql:"pauses"`
 	Heads        string `sql:"heads"`
 	Suspects     string `sql:"suspects"`
@@ -213,6 +215,8 @@ type statements struct {
 	Wishes string `sql:"wishes"`
 	Leave  string `sql:"leave"`
 	Held   string `sql:"held"`
+
+	CountServer string `sql:"count_server"`
 
 	Due            string `sql:"due"`
 	NextDue        string `sql:"next_due"`

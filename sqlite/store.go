@@ -67,6 +67,7 @@ type Store struct {
 	query      *sqlstore.Query
 	lanes      *lanes
 	capped     atomic.Bool // whether there are limits, as far as is known
+	nodes      sqlstore.NodeTokens
 	hub        *sqlstore.Hub
 	tokens     *sqlstore.Alarm // wakes nodes when a rate lets another job start
 	main       *sql.DB         // one connection, for writes

@@ -34,9 +34,10 @@ type txn struct {
 	counters counters
 	news     news
 	readOnly bool
-	callers  bool           // it is a caller's, with effects of its own
-	wrote    bool           // whether the current function has changed anything
-	knocked  map[int64]bool // gates that the current function gave a job or a place
+	callers  bool                   // it is a caller's, with effects of its own
+	wrote    bool                   // whether the current function has changed anything
+	compared map[sqlstore.Lane]bool // lanes that are as this process knows them
+	knocked  map[int64]bool         // gates that the current function gave a job or a place
 }
 
 // news is what a commit brings to others.
@@ -168,11 +169,11 @@ func (t *txn) atomically(f func() error) error {
 // idList is ids as a JSON array: one argument for any number of them.
 func idList(ids []int64) string { return jsonOf(ids) }
 
-// jsonOf is numbers as JSON.
-func jsonOf(numbers any) string {
-	text, err := json.Marshal(numbers)
+// jsonOf is numbers and texts as JSON.
+func jsonOf(values any) string {
+	text, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // numbers always encode
+		panic(err) // they always encode
 	}
 	return string(text)
 }

@@ -18,6 +18,39 @@ const postgresUser = "fairlead"
 // StartPostgres starts a private PostgreSQL server. It returns
 // [ErrUnavailable] when PostgreSQL is neither installed nor installable.
 func StartPostgres(ctx context.Context, options Options) (*Server, error) {
+	return startPostgres(ctx, options, func(bin string, runAs *syscall.Credential) func(ctx context.Context, data string) error {
+		return func(ctx context.Context, data string) error {
+			return fillFromTemplate(ctx, template{
+				server: filepath.Join(bin, "postgres"),
+				runAs:  runAs,
+				initialize: []string{
+					filepath.Join(bin, "initdb"), "--username=" + postgresUser, "--auth=trust",
+					"--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata",
+				},
+			}, data)
+		}
+	})
+}
+
+// StartStandby starts a server that follows a primary made by [StartPostgres], or by
+// StartStandby and promoted since: it copies its data and receives its log from then
+// on. It answers questions, and can be promoted with pg_promote.
+func StartStandby(ctx context.Context, primary *Server) (*Server, error) {
+	return startPostgres(ctx, Options{}, func(bin string, _ *syscall.Credential) func(ctx context.Context, data string) error {
+		return func(ctx context.Context, data string) error {
+			copying := exec.CommandContext(ctx, filepath.Join(bin, "pg_basebackup"),
+				"--dbname="+primary.URL(), "--pgdata="+data, "--write-recovery-conf", "--wal-method=stream", "--checkpoint=fast", "--no-sync")
+			copying.Env = serverEnvironment()
+			if output, err := copying.CombinedOutput(); err != nil {
+				return fmt.Errorf("copy the primary: %w: %s", err, output)
+			}
+			return nil
+		}
+	})
+}
+
+// startPostgres starts a server on data that fill has made.
+func startPostgres(ctx context.Context, options Options, fill func(bin string, runAs *syscall.Credential) func(ctx context.Context, data string) error) (*Server, error) {
 	bin, err := findOrInstall(ctx, "postgresql", findPostgres)
 	if err != nil {
 		return nil, err
@@ -35,16 +68,7 @@ func StartPostgres(ctx context.Context, options Options) (*Server, error) {
 		port:    port,
 		runAs:   runAs,
 		durable: options.Durable,
-		fill: func(ctx context.Context, data string) error {
-			return fillFromTemplate(ctx, template{
-				server: filepath.Join(bin, "postgres"),
-				runAs:  runAs,
-				initialize: []string{
-					filepath.Join(bin, "initdb"), "--username=" + postgresUser, "--auth=trust",
-					"--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata",
-				},
-			}, data)
-		},
+		fill:    fill(bin, runAs),
 		command: func(dir string, port int) ([]string, error) {
 			return append([]string{
 				filepath.Join(bin, "postgres"),

@@ -21,15 +21,19 @@
 -- Locking rows before they are deleted costs as much log as deleting them. If
 -- no row was ever touched by another (xmax) and no other claim is in the lane
 -- they are deleted at once. Should another touch one just now it is waited for.
+--
+-- It fails, and so leases nothing, if the lane has other names than the caller knows:
+-- the database may have lost the commit that made it, and given its id to another.
 -- Inputs: $1 at most so many, $2 solo, $3 node, $4 version of the known rules,
 --   $5 lane, $6 $7 $8 key (turn, start_by, id) to begin with, $9 first key of
---   the lanes' locks.
+--   the lanes' locks, $10 token of the node, $11 $12 $13 $14 lane and its names
+--   (queue, tenant, kind), as arrays of one.
 -- Output: the leased jobs, in no order; none if there are jobs of a higher
 --   priority than the key's.
 -- Locks: the lane, or else nothing; the leased jobs and no others; passes over
 --   jobs locked by others.
 with fit as materialized (
-    select exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
+    select exists (select from {{node}} where id = $3::bigint and token = $10::text and not dead and lease_until > {{now}})
        and (select version from {{rules}} where id = 1) = $4::bigint
        and not exists (select from {{ready}} where lane = $5::int and solo = $2::smallint and turn < $6::smallint) as ok
 ),
@@ -58,8 +62,14 @@ picked as materialized (
         from first)::tid[])
     returning id, attempt, failures, crashes
 ),
+changed as materialized (
+    select string_agg(k.id::text, ' ') as lanes
+    from unnest($11::int[], $12::text[], $13::text[], $14::text[]) as k (id, queue, tenant, kind)
+    where (select true from {{lane}} where id = k.id and queue = k.queue and tenant = k.tenant and kind = k.kind) is null
+),
 lease as materialized (
-    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking where n > 0
+    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking
+    where n > 0 and case when (select lanes from changed) is null then true else ('changed lanes ' || (select lanes from changed))::int = n end
 ),
 leased as (
     insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
@@ -83,12 +93,13 @@ left join {{memo}} m on m.id = any (array[p.id]);
 -- belongs here, and is read on.
 -- Inputs: $1 to $4 as claim; per span: $5 lanes, $6 $7 $8 key (turn, start_by,
 --   id) to begin with, $9 last turn, $10 at most so many, $11 number of its room;
---   $12 how many of each span to look at first, $13 how many to choose, $14 rooms.
+--   $12 how many of each span to look at first, $13 how many to choose, $14 token of
+--   the node, $15 to $18 names of the lanes as in claim, $19 rooms.
 -- Output: how many were chosen, then as claim; one row of nulls if none was
 --   leased.
 -- Locks: as claim.
 with fit as materialized (
-    select exists (select from {{node}} where id = $3::bigint and not dead and lease_until > {{now}})
+    select exists (select from {{node}} where id = $3::bigint and token = $14::text and not dead and lease_until > {{now}})
        and (select version from {{rules}} where id = 1) = $4::bigint as ok
 ),
 first as materialized (
@@ -137,8 +148,15 @@ picked as materialized (
     delete from {{ready}} where ctid = any (array(select ctid from locked))
     returning id, lane, attempt, failures, crashes
 ),
+changed as materialized (
+    select string_agg(k.id::text, ' ') as lanes
+    from unnest($15::int[], $16::text[], $17::text[], $18::text[]) as k (id, queue, tenant, kind)
+    where k.id = any (array(select distinct lane from picked))
+      and (select true from {{lane}} where id = k.id and queue = k.queue and tenant = k.tenant and kind = k.kind) is null
+),
 lease as materialized (
-    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking where n > 0
+    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking
+    where n > 0 and case when (select lanes from changed) is null then true else ('changed lanes ' || (select lanes from changed))::int = n end
 ),
 leased as (
     insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes)
@@ -167,7 +185,7 @@ from (
     select spot, turn, start_by, id, room, row_number() over (partition by room order by turn, start_by, id) as place
     from (select spot, turn, start_by, id, room from first union all select spot, turn, start_by, id, room from rest) seen
 ) r
-where place <= ($14::int[])[room]
+where place <= ($19::int[])[room]
   and not exists (
       select from first f left join cut c on true
       where f.place = $12::int and f.most > $12::int and (f.turn, f.start_by, f.id) >= (c.turn, c.start_by, c.id)
@@ -178,8 +196,8 @@ limit $13::int;
 
 -- name: standing
 -- Why a claim came back empty: whether the node is alive and which rules hold.
--- Inputs: $1 node.
+-- Inputs: $1 node, $2 its token.
 -- Output: alive, version of the rules.
 -- Locks: none.
-select exists (select from {{node}} where id = $1::bigint and not dead and lease_until > {{now}}),
+select exists (select from {{node}} where id = $1::bigint and token = $2::text and not dead and lease_until > {{now}}),
        (select version from {{rules}} where id = 1);

@@ -225,22 +225,28 @@ returning job;
 
 -- name: record_runs
 -- Stores jobs that have ended without having been run.
--- Inputs, in step: $1 to $10 as enqueue_mixed, $11 keys or null, $12 outcomes,
---   $13 reasons or null, $14 errors.
+-- Inputs: $1 to $17 as enqueue_mixed; in step with its jobs: $18 keys or null,
+--   $19 outcomes, $20 reasons or null, $21 errors.
+-- Output: as verdict.
 -- Locks: inserted rows.
-with clock as materialized (select {{now}} as now),
+with {{changed}},
+clock as materialized (select {{now}} as now),
 asked as materialized (
     select u.*, now
-    from clock, unnest($1::bigint[], $2::json[], $3::bigint[], $4::bigint[], $5::int[], $6::smallint[], $7::smallint[], $8::json[], $9::text[], $10::bigint[],
-                       $11::text[], $12::smallint[], $13::text[], $14::text[])
+    from clock, unnest($8::bigint[], $9::json[], $10::bigint[], $11::bigint[], $12::int[], $13::smallint[], $14::smallint[], $15::json[], $16::text[], $17::bigint[],
+                       $18::text[], $19::smallint[], $20::text[], $21::text[])
         as u (id, args, start_by, not_before, lane, turn, flags, policy, trace, gate, job_key, outcome, reason, error)
+    where (select lanes from changed) is null
 ),
 stored as (
     insert into {{job}} (id, start_by, not_before, created_at, lane, turn, flags, job_key, policy, trace, args, gate)
     select id, coalesce(nullif(start_by, 0), now), 0, now, lane, turn, flags, job_key, policy, trace, args, nullif(gate, 0) from asked
+),
+ended as (
+    insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
+    select id, 0, 0, 0, now, lane, 0, 0, 0, outcome, reason, error from asked
 )
-insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
-select id, 0, 0, 0, now, lane, 0, 0, 0, outcome, reason, error from asked;
+select {{verdict}} from changed where lanes is not null;
 
 -- name: open_runs
 -- Notes that runs have not ended.

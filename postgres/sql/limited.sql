@@ -66,11 +66,12 @@ select 'folded', quota, sum(n)::int, 0::float8, 0::bigint, 0::bigint from folded
 -- node is alive, and counts them there. Fences are as in claim.
 -- Inputs: $1 solo, $2 node; per job: $3 lanes, $4 $5 $6 keys (turn, start_by, id),
 --   $7 held or null; per quota: $8 ids, $9 slots folded, $10 tokens, $11 when
---   these were refilled; $12 at most so many jobs, the first of those given.
+--   these were refilled; $12 at most so many jobs, the first of those given; $13 token
+--   of the node; per lane: $14 ids, $15 queues, $16 tenants, $17 kinds, as in claim.
 -- Output: as claim.
 -- Locks: the leased jobs and no others; passes over jobs locked by others.
 with fit as materialized (
-    select exists (select from {{node}} where id = $2::bigint and not dead and lease_until > {{now}}) as ok
+    select exists (select from {{node}} where id = $2::bigint and token = $13::text and not dead and lease_until > {{now}}) as ok
 ),
 locked as materialized (
     select r.spot, c.held
@@ -92,8 +93,14 @@ picked as materialized (
     delete from {{ready}} r using locked l where r.ctid = l.spot
     returning r.id, r.lane, r.attempt, r.failures, r.crashes, l.held
 ),
+changed as materialized (
+    select string_agg(k.id::text, ' ') as lanes
+    from unnest($14::int[], $15::text[], $16::text[], $17::text[]) as k (id, queue, tenant, kind)
+    where (select true from {{lane}} where id = k.id and queue = k.queue and tenant = k.tenant and kind = k.kind) is null
+),
 lease as materialized (
-    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking where n > 0
+    select nextval('{{fence}}') as fence, now from (select {{now}} as now, count(*) as n from picked) after_locking
+    where n > 0 and case when (select lanes from changed) is null then true else ('changed lanes ' || (select lanes from changed))::int = n end
 ),
 leased as (
     insert into {{running}} (id, fence, node, started_at, lane, attempt, failures, crashes, held)

@@ -1,23 +1,23 @@
 -- name: join
 -- Registers a node.
 -- Inputs: $1 name, $2 info, $3 idle, $4 queued, $5 lease in microseconds,
---   $6 draining.
--- Output: its id.
+--   $6 draining, $7 token.
+-- Output: its id, when it joined.
 -- Locks: the inserted row.
-insert into {{node}} (joined_at, last_beat, lease_until, idle, queued, draining, dead, name, info)
-select now, now, now + $5::bigint, $3::int, $4::int, $6::boolean, false, $1::text, $2::json from (select {{now}} as now) clock
-returning id;
+insert into {{node}} (joined_at, last_beat, lease_until, idle, queued, draining, dead, name, info, token)
+select now, now, now + $5::bigint, $3::int, $4::int, $6::boolean, false, $1::text, $2::json, $7::text from (select {{now}} as now) clock
+returning id, joined_at;
 
 -- name: beat
 -- Extends the lease of a node that is alive: the opposite of what mark_dead
 -- asks, on the same row, so that exactly one of them wins. The clock is read
 -- again if the row had to be waited for.
--- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued.
+-- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued, $5 token.
 -- Output: the time of the beat, whether the node is to drain; no row if the node is not alive.
 -- Locks: the node.
 update {{node}}
 set lease_until = {{now}} + $2::bigint, last_beat = {{now}}, idle = $3::int, queued = $4::int
-where id = $1::bigint and not dead and lease_until > {{now}}
+where id = $1::bigint and token = $5::text and not dead and lease_until > {{now}}
 returning last_beat, draining;
 
 -- name: drain
@@ -36,14 +36,22 @@ select id, fence from {{running}} where node = $1::bigint and wish is not null;
 
 -- name: leave
 -- Ends the lease of a node.
--- Inputs: $1 node.
+-- Inputs: $1 node, $2 token.
 -- Locks: the node.
-update {{node}} set dead = true where id = $1::bigint;
+update {{node}} set dead = true where id = $1::bigint and token = $2::text;
 
 -- name: held
 -- The jobs leased to a node. It reads all of running, which is as small as the
 -- nodes' slots together: an index would cost every claim and settle.
--- Inputs: $1 node.
--- Output: id, fence.
+-- Inputs: $1 node, $2 token, or null if another asks for it.
+-- Output: id, fence; none if the node's row is another's.
 -- Locks: none.
-select id, fence from {{running}} where node = $1::bigint;
+select id, fence from {{running}}
+where node = $1::bigint and ($2::text is null or exists (select from {{node}} where id = $1::bigint and token = $2::text));
+
+-- name: node_left
+-- What is left of a node that cannot beat.
+-- Inputs: $1 node, $2 token.
+-- Output: whether the row is its own, its last beat; no row if there is none.
+-- Locks: none.
+select token = $2::text, last_beat from {{node}} where id = $1::bigint;

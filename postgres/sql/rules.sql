@@ -8,9 +8,10 @@ select pg_advisory_xact_lock($1::bigint);
 
 -- name: change_rules
 -- Counts a change of the rules.
+-- Inputs: $1 by how much; it is random, see sqlstore.VersionStep.
 -- Output: the new version.
 -- Locks: the row of the version.
-update {{rules}} set version = version + 1 where id = 1 returning version;
+update {{rules}} set version = version + $1::bigint where id = 1 returning version;
 
 -- name: rules_version
 -- Which rules hold.

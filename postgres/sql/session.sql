@@ -21,6 +21,15 @@ select set_config('statement_timeout', '{{timeout}}', true),
        set_config('enable_hashjoin', 'off', true),
        set_config('enable_mergejoin', 'off', true);
 
+-- name: same_server
+-- Follows the list of pin: fails, so that nothing is done, if the server is not the one
+-- that this process knows. It was started at another time, or a process has counted
+-- another server: the database may have lost its last commits then.
+-- Output: to be ignored.
+-- Locks: none.
+, case when pg_postmaster_start_time() = '{{started}}'::timestamptz and (select number from {{server}} where id = 1) = {{number}} then 0
+       else ('another server since ' || pg_postmaster_start_time())::int end;
+
 -- name: now
 -- The database's clock.
 -- Output: microseconds.
@@ -36,16 +45,16 @@ select {{now}};
 select pg_notify($1, $2);
 
 -- name: add_lanes
--- Creates lanes that do not exist yet. It looks before: an insert that meets
--- another uses up an id.
+-- Creates lanes that do not exist yet, and takes those into use again that were given
+-- up. It looks before: an insert that meets another uses up an id.
 -- Inputs: $1 queues, $2 tenants, $3 kinds; in step.
--- Locks: inserted rows.
+-- Locks: inserted rows, and those of lanes that were given up.
 insert into {{lane}} (queue, tenant, kind)
 select queue, tenant, kind
 from unnest($1::text[], $2::text[], $3::text[]) as n (queue, tenant, kind)
-where (select true from {{lane}} l where l.queue = n.queue and l.tenant = n.tenant and l.kind = n.kind) is null
+where (select true from {{lane}} l where l.queue = n.queue and l.tenant = n.tenant and l.kind = n.kind and l.retired_at = 0) is null
 order by 1, 2, 3
-on conflict do nothing;
+on conflict (queue, tenant, kind) do update set retired_at = 0;
 
 -- name: named_lanes
 -- Looks lanes up by name. It is a statement of its own after add_lanes, whose

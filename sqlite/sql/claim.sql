@@ -7,8 +7,17 @@
 
 -- name: node_lives
 -- Tells whether a node may claim.
--- Inputs: node, now.  Output: a row if it may.  Locks: none.
-select 1 from {{node}} where id = ? and dead = 0 and lease_until > ?;
+-- Inputs: node, token, now.  Output: a row if it may.  Locks: none.
+select 1 from {{node}} where id = ? and token = ? and dead = 0 and lease_until > ?;
+
+-- name: changed_lanes
+-- Finds lanes that have not the names which the caller knows: another process has given
+-- them up, or the file was restored.
+-- Inputs: id, queue, tenant and kind of lanes as a JSON array of arrays.
+-- Output: ids.  Locks: none.
+select v.value ->> 0 from json_each(?) v
+left join {{lane}} l on l.id = v.value ->> 0 and l.queue = v.value ->> 1 and l.tenant = v.value ->> 2 and l.kind = v.value ->> 3
+where l.id is null;
 
 -- name: pauses
 -- Lists what is paused.

@@ -49,10 +49,15 @@ from {{job}}
 where id between ? and ? and not_before > ?;
 
 -- name: insert_lane
--- Makes a lane unless it exists.
+-- Makes a lane unless it exists, or takes it into use again that was given up.
 -- Inputs: queue, tenant, kind.  Output: none.  Locks: the writer's.
 insert into {{lane}} (queue, tenant, kind) values (?, ?, ?)
-on conflict do nothing;
+on conflict (queue, tenant, kind) do update set retired_at = 0;
+
+-- name: lane_is
+-- Tells whether a lane is in use under its names.
+-- Inputs: id, queue, tenant, kind.  Output: a row if so.  Locks: none.
+select 1 from {{lane}} where id = ? and queue = ? and tenant = ? and kind = ? and retired_at = 0;
 
 -- name: lane_id
 -- Finds a lane by its names.

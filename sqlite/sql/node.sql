@@ -2,18 +2,18 @@
 
 -- name: join
 -- Registers a node.
--- Inputs: id, name, info, idle, queued, now, now, end of the lease, draining.
+-- Inputs: id, name, info, idle, queued, now, now, end of the lease, draining, token.
 -- Output: none.  Locks: the writer's.
-insert into {{node}} (id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
+insert into {{node}} (id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, token, dead)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0);
 
 -- name: beat
 -- Extends the lease of a live node. Its condition is the opposite of bury's.
--- Inputs: idle, queued, now, end of the lease, node, now.
+-- Inputs: idle, queued, now, end of the lease, node, token, now.
 -- Output: whether it is to drain; no row if the lease was lost.
 -- Locks: the writer's.
 update {{node}} set idle = ?, queued = ?, last_beat = ?, lease_until = ?
-where id = ? and dead = 0 and lease_until > ?
+where id = ? and token = ? and dead = 0 and lease_until > ?
 returning draining;
 
 -- name: drain
@@ -29,10 +29,17 @@ select id, fence from {{running}} where node = ? and wish is not null order by i
 
 -- name: leave
 -- Ends the lease of a node.
--- Inputs: now, node.  Output: none.  Locks: the writer's.
-update {{node}} set dead = 1, lease_until = min(lease_until, ?) where id = ?;
+-- Inputs: now, node, token.  Output: none.  Locks: the writer's.
+update {{node}} set dead = 1, lease_until = min(lease_until, ?) where id = ? and token = ?;
 
 -- name: held
--- Lists the jobs that are leased to a node.
--- Inputs: node.  Output: id, fence.  Locks: none.
-select id, fence from {{running}} where node = ? order by id;
+-- Lists the jobs that are leased to a node; none if its row is another's.
+-- Inputs: node, token or null if another asks for it.  Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}}
+where node = ?1 and (?2 is null or (select token from {{node}} where id = ?1) = ?2) order by id;
+
+-- name: count_server
+-- Counts another server: the file was restored.
+-- Inputs: by how much.  Output: the number.  Locks: the writer's.
+update {{server}} set number = number + ? where id = 1 returning number;

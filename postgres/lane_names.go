@@ -1,0 +1,57 @@
+package postgres
+
+import (
+	"slices"
+
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// laneNames are lanes as the statements take them that compare their names, in step.
+type laneNames struct {
+	ids                    []int32
+	queues, tenants, kinds []string
+}
+
+func newLaneNames(n int) *laneNames {
+	return &laneNames{make([]int32, 0, n), make([]string, 0, n), make([]string, 0, n), make([]string, 0, n)}
+}
+
+func (n *laneNames) add(id int32, key sqlstore.LaneKey) {
+	n.ids = append(n.ids, id)
+	n.queues, n.tenants, n.kinds = append(n.queues, key.Queue), append(n.tenants, key.Tenant), append(n.kinds, key.Kind)
+}
+
+func (n *laneNames) args() []any { return []any{n.ids, n.queues, n.tenants, n.kinds} }
+
+// beliefs are the first arguments of a statement that stores jobs: the server and the
+// lanes that it compares with what is there, and what to do if they differ.
+func (n *newJobs) beliefs(s *Store) []any {
+	server := n.server
+	if server == nil {
+		server = s.server.Load()
+	}
+	names := newLaneNames(1)
+	for i, lane := range n.lanes {
+		if n.confirmed[lane] || i > 0 && lane == n.lanes[i-1] || slices.Contains(names.ids, lane) {
+			continue
+		}
+		names.add(lane, sqlstore.KeyOf(n.jobs[i]))
+	}
+	return append([]any{server.started, server.number}, append(names.args(), n.callers)...)
+}
+
+// believing is a statement that stores jobs, in a transaction of a caller or of the
+// store's own.
+func (n *newJobs) believing(s *Store, sql string, args ...any) call {
+	c := call{sql: sql, args: append(n.beliefs(s), args...)}
+	if n.callers {
+		c.each = func(row sqlstore.Scanner) error {
+			var lanes string
+			if err := row.Scan(&lanes); err != nil {
+				return err
+			}
+			return changedLanes(lanes)
+		}
+	}
+	return c
+}

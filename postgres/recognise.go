@@ -1,0 +1,168 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// serverRow is the row of server, and what the server says of itself.
+type serverRow struct {
+	number   int64
+	name     string
+	started  time.Time
+	careless bool   // it may lose commits when it crashes
+	history  string // empty: it does not tell
+}
+
+// sinceWord separates what a name of a server is made of.
+const sinceWord = " since "
+
+// ownName is what the row should say.
+func (r *serverRow) ownName() string {
+	return r.history + sinceWord + r.started.UTC().Format(time.RFC3339Nano)
+}
+
+// mayHaveLost reports whether commits that processes have seen may be gone: a standby
+// was promoted, the database is a restored one, or the server crashed that may lose
+// some. After an ordinary restart all are there.
+func (r *serverRow) mayHaveLost() bool {
+	before, _, named := strings.Cut(r.name, sinceWord)
+	return named && (r.careless || r.history == "" || before != r.history)
+}
+
+// recognise finds out which server this is, unless another has done so since one was
+// known, and drops what is cached of a former one. The first process that finds another
+// server than the row of server says counts it.
+func (s *Store) recognise(ctx context.Context, known *knownServer) error {
+	if err := s.recognising.Acquire(ctx); err != nil {
+		return err
+	}
+	defer s.recognising.Release()
+	if s.server.Load() != known {
+		return nil
+	}
+	row, lost, err := s.lookAtServer(ctx)
+	if err == nil && (lost || row.name != row.ownName()) {
+		_, err = s.countServer(ctx, &row, lost)
+	}
+	if err != nil {
+		return fmt.Errorf("recognise the database: %w", err)
+	}
+	s.adopt(&row)
+	return nil
+}
+
+// lookAtServer reads the row of server and what the server says of itself, and tells
+// whether it has forgotten ids that this process got.
+func (s *Store) lookAtServer(ctx context.Context) (row serverRow, lost bool, err error) {
+	lastBlock, highest := int64(0), s.ids.Highest() // before the sequence: others take ids meanwhile
+	err = s.sendPlain(ctx,
+		call{sql: s.sql.KnownServer, each: func(r sqlstore.Scanner) error {
+			return r.Scan(&row.number, &row.name, &row.started, &row.careless)
+		}},
+		call{sql: s.sql.LastIDs, each: func(r sqlstore.Scanner) error { return r.Scan(&lastBlock) }})
+	if err == nil && row.started.IsZero() {
+		err = errors.New("its table server is empty: restore its row, (1, 0, '')")
+	}
+	if err == nil {
+		err = s.sendPlain(ctx, call{sql: s.sql.History, each: func(r sqlstore.Scanner) error { return r.Scan(&row.history) }})
+		if refusal := (*pgconn.PgError)(nil); errors.As(err, &refusal) && !passes(err) {
+			err = nil // it must not be asked
+		}
+	}
+	return row, highest >= lastBlock+idBlock, err
+}
+
+// sendPlain makes calls one transaction that is not compared with the known server.
+func (s *Store) sendPlain(ctx context.Context, calls ...call) error {
+	return send(ctx, s.pool, &pgx.Batch{}, calls)
+}
+
+// countServer writes down that this is another server than before, unless another
+// process was faster. Fences continue above all that were ever given out; if commits
+// may be lost, so do ids.
+func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (done fairlead.Restored, err error) {
+	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
+		r, seen := pgxRunner{tx}, *row
+		err := r.run(ctx, call{sql: s.sql.LockServer, each: func(r sqlstore.Scanner) error { return r.Scan(&row.number, &row.name) }})
+		if err != nil || seen.number != row.number { // then row says what another process has found
+			return err
+		}
+		lost = lost || row.mayHaveLost()
+		calls := []call{
+			{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
+			{sql: s.sql.AnchorFences, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Fence) }},
+		}
+		if lost {
+			calls = append(calls, call{sql: s.sql.JumpIDs, args: []any{s.ids.Highest()}, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Job, &done.Node) }})
+		}
+		row.number, row.name = row.number+sqlstore.VersionStep(), row.ownName()
+		done.Server = row.number
+		return r.run(ctx, append(calls, call{sql: s.sql.CountServer, args: []any{row.number, row.name}})...)
+	})
+	return done, err
+}
+
+// adopt makes a server the known one. What is cached goes first: whatever is begun at
+// the new one must not find it.
+func (s *Store) adopt(row *serverRow) {
+	if known := s.server.Load(); !known.started.IsZero() {
+		s.drop()
+	}
+	s.server.Store(s.newServer(row.number, row.started))
+}
+
+// drop forgets all that was read from, or set aside by, a server that is gone.
+func (s *Store) drop() {
+	s.lanes.Reset()
+	s.lanes.anew.Store(true)
+	s.ids.Drop()
+	s.book.current.Store(nil)
+	s.pending.Forget()
+	s.tasks.Forget()
+	s.marks.reset()
+	s.heads.forget()
+	s.rounds.reset()
+	s.waker.hub.Work(nil)
+}
+
+// Restored implements fairlead.Restorer.
+func (s *Store) Restored(ctx context.Context) (fairlead.Restored, error) {
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	var done fairlead.Restored
+	var err error
+	for err == nil && done.Server == 0 { // unless another process counted one at the same moment
+		done, err = s.succeed(ctx, s.server.Load())
+	}
+	if err != nil {
+		return fairlead.Restored{}, fmt.Errorf("restored: %w", unavailable(ctx, err))
+	}
+	return done, nil
+}
+
+// succeed counts another server because the known one has lost commits, unless another
+// process has done so.
+func (s *Store) succeed(ctx context.Context, known *knownServer) (done fairlead.Restored, err error) {
+	if err := s.recognising.Acquire(ctx); err != nil {
+		return done, err
+	}
+	defer s.recognising.Release()
+	row, _, err := s.lookAtServer(ctx)
+	if err == nil && row.number == known.number {
+		done, err = s.countServer(ctx, &row, true)
+	}
+	if err == nil {
+		s.adopt(&row)
+	}
+	return done, err
+}

@@ -1,0 +1,91 @@
+package postgres
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"testing"
+)
+
+// relay passes connections on to the server that is the primary now, as the address
+// of a cluster does.
+type relay struct {
+	listener net.Listener
+	all      sync.WaitGroup
+
+	mu    sync.Mutex
+	to    string // empty: none is
+	conns map[net.Conn]bool
+}
+
+func newRelay(t *testing.T, to string) *relay {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &relay{listener: listener, to: to, conns: map[net.Conn]bool{}}
+	r.all.Go(r.accept)
+	t.Cleanup(func() {
+		_ = listener.Close()
+		r.direct("")
+		r.all.Wait()
+	})
+	return r
+}
+
+// direct breaks all connections off, and passes new ones on to another server.
+func (r *relay) direct(to string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.to = to
+	for conn := range r.conns {
+		_ = conn.Close()
+	}
+	clear(r.conns)
+}
+
+func (r *relay) accept() {
+	for {
+		conn, err := r.listener.Accept()
+		if err != nil {
+			return
+		}
+		r.all.Go(func() { r.serve(conn) })
+	}
+}
+
+func (r *relay) serve(conn net.Conn) {
+	defer conn.Close()
+	r.mu.Lock()
+	to := r.to
+	r.mu.Unlock()
+	if to == "" {
+		return
+	}
+	server, err := new(net.Dialer).DialContext(context.Background(), "tcp", to)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	r.mu.Lock()
+	if r.to != to {
+		r.mu.Unlock()
+		return
+	}
+	r.conns[conn], r.conns[server] = true, true
+	r.mu.Unlock()
+	var back sync.WaitGroup
+	back.Go(func() {
+		_, _ = io.Copy(conn, server)
+		_ = conn.Close()
+	})
+	_, _ = io.Copy(server, conn)
+	_ = server.Close()
+	back.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.conns, conn)
+	delete(r.conns, server)
+}

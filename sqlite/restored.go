@@ -1,0 +1,39 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+const (
+	jobsLost  = 100_000_000 // more than can have been made since a file was copied
+	nodesLost = 1000        // the same of nodes
+)
+
+// Restored implements fairlead.Restorer. Ids are taken in the transaction that uses
+// them, and the other processes compare lanes; the rules and the ready jobs they read
+// anew because their counters go on.
+func (s *Store) Restored(ctx context.Context) (fairlead.Restored, error) {
+	return write(ctx, s, "restored", func(t *txn) (done fairlead.Restored, err error) {
+		if _, err := t.one(t.sql.CountServer, []any{sqlstore.VersionStep()}, &done.Server); err != nil {
+			return done, err
+		}
+		if done.Fence, err = t.raise(fenceCounter, t.now); err != nil {
+			return done, err
+		}
+		job, err := t.next(jobCounter, jobsLost)
+		if err != nil {
+			return done, err
+		}
+		node, err := t.next(nodeCounter, nodesLost)
+		if err != nil {
+			return done, err
+		}
+		done.Job, done.Node = job-1+jobsLost, fairlead.NodeID(node-1+nodesLost)
+		t.news.all, t.news.later, t.news.cancel = true, true, true
+		_, err = t.changeRules()
+		return done, err
+	})
+}
