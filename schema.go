@@ -18,3 +18,20 @@ type Migrator interface {
 	// Script is all migrations as SQL text, for those who apply them otherwise.
 	Script() string
 }
+
+// Restored is what a store has done after its database was restored.
+type Restored struct {
+	Server int64 // how many servers the database has had, by the store's count
+	Fence  int64 // all fences from now on are larger
+	Job    int64 // all ids of jobs from now on are larger
+	Node   NodeID
+}
+
+// Restorer is a store that can be told that its database lost its last commits.
+// It raises the counters of fences and ids above all that were ever given out, and
+// every process that uses the database then drops what it has cached. The stores
+// notice a failover and a restart by themselves; a restore into a server that is
+// not restarted they have to be told of.
+type Restorer interface {
+	Restored(ctx context.Context) (Restored, error)
+}

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 )
 
 // IDs hands out job ids from blocks, so that most enqueues need no round trip
@@ -16,12 +17,42 @@ type IDs struct {
 
 	lock       Lock
 	next, last int64 // of the current block; empty if next > last or both are zero
+	dropped    atomic.Bool
+	highest    atomic.Int64
+}
+
+// Drop forgets the ids that are set aside: the database may have forgotten that it
+// gave them out. Ids that a call has already got are not taken back: the statement
+// that stores them has to name the server that they come from.
+func (i *IDs) Drop() { i.dropped.Store(true) }
+
+// Highest is the largest id that was ever set aside here, zero before the first.
+func (i *IDs) Highest() int64 { return i.highest.Load() }
+
+// begin takes the lock, and forgets what was dropped.
+func (i *IDs) begin(ctx context.Context) error {
+	if err := i.lock.Acquire(ctx); err != nil {
+		return err
+	}
+	if i.dropped.Swap(false) {
+		i.next, i.last = 0, 0
+	}
+	return nil
+}
+
+// alloc reserves blocks and notes how far they go.
+func (i *IDs) alloc(ctx context.Context, n int) ([]int64, error) {
+	blocks, err := i.Alloc(ctx, n)
+	for _, first := range blocks {
+		i.highest.Store(max(i.highest.Load(), first+i.Size-1))
+	}
+	return blocks, err
 }
 
 // Fill sets every element of ids to a new id, in ascending order within the
 // call.
 func (i *IDs) Fill(ctx context.Context, ids []int64) error {
-	if err := i.lock.Acquire(ctx); err != nil {
+	if err := i.begin(ctx); err != nil {
 		return err
 	}
 	defer i.lock.Release()
@@ -32,7 +63,7 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	var blocks []int64
 	if missing := int64(len(ids)) - left; missing > 0 {
 		var err error
-		if blocks, err = i.Alloc(ctx, int((missing+i.Size-1)/i.Size)); err != nil {
+		if blocks, err = i.alloc(ctx, int((missing+i.Size-1)/i.Size)); err != nil {
 			return err
 		}
 	}
@@ -55,12 +86,12 @@ func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 	if size > i.Size {
 		return 0, fmt.Errorf("%d ids that follow one another are asked for; a block has %d", n, i.Size)
 	}
-	if err := i.lock.Acquire(ctx); err != nil {
+	if err := i.begin(ctx); err != nil {
 		return 0, err
 	}
 	defer i.lock.Release()
 	if i.next == 0 || i.last-i.next+1 < size {
-		blocks, err := i.Alloc(ctx, 1)
+		blocks, err := i.alloc(ctx, 1)
 		if err != nil {
 			return 0, err
 		}

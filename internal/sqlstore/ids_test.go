@@ -88,3 +88,22 @@ func TestARunLongerThanABlockIsRefused(t *testing.T) {
 		t.Errorf("got %d, %v", first, err)
 	}
 }
+
+func TestIDsThatWereDroppedAreNotGiven(t *testing.T) {
+	next := int64(1)
+	ids := &IDs{Size: 10, Alloc: func(context.Context, int) ([]int64, error) {
+		first := next
+		next += 100
+		return []int64{first}, nil
+	}}
+	got := make([]int64, 1)
+	for _, want := range []int64{1, 101} {
+		if err := ids.Fill(t.Context(), got); err != nil || got[0] != want || ids.Highest() != want+9 {
+			t.Errorf("got %v up to %d, %v", got, ids.Highest(), err)
+		}
+		ids.Drop()
+	}
+	if first, err := ids.Run(t.Context(), 2); err != nil || first != 201 {
+		t.Errorf("a run begins with %d, %v", first, err)
+	}
+}

@@ -29,6 +29,14 @@ func (c *TaskCache) Known() map[int64][]fairlead.PartTask {
 	return maps.Clone(c.parts)
 }
 
+// Forget drops what is remembered: the database may have given the ids of parts to
+// others.
+func (c *TaskCache) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.parts, c.order, c.bytes = nil, nil, 0
+}
+
 // Keep remembers the last of some parts, which were read with their tasks.
 func (c *TaskCache) Keep(parts []fairlead.Part) {
 	c.mu.Lock()
