@@ -42,6 +42,9 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.bringUp(ctx); err != nil {
 		return err
 	}
+	if _, err := s.meetOnce(ctx, noLoss); err != nil {
+		return err
+	}
 	return s.prepareClaims(ctx)
 }
 
@@ -110,7 +113,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, setup: s.sql.Session})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, setup: s.sql.Session, meet: s.meet})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -122,9 +125,10 @@ type session struct {
 	driver.Connector
 	greeting *greeting
 	setup    string
+	meet     func(context.Context, driver.Conn) error
 }
 
-// Connect opens a connection and sets it up.
+// Connect opens a connection, sets it up and looks at whose it is.
 func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.greeting.connect(ctx, c.Connector)
 	if err != nil {
@@ -137,6 +141,10 @@ func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 	if _, err := execer.ExecContext(ctx, c.setup, nil); err != nil {
 		_ = conn.Close() // what went wrong first counts
 		return nil, fmt.Errorf("set up session: %w", err)
+	}
+	if err := c.meet(ctx, conn); err != nil {
+		_ = conn.Close() // what went wrong first counts
+		return nil, err
 	}
 	return conn, nil
 }

@@ -166,7 +166,17 @@ type Store struct {
 	ear     *ear
 	seal    *seal
 
+	known       atomic.Pointer[server] // that this process last agreed on with others; nil until it is open
+	number      atomic.Int64           // of that server
+	meeting     sqlstore.Lock          // held while a server is recognised
+	tokens      sqlstore.NodeTokens    // of nodes that joined or beat here
+	beats       sync.Map               // fairlead.NodeID → int64, the last beat that was acknowledged
+	lostNodes   sync.Map               // fairlead.NodeID → struct{}, that lost their lease here: they never get it back
+	highestNode atomic.Int64           // the largest id of a node that joined here
+	lastFence   atomic.Int64           // the largest that was given out here
+
 	refreshing sync.Mutex   // held while new lanes are read
+	lanesGone  atomic.Bool  // lanes were forgotten: laneFloor means nothing any more
 	laneFloor  int32        // no new lane has a smaller id
 	laneNewest int32        // seen when laneFloor was raised
 	laneRaised time.Time    // when that was
@@ -220,7 +230,7 @@ func (o Options) withDefaults() (Options, error) {
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
-		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name":
+		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into":
 		return "{{" + name + "}}" // filled with every call
 	case "now":
 		return s.options.Now
