@@ -1,51 +1,108 @@
 package sqlstore
 
 import (
+	"context"
 	"crypto/rand"
+	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/fairlead-io/fairlead"
 )
+
+// mostNodeTokens bounds how many tokens are kept: a node that lost its lease never
+// says that it is gone.
+const mostNodeTokens = 10_000
 
 // NodeTokens are the tokens of the nodes that joined through this store. A node's
 // row has its token, and beats and claims name it: if a database lost the commit of
 // a node that joined and gave its id to another, each of them knows its own row from
 // the other's.
 type NodeTokens struct {
-	mu     sync.Mutex
-	tokens map[fairlead.NodeID]string
+	mu    sync.Mutex
+	nodes map[fairlead.NodeID]*ownNode
+	order []fairlead.NodeID // as they joined
 }
 
-// NewNodeToken makes the token of a node that is about to join.
-func NewNodeToken() string { return rand.Text() }
+type ownNode struct {
+	token    string
+	lastBeat int64 // that the database has acknowledged
+}
 
-// Keep remembers the token of a node that has joined. It reports false if another
-// node of this process has the id: then the database has given it out twice, and the
-// new one has to join again.
-func (t *NodeTokens) Keep(node fairlead.NodeID, token string) bool {
+// NewNodeToken is the token of a node that is about to join: its keeper's, if it has
+// one.
+func NewNodeToken(ctx context.Context) string {
+	if token, kept := fairlead.NodeToken(ctx); kept {
+		return token
+	}
+	return rand.Text()
+}
+
+// Keep remembers the token of a node that has joined, unless its keeper does. It
+// reports false if another node of this process has the id: then the database has
+// given it out twice, and the new one has to join again.
+func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token string) bool {
+	if _, kept := fairlead.NodeToken(ctx); kept {
+		return true
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.tokens[node] != "" {
+	if t.nodes[node] != nil {
 		return false
 	}
-	if t.tokens == nil {
-		t.tokens = map[fairlead.NodeID]string{}
+	if t.nodes == nil {
+		t.nodes = map[fairlead.NodeID]*ownNode{}
 	}
-	t.tokens[node] = token
+	t.nodes[node] = &ownNode{token: token}
+	t.order = append(t.order, node)
+	if len(t.order) > mostNodeTokens {
+		delete(t.nodes, t.order[0])
+		t.order = t.order[1:]
+	}
 	return true
 }
 
-// Of is the token of a node. It is empty if the node has not joined through this
-// store, or has lost its lease: then it has none, and nothing may be done in its name.
-func (t *NodeTokens) Of(node fairlead.NodeID) string {
+// Of is the token of a node. It fails with ErrLeaseLost if the node has not joined
+// through this store and the context does not name its token: nothing may be done in
+// its name.
+func (t *NodeTokens) Of(ctx context.Context, node fairlead.NodeID) (string, error) {
+	if token, kept := fairlead.NodeToken(ctx); kept {
+		return token, nil
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.tokens[node]
+	if own := t.nodes[node]; own != nil {
+		return own.token, nil
+	}
+	return "", fmt.Errorf("node %d has not joined through this store: %w", node, fairlead.ErrLeaseLost)
 }
 
-// Drop forgets a node that has left or lost its lease.
+// Beaten notes a beat that the database has acknowledged.
+func (t *NodeTokens) Beaten(node fairlead.NodeID, at int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if own := t.nodes[node]; own != nil {
+		own.lastBeat = max(own.lastBeat, at)
+	}
+}
+
+// LastBeat is when the node's last beat was acknowledged, zero if none was here. A
+// row with an earlier one, or none, has lost it.
+func (t *NodeTokens) LastBeat(node fairlead.NodeID) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if own := t.nodes[node]; own != nil {
+		return own.lastBeat
+	}
+	return 0
+}
+
+// Drop forgets a node that has left.
 func (t *NodeTokens) Drop(node fairlead.NodeID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.tokens, node)
+	if t.nodes[node] != nil {
+		delete(t.nodes, node)
+		t.order = slices.DeleteFunc(t.order, func(id fairlead.NodeID) bool { return id == node })
+	}
 }

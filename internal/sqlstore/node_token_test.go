@@ -1,15 +1,52 @@
 package sqlstore
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+)
 
 func TestANodeWhoseIDIsInUseHereIsNotKept(t *testing.T) {
 	var tokens NodeTokens
-	first := NewNodeToken()
-	if !tokens.Keep(7, first) || tokens.Keep(7, NewNodeToken()) || tokens.Of(7) != first {
+	ctx := t.Context()
+	first := NewNodeToken(ctx)
+	if !tokens.Keep(ctx, 7, first) || tokens.Keep(ctx, 7, NewNodeToken(ctx)) {
 		t.Error("the id was given to two nodes")
 	}
+	if token, err := tokens.Of(ctx, 7); token != first || err != nil {
+		t.Errorf("the node has the token %q, %v", token, err)
+	}
 	tokens.Drop(7)
-	if tokens.Of(7) != "" || !tokens.Keep(7, NewNodeToken()) {
-		t.Error("a node that left still has the id")
+	if token, err := tokens.Of(ctx, 7); token != "" || !errors.Is(err, fairlead.ErrLeaseLost) {
+		t.Errorf("a node that left has the token %q, %v", token, err)
+	}
+}
+
+func TestTheContextNamesTheTokenOfANodeThatJoinedElsewhere(t *testing.T) {
+	var tokens NodeTokens
+	ctx := fairlead.AsNode(t.Context(), "secret")
+	if made := NewNodeToken(ctx); made != "secret" || !tokens.Keep(ctx, 7, made) || !tokens.Keep(ctx, 7, made) {
+		t.Error("its keeper's token was not used")
+	}
+	if token, err := tokens.Of(ctx, 7); token != "secret" || err != nil {
+		t.Errorf("got %q, %v", token, err)
+	}
+	if _, err := tokens.Of(t.Context(), 7); !errors.Is(err, fairlead.ErrLeaseLost) {
+		t.Errorf("without the context: %v", err)
+	}
+}
+
+func TestTokensOfNodesThatAreLongGoneAreForgotten(t *testing.T) {
+	var tokens NodeTokens
+	ctx := t.Context()
+	for id := range fairlead.NodeID(mostNodeTokens + 1) {
+		tokens.Keep(ctx, id, "token")
+	}
+	if _, err := tokens.Of(ctx, 0); err == nil {
+		t.Error("the first is still known")
+	}
+	if _, err := tokens.Of(ctx, mostNodeTokens); err != nil {
+		t.Error(err)
 	}
 }
