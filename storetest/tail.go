@@ -1,0 +1,141 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Behind is a database whose rows a test changes behind the back of its stores, as a
+// failover to a server that lacks the last commits does. Tables have the prefix
+// fairlead_; the SQL is understood by every database.
+type Behind struct {
+	*Harness
+	Exec  func(t testing.TB, sql string)
+	Count func(t testing.TB, sql string) int64 // the number that a query returns
+}
+
+// RunTail checks that what a store has cached never outlives the database: see
+// docs/decisions/0018. Each sentence has its own kinds of jobs on one database.
+func RunTail(t *testing.T, behind *Behind) {
+	t.Helper()
+	tail := &tail{Behind: behind}
+	tail.testStored(t)
+	tail.testClaimed(t)
+	tail.testNodes(t)
+	tail.testCounters(t)
+}
+
+// tail is the tests of a database that loses its last commits.
+type tail struct {
+	*Behind
+	fixture *fixture
+}
+
+// test checks one sentence with a new store.
+func (b *tail) test(t *testing.T, sentence string, check func(f *fixture, b *tail)) {
+	t.Helper()
+	t.Run(sentence, func(t *testing.T) {
+		f := &fixture{TB: t, Harness: b.Harness, outer: t, store: b.Open(t)}
+		check(f, &tail{Behind: b.Behind, fixture: f})
+	})
+}
+
+func (b *tail) exec(format string, args ...any) {
+	b.fixture.Helper()
+	b.Exec(b.fixture.outer, fmt.Sprintf(format, args...))
+}
+
+func (b *tail) count(format string, args ...any) int64 {
+	b.fixture.Helper()
+	return b.Count(b.fixture.outer, fmt.Sprintf(format, args...))
+}
+
+// testStored has every way in which jobs are stored meet a lane that is not as the
+// store knows it.
+func (b *tail) testStored(t *testing.T) {
+	spoilers := []struct{ sentence, name, sql string }{
+		{"a job for a lane that was given up is stored in a living lane: ", "retired", "update fairlead_lane set retired_at = 1 where kind = '%[1]s'"},
+		{"a job for a lane that is gone is stored in a new one: ", "gone", "delete from fairlead_lane where kind = '%[1]s'"},
+		{"a job for a lane whose id has other names is stored under its own: ", "renamed", "update fairlead_lane set kind = '%[1]s-other' where kind = '%[1]s'"},
+	}
+	for i, way := range storingWays {
+		for _, spoiler := range spoilers {
+			b.test(t, spoiler.sentence+way.name, func(f *fixture, b *tail) {
+				kind := fmt.Sprint(spoiler.name, i)
+				again := way.prepare(f, kind)
+				before := b.count("select coalesce(max(id), 0) from fairlead_job")
+				b.exec(spoiler.sql, kind)
+				again()
+				stored := b.count("select count(*) from fairlead_job where id > %d", before)
+				right := b.count("select count(*) from fairlead_job j join fairlead_lane l on l.id = j.lane where j.id > %d and l.kind = '%s' and l.retired_at = 0", before, kind)
+				if stored == 0 || right != stored {
+					f.Fatalf("of %d jobs %d are in the right lane", stored, right)
+				}
+				if got := f.find(fairlead.Filter{Kinds: []string{kind}}); int64(len(got)) < stored {
+					f.Fatalf("of %d jobs %d are found by their kind", stored, len(got))
+				}
+			})
+		}
+	}
+}
+
+// testClaimed is about jobs in lanes that have other names by now.
+func (b *tail) testClaimed(t *testing.T) {
+	b.test(t, "a job is never claimed under names that its lane no longer has", func(f *fixture, b *tail) {
+		node, jobs := f.join(), many(3, ofKind("was"))
+		f.enqueue(jobs...)
+		b.warm(node)
+		b.exec("update fairlead_lane set kind = 'is' where kind = 'was'")
+		f.equal("claimed under the old name", ids(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was"), Max: 10})), []int64(nil))
+		b.wantAll(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was", "is"), Max: 10}), jobs, "is")
+	})
+	b.test(t, "nor is it if several lanes are claimed from", func(f *fixture, b *tail) {
+		node, jobs := f.join(), many(3, ofKind("was-one"))
+		f.enqueue(append(jobs, with(ofKind("stays")))...)
+		f.enqueue(with(ofKind("more")))
+		b.warm(node)
+		b.exec("update fairlead_lane set kind = 'is-one' where kind = 'was-one'")
+		claimed := f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-one", "stays", "more"), Max: 10})
+		f.equal("kinds of what was claimed", kindsOf(claimed), map[string]int{"stays": 1, "more": 1})
+		b.wantAll(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-one", "is-one"), Max: 10}), jobs, "is-one")
+	})
+	b.test(t, "nor is it under limits", func(f *fixture, b *tail) {
+		node, jobs := f.join(), many(3, ofKind("was-two"))
+		f.cap(fairlead.LimitKind, "was-two", 5)
+		f.cap(fairlead.LimitKind, "is-two", 5)
+		f.enqueue(append(jobs, with(ofKind("stays-too")))...)
+		b.warm(node)
+		b.exec("update fairlead_lane set kind = 'is-two' where kind = 'was-two'")
+		claimed := f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-two", "stays-too"), Max: 10})
+		f.equal("kinds of what was claimed", kindsOf(claimed), map[string]int{"stays-too": 1})
+		b.wantAll(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-two", "is-two"), Max: 10}), jobs, "is-two")
+		f.wantUse(fairlead.LimitKind, "is-two", 3)
+		f.cap(fairlead.LimitKind, "was-two", 0)
+		f.cap(fairlead.LimitKind, "is-two", 0)
+	})
+}
+
+// warm makes a claim that finds nothing: the store has looked at all lanes then, and
+// does not do so again for a moment.
+func (b *tail) warm(node fairlead.NodeID) {
+	b.fixture.Helper()
+	b.fixture.wantClaim(node, everything("nothing of this kind"))
+}
+
+// wantAll expects that jobs were claimed, under a kind.
+func (b *tail) wantAll(claimed, jobs []*fairlead.Job, kind string) {
+	b.fixture.Helper()
+	b.fixture.equal("what was claimed", ids(claimed), ids(jobs))
+	b.fixture.equal("kinds of what was claimed", kindsOf(claimed), map[string]int{kind: len(jobs)})
+}
+
+// kindsOf counts jobs by kind.
+func kindsOf(jobs []*fairlead.Job) map[string]int {
+	kinds := map[string]int{}
+	for _, job := range jobs {
+		kinds[job.Kind]++
+	}
+	return kinds
+}
