@@ -36,7 +36,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 		return 0, err
 	}
 	for {
-		token, number, before := sqlstore.NewNodeToken(), s.number.Load(), s.highestNode.Load()
+		token, number, before := sqlstore.NewNodeToken(ctx), s.number.Load(), s.highestNode.Load()
 		result, err := s.quickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds(), node.Draining, []byte(token))
 		if err != nil {
 			return 0, err
@@ -46,7 +46,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 			return 0, err
 		}
 		raise(&s.highestNode, id)
-		if id > before && s.tokens.Keep(fairlead.NodeID(id), token) {
+		if id > before && s.tokens.Keep(ctx, fairlead.NodeID(id), token) {
 			return fairlead.NodeID(id), nil
 		}
 		if _, err := s.quickly(ctx, s.sql.Leave, id, []byte(token)); err != nil {
@@ -86,17 +86,17 @@ func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.B
 		return answer, err
 	}
 	if alive == 0 {
-		return answer, lost(beat.Node)
+		return answer, leaseLost(beat.Node)
 	}
 	var at, version, number int64
 	err = one(ctx, s.lifeline, []any{&at, &version, &answer.Drain, &number}, s.sql.BeatNews, beat.Node)
 	if errors.Is(err, sql.ErrNoRows) {
-		return answer, lost(beat.Node)
+		return answer, leaseLost(beat.Node)
 	}
 	if err != nil {
 		return answer, err
 	}
-	s.beats.Store(beat.Node, at)
+	s.tokens.Beaten(beat.Node, at)
 	if number != s.number.Load() {
 		if _, err := s.meetOnce(ctx, noLoss); err != nil {
 			return answer, err
@@ -189,11 +189,16 @@ func (s *Store) stillWished(ctx context.Context, seen []fairlead.Held) ([]fairle
 	return still, nil
 }
 
-// Held lists the jobs that are leased to a node.
+// Held lists the jobs that are leased to a node. One that did not join here is not
+// asked for its token: who looks at it does nothing in its name.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	held, err := s.readHeld(ctx, s.sql.Held, node)
+	statement, args := s.sql.Held, []any{node}
+	if own, err := s.ownNode(ctx, node); err == nil {
+		statement, args = s.sql.HeldAs, []any{node, node, own.token}
+	}
+	held, err := s.readHeld(ctx, statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("held: %w", err)
 	}
@@ -238,16 +243,13 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	defer cancel()
 	s.wishes.forget(node)
 	own, err := s.ownNode(ctx, node)
-	if errors.Is(err, fairlead.ErrLeaseLost) {
-		return nil // it has left
-	}
-	if err == nil {
-		_, err = s.quickly(ctx, s.sql.Leave, node, own.token)
-	}
 	if err != nil {
+		return nil //nolint:nilerr // it has left, or never joined here
+	}
+	if _, err = s.quickly(ctx, s.sql.Leave, node, own.token); err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
-	s.disown(node)
+	s.tokens.Drop(node)
 	return nil
 }
 

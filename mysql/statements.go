@@ -82,6 +82,7 @@ type statements struct {
 	WishesOf string `sql:"wishes_of"`
 	Leave    string `sql:"leave"`
 	Held     string `sql:"held"`
+	HeldAs   string `sql:"held_as"`
 
 	Census       string `sql:"census"`
 	RecentStarts string `sql:"recent_starts"`
@@ -241,6 +242,7 @@ type statements struct {
 	AddLanes     string `sql:"add_lanes"`
 	ReopenLanes  string `sql:"reopen_lanes"`
 	NamedLanes   string `sql:"named_lanes"`
+	LanesByID    string `sql:"numbered_lanes"`
 	LanesAbove   string `sql:"lanes_above"`
 
 	ServerName   string `sql:"server_name"`

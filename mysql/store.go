@@ -169,9 +169,7 @@ type Store struct {
 	known       atomic.Pointer[server] // that this process last agreed on with others; nil until it is open
 	number      atomic.Int64           // of that server
 	meeting     sqlstore.Lock          // held while a server is recognised
-	tokens      sqlstore.NodeTokens    // of nodes that joined or beat here
-	beats       sync.Map               // fairlead.NodeID → int64, the last beat that was acknowledged
-	lostNodes   sync.Map               // fairlead.NodeID → struct{}, that lost their lease here: they never get it back
+	tokens      sqlstore.NodeTokens    // of nodes that joined here
 	highestNode atomic.Int64           // the largest id of a node that joined here
 	lastFence   atomic.Int64           // the largest that was given out here
 

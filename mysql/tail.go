@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -78,7 +80,7 @@ func (s *Store) relearn(ctx context.Context, err error) error {
 	var learning error
 	switch {
 	case errors.As(err, &changed):
-		learning = s.forgetLanes(ctx, changed)
+		learning = s.recheckLanes(ctx, changed)
 	case errors.As(err, &unknown):
 		learning = s.makeLanes(ctx, unknown)
 	case errors.As(err, &lost):
@@ -93,9 +95,10 @@ func (s *Store) relearn(ctx context.Context, err error) error {
 	return repeat{err}
 }
 
-// forgetLanes forgets lanes that are not as this process knows them, and everything
-// else too if the server is another one since.
-func (s *Store) forgetLanes(ctx context.Context, lanes []int32) error {
+// recheckLanes looks again at lanes that are not all as this process knows them, and
+// forgets those that are gone or were given up; and everything else too if the server
+// is another one since.
+func (s *Store) recheckLanes(ctx context.Context, ids []int32) error {
 	var number int64
 	if err := one(ctx, s.lifeline, []any{&number}, s.sql.ServerNumber); err != nil {
 		return fmt.Errorf("read the number of the server: %w", err)
@@ -104,7 +107,21 @@ func (s *Store) forgetLanes(ctx context.Context, lanes []int32) error {
 		_, err := s.meetOnce(ctx, noLoss)
 		return err
 	}
-	s.lanes.Forget(lanes...)
+	gone := map[int32]bool{}
+	list := make([]int64, len(ids))
+	for i, id := range ids {
+		gone[id], list[i] = true, int64(id)
+	}
+	for chunk := range idChunks(list) {
+		found, err := s.readLanes(ctx, fill(s.sql.LanesByID, "ids", chunk))
+		if err != nil {
+			return fmt.Errorf("look lanes up: %w", err)
+		}
+		for _, lane := range found {
+			delete(gone, lane.ID)
+		}
+	}
+	s.lanes.Forget(slices.Collect(maps.Keys(gone))...)
 	s.lanesGone.Store(true)
 	s.refreshed.Store(0)
 	return nil

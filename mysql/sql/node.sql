@@ -32,9 +32,9 @@ where n.id = ? and c.name = 'wish' and s.id = 1;
 -- name: node_row
 -- Reads whose the row of a node is, and what it says.
 -- Inputs: node.
--- Output: token, last beat, now; no row if there is none.
+-- Output: token, last beat; no row if there is none.
 -- Locks: none.
-select token, last_beat, {{now}} from {{node}} where id = ?;
+select token, last_beat from {{node}} where id = ?;
 
 -- name: leave
 -- Ends the lease of a node.
@@ -70,6 +70,15 @@ select id, fence from {{running}} force index (primary) where id in ({{ids}}) an
 -- Output: id, fence.
 -- Locks: none.
 select id, fence from {{running}} where node = ? order by id;
+
+-- name: held_as
+-- Lists the jobs that are leased to a node, unless its row is another's.
+-- Inputs: node, node, its token.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}}
+where node = ? and exists (select 1 from {{node}} n where n.id = ? and n.token = ?)
+order by id;
 
 -- name: nodes
 -- Lists all nodes. One whose lease has run out is dead, declared or not.

@@ -93,6 +93,13 @@ where (queue, tenant, kind) in ({{rows}}) and retired_at <> 0;
 -- Locks: none.
 select id, queue, tenant, kind from {{lane}} where (queue, tenant, kind) in ({{rows}}) and retired_at = 0;
 
+-- name: numbered_lanes
+-- Looks lanes up by id that were not given up.
+-- Inputs: {{ids}}.
+-- Output: id, queue, tenant, kind.
+-- Locks: none.
+select id, queue, tenant, kind from {{lane}} where id in ({{ids}}) and retired_at = 0;
+
 -- name: lanes_above
 -- Lists lanes that may be new.
 -- Inputs: id below which all lanes are known.
