@@ -23,21 +23,27 @@ type fixture struct {
 	*Harness
 	outer *testing.T // owns what the test opens
 	store fairlead.Store
+	own   bool // each store speaks for the nodes that joined through it, and for no other
 }
 
 // lease is long enough for everything that does not test leases.
 const lease = time.Hour
 
 func (f *fixture) within(t *testing.T) *fixture {
-	return &fixture{TB: t, Harness: f.Harness, outer: t, store: f.store}
+	return &fixture{TB: t, Harness: f.Harness, outer: t, store: f.store, own: f.own}
 }
 
 // elsewhere is the same database as another process sees it.
 func (f *fixture) elsewhere() *fixture {
-	return &fixture{TB: f.TB, Harness: f.Harness, outer: f.outer, store: f.Open(f.outer)}
+	return &fixture{TB: f.TB, Harness: f.Harness, outer: f.outer, store: f.Open(f.outer), own: f.own}
 }
 
-func (f *fixture) ctx() context.Context { return f.outer.Context() }
+func (f *fixture) ctx() context.Context {
+	if f.own {
+		return f.outer.Context()
+	}
+	return fairlead.AsNode(f.outer.Context(), "of the suite")
+}
 
 // ok fails the test if a step did.
 func (f *fixture) ok(err error) {

@@ -37,7 +37,7 @@ type tail struct {
 func (b *tail) test(t *testing.T, sentence string, check func(f *fixture, b *tail)) {
 	t.Helper()
 	t.Run(sentence, func(t *testing.T) {
-		f := &fixture{TB: t, Harness: b.Harness, outer: t, store: b.Open(t)}
+		f := &fixture{TB: t, Harness: b.Harness, outer: t, store: b.Open(t), own: true}
 		check(f, &tail{Behind: b.Behind, fixture: f})
 	})
 }
