@@ -29,11 +29,17 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 }
 
 // join gives a node its id. If the database gives out one that this process has
-// heard of, it has forgotten that it did so before.
+// heard of, it has forgotten that it did so before. A process that joins again may
+// have lost its lease because the database lost its last commits.
 func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
 		return 0, err
+	}
+	if last := s.lastNode.Load(); last != 0 {
+		if err := s.lose(ctx, fairlead.NodeID(last)); err != nil {
+			return 0, err
+		}
 	}
 	for {
 		token, number, before := sqlstore.NewNodeToken(ctx), s.number.Load(), s.highestNode.Load()
@@ -47,6 +53,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 		}
 		raise(&s.highestNode, id)
 		if id > before && s.tokens.Keep(ctx, fairlead.NodeID(id), token) {
+			s.lastNode.Store(id)
 			return fairlead.NodeID(id), nil
 		}
 		if _, err := s.quickly(ctx, s.sql.Leave, id, []byte(token)); err != nil {

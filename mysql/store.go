@@ -170,6 +170,7 @@ type Store struct {
 	number      atomic.Int64           // of that server
 	meeting     sqlstore.Lock          // held while a server is recognised
 	tokens      sqlstore.NodeTokens    // of nodes that joined here
+	lastNode    atomic.Int64           // that joined here, zero if none did
 	highestNode atomic.Int64           // the largest id of a node that joined here
 	lastFence   atomic.Int64           // the largest that was given out here
 
