@@ -191,7 +191,7 @@ func (c *claiming) note(row *sql.Rows) error {
 		return err
 	}
 	if !named {
-		return (&guard{lanes: c.names}).changed()
+		return changedLanes(c.names)
 	}
 	lane := c.views[t.lane].names
 	job.Queue, job.Tenant, job.Kind = lane.Queue, lane.Tenant, lane.Kind

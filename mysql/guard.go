@@ -54,9 +54,18 @@ func (s *Store) guardOf(jobs []*fairlead.Job) (*guard, error) {
 func (g *guard) of(job *fairlead.Job) int32 { return g.ids[sqlstore.KeyOf(job)] }
 
 // changed is the error of a guard that did not hold.
-func (g *guard) changed() error {
-	ids := make(sqlstore.ChangedLanes, len(g.lanes))
-	for i, lane := range g.lanes {
+func (g *guard) changed() error { return staleLanes(g.lanes) }
+
+// staleLanes tells that jobs are to be stored in lanes of which some are not as this
+// process knows them. They are looked up and made again.
+type staleLanes []sqlstore.Lane
+
+// Error implements error.
+func (l staleLanes) Error() string { return changedLanes(l).Error() }
+
+func changedLanes(lanes []sqlstore.Lane) sqlstore.ChangedLanes {
+	ids := make(sqlstore.ChangedLanes, len(lanes))
+	for i, lane := range lanes {
 		ids[i] = lane.ID
 	}
 	return ids

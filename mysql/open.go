@@ -113,7 +113,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, setup: s.sql.Session, meet: s.meet})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, setup: s.sql.Session, pooled: s.serverConn})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -125,7 +125,7 @@ type session struct {
 	driver.Connector
 	greeting *greeting
 	setup    string
-	meet     func(context.Context, driver.Conn) error
+	pooled   func(context.Context, driver.Conn) (driver.Conn, error)
 }
 
 // Connect opens a connection, sets it up and looks at whose it is.
@@ -142,9 +142,10 @@ func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = conn.Close() // what went wrong first counts
 		return nil, fmt.Errorf("set up session: %w", err)
 	}
-	if err := c.meet(ctx, conn); err != nil {
+	pooled, err := c.pooled(ctx, conn)
+	if err != nil {
 		_ = conn.Close() // what went wrong first counts
 		return nil, err
 	}
-	return conn, nil
+	return pooled, nil
 }

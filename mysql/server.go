@@ -40,7 +40,7 @@ func parseServer(text string) server {
 }
 
 // identify asks the server of a connection who it is.
-func (s *Store) identify(ctx context.Context, conn driver.Conn) (server, error) {
+func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (server, error) {
 	name, err := askOnce(ctx, conn, s.sql.ServerName)
 	if err != nil {
 		return server{}, fmt.Errorf("ask the server who it is: %w", err)
@@ -62,12 +62,8 @@ func (s *Store) identify(ctx context.Context, conn driver.Conn) (server, error) 
 
 // askOnce reads the only row of an answer, two columns, on a connection that is not
 // in a pool.
-func askOnce(ctx context.Context, conn driver.Conn, question string) (texts [2]string, err error) {
-	queryer, ok := conn.(driver.QueryerContext)
-	if !ok {
-		return texts, fmt.Errorf("the driver's %T cannot ask", conn)
-	}
-	rows, err := queryer.QueryContext(ctx, question, nil)
+func askOnce(ctx context.Context, conn driver.QueryerContext, question string) (texts [2]string, err error) {
+	rows, err := conn.QueryContext(ctx, question, nil)
 	if err != nil {
 		return texts, err
 	}
@@ -93,23 +89,23 @@ func askOnce(ctx context.Context, conn driver.Conn, question string) (texts [2]s
 	return texts, nil
 }
 
-// meet lets a new connection into the pool once this process has recognised the
-// server that it leads to. Until the store is open, every server is welcome.
-func (s *Store) meet(ctx context.Context, conn driver.Conn) error {
+// meet identifies the server of a new connection and recognises it, if the store is
+// open.
+func (s *Store) meet(ctx context.Context, conn driverConn) (server, error) {
 	known := s.known.Load()
 	if known == nil {
-		return nil
+		return server{}, nil
 	}
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	found, err := s.identify(ctx, conn)
 	if err != nil || found.same(*known) {
-		return err
+		return found, err
 	}
 	lent := sql.OpenDB(lender{conn})
 	defer lent.Close()
 	_, err = s.recognise(ctx, lent, found, noLoss)
-	return err
+	return found, err
 }
 
 // lender makes a database handle of one connection, which outlives the handle.
@@ -138,7 +134,7 @@ func (s *Store) meetOnce(ctx context.Context, lostUnder int64) (agreement, error
 	defer conn.Close()
 	var found server
 	err = conn.Raw(func(raw any) error {
-		found, err = s.identify(ctx, raw.(driver.Conn))
+		found, err = s.identify(ctx, raw.(*serverConn))
 		return err
 	})
 	if err != nil {

@@ -75,16 +75,23 @@ func isRepeat(err error) bool {
 // it anew, and the error is a repeat.
 func (s *Store) relearn(ctx context.Context, err error) error {
 	var changed sqlstore.ChangedLanes
+	var stale staleLanes
 	var unknown unknownLanes
 	var lost lostTail
 	var learning error
 	switch {
 	case errors.As(err, &changed):
-		learning = s.recheckLanes(ctx, changed)
+		if learning = s.recheckLanes(ctx, changed); learning == nil {
+			learning = s.refreshLanes(ctx)
+		}
+	case errors.As(err, &stale):
+		learning = s.renewLanes(ctx, stale)
 	case errors.As(err, &unknown):
 		learning = s.makeLanes(ctx, unknown)
 	case errors.As(err, &lost):
-		_, learning = s.meetOnce(ctx, lost.under)
+		if _, learning = s.meetOnce(ctx, lost.under); learning == nil {
+			learning = s.refreshLanes(ctx)
+		}
 	case errors.Is(err, errForgotten):
 	default:
 		return err
@@ -123,6 +130,20 @@ func (s *Store) recheckLanes(ctx context.Context, ids []int32) error {
 	}
 	s.lanes.Forget(slices.Collect(maps.Keys(gone))...)
 	s.lanesGone.Store(true)
-	s.refreshed.Store(0)
 	return nil
+}
+
+// renewLanes looks again at lanes that are not all as this process knows them, and
+// makes those that are gone or were given up.
+func (s *Store) renewLanes(ctx context.Context, lanes []sqlstore.Lane) error {
+	if err := s.recheckLanes(ctx, changedLanes(lanes)); err != nil {
+		return err
+	}
+	var missing []sqlstore.LaneKey
+	for _, lane := range lanes {
+		if _, known := s.lanes.ID(lane.LaneKey); !known {
+			missing = append(missing, lane.LaneKey)
+		}
+	}
+	return s.makeLanes(ctx, missing)
 }
