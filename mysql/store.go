@@ -56,6 +56,17 @@
 // their own, which they write together with the row of their running job, without a
 // look at the sweep: neither waits for the other.
 //
+// # A server that lost its last commits
+//
+// A failover, a crash and a restore take back commits that processes have seen. Each
+// connection asks its server who it is and since when it runs; all processes agree in
+// one row on the server they use, and forget what they have cached if that changes.
+// What is used of it is compared all the same: the statement that reads the clock for
+// new jobs holds their lanes against the database, a claim reads the names of the
+// lanes that it locks jobs of, a node's row has a token and its last beat. Nobody
+// locks a lane for that. Fences follow the clock, and ids that may have been given out
+// before are jumped over.
+//
 // # What it needs of the server
 //
 // The rights select, insert, update and delete in the database; to bring its

@@ -9,12 +9,10 @@ import (
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
-func TestTail(t *testing.T) {
+func TestNothingCachedOutlivesTheDatabase(t *testing.T) {
 	address := testdb.MySQL(t)
 	harness := newHarness(t, address, mysql.Options{}, nil)
-	harness.Open(t) // makes the tables
 	db := rawDB(t, address, map[string]string{"autocommit": "1"})
-	mustExec(t, db, "create view fairlead_rules as select value as version from fairlead_counter where name = 'pause'")
 	storetest.RunTail(t, &storetest.Behind{
 		Harness: harness,
 		Exec: func(t testing.TB, sql string) {
@@ -28,5 +26,7 @@ func TestTail(t *testing.T) {
 			}
 			return n
 		},
+		RulesVersion:    "select value from fairlead_counter where name = 'pause'",
+		SetRulesVersion: "update fairlead_counter set value = %d where name = 'pause'",
 	})
 }

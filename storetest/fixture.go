@@ -23,7 +23,7 @@ type fixture struct {
 	*Harness
 	outer *testing.T // owns what the test opens
 	store fairlead.Store
-	own   bool // each store speaks for the nodes that joined through it, and for no other
+	own   bool // stores make the tokens of their nodes, and speak for no others
 }
 
 // lease is long enough for everything that does not test leases.
@@ -38,11 +38,13 @@ func (f *fixture) elsewhere() *fixture {
 	return &fixture{TB: f.TB, Harness: f.Harness, outer: f.outer, store: f.Open(f.outer), own: f.own}
 }
 
+// ctx is for calls of the test. Unless it says otherwise every store speaks for every
+// node, wherever that joined: most tests are about other things.
 func (f *fixture) ctx() context.Context {
 	if f.own {
 		return f.outer.Context()
 	}
-	return fairlead.AsNode(f.outer.Context(), "of the suite")
+	return fairlead.AsNode(f.outer.Context(), "a node of the test")
 }
 
 // ok fails the test if a step did.

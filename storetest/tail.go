@@ -14,6 +14,8 @@ type Behind struct {
 	*Harness
 	Exec  func(t testing.TB, sql string)
 	Count func(t testing.TB, sql string) int64 // the number that a query returns
+
+	RulesVersion, SetRulesVersion string // SQL that reads the version of the rules, and sets it to %d
 }
 
 // RunTail checks that what a store has cached never outlives the database: see
@@ -39,6 +41,7 @@ func (b *tail) test(t *testing.T, sentence string, check func(f *fixture, b *tai
 	t.Run(sentence, func(t *testing.T) {
 		f := &fixture{TB: t, Harness: b.Harness, outer: t, store: b.Open(t), own: true}
 		check(f, &tail{Behind: b.Behind, fixture: f})
+		f.ok(f.forgetSchedules()) // they would fire in the next test
 	})
 }
 
