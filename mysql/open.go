@@ -42,7 +42,7 @@ func (s *Store) start(ctx context.Context) error {
 	if err := s.bringUp(ctx); err != nil {
 		return err
 	}
-	if _, err := s.meetOnce(ctx, noLoss); err != nil {
+	if _, err := s.meetOnce(ctx, noLoss); err != nil && !readOnly(err) { // who only reads need not agree on anything
 		return err
 	}
 	return s.prepareClaims(ctx)

@@ -188,3 +188,23 @@ func TestANodeWhoseLastBeatIsForgottenHasLostItsLease(t *testing.T) {
 		})
 	}
 }
+
+// A standby may be read by a process that was not there when it was promoted.
+func TestAStandbyCanBeReadUntilItIsPromoted(t *testing.T) {
+	server := tailServer(t)
+	admin := adminOf(t, server)
+	job := enqueueOne(t, tailStore(t, tailURL(server.Addr())))
+	mustExec(t, admin, "update "+tailDatabase+".fairlead_server set name = 'another 5'")
+	mustExec(t, admin, "set global read_only = 1")
+	store := tailStore(t, tailURL(server.Addr()))
+	if _, err := store.Get(t.Context(), job.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := fairlead.NewClient(store).Enqueue(t.Context(), &fairlead.Job{Kind: "a"}); !errors.Is(err, fairlead.ErrUnavailable) {
+		t.Errorf("it stores jobs: %v", err)
+	}
+	mustExec(t, admin, "set global read_only = 0")
+	if next := enqueueOne(t, store); next.ID < job.ID+1e8 {
+		t.Errorf("job %d follows %d, which another server may have given out too", next.ID, job.ID)
+	}
+}
