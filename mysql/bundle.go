@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -19,32 +21,23 @@ import (
 const (
 	// bundleJobs bounds a bundle: what is larger takes its time anyway.
 	bundleJobs = 200
-	// bundleClock is the clock of a bundle, in the statements after set_clock.
+	// bundleClock is the clock of a bundle, in the statements after clock_at_lanes.
 	bundleClock = "@fairlead_now"
 	// undoLimit is how long a connection has to undo a bundle that failed.
 	undoLimit = time.Second
 )
 
-// bundled runs the statements of a transaction, once more whenever the server
-// undid it, or was not reached on a connection that it had closed.
-func (s *Store) bundled(ctx context.Context, verb string, statements []string) error {
-	text := "start transaction; " + strings.Join(statements, "; ") + "; commit"
-	again := func(err error) bool { return transient(err) || errors.Is(err, driver.ErrBadConn) }
-	err := retry(ctx, again, func() error {
-		conn, err := s.db.Conn(ctx)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		if _, err = conn.ExecContext(ctx, text); err != nil {
-			undo(ctx, conn)
-		}
-		return err
-	})
+// bundled runs the statements of a transaction.
+func (s *Store) bundled(ctx context.Context, statements []string) error {
+	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return fmt.Errorf("%s: %w", verb, err)
+		return err
 	}
-	return nil
+	defer conn.Close()
+	if _, err = conn.ExecContext(ctx, "start transaction; "+strings.Join(statements, "; ")+"; commit"); err != nil {
+		undo(ctx, conn)
+	}
+	return err
 }
 
 // undo ends what is left of a bundle that failed. If it cannot, it gives up the
@@ -73,26 +66,58 @@ func canBundle(jobs []*fairlead.Job) bool {
 	return size < chunkBytes/4 // half of it after it was written as text
 }
 
-// enqueueBundle stores jobs that can be bundled.
-func (s *Store) enqueueBundle(ctx context.Context, jobs []*fairlead.Job, ids []int64) error {
-	var fresh newJobs
-	var news news
-	for i, job := range jobs {
-		lane, _ := s.lanes.ID(sqlstore.KeyOf(job))
-		fresh.add(job, ids[i], lane)
-		news.addWork(lane)
+// enqueueBundle stores jobs that can be bundled, once more whenever the server undid
+// it, or was not reached on a connection that it had closed, or this process had the
+// lanes or ids wrong and has learned them anew.
+func (s *Store) enqueueBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation) error {
+	var n news
+	again := func(err error) bool { return transient(err) || isRepeat(err) || errors.Is(err, driver.ErrBadConn) }
+	err := retry(ctx, again, func() error {
+		n = news{}
+		err := s.storeBundle(ctx, jobs, reserved, &n)
+		if err != nil {
+			err = s.relearn(ctx, err)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("enqueue: %w", err)
 	}
-	statements := []string{fill(s.sql.SetClock, "clock", bundleClock)}
+	s.wake(&n)
+	return nil
+}
+
+// storeBundle sends a bundle. Its clock is null unless the lanes are as this process
+// knows them: then the first insert fails, as every job has a time at which it was
+// created.
+func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation, n *news) error {
+	if err := reserved.renew(ctx); err != nil {
+		return err
+	}
+	lanes, err := s.guardOf(jobs)
+	if err != nil {
+		return err
+	}
+	var fresh newJobs
+	for i, job := range jobs {
+		lane := lanes.of(job)
+		fresh.add(job, reserved.ids[i], lane)
+		n.addWork(lane)
+	}
+	statements := []string{s.clockAtLanes(lanes.number, lanes.lanes, "into "+bundleClock)}
 	for list := range fresh.plain.chunks() {
 		statements = append(statements, fill(s.sql.InsertPlainJobs, "rows", list))
 	}
 	for list := range fresh.special.chunks() {
 		statements = append(statements, fill(s.sql.InsertJobs, "rows", list))
 	}
-	statements = append(statements, naming(s.sql.PlaceDue, ids))
-	if err := s.bundled(ctx, "enqueue", statements); err != nil {
-		return err
+	err = s.bundled(ctx, append(statements, naming(s.sql.PlaceDue, reserved.ids)))
+	var answer *mysql.MySQLError
+	if errors.As(err, &answer) && answer.Number == errNull {
+		return lanes.changed()
 	}
-	s.wake(&news)
-	return nil
+	return s.idsTaken(err)
 }
+
+// errNull is the server's answer to a column that must not be null.
+const errNull = 1048

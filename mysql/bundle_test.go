@@ -43,7 +43,7 @@ func wantUndone(t *testing.T, s *Store) {
 
 func TestABundleThatFailsIsUndone(t *testing.T) {
 	s, bundle := bundling(t)
-	if err := s.bundled(t.Context(), "test", bundle("select 1 from nowhere")); err == nil {
+	if err := s.bundled(t.Context(), bundle("select 1 from nowhere")); err == nil {
 		t.Error("it did not fail")
 	}
 	wantUndone(t, s)
@@ -53,7 +53,7 @@ func TestABundleThatIsGivenUpIsUndone(t *testing.T) {
 	s, bundle := bundling(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := s.bundled(ctx, "test", bundle("do sleep(10)")); !errors.Is(err, context.DeadlineExceeded) {
+	if err := s.bundled(ctx, bundle("do sleep(10)")); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("it ended with %v", err)
 	}
 	wantUndone(t, s)
@@ -61,7 +61,7 @@ func TestABundleThatIsGivenUpIsUndone(t *testing.T) {
 
 // A server closes connections that were idle for too long.
 func TestABundleFindsAnotherConnection(t *testing.T) {
-	s, bundle := bundling(t)
+	s, _ := bundling(t)
 	var id int64
 	if err := s.db.QueryRowContext(t.Context(), "select connection_id()").Scan(&id); err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestABundleFindsAnotherConnection(t *testing.T) {
 	if _, err := s.lifeline.ExecContext(t.Context(), "kill ?", id); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.bundled(t.Context(), "test", bundle("do 0")); err != nil {
+	if err := fairlead.NewClient(s).Enqueue(t.Context(), &fairlead.Job{Kind: "a"}); err != nil {
 		t.Error(err)
 	}
 }

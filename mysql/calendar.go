@@ -68,7 +68,7 @@ func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
 // again.
 func (s *Store) changeCalendars(ctx context.Context, verb string, change func(ctx context.Context, t *txn, version int64) error) error {
 	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
-		result, err := t.tx.ExecContext(ctx, t.sql.ChangeCalendars)
+		result, err := t.tx.ExecContext(ctx, t.sql.ChangeCalendars, sqlstore.VersionStep())
 		if err != nil {
 			return err
 		}

@@ -136,5 +136,5 @@ func (p *planning) sendAlerts(ctx context.Context) error {
 	}
 	p.fires = false
 	defer func() { p.fires = true }()
-	return p.enqueue(ctx, alerts, ids)
+	return p.idsTaken(p.enqueue(ctx, alerts, ids))
 }

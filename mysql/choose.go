@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 // it chose from, and chooses again by what they really leave.
 func (c *claiming) take(ctx context.Context) error {
 	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimedQuota{}
-	open := c.rules.openLanes(c.Scope, c.lanes.Known())
+	open := c.rules.openLanes(c.Scope, c.lanes)
 	if open.many(c.Solo) {
 		return c.takeLinedUp(ctx, open)
 	}
@@ -152,7 +153,7 @@ func (c *claiming) takeFirst(ctx context.Context, view *laneView) error {
 		return nil
 	}
 	before := len(c.taken)
-	err := c.lockFirst(ctx, view.ID, room)
+	err := c.lockFirst(ctx, view, room)
 	view.Keys, view.All, view.lost = nil, len(c.taken)-before < room, true // the server skipped what others have locked
 	return err
 }
@@ -212,7 +213,10 @@ func (c *claiming) lockChosen(ctx context.Context, picks []dispatch.Pick) (all b
 		keys.add().ints(int64(pick.Lane.ID), int64(pick.Turn), pick.StartBy, pick.ID).end()
 		c.avoid[pick.ID] = struct{}{}
 	}
-	if err := c.eachRows(ctx, c.note, fill(c.sql.ClaimChosen, "solo", c.solo()), &keys); err != nil {
+	c.names = c.namesOf(picks)
+	ids, named := laneList(c.names)
+	statement := fill(c.sql.ClaimChosen, "solo", c.solo(), "count", decimal(len(c.names)), "ids", ids, "named", named)
+	if err := c.eachRows(ctx, c.note, statement, &keys); err != nil {
 		return false, err
 	}
 	for _, view := range c.open {
@@ -226,6 +230,19 @@ func (c *claiming) lockChosen(ctx context.Context, picks []dispatch.Pick) (all b
 		c.line.lineUpAgain()
 	}
 	return all, nil
+}
+
+// namesOf are the lanes of chosen jobs as this process knows them.
+func (c *claiming) namesOf(picks []dispatch.Pick) []sqlstore.Lane {
+	seen := map[int32]struct{}{}
+	var lanes []sqlstore.Lane
+	for _, pick := range picks {
+		if _, has := seen[pick.Lane.ID]; !has {
+			seen[pick.Lane.ID] = struct{}{}
+			lanes = append(lanes, sqlstore.Lane{ID: pick.Lane.ID, LaneKey: c.views[pick.Lane.ID].names})
+		}
+	}
+	return lanes
 }
 
 // noteLost remembers of which lanes others have jobs that were chosen.

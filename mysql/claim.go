@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,8 +22,12 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	}
 	var c *claiming
 	var jobs []*fairlead.Job
-	err := s.atomically(ctx, "claim", func(ctx context.Context, t *txn) (err error) {
-		if c, err = t.open(ctx, claim); err != nil {
+	own, err := s.ownNode(ctx, claim.Node)
+	if err != nil {
+		return nil, fmt.Errorf("claim: %w", err)
+	}
+	err = s.atomically(ctx, "claim", func(ctx context.Context, t *txn) (err error) {
+		if c, err = t.open(ctx, claim, own); err != nil {
 			return err
 		}
 		if err := c.take(ctx); err != nil {
@@ -34,6 +39,9 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 		}
 		return c.keepQuotas(ctx)
 	})
+	if errors.Is(err, fairlead.ErrLeaseLost) {
+		err = firstError(s.lose(ctx, claim.Node), err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -43,8 +51,8 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 
 // open begins a claim: the node lives. It learns what is paused and limited,
 // which holds until the claim ends.
-func (t *txn) open(ctx context.Context, claim fairlead.Claim) (*claiming, error) {
-	version, until, err := t.opening(ctx, claim.Node)
+func (t *txn) open(ctx context.Context, claim fairlead.Claim, own ownNode) (*claiming, error) {
+	version, until, err := t.opening(ctx, claim.Node, own)
 	if err != nil {
 		return nil, err
 	}
@@ -52,20 +60,20 @@ func (t *txn) open(ctx context.Context, claim fairlead.Claim) (*claiming, error)
 	if err != nil {
 		return nil, err
 	}
-	return &claiming{txn: t, Claim: claim, until: until, rules: rules, rooms: newRooms(claim)}, nil
+	return &claiming{txn: t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim)}, nil
 }
 
 // opening reads the version of the rules and when the lease of a node ends, which
 // must not be over.
-func (t *txn) opening(ctx context.Context, node fairlead.NodeID) (version, until int64, err error) {
+func (t *txn) opening(ctx context.Context, node fairlead.NodeID, own ownNode) (version, until int64, err error) {
 	var now int64
 	var lease sql.NullInt64
 	question := t.tx.StmtContext(ctx, t.claimOpening) //nolint:sqlclosecheck // it ends with the transaction
-	if err := question.QueryRowContext(ctx, node).Scan(&version, &now, &lease); err != nil {
+	if err := question.QueryRowContext(ctx, node, own.token, own.beat).Scan(&version, &now, &lease); err != nil {
 		return 0, 0, err
 	}
 	if !lease.Valid || lease.Int64 <= now {
-		return 0, 0, fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
+		return 0, 0, leaseLost(node)
 	}
 	return version, lease.Int64, nil
 }
@@ -76,7 +84,7 @@ func (c *claiming) mustBeLeased(ctx context.Context) error {
 	if c.now < c.until {
 		return nil
 	}
-	_, _, err := c.opening(ctx, c.Node)
+	_, _, err := c.opening(ctx, c.Node, c.own)
 	return err
 }
 
@@ -112,6 +120,7 @@ func (r *rooms) use(kind string) {
 type claiming struct {
 	*txn
 	fairlead.Claim
+	own   ownNode
 	until int64 // when the node's lease ends, as far as the claim knows
 	rules *rules
 	rooms *rooms
@@ -119,6 +128,7 @@ type claiming struct {
 	now   int64 // the clock when the last of these was locked: what made them ready came before
 
 	views map[int32]*laneView // of all lanes that were looked at
+	names []sqlstore.Lane     // of the lanes that jobs are locked of, as this process knows them
 	open  []*laneView         // those that may have more
 	avoid map[int64]struct{}  // jobs that were chosen before
 	line  *line               // lanes that were not looked at yet; nil unless there are many
@@ -153,16 +163,18 @@ func (c *claiming) solo() string {
 }
 
 // lockFirst locks the first free jobs of a lane.
-func (c *claiming) lockFirst(ctx context.Context, lane int32, room int) error {
+func (c *claiming) lockFirst(ctx context.Context, view *laneView, room int) error {
+	c.names = []sqlstore.Lane{{ID: view.ID, LaneKey: view.names}}
 	question := c.tx.StmtContext(ctx, c.claimLane) //nolint:sqlclosecheck // it ends with the transaction
-	answer, err := question.QueryContext(ctx, lane, c.Solo, room)
+	answer, err := question.QueryContext(ctx, view.ID, []byte(view.names.Queue), []byte(view.names.Tenant), []byte(view.names.Kind), view.ID, c.Solo, room)
 	if err != nil {
 		return err
 	}
 	return scanAll(answer, c.note)
 }
 
-// note reads a job whose row is locked now.
+// note reads a job whose row is locked now. It fails if its lane, or another that
+// was asked for with it, has other names than this process knows.
 func (c *claiming) note(row *sql.Rows) error {
 	var (
 		t                            taken
@@ -170,14 +182,18 @@ func (c *claiming) note(row *sql.Rows) error {
 		flags                        int16
 		key, trace                   sql.NullString
 		policy, args, memo, progress []byte
+		named                        bool
 		job                          fairlead.Job
 	)
 	err := row.Scan(&t.lane, &t.turn, &t.startBy, &job.ID, &job.Attempt, &job.Failures, &job.Crashes,
-		&notBefore, &createdAt, &key, &flags, &policy, &trace, &args, &memo, &progress, &now)
+		&notBefore, &createdAt, &key, &flags, &policy, &trace, &args, &memo, &progress, &now, &named)
 	if err != nil {
 		return err
 	}
-	lane, _ := c.lanes.Key(t.lane)
+	if !named {
+		return changedLanes(c.names)
+	}
+	lane := c.views[t.lane].names
 	job.Queue, job.Tenant, job.Kind = lane.Queue, lane.Tenant, lane.Kind
 	job.Priority, job.StartBy, job.NotBefore, job.CreatedAt = -int(t.turn), sqlstore.Time(t.startBy), sqlstore.Time(notBefore), sqlstore.Time(createdAt)
 	job.Key, job.Trace = key.String, trace.String
@@ -273,11 +289,18 @@ func (c *claiming) leaveReady(ctx context.Context, jobs []*taken) (int64, error)
 	return c.execRows(ctx, fill(c.sql.LeaveReady, "solo", c.solo()), &keys)
 }
 
-// fence takes the next fence.
+// fence takes the next fence. If it is not larger than all that this process has
+// got before, the database has forgotten these.
 func (c *claiming) fence(ctx context.Context) (int64, error) {
+	before := c.lastFence.Load()
 	result, err := c.tx.ExecContext(ctx, c.sql.TakeFence, c.Node)
 	if err != nil {
 		return 0, err
 	}
-	return result.LastInsertId()
+	fence, err := result.LastInsertId()
+	if err == nil && fence <= before {
+		err = c.tailLost("fence %d comes after fence %d", fence, before)
+	}
+	raise(&c.lastFence, fence)
+	return fence, err
 }

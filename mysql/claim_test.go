@@ -17,7 +17,11 @@ func TestAClaimIsNotOlderThanWhatItTook(t *testing.T) {
 	job := &fairlead.Job{Kind: "a"}
 	claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1}
 	err := s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
-		c, err := tx.open(ctx, claim)
+		own, err := s.ownNode(ctx, node)
+		if err != nil {
+			return err
+		}
+		c, err := tx.open(ctx, claim, own)
 		if err != nil {
 			return err
 		}
@@ -65,7 +69,11 @@ func TestAClaimThatTakesLongerThanTheLease(t *testing.T) {
 			}
 			claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1}
 			err = s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
-				claiming, err := tx.open(ctx, claim)
+				own, err := s.ownNode(ctx, node)
+				if err != nil {
+					return err
+				}
+				claiming, err := tx.open(ctx, claim, own)
 				if err != nil {
 					return err
 				}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -17,33 +16,16 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
-	ctx, cancel := s.bound(ctx)
-	defer cancel()
-	for {
-		var c *conducting
-		err := s.atomically(ctx, "conduct", func(ctx context.Context, t *txn) error {
-			c = &conducting{txn: t, id: id}
-			return c.conduct(ctx, wait, act)
-		})
-		if unknown := unknownLanes(nil); errors.As(err, &unknown) {
-			if err = s.makeLanes(ctx, unknown); err == nil {
-				continue
-			}
-		}
-		if err != nil {
-			return false, err
-		}
-		return c.locked, nil
+	var c *conducting
+	err := s.atomically(ctx, "conduct", func(ctx context.Context, t *txn) error {
+		c = &conducting{txn: t, id: id}
+		return c.conduct(ctx, wait, act)
+	})
+	if err != nil {
+		return false, err
 	}
+	return c.locked, nil
 }
-
-// unknownLanes tells that jobs are to be stored in lanes which this process has not
-// heard of. Lanes are looked up and made on another connection, and no transaction
-// waits for a second one: it is undone, and repeated when they are known.
-type unknownLanes []sqlstore.LaneKey
-
-// Error implements error.
-func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }
 
 // conducting is a transaction that acts upon a batch.
 type conducting struct {
@@ -180,9 +162,6 @@ func (b batchTx) Running(ctx context.Context, first, last int64) (int, error) {
 
 // Enqueue implements fairlead.BatchTx.
 func (b batchTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
-	if missing := b.c.lanes.Missing(jobs); len(missing) > 0 {
-		return b.note("enqueue", unknownLanes(missing))
-	}
 	ids := make([]int64, len(jobs))
 	for i, job := range jobs {
 		ids[i] = job.ID

@@ -76,7 +76,7 @@ func (t *txn) settleReplacing(ctx context.Context, w *settling, i int) error {
 			}
 			// After the end of the job, whose key it may take over.
 			ids := []int64{w.reserved[i]}
-			err = t.enqueue(ctx, []*fairlead.Job{s.Replace}, ids)
+			err = t.idsTaken(t.enqueue(ctx, []*fairlead.Job{s.Replace}, ids))
 			w.stored[i] = ids[0]
 			return err
 		})

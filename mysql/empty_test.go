@@ -13,7 +13,7 @@ import (
 )
 
 // lasting are the tables whose rows stores remember for ever, and the clock.
-var lasting = regexp.MustCompile("_(clock|migration|lane|secret|fence|gate|holdset|listener)$")
+var lasting = regexp.MustCompile("_(clock|migration|lane|secret|fence|gate|holdset|listener|server)$")
 
 // emptier makes a function that empties the store's tables in one round trip,
 // and tells all stores that the rules have changed.

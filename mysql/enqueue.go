@@ -20,7 +20,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := s.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
 	}
-	reserved, err := s.prepare(ctx, jobs)
+	reserved, err := s.reserve(ctx, jobs)
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		if err := s.enqueueBundle(ctx, jobs, reserved); err != nil {
 			return err
 		}
-		setIDs(jobs, reserved)
+		setIDs(jobs, reserved.ids)
 		return nil
 	}
 	if slices.ContainsFunc(jobs, func(job *fairlead.Job) bool { return job.Key != "" }) {
@@ -36,14 +36,46 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	}
 	var ids []int64
 	err = s.atomically(ctx, "enqueue", func(ctx context.Context, t *txn) error {
-		ids = slices.Clone(reserved)
-		return t.enqueue(ctx, jobs, ids)
+		if err := reserved.renew(ctx); err != nil {
+			return err
+		}
+		ids = slices.Clone(reserved.ids)
+		return t.idsTaken(t.enqueue(ctx, jobs, ids))
 	})
 	if err != nil {
 		return err
 	}
 	setIDs(jobs, ids)
 	return nil
+}
+
+// reservation is what new jobs need from outside of the transaction that stores
+// them, as long as the server is the one that gave it.
+type reservation struct {
+	store  *Store
+	jobs   []*fairlead.Job
+	number int64 // of the server
+	ids    []int64
+}
+
+func (s *Store) reserve(ctx context.Context, jobs []*fairlead.Job) (*reservation, error) {
+	r := &reservation{store: s, jobs: jobs, number: s.number.Load()}
+	var err error
+	r.ids, err = s.prepare(ctx, jobs)
+	return r, err
+}
+
+// renew gets other ids if the server is another one by now.
+func (r *reservation) renew(ctx context.Context) error {
+	number := r.store.number.Load()
+	if r.number == number {
+		return nil
+	}
+	ids, err := r.store.prepare(ctx, r.jobs)
+	if err == nil {
+		r.ids, r.number = ids, number
+	}
+	return err
 }
 
 func setIDs(jobs []*fairlead.Job, ids []int64) {
@@ -75,7 +107,15 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	if len(positions) == 0 {
 		return nil
 	}
-	now, err := t.clock(ctx)
+	chosen := make([]*fairlead.Job, len(positions))
+	for n, i := range positions {
+		chosen[n] = jobs[i]
+	}
+	lanes, err := t.guardOf(chosen)
+	if err != nil {
+		return err
+	}
+	now, err := t.clockAt(ctx, lanes)
 	if err != nil {
 		return err
 	}
@@ -85,7 +125,7 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	var due []int64
 	for _, i := range positions {
 		job := jobs[i]
-		lane, _ := t.lanes.ID(sqlstore.KeyOf(job))
+		lane := lanes.of(job)
 		fresh.add(job, ids[i], lane)
 		gate := sqlstore.GateOf(job)
 		switch notBefore := sqlstore.Micros(job.NotBefore); {

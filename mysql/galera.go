@@ -71,11 +71,11 @@ func (g *galera) admit(ctx context.Context, conn driver.Conn) (driver.Conn, erro
 	if err != nil || member == "" {
 		return conn, err
 	}
-	server, ok := conn.(serverConn)
+	server, ok := conn.(driverConn)
 	if !ok {
 		return nil, fmt.Errorf("the driver's %T cannot be kept at one member", conn)
 	}
-	c := &memberConn{serverConn: server, galera: g, member: member}
+	c := &memberConn{driverConn: server, galera: g, member: member}
 	if g.holds(member) {
 		return c, nil
 	}
@@ -121,15 +121,15 @@ func (g *galera) take(ctx context.Context, c *memberConn) error {
 	sent := time.Now()
 	taken := false
 	err := sqlstore.Retry(ctx, transient, func() (err error) {
-		if taken, err = executes(ctx, c.serverConn, g.store.sql.TakeMember); !isMissing(err) {
+		if taken, err = executes(ctx, c.driverConn, g.store.sql.TakeMember); !isMissing(err) {
 			return err
 		}
 		for _, statement := range []string{g.store.sql.WriterTable, g.store.sql.WriterRow} {
-			if _, err := executes(ctx, c.serverConn, statement); err != nil {
+			if _, err := executes(ctx, c.driverConn, statement); err != nil {
 				return explainDenied(err)
 			}
 		}
-		taken, err = executes(ctx, c.serverConn, g.store.sql.TakeMember)
+		taken, err = executes(ctx, c.driverConn, g.store.sql.TakeMember)
 		return err
 	})
 	if err != nil {
@@ -140,7 +140,7 @@ func (g *galera) take(ctx context.Context, c *memberConn) error {
 		return nil
 	}
 	other := &otherMemberError{Reached: c.member}
-	if answer, err := texts(ctx, c.serverConn, g.store.sql.MemberTaken); err == nil && len(answer) > 0 {
+	if answer, err := texts(ctx, c.driverConn, g.store.sql.MemberTaken); err == nil && len(answer) > 0 {
 		other.InUse = answer[0][0]
 	}
 	return other
@@ -240,22 +240,9 @@ func isMissing(err error) bool {
 	return errors.As(err, &answer) && answer.Number == errNoTable
 }
 
-// serverConn is all that the driver's connections can do.
-type serverConn interface {
-	driver.Conn
-	driver.ConnBeginTx
-	driver.ConnPrepareContext
-	driver.ExecerContext
-	driver.QueryerContext
-	driver.NamedValueChecker
-	driver.Pinger
-	driver.SessionResetter
-	driver.Validator
-}
-
 // memberConn is a connection to a member of a cluster.
 type memberConn struct {
-	serverConn
+	driverConn
 	galera *galera
 	member string
 }
@@ -263,7 +250,7 @@ type memberConn struct {
 // ResetSession is called before a connection is used again: it is given up if the
 // member may not be written to any more.
 func (c *memberConn) ResetSession(ctx context.Context) error {
-	if err := c.serverConn.ResetSession(ctx); err != nil {
+	if err := c.driverConn.ResetSession(ctx); err != nil {
 		return err
 	}
 	if c.galera.holds(c.member) || c.galera.take(ctx, c) == nil {

@@ -60,6 +60,15 @@ func (h *heads) touchAll() {
 	}
 }
 
+// forget forgets where lanes begin: their ids may be those of others.
+func (h *heads) forget() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.lanes { // what goes on has indexes into it
+		h.lanes[i] = head{news: h.lanes[i].news + 1}
+	}
+}
+
 // parting is lanes parted into those that are known to have jobs and those that
 // have to be looked at. The others are known to have none.
 type parting struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // holdSets caches the sets of quotas that jobs count against. Sets never change
-// and are never deleted.
+// and are never deleted, but the database may lose one.
 type holdSets struct {
 	byName  sync.Map // members as text → int32
 	members sync.Map // int32 → []int32
@@ -36,6 +36,12 @@ func (h *holdSets) add(set int32, name string) error {
 	h.members.Store(set, members)
 	h.byName.Store(name, set)
 	return nil
+}
+
+// forget forgets all sets.
+func (h *holdSets) forget() {
+	h.byName.Clear()
+	h.members.Clear()
 }
 
 // of is the set of some quotas, which are in order of id, if it is known.
@@ -65,7 +71,10 @@ func (s *Store) setsOf(ctx context.Context, lists [][]int32) ([]int32, error) {
 	}
 	sets := make([]int32, len(lists))
 	for i, quotas := range lists {
-		sets[i], _ = s.sets.of(quotas)
+		known := false
+		if sets[i], known = s.sets.of(quotas); !known {
+			return nil, errForgotten
+		}
 	}
 	return sets, nil
 }

@@ -13,13 +13,15 @@ import (
 // idBlock is how many job ids a process reserves at a time.
 const idBlock = 1000
 
-// takeIDs reserves blocks of job ids.
+// takeIDs reserves blocks of job ids. If the database gives out again what it gave
+// to this process before, it has forgotten that, and goes on above.
 func (s *Store) takeIDs(ctx context.Context, n int) ([]int64, error) {
-	result, err := s.quickly(ctx, s.sql.TakeIDs, n*idBlock)
-	if err != nil {
-		return nil, fmt.Errorf("reserve ids: %w", err)
+	last, err := s.raiseIDs(ctx, n*idBlock)
+	if highest := s.ids.Highest(); err == nil && last-int64(n*idBlock) < highest {
+		if _, err = s.meetOnce(ctx, s.number.Load()); err == nil {
+			last, err = s.raiseIDs(ctx, n*idBlock)
+		}
 	}
-	last, err := result.LastInsertId()
 	if err != nil {
 		return nil, fmt.Errorf("reserve ids: %w", err)
 	}
@@ -28,6 +30,15 @@ func (s *Store) takeIDs(ctx context.Context, n int) ([]int64, error) {
 		blocks[i] = last - int64((n-i)*idBlock) + 1
 	}
 	return blocks, nil
+}
+
+// raiseIDs reserves ids and tells the last of them.
+func (s *Store) raiseIDs(ctx context.Context, n int) (int64, error) {
+	result, err := s.quickly(ctx, s.sql.TakeIDs, n)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
 }
 
 // prepare gets what new jobs need from outside of the transaction that stores
@@ -57,8 +68,10 @@ func (s *Store) makeLanes(ctx context.Context, lanes []sqlstore.LaneKey) error {
 		if len(found) == len(lanes) {
 			return nil
 		}
-		if _, err := s.quickly(ctx, fill(s.sql.AddLanes, "rows", list)); err != nil {
-			return err
+		for _, statement := range []string{s.sql.ReopenLanes, s.sql.AddLanes} {
+			if _, err := s.quickly(ctx, fill(statement, "rows", list)); err != nil {
+				return err
+			}
 		}
 		if _, err := s.readLanes(ctx, fill(s.sql.NamedLanes, "rows", list)); err != nil {
 			return err
@@ -122,6 +135,9 @@ func (s *Store) refreshLanesSometimes(ctx context.Context) error {
 }
 
 func (s *Store) readNewLanes(ctx context.Context) error {
+	if s.lanesGone.Swap(false) {
+		s.laneFloor, s.laneNewest, s.laneRaised = 0, 0, time.Time{}
+	}
 	found, err := s.readLanes(ctx, s.sql.LanesAbove, s.laneFloor)
 	if err != nil {
 		return fmt.Errorf("read lanes: %w", err)

@@ -39,13 +39,17 @@ func (p *planning) makeRuns(ctx context.Context) ([]fairlead.Fire, error) {
 		return nil, err
 	}
 	if err := p.storeRuns(ctx, runs); err != nil {
+		return nil, p.idsTaken(err)
+	}
+	lanes, err := p.guardOf(jobs)
+	if err != nil {
 		return nil, err
 	}
-	if p.now, err = p.clock(ctx); err != nil {
+	if p.now, err = p.clockAt(ctx, lanes); err != nil {
 		return nil, err
 	}
-	if err := p.storeEnded(ctx, runs); err != nil {
-		return nil, err
+	if err := p.storeEnded(ctx, runs, lanes); err != nil {
+		return nil, p.idsTaken(err)
 	}
 	return p.noteRuns(ctx, runs)
 }
@@ -182,7 +186,7 @@ func (p *planning) storeAll(ctx context.Context, runs []*newRun) error {
 
 // storeEnded stores the jobs that never run: those that are skipped, and those
 // that were refused.
-func (p *planning) storeEnded(ctx context.Context, runs []*newRun) error {
+func (p *planning) storeEnded(ctx context.Context, runs []*newRun, lanes *guard) error {
 	fresh := newJobs{now: p.now, fires: true}
 	m := moves{now: p.now}
 	for _, run := range runs {
@@ -193,7 +197,7 @@ func (p *planning) storeEnded(ctx context.Context, runs []*newRun) error {
 		case run.planned.Skip == "":
 			continue
 		}
-		lane, _ := p.lanes.ID(sqlstore.KeyOf(run.job))
+		lane := lanes.of(run.job)
 		fresh.add(run.job, run.id, lane)
 		m.ended(&placed{id: run.id, lane: lane}, e)
 	}

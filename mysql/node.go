@@ -13,54 +13,105 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// Join registers a node.
+// Join registers a node. Fences that are given out from now on are larger than any
+// there were, whatever the database has lost.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
+	id, err := s.join(ctx, node, lease)
+	if err == nil {
+		_, err = s.quickly(ctx, s.sql.AnchorFences)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("join: %w", err)
+	}
+	return id, nil
+}
+
+// join gives a node its id. If the database gives out one that this process has
+// heard of, it has forgotten that it did so before. A process that joins again may
+// have lost its lease because the database lost its last commits.
+func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
 	info, err := sqlstore.NodeInfo(&node)
 	if err != nil {
-		return 0, fmt.Errorf("join: %w", err)
+		return 0, err
 	}
-	result, err := s.quickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds(), node.Draining)
-	if err != nil {
-		return 0, fmt.Errorf("join: %w", err)
+	if last := s.lastNode.Load(); last != 0 {
+		if err := s.lose(ctx, fairlead.NodeID(last)); err != nil {
+			return 0, err
+		}
 	}
-	id, err := result.LastInsertId()
-	if err != nil {
-		return 0, fmt.Errorf("join: %w", err)
+	for {
+		token, number, before := sqlstore.NewNodeToken(ctx), s.number.Load(), s.highestNode.Load()
+		result, err := s.quickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds(), node.Draining, []byte(token))
+		if err != nil {
+			return 0, err
+		}
+		id, err := result.LastInsertId()
+		if err != nil {
+			return 0, err
+		}
+		raise(&s.highestNode, id)
+		if id > before && s.tokens.Keep(ctx, fairlead.NodeID(id), token) {
+			s.lastNode.Store(id)
+			return fairlead.NodeID(id), nil
+		}
+		if _, err := s.quickly(ctx, s.sql.Leave, id, []byte(token)); err != nil {
+			return 0, err
+		}
+		if _, err := s.meetOnce(ctx, number); err != nil {
+			return 0, err
+		}
 	}
-	return fairlead.NodeID(id), nil
 }
 
 // Beat extends the lease of a node.
 func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	result, err := s.quickly(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Node)
+	answer, err := s.beat(ctx, beat)
+	if errors.Is(err, fairlead.ErrLeaseLost) {
+		err = firstError(s.lose(ctx, beat.Node), err)
+	}
 	if err != nil {
 		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	}
+	return answer, nil
+}
+
+func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.BeatAnswer, err error) {
+	own, err := s.ownNode(ctx, beat.Node)
+	if err != nil {
+		return answer, err
+	}
+	result, err := s.quickly(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Node, own.token, own.beat)
+	if err != nil {
+		return answer, err
 	}
 	alive, err := result.RowsAffected()
 	if err != nil {
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+		return answer, err
 	}
-	var at, version int64
-	var drain bool
-	if alive > 0 {
-		err = one(ctx, s.lifeline, []any{&at, &version, &drain}, s.sql.BeatNews, beat.Node)
+	if alive == 0 {
+		return answer, leaseLost(beat.Node)
 	}
-	switch {
-	case alive == 0, errors.Is(err, sql.ErrNoRows):
-		s.wishes.forget(beat.Node)
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: node %d: %w", beat.Node, fairlead.ErrLeaseLost)
-	case err != nil:
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+	var at, version, number int64
+	err = one(ctx, s.lifeline, []any{&at, &version, &answer.Drain, &number}, s.sql.BeatNews, beat.Node)
+	if errors.Is(err, sql.ErrNoRows) {
+		return answer, leaseLost(beat.Node)
 	}
-	cancels, err := s.wishesFor(ctx, beat.Node, version)
 	if err != nil {
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+		return answer, err
 	}
-	return fairlead.BeatAnswer{Now: sqlstore.Time(at), Cancel: cancels, Drain: drain}, nil
+	s.tokens.Beaten(beat.Node, at)
+	if number != s.number.Load() {
+		if _, err := s.meetOnce(ctx, noLoss); err != nil {
+			return answer, err
+		}
+	}
+	answer.Now = sqlstore.Time(at)
+	answer.Cancel, err = s.wishesFor(ctx, beat.Node, version)
+	return answer, err
 }
 
 // wishCache remembers which wishes were seen, so that a beat searches the
@@ -90,6 +141,12 @@ func (c *wishCache) set(node fairlead.NodeID, seen seenWishes) {
 		c.nodes = map[fairlead.NodeID]seenWishes{}
 	}
 	c.nodes[node] = seen
+}
+
+func (c *wishCache) forgetAll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodes = nil
 }
 
 func (c *wishCache) forget(node fairlead.NodeID) {
@@ -139,11 +196,16 @@ func (s *Store) stillWished(ctx context.Context, seen []fairlead.Held) ([]fairle
 	return still, nil
 }
 
-// Held lists the jobs that are leased to a node.
+// Held lists the jobs that are leased to a node. One that did not join here is not
+// asked for its token: who looks at it does nothing in its name.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	held, err := s.readHeld(ctx, s.sql.Held, node)
+	statement, args := s.sql.Held, []any{node}
+	if own, err := s.ownNode(ctx, node); err == nil {
+		statement, args = s.sql.HeldAs, []any{node, node, own.token}
+	}
+	held, err := s.readHeld(ctx, statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("held: %w", err)
 	}
@@ -187,9 +249,14 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	s.wishes.forget(node)
-	if _, err := s.quickly(ctx, s.sql.Leave, node); err != nil {
+	own, err := s.ownNode(ctx, node)
+	if err != nil {
+		return nil //nolint:nilerr // it has left, or never joined here
+	}
+	if _, err = s.quickly(ctx, s.sql.Leave, node, own.token); err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
+	s.tokens.Drop(node)
 	return nil
 }
 

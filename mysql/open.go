@@ -47,6 +47,9 @@ func (s *Store) start(ctx context.Context) error {
 	if err := patiently(ctx, func() error { return s.bringUp(ctx) }); err != nil {
 		return err
 	}
+	if _, err := s.meetOnce(ctx, noLoss); err != nil && !readOnly(err) { // who only reads need not agree on anything
+		return err
+	}
 	return patiently(ctx, func() error { return s.prepareClaims(ctx) })
 }
 
@@ -120,7 +123,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, galera: s.galera, setup: s.sql.Session})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, galera: s.galera, setup: s.sql.Session, pooled: s.serverConn})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -133,9 +136,10 @@ type session struct {
 	greeting *greeting
 	galera   *galera
 	setup    string
+	pooled   func(context.Context, driver.Conn) (driver.Conn, error)
 }
 
-// Connect opens a connection and sets it up.
+// Connect opens a connection, sets it up and looks at whose it is.
 func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.greeting.connect(ctx, c.Connector)
 	if err != nil {
@@ -154,5 +158,10 @@ func (c session) Connect(ctx context.Context) (driver.Conn, error) {
 		_ = conn.Close() // what went wrong first counts
 		return nil, err
 	}
-	return admitted, nil
+	pooled, err := c.pooled(ctx, admitted)
+	if err != nil {
+		_ = conn.Close() // what went wrong first counts
+		return nil, err
+	}
+	return pooled, nil
 }

@@ -48,7 +48,7 @@ func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
 		return err
 	}
 	t.news.cancel = true
-	_, err := t.exec(ctx, t.sql.CountWish)
+	_, err := t.exec(ctx, t.sql.CountWish, sqlstore.VersionStep())
 	return err
 }
 

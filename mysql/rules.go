@@ -42,7 +42,7 @@ func (t *txn) rulesOf(ctx context.Context, version int64) (*rules, error) {
 // claim is under way until the transaction ends, and then nodes are woken: more
 // may be allowed.
 func (t *txn) changeRules(ctx context.Context) (int64, error) {
-	result, err := t.tx.ExecContext(ctx, t.sql.ChangeRules)
+	result, err := t.tx.ExecContext(ctx, t.sql.ChangeRules, sqlstore.VersionStep())
 	if err != nil {
 		return 0, err
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // seal marks messages between processes, so that only those who can read the
@@ -16,6 +17,8 @@ type seal struct {
 
 	mu  sync.Mutex
 	key []byte
+
+	forgotten atomic.Bool // the key may be another one
 }
 
 // sealSize is how many bytes of the code are sent: a forged message costs a look.
@@ -25,15 +28,20 @@ const sealSize = 8
 func (s *seal) load(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.key != nil {
+	if s.key != nil && !s.forgotten.Swap(false) {
 		return nil
 	}
 	key, err := s.store.Secret(ctx, "wake")
-	if err == nil {
-		s.key = key
+	if err != nil {
+		s.forgotten.Store(s.key != nil)
+		return err
 	}
-	return err
+	s.key = key
+	return nil
 }
+
+// forget makes the next load read the key again.
+func (s *seal) forget() { s.forgotten.Store(true) }
 
 func (s *seal) code(message string) string {
 	s.mu.Lock()

@@ -21,7 +21,12 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 		if err != nil {
 			return nil, err
 		}
-		err = s.atomically(ctx, "settle", func(ctx context.Context, t *txn) error { return t.settle(ctx, work) })
+		err = s.atomically(ctx, "settle", func(ctx context.Context, t *txn) error {
+			if err := t.renewReplacements(ctx, work); err != nil {
+				return err
+			}
+			return t.settle(ctx, work)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -32,10 +37,12 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 
 // settling is a call of Settle while it is being done.
 type settling struct {
-	asked    []fairlead.Settlement
-	answers  []fairlead.Settled
-	reserved map[int]int64 // ids for the jobs of Replace that can be stored, by position
-	stored   map[int]int64 // ids that they got
+	asked     []fairlead.Settlement
+	answers   []fairlead.Settled
+	replaced  *reservation  // for the jobs of Replace that can be stored; nil if there are none
+	positions []int         // theirs
+	reserved  map[int]int64 // their ids, by position
+	stored    map[int]int64 // ids that they got
 }
 
 // settling checks the settlements and gets what their replacements need.
@@ -44,26 +51,37 @@ func (s *Store) settling(ctx context.Context, settlements []fairlead.Settlement)
 	defer cancel()
 	work := &settling{asked: settlements, reserved: map[int]int64{}}
 	var jobs []*fairlead.Job
-	var positions []int
 	for i := range settlements {
 		if err := checkMove(&settlements[i]); err != nil {
 			return nil, fmt.Errorf("settle: %w", err)
 		}
 		if job := settlements[i].Replace; job != nil && fairlead.NormalizeJobs([]*fairlead.Job{job}) == nil {
-			jobs, positions = append(jobs, job), append(positions, i)
+			jobs, work.positions = append(jobs, job), append(work.positions, i)
 		}
 	}
 	if len(jobs) == 0 {
 		return work, nil
 	}
-	ids, err := s.prepare(ctx, jobs)
-	if err != nil {
+	var err error
+	if work.replaced, err = s.reserve(ctx, jobs); err != nil {
 		return nil, fmt.Errorf("settle: %w", err)
 	}
-	for n, i := range positions {
-		work.reserved[i] = ids[n]
-	}
 	return work, nil
+}
+
+// renewReplacements gives the jobs of Replace their ids, others than before if the
+// server is another one by now.
+func (s *Store) renewReplacements(ctx context.Context, work *settling) error {
+	if work.replaced == nil {
+		return nil
+	}
+	if err := work.replaced.renew(ctx); err != nil {
+		return err
+	}
+	for n, i := range work.positions {
+		work.reserved[i] = work.replaced.ids[n]
+	}
+	return nil
 }
 
 func checkMove(s *fairlead.Settlement) error {

@@ -97,11 +97,13 @@ type statements struct {
 	Join     string `sql:"join"`
 	Beat     string `sql:"beat"`
 	BeatNews string `sql:"beat_news"`
+	NodeRow  string `sql:"node_row"`
 	Drain    string `sql:"drain"`
 	Wishes   string `sql:"wishes"`
 	WishesOf string `sql:"wishes_of"`
 	Leave    string `sql:"leave"`
 	Held     string `sql:"held"`
+	HeldAs   string `sql:"held_as"`
 
 	Census       string `sql:"census"`
 	RecentStarts string `sql:"recent_starts"`
@@ -254,16 +256,30 @@ type statements struct {
 	DropBatchTasks string `sql:"drop_batch_tasks"`
 	DropBatch      string `sql:"drop_batch"`
 
-	Session    string `sql:"session"`
-	Now        string `sql:"now"`
-	SetClock   string `sql:"set_clock"`
-	Savepoint  string `sql:"savepoint"`
-	Undo       string `sql:"undo"`
-	Keep       string `sql:"keep"`
-	TakeIDs    string `sql:"take_ids"`
-	AddLanes   string `sql:"add_lanes"`
-	NamedLanes string `sql:"named_lanes"`
-	LanesAbove string `sql:"lanes_above"`
+	Session      string `sql:"session"`
+	Now          string `sql:"now"`
+	ClockAtLanes string `sql:"clock_at_lanes"`
+	Savepoint    string `sql:"savepoint"`
+	Undo         string `sql:"undo"`
+	Keep         string `sql:"keep"`
+	TakeIDs      string `sql:"take_ids"`
+	AddLanes     string `sql:"add_lanes"`
+	ReopenLanes  string `sql:"reopen_lanes"`
+	NamedLanes   string `sql:"named_lanes"`
+	LanesByID    string `sql:"numbered_lanes"`
+	LanesAbove   string `sql:"lanes_above"`
+
+	ServerName   string `sql:"server_name"`
+	ServerUptime string `sql:"server_uptime"`
+	ServerNumber string `sql:"server_number"`
+	LockServer   string `sql:"lock_server"`
+	SetServer    string `sql:"set_server"`
+	AnchorFences string `sql:"anchor_fences"`
+	LastFence    string `sql:"last_fence"`
+	LockLastJob  string `sql:"lock_last_job"`
+	SetLastJob   string `sql:"set_last_job"`
+	AddDeadNode  string `sql:"add_dead_node"`
+	DropDeadNode string `sql:"drop_dead_node"`
 
 	AddSweep        string `sql:"add_sweep"`
 	LockSweep       string `sql:"lock_sweep"`

@@ -129,7 +129,7 @@ func (s *sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Jo
 func (s *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	ids, err := s.t.prepare(ctx, jobs)
 	if err == nil {
-		err = s.t.enqueue(ctx, jobs, ids)
+		err = s.t.idsTaken(s.t.enqueue(ctx, jobs, ids))
 	}
 	if err == nil {
 		setIDs(jobs, ids)

@@ -56,6 +56,17 @@
 // their own, which they write together with the row of their running job, without a
 // look at the sweep: neither waits for the other.
 //
+// # A server that lost its last commits
+//
+// A failover, a crash and a restore take back commits that processes have seen. Each
+// connection asks its server who it is and since when it runs; all processes agree in
+// one row on the server they use, and forget what they have cached if that changes.
+// What is used of it is compared all the same: the statement that reads the clock for
+// new jobs holds their lanes against the database, a claim reads the names of the
+// lanes that it locks jobs of, a node's row has a token and its last beat. Nobody
+// locks a lane for that. Fences follow the clock, and ids that may have been given out
+// before are jumped over.
+//
 // # What it needs of the server
 //
 // The rights select, insert, update and delete in the database; to bring its
@@ -168,7 +179,16 @@ type Store struct {
 	ear     *ear
 	seal    *seal
 
+	known       atomic.Pointer[server] // that this process last agreed on with others; nil until it is open
+	number      atomic.Int64           // of that server
+	meeting     sqlstore.Lock          // held while a server is recognised
+	tokens      sqlstore.NodeTokens    // of nodes that joined here
+	lastNode    atomic.Int64           // that joined here, zero if none did
+	highestNode atomic.Int64           // the largest id of a node that joined here
+	lastFence   atomic.Int64           // the largest that was given out here
+
 	refreshing     sync.Mutex   // held while new lanes are read
+	lanesGone      atomic.Bool  // lanes were forgotten: laneFloor means nothing any more
 	laneFloor      int32        // no new lane has a smaller id
 	laneNewest     int32        // seen when laneFloor was raised
 	laneRaised     time.Time    // when that was
@@ -223,7 +243,7 @@ func (o Options) withDefaults() (Options, error) {
 func (s *Store) expand(name string) string {
 	switch name {
 	case "turn", "start_by", "id", "rows", "ids", "among", "spans", "lane_id", "gate_id", "solo", "limit", "fence_no", "node_id", "clock", "set", "wait", "runs", "named", "fresh", "mark",
-		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name":
+		"index", "batch_id", "chosen", "known", "kind", "after", "tenant_name", "key_name", "count", "number", "into":
 		return "{{" + name + "}}" // filled with every call
 	case "running_sweep":
 		return "{{" + name + "}}" // filled in when all are loaded

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -33,16 +34,36 @@ func (c *callersTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if err := c.txn.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue in a transaction: %w", err)
 	}
-	ids, err := c.txn.prepare(ctx, jobs)
+	reserved, err := c.txn.reserve(ctx, jobs)
 	if err != nil {
 		return fmt.Errorf("enqueue in a transaction: %w", err)
 	}
-	err = unavailable(ctx, c.txn.undoable(ctx, callMark, func() error { return c.txn.enqueue(ctx, jobs, ids) }))
+	var ids []int64
+	err = c.call(ctx, func() error {
+		if err := reserved.renew(ctx); err != nil {
+			return err
+		}
+		ids = slices.Clone(reserved.ids)
+		return c.txn.idsTaken(c.txn.enqueue(ctx, jobs, ids))
+	})
 	if err != nil {
 		return fmt.Errorf("enqueue in a transaction: %w", err)
 	}
 	setIDs(jobs, ids)
 	return nil
+}
+
+// call does something as a whole or not at all, and once more if the store has
+// learned meanwhile what it had wrong. What else goes wrong may have undone the whole
+// transaction, so that the caller has to repeat it.
+func (c *callersTx) call(ctx context.Context, f func() error) error {
+	return retry(ctx, isRepeat, func() error {
+		err := c.txn.undoable(ctx, callMark, f)
+		if err != nil {
+			err = c.txn.relearn(ctx, err)
+		}
+		return err
+	})
 }
 
 // Settle is Store.Settle inside the transaction.
@@ -53,7 +74,12 @@ func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlemen
 	if err != nil {
 		return nil, err
 	}
-	err = unavailable(ctx, c.txn.undoable(ctx, callMark, func() error { return c.txn.settle(ctx, work) }))
+	err = c.call(ctx, func() error {
+		if err := c.txn.renewReplacements(ctx, work); err != nil {
+			return err
+		}
+		return c.txn.settle(ctx, work)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}

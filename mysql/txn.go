@@ -23,12 +23,14 @@ type txn struct {
 }
 
 // atomically runs f in a transaction of the store's own, once more whenever
-// the server undid it, and then wakes whom it concerns and lets gates admit.
+// the server undid it, or it found out that the database is not as this process
+// knows it; and then wakes whom it concerns and lets gates admit.
 func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.Context, t *txn) error) error {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	var t *txn
-	err := retry(ctx, transient, func() error {
+	again := func(err error) bool { return transient(err) || isRepeat(err) }
+	err := retry(ctx, again, func() error {
 		ctx, leave, err := s.seats.Take(ctx)
 		if err != nil {
 			return err
@@ -41,7 +43,7 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 		t = &txn{Store: s, tx: tx}
 		if err := f(ctx, t); err != nil {
 			_ = tx.Rollback() // it failed already, and the connection is given up if this does too
-			return err
+			return s.relearn(ctx, err)
 		}
 		return tx.Commit()
 	})

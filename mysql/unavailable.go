@@ -51,6 +51,13 @@ var passingNumbers = map[uint16]bool{
 	1020: true, // MariaDB: the row is newer than the snapshot
 }
 
+// readOnly reports whether an error is that of a server, or a transaction, which only
+// reads.
+func readOnly(err error) bool {
+	var answer *mysql.MySQLError
+	return errors.As(err, &answer) && (answer.Number == 1290 || answer.Number == 1792 || answer.Number == 1836)
+}
+
 // unavailable marks an error of a call if it passes; see fairlead.ErrUnavailable.
 func unavailable(ctx context.Context, err error) error {
 	return sqlstore.MarkUnavailable(ctx, err, passes)
@@ -62,5 +69,5 @@ func passes(err error) bool {
 	if errors.As(err, &answer) {
 		return passingNumbers[answer.Number]
 	}
-	return errors.Is(err, mysql.ErrInvalidConn)
+	return errors.Is(err, mysql.ErrInvalidConn) || isRepeat(err)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead/internal/dispatch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 const (
@@ -20,6 +21,7 @@ const (
 // laneView is what a claim has seen of a lane.
 type laneView struct {
 	dispatch.Lane
+	names  sqlstore.LaneKey
 	quotas []int32 // that its jobs count against
 	limit  int     // how many rows were asked for
 	news   uint32  // of the lane, before it was looked at
@@ -40,7 +42,7 @@ func (v *laneView) empty() bool { return v.All && len(v.Keys) == 0 }
 
 // addView prepares a lane for being looked at.
 func (c *claiming) addView(lane *openLane) *laneView {
-	view := &laneView{Lane: dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: dispatch.Front}}
+	view := &laneView{Lane: dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: dispatch.Front}, names: lane.LaneKey}
 	c.govern(view, lane)
 	c.views[lane.ID] = view
 	c.open = append(c.open, view)

@@ -4,12 +4,15 @@
 -- Opens a claim: tells whether the node lives, and which rules hold: what is
 -- paused and limited. Who changes them takes the same row exclusively, and so
 -- returns only when no claim is left that does not know of it. The node is read
--- after the row was locked, and without a lock: beats never wait for claims.
--- Inputs: node.
+-- after the row was locked, and without a lock: beats never wait for claims. A row
+-- with another token is another node's, and one whose last beat is older than one
+-- that was acknowledged is from before the database lost its last commits.
+-- Inputs: node, its token, the beat that was last acknowledged.
 -- Output: version of the rules, now, end of the node's lease (null if it has none).
 -- Locks: the counter of rules, shared.
 select c.value, {{now}},
-       (select n.lease_until from {{node}} n where n.id = ? and n.dead = 0 and c.value is not null)
+       (select n.lease_until from {{node}} n
+        where n.id = ? and n.dead = 0 and n.token = ? and n.last_beat >= ? and c.value is not null)
 from {{counter}} c
 where c.name = 'pause'
 lock in share mode;
@@ -70,11 +73,15 @@ from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (n for ordinality, lane int 
 
 -- name: claim_lane
 -- Locks and reads the first ready jobs of one lane that nobody else has locked.
--- Inputs: lane, solo, limit.
--- Output: the jobs, in order, each with the clock after it was locked.
--- Locks: rows of ready, then of job and memo; skips what is locked.
+-- Inputs: id, queue, tenant and kind of the lane; lane, solo, limit.
+-- Output: the jobs, in order, each with the clock after it was locked and whether
+--   the lane has these names.
+-- Locks: rows of ready, then of job and memo; skips what is locked. The lane is read
+--   without a lock.
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
-       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}}
+       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}},
+       (select count(*) from {{lane}} l force index (primary)
+        where l.id = ? and l.queue = ? and l.tenant = ? and l.kind = ?)
 from {{ready}} r force index (primary)
 straight_join {{job}} j force index (primary) on j.id = r.id
 left join {{memo}} m force index (primary) on m.id = r.id
@@ -89,11 +96,16 @@ for update skip locked;
 -- the order of jobs over all lanes. MariaDB queues a request for a moment before
 -- it skips a row, and takes it for a deadlock if two claims do so for rows of
 -- each other. That cannot be if all lock in one order.
--- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON.
--- Output: the jobs, columns as claim_lane.
--- Locks: rows of ready, then of job and memo, as listed; skips what is locked.
+-- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON, {{count}} of the
+--   lanes, their {{ids}} and {{named}}: tuples of id, queue, tenant, kind.
+-- Output: the jobs, columns as claim_lane; the last is whether all lanes have their
+--   names.
+-- Locks: rows of ready, then of job and memo, as listed; skips what is locked. The
+--   lanes are read without a lock.
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
-       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}}
+       j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}},
+       (select count(*) = {{count}} from {{lane}} l force index (primary)
+        where l.id in ({{ids}}) and (l.id, l.queue, l.tenant, l.kind) in ({{named}}))
 from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
   lane int path '$[0]', turn smallint path '$[1]', start_by bigint path '$[2]', id bigint path '$[3]')) v
 straight_join {{ready}} r force index (primary)
@@ -106,7 +118,7 @@ for update skip locked;
 -- Takes a fence: the insert id that the server answers. It runs after the rows
 -- were locked. Whoever claimed one of them before has committed by then, so
 -- its fence was taken earlier and is smaller: the counter only grows, whether
--- or not transactions commit.
+-- or not transactions commit. See also anchor_fences.
 -- Inputs: node.
 -- Output: none.
 -- Locks: the node's row of fence.

@@ -4,10 +4,10 @@
 -- name: change_rules
 -- Opens a change of what is paused, of tenants or of limits: waits for the
 -- claims that go on, and makes later ones wait for the change.
--- Inputs: none.
+-- Inputs: by how much the version grows.
 -- Output: none; the insert id that the server answers is the new version.
 -- Locks: the counter of rules.
-update {{counter}} set value = last_insert_id(value + 1) where name = 'pause';
+update {{counter}} set value = last_insert_id(value + ?) where name = 'pause';
 
 -- name: lock_rules
 -- Does the same without a change.

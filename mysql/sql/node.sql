@@ -3,29 +3,45 @@
 
 -- name: join
 -- Registers a node; its id is the insert id that the server answers.
--- Inputs: name, info, idle, queued, lease, draining.
+-- Inputs: name, info, idle, queued, lease, draining, token.
 -- Output: none.
 -- Locks: the inserted row.
-insert into {{node}} (name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead)
-values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, ?, 0);
+insert into {{node}} (name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead, token)
+values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, ?, 0, ?);
 
 -- name: beat
--- Extends the lease of a live node. Its condition is the opposite of bury's.
--- Inputs: idle, queued, lease, node.
+-- Extends the lease of a live node. Its condition is the opposite of bury's, and
+-- that the row is the node's own and has what was acknowledged to it.
+-- Inputs: idle, queued, lease, node, its token, the beat that was last acknowledged.
 -- Output: none; no row is found if the lease was lost.
 -- Locks: the node.
 update {{node}} set idle = ?, queued = ?, last_beat = {{now}}, lease_until = {{now}} + ?
-where id = ? and dead = 0 and lease_until > {{now}};
+where id = ? and dead = 0 and lease_until > {{now}} and token = ? and last_beat >= ?;
 
 -- name: beat_news
--- Brings back the time of the beat, whether there may be new wishes, and whether
--- the node is to drain.
+-- Brings back the time of the beat, whether there may be new wishes, whether the
+-- node is to drain, and at which server that was.
 -- Inputs: node.
--- Output: last beat, number of wishes so far, draining; no row if the node is gone.
+-- Output: last beat, number of wishes so far, draining, number of the server; no row
+--   if the node is gone.
 -- Locks: none.
-select n.last_beat, c.value, n.draining
-from {{node}} n join {{counter}} c
-where n.id = ? and c.name = 'wish';
+select n.last_beat, c.value, n.draining, s.number
+from {{node}} n join {{counter}} c join {{server}} s
+where n.id = ? and c.name = 'wish' and s.id = 1;
+
+-- name: node_row
+-- Reads whose the row of a node is, and what it says.
+-- Inputs: node.
+-- Output: token, last beat; no row if there is none.
+-- Locks: none.
+select token, last_beat from {{node}} where id = ?;
+
+-- name: leave
+-- Ends the lease of a node.
+-- Inputs: node, token.
+-- Output: none.
+-- Locks: the node.
+update {{node}} set dead = 1, lease_until = least(lease_until, {{now}}) where id = ? and token = ?;
 
 -- name: drain
 -- Asks a live node to start nothing more, or to go on.
@@ -48,19 +64,21 @@ select id, fence from {{running}} where node = ? and wish is not null order by i
 -- Locks: none.
 select id, fence from {{running}} force index (primary) where id in ({{ids}}) and wish is not null order by id;
 
--- name: leave
--- Ends the lease of a node.
--- Inputs: node.
--- Output: none.
--- Locks: the node.
-update {{node}} set dead = 1, lease_until = least(lease_until, {{now}}) where id = ?;
-
 -- name: held
 -- Lists the jobs that are leased to a node.
 -- Inputs: node.
 -- Output: id, fence.
 -- Locks: none.
 select id, fence from {{running}} where node = ? order by id;
+
+-- name: held_as
+-- Lists the jobs that are leased to a node, unless its row is another's.
+-- Inputs: node, node, its token.
+-- Output: id, fence.
+-- Locks: none.
+select id, fence from {{running}}
+where node = ? and exists (select 1 from {{node}} n where n.id = ? and n.token = ?)
+order by id;
 
 -- name: nodes
 -- Lists all nodes. One whose lease has run out is dead, declared or not.

@@ -152,10 +152,10 @@ update {{running}} set wish = coalesce(wish, ?) where id = ?;
 
 -- name: count_wish
 -- Tells the beats of all nodes that there is a new wish.
--- Inputs: none.
+-- Inputs: by how much the counter grows.
 -- Output: none.
 -- Locks: the counter of wishes.
-update {{counter}} set value = value + 1 where name = 'wish';
+update {{counter}} set value = value + ? where name = 'wish';
 
 -- name: answer
 -- Keeps an answer until its job moves to waiting.

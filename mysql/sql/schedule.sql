@@ -258,10 +258,10 @@ delete s from {{schedule}} s force index (primary) where {{among}} and version >
 
 -- name: change_calendars
 -- Opens a change of calendars. The next one waits for it.
--- Inputs: none.
+-- Inputs: by how much the version grows.
 -- Output: none; the insert id is the version that the change makes.
 -- Locks: the counter of calendars.
-update {{counter}} set value = last_insert_id(value + 1) where name = 'calendar';
+update {{counter}} set value = last_insert_id(value + ?) where name = 'calendar';
 
 -- name: calendar_version
 -- Tells which version of a calendar there is.

@@ -26,12 +26,20 @@ set session
 -- Locks: none.
 select {{now}};
 
--- name: set_clock
--- Reads the database's clock into a variable of the session.
--- Inputs: {{clock}}, the variable.
--- Output: none.
--- Locks: none.
-set {{clock}} = {{now}};
+-- name: clock_at_lanes
+-- Reads the database's clock for jobs that are about to be stored, if their lanes
+-- are what this process takes them for: nobody has given them up, and the database
+-- has not lost them, or given their ids to others. Until the transaction ends no
+-- table of the database can be replaced by another.
+-- Inputs: {{into}}, nothing or a variable of the session, {{count}} of lanes,
+--   {{number}} of the server, {{ids}} of lanes, {{rows}} of id, queue, tenant, kind.
+-- Output: microseconds, null if a lane or the server is another.
+-- Locks: none: it is a plain read, also into a variable, which setting one is not.
+select if(count(*) = {{count}}, {{now}}, null) {{into}}
+from {{server}} s
+straight_join {{lane}} l force index (primary)
+where s.id = 1 and s.number = {{number}}
+  and l.id in ({{ids}}) and (l.id, l.queue, l.tenant, l.kind) in ({{rows}}) and l.retired_at = 0;
 
 -- name: savepoint
 -- Marks where something began that may have to be undone by itself.
@@ -69,12 +77,28 @@ update {{counter}} set value = last_insert_id(value + ?) where name = 'job';
 -- Locks: inserted rows, until the statement ends.
 insert ignore into {{lane}} (queue, tenant, kind) values {{rows}};
 
+-- name: reopen_lanes
+-- Takes lanes into use again that were given up. It runs before add_lanes, which
+-- leaves them as they are.
+-- Inputs: {{rows}} of queue, tenant, kind.
+-- Output: none.
+-- Locks: lanes that were given up, until the statement ends.
+update {{lane}} force index (names) set retired_at = 0
+where (queue, tenant, kind) in ({{rows}}) and retired_at <> 0;
+
 -- name: named_lanes
--- Looks lanes up by name.
+-- Looks lanes up by name that were not given up.
 -- Inputs: {{rows}} of queue, tenant, kind.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
-select id, queue, tenant, kind from {{lane}} where (queue, tenant, kind) in ({{rows}});
+select id, queue, tenant, kind from {{lane}} where (queue, tenant, kind) in ({{rows}}) and retired_at = 0;
+
+-- name: numbered_lanes
+-- Looks lanes up by id that were not given up.
+-- Inputs: {{ids}}.
+-- Output: id, queue, tenant, kind.
+-- Locks: none.
+select id, queue, tenant, kind from {{lane}} where id in ({{ids}}) and retired_at = 0;
 
 -- name: lanes_above
 -- Lists lanes that may be new.

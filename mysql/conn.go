@@ -1,0 +1,57 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+)
+
+// driverConn is what the driver's connections can do. The pool looks for each of
+// these by itself.
+type driverConn interface {
+	driver.Conn
+	driver.ConnPrepareContext
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+	driver.Pinger
+	driver.NamedValueChecker
+	driver.SessionResetter
+	driver.Validator
+}
+
+// serverConn is a connection to a server. It is given up once this process knows
+// another server as the one that all agree on: the old one may still answer.
+type serverConn struct {
+	driverConn
+	store *Store
+	at    server
+}
+
+// serverConn makes one of a new connection, once this process has recognised the
+// server that it leads to. Until the store is open, every server is welcome.
+func (s *Store) serverConn(ctx context.Context, conn driver.Conn) (driver.Conn, error) {
+	full, ok := conn.(driverConn)
+	if !ok {
+		return nil, fmt.Errorf("the driver's %T lacks what a pool needs", conn)
+	}
+	at, err := s.meet(ctx, full)
+	return &serverConn{driverConn: full, store: s, at: at}, err
+}
+
+func (c *serverConn) current() bool {
+	known := c.store.known.Load()
+	return known == nil || c.at == server{} || c.at.same(*known)
+}
+
+// ResetSession implements driver.SessionResetter: it is called before a connection
+// is used again.
+func (c *serverConn) ResetSession(ctx context.Context) error {
+	if !c.current() {
+		return driver.ErrBadConn
+	}
+	return c.driverConn.ResetSession(ctx)
+}
+
+// IsValid implements driver.Validator: it is called when a connection is given back.
+func (c *serverConn) IsValid() bool { return c.current() && c.driverConn.IsValid() }

@@ -1,0 +1,111 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// guard is the lanes that jobs are about to be stored in, as this process knows
+// them. The statement that reads the clock for these jobs compares them with what
+// the database says, so that nothing is stored in a lane that is another's.
+type guard struct {
+	number int64 // of the server
+	lanes  []sqlstore.Lane
+	ids    map[sqlstore.LaneKey]int32
+}
+
+// unknownLanes tells that jobs are to be stored in lanes which this process has not
+// heard of. Lanes are looked up and made on another connection, and no transaction
+// waits for a second one: it is undone, and repeated when they are known.
+type unknownLanes []sqlstore.LaneKey
+
+// Error implements error.
+func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }
+
+// guardOf guards the lanes of jobs. It fails if one is not known.
+func (s *Store) guardOf(jobs []*fairlead.Job) (*guard, error) {
+	g := &guard{number: s.number.Load(), ids: map[sqlstore.LaneKey]int32{}}
+	var missing unknownLanes
+	for _, job := range jobs {
+		key := sqlstore.KeyOf(job)
+		if _, has := g.ids[key]; has {
+			continue
+		}
+		id, known := s.lanes.ID(key)
+		g.ids[key] = id
+		if known {
+			g.lanes = append(g.lanes, sqlstore.Lane{ID: id, LaneKey: key})
+		} else {
+			missing = append(missing, key)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, missing
+	}
+	return g, nil
+}
+
+// of is the lane of a job.
+func (g *guard) of(job *fairlead.Job) int32 { return g.ids[sqlstore.KeyOf(job)] }
+
+// changed is the error of a guard that did not hold.
+func (g *guard) changed() error { return staleLanes(g.lanes) }
+
+// staleLanes tells that jobs are to be stored in lanes of which some are not as this
+// process knows them. They are looked up and made again.
+type staleLanes []sqlstore.Lane
+
+// Error implements error.
+func (l staleLanes) Error() string { return changedLanes(l).Error() }
+
+func changedLanes(lanes []sqlstore.Lane) sqlstore.ChangedLanes {
+	ids := make(sqlstore.ChangedLanes, len(lanes))
+	for i, lane := range lanes {
+		ids[i] = lane.ID
+	}
+	return ids
+}
+
+// clock is the statement that reads the clock into a variable, if there is one, as
+// long as some lanes are what they were.
+func (s *Store) clockAtLanes(number int64, lanes []sqlstore.Lane, into string) string {
+	ids, named := laneList(lanes)
+	return fill(s.sql.ClockAtLanes, "into", into, "count", decimal(len(lanes)), "number", decimal(number), "ids", ids, "rows", named)
+}
+
+// laneList is lanes as SQL text: their ids, and tuples of id and names.
+func laneList(lanes []sqlstore.Lane) (ids, named string) {
+	list := make([]int64, len(lanes))
+	var tuples rows
+	for i, lane := range lanes {
+		list[i] = int64(lane.ID)
+		tuples.add().int(int64(lane.ID)).str(lane.Queue).str(lane.Tenant).str(lane.Kind).end()
+	}
+	return idList(list), string(tuples.text)
+}
+
+// clockAt reads the database's clock as clock does, for jobs that are stored next,
+// and fails if one of their lanes is not what it was.
+func (t *txn) clockAt(ctx context.Context, g *guard) (int64, error) {
+	var us sql.NullInt64
+	for lanes := range slices.Chunk(g.lanes, chunkTuples) {
+		statement, err := t.clockAtLanes(g.number, lanes, ""), error(nil)
+		if t.callers {
+			err = one(ctx, t.lifeline, []any{&us}, statement)
+		} else {
+			_, err = t.one(ctx, []any{&us}, statement)
+		}
+		if err != nil {
+			return 0, err
+		}
+		if !us.Valid {
+			return 0, g.changed()
+		}
+	}
+	return us.Int64, nil
+}

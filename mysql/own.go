@@ -1,0 +1,69 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// ownNode is what is known of a node that something is done for: nothing is done in
+// the name of a node whose row is another's, or older than what was acknowledged.
+type ownNode struct {
+	token []byte
+	beat  int64 // the last that was acknowledged here
+}
+
+func (s *Store) ownNode(ctx context.Context, node fairlead.NodeID) (ownNode, error) {
+	token, err := s.tokens.Of(ctx, node)
+	return ownNode{token: []byte(token), beat: s.tokens.LastBeat(node)}, err
+}
+
+func leaseLost(node fairlead.NodeID) error {
+	return fmt.Errorf("node %d: %w", node, fairlead.ErrLeaseLost)
+}
+
+// lose finds out why a node has lost its lease. If its row is gone, another's, or
+// older than what was acknowledged to it, the database has lost its last commits.
+func (s *Store) lose(ctx context.Context, node fairlead.NodeID) error {
+	s.wishes.forget(node)
+	if _, kept := fairlead.NodeToken(ctx); kept {
+		return nil // nothing is known of it here
+	}
+	number := s.number.Load()
+	own, err := s.ownNode(ctx, node)
+	if err != nil {
+		return nil //nolint:nilerr // nor of this one
+	}
+	var token string
+	var beat int64
+	err = one(ctx, s.lifeline, []any{&token, &beat}, s.sql.NodeRow, node)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		now, err := s.now(ctx)
+		if err != nil {
+			return err
+		}
+		if own.beat != 0 && now-own.beat > nodeRetention.Microseconds() {
+			return nil // it was dead for so long that it was removed
+		}
+	case err != nil:
+		return err
+	case token == string(own.token) && beat >= own.beat:
+		return nil
+	}
+	_, err = s.meetOnce(ctx, number)
+	return err
+}
+
+// raise notes the largest number there was.
+func raise(largest *atomic.Int64, number int64) {
+	for before := largest.Load(); number > before; before = largest.Load() {
+		if largest.CompareAndSwap(before, number) {
+			return
+		}
+	}
+}

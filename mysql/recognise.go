@@ -1,0 +1,164 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// The number of a server counts how many there were, and ends with random bits: a
+// number that was lost with the last commits is not reached again.
+const (
+	numberBits = 20
+	oneServer  = 1 << numberBits
+)
+
+func serversOf(number int64) int64 { return number >> numberBits }
+
+func nextNumber(number int64) int64 { return (serversOf(number)+1)*oneServer + rand.Int64N(oneServer) }
+
+// Under which number commits are known to be lost.
+const (
+	noLoss  int64 = -1            // none are known to be
+	anyLoss int64 = math.MaxInt64 // an operator says so
+)
+
+const (
+	// jobLeap is by how much ids of jobs jump if some may have been given out that
+	// the database does not know of.
+	jobLeap = 100_000_000
+	// nodeLeap is the same for nodes.
+	nodeLeap = 1000
+)
+
+// agreement is what all processes agree on about a server.
+type agreement struct {
+	number int64
+	fence  int64 // all that are given out from now on are larger; zero: it was not looked at
+	job    int64 // the same of ids of jobs
+	node   int64 // the same of ids of nodes; zero: it was not looked at
+}
+
+// beginner begins transactions: a database handle or one connection.
+type beginner interface {
+	BeginTx(ctx context.Context, options *sql.TxOptions) (*sql.Tx, error)
+}
+
+// recognise agrees with the other processes on the server that a connection leads
+// to. The first process that finds another one, or that commits are lost which it
+// saw under a number, changes the number, and sees to it that fences and ids go on
+// above all that were ever given out. Every process that finds the number changed
+// forgets what it has cached.
+func (s *Store) recognise(ctx context.Context, db beginner, found server, lostUnder int64) (agreement, error) {
+	if err := s.meeting.Acquire(ctx); err != nil {
+		return agreement{}, err
+	}
+	defer s.meeting.Release()
+	var agreed agreement
+	err := retry(ctx, transient, func() error {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		if agreed, err = s.agree(ctx, &txn{Store: s, tx: tx}, found, lostUnder); err != nil {
+			_ = tx.Rollback() // it failed already
+			return err
+		}
+		return tx.Commit()
+	})
+	if err != nil {
+		return agreement{}, fmt.Errorf("recognise the server: %w", err)
+	}
+	s.known.Store(&found)
+	if s.number.Swap(agreed.number) != agreed.number {
+		s.forgetAll()
+	}
+	return agreed, nil
+}
+
+// agree changes what the database says about its server, if that is no longer so.
+func (s *Store) agree(ctx context.Context, t *txn, found server, lostUnder int64) (agreed agreement, err error) {
+	var text string
+	exists, err := t.one(ctx, []any{&agreed.number, &text}, s.sql.LockServer)
+	if err == nil && !exists {
+		err = fmt.Errorf("table server has no row: the schema is damaged")
+	}
+	if err != nil {
+		return agreed, err
+	}
+	before := parseServer(text)
+	lost := serversOf(agreed.number) <= serversOf(lostUnder)
+	another := text != "" && before.name != found.name
+	if lost || !before.same(found) {
+		agreed.number = nextNumber(max(agreed.number, s.number.Load()))
+		if err := t.must(ctx, 1, s.sql.SetServer, agreed.number, found.String()); err != nil {
+			return agreed, err
+		}
+		if agreed.fence, err = t.anchorFences(ctx); err != nil {
+			return agreed, err
+		}
+	}
+	return agreed, t.leap(ctx, &agreed, lost || another)
+}
+
+// anchorFences raises the counter of fences to the clock.
+func (t *txn) anchorFences(ctx context.Context) (fence int64, err error) {
+	if _, err := t.exec(ctx, t.sql.AnchorFences); err != nil {
+		return 0, err
+	}
+	_, err = t.one(ctx, []any{&fence}, t.sql.LastFence)
+	return fence, err
+}
+
+// leap lets ids jump if some may have been given out that the database does not
+// know of: because its last commits are lost, or may be, or because this process
+// has such ids.
+func (t *txn) leap(ctx context.Context, agreed *agreement, lost bool) error {
+	if _, err := t.one(ctx, []any{&agreed.job}, t.sql.LockLastJob); err != nil {
+		return err
+	}
+	highest := t.ids.Highest()
+	if !lost && highest <= agreed.job {
+		return nil
+	}
+	agreed.job = max(agreed.job, highest) + jobLeap
+	if err := t.must(ctx, 1, t.sql.SetLastJob, agreed.job); err != nil {
+		return err
+	}
+	result, err := t.tx.ExecContext(ctx, t.sql.AddDeadNode, nil)
+	if err != nil {
+		return err
+	}
+	next, err := result.LastInsertId()
+	if err != nil {
+		return err
+	}
+	agreed.node = max(next, t.highestNode.Load()) + nodeLeap
+	if _, err := t.exec(ctx, t.sql.AddDeadNode, agreed.node); err != nil {
+		return err
+	}
+	for _, id := range []int64{next, agreed.node} {
+		if err := t.must(ctx, 1, t.sql.DropDeadNode, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var _ fairlead.Restorer = (*Store)(nil)
+
+// Restored is to be called after the database was restored into a server that was
+// not started again: nothing else tells.
+func (s *Store) Restored(ctx context.Context) (fairlead.Restored, error) {
+	agreed, err := s.meetOnce(ctx, anyLoss)
+	if err != nil {
+		return fairlead.Restored{}, fmt.Errorf("restored: %w", err)
+	}
+	return fairlead.Restored{
+		Server: serversOf(agreed.number), Fence: agreed.fence, Job: agreed.job, Node: fairlead.NodeID(agreed.node),
+	}, nil
+}

@@ -1,0 +1,144 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// server is what a server says of itself. Another one may have lost commits of the
+// last one, and so may the same one if it was started again.
+type server struct {
+	name  string
+	start int64 // seconds since 1970
+}
+
+// startSlack is by how many seconds two readings of one start may differ: servers
+// tell their uptime in whole seconds.
+const startSlack = 3
+
+// same reports whether two connections lead to one server that was not started
+// again in between.
+func (s server) same(other server) bool {
+	return s.name == other.name && max(s.start-other.start, other.start-s.start) <= startSlack
+}
+
+// String is the server as it stands in the database.
+func (s server) String() string { return s.name + " " + strconv.FormatInt(s.start, 10) }
+
+// parseServer reads what String wrote. A text that it did not write is that of a
+// server which is no longer there.
+func parseServer(text string) server {
+	name, start, _ := strings.Cut(text, " ")
+	seconds, _ := strconv.ParseInt(start, 10, 64) //nolint:errcheck // no server was started in 1970
+	return server{name: name, start: seconds}
+}
+
+// identify asks the server of a connection who it is.
+func (s *Store) identify(ctx context.Context, conn driver.QueryerContext) (server, error) {
+	name, err := askOnce(ctx, conn, s.sql.ServerName)
+	if err != nil {
+		return server{}, fmt.Errorf("ask the server who it is: %w", err)
+	}
+	uptime, err := askOnce(ctx, conn, s.sql.ServerUptime)
+	if err != nil {
+		return server{}, fmt.Errorf("ask the server for how long it runs: %w", err)
+	}
+	now, err := strconv.ParseInt(name[1], 10, 64)
+	if err != nil {
+		return server{}, fmt.Errorf("the server's clock: %w", err)
+	}
+	seconds, err := strconv.ParseInt(uptime[1], 10, 64)
+	if err != nil {
+		return server{}, fmt.Errorf("the server's uptime: %w", err)
+	}
+	return server{name: name[0], start: now/1e6 - seconds}, nil
+}
+
+// askOnce reads the only row of an answer, two columns, on a connection that is not
+// in a pool.
+func askOnce(ctx context.Context, conn driver.QueryerContext, question string) (texts [2]string, err error) {
+	rows, err := conn.QueryContext(ctx, question, nil)
+	if err != nil {
+		return texts, err
+	}
+	defer rows.Close()
+	values := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(values); err != nil {
+		return texts, err
+	}
+	if len(values) != len(texts) {
+		return texts, fmt.Errorf("%d columns instead of %d", len(values), len(texts))
+	}
+	for i, value := range values {
+		switch value := value.(type) {
+		case []byte:
+			texts[i] = string(value)
+		default:
+			texts[i] = fmt.Sprint(value)
+		}
+	}
+	if err := rows.Next(values); !errors.Is(err, io.EOF) {
+		return texts, fmt.Errorf("more than one row: %w", err)
+	}
+	return texts, nil
+}
+
+// meet identifies the server of a new connection and recognises it, if the store is
+// open.
+func (s *Store) meet(ctx context.Context, conn driverConn) (server, error) {
+	known := s.known.Load()
+	if known == nil {
+		return server{}, nil
+	}
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	found, err := s.identify(ctx, conn)
+	if err != nil || found.same(*known) {
+		return found, err
+	}
+	lent := sql.OpenDB(lender{conn})
+	defer lent.Close()
+	_, err = s.recognise(ctx, lent, found, noLoss)
+	return found, err
+}
+
+// lender makes a database handle of one connection, which outlives the handle.
+type lender struct{ conn driver.Conn }
+
+// Connect implements driver.Connector.
+func (l lender) Connect(context.Context) (driver.Conn, error) { return lent{l.conn}, nil }
+
+// Driver implements driver.Connector.
+func (l lender) Driver() driver.Driver { return nil }
+
+// lent is a connection that is not closed by who has it.
+type lent struct{ driver.Conn }
+
+// Close implements driver.Conn.
+func (lent) Close() error { return nil }
+
+// meetOnce identifies the server that the lifeline leads to, and recognises it.
+func (s *Store) meetOnce(ctx context.Context, lostUnder int64) (agreement, error) {
+	ctx, cancel := s.bound(ctx)
+	defer cancel()
+	conn, err := s.lifeline.Conn(ctx)
+	if err != nil {
+		return agreement{}, unavailable(ctx, err)
+	}
+	defer conn.Close()
+	var found server
+	err = conn.Raw(func(raw any) error {
+		found, err = s.identify(ctx, raw.(*serverConn))
+		return err
+	})
+	if err != nil {
+		return agreement{}, unavailable(ctx, err)
+	}
+	return s.recognise(ctx, conn, found, lostUnder)
+}
