@@ -48,11 +48,13 @@ type statements struct {
 	ChooseByRoom string `sql:"choose_by_room"`
 	Standing     string `sql:"standing"`
 
-	Linger     string `sql:"linger"`
-	LaneKeys   string `sql:"lane_keys"`
-	LockQuotas string `sql:"lock_quotas"`
-	FoldQuotas string `sql:"fold_quotas"`
-	Take       string `sql:"take"`
+	Linger       string `sql:"linger"`
+	LaneKeys     string `sql:"lane_keys"`
+	BusyLanes    string `sql:"busy_lanes"`
+	SuspectLanes string `sql:"suspect_lanes"`
+	LockQuotas   string `sql:"lock_quotas"`
+	FoldQuotas   string `sql:"fold_quotas"`
+	Take         string `sql:"take"`
 
 	Succeed      string `sql:"succeed"`
 	Finish       string `sql:"finish"`
