@@ -164,10 +164,13 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if _, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) }); err != nil {
 		return total, err
 	}
-	if err := s.pruneBatches(ctx, keep, limit); err != nil {
+	batches, err := s.pruneBatches(ctx, keep, limit)
+	total += batches
+	if err != nil {
 		return total, err
 	}
-	return total, s.pruneSweeps(ctx, keep.Failed, limit)
+	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	return total + lines, err
 }
 
 // prune removes what it has locked, the place and the job: what somebody

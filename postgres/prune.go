@@ -44,15 +44,19 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.runPlain(ctx, call{sql: s.sql.PruneNodes, args: []any{forgetNodesAfter.Microseconds()}}); err != nil {
 		return pruned, fmt.Errorf("prune nodes: %w", err)
 	}
-	if err := s.pruneBatches(ctx, keep, limit); err != nil {
+	batches, err := s.pruneBatches(ctx, keep, limit)
+	pruned += batches
+	if err != nil {
 		return pruned, fmt.Errorf("prune batches: %w", err)
 	}
-	if err := s.pruneSweeps(ctx, keep.Failed, limit); err != nil {
+	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	pruned += lines
+	if err != nil {
 		return pruned, fmt.Errorf("prune sweeps: %w", err)
 	}
 	records, err := s.pruneRecords(ctx, limit)
 	if err != nil {
-		return pruned + records, fmt.Errorf("prune records: %w", err)
+		return pruned, fmt.Errorf("prune records: %w", err)
 	}
 	return pruned + records, nil
 }

@@ -150,10 +150,12 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err != nil {
 		return records + jobs, err
 	}
-	if err := s.pruneBatches(ctx, keep, limit); err != nil {
-		return records + jobs, err
+	batches, err := s.pruneBatches(ctx, keep, limit)
+	if err != nil {
+		return records + jobs + batches, err
 	}
-	return records + jobs, s.pruneSweeps(ctx, keep.Failed, limit)
+	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	return records + jobs + batches + lines, err
 }
 
 // pruneRecords removes answered requests and entries of the audit log, at most
