@@ -60,7 +60,7 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	all := known.openLanes(c.claim.Scope, c.lanes.Known())
+	all := known.openLanes(c.claim.Scope, c.lanes.Lanes)
 	if c.claim.Solo && len(all.lanes) > manyLanes {
 		if all.lanes, err = c.suspected(ctx, all.lanes); err != nil {
 			return false, err

@@ -312,7 +312,7 @@ func (l *limitTest) wantStrange(kinds ...string) {
 	l.ok(l.store.refreshLanes(l.Context(), 0))
 	known, err := c.knownRules(l.Context())
 	l.ok(err)
-	claim := &limitedClaim{claiming: c, known: known, strange: known.openLanes(l.scope, c.lanes.Known()).strange}
+	claim := &limitedClaim{claiming: c, known: known, strange: known.openLanes(l.scope, c.lanes.Lanes).strange}
 	l.ok(claim.meet(l.Context()))
 	var found []string
 	for _, lane := range claim.strange {

@@ -32,11 +32,12 @@ type openLanes struct {
 type openList struct {
 	mu sync.Mutex
 	openLanes
-	seen int // of all known lanes
+	seen  int    // of all known lanes
+	epoch uint64 // of theirs
 }
 
 // openLanes lists the lanes that are not paused. Callers must not change it.
-func (r *rules) openLanes(scope *fairlead.Scope, all []sqlstore.Lane) openLanes {
+func (r *rules) openLanes(scope *fairlead.Scope, lanes *sqlstore.Lanes) openLanes {
 	entry, ok := r.open.Load(scope)
 	if !ok {
 		entry, _ = r.open.LoadOrStore(scope, &openList{})
@@ -44,6 +45,10 @@ func (r *rules) openLanes(scope *fairlead.Scope, all []sqlstore.Lane) openLanes 
 	list := entry.(*openList)
 	list.mu.Lock()
 	defer list.mu.Unlock()
+	all, epoch := lanes.List()
+	if epoch != list.epoch {
+		list.openLanes, list.seen, list.epoch = openLanes{}, 0, epoch
+	}
 	for ; list.seen < len(all); list.seen++ {
 		lane := all[list.seen]
 		if r.Paused(lane.LaneKey) {

@@ -24,6 +24,18 @@ type statements struct {
 	LanesAbove string `sql:"lanes_above"`
 	TakeIDs    string `sql:"take_ids"`
 
+	LaneWalk         string `sql:"lane_walk"`
+	LanesSettled     string `sql:"lanes_settled"`
+	KeepLaneWalk     string `sql:"keep_lane_walk"`
+	StampLanes       string `sql:"stamp_lanes"`
+	LanesOfWindow    string `sql:"lanes_of_window"`
+	SeeLanes         string `sql:"see_lanes"`
+	LanesOfSchedules string `sql:"lanes_of_schedules"`
+	RetireLanes      string `sql:"retire_lanes"`
+	RemoveLanes      string `sql:"remove_lanes"`
+	LaneIDs          string `sql:"lane_ids"`
+	SettledLane      string `sql:"settled_lane"`
+
 	Savepoint         string `sql:"savepoint"`
 	ReturnToSavepoint string `sql:"return_to_savepoint"`
 	ReleaseSavepoint  string `sql:"release_savepoint"`

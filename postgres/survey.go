@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -22,12 +23,19 @@ type doubt struct {
 type surveyed struct {
 	at   time.Time
 	cost time.Duration
+	dear time.Duration // zero: dearSurvey
 }
 
-// dearSurvey is from what cost on surveys have to wait: beside a long transaction
-// they step over all that was claimed since it began, which marks spare a look into
-// a single lane.
-const dearSurvey = 20 * time.Millisecond
+// mayBegin tells whether the next may begin.
+func (s *surveyed) mayBegin(now time.Time) bool {
+	return s.cost < cmp.Or(s.dear, dearSurvey) || now.Sub(s.at) >= lookShare*s.cost
+}
+
+// dearSurvey is from what cost on surveys have to wait, and lanes are looked into
+// meanwhile: beside a long transaction a survey steps over all that was claimed since
+// it began, which marks spare a look into a single lane. It is far more than a survey
+// takes otherwise, also on a busy machine or from far away.
+const dearSurvey = 200 * time.Millisecond
 
 // surveyPays tells whether to ask which lanes hold anything before looking into some
 // of them.
@@ -43,7 +51,7 @@ func (h *heads) surveyPays(busy int, doubts []doubt, now time.Time) bool {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return 2*likely < len(doubts) && (h.survey.cost < dearSurvey || now.Sub(h.survey.at) >= lookShare*h.survey.cost)
+	return 2*likely < len(doubts) && h.survey.mayBegin(now)
 }
 
 // clear keeps that a survey, begun at some time, found nothing in lanes.
@@ -65,7 +73,7 @@ func (h *heads) clear(lanes []doubt, begun time.Time) {
 func (h *heads) noteSurvey(begun time.Time, cost time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.survey = surveyed{at: begun, cost: cost}
+	h.survey.at, h.survey.cost = begun, cost
 }
 
 // survey leaves out of lanes that are in doubt those that hold nothing. It finds out
@@ -106,9 +114,9 @@ func (c *claiming) suspected(ctx context.Context, lanes []openLane) ([]openLane,
 }
 
 // lanesCall reads a list of lanes.
-func lanesCall(into *map[int32]bool, sql string) call {
+func lanesCall(into *map[int32]bool, sql string, args ...any) call {
 	return call{
-		sql: sql, restart: func() { *into = map[int32]bool{} },
+		sql: sql, args: args, restart: func() { *into = map[int32]bool{} },
 		each: func(row sqlstore.Scanner) error {
 			var lane int32
 			err := row.Scan(&lane)

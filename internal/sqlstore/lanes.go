@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 
@@ -23,14 +24,16 @@ type Lane struct {
 	LaneKey
 }
 
-// Lanes caches the lane table. Lanes are never deleted or changed, so that
-// what it knows stays true; what it does not know is looked up by the store
-// and added.
+// Lanes caches the lane table. A lane may be given up, and a database may lose the
+// commit that made one: every statement that uses a lane compares its id with its
+// names, and the store forgets a lane that is not as it knows it. What the cache
+// does not know is looked up by the store and added.
 type Lanes struct {
 	mu    sync.RWMutex
 	byKey map[LaneKey]int32
 	byID  map[int32]LaneKey
 	order []Lane // by insertion
+	epoch uint64 // how often lanes were forgotten
 
 	served sync.Map // *fairlead.Scope → *served
 }
@@ -38,8 +41,19 @@ type Lanes struct {
 // served is the part of order that a scope may claim from.
 type served struct {
 	mu    sync.Mutex
-	seen  int // of order
+	seen  int    // of order
+	epoch uint64 // of order
 	lanes []Lane
+}
+
+// ChangedLanes is the error of a statement that found lanes given up, missing or
+// under other names. It has stored and leased nothing: the store forgets the lanes,
+// looks them up again and repeats it.
+type ChangedLanes []int32
+
+// Error implements error.
+func (c ChangedLanes) Error() string {
+	return fmt.Sprintf("lanes %v are not as this process knows them", []int32(c))
 }
 
 // NewLanes makes an empty cache.
@@ -47,18 +61,64 @@ func NewLanes() *Lanes {
 	return &Lanes{byKey: map[LaneKey]int32{}, byID: map[int32]LaneKey{}}
 }
 
-// Add remembers committed lanes.
+// Add remembers committed lanes. What it knew of the same id or the same names, and
+// what is no longer so, it forgets.
 func (l *Lanes) Add(lanes ...Lane) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, lane := range lanes {
-		if _, known := l.byID[lane.ID]; known {
+		names, knownID := l.byID[lane.ID]
+		id, knownNames := l.byKey[lane.LaneKey]
+		switch {
+		case knownID && names == lane.LaneKey:
 			continue
+		case knownID:
+			l.forget(lane.ID)
+		}
+		if knownNames {
+			l.forget(id)
 		}
 		l.byID[lane.ID] = lane.LaneKey
 		l.byKey[lane.LaneKey] = lane.ID
 		l.order = append(l.order, lane)
 	}
+}
+
+// Forget drops lanes that are not as they are known here.
+func (l *Lanes) Forget(ids ...int32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forget(ids...)
+}
+
+func (l *Lanes) forget(ids ...int32) {
+	gone := map[int32]bool{}
+	for _, id := range ids {
+		if key, known := l.byID[id]; known {
+			gone[id] = true
+			delete(l.byID, id)
+			delete(l.byKey, key)
+		}
+	}
+	if len(gone) == 0 {
+		return
+	}
+	left := make([]Lane, 0, len(l.order)-len(gone)) // readers may still go through the old one
+	for _, lane := range l.order {
+		if !gone[lane.ID] {
+			left = append(left, lane)
+		}
+	}
+	l.order = left
+	l.epoch++
+}
+
+// Reset forgets all lanes.
+func (l *Lanes) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.byKey, l.byID, l.order = map[LaneKey]int32{}, map[int32]LaneKey{}, nil
+	l.epoch++
 }
 
 // ID returns the id of a lane if it is known.
@@ -82,6 +142,14 @@ func (l *Lanes) Known() []Lane {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.order
+}
+
+// List lists all lanes that are known, and the epoch of the list: as long as that
+// stays the same, the list only grows at its end. Callers must not change it.
+func (l *Lanes) List() (lanes []Lane, epoch uint64) {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return l.order, l.epoch
 }
 
 // Missing lists the lanes of jobs that are not known yet.
@@ -108,9 +176,11 @@ func (l *Lanes) Served(scope *fairlead.Scope) []Lane {
 	s := entry.(*served)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l.mu.RLock()
-	fresh := l.order[s.seen:]
-	l.mu.RUnlock()
+	all, epoch := l.List()
+	if epoch != s.epoch {
+		s.seen, s.epoch, s.lanes = 0, epoch, nil
+	}
+	fresh := all[s.seen:]
 	for _, lane := range fresh {
 		if Serves(scope, lane.LaneKey) {
 			s.lanes = append(s.lanes, lane) // readers of a shorter slice never look past its length

@@ -1,0 +1,16 @@
+-- Lanes that hold nothing for long are given up and removed: see LaneWalk in
+-- internal/sqlstore.
+
+-- When a lane was last seen to have a job, 0 until the first walk.
+alter table {{lane}} add column seen_at integer not null default 0;
+
+-- The walk through all jobs; one row.
+create table {{lane_walk}} (
+  id        integer primary key,
+  begun_at  integer not null,
+  after_job integer not null,
+  ended_at  integer not null,
+  removed   integer not null
+);
+
+insert into {{lane_walk}} (id, begun_at, after_job, ended_at, removed) values (1, 0, 0, 1, 0);
