@@ -29,7 +29,7 @@ const (
 // it chose from, and chooses again by what they really leave.
 func (c *claiming) take(ctx context.Context) error {
 	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimedQuota{}
-	open := c.rules.openLanes(c.Scope, c.lanes.Known())
+	open := c.rules.openLanes(c.Scope, c.lanes)
 	if open.many(c.Solo) {
 		return c.takeLinedUp(ctx, open)
 	}

@@ -164,6 +164,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if _, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) }); err != nil {
 		return total, err
 	}
+	if err := s.retireLanes(ctx); err != nil {
+		return total, err
+	}
 	batches, err := s.pruneBatches(ctx, keep, limit)
 	total += batches
 	if err != nil {

@@ -30,11 +30,12 @@ type openLanes struct {
 type openList struct {
 	mu sync.Mutex
 	openLanes
-	seen int // of the known lanes
+	seen  int    // of the known lanes
+	epoch uint64 // of these
 }
 
 // openLanes sorts the known lanes. Callers must not change what it returns.
-func (r *rules) openLanes(scope *fairlead.Scope, known []sqlstore.Lane) openLanes {
+func (r *rules) openLanes(scope *fairlead.Scope, lanes *sqlstore.Lanes) openLanes {
 	entry, ok := r.open.Load(scope)
 	if !ok {
 		entry, _ = r.open.LoadOrStore(scope, &openList{})
@@ -42,6 +43,10 @@ func (r *rules) openLanes(scope *fairlead.Scope, known []sqlstore.Lane) openLane
 	list := entry.(*openList)
 	list.mu.Lock()
 	defer list.mu.Unlock()
+	known, epoch := lanes.List()
+	if epoch != list.epoch {
+		list.openLanes, list.seen, list.epoch = openLanes{}, 0, epoch
+	}
 	for ; list.seen < len(known); list.seen++ {
 		if lane := known[list.seen]; !r.Paused(lane.LaneKey) {
 			list.add(r.openLane(lane), sqlstore.Serves(scope, lane.LaneKey))

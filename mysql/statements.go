@@ -241,6 +241,21 @@ type statements struct {
 	NamedLanes string `sql:"named_lanes"`
 	LanesAbove string `sql:"lanes_above"`
 
+	LaneWalk          string `sql:"lane_walk"`
+	OwnStart          string `sql:"own_start"`
+	OlderTransactions string `sql:"older_transactions"`
+	KeepLaneWalk      string `sql:"keep_lane_walk"`
+	StampLanes        string `sql:"stamp_lanes"`
+	LanesOfWindow     string `sql:"lanes_of_window"`
+	SeeLanes          string `sql:"see_lanes"`
+	LockUnusedLanes   string `sql:"lock_unused_lanes"`
+	RetireLanes       string `sql:"retire_lanes"`
+	LockRetiredLanes  string `sql:"lock_retired_lanes"`
+	LastLane          string `sql:"last_lane"`
+	RemoveLanes       string `sql:"remove_lanes"`
+	LaneIDs           string `sql:"lane_ids"`
+	SettledLane       string `sql:"settled_lane"`
+
 	AddSweep        string `sql:"add_sweep"`
 	LockSweep       string `sql:"lock_sweep"`
 	KnownSweeps     string `sql:"known_sweeps"`
