@@ -150,6 +150,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err != nil {
 		return records + jobs, err
 	}
+	if err := s.retireLanes(ctx); err != nil {
+		return records + jobs, err
+	}
 	batches, err := s.pruneBatches(ctx, keep, limit)
 	if err != nil {
 		return records + jobs + batches, err

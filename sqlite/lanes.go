@@ -13,7 +13,20 @@ import (
 type lanes struct {
 	*sqlstore.Lanes
 	mu   sync.Mutex
-	upTo int32 // all lanes up to this id are cached
+	upTo int32 // all lanes up to this id are cached, but for those that were removed
+	use  laneUse
+}
+
+// laneUse is which lanes were given up, as of a value of the counter of lanes.
+type laneUse struct {
+	version int64
+	retired map[int32]bool
+}
+
+func (l *lanes) inUse() laneUse {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.use
 }
 
 // learn adds committed lanes, read in order from where upTo was or before.
@@ -85,13 +98,62 @@ func (t *txn) served(scope *fairlead.Scope) ([]sqlstore.Lane, error) {
 	return served, nil
 }
 
+// cachedLane finds the lane of a new job in the cache, if what is cached is still true:
+// nothing may be stored in a lane that was removed, or given up and not taken into use
+// again.
+func (t *txn) cachedLane(key sqlstore.LaneKey) (id int32, known bool, err error) {
+	if t.counters.now == nil {
+		if err := t.readCounters(); err != nil {
+			return 0, false, err
+		}
+	}
+	use := t.lanes.inUse()
+	if t.heads != nil && use.version != t.counters.read[lanesCounter] {
+		if use, err = t.readUse(t.counters.read[lanesCounter]); err != nil {
+			return 0, false, fmt.Errorf("read lanes: %w", err)
+		}
+	}
+	if use.version != t.counters.now[lanesCounter] { // this transaction has changed it, and may be undone
+		return 0, false, nil
+	}
+	id, known = t.lanes.ID(key)
+	return id, known && !use.retired[id], nil
+}
+
+// readUse finds out which lanes were given up or removed. Only the writer does that,
+// before it has changed any: a caller's transaction may have, and be rolled back.
+func (t *txn) readUse(version int64) (laneUse, error) {
+	use, known, all := laneUse{version: version, retired: map[int32]bool{}}, t.lanes.Known(), map[int32]bool{}
+	err := t.each(t.sql.LanesInUse, nil, func(row sqlstore.Scanner) error {
+		var lane int32
+		var givenUp bool
+		err := row.Scan(&lane, &givenUp)
+		all[lane] = true
+		if givenUp {
+			use.retired[lane] = true
+		}
+		return err
+	})
+	if err != nil || t.counters.now[lanesCounter] != version {
+		return use, err
+	}
+	t.lanes.Forget(sqlstore.Gone(known, all)...)
+	t.lanes.mu.Lock()
+	defer t.lanes.mu.Unlock()
+	t.lanes.use = use
+	return use, nil
+}
+
 // laneOf finds the lane of a new job, or makes it.
 func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
-	if id, ok := t.lanes.ID(key); ok {
-		return id, nil
+	if id, known, err := t.cachedLane(key); known || err != nil {
+		return id, err
 	}
 	var id int32
 	args := []any{key.Queue, key.Tenant, key.Kind}
+	if err := t.changeLanes(t.sql.ReopenLane, append([]any{t.now}, args...)...); err != nil {
+		return 0, fmt.Errorf("reopen lane: %w", err)
+	}
 	if _, err := t.exec(t.sql.InsertLane, args...); err != nil {
 		return 0, fmt.Errorf("make lane: %w", err)
 	}

@@ -14,13 +14,25 @@ type statements struct {
 	PlaceGated   string `sql:"place_gated"`
 	PlaceUndue   string `sql:"place_undue"`
 	InsertLane   string `sql:"insert_lane"`
+	ReopenLane   string `sql:"reopen_lane"`
 	LaneID       string `sql:"lane_id"`
 	NewLanes     string `sql:"new_lanes"`
-	KeyHolder    string `sql:"key_holder"`
-	TakeKey      string `sql:"take_key"`
-	Counters     string `sql:"counters"`
-	SetCounter   string `sql:"set_counter"`
-	Lock         string `sql:"lock"`
+
+	LaneWalk      string `sql:"lane_walk"`
+	KeepLaneWalk  string `sql:"keep_lane_walk"`
+	StampLanes    string `sql:"stamp_lanes"`
+	LanesOfWindow string `sql:"lanes_of_window"`
+	SeeLanes      string `sql:"see_lanes"`
+	ReopenLanes   string `sql:"reopen_lanes"`
+	RetireLanes   string `sql:"retire_lanes"`
+	RemoveLanes   string `sql:"remove_lanes"`
+	LanesInUse    string `sql:"lanes_in_use"`
+
+	KeyHolder  string `sql:"key_holder"`
+	TakeKey    string `sql:"take_key"`
+	Counters   string `sql:"counters"`
+	SetCounter string `sql:"set_counter"`
+	Lock       string `sql:"lock"`
 
 	Admissible      string `sql:"admissible"`
 	PassGate        string `sql:"pass_gate"`

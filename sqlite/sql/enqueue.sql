@@ -54,6 +54,11 @@ where id between ? and ? and not_before > ?;
 insert into {{lane}} (queue, tenant, kind) values (?, ?, ?)
 on conflict do nothing;
 
+-- name: reopen_lane
+-- Takes a lane into use again that was given up.
+-- Inputs: now, queue, tenant, kind.  Output: none.  Locks: the writer's.
+update {{lane}} set retired_at = 0, seen_at = ? where queue = ? and tenant = ? and kind = ? and retired_at <> 0;
+
 -- name: lane_id
 -- Finds a lane by its names.
 -- Inputs: queue, tenant, kind.  Output: id.  Locks: none.
