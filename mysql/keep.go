@@ -164,6 +164,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if _, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) }); err != nil {
 		return total, err
 	}
+	if err := s.pruneQuotas(ctx); err != nil {
+		return total, fmt.Errorf("prune: %w", err)
+	}
 	if err := s.retireLanes(ctx); err != nil {
 		return total, err
 	}
@@ -239,7 +242,7 @@ func (s *Store) pruneNodes(ctx context.Context) error {
 	}
 	idle := slices.DeleteFunc(old, func(node int64) bool { return slices.Contains(busy, node) })
 	for list := range idChunks(idle) {
-		for _, statement := range []string{s.sql.ForgetNodes, s.sql.ForgetFences} {
+		for _, statement := range []string{s.sql.ForgetFences, s.sql.ForgetNodes} { // a fence whose node is forgotten is not found again
 			if _, err := s.alone(ctx, s.db, fill(statement, "ids", list)); err != nil {
 				return err
 			}

@@ -144,6 +144,12 @@ type statements struct {
 	Parents        string `sql:"parents"`
 	Quotas         string `sql:"quotas"`
 	AddQuota       string `sql:"add_quota"`
+	RemovedQuotas  string `sql:"removed_quotas"`
+	SetsInUse      string `sql:"sets_in_use"`
+	AllSets        string `sql:"all_sets"`
+	DropQuotas     string `sql:"drop_quotas"`
+	DropDeltasOf   string `sql:"drop_deltas_of"`
+	DropSets       string `sql:"drop_sets"`
 	SetQuota       string `sql:"set_quota"`
 	LockAllRunning string `sql:"lock_all_running"`
 	LockAllWaiting string `sql:"lock_all_waiting"`

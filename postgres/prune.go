@@ -44,6 +44,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.runPlain(ctx, call{sql: s.sql.PruneNodes, args: []any{forgetNodesAfter.Microseconds()}}); err != nil {
 		return pruned, fmt.Errorf("prune nodes: %w", err)
 	}
+	if err := s.runPlain(ctx, call{sql: s.sql.PruneQuotas}); err != nil {
+		return pruned, fmt.Errorf("prune limits: %w", err)
+	}
 	if err := s.retireLanes(ctx); err != nil {
 		return pruned, fmt.Errorf("prune lanes: %w", err)
 	}

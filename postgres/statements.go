@@ -292,6 +292,7 @@ type statements struct {
 	PruneOthers    string `sql:"prune_others"`
 	PruneOnce      string `sql:"prune_once"`
 	PruneAudit     string `sql:"prune_audit"`
+	PruneQuotas    string `sql:"prune_quotas"`
 
 	Attempts string `sql:"attempts"`
 	Nodes    string `sql:"nodes"`

@@ -131,6 +131,9 @@ const (
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
 	_, err := write(ctx, s, "prune nodes", func(t *txn) (int64, error) {
+		if _, err := t.exec(t.sql.ForgetQuotas); err != nil {
+			return 0, err
+		}
 		return t.exec(t.sql.ForgetNodes, t.now-forgetAfter.Microseconds())
 	})
 	if err != nil {

@@ -86,3 +86,14 @@ func TestNoJobIsStoredInALaneThatAnotherProcessHasRemoved(t *testing.T) {
 		})
 	}
 }
+
+func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {
+	h, _ := laneHarness(t)
+	store := h.Open(t).(*sqlite.Store)
+	storetest.RemovedLimits(t, h, func() (rows int) {
+		if err := store.DB().QueryRowContext(t.Context(), "select count(*) from fairlead_quota").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	})
+}

@@ -232,6 +232,7 @@ type statements struct {
 	ForgetNodes    string `sql:"forget_nodes"`
 	ForgetOnce     string `sql:"forget_once"`
 	ForgetAudit    string `sql:"forget_audit"`
+	ForgetQuotas   string `sql:"forget_quotas"`
 
 	Attempts    string `sql:"attempts"`
 	Nodes       string `sql:"nodes"`
