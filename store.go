@@ -400,8 +400,7 @@ type Keeper interface {
 	// Prune removes at most limit finished jobs that are older than their
 	// outcome's retention, with what is known of them as runs of schedules; long dead
 	// nodes, schedules that were deleted and have no runs left, and what Once and the
-	// audit log need not keep any more, at most limit of each. It tells how many jobs,
-	// requests and entries of the log it removed. So are batches, with their parts, that
+	// audit log need not keep any more, at most limit of each. So are batches, with their parts, that
 	// ended longer ago than Succeeded says if they are in success or rollback_success,
 	// Cancelled if in cancel, Failed otherwise; and those that were not opened within
 	// a day.
@@ -411,6 +410,11 @@ type Keeper interface {
 	// until that has ended. Such jobs keep none behind them from being removed.
 	// Of sweeps that have finished, lines and events older than Failed says are removed,
 	// at most limit of each; the sweeps themselves stay until they are deleted.
+	// It tells how many rows of all of these it removed, nodes and schedules aside: while
+	// that is limit or more, there may be more to remove.
+	//
+	// It also gives up lanes that no job was in for 30 days, and removes what is left
+	// of limits that were removed. That is not counted: a call does a bounded part of it.
 	Prune(ctx context.Context, keep Retention, limit int) (int, error)
 }
 

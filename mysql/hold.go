@@ -13,8 +13,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// holdSets caches the sets of quotas that jobs count against. Sets never change
-// and are never deleted, but the database may lose one.
+// holdSets caches the sets of quotas that jobs count against. Sets never change, but the
+// database may lose one. One is deleted only with a limit that it has as a member: it is
+// not asked for any more.
 type holdSets struct {
 	byName  sync.Map // members as text → int32
 	members sync.Map // int32 → []int32

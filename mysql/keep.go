@@ -167,10 +167,19 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if _, err := inChunks(limit, func(limit int) (int, error) { return s.pruneSchedules(ctx, limit) }); err != nil {
 		return total, err
 	}
-	if err := s.pruneBatches(ctx, keep, limit); err != nil {
+	if err := s.pruneQuotas(ctx); err != nil {
+		return total, fmt.Errorf("prune: %w", err)
+	}
+	if err := s.retireLanes(ctx); err != nil {
 		return total, err
 	}
-	return total, s.pruneSweeps(ctx, keep.Failed, limit)
+	batches, err := s.pruneBatches(ctx, keep, limit)
+	total += batches
+	if err != nil {
+		return total, err
+	}
+	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	return total + lines, err
 }
 
 // prune removes what it has locked, the place and the job: what somebody
@@ -237,7 +246,7 @@ func (s *Store) pruneNodes(ctx context.Context) error {
 	}
 	idle := slices.DeleteFunc(old, func(node int64) bool { return slices.Contains(busy, node) })
 	for list := range idChunks(idle) {
-		for _, statement := range []string{s.sql.ForgetNodes, s.sql.ForgetFences} {
+		for _, statement := range []string{s.sql.ForgetFences, s.sql.ForgetNodes} { // a fence whose node is forgotten is not found again
 			if _, err := s.alone(ctx, s.db, fill(statement, "ids", list)); err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -56,6 +57,11 @@ func (s *Store) prepare(ctx context.Context, jobs []*fairlead.Job) ([]int64, err
 // makeLanes looks lanes up and creates those that do not exist. Looking first
 // wastes no numbers: an insert that is ignored uses one up.
 func (s *Store) makeLanes(ctx context.Context, lanes []sqlstore.LaneKey) error {
+	if sqlstore.TooManyLanes(len(s.lanes.Known()), s.lanesKept.Load()) {
+		if err := s.dropGoneLanes(ctx); err != nil {
+			return err
+		}
+	}
 	var names rows
 	for _, lane := range lanes {
 		names.add().str(lane.Queue).str(lane.Tenant).str(lane.Kind).end()
@@ -138,14 +144,21 @@ func (s *Store) readNewLanes(ctx context.Context) error {
 	if s.lanesGone.Swap(false) {
 		s.laneFloor, s.laneNewest, s.laneRaised = 0, 0, time.Time{}
 	}
+	settled := s.laneFloor
+	if settled == 0 { // a process that has just begun would read all lanes again and again
+		if err := one(ctx, s.lifeline, []any{&settled}, s.sql.SettledLane, laneSettling.Microseconds()); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return fmt.Errorf("read lanes: %w", err)
+		}
+	}
 	found, err := s.readLanes(ctx, s.sql.LanesAbove, s.laneFloor)
 	if err != nil {
 		return fmt.Errorf("read lanes: %w", err)
 	}
 	now := time.Now()
 	s.refreshed.Store(now.UnixNano())
+	s.laneFloor = settled
 	if now.Sub(s.laneRaised) > laneSettling {
-		s.laneFloor, s.laneRaised = s.laneNewest, now
+		s.laneFloor, s.laneRaised = max(s.laneFloor, s.laneNewest), now
 		for _, lane := range found {
 			s.laneNewest = max(s.laneNewest, lane.ID)
 		}

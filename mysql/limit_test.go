@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/storetest"
 )
 
 const (
@@ -337,4 +338,17 @@ func countHolders(tx *sql.Tx) (found map[int]int, jobs int, err error) {
 		}
 	}
 	return found, jobs, rows.Err()
+}
+
+func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {
+	address := testdb.MySQL(t)
+	db := rawDB(t, address, map[string]string{"autocommit": "1"})
+	storetest.RemovedLimits(t, newHarness(t, address, mysql.Options{}, nil), func() (rows int) {
+		err := db.QueryRowContext(t.Context(),
+			"select (select count(*) from fairlead_quota) + (select count(*) from fairlead_quota_delta) + (select count(*) from fairlead_holdset)").Scan(&rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	})
 }

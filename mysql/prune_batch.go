@@ -8,19 +8,22 @@ import (
 )
 
 // pruneBatches removes at most limit batches that ended long ago or were never
-// opened. Each is a transaction of its own, as it may have thousands of parts.
-func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) error {
+// opened, and tells how many. Each is a transaction of its own, as it may have
+// thousands of parts.
+func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	left := limit
 	for _, rule := range sqlstore.BatchRetentions(keep) {
 		if rule.For <= 0 {
 			continue
 		}
 		for _, state := range rule.States {
-			if err := s.pruneEach(ctx, &limit, rule.For.Microseconds(), s.sql.LockOldBatch, state); err != nil {
-				return err
+			if err := s.pruneEach(ctx, &left, rule.For.Microseconds(), s.sql.LockOldBatch, state); err != nil {
+				return limit - left, err
 			}
 		}
 	}
-	return s.pruneEach(ctx, &limit, sqlstore.UnopenedRetention.Microseconds(), s.sql.LockUnopened)
+	err := s.pruneEach(ctx, &left, sqlstore.UnopenedRetention.Microseconds(), s.sql.LockUnopened)
+	return limit - left, err
 }
 
 // pruneEach removes batches that a statement locks, one after the other. Its last

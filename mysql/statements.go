@@ -167,6 +167,12 @@ type statements struct {
 	Parents        string `sql:"parents"`
 	Quotas         string `sql:"quotas"`
 	AddQuota       string `sql:"add_quota"`
+	RemovedQuotas  string `sql:"removed_quotas"`
+	SetsInUse      string `sql:"sets_in_use"`
+	AllSets        string `sql:"all_sets"`
+	DropQuotas     string `sql:"drop_quotas"`
+	DropDeltasOf   string `sql:"drop_deltas_of"`
+	DropSets       string `sql:"drop_sets"`
 	SetQuota       string `sql:"set_quota"`
 	LockAllRunning string `sql:"lock_all_running"`
 	LockAllWaiting string `sql:"lock_all_waiting"`
@@ -280,6 +286,21 @@ type statements struct {
 	SetLastJob   string `sql:"set_last_job"`
 	AddDeadNode  string `sql:"add_dead_node"`
 	DropDeadNode string `sql:"drop_dead_node"`
+
+	LaneWalk          string `sql:"lane_walk"`
+	OwnStart          string `sql:"own_start"`
+	OlderTransactions string `sql:"older_transactions"`
+	KeepLaneWalk      string `sql:"keep_lane_walk"`
+	StampLanes        string `sql:"stamp_lanes"`
+	LanesOfWindow     string `sql:"lanes_of_window"`
+	SeeLanes          string `sql:"see_lanes"`
+	LockUnusedLanes   string `sql:"lock_unused_lanes"`
+	RetireLanes       string `sql:"retire_lanes"`
+	LockRetiredLanes  string `sql:"lock_retired_lanes"`
+	LastLane          string `sql:"last_lane"`
+	RemoveLanes       string `sql:"remove_lanes"`
+	LaneIDs           string `sql:"lane_ids"`
+	SettledLane       string `sql:"settled_lane"`
 
 	AddSweep        string `sql:"add_sweep"`
 	LockSweep       string `sql:"lock_sweep"`

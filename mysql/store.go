@@ -193,6 +193,8 @@ type Store struct {
 	laneNewest     int32        // seen when laneFloor was raised
 	laneRaised     time.Time    // when that was
 	refreshed      atomic.Int64 // when that was
+	lanesRemoved   atomic.Int64 // lanes that had been removed when it was last looked which are gone
+	lanesKept      atomic.Int64 // lanes that were not gone then
 	rules          atomic.Pointer[rules]
 	heads          heads
 	sets           holdSets

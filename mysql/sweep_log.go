@@ -110,13 +110,13 @@ func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([
 }
 
 // pruneSweeps removes old lines and events of sweeps that have finished, at most limit
-// of each.
-func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) error {
+// of each, and tells how many.
+func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) (total int, err error) {
 	if age <= 0 {
-		return nil
+		return 0, nil
 	}
 	for _, of := range []struct{ find, drop string }{{s.sql.OldSweepLogs, s.sql.DropLogs}, {s.sql.OldSweepEvents, s.sql.DropEvents}} {
-		_, err := inChunks(limit, func(limit int) (removed int, err error) {
+		removed, err := inChunks(limit, func(limit int) (removed int, err error) {
 			err = s.atomically(ctx, "prune sweeps", func(ctx context.Context, t *txn) error {
 				now, err := t.clock(ctx)
 				if err != nil {
@@ -133,9 +133,10 @@ func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) e
 			})
 			return removed, err
 		})
+		total += removed
 		if err != nil {
-			return err
+			return total, err
 		}
 	}
-	return nil
+	return total, nil
 }

@@ -79,6 +79,11 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	all := known.openLanes(c.claim.Scope, c.lanes.Lanes)
+	if c.claim.Solo && len(all.lanes) > manyLanes {
+		if all.lanes, err = c.suspected(ctx, all.lanes); err != nil {
+			return false, err
+		}
+	}
 	if all.limited || len(all.lanes) > manyLanes && !c.claim.Solo {
 		return c.claimLimited(ctx, known, all)
 	}

@@ -28,6 +28,7 @@ type heads struct {
 	mu     sync.Mutex
 	lanes  []head    // by id of lane
 	shared time.Time // when others were last found to take the same jobs
+	survey surveyed
 }
 
 // head is where the jobs of a lane begin. Its version changes with everything
@@ -84,9 +85,9 @@ func (h *heads) forget() {
 	}
 }
 
-// part adds lanes that are known to have jobs to a list, and passes on those that
-// have to be looked at. News that comes from now on is for the next claim.
-func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt func(lane *openLane, version uint64)) candidates {
+// part adds lanes that are known to have jobs to a list, and those that have to be
+// looked at to another. News that comes from now on is for the next claim.
+func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubts []doubt) (candidates, []doubt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range lanes {
@@ -99,12 +100,12 @@ func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubt fun
 		case !head.known || head.touched || now.Sub(head.readAt) > headsAge:
 			head.touched, head.known = false, false // another claim has to look too, until this one has
 			head.version++
-			doubt(lane, head.version)
+			doubts = append(doubts, doubt{open: lane, version: head.version, likely: !head.view.empty()})
 		case !head.view.empty():
 			busy = append(busy, candidate{open: lane, version: head.version, view: head.view, from: head.view.begin()})
 		}
 	}
-	return busy
+	return busy, doubts
 }
 
 // learn keeps what was seen of lanes as of some time.

@@ -21,7 +21,9 @@ const (
 type laneCache struct {
 	*sqlstore.Lanes
 
-	anew atomic.Bool // the whole table is to be read again
+	anew    atomic.Bool  // the whole table is to be read again
+	removed atomic.Int64 // lanes that had been removed when it was last looked which are gone
+	kept    atomic.Int64 // lanes that were not gone then
 
 	mu       sync.Mutex
 	readAt   time.Time // of the last refresh
@@ -84,6 +86,9 @@ func (s *Store) addLanes(ctx context.Context, missing []sqlstore.LaneKey) error 
 	for _, lane := range made {
 		s.lanes.Add(lane)
 	}
+	if sqlstore.TooManyLanes(len(s.lanes.Known()), s.lanes.kept.Load()) {
+		return s.dropGoneLanes(ctx)
+	}
 	return nil
 }
 
@@ -105,8 +110,15 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 	case now.Sub(s.lanes.readAt) < maxAge:
 		return nil
 	}
-	highest := s.lanes.floor
-	err := s.run(ctx, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
+	highest, settled := s.lanes.floor, s.lanes.floor
+	var calls []call
+	if s.lanes.floor == 0 { // a process that has just begun would read all lanes again and again
+		calls = append(calls, call{
+			sql: s.sql.SettledLane, args: []any{laneSettling.Microseconds()},
+			each: func(row sqlstore.Scanner) error { return row.Scan(&settled) },
+		})
+	}
+	err := s.run(ctx, append(calls, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
 		lane, err := scanLane(row)
 		if err != nil {
 			return err
@@ -114,18 +126,18 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 		s.lanes.Add(lane)
 		highest = max(highest, lane.ID)
 		return nil
-	}})
+	}})...)
 	if err != nil {
 		if anew {
 			s.lanes.anew.Store(true)
 		}
 		return fmt.Errorf("read lanes: %w", err)
 	}
-	s.lanes.readAt = now
+	s.lanes.readAt, s.lanes.floor = now, settled
 	// Ids are drawn before they are committed: a smaller one may still appear,
 	// but not long after.
 	if now.Sub(s.lanes.raisedAt) > laneSettling {
-		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = s.lanes.highest, highest, now
+		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = max(s.lanes.floor, s.lanes.highest), highest, now
 	}
 	return nil
 }

@@ -93,7 +93,18 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLane
 func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
 	var s standing
-	l.cull(begun)
+	doubts := l.cull(begun)
+	surveyed := l.many && l.heads.surveyPays(len(l.line), doubts, begun)
+	if surveyed {
+		if doubts, err = l.survey(ctx, doubts, &s); err != nil {
+			return false, err
+		}
+	}
+	for _, d := range doubts {
+		lane := l.begin(d.open, begun)
+		lane.version = d.version
+		l.looked = append(l.looked, lane)
+	}
 	if l.brisk() {
 		for _, lane := range l.looked {
 			l.line = append(l.line, candidate{open: &lane.open, from: dispatch.Front})
@@ -104,19 +115,10 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		l.lineUp() // all that matters is known, or is found out on the way
 		return false, nil
 	}
-	page := 1
-	if l.trusting {
-		page = manyKeys
-	}
-	heads := l.newReading(l.looked, page)
-	calls := []call{s.call(l.claiming), heads.call(l.claiming)}
-	if err := l.claiming.run(ctx, calls...); err != nil {
-		return false, err
-	}
-	l.cost = time.Since(begun)
-	heads.done()
-	if l.many {
-		l.heads.learn(l.looked, begun)
+	if !surveyed || len(l.looked) > 0 {
+		if err := l.lookInto(ctx, &s, begun); err != nil {
+			return false, err
+		}
 	}
 	for _, lane := range l.looked {
 		if view := lane.view(); !view.empty() {
@@ -130,6 +132,24 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	return s.judge(ctx, l.claiming, l.known)
 }
 
+// lookInto reads where the lanes begin that have to be looked at.
+func (l *limitedClaim) lookInto(ctx context.Context, s *standing, begun time.Time) error {
+	page := 1
+	if l.trusting {
+		page = manyKeys
+	}
+	heads := l.newReading(l.looked, page)
+	if err := l.claiming.run(ctx, s.call(l.claiming), heads.call(l.claiming)); err != nil {
+		return err
+	}
+	l.cost = time.Since(begun)
+	heads.done()
+	if l.many {
+		l.heads.learn(l.looked, begun)
+	}
+	return nil
+}
+
 // brisk tells whether to look into few lanes right under the locks: there is so
 // much to do that most of them will have jobs.
 func (l *limitedClaim) brisk() bool {
@@ -137,23 +157,19 @@ func (l *limitedClaim) brisk() bool {
 }
 
 // cull finds out which lanes to look into, and which are known to have jobs.
-func (l *limitedClaim) cull(now time.Time) {
-	doubt := func(open *openLane, version uint64) {
-		lane := l.begin(open, now)
-		lane.version = version
-		l.looked = append(l.looked, lane)
-	}
+func (l *limitedClaim) cull(now time.Time) (doubts []doubt) {
 	l.many = len(l.open)+len(l.strange) > manyLanes && !l.claim.Solo
 	l.trusting = l.many && l.heads.alone(now)
 	for _, lanes := range [][]openLane{l.roomy(l.open), l.strange} {
 		if l.many {
-			l.line = l.heads.part(lanes, now, l.line, doubt)
+			l.line, doubts = l.heads.part(lanes, now, l.line, doubts)
 			continue
 		}
 		for i := range lanes {
-			doubt(&lanes[i], 0)
+			doubts = append(doubts, doubt{open: &lanes[i]})
 		}
 	}
+	return doubts
 }
 
 // roomy lists lanes of which the node has room for a job.

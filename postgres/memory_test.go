@@ -100,18 +100,37 @@ func TestWhatAnEarlierClaimKnowsDoesNotReplaceALaterLook(t *testing.T) {
 		return []*busyLane{lane}
 	}
 	look := func(ids ...int64) {
-		var found []*busyLane
-		h.part(lanes, now, nil, func(_ *openLane, version uint64) { found = seen(version, ids...) })
-		h.learn(found, now)
+		_, doubts := h.part(lanes, now, nil, nil)
+		for _, d := range doubts {
+			h.learn(seen(d.version, ids...), now)
+		}
 	}
 	look(1)
-	early := h.part(lanes, now, nil, func(*openLane, uint64) { t.Fatal("the lane is not known") })
+	early, doubts := h.part(lanes, now, nil, nil)
+	if len(doubts) > 0 {
+		t.Fatal("the lane is not known")
+	}
 	h.touch(1) // job 2 comes
 	look(1, 2)
 	h.pass(seen(early[0].version, 1), map[int64]bool{1: true})
-	doubted := false
-	if got := h.part(lanes, now, nil, func(*openLane, uint64) { doubted = true }); len(got) == 0 && !doubted {
+	if got, doubts := h.part(lanes, now, nil, nil); len(got)+len(doubts) == 0 {
 		t.Error("job 2 is overlooked")
+	}
+}
+
+func TestNewsDuringASurveyIsNotLost(t *testing.T) {
+	h, now, lanes := &heads{}, time.Now(), []openLane{{id: 1}, {id: 2}, {id: 3}}
+	_, doubts := h.part(lanes, now, nil, nil)
+	h.touch(1)                                   // job 1 comes behind the survey's back
+	_, later := h.part(lanes[2:], now, nil, nil) // another claim looks into lane 3
+	h.clear(doubts, now)
+	busy, doubts := h.part(lanes, now, nil, nil)
+	if len(busy) != 0 || len(doubts) != 2 || doubts[0].open.id != 1 || doubts[1].open.id != 3 {
+		t.Errorf("after the survey %d lanes have jobs and %v are in doubt", len(busy), doubts)
+	}
+	h.clear(later, now)
+	if _, doubts := h.part(lanes[2:], now, nil, nil); len(doubts) != 1 {
+		t.Error("what an earlier look saw is believed")
 	}
 }
 

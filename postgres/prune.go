@@ -41,15 +41,25 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err := s.run(ctx, call{sql: s.sql.PruneReaped, args: []any{limit, forgetNodesAfter.Microseconds()}}); err != nil {
 		return pruned, fmt.Errorf("prune crashes of nodes: %w", err)
 	}
-	if err := s.pruneBatches(ctx, keep, limit); err != nil {
+	if err := s.runPlain(ctx, call{sql: s.sql.PruneQuotas}); err != nil {
+		return pruned, fmt.Errorf("prune limits: %w", err)
+	}
+	if err := s.retireLanes(ctx); err != nil {
+		return pruned, fmt.Errorf("prune lanes: %w", err)
+	}
+	batches, err := s.pruneBatches(ctx, keep, limit)
+	pruned += batches
+	if err != nil {
 		return pruned, fmt.Errorf("prune batches: %w", err)
 	}
-	if err := s.pruneSweeps(ctx, keep.Failed, limit); err != nil {
+	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	pruned += lines
+	if err != nil {
 		return pruned, fmt.Errorf("prune sweeps: %w", err)
 	}
 	records, err := s.pruneRecords(ctx, limit)
 	if err != nil {
-		return pruned + records, fmt.Errorf("prune records: %w", err)
+		return pruned, fmt.Errorf("prune records: %w", err)
 	}
 	return pruned + records, nil
 }

@@ -8,18 +8,21 @@ import (
 )
 
 // pruneBatches removes at most limit batches that ended long ago or were never
-// opened. Each is a transaction of its own, as it may have thousands of parts.
-func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) error {
+// opened, and tells how many. Each is a transaction of its own, as it may have
+// thousands of parts.
+func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	left := limit
 	for _, rule := range sqlstore.BatchRetentions(keep) {
 		if rule.For <= 0 {
 			continue
 		}
-		err := s.pruneEach(ctx, &limit, call{sql: s.sql.PruneBatch, args: []any{rule.States, rule.For.Microseconds()}})
+		err := s.pruneEach(ctx, &left, call{sql: s.sql.PruneBatch, args: []any{rule.States, rule.For.Microseconds()}})
 		if err != nil {
-			return err
+			return limit - left, err
 		}
 	}
-	return s.pruneEach(ctx, &limit, call{sql: s.sql.PruneUnopened, args: []any{sqlstore.UnopenedRetention.Microseconds()}})
+	err := s.pruneEach(ctx, &left, call{sql: s.sql.PruneUnopened, args: []any{sqlstore.UnopenedRetention.Microseconds()}})
+	return limit - left, err
 }
 
 // pruneEach repeats a statement that removes one batch until there is none.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/storetest"
 )
 
 // Two processes start and end jobs under caps that change all the time, and
@@ -163,4 +164,15 @@ func (w *quotaWorld) watch(conn *pgx.Conn) {
 		excess = now
 		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {
+	at := testdb.Postgres(t)
+	storetest.RemovedLimits(t, newHarness(t, at, Options{}), func() (rows int) {
+		err := connect(t, at).QueryRow(t.Context(), "select (select count(*) from fairlead_quota) + (select count(*) from fairlead_quota_delta)").Scan(&rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	})
 }

@@ -25,6 +25,18 @@ type statements struct {
 	LanesAbove string `sql:"lanes_above"`
 	TakeIDs    string `sql:"take_ids"`
 
+	LaneWalk         string `sql:"lane_walk"`
+	LanesSettled     string `sql:"lanes_settled"`
+	KeepLaneWalk     string `sql:"keep_lane_walk"`
+	StampLanes       string `sql:"stamp_lanes"`
+	LanesOfWindow    string `sql:"lanes_of_window"`
+	SeeLanes         string `sql:"see_lanes"`
+	LanesOfSchedules string `sql:"lanes_of_schedules"`
+	RetireLanes      string `sql:"retire_lanes"`
+	RemoveLanes      string `sql:"remove_lanes"`
+	LaneIDs          string `sql:"lane_ids"`
+	SettledLane      string `sql:"settled_lane"`
+
 	Savepoint         string `sql:"savepoint"`
 	ReturnToSavepoint string `sql:"return_to_savepoint"`
 	ReleaseSavepoint  string `sql:"release_savepoint"`
@@ -64,11 +76,13 @@ type statements struct {
 	ChooseByRoom string `sql:"choose_by_room"`
 	Standing     string `sql:"standing"`
 
-	Linger     string `sql:"linger"`
-	LaneKeys   string `sql:"lane_keys"`
-	LockQuotas string `sql:"lock_quotas"`
-	FoldQuotas string `sql:"fold_quotas"`
-	Take       string `sql:"take"`
+	Linger       string `sql:"linger"`
+	LaneKeys     string `sql:"lane_keys"`
+	BusyLanes    string `sql:"busy_lanes"`
+	SuspectLanes string `sql:"suspect_lanes"`
+	LockQuotas   string `sql:"lock_quotas"`
+	FoldQuotas   string `sql:"fold_quotas"`
+	Take         string `sql:"take"`
 
 	Succeed      string `sql:"succeed"`
 	Finish       string `sql:"finish"`
@@ -305,6 +319,7 @@ type statements struct {
 	CountingBatch  string `sql:"counting_batch"`
 	RunningSweep   string `sql:"running_sweep"`
 	NeededBy       string `sql:"needed_by"`
+	PruneQuotas    string `sql:"prune_quotas"`
 
 	Attempts string `sql:"attempts"`
 	Nodes    string `sql:"nodes"`

@@ -95,11 +95,18 @@ func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([
 }
 
 // pruneSweeps removes old lines and events of sweeps that have finished, at most limit
-// of each.
-func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) error {
+// of each, and tells how many.
+func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) (int, error) {
 	if age <= 0 {
-		return nil
+		return 0, nil
 	}
+	var lines, events int
 	args := []any{limit, age.Microseconds()}
-	return s.run(ctx, call{sql: s.sql.PruneSweepLogs, args: args}, call{sql: s.sql.PruneSweepEvents, args: args})
+	err := s.run(ctx,
+		call{sql: s.sql.PruneSweepLogs, args: args, each: func(row sqlstore.Scanner) error { return row.Scan(&lines) }},
+		call{sql: s.sql.PruneSweepEvents, args: args, each: func(row sqlstore.Scanner) error { return row.Scan(&events) }})
+	if err != nil {
+		return 0, err
+	}
+	return lines + events, nil
 }

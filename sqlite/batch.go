@@ -133,8 +133,9 @@ func scanRunning(row sqlstore.Scanner) (fairlead.Batch, error) {
 }
 
 // pruneBatches removes batches that ended longer ago than they are kept, and such
-// that were never opened. Each goes in a transaction of its own, as it may be large.
-func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) error {
+// that were never opened, and tells how many. Each goes in a transaction of its own,
+// as it may be large.
+func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
 	removed, err := inChunks(limit, 1, func(int) (int, error) {
 		return write(ctx, s, "prune batches", func(t *txn) (int, error) {
 			return t.deleteBatches(t.sql.UnopenedBatches, t.now-sqlstore.UnopenedRetention.Microseconds(), 1)
@@ -152,7 +153,7 @@ func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit
 		})
 		removed += some
 	}
-	return err
+	return removed, err
 }
 
 // deleteBatches removes the batches that a query finds, with their parts.

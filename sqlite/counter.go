@@ -13,6 +13,7 @@ const (
 	laterCounter  counter = "later"  // commits that scheduled jobs
 	cancelCounter counter = "cancel" // commits that asked running jobs to stop
 	rulesCounter  counter = "rules"  // changes of what is paused and limited
+	lanesCounter  counter = "lanes"  // changes of which lanes are in use
 	tokenCounter  counter = "token"
 	auditCounter  counter = "audit"
 

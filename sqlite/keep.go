@@ -134,6 +134,9 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 		if _, err := t.exec(t.sql.ForgetOldReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
 			return 0, err
 		}
+		if _, err := t.exec(t.sql.ForgetQuotas); err != nil {
+			return 0, err
+		}
 		return t.exec(t.sql.ForgetNodes, t.now-forgetAfter.Microseconds())
 	})
 	if err != nil {
@@ -153,10 +156,15 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 	if err != nil {
 		return records + jobs, err
 	}
-	if err := s.pruneBatches(ctx, keep, limit); err != nil {
+	if err := s.retireLanes(ctx); err != nil {
 		return records + jobs, err
 	}
-	return records + jobs, s.pruneSweeps(ctx, keep.Failed, limit)
+	batches, err := s.pruneBatches(ctx, keep, limit)
+	if err != nil {
+		return records + jobs + batches, err
+	}
+	lines, err := s.pruneSweeps(ctx, keep.Failed, limit)
+	return records + jobs + batches + lines, err
 }
 
 // pruneRecords removes answered requests and entries of the audit log, at most

@@ -12,8 +12,15 @@ import (
 // the number of any other to somebody else.
 type lanes struct {
 	*sqlstore.Lanes
-	mu   sync.Mutex
-	upTo int32 // all lanes up to this id are cached
+	mu      sync.Mutex
+	upTo    int32 // all lanes up to this id are cached, but for those that were removed
+	version int64 // of the counter of lanes, when it was last looked which were removed
+}
+
+func (l *lanes) heeded() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.version
 }
 
 // learn adds committed lanes, read in order from where upTo was or before.
@@ -94,8 +101,40 @@ func (t *txn) served(scope *fairlead.Scope) ([]sqlstore.Lane, error) {
 	return served, nil
 }
 
+// heedRemoved forgets lanes that were removed since it last looked. Only the writer does
+// that, before it has changed any: a caller's transaction may have, and be rolled back.
+func (t *txn) heedRemoved() error {
+	if t.counters.now == nil {
+		if err := t.readCounters(); err != nil {
+			return err
+		}
+	}
+	version := t.counters.read[lanesCounter]
+	if t.heads == nil || t.lanes.heeded() == version || t.counters.now[lanesCounter] != version {
+		return nil
+	}
+	known, left := t.lanes.Known(), map[int32]bool{}
+	err := t.each(t.sql.LaneIDs, nil, func(row sqlstore.Scanner) error {
+		var lane int32
+		err := row.Scan(&lane)
+		left[lane] = true
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read lanes: %w", err)
+	}
+	t.lanes.Forget(sqlstore.Gone(known, left)...)
+	t.lanes.mu.Lock()
+	defer t.lanes.mu.Unlock()
+	t.lanes.version = version
+	return nil
+}
+
 // laneOf finds the lane of a new job, or makes it.
 func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
+	if err := t.heedRemoved(); err != nil {
+		return 0, err
+	}
 	id, known := t.lanes.ID(key)
 	if known {
 		if current, err := t.laneIs(id, key); current || err != nil {
@@ -104,6 +143,9 @@ func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
 		t.lanes.forget(id)
 	}
 	args := []any{key.Queue, key.Tenant, key.Kind}
+	if err := t.changeLanes(t.sql.ReopenLane, append([]any{t.now}, args...)...); err != nil {
+		return 0, fmt.Errorf("reopen lane: %w", err)
+	}
 	if _, err := t.exec(t.sql.InsertLane, args...); err != nil {
 		return 0, fmt.Errorf("make lane: %w", err)
 	}

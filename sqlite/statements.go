@@ -18,13 +18,25 @@ type statements struct {
 	PlaceUndue   string `sql:"place_undue"`
 	InsertLane   string `sql:"insert_lane"`
 	LaneIs       string `sql:"lane_is"`
+	ReopenLane   string `sql:"reopen_lane"`
 	LaneID       string `sql:"lane_id"`
 	NewLanes     string `sql:"new_lanes"`
-	KeyHolder    string `sql:"key_holder"`
-	TakeKey      string `sql:"take_key"`
-	Counters     string `sql:"counters"`
-	SetCounter   string `sql:"set_counter"`
-	Lock         string `sql:"lock"`
+
+	LaneWalk      string `sql:"lane_walk"`
+	KeepLaneWalk  string `sql:"keep_lane_walk"`
+	StampLanes    string `sql:"stamp_lanes"`
+	LanesOfWindow string `sql:"lanes_of_window"`
+	SeeLanes      string `sql:"see_lanes"`
+	ReopenLanes   string `sql:"reopen_lanes"`
+	RetireLanes   string `sql:"retire_lanes"`
+	RemoveLanes   string `sql:"remove_lanes"`
+	LaneIDs       string `sql:"lane_ids"`
+
+	KeyHolder  string `sql:"key_holder"`
+	TakeKey    string `sql:"take_key"`
+	Counters   string `sql:"counters"`
+	SetCounter string `sql:"set_counter"`
+	Lock       string `sql:"lock"`
 
 	Admissible      string `sql:"admissible"`
 	PassGate        string `sql:"pass_gate"`
@@ -245,8 +257,9 @@ type statements struct {
 	UncrashRunning  string `sql:"uncrash_running"`
 	UncrashWaiting  string `sql:"uncrash_waiting"`
 
-	ForgetOnce  string `sql:"forget_once"`
-	ForgetAudit string `sql:"forget_audit"`
+	ForgetOnce   string `sql:"forget_once"`
+	ForgetAudit  string `sql:"forget_audit"`
+	ForgetQuotas string `sql:"forget_quotas"`
 
 	Attempts    string `sql:"attempts"`
 	Nodes       string `sql:"nodes"`

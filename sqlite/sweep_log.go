@@ -105,22 +105,24 @@ func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([
 }
 
 // pruneSweeps removes old lines and events of sweeps that have finished, at most limit
-// of each.
-func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) error {
+// of each, and tells how many.
+func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) (int, error) {
+	total := 0
 	if age <= 0 {
-		return nil
+		return total, nil
 	}
 	for _, query := range []string{s.sql.ForgetSweepLogs, s.sql.ForgetSweepEvents} {
-		_, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
+		removed, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
 			return write(ctx, s, "prune sweeps", func(t *txn) (int, error) {
 				before := t.now - age.Microseconds()
 				removed, err := t.exec(query, before, before, limit)
 				return int(removed), err
 			})
 		})
+		total += removed
 		if err != nil {
-			return err
+			return total, err
 		}
 	}
-	return nil
+	return total, nil
 }

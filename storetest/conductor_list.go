@@ -105,10 +105,11 @@ func testListBatches(c *chapter) {
 
 func testPruneBatches(c *chapter) {
 	all := fairlead.Retention{Succeeded: time.Hour, Failed: 2 * time.Hour, Cancelled: 3 * time.Hour}
-	prune := func(f *fixture, keep fairlead.Retention, limit int) {
+	prune := func(f *fixture, keep fairlead.Retention, limit int) int {
 		f.Helper()
-		_, err := f.store.Prune(f.ctx(), keep, limit)
+		n, err := f.store.Prune(f.ctx(), keep, limit)
 		f.ok(err)
+		return n
 	}
 	for _, end := range []struct {
 		state fairlead.BatchState
@@ -141,15 +142,15 @@ func testPruneBatches(c *chapter) {
 			f.wantErr(f.store.AddParts(f.ctx(), b.ID, []fairlead.Part{part(1, 3)}), fairlead.ErrNotFound)
 		})
 	}
-	c.test("Prune keeps batches forever if their retention is zero, and at most limit of others go", func(f *fixture) {
+	c.test("Prune keeps batches forever if their retention is zero, at most limit of others go, and these are counted", func(f *fixture) {
 		for range 3 {
 			b, _ := f.opened(1)
 			f.change(b.ID, func(b *fairlead.Batch) { b.Tally, b.EndedAt = fairlead.Tally{Success: 1}, f.now() })
 		}
 		f.Advance(1000 * time.Hour)
-		prune(f, fairlead.Retention{Failed: time.Hour, Cancelled: time.Hour}, 10)
+		f.equal("how many go without retention", prune(f, fairlead.Retention{Failed: time.Hour, Cancelled: time.Hour}, 10), 0)
 		f.equal("the batches", len(f.batches(fairlead.BatchFilter{})), 3)
-		prune(f, all, 2)
+		f.equal("how many go", prune(f, all, 2), 2)
 		f.equal("the batches", len(f.batches(fairlead.BatchFilter{})), 1)
 	})
 	c.test("Prune removes batches that were not opened within a day", func(f *fixture) {

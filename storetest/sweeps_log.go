@@ -100,7 +100,7 @@ func testSweepLogs(c *chapter) {
 		f.equal("the next page", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Limit: 4, Below: first[3].ID})), "4 3 2 1")
 		f.equal("the next page of a level", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Levels: []string{"info"}, Below: first[3].ID})), "4 1")
 	})
-	c.test("Prune removes old lines and events of sweeps that have finished, at most limit of each", func(f *fixture) {
+	c.test("Prune removes old lines and events of sweeps that have finished, at most limit of each, and counts them", func(f *fixture) {
 		finished, stopped := f.sweep("finished", inState(fairlead.SweepFinished)), f.sweep("stopped", inState(fairlead.SweepStopped))
 		note := func(text string) {
 			for _, s := range []fairlead.Sweep{finished, stopped} {
@@ -110,10 +110,11 @@ func testSweepLogs(c *chapter) {
 				})
 			}
 		}
-		prune := func(keep fairlead.Retention, limit, want int) {
+		prune := func(keep fairlead.Retention, limit, removed, want int) {
 			f.Helper()
-			_, err := f.store.Prune(f.ctx(), keep, limit)
+			n, err := f.store.Prune(f.ctx(), keep, limit)
 			f.ok(err)
+			f.equal("how many were removed", n, removed)
 			f.equal("the lines", len(f.logs(fairlead.LogFilter{Sweep: finished.ID})), want)
 			f.equal("the events", len(f.events(finished.ID)), want)
 			f.equal("the lines of the other", len(f.logs(fairlead.LogFilter{Sweep: stopped.ID})), 4)
@@ -124,11 +125,11 @@ func testSweepLogs(c *chapter) {
 		}
 		f.Advance(time.Hour)
 		note("new")
-		prune(fairlead.Retention{Succeeded: time.Minute, Cancelled: time.Minute, Skipped: time.Minute}, 100, 4)
-		prune(fairlead.Retention{Failed: 2 * time.Hour}, 100, 4)
-		prune(fairlead.Retention{Failed: time.Minute}, 2, 2)
-		prune(fairlead.Retention{Failed: time.Minute}, 2, 1)
-		prune(fairlead.Retention{Failed: time.Minute}, 2, 1)
+		prune(fairlead.Retention{Succeeded: time.Minute, Cancelled: time.Minute, Skipped: time.Minute}, 100, 0, 4)
+		prune(fairlead.Retention{Failed: 2 * time.Hour}, 100, 0, 4)
+		prune(fairlead.Retention{Failed: time.Minute}, 2, 4, 2)
+		prune(fairlead.Retention{Failed: time.Minute}, 2, 2, 1)
+		prune(fairlead.Retention{Failed: time.Minute}, 2, 0, 1)
 		f.equal("the line that is left", texts(f.logs(fairlead.LogFilter{Sweep: finished.ID})), "new")
 	})
 }

@@ -150,3 +150,45 @@ delete from {{quota_delta}};
 -- Output: name, how many.
 -- Locks: none.
 select name, max_pending from {{tenant}} where max_pending > 0;
+
+-- name: removed_quotas
+-- Lists what is left of limits that were removed.
+-- Inputs: none.
+-- Output: id.
+-- Locks: none.
+select id from {{quota}} where cap = 0 and least = 0 and rate = 0 and per_key = 0;
+
+-- name: sets_in_use
+-- Lists the sets of quotas that jobs count against.
+-- Inputs: none.
+-- Output: id.
+-- Locks: none.
+select held from {{running}} where held > 0 union select held from {{waiting}} where held > 0;
+
+-- name: all_sets
+-- Lists all sets of quotas.
+-- Inputs: none.
+-- Output: id, members.
+-- Locks: none.
+select id, members from {{holdset}};
+
+-- name: drop_quotas
+-- Removes limits.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: the rows.
+delete q from {{quota}} q force index (primary) where q.id in ({{ids}});
+
+-- name: drop_deltas_of
+-- Removes what was given back to limits.
+-- Inputs: {{ids}} of quotas.
+-- Output: none.
+-- Locks: the rows.
+delete d from {{quota_delta}} d force index (quota) where d.quota in ({{ids}});
+
+-- name: drop_sets
+-- Removes sets of quotas.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: the rows.
+delete h from {{holdset}} h force index (primary) where h.id in ({{ids}});

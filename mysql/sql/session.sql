@@ -83,7 +83,7 @@ insert ignore into {{lane}} (queue, tenant, kind) values {{rows}};
 -- Inputs: {{rows}} of queue, tenant, kind.
 -- Output: none.
 -- Locks: lanes that were given up, until the statement ends.
-update {{lane}} force index (names) set retired_at = 0
+update {{lane}} force index (names) set retired_at = 0, seen_at = 0
 where (queue, tenant, kind) in ({{rows}}) and retired_at <> 0;
 
 -- name: named_lanes

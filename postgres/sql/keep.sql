@@ -248,3 +248,25 @@ with gone as (
     returning 1
 )
 select count(*) from gone;
+
+-- name: prune_quotas
+-- Removes what is left of limits that were removed, once no job counts against them any
+-- more. What such jobs gave back at their ends, which no claim has folded, goes along. A
+-- job that ends just now is seen to count, or to have given back. Nobody starts under a
+-- limit that was removed; if it is just being set again, its row has changed and stays.
+-- Locks: the deleted rows.
+with removed as materialized (
+    select id from {{quota}} where cap = 0 and minimum = 0 and rate = 0 and per_key = 0
+),
+held as materialized (
+    select distinct unnest(string_to_array(h.held, ' '))::int as id
+    from (select held from {{running}} where held is not null union select held from {{waiting}} where held is not null) h
+    where exists (select from removed)
+),
+gone as (
+    delete from {{quota}}
+    where id = any (array(select id from removed except select id from held))
+      and cap = 0 and minimum = 0 and rate = 0 and per_key = 0
+    returning id
+)
+delete from {{quota_delta}} where quota = any (array(select id from gone));

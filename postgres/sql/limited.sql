@@ -23,6 +23,30 @@ cross join lateral (
     limit $7::int
 ) k;
 
+-- name: busy_lanes
+-- Lists the lanes that hold ready jobs, in about one index look-up for each of them,
+-- however many lanes there are that hold none.
+-- Output: lane.
+-- Locks: none.
+with recursive busy (lane) as (
+    (select lane from {{ready}} order by lane limit 1)
+    union all
+    select (select r.lane from {{ready}} r where r.lane > b.lane order by r.lane limit 1) from busy b where b.lane is not null
+)
+select lane from busy where lane is not null;
+
+-- name: suspect_lanes
+-- As busy_lanes, for lanes that hold crash suspects.
+-- Output: lane.
+-- Locks: none.
+with recursive busy (lane) as (
+    (select lane from {{ready}} order by lane limit 1)
+    union all
+    select (select r.lane from {{ready}} r where r.lane > b.lane order by r.lane limit 1) from busy b where b.lane is not null
+)
+select lane from busy b
+where lane is not null and (select true from {{ready}} r where r.lane = b.lane and r.solo = 1 limit 1);
+
 -- name: lock_quotas
 -- Locks quotas, in order, unless they are full: then nothing starts under them.
 -- Inputs: $1 ids.

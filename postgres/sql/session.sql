@@ -54,7 +54,7 @@ select queue, tenant, kind
 from unnest($1::text[], $2::text[], $3::text[]) as n (queue, tenant, kind)
 where (select true from {{lane}} l where l.queue = n.queue and l.tenant = n.tenant and l.kind = n.kind and l.retired_at = 0) is null
 order by 1, 2, 3
-on conflict (queue, tenant, kind) do update set retired_at = 0;
+on conflict (queue, tenant, kind) do update set retired_at = 0, seen_at = 0;
 
 -- name: named_lanes
 -- Looks lanes up by name. It is a statement of its own after add_lanes, whose

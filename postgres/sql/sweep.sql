@@ -375,33 +375,43 @@ select id, at, actor, action, was, became, note from {{sweep_event}} where sweep
 -- Removes old lines of sweeps that have finished. Whether a sweep has any is told by
 -- its first.
 -- Inputs: $1 at most so many, $2 microseconds.
+-- Output: how many.
 -- Locks: the deleted rows.
-delete from {{sweep_log}}
-where id = any (array(
-    select l.id
-    from (
-        select w.id from {{sweep}} w
-        where w.state = 'finished' and w.state <> ''
-          and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
-        offset 0
-    ) w
-    cross join lateral (select id, at from {{sweep_log}} where sweep = w.id order by sweep, id limit $1::int) l
-    where l.at < (select {{now}}) - $2::bigint
-    limit $1::int));
+with gone as (
+    delete from {{sweep_log}}
+    where id = any (array(
+        select l.id
+        from (
+            select w.id from {{sweep}} w
+            where w.state = 'finished' and w.state <> ''
+              and (select f.at from {{sweep_log}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
+            offset 0
+        ) w
+        cross join lateral (select id, at from {{sweep_log}} where sweep = w.id order by sweep, id limit $1::int) l
+        where l.at < (select {{now}}) - $2::bigint
+        limit $1::int))
+    returning 1
+)
+select count(*) from gone;
 
 -- name: prune_sweep_events
 -- Removes what happened long ago to sweeps that have finished.
 -- Inputs: $1 at most so many, $2 microseconds.
+-- Output: how many.
 -- Locks: the deleted rows.
-delete from {{sweep_event}}
-where id = any (array(
-    select e.id
-    from (
-        select w.id from {{sweep}} w
-        where w.state = 'finished' and w.state <> ''
-          and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
-        offset 0
-    ) w
-    cross join lateral (select id, at from {{sweep_event}} where sweep = w.id order by sweep, id limit $1::int) e
-    where e.at < (select {{now}}) - $2::bigint
-    limit $1::int));
+with gone as (
+    delete from {{sweep_event}}
+    where id = any (array(
+        select e.id
+        from (
+            select w.id from {{sweep}} w
+            where w.state = 'finished' and w.state <> ''
+              and (select f.at from {{sweep_event}} f where f.sweep = w.id order by f.sweep, f.id limit 1) < (select {{now}}) - $2::bigint
+            offset 0
+        ) w
+        cross join lateral (select id, at from {{sweep_event}} where sweep = w.id order by sweep, id limit $1::int) e
+        where e.at < (select {{now}}) - $2::bigint
+        limit $1::int))
+    returning 1
+)
+select count(*) from gone;

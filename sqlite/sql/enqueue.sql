@@ -49,15 +49,20 @@ from {{job}}
 where id between ? and ? and not_before > ?;
 
 -- name: insert_lane
--- Makes a lane unless it exists, or takes it into use again that was given up.
+-- Makes a lane unless it exists.
 -- Inputs: queue, tenant, kind.  Output: none.  Locks: the writer's.
 insert into {{lane}} (queue, tenant, kind) values (?, ?, ?)
-on conflict (queue, tenant, kind) do update set retired_at = 0;
+on conflict do nothing;
 
 -- name: lane_is
 -- Tells whether a lane is in use under its names.
 -- Inputs: id, queue, tenant, kind.  Output: a row if so.  Locks: none.
 select 1 from {{lane}} where id = ? and queue = ? and tenant = ? and kind = ? and retired_at = 0;
+
+-- name: reopen_lane
+-- Takes a lane into use again that was given up.
+-- Inputs: now, queue, tenant, kind.  Output: none.  Locks: the writer's.
+update {{lane}} set retired_at = 0, seen_at = ? where queue = ? and tenant = ? and kind = ? and retired_at <> 0;
 
 -- name: lane_id
 -- Finds a lane by its names.

@@ -118,3 +118,9 @@ delete from {{once}} where (caller, once_key) in (
 -- Removes the oldest entries of the audit log from before a time.
 -- Inputs: time, limit.  Output: none.  Locks: the writer's.
 delete from {{audit}} where id in (select id from {{audit}} where at < ? order by at limit 0 + ?);
+
+-- name: forget_quotas
+-- Removes what is left of limits that were removed. Nothing refers to them: the jobs
+-- under a limit are counted by their lanes.
+-- Inputs: none.  Output: none.  Locks: the writer's.
+delete from {{quota}} where cap = 0 and least = 0 and rate = 0 and per_key = 0;

@@ -1,0 +1,107 @@
+package mysql
+
+import (
+	"database/sql"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/storetest"
+)
+
+// idleRounds is how often the counted node asks for everything.
+const idleRounds = 3
+
+func TestEmptyLanesCostAnIdleNodeNothing(t *testing.T) {
+	for name, limit := range map[string]*fairlead.Limit{
+		"without limits":       nil,
+		"under a global limit": {Scope: fairlead.LimitGlobal, MaxRunning: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			few := readsOfIdleNode(t, 20, limit)
+			many := readsOfIdleNode(t, 20000, limit)
+			if many > few+50 {
+				t.Errorf("%d rounds of an idle node read %d entries and rows with 20,000 empty lanes, and %d with 20", idleRounds, many, few)
+			}
+		})
+	}
+}
+
+// readsOfIdleNode is how many rows and index entries were looked for and read in some
+// rounds of a node that has been idle for long.
+func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
+	t.Helper()
+	s, err := OpenWith(t.Context(), testdb.MySQL(t), Options{MaxConns: 1}) // sessions count for themselves
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	s.lifeline.SetMaxOpenConns(1)
+	for _, pool := range []*sql.DB{s.db, s.lifeline} {
+		pool.SetConnMaxIdleTime(0)
+	}
+	scope := &fairlead.Scope{Kinds: []string{"a"}}
+	node, err := s.Join(t.Context(), fairlead.Node{Name: "idle", Kinds: scope.Kinds, Slots: 32}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit != nil {
+		if err := s.SetLimit(t.Context(), *limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var names rows
+	for i := range lanes {
+		names.add().str("default").str(fmt.Sprint("t", i)).str("a").end()
+	}
+	for list := range names.chunks() {
+		if _, err := s.db.ExecContext(t.Context(), fill(s.sql.AddLanes, "rows", list)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rounds := func(n int) {
+		for range n {
+			s.letTimePass()
+			if err := storetest.Idle(t.Context(), s, node, scope); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rounds(3) // it learns which lanes there are
+	before := readsSoFar(t, s.db, s.lifeline)
+	rounds(idleRounds)
+	return readsSoFar(t, s.db, s.lifeline) - before
+}
+
+// letTimePass makes all that is remembered for a while too old.
+func (s *Store) letTimePass() {
+	s.refreshing.Lock()
+	s.laneRaised = time.Time{}
+	s.refreshed.Store(0)
+	s.refreshing.Unlock()
+	s.heads.mu.Lock()
+	defer s.heads.mu.Unlock()
+	for i := range s.heads.lanes {
+		s.heads.lanes[i].readAt = time.Time{}
+	}
+}
+
+// readsSoFar is what the only session of each pool has read.
+func readsSoFar(t *testing.T, pools ...*sql.DB) (reads int64) {
+	t.Helper()
+	for _, pool := range pools {
+		err := each(t.Context(), pool, func(row *sql.Rows) error {
+			var name string
+			var n int64
+			err := row.Scan(&name, &n)
+			reads += n
+			return err
+		}, "show session status where variable_name like 'Handler_read%' and variable_name not in ('Handler_read_rnd_deleted')")
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return reads
+}

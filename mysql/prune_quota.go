@@ -1,0 +1,79 @@
+package mysql
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pruneQuotas removes what is left of limits that were removed, once no job counts
+// against them any more: their rows, what jobs gave back to them, and the sets that they
+// are members of. It holds the lock of the rules, so that nobody claims or sets a limit
+// meanwhile. A job that ends just now is seen to count still: what it holds is read
+// before what was given back is removed.
+func (s *Store) pruneQuotas(ctx context.Context) error {
+	var removed []int64
+	if err := each(ctx, s.db, collect(&removed), s.sql.RemovedQuotas); err != nil || len(removed) == 0 {
+		return err
+	}
+	return s.atomically(ctx, "prune limits", func(ctx context.Context, t *txn) error {
+		var version int64
+		if _, err := t.one(ctx, []any{&version}, t.sql.LockRules); err != nil {
+			return err
+		}
+		var removed, used []int64
+		if err := t.each(ctx, collect(&removed), t.sql.RemovedQuotas); err != nil {
+			return err
+		}
+		if err := t.each(ctx, collect(&used), t.sql.SetsInUse); err != nil {
+			return err
+		}
+		members, err := t.allSets(ctx)
+		if err != nil {
+			return err
+		}
+		for _, set := range used {
+			removed = slices.DeleteFunc(removed, func(quota int64) bool { return slices.Contains(members[set], quota) })
+		}
+		var sets []int64
+		for set, quotas := range members {
+			if slices.ContainsFunc(quotas, func(quota int64) bool { return slices.Contains(removed, quota) }) {
+				sets = append(sets, set)
+			}
+		}
+		for _, drop := range []struct {
+			statement string
+			ids       []int64
+		}{{t.sql.DropDeltasOf, removed}, {t.sql.DropQuotas, removed}, {t.sql.DropSets, sets}} {
+			for list := range idChunks(drop.ids) {
+				if _, err := t.exec(ctx, fill(drop.statement, "ids", list)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// allSets are the members of all sets of quotas.
+func (t *txn) allSets(ctx context.Context) (map[int64][]int64, error) {
+	members := map[int64][]int64{}
+	err := t.each(ctx, func(row *sql.Rows) error {
+		var set int64
+		var name string
+		if err := row.Scan(&set, &name); err != nil {
+			return err
+		}
+		for _, word := range strings.Fields(name) {
+			quota, err := strconv.ParseInt(word, 10, 64)
+			if err != nil {
+				return err
+			}
+			members[set] = append(members[set], quota)
+		}
+		return nil
+	}, t.sql.AllSets)
+	return members, err
+}

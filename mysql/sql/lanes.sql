@@ -1,0 +1,112 @@
+-- Statements that give up and remove lanes: see LaneWalk in internal/sqlstore. They run
+-- in one transaction, under the lock of the walk.
+
+-- name: lane_walk
+-- Locks the walk and reads how far it has come.
+-- Inputs: none.
+-- Output: begun_at, after_job, ended_at, settled, removed, retired_at, the clock; no
+--   row if another process has it.
+-- Locks: the row of the walk; skips it if it is locked.
+select begun_at, after_job, ended_at, settled, removed, retired_at, {{now}} from {{lane_walk}} where id = 1 for update skip locked;
+
+-- name: own_start
+-- Tells when this transaction began, as the server tells of all of them. It needs the
+-- right PROCESS.
+-- Inputs: none.
+-- Output: time as text.
+-- Locks: none.
+select cast(trx_started as char) from information_schema.innodb_trx where trx_mysql_thread_id = connection_id();
+
+-- name: older_transactions
+-- Counts the open transactions that began before the last that gave up lanes: such a one
+-- may have looked at a lane before, and store a job in it yet. It needs the right
+-- PROCESS.
+-- Inputs: retired_at.
+-- Output: how many.
+-- Locks: none.
+select count(*) from information_schema.innodb_trx where trx_mysql_thread_id <> connection_id() and trx_started <= cast(? as datetime);
+
+-- name: keep_lane_walk
+-- Notes how far the walk has come.
+-- Inputs: begun_at, after_job, ended_at, settled, removed, retired_at.
+-- Output: none.
+-- Locks: the row of the walk, locked before.
+update {{lane_walk}} set begun_at = ?, after_job = ?, ended_at = ?, settled = ?, removed = ?, retired_at = ? where id = 1;
+
+-- name: stamp_lanes
+-- Begins to count for lanes that no walk has met yet.
+-- Inputs: now.
+-- Output: none.
+-- Locks: those lanes.
+update {{lane}} set seen_at = ? where seen_at = 0;
+
+-- name: lanes_of_window
+-- Finds the lanes of the next jobs in the order of their ids.
+-- Inputs: id after which to begin, limit.
+-- Output: lane, how many of them are in it, the last of their ids.
+-- Locks: none.
+select lane, count(*), max(id)
+from (select id, lane from {{job}} force index (primary) where id > ? order by id limit ?) w
+group by lane;
+
+-- name: see_lanes
+-- Notes that lanes have jobs, and takes them into use again if they were given up.
+-- Inputs: {{ids}}; now, begin of the walk.
+-- Output: none.
+-- Locks: those of the lanes that this walk has not seen yet.
+update {{lane}} force index (primary) set seen_at = ?, retired_at = 0 where id in ({{ids}}) and (seen_at < ? or retired_at <> 0);
+
+-- name: lock_unused_lanes
+-- Locks lanes that were not seen for long and are to be given up.
+-- Inputs: time of the last sight, limit.
+-- Output: id.
+-- Locks: those lanes; skips what is locked.
+select id from {{lane}} force index (primary)
+where retired_at = 0 and seen_at <> 0 and seen_at < ?
+order by id limit ? for update skip locked;
+
+-- name: retire_lanes
+-- Gives lanes up.
+-- Inputs: {{ids}}; now.
+-- Output: none.
+-- Locks: the lanes, locked before.
+update {{lane}} force index (primary) set retired_at = ? where id in ({{ids}});
+
+-- name: lock_retired_lanes
+-- Locks lanes that were given up and not seen since, and are to be removed. The last of
+-- all stays, so that no store can take a new lane's id for an old one.
+-- Inputs: given up before, begin of the walk, id of the last lane, limit.
+-- Output: id.
+-- Locks: those lanes; skips what is locked.
+select id from {{lane}} force index (primary)
+where retired_at <> 0 and retired_at < ? and seen_at < ? and id < ?
+order by id limit ? for update skip locked;
+
+-- name: last_lane
+-- Tells the last of all lanes.
+-- Inputs: none.
+-- Output: id, 0 if there is none.
+-- Locks: none.
+select coalesce(max(id), 0) from {{lane}};
+
+-- name: remove_lanes
+-- Removes lanes.
+-- Inputs: {{ids}}.
+-- Output: none.
+-- Locks: the lanes, locked before.
+delete l from {{lane}} l force index (primary) where id in ({{ids}}) and retired_at <> 0;
+
+-- name: lane_ids
+-- Lists all lanes.
+-- Inputs: none.
+-- Output: id.
+-- Locks: none.
+select id from {{lane}};
+
+-- name: settled_lane
+-- Finds the last lane that was made a while ago: none with a smaller id is still to be
+-- committed.
+-- Inputs: microseconds.
+-- Output: its id; no row if there is none.
+-- Locks: none.
+select id from {{lane}} force index (primary) where seen_at <> 0 and seen_at < {{now}} - ? order by id desc limit 1;

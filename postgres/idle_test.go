@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/storetest"
+)
+
+const (
+	idleRounds = 3           // how often the counted node asks for everything
+	idleName   = "idle node" // of its sessions
+)
+
+func TestEmptyLanesCostAnIdleNodeNothing(t *testing.T) {
+	for name, limit := range map[string]*fairlead.Limit{
+		"without limits":       nil,
+		"under a global limit": {Scope: fairlead.LimitGlobal, MaxRunning: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			few := readsOfIdleNode(t, 20, limit)
+			many := readsOfIdleNode(t, 20000, limit)
+			if many > few+50 {
+				t.Errorf("%d rounds of an idle node read %d entries and rows with 20,000 empty lanes, and %d with 20", idleRounds, many, few)
+			}
+		})
+	}
+}
+
+// readsOfIdleNode is how many index scans were begun, and how many rows and index
+// entries were read, in some rounds of a node that has been idle for long. The
+// server's sessions add up their counts when they end.
+func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
+	t.Helper()
+	at := testdb.Postgres(t)
+	url := withParams(t, at, "application_name", idleName)
+	s, err := Open(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.heads.survey.dear = time.Hour // however busy the machine is
+	scope := &fairlead.Scope{Kinds: []string{"a"}}
+	node, err := s.Join(t.Context(), fairlead.Node{Name: "idle", Kinds: scope.Kinds, Slots: 32}, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit != nil {
+		if err := s.SetLimit(t.Context(), *limit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(t, at, fmt.Sprintf(`insert into fairlead_lane (queue, tenant, kind) select 'default', 't' || n, 'a' from generate_series(1, %d) n`, lanes))
+	exec(t, at, `vacuum analyze fairlead_lane`)
+	rounds := func(n int) {
+		for range n {
+			s.letTimePass()
+			if err := storetest.Idle(t.Context(), s, node, scope); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	rounds(3) // it learns which lanes there are
+	s.pool.Reset()
+	s.beats.Reset()
+	before := readsSoFar(t, at)
+	rounds(idleRounds)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return readsSoFar(t, at) - before
+}
+
+// letTimePass makes all that is remembered for a while too old.
+func (s *Store) letTimePass() {
+	s.lanes.mu.Lock()
+	s.lanes.readAt, s.lanes.raisedAt = time.Time{}, time.Time{}
+	s.lanes.mu.Unlock()
+	s.heads.mu.Lock()
+	defer s.heads.mu.Unlock()
+	for i := range s.heads.lanes {
+		s.heads.lanes[i].readAt = time.Time{}
+	}
+}
+
+// readsSoFar is what the sessions that have ended have read of the store's tables.
+func readsSoFar(t *testing.T, at string) (reads int64) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
+	defer cancel()
+	conn := connect(t, at)
+	defer func() { _ = conn.Close(ctx) }()
+	for others := 1; others > 0; {
+		err := conn.QueryRow(ctx, `select count(*) from pg_stat_activity where datname = current_database() and application_name = $1`, idleName).Scan(&others)
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := conn.QueryRow(ctx, `select
+		(select coalesce(sum(idx_scan + idx_tup_read), 0) from pg_stat_user_indexes) +
+		(select coalesce(sum(seq_scan + seq_tup_read + coalesce(idx_tup_fetch, 0)), 0) from pg_stat_user_tables)`).Scan(&reads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reads
+}

@@ -1,0 +1,103 @@
+-- Statements that give up and remove lanes: see LaneWalk in internal/sqlstore. They run
+-- in one transaction, under the lock of the walk.
+
+-- name: lane_walk
+-- Locks the walk and reads how far it has come.
+-- Output: begun_at, after_job, ended_at, settled, removed, the clock; no row if
+--   another process has it.
+-- Locks: the row of the walk; passes over it if another has it.
+select begun_at, after_job, ended_at, settled, removed, {{now}} from {{lane_walk}} where id = 1 for update skip locked;
+
+-- name: lanes_settled
+-- Whether no transaction is open that is older than the last that gave up lanes: such a
+-- one may have looked at a lane before, and store a job in it yet. One that has not
+-- written anything shows only in the activity of its session.
+-- Output: one row.
+-- Locks: none.
+select pg_snapshot_xmin(pg_current_snapshot())::text::bigint > w.retired_by
+   and (select true from pg_stat_activity a
+        where a.datname = current_database() and a.pid <> pg_backend_pid()
+          and age(a.backend_xmin) >= age((w.retired_by % 4294967296)::text::xid)
+        limit 1) is null
+from {{lane_walk}} w where w.id = 1;
+
+-- name: keep_lane_walk
+-- Notes how far the walk has come.
+-- Inputs: $1 begun_at, $2 after_job, $3 ended_at, $4 settled, $5 removed, $6 whether
+--   this transaction has given up lanes.
+-- Locks: the row of the walk, locked before.
+update {{lane_walk}}
+set begun_at = $1::bigint, after_job = $2::bigint, ended_at = $3::bigint, settled = $4::boolean, removed = $5::bigint,
+    retired_by = case when $6::boolean then pg_current_xact_id()::text::bigint else retired_by end
+where id = 1;
+
+-- name: stamp_lanes
+-- Begins to count for lanes that no walk has met yet.
+-- Inputs: $1 now.
+-- Locks: those lanes; passes over lanes locked by others.
+update {{lane}} set seen_at = $1::bigint
+where id = any (array(select id from {{lane}} where seen_at = 0 for update skip locked));
+
+-- name: lanes_of_window
+-- Finds the lanes of the next jobs in the order of their ids.
+-- Inputs: $1 id after which to begin, $2 at most so many.
+-- Output: lane, how many of them are in it, the last of their ids.
+-- Locks: none.
+select lane, count(*), max(id) from (select id, lane from {{job}} where id > $1::bigint order by id limit $2::int) w group by lane;
+
+-- name: see_lanes
+-- Notes that lanes have jobs, and takes them into use again if they were given up.
+-- Inputs: $1 lanes, $2 begin of the walk, $3 now.
+-- Locks: those of the lanes that this walk has not seen yet, in order.
+with chosen as materialized (
+    select id from {{lane}} where id = any ($1::int[]) and (seen_at < $2::bigint or retired_at <> 0) order by id for update
+)
+update {{lane}} set seen_at = $3::bigint, retired_at = 0 where id = any (array(select id from chosen));
+
+-- name: lanes_of_schedules
+-- Finds the lanes that schedules make their runs in, deleted ones too.
+-- Output: lane.
+-- Locks: none.
+select distinct lane from {{schedule}};
+
+-- name: retire_lanes
+-- Gives lanes up that were not seen for long.
+-- Inputs: $1 seen before, $2 now, $3 at most so many.
+-- Output: how many.
+-- Locks: those lanes; passes over lanes locked by others.
+with retired as (
+    update {{lane}} set retired_at = $2::bigint
+    where id = any (array(
+        select id from {{lane}} where retired_at = 0 and seen_at <> 0 and seen_at < $1::bigint order by id limit $3::int for update skip locked))
+      and retired_at = 0
+    returning 1
+)
+select count(*) from retired;
+
+-- name: remove_lanes
+-- Removes lanes that were given up and not seen since. The last of all stays, so that no
+-- store can take a new lane's id for an old one.
+-- Inputs: $1 given up before, $2 begin of the walk, $3 at most so many.
+-- Output: id.
+-- Locks: those lanes; passes over lanes locked by others.
+delete from {{lane}}
+where id = any (array(
+    select id from {{lane}}
+    where retired_at <> 0 and retired_at < $1::bigint and seen_at < $2::bigint and id < (select max(id) from {{lane}})
+    order by id limit $3::int for update skip locked))
+  and retired_at <> 0
+returning id;
+
+-- name: lane_ids
+-- Lists all lanes.
+-- Output: id.
+-- Locks: none.
+select id from {{lane}};
+
+-- name: settled_lane
+-- Finds the last lane that was made a while ago: none with a smaller id is still to be
+-- committed.
+-- Inputs: $1 microseconds.
+-- Output: its id, or 0.
+-- Locks: none.
+select coalesce((select id from {{lane}} where seen_at <> 0 and seen_at < (select {{now}}) - $1::bigint order by id desc limit 1), 0);

@@ -1,0 +1,54 @@
+package storetest
+
+import (
+	"testing"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// RemovedLimits is what becomes of limits that were removed. left tells how many rows
+// are left of limits and of what counts against them: only a store's own test can look,
+// so that this is not part of Run.
+func RemovedLimits(t *testing.T, h *Harness, left func() int) {
+	f := &fixture{TB: t, Harness: h, outer: t, store: h.Open(t)}
+	set := func(most int) {
+		t.Helper()
+		f.ok(f.store.SetLimit(f.ctx(), fairlead.Limit{Scope: fairlead.LimitKind, Name: kind, MaxRunning: most}))
+	}
+	running := func(what string, want int) {
+		t.Helper()
+		limits, err := f.store.Limits(f.ctx())
+		f.ok(err)
+		f.equal("how many limits there are "+what, len(limits), 1)
+		f.equal("how many jobs count "+what, limits[0].Running, want)
+	}
+	settle := func(jobs ...*fairlead.Job) {
+		t.Helper()
+		for _, job := range jobs {
+			_, err := f.store.Settle(f.ctx(), []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}})
+			f.ok(err)
+		}
+	}
+	node := f.join()
+	set(10)
+	f.enqueue(many(3)...)
+	jobs := f.claim(node, 3)
+	f.equal("how many were claimed", len(jobs), 3)
+	set(0)
+	f.prune(100)
+	set(10)
+	running("while three run", 3)
+	set(0)
+	settle(jobs[0])
+	f.prune(100)
+	set(10)
+	running("while two run", 2)
+	set(0)
+	settle(jobs[1:]...)
+	f.prune(100)
+	f.equal("what is left when none runs", left(), 0)
+	set(1)
+	f.enqueue(many(2)...)
+	f.equal("how many start under the limit that was set anew", len(f.claim(node, 3)), 1)
+	f.wantNoDrift()
+}
