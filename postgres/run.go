@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -57,6 +58,11 @@ func (r plainRunner) run(ctx context.Context, calls ...call) error { return r.ru
 
 func (s *Store) runOn(ctx context.Context, pool *pgxpool.Pool, pin string, calls []call) error {
 	return s.retry(ctx, func(ctx context.Context) error {
+		if meter := reads.From(ctx); meter != nil {
+			if err := s.measure(ctx, pin, calls, meter); err != nil {
+				return err
+			}
+		}
 		batch := &pgx.Batch{}
 		var before, after []call
 		if s.wrap {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -167,6 +168,10 @@ func read[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, 
 	var none T
 	t := s.newTxn(ctx, s.reads)
 	t.readOnly = true
+	if meter := reads.From(ctx); meter != nil {
+		unmeasured := f
+		f = func(t *txn) (T, error) { return measured(ctx, s, meter, t, unmeasured) }
+	}
 	result, err := f(t)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
