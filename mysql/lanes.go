@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -122,7 +123,7 @@ func (s *Store) refreshLanesSometimes(ctx context.Context) error {
 }
 
 func (s *Store) readNewLanes(ctx context.Context) error {
-	found, err := s.readLanes(ctx, s.sql.LanesAbove, s.laneFloor)
+	found, err := s.readLanes(reads.Without(ctx), s.sql.LanesAbove, s.laneFloor)
 	if err != nil {
 		return fmt.Errorf("read lanes: %w", err)
 	}

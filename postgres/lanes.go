@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -99,7 +100,7 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 		return nil
 	}
 	highest := s.lanes.floor
-	err := s.run(ctx, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
+	err := s.run(reads.Without(ctx), call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
 		lane, err := scanLane(row)
 		if err != nil {
 			return err

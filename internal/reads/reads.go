@@ -28,6 +28,15 @@ func With(ctx context.Context) (context.Context, *Meter) {
 	return context.WithValue(ctx, key{}, meter), meter
 }
 
+// Without returns a context whose calls are not measured: what they read is kept, and
+// read once.
+func Without(ctx context.Context) context.Context {
+	if From(ctx) == nil {
+		return ctx
+	}
+	return context.WithValue(ctx, key{}, (*Meter)(nil))
+}
+
 // From returns the meter of a context, nil if its calls are not measured.
 func From(ctx context.Context) *Meter {
 	meter, _ := ctx.Value(key{}).(*Meter)

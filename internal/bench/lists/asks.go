@@ -8,8 +8,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// page is how many rows are asked for.
-const page = 100
+const (
+	page    = 100  // rows that are asked for
+	counted = 1000 // jobs that are counted, about, at most
+)
 
 // ask is a list or a count that the API offers.
 type ask struct {
@@ -237,12 +239,12 @@ func (s *stock) sweepAsks() []ask {
 func (s *stock) countAsks() []ask {
 	var list []ask
 	for name, filter := range s.jobFilters() {
-		if name == "second page" || filter.Below > 0 {
+		if filter.Below > 0 {
 			continue
 		}
-		list = append(list, ask{name: fmt.Sprint("count of jobs: ", name), filter: filter, page: page, do: func(ctx context.Context) (int, error) {
-			tally, err := s.store.Tally(ctx, filter)
-			return len(tally), err
+		list = append(list, ask{name: fmt.Sprint("count of jobs: ", name), filter: filter, page: counted, do: func(ctx context.Context) (int, error) {
+			count, err := s.client.TallyUpTo(ctx, filter, counted)
+			return int(count.Total()), err
 		}})
 	}
 	return list

@@ -33,6 +33,9 @@ func (b *postgresBulk) afterJobs(ctx context.Context, last int64) error {
 	if _, err := b.conn.Exec(ctx, "select setval('"+prefix+"jobid', $1::bigint)", last+1000); err != nil {
 		return fmt.Errorf("set the next id: %w", err)
 	}
+	if err := b.exec(ctx, "select setval(pg_get_serial_sequence('"+prefix+"lane', 'id'), (select max(id) from "+prefix+"lane))"); err != nil {
+		return err
+	}
 	return b.exec(ctx, "vacuum analyze")
 }
 
