@@ -83,18 +83,23 @@ func (l *limitTest) someoneWaits() {
 // untilSomeoneWaits returns when a statement waits for a lock.
 func untilSomeoneWaits(t *testing.T, at string) {
 	t.Helper()
+	until(t, at, "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")
+}
+
+// until waits for a query to find something.
+func until(t *testing.T, at, query string) {
+	t.Helper()
 	conn := connect(t, at)
 	for begun := time.Now(); time.Since(begun) < patience.Limit; time.Sleep(5 * time.Millisecond) {
-		waits := false
-		err := conn.QueryRow(t.Context(), "select exists (select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database())").Scan(&waits)
-		if err != nil {
+		found := false
+		if err := conn.QueryRow(t.Context(), "select exists ("+query+")").Scan(&found); err != nil {
 			t.Fatal(err)
 		}
-		if waits {
+		if found {
 			return
 		}
 	}
-	t.Fatal("nobody waits")
+	t.Fatalf("this finds nothing: %s", query)
 }
 
 // Trap 7, for claims of several round trips.

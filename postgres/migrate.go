@@ -51,15 +51,23 @@ func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
 	return applied, err
 }
 
-// Migrate brings the tables up to date, in one transaction. It fails if it
-// cannot get hold of a table for a minute.
+// Migrate brings the tables up to date, in one transaction, but for indexes of
+// tables that may be large: each of these is built by itself, for as long as that
+// takes. It fails if it cannot get hold of a table for a minute.
 func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 	for begun := time.Now(); ; {
 		status, err := s.migrateOnce(ctx)
-		if err == nil {
+		passes := transient(err) || errors.Is(err, errBuilding)
+		switch {
+		case err == nil:
 			return status, nil
-		}
-		if !transient(err) || time.Since(begun) > migrationPatience {
+		case errors.Is(err, errMore):
+			begun = time.Now()
+			continue
+		case passes && time.Since(begun) < migrationPatience:
+		case passes && s.buildsIndex(ctx):
+			begun = time.Now()
+		default:
 			return status, fmt.Errorf("migrate: %w", unavailable(ctx, err))
 		}
 		select {
@@ -70,15 +78,24 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 	}
 }
 
+// migrateOnce is one transaction of Migrate. It fails with errMore if it is
+// committed and there has to be another.
 func (s *Store) migrateOnce(ctx context.Context) (status fairlead.Schema, err error) {
+	more := false
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginMigration}, func(tx pgx.Tx) error {
-		target := migrationTarget{s, pgxRunner{tx}}
+		target := &migrationTarget{Store: s, in: pgxRunner{tx}}
 		if err := target.open(ctx); err != nil {
 			return err
 		}
 		status, err = sqlstore.MigrateUp(ctx, target, s.migrations)
+		if more = errors.Is(err, errMore); more {
+			return nil
+		}
 		return err
 	})
+	if err == nil && more {
+		err = errMore
+	}
 	return status, err
 }
 
@@ -88,7 +105,7 @@ func (s *Store) Script() string {
 	if s.options.Schema != "" {
 		fmt.Fprintf(&b, "%s;\n\n", s.sql.CreateSchema)
 	}
-	fmt.Fprintf(&b, "%s;\n\n%s", s.sql.CreateMigrations, sqlstore.PrintMigrations(s.migrations))
+	fmt.Fprintf(&b, "%s;\n\n%s", s.sql.CreateMigrations, sqlstore.PrintMigrations(inOneTransaction(s.migrations)))
 	for _, m := range s.migrations {
 		for step := range m.Steps {
 			record := strings.NewReplacer("$1", fmt.Sprint(m.Version), "$2", fmt.Sprint(step), "$3", "'"+m.Name+"'").Replace(s.sql.Record)
@@ -101,11 +118,13 @@ func (s *Store) Script() string {
 // migrationTarget is the database inside the transaction that migrates it.
 type migrationTarget struct {
 	*Store
-	in runner
+	in      runner
+	empty   bool // the transaction began without tables: no index can be in the way of others
+	applied int  // statements so far
 }
 
 // open takes the migration lock and makes sure that there is a schema.
-func (t migrationTarget) open(ctx context.Context) error {
+func (t *migrationTarget) open(ctx context.Context) error {
 	exists := false
 	err := t.in.run(ctx,
 		call{sql: t.sql.LockMigrations, args: []any{lockKey(t.schema, "", "migrate")}},
@@ -117,14 +136,35 @@ func (t migrationTarget) open(ctx context.Context) error {
 }
 
 // Applied implements sqlstore.MigrationTarget.
-func (t migrationTarget) Applied(ctx context.Context) (map[int]int, error) {
+func (t *migrationTarget) Applied(ctx context.Context) (map[int]int, error) {
 	if err := t.in.run(ctx, call{sql: t.sql.CreateMigrations}); err != nil {
 		return nil, err
 	}
-	return t.applied(ctx, t.in)
+	applied, err := t.Store.applied(ctx, t.in)
+	t.empty = len(applied) == 0
+	return applied, err
 }
 
 // Apply implements sqlstore.MigrationTarget.
-func (t migrationTarget) Apply(ctx context.Context, m sqlstore.Migration, step int) error {
-	return t.in.run(ctx, call{sql: m.Steps[step]}, call{sql: t.sql.Record, args: []any{m.Version, step, m.Name}})
+func (t *migrationTarget) Apply(ctx context.Context, m sqlstore.Migration, step int) error {
+	record := call{sql: t.sql.Record, args: []any{m.Version, step, m.Name}}
+	name, apart := builtApart(m.Steps[step])
+	if !apart || t.empty {
+		t.applied++
+		return t.in.run(ctx, call{sql: inTransaction(m.Steps[step])}, record)
+	}
+	if t.applied > 0 {
+		return errMore // the build would wait for what this transaction has locked
+	}
+	err := t.in.run(ctx, call{sql: t.sql.StayIdle})
+	if err == nil {
+		err = t.buildIndex(ctx, name, m.Steps[step])
+	}
+	if err == nil {
+		err = t.in.run(ctx, record)
+	}
+	if err != nil {
+		return err
+	}
+	return errMore
 }

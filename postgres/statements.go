@@ -35,6 +35,10 @@ type statements struct {
 	Applied          string `sql:"applied"`
 	Record           string `sql:"record"`
 	LockMigrations   string `sql:"lock_migrations"`
+	FindIndex        string `sql:"find_index"`
+	DropIndex        string `sql:"drop_index"`
+	BuildsIndex      string `sql:"builds_index"`
+	StayIdle         string `sql:"stay_idle"`
 
 	Enqueue      string `sql:"enqueue"`
 	EnqueueMixed string `sql:"enqueue_mixed"`
@@ -292,6 +296,7 @@ const (
 	depart      = "{{depart}}"
 	due         = "{{due}}"
 	whereabouts = "{{whereabouts}}"
+	indexName   = "{{index}}"
 )
 
 // fillIn completes the statements that take jobs out of running or waiting, end
@@ -372,6 +377,11 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return due
 		case "whereabouts":
 			return whereabouts
+		case "index":
+			return indexName
+		}
+		if strings.HasSuffix(name, "_index") { // it is in the schema of its table
+			return `"` + options.Prefix + name + `"`
 		}
 		return `"` + schema + `"."` + options.Prefix + name + `"`
 	}

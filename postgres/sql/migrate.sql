@@ -46,3 +46,32 @@ values ($1::int, $2::int, $3::text, (extract(epoch from clock_timestamp()) * 100
 -- Output: one row to be ignored.
 -- Locks: the migrations.
 select pg_advisory_xact_lock($1::bigint);
+
+-- name: find_index
+-- Looks an index up.
+-- Inputs: $1 schema, $2 name.
+-- Output: whether it is whole, and whether it is just being built; no row if there
+--   is none.
+-- Locks: none.
+select i.indisvalid, exists (select from pg_stat_progress_create_index p where p.index_relid = i.indexrelid)
+from pg_index i
+join pg_class c on c.oid = i.indexrelid
+join pg_namespace n on n.oid = c.relnamespace
+where n.nspname = $1::text and c.relname = $2::text;
+
+-- name: drop_index
+-- Removes an index that was not finished. It is run outside of a transaction.
+-- Locks: nothing that jobs need.
+drop index concurrently if exists {{schema}}."{{index}}";
+
+-- name: builds_index
+-- Whether the server builds an index in this database.
+-- Output: a row for each.
+-- Locks: none.
+select 1 from pg_stat_progress_create_index where datname = current_database();
+
+-- name: stay_idle
+-- Lets the transaction that holds the migrations' lock be idle while an index is
+-- built.
+-- Locks: none.
+set local idle_in_transaction_session_timeout = 0;
