@@ -157,13 +157,16 @@ func (m migrator) Apply(ctx context.Context, migration sqlstore.Migration, step 
 	return err
 }
 
-// errColumnExists is the server's answer to a column that is added again. Unlike
-// MariaDB, MySQL has no words for adding it only if it is not there.
-const errColumnExists = 1060
+// The server's answers to a column and to an index that are added again. Unlike
+// MariaDB, MySQL has no words for adding them only if they are not there.
+const (
+	errColumnExists = 1060
+	errIndexExists  = 1061
+)
 
 // define changes a definition, standing back again and again while the table
-// is in use. A column that is there already was added by a statement that was
-// run but not recorded.
+// is in use. A column or an index that is there already was added by a statement that
+// was run but not recorded.
 func (m migrator) define(ctx context.Context, statement string) error {
 	for {
 		_, err := m.conn.ExecContext(ctx, statement)
@@ -171,7 +174,7 @@ func (m migrator) define(ctx context.Context, statement string) error {
 		switch {
 		case !errors.As(err, &answer):
 			return err
-		case answer.Number == errColumnExists:
+		case answer.Number == errColumnExists, answer.Number == errIndexExists:
 			return nil
 		case answer.Number != errLockWaitTimeout:
 			return err

@@ -49,7 +49,7 @@ func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 }
 
 func (s *Store) findPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
-	found, err := s.query.Page(ctx, s.ask(filter), filter)
+	found, err := s.query.Page(ctx, s.ask, filter)
 	if err != nil || len(found.Unnamed) == 0 {
 		return found.Page, err
 	}
@@ -63,15 +63,9 @@ func (s *Store) findPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 	return found.Page, nil
 }
 
-// ask runs the statements of a filter. Those that look jobs up by their ids are pinned.
-func (s *Store) ask(filter fairlead.Filter) sqlstore.Ask {
-	run := s.runPlain
-	if len(filter.IDs) > 0 {
-		run = s.run
-	}
-	return func(ctx context.Context, statement string, args []any, each func(sqlstore.Scanner) error) error {
-		return run(ctx, call{sql: statement, args: args, each: each})
-	}
+// ask is a sqlstore.Ask.
+func (s *Store) ask(ctx context.Context, statement string, args []any, each func(sqlstore.Scanner) error) error {
+	return s.run(ctx, call{sql: statement, args: args, each: each})
 }
 
 // knowLanes makes sure that a filter by names misses no lane made elsewhere.
@@ -93,7 +87,7 @@ func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 	if err := s.knowLanes(ctx, filter); err != nil {
 		return fairlead.Count{}, fmt.Errorf("count: %w", err)
 	}
-	count, err := s.query.Count(ctx, s.ask(filter), filter, atMost)
+	count, err := s.query.Count(ctx, s.ask, filter, atMost)
 	if err != nil {
 		return fairlead.Count{}, fmt.Errorf("count: %w", err)
 	}

@@ -150,7 +150,10 @@ func (p place) asked(filter fairlead.Filter) []fairlead.State {
 func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) string {
 	from, id := b.table(p)
 	where := b.ids(id)
-	if lanes != nil {
+	switch {
+	case b.within.ManyLanes:
+		where = append(where, "p.lane + 0 in ("+numbers(lanes)+")")
+	case lanes != nil:
 		where = append(where, "p.lane in ("+numbers(lanes)+")")
 	}
 	if p.table == "done" {

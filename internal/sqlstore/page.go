@@ -75,7 +75,7 @@ func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, withi
 }
 
 // keySlack is how many jobs with a key are looked at besides those that fill a page.
-const keySlack = 50
+const keySlack = 5
 
 // pageOfKey finds the newest jobs with a key, of which there may be very many, and
 // chooses among them.

@@ -19,6 +19,8 @@ type Window struct {
 	// Across are the places that are not ordered by id and too large to be read as a
 	// whole: there the jobs of the window are looked up.
 	Across map[string]bool
+	// ManyLanes are so many that reading all rows costs less than looking for each lane.
+	ManyLanes bool
 }
 
 // below is the smaller bound of the window and of a filter.
@@ -64,8 +66,8 @@ func choosy(filter fairlead.Filter, lanes []int32) bool {
 // window, and whether there are ids below it that were not looked at.
 func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window, size looks, counts bool) (within Window, more bool, err error) {
 	lanes, _ := q.Lanes.Matching(filter)
-	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}}
-	if ends, err := q.fewEnds(ctx, ask, filter, size.done); err != nil || ends {
+	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
+	if ends, err := q.fewEnds(ctx, ask, filter, size.done/3); err != nil || ends {
 		within.ByID = false
 		return within, false, err
 	}
@@ -128,7 +130,7 @@ func (b *queryBuilder) edge(table string, rows int, unlucky bool) string {
 // to be read as a whole.
 func (b *queryBuilder) mass(table string, rows int, lanes []int32) string {
 	where := ""
-	if lanes != nil && table == "ready" {
+	if lanes != nil && table == "ready" && !b.within.ManyLanes {
 		where = " where lane in (" + numbers(lanes) + ")"
 	}
 	return fmt.Sprintf("select '%s' as place, (select count(*) from (select 1 as one from {{%s}}%s limit %d) m) as edge", table, table, where, rows)

@@ -104,8 +104,8 @@ func (s *stock) otherAsks() []ask {
 	bounded := fairlead.Filter{Tenants: []string{commonTenant}, States: []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked}}
 	list := []ask{
 		{name: "pending jobs of a tenant", filter: bounded, do: func(ctx context.Context) (int, error) {
-			tally, err := s.store.Tally(ctx, bounded)
-			return len(tally), err
+			count, err := s.store.TallyUpTo(ctx, bounded, 0)
+			return int(count.Total()), err
 		}},
 		{name: "usage", do: func(ctx context.Context) (int, error) {
 			report, err := s.client.Usage(ctx)
@@ -186,7 +186,7 @@ func (s *stock) batchAsks() []ask {
 		list = append(list, listing("batches: "+name, filter, s.client.Batches))
 	}
 	for name, filter := range map[string]fairlead.PartFilter{
-		"": {}, "number": {Numbers: []int{200_005}}, "behind one": {After: 200_010}, "held": {Held: true}, "out": {Out: true},
+		"": {}, "number": {Numbers: []int{200_002}}, "behind one": {After: 200_003}, "held": {Held: true}, "out": {Out: true},
 		"kind": {Held: true, Kind: fairlead.PassForward}, "with tasks": {Tasks: true},
 	} {
 		filter.Limit = page

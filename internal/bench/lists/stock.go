@@ -98,7 +98,7 @@ func (s *stock) addBatches(ctx context.Context) error {
 		return err
 	}
 	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, batch *fairlead.Batch, _ fairlead.BatchTx) error {
-		batch.Opened, batch.Total, batch.Passes = true, s.side, []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward}}
+		batch.Opened, batch.Total, batch.Passes = true, max(s.side, 5*fairlead.PartSize), []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward}}
 		return nil
 	})
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *stock) addParts(ctx context.Context) error {
 		return errors.Join(err, fmt.Errorf("%d batches are the model", len(found)))
 	}
 	s.batch = found[0]
-	const size = 20
-	for number := 1; number*size <= s.side; number++ {
+	const size = fairlead.PartSize
+	for number := 1; number*size <= max(s.side, 5*size); number++ {
 		part := fairlead.Part{Number: 200_000 + number, Pass: 1, Kind: fairlead.PassForward, Size: size, Held: size, Marks: fairlead.NewMarks(size)}
 		for i := range size {
 			part.Tasks = append(part.Tasks, fairlead.PartTask{Change: fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
