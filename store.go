@@ -127,9 +127,9 @@ type Reader interface {
 	// on, and is zero only if there is nothing more to look at. Following it finds
 	// every job that Find does, once.
 	FindPage(ctx context.Context, filter Filter) (Page, error)
-	// TallyUpTo is Tally for answers that must come soon: it stops when it has counted about
-	// so many jobs, or looked at many times as many. More then says that there may
-	// be more. With zero it counts all.
+	// TallyUpTo is Tally for answers that must come soon: it stops when it has counted
+	// about so many jobs, or looked at a few times as many. More then says that there
+	// may be more. With zero it counts all.
 	TallyUpTo(ctx context.Context, filter Filter, atMost int64) (Count, error)
 	// Tally counts the jobs that match by state. States without jobs are absent.
 	Tally(ctx context.Context, filter Filter) (map[State]int64, error)

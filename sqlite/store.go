@@ -66,6 +66,7 @@ type Store struct {
 	migrations []sqlstore.Migration
 	tables     sqlstore.Expander
 	query      *sqlstore.Query
+	usage      sqlstore.RecentUsage
 	lanes      *lanes
 	capped     atomic.Bool // whether there are limits, as far as is known
 	hub        *sqlstore.Hub

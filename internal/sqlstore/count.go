@@ -12,7 +12,7 @@ const (
 	countWindow = 50_000
 	// readsPerJob is how many rows a count that may stop reads for each job that it may
 	// count.
-	readsPerJob = 4
+	readsPerJob = 3
 )
 
 // Count answers Count: it goes from window to window until it has counted as many as it
@@ -51,9 +51,6 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 		rows = max(1000, atMost)
 	}
 	size := looks{done: int(rows), live: int(rows)}
-	if q.window > 0 {
-		size = looks{done: q.window, live: q.window}
-	}
 	for read := int64(0); ; {
 		within, more, err := q.frame(ctx, ask, filter, bounds, size, true)
 		if err != nil {
@@ -78,11 +75,14 @@ func (q *Query) passesOver(filter fairlead.Filter, lanes []int32) bool {
 	return ended && (lanes != nil || !filter.From.IsZero() || !filter.To.IsZero())
 }
 
-// countKey counts jobs with a key a page at a time.
+// countKey counts jobs with a key a page at a time. As each has to be looked up wherever
+// it may be, it stops at half as many.
 func (q *Query) countKey(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
+	const largest = 500
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
-	filter.Limit = int(min(atMost, fairlead.DefaultPage*10))
-	for read := int64(0); ; read += int64(filter.Limit) {
+	atMost = max(1, atMost/2)
+	filter.Limit = int(min(atMost, largest))
+	for looked := int64(0); ; {
 		page, err := q.Page(ctx, ask, filter)
 		if err != nil {
 			return count, err
@@ -90,7 +90,8 @@ func (q *Query) countKey(ctx context.Context, ask Ask, filter fairlead.Filter, a
 		for _, job := range page.Jobs {
 			count.States[job.State]++
 		}
-		if count.More = page.Next != 0; !count.More || count.Total() >= atMost || read >= readsPerJob*atMost/2 {
+		looked += int64(filter.Limit)
+		if count.More = page.Next != 0; !count.More || looked >= atMost {
 			return count, nil
 		}
 		filter.Below = page.Next

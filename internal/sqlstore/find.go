@@ -30,8 +30,6 @@ type Query struct {
 	Unlucky bool
 	// Open is the condition on batches that are to be acted upon.
 	Open string
-
-	window int // rows of done that one look goes through; zero: as many as lookSize says
 }
 
 // place is one table that holds jobs of some states. Its columns are those of

@@ -32,7 +32,7 @@ func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Foun
 	if filter.Key != "" {
 		return q.pageOfKey(ctx, ask, filter, bounds)
 	}
-	within, more, err := q.frame(ctx, ask, filter, bounds, q.lookSize(filter), false)
+	within, more, err := q.frame(ctx, ask, filter, bounds, lookSize(filter), false)
 	if err != nil {
 		return Found{}, err
 	}
@@ -81,9 +81,6 @@ const keySlack = 5
 // chooses among them.
 func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window) (Found, error) {
 	limit := filter.Limit + keySlack
-	if q.window > 0 {
-		limit = q.window
-	}
 	b := queryBuilder{Query: q, filter: filter, within: bounds}
 	key := b.arg(filter.Key)
 	where := " where job_key = " + key

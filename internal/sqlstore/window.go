@@ -41,14 +41,11 @@ type looks struct {
 }
 
 // lookSize is that of a page.
-func (q *Query) lookSize(filter fairlead.Filter) looks {
+func lookSize(filter fairlead.Filter) looks {
 	limit := pageOf(filter)
 	size := looks{done: 800 + 12*limit, live: 100 + limit}
 	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is looked up in job besides
 		size.done, size.live = size.done*2/3, size.live*2/3
-	}
-	if q.window > 0 {
-		size = looks{done: q.window, live: q.window}
 	}
 	return size
 }

@@ -100,16 +100,16 @@ func checkPages(t *testing.T, s *stock) {
 		if filter.Below == 0 && !maps.Equal(tally, counts) {
 			t.Errorf("%s: the tally is %v, not %v", name, tally, counts)
 		}
-		filter.Limit = 400
+		filter.Limit = page
 		for more := true; more; more = filter.Below > 0 {
-			page, err := s.client.Find(t.Context(), filter)
+			found, err := s.client.Find(t.Context(), filter)
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, job := range page.Jobs {
+			for _, job := range found.Jobs {
 				got = append(got, job.ID)
 			}
-			filter.Below = page.Next
+			filter.Below = found.Next
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: the pages have %d jobs, not %d", name, len(got), len(want))
