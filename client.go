@@ -80,23 +80,17 @@ type Page struct {
 // DefaultPage is how many jobs Find returns if the filter does not say.
 const DefaultPage = 100
 
-// Find returns the jobs that match, newest first, a page at a time.
+// Find returns the jobs that match, newest first, a page at a time. A page may have
+// fewer jobs than the filter's limit, or none, and still have a next one: where few of
+// very many jobs match, each page looks at some of them.
 func (c *Client) Find(ctx context.Context, filter Filter) (Page, error) {
-	if filter.Limit <= 0 {
-		filter.Limit = DefaultPage
-	}
-	ask := filter
-	ask.Limit++ // one more tells whether there is a next page
-	jobs, err := c.store.Find(ctx, ask)
-	if err != nil {
-		return Page{}, err
-	}
-	page := Page{Jobs: jobs}
-	if len(jobs) > filter.Limit {
-		page.Jobs = jobs[:filter.Limit]
-		page.Next = jobs[filter.Limit-1].ID
-	}
-	return page, nil
+	return c.store.FindPage(ctx, filter)
+}
+
+// TallyUpTo counts the jobs that match by state. It stops when it has counted about so many,
+// and says so; with zero it counts all.
+func (c *Client) TallyUpTo(ctx context.Context, filter Filter, atMost int64) (Count, error) {
+	return c.store.TallyUpTo(ctx, filter, atMost)
 }
 
 // Cancel ends a job that has not started, or asks a running one to stop. It

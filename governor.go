@@ -42,7 +42,9 @@ type Governor interface {
 	// corrects what differs and reports it. There should never be anything to report.
 	Verify(ctx context.Context) ([]Drift, error)
 	// Usage tells what all jobs together have and do, and those of each tenant and
-	// of each queue. It counts jobs: it takes the longer the more there are.
+	// of each queue. It counts jobs: it takes the longer the more there are. Where ten
+	// thousand or more are live, an answer may be as old as ten seconds for each million
+	// of them.
 	Usage(ctx context.Context) (UsageReport, error)
 	// Explain says why a job does not run, from the same facts that a claim
 	// decides by. It fails with ErrNotFound.

@@ -121,6 +121,16 @@ type Reader interface {
 	// Find returns the jobs that match, newest (largest ID) first. Like Tally
 	// it sees at once what another process has stored.
 	Find(ctx context.Context, filter Filter) ([]*Job, error)
+	// FindPage is Find for answers that must come soon, whatever is stored: it looks at
+	// a bounded number of jobs, about as many as a few hundred pages have. If few of
+	// them match, the page is short, or even empty; Next of the page tells where to go
+	// on, and is zero only if there is nothing more to look at. Following it finds
+	// every job that Find does, once.
+	FindPage(ctx context.Context, filter Filter) (Page, error)
+	// TallyUpTo is Tally for answers that must come soon: it stops when it has counted
+	// about so many jobs, or looked at a few times as many. More then says that there
+	// may be more. With zero it counts all.
+	TallyUpTo(ctx context.Context, filter Filter, atMost int64) (Count, error)
 	// Tally counts the jobs that match by state. States without jobs are absent.
 	Tally(ctx context.Context, filter Filter) (map[State]int64, error)
 	// Attempts lists the recorded runs of a job, oldest first: those that
@@ -132,6 +142,20 @@ type Reader interface {
 	Pauses(ctx context.Context) ([]Pause, error)
 	// Now is the database's clock.
 	Now(ctx context.Context) (time.Time, error)
+}
+
+// Count is how many jobs there are in each state; states without jobs are absent.
+type Count struct {
+	States map[State]int64
+	More   bool // there may be more of them: it was not counted on
+}
+
+// Total is how many there are in all states.
+func (c Count) Total() (total int64) {
+	for _, n := range c.States {
+		total += n
+	}
+	return total
 }
 
 // Filter chooses jobs. Empty fields choose all; of several fields all must match.

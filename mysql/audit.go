@@ -33,9 +33,12 @@ func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error 
 func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	conditions, args := sqlstore.AuditConditions(filter, func(int) string { return "?" })
+	conditions, args, err := s.query.AuditConditions(ctx, s.ask, filter)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
 	var entries []fairlead.AuditEntry
-	err := each(ctx, s.db, func(row *sql.Rows) error {
+	err = each(ctx, s.db, func(row *sql.Rows) error {
 		entry, err := sqlstore.ScanEntry(row)
 		entries = append(entries, entry)
 		return err

@@ -16,17 +16,19 @@ import (
 func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	conditions := []string{"id > 0"}
+	conditions, index := []string{"id > 0"}, "primary"
 	if filter.Schedule != 0 {
+		index = "listing"
 		conditions = append(conditions, "schedule = "+decimal(filter.Schedule))
 	}
 	if len(filter.Jobs) > 0 {
+		index = "primary"
 		conditions = append(conditions, "id in ("+idList(filter.Jobs)+")")
 	}
 	if filter.Below > 0 {
 		conditions = append(conditions, "id < "+decimal(filter.Below))
 	}
-	chosen := fill(s.sql.ChosenRuns, "named", strings.Join(conditions, " and "), "limit", decimal(sqlstore.FirePage(filter)))
+	chosen := fill(s.sql.ChosenRuns, "index", index, "named", strings.Join(conditions, " and "), "limit", decimal(sqlstore.FirePage(filter)))
 	runs, err := readRuns(ctx, s.db, fill(s.sql.RunStates, "runs", chosen))
 	if err != nil {
 		return nil, fmt.Errorf("fires: %w", err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -150,7 +151,7 @@ func (s *Store) readNewLanes(ctx context.Context) error {
 			return fmt.Errorf("read lanes: %w", err)
 		}
 	}
-	found, err := s.readLanes(ctx, s.sql.LanesAbove, s.laneFloor)
+	found, err := s.readLanes(reads.Without(ctx), s.sql.LanesAbove, s.laneFloor)
 	if err != nil {
 		return fmt.Errorf("read lanes: %w", err)
 	}

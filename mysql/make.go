@@ -124,7 +124,7 @@ func (p *planning) countPending(ctx context.Context, tenant string) (pending int
 	if err := p.knowLanes(ctx, filter); err != nil {
 		return 0, err
 	}
-	statement, args := p.query.Tally(filter)
+	statement, args := p.query.Tally(filter, sqlstore.Window{})
 	if statement == "" {
 		return 0, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -58,7 +59,7 @@ func TestPlans(t *testing.T) {
 		}
 	})
 	t.Run("what failed lately is found by its end", func(t *testing.T) {
-		find, _ := s.query.Find(fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: time.Now()})
+		find, _ := s.query.Find(fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: time.Now()}, sqlstore.Window{})
 		plan := explain(t, s, strings.Replace(find, "?", "1", 1))
 		if !slices.ContainsFunc(plan, func(a access) bool { return a.table == "p" && a.kind == "range" }) {
 			t.Errorf("it is planned as %+v", plan)

@@ -27,39 +27,37 @@ func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 }
 
 func (s *Store) find(ctx context.Context, verb string, filter fairlead.Filter) ([]*fairlead.Job, error) {
+	return sqlstore.FindAll(filter, func(filter fairlead.Filter) (fairlead.Page, error) { return s.findPage(ctx, verb, filter) })
+}
+
+// FindPage returns a page of the jobs that match.
+func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	return s.findPage(ctx, "find", filter)
+}
+
+func (s *Store) findPage(ctx context.Context, verb string, filter fairlead.Filter) (fairlead.Page, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	if err := s.knowLanes(ctx, filter); err != nil {
-		return nil, fmt.Errorf("%s: %w", verb, err)
+		return fairlead.Page{}, fmt.Errorf("%s: %w", verb, err)
 	}
-	statement, args := s.query.Find(filter)
-	if statement == "" {
-		return nil, nil
-	}
-	var jobs []*fairlead.Job
-	unknown := map[*fairlead.Job]int32{} // lanes that the cache did not have
-	err := each(ctx, s.db, func(row *sql.Rows) error {
-		job, lane, err := s.query.ScanJob(row)
-		if err != nil {
-			return err
-		}
-		if job.Kind == "" {
-			unknown[job] = lane
-		}
-		jobs = append(jobs, job)
-		return nil
-	}, statement, args...)
+	found, err := s.query.Page(ctx, s.ask, filter)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", verb, err)
+		return fairlead.Page{}, fmt.Errorf("%s: %w", verb, err)
 	}
-	for job, lane := range unknown {
+	for job, lane := range found.Unnamed {
 		key, err := s.laneKey(ctx, lane)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", verb, err)
+			return fairlead.Page{}, fmt.Errorf("%s: %w", verb, err)
 		}
 		job.Queue, job.Tenant, job.Kind = key.Queue, key.Tenant, key.Kind
 	}
-	return jobs, nil
+	return found.Page, nil
+}
+
+// ask is a sqlstore.Ask.
+func (s *Store) ask(ctx context.Context, statement string, args []any, scan func(sqlstore.Scanner) error) error {
+	return each(ctx, s.db, func(row *sql.Rows) error { return scan(row) }, statement, args...)
 }
 
 // knowLanes makes sure that the cache has all lanes that a filter may choose.
@@ -72,29 +70,22 @@ func (s *Store) knowLanes(ctx context.Context, filter fairlead.Filter) error {
 
 // Tally counts the jobs that match by state.
 func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
+	count, err := s.TallyUpTo(ctx, filter, 0)
+	return count.States, err
+}
+
+// TallyUpTo counts the jobs that match by state, up to a number.
+func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	if err := s.knowLanes(ctx, filter); err != nil {
-		return nil, fmt.Errorf("tally: %w", err)
+		return fairlead.Count{}, fmt.Errorf("count: %w", err)
 	}
-	tally := map[fairlead.State]int64{}
-	statement, args := s.query.Tally(filter)
-	if statement == "" {
-		return tally, nil
-	}
-	err := each(ctx, s.db, func(row *sql.Rows) error {
-		var state fairlead.State
-		var n int64
-		if err := row.Scan(&state, &n); err != nil {
-			return err
-		}
-		tally[state] = n
-		return nil
-	}, statement, args...)
+	count, err := s.query.Count(ctx, s.ask, filter, atMost)
 	if err != nil {
-		return nil, fmt.Errorf("tally: %w", err)
+		return fairlead.Count{}, fmt.Errorf("count: %w", err)
 	}
-	return tally, nil
+	return count, nil
 }
 
 // Attempts lists the recorded runs of a job.

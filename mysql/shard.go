@@ -53,7 +53,7 @@ func (t *txn) shardsAndStates(ctx context.Context, sweep int64) ([]fairlead.Shar
 func (t *txn) statesOf(ctx context.Context, jobs []int64) (map[int64]fairlead.State, error) {
 	states := make(map[int64]fairlead.State, len(jobs))
 	for chunk := range slices.Chunk(jobs, chunkTuples) {
-		statement, args := t.query.Find(fairlead.Filter{IDs: chunk, Limit: len(chunk)})
+		statement, args := t.query.Find(fairlead.Filter{IDs: chunk, Limit: len(chunk)}, sqlstore.Window{})
 		err := t.each(ctx, func(row *sql.Rows) error {
 			job, _, err := t.query.ScanJob(row)
 			if err == nil {

@@ -323,6 +323,7 @@ type statements struct {
 	RunsUnder       string `sql:"runs_under"`
 	AddFailed       string `sql:"add_failed"`
 	FailedItems     string `sql:"failed_items"`
+	ItemsAgain      string `sql:"items_again"`
 	RetryFailed     string `sql:"retry_failed"`
 	RetryAllFailed  string `sql:"retry_all_failed"`
 	KnownFailed     string `sql:"known_failed"`
@@ -333,6 +334,7 @@ type statements struct {
 	DropFailed      string `sql:"drop_failed"`
 	AddSweepLogs    string `sql:"add_sweep_logs"`
 	SweepLogs       string `sql:"sweep_logs"`
+	LevelLogs       string `sql:"level_logs"`
 	ItemLogs        string `sql:"item_logs"`
 	OldSweepLogs    string `sql:"old_sweep_logs"`
 	DropLogs        string `sql:"drop_logs"`

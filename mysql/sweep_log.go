@@ -34,11 +34,15 @@ func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 	defer cancel()
 	first, end := sqlstore.ItemRange(filter)
 	var items []fairlead.FailedItem
+	statement := s.sql.FailedItems
+	if filter.Again {
+		statement = s.sql.ItemsAgain
+	}
 	err := each(ctx, s.db, func(row *sql.Rows) error {
 		item, err := sqlstore.ScanFailedItem(row)
 		items = append(items, item)
 		return err
-	}, s.sql.FailedItems, filter.Sweep, first, end, filter.Again, sqlstore.ItemPage(filter))
+	}, statement, filter.Sweep, first, end, sqlstore.ItemPage(filter))
 	if err != nil {
 		return nil, fmt.Errorf("failed items: %w", err)
 	}
@@ -70,26 +74,35 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) erro
 func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	statement, args, below, levels := s.sql.SweepLogs, []any{filter.Sweep}, filter.Below, ""
-	if filter.Index != nil {
-		statement, args = s.sql.ItemLogs, append(args, *filter.Index)
-	}
+	below := filter.Below
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	if len(filter.Levels) > 0 {
-		levels = "and level in (" + nameList(filter.Levels) + ")"
+	read := func(levels []string, statement string, args ...any) (lines []fairlead.SweepLog, err error) {
+		named := ""
+		if len(levels) > 0 {
+			named = "and level in (" + nameList(levels) + ")"
+		}
+		err = each(ctx, s.db, func(row *sql.Rows) error {
+			line, err := sqlstore.ScanSweepLog(row)
+			lines = append(lines, line)
+			return err
+		}, fill(statement, "id", decimal(below), "named", named, "limit", decimal(sqlstore.LogPage(filter))), args...)
+		if err != nil {
+			return nil, fmt.Errorf("sweep logs: %w", err)
+		}
+		return lines, nil
 	}
-	var logs []fairlead.SweepLog
-	err := each(ctx, s.db, func(row *sql.Rows) error {
-		line, err := sqlstore.ScanSweepLog(row)
-		logs = append(logs, line)
-		return err
-	}, fill(statement, "id", decimal(below), "named", levels, "limit", decimal(sqlstore.LogPage(filter))), args...)
-	if err != nil {
-		return nil, fmt.Errorf("sweep logs: %w", err)
+	switch {
+	case filter.Index != nil:
+		return read(filter.Levels, s.sql.ItemLogs, filter.Sweep, *filter.Index)
+	case len(filter.Levels) > 0:
+		return sqlstore.LinesByLevel(filter, func(level string) ([]fairlead.SweepLog, error) {
+			const indexed = 16 // bytes of level_key
+			return read([]string{level}, s.sql.LevelLogs, filter.Sweep, []byte(level)[:min(len(level), indexed)])
+		})
 	}
-	return logs, nil
+	return read(nil, s.sql.SweepLogs, filter.Sweep)
 }
 
 // SweepEvents lists what happened to a sweep, newest first.

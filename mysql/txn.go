@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -206,11 +207,19 @@ type querier interface {
 }
 
 func each(ctx context.Context, q querier, scan func(*sql.Rows) error, statement string, args ...any) error {
-	answer, err := q.QueryContext(ctx, statement, args...)
-	if err == nil {
-		err = scanAll(answer, scan)
+	ask := func(q querier) error {
+		answer, err := q.QueryContext(ctx, statement, args...)
+		if err != nil {
+			return err
+		}
+		return scanAll(answer, scan)
 	}
-	return unavailable(ctx, err)
+	if db, ok := q.(*sql.DB); ok {
+		if meter := reads.From(ctx); meter != nil {
+			return unavailable(ctx, measured(ctx, db, meter, ask))
+		}
+	}
+	return unavailable(ctx, ask(q))
 }
 
 // one reads the only row of an answer; sql.ErrNoRows if there is none.

@@ -16,11 +16,17 @@ import (
 func (s *Store) Usage(ctx context.Context) (fairlead.UsageReport, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	census, err := s.census(ctx)
+	report, err := s.usage.Report(ctx, func() (fairlead.UsageReport, error) {
+		census, err := s.census(ctx)
+		if err != nil {
+			return fairlead.UsageReport{}, err
+		}
+		return census.Report(), nil
+	})
 	if err != nil {
 		return fairlead.UsageReport{}, fmt.Errorf("usage: %w", err)
 	}
-	return census.Report(), nil
+	return report, nil
 }
 
 func (s *Store) census(ctx context.Context) (*sqlstore.Census, error) {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -35,10 +34,13 @@ func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error 
 
 // AuditLog returns the entries that match, newest first.
 func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
-	conditions, args := sqlstore.AuditConditions(filter, func(n int) string { return "$" + strconv.Itoa(n) })
+	conditions, args, err := s.query.AuditConditions(ctx, s.ask, filter)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
 	sql := fmt.Sprintf("%s %s order by id desc limit $%d::int", s.sql.AuditLog, conditions, len(args)+1)
 	var entries []fairlead.AuditEntry
-	err := s.runPlain(ctx, call{sql: sql, args: append(args, filter.Page()), restart: func() { entries = nil }, each: func(row sqlstore.Scanner) error {
+	err = s.runPlain(ctx, call{sql: sql, args: append(args, filter.Page()), restart: func() { entries = nil }, each: func(row sqlstore.Scanner) error {
 		entry, err := sqlstore.ScanEntry(row)
 		entries = append(entries, entry)
 		return err

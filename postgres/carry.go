@@ -196,7 +196,7 @@ func (a *acting) refuseRuns(ctx context.Context) error {
 func (a *acting) countPending(ctx context.Context, tenant string) (pending int, err error) {
 	text, args := a.query.Tally(fairlead.Filter{
 		Tenants: []string{tenant}, States: []fairlead.State{fairlead.Scheduled, fairlead.Ready, fairlead.Parked},
-	})
+	}, sqlstore.Window{})
 	if text == "" {
 		return 0, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -118,7 +119,7 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 			each: func(row sqlstore.Scanner) error { return row.Scan(&settled) },
 		})
 	}
-	err := s.run(ctx, append(calls, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
+	err := s.run(reads.Without(ctx), append(calls, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
 		lane, err := scanLane(row)
 		if err != nil {
 			return err

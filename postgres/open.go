@@ -72,9 +72,9 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	s.query = &sqlstore.Query{
 		Expand: expand,
 		Arg:    func(n int) string { return fmt.Sprintf("$%d", n) },
-		NoJSON: "null::json",
-		Lanes:  s.lanes.Lanes,
-		Probe:  func(column, value string) string { return column + " = any (array[" + value + "])" }, // see pin
+		NoJSON: "null::json", Unlucky: true, Open: "open",
+		Lanes: s.lanes.Lanes,
+		Probe: func(column, value string) string { return column + " = any (array[" + value + "])" }, // see pin
 	}
 	s.ids = &sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}

@@ -33,31 +33,32 @@ func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 }
 
 func (s *Store) find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	text, args := s.query.Find(filter)
-	if text == "" {
-		return nil, nil
+	return sqlstore.FindAll(filter, func(filter fairlead.Filter) (fairlead.Page, error) { return s.findPage(ctx, filter) })
+}
+
+// FindPage returns a page of the jobs that match, newest first.
+func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	if err := s.knowLanes(ctx, filter); err != nil {
+		return fairlead.Page{}, fmt.Errorf("find: %w", err)
 	}
-	var jobs []*fairlead.Job
-	unnamed := map[*fairlead.Job]int32{}
-	run := s.runPlain
-	if len(filter.IDs) > 0 {
-		run = s.run
+	page, err := s.findPage(ctx, filter)
+	if err != nil {
+		return fairlead.Page{}, fmt.Errorf("find: %w", err)
 	}
-	err := run(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
-		job, lane, err := s.query.ScanJob(row)
-		if err != nil {
-			return err
-		}
-		jobs = append(jobs, job)
-		if job.Kind == "" {
-			unnamed[job] = lane
-		}
-		return nil
-	}})
-	if err != nil || len(unnamed) == 0 {
-		return jobs, err
+	return page, nil
+}
+
+func (s *Store) findPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	found, err := s.query.Page(ctx, s.ask, filter)
+	if err != nil || len(found.Unnamed) == 0 {
+		return found.Page, err
 	}
-	return jobs, s.nameJobs(ctx, unnamed)
+	return found.Page, s.nameJobs(ctx, found.Unnamed)
+}
+
+// ask is a sqlstore.Ask.
+func (s *Store) ask(ctx context.Context, statement string, args []any, each func(sqlstore.Scanner) error) error {
+	return s.run(ctx, call{sql: statement, args: args, each: each})
 }
 
 // nameJobs looks lanes up that were not known. One that is older than all that are new
@@ -91,25 +92,20 @@ func (s *Store) knowLanes(ctx context.Context, filter fairlead.Filter) error {
 
 // Tally counts the jobs that match by state.
 func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
+	count, err := s.TallyUpTo(ctx, filter, 0)
+	return count.States, err
+}
+
+// TallyUpTo counts the jobs that match by state, up to a number.
+func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	if err := s.knowLanes(ctx, filter); err != nil {
-		return nil, fmt.Errorf("tally: %w", err)
+		return fairlead.Count{}, fmt.Errorf("count: %w", err)
 	}
-	tally := map[fairlead.State]int64{}
-	text, args := s.query.Tally(filter)
-	if text == "" {
-		return tally, nil
-	}
-	err := s.runPlain(ctx, call{sql: text, args: args, each: func(row sqlstore.Scanner) error {
-		var state string
-		var count int64
-		err := row.Scan(&state, &count)
-		tally[fairlead.State(state)] = count
-		return err
-	}})
+	count, err := s.query.Count(ctx, s.ask, filter, atMost)
 	if err != nil {
-		return nil, fmt.Errorf("tally: %w", err)
+		return fairlead.Count{}, fmt.Errorf("count: %w", err)
 	}
-	return tally, nil
+	return count, nil
 }
 
 // Attempts lists the recorded runs of a job, oldest first.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -76,6 +77,11 @@ func (s *Store) sendOnce(ctx context.Context, pool *pgxpool.Pool, first call, ca
 	}
 	if first.sql != "" {
 		before = append(before, first)
+	}
+	if meter := reads.From(ctx); meter != nil {
+		if err := s.measure(ctx, first, calls, meter); err != nil {
+			return err
+		}
 	}
 	return s.seated(ctx, func(ctx context.Context) error { return send(ctx, pool, &pgx.Batch{}, before, calls, after) })
 }

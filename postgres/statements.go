@@ -280,11 +280,13 @@ type statements struct {
 	Checkpoint       string `sql:"checkpoint"`
 	ShareSweeps      string `sql:"share_sweeps"`
 	FailedItems      string `sql:"failed_items"`
+	ItemsAgain       string `sql:"items_again"`
 	RetryFailed      string `sql:"retry_failed"`
 	NotFailed        string `sql:"not_failed"`
 	ReopenShards     string `sql:"reopen_shards"`
 	AddSweepLogs     string `sql:"add_sweep_logs"`
 	SweepLogs        string `sql:"sweep_logs"`
+	LevelLogs        string `sql:"level_logs"`
 	ItemLogs         string `sql:"item_logs"`
 	AddSweepEvent    string `sql:"add_sweep_event"`
 	SweepEvents      string `sql:"sweep_events"`

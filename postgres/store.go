@@ -78,6 +78,7 @@ type Store struct {
 	lanes       laneCache
 	ids         *sqlstore.IDs
 	pending     *sqlstore.Pending
+	usage       sqlstore.RecentUsage
 	gather      gatherer
 	book        ruleBook
 	merges      mergeState

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -14,8 +15,12 @@ import (
 func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
 	first, end := sqlstore.ItemRange(filter)
 	var items []fairlead.FailedItem
+	text := s.sql.FailedItems
+	if filter.Again {
+		text = s.sql.ItemsAgain
+	}
 	err := s.run(ctx, call{
-		sql: s.sql.FailedItems, args: []any{filter.Sweep, first, sqlstore.ItemPage(filter), end, filter.Again}, restart: func() { items = nil },
+		sql: text, args: []any{filter.Sweep, first, sqlstore.ItemPage(filter), end}, restart: func() { items = nil },
 		each: func(row sqlstore.Scanner) error {
 			item, err := sqlstore.ScanFailedItem(row)
 			items = append(items, item)
@@ -60,20 +65,28 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	text, args := s.sql.SweepLogs, []any{filter.Sweep, below, sqlstore.LogPage(filter), distinct(filter.Levels)}
-	if filter.Index != nil {
-		text, args = s.sql.ItemLogs, append(args, *filter.Index)
+	page := []any{filter.Sweep, below, sqlstore.LogPage(filter)}
+	switch {
+	case filter.Index != nil:
+		return s.readLines(ctx, s.sql.ItemLogs, append(page, distinct(filter.Levels), *filter.Index)...)
+	case len(filter.Levels) > 0:
+		return sqlstore.LinesByLevel(filter, func(level string) ([]fairlead.SweepLog, error) {
+			return s.readLines(ctx, s.sql.LevelLogs, append(slices.Clone(page), level)...)
+		})
 	}
-	var logs []fairlead.SweepLog
-	err := s.run(ctx, call{sql: text, args: args, restart: func() { logs = nil }, each: func(row sqlstore.Scanner) error {
+	return s.readLines(ctx, s.sql.SweepLogs, page...)
+}
+
+func (s *Store) readLines(ctx context.Context, text string, args ...any) (lines []fairlead.SweepLog, err error) {
+	err = s.run(ctx, call{sql: text, args: args, restart: func() { lines = nil }, each: func(row sqlstore.Scanner) error {
 		line, err := sqlstore.ScanSweepLog(row)
-		logs = append(logs, line)
+		lines = append(lines, line)
 		return err
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("sweep logs: %w", err)
 	}
-	return logs, nil
+	return lines, nil
 }
 
 // SweepEvents lists what happened to a sweep, newest first.

@@ -42,6 +42,9 @@ var bulkActions = map[string]bulkAction{
 	},
 }
 
+// countedAtMost is about how many jobs a dry run counts.
+const countedAtMost = 10_000
+
 // BulkJobs does the same to all jobs that match. It goes through them once, from
 // the newest to the oldest, so that jobs which it makes match again are not met
 // twice.
@@ -51,22 +54,18 @@ func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
-	tally, err := s.client.Tally(ctx, filter)
-	if err != nil {
-		return nil, err
-	}
 	out := &fairleadv1.BulkJobsResponse{}
-	for _, n := range tally {
-		out.Matched += n
-	}
 	if in.GetDryRun() {
-		return out, nil
+		count, err := s.client.TallyUpTo(ctx, filter, countedAtMost)
+		out.Matched, out.More = count.Total(), count.More
+		return out, err
 	}
 	for more := true; more; more = filter.Below > 0 {
 		page, err := s.client.Find(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
+		out.Matched += int64(len(page.Jobs))
 		for _, job := range page.Jobs {
 			switch err := action.do(ctx, s.client, job.ID, in.GetReason()); {
 			case err == nil:

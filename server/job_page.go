@@ -9,16 +9,20 @@ import (
 const (
 	pageBytes = 8 << 20 // of documents on a page of jobs, about
 	firstLook = 8       // jobs, by which the size of the others is guessed
+	// shortLooks is after how many looks that found few jobs a page ends: each of them has
+	// gone through very many.
+	shortLooks = 2
 )
 
 // findPage returns a page of jobs. A job may have megabytes, so the page ends early if
-// its jobs are large, and says as always where the next one begins.
+// its jobs are large or hard to find, and says as always where the next one begins.
 func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filter) (page fairlead.Page, err error) {
 	wanted, size := filter.Limit, 0
 	if wanted <= 0 {
 		wanted = fairlead.DefaultPage
 	}
-	for look := firstLook; ; look = max(1, (pageBytes-size)*len(page.Jobs)/max(1, size)) {
+	short := 0 // looks that found less than they were to
+	for look := firstLook; ; look = nextLook(wanted, size, len(page.Jobs)) {
 		filter.Limit = min(look, wanted-len(page.Jobs))
 		part, err := client.Find(ctx, filter)
 		if err != nil {
@@ -26,11 +30,22 @@ func findPage(ctx context.Context, client *fairlead.Client, filter fairlead.Filt
 		}
 		page.Jobs, page.Next = append(page.Jobs, part.Jobs...), part.Next
 		size += documents(part.Jobs)
-		if page.Next == 0 || len(page.Jobs) == wanted || size >= pageBytes {
+		if len(part.Jobs) < filter.Limit {
+			short++
+		}
+		if page.Next == 0 || len(page.Jobs) == wanted || size >= pageBytes || short == shortLooks {
 			return page, nil
 		}
 		filter.Below = page.Next
 	}
+}
+
+// nextLook is how many further jobs fit, if they are as large as those before.
+func nextLook(wanted, size, jobs int) int {
+	if size == 0 {
+		return wanted
+	}
+	return max(1, (pageBytes-size)*jobs/size)
 }
 
 // documents returns how many bytes the documents of jobs have.

@@ -127,6 +127,26 @@ func (s scoped) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.J
 	return s.store.Find(ctx, filter)
 }
 
+// FindPage returns a page of the caller's of the jobs that match.
+func (s scoped) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	tenants, some := narrow(ctx, filter.Tenants)
+	if !some {
+		return fairlead.Page{}, nil
+	}
+	filter.Tenants = tenants
+	return s.store.FindPage(ctx, filter)
+}
+
+// TallyUpTo counts the caller's of the jobs that match, up to a number.
+func (s scoped) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
+	tenants, some := narrow(ctx, filter.Tenants)
+	if !some {
+		return fairlead.Count{}, nil
+	}
+	filter.Tenants = tenants
+	return s.store.TallyUpTo(ctx, filter, atMost)
+}
+
 // Tally counts the caller's of the jobs that match.
 func (s scoped) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
 	tenants, some := narrow(ctx, filter.Tenants)

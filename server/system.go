@@ -65,10 +65,11 @@ type watcher struct {
 	system *System
 	send   func(*fairleadv1.Event) error
 
-	stats  *fairleadv1.Stats
-	nodes  map[fairlead.NodeID]fairlead.Node // nil: this is the first look
-	failed map[int64]struct{}                // the newest of them
-	open   map[int64]fairlead.BatchState     // of batches that have not completed, the newest of them; nil: this is the first look
+	stats    *fairleadv1.Stats
+	nodes    map[fairlead.NodeID]fairlead.Node // nil: this is the first look
+	failed   map[int64]struct{}                // those of the last look; nil: this is the first
+	lookedAt time.Time                         // for failures
+	open     map[int64]fairlead.BatchState     // of batches that have not completed, the newest of them; nil: this is the first look
 }
 
 func (w *watcher) look(ctx context.Context) error {
@@ -134,12 +135,26 @@ func (w *watcher) lookAtNodes(ctx context.Context) error {
 	return nil
 }
 
-// lookAtFailures sees the failed jobs that were enqueued last.
+// failureOverlap is how far a look reaches behind the one before: a failure may become
+// visible so long after the moment it is dated.
+const failureOverlap = time.Minute
+
+// lookAtFailures sees the jobs that failed lately, of very many at once those that were
+// enqueued last.
 func (w *watcher) lookAtFailures(ctx context.Context) error {
-	page, err := w.system.client.Find(ctx, fairlead.Filter{States: []fairlead.State{fairlead.Failed}})
+	now, err := w.system.store.Now(ctx)
 	if err != nil {
 		return err
 	}
+	since := w.lookedAt
+	if since.IsZero() {
+		since = now
+	}
+	page, err := w.system.client.Find(ctx, fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: since.Add(-failureOverlap)})
+	if err != nil {
+		return err
+	}
+	w.lookedAt = now
 	seen := make(map[int64]struct{}, len(page.Jobs))
 	for _, job := range page.Jobs {
 		seen[job.ID] = struct{}{}

@@ -35,11 +35,14 @@ func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error 
 
 // AuditLog returns the entries that match, newest first.
 func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
-	conditions, args := sqlstore.AuditConditions(filter, func(int) string { return "?" })
-	query := s.sql.AuditLog + " " + conditions + " order by id desc limit " + strconv.Itoa(filter.Page())
 	return read(ctx, s, "read the audit log", func(t *txn) ([]fairlead.AuditEntry, error) {
+		conditions, args, err := s.query.AuditConditions(ctx, t.ask, filter)
+		if err != nil {
+			return nil, err
+		}
 		var entries []fairlead.AuditEntry
-		err := t.each(query, args, func(row sqlstore.Scanner) error {
+		query := s.sql.AuditLog + " " + conditions + " order by id desc limit " + strconv.Itoa(filter.Page())
+		err = t.each(query, args, func(row sqlstore.Scanner) error {
 			entry, err := sqlstore.ScanEntry(row)
 			entries = append(entries, entry)
 			return err

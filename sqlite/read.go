@@ -25,62 +25,48 @@ func oneJob(id int64) fairlead.Filter { return fairlead.Filter{IDs: []int64{id},
 
 // Find returns the jobs that match.
 func (s *Store) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	return read(ctx, s, "find jobs", func(t *txn) ([]*fairlead.Job, error) {
+	return sqlstore.FindAll(filter, func(filter fairlead.Filter) (fairlead.Page, error) { return s.FindPage(ctx, filter) })
+}
+
+// FindPage returns a page of the jobs that match.
+func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	return read(ctx, s, "find jobs", func(t *txn) (fairlead.Page, error) {
 		if err := t.catchUp(filter); err != nil {
-			return nil, err
+			return fairlead.Page{}, err
 		}
-		query, args := s.query.Find(filter)
-		if query == "" {
-			return nil, nil
-		}
-		var jobs []*fairlead.Job
-		unnamed := map[*fairlead.Job]int32{}
-		err := t.each(query, args, func(row sqlstore.Scanner) error {
-			job, lane, err := s.query.ScanJob(row)
-			if err != nil {
-				return err
-			}
-			if job.Kind == "" {
-				unnamed[job] = lane
-			}
-			jobs = append(jobs, job)
-			return nil
-		})
+		found, err := s.query.Page(ctx, t.ask, filter)
 		if err != nil {
-			return nil, err
+			return fairlead.Page{}, err
 		}
-		for job, lane := range unnamed {
+		for job, lane := range found.Unnamed {
 			key, err := t.laneNamed(lane)
 			if err != nil {
-				return nil, err
+				return fairlead.Page{}, err
 			}
 			job.Queue, job.Tenant, job.Kind = key.Queue, key.Tenant, key.Kind
 		}
-		return jobs, nil
+		return found.Page, nil
 	})
+}
+
+// ask is a sqlstore.Ask.
+func (t *txn) ask(_ context.Context, query string, args []any, scan func(sqlstore.Scanner) error) error {
+	return t.each(query, args, scan)
 }
 
 // Tally counts the jobs that match.
 func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead.State]int64, error) {
-	return read(ctx, s, "tally jobs", func(t *txn) (map[fairlead.State]int64, error) {
-		tally := map[fairlead.State]int64{}
+	count, err := s.TallyUpTo(ctx, filter, 0)
+	return count.States, err
+}
+
+// TallyUpTo counts the jobs that match, up to a number.
+func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
+	return read(ctx, s, "count jobs", func(t *txn) (fairlead.Count, error) {
 		if err := t.catchUp(filter); err != nil {
-			return nil, err
+			return fairlead.Count{}, err
 		}
-		query, args := s.query.Tally(filter)
-		if query == "" {
-			return tally, nil
-		}
-		err := t.each(query, args, func(row sqlstore.Scanner) error {
-			var state fairlead.State
-			var n int64
-			if err := row.Scan(&state, &n); err != nil {
-				return err
-			}
-			tally[state] = n
-			return nil
-		})
-		return tally, err
+		return s.query.Count(ctx, t.ask, filter, atMost)
 	})
 }
 

@@ -204,6 +204,7 @@ type statements struct {
 	BudgetUsed        string `sql:"budget_used"`
 	AddFailed         string `sql:"add_failed"`
 	FailedItems       string `sql:"failed_items"`
+	ItemsAgain        string `sql:"items_again"`
 	RetryFailed       string `sql:"retry_failed"`
 	RetryAllFailed    string `sql:"retry_all_failed"`
 	NotFailed         string `sql:"not_failed"`

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -65,6 +66,7 @@ type Store struct {
 	migrations []sqlstore.Migration
 	tables     sqlstore.Expander
 	query      *sqlstore.Query
+	usage      sqlstore.RecentUsage
 	lanes      *lanes
 	capped     atomic.Bool // whether there are limits, as far as is known
 	nodes      sqlstore.NodeTokens
@@ -169,6 +171,10 @@ func read[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, 
 	var none T
 	t := s.newTxn(ctx, s.reads)
 	t.readOnly = true
+	if meter := reads.From(ctx); meter != nil {
+		unmeasured := f
+		f = func(t *txn) (T, error) { return measured(ctx, s, meter, t, unmeasured) }
+	}
 	result, err := f(t)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))

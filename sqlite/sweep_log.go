@@ -30,7 +30,11 @@ func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 	first, end := sqlstore.ItemRange(filter)
 	return read(ctx, s, "list failed items", func(t *txn) ([]fairlead.FailedItem, error) {
 		var items []fairlead.FailedItem
-		err := t.each(t.sql.FailedItems, []any{filter.Sweep, first, end, filter.Again, sqlstore.ItemPage(filter)}, func(row sqlstore.Scanner) error {
+		query := t.sql.FailedItems
+		if filter.Again {
+			query = t.sql.ItemsAgain
+		}
+		err := t.each(query, []any{filter.Sweep, first, end, sqlstore.ItemPage(filter)}, func(row sqlstore.Scanner) error {
 			item, err := sqlstore.ScanFailedItem(row)
 			items = append(items, item)
 			return err
@@ -65,29 +69,42 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) erro
 
 // SweepLogs lists lines.
 func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+	return read(ctx, s, "read the log of a sweep", func(t *txn) ([]fairlead.SweepLog, error) {
+		if len(filter.Levels) == 0 || filter.Index != nil {
+			return t.readLines(filter)
+		}
+		return sqlstore.LinesByLevel(filter, func(level string) ([]fairlead.SweepLog, error) {
+			one := filter
+			one.Levels = []string{level}
+			return t.readLines(one)
+		})
+	})
+}
+
+func (t *txn) readLines(filter fairlead.LogFilter) (lines []fairlead.SweepLog, err error) {
 	conditions, args := []string{"sweep = ?"}, []any{filter.Sweep}
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
 	}
-	if len(filter.Levels) > 0 {
-		add("level in (select value from json_each(?))", jsonOf(filter.Levels))
-	}
-	if filter.Index != nil {
+	switch {
+	case filter.Index != nil:
 		add("idx = ?", *filter.Index)
+		if len(filter.Levels) > 0 {
+			add("level in (select value from json_each(?))", jsonOf(filter.Levels))
+		}
+	case len(filter.Levels) > 0:
+		add("level = ?", filter.Levels[0])
 	}
 	if filter.Below > 0 {
 		add("id < ?", filter.Below)
 	}
-	query := s.sql.SweepLogs + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.LogPage(filter))
-	return read(ctx, s, "read the log of a sweep", func(t *txn) ([]fairlead.SweepLog, error) {
-		var logs []fairlead.SweepLog
-		err := t.each(query, args, func(row sqlstore.Scanner) error {
-			line, err := sqlstore.ScanSweepLog(row)
-			logs = append(logs, line)
-			return err
-		})
-		return logs, err
+	query := t.sql.SweepLogs + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.LogPage(filter))
+	err = t.each(query, args, func(row sqlstore.Scanner) error {
+		line, err := sqlstore.ScanSweepLog(row)
+		lines = append(lines, line)
+		return err
 	})
+	return lines, err
 }
 
 // SweepEvents lists what happened to a sweep.

@@ -12,6 +12,10 @@ import (
 
 // Usage tells what the jobs of all and of each tenant have and do.
 func (s *Store) Usage(ctx context.Context) (fairlead.UsageReport, error) {
+	return s.usage.Report(ctx, func() (fairlead.UsageReport, error) { return s.countUsage(ctx) })
+}
+
+func (s *Store) countUsage(ctx context.Context) (fairlead.UsageReport, error) {
 	limits, err := s.Limits(ctx)
 	if err != nil {
 		return fairlead.UsageReport{}, fmt.Errorf("usage: %w", err)

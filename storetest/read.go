@@ -168,6 +168,7 @@ func testFind(c *chapter) {
 		f.equal("by tenant", f.tally(fairlead.Filter{Tenants: []string{"far"}}), map[fairlead.State]int64{fairlead.Ready: 1})
 		f.equal("the job", f.find(fairlead.Filter{})[0].Queue, "away")
 	})
+	testPages(c)
 	testFilter(c)
 	testCreated(c)
 	testFinishedFrom(c)

@@ -218,3 +218,30 @@ func TestBenchSchedulesMeasuresPunctualityAndRest(t *testing.T) {
 		t.Errorf("half a second was accepted with code %d", code)
 	}
 }
+
+func TestBenchListsMarksWhatReadsTooMuch(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
+	var stdout, stderr bytes.Buffer
+	args := []string{"bench", "lists", "--db", db, "--jobs", "2000", "-o", "json"}
+	if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	lists := 0
+	for line := range strings.Lines(stdout.String()) {
+		var figure map[string]any
+		if err := json.Unmarshal([]byte(line), &figure); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if figure["above"] != false || figure["list"] == "" || figure["read"].(float64) < 0 {
+			t.Errorf("the figures are %v", figure)
+		}
+		lists++
+	}
+	if lists < 100 {
+		t.Errorf("only %d lists were measured", lists)
+	}
+	stderr.Reset()
+	if code := run(t.Context(), args, &stdout, &stderr); code == exitOK || !strings.Contains(stderr.String(), "empty database") {
+		t.Errorf("a database with jobs was filled again, with code %d: %s", code, stderr.String())
+	}
+}

@@ -23,6 +23,11 @@ func NewProgress(w io.Writer) *Progress {
 	return p
 }
 
+// Watch shows a count until stop is called, for workloads of other packages.
+func (p *Progress) Watch(what string, total int64, count func() int64) (stop func()) {
+	return p.watch(what, total, count)
+}
+
 // watch shows a count until stop is called. A total of zero is unknown.
 func (p *Progress) watch(what string, total int64, count func() int64) (stop func()) {
 	if p == nil {

@@ -51,7 +51,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 			return err
 		}
 		if dryRun {
-			return c.say(answer, "%s: it would be done to %s", action, jobCount(answer.GetMatched()))
+			return c.say(answer, "%s: it would be done to %s", action, matched(answer))
 		}
 		text := fmt.Sprintf("%s: done to %s", action, jobCount(answer.GetDone()))
 		if missed := answer.GetMissed(); missed > 0 {
@@ -75,6 +75,14 @@ func jobCount(n int64) string {
 	return fmt.Sprintf("%d jobs", n)
 }
 
+// matched says how many jobs were counted.
+func matched(answer *fairleadv1.BulkJobsResponse) string {
+	if answer.GetMore() {
+		return fmt.Sprintf("%d jobs or more", answer.GetMatched())
+	}
+	return jobCount(answer.GetMatched())
+}
+
 // askBulk counts the jobs and asks whether they are really meant.
 func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest) error {
 	if !screen.IsTerminal(c.in) || !c.errors.Terminal {
@@ -86,7 +94,7 @@ func (c *call) askBulk(ctx context.Context, request *fairleadv1.BulkJobsRequest)
 		return err
 	}
 	request.DryRun = false
-	return c.confirm(fmt.Sprintf("%s %s?", request.GetAction(), jobCount(count.GetMatched())))
+	return c.confirm(fmt.Sprintf("%s %s?", request.GetAction(), matched(count)))
 }
 
 // confirm goes on only if somebody says yes.

@@ -1,8 +1,11 @@
 package sqlstore
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/fairlead-io/fairlead"
@@ -55,33 +58,55 @@ func cleanJSON(raw json.RawMessage) json.RawMessage {
 	return text
 }
 
+// auditSlack is by how much entries may be dated otherwise than their ids are ordered.
+const auditSlack = time.Minute
+
 // AuditConditions is the where of AuditLog, empty if all entries match, and its
-// arguments.
-func AuditConditions(filter fairlead.AuditFilter, arg func(n int) string) (string, []any) {
+// arguments. Entries are read in the order of their ids: those of other times are passed
+// over by ids that bound theirs, which it asks for.
+func (q *Query) AuditConditions(ctx context.Context, ask Ask, filter fairlead.AuditFilter) (string, []any, error) {
 	var conditions []string
 	var args []any
 	add := func(condition string, value any) {
 		args = append(args, value)
-		conditions = append(conditions, condition+" "+arg(len(args)))
+		conditions = append(conditions, condition+" "+q.Arg(len(args)))
 	}
 	for _, text := range []struct{ column, value string }{{"actor", filter.Actor}, {"action", filter.Action}, {"subject", filter.Subject}} {
 		if text.value != "" {
 			add(text.column+" =", text.value)
 		}
 	}
-	if !filter.From.IsZero() {
-		add("at >=", Micros(filter.From))
+	if from := filter.From; !from.IsZero() {
+		before, err := q.entryAt(ctx, ask, "at < %s order by at desc", from.Add(-auditSlack))
+		if err != nil {
+			return "", nil, err
+		}
+		add("at + 0 >=", Micros(from))
+		add("id >", before)
 	}
-	if !filter.To.IsZero() {
-		add("at <", Micros(filter.To))
+	if to := filter.To; !to.IsZero() {
+		behind, err := q.entryAt(ctx, ask, "at >= %s order by at", to.Add(auditSlack))
+		if err != nil {
+			return "", nil, err
+		}
+		if add("at + 0 <", Micros(to)); behind > 0 {
+			add("id <", behind)
+		}
 	}
 	if filter.Below > 0 {
 		add("id <", filter.Below)
 	}
 	if len(conditions) == 0 {
-		return "", nil
+		return "", nil, nil
 	}
-	return "where " + strings.Join(conditions, " and "), args
+	return "where " + strings.Join(conditions, " and "), args, nil
+}
+
+// entryAt returns the id of the entry that is next to a time; zero if there is none.
+func (q *Query) entryAt(ctx context.Context, ask Ask, next string, at time.Time) (id int64, err error) {
+	statement := q.expand("select id from {{audit}} where " + fmt.Sprintf(next, q.Arg(1)) + " limit 1")
+	err = ask(ctx, statement, []any{Micros(at)}, func(row Scanner) error { return row.Scan(&id) })
+	return id, err
 }
 
 // ScanEntry reads id, at, actor, role, address, action, subject, tenant, was,

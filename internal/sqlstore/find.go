@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -23,6 +22,14 @@ type Query struct {
 	// Probe compares a column with a value of a row that is known by then, in a way
 	// that leaves the database no other plan than to look it up. Nil: by "=".
 	Probe func(column, value string) string
+	// ByID stands behind a table that is to be read in the order of its ids, and Join
+	// joins a table that is to be looked into once the one before it was read.
+	ByID, Join string
+	// Unlucky says that done has an index by id of those that did not succeed, and
+	// none by end of those that did.
+	Unlucky bool
+	// Open is the condition on batches that are to be acted upon.
+	Open string
 }
 
 // place is one table that holds jobs of some states. Its columns are those of
@@ -44,14 +51,11 @@ var places = []place{
 
 const jobColumns = "j.lane, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, '') as job_key, j.flags, j.policy, coalesce(j.trace, '') as trace, j.args"
 
-// Find is the statement of Store.Find; its rows are read by ScanJob. An empty
-// text means that nothing can match.
-func (q *Query) Find(filter fairlead.Filter) (string, []any) {
-	limit := filter.Limit
-	if limit <= 0 {
-		limit = fairlead.DefaultPage
-	}
-	b := queryBuilder{Query: q, filter: filter}
+// Find is the statement that returns the newest jobs of a filter within a window; its
+// rows are read by ScanJob. An empty text means that nothing can match.
+func (q *Query) Find(filter fairlead.Filter, within Window) (string, []any) {
+	limit := pageOf(filter)
+	b := queryBuilder{Query: q, filter: filter, within: within}
 	branches := b.branches(func(p place, from string) string {
 		return fmt.Sprintf("select %s%s order by p.id desc limit %d", p.columns, from, limit)
 	})
@@ -62,9 +66,17 @@ func (q *Query) Find(filter fairlead.Filter) (string, []any) {
 		" left join {{memo}} m on " + q.probe("m.id", "p.id") + " order by p.id desc limit " + strconv.Itoa(limit)), b.args
 }
 
-// Tally is the statement of Store.Tally: rows of state and count.
-func (q *Query) Tally(filter fairlead.Filter) (string, []any) {
-	b := queryBuilder{Query: q, filter: filter, counts: true}
+func pageOf(filter fairlead.Filter) int {
+	if filter.Limit <= 0 {
+		return fairlead.DefaultPage
+	}
+	return filter.Limit
+}
+
+// Tally is the statement that counts the jobs of a filter within a window: rows of
+// state and count.
+func (q *Query) Tally(filter fairlead.Filter, within Window) (string, []any) {
+	b := queryBuilder{Query: q, filter: filter, within: within, counts: true}
 	branches := b.branches(func(p place, from string) string {
 		if p.table != "done" {
 			return fmt.Sprintf("select '%s' as state, count(*) as n%s", p.states[0], from)
@@ -96,6 +108,7 @@ func (q *Query) expand(sql string) string {
 type queryBuilder struct {
 	*Query
 	filter fairlead.Filter
+	within Window
 	counts bool // of all that match, not the newest of them
 	args   []any
 }
@@ -113,68 +126,51 @@ func (b *queryBuilder) branches(selectFrom func(p place, from string) string) st
 	}
 	var parts []string
 	for i, p := range places {
-		states := p.states
-		if len(b.filter.States) > 0 {
-			states = slices.DeleteFunc(slices.Clone(p.states), func(s fairlead.State) bool { return !slices.Contains(b.filter.States, s) })
+		if states := p.asked(b.filter); len(states) > 0 {
+			parts = append(parts, fmt.Sprintf("select * from (%s) b%d", selectFrom(p, b.from(p, states, lanes)), i))
 		}
-		if len(states) == 0 || p.table != "done" && !b.filter.FinishedFrom.IsZero() {
-			continue
-		}
-		parts = append(parts, fmt.Sprintf("select * from (%s) b%d", selectFrom(p, b.from(p, states, lanes)), i))
 	}
 	return strings.Join(parts, " union all ")
 }
 
+// asked lists the states of a place that a filter chooses.
+func (p place) asked(filter fairlead.Filter) []fairlead.State {
+	if p.table != "done" && !filter.FinishedFrom.IsZero() {
+		return nil
+	}
+	if len(filter.States) == 0 {
+		return p.states
+	}
+	return slices.DeleteFunc(slices.Clone(p.states), func(s fairlead.State) bool { return !slices.Contains(filter.States, s) })
+}
+
 // from is the from and where of one place.
 func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) string {
-	from, id := " from {{"+p.table+"}} p", "p.id"
-	if p.table == "ready" && len(b.filter.IDs) > 0 {
-		// ready is ordered by its whole key: a job's own row tells where to look.
-		// Both values of solo are joined, as MySQL would scan the lane for a list
-		// of them.
-		from = " from {{job}} k cross join (select 0 as solo union all select 1) s" +
-			" join {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
-		id = "k.id"
-	}
-	if p.table == "parked" && len(b.filter.IDs) > 0 {
-		from = " from {{job}} k join {{parked}} p on " + b.probe("p.gate", "k.gate") + " and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id"
-		id = "k.id"
-	}
-	where := []string{}
-	if len(b.filter.IDs) > 0 {
-		marks := make([]string, len(b.filter.IDs))
-		for i, v := range b.filter.IDs {
-			marks[i] = b.arg(v)
-		}
-		where = append(where, id+" in ("+strings.Join(marks, ", ")+")")
-	}
-	if lanes != nil {
+	from, id := b.table(p)
+	where := b.ids(id)
+	switch {
+	case b.within.ManyLanes:
+		where = append(where, "p.lane + 0 in ("+numbers(lanes)+")")
+	case lanes != nil:
 		where = append(where, "p.lane in ("+numbers(lanes)+")")
 	}
-	if len(states) < len(p.states) || !b.filter.FinishedFrom.IsZero() || p.table == "done" && b.counts && !b.filter.From.IsZero() { // done is indexed by outcome and end
-		outcomes := make([]int, len(states))
-		for i, s := range states {
-			outcomes[i] = OutcomeOf(s)
-		}
-		where = append(where, "p.outcome in ("+numbers(outcomes)+")")
+	if p.table == "done" {
+		where = append(where, b.outcomes(states)...)
 	}
 	if b.filter.Key != "" {
 		where = append(where, "p.id in (select id from {{job}} where job_key = "+b.arg(b.filter.Key)+")")
 	}
 	if !b.filter.From.IsZero() || !b.filter.To.IsZero() {
-		where = append(where, b.created(p))
+		where = append(where, b.created())
 	}
 	if ended := b.filter.FinishedFrom; !ended.IsZero() {
 		where = append(where, "p.finished_at >= "+b.arg(Micros(ended)))
-	}
-	if b.filter.Below > 0 {
-		where = append(where, "p.id < "+b.arg(b.filter.Below))
 	}
 	if len(where) == 0 {
 		return from
 	}
 	from += " where " + strings.Join(where, " and ")
-	if !b.filter.FinishedFrom.IsZero() {
+	if !b.filter.FinishedFrom.IsZero() && !b.within.ByID {
 		// Few of very many ended lately: they are read in the order of their ends, and
 		// must not be looked for among all in the order of their ids.
 		from = " from (select p.*" + from + " order by p.finished_at limit " + strconv.Itoa(math.MaxInt64) + ") p"
@@ -182,25 +178,85 @@ func (b *queryBuilder) from(p place, states []fairlead.State, lanes []int32) str
 	return from
 }
 
-// clockSlack is by how much a clock that was set back may make a job end before it
-// was created.
-const clockSlack = time.Hour
+// table is the from of one place, and the id that tells which of its rows to read.
+func (b *queryBuilder) table(p place) (from, id string) {
+	named, across := len(b.filter.IDs) > 0, b.within.Across[p.table]
+	jobs := " from {{job}} k"
+	if across {
+		jobs += b.ByID
+	}
+	switch {
+	case p.table == "ready" && (named || across):
+		// ready is ordered by its whole key: a job's own row tells where to look.
+		// Both values of solo are joined, as MySQL would scan the lane for a list
+		// of them.
+		return jobs + " cross join (select 0 as solo union all select 1) s " + b.join(across) +
+			" {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
+	case p.table == "parked" && (named || across):
+		return jobs + " " + b.join(across) + " {{parked}} p on " + b.probe("p.gate", "k.gate") + " and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
+	case b.within.ByID && p.table != "ready" && p.table != "parked":
+		return " from {{" + p.table + "}} p" + b.ByID, "p.id"
+	}
+	return " from {{" + p.table + "}} p", "p.id"
+}
 
-// created is the condition on when jobs were created. Only job tells, which has no
-// index for it: each candidate is looked up there. Of finished jobs, most of all
-// jobs as a rule, the time of their end rules out many before.
-func (b *queryBuilder) created(p place) string {
-	coarse, exact := "", []string{}
-	if from := b.filter.From; !from.IsZero() {
-		if p.table == "done" {
-			coarse = "p.finished_at >= " + b.arg(Micros(from.Add(-clockSlack))) + " and "
+// join joins what is to be looked up for each of very many rows, or of a few.
+func (b *queryBuilder) join(many bool) string {
+	if many && b.Join != "" {
+		return b.Join
+	}
+	return "join"
+}
+
+// ids are the conditions on ids.
+func (b *queryBuilder) ids(id string) (where []string) {
+	if len(b.filter.IDs) > 0 {
+		marks := make([]string, len(b.filter.IDs))
+		for i, v := range b.filter.IDs {
+			marks[i] = b.arg(v)
 		}
+		where = append(where, id+" in ("+strings.Join(marks, ", ")+")")
+	}
+	if b.within.From > 0 {
+		where = append(where, id+" >= "+b.arg(b.within.From))
+	}
+	if below := b.within.below(b.filter); below > 0 {
+		where = append(where, id+" < "+b.arg(below))
+	}
+	return where
+}
+
+// outcomes are the conditions on how jobs ended. An index by outcome and end must not
+// be taken if rows are to be read in the order of their ids.
+func (b *queryBuilder) outcomes(states []fairlead.State) (where []string) {
+	some := len(states) < len(outcomeStates)
+	if !some && (b.filter.FinishedFrom.IsZero() || b.within.ByID) {
+		return nil
+	}
+	list := make([]int, len(states))
+	for i, s := range states {
+		list[i] = OutcomeOf(s)
+	}
+	slices.Sort(list)
+	if !b.within.ByID {
+		return []string{"p.outcome in (" + numbers(list) + ")"}
+	}
+	if b.Unlucky && list[0] != OutcomeSucceeded {
+		where = append(where, "p.outcome <> 1")
+	}
+	return append(where, "p.outcome + 0 in ("+numbers(list)+")")
+}
+
+// created is the condition on when jobs were created. Only job tells.
+func (b *queryBuilder) created() string {
+	var exact []string
+	if from := b.filter.From; !from.IsZero() {
 		exact = append(exact, "c.created_at >= "+b.arg(Micros(from)))
 	}
 	if to := b.filter.To; !to.IsZero() {
 		exact = append(exact, "c.created_at < "+b.arg(Micros(to)))
 	}
-	return coarse + "(select case when " + strings.Join(exact, " and ") + " then 1 else 0 end from {{job}} c where c.id = p.id) = 1"
+	return "(select case when " + strings.Join(exact, " and ") + " then 1 else 0 end from {{job}} c where c.id = p.id) = 1"
 }
 
 func numbers[T ~int | ~int32](values []T) string {

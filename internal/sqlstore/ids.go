@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 )
 
 // IDs hands out job ids from blocks, so that most enqueues need no round trip
@@ -16,7 +17,8 @@ type IDs struct {
 	Alloc func(ctx context.Context, n int) ([]int64, error)
 
 	lock       Lock
-	next, last int64 // of the current block; empty if next > last or both are zero
+	next, last int64     // of the current block; empty if next > last or both are zero
+	taken      time.Time // not later than the current block was reserved
 	dropped    atomic.Bool
 	highest    atomic.Int64
 }
@@ -49,6 +51,22 @@ func (i *IDs) alloc(ctx context.Context, n int) ([]int64, error) {
 	return blocks, err
 }
 
+// idsHeld is how long ids of a block are given out. Lists by time rely on it: the ids of
+// jobs grow with the time at which they were created, but for so much.
+const idsHeld = time.Minute
+
+// left is how many ids the current block still has. What is left of one that was
+// reserved too long ago is never used.
+func (i *IDs) left() int64 {
+	if i.next > 0 && time.Since(i.taken) > idsHeld {
+		i.next, i.last = 0, 0
+	}
+	if i.next == 0 {
+		return 0
+	}
+	return i.last - i.next + 1
+}
+
 // Fill sets every element of ids to a new id, in ascending order within the
 // call.
 func (i *IDs) Fill(ctx context.Context, ids []int64) error {
@@ -56,12 +74,9 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 		return err
 	}
 	defer i.lock.Release()
-	left := int64(0)
-	if i.next > 0 {
-		left = i.last - i.next + 1
-	}
 	var blocks []int64
-	if missing := int64(len(ids)) - left; missing > 0 {
+	began := time.Now()
+	if missing := int64(len(ids)) - i.left(); missing > 0 {
 		var err error
 		if blocks, err = i.alloc(ctx, int((missing+i.Size-1)/i.Size)); err != nil {
 			return err
@@ -69,7 +84,7 @@ func (i *IDs) Fill(ctx context.Context, ids []int64) error {
 	}
 	for n := range ids {
 		if i.next == 0 || i.next > i.last {
-			i.next, i.last = blocks[0], blocks[0]+i.Size-1
+			i.next, i.last, i.taken = blocks[0], blocks[0]+i.Size-1, began
 			blocks = blocks[1:]
 		}
 		ids[n] = i.next
@@ -90,12 +105,13 @@ func (i *IDs) Run(ctx context.Context, n int) (int64, error) {
 		return 0, err
 	}
 	defer i.lock.Release()
-	if i.next == 0 || i.last-i.next+1 < size {
+	if i.left() < size {
+		began := time.Now()
 		blocks, err := i.alloc(ctx, 1)
 		if err != nil {
 			return 0, err
 		}
-		i.next, i.last = blocks[0], blocks[0]+i.Size-1
+		i.next, i.last, i.taken = blocks[0], blocks[0]+i.Size-1, began
 	}
 	first := i.next
 	i.next += size

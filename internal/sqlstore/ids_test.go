@@ -107,3 +107,41 @@ func TestIDsThatWereDroppedAreNotGiven(t *testing.T) {
 		t.Errorf("a run begins with %d, %v", first, err)
 	}
 }
+
+// Lists by time rely on it.
+func TestIDsThatWereSetAsideLongAgoAreNotUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		next := int64(1)
+		ids := &IDs{Size: 1000, Alloc: func(_ context.Context, n int) ([]int64, error) {
+			first := next
+			next += 1000
+			return []int64{first}, nil
+		}}
+		take := func() int64 {
+			t.Helper()
+			got := make([]int64, 1)
+			if err := ids.Fill(t.Context(), got); err != nil {
+				t.Fatal(err)
+			}
+			return got[0]
+		}
+		run := func() int64 {
+			t.Helper()
+			first, err := ids.Run(t.Context(), 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return first
+		}
+		got := []int64{take()}
+		time.Sleep(idsHeld)
+		got = append(got, take())
+		time.Sleep(time.Millisecond)
+		got = append(got, take(), run())
+		time.Sleep(idsHeld + time.Millisecond)
+		got = append(got, run())
+		if want := []int64{1, 2, 1001, 1002, 2001}; !slices.Equal(got, want) {
+			t.Errorf("the ids are %v, not %v", got, want)
+		}
+	})
+}

@@ -68,3 +68,20 @@ func SweepsOf(logs []fairlead.SweepLog) []int64 {
 	slices.Sort(sweeps)
 	return slices.Compact(sweeps)
 }
+
+// LinesByLevel lists lines of some levels, newest first, each level by itself: one of
+// which there are few is then found by its index.
+func LinesByLevel(filter fairlead.LogFilter, list func(level string) ([]fairlead.SweepLog, error)) ([]fairlead.SweepLog, error) {
+	var lines []fairlead.SweepLog
+	levels := slices.Clone(filter.Levels)
+	slices.Sort(levels)
+	for _, level := range slices.Compact(levels) {
+		found, err := list(level)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, found...)
+	}
+	slices.SortFunc(lines, func(a, b fairlead.SweepLog) int { return cmp.Compare(b.ID, a.ID) })
+	return lines[:min(len(lines), LogPage(filter))], nil
+}

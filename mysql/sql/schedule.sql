@@ -146,10 +146,10 @@ limit {{limit}};
 
 -- name: chosen_runs
 -- Names runs, newest first, for run_states.
--- Inputs: {{named}}: the conditions, {{limit}}.
+-- Inputs: {{index}}, {{named}}: the conditions, {{limit}}.
 -- Output: columns as run_states asks for.
 -- Locks: none.
-select id, schedule, due, cause, number, skip, '' as state from {{fire}} where {{named}} order by id desc limit {{limit}};
+select id, schedule, due, cause, number, skip, '' as state from {{fire}} force index ({{index}}) where {{named}} order by id desc limit {{limit}};
 
 -- name: run_states
 -- Tells how the jobs of runs stand. What is in none of the places that can be

@@ -179,12 +179,20 @@ on duplicate key update attempts = values(attempts), error = values(error), at =
 
 -- name: failed_items
 -- Lists items that came to nothing.
--- Inputs: sweep, the index to begin with, that to end before, whether only those that
---   wait to be tried again, limit.
+-- Inputs: sweep, the index to begin with, that to end before, limit.
 -- Output: sweep, idx, attempts, error, at, again, by index.
 -- Locks: none.
 select sweep, idx, attempts, error, at, again from {{failed_item}} force index (primary)
-where sweep = ? and idx >= ? and idx < ? and again >= ?
+where sweep = ? and idx >= ? and idx < ?
+order by idx limit ?;
+
+-- name: items_again
+-- Lists items that wait to be tried again.
+-- Inputs: as failed_items.
+-- Output: as failed_items.
+-- Locks: none.
+select sweep, idx, attempts, error, at, again from {{failed_item}} force index (again)
+where sweep = ? and again = 1 and idx >= ? and idx < ?
 order by idx limit ?;
 
 -- name: retry_failed
@@ -266,6 +274,15 @@ insert into {{sweep_log}} (sweep, idx, level, text, at) values {{rows}};
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}} force index (sweep)
 where sweep = ? and id < {{id}} {{named}}
+order by id desc limit {{limit}};
+
+-- name: level_logs
+-- Lists lines of a level, newest first.
+-- Inputs: as sweep_logs, then the first bytes of the level.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}} force index (level)
+where sweep = ? and level_key = ? and id < {{id}} {{named}}
 order by id desc limit {{limit}};
 
 -- name: item_logs

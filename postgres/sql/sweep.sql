@@ -270,12 +270,20 @@ select id from {{sweep}} where id = any ($1::bigint[]) order by id for key share
 
 -- name: failed_items
 -- Items that came to nothing.
--- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before,
---   $5 whether only those that wait to be tried again.
+-- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before.
 -- Output: what ScanFailedItem in internal/sqlstore reads, by index.
 -- Locks: none.
 select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint and (again or not $5::bool)
+where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint
+order by sweep, idx limit $3::int;
+
+-- name: items_again
+-- Items that wait to be tried again.
+-- Inputs: $1 sweep, $2 index to begin with, $3 at most so many, $4 index to end before.
+-- Output: as failed_items.
+-- Locks: none.
+select sweep, idx, attempts, error, at, again from {{failed_item}}
+where sweep = $1::bigint and idx >= $2::bigint and idx < $4::bigint and again
 order by sweep, idx limit $3::int;
 
 -- name: retry_failed
@@ -340,17 +348,25 @@ order by a.position;
 
 -- name: sweep_logs
 -- Lines about a sweep, newest first.
--- Inputs: $1 sweep, $2 id below which to begin, $3 at most so many, $4 levels, null for
---   all.
+-- Inputs: $1 sweep, $2 id below which to begin, $3 at most so many.
 -- Output: what ScanSweepLog in internal/sqlstore reads.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}}
-where sweep = $1::bigint and id < $2::bigint and ($4::text[] is null or level = any ($4::text[]))
+where sweep = $1::bigint and id < $2::bigint
 order by sweep desc, id desc limit $3::int;
+
+-- name: level_logs
+-- Lines of a level about a sweep, newest first.
+-- Inputs: $1 to $3 as sweep_logs, $4 level.
+-- Output: as sweep_logs.
+-- Locks: none.
+select id, sweep, idx, level, text, at from {{sweep_log}}
+where sweep = $1::bigint and level = $4::text and id < $2::bigint
+order by sweep desc, level desc, id desc limit $3::int;
 
 -- name: item_logs
 -- Lines about an item, newest first.
--- Inputs: $1 to $4 as sweep_logs, $5 index.
+-- Inputs: $1 to $3 as sweep_logs, $4 levels, null for all, $5 index.
 -- Output: as sweep_logs.
 -- Locks: none.
 select id, sweep, idx, level, text, at from {{sweep_log}}

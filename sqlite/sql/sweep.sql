@@ -147,11 +147,17 @@ on conflict (sweep, idx) do update set attempts = excluded.attempts, error = exc
 
 -- name: failed_items
 -- Lists items that came to nothing.
--- Inputs: sweep, the index to begin with, that to end before, whether only those that
---   wait to be tried again, limit.
+-- Inputs: sweep, the index to begin with, that to end before, limit.
 -- Output: the columns of sqlstore.ScanFailedItem, in order of index.  Locks: none.
 select sweep, idx, attempts, error, at, again from {{failed_item}}
-where sweep = ? and idx >= ? and idx < ? and again >= ?
+where sweep = ? and idx >= ? and idx < ?
+order by idx limit 0 + ?;
+
+-- name: items_again
+-- Lists items that wait to be tried again.
+-- Inputs: as failed_items.  Output: as failed_items.  Locks: none.
+select sweep, idx, attempts, error, at, again from {{failed_item}}
+where sweep = ? and idx >= ? and idx < ? and again = 1
 order by idx limit 0 + ?;
 
 -- name: retry_failed

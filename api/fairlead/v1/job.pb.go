@@ -1050,8 +1050,10 @@ func (x *ListJobsRequest) GetSchedule() int64 {
 
 type ListJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	Items []*Job                 `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
-	// Empty on the last page.
+	// Fewer than page_size, or none, where few of very many jobs match: each page looks at
+	// some of them.
+	Items []*Job `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	// Empty on the last page, and only there.
 	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1820,12 +1822,15 @@ func (x *BulkJobsRequest) GetReason() string {
 
 type BulkJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Jobs that match and that the action allows.
+	// Jobs that match and that the action allows. A dry run stops counting at some
+	// thousands.
 	Matched int64 `protobuf:"varint,1,opt,name=matched,proto3" json:"matched,omitempty"`
 	// Jobs to which it was done; 0 on a dry run.
 	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
 	// Jobs that had moved on by then.
-	Missed        int64 `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
+	Missed int64 `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
+	// There may be more jobs than matched says: it was not counted on.
+	More          bool `protobuf:"varint,4,opt,name=more,proto3" json:"more,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1879,6 +1884,13 @@ func (x *BulkJobsResponse) GetMissed() int64 {
 		return x.Missed
 	}
 	return 0
+}
+
+func (x *BulkJobsResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
 }
 
 var File_fairlead_v1_job_proto protoreflect.FileDescriptor
@@ -2042,11 +2054,12 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06action\x18\x01 \x01(\tB\"\x92\xb5\x18\x1e\b\x01*\x06cancel*\x05retry*\x03run*\x06deleteR\x06action\x126\n" +
 	"\x06filter\x18\x02 \x01(\v2\x16.fairlead.v1.JobFilterB\x06\x92\xb5\x18\x02\b\x01R\x06filter\x12\x17\n" +
 	"\adry_run\x18\x03 \x01(\bR\x06dryRun\x12\x1f\n" +
-	"\x06reason\x18\x04 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"X\n" +
+	"\x06reason\x18\x04 \x01(\tB\a\x92\xb5\x18\x03 \xe8\aR\x06reason\"l\n" +
 	"\x10BulkJobsResponse\x12\x18\n" +
 	"\amatched\x18\x01 \x01(\x03R\amatched\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x16\n" +
-	"\x06missed\x18\x03 \x01(\x03R\x06missed2\xb6\x0e\n" +
+	"\x06missed\x18\x03 \x01(\x03R\x06missed\x12\x12\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more2\xb6\x0e\n" +
 	"\n" +
 	"JobService\x12z\n" +
 	"\vEnqueueJobs\x12\x1f.fairlead.v1.EnqueueJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"(ڵ\x18\r\n" +

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fairlead-io/fairlead/internal/bench"
+	"github.com/fairlead-io/fairlead/internal/bench/lists"
+)
+
+// newBenchListsCommand is the workload that has a database to itself: it fills it past the
+// store.
+func newBenchListsCommand(o *benchOptions) *cobra.Command {
+	return &cobra.Command{
+		Use:   "lists",
+		Short: "What every list and count reads, with very many jobs stored",
+		Long: "What every list and count reads: it stores a month of jobs by SQL, nearly all of which have\n" +
+			"ended (--jobs, by default a million), and asks for every filter that the API offers. Reads\n" +
+			"are rows, by the plans of PostgreSQL and the counters of MySQL, and pages of SQLite. Those\n" +
+			"above 50 for each row of the page and 2,000 are marked.\n\n" +
+			"Everything stays: use an empty database and drop it afterwards.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchLists(cmd, *o) },
+	}
+}
+
+func runBenchLists(cmd *cobra.Command, o benchOptions) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	figures, err := measureLists(cmd.Context(), o.db, lists.Lists{URL: o.db, Jobs: o.spec.Jobs, Watch: bench.NewProgress(cmd.ErrOrStderr()).Watch})
+	if err != nil {
+		return fmt.Errorf("bench: %w", err)
+	}
+	if o.output != "json" {
+		return lists.WriteTable(cmd.OutOrStdout(), figures)
+	}
+	out := json.NewEncoder(cmd.OutOrStdout())
+	for _, figure := range figures {
+		if err := out.Encode(figure); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func measureLists(ctx context.Context, db string, l lists.Lists) (_ []lists.Figure, err error) {
+	if l.Store, err = openStore(ctx, db); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.Store.Close()) }()
+	return l.Run(ctx)
+}

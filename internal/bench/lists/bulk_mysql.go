@@ -1,0 +1,51 @@
+package lists
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+
+	"github.com/fairlead-io/fairlead/internal/mysqlurl"
+)
+
+type mysqlBulk struct{ db *sql.DB }
+
+func openMySQL(url string) (*mysqlBulk, error) {
+	config, err := mysqlurl.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	config.InterpolateParams = true // thousands of values, prepared for one use
+	connector, err := mysql.NewConnector(config)
+	if err != nil {
+		return nil, err
+	}
+	db := sql.OpenDB(connector)
+	db.SetMaxOpenConns(1)
+	return &mysqlBulk{db}, nil
+}
+
+func (b *mysqlBulk) insert(ctx context.Context, table string, columns []string, rows [][]any) error {
+	_, err := b.db.ExecContext(ctx, "insert into "+table+" ("+strings.Join(columns, ", ")+") values "+marks(len(rows), len(columns)), flat(rows)...)
+	return err
+}
+
+func (b *mysqlBulk) exec(ctx context.Context, statement string) error {
+	_, err := b.db.ExecContext(ctx, statement)
+	return err
+}
+
+func (b *mysqlBulk) afterJobs(ctx context.Context, last int64) error {
+	if _, err := b.db.ExecContext(ctx, "update "+prefix+"counter set value = ? where name = 'job'", last); err != nil {
+		return err
+	}
+	return b.exec(ctx, "analyze table "+prefix+"job, "+prefix+"done, "+prefix+"audit")
+}
+
+func (b *mysqlBulk) fires() ([]string, []any) {
+	return []string{"id", "schedule", "due", "source", "number", "cause", "skip"}, nil
+}
+
+func (b *mysqlBulk) Close() error { return b.db.Close() }

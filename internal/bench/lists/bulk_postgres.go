@@ -1,0 +1,46 @@
+package lists
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+type postgresBulk struct{ conn *pgx.Conn }
+
+func openPostgres(ctx context.Context, url string) (*postgresBulk, error) {
+	pool, err := pgxpool.ParseConfig(url) // the URL may have settings that only a pool knows
+	if err != nil {
+		return nil, err
+	}
+	conn, err := pgx.ConnectConfig(ctx, pool.ConnConfig)
+	return &postgresBulk{conn}, err
+}
+
+func (b *postgresBulk) insert(ctx context.Context, table string, columns []string, rows [][]any) error {
+	_, err := b.conn.CopyFrom(ctx, pgx.Identifier{table}, columns, pgx.CopyFromRows(rows))
+	return err
+}
+
+func (b *postgresBulk) exec(ctx context.Context, statement string) error {
+	_, err := b.conn.Exec(ctx, statement)
+	return err
+}
+
+func (b *postgresBulk) afterJobs(ctx context.Context, last int64) error {
+	if _, err := b.conn.Exec(ctx, "select setval('"+prefix+"jobid', $1::bigint)", last+1000); err != nil {
+		return fmt.Errorf("set the next id: %w", err)
+	}
+	if err := b.exec(ctx, "select setval(pg_get_serial_sequence('"+prefix+"lane', 'id'), (select max(id) from "+prefix+"lane))"); err != nil {
+		return err
+	}
+	return b.exec(ctx, "vacuum analyze")
+}
+
+func (b *postgresBulk) fires() ([]string, []any) {
+	return []string{"job", "schedule", "due", "source", "number", "trigger", "skip"}, nil
+}
+
+func (b *postgresBulk) Close() error { return b.conn.Close(context.Background()) }

@@ -1,0 +1,55 @@
+package lists
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"strings"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+type sqliteBulk struct{ db *sql.DB }
+
+func openSQLite(path string) (*sqliteBulk, error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=busy_timeout(10000)&_pragma=synchronous(0)")
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return &sqliteBulk{db}, nil
+}
+
+// insert takes several statements: SQLite bounds how many values one has.
+func (b *sqliteBulk) insert(ctx context.Context, table string, columns []string, rows [][]any) error {
+	tx, err := b.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // in vain after the commit
+	const most = 500
+	for len(rows) > 0 {
+		n := min(most, len(rows))
+		if _, err := tx.ExecContext(ctx, "insert into "+table+" ("+strings.Join(columns, ", ")+") values "+marks(n, len(columns)), flat(rows[:n])...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return tx.Commit()
+}
+
+func (b *sqliteBulk) exec(ctx context.Context, statement string) error {
+	_, err := b.db.ExecContext(ctx, statement)
+	return err
+}
+
+func (b *sqliteBulk) afterJobs(ctx context.Context, last int64) error {
+	_, err := b.db.ExecContext(ctx, "update "+prefix+"counter set value = ? where name = 'job'", last)
+	return err
+}
+
+func (b *sqliteBulk) fires() ([]string, []any) {
+	return []string{"job", "schedule", "due", "source", "number", "made_by", "skip", "queued", "open", "state", "ended_at"}, []any{0, 0, "", 0}
+}
+
+func (b *sqliteBulk) Close() error { return b.db.Close() }

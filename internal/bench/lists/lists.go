@@ -1,0 +1,115 @@
+package lists
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reads"
+)
+
+const (
+	perRow   = 50   // reads that a row of a page may cost
+	constant = 2000 // and all rows together besides
+)
+
+// Lists measures a store.
+type Lists struct {
+	URL   string // of a database without jobs
+	Store fairlead.Store
+	Jobs  int // one million if zero
+
+	// Watch shows how far filling is, until what it returns is called; nil: nobody looks.
+	Watch func(what string, total int64, count func() int64) (stop func())
+}
+
+// Figure is what one list or count has read.
+type Figure struct {
+	Name   string  `json:"list"`
+	Rows   int     `json:"rows"`    // that it had
+	Read   int64   `json:"read"`    // rows, or pages in SQLite
+	PerRow float64 `json:"per_row"` // of the page
+	Above  bool    `json:"above"`   // it reads more than its page allows
+	Millis float64 `json:"ms"`
+}
+
+// Run fills the store and measures every list.
+func (l Lists) Run(ctx context.Context) ([]Figure, error) {
+	s, err := l.fill(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.measure(ctx)
+}
+
+// fill stores what is asked for afterwards.
+func (l Lists) fill(ctx context.Context) (_ *stock, err error) {
+	jobs := cmp.Or(l.Jobs, 1_000_000)
+	into, err := openBulk(ctx, l.URL)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, into.Close()) }()
+	now, err := l.Store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &stock{mix: newMix(jobs, now), store: l.Store, client: fairlead.NewClient(l.Store), into: into, side: max(1000, jobs/20)}
+	var stored atomic.Int64
+	if l.Watch != nil {
+		defer l.Watch("jobs stored", int64(jobs), stored.Load)()
+	}
+	return s, s.fill(ctx, func() { stored.Add(1) })
+}
+
+// measure asks for each list twice: what a process learns with the first is known to it
+// from then on, and is not counted.
+func (s *stock) measure(ctx context.Context) ([]Figure, error) {
+	var figures []Figure
+	for _, a := range s.asks() {
+		if _, err := a.do(ctx); err != nil {
+			return figures, fmt.Errorf("%s: %w", a.name, err)
+		}
+		began := time.Now()
+		if _, err := a.do(ctx); err != nil {
+			return figures, fmt.Errorf("%s: %w", a.name, err)
+		}
+		took := time.Since(began)
+		measured, meter := reads.With(ctx)
+		rows, err := a.do(measured)
+		if err != nil {
+			return figures, fmt.Errorf("%s: %w", a.name, err)
+		}
+		of := max(rows, a.page)
+		figures = append(figures, Figure{
+			Name: a.name, Rows: rows, Read: meter.Read(), PerRow: float64(meter.Read()) / float64(max(1, of)), Millis: float64(took.Microseconds()) / 1000,
+			Above: meter.Read() > int64(perRow*of+constant),
+		})
+	}
+	slices.SortStableFunc(figures, func(a, b Figure) int { return cmp.Compare(a.Name, b.Name) })
+	return figures, nil
+}
+
+// WriteTable writes figures for people.
+func WriteTable(w io.Writer, figures []Figure) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "rows\tread\tper row\tms\t\t list\t")
+	above := 0
+	for _, f := range figures {
+		mark := ""
+		if f.Above {
+			mark = "ABOVE"
+			above++
+		}
+		fmt.Fprintf(table, "%d\t%d\t%.1f\t%.1f\t%s\t %s\t\n", f.Rows, f.Read, f.PerRow, f.Millis, mark, f.Name)
+	}
+	fmt.Fprintf(table, "%d of %d read more than %d for each row of their page and %d\t\n", above, len(figures), perRow, constant)
+	return table.Flush()
+}

@@ -1,0 +1,200 @@
+package lists
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+)
+
+// stock is what the store is filled with.
+type stock struct {
+	*mix
+	store  fairlead.Store
+	client *fairlead.Client
+	into   bulk
+	side   int // entries, runs, lines and items, beside the jobs
+
+	schedule  fairlead.Schedule // that has most of the runs
+	sweep     fairlead.Sweep    // that has lines, items and events
+	batch     fairlead.Batch    // that has parts
+	tasks     []int64           // ids of some of its tasks
+	ready     int64             // id of a job
+	scheduled int64
+	parked    int64
+}
+
+// fill stores everything. The store has to be empty.
+func (s *stock) fill(ctx context.Context, stored func()) error {
+	if any, err := s.store.Find(ctx, fairlead.Filter{Limit: 1}); err != nil || len(any) > 0 {
+		return errors.Join(err, errors.New("there are jobs already: use an empty database"))
+	}
+	if err := s.storeJobs(ctx, s.into, stored); err != nil {
+		return err
+	}
+	if err := s.into.afterJobs(ctx, (int64(s.jobs)/1000+1)*1000); err != nil {
+		return err
+	}
+	s.ready, s.scheduled, s.parked = s.first[fairlead.Ready], s.first[fairlead.Scheduled], s.first[fairlead.Parked]
+	for _, step := range []func(context.Context) error{s.addTenants, s.addSchedules, s.addRuns, s.addBatches, s.addParts, s.addSweeps, s.addLines, s.addEntries} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stock) addTenants(ctx context.Context) error {
+	for i := range tenants {
+		if _, err := s.client.PutTenant(ctx, fairlead.Tenant{Name: fmt.Sprint("tenant-", i)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stock) addSchedules(ctx context.Context) (err error) {
+	for i := range min(1000, s.side) {
+		schedule := fairlead.Schedule{
+			Name: fmt.Sprintf("schedule-%06d", i), Every: 24 * time.Hour, StartsAt: time.Now().Add(1000 * time.Hour), Enabled: i%10 != 0,
+			Job: fairlead.Job{Kind: commonKind, Tenant: fmt.Sprint("tenant-", i%tenants)},
+		}
+		if s.schedule, err = s.client.PutSchedule(ctx, schedule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRuns makes runs of a schedule of the newest jobs.
+func (s *stock) addRuns(ctx context.Context) error {
+	columns, others := s.into.fires()
+	runs := &table{into: s.into, name: "fire", columns: columns}
+	for i := range s.side {
+		id := int64(s.jobs - i)
+		schedule := s.schedule.ID
+		if i%10 == 0 {
+			schedule--
+		}
+		row := append([]any{id, schedule, sqlstore.Micros(s.began.Add(time.Duration(id) * time.Second)), 0, 0, "cron", ""}, others...)
+		if err := runs.add(ctx, row...); err != nil {
+			return err
+		}
+	}
+	return runs.flush(ctx)
+}
+
+// addBatches makes one for each day of the mix, and others that are older.
+func (s *stock) addBatches(ctx context.Context) error {
+	model := fairlead.Batch{Name: "model", Type: "common", Queue: "queue-1", Tenant: commonTenant}
+	if err := fairlead.NormalizeBatch(&model); err != nil {
+		return err
+	}
+	first, err := s.store.CreateBatch(ctx, model)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, batch *fairlead.Batch, _ fairlead.BatchTx) error {
+		batch.Opened, batch.Total, batch.Passes = true, max(s.side, 5*fairlead.PartSize), []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward}}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	const insert = "insert into " + prefix + "batch (id, created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body) " +
+		"select %d, %d, %d, 1 = 1, 1 = %d, '%s', '%s', 'queue-%d', 'tenant-%d', '%s', status, body from " + prefix + "batch where id = %d"
+	day := 24 * time.Hour
+	for i := range min(2000, s.side) {
+		created := s.began.Add(time.Duration(days-1-i) * day)
+		ended, open, state, kind := sqlstore.Micros(created.Add(day+taskHeld)), 0, "success", "common"
+		if i == 0 {
+			ended, open, state = 0, 1, "running"
+		}
+		if i%500 == 499 {
+			kind = "rare"
+		}
+		id := first.ID + int64(min(2000, s.side)-i)
+		if err := s.into.exec(ctx, fmt.Sprintf(insert, id, sqlstore.Micros(created), ended, open, fmt.Sprint("batch-", i), kind, i%queues, i%tenants, state, first.ID)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addParts gives the oldest batch tasks that are still held.
+func (s *stock) addParts(ctx context.Context) error {
+	found, err := s.store.Batches(ctx, fairlead.BatchFilter{Names: []string{"model"}})
+	if err != nil || len(found) != 1 {
+		return errors.Join(err, fmt.Errorf("%d batches are the model", len(found)))
+	}
+	s.batch = found[0]
+	const size = fairlead.PartSize
+	for number := 1; number*size <= max(s.side, 5*size); number++ {
+		part := fairlead.Part{Number: 200_000 + number, Pass: 1, Kind: fairlead.PassForward, Size: size, Held: size, Marks: fairlead.NewMarks(size)}
+		for i := range size {
+			part.Tasks = append(part.Tasks, fairlead.PartTask{Change: fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
+		}
+		parts := []fairlead.Part{part}
+		if err := s.store.AddParts(ctx, s.batch.ID, parts); err != nil {
+			return err
+		}
+		s.tasks = append(s.tasks, parts[0].First)
+	}
+	return nil
+}
+
+func (s *stock) addSweeps(ctx context.Context) (err error) {
+	for i := range min(1000, s.side) {
+		sweep := fairlead.Sweep{Name: fmt.Sprint("sweep-", i), Kind: "items", To: 1_000_000, Tenant: fmt.Sprint("tenant-", i%tenants)}
+		if s.sweep, err = s.client.PutSweep(ctx, sweep); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addLines stores lines, failed items and events of a sweep.
+func (s *stock) addLines(ctx context.Context) error {
+	var lines []fairlead.SweepLog
+	items := newTable(s.into, "failed_item", "sweep idx at attempts error again")
+	events := newTable(s.into, "sweep_event", "sweep at actor action was became note")
+	for i := range s.side {
+		level := "info"
+		if i == 0 {
+			level = "error"
+		}
+		lines = append(lines, fairlead.SweepLog{Index: int64(i % 100), Level: level, Text: "a line"})
+		if len(lines) == 1000 || i == s.side-1 {
+			if err := s.client.LogSweep(ctx, s.sweep.ID, lines...); err != nil {
+				return err
+			}
+			lines = lines[:0]
+		}
+		if err := items.add(ctx, s.sweep.ID, i, 1, 1, "it failed", i == s.side-1); err != nil {
+			return err
+		}
+		if err := events.add(ctx, s.sweep.ID, 1, "ann", "rate", "running", "running", ""); err != nil {
+			return err
+		}
+	}
+	return errors.Join(items.flush(ctx), events.flush(ctx))
+}
+
+// addEntries fills the audit log, over the days of the mix.
+func (s *stock) addEntries(ctx context.Context) error {
+	entries := newTable(s.into, "audit", "id at actor role address action subject tenant error")
+	span := days * 24 * time.Hour / time.Duration(s.side)
+	for i := range s.side {
+		actor, action := "ann", fmt.Sprint("Action", i%10)
+		if i == s.side/2 {
+			actor, action = "rare", "Rare"
+		}
+		if err := entries.add(ctx, i+1, sqlstore.Micros(s.began.Add(time.Duration(i)*span)), actor, "admin", "", action, fmt.Sprint("job ", i%1000), commonTenant, ""); err != nil {
+			return err
+		}
+	}
+	return entries.flush(ctx)
+}

@@ -1,0 +1,99 @@
+package sqlstore
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	// countWindow is how many rows of a place one statement of an exact count goes
+	// through: few enough that it ends soon.
+	countWindow = 50_000
+	// readsPerJob is how many rows a count that may stop reads for each job that it may
+	// count.
+	readsPerJob = 3
+)
+
+// Count answers Count: it goes from window to window until it has counted as many as it
+// may or read as much; zero: until it has counted all.
+func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
+	count := fairlead.Count{States: map[fairlead.State]int64{}}
+	add := func(row Scanner) error {
+		var state string
+		var n int64
+		err := row.Scan(&state, &n)
+		count.States[fairlead.State(state)] += n
+		return err
+	}
+	tally := func(within Window) error {
+		text, args := q.Tally(filter, within)
+		if text == "" {
+			return nil
+		}
+		return ask(ctx, text, args, add)
+	}
+	lanes, all := q.Lanes.Matching(filter)
+	switch {
+	case !all && len(lanes) == 0:
+		return count, nil
+	case len(filter.IDs) > 0, filter.Key != "" && atMost == 0, atMost == 0 && !q.passesOver(filter, lanes):
+		return count, tally(Window{})
+	case filter.Key != "":
+		return q.countKey(ctx, ask, filter, atMost)
+	}
+	bounds, err := q.createdBounds(ctx, ask, filter)
+	if err != nil {
+		return count, err
+	}
+	rows := int64(countWindow)
+	if atMost > 0 {
+		rows = max(1000, atMost)
+	}
+	size := looks{done: int(rows), live: int(rows)}
+	for read := int64(0); ; {
+		within, more, err := q.frame(ctx, ask, filter, bounds, size, true)
+		if err != nil {
+			return count, err
+		}
+		if err := tally(within); err != nil || !more {
+			return count, err
+		}
+		read += rows
+		if atMost > 0 && (count.Total() >= atMost || read >= readsPerJob*atMost) {
+			count.More = true
+			return count, nil
+		}
+		filter.Below = within.From
+	}
+}
+
+// passesOver reports whether a count passes over ended jobs that do not match: without
+// that, an index alone counts.
+func (q *Query) passesOver(filter fairlead.Filter, lanes []int32) bool {
+	ended := len(places[len(places)-1].asked(filter)) > 0
+	return ended && (lanes != nil || !filter.From.IsZero() || !filter.To.IsZero())
+}
+
+// countKey counts jobs with a key a page at a time. As each has to be looked up wherever
+// it may be, it stops at half as many.
+func (q *Query) countKey(ctx context.Context, ask Ask, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
+	const largest = 500
+	count := fairlead.Count{States: map[fairlead.State]int64{}}
+	atMost = max(1, atMost/2)
+	filter.Limit = int(min(atMost, largest))
+	for looked := int64(0); ; {
+		page, err := q.Page(ctx, ask, filter)
+		if err != nil {
+			return count, err
+		}
+		for _, job := range page.Jobs {
+			count.States[job.State]++
+		}
+		looked += int64(filter.Limit)
+		if count.More = page.Next != 0; !count.More || looked >= atMost {
+			return count, nil
+		}
+		filter.Below = page.Next
+	}
+}

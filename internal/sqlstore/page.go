@@ -1,0 +1,124 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Found is a page of jobs.
+type Found struct {
+	fairlead.Page
+	Unnamed map[*fairlead.Job]int32 // jobs whose lane is not known yet: the store names them
+}
+
+// Page answers FindPage. It goes through a bounded part of what there is: the window of
+// ids that it looks at is so small that no place has more rows in it than one look may
+// read. A page whose window had few matches is short, and says where the next begins.
+func (q *Query) Page(ctx context.Context, ask Ask, filter fairlead.Filter) (Found, error) {
+	filter.Limit = pageOf(filter)
+	lanes, all := q.Lanes.Matching(filter)
+	switch {
+	case !all && len(lanes) == 0:
+		return Found{}, nil
+	case len(filter.IDs) > 0:
+		return q.look(ctx, ask, filter, Window{}, 0)
+	}
+	bounds, err := q.createdBounds(ctx, ask, filter)
+	if err != nil {
+		return Found{}, err
+	}
+	if filter.Key != "" {
+		return q.pageOfKey(ctx, ask, filter, bounds)
+	}
+	within, more, err := q.frame(ctx, ask, filter, bounds, lookSize(filter), false)
+	if err != nil {
+		return Found{}, err
+	}
+	next := int64(0)
+	if more {
+		next = within.From
+	}
+	return q.look(ctx, ask, filter, within, next)
+}
+
+// look reads the jobs of a window. The next page begins behind the last job if there are
+// more of them, else where the window ends.
+func (q *Query) look(ctx context.Context, ask Ask, filter fairlead.Filter, within Window, next int64) (Found, error) {
+	limit := filter.Limit
+	filter.Limit++ // one more tells whether there is a next page
+	found := Found{Page: fairlead.Page{Next: next}, Unnamed: map[*fairlead.Job]int32{}}
+	text, args := q.Find(filter, within)
+	if text == "" {
+		return Found{}, nil
+	}
+	err := ask(ctx, text, args, func(row Scanner) error {
+		job, lane, err := q.ScanJob(row)
+		if err != nil {
+			return err
+		}
+		if found.Jobs = append(found.Jobs, job); job.Kind == "" {
+			found.Unnamed[job] = lane
+		}
+		return nil
+	})
+	if err != nil {
+		return Found{}, err
+	}
+	if len(found.Jobs) > limit {
+		delete(found.Unnamed, found.Jobs[limit])
+		found.Jobs = found.Jobs[:limit]
+		found.Next = found.Jobs[limit-1].ID
+	}
+	return found, nil
+}
+
+// keySlack is how many jobs with a key are looked at besides those that fill a page.
+const keySlack = 5
+
+// pageOfKey finds the newest jobs with a key, of which there may be very many, and
+// chooses among them.
+func (q *Query) pageOfKey(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window) (Found, error) {
+	limit := filter.Limit + keySlack
+	b := queryBuilder{Query: q, filter: filter, within: bounds}
+	key := b.arg(filter.Key)
+	where := " where job_key = " + key
+	for _, condition := range b.ids("id") {
+		where += " and " + condition
+	}
+	var ids []int64
+	err := ask(ctx, q.expand("select id from {{job}}"+where+" order by id desc limit "+numbers([]int{limit})), b.args, func(row Scanner) error {
+		var id int64
+		err := row.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	if err != nil || len(ids) == 0 {
+		return Found{}, err
+	}
+	next := int64(0)
+	if len(ids) == limit {
+		next = slices.Min(ids)
+	}
+	filter.Key, filter.IDs = "", ids
+	return q.look(ctx, ask, filter, Window{}, next)
+}
+
+// FindAll answers Find: it takes pages until there are as many jobs as asked for.
+func FindAll(filter fairlead.Filter, page func(fairlead.Filter) (fairlead.Page, error)) ([]*fairlead.Job, error) {
+	var jobs []*fairlead.Job
+	limit := pageOf(filter)
+	for {
+		filter.Limit = limit - len(jobs)
+		found, err := page(filter)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, found.Jobs...)
+		if found.Next == 0 || len(jobs) >= limit {
+			return jobs, nil
+		}
+		filter.Below = found.Next
+	}
+}

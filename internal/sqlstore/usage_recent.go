@@ -1,0 +1,46 @@
+package sqlstore
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Counting reads every live job. A process counts anew only after a time that grows with
+// their number, so that however often it is asked the share of the database's time that
+// counting takes is bounded.
+const (
+	countedAtOnce = 10_000                // live jobs: fewer are counted each time
+	countPause    = 10 * time.Microsecond // for each live job
+)
+
+// RecentUsage is the usage that a process has counted last.
+type RecentUsage struct {
+	lock  Lock
+	last  fairlead.UsageReport
+	until time.Time // it is told so long
+}
+
+// Report returns the last count while it is recent, else what count finds. Of callers at
+// the same instant one counts and the others wait for it.
+func (r *RecentUsage) Report(ctx context.Context, count func() (fairlead.UsageReport, error)) (fairlead.UsageReport, error) {
+	if err := r.lock.Acquire(ctx); err != nil {
+		return fairlead.UsageReport{}, err
+	}
+	defer r.lock.Release()
+	if !time.Now().Before(r.until) {
+		report, err := count()
+		if err != nil {
+			return fairlead.UsageReport{}, err
+		}
+		r.last, r.until = report, time.Time{}
+		if live := report.All.Scheduled + report.All.Parked + report.All.Ready + report.All.Running + report.All.Waiting; live >= countedAtOnce {
+			r.until = time.Now().Add(time.Duration(live) * countPause)
+		}
+	}
+	report := r.last
+	report.Tenants, report.Queues = slices.Clone(report.Tenants), slices.Clone(report.Queues)
+	return report, nil
+}

@@ -1,0 +1,173 @@
+package sqlstore
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Window is the part of all ids that a statement looks at. The zero Window is all of
+// them, looked at as the database sees fit.
+type Window struct {
+	From, Below int64 // ids; zero: no bound
+	// ByID reads places in the order of ids.
+	ByID bool
+	// Across are the places that are not ordered by id and too large to be read as a
+	// whole: there the jobs of the window are looked up.
+	Across map[string]bool
+	// ManyLanes are so many that reading all rows costs less than looking for each lane.
+	ManyLanes bool
+}
+
+// below is the smaller bound of the window and of a filter.
+func (w Window) below(filter fairlead.Filter) int64 {
+	if w.Below == 0 || filter.Below > 0 && filter.Below < w.Below {
+		return filter.Below
+	}
+	return w.Below
+}
+
+// Ask runs a statement that reads, and scans its rows.
+type Ask func(ctx context.Context, statement string, args []any, each func(Scanner) error) error
+
+// looks are how many rows one look goes through, which bounds what an answer reads.
+type looks struct {
+	done int // of those that have ended, most of all jobs as a rule
+	live int // of each other place
+}
+
+// lookSize is that of a page.
+func lookSize(filter fairlead.Filter) looks {
+	limit := pageOf(filter)
+	size := looks{done: 800 + 12*limit, live: 100 + limit}
+	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is looked up in job besides
+		size.done, size.live = size.done*2/3, size.live*2/3
+	}
+	return size
+}
+
+// orderedByID are the places whose primary key is the id.
+var orderedByID = []string{"later", "running", "waiting", "done"}
+
+// choosy reports whether a filter may pass over very many ended jobs, one after the
+// other, before it finds one.
+func choosy(filter fairlead.Filter, lanes []int32) bool {
+	return lanes != nil || !filter.From.IsZero() || !filter.To.IsZero() || !filter.FinishedFrom.IsZero() || len(filter.States) > 0
+}
+
+// frame narrows the bounds of ids to as much as one look may go through: it returns the
+// window, and whether there are ids below it that were not looked at.
+func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window, size looks, counts bool) (within Window, more bool, err error) {
+	lanes, _ := q.Lanes.Matching(filter)
+	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
+	if ends, err := q.fewEnds(ctx, ask, filter, size.done/3); err != nil || ends {
+		within.ByID = false
+		return within, false, err
+	}
+	b := queryBuilder{Query: q, filter: filter, within: within}
+	var edges []string
+	for _, p := range places {
+		states := p.asked(filter)
+		ordered := slices.Contains(orderedByID, p.table)
+		switch {
+		case len(states) == 0, ordered && !counts && !choosy(filter, lanes):
+		case ordered:
+			edges = append(edges, b.edge(p.table, size.of(p.table), b.Unlucky && p.table == "done" && !slices.Contains(states, fairlead.Succeeded)))
+		default:
+			edges = append(edges, b.mass(p.table, size.live, lanes))
+		}
+	}
+	if len(edges) == 0 {
+		return within, false, nil
+	}
+	edge, err := b.findEdge(ctx, ask, edges, size)
+	if err != nil {
+		return within, false, err
+	}
+	if len(b.within.Across) > 0 {
+		b.args = nil
+		jobs, err := b.findEdge(ctx, ask, []string{b.edge("job", size.live, false)}, size)
+		if err != nil {
+			return within, false, err
+		}
+		edge = max(edge, jobs)
+	}
+	if edge <= within.From {
+		return within, false, nil
+	}
+	within.From = edge
+	return within, true, nil
+}
+
+func (l looks) of(table string) int {
+	if table == "done" {
+		return l.done
+	}
+	return l.live
+}
+
+// edge asks where a look at a place ends: at the id of the last row that it goes
+// through, or nowhere if there are fewer.
+func (b *queryBuilder) edge(table string, rows int, unlucky bool) string {
+	where := b.ids("p.id")
+	if unlucky {
+		where = append(where, "p.outcome <> 1")
+	}
+	if len(where) == 0 {
+		where = []string{"p.id > 0"}
+	}
+	return fmt.Sprintf("select '%s' as place, (select p.id from {{%s}} p%s where %s order by p.id desc limit 1 offset %d) as edge", table, table, b.ByID, strings.Join(where, " and "), rows-1)
+}
+
+// mass asks whether a place that is not ordered by id has so many rows that they are not
+// to be read as a whole.
+func (b *queryBuilder) mass(table string, rows int, lanes []int32) string {
+	where := ""
+	if lanes != nil && table == "ready" && !b.within.ManyLanes {
+		where = " where lane in (" + numbers(lanes) + ")"
+	}
+	return fmt.Sprintf("select '%s' as place, (select count(*) from (select 1 as one from {{%s}}%s limit %d) m) as edge", table, table, where, rows)
+}
+
+// findEdge returns the largest of the edges, and notes which places are too large. A
+// place that is not ordered by id has as many rows as were counted.
+func (b *queryBuilder) findEdge(ctx context.Context, ask Ask, edges []string, size looks) (edge int64, err error) {
+	err = ask(ctx, b.expand(strings.Join(edges, " union all ")), b.args, func(row Scanner) error {
+		var table string
+		var found sql.NullInt64
+		if err := row.Scan(&table, &found); err != nil {
+			return err
+		}
+		switch {
+		case table != "ready" && table != "parked":
+			edge = max(edge, found.Int64)
+		case found.Int64 >= int64(size.live):
+			b.within.Across[table] = true
+		}
+		return nil
+	})
+	return edge, err
+}
+
+// fewEnds reports whether so few jobs ended since FinishedFrom that they are best found
+// by their ends.
+func (q *Query) fewEnds(ctx context.Context, ask Ask, filter fairlead.Filter, few int) (bool, error) {
+	if filter.FinishedFrom.IsZero() {
+		return false, nil
+	}
+	states := places[len(places)-1].asked(filter)
+	if q.Unlucky && slices.Contains(states, fairlead.Succeeded) {
+		return false, nil
+	}
+	b := queryBuilder{Query: q, filter: filter}
+	where := append(b.outcomes(states), "p.finished_at >= "+b.arg(Micros(filter.FinishedFrom)))
+	count := 0
+	err := ask(ctx, q.expand(fmt.Sprintf("select count(*) from (select 1 as one from {{done}} p where %s limit %d) m", strings.Join(where, " and "), few)), b.args, func(row Scanner) error {
+		return row.Scan(&count)
+	})
+	return count < few, err
+}

@@ -1,0 +1,73 @@
+package storetest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// follow returns the ids on all pages of a filter.
+func (f *fixture) follow(filter fairlead.Filter) (found []int64) {
+	f.Helper()
+	for more := true; more; more = filter.Below > 0 {
+		page, err := f.store.FindPage(f.ctx(), filter)
+		f.ok(err)
+		if filter.Limit > 0 && len(page.Jobs) > filter.Limit {
+			f.Fatalf("a page of %d has %d jobs", filter.Limit, len(page.Jobs))
+		}
+		if page.Next != 0 && filter.Below != 0 && page.Next >= filter.Below {
+			f.Fatalf("the page below %d goes on below %d", filter.Below, page.Next)
+		}
+		found = append(found, ids(page.Jobs)...)
+		filter.Below = page.Next
+	}
+	return found
+}
+
+func testPages(c *chapter) {
+	c.test("following FindPage finds what Find does", func(f *fixture) {
+		byName := f.enqueueVariety()
+		f.enqueue(many(20, forTenant("x"))...)
+		for _, state := range possible() {
+			f.in(state, ofKind("kind for "+string(state)))
+		}
+		for _, filter := range []fairlead.Filter{
+			{}, {Tenants: []string{"x"}}, {Kinds: []string{"a"}}, {Key: "shared"}, {States: []fairlead.State{fairlead.Ready}}, {To: f.now().Add(time.Second)},
+			{States: []fairlead.State{fairlead.Failed, fairlead.Succeeded}}, {IDs: []int64{byName["a1x"].ID, byName["b2y"].ID}}, {Kinds: []string{"never heard of"}},
+		} {
+			all := filter
+			all.Limit = 1000
+			want := ids(f.find(all))
+			for _, limit := range []int{1, 3, 1000} {
+				filter.Limit = limit
+				if got := f.follow(filter); !slices.Equal(got, want) {
+					f.Fatalf("pages of %d of %+v have %v, not %v", limit, filter, got, want)
+				}
+			}
+		}
+	})
+	c.test("FindPage says of the last page that it is", func(f *fixture) {
+		jobs := many(5)
+		f.enqueue(jobs...)
+		for limit, next := range map[int]int64{4: jobs[1].ID, 5: 0, 6: 0} {
+			page, err := f.store.FindPage(f.ctx(), fairlead.Filter{Limit: limit})
+			f.ok(err)
+			f.equal("where the next page begins", page.Next, next)
+		}
+	})
+	c.test("TallyUpTo counts as Tally does, up to a number", func(f *fixture) {
+		f.enqueue(many(30, forTenant("x"))...)
+		f.in(fairlead.Failed, forTenant("x"))
+		for _, filter := range []fairlead.Filter{{}, {Tenants: []string{"x"}}, {States: []fairlead.State{fairlead.Failed}}, {To: f.now().Add(time.Second)}, {Kinds: []string{"none"}}} {
+			for _, atMost := range []int64{0, 1000} {
+				count, err := f.store.TallyUpTo(f.ctx(), filter, atMost)
+				f.ok(err)
+				if want := f.tally(filter); !maps.Equal(count.States, want) || count.More {
+					f.Fatalf("up to %d of %+v are %v, more: %v, not %v", atMost, filter, count.States, count.More, want)
+				}
+			}
+		}
+	})
+}
