@@ -178,7 +178,8 @@ returning id, finished_at;
 -- Locks: none.
 ({{counting_batch}}) is null
 and (select true from {{fire}} f
-     where f.job = d.id and (select true from {{open_fire}} o where o.schedule = f.schedule and o.job = f.job)) is null
+     where f.job = d.id and (select true from {{open_fire}} o where o.schedule = f.schedule and o.job = f.job)
+       and (select deleted_at = 0 from {{schedule}} s where s.id = f.schedule)) is null
 and ({{running_sweep}}) is null;
 
 -- name: counting_batch
