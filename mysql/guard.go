@@ -71,7 +71,7 @@ func changedLanes(lanes []sqlstore.Lane) sqlstore.ChangedLanes {
 	return ids
 }
 
-// clock is the statement that reads the clock into a variable, if there is one, as
+// clockAtLanes is the statement that reads the clock into a variable, if there is one, as
 // long as some lanes are what they were.
 func (s *Store) clockAtLanes(number int64, lanes []sqlstore.Lane, into string) string {
 	ids, named := laneList(lanes)
@@ -94,13 +94,7 @@ func laneList(lanes []sqlstore.Lane) (ids, named string) {
 func (t *txn) clockAt(ctx context.Context, g *guard) (int64, error) {
 	var us sql.NullInt64
 	for lanes := range slices.Chunk(g.lanes, chunkTuples) {
-		statement, err := t.clockAtLanes(g.number, lanes, ""), error(nil)
-		if t.callers {
-			err = one(ctx, t.lifeline, []any{&us}, statement)
-		} else {
-			_, err = t.one(ctx, []any{&us}, statement)
-		}
-		if err != nil {
+		if err := t.askClock(ctx, &us, t.clockAtLanes(g.number, lanes, "")); err != nil {
 			return 0, err
 		}
 		if !us.Valid {
@@ -108,4 +102,13 @@ func (t *txn) clockAt(ctx context.Context, g *guard) (int64, error) {
 		}
 	}
 	return us.Int64, nil
+}
+
+// askClock asks where clock does.
+func (t *txn) askClock(ctx context.Context, us *sql.NullInt64, statement string) error {
+	if t.callers {
+		return one(ctx, t.lifeline, []any{us}, statement)
+	}
+	_, err := t.one(ctx, []any{us}, statement)
+	return err
 }

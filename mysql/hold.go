@@ -72,10 +72,11 @@ func (s *Store) setsOf(ctx context.Context, lists [][]int32) ([]int32, error) {
 	}
 	sets := make([]int32, len(lists))
 	for i, quotas := range lists {
-		known := false
-		if sets[i], known = s.sets.of(quotas); !known {
+		set, known := s.sets.of(quotas)
+		if !known {
 			return nil, errForgotten
 		}
+		sets[i] = set
 	}
 	return sets, nil
 }

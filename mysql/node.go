@@ -251,7 +251,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	s.wishes.forget(node)
 	own, err := s.ownNode(ctx, node)
 	if err != nil {
-		return nil //nolint:nilerr // it has left, or never joined here
+		return nil // it has left, or never joined here
 	}
 	if _, err = s.quickly(ctx, s.sql.Leave, node, own.token); err != nil {
 		return fmt.Errorf("leave: %w", err)
