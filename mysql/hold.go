@@ -14,7 +14,7 @@ import (
 )
 
 // holdSets caches the sets of quotas that jobs count against. Sets never change. One is
-// deleted only with a limit that it has as a member: nobody asks for it any more.
+// deleted only with a limit that it has as a member: no claim asks for it any more.
 type holdSets struct {
 	byName  sync.Map // members as text → int32
 	members sync.Map // int32 → []int32

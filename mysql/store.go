@@ -175,12 +175,12 @@ type Store struct {
 	lanesRemoved atomic.Int64 // lanes that had been removed when it was last looked which are gone
 	lanesKept    atomic.Int64 // lanes that were not gone then
 
-	rules      atomic.Pointer[rules]
-	heads      heads
-	sets       holdSets
-	wishes     wishCache
-	tasks      sqlstore.TaskCache
-	openSeen   atomic.Int64 // up to which id open runs were looked through; 0: to the last
+	rules    atomic.Pointer[rules]
+	heads    heads
+	sets     holdSets
+	wishes   wishCache
+	tasks    sqlstore.TaskCache
+	openSeen atomic.Int64 // up to which id open runs were looked through; 0: to the last
 }
 
 var (
