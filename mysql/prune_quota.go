@@ -10,7 +10,7 @@ import (
 
 // pruneQuotas removes what is left of limits that were removed, once no job counts
 // against them any more: their rows, what jobs gave back to them, and the sets that they
-// are members of. It holds the lock of the rules, so that nobody claims or sets a limit
+// are members of. It holds the lock of the rules, so that no process claims or sets a limit
 // meanwhile. A job that ends just now is seen to count still: what it holds is read
 // before what was given back is removed.
 func (s *Store) pruneQuotas(ctx context.Context) error {

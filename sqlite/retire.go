@@ -9,7 +9,7 @@ import (
 )
 
 // retireLanes takes the next step of the walk that finds lanes without jobs. See
-// sqlstore.LaneWalk. All of it happens while nobody else writes, so that nothing can be
+// sqlstore.LaneWalk. All of it happens while no other transaction writes, so that nothing can be
 // stored in a lane that is about to go.
 func (s *Store) retireLanes(ctx context.Context) error {
 	_, err := write(ctx, s, "prune lanes", func(t *txn) (none, error) {

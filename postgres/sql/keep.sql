@@ -253,7 +253,7 @@ select count(*) from gone;
 -- name: prune_quotas
 -- Removes what is left of limits that were removed, once no job counts against them any
 -- more. What such jobs gave back at their ends, which no claim has folded, goes along. A
--- job that ends just now is seen to count, or to have given back. Nobody starts under a
+-- job that ends just now is seen to count, or to have given back. No job starts under a
 -- limit that was removed; if it is just being set again, its row has changed and stays.
 -- Locks: the deleted rows.
 with removed as materialized (

@@ -1,5 +1,5 @@
 -- Statements that give up and remove lanes: see LaneWalk in internal/sqlstore. They run
--- in one transaction that has the write lock: nobody is about to store a job.
+-- in one transaction that has the write lock: no other stores a job meanwhile.
 
 -- name: lane_walk
 -- Reads how far the walk has come.
