@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -42,9 +43,24 @@ func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fa
 		entry, err := sqlstore.ScanEntry(row)
 		entries = append(entries, entry)
 		return err
-	}, s.sql.AuditLog+" "+conditions+" order by id desc limit ?", append(args, filter.Page())...)
+	}, s.sql.AuditLog+" force index ("+auditIndexes(filter)+") "+conditions+" order by id desc limit ?", append(args, filter.Page())...)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
 	return entries, nil
+}
+
+// auditIndexes are those that find the entries of a filter. Left to itself, the server
+// would walk through all newer entries of an actor to reach those below an id.
+func auditIndexes(filter fairlead.AuditFilter) string {
+	var indexes []string
+	for index, value := range map[string]string{"actor": filter.Actor, "action": filter.Action, "subject": filter.Subject} {
+		if value != "" {
+			indexes = append(indexes, index)
+		}
+	}
+	if len(indexes) == 0 {
+		return "primary"
+	}
+	return strings.Join(indexes, ", ")
 }

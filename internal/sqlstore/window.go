@@ -160,6 +160,9 @@ func (q *Query) fewEnds(ctx context.Context, ask Ask, filter fairlead.Filter, fe
 		return false, nil
 	}
 	states := places[len(places)-1].asked(filter)
+	if len(states) == 0 {
+		return true, nil
+	}
 	if q.Unlucky && slices.Contains(states, fairlead.Succeeded) {
 		return false, nil
 	}

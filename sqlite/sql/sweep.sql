@@ -156,7 +156,7 @@ order by idx limit 0 + ?;
 -- name: items_again
 -- Lists items that wait to be tried again.
 -- Inputs: as failed_items.  Output: as failed_items.  Locks: none.
-select sweep, idx, attempts, error, at, again from {{failed_item}}
+select sweep, idx, attempts, error, at, again from {{failed_item}} indexed by {{failed_item_again}}
 where sweep = ? and idx >= ? and idx < ? and again = 1
 order by idx limit 0 + ?;
 

@@ -160,7 +160,7 @@ func (s *stock) scheduleAsks() []ask {
 	yes, no := true, false
 	var list []ask
 	for name, filter := range map[string]fairlead.ScheduleFilter{
-		"": {}, "second page": {After: "schedule-000500"}, "tenant": {Tenants: []string{commonTenant}}, "name": {Names: []string{s.schedule.Name}},
+		"": {}, "second page": {After: "schedule-000100"}, "tenant": {Tenants: []string{commonTenant}}, "name": {Names: []string{s.schedule.Name}},
 		"id": {IDs: []int64{s.schedule.ID}}, "enabled": {Enabled: &yes}, "disabled": {Enabled: &no},
 	} {
 		filter.Limit = page
@@ -178,7 +178,7 @@ func (s *stock) scheduleAsks() []ask {
 func (s *stock) batchAsks() []ask {
 	var list []ask
 	for name, filter := range map[string]fairlead.BatchFilter{
-		"": {}, "second page": {Below: s.batch.ID + 500}, "id": {IDs: []int64{s.batch.ID}}, "name": {Names: []string{"batch-5"}}, "type": {Types: []string{"common"}},
+		"": {}, "second page": {Below: s.batch.ID + 100}, "id": {IDs: []int64{s.batch.ID}}, "name": {Names: []string{"batch-5"}}, "type": {Types: []string{"common"}},
 		"type of few": {Types: []string{"rare"}}, "queue": {Queues: []string{"queue-1"}}, "tenant": {Tenants: []string{commonTenant}}, "open": {Open: true},
 		"tenant, type of few": {Tenants: []string{"tenant-99"}, Types: []string{"rare"}},
 	} {

@@ -32,7 +32,7 @@ func openAt(t *testing.T, url string) (fairlead.Store, error) {
 // Every list reads what its page allows, whatever is stored, and following the pages
 // finds what there is.
 func TestListsReadAsMuchAsTheirPages(t *testing.T) {
-	jobs := 20_000
+	jobs := 10_000
 	if text := os.Getenv(jobsEnv); text != "" {
 		var err error
 		if jobs, err = strconv.Atoi(text); err != nil {

@@ -57,7 +57,7 @@ func (s *stock) addTenants(ctx context.Context) error {
 }
 
 func (s *stock) addSchedules(ctx context.Context) (err error) {
-	for i := range min(1000, s.side) {
+	for i := range min(1000, s.side/5) {
 		schedule := fairlead.Schedule{
 			Name: fmt.Sprintf("schedule-%06d", i), Every: 24 * time.Hour, StartsAt: time.Now().Add(1000 * time.Hour), Enabled: i%10 != 0,
 			Job: fairlead.Job{Kind: commonKind, Tenant: fmt.Sprint("tenant-", i%tenants)},
@@ -107,7 +107,7 @@ func (s *stock) addBatches(ctx context.Context) error {
 	const insert = "insert into " + prefix + "batch (id, created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body) " +
 		"select %d, %d, %d, 1 = 1, 1 = %d, '%s', '%s', 'queue-%d', 'tenant-%d', '%s', status, body from " + prefix + "batch where id = %d"
 	day := 24 * time.Hour
-	for i := range min(2000, s.side) {
+	for i := range min(2000, s.side/5) {
 		created := s.began.Add(time.Duration(days-1-i) * day)
 		ended, open, state, kind := sqlstore.Micros(created.Add(day+taskHeld)), 0, "success", "common"
 		if i == 0 {
@@ -116,7 +116,7 @@ func (s *stock) addBatches(ctx context.Context) error {
 		if i%500 == 499 {
 			kind = "rare"
 		}
-		id := first.ID + int64(min(2000, s.side)-i)
+		id := first.ID + int64(min(2000, s.side/5)-i)
 		if err := s.into.exec(ctx, fmt.Sprintf(insert, id, sqlstore.Micros(created), ended, open, fmt.Sprint("batch-", i), kind, i%queues, i%tenants, state, first.ID)); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (s *stock) addParts(ctx context.Context) error {
 }
 
 func (s *stock) addSweeps(ctx context.Context) (err error) {
-	for i := range min(1000, s.side) {
+	for i := range min(1000, s.side/5) {
 		sweep := fairlead.Sweep{Name: fmt.Sprint("sweep-", i), Kind: "items", To: 1_000_000, Tenant: fmt.Sprint("tenant-", i%tenants)}
 		if s.sweep, err = s.client.PutSweep(ctx, sweep); err != nil {
 			return err
