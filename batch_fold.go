@@ -73,8 +73,8 @@ func markOf(end TaskEnd) Mark {
 	case ReasonTimeout, ReasonCrash, ReasonPoison, ReasonDeadline:
 		return MarkDoubt
 	}
-	if end.Failures > 1 || end.Crashes > 0 {
-		return MarkDoubt // an ordinary failure is final: so an earlier attempt timed out or crashed
+	if end.Attempt > 1 {
+		return MarkDoubt // an ordinary failure is final: so an earlier attempt timed out, crashed or lost its lease
 	}
 	return MarkFailed
 }

@@ -73,6 +73,7 @@ type BatchTx interface {
 type TaskEnd struct {
 	ID         int64
 	State      State
+	Attempt    int // the last one
 	Failures   int // attempts that failed
 	Crashes    int
 	Reason     Reason

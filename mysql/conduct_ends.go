@@ -78,7 +78,7 @@ func (c *conducting) readEnds(ctx context.Context, ranges []span) (ends []fairle
 			var end fairlead.TaskEnd
 			var outcome int
 			var finished int64
-			err := row.Scan(&end.ID, &outcome, &end.Failures, &end.Crashes, &end.Reason, &finished)
+			err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished)
 			end.State, end.FinishedAt = sqlstore.StateOf(outcome), sqlstore.Time(finished)
 			ends = append(ends, end)
 			return err

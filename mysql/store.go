@@ -73,7 +73,8 @@
 // schema up to date also create, alter, drop and create view. A
 // max_allowed_packet of at least 8 MiB, which is less than the default. One
 // server that takes all writes: row locks of Galera and of group replication
-// are local to one member. If it writes a binary log, that is by rows (the
+// are local to one member (a process that reaches another member of a Galera
+// cluster than the others is refused). If it writes a binary log, that is by rows (the
 // default): READ COMMITTED allows nothing else.
 //
 // A process that is stopped inside a transaction hides the rows it had locked

@@ -199,7 +199,13 @@ func TestWhatWasTakenFromAWorkerAndEndedIsLostToIt(t *testing.T) {
 	w := a.join(`{"kinds":["k"],"slots":1}`)
 	a.enqueue(`{"kind":"k"}`)
 	job := w.lease("")[0]
-	w.call(200, "", "") // as if its lease had run out
+	nodes, err := a.store.Nodes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.store.Leave(t.Context(), nodes[0].ID); err != nil { // as if its lease had run out
+		t.Fatal(err)
+	}
 	if reaped, err := a.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Poisoned != 1 {
 		t.Fatalf("reaped %+v, %v", reaped, err)
 	}
@@ -207,6 +213,20 @@ func TestWhatWasTakenFromAWorkerAndEndedIsLostToIt(t *testing.T) {
 		if ended := w.settle(job, outcome); ended["result"] != "lost" {
 			t.Errorf("%s is answered with %v", outcome, ended)
 		}
+	}
+}
+
+func TestAWorkerThatLeavesDidNotCrash(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["k"],"slots":1}`)
+	path := a.enqueue(`{"kind":"k"}`)
+	w.lease("")
+	w.call(200, "", "")
+	if reaped, err := a.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Jobs != 1 {
+		t.Fatalf("reaped %+v, %v", reaped, err)
+	}
+	if job := a.wantState(path, "ready"); job["crashes"] != nil && job["crashes"] != 0.0 {
+		t.Errorf("it has %v crashes", job["crashes"])
 	}
 }
 

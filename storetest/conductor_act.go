@@ -143,11 +143,11 @@ func testBatchTx(c *chapter) {
 		})
 		now := f.now()
 		f.equal("the ends", ends, []fairlead.TaskEnd{
-			{ID: p.First, State: fairlead.Succeeded, FinishedAt: now},
-			{ID: p.First + 2, State: fairlead.Succeeded, FinishedAt: now, Memo: json.RawMessage(`{"before":{"x":1}}`)},
-			{ID: p.First + 3, State: fairlead.Failed, Failures: 1, Reason: fairlead.ReasonTimeout, FinishedAt: now},
-			{ID: p.First + 4, State: fairlead.Cancelled, Reason: f.get(jobs[4]).Reason, FinishedAt: now},
-			{ID: p.First + 7, State: fairlead.Succeeded, FinishedAt: now},
+			{ID: p.First, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now},
+			{ID: p.First + 2, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now, Memo: json.RawMessage(`{"before":{"x":1}}`)},
+			{ID: p.First + 3, State: fairlead.Failed, Failures: 1, Reason: fairlead.ReasonTimeout, Attempt: 1, FinishedAt: now},
+			{ID: p.First + 4, State: fairlead.Cancelled, Reason: f.get(jobs[4]).Reason, Attempt: 1, FinishedAt: now},
+			{ID: p.First + 7, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now},
 		})
 	})
 	c.test("Known tells which IDs of a range are those of jobs, in order", func(f *fixture) {

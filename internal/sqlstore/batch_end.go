@@ -14,7 +14,7 @@ func ScanEnd(row Scanner) (end fairlead.TaskEnd, err error) {
 	var outcome int
 	var finished int64
 	var memo []byte
-	if err := row.Scan(&end.ID, &outcome, &end.Failures, &end.Crashes, &end.Reason, &finished, &memo); err != nil {
+	if err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished, &memo); err != nil {
 		return end, err
 	}
 	end.State, end.FinishedAt = StateOf(outcome), Time(finished)

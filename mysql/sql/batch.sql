@@ -164,9 +164,9 @@ order by number limit {{limit}};
 -- name: ends
 -- Reads how jobs ended.
 -- Inputs: {{among}}.
--- Output: id, outcome, failures, crashes, reason (empty if there is none), finished_at.
+-- Output: id, outcome, attempt, failures, crashes, reason (empty if there is none), finished_at.
 -- Locks: none.
-select id, outcome, failures, crashes, coalesce(reason, ''), finished_at from {{done}} force index (primary) where {{among}};
+select id, outcome, attempt, failures, crashes, coalesce(reason, ''), finished_at from {{done}} force index (primary) where {{among}};
 
 -- name: memos
 -- Reads what handlers kept.

@@ -211,17 +211,17 @@ order by batch, number limit $3::int;
 -- name: ends_between
 -- The ends of jobs of some ranges of ids.
 -- Inputs, in step: $1 first ids, $2 last ids.
--- Output: id, outcome, failures, crashes, reason or null, finished_at.
+-- Output: id, outcome, attempt, failures, crashes, reason or null, finished_at.
 -- Locks: none.
-select d.id, d.outcome, d.failures, d.crashes, d.reason, d.finished_at
+select d.id, d.outcome, d.attempt, d.failures, d.crashes, d.reason, d.finished_at
 from unnest($1::bigint[], $2::bigint[]) as r (first, last)
-cross join lateral (select id, outcome, failures, crashes, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
+cross join lateral (select id, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id between r.first and r.last offset 0) d;
 
 -- name: ends_of
 -- The ends of some jobs.
 -- Inputs: $1 ids.
 -- Output, locks: as ends_between.
-select id, outcome, failures, crashes, reason, finished_at from {{done}} where id = any ($1::bigint[]);
+select id, outcome, attempt, failures, crashes, reason, finished_at from {{done}} where id = any ($1::bigint[]);
 
 -- name: memos_between
 -- The memos of jobs of some ranges of ids.

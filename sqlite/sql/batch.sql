@@ -106,9 +106,9 @@ delete from {{part}} where batch = ? and pass = ?;
 
 -- name: ends
 -- Lists the jobs of a range of ids that are final.
--- Inputs: first id, last id.  Output: id, outcome, failures, crashes, reason,
+-- Inputs: first id, last id.  Output: id, outcome, attempt, failures, crashes, reason,
 -- finished_at, memo, in order.  Locks: none.
-select d.id, d.outcome, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo
+select d.id, d.outcome, d.attempt, d.failures, d.crashes, coalesce(d.reason, ''), d.finished_at, m.memo
 from {{done}} d
 left join {{memo}} m on m.id = d.id
 where d.id between ? and ?
