@@ -115,7 +115,7 @@ func (m *moves) takeBack(p *placed, maxCrashes int, reaped *fairlead.Reaped) {
 		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: fmt.Sprintf("node %d died", p.node)}, true)
 	case p.crashes > int64(maxCrashes):
 		reaped.Poisoned++
-		m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes", p.crashes)}, true)
+		m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes without progress", p.crashes)}, true)
 	default:
 		reaped.Jobs++
 		m.await(p, m.now)

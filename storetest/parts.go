@@ -102,6 +102,7 @@ func chapters() []titled {
 		{"Use", Administering, testUse},
 		{"Batches of tasks", Conducting, testConductor},
 		{"Sweeps", Sweeping, testSweeps},
+		{"Edges", Texts, testEdges},
 		{"Traps", Interleaving, testTraps},
 		{"Races", Interleaving, testRaces},
 		{"Transactions", Interleaving, testCallersTransactions},
