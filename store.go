@@ -224,8 +224,9 @@ type Operator interface {
 	// the job's, with ErrExpired after the deadline, and with ErrConflict if the
 	// job was cancelled while it waited or instead of being retried, or has been
 	// answered differently, be it only in the output; the same answer again is
-	// fine, also if its text was changed to be stored. At the deadline either the
-	// answer counts or Expire, never both.
+	// fine, also if its text was changed to be stored. Its Memo and Progress are kept
+	// as those of a settlement are. A move that is no answer is ErrInvalid. At the
+	// deadline either the answer counts or Expire, never both.
 	Resolve(ctx context.Context, answer Settlement) error
 	// Extend gives a waiting job more time and keeps what is told of it: its deadline
 	// becomes For from now unless it is later already. It returns the deadline. Of a
@@ -292,7 +293,8 @@ type Worker interface {
 	// such an entry and never an error of the call. Repeating a settlement
 	// whose answer was lost is fine. What Reap has taken from a dead node is lost
 	// to that node, also if it has ended. So is any other end of a job that has
-	// succeeded: a handler that completed its job in a Tx may fail afterwards.
+	// succeeded: a handler that completed its job in a Tx may fail afterwards. It
+	// fails with ErrInvalid if a move is unknown, and then settles none of them.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
 	// Save keeps progress and memo of a running job under its fence, and
 	// forgets its crashes. It fails with ErrLeaseLost.

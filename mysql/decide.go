@@ -86,7 +86,7 @@ func (t *txn) settleReplacing(ctx context.Context, w *settling, i int) error {
 		delete(w.stored, i)
 		refusal = err
 	}
-	s.Move, s.Reason, s.Error = fairlead.Fail, fairlead.ReasonError, "its replacement was refused: "+refusal.Error()
+	s.Move, s.Reason, s.Error = fairlead.Fail, fairlead.ReasonError, sqlstore.ReplacementRefused(refusal)
 	failed := &settling{asked: []fairlead.Settlement{s}, answers: make([]fairlead.Settled, 1)}
 	_, err := t.settleEach(ctx, failed, []int{0})
 	w.answers[i] = failed.answers[0]

@@ -2,7 +2,6 @@ package mysql
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -45,11 +44,11 @@ func (p *placed) extendable(fence, now int64) error {
 	late := p.state == fairlead.Waiting && now > p.deadline || p.state == fairlead.Failed && p.reason == fairlead.ReasonDeadline
 	switch {
 	case p.fence != fence || p.fence == 0: // a job that never ran has none
-		return fmt.Errorf("job %d: %w", p.id, fairlead.ErrLeaseLost)
+		return sqlstore.LeaseLost(p.id)
 	case late:
 		return expired(p)
 	case p.state.Final() || p.answer.Valid:
-		return fmt.Errorf("job %d has been answered or has ended: %w", p.id, fairlead.ErrConflict)
+		return sqlstore.AnsweredAlready(p.id)
 	}
 	return nil
 }

@@ -116,7 +116,7 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 			if err := row.Scan(&p.id, &p.fence, &p.node, &p.lane, &p.attempt, &p.failures, &p.crashes, &p.startedAt, &p.set); err != nil {
 				return err
 			}
-			m.fail(p, fairlead.ReasonDeadline, "no answer came in time", true)
+			m.fail(p, fairlead.ReasonDeadline, "no answer came before the deadline", true)
 			moved++
 			return nil
 		}, t.sql.LockOverdue, now, limit)

@@ -147,7 +147,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 // SetPriority changes the priority of a job.
 func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.operate(ctx, "set priority", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
+	return s.operate(ctx, "set the priority of", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state.Final() {
 			return fairlead.IllegalMove("set the priority of", id, p.state)
 		}

@@ -18,6 +18,9 @@ import (
 
 // AddParts stores parts of a batch, all or none.
 func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+	if len(parts) == 0 {
+		return nil
+	}
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.bound(ctx)
 	defer cancel()

@@ -131,7 +131,7 @@ func (m *moves) takeBack(p *placed, lived bool, maxCrashes int, reaped *fairlead
 		m.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: what}, true)
 	case p.crashes > int64(maxCrashes) && !lived:
 		reaped.Poisoned++
-		m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes", p.crashes)}, true)
+		m.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes without progress", p.crashes)}, true)
 	default:
 		reaped.Jobs++
 		m.await(p, m.now)

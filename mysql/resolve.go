@@ -12,10 +12,8 @@ import (
 // Resolve answers for a waiting job.
 func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 	ctx = sqlstore.MayWait(ctx)
-	switch answer.Move {
-	case fairlead.Succeed, fairlead.Fail, fairlead.Again:
-	default:
-		return fmt.Errorf("resolve: a job is not answered with %q: %w", answer.Move, fairlead.ErrInvalid)
+	if err := sqlstore.CheckAnswer(&answer); err != nil {
+		return fmt.Errorf("resolve: %w", err)
 	}
 	answer.FreeKey = true
 	return s.operate(ctx, "resolve", answer.ID, func(ctx context.Context, t *txn, p *placed, m *moves) error {
@@ -55,20 +53,20 @@ func (t *txn) keepAnswer(ctx context.Context, p *placed, answer *fairlead.Settle
 }
 
 func expired(p *placed) error {
-	return fmt.Errorf("job %d: its deadline has passed: %w", p.id, fairlead.ErrExpired)
+	return sqlstore.DeadlinePassed(p.id)
 }
 
 func agree(p *placed, same bool) error {
 	if same {
 		return nil
 	}
-	return fmt.Errorf("job %d has been answered differently: %w", p.id, fairlead.ErrConflict)
+	return sqlstore.AnsweredDifferently(p.id)
 }
 
 // repeatedRetry accepts the retry that ended the lease in question: the job
 // has a new lease by now or none, but its history tells.
 func (t *txn) repeatedRetry(ctx context.Context, answer *fairlead.Settlement) error {
-	lost := fmt.Errorf("job %d: %w", answer.ID, fairlead.ErrLeaseLost)
+	lost := sqlstore.LeaseLost(answer.ID)
 	if answer.Move != fairlead.Again {
 		return lost
 	}

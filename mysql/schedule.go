@@ -59,7 +59,7 @@ func (t *txn) putSchedule(ctx context.Context, schedule fairlead.Schedule, body 
 		return schedule, err
 	}
 	if stored.Version != schedule.Version {
-		return schedule, sqlstore.ScheduleChanged(schedule.Name)
+		return schedule, sqlstore.ScheduleChanged(stored.Name)
 	}
 	now, err := t.clock(ctx)
 	if err != nil {

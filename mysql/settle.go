@@ -15,6 +15,9 @@ const settleChunk = 1000
 
 // Settle moves running jobs on.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	if err := sqlstore.CheckMoves(settlements); err != nil { // of all chunks, before the first is made
+		return nil, fmt.Errorf("settle: %w", err)
+	}
 	answers := make([]fairlead.Settled, 0, len(settlements))
 	for chunk := range slices.Chunk(settlements, settleChunk) {
 		work, err := s.settling(ctx, chunk)
@@ -52,9 +55,6 @@ func (s *Store) settling(ctx context.Context, settlements []fairlead.Settlement)
 	work := &settling{asked: settlements, reserved: map[int]int64{}}
 	var jobs []*fairlead.Job
 	for i := range settlements {
-		if err := checkMove(&settlements[i]); err != nil {
-			return nil, fmt.Errorf("settle: %w", err)
-		}
 		if job := settlements[i].Replace; job != nil && fairlead.NormalizeJobs([]*fairlead.Job{job}) == nil {
 			jobs, work.positions = append(jobs, job), append(work.positions, i)
 		}
@@ -82,14 +82,6 @@ func (s *Store) renewReplacements(ctx context.Context, work *settling) error {
 		work.reserved[i] = work.replaced.ids[n]
 	}
 	return nil
-}
-
-func checkMove(s *fairlead.Settlement) error {
-	switch s.Move {
-	case fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait:
-		return nil
-	}
-	return fmt.Errorf("job %d: there is no move %q: %w", s.ID, s.Move, fairlead.ErrInvalid)
 }
 
 // hand gives the answers, and the ids of what was stored, to the caller.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Tx is the caller's own transaction, on the server of the store. Any isolation
@@ -70,6 +71,9 @@ func (c *callersTx) call(ctx context.Context, f func() error) error {
 func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	ctx, cancel := c.txn.bound(ctx)
 	defer cancel()
+	if err := sqlstore.CheckMoves(settlements); err != nil {
+		return nil, fmt.Errorf("settle in a transaction: %w", err)
+	}
 	work, err := c.txn.settling(ctx, settlements)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.
 			return err
 		})
 		if err != nil {
-			return time.Time{}, fmt.Errorf("extend job %d: %w", extension.ID, err)
+			return time.Time{}, fmt.Errorf("extend: %w", err)
 		}
 	}
 	return sqlstore.Time(ext.deadline), nil
@@ -48,11 +48,11 @@ func (e *extending) try(ctx context.Context, in runner) (done bool, err error) {
 	case err != nil:
 		return false, err
 	case state == "":
-		return true, fmt.Errorf("it does not exist: %w", fairlead.ErrNotFound)
+		return true, fairlead.NoSuchJob(e.ID)
 	case state != fairlead.Scheduled && state != fairlead.Parked && state != fairlead.Ready:
 		return false, nil
 	}
-	return true, fairlead.ErrLeaseLost
+	return true, sqlstore.LeaseLost(e.ID)
 }
 
 func (e *extending) waiting(ctx context.Context, in runner) (found bool, err error) {
@@ -64,9 +64,9 @@ func (e *extending) waiting(ctx context.Context, in runner) (found bool, err err
 	case err != nil || fence == 0:
 		return false, err
 	case fence != e.Fence:
-		return true, fairlead.ErrLeaseLost
+		return true, sqlstore.LeaseLost(e.ID)
 	case e.deadline < now:
-		return true, fairlead.ErrExpired
+		return true, sqlstore.DeadlinePassed(e.ID)
 	}
 	e.deadline = max(e.deadline, now+e.For.Microseconds())
 	return true, in.run(ctx, append(e.tell(), call{sql: e.sql.Extend, args: []any{e.ID, e.deadline}})...)
@@ -81,9 +81,9 @@ func (e *extending) running(ctx context.Context, in runner) (found bool, err err
 	case err != nil || fence == 0:
 		return false, err
 	case fence != e.Fence:
-		return true, fairlead.ErrLeaseLost
+		return true, sqlstore.LeaseLost(e.ID)
 	case answer != nil:
-		return true, fmt.Errorf("it has been answered: %w", fairlead.ErrConflict)
+		return true, sqlstore.AnsweredAlready(e.ID)
 	}
 	return true, in.run(ctx, e.tell()...)
 }
@@ -109,10 +109,10 @@ func (e *extending) finished(ctx context.Context, in runner) (found bool, err er
 	switch {
 	case err != nil || outcome == 0:
 		return false, err
-	case fence != e.Fence:
-		return true, fairlead.ErrLeaseLost
+	case fence != e.Fence || fence == 0: // a job that never ran has none
+		return true, sqlstore.LeaseLost(e.ID)
 	case reason == fairlead.ReasonDeadline:
-		return true, fairlead.ErrExpired
+		return true, sqlstore.DeadlinePassed(e.ID)
 	}
-	return true, fmt.Errorf("it is %s: %w", sqlstore.StateOf(outcome), fairlead.ErrConflict)
+	return true, sqlstore.AnsweredAlready(e.ID)
 }

@@ -15,7 +15,7 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 	promotion := fairlead.Promotion{Next: -1}
 	var lanes []int32
 	err := s.run(ctx,
-		call{sql: s.sql.Promote, args: []any{limit}, each: func(row sqlstore.Scanner) error {
+		call{sql: s.sql.Promote, args: []any{max(0, limit)}, each: func(row sqlstore.Scanner) error {
 			var lane int32
 			var count int
 			err := row.Scan(&lane, &count)
@@ -50,7 +50,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	}
 	var lanes []int32
 	freed := false
-	err = s.run(ctx, call{sql: s.sql.Reap, args: []any{reap.Limit, reap.MaxCrashes, reap.Patience.Microseconds()}, each: func(row sqlstore.Scanner) error {
+	err = s.run(ctx, call{sql: s.sql.Reap, args: []any{max(0, reap.Limit), reap.MaxCrashes, reap.Patience.Microseconds()}, each: func(row sqlstore.Scanner) error {
 		var lane int32
 		var fate string
 		var count, slots int
@@ -84,7 +84,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 // Expire fails waiting jobs whose deadline has passed.
 func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 	expired, freed := 0, 0
-	err := s.run(ctx, call{sql: s.sql.Expire, args: []any{limit}, each: func(row sqlstore.Scanner) error { return row.Scan(&expired, &freed) }})
+	err := s.run(ctx, call{sql: s.sql.Expire, args: []any{max(0, limit)}, each: func(row sqlstore.Scanner) error { return row.Scan(&expired, &freed) }})
 	if err != nil {
 		return 0, fmt.Errorf("expire: %w", err)
 	}

@@ -40,17 +40,17 @@ func (s *Store) attempt(ctx context.Context, action string, id int64, how depart
 		calls = append(calls, s.leaveCall(how, &gates, id),
 			call{sql: s.sql.Place, args: []any{id}, each: func(row sqlstore.Scanner) error { return row.Scan(&now) }})
 		if err := s.run(ctx, calls...); err != nil {
-			return "", 0, fmt.Errorf("%s job %d: %w", action, id, err)
+			return "", 0, fmt.Errorf("%s: job %d: %w", action, id, err)
 		}
 		if hit != "" {
 			s.admit(ctx, gates)
 			return hit, lane, nil
 		}
 		if now == "" {
-			return "", 0, fairlead.NoSuchJob(id)
+			return "", 0, fmt.Errorf("%s: %w", action, fairlead.NoSuchJob(id))
 		}
 		if !allowed(now, tries) {
-			return now, 0, fairlead.IllegalMove(action, id, now)
+			return now, 0, fmt.Errorf("%s: %w", action, fairlead.IllegalMove(action, id, now))
 		}
 	}
 }
@@ -173,14 +173,14 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		case gone && needed != nil:
 			return needed
 		case err != nil:
-			return fmt.Errorf("delete job %d: %w", id, err)
+			return fmt.Errorf("delete: job %d: %w", id, err)
 		case gone:
 			s.admit(ctx, gates)
 			return nil
 		case state == "":
-			return fairlead.NoSuchJob(id)
+			return fmt.Errorf("delete: %w", fairlead.NoSuchJob(id))
 		case state == fairlead.Running || state == fairlead.Waiting:
-			return fairlead.IllegalMove("delete", id, state)
+			return fmt.Errorf("delete: %w", fairlead.IllegalMove("delete", id, state))
 		}
 	}
 }

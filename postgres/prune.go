@@ -16,6 +16,7 @@ const (
 
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	limit = max(0, limit)
 	pruned := 0
 	for _, rule := range []struct {
 		retention time.Duration

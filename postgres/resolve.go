@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// answer is a Resolve as running.answer keeps it. Output is text inside, to
-// stay as it is byte for byte.
+// answer is a Resolve as running.answer keeps it. Documents are text inside, to
+// stay as they are byte for byte.
 type answer struct {
 	Move   fairlead.Move   `json:"move"`
 	Output *string         `json:"output,omitempty"`
@@ -19,19 +19,25 @@ type answer struct {
 	Error  string          `json:"error,omitempty"`
 	After  time.Duration   `json:"after,omitempty"`
 	At     int64           `json:"at,omitempty"`
+
+	Memo     *string `json:"memo,omitempty"`
+	Progress *string `json:"progress,omitempty"`
 }
 
-func answerOf(a fairlead.Settlement) (answer, error) {
-	switch a.Move {
-	case fairlead.Succeed:
-		return answer{Move: a.Move, Output: jsonText(a.Output)}, nil
-	case fairlead.Fail:
-		return answer{Move: a.Move, Reason: a.Reason, Error: sqlstore.CleanText(a.Error)}, nil
-	case fairlead.Again:
-		return answer{Move: a.Move, Reason: a.Reason, Error: sqlstore.CleanText(a.Error), After: a.After, At: sqlstore.Micros(a.At)}, nil
+func answerOf(s fairlead.Settlement) (answer, error) {
+	if err := sqlstore.CheckAnswer(&s); err != nil {
+		return answer{}, err
 	}
-	message := fmt.Sprintf("is %q; an answer must be succeed, fail or again", a.Move)
-	return answer{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "move", Message: message}}}
+	a := answer{Move: s.Move, Memo: jsonText(s.Memo), Progress: jsonText(s.Progress)}
+	if s.Move == fairlead.Succeed {
+		a.Output = jsonText(s.Output)
+		return a, nil
+	}
+	a.Reason, a.Error = s.Reason, sqlstore.CleanText(s.Error)
+	if s.Move == fairlead.Again {
+		a.After, a.At = s.After, sqlstore.Micros(s.At)
+	}
+	return a, nil
 }
 
 func decodeAnswer(raw []byte) (answer, error) {
@@ -45,17 +51,27 @@ func decodeAnswer(raw []byte) (answer, error) {
 // settlement is the answer as a settlement of a running job.
 func (a answer) settlement(id, fence int64) fairlead.Settlement {
 	s := fairlead.Settlement{ID: id, Fence: fence, Move: a.Move, Reason: a.Reason, Error: a.Error, After: a.After, At: sqlstore.Time(a.At), FreeKey: true}
-	if a.Output != nil {
-		s.Output = json.RawMessage(*a.Output)
-	}
+	s.Output, s.Memo, s.Progress = document(a.Output), document(a.Memo), document(a.Progress)
 	return s
+}
+
+// document is a document that is kept as text; nil: there is none.
+func document(text *string) json.RawMessage {
+	if text == nil {
+		return nil
+	}
+	return json.RawMessage(*text)
 }
 
 // same tells whether two answers say the same.
 func (a answer) same(b answer) bool {
-	sameOutput := a.Output == b.Output || a.Output != nil && b.Output != nil && *a.Output == *b.Output
-	a.Output, b.Output = nil, nil
-	return sameOutput && a == b
+	for _, documents := range [][2]*string{{a.Output, b.Output}, {a.Memo, b.Memo}, {a.Progress, b.Progress}} {
+		if (documents[0] == nil) != (documents[1] == nil) || string(document(documents[0])) != string(document(documents[1])) {
+			return false
+		}
+	}
+	a.Output, a.Memo, a.Progress, b.Output, b.Memo, b.Progress = nil, nil, nil, nil, nil, nil
+	return a == b
 }
 
 // Resolve answers for a waiting job.
@@ -63,7 +79,7 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 	ctx = sqlstore.MayWait(ctx)
 	given, err := answerOf(settlement)
 	if err != nil {
-		return err
+		return fmt.Errorf("resolve: %w", err)
 	}
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
@@ -75,7 +91,7 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 			return err
 		})
 		if err != nil {
-			return fmt.Errorf("resolve job %d: %w", settlement.ID, err)
+			return fmt.Errorf("resolve: %w", err)
 		}
 	}
 	if res.freed {
@@ -118,9 +134,14 @@ func (r *resolving) waiting(ctx context.Context, in runner) (found bool, err err
 	case err != nil || fence == 0:
 		return false, err
 	case fence != r.fence:
-		return true, fairlead.ErrLeaseLost
+		return true, sqlstore.LeaseLost(r.id)
 	case deadline < now:
-		return true, fairlead.ErrExpired
+		return true, sqlstore.DeadlinePassed(r.id)
+	}
+	if r.given.Memo != nil || r.given.Progress != nil {
+		if err := in.run(ctx, call{sql: r.sql.KeepTold, args: []any{r.id, r.given.Memo, r.given.Progress}}); err != nil {
+			return true, err
+		}
 	}
 	if r.given.Move == fairlead.Again {
 		args := []any{r.id, r.given.At, r.given.After.Microseconds(), string(r.given.Reason), r.given.Error}
@@ -148,11 +169,11 @@ func (r *resolving) running(ctx context.Context, in runner) (found bool, err err
 	case err != nil || fence == 0:
 		return false, err
 	case fence != r.fence:
-		return true, fairlead.ErrLeaseLost
+		return true, sqlstore.LeaseLost(r.id)
 	case kept != nil:
 		before, err := decodeAnswer(kept)
 		if err == nil && !r.given.same(before) {
-			err = fmt.Errorf("it was answered differently: %w", fairlead.ErrConflict)
+			err = sqlstore.AnsweredDifferently(r.id)
 		}
 		return true, err
 	}
@@ -183,15 +204,16 @@ func (r *resolving) finished(ctx context.Context, in runner) (found bool, err er
 	case sqlstore.OutcomeFailed:
 		end.Move = fairlead.Fail
 	}
+	end.Memo, end.Progress = r.given.Memo, r.given.Progress // what came of them is not known any more
 	switch {
-	case fence != r.fence:
-		return true, fairlead.ErrLeaseLost
+	case fence != r.fence || fence == 0: // a job that never ran has none
+		return true, sqlstore.LeaseLost(r.id)
 	case r.given.same(end):
 		return true, nil
 	case end.Reason == fairlead.ReasonDeadline:
-		return true, fairlead.ErrExpired
+		return true, sqlstore.DeadlinePassed(r.id)
 	}
-	return true, fmt.Errorf("it is %s: %w", sqlstore.StateOf(outcome), fairlead.ErrConflict)
+	return true, sqlstore.AnsweredDifferently(r.id)
 }
 
 // elsewhere is for jobs that wait for another run: the lease is over, unless
@@ -209,11 +231,11 @@ func (r *resolving) elsewhere(ctx context.Context, in runner) (done bool, err er
 	case err != nil:
 		return false, err
 	case state == "":
-		return true, fmt.Errorf("it does not exist: %w", fairlead.ErrNotFound)
+		return true, fairlead.NoSuchJob(r.id)
 	case state != fairlead.Scheduled && state != fairlead.Parked && state != fairlead.Ready:
 		return false, nil
 	case retried:
 		return true, nil
 	}
-	return true, fairlead.ErrLeaseLost
+	return true, sqlstore.LeaseLost(r.id)
 }

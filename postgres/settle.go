@@ -22,16 +22,15 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 }
 
 func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	if err := sqlstore.CheckMoves(settlements); err != nil {
+		return nil, err
+	}
 	all := newSettling(s, settlements)
 	var replacing []int
-	var invalid error
 	for i := range settlements {
-		switch err := checkMove(&settlements[i]); {
-		case err != nil:
-			invalid = errors.Join(invalid, err)
-		case settlements[i].Replace != nil:
+		if settlements[i].Replace != nil {
 			replacing = append(replacing, i)
-		default:
+		} else {
 			all.open = append(all.open, i)
 		}
 	}
@@ -51,23 +50,14 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 	}
 	s.waker.work(all.ready...)
 	s.admit(ctx, all.gates)
-	return all.settled, errors.Join(invalid, err)
-}
-
-func checkMove(a *fairlead.Settlement) error {
-	switch a.Move {
-	case fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait:
-		return nil
-	}
-	message := fmt.Sprintf("of job %d is %q, which is none", a.ID, a.Move)
-	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "move", Message: message}}}
+	return all.settled, err
 }
 
 // settleEach settles one by one.
 func (s *Store) settleEach(ctx context.Context, all *settling) error {
 	var failed error
 	for i := range all.asked {
-		if all.asked[i].Replace != nil || checkMove(&all.asked[i]) != nil {
+		if all.asked[i].Replace != nil {
 			continue
 		}
 		one := newSettling(s, all.asked[i:i+1])
@@ -244,7 +234,12 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 			return err
 		}
 		asked := answer.settlement(id, t.asked[i].Fence)
-		asked.Memo, asked.Progress = t.asked[i].Memo, t.asked[i].Progress
+		if asked.Memo == nil {
+			asked.Memo = t.asked[i].Memo
+		}
+		if asked.Progress == nil {
+			asked.Progress = t.asked[i].Progress
+		}
 		early.open, positions = append(early.open, len(early.asked)), append(positions, i)
 		early.asked = append(early.asked, asked)
 		return nil
@@ -277,7 +272,7 @@ func (t *settling) retrace(ctx context.Context, r runner) error {
 	}
 	for _, i := range t.open {
 		a := &t.asked[i]
-		if end, ended := ends[fairlead.Held{ID: a.ID, Fence: a.Fence}]; !ended || !sqlstore.MayHaveLedTo(a.Move, end) {
+		if end, ended := ends[fairlead.Held{ID: a.ID, Fence: a.Fence}]; !ended || a.Fence == 0 || !sqlstore.MayHaveLedTo(a.Move, end) { // a job that never ran has no fence
 			t.settled[i] = fairlead.SettledLost
 		}
 	}
@@ -314,7 +309,7 @@ func (t *settling) settleReplacing(ctx context.Context, r runner, i int, success
 	}
 	if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrInvalid) {
 		a := &one.asked[0]
-		a.Move, a.Output, a.Reason, a.Error = fairlead.Fail, nil, fairlead.ReasonError, "cannot be replaced: "+err.Error()
+		a.Move, a.Output, a.Reason, a.Error = fairlead.Fail, nil, fairlead.ReasonError, sqlstore.ReplacementRefused(err)
 		if err = r.run(ctx, call{sql: t.sql.ReturnToSavepoint}); err == nil {
 			one.open = []int{0}
 			err = one.move(ctx, r)

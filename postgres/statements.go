@@ -148,6 +148,7 @@ type statements struct {
 	Extend       string `sql:"extend"`
 	Tell         string `sql:"tell"`
 	PastRetry    string `sql:"past_retry"`
+	KeepTold     string `sql:"keep_told"`
 	AnswerFinish string `sql:"answer_finish"`
 	AnswerAgain  string `sql:"answer_again"`
 

@@ -21,7 +21,7 @@ const (
 func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	ticked, err := s.tick(ctx, limit, func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+	ticked, err := s.tick(ctx, max(0, limit), func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
 		return decide(schedule, view), nil
 	})
 	if err != nil {

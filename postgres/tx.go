@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Tx is the store inside a transaction of pgx. Ids and lanes come from
@@ -80,12 +81,12 @@ func (t *callerTx) enqueueAll(ctx context.Context, fresh *newJobs) error {
 func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
+	if err := sqlstore.CheckMoves(settlements); err != nil {
+		return nil, fmt.Errorf("settle in a transaction: %w", err)
+	}
 	all := newSettling(t.store, settlements)
 	all.callers = true
 	for i := range settlements {
-		if err := checkMove(&settlements[i]); err != nil {
-			return nil, fmt.Errorf("settle: %w", err)
-		}
 		if settlements[i].Replace == nil {
 			all.open = append(all.open, i)
 		}
@@ -104,7 +105,7 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("settle: %w", err)
+		return nil, fmt.Errorf("settle in a transaction: %w", err)
 	}
 	t.lanes, t.later, t.freed = append(t.lanes, all.ready...), t.later || all.later, t.freed || all.freed
 	t.gates = append(t.gates, all.gates...)

@@ -68,7 +68,7 @@ func (t *txn) succeedOne(p *placed, m *move) (settledMove, error) {
 		return settledMove{}, t.finish(p, success)
 	}
 	if m.refused != nil {
-		return settledMove{}, t.fail(p, fairlead.ReasonError, "its replacement was refused: "+m.refused.Error())
+		return settledMove{}, t.fail(p, fairlead.ReasonError, sqlstore.ReplacementRefused(m.refused))
 	}
 	var ids []int64
 	err := t.atomically(func() (err error) {
@@ -78,7 +78,7 @@ func (t *txn) succeedOne(p *placed, m *move) (settledMove, error) {
 		return err
 	})
 	if errors.Is(err, fairlead.ErrConflict) {
-		return settledMove{}, t.fail(p, fairlead.ReasonError, "its replacement was refused: "+err.Error())
+		return settledMove{}, t.fail(p, fairlead.ReasonError, sqlstore.ReplacementRefused(err))
 	}
 	if err != nil {
 		return settledMove{}, err

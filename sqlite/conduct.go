@@ -14,7 +14,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 		return false, nil
 	}
 	defer s.acting.end(id)
-	refused, err := write(ctx, s, "act upon batch", func(t *txn) (refusal, error) { return t.conduct(id, act) })
+	refused, err := write(ctx, s, "conduct", func(t *txn) (refusal, error) { return t.conduct(id, act) })
 	if err == nil {
 		err = refused.err
 	}

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -39,14 +38,14 @@ func (t *txn) extend(e *fairlead.Extension) (deadline int64, err error) {
 
 // extendable tells whether a job is one of which something can be told.
 func (t *txn) extendable(p *placed, fence int64) error {
-	late := p.state == fairlead.Waiting && t.now >= p.deadline || p.state == fairlead.Failed && p.reason == fairlead.ReasonDeadline
+	late := p.state == fairlead.Waiting && t.now > p.deadline || p.state == fairlead.Failed && p.reason == fairlead.ReasonDeadline
 	switch {
 	case p.fence != fence || p.fence == 0: // a job that never ran has none
-		return fmt.Errorf("job %d: %w", p.id, fairlead.ErrLeaseLost)
+		return sqlstore.LeaseLost(p.id)
 	case late:
-		return fmt.Errorf("job %d: its deadline has passed: %w", p.id, fairlead.ErrExpired)
+		return sqlstore.DeadlinePassed(p.id)
 	case p.state.Final() || p.answer.Valid:
-		return fmt.Errorf("job %d has been answered or has ended: %w", p.id, fairlead.ErrConflict)
+		return sqlstore.AnsweredAlready(p.id)
 	}
 	return nil
 }

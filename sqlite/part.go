@@ -18,6 +18,9 @@ type newPart struct {
 
 // AddParts stores parts of a batch.
 func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+	if len(parts) == 0 {
+		return nil
+	}
 	fresh := make([]newPart, len(parts))
 	numbers := make([]int, len(parts))
 	for i := range parts {

@@ -69,7 +69,7 @@ func (t *txn) crash(p *placed, maxCrashes int, reaped *fairlead.Reaped) error {
 		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonCrash, err: what})
 	case p.crashes > maxCrashes && !lived:
 		reaped.Poisoned++
-		return t.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("%s; it was running in %d crashes", what, p.crashes)})
+		return t.finish(p, end{outcome: sqlstore.OutcomeFailed, reason: fairlead.ReasonPoison, err: fmt.Sprintf("it was running in %d crashes without progress", p.crashes)})
 	}
 	reaped.Jobs++
 	if !lived {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -14,8 +13,8 @@ import (
 
 // Resolve answers for a waiting job.
 func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) error {
-	if !slices.Contains([]fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}, answer.Move) {
-		return fmt.Errorf("resolve: a job is not answered with %q: %w", answer.Move, fairlead.ErrInvalid)
+	if err := sqlstore.CheckAnswer(&answer); err != nil {
+		return fmt.Errorf("resolve: %w", err)
 	}
 	moves := newMoves([]fairlead.Settlement{answer})
 	_, err := write(ctx, s, "resolve", func(t *txn) (none, error) { return none{}, t.resolve(&moves[0]) })
@@ -27,13 +26,13 @@ func (t *txn) resolve(m *move) error {
 	if err != nil {
 		return err
 	}
-	if p.fence != m.Fence {
+	if p.fence != m.Fence || p.fence == 0 { // a job that never ran has none
 		return t.repeatedRetry(m)
 	}
 	switch p.state {
 	case fairlead.Waiting:
-		if t.now >= p.deadline {
-			return fmt.Errorf("job %d: its deadline has passed: %w", p.id, fairlead.ErrExpired)
+		if t.now > p.deadline {
+			return sqlstore.DeadlinePassed(p.id)
 		}
 		_, err := t.apply(p, m)
 		return err
@@ -45,7 +44,7 @@ func (t *txn) resolve(m *move) error {
 		return t.must(1, t.sql.Answer, answer, p.id)
 	}
 	if p.state == fairlead.Failed && p.reason == fairlead.ReasonDeadline {
-		return fmt.Errorf("job %d: its deadline has passed: %w", p.id, fairlead.ErrExpired)
+		return sqlstore.DeadlinePassed(p.id)
 	}
 	same := m.Move == fairlead.Succeed && p.state == fairlead.Succeeded && bytes.Equal(m.Output, p.output) ||
 		m.Move == fairlead.Fail && p.state == fairlead.Failed && m.Reason == p.reason && sqlstore.CleanText(m.Error) == p.err
@@ -56,13 +55,13 @@ func agree(id int64, same bool) error {
 	if same {
 		return nil
 	}
-	return fmt.Errorf("job %d has been answered differently: %w", id, fairlead.ErrConflict)
+	return sqlstore.AnsweredDifferently(id)
 }
 
 // repeatedRetry accepts the retry that ended the lease in question: the job
 // has a new lease by now or none, but its history tells.
 func (t *txn) repeatedRetry(m *move) error {
-	lost := fmt.Errorf("job %d: %w", m.ID, fairlead.ErrLeaseLost)
+	lost := sqlstore.LeaseLost(m.ID)
 	if m.Move != fairlead.Again {
 		return lost
 	}

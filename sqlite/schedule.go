@@ -24,6 +24,9 @@ func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, res
 }
 
 func (t *txn) putSchedule(schedule fairlead.Schedule, body string, restart bool) (fairlead.Schedule, error) {
+	if err := t.checkCalendar(schedule.Calendar); err != nil {
+		return fairlead.Schedule{}, err
+	}
 	var stored sqlstore.ScheduleRow
 	if schedule.Version != 0 {
 		var err error
@@ -34,7 +37,7 @@ func (t *txn) putSchedule(schedule fairlead.Schedule, body string, restart bool)
 			return fairlead.Schedule{}, sqlstore.ScheduleChanged(stored.Name)
 		}
 	}
-	if err := t.checkSchedule(&schedule, stored.ID); err != nil {
+	if err := t.checkName(schedule.Name, stored.ID); err != nil {
 		return fairlead.Schedule{}, err
 	}
 	var err error
@@ -66,23 +69,24 @@ func (t *txn) addSchedule(schedule *fairlead.Schedule, body string) (int64, erro
 		schedule.CalendarVersion)
 }
 
-// checkSchedule finds out whether the name is free for the schedule, and whether
-// its calendar exists.
-func (t *txn) checkSchedule(schedule *fairlead.Schedule, id int64) error {
+// checkName finds out whether a name is free for a schedule.
+func (t *txn) checkName(name string, id int64) error {
 	var other int64
-	taken, err := t.one(t.sql.ScheduleNamed, []any{schedule.Name}, &other)
-	if err != nil {
-		return err
+	taken, err := t.one(t.sql.ScheduleNamed, []any{name}, &other)
+	if err == nil && taken && other != id {
+		err = sqlstore.ScheduleTaken(name)
 	}
-	if taken && other != id {
-		return sqlstore.ScheduleTaken(schedule.Name)
-	}
-	if schedule.Calendar == "" {
+	return err
+}
+
+// checkCalendar finds out whether a calendar exists, if one is named.
+func (t *txn) checkCalendar(name string) error {
+	if name == "" {
 		return nil
 	}
-	calendar, err := t.calendar(schedule.Calendar)
+	calendar, err := t.calendar(name)
 	if err == nil && calendar == nil {
-		err = sqlstore.CalendarMissing(schedule.Calendar)
+		err = sqlstore.CalendarMissing(name)
 	}
 	return err
 }

@@ -15,6 +15,9 @@ const settleChunk = 2000
 
 // Settle moves running jobs on.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	if err := sqlstore.CheckMoves(settlements); err != nil {
+		return nil, fmt.Errorf("settle: %w", err)
+	}
 	settled := make([]fairlead.Settled, 0, len(settlements))
 	for chunk := range slices.Chunk(settlements, settleChunk) {
 		moves := newMoves(chunk)
@@ -77,7 +80,7 @@ func (t *txn) settle(moves []move) ([]settledMove, error) {
 	successes := map[int64][]int{} // fence → positions
 	for i := range moves {
 		m := &moves[i]
-		if m.Move == fairlead.Succeed && m.replacement == nil && !t.callers {
+		if m.Move == fairlead.Succeed && m.Fence != 0 && m.replacement == nil && !t.callers {
 			successes[m.Fence] = append(successes[m.Fence], i)
 			continue
 		}
@@ -222,7 +225,7 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 // transaction it does not count again, or what the caller did beside it would be
 // committed twice.
 func (t *txn) repeated(m *move, ended fairlead.State) (fairlead.Settled, error) {
-	if t.callers || !sqlstore.MayHaveLedTo(m.Move, ended) {
+	if t.callers || m.Fence == 0 || !sqlstore.MayHaveLedTo(m.Move, ended) { // a job that never ran has no fence
 		return fairlead.SettledLost, nil
 	}
 	done, err := t.list(t.sql.DoneBy, idList([]int64{m.ID}), m.Fence)

@@ -15,7 +15,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(context
 		return false, nil
 	}
 	defer s.steerers.end(id)
-	refused, err := write(ctx, s, "steer sweep", func(t *txn) (steerRefusal, error) { return t.steer(id, act) })
+	refused, err := write(ctx, s, "steer", func(t *txn) (steerRefusal, error) { return t.steer(id, act) })
 	if err == nil {
 		err = refused.err
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -94,11 +95,14 @@ func (t *txn) untilFire() (time.Duration, error) {
 
 // Act acts upon one schedule.
 func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
-	answer, err := write(ctx, s, "act on schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
+	answer, err := write(ctx, s, "act upon schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
 	if err != nil {
 		return nil, err
 	}
-	return answer.fires, answer.refused
+	if answer.refused != nil {
+		return nil, fmt.Errorf("act upon schedule: %w", answer.refused)
+	}
+	return answer.fires, nil
 }
 
 // acted is the answer of Act: a refusal by decide is no failure of the transaction.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Tx is what the store does inside a caller's transaction on the same
@@ -41,7 +42,10 @@ func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 
 // Settle moves running jobs when the caller commits.
 func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	answers, err := within(ctx, c, "settle", func(t *txn) ([]settledMove, error) { return t.settle(newMoves(settlements)) })
+	if err := sqlstore.CheckMoves(settlements); err != nil {
+		return nil, fmt.Errorf("settle in a transaction: %w", err)
+	}
+	answers, err := within(ctx, c, "settle in a transaction", func(t *txn) ([]settledMove, error) { return t.settle(newMoves(settlements)) })
 	if err != nil {
 		return nil, err
 	}

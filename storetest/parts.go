@@ -106,6 +106,7 @@ func chapters() []titled {
 		{"Unseen tasks", Conducting, testUnseenTasks},
 		{"Sweeps", Sweeping, testSweeps},
 		{"Unseen shards", Sweeping, testUnseenShards},
+		{"Edges", Texts, testEdges},
 		{"Traps", Interleaving, testTraps},
 		{"Races", Interleaving, testRaces},
 		{"Transactions", Interleaving, testCallersTransactions},

@@ -28,6 +28,24 @@ func (f *fixture) resolve(answer fairlead.Settlement) {
 }
 
 func testResolve(c *chapter) {
+	c.test("Memo and Progress of an answer are kept, also of one that came early", func(f *fixture) {
+		for _, early := range []bool{false, true} {
+			job := f.running()
+			answer := again(job, 0)
+			answer.Memo, answer.Progress = json.RawMessage(`{"page": 3}`), json.RawMessage(`"half"`)
+			if early {
+				f.resolve(answer)
+			}
+			f.settle(wait(job))
+			if !early {
+				f.resolve(answer)
+			}
+			found := f.wantState(job, fairlead.Ready)
+			f.equal("Memo", string(found.Memo), `{"page": 3}`)
+			f.equal("Progress", string(found.Progress), `"half"`)
+			f.ok(f.store.Delete(f.ctx(), job.ID))
+		}
+	})
 	c.test("Succeed ends a waiting job as succeeded, with its output", func(f *fixture) {
 		job := f.in(fairlead.Waiting, keyed("k"))
 		f.Advance(time.Minute)

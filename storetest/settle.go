@@ -16,6 +16,26 @@ const (
 )
 
 func testSettle(c *chapter) {
+	c.test("settlements of which one has an unknown move are refused, and none is made", func(f *fixture) {
+		for _, move := range []fairlead.Move{"", "fly"} {
+			good, bad := f.running(), f.running()
+			settled, err := f.store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, good), to(move, bad)})
+			f.wantErr(err, fairlead.ErrInvalid)
+			f.equal("the answer", settled, []fairlead.Settled(nil))
+			f.wantState(good, fairlead.Running)
+			f.wantState(bad, fairlead.Running)
+			f.settle(to(fairlead.Succeed, good), to(fairlead.Succeed, bad))
+		}
+	})
+	c.test("a replacement that is refused fails the job, and the job says so", func(f *fixture) {
+		holder := f.enqueue(with(keyed("k")))
+		job := f.running(ofKind("other"))
+		settlement := to(fairlead.Succeed, job)
+		settlement.Replace = with(keyed("k"))
+		f.settle(settlement)
+		found := f.wantState(job, fairlead.Failed)
+		f.equal("its error", found.Error, fmt.Sprintf("its replacement was refused: key \"k\" of tenant \"default\" is held by job %d: conflict", holder.ID))
+	})
 	testSucceed(c)
 	testFail(c)
 	testAgain(c)

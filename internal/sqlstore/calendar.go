@@ -70,6 +70,6 @@ func CalendarInUse(name, schedule string) error {
 // CalendarMissing is the ErrInvalid of a schedule whose calendar does not exist.
 func CalendarMissing(name string) error {
 	return &fairlead.InvalidError{Fields: []fairlead.FieldError{{
-		Field: "calendar", Message: fmt.Sprintf("%q does not exist; make it first", name),
+		Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", name),
 	}}}
 }

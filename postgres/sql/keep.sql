@@ -100,7 +100,7 @@ ended as (
     select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes,
            case fate when 'poisoned' then 2 else 3 end,
            case when fate = 'poisoned' then 'poison' when wish is null then 'crash' end,
-           case fate when 'poisoned' then 'running in ' || crashes || ' crashes without progress' else coalesce(wish, story) end
+           case fate when 'poisoned' then 'it was running in ' || crashes || ' crashes without progress' else coalesce(wish, story) end
     from judged where fate <> 'ready'
 ),
 freed as (
@@ -127,11 +127,11 @@ with moved as materialized (
 ),
 ended as (
     insert into {{done}} (id, fence, node, started_at, finished_at, lane, attempt, failures, crashes, outcome, reason, error)
-    select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes, 2, 'deadline', 'no answer came in time' from moved
+    select id, fence, node, started_at, (select {{now}}), lane, attempt, failures, crashes, 2, 'deadline', 'no answer came before the deadline' from moved
 ),
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)
-    select id, attempt, fence, node, started_at, (select {{now}}), 'deadline', 'no answer came in time' from moved
+    select id, attempt, fence, node, started_at, (select {{now}}), 'deadline', 'no answer came before the deadline' from moved
 ),
 freed as (
     delete from {{jobkey}} k

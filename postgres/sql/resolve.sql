@@ -32,6 +32,13 @@ select fence, outcome, coalesce(reason, ''), coalesce(error, ''), output from {{
 -- Locks: none.
 select 1 from {{attempt}} where id = $1::bigint and fence = $2::bigint and reason = $3::text and error = $4::text;
 
+-- name: keep_told
+-- Keeps what an answer says beside how the job goes on.
+-- Inputs: $1 id, locked by lock_waiting, $2 memo, $3 progress; null: as it was.
+-- Locks: its row.
+insert into {{memo}} as m (id, memo, progress) values ($1::bigint, $2::json, $3::json)
+on conflict (id) do update set memo = coalesce(excluded.memo, m.memo), progress = coalesce(excluded.progress, m.progress);
+
 -- name: answer_finish
 -- Ends a waiting job as its answer says.
 -- Inputs: $1 id, locked by lock_waiting, $2 outcome, $3 reason, $4 error,

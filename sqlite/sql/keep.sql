@@ -56,7 +56,7 @@ order by id limit 0 + ?;
 -- name: overdue
 -- Lists waiting jobs whose deadline has passed, earliest first.
 -- Inputs: now, limit.  Output: id.  Locks: none.
-select id from {{waiting}} where deadline <= ? order by deadline limit 0 + ?;
+select id from {{waiting}} where deadline < ? order by deadline limit 0 + ?;
 
 -- name: outdated
 -- Lists finished jobs that ended before a time, earliest first, without those whose

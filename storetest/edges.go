@@ -1,0 +1,45 @@
+package storetest
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// edges are the answers to edge calls, a line for each: its name, the answer and the
+// error. Numbers of jobs and the like are N.
+//
+//go:embed testdata/edges.txt
+var edges string
+
+var numbered = regexp.MustCompile(`\b(job|node|schedule|batch|sweep) -?\d+`)
+
+// line is the answer to a call as edges has it.
+func (c *edgeCall) line(f *fixture) string {
+	answer, err := c.make(f)
+	return c.name + ": " + numbered.ReplaceAllString(fmt.Sprintf("%v | %v", answer, err), "$1 N")
+}
+
+func testEdges(c *chapter) {
+	want := map[string]bool{}
+	for line := range strings.Lines(edges) {
+		want[strings.TrimSuffix(line, "\n")] = true
+	}
+	for _, part := range []struct {
+		sentence string
+		calls    func(*fixture) []edgeCall
+	}{
+		{"what is asked of jobs at the edge is answered by all stores in the same words", (*fixture).jobEdges},
+		{"so is what is asked of all that is declared", (*fixture).declaredEdges},
+	} {
+		c.test(part.sentence, func(f *fixture) {
+			for _, call := range part.calls(f) {
+				if line := call.line(f); !want[line] {
+					f.Errorf("it is not among testdata/edges.txt:\n%s", line)
+				}
+				f.ok(f.empty())
+			}
+		})
+	}
+}
