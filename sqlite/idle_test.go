@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	driver "modernc.org/sqlite"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -61,31 +60,22 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int {
 		}
 	}
 	rounds(3) // it learns which lanes there are
-	before := pagesRead(t, s)
+	before := pagesReadBy(t, s)
 	rounds(idleRounds)
-	return pagesRead(t, s) - before
+	return pagesReadBy(t, s) - before
 }
 
-// pagesRead is how often the only connection has looked at a page.
-func pagesRead(t *testing.T, s *Store) (pages int) {
+// pagesReadBy is how often the only connection has looked at a page.
+func pagesReadBy(t *testing.T, s *Store) int {
 	t.Helper()
 	conn, err := s.main.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	err = conn.Raw(func(c any) error {
-		for _, of := range []driver.DBStatusOp{driver.DBStatusCacheHit, driver.DBStatusCacheMiss} {
-			n, _, err := c.(driver.DBStatus).Status(of, false)
-			if err != nil {
-				return err
-			}
-			pages += n
-		}
-		return nil
-	})
+	pages, err := pagesRead(conn)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pages
+	return int(pages)
 }
