@@ -28,11 +28,12 @@ var imports = []struct {
 	{"internal/verdict", []string{"."}, "what becomes of a job is decided without a database"},
 	{"internal/starts", []string{"."}, "what was started is counted without a database"},
 	{"worker", []string{".", "engine", "sweep", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect"}, "a remote worker is a node that knows the service and no store"},
-	{"postgres", []string{".", "internal/sqlstore", "internal/dispatch"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
-	{"mysql", []string{".", "internal/mysqlurl", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
+	{"postgres", []string{".", "internal/sqlstore", "internal/dispatch", "internal/reads"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
+	{"mysql", []string{".", "internal/mysqlurl", "internal/sqlstore", "internal/dispatch", "internal/reads"}, "as postgres"},
 	{"internal/mysqlurl", []string{"."}, "what a URL means follows from its text; of the root only its errors are known"},
-	{"sqlite", []string{".", "internal/sqlstore", "internal/dispatch"}, "as postgres"},
+	{"sqlite", []string{".", "internal/sqlstore", "internal/dispatch", "internal/reads"}, "as postgres"},
 	{"internal/sqlstore", []string{".", "internal/dispatch"}, "what SQL stores share knows no driver"},
+	{"internal/reads", nil, "what was read is added up without knowing by whom"},
 	{"internal/cron", nil, "when something is due follows from the text, the zone and the time alone"},
 	{"internal/dispatch", nil, "which jobs start is decided without a database"},
 	{"internal/window", nil, "what is done of a sweep is kept without knowing what an item is"},
@@ -65,8 +66,9 @@ var imports = []struct {
 	{"internal/testdb/...", []string{"internal/patience", "internal/testdb"}, "servers for tests know nothing of what is tested"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/bench", []string{".", "engine", "sweep", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
+	{"internal/bench/lists", []string{".", "internal/mysqlurl", "internal/reads", "internal/sqlstore"}, "a stock of jobs is written past the store, in its own tables, and read through it"},
 	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/cli", "internal/oidc", "internal/tables"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/bench/lists", "internal/cli", "internal/oidc", "internal/tables"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/storetest"
 )

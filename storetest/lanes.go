@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	testpatience "github.com/fairlead-io/fairlead/internal/patience"
 )
 
 // LaneLook tells of the lane of a kind, of which there is at most one.
@@ -74,7 +73,7 @@ func UnusedLanes(t *testing.T, h *Harness, look LaneLook) {
 func Eventually(t *testing.T, what string, so func() bool) {
 	t.Helper()
 	for begun := time.Now(); !so(); {
-		if time.Since(begun) > testpatience.Limit {
+		if time.Since(begun) > patient {
 			t.Fatalf("it never comes to pass that %s", what)
 		}
 	}
