@@ -21,6 +21,9 @@ import (
 const (
 	// bundleJobs bounds a bundle: what is larger takes its time anyway.
 	bundleJobs = 200
+	// fewJobs are placed by their values: looking them up costs more than reading
+	// them twice.
+	fewJobs = 8
 	// bundleClock is the clock of a bundle, in the statements after clock_at_lanes.
 	bundleClock = "@fairlead_now"
 	// undoLimit is how long a connection has to undo a bundle that failed.
@@ -111,12 +114,24 @@ func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved 
 	for list := range fresh.special.chunks() {
 		statements = append(statements, fill(s.sql.InsertJobs, "rows", list))
 	}
-	err = s.bundled(ctx, append(statements, naming(s.sql.PlaceDue, reserved.ids)))
+	err = s.bundled(ctx, append(statements, s.placeBundle(jobs, reserved.ids, lanes)))
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) && answer.Number == errNull {
 		return lanes.changed()
 	}
 	return s.idsTaken(err)
+}
+
+// placeBundle is the statement that makes the jobs of a bundle ready.
+func (s *Store) placeBundle(jobs []*fairlead.Job, ids []int64, lanes *guard) string {
+	if len(jobs) > fewJobs {
+		return naming(s.sql.PlaceDue, ids)
+	}
+	var ready rows
+	for i, job := range jobs {
+		ready.add().ints(int64(lanes.of(job)), 0, int64(-job.Priority)).instant(startBy(job, 0)).ints(ids[i], 0, 0, 0).end()
+	}
+	return fill(s.sql.ToReady, "rows", string(ready.text))
 }
 
 // errNull is the server's answer to a column that must not be null.

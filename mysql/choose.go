@@ -214,8 +214,7 @@ func (c *claiming) lockChosen(ctx context.Context, picks []dispatch.Pick) (all b
 		c.avoid[pick.ID] = struct{}{}
 	}
 	c.names = c.namesOf(picks)
-	ids, named := laneList(c.names)
-	statement := fill(c.sql.ClaimChosen, "solo", c.solo(), "count", decimal(len(c.names)), "ids", ids, "named", named)
+	statement := fill(c.sql.ClaimChosen, "solo", c.solo(), "count", decimal(len(c.names)), "chosen", sameLanes(c.names))
 	if err := c.eachRows(ctx, c.note, statement, &keys); err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
@@ -71,22 +72,27 @@ func changedLanes(lanes []sqlstore.Lane) sqlstore.ChangedLanes {
 	return ids
 }
 
-// clockAtLanes is the statement that reads the clock into a variable, if there is one, as
-// long as some lanes are what they were.
+// clockAtLanes is the statement that reads the clock into a variable, if there is
+// one, as long as some lanes are what they were.
 func (s *Store) clockAtLanes(number int64, lanes []sqlstore.Lane, into string) string {
-	ids, named := laneList(lanes)
-	return fill(s.sql.ClockAtLanes, "into", into, "count", decimal(len(lanes)), "number", decimal(number), "ids", ids, "rows", named)
+	return fill(s.sql.ClockAtLanes, "into", into, "count", decimal(len(lanes)), "number", decimal(number), "chosen", sameLanes(lanes))
 }
 
-// laneList is lanes as SQL text: their ids, and tuples of id and names.
-func laneList(lanes []sqlstore.Lane) (ids, named string) {
-	list := make([]int64, len(lanes))
-	var tuples rows
-	for i, lane := range lanes {
-		list[i] = int64(lane.ID)
-		tuples.add().int(int64(lane.ID)).str(lane.Queue).str(lane.Tenant).str(lane.Kind).end()
+// sameLanes is a condition on l that holds for lanes which have the ids and names
+// that this process knows. Most often there is one, which the server then reads
+// before it plans anything.
+func sameLanes(lanes []sqlstore.Lane) string {
+	if len(lanes) == 1 {
+		lane := &lanes[0]
+		return "l.id = " + decimal(lane.ID) + " and l.queue = " + literal(lane.Queue) + " and l.tenant = " + literal(lane.Tenant) + " and l.kind = " + literal(lane.Kind)
 	}
-	return idList(list), string(tuples.text)
+	ids := make([]int64, len(lanes))
+	var named rows
+	for i, lane := range lanes {
+		ids[i] = int64(lane.ID)
+		named.add().int(int64(lane.ID)).str(lane.Queue).str(lane.Tenant).str(lane.Kind).end()
+	}
+	return "l.id in (" + idList(ids) + ") and (l.id, l.queue, l.tenant, l.kind) in (" + strings.Join(slices.Collect(named.chunks()), ",") + ")"
 }
 
 // clockAt reads the database's clock as clock does, for jobs that are stored next,

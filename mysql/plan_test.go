@@ -117,7 +117,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"lane_heads":    fill(s.sql.LaneHeads, "lane_id", "1", "solo", "0", "limit", "10"),
 		"lane_firsts":   fill(s.sql.LaneFirsts, "ids", list, "solo", "0"),
 		"lane_fronts":   fill(s.sql.LaneFronts, "ids", list, "solo", "0"),
-		"claim_chosen":  fill(s.sql.ClaimChosen, "solo", "0", "rows", string(jsonKeys.text), "count", "2", "ids", "1,2", "named", "(1,'x','x','x'),(2,'x','x','x')"),
+		"claim_chosen":  fill(s.sql.ClaimChosen, "solo", "0", "rows", string(jsonKeys.text), "count", "2", "chosen", sameLanes([]sqlstore.Lane{{ID: 1}, {ID: 2}})),
 		"leave_ready":   fill(s.sql.LeaveReady, "solo", "0", "rows", string(jsonKeys.text)),
 		"leave_spans":   fill(s.sql.LeaveSpans, "solo", "0", "spans", ranges),
 		"lease_spans":   fill(s.sql.LeaseSpans, "fence_no", "1", "node_id", "1", "clock", "1", "set", "1", "solo", "0", "spans", ranges),

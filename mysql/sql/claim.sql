@@ -97,7 +97,7 @@ for update skip locked;
 -- it skips a row, and takes it for a deadlock if two claims do so for rows of
 -- each other. That cannot be if all lock in one order.
 -- Inputs: {{solo}}, {{rows}} of lane, turn, start_by, id as JSON, {{count}} of the
---   lanes, their {{ids}} and {{named}}: tuples of id, queue, tenant, kind.
+--   lanes, {{chosen}}: condition on their ids and names.
 -- Output: the jobs, columns as claim_lane; the last is whether all lanes have their
 --   names.
 -- Locks: rows of ready, then of job and memo, as listed; skips what is locked. The
@@ -105,7 +105,7 @@ for update skip locked;
 select r.lane, r.turn, r.start_by, r.id, r.attempt, r.failures, r.crashes,
        j.not_before, j.created_at, j.job_key, j.flags, j.policy, j.trace, j.args, m.memo, m.progress, {{now}},
        (select count(*) = {{count}} from {{lane}} l force index (primary)
-        where l.id in ({{ids}}) and (l.id, l.queue, l.tenant, l.kind) in ({{named}}))
+        where {{chosen}})
 from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (
   lane int path '$[0]', turn smallint path '$[1]', start_by bigint path '$[2]', id bigint path '$[3]')) v
 straight_join {{ready}} r force index (primary)

@@ -32,14 +32,14 @@ select {{now}};
 -- has not lost them, or given their ids to others. Until the transaction ends no
 -- table of the database can be replaced by another.
 -- Inputs: {{into}}, nothing or a variable of the session, {{count}} of lanes,
---   {{number}} of the server, {{ids}} of lanes, {{rows}} of id, queue, tenant, kind.
+--   {{number}} of the server, {{chosen}}: condition on ids and names of lanes.
 -- Output: microseconds, null if a lane or the server is another.
 -- Locks: none: it is a plain read, also into a variable, which setting one is not.
 select if(count(*) = {{count}}, {{now}}, null) {{into}}
 from {{server}} s
 straight_join {{lane}} l force index (primary)
 where s.id = 1 and s.number = {{number}}
-  and l.id in ({{ids}}) and (l.id, l.queue, l.tenant, l.kind) in ({{rows}}) and l.retired_at = 0;
+  and {{chosen}} and l.retired_at = 0;
 
 -- name: savepoint
 -- Marks where something began that may have to be undone by itself.
