@@ -148,13 +148,13 @@ func (n *newJobs) distinctLanes() []int32 {
 // most columns need not be sent per job.
 func (n *newJobs) plainCall(s *Store) call {
 	if !n.alike() {
-		return n.believing(s, s.sql.EnqueueMixed, n.columns()...)
+		return n.believing(s.sql.EnqueueMixed, n.beliefs(s), n.columns()...)
 	}
 	first, args := n.jobs[0], make([]*string, len(n.jobs))
 	for i, job := range n.jobs {
 		args[i] = jsonText(job.Args)
 	}
-	return n.believing(s, s.sql.Enqueue,
+	return n.believing(s.sql.Enqueue, n.belief(s),
 		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first)|n.flags,
 		jsonText(sqlstore.Policy(first)), textOrNull(first.Trace))
 }

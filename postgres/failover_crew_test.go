@@ -53,6 +53,7 @@ const (
 	crewClients = 3
 	crewEngines = 3
 	crewBatch   = 5
+	crewBacklog = 300 // jobs
 )
 
 var crewKinds = []string{"red", "green", "blue"}
@@ -159,10 +160,14 @@ func (c *crew) enqueue(ctx context.Context, client *Store, tenant string) ([]int
 	return numbers, nil
 }
 
-// load enqueues all the time, whatever the database does.
+// load enqueues all the time, whatever the database does, unless the nodes do not keep
+// up.
 func (c *crew) load(client *Store, tenant string) {
 	for {
-		_, err := c.enqueue(c.ctx, client, tenant)
+		var err error
+		if c.backlog() < crewBacklog {
+			_, err = c.enqueue(c.ctx, client, tenant)
+		}
 		if err != nil && c.ctx.Err() == nil && !errors.Is(err, fairlead.ErrUnavailable) {
 			c.problem("enqueue: %v", err)
 		}
@@ -172,6 +177,19 @@ func (c *crew) load(client *Store, tenant string) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// backlog is how many jobs have not run yet.
+func (c *crew) backlog() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for number := range c.acked {
+		if c.ran[number] == 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // work has every client enqueue jobs of a tenant, and waits until they have run.

@@ -23,13 +23,28 @@ func (n *laneNames) add(id int32, key sqlstore.LaneKey) {
 
 func (n *laneNames) args() []any { return []any{n.ids, n.queues, n.tenants, n.kinds} }
 
+// belief is beliefs of jobs of one lane.
+func (n *newJobs) belief(s *Store) []any {
+	lane, key := n.lanes[0], sqlstore.KeyOf(n.jobs[0])
+	if n.confirmed[lane] {
+		lane = 0
+	}
+	server := n.serverOf(s)
+	return []any{server.started, lane, key.Queue, key.Tenant, key.Kind, n.callers}
+}
+
+// serverOf is where the ids come from.
+func (n *newJobs) serverOf(s *Store) *knownServer {
+	if n.server != nil {
+		return n.server
+	}
+	return s.server.Load()
+}
+
 // beliefs are the first arguments of a statement that stores jobs: the server and the
 // lanes that it compares with what is there, and what to do if they differ.
 func (n *newJobs) beliefs(s *Store) []any {
-	server := n.server
-	if server == nil {
-		server = s.server.Load()
-	}
+	server := n.serverOf(s)
 	names := newLaneNames(1)
 	for i, lane := range n.lanes {
 		if n.confirmed[lane] || i > 0 && lane == n.lanes[i-1] || slices.Contains(names.ids, lane) {
@@ -37,13 +52,13 @@ func (n *newJobs) beliefs(s *Store) []any {
 		}
 		names.add(lane, sqlstore.KeyOf(n.jobs[i]))
 	}
-	return append([]any{server.started, server.number}, append(names.args(), n.callers)...)
+	return append(append([]any{server.started}, names.args()...), n.callers)
 }
 
 // believing is a statement that stores jobs, in a transaction of a caller or of the
 // store's own.
-func (n *newJobs) believing(s *Store, sql string, args ...any) call {
-	c := call{sql: sql, args: append(n.beliefs(s), args...)}
+func (n *newJobs) believing(sql string, beliefs []any, args ...any) call {
+	c := call{sql: sql, args: append(beliefs, args...)}
 	if n.callers {
 		c.each = func(row sqlstore.Scanner) error {
 			var lanes string

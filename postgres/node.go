@@ -73,6 +73,7 @@ func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.B
 			each:    func(row sqlstore.Scanner) error { return row.Scan(&now, &answer.Drain) },
 		},
 		{sql: s.sql.Wishes, args: []any{int64(beat.Node)}, restart: func() { answer.Cancel = nil }, each: heldReader(&answer.Cancel)},
+		s.numberCall(),
 	})
 	switch {
 	case err != nil:

@@ -100,6 +100,7 @@ func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (don
 		lost = lost || row.mayHaveLost()
 		calls := []call{
 			{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
+			{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}}, // claims look at the server again
 			{sql: s.sql.AnchorFences, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Fence) }},
 		}
 		if lost {

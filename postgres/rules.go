@@ -73,7 +73,7 @@ func (s *Store) knownRules(ctx context.Context) (*rules, error) {
 // readRules reads the rules between two changes of them.
 func (s *Store) readRules(ctx context.Context) (*rules, error) {
 	reader := ruleReader{}
-	err := s.runPinned(ctx, call{sql: s.sql.ShareRules, args: []any{s.rulesLock}}, reader.calls(&s.sql)...)
+	err := s.runPinned(ctx, call{sql: s.sql.ShareRules, args: []any{s.rulesLock}}, append(reader.calls(&s.sql), s.numberCall())...)
 	if err != nil {
 		return nil, fmt.Errorf("read rules: %w", err)
 	}

@@ -36,12 +36,27 @@ var errAnotherServer = errors.New("the database is another one than before")
 func (s *Store) newServer(number int64, started time.Time) *knownServer {
 	k := &knownServer{number: number, started: started, pin: s.sql.Pin}
 	if !started.IsZero() {
-		k.pin += strings.NewReplacer(startedMark, started.UTC().Format("2006-01-02 15:04:05.999999+00"), numberMark, strconv.FormatInt(number, 10)).
-			Replace(s.sql.SameServer)
+		k.pin += strings.ReplaceAll(s.sql.SameServer, startedMark, started.UTC().Format("2006-01-02 15:04:05.999999+00"))
 	}
 	k.begin = "begin isolation level read committed; set local idle_in_transaction_session_timeout = " +
 		strconv.FormatInt(s.options.IdleLimit.Milliseconds(), 10) + "; " + k.pin
 	return k
+}
+
+// numberCall finds out whether another server was counted though this one was not
+// started again. That is told by an operator, after a restore: it is enough to look now
+// and then.
+func (s *Store) numberCall() call {
+	return call{sql: s.sql.ServerNumber, each: func(row sqlstore.Scanner) error {
+		var number int64
+		if err := row.Scan(&number); err != nil {
+			return err
+		}
+		if known := s.server.Load(); number != known.number && !known.started.IsZero() {
+			return errAnotherServer
+		}
+		return nil
+	}}
 }
 
 // pin is the first statement of a transaction that is about to begin.

@@ -55,6 +55,7 @@ type statements struct {
 	TakeYourTime     string `sql:"take_your_time"`
 
 	KnownServer  string `sql:"known_server"`
+	ServerNumber string `sql:"server_number"`
 	LockServer   string `sql:"lock_server"`
 	History      string `sql:"history"`
 	LastIDs      string `sql:"last_ids"`
@@ -63,6 +64,7 @@ type statements struct {
 	CountServer  string `sql:"count_server"`
 
 	Changed      string `sql:"changed"`
+	ChangedOne   string `sql:"changed_one"`
 	Verdict      string `sql:"verdict"`
 	Enqueue      string `sql:"enqueue"`
 	EnqueueMixed string `sql:"enqueue_mixed"`
@@ -342,10 +344,10 @@ const (
 	unneeded      = "{{unneeded}}"
 	countingBatch = "{{counting_batch}}"
 	runningSweep  = "{{running_sweep}}"
+	changedOne    = "{{changed_one}}"
 	changed       = "{{changed}}"
 	verdict       = "{{verdict}}"
 	startedMark   = "{{started}}"
-	numberMark    = "{{number}}"
 )
 
 // fillIn completes the statements that take jobs out of running or waiting, store
@@ -359,7 +361,7 @@ func (s *statements) fillIn() {
 		*text = strings.ReplaceAll(*text, vacate, s.Vacate)
 	}
 	for _, text := range []*string{&s.Enqueue, &s.EnqueueMixed, &s.EnqueueKeyed, &s.RecordRuns} {
-		*text = strings.ReplaceAll(strings.ReplaceAll(*text, changed, s.Changed), verdict, s.Verdict)
+		*text = strings.NewReplacer(changed, s.Changed, changedOne, s.ChangedOne, verdict, s.Verdict).Replace(*text)
 	}
 	for _, text := range []*string{&s.Reap, &s.Expire} {
 		*text = strings.ReplaceAll(*text, depart, s.Depart)
@@ -431,12 +433,12 @@ func expander(schema string, options Options) sqlstore.Expander {
 			return choice
 		case "changed":
 			return changed
+		case "changed_one":
+			return changedOne
 		case "verdict":
 			return verdict
 		case "started":
 			return startedMark
-		case "number":
-			return numberMark
 		case "vacate":
 			return vacate
 		case "depart":

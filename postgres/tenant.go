@@ -151,6 +151,6 @@ func (s *Store) readBounds(ctx context.Context) (map[string]int, error) {
 		err := row.Scan(&name, &most)
 		bounds[name] = most
 		return err
-	}})
+	}}, s.numberCall())
 	return bounds, err
 }

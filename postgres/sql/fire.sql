@@ -225,16 +225,16 @@ returning job;
 
 -- name: record_runs
 -- Stores jobs that have ended without having been run.
--- Inputs: $1 to $17 as enqueue_mixed; in step with its jobs: $18 keys or null,
---   $19 outcomes, $20 reasons or null, $21 errors.
+-- Inputs: $1 to $16 as enqueue_mixed; in step with its jobs: $17 keys or null,
+--   $18 outcomes, $19 reasons or null, $20 errors.
 -- Output: as verdict.
 -- Locks: inserted rows.
 with {{changed}},
 clock as materialized (select {{now}} as now),
 asked as materialized (
     select u.*, now
-    from clock, unnest($8::bigint[], $9::json[], $10::bigint[], $11::bigint[], $12::int[], $13::smallint[], $14::smallint[], $15::json[], $16::text[], $17::bigint[],
-                       $18::text[], $19::smallint[], $20::text[], $21::text[])
+    from clock, unnest($7::bigint[], $8::json[], $9::bigint[], $10::bigint[], $11::int[], $12::smallint[], $13::smallint[], $14::json[], $15::text[], $16::bigint[],
+                       $17::text[], $18::smallint[], $19::text[], $20::text[])
         as u (id, args, start_by, not_before, lane, turn, flags, policy, trace, gate, job_key, outcome, reason, error)
     where (select lanes from changed) is null
 ),

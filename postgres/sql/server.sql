@@ -6,6 +6,13 @@
 select number, name, pg_postmaster_start_time(), current_setting('synchronous_commit') = 'off' or current_setting('fsync') = 'off'
 from {{server}} where id = 1;
 
+-- name: server_number
+-- How often another server was counted. The start of a server says nothing if its
+-- database was restored while it ran.
+-- Output: the number.
+-- Locks: none.
+select number from {{server}} where id = 1;
+
 -- name: lock_server
 -- Lets one process at a time count another server.
 -- Output: number, name.

@@ -23,11 +23,11 @@ select set_config('statement_timeout', '{{timeout}}', true),
 
 -- name: same_server
 -- Follows the list of pin: fails, so that nothing is done, if the server is not the one
--- that this process knows. It was started at another time, or a process has counted
--- another server: the database may have lost its last commits then.
+-- that this process knows. It was started at another time: the database may have lost
+-- its last commits then.
 -- Output: to be ignored.
 -- Locks: none.
-, case when pg_postmaster_start_time() = '{{started}}'::timestamptz and (select number from {{server}} where id = 1) = {{number}} then 0
+, case when pg_postmaster_start_time() = '{{started}}'::timestamptz then 0
        else ('another server since ' || pg_postmaster_start_time())::int end;
 
 -- name: now
