@@ -167,6 +167,7 @@ type Store struct {
 	seal    *seal
 
 	refreshing sync.Mutex   // held while new lanes are read
+	laneTop    int32        // the largest id of a lane that was read
 	laneFloor  int32        // no new lane has a smaller id
 	laneNewest int32        // seen when laneFloor was raised
 	laneRaised time.Time    // when that was
