@@ -69,7 +69,7 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 			}
 		}
 	}
-	rounds(3) // it learns which lanes there are
+	rounds(1) // it learns which lanes there are
 	before := readsSoFar(t, s.db, s.lifeline)
 	rounds(idleRounds)
 	return readsSoFar(t, s.db, s.lifeline) - before
@@ -77,10 +77,7 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 
 // letTimePass makes all that is remembered for a while too old.
 func (s *Store) letTimePass() {
-	s.refreshing.Lock()
-	s.laneRaised = time.Time{}
 	s.refreshed.Store(0)
-	s.refreshing.Unlock()
 	s.heads.mu.Lock()
 	defer s.heads.mu.Unlock()
 	for i := range s.heads.lanes {

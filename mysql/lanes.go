@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"time"
 
@@ -143,26 +142,32 @@ func (s *Store) refreshLanesSometimes(ctx context.Context) error {
 
 func (s *Store) readNewLanes(ctx context.Context) error {
 	if s.lanesGone.Swap(false) {
-		s.laneFloor, s.laneNewest, s.laneRaised = 0, 0, time.Time{}
+		s.laneTop, s.laneFloor, s.laneNewest, s.laneRaised = 0, 0, 0, time.Time{}
 	}
-	settled := s.laneFloor
-	if settled == 0 { // a process that has just begun would read all lanes again and again
-		if err := one(ctx, s.lifeline, []any{&settled}, s.sql.SettledLane, laneSettling.Microseconds()); err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if s.laneTop == 0 { // the first time
+		if err := one(ctx, s.lifeline, []any{&s.laneFloor}, s.sql.SettledLane, laneSettling.Microseconds()); err != nil {
 			return fmt.Errorf("read lanes: %w", err)
 		}
 	}
-	found, err := s.readLanes(reads.Without(ctx), s.sql.LanesAbove, s.laneFloor)
+	from, list := s.laneTop, []int64{0} // which no lane has
+	missing, ok := s.lanes.MissingLanes(s.laneFloor, from)
+	if !ok {
+		from = s.laneFloor
+	}
+	for _, id := range missing {
+		list = append(list, int64(id))
+	}
+	found, err := s.readLanes(reads.Without(ctx), fill(s.sql.LanesAbove, "ids", idList(list)), from)
 	if err != nil {
 		return fmt.Errorf("read lanes: %w", err)
 	}
+	for _, lane := range found {
+		s.laneTop = max(s.laneTop, lane.ID)
+	}
 	now := time.Now()
 	s.refreshed.Store(now.UnixNano())
-	s.laneFloor = settled
 	if now.Sub(s.laneRaised) > laneSettling {
-		s.laneFloor, s.laneRaised = max(s.laneFloor, s.laneNewest), now
-		for _, lane := range found {
-			s.laneNewest = max(s.laneNewest, lane.ID)
-		}
+		s.laneFloor, s.laneNewest, s.laneRaised = max(s.laneFloor, s.laneNewest), s.laneTop, now
 	}
 	return nil
 }

@@ -191,6 +191,7 @@ type Store struct {
 
 	refreshing     sync.Mutex   // held while new lanes are read
 	lanesGone      atomic.Bool  // lanes were forgotten: laneFloor means nothing any more
+	laneTop        int32        // the largest id of a lane that was read
 	laneFloor      int32        // no new lane has a smaller id
 	laneNewest     int32        // seen when laneFloor was raised
 	laneRaised     time.Time    // when that was

@@ -28,6 +28,7 @@ type laneCache struct {
 
 	mu       sync.Mutex
 	readAt   time.Time // of the last refresh
+	top      int32     // the largest id that was read
 	floor    int32     // no new lane has a smaller id
 	highest  int32     // seen when floor was raised
 	raisedAt time.Time
@@ -107,38 +108,41 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 	anew := s.lanes.anew.Swap(false)
 	switch {
 	case anew:
-		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = 0, 0, now
+		s.lanes.top, s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = 0, 0, 0, now
 	case now.Sub(s.lanes.readAt) < maxAge:
 		return nil
 	}
-	highest, settled := s.lanes.floor, s.lanes.floor
-	var calls []call
-	if s.lanes.floor == 0 { // a process that has just begun would read all lanes again and again
-		calls = append(calls, call{
-			sql: s.sql.SettledLane, args: []any{laneSettling.Microseconds()},
-			each: func(row sqlstore.Scanner) error { return row.Scan(&settled) },
-		})
+	if s.lanes.top == 0 { // the first time
+		err := s.run(ctx, call{sql: s.sql.SettledLane, args: []any{laneSettling.Microseconds()}, each: func(row sqlstore.Scanner) error { return row.Scan(&s.lanes.floor) }})
+		if err != nil {
+			return fmt.Errorf("read lanes: %w", err)
+		}
 	}
-	err := s.run(reads.Without(ctx), append(calls, call{sql: s.sql.LanesAbove, args: []any{s.lanes.floor}, each: func(row sqlstore.Scanner) error {
+	from := s.lanes.top
+	missing, ok := s.lanes.MissingLanes(s.lanes.floor, from)
+	if !ok {
+		from = s.lanes.floor
+	}
+	err := s.run(reads.Without(ctx), call{sql: s.sql.LanesAbove, args: []any{from, missing}, each: func(row sqlstore.Scanner) error {
 		lane, err := scanLane(row)
 		if err != nil {
 			return err
 		}
 		s.lanes.Add(lane)
-		highest = max(highest, lane.ID)
+		s.lanes.top = max(s.lanes.top, lane.ID)
 		return nil
-	}})...)
+	}})
 	if err != nil {
 		if anew {
 			s.lanes.anew.Store(true)
 		}
 		return fmt.Errorf("read lanes: %w", err)
 	}
-	s.lanes.readAt, s.lanes.floor = now, settled
+	s.lanes.readAt = now
 	// Ids are drawn before they are committed: a smaller one may still appear,
 	// but not long after.
 	if now.Sub(s.lanes.raisedAt) > laneSettling {
-		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = max(s.lanes.floor, s.lanes.highest), highest, now
+		s.lanes.floor, s.lanes.highest, s.lanes.raisedAt = max(s.lanes.floor, s.lanes.highest), s.lanes.top, now
 	}
 	return nil
 }

@@ -52,6 +52,26 @@ func (w *LaneWalk) Unused() int64 { return min(w.BegunAt, w.Now-LaneUnused.Micro
 // GivenUp is when a lane was given up that is removed now.
 func (w *LaneWalk) GivenUp() int64 { return min(w.BegunAt, w.Now-LaneGivenUp.Microseconds()) }
 
+// MissingLanes lists the ids between floor and top, which is included, that no known lane
+// has: one of them may still be committed. If there are very many, reading all lanes
+// again costs less: then ok is false.
+func (l *Lanes) MissingLanes(floor, top int32) (ids []int32, ok bool) {
+	const most = 1000
+	ids = []int32{}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	for id := top; id > floor; id-- {
+		if _, known := l.byID[id]; known {
+			continue
+		}
+		if len(ids) == most {
+			return nil, false
+		}
+		ids = append(ids, id)
+	}
+	return ids, true
+}
+
 // TooManyLanes tells whether a process that has not pruned for long, or never does,
 // knows so many lanes that most of them may be gone.
 func TooManyLanes(known int, kept int64) bool {

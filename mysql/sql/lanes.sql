@@ -104,9 +104,11 @@ delete l from {{lane}} l force index (primary) where id in ({{ids}}) and retired
 select id from {{lane}};
 
 -- name: settled_lane
--- Finds the last lane that was made a while ago: none with a smaller id is still to be
--- committed.
+-- Finds the last lane that was made a while ago, among the last of all: none with a
+-- smaller id is still to be committed.
 -- Inputs: microseconds.
--- Output: its id; no row if there is none.
+-- Output: its id, or 0.
 -- Locks: none.
-select id from {{lane}} force index (primary) where seen_at <> 0 and seen_at < {{now}} - ? order by id desc limit 1;
+select coalesce(max(id), 0)
+from (select id, seen_at from {{lane}} force index (primary) order by id desc limit 1000) w
+where seen_at <> 0 and seen_at < {{now}} - ?;

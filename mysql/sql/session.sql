@@ -102,7 +102,7 @@ select id, queue, tenant, kind from {{lane}} where id in ({{ids}}) and retired_a
 
 -- name: lanes_above
 -- Lists lanes that may be new.
--- Inputs: id below which all lanes are known.
+-- Inputs: id up to which all lanes are known, but for {{ids}}.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
-select id, queue, tenant, kind from {{lane}} where id > ? order by id;
+select id, queue, tenant, kind from {{lane}} force index (primary) where id > ? or id in ({{ids}}) order by id;

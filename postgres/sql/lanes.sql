@@ -95,9 +95,11 @@ returning id;
 select id from {{lane}};
 
 -- name: settled_lane
--- Finds the last lane that was made a while ago: none with a smaller id is still to be
--- committed.
+-- Finds the last lane that was made a while ago, among the last of all: none with a
+-- smaller id is still to be committed.
 -- Inputs: $1 microseconds.
 -- Output: its id, or 0.
 -- Locks: none.
-select coalesce((select id from {{lane}} where seen_at <> 0 and seen_at < (select {{now}}) - $1::bigint order by id desc limit 1), 0);
+select coalesce(max(id), 0)
+from (select id, seen_at from {{lane}} order by id desc limit 1000) w
+where seen_at <> 0 and seen_at < (select {{now}}) - $1::bigint;

@@ -68,10 +68,12 @@ join {{lane}} l on l.queue = n.queue and l.tenant = n.tenant and l.kind = n.kind
 
 -- name: lanes_above
 -- Lists lanes that may be new.
--- Inputs: $1 id up to which all lanes are known.
+-- Inputs: $1 id up to which all lanes are known, but for $2.
 -- Output: id, queue, tenant, kind.
 -- Locks: none.
-select id, queue, tenant, kind from {{lane}} where id > $1;
+select id, queue, tenant, kind from {{lane}} where id > $1::int
+union all
+select id, queue, tenant, kind from {{lane}} where id = any ($2::int[]);
 
 -- name: take_ids
 -- Reserves blocks of job ids. Sequences never give back what a rollback undid.
