@@ -49,6 +49,7 @@ help: ## List the targets and variables
 	@echo '  FAIRLEAD_SIM_SWEEP_ITEMS=1000000  items of the crash test of sweeps; the default is 12000'
 	@echo '  FAIRLEAD_FUZZ_REQUESTS=20000      requests that each store gets, drawn by the OpenAPI document; the default is 2000'
 	@echo '  FAIRLEAD_FUZZ_SEED=n      draw other ones'
+	@echo '  FAIRLEAD_LIST_JOBS=1000000        jobs that are stored when lists are measured; the default is 10000'
 	@echo '  FAIRLEAD_SWEEP_LINES=5000000      lines of the list that a sweep goes over; the default is 200000'
 
 .PHONY: run
