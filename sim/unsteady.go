@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// longUnsteady reports whether a process reached the database for two leases before some
+// longUnsteady reports whether a process reached the database for two and a half leases before some
 // moment without being steady for one and a half: it joined anew or a beat failed again
 // and again. Such a process takes jobs back all the same. (The engine waits for three
 // leases, which it counts by its own looks.) Times in which it did not reach the
@@ -39,7 +39,7 @@ func (l leases) longUnsteady(process string, at Instant) bool {
 		switch {
 		case quiet >= l.length*3/2:
 			return false
-		case lasted >= 2*l.length:
+		case lasted >= l.length*5/2:
 			return true
 		case s.trouble:
 			quiet = 0
