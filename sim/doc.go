@@ -18,7 +18,7 @@
 //	zombies refused   no settlement or progress counts that was sent after a later claim
 //	living believed   no settlement is refused to a node whose lease held
 //	recovery          what a killed or paused node held was claimed again, or had ended, soon after, by the beats of a node that could act
-//	patient reapers   only a node whose own beats had succeeded for a lease declared others dead
+//	patient reapers   only a node whose own beats had succeeded for a lease declared others dead, or one whose process was unsteady for leases
 //	one place         every snapshot of the database had every job exactly once
 //	caps kept         at no moment did more jobs of a tenant, or of all, run than the cap allows
 //	one run each      every schedule has one run for every second at which it was due, and no other

@@ -214,8 +214,9 @@ func (s *story) nodeOf(fence int64) fairlead.NodeID {
 }
 
 // patientReapers: a node that declared others dead had joined a lease before, and none
-// of its beats had failed since. (A process that stood still may have decided
-// before and acted after. So may one whose beat failed just when it acted.)
+// of its beats had failed since, or this has not been so for long. (A process that stood
+// still may have decided before and acted after. So may one whose beat failed just when
+// it acted.)
 func (c *check) patientReapers() {
 	for _, e := range c.Events {
 		if e.What != Reaped || e.Nodes == 0 {
@@ -224,6 +225,7 @@ func (c *check) patientReapers() {
 		n := c.leases.nodes[e.Node]
 		from := e.Sent.Add(-c.Lease)
 		switch {
+		case c.leases.longUnsteady(e.Process, e.Sent):
 		case n == nil || n.seen[0] > from:
 			c.violated(PatientReapers, 0, "node %d declared %d nodes dead before it had been there for a lease", e.Node, e.Nodes)
 		case slices.ContainsFunc(n.doubt, func(d Instant) bool { return d > from && d < e.Sent.Add(-c.Beat) }) && !c.stoodStill(e.Process, from, e.Sent):
