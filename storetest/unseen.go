@@ -32,7 +32,7 @@ func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 	f.get(job)
 }
 
-// count notes how all tasks of a part have ended, as whoever conducts the batch does.
+// count notes how all tasks of a part have ended, as conducting the batch does.
 func (f *fixture) count(b fairlead.Batch, p fairlead.Part, marks string) {
 	f.Helper()
 	f.conduct(b.ID, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
