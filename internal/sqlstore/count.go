@@ -12,7 +12,7 @@ const (
 	countWindow = 50_000
 	// readsPerJob is how many rows a count that may stop reads for each job that it may
 	// count.
-	readsPerJob = 3
+	readsPerJob = 2
 )
 
 // Count answers Count: it goes from window to window until it has counted as many as it
