@@ -51,8 +51,8 @@ func (s *survivals) told(node fairlead.NodeID) {
 
 // keepTelling says of lives that ended with a lost lease that it was no crash: of this
 // one as soon as it has, so that those who take its jobs back know it, and of earlier
-// ones of which it could not be said. Without a keeper, whoever relays the node's leave
-// says so.
+// ones of which it could not be said. Without a keeper, the server that relays the
+// node's leave says so.
 func (l *life) keepTelling(ctx context.Context) {
 	if l.keeper == nil {
 		return

@@ -63,8 +63,8 @@
 // one row on the server they use, and forget what they have cached if that changes.
 // What is used of it is compared all the same: the statement that reads the clock for
 // new jobs holds their lanes against the database, a claim reads the names of the
-// lanes that it locks jobs of, a node's row has a token and its last beat. Nobody
-// locks a lane for that. Fences follow the clock, and ids that may have been given out
+// lanes that it locks jobs of, a node's row has a token and its last beat. No
+// lane is locked for that. Fences follow the clock, and ids that may have been given out
 // before are jumped over.
 //
 // # What it needs of the server

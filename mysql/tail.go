@@ -46,7 +46,7 @@ func (s *Store) tailLost(format string, values ...any) error {
 }
 
 // idsTaken tells an id that another job has from other errors: ids that are set
-// aside are given to nobody else, unless the database forgot that it did so.
+// aside are given to no other process, unless the database forgot that it did so.
 func (s *Store) idsTaken(err error) error {
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) && answer.Number == errDuplicate {

@@ -46,7 +46,7 @@ func TestARestoreUnderLivingClients(t *testing.T) {
 	c := newTailCluster(t, tailURL(server.Addr()))
 	for range tailSize("FAIRLEAD_TAIL_ROUNDS", 1) {
 		c.loseTail(func(dump string) {
-			// Nobody works on tables of which half are restored: clients live on and are
+			// No node works on tables of which half are restored: clients live on and are
 			// refused for a while.
 			mustExec(t, admin, "set global read_only = 1")
 			load(t, server, dump)
@@ -300,7 +300,7 @@ func (c *tailCluster) finish(admin *sql.DB) {
 	c.stop()
 	c.wait.Wait()
 	for what, query := range map[string]string{
-		"jobs are in lanes that nobody knows": "select count(*) from @job j left join @lane l on l.id = j.lane where l.id is null",
+		"jobs are in lanes that no row names": "select count(*) from @job j left join @lane l on l.id = j.lane where l.id is null",
 		"jobs are nowhere":                    "select count(*) from @job j left join @done d on d.id = j.id where d.id is null",
 		"jobs have ended that are unknown":    "select count(*) from @done d left join @job j on d.id = j.id where j.id is null",
 		"jobs did not succeed":                "select count(*) from @done where outcome <> 1",

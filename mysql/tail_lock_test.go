@@ -63,7 +63,7 @@ func serverNumber(t *testing.T, db *sql.DB) (number int64) {
 	return number
 }
 
-// Who stores and claims looks at lanes, and waits for nobody who has them locked.
+// Who stores and claims looks at lanes, and waits for no transaction that has them locked.
 func TestLanesThatAreLockedHinderNobody(t *testing.T) {
 	address := testdb.MySQL(t)
 	store := tailStore(t, address)

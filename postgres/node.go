@@ -29,7 +29,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 }
 
 // join registers a node under a new token. Fences continue above all that were ever
-// given out: nobody has to know them. It returns zero if the database gave the id of
+// given out, without knowing them. It returns zero if the database gave the id of
 // another node of this process: that one is left to die, and the next id is asked for.
 func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err error) {
 	token, joined := sqlstore.NewNodeToken(ctx), int64(0)

@@ -156,8 +156,8 @@ func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
 	return id, nil
 }
 
-// laneIs tells whether a lane is in use under its names, once per transaction: nobody
-// else can change it meanwhile.
+// laneIs tells whether a lane is in use under its names, once per transaction: no
+// other can change it meanwhile.
 func (t *txn) laneIs(id int32, key sqlstore.LaneKey) (bool, error) {
 	lane := sqlstore.Lane{ID: id, LaneKey: key}
 	if t.compared[lane] {

@@ -28,7 +28,7 @@ select {{now}};
 
 -- name: clock_at_lanes
 -- Reads the database's clock for jobs that are about to be stored, if their lanes
--- are what this process takes them for: nobody has given them up, and the database
+-- are what this process takes them for: they were not given up, and the database
 -- has not lost them, or given their ids to others. Until the transaction ends no
 -- table of the database can be replaced by another.
 -- Inputs: {{into}}, nothing or a variable of the session, {{count}} of lanes,

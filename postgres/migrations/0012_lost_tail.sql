@@ -6,7 +6,7 @@
 alter table {{node}} add column token text collate "C" not null default '';
 
 -- When the lane was given up, 0 while it is in use. Nothing is stored into a lane
--- that was given up, and nobody claims from it.
+-- that was given up.
 alter table {{lane}} add column retired_at bigint not null default 0;
 
 -- The server that all processes have last agreed on, and how many there were; one

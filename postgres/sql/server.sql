@@ -35,7 +35,7 @@ select last_value from {{jobid}};
 -- name: anchor_fences
 -- Raises fences to the clock, if they are behind, in microseconds since 1970: they are
 -- larger then than all that any server has given out before. It comes after
--- exclude_claims: nobody draws one between reading the counter and writing it.
+-- exclude_claims: no claim draws one between reading the counter and writing it.
 -- Output: the last fence that can have been given out.
 -- Locks: none.
 select setval('{{fence}}', greatest((select last_value from {{fence}}), {{real_now}}));

@@ -6,7 +6,7 @@
 alter table {{node}} add column token text not null default '';
 
 -- When the lane was given up, 0 while it is in use. Nothing is stored into a lane
--- that was given up, and nobody claims from it.
+-- that was given up.
 alter table {{lane}} add column retired_at integer not null default 0;
 
 -- How often the database was put back to an earlier state; one row. The server is

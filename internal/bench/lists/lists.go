@@ -26,7 +26,7 @@ type Lists struct {
 	Store fairlead.Store
 	Jobs  int // one million if zero
 
-	// Watch shows how far filling is, until what it returns is called; nil: nobody looks.
+	// Watch shows how far filling is, until what it returns is called; nil: it is not shown.
 	Watch func(what string, total int64, count func() int64) (stop func())
 }
 
