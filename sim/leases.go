@@ -23,6 +23,8 @@ type nodeLease struct {
 	seen    []Instant // when each grant was known to the node, ordered
 	doubt   []Instant // when a beat failed that may have counted
 	left    Instant   // when it was about to leave; zero if never
+
+	joining time.Duration // how long it took to join: the first grant may be so much younger than is known
 }
 
 func leasesOf(r Record) leases {
@@ -38,6 +40,9 @@ func leasesOf(r Record) leases {
 		}
 		switch e.What {
 		case Granted:
+			if len(node.granted) == 0 {
+				node.joining = e.At.Sub(e.Sent)
+			}
 			node.granted = append(node.granted, e.DB)
 			node.sent = append(node.sent, e.Sent)
 			node.seen = append(node.seen, e.At)
@@ -66,6 +71,16 @@ func (l leases) until(node fairlead.NodeID, db Instant) (Instant, bool) {
 		return 0, false
 	}
 	return n.granted[after-1].Add(l.length), true
+}
+
+// atMostUntil is when the lease that a node had at a moment of the database's clock ran
+// out at the latest, if its last beat before is known.
+func (l leases) atMostUntil(node fairlead.NodeID, db Instant) (Instant, bool) {
+	until, joined := l.until(node, db)
+	if n := l.nodes[node]; joined && until == n.granted[0].Add(l.length) {
+		until = until.Add(n.joining)
+	}
+	return until, joined
 }
 
 // believedUntil is when a node had to stop believing, at some moment of the processes'

@@ -2,6 +2,8 @@ package sim_test
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,7 +69,7 @@ func plant(ctx context.Context, url string) (fairlead.Store, error) {
 	}
 	switch bug {
 	case hasty:
-		return &hastyStore{store}, nil
+		return newHasty(store, url)
 	case twice, never, lingering:
 		return &misfiringStore{Store: store, bug: bug}, nil
 	default:
@@ -75,24 +77,28 @@ func plant(ctx context.Context, url string) (fairlead.Store, error) {
 	}
 }
 
-type hastyStore struct{ fairlead.Store }
+// hastyStore reaches into the database: only a node itself can leave.
+type hastyStore struct {
+	fairlead.Store
+	db *sql.DB
+}
+
+func newHasty(store fairlead.Store, url string) (fairlead.Store, error) {
+	_, path, _ := strings.Cut(url, "://")
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
+	return &hastyStore{store, db}, err
+}
 
 // Reap takes from all others, dead or not.
 func (s *hastyStore) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
-	nodes, err := s.Nodes(ctx)
-	if err != nil {
+	if _, err := s.db.ExecContext(ctx, "update fairlead_node set dead = 1 where id <> ?", int64(reap.By)); err != nil {
 		return fairlead.Reaped{}, err
-	}
-	for _, node := range nodes {
-		if node.ID == reap.By {
-			continue
-		}
-		if err := s.Leave(ctx, node.ID); err != nil {
-			return fairlead.Reaped{}, err
-		}
 	}
 	return s.Store.Reap(ctx, reap)
 }
+
+// Close closes both.
+func (s *hastyStore) Close() error { return errors.Join(s.db.Close(), s.Store.Close()) }
 
 type forgetfulStore struct{ fairlead.Store }
 

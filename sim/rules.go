@@ -122,7 +122,7 @@ func (c *check) stoodStill(process string, from, to Instant) bool {
 // the claiming node itself had a lease.
 func (c *check) oneLiveLease(job int64, s *story) {
 	for i, claim := range s.claims {
-		until, joined := c.leases.until(claim.Node, claim.DB)
+		until, joined := c.leases.atMostUntil(claim.Node, claim.DB)
 		switch {
 		case !joined:
 			c.violated(OneLiveLease, job, "claimed by node %d, which had not joined", claim.Node)
