@@ -62,8 +62,8 @@ type looks struct {
 	count atomic.Int64
 }
 
-func (l *looks) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
-	found, err := l.Store.Find(ctx, filter)
+func (l *looks) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
+	found, err := l.Store.FindPage(ctx, filter)
 	if !filter.FinishedFrom.IsZero() {
 		l.count.Add(1)
 	}

@@ -187,7 +187,11 @@ func (g *galera) renew(ctx context.Context) error {
 	}
 	defer conn.Close()
 	return conn.Raw(func(conn any) error {
-		c, ok := conn.(*memberConn)
+		at, ok := conn.(*serverConn)
+		if !ok {
+			return fmt.Errorf("the pool holds a %T", conn)
+		}
+		c, ok := at.driverConn.(*memberConn)
 		if !ok { // the server is no member any more
 			return nil
 		}

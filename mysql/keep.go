@@ -130,6 +130,7 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	limit = max(0, limit)
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	total := 0

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/rest"
@@ -74,14 +75,34 @@ var past = time.Unix(1, 0)
 // no connection, as in some tests, there is no deadline.
 func (b *timedBody) arm(now time.Time) (disarm func()) {
 	if b.http2 {
-		timer := time.AfterFunc(b.left, func() { _ = b.conn.SetReadDeadline(past) })
-		return func() { timer.Stop() }
+		return unlessDone(b.left, func() { _ = b.conn.SetReadDeadline(past) })
 	}
 	if until := now.Add(b.left); until.Sub(b.until) >= time.Second {
 		b.until = until
 		_ = b.conn.SetReadDeadline(until)
 	}
 	return func() {}
+}
+
+// unlessDone does something after a time, unless what it returns was called before. Once
+// that has returned it is not done any more, nor under way: a stream of HTTP/2 must not
+// be touched when its handler has ended.
+func unlessDone(after time.Duration, expire func()) (done func()) {
+	var mu sync.Mutex
+	over := false
+	timer := time.AfterFunc(after, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			expire()
+		}
+	})
+	return func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		timer.Stop()
+	}
 }
 
 // Read reads on. It fails if the caller is too slow.
@@ -113,8 +134,7 @@ type timedWriter struct {
 // arm sets a deadline for what is written, and returns what to do once it was written.
 func (w *timedWriter) arm() (disarm func()) {
 	if w.http2 { // where a deadline ends a stream even if nothing is being written
-		timer := time.AfterFunc(writePatience, func() { _ = w.conn.SetWriteDeadline(past) })
-		return func() { timer.Stop() }
+		return unlessDone(writePatience, func() { _ = w.conn.SetWriteDeadline(past) })
 	}
 	w.extend()
 	return func() {}

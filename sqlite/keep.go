@@ -130,6 +130,7 @@ const (
 
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+	limit = max(0, limit)
 	_, err := write(ctx, s, "prune nodes", func(t *txn) (int64, error) {
 		if _, err := t.exec(t.sql.ForgetOldReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
 			return 0, err
