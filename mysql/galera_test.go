@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/storetest"
 )
 
 // TestGalera runs on a real cluster of two members, which takes a while to start: its
@@ -46,6 +47,13 @@ type galeraWorld struct {
 func (w *galeraWorld) database(t *testing.T, name string) []string {
 	t.Helper()
 	w.exec(t, 0, "create database "+name)
+	for member := range w.members {
+		admin := w.admin(t, member)
+		storetest.Eventually(t, "every member has the database", func() bool {
+			_, err := admin.ExecContext(t.Context(), "use "+name)
+			return err == nil
+		})
+	}
 	var urls []string
 	for _, member := range w.members {
 		at, err := url.Parse(member.URL())

@@ -134,7 +134,7 @@ func blocked(t *testing.T, s *Store) *fairlead.Job {
 }
 
 func TestTheStoresOwnTimeoutFailsForNow(t *testing.T) {
-	s := opened(t, testdb.MySQL(t), Options{QueryTimeout: 300 * time.Millisecond})
+	s := opened(t, testdb.MySQL(t), Options{QueryTimeout: 3 * time.Second}) // in which it opens on a busy machine
 	job := blocked(t, s)
 	if err := s.Cancel(t.Context(), job.ID, ""); !errors.Is(err, fairlead.ErrUnavailable) {
 		t.Errorf("it fails with %v", err)

@@ -186,11 +186,11 @@ type leaving struct {
 
 var errGone = fmt.Errorf("connection refused: %w", fairlead.ErrUnavailable)
 
-func (s leaving) Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error) {
+func (s leaving) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.Page, error) {
 	if s.gone.Load() {
-		return nil, errGone
+		return fairlead.Page{}, errGone
 	}
-	return s.Store.Find(ctx, filter)
+	return s.Store.FindPage(ctx, filter)
 }
 
 func (s leaving) FindToken(ctx context.Context, hash [32]byte) (fairlead.Token, error) {

@@ -203,7 +203,8 @@ func TestWhatWasTakenFromAWorkerAndEndedIsLostToIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := a.store.Leave(t.Context(), nodes[0].ID); err != nil { // as if its lease had run out
+	_, token, _ := strings.Cut(w.session, ".")
+	if err := a.store.Leave(fairlead.AsNode(t.Context(), token), nodes[0].ID); err != nil { // as if its lease had run out
 		t.Fatal(err)
 	}
 	if reaped, err := a.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Poisoned != 1 {
