@@ -128,17 +128,17 @@ func TestAnOutageThatEndsAtAnyMomentFailsNoJob(t *testing.T) {
 	for outage := 1; outage <= 12; outage++ {
 		inBubble(t, func(w *world) {
 			broken := errors.New("no connection")
-			tries := 0
+			var tries atomic.Int64 // the loops of a node ask at the same time
 			w.engineStore = &awkward{
 				Store: w.store,
 				settle: func([]fairlead.Settlement) error {
-					if tries++; tries <= outage {
+					if tries.Add(1) <= int64(outage) {
 						return broken
 					}
 					return nil
 				},
 				now: func() error {
-					if tries < outage { // it is back right after the last write that failed
+					if tries.Load() < int64(outage) { // it is back right after the last write that failed
 						return broken
 					}
 					return nil
