@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"io"
-	"net"
 	"net/url"
 	"strings"
 	"sync"
@@ -113,8 +111,8 @@ func (w *galeraWorld) testOpenAtOnce(t *testing.T) {
 func (w *galeraWorld) testFailover(t *testing.T) {
 	urls := w.database(t, "failover")
 	steady := openHere(t, urls[0], Options{})
-	proxy := newProxy(t, w.members[0].Addr())
-	led := openHere(t, strings.Replace(urls[0], w.members[0].Addr(), proxy.address(), 1), Options{})
+	relay := testdb.NewRelay(t, w.members[0].Addr())
+	led := openHere(t, strings.Replace(urls[0], w.members[0].Addr(), relay.Addr(), 1), Options{})
 	beat := func(s *Store) error {
 		node, err := s.Join(t.Context(), fairlead.Node{}, time.Minute)
 		if err == nil {
@@ -125,7 +123,7 @@ func (w *galeraWorld) testFailover(t *testing.T) {
 	if err := errors.Join(beat(steady), beat(led)); err != nil {
 		t.Fatal(err)
 	}
-	proxy.lead(w.members[1].Addr())
+	relay.Lead(w.members[1].Addr())
 	var other *otherMemberError
 	if err := beat(led); !errors.As(err, &other) || !strings.HasPrefix(other.Reached, "member2 ") || !strings.HasPrefix(other.InUse, "member1 ") {
 		t.Fatalf("a process that was led to another member is told %v", err)
@@ -195,68 +193,4 @@ func (w *galeraWorld) testRefusing(t *testing.T) {
 	if !errors.Is(err, fairlead.ErrUnavailable) {
 		t.Errorf("a member that takes no queries is answered with %v", err)
 	}
-}
-
-// proxy leads connections to a server, and then to another one.
-type proxy struct {
-	net.Listener
-	mu     sync.Mutex
-	target string
-	open   []net.Conn
-	all    sync.WaitGroup
-}
-
-func newProxy(t *testing.T, target string) *proxy {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{Listener: listener, target: target}
-	p.all.Go(p.serve)
-	t.Cleanup(func() {
-		_ = p.Close()
-		p.lead("")
-		p.all.Wait()
-	})
-	return p
-}
-
-func (p *proxy) address() string { return p.Addr().String() }
-
-// lead cuts all connections off and leads new ones elsewhere.
-func (p *proxy) lead(target string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.target = target
-	for _, conn := range p.open {
-		_ = conn.Close()
-	}
-	p.open = nil
-}
-
-func (p *proxy) serve() {
-	for {
-		client, err := p.Accept()
-		if err != nil {
-			return
-		}
-		p.mu.Lock()
-		server, err := new(net.Dialer).Dial("tcp", p.target)
-		if err != nil {
-			_ = client.Close()
-		} else {
-			p.open = append(p.open, client, server)
-			p.all.Go(func() { pass(server, client) })
-			p.all.Go(func() { pass(client, server) })
-		}
-		p.mu.Unlock()
-	}
-}
-
-// pass sends on what it receives, until one of them ends.
-func pass(to, from net.Conn) {
-	_, _ = io.Copy(to, from)
-	_ = to.Close()
-	_ = from.Close()
 }

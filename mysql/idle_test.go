@@ -11,22 +11,8 @@ import (
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
-// idleRounds is how often the counted node asks for everything.
-const idleRounds = 3
-
 func TestEmptyLanesCostAnIdleNodeNothing(t *testing.T) {
-	for name, limit := range map[string]*fairlead.Limit{
-		"without limits":       nil,
-		"under a global limit": {Scope: fairlead.LimitGlobal, MaxRunning: 100},
-	} {
-		t.Run(name, func(t *testing.T) {
-			few := readsOfIdleNode(t, 20, limit)
-			many := readsOfIdleNode(t, 20000, limit)
-			if many > few+50 {
-				t.Errorf("%d rounds of an idle node read %d entries and rows with 20,000 empty lanes, and %d with 20", idleRounds, many, few)
-			}
-		})
-	}
+	storetest.EmptyLanesCostNothing(t, readsOfIdleNode)
 }
 
 // readsOfIdleNode is how many rows and index entries were looked for and read in some
@@ -42,16 +28,7 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 	for _, pool := range []*sql.DB{s.db, s.lifeline} {
 		pool.SetConnMaxIdleTime(0)
 	}
-	scope := &fairlead.Scope{Kinds: []string{"a"}}
-	node, err := s.Join(t.Context(), fairlead.Node{Name: "idle", Kinds: scope.Kinds, Slots: 32}, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if limit != nil {
-		if err := s.SetLimit(t.Context(), *limit); err != nil {
-			t.Fatal(err)
-		}
-	}
+	ask := storetest.IdleNode(t, s, limit)
 	var names rows
 	for i := range lanes {
 		names.add().str("default").str(fmt.Sprint("t", i)).str("a").end()
@@ -64,14 +41,12 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 	rounds := func(n int) {
 		for range n {
 			s.letTimePass()
-			if err := storetest.Idle(t.Context(), s, node, scope); err != nil {
-				t.Fatal(err)
-			}
+			ask(1)
 		}
 	}
 	rounds(1) // it learns which lanes there are
 	before := readsSoFar(t, s.db, s.lifeline)
-	rounds(idleRounds)
+	rounds(storetest.IdleRounds)
 	return readsSoFar(t, s.db, s.lifeline) - before
 }
 

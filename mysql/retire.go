@@ -35,7 +35,7 @@ type laneWalk struct {
 	*txn
 	walk      sqlstore.LaneWalk
 	retiredAt string // when the transaction began that last gave up lanes; empty: that is not known
-	mine      bool   // no other process is at it
+	mine      bool   // this process has locked the walk
 }
 
 func (w *laneWalk) step(ctx context.Context) (err error) {

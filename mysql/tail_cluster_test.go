@@ -60,13 +60,13 @@ func TestARestoreUnderLivingClients(t *testing.T) {
 // has what the first one had a while ago.
 func TestAFailoverThatLosesCommits(t *testing.T) {
 	first, second := tailServer(t), tailServer(t)
-	through := newProxy(t, first.Addr())
+	through := testdb.NewRelay(t, first.Addr())
 	adminOf(t, first)
-	c := newTailCluster(t, tailURL(through.listener.Addr().String()))
+	c := newTailCluster(t, tailURL(through.Addr()))
 	admin := adminOf(t, second)
 	c.loseTail(func(dump string) {
 		load(t, second, dump)
-		through.switchTo(second.Addr())
+		through.Lead(second.Addr())
 	}, func() string { return dump(t, first) })
 	c.finish(admin)
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"strconv"
@@ -67,13 +66,13 @@ func TestNoAcknowledgedJobIsLostWithASynchronousStandby(t *testing.T) {
 type cluster struct {
 	*crew
 	primary, standby *testdb.Server
-	relay            *relay
+	relay            *testdb.Relay
 }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
 	primary := keep(t, func(ctx context.Context) (*testdb.Server, error) { return testdb.StartPostgres(ctx, testdb.Options{}) })
-	c := &cluster{primary: primary, relay: newRelay(t, primary.Addr())}
+	c := &cluster{primary: primary, relay: testdb.NewRelay(t, primary.Addr())}
 	c.follow(t)
 	c.crew = newCrew(t, c.through(t))
 	return c
@@ -105,7 +104,7 @@ func (c *cluster) through(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.Host = c.relay.listener.Addr().(*net.TCPAddr).String()
+	u.Host = c.relay.Addr()
 	return u.String()
 }
 
@@ -167,7 +166,7 @@ func (c *cluster) killPrimary() []int {
 // promote makes the standby the primary, and gives it a standby.
 func (c *cluster) promote() {
 	c.Helper()
-	c.relay.direct("")
+	c.relay.Lead("")
 	old := c.primary
 	conn := connect(c.T, c.standby.URL())
 	defer conn.Close(c.Context())
@@ -178,7 +177,7 @@ func (c *cluster) promote() {
 	}
 	c.await(c.standby, "select (not pg_is_in_recovery())::text")
 	c.primary = c.standby
-	c.relay.direct(c.primary.Addr())
+	c.relay.Lead(c.primary.Addr())
 	c.follow(c.T)
 	if err := old.Stop(); err != nil {
 		c.Error(err)

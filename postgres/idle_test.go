@@ -12,24 +12,11 @@ import (
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
-const (
-	idleRounds = 3           // how often the counted node asks for everything
-	idleName   = "idle node" // of its sessions
-)
+// idleName is that of the sessions of the counted node.
+const idleName = "idle node"
 
 func TestEmptyLanesCostAnIdleNodeNothing(t *testing.T) {
-	for name, limit := range map[string]*fairlead.Limit{
-		"without limits":       nil,
-		"under a global limit": {Scope: fairlead.LimitGlobal, MaxRunning: 100},
-	} {
-		t.Run(name, func(t *testing.T) {
-			few := readsOfIdleNode(t, 20, limit)
-			many := readsOfIdleNode(t, 20000, limit)
-			if many > few+50 {
-				t.Errorf("%d rounds of an idle node read %d entries and rows with 20,000 empty lanes, and %d with 20", idleRounds, many, few)
-			}
-		})
-	}
+	storetest.EmptyLanesCostNothing(t, readsOfIdleNode)
 }
 
 // readsOfIdleNode is how many index scans were begun, and how many rows and index
@@ -44,31 +31,20 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 		t.Fatal(err)
 	}
 	s.heads.survey.dear = time.Hour // however busy the machine is
-	scope := &fairlead.Scope{Kinds: []string{"a"}}
-	node, err := s.Join(t.Context(), fairlead.Node{Name: "idle", Kinds: scope.Kinds, Slots: 32}, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if limit != nil {
-		if err := s.SetLimit(t.Context(), *limit); err != nil {
-			t.Fatal(err)
-		}
-	}
+	ask := storetest.IdleNode(t, s, limit)
 	exec(t, at, fmt.Sprintf(`insert into fairlead_lane (queue, tenant, kind) select 'default', 't' || n, 'a' from generate_series(1, %d) n`, lanes))
 	exec(t, at, `vacuum analyze fairlead_lane`)
 	rounds := func(n int) {
 		for range n {
 			s.letTimePass()
-			if err := storetest.Idle(t.Context(), s, node, scope); err != nil {
-				t.Fatal(err)
-			}
+			ask(1)
 		}
 	}
 	rounds(1) // it learns which lanes there are
 	s.pool.Reset()
 	s.beats.Reset()
 	before := readsSoFar(t, at)
-	rounds(idleRounds)
+	rounds(storetest.IdleRounds)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ type laneWalk struct {
 	sqlstore.LaneWalk
 	sql  *statements
 	in   runner
-	mine bool // no other process is at it
+	mine bool // this process has locked the walk
 }
 
 func (w *laneWalk) step(ctx context.Context) error {

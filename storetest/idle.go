@@ -3,15 +3,62 @@ package storetest
 import (
 	"context"
 	"errors"
+	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 )
 
-// Idle does once, in the order of their pace, all that a node without work asks of
-// its store again and again. Tests of a store count what the store reads meanwhile:
-// lanes that hold nothing must not show in it, however many there are.
-func Idle(ctx context.Context, store fairlead.Store, node fairlead.NodeID, scope *fairlead.Scope) error {
+// IdleRounds is how often the node whose reads are counted asks for everything.
+const IdleRounds = 3
+
+// EmptyLanesCostNothing checks that an idle node reads no more with 20,000 empty lanes
+// than with 20. reads is what it reads in IdleRounds, on a store of its own, under a
+// limit if there is one.
+func EmptyLanesCostNothing(t *testing.T, reads func(t *testing.T, lanes int, limit *fairlead.Limit) int64) {
+	t.Helper()
+	const few, many, slack = 20, 20_000, 50
+	for name, limit := range map[string]*fairlead.Limit{
+		"without limits":       nil,
+		"under a global limit": {Scope: fairlead.LimitGlobal, MaxRunning: 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			least := reads(t, few, limit)
+			if most := reads(t, many, limit); most > least+slack {
+				t.Errorf("%d rounds of an idle node read %d with %d empty lanes, and %d with %d", IdleRounds, most, many, least, few)
+			}
+		})
+	}
+}
+
+// IdleNode joins a node without work, under a limit if there is one, and returns what
+// lets it ask for everything some times.
+func IdleNode(t *testing.T, store fairlead.Store, limit *fairlead.Limit) (rounds func(n int)) {
+	t.Helper()
+	scope := &fairlead.Scope{Kinds: []string{IdleKind}}
+	node, err := store.Join(t.Context(), fairlead.Node{Name: "idle", Kinds: scope.Kinds, Slots: 32}, time.Hour)
+	if err == nil && limit != nil {
+		err = store.SetLimit(t.Context(), *limit)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(n int) {
+		t.Helper()
+		for range n {
+			if err := askEverything(t.Context(), store, node, scope); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// IdleKind is the kind of jobs that such a node would run.
+const IdleKind = "a"
+
+// askEverything does once, in the order of their pace, all that a node without work asks of
+// its store again and again.
+func askEverything(ctx context.Context, store fairlead.Store, node fairlead.NodeID, scope *fairlead.Scope) error {
 	const most = 1000
 	claim := fairlead.Claim{Node: node, Scope: scope, Max: 32}
 	suspects := claim

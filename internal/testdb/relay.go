@@ -1,4 +1,4 @@
-package postgres
+package testdb
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// relay passes connections on to the server that is the primary now, as the address
+// Relay passes connections on to the server that is the primary now, as the address
 // of a cluster does.
-type relay struct {
+type Relay struct {
 	listener net.Listener
 	all      sync.WaitGroup
 
@@ -19,24 +19,29 @@ type relay struct {
 	conns map[net.Conn]bool
 }
 
-func newRelay(t *testing.T, to string) *relay {
+// NewRelay begins to pass connections on, until the test ends.
+func NewRelay(t *testing.T, to string) *Relay {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &relay{listener: listener, to: to, conns: map[net.Conn]bool{}}
+	r := &Relay{listener: listener, to: to, conns: map[net.Conn]bool{}}
 	r.all.Go(r.accept)
 	t.Cleanup(func() {
 		_ = listener.Close()
-		r.direct("")
+		r.Lead("")
 		r.all.Wait()
 	})
 	return r
 }
 
-// direct breaks all connections off, and passes new ones on to another server.
-func (r *relay) direct(to string) {
+// Addr is where it listens.
+func (r *Relay) Addr() string { return r.listener.Addr().String() }
+
+// Lead breaks all connections off, and passes new ones on to another server; to none if
+// it is not named.
+func (r *Relay) Lead(to string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.to = to
@@ -46,7 +51,7 @@ func (r *relay) direct(to string) {
 	clear(r.conns)
 }
 
-func (r *relay) accept() {
+func (r *Relay) accept() {
 	for {
 		conn, err := r.listener.Accept()
 		if err != nil {
@@ -56,7 +61,7 @@ func (r *relay) accept() {
 	}
 }
 
-func (r *relay) serve(conn net.Conn) {
+func (r *Relay) serve(conn net.Conn) {
 	defer conn.Close()
 	r.mu.Lock()
 	to := r.to
