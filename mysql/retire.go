@@ -34,7 +34,7 @@ func (s *Store) retireLanes(ctx context.Context) error {
 type laneWalk struct {
 	*txn
 	walk      sqlstore.LaneWalk
-	retiredAt string // when the transaction began that last gave up lanes; empty: that is not known
+	retiredAt string // a time after lanes were last given up; empty: it is still to be noted
 	mine      bool   // this process has locked the walk
 }
 
@@ -63,15 +63,28 @@ func (w *laneWalk) step(ctx context.Context) (err error) {
 }
 
 func (w *laneWalk) begin(ctx context.Context) error {
-	older := 1
-	if w.retiredAt != "" {
-		if _, err := w.one(ctx, []any{&older}, w.sql.OlderTransactions, w.retiredAt); err != nil && !deniedProcess(err) {
-			return err
-		}
+	settled, err := w.settled(ctx)
+	if err != nil {
+		return err
 	}
-	w.walk.Begin(older == 0)
-	_, err := w.exec(ctx, w.sql.StampLanes, w.walk.Now)
+	w.walk.Begin(settled)
+	_, err = w.exec(ctx, w.sql.StampLanes, w.walk.Now)
 	return err
+}
+
+// settled tells whether no transaction is open that is older than what was given up. When
+// that was is noted by the first walk after it: by then it is committed.
+func (w *laneWalk) settled(ctx context.Context) (bool, error) {
+	if w.retiredAt == "" {
+		_, err := w.one(ctx, []any{&w.retiredAt}, w.sql.TransactionsClock)
+		return false, err
+	}
+	var older int
+	var younger bool
+	if _, err := w.one(ctx, []any{&older, &younger}, w.sql.OlderTransactions, w.retiredAt, w.retiredAt); err != nil && !deniedProcess(err) {
+		return false, err
+	}
+	return younger && older == 0, nil
 }
 
 // window looks at the next jobs. It tells whether there may be more of them.
@@ -114,9 +127,6 @@ func (w *laneWalk) end(ctx context.Context) error {
 		}
 	}
 	w.retiredAt = ""
-	if _, err := w.one(ctx, []any{&w.retiredAt}, w.sql.OwnStart); err != nil && !deniedProcess(err) {
-		return err
-	}
 	return nil
 }
 

@@ -1,6 +1,9 @@
 package mysql_test
 
 import (
+	"context"
+	"database/sql"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,43 +32,106 @@ func TestLanesThatHoldNothingAreGivenUpAndRemoved(t *testing.T) {
 	storetest.UnusedLanes(t, newHarness(t, address, mysql.Options{}, nil), lookAtLanes(t, address))
 }
 
+// walks is a store whose walks through all lanes begin when a test says so.
+type walks struct {
+	*testing.T
+	h     *storetest.Harness
+	store fairlead.Store
+	raw   *sql.DB
+	look  storetest.LaneLook
+}
+
+func newWalks(t *testing.T, address string) *walks {
+	h := newHarness(t, address, mysql.Options{}, nil)
+	w := &walks{T: t, h: h, store: h.Open(t), raw: rawDB(t, address, map[string]string{"autocommit": "1"}), look: lookAtLanes(t, address)}
+	mustExec(t, w.raw, "insert into fairlead_lane (queue, tenant, kind) values ('q', 't', 'unused'), ('q', 't', 'last')")
+	w.after(0)
+	return w
+}
+
+// after walks when some time has passed for the lanes.
+func (w *walks) after(d time.Duration) {
+	w.Helper()
+	w.h.Advance(d)
+	if _, err := w.store.Prune(w.Context(), fairlead.Retention{}, 100); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// stays demands that the lane was given up, and stays however often is walked.
+func (w *walks) stays(why string) {
+	w.Helper()
+	for range 4 {
+		if exists, givenUp := w.look("unused"); !exists || !givenUp {
+			w.Fatalf("the lane exists: %t, given up: %t; want both: %s", exists, givenUp, why)
+		}
+		w.after(2 * sqlstore.LaneGivenUp)
+		mustExec(w.T, w.raw, "do sleep(0.6)") // transactions are told apart by the second
+	}
+}
+
+func (w *walks) goes() {
+	w.Helper()
+	storetest.Eventually(w.T, "the lane is gone", func() bool { // transactions of others may be older
+		w.after(2 * sqlstore.LaneGivenUp)
+		exists, _ := w.look("unused")
+		return !exists
+	})
+}
+
 // A transaction that has looked at a lane before it was given up may store a job in it
 // whenever it likes.
 func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
-	address := testdb.MySQL(t)
-	h := newHarness(t, address, mysql.Options{}, nil)
-	store, look := h.Open(t), lookAtLanes(t, address)
-	pass := func(d time.Duration) {
-		t.Helper()
-		h.Advance(d)
-		if _, err := store.Prune(t.Context(), fairlead.Retention{}, 100); err != nil {
-			t.Fatal(err)
-		}
-	}
-	raw := rawDB(t, address, map[string]string{"autocommit": "1"})
-	mustExec(t, raw, "insert into fairlead_lane (queue, tenant, kind) values ('q', 't', 'unused'), ('q', 't', 'last')")
-	pass(0)
-	tx, err := raw.BeginTx(t.Context(), nil)
+	w := newWalks(t, testdb.MySQL(t))
+	tx, err := w.raw.BeginTx(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := tx.ExecContext(t.Context(), "select id from fairlead_lane"); err != nil { // it sees the lane as it is
 		t.Fatal(err)
 	}
-	pass(sqlstore.LaneUnused + time.Hour)
-	if _, givenUp := look("unused"); !givenUp {
-		t.Fatal("the lane was not given up")
-	}
-	pass(2 * sqlstore.LaneGivenUp)
-	if exists, _ := look("unused"); !exists {
-		t.Fatal("the lane was removed under the eyes of a transaction")
-	}
+	w.after(sqlstore.LaneUnused + time.Hour)
+	w.stays("a transaction has seen it")
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	storetest.Eventually(t, "the lane is gone", func() bool { // transactions of others may be older
-		pass(2 * sqlstore.LaneGivenUp)
-		exists, _ := look("unused")
-		return !exists
-	})
+	w.goes()
+}
+
+// The server answers questions about transactions from memory while it is asked often.
+// Such an answer may lack transactions that are open.
+func TestALaneIsNotRemovedWhileTheServerTellsOfOldTransactionsOnly(t *testing.T) {
+	address := testdb.MySQL(t)
+	w := newWalks(t, address)
+	stop := askOften(t, address)
+	w.after(sqlstore.LaneUnused + time.Hour)
+	w.stays("the list of transactions is old")
+	stop()
+	w.goes()
+}
+
+// askOften asks for the server's transactions all the time.
+func askOften(t *testing.T, address string) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	db := rawDB(t, address, map[string]string{"autocommit": "1"})
+	asked, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for n := 0; ctx.Err() == nil; n++ {
+			if _, err := db.ExecContext(ctx, "select count(*) from information_schema.innodb_trx"); err != nil && ctx.Err() == nil {
+				t.Error(err)
+				return
+			}
+			if n == 1 {
+				close(asked)
+			}
+		}
+	}()
+	select {
+	case <-asked:
+	case <-ended:
+	}
+	stop = sync.OnceFunc(func() { cancel(); <-ended })
+	t.Cleanup(stop)
+	return stop
 }

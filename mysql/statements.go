@@ -288,7 +288,7 @@ type statements struct {
 	DropDeadNode string `sql:"drop_dead_node"`
 
 	LaneWalk          string `sql:"lane_walk"`
-	OwnStart          string `sql:"own_start"`
+	TransactionsClock string `sql:"transactions_clock"`
 	OlderTransactions string `sql:"older_transactions"`
 	KeepLaneWalk      string `sql:"keep_lane_walk"`
 	StampLanes        string `sql:"stamp_lanes"`

@@ -4,9 +4,9 @@
 -- When a lane was last seen to have a job, 0 until the first walk.
 alter table {{lane}} add column seen_at bigint not null default 0;
 
--- The walk through all jobs; one row. retired_at is when the transaction began that last
--- gave up lanes, as the server tells of its transactions; settled: none from before was
--- open when the walk began.
+-- The walk through all jobs; one row. retired_at is a time after lanes were last given up,
+-- as the server tells the begin of its transactions; settled: none from before was open
+-- when the walk began.
 create table if not exists {{lane_walk}} (
   id tinyint not null primary key,
   begun_at bigint not null,

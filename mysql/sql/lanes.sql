@@ -9,22 +9,24 @@
 -- Locks: the row of the walk; skips it if it is locked.
 select begun_at, after_job, ended_at, settled, removed, retired_at, {{now}} from {{lane_walk}} where id = 1 for update skip locked;
 
--- name: own_start
--- Tells when this transaction began, as the server tells of all of them. It needs the
--- right PROCESS.
+-- name: transactions_clock
+-- Tells the time as the server does when it tells of transactions: to the second, in its
+-- own zone.
 -- Inputs: none.
 -- Output: time as text.
 -- Locks: none.
-select cast(trx_started as char) from information_schema.innodb_trx where trx_mysql_thread_id = connection_id();
+select cast(convert_tz(sysdate(), @@session.time_zone, 'SYSTEM') as char);
 
 -- name: older_transactions
--- Counts the open transactions that began before the last that gave up lanes: such a one
--- may have looked at a lane before, and store a job in it yet. It needs the right
--- PROCESS.
--- Inputs: retired_at.
--- Output: how many.
+-- Counts the open transactions that began before lanes were given up: such a one may have
+-- looked at a lane before, and store a job in it yet. The server makes a new list only if
+-- none was read for a tenth of a second; a transaction in it that began later proves
+-- that the list is not older. It needs the right PROCESS.
+-- Inputs: retired_at, twice.
+-- Output: how many; whether the list is younger than retired_at.
 -- Locks: none.
-select count(*) from information_schema.innodb_trx where trx_mysql_thread_id <> connection_id() and trx_started <= cast(? as datetime);
+select coalesce(sum(trx_started <= cast(? as datetime)), 0), coalesce(max(trx_started > cast(? as datetime)), 0)
+from information_schema.innodb_trx;
 
 -- name: keep_lane_walk
 -- Notes how far the walk has come.
