@@ -1105,14 +1105,15 @@ func (x *ListJobsResponse) GetNextPageToken() string {
 
 // Attempt is a run that did not simply succeed.
 type Attempt struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Run           int32                  `protobuf:"varint,1,opt,name=run,proto3" json:"run,omitempty"`
-	Fence         int64                  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
-	Node          int64                  `protobuf:"varint,3,opt,name=node,proto3" json:"node,omitempty"`
-	StartedAt     *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
-	FinishedAt    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
-	Reason        string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
-	Error         string                 `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Run        int32                  `protobuf:"varint,1,opt,name=run,proto3" json:"run,omitempty"`
+	Fence      int64                  `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	Node       int64                  `protobuf:"varint,3,opt,name=node,proto3" json:"node,omitempty"`
+	StartedAt  *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	FinishedAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=finished_at,json=finishedAt,proto3" json:"finished_at,omitempty"`
+	// As of a job, or lease_lost: its node lost the lease, but lived; that is no crash.
+	Reason        string `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
+	Error         string `protobuf:"bytes,7,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }

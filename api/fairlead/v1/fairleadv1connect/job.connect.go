@@ -98,7 +98,8 @@ type JobServiceClient interface {
 	FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has failed.
 	FailJob(context.Context, *v1.FailJobRequest) (*v1.Job, error)
-	// Removes a job that is not running, with its history.
+	// Removes a job that is not running, with its history. A task that its batch has not
+	// counted, and the job of a shard that has not ended, are refused.
 	DeleteJob(context.Context, *v1.GetJobRequest) (*v1.DeleteJobResponse, error)
 	// Does the same to all jobs that match; a dry run only counts them.
 	BulkJobs(context.Context, *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error)
@@ -403,7 +404,8 @@ type JobServiceHandler interface {
 	FinishJob(context.Context, *v1.FinishJobRequest) (*v1.Job, error)
 	// Answers for a job that waits: it has failed.
 	FailJob(context.Context, *v1.FailJobRequest) (*v1.Job, error)
-	// Removes a job that is not running, with its history.
+	// Removes a job that is not running, with its history. A task that its batch has not
+	// counted, and the job of a shard that has not ended, are refused.
 	DeleteJob(context.Context, *v1.GetJobRequest) (*v1.DeleteJobResponse, error)
 	// Does the same to all jobs that match; a dry run only counts them.
 	BulkJobs(context.Context, *v1.BulkJobsRequest) (*v1.BulkJobsResponse, error)
