@@ -98,16 +98,7 @@ func testSettleFence(c *chapter) {
 func testSettleReaped(c *chapter, moves []fairlead.Move) {
 	wantLost := func(f *fixture, job *fairlead.Job, ended fairlead.State) {
 		f.Helper()
-		before := f.wantState(job, ended)
-		f.Advance(time.Minute)
-		for _, move := range moves {
-			late := to(move, job)
-			late.After, late.Memo, late.Progress = time.Second, json.RawMessage(`"late"`), json.RawMessage(`"late"`)
-			f.wantSettled([]fairlead.Settled{lost}, late)
-		}
-		f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job)) // and nothing else
-		f.equal("the job", f.get(job), before)
-		f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{fairlead.ReasonCrash})
+		wantReapedLost(f, job, moves, ended, fairlead.ReasonCrash)
 	}
 	c.test("a job that was reaped as poison is lost to its node", func(f *fixture) {
 		job := f.running()
@@ -120,6 +111,15 @@ func testSettleReaped(c *chapter, moves []fairlead.Move) {
 		job := f.running(cancelOnCrash)
 		f.crash(job)
 		wantLost(f, job, fairlead.Cancelled)
+	})
+	c.test("a job that a lost lease cancelled is lost to its node, also if that says that it lives", func(f *fixture) {
+		before, after := f.running(cancelOnCrash), f.running(cancelOnCrash)
+		f.lived(before)
+		f.crash(before)
+		f.crash(after)
+		f.lived(after)
+		wantReapedLost(f, before, moves, fairlead.Cancelled, fairlead.ReasonLeaseLost)
+		wantReapedLost(f, after, moves, fairlead.Cancelled, fairlead.ReasonCrash)
 	})
 	c.test("a job that was reaped and cancelled as somebody had asked is lost to its node", func(f *fixture) {
 		job := f.running()
@@ -203,4 +203,19 @@ func testSettleMany(c *chapter) {
 		f.wantSettled(want, settlements...)
 		f.equal("the output of an odd one", string(f.get(claimed[1]).Output), `"odd"`)
 	})
+}
+
+// wantReapedLost demands that nothing the node of a reaped job says changes it.
+func wantReapedLost(f *fixture, job *fairlead.Job, moves []fairlead.Move, ended fairlead.State, reason fairlead.Reason) {
+	f.Helper()
+	before := f.wantState(job, ended)
+	f.Advance(time.Minute)
+	for _, move := range moves {
+		late := to(move, job)
+		late.After, late.Memo, late.Progress = time.Second, json.RawMessage(`"late"`), json.RawMessage(`"late"`)
+		f.wantSettled([]fairlead.Settled{lost}, late)
+	}
+	f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job)) // and nothing else
+	f.equal("the job", f.get(job), before)
+	f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{reason})
 }

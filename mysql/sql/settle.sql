@@ -47,8 +47,8 @@ delete r from {{running}} r force index (primary) where {{among}} and lane >= 0;
 
 -- name: ended
 -- Tells under which fence, and how, jobs ended that were not found running. Those that
--- were replaced, or whose last run is recorded as a crash, were ended by somebody
--- else.
+-- were replaced, or whose last run is recorded as a crash or a lost lease, were ended by
+-- another.
 -- Inputs: {{ids}}.
 -- Output: id, fence, outcome.
 -- Locks: none.
@@ -56,7 +56,7 @@ select d.id, d.fence, d.outcome
 from {{done}} d force index (primary)
 where d.id in ({{ids}}) and coalesce(d.reason, '') <> 'replaced'
   and (select a.run from {{attempt}} a force index (primary)
-       where a.id = d.id and a.run = d.attempt and a.fence = d.fence and a.reason = 'crash') is null;
+       where a.id = d.id and a.run = d.attempt and a.fence = d.fence and a.reason in ('crash', 'lease_lost')) is null;
 
 -- name: order_of
 -- Reads what of a job decides how it goes on. It is read after the job's place

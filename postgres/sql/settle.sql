@@ -169,7 +169,7 @@ where r.answer is not null;
 -- name: retrace
 -- Finds out which fences ended their jobs. One that was taken from its node, for
 -- another to take its place or because its node died, was not ended by its fence.
--- That the node died is recorded as a crash of the job's last run.
+-- That the node died, or lost its lease, is recorded of the job's last run.
 -- Inputs, in step: $1 ids, $2 fences.
 -- Output: id, fence, outcome of those that did.
 -- Locks: none.
@@ -177,7 +177,7 @@ select d.id, d.fence, d.outcome
 from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
 join {{done}} d on d.id = any (array[a.id]) and d.fence = a.fence
 where d.reason is distinct from 'replaced'
-  and (select true from {{attempt}} x where x.id = d.id and x.run = d.attempt and x.fence = d.fence and x.reason = 'crash') is null;
+  and (select true from {{attempt}} x where x.id = d.id and x.run = d.attempt and x.fence = d.fence and x.reason in ('crash', 'lease_lost')) is null;
 
 -- name: vacate
 -- A part of every statement that takes jobs out of running or waiting: notes

@@ -15,9 +15,10 @@ const prefix = "fairlead_"
 type bulk interface {
 	insert(ctx context.Context, table string, columns []string, rows [][]any) error
 	exec(ctx context.Context, statement string) error
-	// afterJobs lets the next job have an id above this one, and the server look at what
-	// was stored as it would by itself some time later.
+	// afterJobs lets the next job have an id above this one.
 	afterJobs(ctx context.Context, last int64) error
+	// look lets the server look at what is there, as it does by itself after a while.
+	look(ctx context.Context) error
 	// fires are the columns of fire: job, schedule, due, source, number, what made
 	// it, why it was skipped, and others with what they have.
 	fires() (columns []string, others []any)

@@ -38,9 +38,11 @@ func (b *mysqlBulk) exec(ctx context.Context, statement string) error {
 }
 
 func (b *mysqlBulk) afterJobs(ctx context.Context, last int64) error {
-	if _, err := b.db.ExecContext(ctx, "update "+prefix+"counter set value = ? where name = 'job'", last); err != nil {
-		return err
-	}
+	_, err := b.db.ExecContext(ctx, "update "+prefix+"counter set value = ? where name = 'job'", last)
+	return err
+}
+
+func (b *mysqlBulk) look(ctx context.Context) error {
 	return b.exec(ctx, "analyze table "+prefix+"job, "+prefix+"done, "+prefix+"audit")
 }
 

@@ -33,11 +33,10 @@ func (b *postgresBulk) afterJobs(ctx context.Context, last int64) error {
 	if _, err := b.conn.Exec(ctx, "select setval('"+prefix+"jobid', $1::bigint)", last+1000); err != nil {
 		return fmt.Errorf("set the next id: %w", err)
 	}
-	if err := b.exec(ctx, "select setval(pg_get_serial_sequence('"+prefix+"lane', 'id'), (select max(id) from "+prefix+"lane))"); err != nil {
-		return err
-	}
-	return b.exec(ctx, "vacuum analyze")
+	return b.exec(ctx, "select setval(pg_get_serial_sequence('"+prefix+"lane', 'id'), (select max(id) from "+prefix+"lane))")
 }
+
+func (b *postgresBulk) look(ctx context.Context) error { return b.exec(ctx, "vacuum analyze") }
 
 func (b *postgresBulk) fires() ([]string, []any) {
 	return []string{"job", "schedule", "due", "source", "number", "trigger", "skip"}, nil

@@ -48,6 +48,9 @@ func (b *sqliteBulk) afterJobs(ctx context.Context, last int64) error {
 	return err
 }
 
+// look does nothing: its plans follow from the statements alone.
+func (b *sqliteBulk) look(context.Context) error { return nil }
+
 func (b *sqliteBulk) fires() ([]string, []any) {
 	return []string{"job", "schedule", "due", "source", "number", "made_by", "skip", "queued", "open", "state", "ended_at"}, []any{0, 0, "", 0}
 }

@@ -44,7 +44,7 @@ func (s *stock) fill(ctx context.Context, stored func()) error {
 			return err
 		}
 	}
-	return nil
+	return s.into.look(ctx)
 }
 
 func (s *stock) addTenants(ctx context.Context) error {
