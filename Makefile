@@ -65,6 +65,11 @@ test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and Mari
 	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
 	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-race
 
+.PHONY: mutants
+mutants: bin/testdb-run ## Damage the code in one place at a time and see whether a test notices; flags in ARGS
+	@go build -o bin/mutants-run ./internal/mutants
+	@$(WITH_DATABASES) bin/mutants-run $(ARGS)
+
 .PHONY: test-packages
 test-packages: bin/testdb-run bin/testrun
 	@$(NEED_CURL)

@@ -64,6 +64,8 @@ var imports = []struct {
 	{"internal/oidc", []string{".", "server", "internal/outbound"}, "an identity provider says who callers of the service are"},
 	{"internal/patience", nil, "how long tests wait does not depend on what for"},
 	{"internal/testdb/...", []string{"internal/patience", "internal/testdb"}, "servers for tests know nothing of what is tested"},
+	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore"}, "mutants are made of sources and statements, without running either"},
+	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/bench", []string{".", "engine", "sweep", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"internal/bench/lists", []string{".", "internal/mysqlurl", "internal/reads", "internal/sqlstore"}, "a stock of jobs is written past the store, in its own tables, and read through it"},

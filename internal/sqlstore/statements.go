@@ -49,27 +49,42 @@ func parseStatements(fsys fs.FS) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]string{}
+	all := map[string]string{}
 	for _, file := range files {
-		text, err := fs.ReadFile(fsys, file)
+		found, err := ReadStatements(fsys, file)
 		if err != nil {
 			return nil, err
 		}
-		name := ""
-		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(line, "-- name:"); ok {
-				name = strings.TrimSpace(rest)
-				if _, twice := found[name]; twice {
-					return nil, fmt.Errorf("%s: statement %q stands twice", file, name)
-				}
-				found[name] = ""
-				continue
+		for name, text := range found {
+			if _, twice := all[name]; twice {
+				return nil, fmt.Errorf("%s: statement %q stands twice", file, name)
 			}
-			if name == "" || strings.HasPrefix(strings.TrimSpace(line), "--") {
-				continue
-			}
-			found[name] += line
+			all[name] = text
 		}
+	}
+	return all, nil
+}
+
+// ReadStatements reads the statements of a file by their names, without comments.
+func ReadStatements(fsys fs.FS, file string) (map[string]string, error) {
+	text, err := fs.ReadFile(fsys, file)
+	if err != nil {
+		return nil, err
+	}
+	found, name := map[string]string{}, ""
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "-- name:"); ok {
+			name = strings.TrimSpace(rest)
+			if _, twice := found[name]; twice {
+				return nil, fmt.Errorf("%s: statement %q stands twice", file, name)
+			}
+			found[name] = ""
+			continue
+		}
+		if name == "" || strings.HasPrefix(strings.TrimSpace(line), "--") {
+			continue
+		}
+		found[name] += line
 	}
 	for name, text := range found {
 		found[name] = strings.TrimSuffix(strings.TrimSpace(text), ";")

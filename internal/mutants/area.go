@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// area is a part of the code, and the packages whose tests protect it.
+type area struct {
+	name       string
+	statements string   // directory of a store, if its statements are damaged
+	files      []string // patterns of Go files
+	kinds      []string // of damage; all if there are none
+	tests      []string // packages
+}
+
+var areas = []area{
+	{name: "postgres", statements: "postgres", tests: []string{"postgres"}},
+	{name: "mysql", statements: "mysql", tests: []string{"mysql"}},
+	{name: "sqlite", statements: "sqlite", tests: []string{"sqlite"}},
+	{
+		name: "decisions",
+		files: []string{
+			"schedule*.go", "batch*.go", "sweep*.go", "timing*.go", "assign.go", "outcome.go", "retry.go", "calendar*.go", "limit.go",
+			"internal/dispatch/*.go", "internal/window/*.go", "internal/pace/*.go", "internal/verdict/*.go", "internal/starts/*.go",
+			"internal/sqlstore/*.go", "sqlite/settle.go", "mysql/settle.go", "mysql/decide.go",
+		},
+		tests: []string{
+			".", "internal/dispatch", "internal/window", "internal/pace", "internal/verdict", "internal/starts", "internal/sqlstore",
+			"sqlite", "engine", "mysql",
+		},
+	},
+	{name: "engine", files: []string{"engine/*.go"}, tests: []string{"engine"}},
+	{
+		name:  "server",
+		files: []string{"server/*.go", "internal/wire/*.go", "internal/rest/*.go"},
+		kinds: []string{"branch", "operand", "bound", "call"},
+		tests: []string{"server", "internal/wire", "internal/rest"},
+	},
+}
+
+// protects tells whether tests of a package are run for an area.
+func (a *area) protects(pkg string) bool { return slices.Contains(a.tests, pkg) }
+
+// goFiles lists the files of an area, without tests and what is generated.
+func (a *area) goFiles(root string) ([]string, error) {
+	var files []string
+	for _, pattern := range a.files {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range found {
+			name, err := filepath.Rel(root, file)
+			if err != nil {
+				return nil, err
+			}
+			if !strings.HasSuffix(name, "_test.go") && path.Base(name) != "doc.go" {
+				files = append(files, filepath.ToSlash(name))
+			}
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// read reads a file of the repository.
+func read(root, name string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, name))
+	return string(text), err
+}

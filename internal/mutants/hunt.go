@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/mutants/active"
+)
+
+// Verdicts on mutants.
+const (
+	killed     = "killed"
+	survived   = "survived"
+	equivalent = "equivalent"
+	invalid    = "invalid"   // the database does not understand it: it says nothing
+	unreached  = "unreached" // by any test: that is no better than survived
+)
+
+// verdict is what became of a mutant.
+type verdict struct {
+	Place   string
+	Area    string
+	Kind    string
+	Verdict string
+	By      string // the test that killed it, or why it is equivalent
+	Tests   int    // how many runs of units it took
+	Seconds float64
+	CPU     float64
+}
+
+// hunter judges mutants.
+type hunter struct {
+	workshop *workshop
+	project  *project
+	record   *record
+}
+
+const (
+	firstRound = 3.0  // seconds of tests that are run together first; each round has twice as many
+	lastRound  = 60.0 // and at most so many
+)
+
+// misunderstood is what databases and drivers say of statements that are damaged beyond
+// meaning.
+var misunderstood = regexp.MustCompile(`SQLSTATE 42(?:601|P0[128]|703|804|883|P18)|SQLSTATE 0A000|Error 1064|Error 1054|syntax error|no such column|incomplete input|could not determine data type`)
+
+// judge runs tests with one mutant until one fails.
+func (h *hunter) judge(ctx context.Context, at *place) (verdict, error) {
+	v := verdict{Place: at.name(), Area: at.area.name, Kind: at.kind, Verdict: survived}
+	environment, clean, err := h.environment(at)
+	if err != nil {
+		return v, err
+	}
+	defer clean()
+	units := h.record.asked(h.project, at)
+	if len(units) == 0 {
+		v.Verdict = unreached
+		return v, nil
+	}
+	begun := time.Now()
+	for budget := firstRound; len(units) > 0; budget = min(2*budget, lastRound) {
+		var round []reach
+		round, units = take(units, budget)
+		for _, together := range bundles(round) {
+			played, err := h.workshop.play(ctx, together.units, together.limit(), environment...)
+			if err != nil || ctx.Err() != nil {
+				return v, err
+			}
+			v.Tests += len(together.units)
+			v.CPU += played.cpu.Seconds()
+			if played.passed {
+				continue
+			}
+			v.Seconds = time.Since(begun).Seconds()
+			v.Verdict, v.By = killed, together.units[0].Package+" "+played.failed()
+			switch {
+			case at.statement != nil && misunderstood.MatchString(played.output):
+				v.Verdict, v.By = invalid, misunderstood.FindString(played.output)
+			case played.hung:
+				v.By = together.units[0].String() + " hangs"
+			}
+			return v, nil
+		}
+	}
+	v.Seconds = time.Since(begun).Seconds()
+	return v, nil
+}
+
+// environment switches a mutant on.
+func (h *hunter) environment(at *place) (variables []string, clean func(), err error) {
+	if at.statement == nil {
+		return []string{active.Number + "=" + strconv.Itoa(at.number)}, func() {}, nil
+	}
+	file, err := os.CreateTemp(h.workshop.dir, "statement")
+	if err != nil {
+		return nil, nil, err
+	}
+	clean = func() { _ = os.Remove(file.Name()) }
+	if err := json.NewEncoder(file).Encode(at.statement); err != nil {
+		return nil, clean, err
+	}
+	return []string{active.Statement + "=" + file.Name()}, clean, file.Close()
+}
+
+// take splits off the first units, as many as take some seconds, but at least one.
+func take(units []reach, seconds float64) (first, rest []reach) {
+	for i, u := range units {
+		if seconds -= u.Seconds; seconds < 0 && i > 0 {
+			return units[:i], units[i:]
+		}
+	}
+	return units, nil
+}
+
+// bundle is a list of units that one process runs.
+type bundle struct {
+	units   []unit
+	seconds float64
+}
+
+// limit is when a bundle is said to hang.
+func (b *bundle) limit() time.Duration {
+	return 20*time.Second + time.Duration(5*b.seconds*float64(time.Second))
+}
+
+// bundles puts units together that one pattern can choose.
+func bundles(units []reach) []*bundle {
+	var all []*bundle
+	known := map[string]*bundle{}
+	for _, u := range units {
+		key := u.Package
+		if u.Part != "" {
+			key = fmt.Sprintf("%s %s", u.Package, u.Test)
+		}
+		b := known[key]
+		if b == nil {
+			b = &bundle{}
+			known[key] = b
+			all = append(all, b)
+		}
+		b.units, b.seconds = append(b.units, u.unit), b.seconds+u.Seconds
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"sync"
+)
+
+// ledger keeps the verdicts.
+type ledger struct {
+	file  string
+	mu    sync.Mutex
+	known map[string]verdict // by place
+}
+
+func openLedger(file string) (*ledger, error) {
+	l := &ledger{file: file, known: map[string]verdict{}}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var v verdict
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		l.known[v.Place] = v
+	}
+	return l, nil
+}
+
+func (l *ledger) add(v verdict) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known[v.Place] = v
+	return appendLine(l.file, v)
+}
+
+func (l *ledger) find(at *place) (verdict, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	v, ok := l.known[at.name()]
+	return v, ok
+}
+
+//go:embed equivalent.txt
+var equivalentText string
+
+// readEquivalents reads why mutants are equivalent, by their names: a reason stands on a
+// line of its own, and the mutants that it explains below it, indented. Lines that begin
+// with # are comments.
+func readEquivalents(text string) (map[string]string, error) {
+	reasons, reason := map[string]string{}, ""
+	n := 0
+	for line := range strings.Lines(text) {
+		n++
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case trimmed == "" || strings.HasPrefix(trimmed, "#"):
+		case line[0] != '\t':
+			reason = trimmed
+		case reason == "":
+			return nil, fmt.Errorf("line %d: a mutant without a reason above it", n)
+		default:
+			reasons[trimmed] = reason
+		}
+	}
+	return reasons, nil
+}

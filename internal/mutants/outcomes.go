@@ -1,0 +1,52 @@
+package main
+
+import (
+	"go/ast"
+	"go/token"
+)
+
+// outcomes says for a constant by which other of its type it is swapped.
+type outcomes map[string]string
+
+// collect adds the constants of a file that have a type of their own.
+func (o outcomes) collect(file *ast.File) {
+	for _, declared := range file.Decls {
+		group, ok := declared.(*ast.GenDecl)
+		if !ok || group.Tok != token.CONST {
+			continue
+		}
+		o.swap(typed(group))
+	}
+}
+
+// typed lists the constants of a group by their types.
+func typed(group *ast.GenDecl) map[string][]string {
+	found, last := map[string][]string{}, ""
+	for _, spec := range group.Specs {
+		value := spec.(*ast.ValueSpec)
+		if kind, ok := value.Type.(*ast.Ident); ok {
+			last = kind.Name
+		} else if value.Type != nil || len(value.Values) > 0 {
+			last = "" // of no type, or of another package's
+		}
+		if last == "" || !ast.IsExported(last) {
+			continue
+		}
+		for _, name := range value.Names {
+			if name.Name != "_" {
+				found[last] = append(found[last], name.Name)
+			}
+		}
+	}
+	return found
+}
+
+func (o outcomes) swap(groups map[string][]string) {
+	for _, names := range groups {
+		for i, name := range names {
+			if len(names) > 1 {
+				o[name] = names[(i+1)%len(names)]
+			}
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fairlead-io/fairlead/internal/mutants/active"
+)
+
+// reach is what is known of a unit.
+type reach struct {
+	unit
+	Seconds float64
+	Fails   bool     `json:",omitempty"` // without any mutant: it cannot tell
+	Split   bool     `json:",omitempty"` // into its parts, which stand for it
+	Reached []string // names of places and of statements' uses
+}
+
+// record is what is known of all units.
+type record struct {
+	file  string
+	mu    sync.Mutex
+	known map[unit]reach
+}
+
+// Tests that are not asked: they compare costs and plans, which a mutant may change
+// without breaking anything, take minutes, or ask again what others do.
+var notAsked = regexp.MustCompile(`StoreInMemory|ThroughPgBouncer|StoreWithMarks|Plan|Cost|Idle|Bench|Hostile|Failover|Restore|Standby|Galera|Storm|Rollout|StoresOwnTimeout|OnAMillion`)
+
+const (
+	longTest   = 2 * time.Second // one that has parts is split into them
+	recordTime = 4 * time.Minute // a test that takes longer is not asked
+)
+
+func openRecord(file string) (*record, error) {
+	r := &record{file: file, known: map[unit]reach{}}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var known reach
+		if err := json.Unmarshal([]byte(line), &known); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		r.known[known.unit] = known
+	}
+	return r, nil
+}
+
+func (r *record) add(known reach) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known[known.unit] = known
+	return appendLine(r.file, known)
+}
+
+// complete records the units of packages that are not known yet.
+func (r *record) complete(ctx context.Context, w *workshop, p *project, packages []string, atOnce int, out io.Writer) error {
+	var missing []unit
+	for _, pkg := range packages {
+		tests, err := w.tests(ctx, pkg)
+		if err != nil {
+			return err
+		}
+		for _, test := range tests {
+			if notAsked.MatchString(test.Test) {
+				continue
+			}
+			if _, ok := r.known[test]; !ok {
+				missing = append(missing, test)
+			}
+		}
+	}
+	fmt.Fprintf(out, "%d tests are known, %d are recorded\n", len(r.known), len(missing))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, u := range missing {
+		group.Go(func() error { return r.learn(ctx, w, p.names, u) })
+	}
+	return group.Wait()
+}
+
+// learn runs a unit, and its parts if it takes long.
+func (r *record) learn(ctx context.Context, w *workshop, names map[int]string, u unit) error {
+	trace, err := os.CreateTemp(w.dir, "trace")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(trace.Name()) //nolint:errcheck // one file more in bin
+	if err := trace.Close(); err != nil {
+		return err
+	}
+	played, err := w.play(ctx, []unit{u}, recordTime, active.Trace+"="+trace.Name())
+	if err != nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
+	}
+	known := reach{unit: u, Seconds: played.seconds, Fails: !played.passed}
+	if known.Reached, err = readTrace(trace.Name(), names); err != nil {
+		return err
+	}
+	parts := u.parts(played.output)
+	known.Split = u.Part == "" && played.passed && len(parts) > 2 && played.seconds > longTest.Seconds()
+	if known.Split {
+		known.Reached = nil
+		for _, part := range parts {
+			if _, ok := r.known[part]; ok {
+				continue
+			}
+			if err := r.learn(ctx, w, names, part); err != nil {
+				return err
+			}
+		}
+	}
+	return r.add(known)
+}
+
+func readTrace(file string, names map[int]string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var reached []string
+	for line := range strings.Lines(string(text)) {
+		if number, err := strconv.Atoi(strings.TrimSpace(line)); err == nil {
+			reached = append(reached, names[number])
+		}
+	}
+	slices.Sort(reached)
+	return slices.Compact(reached), nil
+}
+
+// asked lists the units that reach a place, the cheapest first.
+func (r *record) asked(p *project, at *place) []reach {
+	var wanted []string
+	for _, number := range at.reaches() {
+		wanted = append(wanted, p.names[number])
+	}
+	var found []reach
+	for _, known := range r.known {
+		if known.Fails || known.Split || !at.area.protects(known.Package) {
+			continue
+		}
+		if slices.ContainsFunc(wanted, func(name string) bool {
+			_, ok := slices.BinarySearch(known.Reached, name)
+			return ok
+		}) {
+			found = append(found, known)
+		}
+	}
+	slices.SortFunc(found, func(a, b reach) int {
+		switch {
+		case a.Seconds < b.Seconds:
+			return -1
+		case a.Seconds > b.Seconds:
+			return 1
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return found
+}
+
+// appendLine adds a value as a line of JSON, so that what is done survives any end.
+func appendLine(file string, value any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(text, '\n'))
+	return errors.Join(err, out.Close())
+}
