@@ -15,15 +15,7 @@ func testLived(c *chapter) {
 		f.wantSurvivor(job, 0, fairlead.ReasonLeaseLost)
 	})
 	c.test("a crash that was counted is taken back wherever the job is", func(f *fixture) {
-		for _, place := range []struct {
-			state fairlead.State
-			move  func(job *fairlead.Job)
-		}{
-			{fairlead.Running, func(job *fairlead.Job) { f.claimThe(job, f.join()) }},
-			{fairlead.Waiting, func(job *fairlead.Job) { f.settle(wait(f.claimThe(job, f.join()))) }},
-			{fairlead.Scheduled, func(job *fairlead.Job) { f.ok(f.store.Reschedule(f.ctx(), job.ID, f.now().Add(time.Hour))) }},
-			{fairlead.Ready, func(*fairlead.Job) {}},
-		} {
+		for _, place := range livedPlaces(f) {
 			job := f.running()
 			f.crash(job)
 			f.equal("Crashes", f.get(job).Crashes, 1)
@@ -66,6 +58,19 @@ func testLived(c *chapter) {
 		f.crash(second)
 		f.lived(first)
 		f.wantSurvivor(job, 1, fairlead.ReasonLeaseLost, fairlead.ReasonCrash)
+	})
+	c.test("the crashes of other jobs stay, wherever they are, until their own node says so", func(f *fixture) {
+		for _, place := range livedPlaces(f) {
+			job, other := f.running(), f.running()
+			f.crash(job)
+			f.crash(other)
+			place.move(job)
+			place.move(other)
+			f.lived(job)
+			f.equal("Crashes of the other job, which is "+string(place.state), f.get(other).Crashes, 1)
+			f.lived(other)
+			f.wantSurvivor(other, 0, fairlead.ReasonLeaseLost)
+		}
 	})
 	c.test("many lost leases in a row make no poison", func(f *fixture) {
 		job := f.enqueue(with())
@@ -155,6 +160,21 @@ func testPatience(c *chapter) {
 		f.equal("what is reaped", reap(f), fairlead.Reaped{Nodes: 1, Cancelled: 1})
 		f.wantState(waits, fairlead.Running)
 	})
+}
+
+// livedPlace is where a job that was taken back goes.
+type livedPlace struct {
+	state fairlead.State
+	move  func(job *fairlead.Job)
+}
+
+func livedPlaces(f *fixture) []livedPlace {
+	return []livedPlace{
+		{fairlead.Running, func(job *fairlead.Job) { f.claimThe(job, f.join()) }},
+		{fairlead.Waiting, func(job *fairlead.Job) { f.settle(wait(f.claimThe(job, f.join()))) }},
+		{fairlead.Scheduled, func(job *fairlead.Job) { f.ok(f.store.Reschedule(f.ctx(), job.ID, f.now().Add(time.Hour))) }},
+		{fairlead.Ready, func(*fairlead.Job) {}},
+	}
 }
 
 // lived says that the process of a job's node lives.
