@@ -93,11 +93,13 @@ func (c *check) gatesKept() {
 		return
 	}
 	changes := map[string][]change{} // by tenant, which has one gate
+	seen := map[int64]bool{}
 	for _, f := range c.Final {
 		s := c.stories[f.Job]
-		if s == nil || len(s.claims) == 0 || c.Tenants[f.Job] == "" {
+		if s == nil || len(s.claims) == 0 || c.Tenants[f.Job] == "" || seen[f.Job] {
 			continue
 		}
+		seen[f.Job] = true
 		if end, ok := s.firstAsked(f.Fence); ok {
 			tenant := c.Tenants[f.Job]
 			changes[tenant] = append(changes[tenant], change{s.claims[0].At, +1, f.Job}, change{end, -1, f.Job})

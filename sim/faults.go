@@ -74,6 +74,7 @@ var (
 	StrangerClaimed = OneLiveLease.fault("claimed by a node that had not joined")
 	DeadClaimed     = OneLiveLease.fault("claimed by a node whose lease was over")
 	TwoLiveLeases   = OneLiveLease.fault("two live leases")
+	HeldByAnother   = OneLiveLease.fault("held by a node that did not claim it")
 
 	LateEndAccepted      = ZombiesRefused.fault("late end accepted")
 	LateProgressAccepted = ZombiesRefused.fault("late progress accepted")

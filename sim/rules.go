@@ -70,7 +70,7 @@ func (c *check) stoodStill(process string, from, to Instant) bool {
 
 // oneLiveLease: when a job was claimed, the lease before had been settled, or
 // its node had left, or had let its lease run out by the database's clock. And
-// the claiming node itself had a lease.
+// the claiming node itself had a lease. The database names the node that claimed.
 func (c *check) oneLiveLease(job int64, s *story) {
 	for i, claim := range s.claims {
 		until, joined := c.leases.atMostUntil(claim.Node, claim.DB)
@@ -88,6 +88,11 @@ func (c *check) oneLiveLease(job int64, s *story) {
 		if claim.DB < until && !c.leases.leftBefore(before.Node, claim.At) && !s.settledBefore(before.Fence, claim.At) {
 			c.violated(TwoLiveLeases, job, "claimed by node %d under fence %d while node %d held it under fence %d, whose lease had %v left",
 				claim.Node, claim.Fence, before.Node, before.Fence, until.Sub(claim.DB))
+		}
+	}
+	for _, held := range s.holdings {
+		if node := s.nodeOf(held.Fence); node != 0 && node != held.Node {
+			c.violated(HeldByAnother, job, "the database says that node %d held it under fence %d, which node %d had claimed", held.Node, held.Fence, node)
 		}
 	}
 }
@@ -218,7 +223,7 @@ func (c *check) neverEarly() {
 			if i == 0 || !s.failed(s.claims[i-1].Fence) {
 				continue
 			}
-			if asked, ok := s.firstAsked(s.claims[i-1].Fence); ok && claim.At.Sub(asked) < c.Pause {
+			if asked, ok := s.firstAsked(s.claims[i-1].Fence); ok && asked <= claim.At && claim.At.Sub(asked) < c.Pause {
 				c.violated(RetriedEarly, job, "claimed under fence %d %v after it had failed, and its pause is %v", claim.Fence, claim.At.Sub(asked), c.Pause)
 			}
 		}
