@@ -17,7 +17,7 @@ var lateDamages = []damage{
 		return v.acceptLateEnd(sim.Cancelled)
 	}},
 	{name: "a late write is accepted: a job is given back", fault: sim.LateEndAccepted, do: func(v *victim) bool {
-		_, claims := v.claimedTwice(func(before, _ *sim.Event) bool { return v.the(sim.Asked, before.Job, before.Fence) == nil })
+		claims := v.claimedTwice(func(before, _ *sim.Event) bool { return v.the(sim.Asked, before.Job, before.Fence) == nil })
 		if claims == nil {
 			return false
 		}
@@ -222,7 +222,7 @@ var timeDamages = []damage{
 		if !v.unlimited() {
 			return false
 		}
-		_, claims := v.claimedTwice(func(before, _ *sim.Event) bool {
+		claims := v.claimedTwice(func(before, _ *sim.Event) bool {
 			return v.fails(before.Job, before.Fence) && v.Expected[before.Job].State != ""
 		})
 		if claims == nil {

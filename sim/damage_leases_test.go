@@ -16,7 +16,7 @@ var leaseDamages = []damage{
 		return v.claimAgain(func(first, _ int64) int64 { return first - 1 })
 	}},
 	{name: "an attempt number is given twice", fault: sim.AttemptRepeated, do: func(v *victim) bool {
-		_, claims := v.claimedTwice(func(before, _ *sim.Event) bool {
+		claims := v.claimedTwice(func(before, _ *sim.Event) bool {
 			asked := v.the(sim.Asked, before.Job, before.Fence)
 			return !poisoned(v.finalOf(before.Job)) && (asked == nil || asked.Move != fairlead.GiveUp)
 		})
@@ -79,7 +79,7 @@ var leaseDamages = []damage{
 			return false
 		}
 		var sooner *sim.Event
-		_, claims := v.claimedTwice(func(before, after *sim.Event) bool {
+		claims := v.claimedTwice(func(before, after *sim.Event) bool {
 			if v.the(sim.Asked, before.Job, before.Fence) != nil {
 				return false
 			}
@@ -96,7 +96,7 @@ var leaseDamages = []damage{
 		return true
 	}},
 	{name: "a refused settlement ends a lease", fault: sim.TwoLiveLeases, also: []sim.Fault{sim.EndRefused}, do: func(v *victim) bool {
-		_, claims := v.claimedTwice(func(before, after *sim.Event) bool {
+		claims := v.claimedTwice(func(before, after *sim.Event) bool {
 			return v.fails(before.Job, before.Fence) && v.livedAt(before.Node, after.DB)
 		})
 		if claims == nil {
@@ -204,7 +204,7 @@ var leaseDamages = []damage{
 
 // claimedTwice draws a job that was claimed more than once, of which the last two claims
 // fit.
-func (v *victim) claimedTwice(fit func(before, after *sim.Event) bool) (job int64, last []*sim.Event) {
+func (v *victim) claimedTwice(fit func(before, after *sim.Event) bool) (last []*sim.Event) {
 	f := draw(v, v.Final, func(f *sim.Final) bool {
 		claims := v.claims(f.Job)
 		if len(claims) < 2 {
@@ -214,10 +214,10 @@ func (v *victim) claimedTwice(fit func(before, after *sim.Event) bool) (job int6
 		return fit(last[0], last[1])
 	})
 	if f == nil {
-		return 0, nil
+		return nil
 	}
 	v.job = f.Job
-	return f.Job, last
+	return last
 }
 
 // moveTo makes a run that of another node.
