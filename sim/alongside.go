@@ -59,27 +59,9 @@ func (c *Cluster) recordOthers(ctx context.Context, r *Record) error {
 	if err := c.recordBatches(ctx, r); err != nil || c.sweeping == nil {
 		return err
 	}
-	if err := c.sweeping.count(); err != nil {
+	if err := c.sweeping.finish(ctx); err != nil {
 		return fmt.Errorf("read what the sweep did: %w", err)
 	}
-	r.Swept, r.Items = &c.sweeping.record, c.Sweep.Items
+	r.Swept = &c.sweeping.record
 	return nil
-}
-
-// sweepWhole: the sweep went over every item, and its marks only forward.
-func (c *check) sweepWhole() {
-	if c.Swept == nil {
-		return
-	}
-	s := c.Swept
-	if s.Missing > 0 {
-		c.violated(SweepWhole, 0, "%d items were never handled", s.Missing)
-	}
-	if len(s.Backwards) > 0 {
-		c.violated(SweepWhole, 0, "marks moved backwards: %v", s.Backwards)
-	}
-	if s.Sweep.State != fairlead.SweepFinished || s.Sweep.Done+s.Sweep.Abandoned != c.Items || s.Sweep.Marked != c.Items {
-		c.violated(SweepWhole, 0, "it is %s with %+v", s.Sweep.State, s.Sweep.SweepProgress)
-	}
-	c.figures.Items, c.figures.ItemsAgain = c.Items, s.Repeats
 }

@@ -29,7 +29,8 @@ type EndedBatch struct {
 	Tasks   int
 	Undone  bool // it was to be rolled back
 	State   fairlead.BatchState
-	Tally   fairlead.Tally
+	Tally   fairlead.Tally // as the batch tells it
+	Listed  fairlead.Tally // as its tasks do, each by itself
 	Targets map[string]int // how many of its files hold what
 }
 
@@ -114,6 +115,9 @@ func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 			return fmt.Errorf("read how batches ended: %w", err)
 		}
 		ended := EndedBatch{ID: id, Tasks: c.Batches.Tasks, Undone: i%2 == 1, State: batch.State(), Tally: batch.Tally, Targets: map[string]int{}}
+		if ended.Listed, err = c.listTasks(ctx, id); err != nil {
+			return fmt.Errorf("read how tasks ended: %w", err)
+		}
 		for n := range c.Batches.Tasks {
 			held, err := readTarget(filepath.Join(c.Dir, targetName(i, n)+fileSuffix))
 			if err != nil {
@@ -126,18 +130,41 @@ func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 	return nil
 }
 
-// batchesWhole: every batch ended as it had to, and its targets hold what it says.
+// listTasks counts the tasks of a batch by their states, one by one.
+func (c *Cluster) listTasks(ctx context.Context, batch int64) (tally fairlead.Tally, err error) {
+	const page = 1000
+	filter := fairlead.TaskFilter{Batch: batch, Limit: page}
+	for {
+		tasks, err := c.client.Tasks(ctx, filter)
+		if err != nil {
+			return tally, err
+		}
+		for i := range tasks {
+			*tally.Of(tasks[i].State)++
+		}
+		if len(tasks) < page {
+			return tally, nil
+		}
+		filter.After = tasks[len(tasks)-1].ID
+	}
+}
+
+// batchesWhole: every batch ended as it had to, it tells of its tasks what they tell
+// themselves, and its targets hold what it says.
 func (c *check) batchesWhole() {
 	for _, b := range c.Batches {
-		state, done, held := fairlead.BatchSuccess, b.Tally.Success, string(written)
+		state, done, held := fairlead.BatchSuccess, b.Listed.Success, string(written)
 		if b.Undone {
-			state, done, held = fairlead.BatchRollbackSuccess, b.Tally.RollbackSuccess, string(untouched)
+			state, done, held = fairlead.BatchRollbackSuccess, b.Listed.RollbackSuccess, string(untouched)
 		}
 		if b.State != state || done != b.Tasks {
-			c.violated(BatchesWhole, 0, "batch %d of %d tasks is %s: %+v", b.ID, b.Tasks, b.State, b.Tally)
+			c.violated(BatchEndedWrong, 0, "batch %d of %d tasks is %s: %+v", b.ID, b.Tasks, b.State, b.Listed)
+		}
+		if b.Tally != b.Listed {
+			c.violated(TallyOff, 0, "batch %d counts %+v, and its tasks are %+v", b.ID, b.Tally, b.Listed)
 		}
 		if b.Targets[held] != b.Tasks {
-			c.violated(BatchesWhole, 0, "batch %d is %s, and its targets hold %v", b.ID, b.State, b.Targets)
+			c.violated(TargetsOff, 0, "batch %d is %s, and its targets hold %v", b.ID, b.State, b.Targets)
 		}
 		c.figures.Tasks += b.Tasks
 	}

@@ -53,31 +53,64 @@ func (c *Cluster) declare(ctx context.Context) error {
 	return c.client.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: c.Caps.Global})
 }
 
-// capsKept: at no moment did more jobs run than a cap allows. The run of a
+// capsKept: at no moment did more jobs run than a cap allows. A job counts from when its
+// claim is known until its settlement is about to be sent. The run of a
 // killed node goes on until another node took jobs back from the dead: until then
 // its slot is not free. A run that outlives the lease of its node counts until the end
 // of that lease: its process got no time to end it.
 func (c *check) capsKept() {
 	changes := map[string][]change{} // by tenant; "" for all
 	for _, job := range c.jobs() {
-		tenant := c.Tenants[job]
-		for _, start := range c.stories[job].starts {
-			end := c.endOf(start)
-			for _, whose := range []string{"", tenant} {
-				changes[whose] = append(changes[whose], change{start.At, +1, job}, change{end, -1, job})
+		owners := []string{""}
+		if tenant := c.Tenants[job]; tenant != "" {
+			owners = append(owners, tenant)
+		}
+		for _, claim := range c.stories[job].claims {
+			end := c.endOf(claim)
+			for _, owner := range owners {
+				changes[owner] = append(changes[owner], change{claim.At, +1, job}, change{end, -1, job})
 			}
 		}
 	}
-	for whose, list := range changes {
-		allowed := c.Caps.of(whose)
+	for owner, list := range changes {
+		allowed := c.Caps.of(owner)
 		peak := c.highest(list, func(running int, job int64) {
 			if allowed > 0 && running > allowed {
-				c.violated(CapsKept, job, "is number %d to run, of tenant %q, whose cap is %d", running, whose, allowed)
+				c.violated(CapExceeded, job, "is number %d to run, of tenant %q, whose cap is %d", running, owner, allowed)
 			}
 		})
-		if whose == "" {
+		if owner == "" {
 			c.figures.MostRunning = peak
 		}
+	}
+}
+
+// gatesKept: of the jobs that share a gate no more had a place at any moment than it has.
+// A job has its place from its first claim until its last settlement is about to be sent,
+// also while it waits to be tried again or was taken back from a dead node.
+func (c *check) gatesKept() {
+	if c.Caps.PerKey == 0 {
+		return
+	}
+	changes := map[string][]change{} // by tenant, which has one gate
+	seen := map[int64]bool{}
+	for _, f := range c.Final {
+		s := c.stories[f.Job]
+		if s == nil || len(s.claims) == 0 || c.Tenants[f.Job] == "" || seen[f.Job] {
+			continue
+		}
+		seen[f.Job] = true
+		if end, ok := s.firstAsked(f.Fence); ok {
+			tenant := c.Tenants[f.Job]
+			changes[tenant] = append(changes[tenant], change{s.claims[0].At, +1, f.Job}, change{end, -1, f.Job})
+		}
+	}
+	for tenant, list := range changes {
+		c.highest(list, func(admitted int, job int64) {
+			if admitted > c.Caps.PerKey {
+				c.violated(GateExceeded, job, "is number %d to be admitted by the gate of tenant %q, which has %d places", admitted, tenant, c.Caps.PerKey)
+			}
+		})
 	}
 }
 
@@ -103,28 +136,35 @@ func (c *check) highest(list []change, began func(running int, job int64)) (peak
 	return peak
 }
 
-// endOf is when a run no longer counted, at the latest as far as is known.
-func (c *check) endOf(start Event) Instant {
-	for _, e := range c.stories[start.Job].ends {
-		if e.Fence == start.Fence {
-			if until, known := c.leases.believedUntil(start.Node, e.At); known {
-				return max(start.At, min(e.At, until))
-			}
-			return e.At
+// endOf is when a run no longer counted, at the latest as far as is known: when its
+// handler ended or its settlement was about to be sent, though not after the lease of its
+// node; else when another node took jobs back from the dead, to which its node belonged.
+func (c *check) endOf(claim Event) Instant {
+	s := c.stories[claim.Job]
+	for _, e := range slices.Concat(s.asked, s.ends) {
+		if e.Fence != claim.Fence {
+			continue
 		}
+		if until, known := c.leases.believedUntil(claim.Node, e.At); known {
+			return max(claim.At, min(e.At, until))
+		}
+		return e.At
 	}
 	for _, e := range c.Events { // in order
-		if e.What == Reaped && e.Jobs > 0 && e.Sent > start.At && c.killedBetween(start, e.At) {
+		if e.What != Reaped || e.Jobs == 0 || e.Sent <= claim.At {
+			continue
+		}
+		if until, known := c.leases.believedUntil(claim.Node, e.Sent); known && until < e.Sent || c.killedBetween(claim, e.At) {
 			return e.Sent
 		}
 	}
-	return start.At // nothing is known of its end
+	return claim.At // nothing is known of its end
 }
 
 // killedBetween reports whether the process of a run was killed after its
-// start and before some moment.
-func (c *check) killedBetween(start Event, until Instant) bool {
+// claim and before some moment.
+func (c *check) killedBetween(claim Event, until Instant) bool {
 	return slices.ContainsFunc(c.kills, func(e Event) bool {
-		return e.Process == start.Process && e.At >= start.At && e.At <= until
+		return e.Process == claim.Process && e.At >= claim.At && e.At <= until
 	})
 }

@@ -12,11 +12,11 @@ func overlapping(second int64) Record {
 	return Record{
 		Lease: time.Second, Caps: Caps{Global: 5, Tenants: map[string]int{"t": 1}}, Tenants: map[int64]string{1: "t", 2: "t"},
 		Events: []Event{
-			{At: at(100), What: Started, Process: "a", Job: 1, Fence: 10},
+			{At: at(100), What: Claimed, Process: "a", Job: 1, Fence: 10},
 			{At: at(200), What: Killed, Process: "a"},
 			{At: at(1500), What: Reaped, Process: "b", Sent: at(1490), Jobs: 1, Nodes: 1},
-			{At: at(second), What: Started, Process: "b", Job: 2, Fence: 11},
-			{At: at(second + 50), What: Ended, Process: "b", Job: 2, Fence: 11, Result: OK},
+			{At: at(second), What: Claimed, Process: "b", Job: 2, Fence: 11},
+			{At: at(second + 50), What: Asked, Process: "b", Job: 2, Fence: 11},
 		},
 	}
 }
@@ -47,7 +47,7 @@ func TestCheckCountsTheRunOfAStarvedNodeUntilItsLeaseEnds(t *testing.T) {
 		r := overlapping(second)
 		r.Events[0].Node = 1
 		r.Events[1] = Event{At: at(200), What: Granted, Process: "a", Node: 1, Sent: at(150), DB: db(170)}
-		r.Events = append(r.Events, Event{At: at(2000), What: Ended, Process: "a", Job: 1, Fence: 10, Result: OK})
+		r.Events = append(r.Events, Event{At: at(2000), What: Asked, Process: "a", Job: 1, Fence: 10})
 		verdict := Check(r)
 		kept := 0
 		for _, v := range verdict.Violations {

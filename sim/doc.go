@@ -12,22 +12,42 @@
 // database, offline and without looking at the engine or the store. It knows
 // these rules:
 //
-//	nothing lost      every job ended once, as its plan says, and its end is the one that a handler reached
-//	fences grow       every claim of a job has a larger fence than those before
+//	nothing lost      every job ended once, as its plan says, and its end is the one that a handler reached; what was acknowledged is kept
+//	fences grow       every claim of a job has a larger fence than those before, and every handler runs under a claim
 //	one live lease    when a job was claimed, the lease before had been settled, given up, or had run out by its node's beats
 //	zombies refused   no settlement or progress counts that was sent after a later claim
-//	living believed   no settlement is refused to a node whose lease held
+//	living believed   no settlement or progress is refused to a node whose lease held
 //	recovery          what a killed or paused node held was claimed again, or had ended, soon after, by the beats of a node that could act
 //	patient reapers   only a node whose own beats had succeeded for a lease declared others dead, or one whose process was unsteady for leases
+//	never early       no job was claimed before it was due, or before the pause after its last failure was over
 //	one place         every snapshot of the database had every job exactly once
 //	caps kept         at no moment did more jobs of a tenant, or of all, run than the cap allows
+//	gates kept        at no moment did more jobs of a gate have a place than it has, those that back off included
 //	one run each      every schedule has one run for every second at which it was due, and no other
-//	batches whole     every batch succeeded, or was rolled back, as a whole, and so its targets show
-//	sweep whole       every item of a sweep was handled, and its marks never moved backwards
+//	batches whole     every batch succeeded, or was rolled back, as a whole, and so its tasks and its targets show
+//	sweep whole       every item of a sweep was handled, and its marks never moved backwards nor ahead of the items
+//
+// Each rule can be broken in several ways, which Faults lists. A violation names one of
+// them.
 //
 // The rules compare the database's clock with itself, and the clock of the
-// processes with itself, never one with the other. The checker is tested with
-// planted bugs.
+// processes with itself, never one with the other.
+//
+// The checker is tested with the histories of real runs, in testdata: it finds nothing in
+// them, and names the fault when one of them is damaged. Every fault has its damage.
+// FAIRLEAD_SIM_HISTORIES=n records n histories of each kind on each database and damages
+// those instead; with FAIRLEAD_SIM_RECORD=1 they replace the ones in testdata:
+//
+//	FAIRLEAD_SIM_HISTORIES=3 FAIRLEAD_SIM_RECORD=1 bin/testdb-run -- go test ./sim -run TestDamagedHistories
+//
+// What no history shows, no rule can judge. Not seen are: the order of claims by priority;
+// a late write that arrives after a job was taken back and before it is claimed again (a
+// reap does not tell which jobs it took); two handlers of a job that overlap; how long
+// a job waits that no dead node held; the reason and number of crashes of an attempt; a
+// job that a snapshot has twice while schedules still make others; the rate of a sweep
+// and how many items it has in flight. Not played are: cancelling, deleting, pruning,
+// callbacks, calls within a transaction of the caller, limits that change and clocks that
+// jump. Other tests are for these.
 //
 // Neither a rule nor a scenario counts seconds: on a slow or busy machine everything
 // takes longer. A run is given up when nothing in it has progressed for long, workers are

@@ -55,6 +55,9 @@ func (f *Figures) count(r Record) {
 		}
 	}
 	f.Nodes = len(nodes)
+	if r.Swept != nil {
+		f.Items, f.ItemsAgain = r.Swept.Items, r.Swept.Repeats()
+	}
 	for _, s := range r.Samples {
 		if s.Idle > 0 {
 			f.SamplesIdle++

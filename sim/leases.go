@@ -84,7 +84,8 @@ func (l leases) atMostUntil(node fairlead.NodeID, db Instant) (Instant, bool) {
 }
 
 // believedUntil is when a node had to stop believing, at some moment of the processes'
-// clock, that it has a lease: a lease after it sent the last beat that was acknowledged.
+// clock, that it has a lease: a lease after it sent the last beat that was acknowledged,
+// or when it was about to leave.
 func (l leases) believedUntil(node fairlead.NodeID, at Instant) (Instant, bool) {
 	n := l.nodes[node]
 	if n == nil {
@@ -94,7 +95,11 @@ func (l leases) believedUntil(node fairlead.NodeID, at Instant) (Instant, bool) 
 	if after == 0 {
 		return 0, false
 	}
-	return n.sent[after-1].Add(l.length), true
+	until := n.sent[after-1].Add(l.length)
+	if n.left != 0 {
+		until = min(until, n.left)
+	}
+	return until, true
 }
 
 // mostBeats is how often one node was granted its lease within a time of the database's

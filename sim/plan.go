@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -21,6 +22,7 @@ type Plan struct {
 	Stubborn  bool          `json:"stubborn,omitzero"`   // works on when its context ends, and reports progress in the end
 	Progress  bool          `json:"progress,omitzero"`   // reports progress halfway
 	Deadly    bool          `json:"deadly,omitzero"`     // kills its process, each time
+	Delay     time.Duration `json:"-"`                   // how long after it is enqueued it is due
 	Crowd     bool          `json:"crowd,omitzero"`      // waits in its first run until enough jobs run at once
 }
 
@@ -42,6 +44,9 @@ func Mixed(random *rand.Rand, lease time.Duration) Plan {
 	}
 	p.Stubborn = in(4)
 	p.Progress = in(10)
+	if in(20) {
+		p.Delay = time.Duration(random.Int64N(int64(lease)))
+	}
 	return p
 }
 
@@ -84,7 +89,7 @@ func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, er
 		select {} // it takes a moment
 	}
 	if p.Progress {
-		if err := fairlead.Progress(ctx, "halfway"); err != nil {
+		if err := fairlead.Progress(ctx, report{Fence: job.Fence}); err != nil {
 			return Cut, err
 		}
 	}
@@ -93,7 +98,7 @@ func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, er
 	}
 	if p.Stubborn {
 		// Refused if the job has been taken away: this is how a zombie shows.
-		if err := fairlead.Progress(ctx, "done"); err != nil {
+		if err := fairlead.Progress(ctx, report{Fence: job.Fence}); err != nil {
 			return Cut, err
 		}
 	}
@@ -105,6 +110,24 @@ func (p Plan) perform(ctx context.Context, job *fairlead.Job) (result string, er
 	default:
 		return OK, nil
 	}
+}
+
+// report is the progress of a job. It tells under which fence it was made.
+type report struct {
+	Fence int64 `json:"fence"`
+}
+
+// reportedUnder is the fence of the progress that the database has: 0 if there is none,
+// -1 if it does not tell, as that of older workers.
+func reportedUnder(progress json.RawMessage) int64 {
+	var r report
+	switch err := json.Unmarshal(progress, &r); {
+	case len(progress) == 0:
+		return 0
+	case err != nil || r.Fence == 0:
+		return -1
+	}
+	return r.Fence
 }
 
 func rest(ctx context.Context, d time.Duration) error {

@@ -19,8 +19,9 @@ import (
 func TestHarnessFindsPlantedBugs(t *testing.T) {
 	t.Parallel()
 	for _, planted := range []struct {
-		bug, rule string
-		jobs      int
+		bug  string
+		rule sim.Rule
+		jobs int
 	}{
 		{hasty, sim.OneLiveLease, 2000}, // nobody reaps before a lease is over
 		{forgetful, sim.NothingLost, 300},

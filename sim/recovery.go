@@ -33,7 +33,7 @@ func (c *check) recovery() {
 			counted := time.Duration(c.leases.mostBeats(held.DB, back, held.Node)) * c.Beat
 			c.figures.Counted.add(counted)
 			if limit := 2*c.Lease + c.Patience; counted > limit {
-				c.violated(SoonRecovered, job, "node %d, then %s, held it under fence %d; it was %v, %v by the beats of another node and more than %v, until it was claimed again or had ended",
+				c.violated(RecoveredLate, job, "node %d, then %s, held it under fence %d; it was %v, %v by the beats of another node and more than %v, until it was claimed again or had ended",
 					held.Node, held.Result, held.Fence, took, counted, limit)
 			}
 		}

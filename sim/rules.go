@@ -7,67 +7,6 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// nothingLost: every job ended once, as its plan says, and its end is the one
-// that a handler reached.
-func (c *check) nothingLost() {
-	finals := map[int64]Final{}
-	for _, f := range c.Final {
-		if f.Other {
-			continue
-		}
-		if _, twice := finals[f.Job]; twice {
-			c.violated(NothingLost, f.Job, "the database has it twice")
-		}
-		if _, enqueued := c.Expected[f.Job]; !enqueued {
-			c.violated(NothingLost, f.Job, "nobody enqueued it")
-		}
-		finals[f.Job] = f
-	}
-	for _, job := range c.enqueued() {
-		final, found := finals[job]
-		switch want := c.Expected[job]; {
-		case !found:
-			c.violated(NothingLost, job, "the database does not have it any more")
-		case !final.State.Final():
-			c.violated(NothingLost, job, "it is still %s", final.State)
-		case final.Ending != want:
-			c.violated(NothingLost, job, "it %s %s, its plan ends as %s %s", final.State, final.Reason, want.State, want.Reason)
-		case final.Reason == fairlead.ReasonPoison: // no handler came to an end
-		default:
-			c.endReached(final)
-		}
-	}
-}
-
-func (c *check) enqueued() []int64 {
-	jobs := make([]int64, 0, len(c.Expected))
-	for job := range c.Expected {
-		jobs = append(jobs, job)
-	}
-	slices.Sort(jobs)
-	return jobs
-}
-
-// endReached: a handler came to the recorded end under the recorded fence, and
-// no other end was ever acknowledged.
-func (c *check) endReached(final Final) {
-	want := map[fairlead.State]string{fairlead.Succeeded: OK, fairlead.Failed: Broken}[final.State]
-	s := c.stories[final.Job]
-	if s == nil || !slices.ContainsFunc(s.ends, func(e Event) bool { return e.Fence == final.Fence && e.Result == want }) {
-		c.violated(NothingLost, final.Job, "it %s under fence %d, but no handler came to that end under that fence", final.State, final.Fence)
-		return
-	}
-	if !slices.ContainsFunc(s.starts, func(e Event) bool { return e.Fence == final.Fence && e.Attempt == final.Attempt }) {
-		c.violated(NothingLost, final.Job, "it ended under fence %d in attempt %d, which no handler started", final.Fence, final.Attempt)
-	}
-	for _, e := range s.answers {
-		ends := e.Move == fairlead.Succeed || e.Move == fairlead.Fail || e.Move == fairlead.Drop
-		if e.Result != Lost && (ends || e.Result == Cancelled) && e.Fence != final.Fence {
-			c.violated(NothingLost, final.Job, "its end under fence %d was acknowledged, but the database has the one under fence %d", e.Fence, final.Fence)
-		}
-	}
-}
-
 // fencesGrow: in the order of the database's clock each claim has a larger
 // fence than the one before, and a larger attempt number unless the one before
 // was released. Handlers start in that order too, unless their process stood
@@ -79,17 +18,29 @@ func (c *check) fencesGrow(job int64, s *story) {
 		before, after := byTime[i-1], byTime[i]
 		switch {
 		case after.Fence == before.Fence:
-			c.violated(FencesGrow, job, "claimed twice under fence %d, by nodes %d and %d", after.Fence, before.Node, after.Node)
+			c.violated(FenceTwice, job, "claimed twice under fence %d, by nodes %d and %d", after.Fence, before.Node, after.Node)
 		case after.Fence < before.Fence:
-			c.violated(FencesGrow, job, "claimed under fence %d after fence %d", after.Fence, before.Fence)
+			c.violated(FenceWentBack, job, "claimed under fence %d after fence %d", after.Fence, before.Fence)
 		case after.Attempt <= before.Attempt && !s.released(before.Fence):
-			c.violated(FencesGrow, job, "attempt %d under fence %d follows attempt %d under fence %d", after.Attempt, after.Fence, before.Attempt, before.Fence)
+			c.violated(AttemptRepeated, job, "attempt %d under fence %d follows attempt %d under fence %d", after.Attempt, after.Fence, before.Attempt, before.Fence)
 		}
 	}
 	for i := 1; i < len(s.starts); i++ {
 		before, after := s.starts[i-1], s.starts[i]
 		if after.Fence <= before.Fence && !c.stoodStill(after.Process, s.claimOf(after.Fence), after.At) {
-			c.violated(FencesGrow, job, "a handler started under fence %d after one had started under fence %d", after.Fence, before.Fence)
+			c.violated(StartedLate, job, "a handler started under fence %d after one had started under fence %d", after.Fence, before.Fence)
+		}
+	}
+}
+
+// startsClaimed: each handler was started by the node that had claimed its job, in the
+// attempt that the claim has.
+func (c *check) startsClaimed(job int64, s *story) {
+	for _, start := range s.starts {
+		if !slices.ContainsFunc(s.claims, func(e Event) bool {
+			return e.Fence == start.Fence && e.Node == start.Node && e.Attempt == start.Attempt
+		}) {
+			c.violated(StartedUnclaimed, job, "node %d started attempt %d under fence %d, which it had not claimed", start.Node, start.Attempt, start.Fence)
 		}
 	}
 }
@@ -119,15 +70,15 @@ func (c *check) stoodStill(process string, from, to Instant) bool {
 
 // oneLiveLease: when a job was claimed, the lease before had been settled, or
 // its node had left, or had let its lease run out by the database's clock. And
-// the claiming node itself had a lease.
+// the claiming node itself had a lease. The database names the node that claimed.
 func (c *check) oneLiveLease(job int64, s *story) {
 	for i, claim := range s.claims {
 		until, joined := c.leases.atMostUntil(claim.Node, claim.DB)
 		switch {
 		case !joined:
-			c.violated(OneLiveLease, job, "claimed by node %d, which had not joined", claim.Node)
+			c.violated(StrangerClaimed, job, "claimed by node %d, which had not joined", claim.Node)
 		case claim.DB > until && !c.leases.doubted(claim.Node, claim.At, c.killedAfter(claim)):
-			c.violated(OneLiveLease, job, "claimed by node %d %v after its own lease had run out", claim.Node, claim.DB.Sub(until))
+			c.violated(DeadClaimed, job, "claimed by node %d %v after its own lease had run out", claim.Node, claim.DB.Sub(until))
 		}
 		if i == 0 {
 			continue
@@ -135,8 +86,13 @@ func (c *check) oneLiveLease(job int64, s *story) {
 		before := s.claims[i-1]
 		until, _ = c.leases.until(before.Node, claim.DB)
 		if claim.DB < until && !c.leases.leftBefore(before.Node, claim.At) && !s.settledBefore(before.Fence, claim.At) {
-			c.violated(OneLiveLease, job, "claimed by node %d under fence %d while node %d held it under fence %d, whose lease had %v left",
+			c.violated(TwoLiveLeases, job, "claimed by node %d under fence %d while node %d held it under fence %d, whose lease had %v left",
 				claim.Node, claim.Fence, before.Node, before.Fence, until.Sub(claim.DB))
+		}
+	}
+	for _, held := range s.holdings {
+		if node := s.nodeOf(held.Fence); node != 0 && node != held.Node {
+			c.violated(HeldByAnother, job, "the database says that node %d held it under fence %d, which node %d had claimed", held.Node, held.Fence, node)
 		}
 	}
 }
@@ -170,7 +126,7 @@ func (c *check) zombiesRefused(job int64, s *story) {
 		}
 		asked, _ := s.firstAsked(e.Fence)
 		if later, ok := s.laterClaim(e.Fence); ok && later.At < asked {
-			c.violated(ZombiesRefused, job, "%s under fence %d was accepted though sent %v after node %d had it under fence %d",
+			c.violated(LateEndAccepted, job, "%s under fence %d was accepted though sent %v after node %d had it under fence %d",
 				e.Move, e.Fence, asked.Sub(later.At), later.Node, later.Fence)
 		}
 	}
@@ -180,15 +136,18 @@ func (c *check) zombiesRefused(job int64, s *story) {
 			continue
 		}
 		if later, ok := s.laterClaim(e.Fence); ok && later.At < e.Sent {
-			c.violated(ZombiesRefused, job, "progress under fence %d was accepted though sent %v after node %d had it under fence %d",
+			c.violated(LateProgressAccepted, job, "progress under fence %d was accepted though sent %v after node %d had it under fence %d",
 				e.Fence, e.Sent.Sub(later.At), later.Node, later.Fence)
+		}
+		if over, ok := s.settledAt(e.Fence); ok && over < e.Sent {
+			c.violated(ProgressAfterEnd, job, "progress under fence %d was accepted though sent %v after that lease had been settled", e.Fence, e.Sent.Sub(over))
 		}
 	}
 }
 
-// livingBelieved: a settlement that was sent once is not refused to a node
-// that heard later that its lease still held. (One that was sent again is: its
-// first sending may have counted.)
+// livingBelieved: neither progress nor a settlement that was sent once is refused to a
+// node that heard later that its lease still held. (A settlement that was sent again is:
+// its first sending may have counted. So is progress of a lease that was settled.)
 func (c *check) livingBelieved(job int64, s *story) {
 	for _, e := range s.answers {
 		sent := 0
@@ -199,9 +158,26 @@ func (c *check) livingBelieved(job int64, s *story) {
 		}
 		node := s.nodeOf(e.Fence)
 		if e.Result == Lost && sent == 1 && c.leases.confirmedAfter(node, e.At) {
-			c.violated(LivingBelieved, job, "%s under fence %d was refused to node %d, whose lease held", e.Move, e.Fence, node)
+			c.violated(EndRefused, job, "%s under fence %d was refused to node %d, whose lease held", e.Move, e.Fence, node)
 		}
 	}
+	for _, e := range s.saves {
+		node := s.nodeOf(e.Fence)
+		asked, settling := s.firstAsked(e.Fence)
+		if e.Result == Lost && c.leases.confirmedAfter(node, e.At) && (!settling || asked > e.At) {
+			c.violated(ProgressRefused, job, "progress under fence %d was refused to node %d, whose lease held", e.Fence, node)
+		}
+	}
+}
+
+// settledAt is when it was first known that a settlement of the lease counted.
+func (s *story) settledAt(fence int64) (Instant, bool) {
+	for _, e := range s.answers {
+		if e.Fence == fence && e.Result != Lost {
+			return e.At, true
+		}
+	}
+	return 0, false
 }
 
 func (s *story) nodeOf(fence int64) fairlead.NodeID {
@@ -227,29 +203,67 @@ func (c *check) patientReapers() {
 		switch {
 		case c.leases.longUnsteady(e.Process, e.Sent):
 		case n == nil || n.seen[0] > from:
-			c.violated(PatientReapers, 0, "node %d declared %d nodes dead before it had been there for a lease", e.Node, e.Nodes)
+			c.violated(ReapedOnArrival, 0, "node %d declared %d nodes dead before it had been there for a lease", e.Node, e.Nodes)
 		case slices.ContainsFunc(n.doubt, func(d Instant) bool { return d > from && d < e.Sent.Add(-c.Beat) }) && !c.stoodStill(e.Process, from, e.Sent):
-			c.violated(PatientReapers, 0, "node %d declared %d nodes dead within a lease after one of its own beats had failed", e.Node, e.Nodes)
+			c.violated(ReapedInDoubt, 0, "node %d declared %d nodes dead within a lease after one of its own beats had failed", e.Node, e.Nodes)
 		}
 	}
+}
+
+// neverEarly: no job was claimed before it was due, nor again before the pause after a
+// failure was over. How long a pause was is measured by the clock of the processes: from
+// before the failure was reported until the next claim was known.
+func (c *check) neverEarly() {
+	for _, job := range c.jobs() {
+		s := c.stories[job]
+		for i, claim := range s.claims {
+			if due := c.Due[job]; claim.DB < due {
+				c.violated(ClaimedEarly, job, "claimed under fence %d %v before it was due", claim.Fence, due.Sub(claim.DB))
+			}
+			if i == 0 || !s.failed(s.claims[i-1].Fence) {
+				continue
+			}
+			if asked, ok := s.firstAsked(s.claims[i-1].Fence); ok && asked <= claim.At && claim.At.Sub(asked) < c.Pause {
+				c.violated(RetriedEarly, job, "claimed under fence %d %v after it had failed, and its pause is %v", claim.Fence, claim.At.Sub(asked), c.Pause)
+			}
+		}
+	}
+}
+
+// failed reports whether the lease ended with a failure that is tried again.
+func (s *story) failed(fence int64) bool {
+	return slices.ContainsFunc(s.answers, func(e Event) bool {
+		return e.Fence == fence && e.Move == fairlead.Again && e.Result == OK
+	})
 }
 
 // onePlace: every look at the database showed every job once, and fences that
 // never went back. Jobs that schedules make become more and never less.
 func (c *check) onePlace() {
 	last, least := map[int64]int64{}, int64(len(c.Expected)-len(c.Fires))
+	most := int64(len(c.Expected))
+	if len(c.Schedules) == 0 {
+		least = most
+	}
+	finals := map[int64]Final{}
+	for _, f := range c.Final {
+		finals[f.Job] = f
+	}
 	for i, s := range c.Samples {
-		if len(c.Schedules) > 0 {
-			if s.Jobs < least || s.Jobs > int64(len(c.Expected)) {
-				c.violated(OnePlace, 0, "snapshot %d shows %d jobs after %d, in the end there are %d", i, s.Jobs, least, len(c.Expected))
-			}
+		switch {
+		case s.Jobs < least:
+			c.violated(SnapshotLacksJobs, 0, "snapshot %d shows %d jobs after %d", i, s.Jobs, least)
+		case s.Jobs > most:
+			c.violated(SnapshotRepeatsJobs, 0, "snapshot %d shows %d jobs, in the end there are %d", i, s.Jobs, most)
+		default:
 			least = s.Jobs
-		} else if s.Jobs != int64(len(c.Expected)) {
-			c.violated(OnePlace, 0, "snapshot %d shows %d jobs of %d", i, s.Jobs, len(c.Expected))
 		}
 		for job, fence := range s.Running {
 			if fence < last[job] {
-				c.violated(OnePlace, job, "snapshot %d shows fence %d after fence %d", i, fence, last[job])
+				c.violated(SnapshotFenceBack, job, "snapshot %d shows fence %d after fence %d", i, fence, last[job])
+			}
+			if f, ended := finals[job]; ended && f.State.Final() && fence > f.Fence {
+				c.violated(SnapshotFenceUnended, job, "snapshot %d shows fence %d, and it ended under fence %d", i, fence, f.Fence)
 			}
 			last[job] = fence
 		}

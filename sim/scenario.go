@@ -65,9 +65,10 @@ type Cluster struct {
 	lives    int // processes started
 	pauses   []pause
 	expected map[int64]Ending
-	tenants  map[int64]string // by job
-	span     Span             // in which schedules are due
-	endings  map[int64]Ending // of the runs of a schedule, by its id
+	due      map[int64]Instant // jobs that were not due at once
+	tenants  map[int64]string  // by job
+	span     Span              // in which schedules are due
+	endings  map[int64]Ending  // of the runs of a schedule, by its id
 	batching batching
 	sweeping *sweepDriver // nil: none
 	samples  []Sample
@@ -105,7 +106,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 	c := &Cluster{
 		Scenario: s, store: store, client: fairlead.NewClient(store), recorder: recorder,
 		workers: older,
-		random:  rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, tenants: map[int64]string{}, endings: map[int64]Ending{},
+		random:  rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, due: map[int64]Instant{}, tenants: map[int64]string{}, endings: map[int64]Ending{},
 	}
 	err = c.play(ctx)
 	err = errors.Join(err, c.shutDown(), recorder.Close())
@@ -187,6 +188,10 @@ func (s *Scenario) orders(name string) orders {
 func (c *Cluster) enqueue(ctx context.Context) error {
 	const batch = 1000
 	tenants := c.Caps.names()
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return err
+	}
 	for left := c.Jobs; left > 0; {
 		jobs := make([]*fairlead.Job, min(left, batch))
 		plans := make([]Plan, len(jobs))
@@ -194,6 +199,9 @@ func (c *Cluster) enqueue(ctx context.Context) error {
 			plans[i] = c.Plan(c.random, c.Node.Lease)
 			plans[i].Crowd = c.Crowd > 0
 			jobs[i] = work.Job(plans[i])
+			if plans[i].Delay > 0 {
+				jobs[i].NotBefore = now.Add(plans[i].Delay)
+			}
 			if len(tenants) > 0 {
 				jobs[i].Tenant = tenants[i%len(tenants)]
 				if c.Caps.PerKey > 0 {
@@ -206,6 +214,9 @@ func (c *Cluster) enqueue(ctx context.Context) error {
 		}
 		for i, job := range jobs {
 			c.expected[job.ID], c.tenants[job.ID] = plans[i].end(), job.Tenant
+			if !job.NotBefore.IsZero() {
+				c.due[job.ID] = InstantOf(job.NotBefore)
+			}
 		}
 		left -= len(jobs)
 	}
@@ -301,7 +312,10 @@ func (c *Cluster) sample(ctx context.Context) (Sample, int64, error) {
 
 // record collects what is known when all workers are gone.
 func (c *Cluster) record(ctx context.Context) (Record, error) {
-	r := Record{Lease: c.Node.Lease, Beat: c.Node.Beat, Patience: c.Patience, Expected: c.expected, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples}
+	r := Record{
+		Lease: c.Node.Lease, Beat: c.Node.Beat, Pause: retryPause, Patience: c.Patience, Crashes: c.Node.maxCrashes(),
+		Expected: c.expected, Due: c.due, Caps: c.Caps, Tenants: c.tenants, Samples: c.samples,
+	}
 	const page = 5000
 	filter := fairlead.Filter{Limit: page}
 	for {
@@ -310,7 +324,10 @@ func (c *Cluster) record(ctx context.Context) (Record, error) {
 			return Record{}, fmt.Errorf("read how jobs ended: %w", err)
 		}
 		for _, job := range jobs {
-			r.Final = append(r.Final, Final{Job: job.ID, Ending: Ending{job.State, job.Reason}, Fence: job.Fence, Attempt: job.Attempt, Finished: InstantOf(job.FinishedAt), Other: job.Kind != work.Name()})
+			r.Final = append(r.Final, Final{
+				Job: job.ID, Ending: Ending{job.State, job.Reason}, Fence: job.Fence, Attempt: job.Attempt, Failures: job.Failures,
+				Progress: reportedUnder(job.Progress), Finished: InstantOf(job.FinishedAt), Other: job.Kind != work.Name(),
+			})
 		}
 		if len(jobs) < page {
 			break

@@ -131,7 +131,9 @@ func (c *Cluster) recordFires(ctx context.Context, r *Record) error {
 		}
 		for _, f := range fires {
 			r.Fires = append(r.Fires, Fired{Schedule: f.Schedule, Due: InstantOf(f.Due), Job: f.Job, Trigger: f.Trigger, Skip: f.Skip})
-			r.Expected[f.Job] = c.endings[f.Schedule]
+			if f.Job != 0 { // else it was skipped
+				r.Expected[f.Job], r.Due[f.Job] = c.endings[f.Schedule], InstantOf(f.Due)
+			}
 		}
 		if len(fires) < page {
 			return nil
@@ -156,23 +158,27 @@ func (c *check) oneRunEach() {
 		case fairlead.TriggerCatchUp:
 			c.figures.CaughtUp++
 		default:
-			c.violated(OneRunEach, f.Job, "schedule %d has a run by %s, which nobody asked for", f.Schedule, f.Trigger)
+			c.violated(TriggerNotAsked, f.Job, "schedule %d has a run by %s, which was not asked for", f.Schedule, f.Trigger)
 		}
 		if f.Skip != "" {
-			c.violated(OneRunEach, f.Job, "schedule %d skipped the instant %d: %s", f.Schedule, f.Due, f.Skip)
+			c.violated(InstantSkipped, f.Job, "schedule %d skipped the instant %d: %s", f.Schedule, f.Due, f.Skip)
 		}
 	}
 	c.figures.Fires = len(c.Fires)
 	for _, schedule := range c.Schedules {
 		for due := c.Span.From; due < c.Span.To; due += second {
 			at := instant{schedule, due}
-			if n := runs[at]; n != 1 {
-				c.violated(OneRunEach, 0, "schedule %d has %d runs of the instant %d, second %d of %d", schedule, n, due, (due-c.Span.From)/second, (c.Span.To-c.Span.From)/second)
+			n, fault := runs[at], InstantTwice
+			if n == 0 {
+				fault = InstantMissed
+			}
+			if n != 1 {
+				c.violated(fault, 0, "schedule %d has %d runs of the instant %d, second %d of %d", schedule, n, due, (due-c.Span.From)/second, (c.Span.To-c.Span.From)/second)
 			}
 			delete(runs, at)
 		}
 	}
 	for at, n := range runs {
-		c.violated(OneRunEach, 0, "schedule %d has %d runs of the instant %d, at which it was not due", at.schedule, n, at.due)
+		c.violated(InstantNotDue, 0, "schedule %d has %d runs of the instant %d, at which it was not due", at.schedule, n, at.due)
 	}
 }

@@ -1,15 +1,10 @@
 package sim
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -37,13 +32,20 @@ type SweepScenario struct {
 
 // SweepRecord is what is known of such a run.
 type SweepRecord struct {
-	Sweep     fairlead.Sweep // as it ended
-	Kills     int
-	Backwards []string // marks that moved backwards
-	Missing   int64    // items that nobody handled
-	Repeats   int64    // how often items were handled again
-	Unsaved   int64    // items that were handled since the last checkpoint of a run that stored no more
-	Retried   *Retried // if failed items were tried again
+	Items   int64
+	Shards  int
+	Sweep   fairlead.Sweep // as it ended
+	Kills   int
+	Notes   []Note   // what workers wrote, ordered by time
+	Seen    []Mark   // what the database showed meanwhile, in order
+	Failed  []int64  // items that the database lists as failed in the end, in order
+	Retried *Retried // if failed items were tried again
+}
+
+// Mark is how far a shard has come.
+type Mark struct {
+	Shard int
+	Mark  int64
 }
 
 // RunSweep plays a scenario. An error means that it could not be played to its end,
@@ -64,7 +66,7 @@ func RunSweep(ctx context.Context, s SweepScenario) (_ SweepRecord, err error) {
 	if err != nil {
 		return d.record, err
 	}
-	return d.record, d.count()
+	return d.record, d.finish(ctx)
 }
 
 // sweepDriver is a scenario under way. It belongs to one goroutine.
@@ -199,8 +201,8 @@ func (d *sweepDriver) look(ctx context.Context) (bool, error) {
 	}
 	var reached sweepReached
 	for _, s := range shards {
-		if s.Mark < d.marks[s.Number] {
-			d.record.Backwards = append(d.record.Backwards, fmt.Sprintf("shard %d from %d to %d", s.Number, d.marks[s.Number], s.Mark))
+		if seen, ok := d.marks[s.Number]; !ok || s.Mark != seen {
+			d.record.Seen = append(d.record.Seen, Mark{s.Number, s.Mark})
 		}
 		d.marks[s.Number] = s.Mark
 		reached.marks += s.Mark
@@ -220,72 +222,12 @@ func (d *sweepDriver) look(ctx context.Context) (bool, error) {
 	return sweep.State == fairlead.SweepFinished, nil
 }
 
-// count reads what workers have noted.
-func (d *sweepDriver) count() error {
-	handled := make([]uint8, d.Items)
-	files, err := filepath.Glob(filepath.Join(d.Dir, "*"+notesSuffix))
-	if err != nil {
+// finish reads what workers have noted and which items failed.
+func (d *sweepDriver) finish(ctx context.Context) (err error) {
+	d.record.Items, d.record.Shards = d.Items, d.Shards
+	if d.record.Notes, err = readNotes(d.Dir); err != nil {
 		return err
 	}
-	for _, file := range files {
-		if err := d.countFile(file, handled); err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(file), err)
-		}
-	}
-	for _, times := range handled {
-		if times == 0 {
-			d.record.Missing++
-		} else {
-			d.record.Repeats += int64(times) - 1
-		}
-	}
-	return nil
-}
-
-// countFile reads the notes of one worker. What it handled since it sent the last
-// checkpoint of a shard that was stored may be done again by others.
-func (d *sweepDriver) countFile(file string, handled []uint8) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	unsaved, since := map[int64]int64{}, map[int64]int64{} // by shard: as of the last that was stored, and as of the last that was sent
-	reader := bytes.NewReader(text)
-	for {
-		var n note
-		err := binary.Read(reader, binary.LittleEndian, &n)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		switch n.What {
-		case noteHandled:
-			if handled[n.Value] < 255 {
-				handled[n.Value]++
-			}
-			shard := d.shardOf(n.Value)
-			unsaved[shard]++
-			since[shard]++
-		case noteSent:
-			since[n.Shard] = 0
-		case noteStored:
-			unsaved[n.Shard] = since[n.Shard]
-		}
-	}
-	for _, n := range unsaved {
-		d.record.Unsaved += n
-	}
-	return nil
-}
-
-// shardOf is the shard of an item: they are as long as each other.
-func (d *sweepDriver) shardOf(index int64) int64 {
-	for s := int64(d.Shards) - 1; s > 0; s-- {
-		if index >= d.Items*s/int64(d.Shards) {
-			return s
-		}
-	}
-	return 0
+	d.record.Failed, err = d.failed(ctx)
+	return err
 }

@@ -11,7 +11,6 @@ import (
 type Retried struct {
 	Before fairlead.Sweep // as it had finished
 	Kills  int            // while they were tried again
-	Failed []int64        // indexes of those that came to nothing again
 }
 
 // failAtFirst is the data of a sweep of which a third of the items come to nothing.
@@ -33,8 +32,7 @@ func (d *sweepDriver) retry(ctx context.Context) (over bool, err error) {
 		return true, nil
 	case done != nil:
 		done.Kills = d.record.Kills - done.Kills
-		done.Failed, err = d.failed(ctx)
-		return true, err
+		return true, nil
 	}
 	before := d.record.Sweep
 	d.record.Retried = &Retried{Before: before, Kills: d.record.Kills}

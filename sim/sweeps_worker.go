@@ -1,13 +1,19 @@
 package sim
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -17,21 +23,27 @@ import (
 // sweepKind is the kind of the items that workers note.
 const sweepKind = "sim"
 
-// Notes of what happens to items. Each is written before it counts, with a call of the
+// What notes are about. Each is written before it counts, with a call of the
 // system of its own: what a process has written survives its death.
 const (
-	noteHandled int64 = iota // an item is about to be done
-	noteSent                 // a checkpoint is about to be sent
-	noteStored               // it was stored
+	ItemBegun        int64 = iota // an item is about to be done
+	CheckpointSent                // a checkpoint is about to be sent
+	CheckpointStored              // it was stored
 )
 
-// note is one of them.
+// note is what a worker writes.
 type note struct {
 	What  int64
 	Shard int64 // of checkpoints
 	Fence int64 // of checkpoints
 	Value int64 // the index of an item, the mark of a checkpoint
 	At    int64 // nanoseconds since 1970
+}
+
+// Note is what a worker wrote.
+type Note struct {
+	Process string
+	note
 }
 
 // itemNotes is the file of a worker. Short appends are whole or not there.
@@ -54,11 +66,40 @@ func (n *itemNotes) write(note note) error {
 	return err
 }
 
+// readNotes reads what all workers wrote, ordered by time.
+func readNotes(dir string) ([]Note, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*"+notesSuffix))
+	if err != nil {
+		return nil, err
+	}
+	var notes []Note
+	for _, file := range files {
+		name := filepath.Base(file)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		for reader := bytes.NewReader(text); ; {
+			n := Note{Process: strings.TrimSuffix(name, notesSuffix)}
+			err := binary.Read(reader, binary.LittleEndian, &n.note)
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				break
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, err)
+			}
+			notes = append(notes, n)
+		}
+	}
+	slices.SortStableFunc(notes, func(a, b Note) int { return cmp.Compare(a.At, b.At) })
+	return notes, nil
+}
+
 // handle registers the handler of items. Some come to nothing.
 func (n *itemNotes) handle(mux *fairlead.Mux, store fairlead.Store) {
 	options := sweep.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	sweep.Handle(mux, &notedStore{Store: store, notes: n}, sweepKind, options, func(_ context.Context, item sweep.Item[json.RawMessage]) error {
-		if err := n.write(note{What: noteHandled, Value: item.Index}); err != nil {
+		if err := n.write(note{What: ItemBegun, Value: item.Index}); err != nil {
 			return sweep.Stop(err)
 		}
 		if comesToNothing(item.Index) || string(item.Data) == failAtFirst && item.Index%3 == 0 {
@@ -79,13 +120,13 @@ type notedStore struct {
 
 // Checkpoint notes a checkpoint before and after it is stored.
 func (s *notedStore) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
-	about := note{What: noteSent, Shard: int64(c.Number), Fence: c.Fence, Value: c.Mark}
+	about := note{What: CheckpointSent, Shard: int64(c.Number), Fence: c.Fence, Value: c.Mark}
 	if err := s.notes.write(about); err != nil {
 		return fairlead.Orders{}, err
 	}
 	orders, err := s.Store.Checkpoint(ctx, c)
 	if err == nil {
-		about.What = noteStored
+		about.What = CheckpointStored
 		err = s.notes.write(about)
 	}
 	return orders, err

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,6 +44,12 @@ type Node struct {
 	Grace time.Duration
 
 	MaxCrashes int // zero means the engine's default
+}
+
+// maxCrashes is how many node deaths a job may be in.
+func (n Node) maxCrashes() int {
+	const byDefault = 20
+	return cmp.Or(n.MaxCrashes, byDefault)
 }
 
 // WorkerMain is the whole program if this process was started as a worker, and
@@ -121,11 +128,14 @@ func (o orders) work(open Opener) (err error) {
 	return err
 }
 
+// retryPause is the time between a failed run of a job and the next.
+const retryPause = 20 * time.Millisecond
+
 // muxOf handles jobs by their plan and notes the start and end of each run. It
 // counts the handlers under way that ignore the end of their context.
 func muxOf(recorder *Recorder, stubborn *atomic.Int64) *fairlead.Mux {
 	mux := fairlead.NewMux()
-	options := fairlead.HandlerOptions{Retry: fairlead.Fixed(20 * time.Millisecond)}
+	options := fairlead.HandlerOptions{Retry: fairlead.Fixed(retryPause)}
 	work.HandleWith(mux, options, func(ctx context.Context, job *fairlead.Job, plan Plan) error {
 		e := Event{What: Started, Node: job.Node, Job: job.ID, Fence: job.Fence, Attempt: job.Attempt}
 		recorder.Note(e)

@@ -1,0 +1,126 @@
+package sim
+
+import "slices"
+
+// Rule is a promise that Check judges a run by; the package documentation says what
+// each of them means.
+type Rule string
+
+// The rules.
+const (
+	NothingLost    Rule = "nothing lost"
+	FencesGrow     Rule = "fences grow"
+	OneLiveLease   Rule = "one live lease"
+	ZombiesRefused Rule = "zombies refused"
+	LivingBelieved Rule = "living believed"
+	SoonRecovered  Rule = "recovery"
+	PatientReapers Rule = "patient reapers"
+	NeverEarly     Rule = "never early"
+	OnePlace       Rule = "one place"
+	CapsKept       Rule = "caps kept"
+	GatesKept      Rule = "gates kept"
+	OneRunEach     Rule = "one run each"
+	BatchesWhole   Rule = "batches whole"
+	SweepWhole     Rule = "sweep whole"
+)
+
+// Fault is one way to break a rule. Its name stays the same, so that reports and tests
+// can go by it.
+type Fault struct {
+	Rule Rule
+	Name string
+}
+
+// String names the rule first.
+func (f Fault) String() string { return string(f.Rule) + ": " + f.Name }
+
+// faults is every fault that the checker can find, in the order of declaration.
+var faults []Fault
+
+// fault declares one more way to break the rule.
+func (r Rule) fault(name string) Fault {
+	f := Fault{r, name}
+	faults = append(faults, f)
+	return f
+}
+
+// Faults lists every fault that Check can find.
+func Faults() []Fault { return slices.Clone(faults) }
+
+// What may have become of a job in the end.
+var (
+	JobVanished      = NothingLost.fault("job vanished")
+	JobStoredTwice   = NothingLost.fault("job stored twice")
+	JobFromNowhere   = NothingLost.fault("job from nowhere")
+	JobNotEnded      = NothingLost.fault("job not ended")
+	WrongEnd         = NothingLost.fault("end not as planned")
+	EndNotReached    = NothingLost.fault("end that no handler reached")
+	EndNotStarted    = NothingLost.fault("end in an attempt that no handler started")
+	EndForgotten     = NothingLost.fault("acknowledged end forgotten")
+	ClaimedAfterEnd  = NothingLost.fault("claimed after its end")
+	FailuresOff      = NothingLost.fault("failures miscounted")
+	PoisonTooSoon    = NothingLost.fault("poison after too few crashes")
+	ProgressReverted = NothingLost.fault("acknowledged progress forgotten")
+)
+
+// What may be wrong with leases and with what is done under them.
+var (
+	FenceTwice       = FencesGrow.fault("fence given twice")
+	FenceWentBack    = FencesGrow.fault("fence went back")
+	AttemptRepeated  = FencesGrow.fault("attempt number repeated")
+	StartedLate      = FencesGrow.fault("started under an old fence")
+	StartedUnclaimed = FencesGrow.fault("started without a claim")
+
+	StrangerClaimed = OneLiveLease.fault("claimed by a node that had not joined")
+	DeadClaimed     = OneLiveLease.fault("claimed by a node whose lease was over")
+	TwoLiveLeases   = OneLiveLease.fault("two live leases")
+	HeldByAnother   = OneLiveLease.fault("held by a node that did not claim it")
+
+	LateEndAccepted      = ZombiesRefused.fault("late end accepted")
+	LateProgressAccepted = ZombiesRefused.fault("late progress accepted")
+	ProgressAfterEnd     = ZombiesRefused.fault("progress accepted after the lease was settled")
+
+	EndRefused      = LivingBelieved.fault("end refused to a living node")
+	ProgressRefused = LivingBelieved.fault("progress refused to a living node")
+
+	RecoveredLate = SoonRecovered.fault("recovered too late")
+
+	ReapedOnArrival = PatientReapers.fault("reaped on arrival")
+	ReapedInDoubt   = PatientReapers.fault("reaped after a failed beat")
+
+	ClaimedEarly = NeverEarly.fault("claimed before it was due")
+	RetriedEarly = NeverEarly.fault("retried before its pause was over")
+)
+
+// What the database may show meanwhile.
+var (
+	SnapshotLacksJobs    = OnePlace.fault("snapshot lacks jobs")
+	SnapshotRepeatsJobs  = OnePlace.fault("snapshot repeats jobs")
+	SnapshotFenceBack    = OnePlace.fault("snapshot fence went back")
+	SnapshotFenceUnended = OnePlace.fault("snapshot fence above the last one")
+
+	CapExceeded  = CapsKept.fault("cap exceeded")
+	GateExceeded = GatesKept.fault("gate exceeded")
+)
+
+// What may be wrong beside the jobs.
+var (
+	InstantMissed   = OneRunEach.fault("instant missed")
+	InstantTwice    = OneRunEach.fault("instant fired twice")
+	InstantNotDue   = OneRunEach.fault("instant that was not due")
+	InstantSkipped  = OneRunEach.fault("instant skipped")
+	TriggerNotAsked = OneRunEach.fault("trigger that was not asked for")
+
+	BatchEndedWrong = BatchesWhole.fault("batch ended otherwise")
+	TallyOff        = BatchesWhole.fault("tally differs from the tasks")
+	TargetsOff      = BatchesWhole.fault("targets differ from the batch")
+
+	ItemSkipped        = SweepWhole.fault("item skipped")
+	MarkWentBack       = SweepWhole.fault("mark went back")
+	MarkTooFar         = SweepWhole.fault("mark ahead of the items")
+	LateCheckpoint     = SweepWhole.fault("late checkpoint accepted")
+	CheckpointReverted = SweepWhole.fault("stored checkpoint forgotten")
+	SweepNotFinished   = SweepWhole.fault("sweep not finished")
+	SweepCountsOff     = SweepWhole.fault("sweep counts off")
+	FailedItemsOff     = SweepWhole.fault("failed items differ from the plan")
+)
