@@ -30,6 +30,7 @@ type Node struct {
 	Remote   bool           // it is a remote worker, whose beats a server relays
 	Defaults []KindDefaults // of a remote worker
 	Draining bool           // it was asked to start nothing more
+	NoToken  bool           // it joined without a token, as programs older than AsNode do
 	Dead     bool           // its lease has run out or it has left; its jobs are taken back
 }
 

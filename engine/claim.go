@@ -154,12 +154,12 @@ func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
 
 // room is how many jobs the group may claim now.
 func (g *group) room() int {
-	unsaved := g.life.unsaved()
-	if unsaved > g.slots+g.life.options.QueueSize {
+	// Runs that wait for a key do not count: they stop their own kinds (see rooms).
+	if g.life.settler.unsaved() > g.slots+g.life.options.QueueSize {
 		return 0 // the store does not keep up: taking more would only pile up
 	}
-	if g.life.options.SlotsOnly { // whoever leases counts what is not settled yet
-		return min(g.slots-int(g.held.Load()), g.slots+g.life.options.QueueSize-int(g.held.Load())-unsaved, g.life.options.ClaimBatch)
+	if g.life.options.SlotsOnly { // what leases the jobs counts all that are not settled yet
+		return min(g.slots-int(g.held.Load()), g.slots+g.life.options.QueueSize-int(g.held.Load())-g.life.unsaved(), g.life.options.ClaimBatch)
 	}
 	return min(g.target()-int(g.held.Load()), g.life.options.ClaimBatch)
 }
@@ -175,19 +175,24 @@ func (g *group) worthwhile() int {
 	return max(1, min(g.life.options.ClaimBatch, g.target()/4))
 }
 
-// rooms is what is left of the kinds that have a bound of their own, and of the shards
-// of sweeps that the node may have.
+// rooms is what is left of the kinds that have a bound of their own or of which too many
+// runs wait for the keys of their successors, and of the shards of sweeps that the node
+// may have.
 func (g *group) rooms() map[string]int {
 	shards := -1
 	if len(g.shards) > 0 {
 		shards = g.life.sweeps.room(time.Now())
 	}
-	if len(g.kinds) == 0 && shards < 0 {
+	crowded := g.life.replacer.crowded()
+	if len(g.kinds) == 0 && len(crowded) == 0 && shards < 0 {
 		return nil
 	}
 	rooms := make(map[string]int, len(g.kinds))
 	for kind, room := range g.kinds {
 		rooms[kind] = max(0, room.max-int(room.held.Load()))
+	}
+	for _, kind := range crowded {
+		rooms[kind] = 0
 	}
 	if shards < 0 {
 		return rooms

@@ -33,7 +33,7 @@ type life struct {
 	lease    *lease
 	registry *registry
 	settler  *settler
-	replacer *settler // of runs whose successor has a key, for which the store may have to wait
+	replacer *replacer // of runs whose successor has a key, for which the store may have to wait
 	starts   *starts.Counter
 	tellers  []*teller
 	groups   []*group
@@ -77,7 +77,7 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 	if store, ok := e.store.(fairlead.Store); ok {
 		l.steerer = newSteerer(l, store)
 	}
-	l.settler, l.replacer = newSettler(l), newSettler(l)
+	l.settler, l.replacer = newSettler(l), newReplacer(l)
 	l.tellers = newTellers(l, o.Listeners)
 	l.beats = newLoop("beat", o.Beat, l.log)
 	l.promoter = newLoop("promote", o.Poll, l.log)

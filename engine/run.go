@@ -24,6 +24,7 @@ type run struct {
 	own      *farewell       // of a run that goes over a shard: it may be told alone
 
 	settled atomic.Bool // whoever sets it settles: the worker, or the watch that gave up on it
+	freed   atomic.Bool // whether another crash suspect may be taken, if it is one
 	slotted atomic.Bool // whether its slot has been given to others (see watch)
 
 	mu       sync.Mutex
@@ -189,9 +190,14 @@ func (l *life) settle(r *run, err error) {
 func (l *life) forget(runs []*run) {
 	l.registry.forget(runs)
 	for _, r := range runs {
-		if r.job.Solo {
-			l.solo.Store(false)
-			r.group.suspects.poke()
-		}
+		l.freeSolo(r)
+	}
+}
+
+// freeSolo lets the node take another crash suspect if the run was one.
+func (l *life) freeSolo(r *run) {
+	if r.job.Solo && r.freed.CompareAndSwap(false, true) {
+		l.solo.Store(false)
+		r.group.suspects.poke()
 	}
 }

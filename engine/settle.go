@@ -16,6 +16,9 @@ const (
 	settleLinger = 15 * time.Millisecond // how long to wait for that many
 	settleMany   = 20                    // a write of so many says that many are coming
 	settleTries  = 5                     // writes that a working store refuses before the settlements are tried one by one
+
+	settleFirst   = 20 * time.Millisecond // pause after the first failure; it doubles
+	settleSlowest = time.Second
 )
 
 // ending is a run that is over and what becomes of its job.
@@ -71,7 +74,7 @@ func (l *life) settles(e ending) {
 }
 
 // unsaved is how many ended runs the store has not acknowledged yet.
-func (l *life) unsaved() int { return l.settler.unsaved() + l.replacer.unsaved() }
+func (l *life) unsaved() int { return l.settler.unsaved() + l.replacer.backlog() }
 
 // unsaved is how many of its runs the store has not acknowledged yet.
 func (s *settler) unsaved() int {
@@ -151,15 +154,15 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 	for i, e := range batch {
 		settlements[i] = e.settlement
 	}
-	const first, slowest = 20 * time.Millisecond, time.Second
-	pause := first
+	pause := settleFirst
 	refusals, answers := 0, false
 	for {
 		begin := time.Now()
 		settled, err := s.life.store.Settle(ctx, settlements)
 		s.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
 		if err == nil {
-			s.acknowledge(batch, settled)
+			s.done(batch)
+			s.life.acknowledge(batch, settled)
 			return
 		}
 		s.life.log.Warn("settlements not written yet", "jobs", len(batch), "error", err, "retry_in", pause)
@@ -168,7 +171,7 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 			s.done(batch)
 			return
 		}
-		pause = min(2*pause, slowest)
+		pause = min(2*pause, settleSlowest)
 		// Only a store that answered before a write and after it has refused it:
 		// else it may have been out of reach, and be back just now. One that says that
 		// it is unavailable refuses nothing: it may answer questions, and be full or
@@ -188,9 +191,6 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 				s.write(ctx, []ending{e})
 			}
 			return
-		}
-		if s == s.life.replacer && errors.Is(err, fairlead.ErrUnavailable) {
-			continue // what it waits for comes to an end
 		}
 		settlements[0] = unstorable(settlements[0], err)
 		batch[0].settlement = settlements[0]
@@ -222,45 +222,50 @@ func (s *settler) done(batch []ending) {
 	s.mu.Lock()
 	s.writing = 0
 	s.mu.Unlock()
+	s.life.over(batch)
+}
+
+// over forgets runs that are settled or lost.
+func (l *life) over(batch []ending) {
 	runs := make([]*run, len(batch))
 	for i, e := range batch {
 		runs[i] = e.run
 	}
-	s.life.forget(runs)
-	for _, g := range s.life.groups {
+	l.forget(runs)
+	for _, g := range l.groups {
 		g.settledSome()
 	}
 }
 
-func (s *settler) acknowledge(batch []ending, settled []fairlead.Settled) {
-	s.done(batch)
+// acknowledge passes on what the store made of ended runs.
+func (l *life) acknowledge(batch []ending, settled []fairlead.Settled) {
 	if slices.ContainsFunc(batch, func(e ending) bool { return e.run.job.Fired }) {
-		s.life.firer.poke() // its schedule may have others queued
+		l.firer.poke() // its schedule may have others queued
 	}
-	if s.life.batches != nil {
-		s.life.batches.tell(batch)
+	if l.batches != nil {
+		l.batches.tell(batch)
 	}
-	if s.life.steerer != nil {
-		s.life.steerer.tell(batch)
+	if l.steerer != nil {
+		l.steerer.tell(batch)
 	}
 	var failures []ending
 	for i, e := range batch {
-		s.life.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
+		l.options.Observer.Ended(e.run.job, e.settlement, settled[i], e.took)
 		switch {
 		case settled[i] == fairlead.SettledLost:
-			s.life.logOf(e.run.job).Warn("late result refused: the job had been taken away or had succeeded", "fence", e.run.job.Fence)
+			l.logOf(e.run.job).Warn("late result refused: the job had been taken away or had succeeded", "fence", e.run.job.Fence)
 		case settled[i] == fairlead.SettledAsAsked && e.settlement.Move == fairlead.Fail:
-			s.life.logOf(e.run.job).Error("job failed", "reason", string(e.settlement.Reason), "error", e.settlement.Error)
-			s.life.tellFailed(e.run.job, e.err)
+			l.logOf(e.run.job).Error("job failed", "reason", string(e.settlement.Reason), "error", e.settlement.Error)
+			l.tellFailed(e.run.job, e.err)
 			if e.run.entry.Options.OnFailed != nil {
 				failures = append(failures, e)
 			}
 		}
 	}
 	if len(failures) > 0 {
-		s.life.hooks.Go(func() {
+		l.hooks.Go(func() {
 			for _, e := range failures {
-				s.life.callHook("OnFailed", e.run.job, func(ctx context.Context) { e.run.entry.Options.OnFailed(ctx, e.run.job, e.err) })
+				l.callHook("OnFailed", e.run.job, func(ctx context.Context) { e.run.entry.Options.OnFailed(ctx, e.run.job, e.err) })
 			}
 		})
 	}

@@ -31,7 +31,6 @@ type Handler struct {
 	callers  *callers
 	items    *Caller // for items of sweeps
 	breakers *breakers
-	key      callbackKey
 }
 
 // New makes a handler.
@@ -41,7 +40,6 @@ func New(options Options) *Handler {
 	}
 	return &Handler{
 		options: options, callers: newCallers(options.Guard), items: newItemCaller(options.Guard), breakers: newBreakers(options.MaxRunning, options.MaxFailures),
-		key: callbackKey{keeper: options.Keeper},
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -24,7 +23,9 @@ func (h *Handler) ticketFor(ctx context.Context, p *plan, job *fairlead.Job) (ti
 	if h.options.Keeper == nil {
 		return ticket{}, fairlead.Fatal(errors.New("args.async: this node takes no callbacks; leave it out"))
 	}
-	key, err := h.key.get(ctx)
+	// It is read each time: a restore may have led to another one, and servers would
+	// refuse every token of the one before.
+	key, err := CallbackKey(ctx, h.options.Keeper)
 	if err != nil {
 		return ticket{}, fmt.Errorf("get the key of callbacks: %w", err)
 	}
@@ -33,26 +34,6 @@ func (h *Handler) ticketFor(ctx context.Context, p *plan, job *fairlead.Job) (ti
 		url:   strings.TrimRight(h.options.PublicURL, "/") + "/api/v1/callbacks/" + strconv.FormatInt(job.ID, 10),
 		token: MakeToken(key, Callback{Tenant: job.Tenant, Job: job.ID, Fence: job.Fence, Expires: expires}),
 	}, nil
-}
-
-// callbackKey asks for the key of tokens once: it never changes.
-type callbackKey struct {
-	keeper SecretKeeper
-	mu     sync.Mutex
-	key    []byte
-}
-
-func (k *callbackKey) get(ctx context.Context) ([]byte, error) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.key != nil {
-		return k.key, nil
-	}
-	key, err := CallbackKey(ctx, k.keeper)
-	if err == nil {
-		k.key = key
-	}
-	return key, err
 }
 
 // CallbackTimeout is for how long a job waits for its callback, and how much more

@@ -164,11 +164,17 @@ func heldReader(into *[]fairlead.Held) func(sqlstore.Scanner) error {
 }
 
 // Save keeps progress and memo of a running job under its fence.
+//
+// It commits in a round trip of its own: a try that was abandoned may reach the server
+// later than a newer one, and must not overwrite that. Without its commit it changes
+// nothing; with a commit on its way it holds the job's row, and the newer one waits.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	kept := 0
-	err := s.run(ctx, call{
-		sql: s.sql.Save, args: []any{save.ID, save.Fence, jsonText(save.Memo), jsonText(save.Progress)},
-		each: func(row sqlstore.Scanner) error { return row.Scan(&kept) },
+	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		return r.run(ctx, call{
+			sql: s.sql.Save, args: []any{save.ID, save.Fence, jsonText(save.Memo), jsonText(save.Progress)},
+			each: func(row sqlstore.Scanner) error { return row.Scan(&kept) },
+		})
 	})
 	switch {
 	case err != nil:

@@ -115,11 +115,14 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	}
 	ctx, cancel := s.brief(ctx)
 	defer cancel()
-	key, err := s.sessions.key(ctx)
+	key, err := s.sessions.readKey(ctx) // not one that a restore took back: other servers would refuse it
 	if err != nil {
 		return nil, err
 	}
-	token := rand.Text()
+	token, err := s.newToken(ctx)
+	if err != nil {
+		return nil, err
+	}
 	id, err := s.store.Join(fairlead.AsNode(ctx, token), node, lease)
 	if err != nil {
 		return nil, err
@@ -127,6 +130,17 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	return &fairleadv1.JoinWorkerResponse{
 		Id: int64(id), Session: sessionOf(key, id, token), Lease: durationpb.New(lease), Beat: durationpb.New(s.beatOf(lease)),
 	}, nil
+}
+
+// newToken is the token of a worker that joins. It is empty while a node runs a program
+// that is older than tokens: that may be a server behind the same balancer, which accepts
+// no session with a token.
+func (s *Workers) newToken(ctx context.Context) (string, error) {
+	older, err := s.roster.hasOlder(ctx)
+	if err != nil || older {
+		return "", err
+	}
+	return rand.Text(), nil
 }
 
 // checkWorkerKinds refuses a worker that would run what speaks in the name of Fairlead.

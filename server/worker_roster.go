@@ -36,6 +36,24 @@ func (r *roster) find(ctx context.Context, id fairlead.NodeID) (fairlead.Node, e
 	return node, nil
 }
 
+// hasOlder reports whether a live node, which is what a server is too, runs a program that
+// is older than tokens.
+func (r *roster) hasOlder(ctx context.Context) (bool, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.nodes == nil || time.Since(r.looked) > r.fresh {
+		if err := r.look(ctx); err != nil {
+			return false, err
+		}
+	}
+	for _, node := range r.nodes {
+		if node.NoToken && !node.Remote && !node.Dead {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 func (r *roster) look(ctx context.Context) error {
 	nodes, err := r.store.Nodes(ctx)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/rest"
@@ -20,31 +21,56 @@ import (
 type sessions struct {
 	store fairlead.Store
 
-	mu   sync.Mutex
-	made []byte // the key; nil: not yet asked for
+	mu     sync.Mutex
+	made   []byte    // the key; nil: not yet asked for
+	looked time.Time // when it was last asked for
 }
 
-// key is the key of all sessions.
+// lookAgain is how often the key is read again because of sessions that do not match.
+const lookAgain = time.Second
+
+// key is the key of all sessions, which may be older than a restore of the database.
 func (s *sessions) key(ctx context.Context) ([]byte, error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.made != nil {
-		return s.made, nil
+	made := s.made
+	s.mu.Unlock()
+	if made != nil {
+		return made, nil
 	}
+	return s.readKey(ctx)
+}
+
+// readKey reads the key. A restore may have taken it back, and another server may have
+// made another one since.
+func (s *sessions) readKey(ctx context.Context) ([]byte, error) {
 	key, err := s.store.Secret(ctx, "worker-session")
 	if err != nil {
 		return nil, fmt.Errorf("key of sessions: %w", err)
 	}
-	s.made = key
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made, s.looked = key, time.Now()
 	return key, nil
 }
 
+// mayLook reports whether the key may be read again, and counts as a look.
+func (s *sessions) mayLook() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.looked) < lookAgain {
+		return false
+	}
+	s.looked = time.Now()
+	return true
+}
+
 // sessionOf is the session of a worker. The token is part of it: if the database loses
-// the commit of a worker that joined and gives its id to another, each has its own.
+// the commit of a worker that joined and gives its id to another, each has its own. A
+// worker without a token has the session that servers older than tokens make and accept.
 func sessionOf(key []byte, id fairlead.NodeID, token string) string {
 	mac := hmac.New(sha256.New, key)
 	fmt.Fprintf(mac, "worker %d", id)
-	if token == "" { // of a server that is older than tokens
+	if token == "" {
 		return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 	}
 	fmt.Fprintf(mac, " %s", token)
@@ -54,7 +80,7 @@ func sessionOf(key []byte, id fairlead.NodeID, token string) string {
 // tokenMark separates a session's proof from its token.
 const tokenMark = "."
 
-// errOtherSession is the answer to whoever is not the worker that a request names.
+// errOtherSession is the answer to a caller that is not the worker which its request names.
 var errOtherSession = &rest.Error{Status: http.StatusForbidden, Detail: "the session is not that of the worker; send what joining answered"}
 
 // inSession is a request of a worker.
@@ -71,8 +97,19 @@ func (s *sessions) enter(ctx context.Context, in inSession) (context.Context, er
 		return nil, err
 	}
 	_, token, _ := strings.Cut(in.GetSession(), tokenMark)
-	if !hmac.Equal([]byte(in.GetSession()), []byte(sessionOf(key, fairlead.NodeID(in.GetId()), token))) {
-		return nil, errOtherSession
+	matches := func(key []byte) bool {
+		return hmac.Equal([]byte(in.GetSession()), []byte(sessionOf(key, fairlead.NodeID(in.GetId()), token)))
+	}
+	if !matches(key) {
+		if !s.mayLook() {
+			return nil, errOtherSession
+		}
+		if key, err = s.readKey(ctx); err != nil {
+			return nil, err
+		}
+		if !matches(key) {
+			return nil, errOtherSession
+		}
 	}
 	return fairlead.AsNode(ctx, token), nil
 }

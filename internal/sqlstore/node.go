@@ -39,11 +39,11 @@ func NodeInfo(node *fairlead.Node) ([]byte, error) {
 }
 
 // ScanNode reads id, name, info, idle, queued, joined_at, last_beat,
-// lease_until, draining and dead.
+// lease_until, draining, dead and whether it has no token.
 func ScanNode(row Scanner) (n fairlead.Node, err error) {
 	var text []byte
 	var joined, beat, until int64
-	if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Draining, &n.Dead); err != nil {
+	if err := row.Scan(&n.ID, &n.Name, &text, &n.Idle, &n.Queued, &joined, &beat, &until, &n.Draining, &n.Dead, &n.NoToken); err != nil {
 		return n, err
 	}
 	var info nodeInfo

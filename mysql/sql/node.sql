@@ -83,8 +83,8 @@ order by id;
 -- name: nodes
 -- Lists all nodes. One whose lease has run out is dead, declared or not.
 -- Inputs: none.
--- Output: all columns.
+-- Output: all columns; of the token whether there is none.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= {{now}}
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead = 1 or lease_until <= {{now}}, token = ''
 from {{node}}
 order by id;

@@ -7,9 +7,10 @@ select run, fence, node, started_at, finished_at, reason, error from {{attempt}}
 
 -- name: nodes
 -- All nodes.
--- Output: id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead.
+-- Output: id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead,
+--   whether it has no token.
 -- Locks: none.
-select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead or lease_until <= (select {{now}}) from {{node}} order by id;
+select id, name, info, idle, queued, joined_at, last_beat, lease_until, draining, dead or lease_until <= (select {{now}}), token = '' from {{node}} order by id;
 
 -- name: pauses
 -- What is paused.

@@ -1,0 +1,365 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	replaceBatch   = 50                     // settlements per write, at most
+	replaceTry     = 500 * time.Millisecond // how long a first write may take
+	replaceLongest = 10 * time.Second       // how long any write may take, whatever the lease
+)
+
+// replacer writes the ends of runs whose successor has a key. A transaction of a caller
+// may hold that key for as long as it is open, and the store waits for it. Therefore no
+// write takes long, a run whose key may be held is put off and tried again alone, and
+// runs whose keys are not known to be held go first.
+type replacer struct {
+	life  *life
+	wake  chan struct{}
+	bound int // how many runs may wait before no more of their kinds are claimed
+
+	mu       sync.Mutex
+	fresh    []ending
+	held     map[string]*heldKey // by key
+	kinds    map[string]int      // ends that the store has not acknowledged, by the kind of the job
+	unsaved  int                 // all of them
+	closing  bool                // no more will come
+	hopeless bool                // the lease is lost: do not insist
+}
+
+// heldKey is a key that may be held, and the runs that want it, in the order in which
+// they ended. Only the first of them is tried. Only the loop uses the other fields.
+type heldKey struct {
+	name     string
+	endings  []ending      // under the replacer's mu
+	due      time.Time     // of the next try
+	pause    time.Duration // after that
+	try      time.Duration // how long it may take
+	tries    int
+	refusals int  // of a store that answers, in a row
+	answers  bool // whether the store answered after the last try
+}
+
+func newReplacer(l *life) *replacer {
+	bound := l.options.totalSlots() + l.options.QueueSize
+	if l.options.SlotsOnly {
+		// What leases the jobs counts those that are not settled against slots and
+		// QueueSize: half of it stays for the other kinds.
+		bound = max(1, l.options.QueueSize/2)
+	}
+	return &replacer{life: l, wake: make(chan struct{}, 1), bound: bound, held: map[string]*heldKey{}, kinds: map[string]int{}}
+}
+
+// keyOf names the key of a run's successor.
+func keyOf(e ending) string {
+	next := e.settlement.Replace
+	return next.Tenant + "\x00" + next.Kind + "\x00" + next.Key
+}
+
+func (r *replacer) add(e ending) {
+	r.mu.Lock()
+	r.unsaved++
+	r.kinds[e.run.job.Kind]++
+	if k := r.held[keyOf(e)]; k != nil {
+		k.endings = append(k.endings, e)
+	} else {
+		r.fresh = append(r.fresh, e)
+	}
+	r.mu.Unlock()
+	r.poke()
+}
+
+func (r *replacer) poke() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// backlog is how many of its runs the store has not acknowledged yet.
+func (r *replacer) backlog() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unsaved
+}
+
+// crowded lists the kinds of which no more may be claimed: memory is bounded, and held
+// keys stop the kinds that want them, not the node.
+func (r *replacer) crowded() (kinds []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unsaved < r.bound {
+		return nil
+	}
+	for kind := range r.kinds {
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+// finish makes run return once all is written, or at the first failure if the lease is
+// lost.
+func (r *replacer) finish(leased bool) {
+	r.mu.Lock()
+	r.closing, r.hopeless = true, !leased
+	r.mu.Unlock()
+	r.poke()
+}
+
+// run writes until all is written after finish, or until ctx ends. It then releases
+// what is left, if the lease is valid: others can run those jobs at once, and the node
+// did not crash.
+func (r *replacer) run(ctx context.Context) {
+	pause := settleFirst
+	for ctx.Err() == nil {
+		batch, closing := r.takeFresh()
+		if len(batch) > 0 {
+			if r.writeFresh(ctx, batch) {
+				pause = settleFirst
+			} else if sleep(ctx, pause) == nil {
+				pause = min(2*pause, settleSlowest)
+			}
+		}
+		if r.givenUp() {
+			r.drop(r.takeHeld())
+		}
+		k, next := r.nextHeld(time.Now())
+		switch {
+		case k != nil:
+			r.writeHeld(ctx, k)
+		case len(batch) > 0:
+		case closing && next < 0:
+			return
+		default:
+			r.idle(ctx, next)
+		}
+	}
+	r.release(ctx)
+}
+
+func (r *replacer) givenUp() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hopeless || !r.life.lease.valid()
+}
+
+func (r *replacer) takeFresh() ([]ending, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(len(r.fresh), replaceBatch)
+	batch := r.fresh[:n:n]
+	if r.fresh = r.fresh[n:]; len(r.fresh) == 0 {
+		r.fresh = nil
+	}
+	return batch, r.closing
+}
+
+func (r *replacer) takeHeld() (all []ending) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, k := range r.held {
+		all = append(all, k.endings...)
+	}
+	clear(r.held)
+	return all
+}
+
+// nextHeld is the key to try now: of those that are due the one that was tried least, so
+// that keys which are not held after all need not wait for those which are. If none is
+// due it tells how long to wait, which is negative if there is none at all.
+func (r *replacer) nextHeld(now time.Time) (best *heldKey, wait time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	wait = -1
+	for _, k := range r.held {
+		switch left := k.due.Sub(now); {
+		case left > 0:
+			if wait < 0 || left < wait {
+				wait = left
+			}
+		case best == nil || k.tries < best.tries || k.tries == best.tries && k.due.Before(best.due):
+			best = k
+		}
+	}
+	return best, wait
+}
+
+// idle waits for more to write, or for the given time unless that is negative.
+func (r *replacer) idle(ctx context.Context, wait time.Duration) {
+	var due <-chan time.Time
+	if wait >= 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		due = timer.C
+	}
+	select {
+	case <-r.wake:
+	case <-due:
+	case <-ctx.Done():
+	}
+}
+
+// settle writes once. An answer that does not come in time is ErrUnavailable: the write
+// may have happened, and is repeated, which the store allows.
+func (r *replacer) settle(ctx context.Context, batch []ending, try time.Duration) error {
+	bounded, cancel := context.WithTimeout(ctx, try)
+	defer cancel()
+	settlements := make([]fairlead.Settlement, len(batch))
+	for i, e := range batch {
+		settlements[i] = e.settlement
+	}
+	begin := time.Now()
+	settled, err := r.life.store.Settle(bounded, settlements)
+	r.life.options.Observer.Flushed(len(batch), time.Since(begin), err)
+	if err != nil {
+		if bounded.Err() != nil {
+			err = errors.Join(fairlead.ErrUnavailable, err)
+		}
+		r.life.log.Warn("settlements not written yet: a key may be held by an open transaction", "jobs", len(batch), "error", err)
+		return err
+	}
+	r.over(batch)
+	r.life.acknowledge(batch, settled)
+	return nil
+}
+
+// writeFresh writes runs of which it is not known that their keys are held. If that
+// fails and the store works, it puts them off. It reports false if the store does not
+// answer.
+func (r *replacer) writeFresh(ctx context.Context, batch []ending) bool {
+	if r.settle(ctx, batch, replaceTry) == nil {
+		return true
+	}
+	if !r.givenUp() && !r.answers(ctx) {
+		r.mu.Lock()
+		r.fresh = append(slices.Clone(batch), r.fresh...)
+		r.mu.Unlock()
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	put := func(e ending) {
+		k := r.held[keyOf(e)]
+		if k == nil {
+			k = &heldKey{name: keyOf(e), due: now, pause: settleFirst, try: replaceTry}
+			r.held[k.name] = k
+		}
+		k.endings = append(k.endings, e)
+	}
+	for _, e := range batch {
+		put(e)
+	}
+	// What came meanwhile goes behind what wants the same key.
+	r.fresh = slices.DeleteFunc(r.fresh, func(e ending) bool {
+		if r.held[keyOf(e)] == nil {
+			return false
+		}
+		put(e)
+		return true
+	})
+	return true
+}
+
+// writeHeld tries the first run that wants a key.
+func (r *replacer) writeHeld(ctx context.Context, k *heldKey) {
+	r.mu.Lock()
+	first := k.endings[0]
+	r.mu.Unlock()
+	err := r.settle(ctx, []ending{first}, k.try)
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if k.endings = k.endings[1:]; len(k.endings) == 0 {
+			delete(r.held, k.name)
+		}
+		*k = heldKey{name: k.name, endings: k.endings, due: time.Now(), pause: settleFirst, try: k.try}
+		return
+	}
+	r.life.freeSolo(first.run) // nothing of it runs any more, however long it waits
+	// As for any settlement, only a store that answered before a write and after it
+	// has refused it.
+	answered := k.answers
+	if k.answers = r.answers(ctx); answered && k.answers && !errors.Is(err, fairlead.ErrUnavailable) {
+		k.refusals++
+	} else {
+		k.refusals = 0
+	}
+	if k.refusals >= settleTries {
+		first.settlement = unstorable(first.settlement, err)
+		r.mu.Lock()
+		k.endings[0] = first
+		r.mu.Unlock()
+	}
+	k.tries++
+	k.due, k.pause = time.Now().Add(k.pause), min(2*k.pause, settleSlowest)
+	k.try = min(2*k.try, replaceLongest, max(replaceTry, r.life.options.Lease/4))
+}
+
+// answers reports whether the store does anything at all.
+func (r *replacer) answers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, replaceLongest)
+	defer cancel()
+	_, err := r.life.store.Now(ctx)
+	return err == nil
+}
+
+// over forgets runs, and lets their kinds be claimed again if they were not.
+func (r *replacer) over(batch []ending) {
+	r.mu.Lock()
+	crowded := r.unsaved >= r.bound
+	r.unsaved -= len(batch)
+	crowded = crowded && r.unsaved < r.bound
+	for _, e := range batch {
+		kind := e.run.job.Kind
+		if r.kinds[kind]--; r.kinds[kind] == 0 {
+			delete(r.kinds, kind)
+		}
+	}
+	r.mu.Unlock()
+	r.life.over(batch)
+	if crowded {
+		for _, g := range r.life.groups {
+			g.wakeSoon()
+		}
+	}
+}
+
+// drop gives up runs whose leases are lost.
+func (r *replacer) drop(batch []ending) {
+	if len(batch) > 0 {
+		r.life.log.Warn("settlements given up: their leases are lost", "jobs", len(batch))
+		r.over(batch)
+	}
+}
+
+// release gives back what could not be written until the node has to end.
+func (r *replacer) release(ctx context.Context) {
+	left := r.takeHeld()
+	r.mu.Lock()
+	left, r.fresh = append(left, r.fresh...), nil
+	r.mu.Unlock()
+	if len(left) == 0 || r.givenUp() {
+		r.drop(left)
+		return
+	}
+	settlements := make([]fairlead.Settlement, len(left))
+	for i, e := range left {
+		settlements[i] = fairlead.Settlement{ID: e.settlement.ID, Fence: e.settlement.Fence, Move: fairlead.GiveUp, Progress: e.settlement.Progress}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.life.options.Beat)
+	defer cancel()
+	if _, err := r.life.store.Settle(ctx, settlements); err != nil {
+		r.life.log.Warn("runs whose successors' keys are held could not be released", "jobs", len(left), "error", err)
+	} else {
+		r.life.log.Warn("runs released, to run again: their successors' keys are held by open transactions", "jobs", len(left))
+	}
+	r.over(left)
+}

@@ -1,0 +1,218 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/engine"
+)
+
+// heldKeys is a store in which open transactions hold keys. Like that of PostgreSQL it
+// settles one replacement after the other, and waits for keys until a call is over.
+type heldKeys struct {
+	fairlead.Store
+	mu   sync.Mutex
+	open map[string]chan struct{} // closed when the transaction ends
+}
+
+func hold(store fairlead.Store, keys ...string) *heldKeys {
+	h := &heldKeys{Store: store, open: map[string]chan struct{}{}}
+	for _, key := range keys {
+		h.open[key] = make(chan struct{})
+	}
+	return h
+}
+
+func (h *heldKeys) free(key string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.open[key])
+	delete(h.open, key)
+}
+
+func (h *heldKeys) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+	const queryTimeout = 30 * time.Second
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	var all []fairlead.Settled
+	var failed error
+	for i := range settlements {
+		if err := h.await(ctx, settlements[i].Replace); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		settled, err := h.Store.Settle(context.WithoutCancel(ctx), settlements[i:i+1])
+		failed = errors.Join(failed, err)
+		all = append(all, settled...)
+	}
+	return all, failed
+}
+
+func (h *heldKeys) await(ctx context.Context, next *fairlead.Job) error {
+	if next == nil {
+		return nil
+	}
+	h.mu.Lock()
+	open := h.open[next.Key]
+	h.mu.Unlock()
+	if open == nil {
+		return nil
+	}
+	select {
+	case <-open:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, ctx.Err())
+	}
+}
+
+// replacing registers the kind "replace", whose args are the key of the successor, and
+// two kinds that do nothing.
+func (w *world) replacing() {
+	w.handle("replace", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+		return fairlead.Replace(&fairlead.Job{Kind: "next", Key: string(job.Args), OnDuplicate: fairlead.KeepDuplicate})
+	})
+	w.handle("plain", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+	w.handle("next", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+}
+
+func replacement(key string) *fairlead.Job {
+	return &fairlead.Job{Kind: "replace", Args: []byte(key)}
+}
+
+// wantSoon fails unless a job succeeds within a time.
+func (w *world) wantSoon(what string, job *fairlead.Job, within time.Duration) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), within)
+	defer cancel()
+	if done, err := w.client.Wait(ctx, job.ID); err != nil {
+		w.t.Errorf("%s is %s after %v", what, w.get(job).State, within)
+	} else if done.State != fairlead.Succeeded || done.Attempt != 1 {
+		w.t.Errorf("%s is %s at attempt %d: %s", what, done.State, done.Attempt, done.Error)
+	}
+}
+
+func TestAHeldKeyHoldsUpNoReplacementUnderAnotherKey(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := hold(w.store, `"a"`, `"b"`, `"c"`)
+		w.engineStore = store
+		w.replacing()
+		held, with := replacement(`"a"`), replacement(`"free"`)
+		w.enqueue(held, replacement(`"b"`), replacement(`"c"`), with)
+		w.run(engine.Options{}, func() {
+			w.wantSoon("the replacement that ended with those whose keys are held", with, 5*time.Second)
+			pass(time.Minute)
+			later := replacement(`"later"`)
+			w.enqueue(later)
+			w.wantSoon("the replacement that ended later", later, 5*time.Second)
+			w.want("the job whose key is held", held, fairlead.Running)
+			for _, key := range []string{`"a"`, `"b"`, `"c"`} {
+				store.free(key)
+			}
+			w.wantSoon("the job whose key was held", held, 5*time.Second)
+		})
+	})
+}
+
+func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
+	for _, slotsOnly := range []bool{false, true} {
+		t.Run(fmt.Sprintf("slots only %t", slotsOnly), func(t *testing.T) {
+			inBubble(t, func(w *world) {
+				store := hold(w.store, `"a"`, `"b"`)
+				w.engineStore = store
+				w.replacing()
+				var jobs []*fairlead.Job
+				for range 20 {
+					jobs = append(jobs, replacement(`"a"`), replacement(`"b"`))
+				}
+				w.enqueue(jobs...)
+				w.run(engine.Options{Slots: 2, QueueSize: 8, SlotsOnly: slotsOnly, Poll: time.Hour}, func() {
+					pass(time.Minute)
+					running := 0
+					for _, job := range jobs {
+						if w.get(job).State == fairlead.Running {
+							running++
+						}
+					}
+					if running == 0 || running > 2*(2+8) {
+						t.Errorf("%d runs wait for the keys of their successors", running)
+					}
+					plain := &fairlead.Job{Kind: "plain"}
+					w.enqueue(plain)
+					w.wantSoon("the job of another kind", plain, 5*time.Second)
+					store.free(`"a"`)
+					store.free(`"b"`)
+					for _, job := range jobs {
+						w.wantSoon("a job whose key was held", job, time.Minute)
+					}
+				})
+			})
+		})
+	}
+}
+
+func TestANodeThatEndsReleasesRunsWhoseKeysAreStillHeld(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = hold(w.store, `"a"`)
+		w.replacing()
+		job := replacement(`"a"`)
+		w.enqueue(job)
+		stop := w.start(engine.Options{})
+		pass(time.Minute)
+		w.want("the job whose key is held", job, fairlead.Running)
+		begin := time.Now()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > time.Minute {
+			t.Errorf("the node took %v to end", took)
+		}
+		if got := w.get(job); got.State != fairlead.Ready || got.Attempt != 0 || got.Crashes != 0 {
+			t.Errorf("the job is %s after %d attempts and %d crashes", got.State, got.Attempt, got.Crashes)
+		}
+	})
+}
+
+func TestANodeThatEndsStillWritesRunsWhoseKeysBecomeFree(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := hold(w.store, `"a"`)
+		w.engineStore = store
+		w.replacing()
+		job := replacement(`"a"`)
+		w.enqueue(job)
+		stop := w.start(engine.Options{})
+		pass(time.Minute)
+		time.AfterFunc(5*time.Second, func() { store.free(`"a"`) })
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		w.want("the job whose key was held", job, fairlead.Succeeded)
+	})
+}
+
+func TestAReplacementThatTheStoreRefusesFailsItsJobAlone(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = &awkward{Store: w.store, settle: func(settlements []fairlead.Settlement) error {
+			for _, s := range settlements {
+				if s.Replace != nil && s.Replace.Key == `"bad"` {
+					return errors.New("that cannot be stored")
+				}
+			}
+			return nil
+		}}
+		w.replacing()
+		bad, good := replacement(`"bad"`), replacement(`"good"`)
+		w.enqueue(bad, good)
+		w.run(engine.Options{}, func() {
+			w.wantSoon("the good replacement", good, 5*time.Second)
+			if done := w.wait(bad); done.State != fairlead.Failed || done.Reason != fairlead.ReasonFatal {
+				t.Errorf("the bad one is %s, reason %q", done.State, done.Reason)
+			}
+		})
+	})
+}
