@@ -31,6 +31,15 @@ func (r *serverRow) ownName() string {
 	return r.history + sinceWord + r.started.UTC().Format(time.RFC3339Nano)
 }
 
+// isOwn reports whether the row names this server. The start tells one server from
+// another. Histories are compared only if both are known: users of one database may
+// have different rights, and only some may read the history.
+func (r *serverRow) isOwn() bool {
+	before, since, _ := strings.Cut(r.name, sinceWord)
+	_, own, _ := strings.Cut(r.ownName(), sinceWord)
+	return since == own && (before == r.history || before == "" || r.history == "")
+}
+
 // mayHaveLost reports whether commits that processes have seen may be gone: a standby
 // was promoted, the database is a restored one, or the server crashed that may lose
 // some. After an ordinary restart all are there.
@@ -51,7 +60,7 @@ func (s *Store) recognise(ctx context.Context, known *knownServer) error {
 		return nil
 	}
 	row, lost, err := s.lookAtServer(ctx)
-	if err == nil && (lost || row.name != row.ownName()) {
+	if err == nil && (lost || !row.isOwn()) {
 		_, err = s.countServer(ctx, &row, lost)
 	}
 	if err != nil {
