@@ -186,13 +186,15 @@ func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (
 // prune removes what it has locked, the place and the job: what somebody
 // reopens at the same instant is either not found here or gone for them.
 func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit int) (removed int, err error) {
+	var next outdatedCursor
 	err = s.atomically(ctx, "prune", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
 		}
 		var locked, fires []int64
-		outdated, err := t.lockOutdated(ctx, outcome, now-age.Microseconds(), limit)
+		var outdated []int64
+		outdated, next, err = t.lockOutdated(ctx, outcome, now-age.Microseconds(), limit, s.outdated.get(outcome))
 		if err != nil {
 			return err
 		}
@@ -219,6 +221,9 @@ func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit
 		}
 		return t.forget(ctx, locked)
 	})
+	if err == nil {
+		s.outdated.set(outcome, next)
+	}
 	return removed, err
 }
 

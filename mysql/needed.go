@@ -4,42 +4,95 @@ import (
 	"context"
 	"database/sql"
 	"slices"
+	"sync"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// lockOutdated locks finished jobs that ended before a time, at most limit of them,
-// earliest first, and returns those that none has still to see. It goes on behind
-// tasks that are not counted, so that these keep no other from being found.
-func (t *txn) lockOutdated(ctx context.Context, outcome int, before int64, limit int) (outdated []int64, err error) {
-	var at, id int64 // of the last one
-	for len(outdated) < limit {
-		var page []int64
-		err := t.each(ctx, func(row *sql.Rows) error {
-			err := row.Scan(&id, &at)
-			page = append(page, id)
-			return err
-		}, t.sql.LockOutdated, outcome, before, at, at, id, limit)
+// outdatedWalk is how many finished jobs one transaction that removes some looks at, and
+// so locks, at most.
+const outdatedWalk = 10 * keepChunk
+
+// outdatedCursor is how far the jobs of an outcome were looked at, in their order. Tasks of
+// a large open batch that are not counted may be more than one transaction can step over;
+// the next goes on behind them.
+type outdatedCursor struct{ at, id int64 }
+
+// outdatedCursors are the cursors of the outcomes.
+type outdatedCursors struct {
+	mu sync.Mutex
+	of map[int]outdatedCursor
+}
+
+func (c *outdatedCursors) get(outcome int) outdatedCursor {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.of[outcome]
+}
+
+func (c *outdatedCursors) set(outcome int, cursor outdatedCursor) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[int]outdatedCursor{}
+	}
+	c.of[outcome] = cursor
+}
+
+// lockOutdated locks finished jobs that ended before a time, earliest first from a
+// cursor on, and returns those that none has still to see, at most limit. It goes on
+// behind tasks that are not counted, so that these keep no other from being found, but
+// looks at no more than outdatedWalk. next is where the next look begins: at the
+// beginning unless there is more than this one could step over.
+func (t *txn) lockOutdated(ctx context.Context, outcome int, before int64, limit int, from outdatedCursor) (outdated []int64, next outdatedCursor, err error) {
+	last := from
+	for seen := 0; ; {
+		page, err := t.outdatedPage(ctx, outcome, before, last)
 		if err != nil {
-			return nil, err
+			return nil, from, err
 		}
 		// What is finished was stored together with its part being out: a later look
 		// finds that, unless the task was counted.
-		uncounted, err := t.uncounted(ctx, page)
+		uncounted, err := t.uncounted(ctx, ids(page))
 		if err != nil {
-			return nil, err
+			return nil, from, err
 		}
-		for _, id := range page {
-			if uncounted[id] == 0 {
-				outdated = append(outdated, id)
+		for _, job := range page {
+			if uncounted[job.id] == 0 {
+				outdated = append(outdated, job.id)
+			}
+			if last = job; len(outdated) == limit {
+				break
 			}
 		}
-		if len(page) < limit {
-			break
+		seen += len(page)
+		switch {
+		case len(outdated) == limit && from == outdatedCursor{}, len(outdated) < limit && len(page) < keepChunk:
+			return outdated, outdatedCursor{}, nil
+		case len(outdated) == limit, seen >= outdatedWalk:
+			return outdated, last, nil
 		}
 	}
-	return outdated[:min(len(outdated), limit)], nil
+}
+
+// outdatedPage locks the finished jobs that come after one.
+func (t *txn) outdatedPage(ctx context.Context, outcome int, before int64, after outdatedCursor) (page []outdatedCursor, err error) {
+	err = t.each(ctx, func(row *sql.Rows) error {
+		var job outdatedCursor
+		err := row.Scan(&job.id, &job.at)
+		page = append(page, job)
+		return err
+	}, t.sql.LockOutdated, outcome, before, after.at, after.at, after.id, keepChunk)
+	return page, err
+}
+
+func ids(page []outdatedCursor) []int64 {
+	list := make([]int64, len(page))
+	for i, job := range page {
+		list[i] = job.id
+	}
+	return list
 }
 
 // uncounted tells which of some jobs are tasks that are out, and of which batches.

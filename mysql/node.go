@@ -20,7 +20,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	defer cancel()
 	id, err := s.join(ctx, node, lease)
 	if err == nil {
-		_, err = s.quickly(ctx, s.sql.AnchorFences)
+		_, err = s.quickly(ctx, s.sql.AnchorFences, s.lastFence.Load()+1)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
@@ -84,7 +84,7 @@ func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.B
 	if err != nil {
 		return answer, err
 	}
-	result, err := s.quickly(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Node, own.token, own.beat)
+	result, err := s.quickly(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Lease.Microseconds(), beat.Node, own.token, own.beat)
 	if err != nil {
 		return answer, err
 	}
@@ -95,15 +95,15 @@ func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.B
 	if alive == 0 {
 		return answer, leaseLost(beat.Node)
 	}
-	var at, version, number int64
-	err = one(ctx, s.lifeline, []any{&at, &version, &answer.Drain, &number}, s.sql.BeatNews, beat.Node)
+	var last, at, version, number int64
+	err = one(ctx, s.lifeline, []any{&last, &at, &version, &answer.Drain, &number}, s.sql.BeatNews, beat.Lease.Microseconds(), beat.Node)
 	if errors.Is(err, sql.ErrNoRows) {
 		return answer, leaseLost(beat.Node)
 	}
 	if err != nil {
 		return answer, err
 	}
-	s.tokens.Beaten(beat.Node, at)
+	s.tokens.Beaten(beat.Node, last)
 	if number != s.number.Load() {
 		if _, err := s.meetOnce(ctx, noLoss); err != nil {
 			return answer, err

@@ -155,7 +155,7 @@ func (s *Store) lockingStatements(n int) map[string]string {
 		"wish":          marks(s.sql.Wish, "'x'", "1"),
 		"count_wish":    marks(s.sql.CountWish, "1"),
 		"take_ids":      marks(s.sql.TakeIDs, "1000"),
-		"beat":          marks(s.sql.Beat, "1", "1", "1", "1", "'x'", "1"),
+		"beat":          marks(s.sql.Beat, "1", "1", "1", "1", "1", "'x'", "1"),
 		"change_rules":  marks(s.sql.ChangeRules, "1"),
 		"lock_rules":    s.sql.LockRules,
 		"leave":         marks(s.sql.Leave, "1", "'x'"),

@@ -98,6 +98,8 @@ func (s *Store) agree(ctx context.Context, t *txn, found server, lostUnder int64
 		if err := t.must(ctx, 1, s.sql.SetServer, agreed.number, found.String()); err != nil {
 			return agreed, err
 		}
+	}
+	if lost || !before.same(found) || lostUnder != noLoss { // another process that counted it may know smaller fences
 		if agreed.fence, err = t.anchorFences(ctx); err != nil {
 			return agreed, err
 		}
@@ -105,9 +107,10 @@ func (s *Store) agree(ctx context.Context, t *txn, found server, lostUnder int64
 	return agreed, t.leap(ctx, &agreed, lost || another)
 }
 
-// anchorFences raises the counter of fences to the clock.
+// anchorFences raises the counter of fences to the clock, and above all that this
+// process has got.
 func (t *txn) anchorFences(ctx context.Context) (fence int64, err error) {
-	if _, err := t.exec(ctx, t.sql.AnchorFences); err != nil {
+	if _, err := t.exec(ctx, t.sql.AnchorFences, t.lastFence.Load()+1); err != nil {
 		return 0, err
 	}
 	_, err = t.one(ctx, []any{&fence}, t.sql.LastFence)

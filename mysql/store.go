@@ -188,6 +188,7 @@ type Store struct {
 	lastNode    atomic.Int64           // that joined here, zero if none did
 	highestNode atomic.Int64           // the largest id of a node that joined here
 	lastFence   atomic.Int64           // the largest that was given out here
+	outdated    outdatedCursors        // how far Prune has looked
 
 	refreshing     sync.Mutex   // held while new lanes are read
 	lanesGone      atomic.Bool  // lanes were forgotten: laneFloor means nothing any more

@@ -208,3 +208,32 @@ func TestAStandbyCanBeReadUntilItIsPromoted(t *testing.T) {
 		t.Errorf("job %d follows %d, which another server may have given out too", next.ID, job.ID)
 	}
 }
+
+// After a failover the clock may be behind that of the lost server, and so behind fences.
+func TestFencesGoOnAboveThoseOfAServerWhoseClockWasAhead(t *testing.T) {
+	address := testdb.MySQL(t)
+	db := rawDB(t, address, map[string]string{"autocommit": "1"})
+	stores := []*mysql.Store{tailStore(t, address), tailStore(t, address)}
+	nodes, last := map[*mysql.Store]fairlead.NodeID{}, map[*mysql.Store]int64{}
+	mustExec(t, db, "replace into fairlead_fence (node, id) values (0, (unix_timestamp() + 3600) * 1000000)")
+	for _, store := range stores {
+		nodes[store] = joinOne(t, store)
+		enqueueOne(t, store)
+		last[store] = claimOne(t, store, nodes[store]).Fence
+	}
+	mustExec(t, db, "truncate fairlead_fence")
+	numbers := map[int64]bool{}
+	for range 3 {
+		for _, store := range stores {
+			enqueueOne(t, store)
+			fence := claimOne(t, store, nodes[store]).Fence
+			if fence <= last[store] {
+				t.Errorf("the fence %d follows %d", fence, last[store])
+			}
+			last[store], numbers[serverNumber(t, db)] = fence, true
+		}
+	}
+	if len(numbers) > 1 {
+		t.Errorf("%d servers were counted for one loss", len(numbers))
+	}
+}

@@ -179,6 +179,9 @@ func (c *claiming) lease(ctx context.Context, claim call) error {
 	if err != nil {
 		claim.restart()
 	}
+	for _, job := range c.jobs[before:] {
+		raise(&c.lastFence, job.Fence)
+	}
 	c.left -= len(c.jobs) - before
 	return err
 }

@@ -96,6 +96,9 @@ func (s *Store) number(ctx context.Context, jobs []*fairlead.Job) (*newJobs, err
 }
 
 func (s *Store) takeIDs(ctx context.Context, blocks int) ([]int64, error) {
+	if err := s.agree(ctx); err != nil {
+		return nil, err
+	}
 	firsts := make([]int64, 0, blocks)
 	err := s.runPlain(ctx, call{sql: s.sql.TakeIDs, args: []any{blocks}, each: func(row sqlstore.Scanner) error {
 		var first int64

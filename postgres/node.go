@@ -32,10 +32,13 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 // given out, without knowing them. It returns zero if the database gave the id of
 // another node of this process: that one is left to die, and the next id is asked for.
 func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err error) {
+	if err := s.agree(ctx); err != nil {
+		return 0, err
+	}
 	token, joined := sqlstore.NewNodeToken(ctx), int64(0)
 	err = s.run(ctx,
 		call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
-		call{sql: s.sql.AnchorFences},
+		call{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}},
 		call{
 			sql: s.sql.Join, args: append(args[:len(args):len(args)], token),
 			each: func(row sqlstore.Scanner) error { return row.Scan(&id, &joined) },
@@ -64,13 +67,13 @@ func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.B
 	if err != nil {
 		return answer, err
 	}
-	var now int64
+	var last, now int64
 	known := s.server.Load()
 	err = s.runOn(ctx, s.beats, []call{
 		{
-			sql: s.sql.Beat, args: []any{int64(beat.Node), beat.Lease.Microseconds(), beat.Idle, beat.Queued, token},
+			sql: s.sql.Beat, args: []any{int64(beat.Node), beat.Lease.Microseconds(), beat.Idle, beat.Queued, token, s.nodes.LastBeat(beat.Node)},
 			restart: func() { now = 0 },
-			each:    func(row sqlstore.Scanner) error { return row.Scan(&now, &answer.Drain) },
+			each:    func(row sqlstore.Scanner) error { return row.Scan(&last, &now, &answer.Drain) },
 		},
 		{sql: s.sql.Wishes, args: []any{int64(beat.Node)}, restart: func() { answer.Cancel = nil }, each: heldReader(&answer.Cancel)},
 		s.numberCall(),
@@ -81,7 +84,7 @@ func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.B
 	case now == 0:
 		return answer, errors.Join(fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost), s.inquest(ctx, known, beat.Node, token))
 	}
-	s.nodes.Beaten(beat.Node, now)
+	s.nodes.Beaten(beat.Node, last)
 	answer.Now = sqlstore.Time(now)
 	return answer, nil
 }

@@ -56,7 +56,7 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	if err := checkNames(s.schema, s.options.Prefix); err != nil {
 		return err
 	}
-	expand := expander(s.schema, s.options)
+	expand := expander(s.schema, first.version, s.options)
 	if err := sqlstore.LoadStatements(files, expand, &s.sql); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 // has no session to give yet.
 
 // describeSession reads what the store needs to know of a session.
-const describeSession = "select current_schema()::text, current_setting('default_transaction_isolation'), pg_backend_pid()"
+const describeSession = "select current_schema()::text, current_setting('default_transaction_isolation'), pg_backend_pid(), current_setting('server_version_num')::int"
 
 // execMode is the parameter of the URL that chooses how statements are sent. One who
 // has chosen knows the pooler.
@@ -32,12 +32,13 @@ type session struct {
 	schema    *string
 	isolation string
 	pooled    bool
+	version   int // server_version_num
 }
 
 // describe looks at a session without leaving anything in it.
 func describe(ctx context.Context, conn *pgx.Conn) (s session, err error) {
 	var pid uint32
-	err = conn.QueryRow(ctx, describeSession, pgx.QueryExecModeExec).Scan(&s.schema, &s.isolation, &pid)
+	err = conn.QueryRow(ctx, describeSession, pgx.QueryExecModeExec).Scan(&s.schema, &s.isolation, &pid, &s.version)
 	s.pooled = pid != conn.PgConn().PID()
 	return s, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -18,9 +19,10 @@ import (
 type serverRow struct {
 	number   int64
 	name     string
-	started  time.Time
-	careless bool   // it may lose commits when it crashes
-	history  string // empty: it does not tell
+	started  time.Time // or crashed, whichever is later
+	careless bool      // it may lose commits when it crashes
+	history  string    // empty: it does not tell
+	fence    int64     // the last that was given out
 }
 
 // sinceWord separates what a name of a server is made of.
@@ -29,6 +31,15 @@ const sinceWord = " since "
 // ownName is what the row should say.
 func (r *serverRow) ownName() string {
 	return r.history + sinceWord + r.started.UTC().Format(time.RFC3339Nano)
+}
+
+// isOwn reports whether the row names this server. The start tells one server from
+// another. Histories are compared only if both are known: users of one database may
+// have different rights, and only some may read the history.
+func (r *serverRow) isOwn() bool {
+	before, since, _ := strings.Cut(r.name, sinceWord)
+	_, own, _ := strings.Cut(r.ownName(), sinceWord)
+	return since == own && (before == r.history || before == "" || r.history == "")
 }
 
 // mayHaveLost reports whether commits that processes have seen may be gone: a standby
@@ -51,14 +62,56 @@ func (s *Store) recognise(ctx context.Context, known *knownServer) error {
 		return nil
 	}
 	row, lost, err := s.lookAtServer(ctx)
-	if err == nil && (lost || row.name != row.ownName()) {
-		_, err = s.countServer(ctx, &row, lost)
-	}
 	if err != nil {
 		return fmt.Errorf("recognise the database: %w", err)
 	}
-	s.adopt(&row)
+	var refused error
+	switch {
+	case lost || !row.isOwn():
+		_, refused = s.countServer(ctx, &row, lost)
+	case s.lastFence.Load() > row.fence:
+		refused = s.anchorFences(ctx)
+	}
+	if refused != nil && !readOnly(refused) { // who only reads need not agree on anything
+		return fmt.Errorf("recognise the database: %w", refused)
+	}
+	s.adopt(&row, refused)
 	return nil
+}
+
+// agree counts the server before this process takes ids or lets a node join, if it could
+// only read when it found the server: a standby may be promoted since.
+func (s *Store) agree(ctx context.Context) error {
+	known := s.server.Load()
+	if known.refused == nil {
+		return nil
+	}
+	ctx, cancel := s.limit(ctx)
+	defer cancel()
+	if err := s.recognise(ctx, known); err != nil {
+		return unavailable(ctx, err)
+	}
+	if refused := s.server.Load().refused; refused != nil {
+		return fmt.Errorf("recognise the database: %w", unavailable(ctx, refused))
+	}
+	return nil
+}
+
+// anchorFences raises fences above those that this process has got. Another process
+// has counted the server, and may know smaller ones.
+func (s *Store) anchorFences(ctx context.Context) error {
+	return s.sendPlain(ctx,
+		call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
+		call{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}})
+}
+
+// raise notes the largest number there was.
+func raise(largest *atomic.Int64, number int64) {
+	for before := largest.Load(); number > before; before = largest.Load() {
+		if largest.CompareAndSwap(before, number) {
+			return
+		}
+	}
 }
 
 // lookAtServer reads the row of server and what the server says of itself, and tells
@@ -69,7 +122,7 @@ func (s *Store) lookAtServer(ctx context.Context) (row serverRow, lost bool, err
 		call{sql: s.sql.KnownServer, each: func(r sqlstore.Scanner) error {
 			return r.Scan(&row.number, &row.name, &row.started, &row.careless)
 		}},
-		call{sql: s.sql.LastIDs, each: func(r sqlstore.Scanner) error { return r.Scan(&lastBlock) }})
+		call{sql: s.sql.LastIDs, each: func(r sqlstore.Scanner) error { return r.Scan(&lastBlock, &row.fence) }})
 	if err == nil && row.started.IsZero() {
 		err = errors.New("its table server is empty: restore its row, (1, 0, '')")
 	}
@@ -101,7 +154,7 @@ func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (don
 		calls := []call{
 			{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
 			{sql: s.sql.ChangeRules, args: []any{sqlstore.VersionStep()}}, // claims look at the server again
-			{sql: s.sql.AnchorFences, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Fence) }},
+			{sql: s.sql.AnchorFences, args: []any{s.lastFence.Load()}, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Fence) }},
 		}
 		if lost {
 			calls = append(calls, call{sql: s.sql.JumpIDs, args: []any{s.ids.Highest()}, each: func(r sqlstore.Scanner) error { return r.Scan(&done.Job, &done.Node) }})
@@ -114,12 +167,14 @@ func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (don
 }
 
 // adopt makes a server the known one. What is cached goes first: whatever is begun at
-// the new one must not find it.
-func (s *Store) adopt(row *serverRow) {
+// the new one must not find it. refused is why this process could not count it, if so.
+func (s *Store) adopt(row *serverRow, refused error) {
 	if known := s.server.Load(); !known.started.IsZero() {
 		s.drop()
 	}
-	s.server.Store(s.newServer(row.number, row.started))
+	known := s.newServer(row.number, row.started)
+	known.refused = refused
+	s.server.Store(known)
 }
 
 // drop forgets all that was read from, or set aside by, a server that is gone.
@@ -163,7 +218,7 @@ func (s *Store) succeed(ctx context.Context, known *knownServer) (done fairlead.
 		done, err = s.countServer(ctx, &row, true)
 	}
 	if err == nil {
-		s.adopt(&row)
+		s.adopt(&row, nil)
 	}
 	return done, err
 }

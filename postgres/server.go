@@ -18,10 +18,11 @@ import (
 // them in its first statement, and every statement that stores jobs does so too: what
 // this process has cached is only believed at the server that it comes from.
 type knownServer struct {
-	number  int64 // as the row of server has it
-	started time.Time
-	pin     string // first statement of a transaction
-	begin   string // starts a transaction of several round trips
+	number  int64     // as the row of server has it
+	started time.Time // or crashed, whichever is later
+	refused error     // why this process could not count it; nil if all processes agree on it
+	pin     string    // first statement of a transaction
+	begin   string    // starts a transaction of several round trips
 }
 
 // anotherServer stands among changed lanes for a server that is not the known one.

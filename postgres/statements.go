@@ -394,6 +394,17 @@ func (s *statements) fillIn() {
 	}
 }
 
+// The time since which a server has its memory: it was started then, or a process of it
+// was killed, after which the server throws its memory away, and with it commits that
+// are not on disk, but keeps the time of its start. The statistics begin anew then. An
+// administrator who resets them only causes the server to be counted again. Reading the
+// statistics is cheap since version 15; before it may wait for a file.
+const (
+	sinceStart = "pg_postmaster_start_time()"
+	sinceCrash = "greatest(pg_postmaster_start_time(), pg_stat_get_bgwriter_stat_reset_time())"
+	cheapStats = 150000 // server_version_num
+)
+
 const databaseClock = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
 
 // plainName is what a schema or prefix may be made of, so that neither needs
@@ -410,7 +421,11 @@ func checkNames(schema, prefix string) error {
 }
 
 // expander names the tables. Parts of statements are filled in later.
-func expander(schema string, options Options) sqlstore.Expander {
+func expander(schema string, version int, options Options) sqlstore.Expander {
+	since := sinceStart
+	if version >= cheapStats {
+		since = sinceCrash
+	}
 	now := options.Now
 	if now == "" {
 		now = databaseClock
@@ -419,6 +434,8 @@ func expander(schema string, options Options) sqlstore.Expander {
 		switch name {
 		case "now":
 			return now
+		case "since":
+			return since
 		case "schema":
 			return `"` + schema + `"`
 		case "timeout":

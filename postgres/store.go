@@ -73,6 +73,7 @@ type Store struct {
 	server      atomic.Pointer[knownServer]
 	recognising sqlstore.Lock
 	nodes       sqlstore.NodeTokens
+	lastFence   atomic.Int64 // the largest that this process has got
 
 	query       *sqlstore.Query
 	lanes       laneCache

@@ -56,6 +56,13 @@ type unkeepableError struct {
 // Unwrap returns both.
 func (e unkeepableError) Unwrap() []error { return []error{e.InvalidError, e.cause} }
 
+// readOnly reports whether an error says that the server, or the user, may only read.
+func readOnly(err error) bool {
+	const readOnlyTransaction, insufficientPrivilege = "25006", "42501"
+	var refusal *pgconn.PgError
+	return errors.As(err, &refusal) && (refusal.Code == readOnlyTransaction || refusal.Code == insufficientPrivilege)
+}
+
 // passes reports whether an error may be gone when the call is repeated later.
 func passes(err error) bool {
 	var refusal *pgconn.PgError

@@ -112,6 +112,18 @@ func testBeat(c *chapter) {
 		f.equal("Queued", node.Queued, 7)
 		f.equal("Slots", node.Slots, 10)
 	})
+	c.test("Beat and Claim go on when the clock is set back", func(f *fixture) {
+		id := f.join()
+		f.Advance(time.Second)
+		f.beat(id)
+		f.Advance(-10 * time.Second)
+		for range 2 {
+			f.equal("Now", f.beat(id).Now, f.now())
+			f.Advance(time.Second)
+		}
+		f.claim(id, 1)
+		f.Advance(8 * time.Second)
+	})
 	c.test("Beat of a node without a live lease gets ErrLeaseLost", func(f *fixture) {
 		lapsed, dead, left := f.joinFor(time.Hour), f.joinFor(time.Second), f.join()
 		f.ok(f.store.Leave(f.ctx(), left))

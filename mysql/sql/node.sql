@@ -11,21 +11,23 @@ values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, ?, 0, ?);
 
 -- name: beat
 -- Extends the lease of a live node. Its condition is the opposite of bury's, and
--- that the row is the node's own and has what was acknowledged to it.
--- Inputs: idle, queued, lease, node, its token, the beat that was last acknowledged.
+-- that the row is the node's own and has what was acknowledged to it. A clock that was
+-- set back leaves the last beat as it is: an earlier one would look like a lost commit.
+-- The assignments are made in their order, so both times come of one look at the clock.
+-- Inputs: idle, queued, lease, lease, node, its token, the beat that was last acknowledged.
 -- Output: none; no row is found if the lease was lost.
 -- Locks: the node.
-update {{node}} set idle = ?, queued = ?, last_beat = {{now}}, lease_until = {{now}} + ?
+update {{node}} set idle = ?, queued = ?, lease_until = {{now}} + ?, last_beat = greatest(last_beat, lease_until - ?)
 where id = ? and dead = 0 and lease_until > {{now}} and token = ? and last_beat >= ?;
 
 -- name: beat_news
 -- Brings back the time of the beat, whether there may be new wishes, whether the
 -- node is to drain, and at which server that was.
--- Inputs: node.
--- Output: last beat, number of wishes so far, draining, number of the server; no row
---   if the node is gone.
+-- Inputs: lease, node.
+-- Output: last beat, when the lease was extended, number of wishes so far, draining,
+--   number of the server; no row if the node is gone.
 -- Locks: none.
-select n.last_beat, c.value, n.draining, s.number
+select n.last_beat, n.lease_until - ?, c.value, n.draining, s.number
 from {{node}} n join {{counter}} c join {{server}} s
 where n.id = ? and c.name = 'wish' and s.id = 1;
 

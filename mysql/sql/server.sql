@@ -40,12 +40,13 @@ update {{server}} set number = ?, name = ? where id = 1;
 
 -- name: anchor_fences
 -- Raises the counter of fences to the clock, which no fence has reached that was
--- ever given out. A number that is named in an insert raises the counter if it is
+-- ever given out, unless the clock of this server is behind that of another: so the
+-- counter is also raised to what the caller knows. A number that is named in an insert raises the counter if it is
 -- larger, and never lowers it. The row belongs to no node.
--- Inputs: none.
+-- Inputs: the fence after the largest that the caller has got.
 -- Output: none.
 -- Locks: the row of fence.
-replace into {{fence}} (node, id) values (0, {{realtime}});
+replace into {{fence}} (node, id) values (0, greatest({{realtime}}, ?));
 
 -- name: last_fence
 -- Reads where the counter of fences was anchored.

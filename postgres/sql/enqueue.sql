@@ -4,7 +4,7 @@
 -- and have given its id to another; a lane that was given up takes no more jobs. The
 -- arrays are hidden in queries of their own: a plan for just so many lanes looks cheaper
 -- than the general one, and would be made anew each time.
--- Inputs: $1 when the server was started; per lane: $2 ids, $3 queues,
+-- Inputs: $1 since when the server has its memory; per lane: $2 ids, $3 queues,
 --   $4 tenants, $5 kinds.
 -- Output: the lanes of which one is not as it is known, 0 among them if the server is
 --   another; null if all is well.
@@ -16,7 +16,7 @@ changed as materialized (
         from unnest((select $2::int[]), (select $3::text[]), (select $4::text[]), (select $5::text[])) as k (id, queue, tenant, kind)
         where (select true from {{lane}} where id = k.id and queue = k.queue and tenant = k.tenant and kind = k.kind and retired_at = 0) is null
         union all
-        select 0 where pg_postmaster_start_time() <> $1::timestamptz
+        select 0 where {{since}} <> $1::timestamptz
     ) differ
 );
 
@@ -30,7 +30,7 @@ changed as materialized (
     select nullif(
         case when $2::int = 0 or (select true from {{lane}} where id = $2::int and queue = $3::text and tenant = $4::text and kind = $5::text and retired_at = 0)
             then '' else $2::int || ' ' end ||
-        case when pg_postmaster_start_time() = $1::timestamptz then '' else '0' end, '') as lanes
+        case when {{since}} = $1::timestamptz then '' else '0' end, '') as lanes
 );
 
 -- name: verdict

@@ -11,14 +11,17 @@ returning id, joined_at;
 -- name: beat
 -- Extends the lease of a node that is alive: the opposite of what mark_dead
 -- asks, on the same row, so that exactly one of them wins. The clock is read
--- again if the row had to be waited for.
--- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued, $5 token.
--- Output: the time of the beat, whether the node is to drain; no row if the node is not alive.
+-- again if the row had to be waited for. A row with an earlier beat than the node knows
+-- has lost one; a clock that was set back leaves the last beat as it is.
+-- Inputs: $1 node, $2 lease in microseconds, $3 idle, $4 queued, $5 token, $6 the beat
+--   that was last acknowledged.
+-- Output: last beat, when the lease was extended, whether the node is to drain; no row if
+--   the node is not alive.
 -- Locks: the node.
 update {{node}}
-set lease_until = {{now}} + $2::bigint, last_beat = {{now}}, idle = $3::int, queued = $4::int
-where id = $1::bigint and token = $5::text and not dead and lease_until > {{now}}
-returning last_beat, draining;
+set lease_until = {{now}} + $2::bigint, last_beat = greatest(last_beat, {{now}}), idle = $3::int, queued = $4::int
+where id = $1::bigint and token = $5::text and not dead and lease_until > {{now}} and last_beat >= $6::bigint
+returning last_beat, lease_until - $2::bigint, draining;
 
 -- name: drain
 -- Asks a live node to start nothing more, or to go on.

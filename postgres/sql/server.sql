@@ -1,9 +1,9 @@
 -- name: known_server
 -- The server that all processes have last agreed on, and this one.
--- Output: number, name, when this server was started, whether commits may be lost by a
+-- Output: number, name, since when this server has its memory, whether commits may be lost by a
 --   crash.
 -- Locks: none.
-select number, name, pg_postmaster_start_time(), current_setting('synchronous_commit') = 'off' or current_setting('fsync') = 'off'
+select number, name, {{since}}, current_setting('synchronous_commit') = 'off' or current_setting('fsync') = 'off'
 from {{server}} where id = 1;
 
 -- name: server_number
@@ -27,18 +27,20 @@ select number, name from {{server}} where id = 1 for update;
 select (select system_identifier from pg_control_system()) || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8);
 
 -- name: last_ids
--- How far ids of jobs were given out.
--- Output: the first of the last block.
+-- How far ids of jobs, and fences, were given out.
+-- Output: the first of the last block, the last fence.
 -- Locks: none.
-select last_value from {{jobid}};
+select (select last_value from {{jobid}}), (select last_value from {{fence}});
 
 -- name: anchor_fences
 -- Raises fences to the clock, if they are behind, in microseconds since 1970: they are
--- larger then than all that any server has given out before. It comes after
+-- larger then than all that any server has given out before, unless its clock is behind
+-- that of another server: so they are raised to what the caller knows, too. It comes after
 -- exclude_claims: no claim draws one between reading the counter and writing it.
+-- Inputs: $1 the largest fence that the caller has got.
 -- Output: the last fence that can have been given out.
 -- Locks: none.
-select setval('{{fence}}', greatest((select last_value from {{fence}}), {{real_now}}));
+select setval('{{fence}}', greatest((select last_value from {{fence}}), {{real_now}}, $1::bigint));
 
 -- name: jump_ids
 -- Leaves a gap in the ids of jobs and nodes, larger than what can have been given out

@@ -23,12 +23,12 @@ select set_config('statement_timeout', '{{timeout}}', true),
 
 -- name: same_server
 -- Follows the list of pin: fails, so that nothing is done, if the server is not the one
--- that this process knows. It was started at another time: the database may have lost
--- its last commits then.
+-- that this process knows. It was started at another time, or crashed since: the database
+-- may have lost its last commits then.
 -- Output: to be ignored.
 -- Locks: none.
-, case when pg_postmaster_start_time() = '{{started}}'::timestamptz then 0
-       else ('another server since ' || pg_postmaster_start_time())::int end;
+, case when {{since}} = '{{started}}'::timestamptz then 0
+       else ('another server since ' || {{since}})::int end;
 
 -- name: now
 -- The database's clock.

@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"context"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/testdb"
+)
+
+// A backend that is killed, as by the kernel for want of memory, makes the server throw
+// its memory away, with commits that are not on disk if synchronous_commit is off. The
+// time at which the server was started stays.
+func TestFencesGoOnAfterABackendWasKilled(t *testing.T) {
+	t.Parallel()
+	server := keep(t, func(ctx context.Context) (*testdb.Server, error) { return testdb.StartPostgres(ctx, testdb.Options{}) })
+	exec(t, server.URL(), "alter database postgres set synchronous_commit = off")
+	a, b := open(t, server.URL(), Options{}), open(t, server.URL(), Options{})
+	nodeA, nodeB := joinOne(t, a), joinOne(t, b)
+	claimNext(t, a, nodeA)
+	claimNext(t, b, nodeB)
+	exec(t, server.URL(), "checkpoint")
+	// Without the process that writes the log, commits are in memory alone.
+	victim := connect(t, server.URL())
+	var pid, walWriter int
+	err := victim.QueryRow(t.Context(), "select pg_backend_pid(), (select pid from pg_stat_activity where backend_type = 'walwriter')").Scan(&pid, &walWriter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(walWriter, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	var last int64
+	for range 60 {
+		last = claimNext(t, a, nodeA)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	gone := persist(t, func(ctx context.Context) error { // until it has recovered
+		conn, err := pgx.Connect(ctx, server.URL())
+		if err != nil {
+			return unavailable(ctx, err)
+		}
+		defer conn.Close(ctx)
+		_, err = conn.Exec(ctx, "delete from fairlead_ready") // what is left of a's
+		return unavailable(ctx, err)
+	})
+	if gone != nil {
+		t.Fatal(gone)
+	}
+	if fence := claimNext(t, b, nodeB); fence <= last {
+		t.Errorf("the fence %d follows %d", fence, last)
+	}
+	job := &fairlead.Job{Kind: "k"}
+	if err := persist(t, func(ctx context.Context) error { return fairlead.NewClient(a).Enqueue(ctx, job) }); err != nil || job.ID < 1e8 {
+		t.Errorf("job %d may be one that was forgotten: %v", job.ID, err)
+	}
+}
