@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -38,4 +39,52 @@ func testLeases(c *chapter) {
 		f.wantState(first, fairlead.Ready)
 		f.equal("the number of recorded attempts", len(f.attempts(first)), 1)
 	})
+	testClaimersWithoutLease(c)
+}
+
+// testClaimersWithoutLease asks for one way at a time to have no lease, and for each way
+// in which a store may claim.
+func testClaimersWithoutLease(c *chapter) {
+	for _, scope := range []struct {
+		name    string
+		queues  []string
+		limited bool
+	}{
+		{"one queue", []string{"one"}, false},
+		{"several queues", []string{"one", "two"}, false},
+		{"a queue under a limit", []string{"one"}, true},
+	} {
+		for _, claimer := range []struct {
+			name string
+			node func(f *fixture) (context.Context, fairlead.NodeID)
+		}{
+			{"a node that left before its lease ended", func(f *fixture) (context.Context, fairlead.NodeID) {
+				node := f.join()
+				f.ok(f.store.Leave(f.ctx(), node))
+				return f.ctx(), node
+			}},
+			{"a node whose lease has ended and that is not declared dead", func(f *fixture) (context.Context, fairlead.NodeID) {
+				node := f.joinFor(time.Minute)
+				f.Advance(2 * time.Minute)
+				return f.ctx(), node
+			}},
+			{"a process that speaks for the node of another", func(f *fixture) (context.Context, fairlead.NodeID) {
+				return fairlead.AsNode(f.ctx(), "another process"), f.join()
+			}},
+		} {
+			c.test(named(claimer.name, "claims nothing from", scope.name), func(f *fixture) {
+				job := f.enqueue(with(inQueue("one")), with(inQueue("two")))
+				if scope.limited {
+					f.ok(f.store.SetLimit(f.ctx(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 5}))
+				}
+				ctx, node := claimer.node(f)
+				claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: everything().Kinds, Queues: scope.queues}, Max: 2}
+				_, err := f.store.Claim(ctx, claim)
+				f.wantErr(err, fairlead.ErrLeaseLost)
+				f.wantState(job, fairlead.Ready)
+				claim.Node = f.join()
+				f.equal("what a live node claims", len(f.claimAs(claim)), len(scope.queues))
+			})
+		}
+	}
 }
