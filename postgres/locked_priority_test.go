@@ -84,7 +84,7 @@ func TestAJobThatIsMovedHasThePriorityThatWasSetMeanwhile(t *testing.T) {
 		make  func(l *limitTest) *fairlead.Job
 		call  func(l *limitTest) error
 	}{
-		"promoted": {"for update skip locked", func(l *limitTest) *fairlead.Job {
+		"promoted": {"order by not_before", func(l *limitTest) *fairlead.Job {
 			job := newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour) })
 			l.ok(l.store.Enqueue(l.Context(), []*fairlead.Job{job}))
 			l.exec("update fairlead_later set not_before = 1")

@@ -73,17 +73,19 @@ func testClaimersWithoutLease(c *chapter) {
 			}},
 		} {
 			c.test(named(claimer.name, "claims nothing from", scope.name), func(f *fixture) {
-				job := f.enqueue(with(inQueue("one")), with(inQueue("two")))
 				if scope.limited {
 					f.ok(f.store.SetLimit(f.ctx(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 5}))
 				}
+				f.enqueue(append(many(2, inQueue("one")), many(2, inQueue("two"))...)...)
+				claim := fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{Kinds: everything().Kinds, Queues: scope.queues}, Max: 1}
+				f.equal("what a live node claims before", len(f.claimAs(claim)), 1) // so that the store knows the rules
 				ctx, node := claimer.node(f)
-				claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: everything().Kinds, Queues: scope.queues}, Max: 2}
+				claim.Node, claim.Max = node, 3
 				_, err := f.store.Claim(ctx, claim)
 				f.wantErr(err, fairlead.ErrLeaseLost)
-				f.wantState(job, fairlead.Ready)
+				f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 3, fairlead.Running: 1})
 				claim.Node = f.join()
-				f.equal("what a live node claims", len(f.claimAs(claim)), len(scope.queues))
+				f.equal("what a live node claims", len(f.claimAs(claim)), 2*len(scope.queues)-1)
 			})
 		}
 	}

@@ -11,10 +11,16 @@ import (
 // beginLocking begins a transaction of a caller whose locks others meet.
 func (f *fixture) beginLocking() Transaction {
 	f.Helper()
-	if f.Waiting == nil {
-		f.Skip("whether a call waits is not known here")
-	}
+	f.needsWaiting()
 	return f.beginWriting()
+}
+
+// needsWaiting skips a test that has to know whether a call waits for another.
+func (f *fixture) needsWaiting() {
+	f.Helper()
+	if f.SerialWrites || f.Waiting == nil {
+		f.Skip("every other write waits, or whether it does is not known")
+	}
 }
 
 // replaceIn begins a transaction that replaces the job with a key, and so has it locked
@@ -147,9 +153,7 @@ func testHeldBatches(c *chapter) {
 		},
 	} {
 		c.test(named("Prune passes over a batch", name, "while another acts upon it"), func(f *fixture) {
-			if f.SerialWrites || f.Waiting == nil {
-				f.Skip("every other write waits, by design")
-			}
+			f.needsWaiting()
 			held := old(f)
 			f.Advance(time.Second)
 			free := old(f)
