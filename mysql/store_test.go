@@ -104,6 +104,16 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 			t.Cleanup(func() { _ = tx.Rollback() })
 			return storetest.Transaction{Tx: s.(*mysql.Store).Tx(tx), Commit: tx.Commit, Rollback: tx.Rollback}
 		},
+		Waiting: func() (n int) {
+			<-time.After(150 * time.Millisecond) // the server refreshes its answer only if it was not asked for 100ms
+			err := clock.QueryRowContext(context.Background(), `select count(*) from information_schema.innodb_trx t
+				join information_schema.processlist p on p.id = t.trx_mysql_thread_id
+				where t.trx_state = 'LOCK WAIT' and p.db = database()`).Scan(&n)
+			if err != nil {
+				t.Error(err)
+			}
+			return n
+		},
 	}
 }
 

@@ -280,11 +280,11 @@ func (t *settling) retrace(ctx context.Context, r runner) error {
 	return nil
 }
 
-// endsBefore are the leases of what is open that have ended their jobs, and how.
+// endsBefore are the leases that have ended jobs of what is open, and how.
 func (t *settling) endsBefore(ctx context.Context, r runner) (map[fairlead.Held]fairlead.State, error) {
 	ends := map[fairlead.Held]fairlead.State{}
-	ids, fences := t.names(t.open)
-	err := r.run(ctx, call{sql: t.sql.Retrace, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
+	ids, _ := t.names(t.open)
+	err := r.run(ctx, call{sql: t.sql.Retrace, args: []any{ids}, each: func(row sqlstore.Scanner) error {
 		var lease fairlead.Held
 		var outcome int
 		err := row.Scan(&lease.ID, &lease.Fence, &outcome)

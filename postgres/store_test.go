@@ -91,6 +91,15 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 			return clearing.run(context.WithoutCancel(t.Context()), conn)
 		},
 		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },
+		Waiting: func() (n int) {
+			steps <- struct{}{}
+			defer func() { <-steps }()
+			err := conn.QueryRow(context.WithoutCancel(t.Context()), "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()").Scan(&n)
+			if err != nil {
+				t.Error(err)
+			}
+			return n
+		},
 	}
 }
 

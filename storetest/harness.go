@@ -28,6 +28,9 @@ type Harness struct {
 	// SerialWrites says that the database has one writer at a time: while a
 	// transaction that wrote is open, every other write waits for its end.
 	SerialWrites bool
+	// Waiting counts the statements on this database that wait for a lock now. If it
+	// is nil, what needs to know is skipped.
+	Waiting func() int
 }
 
 // Transaction is a caller's own transaction and what the store does in it.

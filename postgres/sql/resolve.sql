@@ -68,11 +68,13 @@ vacated as ({{vacate}})
 select held is not null from moved;
 
 -- name: answer_again
--- Takes a waiting job back for another run, as its answer says.
+-- Takes a waiting job back for another run, as its answer says. The job row is read
+-- as it is: its turn and start_by change only under the lock of the job's place, which
+-- an earlier statement took.
 -- Inputs: $1 id, locked by lock_waiting, $2 due time or 0, $3 microseconds
 --   until due, $4 reason, $5 error.
 -- Output: its lane, whether it gave back slots.
--- Locks: the job; shared, its job row.
+-- Locks: the job.
 with moved as materialized (
     delete from {{waiting}} where id = $1::bigint returning id, fence, node, started_at, lane, attempt, least(failures + 1, 32767) as failures, crashes, held
 ),
@@ -89,7 +91,6 @@ returned as (
     select m.lane, (m.crashes >= {{solo_after}})::int, j.turn, j.start_by, m.id, m.attempt, m.failures, m.crashes
     from clock, moved m join {{job}} j on j.id = any (array[m.id])
     where due <= now
-    for share of j
 ),
 logged as (
     insert into {{attempt}} (id, run, fence, node, started_at, finished_at, reason, error)

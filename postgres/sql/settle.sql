@@ -167,17 +167,17 @@ join {{running}} r on r.id = any (array[a.id]) and r.fence = a.fence
 where r.answer is not null;
 
 -- name: retrace
--- Finds out which fences ended their jobs. One that was taken from its node, for
+-- Finds out which fences ended jobs. One that was taken from its node, for
 -- another to take its place or because its node died, was not ended by its fence.
 -- That the node died, or lost its lease, is recorded of the job's last run.
--- Inputs, in step: $1 ids, $2 fences.
--- Output: id, fence, outcome of those that did.
+-- Inputs: $1 ids.
+-- Output: id, fence, outcome of those that ended by their fence.
 -- Locks: none.
 select d.id, d.fence, d.outcome
-from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
-join {{done}} d on d.id = any (array[a.id]) and d.fence = a.fence
+from unnest($1::bigint[]) as a (id)
+join {{done}} d on d.id = any (array[a.id])
 where d.reason is distinct from 'replaced'
-  and (select true from {{attempt}} x where x.id = d.id and x.run = d.attempt and x.fence = d.fence and x.reason in ('crash', 'lease_lost')) is null;
+  and (select true from {{attempt}} x where x.id = d.id and x.run = d.attempt and x.reason in ('crash', 'lease_lost')) is null;
 
 -- name: vacate
 -- A part of every statement that takes jobs out of running or waiting: notes
