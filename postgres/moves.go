@@ -14,6 +14,12 @@ func (t *settling) names(positions []int) (ids, fences []int64) {
 	return ids, fences
 }
 
+// lease is what the settlement at a position speaks for: two of the same job may be of
+// different runs.
+func (t *settling) lease(i int) fairlead.Held {
+	return fairlead.Held{ID: t.asked[i].ID, Fence: t.asked[i].Fence}
+}
+
 // withKeys are the ids of open settlements whose jobs may have a place at a gate.
 func (t *settling) withKeys() []int64 {
 	var ids []int64
@@ -89,10 +95,10 @@ func (t *settling) finishCall(positions []int) call {
 	return call{
 		sql: t.sql.Finish, args: []any{ids, fences, outcomes, reasons, errs, outputs, memos, progress, freeKey},
 		each: func(row sqlstore.Scanner) error {
-			var id int64
+			var lease fairlead.Held
 			var cancelled, freed bool
-			err := row.Scan(&id, &cancelled, &freed)
-			t.moved[id], t.freed = cancelled, t.freed || freed
+			err := row.Scan(&lease.ID, &lease.Fence, &cancelled, &freed)
+			t.moved[lease], t.freed = cancelled, t.freed || freed
 			return err
 		},
 	}
@@ -114,11 +120,11 @@ func (t *settling) releaseCall(positions []int) call {
 	return call{
 		sql: t.sql.Release, args: []any{ids, fences, failed, unused, at, after, reasons, errs, memos, progress},
 		each: func(row sqlstore.Scanner) error {
-			var id int64
+			var lease fairlead.Held
 			var lane int32
 			var cancelled, due, freed bool
-			err := row.Scan(&id, &lane, &cancelled, &due, &freed)
-			t.moved[id], t.freed = cancelled, t.freed || freed
+			err := row.Scan(&lease.ID, &lease.Fence, &lane, &cancelled, &due, &freed)
+			t.moved[lease], t.freed = cancelled, t.freed || freed
 			switch {
 			case cancelled:
 			case due:
@@ -142,10 +148,10 @@ func (t *settling) awaitCall(positions []int) call {
 	return call{
 		sql: t.sql.Await, args: []any{ids, fences, after, memos, progress},
 		each: func(row sqlstore.Scanner) error {
-			var id int64
+			var lease fairlead.Held
 			var cancelled, freed bool
-			err := row.Scan(&id, &cancelled, &freed)
-			t.moved[id], t.freed = cancelled, t.freed || freed
+			err := row.Scan(&lease.ID, &lease.Fence, &cancelled, &freed)
+			t.moved[lease], t.freed = cancelled, t.freed || freed
 			return err
 		},
 	}

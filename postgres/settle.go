@@ -96,17 +96,17 @@ type settling struct {
 	*Store
 	callers bool // in a caller's transaction, with effects of its own
 	asked   []fairlead.Settlement
-	settled []fairlead.Settled // in step with asked
-	open    []int              // positions of those not settled yet
-	moved   map[int64]bool     // id → whether a wish cancelled it
-	ready   []int32            // lanes where jobs became ready
-	later   bool               // jobs were scheduled
-	freed   bool               // jobs gave back slots of limits
-	gates   []int64            // where jobs gave back their places, or were parked
+	settled []fairlead.Settled     // in step with asked
+	open    []int                  // positions of those not settled yet
+	moved   map[fairlead.Held]bool // whether a wish cancelled it
+	ready   []int32                // lanes where jobs became ready
+	later   bool                   // jobs were scheduled
+	freed   bool                   // jobs gave back slots of limits
+	gates   []int64                // where jobs gave back their places, or were parked
 }
 
 func newSettling(s *Store, asked []fairlead.Settlement) *settling {
-	return &settling{Store: s, asked: asked, settled: make([]fairlead.Settled, len(asked)), moved: map[int64]bool{}}
+	return &settling{Store: s, asked: asked, settled: make([]fairlead.Settled, len(asked)), moved: map[fairlead.Held]bool{}}
 }
 
 // adopt takes over what became of the settlement at a position.
@@ -183,14 +183,15 @@ func (t *settling) move(ctx context.Context, r runner) error {
 		missed = append(missed, plain...)
 	}
 	for _, i := range slices.Concat(finish, release, await) {
-		cancelled, moved := t.moved[t.asked[i].ID]
+		lease := t.lease(i)
+		cancelled, moved := t.moved[lease]
 		switch {
 		case !moved:
 			missed = append(missed, i)
 		case cancelled:
 			t.settled[i] = fairlead.SettledCancelled
 		}
-		delete(t.moved, t.asked[i].ID) // a second settlement of the same job is another one
+		delete(t.moved, lease) // a second settlement of the same lease is another one
 	}
 	t.open = missed
 	return nil
@@ -206,26 +207,26 @@ func (t *settling) plain(a *fairlead.Settlement) bool {
 // answerEarly settles those that wanted to wait by the answers that came
 // before.
 func (t *settling) answerEarly(ctx context.Context, r runner) error {
-	waits := map[int64]int{}
+	waits := map[fairlead.Held]int{}
 	for _, i := range t.open {
 		if t.asked[i].Move == fairlead.Wait {
-			waits[t.asked[i].ID] = i
+			waits[t.lease(i)] = i
 		}
 	}
 	if len(waits) == 0 {
 		return nil
 	}
-	ids, fences := t.names(t.open)
+	ids, _ := t.names(t.open)
 	early := newSettling(t.Store, nil)
 	early.callers = t.callers
 	var positions []int
-	err := r.run(ctx, call{sql: t.sql.EarlyAnswers, args: []any{ids, fences}, each: func(row sqlstore.Scanner) error {
-		var id int64
+	err := r.run(ctx, call{sql: t.sql.EarlyAnswers, args: []any{ids}, each: func(row sqlstore.Scanner) error {
+		var lease fairlead.Held
 		var raw []byte
-		if err := row.Scan(&id, &raw); err != nil {
+		if err := row.Scan(&lease.ID, &lease.Fence, &raw); err != nil {
 			return err
 		}
-		i, waits := waits[id]
+		i, waits := waits[lease]
 		if !waits {
 			return nil
 		}
@@ -233,7 +234,7 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 		if err != nil {
 			return err
 		}
-		asked := answer.settlement(id, t.asked[i].Fence)
+		asked := answer.settlement(lease.ID, lease.Fence)
 		if asked.Memo == nil {
 			asked.Memo = t.asked[i].Memo
 		}
@@ -272,7 +273,7 @@ func (t *settling) retrace(ctx context.Context, r runner) error {
 	}
 	for _, i := range t.open {
 		a := &t.asked[i]
-		if end, ended := ends[fairlead.Held{ID: a.ID, Fence: a.Fence}]; !ended || a.Fence == 0 || !sqlstore.MayHaveLedTo(a.Move, end) { // a job that never ran has no fence
+		if end, ended := ends[t.lease(i)]; !ended || a.Fence == 0 || !sqlstore.MayHaveLedTo(a.Move, end) { // a job that never ran has no fence
 			t.settled[i] = fairlead.SettledLost
 		}
 	}

@@ -40,6 +40,7 @@ func testLeases(c *chapter) {
 		f.equal("the number of recorded attempts", len(f.attempts(first)), 1)
 	})
 	testClaimersWithoutLease(c)
+	testBothRuns(c)
 }
 
 // testClaimersWithoutLease asks for one way at a time to have no lease, and for each way

@@ -21,8 +21,8 @@ select count(*), count(held) from moved;
 -- successes and failures keep their true outcome.
 -- Inputs, in step: $1 ids, $2 fences, $3 outcomes, $4 reasons, $5 errors,
 --   $6 outputs, $7 memos, $8 progress, $9 whether a key is to be given back.
--- Output: id, whether a wish cancelled it and whether it gave back slots, of the
---   moved jobs.
+-- Output: id, fence, whether a wish cancelled it and whether it gave back slots, of
+--   the moved jobs.
 -- Locks: the moved jobs, their keys.
 with moved as materialized (
     delete from {{running}} r
@@ -56,7 +56,7 @@ freed as (
       and k.tenant = any (array[l.tenant]) and k.job_key = j.job_key and k.id = j.id
 ),
 vacated as ({{vacate}})
-select id, cancelled, held is not null from moved;
+select id, fence, cancelled, held is not null from moved;
 
 -- name: release
 -- Takes running jobs back to wait for another run: later if they are not due
@@ -64,7 +64,7 @@ select id, cancelled, held is not null from moved;
 -- Inputs, in step: $1 ids, $2 fences, $3 whether the run failed, $4 whether the
 --   run does not count at all, $5 due time or 0, $6 microseconds until due,
 --   $7 reasons, $8 errors, $9 memos, $10 progress.
--- Output: id, lane, whether a wish cancelled it, whether it is ready now and
+-- Output: id, fence, lane, whether a wish cancelled it, whether it is ready now and
 --   whether it gave back slots, of the moved jobs.
 -- Locks: the moved jobs; shared, the job rows of those that are due, whose
 --   turn and start_by another transaction may just have changed.
@@ -113,7 +113,7 @@ kept as (
     on conflict (id) do update set memo = coalesce(excluded.memo, m.memo), progress = coalesce(excluded.progress, m.progress)
 ),
 vacated as ({{vacate}})
-select id, lane, wish is not null, due <= now, held is not null from timed;
+select id, fence, lane, wish is not null, due <= now, held is not null from timed;
 
 -- name: await
 -- Lets running jobs wait for their answers. A wish to cancel ends them
@@ -121,8 +121,8 @@ select id, lane, wish is not null, due <= now, held is not null from timed;
 -- settle by that answer. Those that wait keep their slots.
 -- Inputs, in step: $1 ids, $2 fences, $3 microseconds until the deadline,
 --   $4 memos, $5 progress.
--- Output: id, whether a wish cancelled it and whether it gave back slots, of the
---   moved jobs.
+-- Output: id, fence, whether a wish cancelled it and whether it gave back slots, of
+--   the moved jobs.
 -- Locks: the moved jobs, keys of the cancelled.
 with moved as materialized (
     delete from {{running}} r
@@ -154,16 +154,16 @@ kept as (
     on conflict (id) do update set memo = coalesce(excluded.memo, m.memo), progress = coalesce(excluded.progress, m.progress)
 ),
 vacated as ({{vacate}})
-select id, wish is not null, held is not null from moved;
+select id, fence, wish is not null, held is not null from moved;
 
 -- name: early_answers
 -- Reads the answers that overtook the move to waiting.
--- Inputs, in step: $1 ids, $2 fences.
--- Output: id, answer.
+-- Inputs: $1 ids.
+-- Output: id, fence to which it is an answer, answer.
 -- Locks: none.
-select r.id, r.answer
-from unnest($1::bigint[], $2::bigint[]) as a (id, fence)
-join {{running}} r on r.id = any (array[a.id]) and r.fence = a.fence
+select r.id, r.fence, r.answer
+from unnest($1::bigint[]) as a (id)
+join {{running}} r on r.id = any (array[a.id])
 where r.answer is not null;
 
 -- name: retrace
