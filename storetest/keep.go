@@ -207,6 +207,21 @@ func testPrune(c *chapter) {
 		f.equal("how many are removed", prune(f, all, 10), 0)
 		f.wantState(job, fairlead.Failed)
 	})
+	c.test("limits that are set stay, whatever they limit", func(f *fixture) {
+		for _, limit := range []fairlead.Limit{
+			{Scope: fairlead.LimitKind, Name: "capped", MaxRunning: 1}, {Scope: fairlead.LimitKind, Name: "rated", Rate: 1, Burst: 1},
+			{Scope: fairlead.LimitKind, Name: "gated", PerKey: 2},
+		} {
+			f.limit(limit)
+		}
+		before, err := f.store.Limits(f.ctx())
+		f.ok(err)
+		prune(f, all, 10)
+		after, err := f.store.Limits(f.ctx())
+		f.ok(err)
+		f.equal("the limits", after, before)
+		f.equal("their number", len(after), 3)
+	})
 	c.test("long dead nodes are forgotten, others are not", func(f *fixture) {
 		long := f.join()
 		f.ok(f.store.Leave(f.ctx(), long))
