@@ -136,7 +136,7 @@ func testChangedCalendars(c *chapter) {
 	})
 	for version, step := range map[string]int64{"an older": -1, "a newer": 1} {
 		c.test(named("schedules that are up to date or deleted keep it from none that was computed with", version, "version of its calendar"), func(f *fixture) {
-			older, calendar, newer := f.calendar(fairlead.Calendar{Name: "older"}), f.calendar(fairlead.Calendar{Name: "c"}), f.calendar(fairlead.Calendar{Name: "newer"})
+			older, calendar, newer := f.calendar(fairlead.Calendar{Name: "a"}), f.calendar(fairlead.Calendar{Name: "c"}), f.calendar(fairlead.Calendar{Name: "b"})
 			late := func(s *fairlead.Schedule) { s.Calendar, s.CalendarVersion = "c", calendar.Version+step }
 			for i := range 3 {
 				f.plan(fmt.Sprint("older", i), keeping(older), f.later)
