@@ -44,7 +44,7 @@ func testClaim(c *chapter) {
 			retry := again(first, 0)
 			retry.Memo = json.RawMessage(`"first"`)
 			f.settle(retry, again(second, 0))
-			claimed := f.wantClaim(f.join(), everything(), first, second)
+			claimed := f.wantClaim(f.join(), &fairlead.Scope{Queues: queues[:], Kinds: []string{kind}}, first, second)
 			f.equal("the memos", []string{string(claimed[0].Memo), string(claimed[1].Memo)}, []string{`"first"`, ""})
 		}
 	})

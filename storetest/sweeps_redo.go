@@ -77,7 +77,7 @@ func testRetryItems(c *chapter) {
 	})
 	c.test("Again concerns no item and no shard of another sweep", func(f *fixture) {
 		other, _ := f.failing(2, 3, 7, 105)
-		f.again(other.ID, 3, 105)
+		f.again(other.ID, 3, 7, 105)
 		s, _ := f.failing(1, 5)
 		f.employ(other.ID, 0, 1)
 		before := f.shards(other.ID)
