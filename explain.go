@@ -22,7 +22,7 @@ type Obstacle struct {
 	Name  string     // of the queue, kind or tenant; empty if global; at a gate: its key
 	Used  int        // at a cap: jobs that count; at a gate: those that have a place; at a rate: nothing
 	Cap   int
-	By    []int64   // at a gate: some of the jobs that have a place
+	By    []int64   // at a gate: the first of the jobs that have a place, at most five
 	Until time.Time // when it goes away by itself; zero if it does not, or nobody knows
 	Text  string    // all of that for people
 }

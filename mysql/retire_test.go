@@ -135,3 +135,14 @@ func askOften(t *testing.T, address string) (stop func()) {
 	t.Cleanup(stop)
 	return stop
 }
+
+func TestNothingIsLeftOfAScheduleThatWasDeleted(t *testing.T) {
+	address := testdb.MySQL(t)
+	db := rawDB(t, address, map[string]string{"autocommit": "1"})
+	storetest.RemovedSchedules(t, newHarness(t, address, mysql.Options{}, nil), func() (rows int) {
+		if err := db.QueryRowContext(t.Context(), "select count(*) from fairlead_schedule").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	})
+}

@@ -69,3 +69,13 @@ func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
 		return !exists
 	})
 }
+
+func TestNothingIsLeftOfAScheduleThatWasDeleted(t *testing.T) {
+	at := testdb.Postgres(t)
+	storetest.RemovedSchedules(t, newHarness(t, at, Options{}), func() (rows int) {
+		if err := connect(t, at).QueryRow(t.Context(), "select count(*) from fairlead_schedule").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	})
+}

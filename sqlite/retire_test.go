@@ -1,6 +1,7 @@
 package sqlite_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -85,6 +86,130 @@ func TestNoJobIsStoredInALaneThatAnotherProcessHasRemoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// walks is a store whose walks through all jobs begin when a test says so.
+type walks struct {
+	*testing.T
+	h     *storetest.Harness
+	store *sqlite.Store
+	look  storetest.LaneLook
+}
+
+func newWalks(t *testing.T) *walks {
+	h, look := laneHarness(t)
+	w := &walks{T: t, h: h, store: h.Open(t).(*sqlite.Store), look: look}
+	w.after(0)
+	return w
+}
+
+// after goes on with the walk when some time has passed.
+func (w *walks) after(d time.Duration) {
+	w.Helper()
+	w.h.Advance(d)
+	if _, err := w.store.Prune(w.Context(), fairlead.Retention{}, 100); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *walks) exec(statement string) {
+	w.Helper()
+	if _, err := w.store.DB().ExecContext(w.Context(), statement); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// makeLanes makes lanes that hold nothing.
+func (w *walks) makeLanes() {
+	w.Helper()
+	w.exec("insert into fairlead_lane (queue, tenant, kind) values ('q', 't', 'unused'), ('q', 't', 'last')")
+}
+
+func (w *walks) want(exists, givenUp bool) {
+	w.Helper()
+	if e, g := w.look("unused"); e != exists || g != givenUp {
+		w.Fatalf("the lane exists: %v, is given up: %v; want %v, %v", e, g, exists, givenUp)
+	}
+}
+
+func TestALaneThatIsMadeDuringAWalkIsNotGivenUpAtItsEnd(t *testing.T) {
+	w := newWalks(t)
+	w.exec("update fairlead_lane_walk set ended_at = 0")
+	w.makeLanes()
+	w.after(time.Minute)
+	w.want(true, false)
+	w.after(sqlstore.LaneWalkEvery)
+	w.after(sqlstore.LaneUnused + time.Hour)
+	w.want(true, true)
+}
+
+// A walk through very many jobs takes long: the next may begin soon after its end.
+func TestALaneStaysGivenUpForADayHoweverSoonTheNextWalkBegins(t *testing.T) {
+	w := newWalks(t)
+	w.makeLanes()
+	w.after(sqlstore.LaneWalkEvery)
+	w.after(sqlstore.LaneUnused + time.Hour)
+	w.want(true, true)
+	for range 2 {
+		w.exec("update fairlead_lane_walk set begun_at = 0")
+		w.after(sqlstore.LaneGivenUp / 3)
+		w.want(true, true)
+	}
+	w.after(sqlstore.LaneGivenUp)
+	w.want(false, false)
+}
+
+func TestAWalkLooksAtAWindowOfJobsPerCallAndGetsThroughAll(t *testing.T) {
+	const jobs = 2*sqlstore.LaneWalkWindow + 1
+	w := newWalks(t)
+	w.makeLanes()
+	w.after(sqlstore.LaneWalkEvery)
+	w.exec(fmt.Sprintf(`with recursive n (id) as (select 1 union all select id + 1 from n where id < %d)
+		insert into fairlead_job (id, lane, turn, start_by, not_before, created_at, flags)
+		select id, (select id from fairlead_lane where kind = case n.id when %[1]d then 'unused' else 'last' end), 0, 0, 0, 0, 0 from n`, jobs))
+	for call, want := range []bool{false, false, true} {
+		w.after([]time.Duration{sqlstore.LaneUnused + time.Hour, time.Minute, time.Minute}[call])
+		var ended bool
+		if err := w.store.DB().QueryRowContext(t.Context(), "select ended_at <> 0 from fairlead_lane_walk").Scan(&ended); err != nil {
+			t.Fatal(err)
+		}
+		if ended != want {
+			t.Fatalf("after call %d the walk has ended: %v", call+1, ended)
+		}
+	}
+	w.want(true, false)
+}
+
+func TestTheIDOfALaneThatWasRemovedIsNotGivenToAnother(t *testing.T) {
+	w := newWalks(t)
+	id := func(what string) (n int64) {
+		t.Helper()
+		if err := w.store.DB().QueryRowContext(t.Context(), what).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	w.makeLanes()
+	last := id("select max(id) from fairlead_lane")
+	w.after(sqlstore.LaneWalkEvery)
+	w.after(sqlstore.LaneUnused + time.Hour)
+	w.after(2 * sqlstore.LaneGivenUp)
+	w.want(false, false)
+	w.exec("insert into fairlead_lane (queue, tenant, kind) values ('q', 't', 'new')")
+	if got := id("select id from fairlead_lane where kind = 'new'"); got <= last {
+		t.Errorf("the lane has the id %d, the last before had %d", got, last)
+	}
+}
+
+func TestNothingIsLeftOfAScheduleThatWasDeleted(t *testing.T) {
+	h, _ := laneHarness(t)
+	store := h.Open(t).(*sqlite.Store)
+	storetest.RemovedSchedules(t, h, func() (rows int) {
+		if err := store.DB().QueryRowContext(t.Context(), "select count(*) from fairlead_schedule").Scan(&rows); err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	})
 }
 
 func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {

@@ -68,6 +68,10 @@ func testCalendars(c *chapter) {
 		f.wantErr(err, fairlead.ErrNotFound)
 		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrNotFound)
 	})
+	c.test("no calendar is named by schedules that have none", func(f *fixture) {
+		f.plan("s")
+		f.wantErr(f.store.DeleteCalendar(f.ctx(), ""), fairlead.ErrNotFound)
+	})
 	c.test("of many that create one name at once exactly one wins", func(f *fixture) {
 		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
 			_, err := store.PutCalendar(f.ctx(), fairlead.Calendar{Name: "c"})
@@ -85,6 +89,13 @@ func testCalendars(c *chapter) {
 		f.ok(f.store.DeleteSchedule(f.ctx(), other.ID))
 		f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
 		f.equal("the calendars", f.calendars(), []fairlead.Calendar(nil))
+	})
+	c.test("it can be deleted while schedules name others", func(f *fixture) {
+		f.calendar(fairlead.Calendar{Name: "c"})
+		kept := f.calendar(fairlead.Calendar{Name: "kept"})
+		f.plan("s", keeping(kept))
+		f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
+		f.equal("the calendars", f.calendars(), []fairlead.Calendar{kept})
 	})
 	c.test("of a deletion and a schedule that comes to name it one wins", func(f *fixture) {
 		for range 10 {

@@ -134,6 +134,22 @@ func testChangedCalendars(c *chapter) {
 		}
 		f.equal("all that were taken", seen, 7)
 	})
+	for version, step := range map[string]int64{"an older": -1, "a newer": 1} {
+		c.test(named("schedules that are up to date or deleted keep it from none that was computed with", version, "version of its calendar"), func(f *fixture) {
+			older, calendar, newer := f.calendar(fairlead.Calendar{Name: "a"}), f.calendar(fairlead.Calendar{Name: "c"}), f.calendar(fairlead.Calendar{Name: "b"})
+			late := func(s *fairlead.Schedule) { s.Calendar, s.CalendarVersion = "c", calendar.Version+step }
+			for i := range 3 {
+				f.plan(fmt.Sprint("older", i), keeping(older), f.later)
+				f.plan(fmt.Sprint("same", i), keeping(calendar), f.later)
+				f.plan(fmt.Sprint("newer", i), keeping(newer), f.later)
+				f.ok(f.store.DeleteSchedule(f.ctx(), f.plan(fmt.Sprint("deleted", i), late, f.later).ID))
+			}
+			f.plan("late", late, f.later)
+			f.plan("late, too", late, f.later)
+			f.wantSeen(2, leave, "late", "late, too")
+			f.wantSeen(2, leave)
+		})
+	}
 	c.test("each of them is taken by one of many at once", func(f *fixture) {
 		calendar := f.calendar(fairlead.Calendar{Name: "c"})
 		for i := range 40 {

@@ -38,6 +38,16 @@ func testClaim(c *chapter) {
 		f.equal("Failures", claimed.Failures, 1)
 		f.equal("the job in its second run", claimed, f.get(job))
 	})
+	c.test("jobs that are claimed together have their own memos", func(f *fixture) {
+		for _, queues := range [][2]string{{"one", "one"}, {"two", "another"}} {
+			first, second := f.running(inQueue(queues[0])), f.running(inQueue(queues[1]))
+			retry := again(first, 0)
+			retry.Memo = json.RawMessage(`"first"`)
+			f.settle(retry, again(second, 0))
+			claimed := f.wantClaim(f.join(), &fairlead.Scope{Queues: queues[:], Kinds: []string{kind}}, first, second)
+			f.equal("the memos", []string{string(claimed[0].Memo), string(claimed[1].Memo)}, []string{`"first"`, ""})
+		}
+	})
 	c.test("it takes at most Max", func(f *fixture) {
 		jobs := many(5)
 		f.enqueue(jobs...)

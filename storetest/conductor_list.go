@@ -46,6 +46,18 @@ func testListBatches(c *chapter) {
 		f.equal("the first page", batchIDs(f.batches(fairlead.BatchFilter{})), all[:100])
 		f.equal("the second page", batchIDs(f.batches(fairlead.BatchFilter{Below: all[99]})), all[100:])
 	})
+	c.test("parts have the tasks of their own batch", func(f *fixture) {
+		one, other := f.batch(), f.batch()
+		mine, theirs := part(1, 2), part(1, 2)
+		theirs.Tasks[0].Change.Target.ID = "of the other"
+		f.addParts(one, mine)
+		f.addParts(other, theirs)
+		for batch, want := range map[int64][]fairlead.PartTask{one.ID: mine.Tasks, other.ID: theirs.Tasks} {
+			parts := f.parts(batch, fairlead.PartFilter{Tasks: true})
+			f.equal("the number of parts", len(parts), 1)
+			f.equal("the tasks", parts[0].Tasks, want)
+		}
+	})
 	c.test("one that is opened again is open", func(f *fixture) {
 		b, _ := f.opened(1)
 		f.change(b.ID, func(b *fairlead.Batch) { b.EndedAt = f.now() })
@@ -68,6 +80,15 @@ func testListBatches(c *chapter) {
 		var within fairlead.Tally
 		f.change(b.ID, func(b *fairlead.Batch) { within = b.Tally })
 		f.equal("the tally as whoever acts upon it sees it", within, fairlead.Tally{Pending: 5})
+	})
+	c.test("those of other batches are not counted", func(f *fixture) {
+		one, p := f.opened(2)
+		other, q := f.opened(3)
+		f.letOut(one, p)
+		f.letOut(other, q)
+		f.claim(f.join(), 3)
+		f.equal("the tally", f.theBatch(one.ID).Tally, fairlead.Tally{Running: 2})
+		f.equal("the tally of the other", f.theBatch(other.ID).Tally, fairlead.Tally{Pending: 2, Running: 1})
 	})
 	c.test("until Seen is SeenFor old, as many are counted as running as it says", func(f *fixture) {
 		b, p := f.opened(9)
@@ -164,6 +185,13 @@ func testPruneBatches(c *chapter) {
 		prune(f, fairlead.Retention{}, 10)
 		f.equal("what is left", batchIDs(f.batches(fairlead.BatchFilter{IDs: []int64{b.ID, fresh.ID}})), []int64{fresh.ID})
 		f.equal("its parts", len(f.parts(b.ID, fairlead.PartFilter{})), 0)
+	})
+	c.test("Prune removes at most limit of those that were not opened", func(f *fixture) {
+		for range 3 {
+			f.batch()
+		}
+		f.Advance(25 * time.Hour)
+		f.equal("how many go", []int{prune(f, fairlead.Retention{}, 2), prune(f, fairlead.Retention{}, 2)}, []int{2, 1})
 	})
 	c.test("Verify counts the tasks of open batches anew, corrects what differs and reports it", func(f *fixture) {
 		b, p := f.opened(3)

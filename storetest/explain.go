@@ -149,6 +149,21 @@ func testExplain(c *chapter) {
 		e := f.explain(job, fairlead.InLine)
 		f.equal("how many", e.Ahead, 5)
 	})
+	c.test("crash suspects do not go first", func(f *fixture) {
+		f.suspect()
+		f.joinIdle()
+		f.enqueue(plain())
+		e := f.explain(f.enqueue(plain()), fairlead.InLine)
+		f.equal("how many", e.Ahead, 1)
+	})
+	c.test("others of several queues and tenants go first, each counted once", func(f *fixture) {
+		f.joinIdle()
+		f.enqueue(many(2)...)
+		f.enqueue(many(3, inQueue("other"))...)
+		f.enqueue(many(4, forTenant("acme"))...)
+		e := f.explain(f.enqueue(plain()), fairlead.InLine)
+		f.equal("how many", e.Ahead, 9)
+	})
 	c.test("jobs that cannot start do not stand in line", func(f *fixture) {
 		f.joinIdle()
 		f.cap(fairlead.LimitTenant, "full", 1)

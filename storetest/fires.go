@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -56,6 +57,34 @@ func testFires(c *chapter) {
 		f.tick(leave)
 		f.Advance(time.Second)
 		check(fairlead.Succeeded, fire.EndedAt)
+	})
+	c.test("runs have the states of their own jobs, whatever becomes of others", func(f *fixture) {
+		for _, state := range possible() {
+			f.in(state)
+		}
+		f.enqueue(many(2, behind("g"), forTenant("other"))...)
+		s := f.plan("s", making(inQueue("runs"), behind("g")), dueAt(f.now().Add(time.Hour)))
+		scope := &fairlead.Scope{Queues: []string{"runs"}, Kinds: []string{kind}}
+		f.perKey(kind, 3)
+		want := []fairlead.State{fairlead.Running, fairlead.Waiting, fairlead.Ready, fairlead.Parked, fairlead.Scheduled, fairlead.Skipped}
+		f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), byHand(f.now()), byHand(f.now()), byHand(f.now()), queued(f.now()), skipped(f.now())}})
+		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: scope, Max: 2})
+		f.settle(wait(claimed[1]))
+		statesOf := func(fires []fairlead.Fire) []fairlead.State {
+			states := make([]fairlead.State, len(fires))
+			for i, fire := range fires {
+				states[i] = fire.State
+			}
+			return states
+		}
+		fires := f.fires(s.ID)
+		slices.Reverse(fires)
+		f.equal("the states as listed", statesOf(fires), want)
+		f.equal("the states of those that decide is told to be active", statesOf(f.view(s).Active), want[:5])
+		f.settle(to(fairlead.Fail, claimed[0]))
+		view := f.view(s)
+		f.equal("the states of those that decide is told to be active then", statesOf(view.Active), []fairlead.State{fairlead.Waiting, fairlead.Ready, fairlead.Ready, fairlead.Scheduled})
+		f.equal("the states of those that decide is told to have ended", statesOf(view.Ended), []fairlead.State{fairlead.Failed})
 	})
 	c.test("a run whose job was deleted is gone", func(f *fixture) {
 		s := f.plan("s")

@@ -282,6 +282,20 @@ func testParked(c *chapter) {
 		f.pause(kindPause(kind))
 		f.explain(jobs[1], fairlead.AtGate, fairlead.IsPaused)
 	})
+	c.test("jobs at other gates do not stand before it", func(f *fixture) {
+		f.joinIdle()
+		f.enqueue(many(4, behind("h"))...)
+		f.equal("before it", f.explain(f.queueUp(3)[2], fairlead.AtGate, fairlead.InLine).Ahead, 1)
+	})
+	c.test("of many jobs that have the places the first five are named", func(f *fixture) {
+		f.joinIdle()
+		f.perKey(kind, 7)
+		jobs := many(8, behind("g"))
+		f.enqueue(jobs...)
+		gate := f.explain(jobs[7], fairlead.AtGate).Obstacles[0]
+		f.equal("how many have one", gate.Used, 7)
+		f.equal("who is named", gate.By, ids(jobs[:5]))
+	})
 	c.test("trap 20: a full gate with many jobs hides no others", func(f *fixture) {
 		jobs := many(3000, behind("g"))
 		f.enqueue(jobs...)

@@ -15,7 +15,8 @@ type Harness struct {
 	// it may always give the same store.
 	Open func(t testing.TB) fairlead.Store
 	// Advance moves the database's clock forward for all stores of the
-	// harness. It stands still otherwise. Stores may be in use meanwhile.
+	// harness, back if d is negative. It stands still otherwise. Stores may be
+	// in use meanwhile.
 	Advance func(d time.Duration)
 	// Empty removes all rows that the store's verbs made, in one go; but neither
 	// lanes nor secrets, which last, nor what numbers are drawn from. It fails if

@@ -207,6 +207,23 @@ func testPrune(c *chapter) {
 		f.equal("how many are removed", prune(f, all, 10), 0)
 		f.wantState(job, fairlead.Failed)
 	})
+	c.test("limits that are set stay, whatever they limit", func(f *fixture) {
+		for _, limit := range []fairlead.Limit{
+			{Scope: fairlead.LimitKind, Name: "capped", MaxRunning: 1}, {Scope: fairlead.LimitKind, Name: "rated", Rate: 1, Burst: 1},
+			{Scope: fairlead.LimitKind, Name: "gated", PerKey: 2},
+		} {
+			f.limit(limit)
+		}
+		tenant := f.declare(fairlead.Tenant{Name: "acme", MinRunning: 1})
+		before, err := f.store.Limits(f.ctx())
+		f.ok(err)
+		prune(f, all, 10)
+		f.equal("a tenant", f.tenant("acme"), tenant)
+		after, err := f.store.Limits(f.ctx())
+		f.ok(err)
+		f.equal("the limits", after, before)
+		f.equal("whether there are any", len(after) > 0, true)
+	})
 	c.test("long dead nodes are forgotten, others are not", func(f *fixture) {
 		long := f.join()
 		f.ok(f.store.Leave(f.ctx(), long))

@@ -72,6 +72,29 @@ func testLived(c *chapter) {
 			f.wantSurvivor(other, 0, fairlead.ReasonLeaseLost)
 		}
 	})
+	c.test("the crashes of other parked jobs stay", func(f *fixture) {
+		f.perKey(kind, 2)
+		job, other := f.running(behind("g")), f.running(behind("g"))
+		f.enqueue(many(2, behind("g"))...)
+		for _, crashed := range []*fairlead.Job{job, other} {
+			f.crash(crashed)
+			f.ok(f.store.Reschedule(f.ctx(), crashed.ID, f.now().Add(time.Second)))
+		}
+		f.Advance(time.Minute)
+		f.promote()
+		f.wantState(job, fairlead.Parked)
+		f.lived(job)
+		f.equal("Crashes of the one", f.wantState(job, fairlead.Parked).Crashes, 0)
+		f.equal("Crashes of the other", f.wantState(other, fairlead.Parked).Crashes, 1)
+	})
+	c.test("a crash that was counted a moment ago is taken back after Prune, too", func(f *fixture) {
+		job := f.running()
+		f.crash(job)
+		f.Advance(time.Minute)
+		f.prune(100)
+		f.lived(job)
+		f.wantSurvivor(job, 0, fairlead.ReasonLeaseLost)
+	})
 	c.test("many lost leases in a row make no poison", func(f *fixture) {
 		job := f.enqueue(with())
 		for i := range 6 {

@@ -65,6 +65,24 @@ func testNodes(c *chapter) {
 		f.wantErr(err, fairlead.ErrLeaseLost)
 		f.equal("what is reaped", f.reap(), fairlead.Reaped{Nodes: 2})
 	})
+	c.test("a node that was declared dead stays so if the clock is set back", func(f *fixture) {
+		lapsed, left, alive := f.joinFor(time.Minute), f.join(), f.join()
+		f.enqueue(plain())
+		f.Advance(2 * time.Minute)
+		f.ok(f.store.Leave(f.ctx(), left))
+		f.reap()
+		f.Advance(-90 * time.Second)
+		for _, node := range []fairlead.NodeID{lapsed, left} {
+			_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease})
+			f.wantErr(err, fairlead.ErrLeaseLost)
+			_, err = f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 1})
+			f.wantErr(err, fairlead.ErrLeaseLost)
+			f.wantErr(f.store.Drain(f.ctx(), node, true), fairlead.ErrNotFound)
+			found, _ := f.node(node)
+			f.equal("Dead", found.Dead, true)
+		}
+		f.claimOne(alive)
+	})
 	testBeat(c)
 	testLeave(c)
 	c.test("Held lists the jobs that are leased to the node", func(f *fixture) {

@@ -21,6 +21,14 @@ func testPending(c *chapter) {
 		f.settle(to(fairlead.Succeed, f.running(forTenant("acme"))))
 		f.enqueue(with(forTenant("acme")))
 	})
+	c.test("jobs of other tenants do not count", func(f *fixture) {
+		f.declare(fairlead.Tenant{Name: "acme", MaxPending: 2})
+		f.enqueue(many(3, forTenant("other"), behind("g"))...)
+		f.enqueue(many(3, forTenant("other"), notBefore(f.now().Add(time.Hour)))...)
+		f.enqueue(with(forTenant("acme")))
+		f.enqueue(with(forTenant("acme")))
+		f.wantErr(f.tryEnqueue(with(forTenant("acme"))), fairlead.ErrLimit)
+	})
 	c.test("of jobs of several tenants all are stored or none", func(f *fixture) {
 		f.declare(fairlead.Tenant{Name: "acme", MaxPending: 1})
 		f.wantErr(f.tryEnqueue(plain(), with(forTenant("acme")), with(forTenant("acme"))), fairlead.ErrLimit)

@@ -249,6 +249,22 @@ func testResolveLate(c *chapter) {
 		f.equal("the job", f.get(job), before)
 		f.equal("the number of recorded attempts", len(f.attempts(job)), 1)
 	})
+	c.test("a retry that ended another lease is not the same retry", func(f *fixture) {
+		first := f.running()
+		f.settle(again(first, 0))
+		second := f.claimThe(first, f.join())
+		f.settle(to(fairlead.GiveUp, second)) // it is not recorded
+		f.wantErr(f.store.Resolve(f.ctx(), again(second, 0)), fairlead.ErrLeaseLost)
+		f.resolve(again(first, 0))
+		f.equal("the number of recorded attempts", len(f.attempts(first)), 1)
+	})
+	c.test("nor is one that ended the lease of another job which was claimed with it", func(f *fixture) {
+		f.enqueue(many(2)...)
+		jobs := f.claim(f.join(), 2)
+		f.settle(again(jobs[0], 0), to(fairlead.GiveUp, jobs[1]))
+		f.wantErr(f.store.Resolve(f.ctx(), again(jobs[1], 0)), fairlead.ErrLeaseLost)
+		f.resolve(again(jobs[0], 0))
+	})
 	c.test("a different answer conflicts and changes nothing", func(f *fixture) {
 		job := f.in(fairlead.Waiting)
 		f.resolve(success(job, `1`))

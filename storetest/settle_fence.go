@@ -146,6 +146,13 @@ func testSettleReaped(c *chapter, moves []fairlead.Move) {
 		f.equal("what is reaped", f.reap(), fairlead.Reaped{Cancelled: 5})
 		f.wantSettled(want, settlements...)
 	})
+	c.test("a job that a crash cancelled is lost though its node has dropped another that was claimed with it", func(f *fixture) {
+		f.enqueue(with(cancelOnCrash), with(cancelOnCrash))
+		jobs := f.claim(f.join(), 2)
+		f.settle(to(fairlead.Drop, jobs[0]))
+		f.crash(jobs[1])
+		f.wantSettled([]fairlead.Settled{lost, asAsked}, to(fairlead.Drop, jobs[1]), to(fairlead.Drop, jobs[0]))
+	})
 	c.test("a job whose earlier run crashed is not lost to its last", func(f *fixture) {
 		job := f.running()
 		f.crash(job)
@@ -176,6 +183,16 @@ func testSettleMany(c *chapter) {
 		} {
 			f.wantState(jobs[i], state)
 		}
+	})
+	c.test("of jobs that were claimed together one that has another lease by now keeps it", func(f *fixture) {
+		f.enqueue(many(2)...)
+		jobs := f.claim(f.join(), 2)
+		f.settle(to(fairlead.GiveUp, jobs[1]))
+		current := f.claimThe(jobs[1], f.join())
+		f.wantSettled([]fairlead.Settled{asAsked, lost}, to(fairlead.Succeed, jobs[0]), to(fairlead.Succeed, jobs[1]))
+		f.wantState(jobs[0], fairlead.Succeeded)
+		f.equal("its fence", f.wantState(jobs[1], fairlead.Running).Fence, current.Fence)
+		f.settle(to(fairlead.Succeed, current))
 	})
 	c.test("a call without settlements gets no answers", func(f *fixture) {
 		got, err := f.store.Settle(f.ctx(), nil)

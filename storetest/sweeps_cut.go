@@ -36,6 +36,27 @@ func testCut(c *chapter) {
 		f.recut(s.ID, want[:1])
 		f.equal("the shards", f.shards(s.ID), want[:1])
 	})
+	c.test("Shards have the states of their own jobs, whatever becomes of others", func(f *fixture) {
+		for _, state := range possible() {
+			f.in(state)
+		}
+		f.perKey(kind, 7)
+		want := []fairlead.State{fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Running, fairlead.Waiting, fairlead.Scheduled, fairlead.Ready, ""}
+		s := f.cut(len(want))
+		jobs := many(7, inQueue("shards"), behind("g"))
+		f.ok(fairlead.NormalizeJobs(jobs))
+		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+			return tx.Employ(ctx, []int{0, 1, 2, 3, 4, 5, 6}, jobs)
+		})
+		f.enqueue(many(5, behind("g"))...)
+		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{Queues: []string{"shards"}, Kinds: []string{kind}}, Max: 6})
+		f.settle(to(fairlead.Succeed, claimed[0]), to(fairlead.Fail, claimed[1]), to(fairlead.Drop, claimed[2]), wait(claimed[4]), again(claimed[5], time.Hour))
+		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+			_, states, err := tx.Shards(ctx)
+			f.equal("the states", states, want)
+			return err
+		})
+	})
 	c.test("Of what shards have done Cut stores all that a later run needs, and nothing of the run before", func(f *fixture) {
 		s := f.cut(1)
 		want := ranges(s.ID, 3)

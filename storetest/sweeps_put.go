@@ -154,6 +154,24 @@ func testPutSweep(c *chapter) {
 }
 
 func testDeleteSweep(c *chapter) {
+	c.test("Grant and DeleteSweep leave all that is known of another sweep as it is", func(f *fixture) {
+		known := func(s fairlead.Sweep) []any {
+			return []any{f.theSweep(s.ID), f.shards(s.ID), f.events(s.ID), f.failed(fairlead.ItemFilter{Sweep: s.ID}), f.logs(fairlead.LogFilter{Sweep: s.ID})}
+		}
+		kept, _ := f.failing(2, 3)
+		s, _ := f.failing(1, 3)
+		for _, sweep := range []fairlead.Sweep{kept, s} {
+			f.ok(f.store.AddSweepLogs(f.ctx(), []fairlead.SweepLog{{Sweep: sweep.ID, Text: "a line"}}))
+			f.steer(sweep.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+				return tx.Record(ctx, fairlead.SweepEvent{Action: "what"})
+			})
+		}
+		before := known(kept)
+		f.grant(s.ID, fairlead.Share{Rate: 1, InFlight: 1})
+		f.setState(s.ID, fairlead.SweepStopped)
+		f.ok(f.store.DeleteSweep(f.ctx(), s.ID))
+		f.equal("what is known of the other", known(kept), before)
+	})
 	c.test("DeleteSweep removes a sweep with all that is known of it", func(f *fixture) {
 		s, job := f.sweeping()
 		kept := f.sweep("kept")

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/fairlead-io/fairlead"
 )
@@ -56,6 +57,12 @@ func testRetryItems(c *chapter) {
 		f.equal("how many", f.theSweep(s.ID).Again, int64(3))
 		f.equal("those behind an index and below one", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, Again: true, From: true, After: 3, Below: 120})), []int64{105})
 	})
+	c.test("Items that wait are listed a page at a time", func(f *fixture) {
+		s, _ := f.failing(1, 3, 5, 7)
+		f.again(s.ID)
+		f.equal("the first page", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, Again: true, Limit: 2})), []int64{3, 5})
+		f.equal("the second page", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID, Again: true, Limit: 2, From: true, After: 5})), []int64{7})
+	})
 	c.test("Again lets only those wait that have the indexes, beside those that do already", func(f *fixture) {
 		s, _ := f.failing(2, 3, 105, 120, 130)
 		f.equal("what is unknown", len(f.again(s.ID, 120, 120)), 0)
@@ -67,6 +74,16 @@ func testRetryItems(c *chapter) {
 	c.test("Again returns which of the indexes are not those of failed items", func(f *fixture) {
 		s, _ := f.failing(2, 3, 105)
 		f.equal("what is unknown", f.again(s.ID, 7, 105), []int64{7})
+	})
+	c.test("Again concerns no item and no shard of another sweep", func(f *fixture) {
+		other, _ := f.failing(2, 3, 7, 105)
+		f.again(other.ID, 3, 7, 105)
+		s, _ := f.failing(1, 5)
+		f.employ(other.ID, 0, 1)
+		before := f.shards(other.ID)
+		f.equal("what is unknown", f.again(s.ID, 7, 5), []int64{7})
+		f.equal("how many wait", f.shards(s.ID)[0].Again, int64(1))
+		f.equal("the shards of the other", f.shards(other.ID), before)
 	})
 	c.test("Again does nothing if no item failed", func(f *fixture) {
 		s, _ := f.failing(1)
@@ -169,6 +186,15 @@ func testItemsOfCheckpoint(c *chapter) {
 		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5})
 		f.equal("what waits", f.waiting(s.ID), []int64{5})
 	})
+	c.test("Those of another sweep are not", func(f *fixture) {
+		other, _ := f.failing(2, 3, 7)
+		s, job := f.rerun()
+		last := markAt(s, job, 100)
+		last.Redone = []int64{3, 7}
+		f.checkpoint(last)
+		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5})
+		f.equal("the items of the other", indexesOf(f.failed(fairlead.ItemFilter{Sweep: other.ID})), []int64{3, 7})
+	})
 	c.test("If the shard has ended none of its items waits to be tried again", func(f *fixture) {
 		s, job := f.rerun()
 		last := markAt(s, job, 100)
@@ -178,6 +204,24 @@ func testItemsOfCheckpoint(c *chapter) {
 		f.equal("what waits", f.waiting(s.ID), []int64{})
 		f.equal("the items", indexesOf(f.failed(fairlead.ItemFilter{Sweep: s.ID})), []int64{5, 7})
 		f.equal("how many", f.shards(s.ID)[0].Again, int64(0))
+	})
+	c.test("Items of other shards and of other sweeps wait on", func(f *fixture) {
+		for _, at := range []int64{1, 500} { // one whose shards lie before those that have ended, one behind
+			s := f.sweep(fmt.Sprint("at ", at))
+			f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+				s.State, s.Cut = fairlead.SweepRunning, true
+				return tx.Cut(ctx, []fairlead.Shard{{From: at, To: at + 1, Mark: at}, {Number: 1, From: at + 1, To: at + 2, Mark: at + 1}})
+			})
+		}
+		other, _ := f.failing(4, 103, 203)
+		f.again(other.ID)
+		s, _ := f.failing(3, 3, 103, 104, 203)
+		f.again(s.ID)
+		f.employ(s.ID, 1)
+		job := f.claimOne(f.join())
+		f.checkpoint(fairlead.Checkpoint{Sweep: s.ID, Number: 1, Job: job.ID, Fence: job.Fence, Mark: 200, Done: 98, Abandoned: 2, Ended: true})
+		f.equal("what waits", f.waiting(s.ID), []int64{3, 203})
+		f.equal("what waits of another sweep", f.waiting(other.ID), []int64{103, 203})
 	})
 	c.test("None waits either if the run that ends the shard knows nothing of them", func(f *fixture) {
 		s, job := f.rerun()
@@ -200,6 +244,16 @@ func testItemsOfCheckpoint(c *chapter) {
 			f.wantRefused(last, refused.want)
 			f.equal("the items", f.failed(fairlead.ItemFilter{Sweep: s.ID}), before)
 		}
+	})
+	c.test("Items of another sweep take nothing from the budget", func(f *fixture) {
+		f.failing(2, 3, 5, 105)
+		s, job := f.sweeping()
+		now := f.theSweep(s.ID)
+		now.Budget = fairlead.Budget{Items: 10}
+		f.putSweep(now)
+		last := markAt(s, job, 10)
+		last.Done, last.Abandoned = 9, 1
+		f.equal("what is left", f.checkpoint(last).Left, int64(9))
 	})
 	c.test("Items that wait to be tried again take nothing from the budget, those that came to nothing again do", func(f *fixture) {
 		s, job := f.rerun()

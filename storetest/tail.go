@@ -61,7 +61,10 @@ func (b *tail) testStored(t *testing.T) {
 	spoilers := []struct{ sentence, name, sql string }{
 		{"a job for a lane that was given up is stored in a living lane: ", "retired", "update fairlead_lane set retired_at = 1 where kind = '%[1]s'"},
 		{"a job for a lane that is gone is stored in a new one: ", "gone", "delete from fairlead_lane where kind = '%[1]s'"},
-		{"a job for a lane whose id has other names is stored under its own: ", "renamed", "update fairlead_lane set kind = '%[1]s-other' where kind = '%[1]s'"},
+		{"a job for a lane that has another id by now is stored in that: ", "renumbered", "update fairlead_lane set id = id + 1000 where kind = '%[1]s'"},
+		{"a job for a lane whose id has another kind is stored under its own: ", "renamed", "update fairlead_lane set kind = '%[1]s-other' where kind = '%[1]s'"},
+		{"a job for a lane whose id has another queue is stored under its own: ", "requeued", "update fairlead_lane set queue = '%[1]s-other' where kind = '%[1]s'"},
+		{"a job for a lane whose id has another tenant is stored under its own: ", "moved", "update fairlead_lane set tenant = '%[1]s-other' where kind = '%[1]s'"},
 	}
 	for i, way := range storingWays {
 		for _, spoiler := range spoilers {
@@ -72,7 +75,7 @@ func (b *tail) testStored(t *testing.T) {
 				b.exec(spoiler.sql, kind)
 				again()
 				stored := b.count("select count(*) from fairlead_job where id > %d", before)
-				right := b.count("select count(*) from fairlead_job j join fairlead_lane l on l.id = j.lane where j.id > %d and l.kind = '%s' and l.retired_at = 0", before, kind)
+				right := b.count("select count(*) from fairlead_job j join fairlead_lane l on l.id = j.lane where j.id > %d and l.kind = '%[2]s' and l.queue <> '%[2]s-other' and l.tenant <> '%[2]s-other' and l.retired_at = 0", before, kind)
 				if stored == 0 || right != stored {
 					f.Fatalf("of %d jobs %d are in the right lane", stored, right)
 				}
@@ -94,6 +97,21 @@ func (b *tail) testClaimed(t *testing.T) {
 		f.equal("claimed under the old name", ids(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was"), Max: 10})), []int64(nil))
 		b.wantAll(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was", "is"), Max: 10}), jobs, "is")
 	})
+	for _, column := range []string{"queue", "tenant"} {
+		b.test(t, "nor under a "+column+" that it no longer has", func(f *fixture, b *tail) {
+			kind := "in-another-" + column
+			node, job := f.join(), f.enqueue(with(ofKind(kind)))
+			b.warm(node)
+			b.exec("update fairlead_lane set %s = 'now' where kind = '%s'", column, kind)
+			var claimed []*fairlead.Job
+			f.eventually("it is claimed", func() bool {
+				claimed = f.claimAs(fairlead.Claim{Node: node, Scope: everything(kind), Max: 1})
+				return len(claimed) > 0
+			})
+			f.equal("what was claimed", ids(claimed), []int64{job.ID})
+			f.equal("its "+column, map[string]string{"queue": claimed[0].Queue, "tenant": claimed[0].Tenant}[column], "now")
+		})
+	}
 	b.test(t, "nor is it if several lanes are claimed from", func(f *fixture, b *tail) {
 		node, jobs := f.join(), many(3, ofKind("was-one"))
 		f.enqueue(append(jobs, with(ofKind("stays")))...)

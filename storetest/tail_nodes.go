@@ -25,6 +25,13 @@ func (b *tail) testNodes(t *testing.T) {
 		f.equal("the other is dead", found.Dead, false)
 		f.wantState(claimed[0], fairlead.Running)
 	})
+	b.test(t, "a node holds its jobs, whichever nodes joined before it", func(f *fixture, _ *tail) {
+		f.join()
+		node := f.join()
+		f.enqueue(with(ofKind("held")))
+		job := f.claimAs(fairlead.Claim{Node: node, Scope: everything("held"), Max: 1})[0]
+		f.equal("what it holds", f.held(node), []fairlead.Held{{ID: job.ID, Fence: job.Fence}})
+	})
 	b.test(t, "a node that joined through another store cannot be spoken for", func(f *fixture, _ *tail) {
 		node, g := f.join(), f.another()
 		_, err := g.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease})

@@ -66,6 +66,14 @@ func testTenants(c *chapter) {
 		stored := f.declare(fairlead.Tenant{Name: "acme"})
 		f.equal("the tenant", f.tenant("acme"), fairlead.Tenant{Name: "acme", Version: stored.Version, CreatedAt: f.now(), UpdatedAt: f.now()})
 	})
+	c.test("limits and pauses of a queue and a kind that have its name, and those of other tenants, are not the tenant's", func(f *fixture) {
+		stored := f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 7})
+		f.declare(fairlead.Tenant{Name: "other", MaxRunning: 1, Paused: true})
+		f.pause(queuePause("acme"), kindPause("acme"))
+		f.limit(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "acme", MaxRunning: 2, Rate: 3, Burst: 4})
+		f.limit(fairlead.Limit{Scope: fairlead.LimitKind, Name: "acme", MaxRunning: 5})
+		f.equal("the tenant", f.tenant("acme"), stored)
+	})
 	c.test("one that exists cannot be created", func(f *fixture) {
 		f.declare(fairlead.Tenant{Name: "acme", MaxRunning: 1})
 		_, err := f.tryDeclare(fairlead.Tenant{Name: "acme", MaxRunning: 2})

@@ -162,6 +162,15 @@ func testTick(c *chapter) {
 		f.equal("the schedules", f.tickSome(2, leave).Schedules, 1)
 		f.equal("the schedules", f.tickSome(2, leave).Schedules, 0)
 	})
+	c.test("schedules whose runs go on keep it from none whose run has ended", func(f *fixture) {
+		for i := range 4 {
+			f.plan(fmt.Sprint("s", i))
+		}
+		f.tick(runIt)
+		f.settle(to(fairlead.Succeed, f.claim(f.join(), 4)[3]))
+		f.wantSeen(1, leave, "s3")
+		f.wantSeen(1, leave)
+	})
 	c.test("a run that goes on, backs off or waits is no news", func(f *fixture) {
 		f.plan("s")
 		f.tick(runIt)

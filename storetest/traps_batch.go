@@ -10,6 +10,29 @@ import (
 
 // testBatches are mishaps of size.
 func testBatches(c *chapter) {
+	c.test("Explain counts at most MaxAhead jobs that go first", func(f *fixture) {
+		f.joinIdle()
+		f.enqueue(many(fairlead.MaxAhead-1, behind("g"))...)
+		f.enqueue(many(fairlead.MaxAhead + 2)...)
+		f.enqueue(many(3, inQueue("other"))...)
+		f.enqueue(many(3, behind("g"))...)
+		ready, parked := f.enqueue(plain()), f.enqueue(with(behind("g")))
+		f.equal("those before one that is ready", f.explain(ready, fairlead.InLine).Ahead, fairlead.MaxAhead)
+		f.equal("those before one that is parked", f.explain(parked, fairlead.AtGate, fairlead.InLine).Ahead, fairlead.MaxAhead)
+	})
+	c.test("of very many calendars the last that has changed is found", func(f *fixture) {
+		var last fairlead.Calendar
+		for i := range 520 {
+			last = f.calendar(fairlead.Calendar{Name: fmt.Sprint("c", i)})
+		}
+		f.plan("s", keeping(last), f.later)
+		f.changeDays(last, "01-01")
+		taken := 0
+		for range 4 { // a tick may look at some of them only
+			taken += f.tick(leave).Schedules
+		}
+		f.equal("how many were taken", taken, 1)
+	})
 	c.test("trap 23: ten thousand jobs go in one call, in order", func(f *fixture) {
 		const n = 10_000
 		jobs := many(n)

@@ -161,6 +161,31 @@ func testUnseenRuns(c *chapter) {
 			f.equal("the runs", f.fires(s.ID), []fairlead.Fire(nil))
 		})
 	}
+	c.test("of several runs whose jobs were deleted each is told to have ended as it did", func(f *fixture) {
+		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
+		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), byHand(f.now()), byHand(f.now())}})
+		for i, move := range []fairlead.Move{fairlead.Fail, fairlead.Succeed} {
+			f.ended(fires[i], move)
+			f.ok(f.store.Delete(f.ctx(), fires[i].Job))
+		}
+		f.ok(f.store.Delete(f.ctx(), fires[2].Job))
+		var states []fairlead.State
+		for _, fire := range f.view(s).Ended {
+			states = append(states, fire.State)
+		}
+		f.equal("how they are told to have ended", states, []fairlead.State{fairlead.Failed, fairlead.Succeeded, fairlead.Cancelled})
+	})
+	c.test("a run of a deleted schedule that was retried keeps its job from Prune no longer than others", func(f *fixture) {
+		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
+		fire := f.make(s, byHand(f.now()))
+		f.ended(fire, fairlead.Fail)
+		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
+		f.ok(f.store.Reopen(f.ctx(), fire.Job))
+		f.ended(fire, fairlead.Succeed)
+		f.Advance(2 * time.Hour)
+		f.tick(leave)
+		f.equal("how many are removed", f.pruneSoon(10), 1)
+	})
 	c.test("a run whose job was deleted before it began is told to be cancelled", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
 		fire := f.make(s, byHand(f.now()))
@@ -194,6 +219,16 @@ func testUnseenShards(c *chapter) {
 		}
 		f.Advance(2 * time.Hour)
 		f.equal("how many are removed", f.pruneSoon(10), 2)
+	})
+	c.test("other shards, of its sweep or of another, keep no job of one that has ended", func(f *fixture) {
+		f.cut(2)
+		s := f.cut(3)
+		job := f.claimThe(f.employ(s.ID, 0)[0], f.join())
+		last := markAt(s, job, 100)
+		last.Ended = true
+		f.checkpoint(last)
+		f.settle(to(fairlead.Succeed, job))
+		f.ok(f.store.Delete(f.ctx(), job.ID))
 	})
 	c.test("Delete refuses the job of a shard that has not ended while its sweep runs", func(f *fixture) {
 		s := f.cut(2)

@@ -157,6 +157,17 @@ func testViews(c *chapter) {
 		f.ok(f.store.Reopen(f.ctx(), last.Job))
 		f.equal("its state", f.wantLast(s, between.Job).Last.State, fairlead.Cancelled)
 	})
+	c.test("while the last run is retried, of several that have one instant the one that was made last is the last", func(f *fixture) {
+		s := f.plan("s")
+		now := f.now()
+		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(now), byHand(now), byHand(now), byHand(now.Add(time.Hour))}})
+		for _, job := range f.claim(f.join(), 10) {
+			f.settle(to(fairlead.Fail, job))
+		}
+		f.wantLast(s, fires[3].Job)
+		f.ok(f.store.Reopen(f.ctx(), fires[3].Job))
+		f.wantLast(s, fires[2].Job)
+	})
 	c.test("the only run that is retried leaves no last one", func(f *fixture) {
 		s := f.plan("s")
 		fire := f.make(s, byHand(f.now()))

@@ -106,7 +106,7 @@ where job = ? and (select s.deleted_at from {{schedule}} s where s.id = schedule
 delete from {{fire}} where job in (select value from json_each(?)) and open = 0;
 
 -- name: note_deleted
--- Notes how a run whose job is about to be deleted has ended, for its schedule, if
--- that was not told of it.
+-- Notes how a run whose job is about to be deleted has ended, for its schedule. If that
+-- was told of the end, delete_fires removes the run in the same transaction.
 -- Inputs: state, job.  Output: none.  Locks: the writer's.
-update {{fire}} set state = ? where job = ? and open = 1;
+update {{fire}} set state = ? where job = ?;

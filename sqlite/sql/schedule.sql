@@ -70,10 +70,10 @@ set due = ?, fire_at = ?, last_job = ?, last_due = ?, last_made_by = ?, last_num
 where id = ?;
 
 -- name: delete_schedule
--- Ends the life of a schedule. It stays for its runs.
--- Inputs: now, id.  Output: none; no row is hit if it does not live.
--- Locks: the writer's.
-update {{schedule}} set deleted_at = ? where id = ? and deleted_at = 0;
+-- Ends the life of a schedule, which the transaction has read as living. It stays for
+-- its runs.
+-- Inputs: now, id.  Output: none.  Locks: the writer's.
+update {{schedule}} set deleted_at = ? where id = ?;
 
 -- name: forget_schedules
 -- Removes schedules that were deleted before a time and have no runs.

@@ -28,7 +28,7 @@ where id in (select value from json_each(?)) and fence = ?;
 -- Inputs: ids as a JSON array, fence.  Output: id.  Locks: none.
 select id from {{done}} d
 where id in (select value from json_each(?)) and fence = ?
-  and not exists (select 1 from {{attempt}} a where a.id = d.id and a.run = d.attempt and a.fence = d.fence and a.reason in ('crash', 'lease_lost'));
+  and not exists (select 1 from {{attempt}} a where a.id = d.id and a.run = d.attempt and a.reason in ('crash', 'lease_lost'));
 
 -- name: set_output
 -- Adds the output to a job that has just succeeded.

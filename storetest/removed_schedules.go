@@ -1,0 +1,47 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// RemovedSchedules is what becomes of schedules that were deleted. left tells how many
+// rows are left of schedules: only a store's own test can look, so that this is not part
+// of Run.
+func RemovedSchedules(t *testing.T, h *Harness, left func() int) {
+	const day = 24 * time.Hour
+	f := &fixture{TB: t, Harness: h, outer: t, store: h.Open(t)}
+	want := func(what string, n int) {
+		t.Helper()
+		f.equal("how many schedules are left "+what, left(), n)
+	}
+	remove := func(name string) {
+		t.Helper()
+		f.ok(f.store.DeleteSchedule(f.ctx(), f.plan(name).ID))
+	}
+	f.plan("lives")
+	s := f.plan("ran")
+	run := f.make(s, byHand(f.now()))
+	f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
+	for _, name := range []string{"a", "b", "c"} {
+		remove(name)
+	}
+	f.prune(100)
+	want("at once", 5)
+	f.Advance(day + time.Second)
+	remove("young")
+	f.prune(2)
+	want("a day later, of two that may go at a time", 4)
+	f.prune(100)
+	want("when all may go", 3)
+	f.ok(f.store.Delete(f.ctx(), run.Job))
+	f.tick(leave) // a store may leave it to this to forget the run
+	f.prune(100)
+	want("when one has no run any more", 2)
+	f.Advance(day + time.Second)
+	f.prune(100)
+	want("when the last is a day old", 1)
+	f.equal("the one that lives", scheduleNames(f.schedules(fairlead.ScheduleFilter{})), []string{"lives"})
+}
