@@ -153,11 +153,15 @@ func (n *newJobs) plainCall(s *Store) call {
 	if !n.alike() {
 		return n.believing(s.sql.EnqueueMixed, n.beliefs(s), n.columns()...)
 	}
+	sql := s.sql.Enqueue
+	if n.callers {
+		sql = s.sql.EnqueueWithin
+	}
 	first, args := n.jobs[0], make([]*string, len(n.jobs))
 	for i, job := range n.jobs {
 		args[i] = jsonText(job.Args)
 	}
-	return n.believing(s.sql.Enqueue, n.belief(s),
+	return n.believing(sql, n.belief(s),
 		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first)|n.flags,
 		jsonText(sqlstore.Policy(first)), textOrNull(first.Trace))
 }

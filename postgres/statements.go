@@ -63,13 +63,16 @@ type statements struct {
 	JumpIDs      string `sql:"jump_ids"`
 	CountServer  string `sql:"count_server"`
 
-	Changed      string `sql:"changed"`
-	ChangedOne   string `sql:"changed_one"`
-	Verdict      string `sql:"verdict"`
-	Enqueue      string `sql:"enqueue"`
-	EnqueueMixed string `sql:"enqueue_mixed"`
-	EnqueueKeyed string `sql:"enqueue_keyed"`
-	KeyHolders   string `sql:"key_holders"`
+	Changed       string `sql:"changed"`
+	KnownOne      string `sql:"known_one"`
+	StoredAlike   string `sql:"stored_alike"`
+	DueAlike      string `sql:"due_alike"`
+	Verdict       string `sql:"verdict"`
+	Enqueue       string `sql:"enqueue"`
+	EnqueueWithin string `sql:"enqueue_within"`
+	EnqueueMixed  string `sql:"enqueue_mixed"`
+	EnqueueKeyed  string `sql:"enqueue_keyed"`
+	KeyHolders    string `sql:"key_holders"`
 
 	ShareRules   string `sql:"share_rules"`
 	Claim        string `sql:"claim"`
@@ -344,7 +347,9 @@ const (
 	unneeded      = "{{unneeded}}"
 	countingBatch = "{{counting_batch}}"
 	runningSweep  = "{{running_sweep}}"
-	changedOne    = "{{changed_one}}"
+	knownOne      = "{{known_one}}"
+	storedAlike   = "{{stored_alike}}"
+	dueAlike      = "{{due_alike}}"
 	changed       = "{{changed}}"
 	verdict       = "{{verdict}}"
 	startedMark   = "{{started}}"
@@ -360,8 +365,11 @@ func (s *statements) fillIn() {
 	} {
 		*text = strings.ReplaceAll(*text, vacate, s.Vacate)
 	}
-	for _, text := range []*string{&s.Enqueue, &s.EnqueueMixed, &s.EnqueueKeyed, &s.RecordRuns} {
-		*text = strings.NewReplacer(changed, s.Changed, changedOne, s.ChangedOne, verdict, s.Verdict).Replace(*text)
+	for _, text := range []*string{&s.Enqueue, &s.EnqueueWithin} {
+		*text = strings.NewReplacer(knownOne, s.KnownOne, storedAlike, s.StoredAlike, dueAlike, s.DueAlike).Replace(*text)
+	}
+	for _, text := range []*string{&s.EnqueueMixed, &s.EnqueueKeyed, &s.RecordRuns} {
+		*text = strings.NewReplacer(changed, s.Changed, verdict, s.Verdict).Replace(*text)
 	}
 	for _, text := range []*string{&s.Reap, &s.Expire} {
 		*text = strings.ReplaceAll(*text, depart, s.Depart)
@@ -450,8 +458,6 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 			return choice
 		case "changed":
 			return changed
-		case "changed_one":
-			return changedOne
 		case "verdict":
 			return verdict
 		case "started":
@@ -464,7 +470,7 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 			return due
 		case "whereabouts":
 			return whereabouts
-		case "unneeded", "counting_batch", "running_sweep":
+		case "unneeded", "counting_batch", "running_sweep", "known_one", "stored_alike", "due_alike":
 			return "{{" + name + "}}"
 		case "index":
 			return indexName

@@ -20,19 +20,6 @@ changed as materialized (
     ) differ
 );
 
--- name: changed_one
--- The same for one lane, which costs less: most calls store jobs of one.
--- Inputs: $1 as changed, $2 lane or 0 if it is not to be compared, $3 queue, $4 tenant,
---   $5 kind.
--- Output: as changed.
--- Locks: none.
-changed as materialized (
-    select nullif(
-        case when $2::int = 0 or (select true from {{lane}} where id = $2::int and queue = $3::text and tenant = $4::text and kind = $5::text and retired_at = 0)
-            then '' else $2::int || ' ' end ||
-        case when {{since}} = $1::timestamptz then '' else '0' end, '') as lanes
-);
-
 -- name: verdict
 -- A part of statements that store jobs: tells of lanes that are not as they are known.
 -- Nothing was stored then. It fails, so that the transaction is undone, unless that is
@@ -42,27 +29,61 @@ changed as materialized (
 -- Locks: none.
 case when $6::boolean then lanes else ('changed lanes ' || lanes)::int::text end;
 
--- name: enqueue
--- Stores jobs that differ in nothing but id and args, and are due at once.
--- Inputs: $1 to $6 as changed_one and verdict; $7 ids, $8 args, in step; of all of them:
---   $9 start_by or 0, $10 lane, $11 turn, $12 flags, $13 policy, $14 trace.
--- Output: as verdict.
+-- name: known_one
+-- A part of statements that store jobs of one lane, which most calls do: changed and the
+-- time in one row, which costs less than one row each.
+-- Inputs: $1 as changed, $2 lane or 0 if it is not to be compared, $3 queue, $4 tenant,
+--   $5 kind, $6 as verdict.
+-- Output: lanes as changed; now, null if the lanes are to be returned.
+-- Locks: none.
+known as materialized (
+    select lanes, case when lanes is null then {{now}} when not $6::boolean then ('changed lanes ' || lanes)::bigint end as now
+    from (
+        select nullif(
+            case when $2::int = 0 or (select true from {{lane}} where id = $2::int and queue = $3::text and tenant = $4::text and kind = $5::text and retired_at = 0)
+                then '' else $2::int || ' ' end ||
+            case when {{since}} = $1::timestamptz then '' else '0' end, '') as lanes
+        offset 0
+    ) compared
+);
+
+-- name: stored_alike
+-- A part of enqueue.
+-- Inputs: as there.
 -- Locks: inserted rows.
-with {{changed_one}},
-clock as materialized (select {{now}} as now),
 stored as (
     insert into {{job}} (id, start_by, not_before, created_at, lane, turn, flags, policy, trace, args)
     select u.id, case $9::bigint when 0 then now else $9::bigint end, 0, now, $10::int, $11::smallint, $12::smallint, $13::json, $14::text, u.args
-    from clock, unnest($7::bigint[], $8::json[]) as u (id, args)
-    where (select lanes from changed) is null
-),
-due as (
-    insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
-    select $10::int, 0, $11::smallint, case $9::bigint when 0 then now else $9::bigint end, u.id, 0, 0, 0
-    from clock, unnest($7::bigint[]) as u (id)
-    where (select lanes from changed) is null
-)
-select {{verdict}} from changed where lanes is not null;
+    from known, unnest($7::bigint[], $8::json[]) as u (id, args)
+    where now is not null
+);
+
+-- name: due_alike
+-- A part of enqueue.
+-- Inputs: as there.
+-- Locks: inserted rows.
+insert into {{ready}} (lane, solo, turn, start_by, id, attempt, failures, crashes)
+select $10::int, 0, $11::smallint, case $9::bigint when 0 then now else $9::bigint end, u.id, 0, 0, 0
+from known, unnest($7::bigint[]) as u (id)
+where now is not null;
+
+-- name: enqueue
+-- Stores jobs that differ in nothing but id and args, and are due at once, in a
+-- transaction of the store's own. It returns no rows: the server would have to keep
+-- them until all is stored, which costs a quarter more.
+-- Inputs: $1 to $6 as known_one, of which $6 is false; $7 ids, $8 args, in step; of all of
+--   them: $9 start_by or 0, $10 lane, $11 turn, $12 flags, $13 policy, $14 trace.
+-- Locks: inserted rows.
+with {{known_one}}, {{stored_alike}}
+{{due_alike}};
+
+-- name: enqueue_within
+-- The same in a transaction of a caller.
+-- Inputs: as enqueue, but $6 is true.
+-- Output: as verdict.
+-- Locks: inserted rows.
+with {{known_one}}, {{stored_alike}}, due as ({{due_alike}})
+select lanes from known where lanes is not null;
 
 -- name: enqueue_mixed
 -- Stores any jobs without keys.
