@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairlead-io/fairlead/internal/mutants/active"
@@ -76,6 +77,14 @@ func (h *hunter) judge(ctx context.Context, at *place) (verdict, error) {
 			if played.passed {
 				continue
 			}
+			again, err := h.confirm(ctx, together, &played, environment)
+			if err != nil || ctx.Err() != nil {
+				return v, err
+			}
+			v.CPU += again.cpu.Seconds()
+			if again.passed {
+				continue
+			}
 			v.Seconds = time.Since(begun).Seconds()
 			v.Verdict, v.By = killed, together.units[0].Package+" "+played.failed()
 			switch {
@@ -89,6 +98,18 @@ func (h *hunter) judge(ctx context.Context, at *place) (verdict, error) {
 	}
 	v.Seconds = time.Since(begun).Seconds()
 	return v, nil
+}
+
+// confirm runs what has failed once more: a test that fails now and then by itself has
+// not noticed anything.
+func (h *hunter) confirm(ctx context.Context, together *bundle, played *run, environment []string) (run, error) {
+	units := together.units
+	for _, u := range units {
+		if failed := u.Package + " " + played.failed(); failed == u.String() || strings.HasPrefix(failed, u.String()+"/") {
+			units = []unit{u}
+		}
+	}
+	return h.workshop.play(ctx, units, together.limit(), environment...)
 }
 
 // environment switches a mutant on.
