@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // sweepKind is the kind of the items that workers note.
@@ -97,13 +97,13 @@ func readNotes(dir string) ([]Note, error) {
 
 // handle registers the handler of items. Some come to nothing.
 func (n *itemNotes) handle(mux *fairlead.Mux, store fairlead.Store) {
-	options := sweep.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
-	sweep.Handle(mux, &notedStore{Store: store, notes: n}, sweepKind, options, func(_ context.Context, item sweep.Item[json.RawMessage]) error {
+	options := items.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	items.Handle(mux, &notedStore{Store: store, notes: n}, sweepKind, options, func(_ context.Context, item items.Item[json.RawMessage]) error {
 		if err := n.write(note{What: ItemBegun, Value: item.Index}); err != nil {
-			return sweep.Stop(err)
+			return items.Stop(err)
 		}
 		if comesToNothing(item.Index) || string(item.Data) == failAtFirst && item.Index%3 == 0 {
-			return sweep.Abandon(errors.New("it comes to nothing"))
+			return items.Abandon(errors.New("it comes to nothing"))
 		}
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // HandleSweep registers what is called with the items of sweeps of a kind. It is
@@ -17,15 +17,15 @@ import (
 //
 // The options say where this worker gets items from; those of the service do not
 // count. A sweep over lines or rows for which they have no way stops, and says so.
-func HandleSweep[T any](mux *fairlead.Mux, kind string, options sweep.Options, handle func(ctx context.Context, item sweep.Item[T]) error) {
-	sweep.HandleIn(mux, openBook, kind, options, handle)
+func HandleSweep[T any](mux *fairlead.Mux, kind string, options items.Options, handle func(ctx context.Context, item items.Item[T]) error) {
+	items.HandleIn(mux, openBook, kind, options, handle)
 }
 
 // serviceKey is where handlers find the service.
 type serviceKey struct{}
 
 // openBook is the library of a worker.
-func openBook(ctx context.Context, job *fairlead.Job) (sweep.Book, error) {
+func openBook(ctx context.Context, job *fairlead.Job) (items.Book, error) {
 	remote, ok := ctx.Value(serviceKey{}).(*service)
 	if !ok {
 		return nil, fairlead.Fatal(fmt.Errorf("kind %q was registered with worker.HandleSweep and is not run by worker.Run; use sweep.Handle", job.Kind))

@@ -24,7 +24,7 @@ import (
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/sqlite"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 	"github.com/fairlead-io/fairlead/worker"
 )
 
@@ -56,9 +56,9 @@ func (s *seen) count() int {
 }
 
 // sweepMux is a mux that goes over sweeps of the kind "greet".
-func sweepMux(handle func(ctx context.Context, item sweep.Item[greeting]) error) *fairlead.Mux {
+func sweepMux(handle func(ctx context.Context, item items.Item[greeting]) error) *fairlead.Mux {
 	mux := fairlead.NewMux()
-	worker.HandleSweep(mux, "greet", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, handle)
+	worker.HandleSweep(mux, "greet", items.Options{Logger: slog.New(slog.DiscardHandler)}, handle)
 	return mux
 }
 
@@ -109,14 +109,14 @@ func TestWorkersGoOverASweep(t *testing.T) {
 				t.Fatal(err)
 			}
 			w, seen := newWorldOn(t, store), newSeen()
-			mux := sweepMux(func(ctx context.Context, item sweep.Item[greeting]) error {
+			mux := sweepMux(func(ctx context.Context, item items.Item[greeting]) error {
 				seen.add(item.Index)
 				switch {
 				case item.Data.Word != "hello":
-					return sweep.Stop(fmt.Errorf("the word is %q", item.Data.Word))
+					return items.Stop(fmt.Errorf("the word is %q", item.Data.Word))
 				case item.Index == 7:
-					sweep.Log(ctx, slog.LevelWarn+1, "not today")
-					return sweep.Abandon(errors.New("seven"))
+					items.Log(ctx, slog.LevelWarn+1, "not today")
+					return items.Abandon(errors.New("seven"))
 				case item.Index%1000 == 1 && item.Attempt < 3:
 					return errors.New("again")
 				}
@@ -155,7 +155,7 @@ func TestWorkersGoOverASweep(t *testing.T) {
 // the service could not be reached for a while.
 func TestAStopReachesAWorker(t *testing.T) {
 	w, seen := newWorld(t), newSeen()
-	w.start(sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+	w.start(sweepMux(func(_ context.Context, item items.Item[greeting]) error {
 		seen.add(item.Index)
 		return nil
 	}), nil)
@@ -202,10 +202,10 @@ func TestAStopReachesAWorker(t *testing.T) {
 func TestAWorkerTriesFailedItemsAgain(t *testing.T) {
 	w, seen := newWorld(t), newSeen()
 	var mended atomic.Bool
-	w.start(sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+	w.start(sweepMux(func(_ context.Context, item items.Item[greeting]) error {
 		seen.add(item.Index)
 		if item.Index%2 == 0 && (!mended.Load() || item.Index == 10) {
-			return sweep.Abandon(errors.New("not yet"))
+			return items.Abandon(errors.New("not yet"))
 		}
 		return nil
 	}), nil)
@@ -234,7 +234,7 @@ func TestAWorkerTriesFailedItemsAgain(t *testing.T) {
 // A worker that leaves lets what is under way end and hands the rest over exactly.
 func TestAWorkerThatLeavesHandsItsShardsOver(t *testing.T) {
 	w, seen := newWorld(t), newSeen()
-	mux := sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+	mux := sweepMux(func(_ context.Context, item items.Item[greeting]) error {
 		seen.add(item.Index)
 		return nil
 	})
@@ -269,7 +269,7 @@ func (w *world) eventually(what string, holds func() bool) {
 
 // goOverInChild is a worker that says which items it handles.
 func goOverInChild(server string) error {
-	mux := sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+	mux := sweepMux(func(_ context.Context, item items.Item[greeting]) error {
 		_, err := fmt.Fprintf(os.Stdout, "%d\n", item.Index)
 		return err
 	})
@@ -310,7 +310,7 @@ func TestAWorkerIsKilledOverASweep(t *testing.T) {
 		}
 		_ = child.Wait()
 	}
-	w.start(sweepMux(func(_ context.Context, item sweep.Item[greeting]) error {
+	w.start(sweepMux(func(_ context.Context, item items.Item[greeting]) error {
 		seen.add(item.Index)
 		return nil
 	}), nil)
@@ -333,7 +333,7 @@ func TestAWorkerIsKilledOverASweep(t *testing.T) {
 // What a worker has no way to read stops the sweep, and the reason tells.
 func TestAWorkerThatHasNoWayToTheItems(t *testing.T) {
 	w := newWorld(t)
-	w.start(sweepMux(func(context.Context, sweep.Item[greeting]) error { return nil }), nil)
+	w.start(sweepMux(func(context.Context, items.Item[greeting]) error { return nil }), nil)
 	for want, source := range map[string]fairlead.ItemSource{
 		`database "crm" is not known`: {Table: &fairlead.Table{Database: "crm", Name: "people", Key: "id"}},
 		"no HTTP client was given":    {URL: "https://example.org/list"},
@@ -351,7 +351,7 @@ func TestAWorkerThatHasNoWayToTheItems(t *testing.T) {
 
 // A handler that needs the service says so where there is none.
 func TestAHandlerOfAWorkerDoesNotRunOnANode(t *testing.T) {
-	mux := sweepMux(func(context.Context, sweep.Item[greeting]) error { return nil })
+	mux := sweepMux(func(context.Context, items.Item[greeting]) error { return nil })
 	kind := fairlead.SweepKind("greet")
 	err := mux.Entry(kind).Handler.Work(t.Context(), &fairlead.Job{Kind: kind, Args: json.RawMessage(`{"sweep_id":1}`)})
 	if err == nil || !strings.Contains(err.Error(), "sweep.Handle") {

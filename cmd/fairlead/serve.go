@@ -25,7 +25,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/cli"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 type serveOptions struct {
@@ -154,7 +154,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	traces.wrap(kinds)
 	courier := external.New(timed, external.Options{Guard: guard, RequestTimeout: o.calls.timeout, Logger: log})
 	courier.Register(kinds)
-	registerSweeps(kinds, timed, sweep.Options{Roots: o.sweepFiles, Client: guard.Client(), Databases: databases.Sources(), Logger: log}, calls)
+	registerSweeps(kinds, timed, items.Options{Roots: o.sweepFiles, Client: guard.Client(), Databases: databases.Sources(), Logger: log}, calls)
 	if err := registerCDC(kinds, o.cdc); err != nil {
 		return err
 	}
@@ -257,14 +257,14 @@ func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 }
 
 // registerSweeps adds what every served node can do with the items of sweeps.
-func registerSweeps(mux *fairlead.Mux, store fairlead.Store, options sweep.Options, calls *httpcall.Handler) {
-	sweep.Handle(mux, store, "noop", options, func(context.Context, sweep.Item[json.RawMessage]) error { return nil })
-	sweep.HandleHTTP(mux, store, options, calls)
+func registerSweeps(mux *fairlead.Mux, store fairlead.Store, options items.Options, calls *httpcall.Handler) {
+	items.Handle(mux, store, "noop", options, func(context.Context, items.Item[json.RawMessage]) error { return nil })
+	items.HandleHTTP(mux, store, options, calls)
 }
 
 // sweepChecks tell who creates a sweep at once if its call can never be made.
 func sweepChecks(calls *httpcall.Handler) server.SweepChecks {
-	return server.SweepChecks{sweep.HTTPKind: func(s *fairlead.Sweep) error {
+	return server.SweepChecks{items.HTTPKind: func(s *fairlead.Sweep) error {
 		return calls.ValidateItems(s.Data, s.PerCall)
 	}}
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // SweepWorkload is the name of the workload that measures sweeps.
@@ -102,7 +102,7 @@ func (s *timedSaves) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpo
 func (s Sweeps) work(ctx context.Context, kind, queue string, first *atomic.Int64) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	mux := fairlead.NewMux()
-	sweep.Handle(mux, s.Store, kind, sweep.Options{Logger: log}, func(context.Context, sweep.Item[json.RawMessage]) error {
+	items.Handle(mux, s.Store, kind, items.Options{Logger: log}, func(context.Context, items.Item[json.RawMessage]) error {
 		if first.Load() == 0 {
 			first.CompareAndSwap(0, time.Now().UnixNano())
 		}

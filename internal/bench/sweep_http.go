@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // SweepCalls holds sweeps whose items are sent over HTTP, one by one, against what a
@@ -164,7 +164,7 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 	queue := OwnQueue()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	mux := fairlead.NewMux()
-	sweep.HandleHTTP(mux, s.Store, sweep.Options{Logger: log}, httpcall.New(httpcall.Options{Guard: guard}))
+	items.HandleHTTP(mux, s.Store, items.Options{Logger: log}, httpcall.New(httpcall.Options{Guard: guard}))
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	ended := make(chan error, 1)
 	go func() {
@@ -180,7 +180,7 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 	}
 	const endless = 1_000_000_000_000
 	run := sweepRun{client: fairlead.NewClient(s.Store)}
-	if err := run.start(ctx, fairlead.Sweep{Name: queue, Kind: sweep.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
+	if err := run.start(ctx, fairlead.Sweep{Name: queue, Kind: items.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
 		return err
 	}
 	<-ctx.Done()

@@ -16,7 +16,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // SweepPost is what a node in a process of its own is to do. It is the first line of
@@ -68,7 +68,7 @@ func ServeSweep(ctx context.Context, store fairlead.Store, post SweepPost, input
 	var counts tickCounts
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError}))
 	mux := fairlead.NewMux()
-	sweep.Handle(mux, store, post.Kind, sweep.Options{Logger: log}, func(context.Context, sweep.Item[json.RawMessage]) error {
+	items.Handle(mux, store, post.Kind, items.Options{Logger: log}, func(context.Context, items.Item[json.RawMessage]) error {
 		counts.add(time.Now())
 		return nil
 	})

@@ -1,4 +1,4 @@
-package sweep_test
+package items_test
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // retry lets items be tried again.
@@ -48,11 +48,11 @@ func (w *world) forget() {
 }
 
 // mending is a handler that refuses every nth item until it is mended.
-func mending(nth int64, mended *atomic.Bool) func(context.Context, sweep.Item[data]) error {
-	return func(_ context.Context, item sweep.Item[data]) error {
+func mending(nth int64, mended *atomic.Bool) func(context.Context, items.Item[data]) error {
+	return func(_ context.Context, item items.Item[data]) error {
 		time.Sleep(10 * time.Millisecond)
 		if item.Index%nth == 0 && !mended.Load() {
-			return sweep.Abandon(errors.New("not yet"))
+			return items.Abandon(errors.New("not yet"))
 		}
 		return nil
 	}
@@ -106,11 +106,11 @@ func TestAStoppedSweepTriesItsFailedItemsAgainAndGoesOn(t *testing.T) {
 // again does, and what is done gives nothing back.
 func TestTheBudgetOfARetry(t *testing.T) {
 	boom := errors.New("boom")
-	for name, refuse := range map[string]error{"attempts used up": boom, "given up": sweep.Abandon(boom)} {
+	for name, refuse := range map[string]error{"attempts used up": boom, "given up": items.Abandon(boom)} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
 				var second atomic.Bool
-				defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+				defer w.node(func(_ context.Context, item items.Item[data]) error {
 					if second.Load() && item.Index < 50 {
 						return nil
 					}
@@ -141,14 +141,14 @@ func TestTheBudgetOfARetry(t *testing.T) {
 func TestWhatFailsAgainIsNotedAnew(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var second atomic.Bool
-		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+		defer w.node(func(_ context.Context, item items.Item[data]) error {
 			if item.Index != 3 {
 				return nil
 			}
 			if second.Load() {
 				return errors.New("worse")
 			}
-			return sweep.Abandon(errors.New("bad"))
+			return items.Abandon(errors.New("bad"))
 		})()
 		s := w.start(fairlead.Sweep{To: 10, Attempts: 4})
 		w.until(s.ID, fairlead.SweepFinished)
@@ -171,13 +171,13 @@ func TestASweepThatWasFinishedEarlyTriesAgainOnlyWhatItBegan(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var order []int64
 		second := false
-		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+		defer w.node(func(_ context.Context, item items.Item[data]) error {
 			order = append(order, item.Index) // nobody else runs
 			switch {
 			case item.Index == 20:
-				return sweep.Finish()
+				return items.Finish()
 			case item.Index%5 == 0 && !second:
-				return sweep.Abandon(errors.New("no"))
+				return items.Abandon(errors.New("no"))
 			}
 			return nil
 		})()
@@ -207,9 +207,9 @@ func TestLinesAreReadAgain(t *testing.T) {
 		var mu sync.Mutex
 		lines := map[int64]string{}
 		mux := fairlead.NewMux()
-		sweep.Handle(mux, w.store, "k", sweep.Options{Roots: []string{dir}, Logger: slog.New(slog.DiscardHandler)}, func(_ context.Context, item sweep.Item[data]) error {
+		items.Handle(mux, w.store, "k", items.Options{Roots: []string{dir}, Logger: slog.New(slog.DiscardHandler)}, func(_ context.Context, item items.Item[data]) error {
 			if !mended.Load() && item.Index%100 == 7 {
-				return sweep.Abandon(errors.New("no"))
+				return items.Abandon(errors.New("no"))
 			}
 			if mended.Load() {
 				mu.Lock()

@@ -1,4 +1,4 @@
-package sweep_test
+package items_test
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/sqlite"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // site is a node in real time, and a target of HTTP calls.
@@ -46,7 +46,7 @@ type request struct {
 	}
 }
 
-func newSite(t *testing.T, options sweep.Options) *site {
+func newSite(t *testing.T, options items.Options) *site {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
@@ -62,7 +62,7 @@ func newSite(t *testing.T, options sweep.Options) *site {
 	}
 	mux := fairlead.NewMux()
 	options.Client, options.Logger = guard.Client(), slog.New(slog.DiscardHandler)
-	sweep.HandleHTTP(mux, store, options, httpcall.New(httpcall.Options{Guard: guard}))
+	items.HandleHTTP(mux, store, options, httpcall.New(httpcall.Options{Guard: guard}))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -92,7 +92,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 // sweep runs a sweep to its end.
 func (s *site) sweep(made fairlead.Sweep) fairlead.Sweep {
 	s.Helper()
-	made.Name, made.Kind = "s", sweep.HTTPKind
+	made.Name, made.Kind = "s", items.HTTPKind
 	made.Backoff = 10 * time.Millisecond
 	stored, err := s.client.PutSweep(s.Context(), made)
 	if err == nil {
@@ -114,7 +114,7 @@ func (s *site) sweep(made fairlead.Sweep) fairlead.Sweep {
 }
 
 func TestItemsAreSentOneByOne(t *testing.T) {
-	s := newSite(t, sweep.Options{})
+	s := newSite(t, items.Options{})
 	got := s.sweep(fairlead.Sweep{To: 50, Data: json.RawMessage(`{"url":"` + s.target.URL + `/users/{{args.item.index}}"}`)})
 	if got.State != fairlead.SweepFinished || got.Done != 50 || len(s.calls) != 50 {
 		t.Fatalf("it is %s after %d calls: %s %+v", got.State, len(s.calls), got.Reason, got.SweepProgress)
@@ -132,7 +132,7 @@ func TestItemsAreSentOneByOne(t *testing.T) {
 }
 
 func TestItemsOfOneCallFailOnTheirOwn(t *testing.T) {
-	s := newSite(t, sweep.Options{})
+	s := newSite(t, items.Options{})
 	s.answer = func(call request) (int, string) {
 		var failed []string
 		for _, item := range call.body.Items {
@@ -159,7 +159,7 @@ func TestItemsOfOneCallFailOnTheirOwn(t *testing.T) {
 }
 
 func TestATargetThatRefusesGivesTheItemUp(t *testing.T) {
-	s := newSite(t, sweep.Options{})
+	s := newSite(t, items.Options{})
 	s.answer = func(call request) (int, string) {
 		switch call.path {
 		case "/3":
@@ -189,7 +189,7 @@ func TestATargetStopsAndFinishesASweep(t *testing.T) {
 		"fail rather than finished": {fairlead.Sweep{Serial: true}, `{"finish":true,"failed":[{"index":5,"abandon":true}]}`, "finished", 9, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, sweep.Options{})
+			s := newSite(t, items.Options{})
 			s.answer = func(call request) (int, string) {
 				if call.body.Items[0].Index == 5 {
 					return 200, c.answer
@@ -206,7 +206,7 @@ func TestATargetStopsAndFinishesASweep(t *testing.T) {
 }
 
 func TestACallThatCannotBeStopsTheSweep(t *testing.T) {
-	s := newSite(t, sweep.Options{})
+	s := newSite(t, items.Options{})
 	got := s.sweep(fairlead.Sweep{To: 10, PerCall: 5, Data: json.RawMessage(`{"url":"` + s.target.URL + `/{{args.item.index}}"}`)})
 	if got.State != fairlead.SweepStopped || !strings.Contains(got.Reason, "args.url") || len(s.calls) != 0 {
 		t.Errorf("it is %s (%s) after %d calls", got.State, got.Reason, len(s.calls))
@@ -219,7 +219,7 @@ func TestLinesOfAFileAreSent(t *testing.T) {
 	if err := os.WriteFile(file, []byte("ann\nbob\ncleo\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := newSite(t, sweep.Options{Roots: []string{dir}})
+	s := newSite(t, items.Options{Roots: []string{dir}})
 	got := s.sweep(fairlead.Sweep{Source: fairlead.ItemSource{File: file}, Data: json.RawMessage(`{"url":"` + s.target.URL + `/{{args.item.data}}"}`)})
 	if got.State != fairlead.SweepFinished || got.Done != 3 || got.Total != 3 {
 		t.Fatalf("it is %s (%s) with %+v", got.State, got.Reason, got.SweepProgress)

@@ -1,4 +1,4 @@
-package sweep_test
+package items_test
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/sqlite"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // data is what the sweeps of these tests say to their items.
@@ -47,16 +47,16 @@ func inBubble(t *testing.T, test func(w *world)) {
 }
 
 // node runs a node whose handler notes each try and then does what is said.
-func (w *world) node(handle func(ctx context.Context, item sweep.Item[data]) error) (stop func()) {
+func (w *world) node(handle func(ctx context.Context, item items.Item[data]) error) (stop func()) {
 	w.t.Helper()
 	return w.nodeOn(w.store, handle)
 }
 
 // nodeOn runs such a node on a store.
-func (w *world) nodeOn(store fairlead.Store, handle func(ctx context.Context, item sweep.Item[data]) error) (stop func()) {
+func (w *world) nodeOn(store fairlead.Store, handle func(ctx context.Context, item items.Item[data]) error) (stop func()) {
 	w.t.Helper()
 	mux := fairlead.NewMux()
-	sweep.Handle(mux, lateStore{store, &w.late}, "k", sweep.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item sweep.Item[data]) error {
+	items.Handle(mux, lateStore{store, &w.late}, "k", items.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item items.Item[data]) error {
 		w.mu.Lock()
 		w.tries[item.Index]++
 		w.words[item.Data.Word]++
@@ -162,4 +162,4 @@ func (w *world) count() int {
 	return len(w.begun)
 }
 
-func done(context.Context, sweep.Item[data]) error { return nil }
+func done(context.Context, items.Item[data]) error { return nil }

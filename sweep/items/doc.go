@@ -5,4 +5,4 @@
 // shards are jobs, which any node that has the handler may run. How far a shard has
 // come is stored about once a second: after a crash another node goes on from there,
 // so that an item may be handled more than once, and none is left out.
-package sweep
+package items

@@ -1,4 +1,4 @@
-package sweep_test
+package items_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package sweep_test
+package items_test
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 func TestASweepRunsToItsEnd(t *testing.T) {
@@ -28,7 +28,7 @@ func TestASweepRunsToItsEnd(t *testing.T) {
 
 func TestAStoppedSweepGoesOnWhereItWas(t *testing.T) {
 	inBubble(t, func(w *world) {
-		defer w.node(func(context.Context, sweep.Item[data]) error {
+		defer w.node(func(context.Context, items.Item[data]) error {
 			time.Sleep(30 * time.Millisecond)
 			return nil
 		})()
@@ -74,7 +74,7 @@ func TestASlowStoreDoesNotDelayAStop(t *testing.T) {
 
 func TestASweepIsFinishedIfItsLastItemsEndWhileItStops(t *testing.T) {
 	inBubble(t, func(w *world) {
-		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+		defer w.node(func(_ context.Context, item items.Item[data]) error {
 			if item.Index == 9 {
 				time.Sleep(5 * time.Second)
 			}
@@ -95,7 +95,7 @@ func TestASweepIsFinishedIfItsLastItemsEndWhileItStops(t *testing.T) {
 
 func TestANodeThatGoesHandsItsShardsOverExactly(t *testing.T) {
 	inBubble(t, func(w *world) {
-		slow := func(context.Context, sweep.Item[data]) error {
+		slow := func(context.Context, items.Item[data]) error {
 			time.Sleep(30 * time.Millisecond)
 			return nil
 		}
@@ -176,7 +176,7 @@ func TestItemsThatFail(t *testing.T) {
 	boom := errors.New("boom")
 	t.Run("are tried again", func(t *testing.T) {
 		inBubble(t, func(w *world) {
-			defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+			defer w.node(func(_ context.Context, item items.Item[data]) error {
 				if item.Attempt < 3 {
 					return boom
 				}
@@ -192,11 +192,11 @@ func TestItemsThatFail(t *testing.T) {
 	})
 	t.Run("are given up and listed, with what was logged", func(t *testing.T) {
 		inBubble(t, func(w *world) {
-			defer w.node(func(ctx context.Context, item sweep.Item[data]) error {
+			defer w.node(func(ctx context.Context, item items.Item[data]) error {
 				switch item.Index {
 				case 3:
-					sweep.Log(ctx, slog.LevelWarn, "not today")
-					return sweep.Abandon(boom)
+					items.Log(ctx, slog.LevelWarn, "not today")
+					return items.Abandon(boom)
 				case 5:
 					return boom
 				}
@@ -217,10 +217,10 @@ func TestItemsThatFail(t *testing.T) {
 			}
 		})
 	})
-	for name, failure := range map[string]error{"use up the budget": boom, "use up the budget when they are given up": sweep.Abandon(boom)} {
+	for name, failure := range map[string]error{"use up the budget": boom, "use up the budget when they are given up": items.Abandon(boom)} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
-				defer w.node(func(context.Context, sweep.Item[data]) error { return failure })()
+				defer w.node(func(context.Context, items.Item[data]) error { return failure })()
 				s := w.start(fairlead.Sweep{To: 10_000, Attempts: 1, Budget: fairlead.Budget{Items: 5}})
 				s = w.until(s.ID, fairlead.SweepStopped)
 				if s.Abandoned != 5 || s.Reason == "" {
@@ -231,9 +231,9 @@ func TestItemsThatFail(t *testing.T) {
 	}
 	t.Run("stop the sweep if they are to", func(t *testing.T) {
 		inBubble(t, func(w *world) {
-			defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+			defer w.node(func(_ context.Context, item items.Item[data]) error {
 				if item.Index == 20 && w.get(item.Sweep).Run == 1 {
-					return sweep.Stop(boom)
+					return items.Stop(boom)
 				}
 				return nil
 			})()
@@ -255,11 +255,11 @@ func TestItemsThatFail(t *testing.T) {
 func TestASerialSweepGoesOneByOneAndCanBeFinished(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var order []int64
-		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+		defer w.node(func(_ context.Context, item items.Item[data]) error {
 			order = append(order, item.Index) // nobody else runs
 			time.Sleep(100 * time.Millisecond)
 			if item.Index == 49 {
-				return sweep.Finish()
+				return items.Finish()
 			}
 			return nil
 		})()

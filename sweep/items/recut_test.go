@@ -1,4 +1,4 @@
-package sweep_test
+package items_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
-	"github.com/fairlead-io/fairlead/sweep"
+	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // recut stops a sweep, lets it go on with another number of shards, and returns how many
@@ -42,11 +42,11 @@ func (w *world) recut(id int64, shards int) int {
 
 func TestASweepGoesOnInMoreShards(t *testing.T) {
 	inBubble(t, func(w *world) {
-		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+		defer w.node(func(_ context.Context, item items.Item[data]) error {
 			time.Sleep(time.Duration(item.Index%7*10) * time.Millisecond) // they end in another order
 			switch {
 			case item.Index%500 == 3:
-				return sweep.Abandon(errors.New("never"))
+				return items.Abandon(errors.New("never"))
 			case item.Index%40 == 7 && item.Attempt == 1:
 				return errors.New("not yet")
 			}
@@ -78,7 +78,7 @@ func TestASweepGoesOnInMoreShards(t *testing.T) {
 
 func TestASweepGoesOnInFewerShards(t *testing.T) {
 	inBubble(t, func(w *world) {
-		defer w.node(func(_ context.Context, item sweep.Item[data]) error {
+		defer w.node(func(_ context.Context, item items.Item[data]) error {
 			if item.Index >= 1000 {
 				time.Sleep(time.Second)
 			}
@@ -99,26 +99,26 @@ func TestASweepGoesOnInFewerShards(t *testing.T) {
 
 // The shards of lines know where these begin without counting them anew.
 func TestLinesAreSharedOutAmongMoreShards(t *testing.T) {
-	const items = 6000
+	const list = 6000
 	dir := t.TempDir()
 	var text bytes.Buffer
-	for i := range items {
+	for i := range list {
 		fmt.Fprintf(&text, "line %d\n", i)
 	}
 	file := filepath.Join(dir, "lines")
 	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, to := range map[string]int64{"known": items, "counted": 0} {
+	for name, to := range map[string]int64{"known": list, "counted": 0} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
 				mux := fairlead.NewMux()
-				sweep.Handle(mux, w.store, "k", sweep.Options{Roots: []string{dir}, Logger: slog.New(slog.DiscardHandler)}, func(_ context.Context, item sweep.Item[data]) error {
+				items.Handle(mux, w.store, "k", items.Options{Roots: []string{dir}, Logger: slog.New(slog.DiscardHandler)}, func(_ context.Context, item items.Item[data]) error {
 					w.mu.Lock()
 					defer w.mu.Unlock()
 					w.tries[item.Index]++
 					if want := fmt.Sprint("line ", item.Index); string(item.Text) != want {
-						return sweep.Stop(fmt.Errorf("it is %q", item.Text))
+						return items.Stop(fmt.Errorf("it is %q", item.Text))
 					}
 					return nil
 				})
@@ -138,8 +138,8 @@ func TestLinesAreSharedOutAmongMoreShards(t *testing.T) {
 					}
 				}
 				s = w.until(s.ID, fairlead.SweepFinished)
-				w.each(0, items, 1)
-				if s.Done != items {
+				w.each(0, list, 1)
+				if s.Done != list {
 					t.Errorf("it ended with %+v", s.SweepProgress)
 				}
 			})
