@@ -73,22 +73,22 @@ const maxTokenTenants = 100
 // to be stored that cannot be accepted.
 func NormalizeToken(t *Token) error {
 	var c complaints
-	c.checkName("name", t.Name, MaxName)
+	c.Name("name", t.Name, MaxName)
 	switch t.Role {
 	case RoleViewer, RoleSubmitter, RoleOperator, RoleAdmin, RoleWorker:
 	default:
-		c.refuse("role", "is %q; use viewer, submitter, operator, admin or worker", t.Role)
+		c.Refuse("role", "is %q; use viewer, submitter, operator, admin or worker", t.Role)
 	}
 	if len(t.Tenants) > maxTokenTenants {
-		c.refuse("tenants", "are %d; at most %d are kept", len(t.Tenants), maxTokenTenants)
+		c.Refuse("tenants", "are %d; at most %d are kept", len(t.Tenants), maxTokenTenants)
 	}
 	for _, tenant := range t.Tenants {
-		c.checkName("tenants", tenant, MaxName)
+		c.Name("tenants", tenant, MaxName)
 	}
 	if (t.Role == RoleAdmin || t.Role == RoleWorker) && len(t.Tenants) > 0 {
-		c.refuse("tenants", "cannot bind a token of the role %s; leave them out or use another role", t.Role)
+		c.Refuse("tenants", "cannot bind a token of the role %s; leave them out or use another role", t.Role)
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // AuditEntry is one thing that somebody did.
@@ -139,11 +139,11 @@ type Once struct {
 // once cannot be kept.
 func NormalizeOnce(once Once) error {
 	var c complaints
-	c.checkName("idempotency_key", once.Key, MaxKey)
+	c.Name("idempotency_key", once.Key, MaxKey)
 	if once.Caller != "" {
-		c.checkName("caller", once.Caller, MaxKey)
+		c.Name("caller", once.Caller, MaxKey)
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // OnceWindow is how long a key of Once is kept.

@@ -58,11 +58,11 @@ func (a *Alert) tells(event AlertEvent) bool { return slices.Contains(a.On, even
 // normalize fills in the defaults and refuses what cannot be accepted.
 func (a *Alert) normalize(c *complaints) {
 	if a.URL == "" {
-		c.refuse("alert.url", "is empty; say where alerts go, or leave alert out")
+		c.Refuse("alert.url", "is empty; say where alerts go, or leave alert out")
 	}
 	texts := map[string]string{"url": a.URL, "signing_secret": a.SigningSecret}
 	for name, value := range a.Headers {
-		checkText(c.refuse, "alert.headers", name+value)
+		c.Text("alert.headers", name+value)
 		texts["headers"] = name + value
 		if len(texts["headers"]) > maxAlertText {
 			break
@@ -70,35 +70,35 @@ func (a *Alert) normalize(c *complaints) {
 	}
 	for field, text := range texts {
 		if len(text) > maxAlertText {
-			c.refuse("alert."+field, "has %d bytes; at most %d are kept", len(text), maxAlertText)
+			c.Refuse("alert."+field, "has %d bytes; at most %d are kept", len(text), maxAlertText)
 		} else if field != "headers" {
-			checkText(c.refuse, "alert."+field, text)
+			c.Text("alert."+field, text)
 		}
 	}
 	if len(a.Headers) > maxAlertHeaders {
-		c.refuse("alert.headers", "are %d; at most %d are sent", len(a.Headers), maxAlertHeaders)
+		c.Refuse("alert.headers", "are %d; at most %d are sent", len(a.Headers), maxAlertHeaders)
 	}
 	if len(a.On) == 0 {
 		a.On = []AlertEvent{AlertFailure, AlertRecovery}
 	}
 	for _, event := range a.On {
-		oneOf(c.refuse, "alert.on", string(event), string(AlertFailure), string(AlertFailures), string(AlertRecovery), string(AlertMissed))
+		c.OneOf("alert.on", string(event), string(AlertFailure), string(AlertFailures), string(AlertRecovery), string(AlertMissed))
 	}
 	if a.Failures == 0 {
 		a.Failures = defaultFailures
 	}
 	if a.Failures < leastFailures || a.Failures > mostFailures {
-		c.refuse("alert.failures", "is %d; it must be between %d and %d", a.Failures, leastFailures, mostFailures)
+		c.Refuse("alert.failures", "is %d; it must be between %d and %d", a.Failures, leastFailures, mostFailures)
 	}
 	if a.Quiet == 0 {
 		a.Quiet = defaultQuiet
 	}
 	if a.Quiet < 0 || a.Quiet > maxPause {
-		c.refuse("alert.quiet", "is %v; it must be between 0 and %v", a.Quiet, maxPause)
+		c.Refuse("alert.quiet", "is %v; it must be between 0 and %v", a.Quiet, maxPause)
 	}
 	if len(a.Body) > maxAlertBody {
-		c.refuse("alert.body", "has %d bytes; at most %d are kept", len(a.Body), maxAlertBody)
-	} else if err := checkJSON(a.Body); err != nil {
-		c.refuse("alert.body", "%v", err)
+		c.Refuse("alert.body", "has %d bytes; at most %d are kept", len(a.Body), maxAlertBody)
+	} else {
+		c.JSON("alert.body", a.Body, maxAlertBody)
 	}
 }

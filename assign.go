@@ -29,15 +29,15 @@ func (c *Client) Assign(ctx context.Context, a Assignment) error {
 func (a *Assignment) spread() error {
 	var c complaints
 	if a.Start.IsZero() {
-		c.refuse("start", "is not set; when may the first job start?")
+		c.Refuse("start", "is not set; when may the first job start?")
 	}
 	if a.End.Before(a.Start) {
-		c.refuse("end", "is before start; swap them")
+		c.Refuse("end", "is before start; swap them")
 	}
 	if len(a.Jobs) == 0 {
-		c.refuse("jobs", "are none; assign at least one")
+		c.Refuse("jobs", "are none; assign at least one")
 	}
-	if err := c.err(); err != nil {
+	if err := Invalid(c.Found...); err != nil {
 		return err
 	}
 	n := int64(len(a.Jobs))

@@ -20,16 +20,16 @@ const (
 // *InvalidError that names every field that cannot be accepted.
 func NormalizeBatch(b *Batch) error {
 	var c complaints
-	c.checkName("name", b.Name, MaxName)
-	c.checkName("type", b.Type, MaxName/2)
+	c.Name("name", b.Name, MaxName)
+	c.Name("type", b.Type, MaxName/2)
 	if b.Queue == "" {
 		b.Queue = DefaultQueue
 	}
 	if b.Tenant == "" {
 		b.Tenant = DefaultTenant
 	}
-	c.checkName("queue", b.Queue, MaxName)
-	c.checkName("tenant", b.Tenant, MaxName)
+	c.Name("queue", b.Queue, MaxName)
+	c.Name("tenant", b.Tenant, MaxName)
 	for _, f := range []struct{ field, value string }{
 		{"creator", b.Creator}, {"env", b.Env}, {"az", b.AZ}, {"service", b.Service}, {"description", b.Description},
 	} {
@@ -38,86 +38,82 @@ func NormalizeBatch(b *Batch) error {
 			limit = maxDescription
 		}
 		if len(f.value) > limit {
-			c.refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), limit)
+			c.Refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), limit)
 		} else {
-			checkText(c.refuse, f.field, f.value)
+			c.Text(f.field, f.value)
 		}
 	}
 	if len(b.Info) > maxTaskInfo {
-		c.refuse("info", "has %d bytes; at most %d are kept", len(b.Info), maxTaskInfo)
+		c.Refuse("info", "has %d bytes; at most %d are kept", len(b.Info), maxTaskInfo)
 	} else {
-		c.adopt("", CheckJSON("info", b.Info))
+		c.JSON("info", b.Info, MaxArgs)
 	}
 	if b.Priority < -MaxPriority || b.Priority > MaxPriority {
-		c.refuse("priority", "is %d; it must be between %d and %d", b.Priority, -MaxPriority, MaxPriority)
+		c.Refuse("priority", "is %d; it must be between %d and %d", b.Priority, -MaxPriority, MaxPriority)
 	}
 	if b.Timeout < 0 || b.Timeout > maxTaskPeriod {
-		c.refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the operation's own", b.Timeout, maxTaskPeriod)
+		c.Refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the operation's own", b.Timeout, maxTaskPeriod)
 	}
 	b.checkPace(&c)
-	c.checkURL("notify", b.Notify)
+	c.URL("notify", b.Notify)
 	if len(b.Then) > maxThen {
-		c.refuse("then", "has %d jobs; at most %d are enqueued", len(b.Then), maxThen)
+		c.Refuse("then", "has %d jobs; at most %d are enqueued", len(b.Then), maxThen)
 	}
 	for i := range b.Then {
 		job := &b.Then[i]
-		for _, f := range job.normalize() {
-			c.refuse(fmt.Sprintf("then[%d].%s", i, f.Field), "%s", f.Message)
-		}
+		adopt(&c, fmt.Sprintf("then[%d].", i), NormalizeJobs([]*Job{job}))
 		if job.Key != "" || job.ConcurrencyKey != "" || !job.NotBefore.IsZero() {
-			c.refuse(fmt.Sprintf("then[%d]", i), "has a key, a concurrency key or a time; leave them out: it is enqueued once, when the batch completes")
+			c.Refuse(fmt.Sprintf("then[%d]", i), "has a key, a concurrency key or a time; leave them out: it is enqueued once, when the batch completes")
 		}
 	}
 	b.BatchStatus = BatchStatus{}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // checkPace checks how many tasks go at once.
 func (b *Batch) checkPace(c *complaints) {
-	c.checkCount("max_running", b.MaxRunning)
+	c.Count("max_running", b.MaxRunning, MaxCap)
 	if math.IsNaN(b.Rate) || b.Rate < 0 || b.Rate > MaxRate {
-		c.refuse("rate", "is %v; it must be between 0 (no bound) and %v tasks per second", b.Rate, MaxRate)
+		c.Refuse("rate", "is %v; it must be between 0 (no bound) and %v tasks per second", b.Rate, MaxRate)
 	}
 	if b.Canary.Tasks < 0 || b.Canary.Tasks > MaxTasks {
-		c.refuse("canary.tasks", "is %d; it must be between 1 and %d, or zero for none", b.Canary.Tasks, MaxTasks)
+		c.Refuse("canary.tasks", "is %d; it must be between 1 and %d, or zero for none", b.Canary.Tasks, MaxTasks)
 	}
 	if math.IsNaN(b.Canary.Ratio) || b.Canary.Ratio < 0 || b.Canary.Ratio > 1 {
-		c.refuse("canary.ratio", "is %v; it must be between 0 (somebody approves) and 1", b.Canary.Ratio)
+		c.Refuse("canary.ratio", "is %v; it must be between 0 (somebody approves) and 1", b.Canary.Ratio)
 	}
 	if b.Canary.Ratio > 0 && b.Canary.Tasks == 0 {
-		c.refuse("canary.ratio", "is given without canary.tasks; say how many tasks go first")
+		c.Refuse("canary.ratio", "is given without canary.tasks; say how many tasks go first")
 	}
-	c.checkCount("stop_after.failures", b.StopAfter.Failures)
+	c.Count("stop_after.failures", b.StopAfter.Failures, MaxCap)
 	if math.IsNaN(b.StopAfter.Percent) || b.StopAfter.Percent < 0 || b.StopAfter.Percent > 100 {
-		c.refuse("stop_after.percent", "is %v; it must be between 0 (does not count) and 100", b.StopAfter.Percent)
+		c.Refuse("stop_after.percent", "is %v; it must be between 0 (does not count) and 100", b.StopAfter.Percent)
 	}
 }
 
 // adopt takes over the fields of an *InvalidError under a prefix. Other errors are
 // refusals of the prefix itself.
-func (c *complaints) adopt(prefix string, err error) {
+func adopt(c *complaints, prefix string, err error) {
 	if err == nil {
 		return
 	}
 	var invalid *InvalidError
 	if !errors.As(err, &invalid) {
-		c.refuse(prefix, "%v", err)
+		c.Refuse(prefix, "%v", err)
 		return
 	}
-	for _, f := range invalid.Fields {
-		c.refuse(prefix+f.Field, "%s", f.Message)
-	}
+	c.Adopt(prefix, invalid.Fields)
 }
 
 // NormalizeChange returns an *InvalidError that names every field of a task about to
 // be stored that cannot be accepted.
 func NormalizeChange(change *Change) error {
 	var c complaints
-	c.checkName("target.id", change.Target.ID, MaxName)
-	c.checkName("target.type", change.Target.Type, MaxName/2-1)
+	c.Name("target.id", change.Target.ID, MaxName)
+	c.Name("target.type", change.Target.Type, MaxName/2-1)
 	for _, f := range []struct{ field, value string }{{"target.name", change.Target.Name}, {"target.env", change.Target.Env}} {
 		if f.value != "" {
-			c.checkName(f.field, f.value, MaxName)
+			c.Name(f.field, f.value, MaxName)
 		}
 	}
 	for _, f := range []struct {
@@ -125,10 +121,10 @@ func NormalizeChange(change *Change) error {
 		value []byte
 	}{{"before", change.Before}, {"after", change.After}} {
 		if len(f.value) > maxTaskParam {
-			c.refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), maxTaskParam)
+			c.Refuse(f.field, "has %d bytes; at most %d are kept", len(f.value), maxTaskParam)
 		} else {
-			c.adopt("", CheckJSON(f.field, f.value))
+			c.JSON(f.field, f.value, MaxArgs)
 		}
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }

@@ -63,20 +63,20 @@ func (n *NewBatch) Add(ctx context.Context, changes ...Change) error {
 	for i := range changes {
 		var c complaints
 		prefix := fmt.Sprintf("tasks[%d].", n.writer.count)
-		c.adopt(prefix, NormalizeChange(&changes[i]))
-		c.adopt(prefix, n.batch.checkTaskKind(&changes[i]))
-		if len(c.fields) == 0 {
-			c.adopt(prefix, n.check(changes[i]))
+		adopt(&c, prefix, NormalizeChange(&changes[i]))
+		adopt(&c, prefix, n.batch.checkTaskKind(&changes[i]))
+		if len(c.Found) == 0 {
+			adopt(&c, prefix, n.check(changes[i]))
 		}
 		if kind := TaskKind(changes[i].Target.Type, n.batch.Type); changes[i].Target.Type != "" && !n.kinds[kind] {
-			c.refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
+			c.Refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
 		}
 		if n.writer.count >= MaxTasks {
-			c.refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
+			c.Refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
 		} else if n.writer.full() {
-			c.refuse("tasks", "have more bytes of parameters than a batch can hold; make several batches of them")
+			c.Refuse("tasks", "have more bytes of parameters than a batch can hold; make several batches of them")
 		}
-		if err := c.err(); err != nil {
+		if err := Invalid(c.Found...); err != nil {
 			return err
 		}
 		if err := n.writer.add(ctx, PartTask{Change: changes[i]}, false); err != nil {

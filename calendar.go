@@ -29,27 +29,27 @@ const maxCalendarDays = 5000
 // about to be stored that cannot be accepted.
 func NormalizeCalendar(calendar *Calendar) error {
 	var c complaints
-	c.checkName("name", calendar.Name, MaxName)
-	checkText(c.refuse, "description", calendar.Description)
+	c.Name("name", calendar.Name, MaxName)
+	c.Text("description", calendar.Description)
 	if len(calendar.Dates)+len(calendar.Ranges) > maxCalendarDays {
-		c.refuse("dates", "and ranges are %d; at most %d are kept", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
+		c.Refuse("dates", "and ranges are %d; at most %d are kept", len(calendar.Dates)+len(calendar.Ranges), maxCalendarDays)
 	}
 	for _, weekday := range calendar.Weekdays {
 		if weekday < time.Sunday || weekday > time.Saturday {
-			c.refuse("weekdays", "has %d, which is none", int(weekday))
+			c.Refuse("weekdays", "has %d, which is none", int(weekday))
 		}
 	}
 	for i, date := range calendar.Dates {
 		if !isDate(date) && !isDate("2024-"+date) { // a leap year has all days
-			c.refuse(fmt.Sprintf("dates[%d]", i), "is %q; give it as 2026-12-25, or as 12-25 for every year", date)
+			c.Refuse(fmt.Sprintf("dates[%d]", i), "is %q; give it as 2026-12-25, or as 12-25 for every year", date)
 		}
 	}
 	for i, r := range calendar.Ranges {
 		if !isDate(r.From) || !isDate(r.To) || r.To < r.From {
-			c.refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; give two days as 2026-12-25, the first one first", r.From, r.To)
+			c.Refuse(fmt.Sprintf("ranges[%d]", i), "is from %q to %q; give two days as 2026-12-25, the first one first", r.From, r.To)
 		}
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 func isDate(text string) bool {

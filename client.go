@@ -165,8 +165,8 @@ func (c *Client) ResumeKind(ctx context.Context, kind string) error {
 // pause checks what is paused: it need not exist yet, but it must be able to.
 func (c *Client) pause(ctx context.Context, pause Pause) error {
 	var found complaints
-	found.checkName(string(pause.Scope), pause.Name, MaxName)
-	if err := found.err(); err != nil {
+	found.Name(string(pause.Scope), pause.Name, MaxName)
+	if err := Invalid(found.Found...); err != nil {
 		return err
 	}
 	return c.store.Pause(ctx, pause)

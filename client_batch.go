@@ -260,8 +260,8 @@ func (c *Client) SetPace(ctx context.Context, id int64, pace Pace) (Batch, error
 		if pace.Rate != nil {
 			b.Rate = *pace.Rate
 		}
-		var complaints complaints
-		b.checkPace(&complaints)
-		return complaints.err()
+		var c complaints
+		b.checkPace(&c)
+		return Invalid(c.Found...)
 	})
 }

@@ -23,7 +23,7 @@ func (c *Client) LogSweep(ctx context.Context, id int64, lines ...SweepLog) erro
 		line.Sweep = id
 		line.check(&found, fmt.Sprintf("items[%d].", i))
 	}
-	if err := found.err(); err != nil || len(lines) == 0 {
+	if err := Invalid(found.Found...); err != nil || len(lines) == 0 {
 		return err
 	}
 	return c.store.AddSweepLogs(ctx, lines)
@@ -35,16 +35,16 @@ func (l *SweepLog) check(c *complaints, at string) {
 		l.Level = "info"
 	}
 	if !slices.Contains(logLevels, l.Level) {
-		c.refuse(at+"level", "is %q; it must be one of %s", l.Level, strings.Join(logLevels, ", "))
+		c.Refuse(at+"level", "is %q; it must be one of %s", l.Level, strings.Join(logLevels, ", "))
 	}
 	if l.Index < 0 || l.Index > maxIndex {
-		c.refuse(at+"index", "is %d; it must be between 0 and %d", l.Index, maxIndex)
+		c.Refuse(at+"index", "is %d; it must be between 0 and %d", l.Index, maxIndex)
 	}
 	switch {
 	case l.Text == "":
-		c.refuse(at+"text", "is missing; say what there is to know of the item")
+		c.Refuse(at+"text", "is missing; say what there is to know of the item")
 	case len(l.Text) > maxLogText:
-		c.refuse(at+"text", "has %d bytes; at most %d are kept", len(l.Text), maxLogText)
+		c.Refuse(at+"text", "has %d bytes; at most %d are kept", len(l.Text), maxLogText)
 	}
 }
 

@@ -34,6 +34,18 @@ type FieldError struct {
 	Message string `json:"message"`
 }
 
+// mostRefused bounds how many fields an error names: the caller who sends ten thousand
+// jobs with the same mistake is helped by the first of them.
+const mostRefused = 100
+
+// Invalid is the *InvalidError of some fields, or nil if there are none.
+func Invalid(fields ...FieldError) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	return &InvalidError{Fields: fields[:min(len(fields), mostRefused)]}
+}
+
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Fields))
 	for i, f := range e.Fields {

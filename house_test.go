@@ -23,17 +23,18 @@ var imports = []struct {
 	to   []string
 	why  string
 }{
-	{".", []string{"internal/cron"}, "the root is what users import everywhere: standard library only, and what says when a schedule is due"},
+	{".", []string{"internal/check", "internal/cron"}, "the root is what users import everywhere: standard library only, and what says when a schedule is due"},
 	{"engine", []string{".", "internal/verdict", "internal/starts"}, "a node works on any store: it must not know SQL or a database"},
 	{"internal/verdict", []string{"."}, "what becomes of a job is decided without a database"},
 	{"internal/starts", []string{"."}, "what was started is counted without a database"},
-	{"worker", []string{".", "engine", "sweep", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect"}, "a remote worker is a node that knows the service and no store"},
+	{"worker", []string{".", "engine", "sweep/items", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect"}, "a remote worker is a node that knows the service and no store"},
 	{"postgres", []string{".", "internal/sqlstore", "internal/dispatch", "internal/reads"}, "a store knows the contract and what SQL stores share, no engine and no other store"},
 	{"mysql", []string{".", "internal/mysqlurl", "internal/sqlstore", "internal/dispatch", "internal/reads"}, "as postgres"},
 	{"internal/mysqlurl", []string{"."}, "what a URL means follows from its text; of the root only its errors are known"},
 	{"sqlite", []string{".", "internal/sqlstore", "internal/dispatch", "internal/reads"}, "as postgres"},
 	{"internal/sqlstore", []string{".", "internal/dispatch"}, "what SQL stores share knows no driver"},
 	{"internal/reads", nil, "what was read is added up without knowing by whom"},
+	{"internal/check", nil, "fields are refused for what their values are"},
 	{"internal/cron", nil, "when something is due follows from the text, the zone and the time alone"},
 	{"internal/dispatch", nil, "which jobs start is decided without a database"},
 	{"internal/window", nil, "what is done of a sweep is kept without knowing what an item is"},
@@ -43,7 +44,7 @@ var imports = []struct {
 	{"internal/source", []string{"internal/outbound"}, "where items come from knows neither sweeps nor stores"},
 	{"internal/tables", []string{"internal/mysqlurl", "internal/source"}, "databases to read from are opened without knowing what for"},
 	{"internal/sweeping", []string{".", "internal/window", "internal/pace", "internal/source"}, "a shard is run without a database: its caller keeps the checkpoints"},
-	{"sweep", []string{".", "httpcall", "internal/pace", "internal/source", "internal/sweeping"}, "a handler of shards is a plain user of the root; its own calls are those of httpcall"},
+	{"sweep/items", []string{".", "httpcall", "internal/pace", "internal/source", "internal/sweeping"}, "a handler of shards is a plain user of the root; its own calls are those of httpcall"},
 	{"storetest", []string{"."}, "the suite judges stores by the contract alone"},
 	{"metrics", []string{".", "engine"}, "what a node and any store do is counted from outside"},
 	{"tracing", []string{"."}, "a middleware is a plain user of the root"},
@@ -67,10 +68,10 @@ var imports = []struct {
 	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore"}, "mutants are made of sources and statements, without running either"},
 	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
-	{"internal/bench", []string{".", "engine", "sweep", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
+	{"internal/bench", []string{".", "engine", "sweep/items", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"internal/bench/lists", []string{".", "internal/mysqlurl", "internal/reads", "internal/sqlstore"}, "a stock of jobs is written past the store, in its own tables, and read through it"},
-	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep", "server", "metrics", "tracing", "internal/bench", "internal/bench/lists", "internal/cli", "internal/oidc", "internal/tables"}, "the program puts everything together"},
+	{"sim/...", []string{".", "engine", "postgres", "mysql", "sqlite", "sim", "sweep/items", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
+	{"cmd/fairlead", []string{".", "engine", "postgres", "mysql", "sqlite", "httpcall", "external", "cdc", "sweep/items", "server", "metrics", "tracing", "internal/bench", "internal/bench/lists", "internal/cli", "internal/oidc", "internal/tables"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -49,20 +49,20 @@ func NormalizeLimit(l *Limit) error {
 	switch l.Scope {
 	case LimitGlobal:
 		if l.Name != "" {
-			c.refuse("name", "is %q; the global limit has none", l.Name)
+			c.Refuse("name", "is %q; the global limit has none", l.Name)
 		}
 	case LimitQueue, LimitKind:
-		c.checkName("name", l.Name, MaxName)
+		c.Name("name", l.Name, MaxName)
 	case LimitTenant:
-		c.refuse("scope", "is tenant; set max_running and rate of the tenant itself")
+		c.Refuse("scope", "is tenant; set max_running and rate of the tenant itself")
 	default:
-		c.refuse("scope", "is %q; it must be one of %s, %s, %s", l.Scope, LimitGlobal, LimitQueue, LimitKind)
+		c.Refuse("scope", "is %q; it must be one of %s, %s, %s", l.Scope, LimitGlobal, LimitQueue, LimitKind)
 	}
-	c.checkCount("max_running", l.MaxRunning)
-	c.checkCount("per_key", l.PerKey)
+	c.Count("max_running", l.MaxRunning, MaxCap)
+	c.Count("per_key", l.PerKey, MaxCap)
 	if l.PerKey != 0 && l.Scope != LimitKind {
-		c.refuse("per_key", "is for a scope of %s, not %s", LimitKind, l.Scope)
+		c.Refuse("per_key", "is for a scope of %s, not %s", LimitKind, l.Scope)
 	}
-	c.checkRate(l.Rate, &l.Burst)
-	return c.err()
+	c.Rate(l.Rate, MaxRate, &l.Burst, MaxCap)
+	return Invalid(c.Found...)
 }

@@ -62,26 +62,26 @@ func (n *Node) Entry(kind string) *Entry {
 func NormalizeNode(n *Node) error {
 	var c complaints
 	if n.Name != "" {
-		c.checkName("name", n.Name, MaxName)
+		c.Name("name", n.Name, MaxName)
 	}
-	checkText(c.refuse, "version", n.Version)
+	c.Text("version", n.Version)
 	for i, kind := range n.Kinds {
-		c.checkName(fmt.Sprintf("kinds[%d]", i), kind, MaxName)
+		c.Name(fmt.Sprintf("kinds[%d]", i), kind, MaxName)
 	}
 	for i, queue := range n.Queues {
-		c.checkName(fmt.Sprintf("queues[%d]", i), queue, MaxName)
+		c.Name(fmt.Sprintf("queues[%d]", i), queue, MaxName)
 	}
 	for i, d := range n.Defaults {
 		// They are held to what a job may say.
 		probe := Job{Kind: d.Kind, Timeout: d.Timeout, MaxAttempts: d.MaxAttempts, Retry: d.Retry}
 		for _, f := range probe.normalize() {
-			c.refuse(fmt.Sprintf("defaults[%d].%s", i, f.Field), "%s", f.Message)
+			c.Refuse(fmt.Sprintf("defaults[%d].%s", i, f.Field), "%s", f.Message)
 		}
 		if !slices.Contains(n.Kinds, d.Kind) {
-			c.refuse(fmt.Sprintf("defaults[%d].kind", i), "is %q, which is none of its kinds; add it there", d.Kind)
+			c.Refuse(fmt.Sprintf("defaults[%d].kind", i), "is %q, which is none of its kinds; add it there", d.Kind)
 		}
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // Scope is which jobs the node may claim.

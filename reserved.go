@@ -37,12 +37,12 @@ func IsNodeKind(kind string) bool {
 func CheckUnreserved(prefix string, job *Job) error {
 	var c complaints
 	if IsReservedKind(job.Kind) {
-		c.refuse(prefix+"kind", "is %q, which is reserved: only Fairlead itself makes such jobs; choose another", job.Kind)
+		c.Refuse(prefix+"kind", "is %q, which is reserved: only Fairlead itself makes such jobs; choose another", job.Kind)
 	}
 	if job.Tenant == NoticeTenant {
-		c.refuse(prefix+"tenant", "is %q, which is reserved for notices; choose another", job.Tenant)
+		c.Refuse(prefix+"tenant", "is %q, which is reserved for notices; choose another", job.Tenant)
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // checkTaskKind refuses tasks whose jobs would be of a reserved kind.

@@ -10,13 +10,13 @@ func (s *Schedule) backfill(v View, b Backfill) (Plan, error) {
 	var c complaints
 	switch {
 	case b.From.IsZero() || b.To.IsZero() || !b.From.Before(b.To):
-		c.refuse("to", "must be after from")
+		c.Refuse("to", "must be after from")
 	case b.To.After(v.Now):
-		c.refuse("to", "is still to come; only what has passed can be filled in")
+		c.Refuse("to", "is still to come; only what has passed can be filled in")
 	case s.Delay > 0 || !s.At.IsZero():
-		c.refuse("id", "is a schedule without instants that have passed; trigger it instead")
+		c.Refuse("id", "is a schedule without instants that have passed; trigger it instead")
 	}
-	if err := c.err(); err != nil {
+	if err := Invalid(c.Found...); err != nil {
 		return Plan{}, err
 	}
 	if err := s.readable(); err != nil {
@@ -35,8 +35,8 @@ func (s *Schedule) backfill(v View, b Backfill) (Plan, error) {
 	made := 0
 	for due := timing.Next(b.From.Add(-time.Microsecond)); !due.IsZero() && due.Before(b.To); due = timing.Next(due) {
 		if made++; made > MaxBackfill {
-			c.refuse("to", "makes more than %d runs; choose a shorter span", MaxBackfill)
-			return Plan{}, c.err()
+			c.Refuse("to", "makes more than %d runs; choose a shorter span", MaxBackfill)
+			return Plan{}, Invalid(c.Found...)
 		}
 		next := PlannedFire{Due: due, Trigger: TriggerBackfill, Number: 1, Serial: serial, Order: due}
 		if b.Newest {
@@ -45,8 +45,8 @@ func (s *Schedule) backfill(v View, b Backfill) (Plan, error) {
 		d.add(next, b.Serial) // those that wait for each other are not too many
 	}
 	if made == 0 {
-		c.refuse("from", "and to have no instant of the schedule between them")
-		return Plan{}, c.err()
+		c.Refuse("from", "and to have no instant of the schedule between them")
+		return Plan{}, Invalid(c.Found...)
 	}
 	return d.plan, nil
 }

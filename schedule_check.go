@@ -25,11 +25,11 @@ const (
 // returns an *InvalidError that names every field that cannot be accepted.
 func NormalizeSchedule(s *Schedule) error {
 	var c complaints
-	c.checkName("name", s.Name, MaxName)
+	c.Name("name", s.Name, MaxName)
 	if len(s.Description) > maxDescription {
-		c.refuse("description", "has %d bytes; at most %d are kept", len(s.Description), maxDescription)
+		c.Refuse("description", "has %d bytes; at most %d are kept", len(s.Description), maxDescription)
 	} else {
-		checkText(c.refuse, "description", s.Description)
+		c.Text("description", s.Description)
 	}
 	s.checkTiming(&c)
 	s.checkPolicies(&c)
@@ -39,7 +39,7 @@ func NormalizeSchedule(s *Schedule) error {
 		s.Alert = &alert
 	}
 	s.checkJob(&c)
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // checkTiming checks when it is due.
@@ -51,25 +51,25 @@ func (s *Schedule) checkTiming(c *complaints) {
 		}
 	}
 	if given != 1 {
-		c.refuse("cron", "says with every, delay, daily and at when it is due; give exactly one of them")
+		c.Refuse("cron", "says with every, delay, daily and at when it is due; give exactly one of them")
 	}
 	if s.Cron != "" {
 		if expr, err := cron.Parse(s.Cron); err != nil {
-			c.refuse("cron", "%v", err)
+			c.Refuse("cron", "%v", err)
 		} else {
 			s.Cron = expr.String() // with seconds, so that two ways to write one are the same
 		}
 	}
 	if s.Daily != "" {
 		if daily, err := cron.ParseDaily(s.Daily); err != nil {
-			c.refuse("daily", "%v", err)
+			c.Refuse("daily", "%v", err)
 		} else {
 			s.Daily = daily.String()
 		}
 	}
 	checkInterval := func(field string, d time.Duration) {
 		if d != 0 && (d < leastInterval || d > maxPause) {
-			c.refuse(field, "is %v; it must be between %v and %v", d, leastInterval, maxPause)
+			c.Refuse(field, "is %v; it must be between %v and %v", d, leastInterval, maxPause)
 		}
 	}
 	checkInterval("every", s.Every)
@@ -78,16 +78,16 @@ func (s *Schedule) checkTiming(c *complaints) {
 		s.Zone = "UTC"
 	}
 	if _, err := time.LoadLocation(s.Zone); err != nil || s.Zone == "Local" {
-		c.refuse("timezone", "%q is no time zone that is known here; give one such as Europe/Paris", s.Zone)
+		c.Refuse("timezone", "%q is no time zone that is known here; give one such as Europe/Paris", s.Zone)
 	}
 	if !s.EndsAt.IsZero() && !s.EndsAt.After(s.StartsAt) {
-		c.refuse("ends_at", "is not after starts_at; swap them or leave one out")
+		c.Refuse("ends_at", "is not after starts_at; swap them or leave one out")
 	}
 	if s.Jitter < 0 || s.Jitter > maxJitter {
-		c.refuse("jitter", "is %v; it must be between 0 and %v", s.Jitter, maxJitter)
+		c.Refuse("jitter", "is %v; it must be between 0 and %v", s.Jitter, maxJitter)
 	}
 	if s.Calendar != "" {
-		c.checkName("calendar", s.Calendar, MaxName)
+		c.Name("calendar", s.Calendar, MaxName)
 	}
 }
 
@@ -100,7 +100,7 @@ func choose[T ~string](c *complaints, field string, value *T, choices ...T) {
 	for i, choice := range choices {
 		allowed[i] = string(choice)
 	}
-	oneOf(c.refuse, field, string(*value), allowed...)
+	c.OneOf(field, string(*value), allowed...)
 }
 
 func (s *Schedule) checkPolicies(c *complaints) {
@@ -108,7 +108,7 @@ func (s *Schedule) checkPolicies(c *complaints) {
 	choose(c, "failure_action", &s.AfterFailure, FailureRunNew, FailureRetry, FailureSkip)
 	choose(c, "concurrency_policy", &s.Concurrency, ConcurrencyQueue, ConcurrencySkip, ConcurrencyParallel)
 	choose(c, "catch_up_mode", &s.CatchUp, CatchUpNone, CatchUpCompact, CatchUpFull)
-	c.checkCount("max_concurrency", s.MaxConcurrency)
+	c.Count("max_concurrency", s.MaxConcurrency, MaxCap)
 	if s.QueueDepth == 0 {
 		s.QueueDepth = defaultQueueDepth
 	}
@@ -119,29 +119,29 @@ func (s *Schedule) checkPolicies(c *complaints) {
 		s.CatchUpWindow = defaultCatchUpWindow
 	}
 	if s.QueueDepth < 0 || s.QueueDepth > maxQueueDepth {
-		c.refuse("queue_depth", "is %d; it must be between 1 and %d", s.QueueDepth, maxQueueDepth)
+		c.Refuse("queue_depth", "is %d; it must be between 1 and %d", s.QueueDepth, maxQueueDepth)
 	}
 	if s.CatchUpLimit < 0 || s.CatchUpLimit > maxCatchUp {
-		c.refuse("catch_up_limit", "is %d; it must be between 1 and %d", s.CatchUpLimit, maxCatchUp)
+		c.Refuse("catch_up_limit", "is %d; it must be between 1 and %d", s.CatchUpLimit, maxCatchUp)
 	}
 	if s.CatchUpWindow < 0 || s.CatchUpWindow > maxPause {
-		c.refuse("catch_up_window", "is %v; it must be between 0 and %v", s.CatchUpWindow, maxPause)
+		c.Refuse("catch_up_window", "is %v; it must be between 0 and %v", s.CatchUpWindow, maxPause)
 	}
 }
 
 // checkJob checks what each run is.
 func (s *Schedule) checkJob(c *complaints) {
 	if !s.Job.NotBefore.IsZero() || !s.Job.StartBy.IsZero() {
-		c.refuse("job.not_before", "and start_by are set by the schedule; leave them out")
+		c.Refuse("job.not_before", "and start_by are set by the schedule; leave them out")
 	}
 	if err := NormalizeJobs([]*Job{&s.Job}); err != nil {
 		var invalid *InvalidError
 		if !errors.As(err, &invalid) {
-			c.refuse("job", "%v", err)
+			c.Refuse("job", "%v", err)
 			return
 		}
 		for _, f := range invalid.Fields {
-			c.refuse(fmt.Sprintf("job.%s", f.Field), "%s", f.Message)
+			c.Refuse(fmt.Sprintf("job.%s", f.Field), "%s", f.Message)
 		}
 	}
 }

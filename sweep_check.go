@@ -27,13 +27,13 @@ const (
 // *InvalidError that names every field that cannot be accepted.
 func NormalizeSweep(s *Sweep) error {
 	var c complaints
-	c.checkName("name", s.Name, MaxName)
-	c.checkName("kind", s.Kind, MaxName-len(SweepKind("")))
+	c.Name("name", s.Name, MaxName)
+	c.Name("kind", s.Kind, MaxName-len(SweepKind("")))
 	switch SweepKind(s.Kind) {
 	case GateKind:
-		c.refuse("kind", "is %q, which is the name of what asks the business; choose another", s.Kind)
+		c.Refuse("kind", "is %q, which is the name of what asks the business; choose another", s.Kind)
 	case StartKind:
-		c.refuse("kind", "is %q, which is the name of what starts sweeps; choose another", s.Kind)
+		c.Refuse("kind", "is %q, which is the name of what starts sweeps; choose another", s.Kind)
 	}
 	if s.Queue == "" {
 		s.Queue = DefaultQueue
@@ -41,24 +41,24 @@ func NormalizeSweep(s *Sweep) error {
 	if s.Tenant == "" {
 		s.Tenant = DefaultTenant
 	}
-	c.checkName("queue", s.Queue, MaxName)
-	c.checkName("tenant", s.Tenant, MaxName)
-	c.adopt("", CheckJSON("args", s.Data))
+	c.Name("queue", s.Queue, MaxName)
+	c.Name("tenant", s.Tenant, MaxName)
+	c.JSON("args", s.Data, MaxArgs)
 	if s.Priority < -MaxPriority || s.Priority > MaxPriority {
-		c.refuse("priority", "is %d; it must be between %d and %d", s.Priority, -MaxPriority, MaxPriority)
+		c.Refuse("priority", "is %d; it must be between %d and %d", s.Priority, -MaxPriority, MaxPriority)
 	}
 	s.checkItems(&c)
 	s.checkFlow(&c)
 	s.checkFailures(&c)
-	c.checkURL("gate.before_create", s.Gate.BeforeCreate)
-	c.checkURL("gate.before_run", s.Gate.BeforeRun)
+	c.URL("gate.before_create", s.Gate.BeforeCreate)
+	c.URL("gate.before_run", s.Gate.BeforeRun)
 	if s.Gate.Timeout == 0 {
 		s.Gate.Timeout = defaultGateTime
 	}
 	if s.Gate.Timeout < time.Second || s.Gate.Timeout > maxPause {
-		c.refuse("gate.timeout", "is %v; it must be between 1s and %v", s.Gate.Timeout, maxPause)
+		c.Refuse("gate.timeout", "is %v; it must be between 1s and %v", s.Gate.Timeout, maxPause)
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // CheckSweepChange returns an ErrConflict if a sweep that has been started would go
@@ -94,24 +94,24 @@ func (s *Sweep) checkItems(c *complaints) {
 	}
 	switch {
 	case given > 1:
-		c.refuse("source", "names several places; give one of file, url and table")
+		c.Refuse("source", "names several places; give one of file, url and table")
 	case given == 0 && s.To == 0:
-		c.refuse("to", "is missing; say how many items there are, or where they come from")
+		c.Refuse("to", "is missing; say how many items there are, or where they come from")
 	}
-	checkText(c.refuse, "source.file", s.Source.File)
-	c.checkURL("source.url", s.Source.URL)
+	c.Text("source.file", s.Source.File)
+	c.URL("source.url", s.Source.URL)
 	if t := s.Source.Table; t != nil {
-		c.checkName("source.table.database", t.Database, MaxName)
-		c.checkName("source.table.name", t.Name, MaxName)
-		c.checkName("source.table.key", t.Key, MaxName)
+		c.Name("source.table.database", t.Database, MaxName)
+		c.Name("source.table.name", t.Name, MaxName)
+		c.Name("source.table.key", t.Key, MaxName)
 	}
 	switch {
 	case s.From < 0 || s.From > maxIndex:
-		c.refuse("from", "is %d; it must be between 0 and %d", s.From, maxIndex)
+		c.Refuse("from", "is %d; it must be between 0 and %d", s.From, maxIndex)
 	case s.To < 0 || s.To > maxIndex:
-		c.refuse("to", "is %d; it must be between 1 and %d, or zero for all that the source has", s.To, maxIndex)
+		c.Refuse("to", "is %d; it must be between 1 and %d, or zero for all that the source has", s.To, maxIndex)
 	case s.To != 0 && s.To <= s.From:
-		c.refuse("to", "is %d, which is not behind from, %d: there would be nothing to do", s.To, s.From)
+		c.Refuse("to", "is %d, which is not behind from, %d: there would be nothing to do", s.To, s.From)
 	}
 }
 
@@ -130,30 +130,30 @@ func (s *Sweep) checkFlow(c *complaints) {
 		s.PerCall = 1
 	}
 	if s.InFlight < 1 || s.InFlight > maxInFlight {
-		c.refuse("in_flight", "is %d; it must be between 1 and %d", s.InFlight, maxInFlight)
+		c.Refuse("in_flight", "is %d; it must be between 1 and %d", s.InFlight, maxInFlight)
 	}
 	if math.IsNaN(s.Rate) || s.Rate < 0 || s.Rate > MaxRate {
-		c.refuse("rate", "is %v; it must be between 0 (no bound) and %v items per second", s.Rate, MaxRate)
+		c.Refuse("rate", "is %v; it must be between 0 (no bound) and %v items per second", s.Rate, MaxRate)
 	}
 	if s.Adaptive && s.Rate == 0 {
-		c.refuse("adaptive", "needs a rate that it stays below; set rate")
+		c.Refuse("adaptive", "needs a rate that it stays below; set rate")
 	}
 	if s.Shards < 1 || s.Shards > MaxShards {
-		c.refuse("shards", "is %d; it must be between 1 and %d", s.Shards, MaxShards)
+		c.Refuse("shards", "is %d; it must be between 1 and %d", s.Shards, MaxShards)
 	} else if s.Shards > s.InFlight && !s.Serial {
-		c.refuse("shards", "is %d, more than in_flight, %d: some would have nothing to do", s.Shards, s.InFlight)
+		c.Refuse("shards", "is %d, more than in_flight, %d: some would have nothing to do", s.Shards, s.InFlight)
 	}
 	if s.Serial && s.Shards > 1 {
-		c.refuse("shards", "is %d; a serial sweep has one", s.Shards)
+		c.Refuse("shards", "is %d; a serial sweep has one", s.Shards)
 	}
 	if s.PerCall < 1 || s.PerCall > maxPerCall {
-		c.refuse("per_call", "is %d; it must be between 1 and %d", s.PerCall, maxPerCall)
+		c.Refuse("per_call", "is %d; it must be between 1 and %d", s.PerCall, maxPerCall)
 	}
 	if s.Window == 0 {
 		s.Window = min(max(2*s.InFlight, leastWindow), maxWindow)
 	}
 	if s.Window < s.InFlight || s.Window > maxWindow {
-		c.refuse("window", "is %d; it must be between in_flight, %d, and %d", s.Window, s.InFlight, maxWindow)
+		c.Refuse("window", "is %d; it must be between in_flight, %d, and %d", s.Window, s.InFlight, maxWindow)
 	}
 }
 
@@ -163,34 +163,34 @@ func (s *Sweep) checkFailures(c *complaints) {
 		s.Attempts = defaultAttempts
 	}
 	if s.Attempts < 1 || s.Attempts > maxItemAttempts {
-		c.refuse("attempts", "is %d; it must be between 1 and %d", s.Attempts, maxItemAttempts)
+		c.Refuse("attempts", "is %d; it must be between 1 and %d", s.Attempts, maxItemAttempts)
 	}
 	if s.Backoff == 0 {
 		s.Backoff = defaultBackoff
 	}
 	if s.Backoff < time.Millisecond || s.Backoff > maxPause {
-		c.refuse("backoff", "is %v; it must be between 1ms and %v", s.Backoff, maxPause)
+		c.Refuse("backoff", "is %v; it must be between 1ms and %v", s.Backoff, maxPause)
 	}
 	if s.Timeout < 0 || s.Timeout > maxPause {
-		c.refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the handler's own", s.Timeout, maxPause)
+		c.Refuse("timeout", "is %v; it must be between 1ms and %v, or zero for the handler's own", s.Timeout, maxPause)
 	}
 	if s.Budget == (Budget{}) {
 		s.Budget.Items = defaultBudget
 	}
 	if s.Budget.Items < 0 {
-		c.refuse("error_budget.items", "is %d; it must be 1 or more, or zero if percent or per_minute count", s.Budget.Items)
+		c.Refuse("error_budget.items", "is %d; it must be 1 or more, or zero if percent or per_minute count", s.Budget.Items)
 	}
 	if s.Budget.PerMinute < 0 {
-		c.refuse("error_budget.per_minute", "is %d; it must be 1 or more, or zero if it does not count", s.Budget.PerMinute)
+		c.Refuse("error_budget.per_minute", "is %d; it must be 1 or more, or zero if it does not count", s.Budget.PerMinute)
 	}
 	if math.IsNaN(s.Budget.Percent) || s.Budget.Percent < 0 || s.Budget.Percent > 100 {
-		c.refuse("error_budget.percent", "is %v; it must be between 0 (does not count) and 100", s.Budget.Percent)
+		c.Refuse("error_budget.percent", "is %v; it must be between 0 (does not count) and 100", s.Budget.Percent)
 	}
 	switch s.OnExhausted {
 	case "":
 		s.OnExhausted = ExhaustedAbandon
 	case ExhaustedAbandon, ExhaustedStop:
 	default:
-		c.refuse("on_exhausted", "is %q; it must be abandon or stop", s.OnExhausted)
+		c.Refuse("on_exhausted", "is %q; it must be abandon or stop", s.OnExhausted)
 	}
 }

@@ -47,8 +47,8 @@ func notFailed(unknown []int64) error {
 		unknown, more = unknown[:mostNamed], " and others"
 	}
 	var c complaints
-	c.refuse("indexes", "has %v%s, which are not those of failed items; list what failed, or give none to retry all", unknown, more)
-	return c.err()
+	c.Refuse("indexes", "has %v%s, which are not those of failed items; list what failed, or give none to retry all", unknown, more)
+	return Invalid(c.Found...)
 }
 
 // standing is how many items came to nothing and are not tried again.

@@ -54,11 +54,11 @@ func startArgs(args json.RawMessage) (StartArgs, error) {
 	decoder := json.NewDecoder(bytes.NewReader(args))
 	decoder.DisallowUnknownFields()
 	if decoder.Decode(&a) != nil {
-		c.refuse("args", "does not say which sweep to start; give {\"sweep\":\"NAME\"}, and \"again\":true if it is to begin anew")
+		c.Refuse("args", "does not say which sweep to start; give {\"sweep\":\"NAME\"}, and \"again\":true if it is to begin anew")
 	} else {
-		c.checkName("args.sweep", a.Sweep, MaxName)
+		c.Name("args.sweep", a.Sweep, MaxName)
 	}
-	return a, c.err()
+	return a, Invalid(c.Found...)
 }
 
 // startFor starts a sweep on behalf of a job. If an attempt of it did so before and

@@ -44,35 +44,35 @@ const (
 // returns an *InvalidError that names every field that cannot be accepted.
 func NormalizeTenant(t *Tenant) error {
 	var c complaints
-	c.checkName("name", t.Name, MaxName)
+	c.Name("name", t.Name, MaxName)
 	if t.Parent != "" {
-		c.checkName("parent", t.Parent, MaxName)
+		c.Name("parent", t.Parent, MaxName)
 	}
 	if t.Parent != "" && t.Parent == t.Name {
-		c.refuse("parent", "is the tenant itself; name another, or none")
+		c.Refuse("parent", "is the tenant itself; name another, or none")
 	}
-	c.checkCount("max_running", t.MaxRunning)
-	c.checkCount("min_running", t.MinRunning)
+	c.Count("max_running", t.MaxRunning, MaxCap)
+	c.Count("min_running", t.MinRunning, MaxCap)
 	if t.MaxRunning > 0 && t.MinRunning > t.MaxRunning {
-		c.refuse("min_running", "is %d, more than max_running (%d); lower it or raise the cap", t.MinRunning, t.MaxRunning)
+		c.Refuse("min_running", "is %d, more than max_running (%d); lower it or raise the cap", t.MinRunning, t.MaxRunning)
 	}
-	c.checkCount("max_pending", t.MaxPending)
-	c.checkCount("weight", t.Weight)
-	c.checkRate(t.Rate, &t.Burst)
-	c.checkURL("start_url", t.StartURL)
-	c.checkURL("fail_url", t.FailURL)
-	c.checkURL("timeout_url", t.TimeoutURL)
+	c.Count("max_pending", t.MaxPending, MaxCap)
+	c.Count("weight", t.Weight, MaxCap)
+	c.Rate(t.Rate, MaxRate, &t.Burst, MaxCap)
+	c.URL("start_url", t.StartURL)
+	c.URL("fail_url", t.FailURL)
+	c.URL("timeout_url", t.TimeoutURL)
 	if len(t.Labels) > maxLabels {
-		c.refuse("labels", "are %d; at most %d are kept", len(t.Labels), maxLabels)
+		c.Refuse("labels", "are %d; at most %d are kept", len(t.Labels), maxLabels)
 	}
 	for key, value := range t.Labels {
-		c.checkName("labels", key, MaxName)
+		c.Name("labels", key, MaxName)
 		if len(value) > MaxKey {
-			c.refuse("labels", "%q has %d bytes; at most %d are kept", key, len(value), MaxKey)
+			c.Refuse("labels", "%q has %d bytes; at most %d are kept", key, len(value), MaxKey)
 		}
-		checkText(c.refuse, "labels", value)
+		c.Text("labels", value)
 	}
-	return c.err()
+	return Invalid(c.Found...)
 }
 
 // TenantFilter chooses declared tenants.

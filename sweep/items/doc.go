@@ -1,4 +1,4 @@
-// Package sweep handles the items of sweeps.
+// Package items handles the items of sweeps.
 //
 // Handle registers a function that is called with every item. The sweep itself is
 // created and started through fairlead.Client, the API or the command line; its
