@@ -10,23 +10,10 @@ import (
 // Client is how programs use a store. It may be used by many goroutines.
 type Client struct {
 	store Store
-	mux   *Mux // nil: none is known
 }
 
 // NewClient makes a client of a store.
 func NewClient(store Store) *Client { return &Client{store: store} }
-
-// Knowing is the client with knowledge of the operations of batches that a mux has:
-// it refuses tasks which these refuse, and takes them before a node with the mux has
-// joined.
-func (c *Client) Knowing(mux *Mux) *Client { return &Client{store: c.store, mux: mux} }
-
-func (c *Client) operations() map[string]Operation {
-	if c.mux == nil {
-		return nil
-	}
-	return c.mux.operations
-}
 
 // Enqueue stores all jobs or none, sets their IDs, and wakes nodes that may
 // run them. It fails with ErrInvalid (see InvalidError) or, for a taken key,

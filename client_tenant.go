@@ -1,6 +1,9 @@
 package fairlead
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // PutTenant creates the tenant if its Version is zero, else it replaces the one
 // of that Version. It fails with ErrInvalid, ErrConflict or ErrNotFound.
@@ -24,7 +27,7 @@ func (c *Client) Tenant(ctx context.Context, name string) (Tenant, error) {
 		return Tenant{}, err
 	}
 	if len(found) == 0 {
-		return Tenant{}, NoSuchTenant(name)
+		return Tenant{}, fmt.Errorf("tenant %q: %w", name, ErrNotFound)
 	}
 	return found[0], nil
 }
@@ -56,10 +59,6 @@ func (c *Client) SetLimit(ctx context.Context, limit Limit) error {
 
 // Limits lists every limit with its use, those of tenants included.
 func (c *Client) Limits(ctx context.Context) ([]LimitUse, error) { return c.store.Limits(ctx) }
-
-// Verify counts the jobs of each limit anew, corrects what differs and reports
-// it.
-func (c *Client) Verify(ctx context.Context) ([]Drift, error) { return c.store.Verify(ctx) }
 
 // Usage tells what all jobs together have and do, and those of each tenant and
 // of each queue.

@@ -2,7 +2,6 @@ package fairlead
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -56,20 +55,3 @@ func (e *InvalidError) Error() string {
 
 // Is makes every InvalidError an ErrInvalid.
 func (e *InvalidError) Is(target error) bool { return target == ErrInvalid }
-
-// IllegalMove is for stores: the ErrConflict of an action that the job's
-// state forbids, worded the same by all of them.
-func IllegalMove(action string, id int64, state State) error {
-	return fmt.Errorf("cannot %s job %d: it is %s: %w", action, id, state, ErrConflict)
-}
-
-// NoSuchJob is for stores: the ErrNotFound of a job's id.
-func NoSuchJob(id int64) error { return fmt.Errorf("job %d: %w", id, ErrNotFound) }
-
-// KeyTaken is for stores: the ErrConflict of a key that another job holds.
-func KeyTaken(tenant, key string, holder int64) error {
-	return fmt.Errorf("key %q of tenant %q is held by job %d: %w", key, tenant, holder, ErrConflict)
-}
-
-// NoSuchTenant is for stores: the ErrNotFound of a tenant that is not declared.
-func NoSuchTenant(name string) error { return fmt.Errorf("tenant %q: %w", name, ErrNotFound) }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -68,7 +69,7 @@ func openExample(ctx context.Context) (store *sqlite.Store, cleanup func()) {
 }
 
 // startNode runs a node until stop is called.
-func startNode(store fairlead.Store, mux *fairlead.Mux) (stop func()) {
+func startNode(store driver.Store, mux *fairlead.Mux) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
 	go func() { ended <- engine.Run(ctx, store, mux, engine.Options{Logger: slog.New(slog.DiscardHandler)}) }()

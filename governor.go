@@ -38,9 +38,6 @@ type Governor interface {
 	// Limits lists every limit with its use, those of tenants with a cap, a rate
 	// or a minimum among them, by scope and name.
 	Limits(ctx context.Context) ([]LimitUse, error)
-	// Verify counts the jobs of each limit and the tasks of each open batch anew,
-	// corrects what differs and reports it. There should never be anything to report.
-	Verify(ctx context.Context) ([]Drift, error)
 	// Usage tells what all jobs together have and do, and those of each tenant and
 	// of each queue. It counts jobs: it takes the longer the more there are. Where ten
 	// thousand or more are live, an answer may be as old as ten seconds for each million

@@ -62,7 +62,7 @@ const DefaultMaxAttempts = 20
 // Mux finds the handler of a kind. It is set up before the engine starts.
 type Mux struct {
 	entries    map[string]*Entry
-	operations map[string]Operation // of batches, by kind
+	attached   map[string]any // what features know of a kind
 	middleware []Middleware
 }
 
@@ -73,7 +73,7 @@ type Entry struct {
 }
 
 // NewMux makes an empty mux.
-func NewMux() *Mux { return &Mux{entries: map[string]*Entry{}, operations: map[string]Operation{}} }
+func NewMux() *Mux { return &Mux{entries: map[string]*Entry{}, attached: map[string]any{}} }
 
 // Use wraps all handlers, also those registered before. The first one given is
 // the outermost.
@@ -90,6 +90,13 @@ func (m *Mux) Handle(kind string, options HandlerOptions, handler Handler) {
 	}
 	m.entries[kind] = &Entry{Handler: handler, Options: options}
 }
+
+// Attach keeps with a kind what a feature knows of it, as its operation in batches. It is
+// for features.
+func (m *Mux) Attach(kind string, what any) { m.attached[kind] = what }
+
+// Attached is what Attach kept, or nil.
+func (m *Mux) Attached(kind string) any { return m.attached[kind] }
 
 // Kinds lists the registered kinds in order.
 func (m *Mux) Kinds() []string {

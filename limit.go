@@ -29,19 +29,6 @@ type LimitUse struct {
 	Tokens     float64 // starts saved up now, if there is a rate
 }
 
-// DriftBatch is the scope of a Drift that is not about a limit but about a batch. Its
-// name is the ID of the batch and the state of tasks that was miscounted.
-const DriftBatch LimitScope = "batch"
-
-// Drift is a limit whose count of jobs was not what there is, or a batch whose count
-// of tasks was not.
-type Drift struct {
-	Scope   LimitScope
-	Name    string
-	Counted int
-	Found   int
-}
-
 // NormalizeLimit fills in the defaults of a limit about to be set, and returns
 // an *InvalidError that names every field that cannot be accepted.
 func NormalizeLimit(l *Limit) error {

@@ -48,10 +48,10 @@ func Replace(job *Job) error { return &Outcome{move: Succeed, replace: job} }
 
 // Await leaves the job waiting, without holding a slot, until somebody answers
 // through Client.Resolve with the job's id and fence, or the time is over.
-func Await(within time.Duration) *Outcome { return &Outcome{move: Wait, after: within} }
+func Await(within time.Duration) *Outcome { return &Outcome{move: MoveAwait, after: within} }
 
 // Release gives the job back as if it had never been claimed.
-func Release() error { return &Outcome{move: GiveUp} }
+func Release() error { return &Outcome{move: MoveRelease} }
 
 // Remember keeps v, encoded as JSON, as the job's memo for its next run. What
 // cannot be kept fails the job.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Store keeps jobs in a SQL database. It is the whole truth: what is not in
+// JobStore keeps jobs in a SQL database. It is the whole truth: what is not in
 // the store does not exist, and a node may vanish at any instant without
 // losing any of it.
 //
@@ -61,16 +61,18 @@ type Store interface {
 	Reader
 	Operator
 	Governor
-	Registrar
-	Planner
-	Conductor
-	Sweeper
-	Worker
-	Keeper
+	Secrets
 
 	// Close releases the store's connections. Nodes are to be stopped first.
 	// Closing twice is fine.
 	Close() error
+}
+
+// Secrets keeps what signs calls and answers.
+type Secrets interface {
+	// Secret returns the secret of that name: random bytes, the same for all who
+	// ever ask, made when it is first asked for.
+	Secret(ctx context.Context, name string) ([]byte, error)
 }
 
 // Enqueuer puts new jobs into the store.
@@ -262,88 +264,18 @@ const (
 	PauseTenant PauseScope = "tenant"
 )
 
-// Worker is what a node does with the jobs it runs.
-type Worker interface {
-	// Join registers a node and grants it a lease. IDs grow and are never
-	// reused. One that joins as Draining is so until Drain says otherwise.
-	Join(ctx context.Context, node Node, lease time.Duration) (NodeID, error)
-	// Beat extends the lease of a live node, from the moment that the answer
-	// tells, and records what it reports. It fails with ErrLeaseLost if the node
-	// is unknown, was declared dead, or let its lease run out: the process then
-	// starts over as a new node.
-	Beat(ctx context.Context, beat Beat) (BeatAnswer, error)
-	// Leave ends the node's lease at once; what it still holds can be reaped.
-	// Leaving twice is fine.
-	Leave(ctx context.Context, node NodeID) error
-
-	// Claim leases ready jobs to a live node: the first by priority, StartBy
-	// and ID of those that are committed, unlocked, served by the scope, not
-	// paused and within their limits (see Governor). Tenants with fewer jobs than
-	// their MinRunning go first, as far as they are short of it. What limits
-	// leave to an earlier job, or to a tenant short of its minimum, is not taken
-	// if only other live nodes with free slots that do not drain can run that.
-	// Each gets the next attempt number and a fence larger than any it had
-	// before. Crash suspects (see SoloAfter) are claimed only if the claim is
-	// Solo. A node without a live lease gets ErrLeaseLost. What another process
-	// made ready may be overlooked until news of it has come, for a second or so
-	// at most.
-	Claim(ctx context.Context, claim Claim) ([]*Job, error)
-	// Settle moves running jobs on as their handlers decided, each under its
-	// fence. The answer has one entry per settlement, in order; a lost lease is
-	// such an entry and never an error of the call. Repeating a settlement
-	// whose answer was lost is fine. What Reap has taken from a dead node is lost
-	// to that node, also if it has ended. So is any other end of a job that has
-	// succeeded: a handler that completed its job in a Tx may fail afterwards. It
-	// fails with ErrInvalid if a move is unknown, and then settles none of them.
-	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
-	// Save keeps progress and memo of a running job under its fence, and
-	// forgets its crashes. It fails with ErrLeaseLost.
-	Save(ctx context.Context, save Save) error
-	// Report adds to what was started, for Usage. Names are distinct. What is older
-	// than UsageWindow is forgotten.
-	Report(ctx context.Context, starts []Starts) error
-	// Held lists the jobs that are leased to the node.
-	Held(ctx context.Context, node NodeID) ([]Held, error)
-
-	// Listen calls wake whenever there may be something new for the scope,
-	// until ctx ends; then it returns nil. Wakes are hints: some are lost, some
-	// are idle, none is late by design.
-	Listen(ctx context.Context, scope *Scope, wake func(Wake)) error
-}
-
-// Scope says which ready jobs a node may claim. It does not change once used.
-type Scope struct {
-	Queues []string // nil: all but Except
-	Except []string
-	Kinds  []string // handled kinds; others are left for nodes that know them
-}
-
-// Claim asks for ready jobs.
-type Claim struct {
-	Node  NodeID
-	Scope *Scope
-	Max   int
-	Rooms map[string]int // kind → at most so many of it; kinds not named have room for Max
-	Solo  bool           // claim crash suspects, and nothing else
-}
-
-// SoloAfter is how many crashes make a ready job a suspect. A node runs at most
-// one suspect at a time, so that a job which kills its node is found out while
-// those that merely ran beside it go free.
-const SoloAfter = 3
-
 // Move is what becomes of a running (or waiting) job.
 type Move string
 
 // The moves out of running.
 const (
-	Succeed Move = "succeed" // to done
-	Fail    Move = "fail"    // to done; recorded as an attempt
-	Drop    Move = "drop"    // to done as cancelled
-	Again   Move = "again"   // to scheduled, or to ready if due: a failed attempt; recorded as an attempt
-	Snooze  Move = "snooze"  // to scheduled, or to ready if due: not a failure
-	GiveUp  Move = "release" // to ready as if never claimed: uses up no attempt number
-	Wait    Move = "await"   // to waiting
+	Succeed     Move = "succeed" // to done
+	Fail        Move = "fail"    // to done; recorded as an attempt
+	Drop        Move = "drop"    // to done as cancelled
+	Again       Move = "again"   // to scheduled, or to ready if due: a failed attempt; recorded as an attempt
+	Snooze      Move = "snooze"  // to scheduled, or to ready if due: not a failure
+	MoveRelease Move = "release" // to ready as if never claimed: uses up no attempt number
+	MoveAwait   Move = "await"   // to waiting
 )
 
 // Settlement is the end of one run.
@@ -379,100 +311,4 @@ type Save struct {
 	Fence    int64
 	Progress json.RawMessage // nil: as it was
 	Memo     json.RawMessage // nil: as it was
-}
-
-// Held is one lease.
-type Held struct {
-	ID    int64
-	Fence int64
-}
-
-// Wake says what may be new.
-type Wake int
-
-// The kinds of news.
-const (
-	WakeWork   Wake = iota // jobs became ready
-	WakeLater              // jobs were scheduled: the next one may be due sooner than was known
-	WakeCancel             // a running job was asked to stop, or a node to start nothing more
-	WakeRoom               // jobs gave back slots of limits that others may wait for
-)
-
-// Keeper is the housekeeping that every node does. All of it is idempotent
-// and may run on many nodes at once.
-type Keeper interface {
-	// Promote makes at most limit due scheduled jobs ready, or parks them, earliest
-	// first, and tells how long it is until the next is due. It also lets gates
-	// admit jobs where whoever gave back a place did not live to do so.
-	Promote(ctx context.Context, limit int) (Promotion, error)
-	// Reap declares nodes dead whose lease has run out, and takes back at most
-	// Limit jobs leased to dead or unknown nodes. Each gets a crash recorded and
-	// becomes ready, or ends: as cancelled if somebody had asked for it or its
-	// OnCrash says so (then with ReasonCrash), as failed with ReasonPoison once
-	// it has crashed more than MaxCrashes times. A wish goes before the others. A
-	// crash does not count against MaxAttempts. At the end of a lease either Beat
-	// or Reap wins, never both.
-	Reap(ctx context.Context, reap Reap) (Reaped, error)
-	// Lived says that the process of a node lives which will not beat again, as after
-	// a lost lease: that was no crash. What Reap takes back from the node from then on
-	// is recorded with ReasonLeaseLost and gets no crash counted. Where Reap has made
-	// jobs of the node ready within the last hour, the attempt gets that reason as
-	// well, and a job that has not ended since has a crash less, though never less than
-	// none. Saying so twice, or of an unknown node, is fine.
-	Lived(ctx context.Context, node NodeID) error
-	// Expire fails at most limit waiting jobs whose deadline has passed, with
-	// ReasonDeadline. It counts as a failure and is recorded as an attempt.
-	Expire(ctx context.Context, limit int) (int, error)
-	// Prune removes at most limit finished jobs that are older than their
-	// outcome's retention, with what is known of them as runs of schedules; long dead
-	// nodes, schedules that were deleted and have no runs left, and what Once and the
-	// audit log need not keep any more, at most limit of each. So are batches, with their parts, that
-	// ended longer ago than Succeeded says if they are in success or rollback_success,
-	// Cancelled if in cancel, Failed otherwise; and those that were not opened within
-	// a day.
-	// A job stays, however old, while its end has still to be seen: by the batch whose
-	// task it is, until that has counted it or completed; by the schedule whose run it
-	// is, until that was told; by the sweep that runs and over whose shard it goes,
-	// until that has ended. Such jobs keep none behind them from being removed.
-	// Of sweeps that have finished, lines and events older than Failed says are removed,
-	// at most limit of each; the sweeps themselves stay until they are deleted.
-	// It tells how many rows of all of these it removed, nodes and schedules aside: while
-	// that is limit or more, there may be more to remove.
-	//
-	// It also gives up lanes that no job was in for 30 days, and removes what is left
-	// of limits that were removed. That is not counted: a call does a bounded part of it.
-	Prune(ctx context.Context, keep Retention, limit int) (int, error)
-}
-
-// Promotion is the answer of Promote.
-type Promotion struct {
-	Moved int
-	Next  time.Duration // until the next scheduled job is due; zero if due jobs are left, negative if there is none
-}
-
-// Reap asks for taking back.
-type Reap struct {
-	By         NodeID
-	MaxCrashes int
-	Limit      int
-	// Patience is for how long after the end of its lease the process of a node may
-	// say that it lived, before jobs of the node end as poison.
-	Patience time.Duration
-}
-
-// Reaped is the answer of Reap: beside an error, what was done before it.
-type Reaped struct {
-	Nodes     int // newly declared dead
-	Jobs      int // made ready again
-	Poisoned  int
-	Cancelled int
-}
-
-// Retention is how long finished jobs are kept, per outcome. Zero keeps them
-// forever.
-type Retention struct {
-	Succeeded time.Duration
-	Failed    time.Duration
-	Cancelled time.Duration
-	Skipped   time.Duration
 }

@@ -31,20 +31,3 @@ type Usage struct {
 
 // UsageWindow is how far back starts are counted.
 const UsageWindow = time.Minute
-
-// Starts is how many jobs of a tenant a node has started.
-type Starts struct {
-	Tenant string
-	Count  int
-	Missed int // those of them that had a StartBy after they were due, and started later
-}
-
-// MissedStart reports whether a claimed job started later than was acceptable. A
-// job that had to start at once, as it was due, cannot miss that.
-func MissedStart(job *Job) bool {
-	due := job.CreatedAt
-	if job.NotBefore.After(due) {
-		due = job.NotBefore
-	}
-	return job.StartBy.After(due) && job.StartedAt.After(job.StartBy)
-}

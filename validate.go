@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/fairlead-io/fairlead/internal/check"
 )
 
 // Bounds of what a job may carry.
@@ -13,7 +15,6 @@ const (
 	MaxName  = 200     // bytes of a kind, queue or tenant
 	MaxKey   = 255     // bytes of a key
 	maxTrace = 255
-	maxPause = 366 * 24 * time.Hour
 	// MaxMicros is how many microseconds before or after 1970 a time may be: about
 	// 36500 years, which is far enough, and safe to add durations to.
 	MaxMicros = int64(1) << 60
@@ -64,7 +65,7 @@ func (j *Job) normalize() []FieldError {
 	if !j.NotBefore.IsZero() && !j.StartBy.IsZero() && j.StartBy.Before(j.NotBefore) {
 		c.Refuse("start_by", "is before not_before; a job cannot be acceptable before it may start")
 	}
-	if j.Timeout < 0 || j.Timeout > maxPause {
+	if j.Timeout < 0 || j.Timeout > check.MaxPause {
 		c.Refuse("timeout", "is %v; it must be positive and at most a year, or zero for the handler's", j.Timeout)
 	}
 	if j.MaxAttempts < 0 || j.MaxAttempts > MaxPriority {

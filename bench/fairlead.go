@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -29,7 +29,7 @@ func openFairlead(ctx context.Context, url, workload string) (*ownFairlead, erro
 	return f, nil
 }
 
-func openStore(ctx context.Context, url string) (fairlead.Store, error) {
+func openStore(ctx context.Context, url string) (driver.Store, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "postgres":

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
@@ -16,7 +16,7 @@ import (
 // wake-ups of the first and does nothing about them.
 type heardFairlead struct {
 	*ownFairlead
-	listener fairlead.Store
+	listener driver.Store
 	stop     context.CancelFunc
 	stopped  chan error
 }
@@ -33,9 +33,9 @@ func openHeard(ctx context.Context, url, workload string) (*heardFairlead, error
 	listening, stop := context.WithCancel(ctx)
 	h := &heardFairlead{ownFairlead: own, listener: listener, stop: stop, stopped: make(chan error, 1)}
 	heard := make(chan struct{}, 1)
-	scope := &fairlead.Scope{Queues: []string{own.Queue}, Kinds: []string{own.Kind}}
+	scope := &driver.Scope{Queues: []string{own.Queue}, Kinds: []string{own.Kind}}
 	go func() {
-		h.stopped <- listener.Listen(listening, scope, func(fairlead.Wake) {
+		h.stopped <- listener.Listen(listening, scope, func(driver.Wake) {
 			select {
 			case heard <- struct{}{}:
 			default:

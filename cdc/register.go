@@ -5,42 +5,43 @@ import (
 	"encoding/json"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // Register lets a node do the operations.
 func (h *Handler) Register(mux *fairlead.Mux) {
 	for _, op := range h.Operations() {
-		fairlead.HandleOperation(mux, op.adapt())
+		batch.Handle(mux, op.adapt())
 	}
 }
 
 // adapt makes an operation one of batches.
-func (op Operation) adapt() fairlead.Operation {
-	return fairlead.Operation{
+func (op Operation) adapt() batch.Operation {
+	return batch.Operation{
 		TargetType: op.TargetType, BatchType: op.BatchType, Timeout: op.Timeout,
-		Check: func(task fairlead.TaskArgs) error {
+		Check: func(task batch.TaskArgs) error {
 			return op.Check(taskOf(task), task.Before, task.After)
 		},
-		BuildParam: func(ctx context.Context, task fairlead.TaskArgs) (json.RawMessage, error) {
+		BuildParam: func(ctx context.Context, task batch.TaskArgs) (json.RawMessage, error) {
 			return op.BuildParam(ctx, taskOf(task), task.After)
 		},
-		AlreadyDone: func(ctx context.Context, task fairlead.TaskArgs) (bool, error) {
+		AlreadyDone: func(ctx context.Context, task batch.TaskArgs) (bool, error) {
 			want := task.After
 			if task.Undo {
 				want = task.Before
 			}
 			return op.AlreadyDone(ctx, taskOf(task), want)
 		},
-		Process: func(ctx context.Context, task fairlead.TaskArgs) error {
+		Process: func(ctx context.Context, task batch.TaskArgs) error {
 			return op.Process(ctx, taskOf(task), task.Before, task.After)
 		},
-		Undo: func(ctx context.Context, task fairlead.TaskArgs) error {
+		Undo: func(ctx context.Context, task batch.TaskArgs) error {
 			return op.Undo(ctx, taskOf(task), task.Before, task.After)
 		},
 	}
 }
 
-func taskOf(task fairlead.TaskArgs) Task {
+func taskOf(task batch.TaskArgs) Task {
 	return Task{
 		BatchType: task.Type, Env: task.Env, Region: task.Region, AZ: task.AZ,
 		TargetID: task.Target.ID, TargetName: task.Target.Name, TargetType: task.Target.Type, TargetEnv: task.Target.Env,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -38,7 +39,7 @@ func (l *life) keepBeating(ctx context.Context, lost chan<- error) {
 func (l *life) beat(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, max(time.Millisecond, min(l.lease.left(), l.options.Lease/4)))
 	defer cancel()
-	beat := fairlead.Beat{Node: l.id, Lease: l.options.Lease}
+	beat := driver.Beat{Node: l.id, Lease: l.options.Lease}
 	for _, g := range l.groups {
 		beat.Idle += max(0, g.slots-int(g.busy.Load()))
 		beat.Queued += g.crew.queued()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 const (
@@ -69,7 +70,7 @@ func (g *group) claimUntil(ctx context.Context) {
 			last = now
 			g.urgent.Store(false)
 			g.backlog.Store(false) // a wake from here on is news
-			claimed, err := g.claim(ctx, fairlead.Claim{Max: room})
+			claimed, err := g.claim(ctx, driver.Claim{Max: room})
 			cost = time.Since(now)
 			if err != nil || claimed == room {
 				g.urgent.Store(true)
@@ -114,7 +115,7 @@ func (g *group) claimSuspects(ctx context.Context) {
 		if g.room() <= 0 || g.life.engine.halted() || !g.life.solo.CompareAndSwap(false, true) {
 			return 0, nil
 		}
-		claimed, err := g.claim(ctx, fairlead.Claim{Max: 1, Solo: true})
+		claimed, err := g.claim(ctx, driver.Claim{Max: 1, Solo: true})
 		if claimed == 0 {
 			g.life.solo.Store(false)
 		}
@@ -123,7 +124,7 @@ func (g *group) claimSuspects(ctx context.Context) {
 }
 
 // claim asks the store once and takes over what it gives.
-func (g *group) claim(ctx context.Context, ask fairlead.Claim) (int, error) {
+func (g *group) claim(ctx context.Context, ask driver.Claim) (int, error) {
 	g.life.claiming.RLock()
 	defer g.life.claiming.RUnlock()
 	if len(g.kinds) > 0 { // the room that one claim has seen must not be given to another

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 const (
@@ -20,20 +21,20 @@ const (
 // at batches whose tasks have ended on this node at once, at all others every poll.
 type conductor struct {
 	life  *life
-	store fairlead.Conductor
+	store batch.Store
 	loop  *loop
 
 	mu    sync.Mutex
 	news  map[int64]bool      // batches whose tasks have ended
 	later map[int64]time.Time // batches that want to be looked at then
-	ahead map[int64]*fairlead.Outlook
+	ahead map[int64]*batch.Outlook
 	all   time.Time // when all are looked at next
 }
 
-func newConductor(l *life, store fairlead.Conductor) *conductor {
+func newConductor(l *life, store batch.Store) *conductor {
 	return &conductor{
 		life: l, store: store, loop: newLoop("conduct", l.options.Poll, l.log),
-		news: map[int64]bool{}, later: map[int64]time.Time{}, ahead: map[int64]*fairlead.Outlook{},
+		news: map[int64]bool{}, later: map[int64]time.Time{}, ahead: map[int64]*batch.Outlook{},
 	}
 }
 
@@ -96,7 +97,7 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 	}
 	c.mu.Unlock()
 	if everything {
-		filter := fairlead.BatchFilter{Open: true, Limit: openPage}
+		filter := batch.Filter{Open: true, Limit: openPage}
 		for {
 			open, err := c.store.Batches(ctx, filter)
 			if err != nil {
@@ -110,7 +111,7 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 			}
 			filter.Below = open[len(open)-1].ID
 		}
-		maps.DeleteFunc(c.ahead, func(id int64, _ *fairlead.Outlook) bool { return !due[id] })
+		maps.DeleteFunc(c.ahead, func(id int64, _ *batch.Outlook) bool { return !due[id] })
 	}
 	ids := make([]int64, 0, len(due))
 	for id := range due {
@@ -121,19 +122,19 @@ func (c *conductor) due(ctx context.Context, now time.Time) ([]int64, error) {
 
 // conduct looks at one batch. One that cannot be looked at does not keep the others
 // waiting: it has its turn again with the next poll.
-func (c *conductor) conduct(ctx context.Context, id int64) fairlead.Conducted {
+func (c *conductor) conduct(ctx context.Context, id int64) batch.Conducted {
 	begun := time.Now()
 	outlook := c.ahead[id] // only this loop knows of it
 	if outlook == nil {
-		outlook = &fairlead.Outlook{}
+		outlook = &batch.Outlook{}
 		c.ahead[id] = outlook
 	}
-	done, err := fairlead.ConductAhead(ctx, c.store, id, outlook)
+	done, err := batch.ConductAhead(ctx, c.store, id, outlook)
 	if err != nil || done.Ended {
 		delete(c.ahead, id)
 	}
 	if err == nil && done.Prepare {
-		if err = fairlead.PrepareBatch(ctx, c.store, id, done.Try); err == nil {
+		if err = batch.Prepare(ctx, c.store, id, done.Try); err == nil {
 			done.Next = 0
 		}
 	}
@@ -143,7 +144,7 @@ func (c *conductor) conduct(ctx context.Context, id int64) fairlead.Conducted {
 	c.life.options.Observer.Conducted(time.Since(begun), err)
 	if err != nil {
 		c.life.log.Warn("a batch could not be looked at", "batch", id, "error", err)
-		return fairlead.Conducted{Next: -1}
+		return batch.Conducted{Next: -1}
 	}
 	if done.Next >= 0 {
 		c.mu.Lock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -300,7 +301,7 @@ func TestFinishedJobsArePrunedAfterTheirRetention(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 		job := &fairlead.Job{Kind: "k"}
-		w.run(engine.Options{Retention: fairlead.Retention{Succeeded: 3 * time.Minute}}, func() {
+		w.run(engine.Options{Retention: driver.Retention{Succeeded: 3 * time.Minute}}, func() {
 			w.enqueue(job)
 			w.wait(job)
 			pass(170 * time.Second)

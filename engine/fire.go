@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // fireChunk is how many schedules one transaction acts upon, so that none takes
@@ -47,15 +47,15 @@ type firing struct {
 }
 
 type decided struct {
-	plan fairlead.Plan
+	plan schedule.Plan
 	now  time.Time
 }
 
-func (f *firing) decide(s fairlead.Schedule, v fairlead.View) fairlead.Plan {
+func (f *firing) decide(s schedule.Schedule, v schedule.View) schedule.Plan {
 	plan, err := s.Decide(v, graceLeases*f.life.options.Lease)
 	if err != nil {
 		f.life.log.Error("a schedule cannot be read: it makes no runs", "schedule", s.Name, "id", s.ID, "error", err)
-		plan.Cursor = fairlead.Cursor{} // looking again would not help
+		plan.Cursor = schedule.Cursor{} // looking again would not help
 	}
 	f.plans[s.ID] = decided{plan, v.Now}
 	return plan

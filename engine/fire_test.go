@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // put stores a schedule.
-func (w *world) put(s fairlead.Schedule) fairlead.Schedule {
+func (w *world) put(s schedule.Schedule) schedule.Schedule {
 	w.t.Helper()
 	s.Enabled = true
-	stored, err := w.client.PutSchedule(w.t.Context(), s)
+	stored, err := w.schedules.Put(w.t.Context(), s)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -22,9 +24,9 @@ func (w *world) put(s fairlead.Schedule) fairlead.Schedule {
 }
 
 // fires lists the runs of a schedule, oldest first.
-func (w *world) fires(s fairlead.Schedule) []fairlead.Fire {
+func (w *world) fires(s schedule.Schedule) []schedule.Fire {
 	w.t.Helper()
-	fires, err := w.store.Fires(w.t.Context(), fairlead.FireFilter{Schedule: s.ID})
+	fires, err := w.store.Fires(w.t.Context(), schedule.FireFilter{Schedule: s.ID})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func TestAScheduleRunsAtItsInstantsAndOnce(t *testing.T) {
 			return nil
 		})
 		w.run(engine.Options{}, func() {
-			s := w.put(fairlead.Schedule{Name: "s", Cron: "*/10 * * * * *", Job: fairlead.Job{Kind: "k"}})
+			s := w.put(schedule.Schedule{Name: "s", Cron: "*/10 * * * * *", Job: fairlead.Job{Kind: "k"}})
 			time.Sleep(time.Minute)
 			fires := w.fires(s)
 			if len(fires) < 5 || len(fires) > 7 || runs.Load() < 5 {
@@ -68,9 +70,9 @@ func TestAQueuedRunGoesWhenTheOneBeforeHasEnded(t *testing.T) {
 			return nil
 		})
 		w.run(engine.Options{Poll: time.Hour}, func() {
-			s := w.put(fairlead.Schedule{Name: "s", Cron: "0 0 0 1 1 *", MaxConcurrency: 1, Job: fairlead.Job{Kind: "k"}})
+			s := w.put(schedule.Schedule{Name: "s", Cron: "0 0 0 1 1 *", MaxConcurrency: 1, Job: fairlead.Job{Kind: "k"}})
 			for range 5 {
-				if _, err := w.client.Trigger(w.t.Context(), s.ID, nil); err != nil {
+				if _, err := w.schedules.Trigger(w.t.Context(), s.ID, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -96,7 +98,7 @@ func TestARunThatIsReplacedStops(t *testing.T) {
 			return ctx.Err()
 		})
 		w.run(engine.Options{}, func() {
-			s := w.put(fairlead.Schedule{Name: "s", Cron: "0 * * * * *", Overlap: fairlead.OverlapCancel, MaxConcurrency: 1, Job: fairlead.Job{Kind: "k"}})
+			s := w.put(schedule.Schedule{Name: "s", Cron: "0 * * * * *", Overlap: schedule.OverlapCancel, MaxConcurrency: 1, Job: fairlead.Job{Kind: "k"}})
 			time.Sleep(130 * time.Second)
 			fires := w.fires(s)
 			if len(fires) < 2 || fires[0].State != fairlead.Cancelled || fires[len(fires)-1].State != fairlead.Running {
@@ -116,7 +118,7 @@ func TestADelayBeginsWhenTheRunHasEnded(t *testing.T) {
 			return nil
 		})
 		w.run(engine.Options{}, func() {
-			s := w.put(fairlead.Schedule{Name: "s", Delay: 10 * time.Second, Job: fairlead.Job{Kind: "k"}})
+			s := w.put(schedule.Schedule{Name: "s", Delay: 10 * time.Second, Job: fairlead.Job{Kind: "k"}})
 			time.Sleep(100 * time.Second)
 			fires := w.fires(s)
 			if len(fires) != 4 {
@@ -129,14 +131,14 @@ func TestADelayBeginsWhenTheRunHasEnded(t *testing.T) {
 // othersAreBusy is a store on which the first look at a schedule that is due finds
 // that others have it, who then do nothing.
 type othersAreBusy struct {
-	fairlead.Store
+	driver.Store
 	looks atomic.Int64
 }
 
 // Tick tells the first time that something is due, as all stores do.
-func (s *othersAreBusy) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+func (s *othersAreBusy) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if s.looks.Add(1) == 1 {
-		return fairlead.Ticked{Next: 0}, nil
+		return schedule.Ticked{Next: 0}, nil
 	}
 	return s.Store.Tick(ctx, limit, decide)
 }
@@ -150,7 +152,7 @@ func TestWhatIsLeftOfATickDoesNotWaitForAPoll(t *testing.T) {
 		})
 		w.engineStore = &othersAreBusy{Store: w.store}
 		due := time.Now()
-		w.put(fairlead.Schedule{Name: "s", At: due.Add(time.Microsecond), Job: fairlead.Job{Kind: "k"}})
+		w.put(schedule.Schedule{Name: "s", At: due.Add(time.Microsecond), Job: fairlead.Job{Kind: "k"}})
 		time.Sleep(time.Second) // it is due before there is a node
 		begin := time.Now()
 		w.run(engine.Options{Poll: 10 * time.Second}, func() {

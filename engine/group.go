@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // group is a number of slots and the queues that share them.
 type group struct {
 	life    *life
-	scope   *fairlead.Scope
+	scope   *driver.Scope
 	slots   int
 	entries map[string]*fairlead.Entry
 
@@ -56,7 +58,7 @@ func newGroup(l *life, plan groupPlan, entries map[string]*fairlead.Entry, kinds
 		anew:     make(chan struct{}, 1),
 	}
 	for kind := range entries {
-		if fairlead.IsShardKind(kind) {
+		if sweep.IsShardKind(kind) {
 			g.shards = append(g.shards, kind)
 		}
 	}
@@ -90,7 +92,7 @@ func (g *group) accept(jobs []*fairlead.Job) {
 	var refused []*run
 	for i, job := range jobs {
 		runs[i] = &run{job: job, entry: g.entries[job.Kind], group: g, save: g.life.store.Save, leaving: g.life.departure.begun()}
-		if fairlead.IsShardKind(job.Kind) {
+		if sweep.IsShardKind(job.Kind) {
 			runs[i].own = g.life.departure.alone()
 			runs[i].leaving = runs[i].own.told
 		}

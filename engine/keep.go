@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // keepChunk is how many jobs one housekeeping statement moves, so that none
@@ -29,8 +29,8 @@ func (l *life) keepReaping(ctx context.Context) {
 	reaper := newLoop("reap", l.options.Lease/4, l.log)
 	reaper.run(ctx, func(ctx context.Context) (time.Duration, error) {
 		for l.mayReap() {
-			reaped, err := l.keeper.Reap(ctx, fairlead.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk, Patience: unsteadyLeases * l.options.Lease})
-			if reaped != (fairlead.Reaped{}) { // which may be before it failed
+			reaped, err := l.keeper.Reap(ctx, driver.Reap{By: l.id, MaxCrashes: l.options.MaxCrashes, Limit: keepChunk, Patience: unsteadyLeases * l.options.Lease})
+			if reaped != (driver.Reaped{}) { // which may be before it failed
 				l.options.Observer.Reaped(reaped)
 				l.log.Warn("took jobs back from dead nodes", "dead_nodes", reaped.Nodes, "jobs", reaped.Jobs, "poisoned", reaped.Poisoned, "cancelled", reaped.Cancelled)
 			}

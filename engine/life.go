@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/starts"
 	"github.com/fairlead-io/fairlead/internal/verdict"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // errFenced is why a handler's context ended whose result does not count any
@@ -21,10 +24,10 @@ var errFenced = errors.New("the node lost its lease")
 type life struct {
 	engine  *Engine
 	store   Source
-	keeper  fairlead.Keeper  // nil: others do the housekeeping
-	planner fairlead.Planner // nil: others act upon schedules
-	batches *conductor       // nil: others act upon batches
-	steerer *steerer         // nil: others act upon sweeps
+	keeper  driver.Keeper  // nil: others do the housekeeping
+	planner schedule.Store // nil: others act upon schedules
+	batches *conductor     // nil: others act upon batches
+	steerer *steerer       // nil: others act upon sweeps
 	sweeps  *sweeps
 	options Options
 	log     *slog.Logger
@@ -68,13 +71,13 @@ func newLife(e *Engine, id fairlead.NodeID, sent time.Time) *life {
 
 		departure: newDeparture(),
 	}
-	l.keeper, _ = e.store.(fairlead.Keeper)
-	l.planner, _ = e.store.(fairlead.Planner)
-	if store, ok := e.store.(fairlead.Conductor); ok {
+	l.keeper, _ = e.store.(driver.Keeper)
+	l.planner, _ = e.store.(schedule.Store)
+	if store, ok := e.store.(batch.Store); ok {
 		l.batches = newConductor(l, store)
 	}
 	l.sweeps = newSweeps(o)
-	if store, ok := e.store.(fairlead.Store); ok {
+	if store, ok := e.store.(driver.Store); ok {
 		l.steerer = newSteerer(l, store)
 	}
 	l.settler, l.replacer = newSettler(l), newReplacer(l)
@@ -266,19 +269,19 @@ func (l *life) leave(ctx context.Context) {
 func (l *life) listen(ctx context.Context, g *group) {
 	listener := newLoop("listen", l.options.Poll, l.log)
 	listener.run(ctx, func(ctx context.Context) (time.Duration, error) {
-		return 0, l.store.Listen(ctx, g.scope, func(wake fairlead.Wake) {
+		return 0, l.store.Listen(ctx, g.scope, func(wake driver.Wake) {
 			switch wake {
-			case fairlead.WakeWork:
+			case driver.WakeWork:
 				g.wake()
 				if l.steerer != nil && len(g.shards) > 0 {
 					l.steerer.hurry()
 				}
-			case fairlead.WakeRoom:
+			case driver.WakeRoom:
 				g.wakeSoon()
-			case fairlead.WakeLater:
+			case driver.WakeLater:
 				l.promoter.poke()
 				l.firer.poke()
-			case fairlead.WakeCancel:
+			case driver.WakeCancel:
 				l.beats.poke()
 				l.yields.poke()
 			}

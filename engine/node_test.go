@@ -8,18 +8,23 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // world is a store and a client inside a bubble of virtual time.
 type world struct {
-	t      *testing.T
-	store  *sqlite.Store
-	client *fairlead.Client
-	mux    *fairlead.Mux
+	t         *testing.T
+	store     *sqlite.Store
+	client    *fairlead.Client
+	schedules *schedule.Client
+	sweeps    *sweep.Client
+	mux       *fairlead.Mux
 
-	engineStore fairlead.Store // what nodes work on; store if nil
+	engineStore driver.Store // what nodes work on; store if nil
 }
 
 // inBubble runs a test in virtual time: hours pass in milliseconds, and the
@@ -32,7 +37,7 @@ func inBubble(t *testing.T, test func(w *world)) {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		test(&world{t: t, store: store, client: fairlead.NewClient(store), mux: fairlead.NewMux()})
+		test(&world{t: t, store: store, client: fairlead.NewClient(store), schedules: schedule.NewClient(store), sweeps: sweep.NewClient(store), mux: fairlead.NewMux()})
 	})
 }
 

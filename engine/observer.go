@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Observer is told what a node does, for metrics and listeners. Its methods
@@ -23,7 +25,7 @@ type Observer interface {
 	// Beaten is called after each beat.
 	Beaten(took time.Duration, err error)
 	// Reaped is called when jobs were taken back from dead nodes.
-	Reaped(reaped fairlead.Reaped)
+	Reaped(reaped driver.Reaped)
 	// Unreaped is called after each look for jobs that dead nodes have held for much
 	// longer than it takes to take them back.
 	Unreaped(jobs int)
@@ -32,7 +34,7 @@ type Observer interface {
 	LeaseLost()
 	// Fired is called for each run of a schedule that was made, queued or skipped,
 	// with how late that was.
-	Fired(fire fairlead.PlannedFire, late time.Duration)
+	Fired(fire schedule.PlannedFire, late time.Duration)
 	// Conducted is called after each look at a batch.
 	Conducted(took time.Duration, err error)
 	// Stalled is called when there was work and room for it, but nothing was claimed:
@@ -64,7 +66,7 @@ func (NoObserver) Flushed(int, time.Duration, error) {}
 func (NoObserver) Beaten(time.Duration, error) {}
 
 // Reaped does nothing.
-func (NoObserver) Reaped(fairlead.Reaped) {}
+func (NoObserver) Reaped(driver.Reaped) {}
 
 // Unreaped does nothing.
 func (NoObserver) Unreaped(int) {}
@@ -82,4 +84,4 @@ func (NoObserver) Abandoned(*fairlead.Job) {}
 func (NoObserver) Conducted(time.Duration, error) {}
 
 // Fired does nothing.
-func (NoObserver) Fired(fairlead.PlannedFire, time.Duration) {}
+func (NoObserver) Fired(schedule.PlannedFire, time.Duration) {}

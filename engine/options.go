@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Options of a node. The zero value is useful.
@@ -39,7 +40,7 @@ type Options struct {
 
 	// Retention of finished jobs; the zero value keeps succeeded and cancelled
 	// ones for a day and failed ones for a week.
-	Retention fairlead.Retention
+	Retention driver.Retention
 
 	// StuckLimit is after how long the slot of a handler that ignores the end
 	// of its context is given to others; default 10m.
@@ -90,9 +91,9 @@ func (o Options) withDefaults() Options {
 	orTime(&o.DrainTimeout, 30*time.Second)
 	orTime(&o.Timeout, time.Hour)
 	orTime(&o.StuckLimit, 10*time.Minute)
-	if (o.Retention == fairlead.Retention{}) {
+	if (o.Retention == driver.Retention{}) {
 		const day = 24 * time.Hour
-		o.Retention = fairlead.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}
+		o.Retention = driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day}
 	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
@@ -168,10 +169,10 @@ func (o Options) plan(kinds []string) []groupPlan {
 			shared = append(shared, q.Name)
 			continue
 		}
-		plans = append(plans, groupPlan{slots: q.Slots, scope: &fairlead.Scope{Queues: []string{q.Name}, Kinds: kinds}})
+		plans = append(plans, groupPlan{slots: q.Slots, scope: &driver.Scope{Queues: []string{q.Name}, Kinds: kinds}})
 	}
 	if len(shared) > 0 || len(o.Queues) == 0 {
-		plans = append(plans, groupPlan{slots: o.Slots, scope: &fairlead.Scope{Queues: shared, Kinds: kinds}})
+		plans = append(plans, groupPlan{slots: o.Slots, scope: &driver.Scope{Queues: shared, Kinds: kinds}})
 	}
 	return plans
 }
@@ -186,7 +187,7 @@ func (o Options) totalSlots() int {
 
 type groupPlan struct {
 	slots int
-	scope *fairlead.Scope
+	scope *driver.Scope
 }
 
 // fenceMargin is how long before the end of its lease a node that cannot

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // placement is which node has which shards of sweeps. It tells each node how many it
@@ -42,13 +43,13 @@ func newPlacement(nodes []fairlead.Node, jobs []*fairlead.Job, sweeps int) *plac
 	for i := range nodes {
 		n := &nodes[i]
 		alive[n.ID] = !n.Dead
-		if !n.Dead && !n.Draining && !n.Remote && slices.ContainsFunc(n.Kinds, fairlead.IsShardKind) {
+		if !n.Dead && !n.Draining && !n.Remote && slices.ContainsFunc(n.Kinds, sweep.IsShardKind) {
 			p.hosts = append(p.hosts, &host{node: *n, shards: map[int64]int{}})
 		}
 	}
 	p.most = divideUp(sweeps, max(1, len(p.hosts)))
 	for _, job := range jobs {
-		sweep := fairlead.SweepOf(job)
+		sweep := sweep.Of(job)
 		if sweep == 0 {
 			continue
 		}
@@ -112,7 +113,7 @@ func (p *placement) spare() int {
 		spare += p.bound(h) - len(h.shards)
 	}
 	for _, job := range slices.Concat(p.waiting, p.orphans) {
-		if sweep := fairlead.SweepOf(job); !p.hosted(sweep, nil) {
+		if sweep := sweep.Of(job); !p.hosted(sweep, nil) {
 			unhosted[sweep] = true
 		}
 	}

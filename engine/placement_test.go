@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 const modelKind = "sweep.model"
@@ -25,9 +26,9 @@ type allotment struct {
 
 func newAllotment(t *testing.T, seed uint64, shards ...int) *allotment {
 	a := &allotment{t: t, random: rand.New(rand.NewPCG(seed, 1)), sweeps: len(shards)}
-	for sweep, n := range shards {
+	for s, n := range shards {
 		for i := range n {
-			args, err := json.Marshal(fairlead.ShardArgs{Sweep: int64(sweep + 1), Shard: i})
+			args, err := json.Marshal(sweep.ShardArgs{Sweep: int64(s + 1), Shard: i})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,7 @@ func (a *allotment) claim(giver fairlead.NodeID, unwanted bool) {
 			continue
 		}
 		for _, job := range a.jobs {
-			sweep := fairlead.SweepOf(job)
+			sweep := sweep.Of(job)
 			room := unwanted || share == 0 || host.total < share
 			apart := p.spare() <= 0 && p.hosted(sweep, host)
 			if job.State == fairlead.Ready && room && (host.shards[sweep] > 0 || len(host.shards) < p.most && !apart) {
@@ -104,15 +105,15 @@ func (a *allotment) settle() {
 	}
 }
 
-func (a *allotment) give(id fairlead.NodeID, sweep int64) {
+func (a *allotment) give(id fairlead.NodeID, s int64) {
 	for _, job := range a.jobs {
-		if job.Node == id && fairlead.SweepOf(job) == sweep {
+		if job.Node == id && sweep.Of(job) == s {
 			job.State, job.Node = fairlead.Ready, 0
 			a.moves++
 			return
 		}
 	}
-	a.t.Fatalf("node %d is to give a shard of sweep %d and has none: %s", id, sweep, a)
+	a.t.Fatalf("node %d is to give a shard of sweep %d and has none: %s", id, s, a)
 }
 
 func (a *allotment) String() string {
@@ -244,8 +245,8 @@ func TestAnyPlacementSettles(t *testing.T) {
 			}
 		}
 		for _, job := range a.see().waiting {
-			if !a.see().hosted(fairlead.SweepOf(job), nil) {
-				t.Fatalf("seed %d: nobody runs a shard of sweep %d: %s", seed, fairlead.SweepOf(job), a)
+			if !a.see().hosted(sweep.Of(job), nil) {
+				t.Fatalf("seed %d: nobody runs a shard of sweep %d: %s", seed, sweep.Of(job), a)
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package engine
 import (
 	"sync"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // registry knows every lease this node holds, from the claim to the
@@ -11,13 +11,13 @@ import (
 // with a handler that has not returned.
 type registry struct {
 	mu     sync.Mutex
-	leases map[fairlead.Held]*run
+	leases map[driver.Held]*run
 	active map[*run]struct{}
 	idle   []chan struct{} // closed when nothing is active any more
 }
 
 func newRegistry() *registry {
-	return &registry{leases: map[fairlead.Held]*run{}, active: map[*run]struct{}{}}
+	return &registry{leases: map[driver.Held]*run{}, active: map[*run]struct{}{}}
 }
 
 // add takes up claimed runs.
@@ -55,10 +55,10 @@ func (r *registry) forget(runs []*run) {
 }
 
 // known is the set of leases right now.
-func (r *registry) known() map[fairlead.Held]bool {
+func (r *registry) known() map[driver.Held]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	known := make(map[fairlead.Held]bool, len(r.leases))
+	known := make(map[driver.Held]bool, len(r.leases))
 	for h := range r.leases {
 		known[h] = true
 	}
@@ -86,7 +86,7 @@ func (r *registry) whenIdle() <-chan struct{} {
 }
 
 // end ends the context of one run, started or not.
-func (r *registry) end(h fairlead.Held, cause error) {
+func (r *registry) end(h driver.Held, cause error) {
 	r.mu.Lock()
 	run := r.leases[h]
 	r.mu.Unlock()

@@ -352,7 +352,7 @@ func (r *replacer) release(ctx context.Context) {
 	}
 	settlements := make([]fairlead.Settlement, len(left))
 	for i, e := range left {
-		settlements[i] = fairlead.Settlement{ID: e.settlement.ID, Fence: e.settlement.Fence, Move: fairlead.GiveUp, Progress: e.settlement.Progress}
+		settlements[i] = fairlead.Settlement{ID: e.settlement.ID, Fence: e.settlement.Fence, Move: fairlead.MoveRelease, Progress: e.settlement.Progress}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.life.options.Beat)
 	defer cancel()

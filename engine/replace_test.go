@@ -9,18 +9,19 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
 // heldKeys is a store in which open transactions hold keys. Like that of PostgreSQL it
 // settles one replacement after the other, and waits for keys until a call is over.
 type heldKeys struct {
-	fairlead.Store
+	driver.Store
 	mu   sync.Mutex
 	open map[string]chan struct{} // closed when the transaction ends
 }
 
-func hold(store fairlead.Store, keys ...string) *heldKeys {
+func hold(store driver.Store, keys ...string) *heldKeys {
 	h := &heldKeys{Store: store, open: map[string]chan struct{}{}}
 	for _, key := range keys {
 		h.open[key] = make(chan struct{})

@@ -10,16 +10,17 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
 // awkward is a store that misbehaves in one way.
 type awkward struct {
-	fairlead.Store
+	driver.Store
 	beat   func(ctx context.Context) error
 	settle func(settlements []fairlead.Settlement) error
 	now    func() error
-	held   func(found []fairlead.Held) // after the store has looked, before it answers
+	held   func(found []driver.Held) // after the store has looked, before it answers
 }
 
 func (a *awkward) Now(ctx context.Context) (time.Time, error) {
@@ -31,7 +32,7 @@ func (a *awkward) Now(ctx context.Context) (time.Time, error) {
 	return a.Store.Now(ctx)
 }
 
-func (a *awkward) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+func (a *awkward) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	held, err := a.Store.Held(ctx, node)
 	if a.held != nil {
 		a.held(held)
@@ -39,10 +40,10 @@ func (a *awkward) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.He
 	return held, err
 }
 
-func (a *awkward) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (a *awkward) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	if a.beat != nil {
 		if err := a.beat(ctx); err != nil {
-			return fairlead.BeatAnswer{}, err
+			return driver.BeatAnswer{}, err
 		}
 	}
 	return a.Store.Beat(ctx, beat)
@@ -162,7 +163,7 @@ func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {
 		var looked sync.Once
 		w.engineStore = &awkward{
 			Store: w.store,
-			held: func(found []fairlead.Held) {
+			held: func(found []driver.Held) {
 				if len(found) == 0 {
 					return
 				}
@@ -173,7 +174,7 @@ func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {
 			},
 			settle: func(settlements []fairlead.Settlement) error {
 				for _, s := range settlements {
-					if s.Move == fairlead.GiveUp {
+					if s.Move == fairlead.MoveRelease {
 						t.Errorf("job %d was released", s.ID)
 					}
 				}

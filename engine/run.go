@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -37,7 +38,7 @@ type run struct {
 	progress json.RawMessage
 }
 
-func (r *run) held() fairlead.Held { return fairlead.Held{ID: r.job.ID, Fence: r.job.Fence} }
+func (r *run) held() driver.Held { return driver.Held{ID: r.job.ID, Fence: r.job.Fence} }
 
 // begin is called as the handler starts. It reports false if the run was ended
 // before.

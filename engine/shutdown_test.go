@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -84,7 +85,7 @@ func (w *world) deadNode(lease time.Duration) []*fairlead.Job {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	jobs, err := w.store.Claim(w.t.Context(), fairlead.Claim{Node: id, Scope: &fairlead.Scope{Kinds: w.mux.Kinds()}, Max: 1000})
+	jobs, err := w.store.Claim(w.t.Context(), driver.Claim{Node: id, Scope: &driver.Scope{Kinds: w.mux.Kinds()}, Max: 1000})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -158,15 +159,15 @@ func TestAJobThatKillsItsNodesIsFoundOut(t *testing.T) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 		job := &fairlead.Job{Kind: "k"}
 		w.enqueue(job)
-		reap := fairlead.Reap{MaxCrashes: 5, Limit: 10}
+		reap := driver.Reap{MaxCrashes: 5, Limit: 10}
 		for range 6 {
 			id, err := w.store.Join(w.t.Context(), fairlead.Node{}, time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
-			scope := &fairlead.Scope{Kinds: []string{"k"}}
+			scope := &driver.Scope{Kinds: []string{"k"}}
 			for _, solo := range []bool{false, true} {
-				if _, err := w.store.Claim(w.t.Context(), fairlead.Claim{Node: id, Scope: scope, Max: 1, Solo: solo}); err != nil {
+				if _, err := w.store.Claim(w.t.Context(), driver.Claim{Node: id, Scope: scope, Max: 1, Solo: solo}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -197,10 +198,10 @@ func TestASuspectRunsAloneAmongSuspects(t *testing.T) {
 			jobs[i] = &fairlead.Job{Kind: "k"}
 		}
 		w.enqueue(jobs...)
-		for range fairlead.SoloAfter {
+		for range driver.SoloAfter {
 			w.deadNode(time.Second)
 			pass(2 * time.Second)
-			if _, err := w.store.Reap(w.t.Context(), fairlead.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
+			if _, err := w.store.Reap(w.t.Context(), driver.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,16 +4,16 @@ import (
 	"context"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Source is where a node gets its jobs: a store, or a service in front of one.
 // If it is a fairlead.Keeper too, as stores are, the node takes its turn at the
 // housekeeping.
 type Source interface {
-	fairlead.Worker
+	driver.Worker
 	// Now is the clock by which leases are judged.
 	Now(ctx context.Context) (time.Time, error)
 }
 
-var _ Source = fairlead.Store(nil)
+var _ Source = driver.Store(nil)

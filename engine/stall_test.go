@@ -7,17 +7,18 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
 // stuck is a store of which one claim does not return.
 type stuck struct {
-	fairlead.Store
+	driver.Store
 	hangs   atomic.Bool // the next claim for jobs that are no suspects does
 	release chan struct{}
 }
 
-func (s *stuck) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *stuck) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	if !claim.Solo && s.hangs.CompareAndSwap(true, false) {
 		<-s.release
 		return nil, nil

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // steerer looks at sweeps: at those whose shards have ended on this node at once, at
 // all that are not at rest every poll.
 type steerer struct {
 	life  *life
-	store fairlead.Store
+	store driver.Store
 	loop  *loop
 
 	mu      sync.Mutex
@@ -25,7 +27,7 @@ type steerer struct {
 	calm    time.Time      // until then there is no hurry
 }
 
-func newSteerer(l *life, store fairlead.Store) *steerer {
+func newSteerer(l *life, store driver.Store) *steerer {
 	return &steerer{life: l, store: store, loop: newLoop("steer", l.options.Poll, l.log), news: map[int64]bool{}}
 }
 
@@ -36,7 +38,7 @@ func (s *steerer) tell(batch []ending) {
 	for _, e := range batch {
 		// What is given back is soon taken up by another node, and has its share of the
 		// rate at once unless the others have been given it before.
-		if sweep := fairlead.SweepOf(e.run.job); sweep != 0 && e.settlement.Move != fairlead.GiveUp {
+		if sweep := sweep.Of(e.run.job); sweep != 0 && e.settlement.Move != fairlead.MoveRelease {
 			s.news[sweep], told = true, true
 		}
 	}
@@ -124,7 +126,7 @@ func (s *steerer) due(ctx context.Context, now time.Time) (map[int64]bool, error
 		return due, nil
 	}
 	running := 0
-	filter := fairlead.SweepFilter{States: []fairlead.SweepState{fairlead.SweepWaiting, fairlead.SweepRunning, fairlead.SweepStopping}, Limit: openPage}
+	filter := sweep.Filter{States: []sweep.State{sweep.Waiting, sweep.Running, sweep.Stopping}, Limit: openPage}
 	for {
 		found, err := s.store.Sweeps(ctx, filter)
 		if err != nil {
@@ -132,10 +134,10 @@ func (s *steerer) due(ctx context.Context, now time.Time) (map[int64]bool, error
 		}
 		for i := range found {
 			due[found[i].ID] = true
-			if found[i].State == fairlead.SweepRunning {
+			if found[i].State == sweep.Running {
 				running++
 			}
-			if slices.ContainsFunc(found[i].Silent, func(q fairlead.Silence) bool { return !q.Free }) {
+			if slices.ContainsFunc(found[i].Silent, func(q sweep.Silence) bool { return !q.Free }) {
 				s.lookSoon(now) // others are to have its rate
 			}
 		}
@@ -182,19 +184,19 @@ func (s *steerer) allot(ctx context.Context, running int) error {
 
 // shardJobs lists the jobs of shards that run or wait for a node.
 func (s *steerer) shardJobs(ctx context.Context) ([]*fairlead.Job, error) {
-	kinds := slices.DeleteFunc(s.life.engine.mux.Kinds(), func(kind string) bool { return !fairlead.IsShardKind(kind) })
+	kinds := slices.DeleteFunc(s.life.engine.mux.Kinds(), func(kind string) bool { return !sweep.IsShardKind(kind) })
 	if len(kinds) == 0 {
 		return nil, nil
 	}
 	var jobs []*fairlead.Job
-	filter := fairlead.Filter{Kinds: kinds, States: []fairlead.State{fairlead.Ready, fairlead.Running}, Limit: fairlead.MaxShards}
+	filter := fairlead.Filter{Kinds: kinds, States: []fairlead.State{fairlead.Ready, fairlead.Running}, Limit: sweep.MaxShards}
 	for {
 		found, err := s.store.Find(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
 		jobs = append(jobs, found...)
-		if len(found) < fairlead.MaxShards {
+		if len(found) < sweep.MaxShards {
 			return jobs, nil
 		}
 		filter.Below = found[len(found)-1].ID
@@ -204,7 +206,7 @@ func (s *steerer) shardJobs(ctx context.Context) ([]*fairlead.Job, error) {
 // steer looks at one sweep. One that cannot be looked at does not keep the others
 // waiting: it has its turn again with the next poll.
 func (s *steerer) steer(ctx context.Context, id int64) {
-	err := fairlead.SteerSweep(ctx, s.store, id)
+	err := sweep.Steer(ctx, s.store, id)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, fairlead.ErrNotFound) {
 		s.life.log.Warn("a sweep could not be looked at", "sweep", id, "error", err)
 	}

@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
 // Stepper runs jobs one at a time in the caller's goroutine, with the same
 // rules as a node. It is for tests: nothing happens but what is asked for.
 type Stepper struct {
-	store   fairlead.Store
+	store   driver.Store
 	mux     *fairlead.Mux
 	options Options
-	scope   *fairlead.Scope
+	scope   *driver.Scope
 	node    fairlead.NodeID
 }
 
@@ -23,8 +24,8 @@ type Stepper struct {
 const stepperLease = 100 * 365 * 24 * time.Hour
 
 // NewStepper joins the store as a node that never beats.
-func NewStepper(ctx context.Context, store fairlead.Store, mux *fairlead.Mux) (*Stepper, error) {
-	s := &Stepper{store: store, mux: mux, options: Options{}.withDefaults(), scope: &fairlead.Scope{Kinds: mux.Kinds()}}
+func NewStepper(ctx context.Context, store driver.Store, mux *fairlead.Mux) (*Stepper, error) {
+	s := &Stepper{store: store, mux: mux, options: Options{}.withDefaults(), scope: &driver.Scope{Kinds: mux.Kinds()}}
 	var err error
 	s.node, err = store.Join(ctx, fairlead.Node{Name: "stepper", Kinds: mux.Kinds(), Slots: 1}, stepperLease)
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Stepper) Step(ctx context.Context) (*fairlead.Job, error) {
 	if err := s.promote(ctx); err != nil {
 		return nil, err
 	}
-	jobs, err := s.store.Claim(ctx, fairlead.Claim{Node: s.node, Scope: s.scope, Max: 1})
+	jobs, err := s.store.Claim(ctx, driver.Claim{Node: s.node, Scope: s.scope, Max: 1})
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}

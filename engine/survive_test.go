@@ -9,22 +9,23 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
 // starved is a store as a starved process sees it: it does not answer in time.
 type starved struct {
-	fairlead.Store
+	driver.Store
 	beats atomic.Bool // beats do not get through
 	all   atomic.Bool // nor does anything else that would tell that the node lives
 }
 
 var errStarved = errors.New("no answer in time")
 
-func (s *starved) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (s *starved) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	if s.beats.Load() {
 		<-ctx.Done()
-		return fairlead.BeatAnswer{}, errStarved
+		return driver.BeatAnswer{}, errStarved
 	}
 	return s.Store.Beat(ctx, beat)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // sweeps bounds of how many sweeps a node has shards, and how many shards it claims.
@@ -105,7 +106,7 @@ func (s *sweeps) room(now time.Time) int {
 // admit takes up the shard that a job goes over, or refuses it. Other jobs are
 // admitted.
 func (s *sweeps) admit(job *fairlead.Job, now time.Time) bool {
-	sweep := fairlead.SweepOf(job)
+	sweep := sweep.Of(job)
 	if sweep == 0 {
 		return true
 	}
@@ -130,7 +131,7 @@ func (s *sweeps) admit(job *fairlead.Job, now time.Time) bool {
 
 // leave gives up the shard of a run that was admitted.
 func (s *sweeps) leave(r *run) {
-	sweep := fairlead.SweepOf(r.job)
+	sweep := sweep.Of(r.job)
 	if sweep == 0 {
 		return
 	}
@@ -154,8 +155,8 @@ func (s *sweeps) mayGive(now time.Time, claimed int) bool {
 }
 
 // give asks one of the runs to end whose shard is of a sweep.
-func (s *sweeps) give(sweep int64, runs []*run, now time.Time) {
-	i := slices.IndexFunc(runs, func(r *run) bool { return r.own != nil && fairlead.SweepOf(r.job) == sweep && r.begun() })
+func (s *sweeps) give(sw int64, runs []*run, now time.Time) {
+	i := slices.IndexFunc(runs, func(r *run) bool { return r.own != nil && sweep.Of(r.job) == sw && r.begun() })
 	if i < 0 {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // shardsOf counts the running shards of each sweep, by node.
@@ -21,7 +22,7 @@ type shardsOf struct {
 }
 
 func (s *shardsOf) work(ctx context.Context, job *fairlead.Job) error {
-	var args fairlead.ShardArgs
+	var args sweep.ShardArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return fairlead.Fatal(err)
 	}
@@ -97,9 +98,9 @@ func (w *world) startSweeps(n int) {
 
 func (w *world) startSweep(name string, shards int) {
 	w.t.Helper()
-	made, err := w.client.PutSweep(w.t.Context(), fairlead.Sweep{Name: name, Kind: "k", To: 100, Shards: shards})
+	made, err := w.sweeps.Put(w.t.Context(), sweep.Sweep{Name: name, Kind: "k", To: 100, Shards: shards})
 	if err == nil {
-		_, err = w.client.StartSweep(w.t.Context(), made.ID, "me")
+		_, err = w.sweeps.Start(w.t.Context(), made.ID, "me")
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -109,7 +110,7 @@ func (w *world) startSweep(name string, shards int) {
 func TestSweepsAreSpreadOverTheNodes(t *testing.T) {
 	inBubble(t, func(w *world) {
 		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
-		w.handle(fairlead.SweepKind("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
+		w.handle(sweep.KindOf("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
 		stopFirst, stopSecond := w.start(engine.Options{}), w.start(engine.Options{})
 		pass(5 * time.Second)
 		w.startSweeps(6)
@@ -135,7 +136,7 @@ func TestSweepsAreSpreadOverTheNodes(t *testing.T) {
 func TestNodesThatJoinGetShards(t *testing.T) {
 	inBubble(t, func(w *world) {
 		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
-		w.handle(fairlead.SweepKind("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
+		w.handle(sweep.KindOf("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
 		var stops []func() error
 		defer func() {
 			for _, stop := range stops {
@@ -178,7 +179,7 @@ func TestNodesThatJoinGetShards(t *testing.T) {
 func TestASweepThatBeginsIsSpreadAtOnce(t *testing.T) {
 	inBubble(t, func(w *world) {
 		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
-		w.handle(fairlead.SweepKind("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
+		w.handle(sweep.KindOf("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
 		for range 3 {
 			stop := w.start(engine.Options{})
 			defer func() {

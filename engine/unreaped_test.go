@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -20,7 +21,7 @@ func (w *world) orphan(job *fairlead.Job) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	claimed, err := w.store.Claim(w.t.Context(), fairlead.Claim{Node: dead, Scope: &fairlead.Scope{Kinds: []string{job.Kind}}, Max: 1})
+	claimed, err := w.store.Claim(w.t.Context(), driver.Claim{Node: dead, Scope: &driver.Scope{Kinds: []string{job.Kind}}, Max: 1})
 	if err != nil || len(claimed) != 1 {
 		w.t.Fatalf("claimed %d jobs, %v", len(claimed), err)
 	}
@@ -54,10 +55,10 @@ func TestNodesThatAreNeverSteadyTakeJobsBackAllTheSame(t *testing.T) {
 }
 
 // idleReaper is a store that takes nothing back, as if the jobs stayed locked.
-type idleReaper struct{ fairlead.Store }
+type idleReaper struct{ driver.Store }
 
-func (idleReaper) Reap(context.Context, fairlead.Reap) (fairlead.Reaped, error) {
-	return fairlead.Reaped{}, nil
+func (idleReaper) Reap(context.Context, driver.Reap) (driver.Reaped, error) {
+	return driver.Reaped{}, nil
 }
 
 // unreaped remembers what is left of dead nodes.
@@ -85,7 +86,7 @@ func TestJobsThatNoNodeTakesBackAreComplainedOf(t *testing.T) {
 			if len(complaints) == 0 || complaints[0]["level"] != "ERROR" || complaints[0]["jobs"] != 1.0 || seen.jobs.Load() != 1 {
 				t.Errorf("the complaints are %v, %d jobs", complaints, seen.jobs.Load())
 			}
-			if _, err := w.store.Reap(w.t.Context(), fairlead.Reap{MaxCrashes: 9, Limit: 10}); err != nil {
+			if _, err := w.store.Reap(w.t.Context(), driver.Reap{MaxCrashes: 9, Limit: 10}); err != nil {
 				t.Fatal(err)
 			}
 			pass(30 * time.Second)

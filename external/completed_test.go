@@ -13,14 +13,15 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // untilState waits for a batch to complete in a state.
-func (w *world) untilState(id int64, want fairlead.BatchState) {
+func (w *world) untilState(id int64, want batch.State) {
 	w.Helper()
 	w.eventually("the batch is "+string(want), func() bool {
-		batch, err := w.client.Batch(w.Context(), id)
+		batch, err := w.batches.Get(w.Context(), id)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -29,21 +30,21 @@ func (w *world) untilState(id int64, want fairlead.BatchState) {
 }
 
 // newBatch creates a batch of one task that notifies the service.
-func (w *world) newBatch(url string) fairlead.Batch {
+func (w *world) newBatch(url string) batch.Batch {
 	w.Helper()
-	batch := fairlead.Batch{Name: "all red", Type: "paint", Tenant: "acme", Notify: url}
+	b := batch.Batch{Name: "all red", Type: "paint", Tenant: "acme", Notify: url}
 	var err error
 	w.eventually("a node is there", func() bool {
-		made, failure := w.client.CreateBatch(w.Context(), batch, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+		made, failure := w.batches.Start(w.Context(), b, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})
 		if err = failure; err == nil {
-			batch = made
+			b = made
 		}
 		return err == nil || !errors.Is(err, fairlead.ErrInvalid)
 	})
 	if err != nil {
 		w.Fatal(err)
 	}
-	return batch
+	return b
 }
 
 func TestEachCompletionOfABatchIsToldAtLeastOnce(t *testing.T) {
@@ -58,9 +59,9 @@ func TestEachCompletionOfABatchIsToldAtLeastOnce(t *testing.T) {
 		return nil
 	}}, false)
 	w.service.answer(503)
-	batch := w.newBatch(w.service.url + "/done")
-	id := strconv.FormatInt(batch.ID, 10)
-	w.untilState(batch.ID, fairlead.BatchFail)
+	b := w.newBatch(w.service.url + "/done")
+	id := strconv.FormatInt(b.ID, 10)
+	w.untilState(b.ID, batch.Fail)
 	first, again := w.service.next(), w.service.next()
 	if first.raw != again.raw || first.header.Get("Webhook-Id") != again.header.Get("Webhook-Id") {
 		t.Errorf("told again it is %s, and was %s", again.raw, first.raw)
@@ -82,10 +83,10 @@ func TestEachCompletionOfABatchIsToldAtLeastOnce(t *testing.T) {
 	}
 
 	wet.Store(false)
-	if _, err := w.client.RetryBatch(t.Context(), batch.ID); err != nil {
+	if _, err := w.batches.Retry(t.Context(), b.ID); err != nil {
 		t.Fatal(err)
 	}
-	w.untilState(batch.ID, fairlead.BatchSuccess)
+	w.untilState(b.ID, batch.Success)
 	w.service.next().has(t, map[string]any{"id": "batch-" + id + "-2", "completion": 2.0, "state": "success"})
 	w.service.quiet()
 }
@@ -95,18 +96,18 @@ func TestACompletionThatABatchDidNotTellOfIsForged(t *testing.T) {
 	w := newWorld(t, sqlite.Options{})
 	w.declare(fairlead.Tenant{})
 	w.node(w.store, handlers{"wall.paint": func(context.Context, *fairlead.Job) error { return nil }}, false)
-	batch := w.newBatch(w.service.url + "/done")
-	w.untilState(batch.ID, fairlead.BatchSuccess)
+	b := w.newBatch(w.service.url + "/done")
+	w.untilState(b.ID, batch.Success)
 	w.service.next()
-	for name, change := range map[string]func(*fairlead.Completion, *fairlead.Job){
-		"tenant": func(_ *fairlead.Completion, j *fairlead.Job) { j.Tenant = "mallory" },
-		"url":    func(c *fairlead.Completion, _ *fairlead.Job) { c.URL = w.service.url + "/else" },
-		"number": func(c *fairlead.Completion, _ *fairlead.Job) { c.Number = 2 },
-		"id":     func(c *fairlead.Completion, _ *fairlead.Job) { c.ID = "another" },
-		"batch":  func(c *fairlead.Completion, _ *fairlead.Job) { c.Batch = 1_000_000 },
+	for name, change := range map[string]func(*batch.Completion, *fairlead.Job){
+		"tenant": func(_ *batch.Completion, j *fairlead.Job) { j.Tenant = "mallory" },
+		"url":    func(c *batch.Completion, _ *fairlead.Job) { c.URL = w.service.url + "/else" },
+		"number": func(c *batch.Completion, _ *fairlead.Job) { c.Number = 2 },
+		"id":     func(c *batch.Completion, _ *fairlead.Job) { c.ID = "another" },
+		"batch":  func(c *batch.Completion, _ *fairlead.Job) { c.Batch = 1_000_000 },
 	} {
-		told := fairlead.Completion{ID: fairlead.CompletionID(batch.ID, 1), URL: w.service.url + "/done", Batch: batch.ID, Number: 1}
-		job := &fairlead.Job{Kind: fairlead.CompletedKind}
+		told := batch.Completion{ID: batch.CompletionID(b.ID, 1), URL: w.service.url + "/done", Batch: b.ID, Number: 1}
+		job := &fairlead.Job{Kind: batch.CompletedKind}
 		change(&told, job)
 		var err error
 		if job.Args, err = json.Marshal(told); err != nil {
@@ -123,10 +124,10 @@ func TestACompletionGoesWhereTheGuardAllows(t *testing.T) {
 	w := newWorld(t, sqlite.Options{})
 	w.declare(fairlead.Tenant{})
 	w.node(w.store, handlers{"wall.paint": func(context.Context, *fairlead.Job) error { return nil }}, false)
-	batch := w.newBatch("http://169.254.169.254/latest/meta-data")
-	w.untilState(batch.ID, fairlead.BatchSuccess)
+	b := w.newBatch("http://169.254.169.254/latest/meta-data")
+	w.untilState(b.ID, batch.Success)
 	w.eventually("it is not told", func() bool {
-		page, err := w.client.Find(t.Context(), fairlead.Filter{Kinds: []string{fairlead.CompletedKind}, States: []fairlead.State{fairlead.Failed}})
+		page, err := w.client.Find(t.Context(), fairlead.Filter{Kinds: []string{batch.CompletedKind}, States: []fairlead.State{fairlead.Failed}})
 		return err == nil && len(page.Jobs) == 1 && strings.Contains(page.Jobs[0].Error, "--allow-target")
 	})
 }

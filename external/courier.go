@@ -5,20 +5,24 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/reserved"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // The built-in kinds.
 const (
-	Kind       = "external"          // sent to the tenant's start_url
-	NoticeKind = fairlead.NoticeKind // tells a tenant what became of a job
+	Kind       = "external"      // sent to the tenant's start_url
+	NoticeKind = reserved.Notice // tells a tenant what became of a job
 )
 
 // Where notices are, as package fairlead has it.
 const (
-	NoticeQueue  = fairlead.NoticeQueue
-	NoticeTenant = fairlead.NoticeTenant
+	NoticeQueue  = reserved.NoticeQueue
+	NoticeTenant = reserved.NoticeTenant
 )
 
 // DefaultTimeout is how long a job may take whose Timeout is not set.
@@ -57,8 +61,10 @@ func (o Options) withDefaults() Options {
 
 // Courier carries jobs and notices to the services of tenants.
 type Courier struct {
-	store      fairlead.Store
+	store      driver.Store
 	client     *fairlead.Client
+	batches    *batch.Client
+	sweeps     *sweep.Client
 	options    Options
 	log        *slog.Logger
 	caller     *httpcall.Caller
@@ -67,11 +73,11 @@ type Courier struct {
 }
 
 // New makes a courier of a store's tenants.
-func New(store fairlead.Store, options Options) *Courier {
+func New(store driver.Store, options Options) *Courier {
 	options = options.withDefaults()
 	client := fairlead.NewClient(store)
 	return &Courier{
-		store: store, client: client, options: options, log: options.Logger,
+		store: store, client: client, batches: batch.NewClient(store), sweeps: sweep.NewClient(store), options: options, log: options.Logger,
 		caller: httpcall.NewCaller(options.Guard), recipients: newRecipients(client),
 	}
 }
@@ -84,8 +90,8 @@ func (c *Courier) SetPublicURL(url string) { c.options.PublicURL = url }
 // kinds are told.
 func (c *Courier) Register(mux *fairlead.Mux) {
 	mux.Handle(Kind, fairlead.HandlerOptions{Timeout: DefaultTimeout}, fairlead.HandlerFunc(c.start))
-	mux.Handle(fairlead.CompletedKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.completed))
-	mux.Handle(fairlead.GateKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.askGate))
+	mux.Handle(batch.CompletedKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.completed))
+	mux.Handle(sweep.GateKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.askGate))
 	mux.Handle(NoticeKind, fairlead.HandlerOptions{Timeout: 2 * c.options.RequestTimeout}, fairlead.HandlerFunc(c.deliver))
 	mux.Use(c.tellTimeouts)
 }

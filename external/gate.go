@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // gateCall is what the gate of a sweep gets.
@@ -25,36 +26,36 @@ type gateCall struct {
 
 // askGate tells the business that a sweep waits for it, or runs on elsewhere.
 func (c *Courier) askGate(ctx context.Context, job *fairlead.Job) error {
-	var told fairlead.GateCall
+	var told sweep.GateCall
 	if err := json.Unmarshal(job.Args, &told); err != nil {
 		return fairlead.Fatal(fmt.Errorf("args: %w", err))
 	}
-	sweep, err := c.client.SweepByID(ctx, told.Sweep)
+	s, err := c.sweeps.ByID(ctx, told.Sweep)
 	if errors.Is(err, fairlead.ErrNotFound) {
 		return fairlead.Fatal(err)
 	}
 	if err != nil {
 		return err
 	}
-	if sweep.Tenant != job.Tenant || sweep.Gate.BeforeRun == "" || sweep.Gate.BeforeRun != told.URL || told.Run < 1 || told.Run > sweep.Run {
+	if s.Tenant != job.Tenant || s.Gate.BeforeRun == "" || s.Gate.BeforeRun != told.URL || told.Run < 1 || told.Run > s.Run {
 		// A program with a Client may enqueue such a job; only a sweep may speak in our name.
-		return fairlead.Fatal(fmt.Errorf("sweep %d asks nobody there", sweep.ID))
+		return fairlead.Fatal(fmt.Errorf("sweep %d asks nobody there", s.ID))
 	}
-	event, awaited := "sweep_waiting", fairlead.SweepWaiting
+	event, awaited := "sweep_waiting", sweep.Waiting
 	if told.Again {
-		event, awaited = "sweep_resumed", fairlead.SweepRunning
+		event, awaited = "sweep_resumed", sweep.Running
 	}
-	if sweep.State != awaited || sweep.Run != told.Run {
+	if s.State != awaited || s.Run != told.Run {
 		return nil // it has gone on meanwhile
 	}
-	key, err := c.client.SigningKey(ctx, sweep.Tenant)
+	key, err := c.client.SigningKey(ctx, s.Tenant)
 	if err != nil {
 		return err
 	}
-	id := fmt.Sprintf("sweep-%d-%d-%d", sweep.ID, told.Run, job.ID)
-	number := strconv.FormatInt(sweep.ID, 10)
+	id := fmt.Sprintf("sweep-%d-%d-%d", s.ID, told.Run, job.ID)
+	number := strconv.FormatInt(s.ID, 10)
 	return c.postAs(ctx, id, recipient{key: key}, told.URL, job, "fairlead-"+id, gateCall{
-		ID: id, Event: event, SweepID: number, SweepName: sweep.Name, Tenant: sweep.Tenant, Run: told.Run, Data: sweep.Data,
+		ID: id, Event: event, SweepID: number, SweepName: s.Name, Tenant: s.Tenant, Run: told.Run, Data: s.Data,
 		OpenURL: strings.TrimRight(c.options.PublicURL, "/") + "/api/v1/sweeps/" + number + "/open",
 	})
 }

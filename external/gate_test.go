@@ -7,16 +7,17 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // gated starts a sweep with a gate at the service.
-func (w *world) gated() fairlead.Sweep {
+func (w *world) gated() sweep.Sweep {
 	w.Helper()
-	made, err := w.client.PutSweep(w.Context(), fairlead.Sweep{
-		Name: "all users", Kind: "nobody", Tenant: "acme", To: 10, Data: json.RawMessage(`{"a":1}`), Gate: fairlead.Gate{BeforeRun: w.service.url + "/gate"},
+	made, err := w.sweeps.Put(w.Context(), sweep.Sweep{
+		Name: "all users", Kind: "nobody", Tenant: "acme", To: 10, Data: json.RawMessage(`{"a":1}`), Gate: sweep.Gate{BeforeRun: w.service.url + "/gate"},
 	})
 	if err == nil {
-		made, err = w.client.StartSweep(w.Context(), made.ID, "me")
+		made, err = w.sweeps.Start(w.Context(), made.ID, "me")
 	}
 	if err != nil {
 		w.Fatal(err)
@@ -48,14 +49,14 @@ func TestAGateCallThatNoSweepMadeIsForged(t *testing.T) {
 	w.node(w.store, nil, false)
 	made := w.gated()
 	w.service.next()
-	for name, change := range map[string]func(*fairlead.GateCall, *fairlead.Job){
-		"tenant": func(_ *fairlead.GateCall, j *fairlead.Job) { j.Tenant = "mallory" },
-		"url":    func(c *fairlead.GateCall, _ *fairlead.Job) { c.URL = w.service.url + "/else" },
-		"run":    func(c *fairlead.GateCall, _ *fairlead.Job) { c.Run = 2 },
-		"sweep":  func(c *fairlead.GateCall, _ *fairlead.Job) { c.Sweep = 1_000_000 },
+	for name, change := range map[string]func(*sweep.GateCall, *fairlead.Job){
+		"tenant": func(_ *sweep.GateCall, j *fairlead.Job) { j.Tenant = "mallory" },
+		"url":    func(c *sweep.GateCall, _ *fairlead.Job) { c.URL = w.service.url + "/else" },
+		"run":    func(c *sweep.GateCall, _ *fairlead.Job) { c.Run = 2 },
+		"sweep":  func(c *sweep.GateCall, _ *fairlead.Job) { c.Sweep = 1_000_000 },
 	} {
-		told := fairlead.GateCall{URL: w.service.url + "/gate", Sweep: made.ID, Run: 1}
-		job := &fairlead.Job{Kind: fairlead.GateKind}
+		told := sweep.GateCall{URL: w.service.url + "/gate", Sweep: made.ID, Run: 1}
+		job := &fairlead.Job{Kind: sweep.GateKind}
 		change(&told, job)
 		var err error
 		if job.Args, err = json.Marshal(told); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -68,13 +69,13 @@ func TestABatchTellsNoForbiddenAddress(t *testing.T) {
 		"localhost", "LOCALHOST.", "127.1", "127.0.0.1.", "2130706433", "0x7f000001", "0177.0.0.1", "0.0.0.0", "0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]",
 		"[::127.0.0.1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "[::1%25lo]", "%31%32%37.0.0.1", "①②⑦.⓪.⓪.①", "127。0。0。1", "x.localhost",
 	} {
-		batch := fairlead.Batch{Name: host, Type: "paint", Tenant: "acme", Notify: "http://" + host + ":" + port + "/"}
-		if _, err := w.client.CreateBatch(t.Context(), batch, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}}); err == nil {
+		b := batch.Batch{Name: host, Type: "paint", Tenant: "acme", Notify: "http://" + host + ":" + port + "/"}
+		if _, err := w.batches.Start(t.Context(), b, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}}); err == nil {
 			stored++
 		}
 	}
 	w.eventually("all were tried to be told", func() bool {
-		page, err := w.client.Find(t.Context(), fairlead.Filter{Kinds: []string{fairlead.CompletedKind}})
+		page, err := w.client.Find(t.Context(), fairlead.Filter{Kinds: []string{batch.CompletedKind}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -58,7 +59,7 @@ func kinds() handlers {
 
 // looks counts how often couriers looked for failures.
 type looks struct {
-	fairlead.Store
+	driver.Store
 	count atomic.Int64
 }
 
@@ -183,12 +184,12 @@ func TestPoisonIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimed, err := w.store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"deadly"}}, Max: 1})
+	claimed, err := w.store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"deadly"}}, Max: 1})
 	if err != nil || len(claimed) != 1 {
 		t.Fatal(claimed, err)
 	}
 	ahead.Store(int64(time.Hour))
-	if reaped, err := w.store.Reap(t.Context(), fairlead.Reap{Limit: 10}); err != nil || reaped.Poisoned != 1 {
+	if reaped, err := w.store.Reap(t.Context(), driver.Reap{Limit: 10}); err != nil || reaped.Poisoned != 1 {
 		t.Fatal(reaped, err)
 	}
 	w.node(w.store, nil, false)
@@ -342,7 +343,7 @@ func TestANoticeTellsWhatTheStoreKnows(t *testing.T) {
 
 // unreadable is a store whose tenants cannot be read for a while.
 type unreadable struct {
-	fairlead.Store
+	driver.Store
 	mended atomic.Bool
 }
 

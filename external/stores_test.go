@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
@@ -12,9 +13,9 @@ import (
 
 // The whole way on the other stores: sent, answered, failed, told.
 func TestOtherStoresWillDo(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) (fairlead.Store, error){
-		"PostgreSQL": func(t *testing.T) (fairlead.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (fairlead.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
+	for name, open := range map[string]func(t *testing.T) (driver.Store, error){
+		"PostgreSQL": func(t *testing.T) (driver.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
+		"MySQL":      func(t *testing.T) (driver.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

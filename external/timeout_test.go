@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -49,7 +50,7 @@ func TestATimeoutBeforeTheLastCrashIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimed, err := w.store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"deadly"}}, Max: 1})
+	claimed, err := w.store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"deadly"}}, Max: 1})
 	if err != nil || len(claimed) != 1 {
 		t.Fatal(claimed, err)
 	}
@@ -57,7 +58,7 @@ func TestATimeoutBeforeTheLastCrashIsTold(t *testing.T) {
 	notice := &fairlead.Job{Kind: external.NoticeKind, Tenant: external.NoticeTenant, Queue: external.NoticeQueue, Args: json.RawMessage(args)}
 	w.enqueue(notice)
 	ahead.Store(int64(time.Hour))
-	if reaped, err := w.store.Reap(t.Context(), fairlead.Reap{Limit: 10}); err != nil || reaped.Poisoned != 1 {
+	if reaped, err := w.store.Reap(t.Context(), driver.Reap{Limit: 10}); err != nil || reaped.Poisoned != 1 {
 		t.Fatal(reaped, err)
 	}
 	w.node(w.store, nil, false)

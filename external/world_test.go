@@ -17,18 +17,23 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // world is a database, a tenant "acme", and the tenant's service.
 type world struct {
 	*testing.T
-	store   fairlead.Store
+	store   driver.Store
 	client  *fairlead.Client
+	batches *batch.Client
+	sweeps  *sweep.Client
 	service *service
 	lease   time.Duration // of its nodes: long, or a slow machine loses them
 	strict  bool          // loopback may not be called
@@ -43,10 +48,10 @@ func newWorld(t *testing.T, options sqlite.Options) *world {
 	return newWorldOn(t, store)
 }
 
-func newWorldOn(t *testing.T, store fairlead.Store) *world {
+func newWorldOn(t *testing.T, store driver.Store) *world {
 	t.Helper()
 	t.Cleanup(func() { _ = store.Close() })
-	return &world{T: t, store: store, client: fairlead.NewClient(store), service: newService(t), lease: 20 * time.Second}
+	return &world{T: t, store: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), sweeps: sweep.NewClient(store), service: newService(t), lease: 20 * time.Second}
 }
 
 // declare stores the tenant "acme".
@@ -67,7 +72,7 @@ func (w *world) declare(tenant fairlead.Tenant) {
 }
 
 // courier makes a courier that looks often.
-func (w *world) courier(store fairlead.Store) *external.Courier {
+func (w *world) courier(store driver.Store) *external.Courier {
 	w.Helper()
 	guard, err := httpcall.NewGuard(nil, !w.strict)
 	if err != nil {
@@ -83,7 +88,7 @@ type handlers map[string]func(ctx context.Context, job *fairlead.Job) error
 
 // node runs a node with a courier until stop, which may be called twice. A silent
 // one does not tell of failures, as one that dies at the instant of each.
-func (w *world) node(store fairlead.Store, kinds handlers, silent bool) (stop func()) {
+func (w *world) node(store driver.Store, kinds handlers, silent bool) (stop func()) {
 	w.Helper()
 	courier, mux := w.courier(store), fairlead.NewMux()
 	options := engine.Options{Poll: 20 * time.Millisecond, Beat: 50 * time.Millisecond, Lease: w.lease, Grace: 500 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)}

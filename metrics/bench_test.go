@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // What a job costs that starts and ends on a node which is observed.
@@ -21,17 +22,17 @@ func BenchmarkPerJob(b *testing.B) {
 
 // answers is a store that takes no time.
 type answers struct {
-	fairlead.Store
+	driver.Store
 }
 
-func (answers) Claim(context.Context, fairlead.Claim) ([]*fairlead.Job, error) { return nil, nil }
+func (answers) Claim(context.Context, driver.Claim) ([]*fairlead.Job, error) { return nil, nil }
 
 // What a call of a timed store costs above that of the store itself.
 func BenchmarkPerCallOfTheStore(b *testing.B) {
 	store := newMetrics().Store(answers{})
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := store.Claim(b.Context(), fairlead.Claim{}); err != nil {
+		if _, err := store.Claim(b.Context(), driver.Claim{}); err != nil {
 			b.Fatal(err)
 		}
 	}

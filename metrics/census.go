@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 const (
@@ -26,7 +27,7 @@ const (
 // census shows what the store holds. A store that is away makes no scrape fail:
 // then fairlead_store_up is 0 and what it would tell is left out.
 type census struct {
-	store fairlead.Store
+	store driver.Store
 	log   *slog.Logger
 
 	mu   sync.Mutex
@@ -34,7 +35,7 @@ type census struct {
 	last []prometheus.Metric
 }
 
-func newCensus(store fairlead.Store, log *slog.Logger) *census {
+func newCensus(store driver.Store, log *slog.Logger) *census {
 	return &census{store: store, log: log}
 }
 

@@ -41,9 +41,9 @@ func outcomeOf(move fairlead.Move, settled fairlead.Settled) outcome {
 		return retried
 	case fairlead.Snooze:
 		return snoozed
-	case fairlead.GiveUp:
+	case fairlead.MoveRelease:
 		return released
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		return waiting
 	default:
 		return succeeded

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -70,7 +71,7 @@ func newMetrics() *metrics.Metrics {
 }
 
 // enqueue stores jobs through a store that is or is not timed.
-func enqueue(t *testing.T, store fairlead.Store, jobs ...*fairlead.Job) {
+func enqueue(t *testing.T, store driver.Store, jobs ...*fairlead.Job) {
 	t.Helper()
 	if err := fairlead.NewClient(store).Enqueue(t.Context(), jobs...); err != nil {
 		t.Fatal(err)
@@ -168,7 +169,7 @@ func TestWhatANodeDoesIsCounted(t *testing.T) {
 
 // asked counts how often jobs are counted.
 type asked struct {
-	fairlead.Store
+	driver.Store
 	times atomic.Int32
 	takes time.Duration
 }

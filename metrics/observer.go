@@ -6,7 +6,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 var _ engine.Observer = (*Metrics)(nil)
@@ -92,7 +94,7 @@ func (o *observer) Flushed(settlements int, _ time.Duration, err error) {
 }
 
 // Reaped counts jobs that were taken back, whatever became of them.
-func (o *observer) Reaped(reaped fairlead.Reaped) {
+func (o *observer) Reaped(reaped driver.Reaped) {
 	o.lostNodes.Add(float64(reaped.Nodes))
 	o.reaped.Add(float64(reaped.Jobs + reaped.Poisoned + reaped.Cancelled))
 }
@@ -117,7 +119,7 @@ func (o *observer) Stalled() { o.stalls.Inc() }
 func (o *observer) Abandoned(*fairlead.Job) { o.abandoned.Inc() }
 
 // Fired counts an instant, and how late a run by the clock is.
-func (o *observer) Fired(fire fairlead.PlannedFire, late time.Duration) {
+func (o *observer) Fired(fire schedule.PlannedFire, late time.Duration) {
 	outcome := "run"
 	switch {
 	case fire.Skip != "":
@@ -126,7 +128,7 @@ func (o *observer) Fired(fire fairlead.PlannedFire, late time.Duration) {
 		outcome = "queued"
 	}
 	o.fires.WithLabelValues(outcome).Inc()
-	if fire.Trigger == fairlead.TriggerCron && fire.Skip == "" {
+	if fire.Trigger == schedule.TriggerCron && fire.Skip == "" {
 		o.lateness.Observe(late.Seconds())
 	}
 }

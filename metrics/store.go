@@ -8,11 +8,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Store is a store whose work for nodes and enqueuers is timed. Questions of
 // people are not: they take as long as what is asked for.
-func (m *Metrics) Store(store fairlead.Store) fairlead.Store {
+func (m *Metrics) Store(store driver.Store) driver.Store {
 	timer := func(statement string) timer { return timer{m.statements.WithLabelValues(statement)} }
 	return &timedStore{
 		Store: store, refused: m.refused,
@@ -24,7 +25,7 @@ func (m *Metrics) Store(store fairlead.Store) fairlead.Store {
 }
 
 type timedStore struct {
-	fairlead.Store
+	driver.Store
 	refused prometheus.Counter
 
 	enqueue, enqueueOnce                                 timer
@@ -58,7 +59,7 @@ func (s *timedStore) Join(ctx context.Context, node fairlead.Node, lease time.Du
 }
 
 // Beat is timed.
-func (s *timedStore) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (s *timedStore) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	defer s.beat.since(time.Now())
 	return s.Store.Beat(ctx, beat)
 }
@@ -70,7 +71,7 @@ func (s *timedStore) Leave(ctx context.Context, node fairlead.NodeID) error {
 }
 
 // Claim is timed.
-func (s *timedStore) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *timedStore) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	defer s.claim.since(time.Now())
 	return s.Store.Claim(ctx, claim)
 }
@@ -92,25 +93,25 @@ func (s *timedStore) Save(ctx context.Context, save fairlead.Save) error {
 }
 
 // Report is timed.
-func (s *timedStore) Report(ctx context.Context, starts []fairlead.Starts) error {
+func (s *timedStore) Report(ctx context.Context, starts []driver.Starts) error {
 	defer s.report.since(time.Now())
 	return s.Store.Report(ctx, starts)
 }
 
 // Held is timed.
-func (s *timedStore) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+func (s *timedStore) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	defer s.held.since(time.Now())
 	return s.Store.Held(ctx, node)
 }
 
 // Promote is timed.
-func (s *timedStore) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
+func (s *timedStore) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	defer s.promote.since(time.Now())
 	return s.Store.Promote(ctx, limit)
 }
 
 // Reap is timed.
-func (s *timedStore) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+func (s *timedStore) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	defer s.reap.since(time.Now())
 	return s.Store.Reap(ctx, reap)
 }
@@ -122,7 +123,7 @@ func (s *timedStore) Expire(ctx context.Context, limit int) (int, error) {
 }
 
 // Prune is timed.
-func (s *timedStore) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *timedStore) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	defer s.prune.since(time.Now())
 	return s.Store.Prune(ctx, keep, limit)
 }

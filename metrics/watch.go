@@ -3,7 +3,7 @@ package metrics
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -15,7 +15,7 @@ type Node interface {
 
 // Watch shows what the node does right now and what the store holds. It is
 // called once.
-func (m *Metrics) Watch(node Node, store fairlead.Store) {
+func (m *Metrics) Watch(node Node, store driver.Store) {
 	m.registry.MustRegister(nodeGauges(node)...)
 	m.registry.MustRegister(newCensus(store, m.log))
 }

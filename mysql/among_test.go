@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -53,7 +54,7 @@ func TestNobodyWaitsForTheNextRow(t *testing.T) {
 	}
 	claim := func() []*fairlead.Job {
 		t.Helper()
-		claimed, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 10})
+		claimed, err := s.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 10})
 		if err != nil || len(claimed) != 10 {
 			t.Fatalf("claimed %d jobs: %v", len(claimed), err)
 		}

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Audit adds entries to the audit log.
-func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error {
+func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -31,14 +31,14 @@ func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error 
 }
 
 // AuditLog returns the entries that match, newest first.
-func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
+func (s *Store) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	conditions, args, err := s.query.AuditConditions(ctx, s.ask, filter)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
-	var entries []fairlead.AuditEntry
+	var entries []access.Entry
 	err = each(ctx, s.db, func(row *sql.Rows) error {
 		entry, err := sqlstore.ScanEntry(row)
 		entries = append(entries, entry)
@@ -52,7 +52,7 @@ func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fa
 
 // auditIndexes are those that find the entries of a filter. Left to itself, the server
 // would walk through all newer entries of an actor to reach those below an id.
-func auditIndexes(filter fairlead.AuditFilter) string {
+func auditIndexes(filter access.Filter) string {
 	var indexes []string
 	for index, value := range map[string]string{"actor": filter.Actor, "action": filter.Action, "subject": filter.Subject} {
 		if value != "" {

@@ -9,34 +9,34 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // CreateBatch stores a batch without tasks.
-func (s *Store) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
+func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
 	ctx = sqlstore.MayWait(ctx)
-	row, err := newBatchRow(&batch)
+	row, err := newBatchRow(&b)
 	if err != nil {
-		return fairlead.Batch{}, fmt.Errorf("create batch: %w", err)
+		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
 	err = s.atomically(ctx, "create batch", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
 		}
-		result, err := t.tx.ExecContext(ctx, t.sql.AddBatch, batch.Name, batch.Type, batch.Queue, batch.Tenant, now, string(batch.State()), row.status, row.body)
+		result, err := t.tx.ExecContext(ctx, t.sql.AddBatch, b.Name, b.Type, b.Queue, b.Tenant, now, string(b.State()), row.status, row.body)
 		if err != nil {
 			return err
 		}
-		batch.ID, err = result.LastInsertId()
-		batch.CreatedAt = sqlstore.Time(now)
+		b.ID, err = result.LastInsertId()
+		b.CreatedAt = sqlstore.Time(now)
 		return err
 	})
 	if err != nil {
-		return fairlead.Batch{}, err
+		return batch.Batch{}, err
 	}
-	return batch, nil
+	return b, nil
 }
 
 // batchRow is what is stored of a batch as JSON.
@@ -44,7 +44,7 @@ type batchRow struct {
 	body, status []byte
 }
 
-func newBatchRow(b *fairlead.Batch) (row batchRow, err error) {
+func newBatchRow(b *batch.Batch) (row batchRow, err error) {
 	if row.body, err = sqlstore.EncodeBatch(b); err != nil {
 		return row, err
 	}
@@ -53,10 +53,10 @@ func newBatchRow(b *fairlead.Batch) (row batchRow, err error) {
 }
 
 // Batches lists batches, newest first.
-func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fairlead.Batch, error) {
+func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var batches []fairlead.Batch
+	var batches []batch.Batch
 	var now int64
 	err := each(ctx, s.db, func(row *sql.Rows) error {
 		batch, err := sqlstore.ScanBatch(atATime{row, &now})
@@ -82,7 +82,7 @@ type atATime struct {
 func (r atATime) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.now)...) }
 
 // chosenBatches is the statement for a filter.
-func (s *Store) chosenBatches(filter fairlead.BatchFilter) string {
+func (s *Store) chosenBatches(filter batch.Filter) string {
 	index, below := "primary", filter.Below
 	if below == 0 {
 		below = math.MaxInt64
@@ -119,20 +119,20 @@ func (s *Store) chosenBatches(filter fairlead.BatchFilter) string {
 type outRange struct {
 	span
 	batch int64
-	kind  fairlead.PassKind
+	kind  batch.PassKind
 }
 
 // countRunning counts those tasks of batches as running that are, or that they tell of.
-func (s *Store) countRunning(ctx context.Context, batches []fairlead.Batch, now time.Time) error {
+func (s *Store) countRunning(ctx context.Context, batches []batch.Batch, now time.Time) error {
 	var ids []int64
-	seen := map[int64]*fairlead.Seen{}
+	seen := map[int64]*batch.Seen{}
 	for i := range batches {
 		switch b := &batches[i]; {
 		case b.Seen.Told(now):
 			sqlstore.SawRunning(b, b.Seen)
 		case b.Out > 0:
 			ids = append(ids, b.ID)
-			seen[b.ID] = &fairlead.Seen{}
+			seen[b.ID] = &batch.Seen{}
 		}
 	}
 	var ranges []outRange
@@ -160,7 +160,7 @@ func (s *Store) countRunning(ctx context.Context, batches []fairlead.Batch, now 
 	return nil
 }
 
-func (s *Store) countIn(ctx context.Context, ranges []outRange, seen map[int64]*fairlead.Seen) error {
+func (s *Store) countIn(ctx context.Context, ranges []outRange, seen map[int64]*batch.Seen) error {
 	all := make([]span, len(ranges))
 	for i, r := range ranges {
 		all[i] = r.span

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -100,7 +101,7 @@ type bench struct {
 	url   string
 	pid   int
 	node  fairlead.NodeID
-	scope *fairlead.Scope
+	scope *driver.Scope
 	lanes int
 }
 
@@ -121,7 +122,7 @@ func newBench(b *testing.B, lanes int) *bench {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return &bench{store: store, url: server.URL(), pid: server.PID(), node: node, scope: &fairlead.Scope{Kinds: []string{"bench"}}, lanes: lanes}
+	return &bench{store: store, url: server.URL(), pid: server.PID(), node: node, scope: &driver.Scope{Kinds: []string{"bench"}}, lanes: lanes}
 }
 
 func (s *bench) enqueue(b *testing.B, n int) {
@@ -156,7 +157,7 @@ func (s *bench) capTenants(b *testing.B, most int) {
 // run claims and settles once.
 func (s *bench) run(b *testing.B, batch int) int {
 	b.Helper()
-	jobs, err := s.store.Claim(context.Background(), fairlead.Claim{Node: s.node, Scope: s.scope, Max: batch})
+	jobs, err := s.store.Claim(context.Background(), driver.Claim{Node: s.node, Scope: s.scope, Max: batch})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,12 +5,12 @@ import (
 	"database/sql"
 	"fmt"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // PutCalendar creates or replaces a calendar.
-func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+func (s *Store) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
 	ctx = sqlstore.MayWait(ctx)
 	var version int64
 	err := s.changeCalendars(ctx, "put calendar", func(ctx context.Context, t *txn, next int64) error {
@@ -36,7 +36,7 @@ func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fa
 		return err
 	})
 	if err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	calendar.Version = version
 	return calendar, nil
@@ -81,7 +81,7 @@ func (s *Store) changeCalendars(ctx context.Context, verb string, change func(ct
 }
 
 // Calendars lists all calendars by name.
-func (s *Store) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
+func (s *Store) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	calendars, err := readCalendars(ctx, s.db, fill(s.sql.Calendars, "named", ""))
@@ -91,7 +91,7 @@ func (s *Store) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
 	return calendars, nil
 }
 
-func readCalendars(ctx context.Context, q querier, statement string) (calendars []fairlead.Calendar, err error) {
+func readCalendars(ctx context.Context, q querier, statement string) (calendars []schedule.Calendar, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
 		calendar, err := sqlstore.ScanCalendar(row)
 		calendars = append(calendars, calendar)

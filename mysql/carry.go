@@ -6,10 +6,11 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // carryOut does what was planned for all schedules, and tells which runs it made.
-func (p *planning) carryOut(ctx context.Context) ([]fairlead.Fire, error) {
+func (p *planning) carryOut(ctx context.Context) ([]schedule.Fire, error) {
 	if err := p.moveActive(ctx); err != nil {
 		return nil, err
 	}
@@ -24,8 +25,8 @@ func (p *planning) carryOut(ctx context.Context) ([]fairlead.Fire, error) {
 }
 
 // active is the active run that a job is, if it is one of the schedule.
-func (s *lockedSchedule) active(job int64) (run fairlead.Fire, active bool) {
-	i := slices.IndexFunc(s.view.Active, func(run fairlead.Fire) bool { return run.Job == job })
+func (s *lockedSchedule) active(job int64) (run schedule.Fire, active bool) {
+	i := slices.IndexFunc(s.view.Active, func(run schedule.Fire) bool { return run.Job == job })
 	if i < 0 {
 		return run, false
 	}
@@ -48,7 +49,7 @@ func (p *planning) moveActive(ctx context.Context) error {
 		return err
 	}
 	m := moves{now: now}
-	var ended []fairlead.Fire
+	var ended []schedule.Fire
 	var due []int64
 	for _, s := range p.schedules {
 		for _, id := range s.plan.Cancel {

@@ -6,52 +6,52 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Checkpoint stores how far the run of a shard has come. What it is to do is read
 // first, without a lock; what it was told of that is written with the rest, mostly in one
 // statement that is a transaction of its own.
-func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	orders, err := s.checkpoint(ctx, &c)
 	if err != nil {
-		return fairlead.Orders{}, fmt.Errorf("checkpoint: %w", err)
+		return sweep.Orders{}, fmt.Errorf("checkpoint: %w", err)
 	}
 	return orders, nil
 }
 
-func (s *Store) checkpoint(ctx context.Context, c *fairlead.Checkpoint) (fairlead.Orders, error) {
-	var sweep fairlead.Sweep
+func (s *Store) checkpoint(ctx context.Context, c *sweep.Checkpoint) (sweep.Orders, error) {
+	var sw sweep.Sweep
 	var granted sqlstore.Granted
 	var done, abandoned int64
 	found := false
 	err := each(ctx, s.db, func(row *sql.Rows) (err error) {
 		found = true
-		sweep, err = sqlstore.ScanSweep(moreColumns{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &done, &abandoned}})
+		sw, err = sqlstore.ScanSweep(moreColumns{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &done, &abandoned}})
 		return err
 	}, s.sql.Orders, c.Sweep, c.Number, c.Sweep, c.Number, c.Sweep, c.Number, c.Job)
 	if err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	if !found {
-		return fairlead.Orders{}, sqlstore.ShardLost(c)
+		return sweep.Orders{}, sqlstore.ShardLost(c)
 	}
 	hit, err := s.keepCheckpoint(ctx, c, granted.Number)
 	switch {
 	case err != nil:
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	case hit == 0:
-		return fairlead.Orders{}, s.whyNotKept(ctx, c)
+		return sweep.Orders{}, s.whyNotKept(ctx, c)
 	}
-	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned-sqlstore.AgainAfter(c)), nil
+	return sqlstore.OrdersOf(&sw, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned-sqlstore.AgainAfter(c)), nil
 }
 
 // keepCheckpoint tells how many rows it has hit: none if it was refused. If there is
 // something to tell of items, that makes one transaction with it.
-func (s *Store) keepCheckpoint(ctx context.Context, c *fairlead.Checkpoint, told int64) (hit int64, err error) {
+func (s *Store) keepCheckpoint(ctx context.Context, c *sweep.Checkpoint, told int64) (hit int64, err error) {
 	args := []any{
 		c.Sweep, c.Number, c.Mark, orNull(c.Window), orNull(c.Pending), orNull(c.Source), c.Done, c.Abandoned, sqlstore.AgainAfter(c), c.Errors,
 		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, told, c.Fence, c.To, c.Job, c.Fence, c.Mark,
@@ -73,7 +73,7 @@ func (s *Store) keepCheckpoint(ctx context.Context, c *fairlead.Checkpoint, told
 }
 
 // whyNotKept tells why a checkpoint was refused.
-func (s *Store) whyNotKept(ctx context.Context, c *fairlead.Checkpoint) error {
+func (s *Store) whyNotKept(ctx context.Context, c *sweep.Checkpoint) error {
 	var id int64
 	err := one(ctx, s.db, []any{&id}, s.sql.RunsUnder, c.Job, c.Fence)
 	switch {

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Claim leases ready jobs to a node.
-func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	if err := s.refreshLanesSometimes(ctx); err != nil {
@@ -51,7 +52,7 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 
 // open begins a claim: the node lives. It learns what is paused and limited,
 // which holds until the claim ends.
-func (t *txn) open(ctx context.Context, claim fairlead.Claim, own ownNode) (*claiming, error) {
+func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claiming, error) {
 	version, until, err := t.opening(ctx, claim.Node, own)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ type rooms struct {
 	kinds map[string]int // those that are bounded
 }
 
-func newRooms(claim fairlead.Claim) *rooms {
+func newRooms(claim driver.Claim) *rooms {
 	r := &rooms{left: claim.Max, kinds: make(map[string]int, len(claim.Rooms))}
 	for kind, room := range claim.Rooms {
 		r.kinds[kind] = room
@@ -119,7 +120,7 @@ func (r *rooms) use(kind string) {
 // claiming is a claim while it is being done.
 type claiming struct {
 	*txn
-	fairlead.Claim
+	driver.Claim
 	own   ownNode
 	until int64 // when the node's lease ends, as far as the claim knows
 	rules *rules

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestAClaimIsNotOlderThanWhatItTook(t *testing.T) {
 	s, node := openWithNode(t, testdb.MySQL(t))
 	job := &fairlead.Job{Kind: "a"}
-	claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1}
+	claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1}
 	err := s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
 		own, err := s.ownNode(ctx, node)
 		if err != nil {
@@ -67,7 +68,7 @@ func TestAClaimThatTakesLongerThanTheLease(t *testing.T) {
 			if err := fairlead.NewClient(s).Enqueue(t.Context(), &fairlead.Job{Kind: "a"}); err != nil {
 				t.Fatal(err)
 			}
-			claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1}
+			claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1}
 			err = s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
 				own, err := s.ownNode(ctx, node)
 				if err != nil {
@@ -79,7 +80,7 @@ func TestAClaimThatTakesLongerThanTheLease(t *testing.T) {
 				}
 				advance(lease / 2)
 				if c.beat {
-					if _, err := s.Beat(ctx, fairlead.Beat{Node: node, Lease: lease}); err != nil {
+					if _, err := s.Beat(ctx, driver.Beat{Node: node, Lease: lease}); err != nil {
 						return err
 					}
 				}
@@ -140,8 +141,8 @@ func TestAClaimDoesNotGoBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []int64{last.ID, instead.ID} {
-		jobs, err := s.Claim(t.Context(), fairlead.Claim{
-			Node: node, Scope: &fairlead.Scope{Kinds: []string{"a", "b"}}, Max: 3, Rooms: map[string]int{"a": 1},
+		jobs, err := s.Claim(t.Context(), driver.Claim{
+			Node: node, Scope: &driver.Scope{Kinds: []string{"a", "b"}}, Max: 3, Rooms: map[string]int{"a": 1},
 		})
 		if err != nil {
 			t.Fatal(err)

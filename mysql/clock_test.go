@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -20,7 +21,7 @@ func TestANodeKeepsItsLeaseWhenTheClockIsSetBack(t *testing.T) {
 	}
 	beat := func() {
 		t.Helper()
-		if _, err := s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Minute}); err != nil {
+		if _, err := s.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Minute}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -30,7 +31,7 @@ func TestANodeKeepsItsLeaseWhenTheClockIsSetBack(t *testing.T) {
 		beat()
 		h.Advance(2 * time.Second)
 	}
-	if _, err := s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"k"}}, Max: 1}); err != nil {
+	if _, err := s.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 1}); err != nil {
 		t.Error(err)
 	}
 }

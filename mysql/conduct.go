@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Conduct acts upon a batch under its lock.
-func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (bool, error) {
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
@@ -35,11 +36,11 @@ type conducting struct {
 	now    time.Time // the database's clock, read under the lock
 	failed error     // why it cannot be kept
 
-	parts []fairlead.Part             // that were read as out and whose ends nobody asked for yet
-	ends  map[span][]fairlead.TaskEnd // those that were read ahead
+	parts []batch.Part             // that were read as out and whose ends nobody asked for yet
+	ends  map[span][]batch.TaskEnd // those that were read ahead
 }
 
-func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) error {
+func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) error {
 	batch, err := c.lock(ctx, wait)
 	if err != nil || !c.locked {
 		return err
@@ -66,7 +67,7 @@ func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx contex
 }
 
 // lock locks the batch, unless another has it locked and wait is not set.
-func (c *conducting) lock(ctx context.Context, wait bool) (batch fairlead.Batch, err error) {
+func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Batch, err error) {
 	how := skipLocked
 	if wait {
 		how = waitForLock
@@ -111,8 +112,8 @@ func (b batchTx) note(verb string, err error) error {
 func (b batchTx) Now() time.Time { return b.c.now }
 
 // Parts implements fairlead.BatchTx.
-func (b batchTx) Parts(ctx context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
-	var known map[int64][]fairlead.PartTask
+func (b batchTx) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
+	var known map[int64][]batch.PartTask
 	if filter.Tasks {
 		known = b.c.tasks.Known()
 	}
@@ -127,7 +128,7 @@ func (b batchTx) Parts(ctx context.Context, filter fairlead.PartFilter) ([]fairl
 }
 
 // SaveParts implements fairlead.BatchTx.
-func (b batchTx) SaveParts(ctx context.Context, parts []fairlead.Part) error {
+func (b batchTx) SaveParts(ctx context.Context, parts []batch.Part) error {
 	var saved rows
 	for i := range parts {
 		if err := addPart(&saved, b.c.id, &parts[i]); err != nil {
@@ -138,7 +139,7 @@ func (b batchTx) SaveParts(ctx context.Context, parts []fairlead.Part) error {
 }
 
 // Ends implements fairlead.BatchTx.
-func (b batchTx) Ends(ctx context.Context, first, last int64) ([]fairlead.TaskEnd, error) {
+func (b batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
 	ends, err := b.c.endsOf(ctx, span{first, last})
 	return ends, b.note("ends", err)
 }

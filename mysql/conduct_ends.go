@@ -6,14 +6,14 @@ import (
 	"database/sql"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // expect notes parts whose ends are probably asked for next, one part after the
 // other: the first question then reads them all.
-func (c *conducting) expect(parts []fairlead.Part) {
-	c.parts = make([]fairlead.Part, len(parts))
+func (c *conducting) expect(parts []batch.Part) {
+	c.parts = make([]batch.Part, len(parts))
 	for i, p := range parts {
 		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
 		c.parts[i] = p
@@ -21,8 +21,8 @@ func (c *conducting) expect(parts []fairlead.Part) {
 }
 
 // endsOf are the jobs of a range that have ended.
-func (c *conducting) endsOf(ctx context.Context, asked span) ([]fairlead.TaskEnd, error) {
-	if slices.ContainsFunc(c.parts, func(p fairlead.Part) bool { return spanOf(&p) == asked }) {
+func (c *conducting) endsOf(ctx context.Context, asked span) ([]batch.TaskEnd, error) {
+	if slices.ContainsFunc(c.parts, func(p batch.Part) bool { return spanOf(&p) == asked }) {
 		if err := c.lookAhead(ctx); err != nil {
 			return nil, err
 		}
@@ -34,7 +34,7 @@ func (c *conducting) endsOf(ctx context.Context, asked span) ([]fairlead.TaskEnd
 	return c.readEnds(ctx, []span{asked})
 }
 
-func spanOf(p *fairlead.Part) span { return span{p.First, p.Last()} }
+func spanOf(p *batch.Part) span { return span{p.First, p.Last()} }
 
 // lookAhead reads the ends of all parts that are expected: those that are news, as
 // most of a part may have ended long ago.
@@ -42,7 +42,7 @@ func (c *conducting) lookAhead(ctx context.Context) error {
 	var out []int64
 	for _, p := range c.parts {
 		for i, mark := range p.States {
-			if mark == fairlead.MarkOut {
+			if mark == batch.MarkOut {
 				out = append(out, p.First+int64(i))
 			}
 		}
@@ -52,7 +52,7 @@ func (c *conducting) lookAhead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ends = make(map[span][]fairlead.TaskEnd, len(c.parts))
+	c.ends = make(map[span][]batch.TaskEnd, len(c.parts))
 	for i := range c.parts {
 		of := spanOf(&c.parts[i])
 		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
@@ -63,19 +63,19 @@ func (c *conducting) lookAhead(ctx context.Context) error {
 	return nil
 }
 
-func compareEnd(end fairlead.TaskEnd, id int64) int { return cmp.Compare(end.ID, id) }
+func compareEnd(end batch.TaskEnd, id int64) int { return cmp.Compare(end.ID, id) }
 
 // endRanges is how many ranges of ids one statement asks for.
 const endRanges = 500
 
 // readEnds reads ends, in order. Memos come after them: they are written with them
 // or earlier.
-func (c *conducting) readEnds(ctx context.Context, ranges []span) (ends []fairlead.TaskEnd, err error) {
+func (c *conducting) readEnds(ctx context.Context, ranges []span) (ends []batch.TaskEnd, err error) {
 	memos := map[int64][]byte{}
 	for chunk := range slices.Chunk(ranges, endRanges) {
 		among := within(chunk)
 		err := c.each(ctx, func(row *sql.Rows) error {
-			var end fairlead.TaskEnd
+			var end batch.TaskEnd
 			var outcome int
 			var finished int64
 			err := row.Scan(&end.ID, &outcome, &end.Attempt, &end.Failures, &end.Crashes, &end.Reason, &finished)
@@ -100,6 +100,6 @@ func (c *conducting) readEnds(ctx context.Context, ranges []span) (ends []fairle
 	for i := range ends {
 		ends[i].Memo = memos[ends[i].ID]
 	}
-	slices.SortFunc(ends, func(a, b fairlead.TaskEnd) int { return compareEnd(a, b.ID) })
+	slices.SortFunc(ends, func(a, b batch.TaskEnd) int { return compareEnd(a, b.ID) })
 	return ends, nil
 }

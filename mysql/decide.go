@@ -14,7 +14,7 @@ import (
 // settle decides what becomes of a running job whose handler has decided.
 func (m *moves) settle(p *placed, s *fairlead.Settlement) (fairlead.Settled, error) {
 	m.remember(p.id, s.Memo, s.Progress)
-	if s.Move == fairlead.Wait && p.answer.Valid {
+	if s.Move == fairlead.MoveAwait && p.answer.Valid {
 		early, err := decodeAnswer(p.answer.String)
 		if err != nil {
 			return 0, fmt.Errorf("job %d: %w", p.id, err)
@@ -46,10 +46,10 @@ func (m *moves) apply(p *placed, s *fairlead.Settlement) {
 		m.await(p, m.due(s))
 	case fairlead.Snooze:
 		m.await(p, m.due(s))
-	case fairlead.GiveUp:
+	case fairlead.MoveRelease:
 		p.attempt--
 		m.await(p, m.now)
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		m.suspend(p, m.now+s.After.Microseconds())
 	}
 }

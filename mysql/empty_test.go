@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/storetest"
 )
 
@@ -17,14 +16,14 @@ var lasting = regexp.MustCompile("_(clock|migration|lane|secret|fence|gate|holds
 
 // emptier makes a function that empties the store's tables in one round trip,
 // and tells all stores that the rules have changed.
-func emptier(t testing.TB, address string) func(fairlead.Store) error {
+func emptier(t testing.TB, address string) func(storetest.Store) error {
 	t.Helper()
 	config := rawConfig(t, address)
 	config.MultiStatements = true
 	config.Params = map[string]string{"autocommit": "1"}
 	db := openRaw(t, config)
 	var c clearing
-	return func(fairlead.Store) error {
+	return func(storetest.Store) error {
 		if c.remove == "" { // the tables are there by now
 			if err := c.write(db); err != nil {
 				return err

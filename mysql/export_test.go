@@ -3,18 +3,18 @@ package mysql
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // LockReadyAndStandStill does what a claim does up to its first locks, and
 // then nothing more: what a stopped process looks like to the server.
-func (s *Store) LockReadyAndStandStill(ctx context.Context, scope *fairlead.Scope) error {
+func (s *Store) LockReadyAndStandStill(ctx context.Context, scope *driver.Scope) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	claim := fairlead.Claim{Max: 1, Scope: scope}
+	claim := driver.Claim{Max: 1, Scope: scope}
 	c := &claiming{txn: &txn{Store: s, tx: tx}, Claim: claim, rules: &rules{Rules: sqlstore.NewRules(0, nil, nil, nil)}, rooms: newRooms(claim)}
 	return c.take(ctx)
 }

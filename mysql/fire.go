@@ -10,10 +10,11 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Fires returns the runs that match, newest first.
-func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	conditions, index := []string{"id > 0"}, "primary"
@@ -39,11 +40,11 @@ func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairle
 
 // run is a run as it was read.
 type run struct {
-	fairlead.Fire
+	schedule.Fire
 	made int64 // when; ids of different processes do not tell
 }
 
-func plainRuns(runs []run) (fires []fairlead.Fire) {
+func plainRuns(runs []run) (fires []schedule.Fire) {
 	for _, run := range runs {
 		fires = append(fires, run.Fire)
 	}
@@ -90,7 +91,7 @@ func scanRun(row *sql.Rows) (run run, err error) {
 // openRuns locks the open runs of schedules, which are locked, and tells how they
 // stand, oldest first. A run that somebody reopens meanwhile is either seen as
 // active or opened again after the commit.
-func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]fairlead.Fire, error) {
+func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]schedule.Fire, error) {
 	var locked int
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
 		var id, due int64
@@ -113,7 +114,7 @@ func (t *txn) openRuns(ctx context.Context, schedules []int64) ([]fairlead.Fire,
 }
 
 // closeRuns notes that open runs, which are locked, have ended.
-func (t *txn) closeRuns(ctx context.Context, runs []fairlead.Fire) error {
+func (t *txn) closeRuns(ctx context.Context, runs []schedule.Fire) error {
 	ids := make([]int64, len(runs))
 	for i, run := range runs {
 		ids[i] = run.Job
@@ -129,10 +130,10 @@ const runsBack = 100
 // lastEnded finds the run of a schedule that ended, with the newest instant; nil
 // if there is none. Of those that have just been seen to have ended some may be gone,
 // if their jobs were deleted.
-func (t *txn) lastEnded(ctx context.Context, schedule int64, seen []fairlead.Fire) (*fairlead.Fire, error) {
-	latest := fill(t.sql.LatestRuns, "id", decimal(schedule), "limit", decimal(runsBack))
+func (t *txn) lastEnded(ctx context.Context, s int64, seen []schedule.Fire) (*schedule.Fire, error) {
+	latest := fill(t.sql.LatestRuns, "id", decimal(s), "limit", decimal(runsBack))
 	runs, err := readRuns(ctx, t.tx, fill(t.sql.RunStates, "runs", latest))
-	var last *fairlead.Fire
+	var last *schedule.Fire
 	for _, run := range append(plainRuns(runs), seen...) {
 		if run.State.Final() && (last == nil || cmp.Or(last.Due.Compare(run.Due), cmp.Compare(last.Job, run.Job)) < 0) {
 			last = &run

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -116,7 +117,7 @@ func (w *galeraWorld) testFailover(t *testing.T) {
 	beat := func(s *Store) error {
 		node, err := s.Join(t.Context(), fairlead.Node{}, time.Minute)
 		if err == nil {
-			_, err = s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Minute})
+			_, err = s.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Minute})
 		}
 		return err
 	}
@@ -176,7 +177,7 @@ func (w *galeraWorld) testCertification(t *testing.T) {
 	before := undone()
 	for begin := time.Now(); undone() == before; {
 		for range 20 {
-			if _, err := s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Minute}); err != nil {
+			if _, err := s.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -189,7 +190,7 @@ func (w *galeraWorld) testCertification(t *testing.T) {
 func (w *galeraWorld) testRefusing(t *testing.T) {
 	s, node := openWithNode(t, w.database(t, "refusing")[1])
 	w.exec(t, 1, "set global wsrep_reject_queries = ALL")
-	_, err := s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Minute})
+	_, err := s.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Minute})
 	if !errors.Is(err, fairlead.ErrUnavailable) {
 		t.Errorf("a member that takes no queries is answered with %v", err)
 	}

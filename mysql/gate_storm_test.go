@@ -11,9 +11,10 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -186,7 +187,7 @@ func (w *gateWorker) note(jobs []*fairlead.Job) {
 func (w *gateWorker) inTx(commit bool, do func(tx fairlead.Tx) error) error {
 	for {
 		err := w.tryInTx(commit, do)
-		var answer *driver.MySQLError
+		var answer *gomysql.MySQLError
 		if !errors.As(err, &answer) || answer.Number != deadlocked {
 			return err
 		}
@@ -217,15 +218,15 @@ func (w *gateWorker) tryInTx(commit bool, do func(tx fairlead.Tx) error) error {
 // run claims jobs and settles them, each as chance has it.
 func (w *gateWorker) run() error {
 	ctx := context.Background()
-	jobs, err := w.store.Claim(ctx, fairlead.Claim{Node: w.node, Scope: &fairlead.Scope{Kinds: []string{"steady", "changing"}}, Max: 4})
+	jobs, err := w.store.Claim(ctx, driver.Claim{Node: w.node, Scope: &driver.Scope{Kinds: []string{"steady", "changing"}}, Max: 4})
 	if err != nil || len(jobs) == 0 {
 		return err
 	}
 	settlements := make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
-		moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait}
+		moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: moves[w.random.IntN(len(moves))], FreeKey: true, After: 10 * time.Millisecond}
-		if settlements[i].Move == fairlead.Wait {
+		if settlements[i].Move == fairlead.MoveAwait {
 			settlements[i].After = time.Hour
 		}
 	}
@@ -240,7 +241,7 @@ func (w *gateWorker) run() error {
 		}
 	}
 	for _, settlement := range settlements {
-		if settlement.Move == fairlead.Wait && err == nil {
+		if settlement.Move == fairlead.MoveAwait && err == nil {
 			settlement.Move, settlement.After = []fairlead.Move{fairlead.Succeed, fairlead.Again}[w.random.IntN(2)], 0
 			err = w.store.Resolve(ctx, settlement)
 			if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) || errors.Is(err, fairlead.ErrLeaseLost) {

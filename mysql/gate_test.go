@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/storetest"
 )
 
-func wantStates(t *testing.T, store fairlead.Store, want fairlead.State, jobs ...*fairlead.Job) {
+func wantStates(t *testing.T, store storetest.Store, want fairlead.State, jobs ...*fairlead.Job) {
 	t.Helper()
 	for _, job := range jobs {
 		found, err := store.Get(t.Context(), job.ID)
@@ -30,7 +32,7 @@ func succeeded(job *fairlead.Job) fairlead.Settlement {
 	return fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed, FreeKey: true}
 }
 
-func promote(t *testing.T, store fairlead.Store) {
+func promote(t *testing.T, store storetest.Store) {
 	t.Helper()
 	if _, err := store.Promote(t.Context(), 1000); err != nil {
 		t.Fatal(err)
@@ -179,7 +181,7 @@ func TestGatesAreForgotten(t *testing.T) {
 		last = append(last, jobs[3])
 	}
 	wantStates(t, store, fairlead.Ready, last...)
-	jobs, err := store.Claim(ctx, fairlead.Claim{Node: join(t, store), Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 100})
+	jobs, err := store.Claim(ctx, driver.Claim{Node: join(t, store), Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 100})
 	if err != nil || len(jobs) != len(last) {
 		t.Fatal(jobs, err)
 	}

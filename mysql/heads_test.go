@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
@@ -51,7 +52,7 @@ func byOrder(a, b *fairlead.Job) int {
 // claimOf claims from all tenants.
 func claimOf(t *testing.T, s *Store, node fairlead.NodeID, most int) []*fairlead.Job {
 	t.Helper()
-	jobs, err := s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: most})
+	jobs, err := s.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: most})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,10 +117,10 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 			t.Fatal("what another process enqueued is not found")
 		}
 	}
-	wakes := make(chan fairlead.Wake, 100)
+	wakes := make(chan driver.Wake, 100)
 	go func() {
 		defer close(wakes)
-		_ = here.Listen(ctx, &fairlead.Scope{Kinds: []string{"a"}}, func(w fairlead.Wake) { wakes <- w })
+		_ = here.Listen(ctx, &driver.Scope{Kinds: []string{"a"}}, func(w driver.Wake) { wakes <- w })
 	}()
 	for range 3 { // what was missed before
 		<-wakes
@@ -131,7 +132,7 @@ func TestNewsOfALaneAmongManyIsHeard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for w := range wakes {
-		if w == fairlead.WakeWork {
+		if w == driver.WakeWork {
 			break
 		}
 	}
@@ -151,7 +152,7 @@ func TestManyLanesOfAKindWithLittleRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.SortFunc(jobs, byOrder)
-	claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a", "b", "c"}}, Max: 60, Rooms: map[string]int{"a": 5, "b": 0}}
+	claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a", "b", "c"}}, Max: 60, Rooms: map[string]int{"a": 5, "b": 0}}
 	for len(jobs) > 0 {
 		rooms := map[string]int{"a": 5, "c": 60}
 		var want, left []int64
@@ -225,7 +226,7 @@ func TestSuspectsAmongManyLanes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		got, err := s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1, Solo: true})
+		got, err := s.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1, Solo: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -164,7 +165,7 @@ func TestTxInConvertingSession(t *testing.T) {
 	}
 }
 
-func enqueue(t testing.TB, store fairlead.Store, job *fairlead.Job) *fairlead.Job {
+func enqueue(t testing.TB, store storetest.Store, job *fairlead.Job) *fairlead.Job {
 	t.Helper()
 	if err := fairlead.NewClient(store).Enqueue(context.Background(), job); err != nil {
 		t.Fatal(err)
@@ -173,17 +174,17 @@ func enqueue(t testing.TB, store fairlead.Store, job *fairlead.Job) *fairlead.Jo
 }
 
 // claimNew enqueues a job and claims it for a new node.
-func claimNew(t testing.TB, store fairlead.Store, job *fairlead.Job) *fairlead.Job {
+func claimNew(t testing.TB, store storetest.Store, job *fairlead.Job) *fairlead.Job {
 	t.Helper()
 	enqueue(t, store, job)
-	jobs, err := store.Claim(context.Background(), fairlead.Claim{Node: join(t, store), Scope: &fairlead.Scope{Kinds: []string{job.Kind}}, Max: 1})
+	jobs, err := store.Claim(context.Background(), driver.Claim{Node: join(t, store), Scope: &driver.Scope{Kinds: []string{job.Kind}}, Max: 1})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claimed %v, %v", jobs, err)
 	}
 	return jobs[0]
 }
 
-func settle(t testing.TB, store fairlead.Store, settlements ...fairlead.Settlement) {
+func settle(t testing.TB, store storetest.Store, settlements ...fairlead.Settlement) {
 	t.Helper()
 	if _, err := store.Settle(context.Background(), settlements); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -31,14 +32,14 @@ func inChunks(limit int, step func(limit int) (int, error)) (int, error) {
 
 // Promote makes due scheduled jobs ready or parks them, and lets gates admit
 // where nobody did.
-func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
+func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	moved, err := inChunks(limit, func(limit int) (int, error) { return s.promote(ctx, limit) })
 	if err != nil {
-		return fairlead.Promotion{Moved: moved}, err
+		return driver.Promotion{Moved: moved}, err
 	}
-	promotion := fairlead.Promotion{Moved: moved, Next: -1}
+	promotion := driver.Promotion{Moved: moved, Next: -1}
 	if err := s.admitLeft(ctx, limit); err != nil {
 		return promotion, fmt.Errorf("promote: %w", err)
 	}
@@ -129,7 +130,7 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 }
 
 // Prune removes what is older than it has to be kept.
-func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	ctx, cancel := s.bound(ctx)
 	defer cancel()

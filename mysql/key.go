@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -64,7 +65,7 @@ func (t *txn) enqueueWave(ctx context.Context, jobs []*fairlead.Job, ids []int64
 			}
 			stored = append(stored, i)
 		default:
-			return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+			return driver.KeyTaken(job.Tenant, job.Key, holder)
 		}
 	}
 	return t.store(ctx, jobs, ids, stored)
@@ -107,7 +108,7 @@ func (t *txn) replace(ctx context.Context, holder int64, job *fairlead.Job, id i
 		return err
 	}
 	if p.state != fairlead.Scheduled && p.state != fairlead.Parked && p.state != fairlead.Ready {
-		return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+		return driver.KeyTaken(job.Tenant, job.Key, holder)
 	}
 	now, err := t.clock(ctx)
 	if err != nil {
@@ -144,7 +145,7 @@ func (t *txn) retakeKey(ctx context.Context, p *placed) error {
 		return err
 	}
 	if holder := holders[keyOf(job)]; holder != p.id {
-		return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+		return driver.KeyTaken(job.Tenant, job.Key, holder)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -35,7 +36,7 @@ func TestLanesThatWereCommittedLateAreFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"k"}}, Max: 10}
+	claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 10}
 	if _, err := worker.Claim(t.Context(), claim); err != nil { // sees the larger id
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -47,7 +48,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 
 // Verify counts the jobs of each limit and the tasks of each open batch anew, and
 // corrects what differs.
-func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) {
+func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	err = s.atomically(ctx, "verify", func(ctx context.Context, t *txn) error {
 		r := &ruling{txn: t}
 		if _, err := t.one(ctx, []any{&r.version}, t.sql.LockRules); err != nil {
@@ -59,7 +60,7 @@ func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) 
 		drift, err = r.rehold(ctx)
 		return err
 	})
-	slices.SortFunc(drift, func(a, b fairlead.Drift) int {
+	slices.SortFunc(drift, func(a, b driver.Drift) int {
 		return cmp.Or(cmp.Compare(a.Scope, b.Scope), cmp.Compare(a.Name, b.Name))
 	})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -78,7 +79,7 @@ func TestSlotsOfManyThatEndAtOnce(t *testing.T) {
 			if err := fairlead.NewClient(store).Enqueue(ctx, jobs...); err != nil {
 				t.Fatal(err)
 			}
-			claimed, err := store.Claim(ctx, fairlead.Claim{Node: join(t, store), Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: len(jobs)})
+			claimed, err := store.Claim(ctx, driver.Claim{Node: join(t, store), Scope: &driver.Scope{Kinds: []string{"a"}}, Max: len(jobs)})
 			if err != nil || len(claimed) != len(jobs) {
 				t.Fatalf("claimed %d jobs, %v", len(claimed), err)
 			}
@@ -170,7 +171,7 @@ func (s *storm) changeCaps(ctx context.Context) {
 // work claims and settles until all jobs have ended.
 func (s *storm) work(store *mysql.Store, random *rand.Rand, total int64) {
 	ctx := context.Background()
-	claim := fairlead.Claim{Node: join(s.T, store), Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 4}
+	claim := driver.Claim{Node: join(s.T, store), Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 4}
 	for {
 		jobs, err := store.Claim(ctx, claim)
 		if err != nil {
@@ -198,9 +199,9 @@ func (s *storm) settle(store *mysql.Store, random *rand.Rand, jobs []*fairlead.J
 	ctx := context.Background()
 	settlements := make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
-		moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait}
+		moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: moves[random.IntN(len(moves))], FreeKey: random.IntN(2) == 0}
-		if settlements[i].Move == fairlead.Wait {
+		if settlements[i].Move == fairlead.MoveAwait {
 			settlements[i].After = time.Hour
 		}
 	}
@@ -212,7 +213,7 @@ func (s *storm) settle(store *mysql.Store, random *rand.Rand, jobs []*fairlead.J
 		return err
 	}
 	for _, settlement := range settlements {
-		if settlement.Move != fairlead.Wait {
+		if settlement.Move != fairlead.MoveAwait {
 			continue
 		}
 		var err error

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -23,7 +24,7 @@ func (t *txn) locate(ctx context.Context, id int64) (*placed, error) {
 		return nil, err
 	}
 	if !known {
-		return nil, fairlead.NoSuchJob(id)
+		return nil, driver.NoSuchJob(id)
 	}
 	return p, t.find(ctx, p)
 }

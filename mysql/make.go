@@ -7,19 +7,20 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // newRun is a run that is being made.
 type newRun struct {
 	schedule *lockedSchedule
-	planned  *fairlead.PlannedFire
+	planned  *schedule.PlannedFire
 	job      *fairlead.Job
 	id       int64
 	refusal  error // why its job cannot be stored
 }
 
 // makeRuns makes the planned runs of all schedules.
-func (p *planning) makeRuns(ctx context.Context) ([]fairlead.Fire, error) {
+func (p *planning) makeRuns(ctx context.Context) ([]schedule.Fire, error) {
 	runs, err := p.newRuns(ctx)
 	if err != nil || len(runs) == 0 {
 		return nil, err
@@ -209,9 +210,9 @@ func (p *planning) storeEnded(ctx context.Context, runs []*newRun, lanes *guard)
 
 // noteRuns notes the runs. All but those that are skipped are open: one that was
 // refused has ended after its schedule was decided upon, which is news.
-func (p *planning) noteRuns(ctx context.Context, runs []*newRun) ([]fairlead.Fire, error) {
+func (p *planning) noteRuns(ctx context.Context, runs []*newRun) ([]schedule.Fire, error) {
 	var fires, open rows
-	made := make([]fairlead.Fire, len(runs))
+	made := make([]schedule.Fire, len(runs))
 	for i, run := range runs {
 		fire := run.fire(p.now)
 		made[i] = fire
@@ -230,8 +231,8 @@ func (p *planning) noteRuns(ctx context.Context, runs []*newRun) ([]fairlead.Fir
 }
 
 // fire is the run as it was made.
-func (r *newRun) fire(now int64) fairlead.Fire {
-	fire := fairlead.Fire{
+func (r *newRun) fire(now int64) schedule.Fire {
+	fire := schedule.Fire{
 		Job: r.id, Schedule: r.schedule.ID, Due: sqlstore.Time(sqlstore.Micros(r.planned.Due)), Trigger: r.planned.Trigger,
 		Number: r.planned.Number, Skip: r.planned.Skip,
 	}

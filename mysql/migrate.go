@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -30,7 +30,7 @@ const (
 
 // Migrate brings the schema up to date. Of many processes one does it, and the
 // others wait and find it done.
-func (s *Store) Migrate(ctx context.Context) (schema fairlead.Schema, err error) {
+func (s *Store) Migrate(ctx context.Context) (schema driver.Schema, err error) {
 	ctx, cancel := context.WithTimeout(ctx, migrateTimeout)
 	defer cancel()
 	err = patiently(ctx, func() error {
@@ -58,15 +58,15 @@ func patiently(ctx context.Context, f func() error) error {
 }
 
 // migrate is one try. What it has applied stays applied.
-func (s *Store) migrate(ctx context.Context) (fairlead.Schema, error) {
+func (s *Store) migrate(ctx context.Context) (driver.Schema, error) {
 	conn, err := s.db.Conn(ctx)
 	if err != nil {
-		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)
+		return driver.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
 	defer conn.Close()
 	m := migrator{Store: s, conn: conn}
 	if err := m.lock(ctx); err != nil {
-		return fairlead.Schema{}, fmt.Errorf("migrate: %w", err)
+		return driver.Schema{}, fmt.Errorf("migrate: %w", err)
 	}
 	schema, err := sqlstore.MigrateUp(ctx, m, s.schema)
 	if err := firstError(explainDenied(err), m.unlock(ctx)); err != nil {
@@ -76,12 +76,12 @@ func (s *Store) migrate(ctx context.Context) (fairlead.Schema, error) {
 }
 
 // Schema compares the database's schema with what this program knows.
-func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
+func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	_, applied, err := s.applied(ctx, s.db)
 	if err != nil {
-		return fairlead.Schema{}, fmt.Errorf("read schema: %w", err)
+		return driver.Schema{}, fmt.Errorf("read schema: %w", err)
 	}
 	return sqlstore.Status(applied, s.schema)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
@@ -261,7 +262,7 @@ func TestDefinitionStandsBack(t *testing.T) {
 	for range 2 {
 		awaitChange(t, s)
 		for {
-			_, err := s.Beat(ctx, fairlead.Beat{Node: node, Lease: time.Hour})
+			_, err := s.Beat(ctx, driver.Beat{Node: node, Lease: time.Hour})
 			if err == nil {
 				break
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // A run whose job is missing, though nothing says that it was deleted, is found by a
@@ -17,11 +18,11 @@ func TestARunWhoseJobIsMissingHasFailed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var ended []fairlead.Fire
+	var ended []schedule.Fire
 	for range 2 {
-		_, err := s.Tick(t.Context(), 10, func(s fairlead.Schedule, v fairlead.View) fairlead.Plan {
+		_, err := s.Tick(t.Context(), 10, func(s schedule.Schedule, v schedule.View) schedule.Plan {
 			ended = append(ended, v.Ended...)
-			return fairlead.Plan{Cursor: s.Cursor}
+			return schedule.Plan{Cursor: s.Cursor}
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -112,7 +113,7 @@ func (m *moves) place(p *placed, due int64) {
 
 // solo is 1 for a job with so many crashes that it is a suspect.
 func solo(crashes int64) int64 {
-	if crashes >= fairlead.SoloAfter {
+	if crashes >= driver.SoloAfter {
 		return 1
 	}
 	return 0

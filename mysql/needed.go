@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -101,14 +101,14 @@ func (t *txn) uncounted(ctx context.Context, jobs []int64) (map[int64]int64, err
 	if len(jobs) == 0 {
 		return batches, nil
 	}
-	first, last := slices.Min(jobs)-fairlead.PartSize+1, slices.Max(jobs)
+	first, last := slices.Min(jobs)-batch.PartSize+1, slices.Max(jobs)
 	err := t.each(ctx, func(row *sql.Rows) error {
 		p, err := sqlstore.ScanPart(row, false)
 		if err != nil {
 			return err
 		}
 		for i, mark := range p.States {
-			if mark == fairlead.MarkOut {
+			if mark == batch.MarkOut {
 				batches[p.First+int64(i)] = p.Batch
 			}
 		}

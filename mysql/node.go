@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -66,7 +67,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 }
 
 // Beat extends the lease of a node.
-func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	answer, err := s.beat(ctx, beat)
@@ -74,12 +75,12 @@ func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnsw
 		err = firstError(s.lose(ctx, beat.Node), err)
 	}
 	if err != nil {
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+		return driver.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
 	return answer, nil
 }
 
-func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.BeatAnswer, err error) {
+func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatAnswer, err error) {
 	own, err := s.ownNode(ctx, beat.Node)
 	if err != nil {
 		return answer, err
@@ -124,7 +125,7 @@ type wishCache struct {
 
 type seenWishes struct {
 	version int64 // of the counter
-	held    []fairlead.Held
+	held    []driver.Held
 }
 
 func (c *wishCache) get(node fairlead.NodeID) (seenWishes, bool) {
@@ -156,12 +157,12 @@ func (c *wishCache) forget(node fairlead.NodeID) {
 }
 
 // wishesFor lists the running jobs of a node that are asked to stop.
-func (s *Store) wishesFor(ctx context.Context, node fairlead.NodeID, version int64) ([]fairlead.Held, error) {
+func (s *Store) wishesFor(ctx context.Context, node fairlead.NodeID, version int64) ([]driver.Held, error) {
 	seen, known := s.wishes.get(node)
 	if known && seen.version == version && len(seen.held) == 0 {
 		return nil, nil
 	}
-	var held []fairlead.Held
+	var held []driver.Held
 	var err error
 	if known && seen.version == version {
 		held, err = s.stillWished(ctx, seen.held)
@@ -176,12 +177,12 @@ func (s *Store) wishesFor(ctx context.Context, node fairlead.NodeID, version int
 }
 
 // stillWished leaves out jobs that have moved on since.
-func (s *Store) stillWished(ctx context.Context, seen []fairlead.Held) ([]fairlead.Held, error) {
+func (s *Store) stillWished(ctx context.Context, seen []driver.Held) ([]driver.Held, error) {
 	ids := make([]int64, len(seen))
 	for i, h := range seen {
 		ids[i] = h.ID
 	}
-	var still []fairlead.Held
+	var still []driver.Held
 	for list := range idChunks(ids) {
 		now, err := s.readHeld(ctx, fill(s.sql.WishesOf, "ids", list))
 		if err != nil {
@@ -198,7 +199,7 @@ func (s *Store) stillWished(ctx context.Context, seen []fairlead.Held) ([]fairle
 
 // Held lists the jobs that are leased to a node. One that did not join here is not
 // asked for its token: who looks at it does nothing in its name.
-func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	statement, args := s.sql.Held, []any{node}
@@ -212,9 +213,9 @@ func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held
 	return held, nil
 }
 
-func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (held []fairlead.Held, err error) {
+func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (held []driver.Held, err error) {
 	err = each(ctx, s.lifeline, func(row *sql.Rows) error {
-		var h fairlead.Held
+		var h driver.Held
 		if err := row.Scan(&h.ID, &h.Fence); err != nil {
 			return err
 		}

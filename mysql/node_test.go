@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -12,7 +12,7 @@ import (
 // than a lease: the clock of the second says nothing about the lease.
 func TestABeatTellsFromWhenTheLeaseCounts(t *testing.T) {
 	s, id := openWithNode(t, testdb.MySQL(t))
-	answer, err := s.Beat(t.Context(), fairlead.Beat{Node: id, Lease: time.Minute})
+	answer, err := s.Beat(t.Context(), driver.Beat{Node: id, Lease: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -35,7 +35,7 @@ type openList struct {
 }
 
 // openLanes sorts the known lanes. Callers must not change what it returns.
-func (r *rules) openLanes(scope *fairlead.Scope, lanes *sqlstore.Lanes) openLanes {
+func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
 	entry, ok := r.open.Load(scope)
 	if !ok {
 		entry, _ = r.open.LoadOrStore(scope, &openList{})

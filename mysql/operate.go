@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -33,7 +34,7 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	return s.operate(ctx, "cancel", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		switch {
 		case p.state.Final():
-			return fairlead.IllegalMove("cancel", id, p.state)
+			return driver.IllegalMove("cancel", id, p.state)
 		case p.state == fairlead.Running:
 			return t.wish(ctx, p, reason)
 		}
@@ -57,7 +58,7 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "reopen", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state != fairlead.Failed && p.state != fairlead.Cancelled {
-			return fairlead.IllegalMove("reopen", id, p.state)
+			return driver.IllegalMove("reopen", id, p.state)
 		}
 		if err := t.retakeKey(ctx, p); err != nil {
 			return err
@@ -89,7 +90,7 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "reschedule", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state != fairlead.Scheduled && p.state != fairlead.Parked && p.state != fairlead.Ready {
-			return fairlead.IllegalMove("reschedule", id, p.state)
+			return driver.IllegalMove("reschedule", id, p.state)
 		}
 		due := sqlstore.Micros(notBefore)
 		if due == 0 {
@@ -135,7 +136,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 		case p.state == fairlead.Ready || p.state == fairlead.Parked:
 			return nil
 		case p.state != fairlead.Scheduled:
-			return fairlead.IllegalMove("run", id, p.state)
+			return driver.IllegalMove("run", id, p.state)
 		case p.notBefore > m.now:
 			return t.reorder(ctx, p, p.dueAt(m.now), m.now, m)
 		}
@@ -149,7 +150,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "set the priority of", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state.Final() {
-			return fairlead.IllegalMove("set the priority of", id, p.state)
+			return driver.IllegalMove("set the priority of", id, p.state)
 		}
 		moved := *p
 		moved.turn = int64(-priority)
@@ -166,7 +167,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.operate(ctx, "delete", id, func(ctx context.Context, t *txn, p *placed, m *moves) error {
 		if p.state == fairlead.Running || p.state == fairlead.Waiting {
-			return fairlead.IllegalMove("delete", id, p.state)
+			return driver.IllegalMove("delete", id, p.state)
 		}
 		if err := t.needed(ctx, id); err != nil {
 			return err

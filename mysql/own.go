@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // ownNode is what is known of a node that something is done for: nothing is done in
@@ -30,7 +31,7 @@ func leaseLost(node fairlead.NodeID) error {
 // older than what was acknowledged to it, the database has lost its last commits.
 func (s *Store) lose(ctx context.Context, node fairlead.NodeID) error {
 	s.wishes.forget(node)
-	if _, kept := fairlead.NodeToken(ctx); kept {
+	if _, kept := driver.NodeToken(ctx); kept {
 		return nil // nothing is known of it here
 	}
 	number := s.number.Load()

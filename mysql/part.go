@@ -13,11 +13,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // AddParts stores parts of a batch, all or none.
-func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) error {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -62,7 +63,7 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part
 }
 
 // addPart adds a part to the tuples of statements that store parts.
-func addPart(into *rows, batch int64, p *fairlead.Part) error {
+func addPart(into *rows, batch int64, p *batch.Part) error {
 	marks, err := sqlstore.EncodeMarks(&p.Marks)
 	if err != nil {
 		return fmt.Errorf("encode marks of part %d: %w", p.Number, err)
@@ -90,7 +91,7 @@ func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 }
 
 // Parts returns parts of a batch, in the order of their numbers.
-func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
+func (s *Store) Parts(ctx context.Context, batch int64, filter batch.PartFilter) ([]batch.Part, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	parts, err := s.readParts(ctx, s.db, batch, filter, nil)
@@ -101,7 +102,7 @@ func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilt
 }
 
 // readParts reads parts. The tasks of some are known already, by the first ID.
-func (s *Store) readParts(ctx context.Context, q querier, batch int64, filter fairlead.PartFilter, known map[int64][]fairlead.PartTask) (parts []fairlead.Part, err error) {
+func (s *Store) readParts(ctx context.Context, q querier, it int64, filter batch.PartFilter, known map[int64][]batch.PartTask) (parts []batch.Part, err error) {
 	firsts := []int64{0} // which no part has: a list must not be empty
 	for first := range known {
 		firsts = append(firsts, first)
@@ -113,13 +114,13 @@ func (s *Store) readParts(ctx context.Context, q querier, batch int64, filter fa
 		}
 		parts = append(parts, part)
 		return err
-	}, fill(s.chosenParts(batch, filter), "known", idList(firsts)))
-	slices.SortFunc(parts, func(a, b fairlead.Part) int { return cmp.Compare(a.Number, b.Number) })
+	}, fill(s.chosenParts(it, filter), "known", idList(firsts)))
+	slices.SortFunc(parts, func(a, b batch.Part) int { return cmp.Compare(a.Number, b.Number) })
 	return parts, err
 }
 
 // chosenParts is the statement for a filter.
-func (s *Store) chosenParts(batch int64, filter fairlead.PartFilter) string {
+func (s *Store) chosenParts(batch int64, filter batch.PartFilter) string {
 	statement := s.sql.Parts
 	if filter.Tasks {
 		statement = s.sql.PartsWithTasks
@@ -135,7 +136,7 @@ func (s *Store) chosenParts(batch int64, filter fairlead.PartFilter) string {
 }
 
 // chosenNumbers is the query of numbers for a filter.
-func (s *Store) chosenNumbers(filter fairlead.PartFilter) string {
+func (s *Store) chosenNumbers(filter batch.PartFilter) string {
 	conditions := ""
 	if len(filter.Numbers) > 0 {
 		numbers := make([]string, len(filter.Numbers))
@@ -144,9 +145,9 @@ func (s *Store) chosenNumbers(filter fairlead.PartFilter) string {
 		}
 		conditions = " and number in (" + strings.Join(numbers, ",") + ")"
 	}
-	kinds := []fairlead.PassKind{fairlead.PassForward, fairlead.PassRetry, fairlead.PassUndo, fairlead.PassThen}
+	kinds := []batch.PassKind{batch.PassForward, batch.PassRetry, batch.PassUndo, batch.PassThen}
 	if filter.Kind != "" {
-		kinds = []fairlead.PassKind{filter.Kind}
+		kinds = []batch.PassKind{filter.Kind}
 	}
 	if filter.Held && len(filter.Numbers) == 0 {
 		if filter.Out {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -17,11 +17,11 @@ func TestPartsOfMegabytesAreStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	batch := fairlead.Batch{Name: "large", Type: "move"}
-	if err := fairlead.NormalizeBatch(&batch); err != nil {
+	b := batch.Batch{Name: "large", Type: "move"}
+	if err := batch.Normalize(&b); err != nil {
 		t.Fatal(err)
 	}
-	if batch, err = s.CreateBatch(t.Context(), batch); err != nil {
+	if b, err = s.CreateBatch(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	const size = 20
@@ -29,14 +29,14 @@ func TestPartsOfMegabytesAreStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := fairlead.Part{Number: 1, Pass: 1, Kind: fairlead.PassForward, Size: size, Held: size, Marks: fairlead.NewMarks(size)}
+	part := batch.Part{Number: 1, Pass: 1, Kind: batch.PassForward, Size: size, Held: size, Marks: batch.NewMarks(size)}
 	for range size {
-		part.Tasks = append(part.Tasks, fairlead.PartTask{Change: fairlead.Change{After: after}})
+		part.Tasks = append(part.Tasks, batch.PartTask{Change: batch.Change{After: after}})
 	}
-	if err := s.AddParts(t.Context(), batch.ID, []fairlead.Part{part, {Number: 2, Pass: 1, Kind: fairlead.PassForward, Size: size, Marks: part.Marks, Tasks: part.Tasks}}); err != nil {
+	if err := s.AddParts(t.Context(), b.ID, []batch.Part{part, {Number: 2, Pass: 1, Kind: batch.PassForward, Size: size, Marks: part.Marks, Tasks: part.Tasks}}); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := s.Parts(t.Context(), batch.ID, fairlead.PartFilter{Tasks: true})
+	parts, err := s.Parts(t.Context(), b.ID, batch.PartFilter{Tasks: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // batchStatements are the statements of batches that lock rows, and those that must
@@ -42,13 +42,13 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 		"batch_tasks":     marks(s.sql.DropBatchTasks, "1"),
 		"drop_batch":      marks(s.sql.DropBatch, "1"),
 	}
-	for i, filter := range []fairlead.BatchFilter{
+	for i, filter := range []batch.Filter{
 		{}, {Open: true}, {IDs: ids}, {Names: []string{"name1"}}, {Tenants: []string{"tenant1", "tenant2"}}, {Types: []string{"move"}, Below: 7},
 	} {
 		statements[fmt.Sprint("batches ", i)] = s.chosenBatches(filter)
 	}
-	for i, filter := range []fairlead.PartFilter{
-		{}, {After: 5, Limit: 5}, {Numbers: []int{1, 2}, Tasks: true}, {Out: true}, {Held: true, Tasks: true, Limit: 3}, {Held: true, Kind: fairlead.PassUndo},
+	for i, filter := range []batch.PartFilter{
+		{}, {After: 5, Limit: 5}, {Numbers: []int{1, 2}, Tasks: true}, {Out: true}, {Held: true, Tasks: true, Limit: 3}, {Held: true, Kind: batch.PassUndo},
 	} {
 		statements[fmt.Sprint("parts ", i)] = fill(s.chosenParts(1, filter), "known", "0")
 	}

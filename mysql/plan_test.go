@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // TestPlans checks that what locks rows looks them up by their keys, whatever
@@ -29,31 +31,31 @@ func TestPlans(t *testing.T) {
 			grow(t, s, size)
 			for name, statement := range s.lockingStatements(12) {
 				plan := explain(t, s, statement)
-				for _, access := range plan {
-					switch access.kind {
+				for _, read := range plan {
+					switch read.kind {
 					case "const", "eq_ref", "ref", "range", "system", "index_subquery", "unique_subquery":
 						continue
 					case "ALL":
-						if derived(access.table) {
+						if derived(read.table) {
 							continue // the list itself
 						}
 					case "": // nothing can match, or no table is needed
 						continue
 					}
-					t.Errorf("%s reads %s by %q (%s)", name, access.table, access.kind, access.extra)
+					t.Errorf("%s reads %s by %q (%s)", name, read.table, read.kind, read.extra)
 				}
 			}
 		})
 	}
 	t.Run("parts that are held or out are found by that, and open batches", func(t *testing.T) {
 		for index, statement := range map[string]string{
-			"held":    s.chosenParts(1, fairlead.PartFilter{Held: true}),
-			"outside": s.chosenParts(1, fairlead.PartFilter{Out: true}),
-			"open":    s.chosenBatches(fairlead.BatchFilter{Open: true}),
-			"tenant":  s.chosenBatches(fairlead.BatchFilter{Tenants: []string{"tenant1"}}),
+			"held":    s.chosenParts(1, batch.PartFilter{Held: true}),
+			"outside": s.chosenParts(1, batch.PartFilter{Out: true}),
+			"open":    s.chosenBatches(batch.Filter{Open: true}),
+			"tenant":  s.chosenBatches(batch.Filter{Tenants: []string{"tenant1"}}),
 		} {
 			plan := explain(t, s, fill(statement, "known", "0"))
-			if !slices.ContainsFunc(plan, func(a access) bool { return a.key == index }) {
+			if !slices.ContainsFunc(plan, func(a tableRead) bool { return a.key == index }) {
 				t.Errorf("%s is not used: %+v", index, plan)
 			}
 		}
@@ -61,22 +63,22 @@ func TestPlans(t *testing.T) {
 	t.Run("what failed lately is found by its end", func(t *testing.T) {
 		find, _ := s.query.Find(fairlead.Filter{States: []fairlead.State{fairlead.Failed}, FinishedFrom: time.Now()}, sqlstore.Window{})
 		plan := explain(t, s, strings.Replace(find, "?", "1", 1))
-		if !slices.ContainsFunc(plan, func(a access) bool { return a.table == "p" && a.kind == "range" }) {
+		if !slices.ContainsFunc(plan, func(a tableRead) bool { return a.table == "p" && a.kind == "range" }) {
 			t.Errorf("it is planned as %+v", plan)
 		}
 	})
 	t.Run("the few schedules that are not enabled are found by that", func(t *testing.T) {
 		no := false
-		find := fill(s.sql.Schedules, "named", chosenSchedules(fairlead.ScheduleFilter{Enabled: &no}))
+		find := fill(s.sql.Schedules, "named", chosenSchedules(schedule.Filter{Enabled: &no}))
 		plan := explain(t, s, strings.Replace(strings.Replace(find, "?", "''", 1), "?", "100", 1))
-		if !slices.ContainsFunc(plan, func(a access) bool { return a.key == "enabled" }) {
+		if !slices.ContainsFunc(plan, func(a tableRead) bool { return a.key == "enabled" }) {
 			t.Errorf("it is planned as %+v", plan)
 		}
 	})
 	t.Run("busy lanes and gates are skipped through", func(t *testing.T) {
 		for name, statement := range map[string]string{"busy_lanes": s.sql.BusyLanes, "parked_gates": s.sql.ParkedGates} {
 			plan := explain(t, s, statement)
-			if !slices.ContainsFunc(plan, func(a access) bool { return strings.Contains(a.extra, "Using index for group-by") }) {
+			if !slices.ContainsFunc(plan, func(a tableRead) bool { return strings.Contains(a.extra, "Using index for group-by") }) {
 				t.Errorf("%s is planned as %+v", name, plan)
 			}
 		}
@@ -302,10 +304,10 @@ func grow(t *testing.T, s *Store, size int) {
 	}
 }
 
-// access is how a plan reads one table.
-type access struct{ table, kind, key, extra string }
+// tableRead is how a plan reads one table.
+type tableRead struct{ table, kind, key, extra string }
 
-func explain(t *testing.T, s *Store, statement string) (plan []access) {
+func explain(t *testing.T, s *Store, statement string) (plan []tableRead) {
 	t.Helper()
 	ctx := context.Background()
 	answer, err := s.db.QueryContext(ctx, "explain "+statement)
@@ -325,7 +327,7 @@ func explain(t *testing.T, s *Store, statement string) (plan []access) {
 		if err := answer.Scan(into...); err != nil {
 			t.Fatal(err)
 		}
-		var a access
+		var a tableRead
 		for i, column := range columns {
 			switch strings.ToLower(column) {
 			case "table":

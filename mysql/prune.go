@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // pruneRequests forgets the oldest answers to requests that count once.
@@ -41,7 +42,7 @@ func (s *Store) pruneEntries(ctx context.Context, limit int) (removed int, err e
 			return err
 		}
 		var old []int64
-		if err := t.each(ctx, collect(&old), t.sql.LockOldEntries, now-fairlead.AuditWindow.Microseconds(), limit); err != nil {
+		if err := t.each(ctx, collect(&old), t.sql.LockOldEntries, now-access.Window.Microseconds(), limit); err != nil {
 			return err
 		}
 		removed = len(old)

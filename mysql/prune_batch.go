@@ -3,14 +3,14 @@ package mysql
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // pruneBatches removes at most limit batches that ended long ago or were never
 // opened, and tells how many. Each is a transaction of its own, as it may have
 // thousands of parts.
-func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	left := limit
 	for _, rule := range sqlstore.BatchRetentions(keep) {
 		if rule.For <= 0 {

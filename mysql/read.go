@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -16,7 +17,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 		return nil, err
 	}
 	if len(jobs) == 0 {
-		return nil, fairlead.NoSuchJob(id)
+		return nil, driver.NoSuchJob(id)
 	}
 	return jobs[0], nil
 }

@@ -8,15 +8,16 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Reap declares nodes dead whose lease has run out, and takes back jobs of dead
 // or unknown nodes.
-func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var reaped fairlead.Reaped
+	var reaped driver.Reaped
 	// By itself: from here on none of them can beat or claim any more.
 	result, err := s.quickly(ctx, s.sql.Bury)
 	if err != nil {
@@ -33,7 +34,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 
 // takeBack goes through the orphans in order of id. Those that another reaper
 // has locked are its own.
-func (s *Store) takeBack(ctx context.Context, reap fairlead.Reap, reaped *fairlead.Reaped) error {
+func (s *Store) takeBack(ctx context.Context, reap driver.Reap, reaped *driver.Reaped) error {
 	after, left := int64(0), reap.Limit
 	for left > 0 {
 		chunk := min(keepChunk, left)
@@ -44,7 +45,7 @@ func (s *Store) takeBack(ctx context.Context, reap fairlead.Reap, reaped *fairle
 		if len(orphans) == 0 {
 			return nil
 		}
-		var part fairlead.Reaped
+		var part driver.Reaped
 		err = s.atomically(ctx, "reap", func(ctx context.Context, t *txn) (err error) {
 			part, err = t.reap(ctx, orphans, reap.MaxCrashes)
 			return err
@@ -63,7 +64,7 @@ func (s *Store) takeBack(ctx context.Context, reap fairlead.Reap, reaped *fairle
 
 // orphans lists running jobs of dead or unknown nodes with these nodes, and
 // the last of the jobs.
-func (s *Store) orphans(ctx context.Context, after int64, reap fairlead.Reap, limit int) (orphans map[int64]int64, last int64, err error) {
+func (s *Store) orphans(ctx context.Context, after int64, reap driver.Reap, limit int) (orphans map[int64]int64, last int64, err error) {
 	orphans = map[int64]int64{}
 	err = each(ctx, s.db, func(row *sql.Rows) error {
 		var id, node int64
@@ -77,10 +78,10 @@ func (s *Store) orphans(ctx context.Context, after int64, reap fairlead.Reap, li
 }
 
 // reap takes back those of the jobs that are still leased to these nodes.
-func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int) (fairlead.Reaped, error) {
+func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int) (driver.Reaped, error) {
 	locked, err := t.running(ctx, t.sql.LockOrphans, slices.Sorted(maps.Keys(orphans)))
 	if err != nil {
-		return fairlead.Reaped{}, err
+		return driver.Reaped{}, err
 	}
 	for id, p := range locked {
 		if p.node != orphans[id] { // leased anew since
@@ -88,17 +89,17 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 		}
 	}
 	if err := t.readOrder(ctx, locked); err != nil {
-		return fairlead.Reaped{}, err
+		return driver.Reaped{}, err
 	}
 	lived, err := t.livedAmong(ctx, locked)
 	if err != nil {
-		return fairlead.Reaped{}, err
+		return driver.Reaped{}, err
 	}
 	now, err := t.clock(ctx)
 	if err != nil {
-		return fairlead.Reaped{}, err
+		return driver.Reaped{}, err
 	}
-	var reaped fairlead.Reaped
+	var reaped driver.Reaped
 	m, counted := moves{now: now}, rows{}
 	for _, p := range locked {
 		before := reaped.Jobs
@@ -108,13 +109,13 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 		}
 	}
 	if err := t.insert(ctx, t.sql.AddReaped, &counted); err != nil {
-		return fairlead.Reaped{}, err
+		return driver.Reaped{}, err
 	}
 	return reaped, t.write(ctx, &m)
 }
 
 // takeBack decides what becomes of a job whose node died, or lost its lease and lived.
-func (m *moves) takeBack(p *placed, lived bool, maxCrashes int, reaped *fairlead.Reaped) {
+func (m *moves) takeBack(p *placed, lived bool, maxCrashes int, reaped *driver.Reaped) {
 	reason, what := fairlead.ReasonCrash, fmt.Sprintf("node %d died", p.node)
 	if lived {
 		reason, what = fairlead.ReasonLeaseLost, sqlstore.LostItsLease(p.node)

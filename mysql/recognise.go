@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // The number of a server counts how many there were, and ends with random bits: a
@@ -152,16 +153,16 @@ func (t *txn) leap(ctx context.Context, agreed *agreement, lost bool) error {
 	return nil
 }
 
-var _ fairlead.Restorer = (*Store)(nil)
+var _ driver.Restorer = (*Store)(nil)
 
 // Restored is to be called after the database was restored into a server that was
 // not started again: nothing else tells.
-func (s *Store) Restored(ctx context.Context) (fairlead.Restored, error) {
+func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	agreed, err := s.meetOnce(ctx, anyLoss)
 	if err != nil {
-		return fairlead.Restored{}, fmt.Errorf("restored: %w", err)
+		return driver.Restored{}, fmt.Errorf("restored: %w", err)
 	}
-	return fairlead.Restored{
+	return driver.Restored{
 		Server: serversOf(agreed.number), Fence: agreed.fence, Job: agreed.job, Node: fairlead.NodeID(agreed.node),
 	}, nil
 }

@@ -3,8 +3,8 @@ package mysql
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // again lets failed items of a sweep that is locked wait to be tried again, and tells
@@ -41,15 +41,15 @@ func (t *txn) again(ctx context.Context, sweep int64, indexes []int64) ([]int64,
 // reopen counts what waits to be tried again in each shard, and lets those in which
 // something does begin anew. One that had ended before its last item ends where it has
 // come to.
-func (t *txn) reopen(ctx context.Context, sweep int64) error {
-	shards, err := t.readShards(ctx, t.tx, sweep)
+func (t *txn) reopen(ctx context.Context, sw int64) error {
+	shards, err := t.readShards(ctx, t.tx, sw)
 	if err != nil {
 		return err
 	}
 	for i := range shards {
 		s, again := &shards[i], int64(0)
-		first, end := sqlstore.ItemRange(fairlead.ItemFilter{From: true, After: s.From - 1, Below: s.To})
-		if _, err := t.one(ctx, []any{&again}, t.sql.CountAgain, sweep, first, end); err != nil {
+		first, end := sqlstore.ItemRange(sweep.ItemFilter{From: true, After: s.From - 1, Below: s.To})
+		if _, err := t.one(ctx, []any{&again}, t.sql.CountAgain, sw, first, end); err != nil {
 			return err
 		}
 		if again == 0 {
@@ -59,7 +59,7 @@ func (t *txn) reopen(ctx context.Context, sweep int64) error {
 		if s.Ended {
 			to = s.Mark
 		}
-		if _, err := t.exec(ctx, t.sql.ReopenShard, again, to, sweep, s.Number); err != nil {
+		if _, err := t.exec(ctx, t.sql.ReopenShard, again, to, sw, s.Number); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (t *txn) reopen(ctx context.Context, sweep int64) error {
 }
 
 // noteItems keeps what a checkpoint tells of items.
-func (t *txn) noteItems(ctx context.Context, c *fairlead.Checkpoint) error {
+func (t *txn) noteItems(ctx context.Context, c *sweep.Checkpoint) error {
 	if c.Ended {
 		if _, err := t.exec(ctx, t.sql.LeaveAlone, c.Sweep, c.Number); err != nil {
 			return err

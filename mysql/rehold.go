@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -16,7 +16,7 @@ import (
 // It is exact: claims are shut out by the lock of the rules, and who settles a
 // job has its row locked. Locking all rows waits for them, and what they gave
 // back is seen by what is read afterwards.
-func (r *ruling) rehold(ctx context.Context) ([]fairlead.Drift, error) {
+func (r *ruling) rehold(ctx context.Context) ([]driver.Drift, error) {
 	rules := sqlstore.NewRules(r.version, nil, r.parents, plainQuotas(r.quotas))
 	found := map[int32]int{}
 	for _, place := range []struct{ lock, hold string }{
@@ -83,12 +83,12 @@ func (r *ruling) move(ctx context.Context, rules *sqlstore.Rules, holders map[ho
 
 // recount sets the use of all quotas to what was found. Their rows are read
 // once more: those that were read before the jobs were locked are old.
-func (r *ruling) recount(ctx context.Context, found map[int32]int) ([]fairlead.Drift, error) {
+func (r *ruling) recount(ctx context.Context, found map[int32]int) ([]driver.Drift, error) {
 	quotas, err := readQuotas(ctx, r.tx, r.sql.Quotas)
 	if err != nil {
 		return nil, err
 	}
-	var drift []fairlead.Drift
+	var drift []driver.Drift
 	kept := rows{json: true}
 	changed := 0
 	for _, q := range quotas {
@@ -96,7 +96,7 @@ func (r *ruling) recount(ctx context.Context, found map[int32]int) ([]fairlead.D
 			kept.add().ints(int64(q.ID), int64(n)).float(q.tokens).int(q.refilledAt).end()
 			changed++
 			if q.running != n {
-				drift = append(drift, fairlead.Drift{Scope: q.Rule.Scope, Name: q.Rule.Name, Counted: q.running, Found: n})
+				drift = append(drift, driver.Drift{Scope: q.Rule.Scope, Name: q.Rule.Name, Counted: q.running, Found: n})
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -36,7 +36,7 @@ func TestLanesThatHoldNothingAreGivenUpAndRemoved(t *testing.T) {
 type walks struct {
 	*testing.T
 	h     *storetest.Harness
-	store fairlead.Store
+	store storetest.Store
 	raw   *sql.DB
 	look  storetest.LaneLook
 }
@@ -53,7 +53,7 @@ func newWalks(t *testing.T, address string) *walks {
 func (w *walks) after(d time.Duration) {
 	w.Helper()
 	w.h.Advance(d)
-	if _, err := w.store.Prune(w.Context(), fairlead.Retention{}, 100); err != nil {
+	if _, err := w.store.Prune(w.Context(), driver.Retention{}, 100); err != nil {
 		w.Fatal(err)
 	}
 }

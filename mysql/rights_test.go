@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -57,10 +58,10 @@ func TestACurrentSchemaNeedsNoRightToChangeIt(t *testing.T) {
 	if _, err := store.Promote(ctx, 100); err != nil {
 		t.Error(err)
 	}
-	if _, err := store.Reap(ctx, fairlead.Reap{Limit: 100}); err != nil {
+	if _, err := store.Reap(ctx, driver.Reap{Limit: 100}); err != nil {
 		t.Error(err)
 	}
-	if _, err := store.Prune(ctx, fairlead.Retention{}, 100); err != nil {
+	if _, err := store.Prune(ctx, driver.Retention{}, 100); err != nil {
 		t.Error(err)
 	}
 }

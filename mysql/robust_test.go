@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/storetest"
 )
 
 func openStore(t testing.TB, address string, options mysql.Options) *mysql.Store {
@@ -24,7 +26,7 @@ func openStore(t testing.TB, address string, options mysql.Options) *mysql.Store
 	return store
 }
 
-func join(t testing.TB, store fairlead.Store) fairlead.NodeID {
+func join(t testing.TB, store storetest.Store) fairlead.NodeID {
 	t.Helper()
 	node, err := store.Join(context.Background(), fairlead.Node{Name: "node"}, time.Hour)
 	if err != nil {
@@ -40,8 +42,8 @@ func TestTransactionLeftIdle(t *testing.T) {
 	ctx, address := t.Context(), testdb.MySQL(t)
 	store, stopped := openStore(t, address, mysql.Options{}), openStore(t, address, mysql.Options{IdleLimit: limit})
 	job := enqueue(t, stopped, &fairlead.Job{Kind: "a"})
-	scope := &fairlead.Scope{Kinds: []string{"a"}}
-	claim := fairlead.Claim{Node: join(t, store), Scope: scope, Max: 1}
+	scope := &driver.Scope{Kinds: []string{"a"}}
+	claim := driver.Claim{Node: join(t, store), Scope: scope, Max: 1}
 	if err := stopped.LockReadyAndStandStill(ctx, scope); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +90,7 @@ func TestClaimWaitsForPause(t *testing.T) {
 			}
 			answer := make(chan error, 1)
 			go func() {
-				jobs, err := store.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1})
+				jobs, err := store.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1})
 				if len(jobs) > 0 {
 					err = fmt.Errorf("claimed job %d", jobs[0].ID)
 				}
@@ -130,7 +132,7 @@ func TestClaimersDoNotDeadlock(t *testing.T) {
 				var all sync.WaitGroup
 				for i := range claimers {
 					s := []*mysql.Store{store, other}[i%2]
-					claim := fairlead.Claim{Node: join(t, s), Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 7}
+					claim := driver.Claim{Node: join(t, s), Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 7}
 					all.Go(func() { claimed.run(s, claim) })
 				}
 				all.Wait()
@@ -179,7 +181,7 @@ type claims struct {
 }
 
 // run claims and settles until all jobs were claimed, or none is left to be.
-func (c *claims) run(store *mysql.Store, claim fairlead.Claim) {
+func (c *claims) run(store *mysql.Store, claim driver.Claim) {
 	for vain := 0; vain < 1000 && !c.all(); {
 		jobs, err := store.Claim(context.Background(), claim)
 		if err != nil {

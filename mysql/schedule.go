@@ -11,32 +11,32 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // PutSchedule creates or replaces a schedule.
-func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (stored fairlead.Schedule, err error) {
+func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (stored schedule.Schedule, err error) {
 	ctx = sqlstore.MayWait(ctx)
-	body, err := sqlstore.EncodeSchedule(&schedule)
+	body, err := sqlstore.EncodeSchedule(&sc)
 	if err != nil {
-		return fairlead.Schedule{}, fmt.Errorf("put schedule: %w", err)
+		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
 	}
 	err = s.atomically(ctx, "put schedule", func(ctx context.Context, t *txn) error {
-		stored, err = t.putSchedule(ctx, schedule, body, restart)
+		stored, err = t.putSchedule(ctx, sc, body, restart)
 		var answer *mysql.MySQLError
 		if errors.As(err, &answer) && answer.Number == errDuplicate {
-			return sqlstore.ScheduleTaken(schedule.Name)
+			return sqlstore.ScheduleTaken(sc.Name)
 		}
 		return err
 	})
 	if err != nil {
-		return fairlead.Schedule{}, err
+		return schedule.Schedule{}, err
 	}
 	return stored, nil
 }
 
-func (t *txn) putSchedule(ctx context.Context, schedule fairlead.Schedule, body []byte, restart bool) (fairlead.Schedule, error) {
+func (t *txn) putSchedule(ctx context.Context, schedule schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {
 	var calendar any // null if there is none
 	version := int64(0)
 	if schedule.Calendar != "" {
@@ -75,7 +75,7 @@ func (t *txn) putSchedule(ctx context.Context, schedule fairlead.Schedule, body 
 	return schedule, err
 }
 
-func (t *txn) addSchedule(ctx context.Context, schedule fairlead.Schedule, calendar any, body []byte) (fairlead.Schedule, error) {
+func (t *txn) addSchedule(ctx context.Context, schedule schedule.Schedule, calendar any, body []byte) (schedule.Schedule, error) {
 	now, err := t.clock(ctx)
 	if err != nil {
 		return schedule, err
@@ -92,7 +92,7 @@ func (t *txn) addSchedule(ctx context.Context, schedule fairlead.Schedule, calen
 }
 
 // nextFire is when the schedule is acted upon by itself; null if it is not.
-func nextFire(s *fairlead.Schedule) any {
+func nextFire(s *schedule.Schedule) any {
 	if !s.Enabled || s.FireAt.IsZero() {
 		return nil
 	}
@@ -103,8 +103,8 @@ func nextFire(s *fairlead.Schedule) any {
 type lockedSchedule struct {
 	sqlstore.ScheduleRow
 	alive bool
-	view  fairlead.View
-	plan  fairlead.Plan
+	view  schedule.View
+	plan  schedule.Plan
 }
 
 // lockSchedule locks a living schedule.
@@ -171,7 +171,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 }
 
 // endQueued ends queued runs of a schedule that is deleted.
-func (t *txn) endQueued(ctx context.Context, runs []fairlead.Fire) error {
+func (t *txn) endQueued(ctx context.Context, runs []schedule.Fire) error {
 	var queued []int64
 	for _, run := range runs {
 		if run.Queued {
@@ -196,7 +196,7 @@ func (t *txn) endQueued(ctx context.Context, runs []fairlead.Fire) error {
 }
 
 // Schedules lists living schedules by name.
-func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	var locked []*lockedSchedule
@@ -204,7 +204,7 @@ func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) (
 	if err != nil {
 		return nil, fmt.Errorf("schedules: %w", err)
 	}
-	var schedules []fairlead.Schedule
+	var schedules []schedule.Schedule
 	for _, s := range locked {
 		schedules = append(schedules, s.Schedule)
 	}
@@ -212,7 +212,7 @@ func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) (
 }
 
 // chosenSchedules are the conditions of a filter.
-func chosenSchedules(filter fairlead.ScheduleFilter) string {
+func chosenSchedules(filter schedule.Filter) string {
 	var conditions strings.Builder
 	if len(filter.IDs) > 0 {
 		conditions.WriteString(" and id in (" + idList(filter.IDs) + ")")

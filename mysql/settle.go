@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -252,9 +253,9 @@ func (t *txn) compareEnds(ctx context.Context, w *settling, positions []int) err
 	if t.callers {
 		return nil
 	}
-	ends := map[fairlead.Held]fairlead.State{}
+	ends := map[driver.Held]fairlead.State{}
 	err := t.eachOf(ctx, func(row *sql.Rows) error {
-		var lease fairlead.Held
+		var lease driver.Held
 		var outcome int
 		err := row.Scan(&lease.ID, &lease.Fence, &outcome)
 		ends[lease] = sqlstore.StateOf(outcome)
@@ -262,7 +263,7 @@ func (t *txn) compareEnds(ctx context.Context, w *settling, positions []int) err
 	}, t.sql.Ended, idsAt(w.asked, positions))
 	for _, i := range positions {
 		s := &w.asked[i]
-		end, ended := ends[fairlead.Held{ID: s.ID, Fence: s.Fence}]
+		end, ended := ends[driver.Held{ID: s.ID, Fence: s.Fence}]
 		if ended && s.Fence != 0 && sqlstore.MayHaveLedTo(s.Move, end) { // a job that never ran has no fence
 			w.answers[i] = fairlead.SettledAsAsked
 		}

@@ -8,10 +8,11 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Shards returns the shards of a sweep.
-func (s *Store) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, error) {
+func (s *Store) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	shards, err := s.readShards(ctx, s.db, sweep)
@@ -21,7 +22,7 @@ func (s *Store) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, erro
 	return shards, nil
 }
 
-func (s *Store) readShards(ctx context.Context, q querier, sweep int64) (shards []fairlead.Shard, err error) {
+func (s *Store) readShards(ctx context.Context, q querier, sweep int64) (shards []sweep.Shard, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
 		shard, err := sqlstore.ScanShard(row)
 		shards = append(shards, shard)
@@ -32,7 +33,7 @@ func (s *Store) readShards(ctx context.Context, q querier, sweep int64) (shards 
 
 // shardsAndStates reads shards and the states of their jobs. The states come first: a
 // shard ends before its job does, and must not seem to be left without one.
-func (t *txn) shardsAndStates(ctx context.Context, sweep int64) ([]fairlead.Shard, []fairlead.State, error) {
+func (t *txn) shardsAndStates(ctx context.Context, sweep int64) ([]sweep.Shard, []fairlead.State, error) {
 	var jobs []int64
 	if err := t.each(ctx, collect(&jobs), t.sql.ShardJobs, sweep); err != nil {
 		return nil, nil, err
@@ -69,7 +70,7 @@ func (t *txn) statesOf(ctx context.Context, jobs []int64) (map[int64]fairlead.St
 }
 
 // cut makes the shards of a sweep anew.
-func (t *txn) cut(ctx context.Context, sweep int64, shards []fairlead.Shard) error {
+func (t *txn) cut(ctx context.Context, sweep int64, shards []sweep.Shard) error {
 	old, states, err := t.shardsAndStates(ctx, sweep)
 	if err != nil {
 		return err
@@ -102,25 +103,25 @@ func (t *txn) cut(ctx context.Context, sweep int64, shards []fairlead.Shard) err
 
 // shardsByNumber reads the shards of a sweep, and fails if one of some numbers is none
 // of theirs.
-func (t *txn) shardsByNumber(ctx context.Context, sweep int64, numbers []int) (map[int]*fairlead.Shard, error) {
-	stored, err := t.readShards(ctx, t.tx, sweep)
+func (t *txn) shardsByNumber(ctx context.Context, s int64, numbers []int) (map[int]*sweep.Shard, error) {
+	stored, err := t.readShards(ctx, t.tx, s)
 	if err != nil {
 		return nil, err
 	}
-	byNumber := make(map[int]*fairlead.Shard, len(stored))
+	byNumber := make(map[int]*sweep.Shard, len(stored))
 	for i := range stored {
 		byNumber[stored[i].Number] = &stored[i]
 	}
 	for _, number := range numbers {
 		if byNumber[number] == nil {
-			return nil, sqlstore.NoSuchShard(sweep, number)
+			return nil, sqlstore.NoSuchShard(s, number)
 		}
 	}
 	return byNumber, nil
 }
 
 // grant stores the shares of some shards.
-func (t *txn) grant(ctx context.Context, sweep int64, shards []fairlead.Shard) error {
+func (t *txn) grant(ctx context.Context, sweep int64, shards []sweep.Shard) error {
 	numbers := make([]int, len(shards))
 	for i := range shards {
 		numbers[i] = shards[i].Number

@@ -7,17 +7,18 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Steer acts upon a sweep under its lock.
-func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *fairlead.Sweep, tx fairlead.SweepTx) error) (bool, error) {
+func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) (bool, error) {
 	how, locked := skipLocked, false
 	if wait {
 		how = waitForLock
 		ctx = sqlstore.MayWait(ctx)
 	}
 	err := s.atomically(ctx, "steer", func(ctx context.Context, t *txn) error {
-		var before fairlead.Sweep
+		var before sweep.Sweep
 		var err error
 		if before, locked, err = t.tryLockSweep(ctx, id, how); err != nil {
 			return err
@@ -49,7 +50,7 @@ func (t *txn) sweepsExist(ctx context.Context, ids []int64) error {
 }
 
 // steer acts upon a sweep that is locked.
-func (t *txn) steer(ctx context.Context, before *fairlead.Sweep, act func(ctx context.Context, sweep *fairlead.Sweep, tx fairlead.SweepTx) error) error {
+func (t *txn) steer(ctx context.Context, before *sweep.Sweep, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) error {
 	now, err := t.clock(ctx)
 	if err != nil {
 		return err
@@ -90,13 +91,13 @@ func (s *sweepTx) note(verb string, err error) error {
 func (s *sweepTx) Now() time.Time { return sqlstore.Time(s.now) }
 
 // Shards implements fairlead.SweepTx.
-func (s *sweepTx) Shards(ctx context.Context) ([]fairlead.Shard, []fairlead.State, error) {
+func (s *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, error) {
 	shards, states, err := s.t.shardsAndStates(ctx, s.sweep)
 	return shards, states, s.note("shards", err)
 }
 
 // Cut implements fairlead.SweepTx.
-func (s *sweepTx) Cut(ctx context.Context, shards []fairlead.Shard) error {
+func (s *sweepTx) Cut(ctx context.Context, shards []sweep.Shard) error {
 	return s.note("cut", s.t.cut(ctx, s.sweep, shards))
 }
 
@@ -113,7 +114,7 @@ func (s *sweepTx) Again(ctx context.Context, indexes []int64) ([]int64, error) {
 }
 
 // Grant implements fairlead.SweepTx.
-func (s *sweepTx) Grant(ctx context.Context, shards []fairlead.Shard) error {
+func (s *sweepTx) Grant(ctx context.Context, shards []sweep.Shard) error {
 	return s.note("grant", s.t.grant(ctx, s.sweep, shards))
 }
 
@@ -138,7 +139,7 @@ func (s *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 }
 
 // Record implements fairlead.SweepTx.
-func (s *sweepTx) Record(ctx context.Context, event fairlead.SweepEvent) error {
+func (s *sweepTx) Record(ctx context.Context, event sweep.Event) error {
 	return s.note("record", s.t.must(ctx, 1, s.t.sql.AddSweepEvent, s.sweep, s.now, sqlstore.CleanText(event.By), sqlstore.CleanText(event.Action),
 		string(event.From), string(event.To), sqlstore.CleanText(event.Note)))
 }

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // A shard ends, and then its job, while somebody reads both: between any two statements.
@@ -15,12 +15,12 @@ import (
 func TestAShardThatEndsWhileItIsReadHasEnded(t *testing.T) {
 	ctx, address := t.Context(), testdb.MySQL(t)
 	store := openStore(t, address, mysql.Options{})
-	client := fairlead.NewClient(store)
-	sweep, err := client.PutSweep(ctx, fairlead.Sweep{Name: "s", Kind: "k", To: 10})
+	client := sweep.NewClient(store)
+	s, err := client.Put(ctx, sweep.Sweep{Name: "s", Kind: "k", To: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.StartSweep(ctx, sweep.ID, "me"); err != nil {
+	if _, err := client.Start(ctx, s.ID, "me"); err != nil {
 		t.Fatal(err)
 	}
 	db := rawDB(t, address, nil)
@@ -38,7 +38,7 @@ func TestAShardThatEndsWhileItIsReadHasEnded(t *testing.T) {
 	ending("lock tables fairlead_job write") // whoever reads how jobs stand waits
 	read := make(chan error, 1)
 	go func() {
-		_, err := store.Steer(ctx, sweep.ID, true, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+		_, err := store.Steer(ctx, s.ID, true, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
 			shards, states, err := tx.Shards(ctx)
 			if err == nil && states[0] == "" && !shards[0].Ended {
 				t.Error("its job has gone, and it has not ended")

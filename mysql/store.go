@@ -100,6 +100,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -209,8 +210,8 @@ type Store struct {
 }
 
 var (
-	_ fairlead.Store    = (*Store)(nil)
-	_ fairlead.Migrator = (*Store)(nil)
+	_ driver.Store    = (*Store)(nil)
+	_ driver.Migrator = (*Store)(nil)
 )
 
 var prefixForm = regexp.MustCompile(`^[A-Za-z0-9_$]{0,40}$`)

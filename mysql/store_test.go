@@ -9,10 +9,9 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 	"go.uber.org/goleak"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -35,21 +34,21 @@ func rawDB(t testing.TB, address string, settings map[string]string) *sql.DB {
 	return openRaw(t, config)
 }
 
-func rawConfig(t testing.TB, address string) *driver.Config {
+func rawConfig(t testing.TB, address string) *gomysql.Config {
 	t.Helper()
 	parsed, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := driver.NewConfig()
+	config := gomysql.NewConfig()
 	config.Net, config.Addr, config.User, config.DBName = "tcp", parsed.Host, parsed.User.Username(), strings.TrimPrefix(parsed.Path, "/")
 	config.Passwd, _ = parsed.User.Password()
 	return config
 }
 
-func openRaw(t testing.TB, config *driver.Config) *sql.DB {
+func openRaw(t testing.TB, config *gomysql.Config) *sql.DB {
 	t.Helper()
-	connector, err := driver.NewConnector(config)
+	connector, err := gomysql.NewConnector(config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +77,7 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 	}
 	options.Now = "(select us from `" + strings.TrimPrefix(parsed.Path, "/") + "`.test_clock)"
 	return &storetest.Harness{
-		Open: func(t testing.TB) fairlead.Store {
+		Open: func(t testing.TB) storetest.Store {
 			t.Helper()
 			store, err := mysql.OpenWith(context.Background(), address, options)
 			if err != nil {
@@ -95,7 +94,7 @@ func newHarness(t *testing.T, address string, options mysql.Options, settings ma
 			mustExec(t, clock, "update test_clock set us = us + ?", d.Microseconds())
 		},
 		Empty: emptier(t, address),
-		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction {
+		Begin: func(t testing.TB, s storetest.Store) storetest.Transaction {
 			t.Helper()
 			tx, err := caller.BeginTx(context.Background(), nil)
 			if err != nil {

@@ -10,67 +10,67 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
-var _ fairlead.Sweeper = (*Store)(nil)
+var _ sweep.Store = (*Store)(nil)
 
 // PutSweep creates or replaces a sweep.
-func (s *Store) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
+func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	ctx = sqlstore.MayWait(ctx)
-	row, err := sqlstore.NewSweepRow(&sweep)
+	row, err := sqlstore.NewSweepRow(&sw)
 	if err != nil {
-		return fairlead.Sweep{}, fmt.Errorf("put sweep: %w", err)
+		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
 	err = s.atomically(ctx, "put sweep", func(ctx context.Context, t *txn) error {
-		id, err := t.putSweep(ctx, &sweep, &row)
+		id, err := t.putSweep(ctx, &sw, &row)
 		var answer *mysql.MySQLError
 		if errors.As(err, &answer) && answer.Number == errDuplicate {
-			return sqlstore.SweepTaken(sweep.Name)
+			return sqlstore.SweepTaken(sw.Name)
 		}
 		if err != nil {
 			return err
 		}
-		stored, err := t.readSweeps(ctx, t.tx, fairlead.SweepFilter{IDs: []int64{id}})
+		stored, err := t.readSweeps(ctx, t.tx, sweep.Filter{IDs: []int64{id}})
 		if err == nil {
-			sweep = stored[0]
+			sw = stored[0]
 		}
 		return err
 	})
 	if err != nil {
-		return fairlead.Sweep{}, err
+		return sweep.Sweep{}, err
 	}
-	return sweep, nil
+	return sw, nil
 }
 
-func (t *txn) putSweep(ctx context.Context, sweep *fairlead.Sweep, row *sqlstore.SweepRow) (int64, error) {
-	if sweep.Version == 0 {
+func (t *txn) putSweep(ctx context.Context, s *sweep.Sweep, row *sqlstore.SweepRow) (int64, error) {
+	if s.Version == 0 {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return 0, err
 		}
-		result, err := t.tx.ExecContext(ctx, t.sql.AddSweep, sweep.Name, sweep.Tenant, string(row.State), now, row.Body, row.Status)
+		result, err := t.tx.ExecContext(ctx, t.sql.AddSweep, s.Name, s.Tenant, string(row.State), now, row.Body, row.Status)
 		if err != nil {
 			return 0, err
 		}
 		return result.LastInsertId()
 	}
-	before, err := t.lockSweep(ctx, sweep.ID)
+	before, err := t.lockSweep(ctx, s.ID)
 	if err != nil {
 		return 0, err
 	}
-	if before.Version != sweep.Version {
+	if before.Version != s.Version {
 		return 0, sqlstore.SweepChanged(before.Name)
 	}
-	if err := fairlead.CheckSweepChange(&before, sweep); err != nil {
+	if err := sweep.CheckChange(&before, s); err != nil {
 		return 0, err
 	}
-	return before.ID, t.must(ctx, 1, t.sql.SetSweep, sweep.Name, sweep.Tenant, row.Body, before.ID)
+	return before.ID, t.must(ctx, 1, t.sql.SetSweep, s.Name, s.Tenant, row.Body, before.ID)
 }
 
 // lockSweep lets nobody else steer a sweep.
-func (t *txn) lockSweep(ctx context.Context, id int64) (fairlead.Sweep, error) {
+func (t *txn) lockSweep(ctx context.Context, id int64) (sweep.Sweep, error) {
 	sweep, found, err := t.tryLockSweep(ctx, id, waitForLock)
 	if err == nil && !found {
 		err = sqlstore.NoSuchSweep(id)
@@ -78,7 +78,7 @@ func (t *txn) lockSweep(ctx context.Context, id int64) (fairlead.Sweep, error) {
 	return sweep, err
 }
 
-func (t *txn) tryLockSweep(ctx context.Context, id int64, wait string) (sweep fairlead.Sweep, found bool, err error) {
+func (t *txn) tryLockSweep(ctx context.Context, id int64, wait string) (sweep sweep.Sweep, found bool, err error) {
 	err = t.each(ctx, func(row *sql.Rows) error {
 		found = true
 		sweep, err = sqlstore.ScanSweep(row)
@@ -110,7 +110,7 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps lists sweeps, newest first.
-func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	sweeps, err := s.readSweeps(ctx, s.db, filter)
@@ -121,12 +121,12 @@ func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fair
 }
 
 // readSweeps reads sweeps with the sums of their shards.
-func (s *Store) readSweeps(ctx context.Context, q querier, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+func (s *Store) readSweeps(ctx context.Context, q querier, filter sweep.Filter) ([]sweep.Sweep, error) {
 	below := filter.Below
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	var sweeps []fairlead.Sweep
+	var sweeps []sweep.Sweep
 	err := each(ctx, q, func(row *sql.Rows) error {
 		sweep, err := sqlstore.ScanSweep(row)
 		sweeps = append(sweeps, sweep)
@@ -145,7 +145,7 @@ func (s *Store) readSweeps(ctx context.Context, q querier, filter fairlead.Sweep
 }
 
 // chosenSweeps are the conditions of a filter.
-func chosenSweeps(filter fairlead.SweepFilter) string {
+func chosenSweeps(filter sweep.Filter) string {
 	var conditions strings.Builder
 	if len(filter.IDs) > 0 {
 		conditions.WriteString(" and id in (" + idList(filter.IDs) + ")")

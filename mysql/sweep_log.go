@@ -7,12 +7,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // addFailed notes items, each once.
-func (t *txn) addFailed(ctx context.Context, sweep int64, items []fairlead.FailedItem) error {
+func (t *txn) addFailed(ctx context.Context, sweep int64, items []sweep.FailedItem) error {
 	now, err := t.clock(ctx)
 	if err != nil {
 		return err
@@ -29,11 +29,11 @@ func (t *txn) addFailed(ctx context.Context, sweep int64, items []fairlead.Faile
 }
 
 // FailedItems lists items that came to nothing.
-func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+func (s *Store) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	first, end := sqlstore.ItemRange(filter)
-	var items []fairlead.FailedItem
+	var items []sweep.FailedItem
 	statement := s.sql.FailedItems
 	if filter.Again {
 		statement = s.sql.ItemsAgain
@@ -50,7 +50,7 @@ func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 }
 
 // AddSweepLogs stores lines.
-func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+func (s *Store) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	if len(logs) == 0 {
 		return nil
 	}
@@ -71,14 +71,14 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) erro
 }
 
 // SweepLogs lists lines, newest first.
-func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+func (s *Store) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	below := filter.Below
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	read := func(levels []string, statement string, args ...any) (lines []fairlead.SweepLog, err error) {
+	read := func(levels []string, statement string, args ...any) (lines []sweep.Log, err error) {
 		named := ""
 		if len(levels) > 0 {
 			named = "and level in (" + nameList(levels) + ")"
@@ -97,7 +97,7 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 	case filter.Index != nil:
 		return read(filter.Levels, s.sql.ItemLogs, filter.Sweep, *filter.Index)
 	case len(filter.Levels) > 0:
-		return sqlstore.LinesByLevel(filter, func(level string) ([]fairlead.SweepLog, error) {
+		return sqlstore.LinesByLevel(filter, func(level string) ([]sweep.Log, error) {
 			const indexed = 16 // bytes of level_key
 			return read([]string{level}, s.sql.LevelLogs, filter.Sweep, []byte(level)[:min(len(level), indexed)])
 		})
@@ -106,10 +106,10 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 }
 
 // SweepEvents lists what happened to a sweep, newest first.
-func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
+func (s *Store) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var events []fairlead.SweepEvent
+	var events []sweep.Event
 	below, limit := sqlstore.EventPage(filter)
 	err := each(ctx, s.db, func(row *sql.Rows) error {
 		event, err := sqlstore.ScanSweepEvent(row)

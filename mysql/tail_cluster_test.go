@@ -140,6 +140,7 @@ type tailCluster struct {
 	watch *tailWatch
 
 	clients []*fairlead.Client
+	store   *mysql.Store       // of one of them
 	stop    context.CancelFunc // of the nodes
 	ctx     context.Context
 	wait    sync.WaitGroup
@@ -155,7 +156,8 @@ func newTailCluster(t *testing.T, address string) *tailCluster {
 		c.wait.Wait()
 	})
 	for range 2 {
-		c.clients = append(c.clients, fairlead.NewClient(c.open()))
+		c.store = c.open()
+		c.clients = append(c.clients, fairlead.NewClient(c.store))
 	}
 	for range 2 {
 		c.startNode()
@@ -309,7 +311,7 @@ func (c *tailCluster) finish(admin *sql.DB) {
 			c.Errorf("%d %s", n, what)
 		}
 	}
-	if drift, err := c.clients[0].Verify(c.Context()); err != nil || len(drift) > 0 {
+	if drift, err := c.store.Verify(c.Context()); err != nil || len(drift) > 0 {
 		c.Errorf("limits have the wrong use: %+v, %v", drift, err)
 	}
 	for _, id := range c.watch.sure {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -35,11 +36,11 @@ func enqueueOne(t *testing.T, store *mysql.Store, change ...func(*fairlead.Job))
 	return job
 }
 
-var tailScope = &fairlead.Scope{Kinds: []string{"a"}}
+var tailScope = &driver.Scope{Kinds: []string{"a"}}
 
 func claimOne(t *testing.T, store *mysql.Store, node fairlead.NodeID) *fairlead.Job {
 	t.Helper()
-	jobs, err := store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: tailScope, Max: 1})
+	jobs, err := store.Claim(t.Context(), driver.Claim{Node: node, Scope: tailScope, Max: 1})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claimed %v, %v", jobs, err)
 	}
@@ -83,7 +84,7 @@ func TestLanesThatAreLockedHinderNobody(t *testing.T) {
 		unhindered(t, address, what, func(ctx context.Context) error { return client.Enqueue(ctx, job) })
 	}
 	unhindered(t, address, "a claim", func(ctx context.Context) error {
-		_, err := store.Claim(ctx, fairlead.Claim{Node: node, Scope: tailScope, Max: 2})
+		_, err := store.Claim(ctx, driver.Claim{Node: node, Scope: tailScope, Max: 2})
 		return err
 	})
 }
@@ -156,11 +157,11 @@ func TestANodeWhoseLastBeatIsForgottenHasLostItsLease(t *testing.T) {
 	address := testdb.MySQL(t)
 	for what, act := range map[string]func(store *mysql.Store, node fairlead.NodeID) error{
 		"beat": func(store *mysql.Store, node fairlead.NodeID) error {
-			_, err := store.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Hour})
+			_, err := store.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Hour})
 			return err
 		},
 		"claim": func(store *mysql.Store, node fairlead.NodeID) error {
-			_, err := store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: tailScope, Max: 1})
+			_, err := store.Claim(t.Context(), driver.Claim{Node: node, Scope: tailScope, Max: 1})
 			return err
 		},
 	} {
@@ -168,7 +169,7 @@ func TestANodeWhoseLastBeatIsForgottenHasLostItsLease(t *testing.T) {
 			store := tailStore(t, address)
 			db := rawDB(t, address, map[string]string{"autocommit": "1"})
 			node := joinOne(t, store)
-			if _, err := store.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Hour}); err != nil {
+			if _, err := store.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Hour}); err != nil {
 				t.Fatal(err)
 			}
 			before, job := serverNumber(t, db), enqueueOne(t, store)

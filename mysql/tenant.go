@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -79,7 +80,7 @@ func (s *Store) DeleteTenant(ctx context.Context, name string) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.rule(ctx, "delete tenant", func(ctx context.Context, r *ruling) error {
 		if _, declared := r.parents[name]; !declared {
-			return fairlead.NoSuchTenant(name)
+			return driver.NoSuchTenant(name)
 		}
 		if err := r.family(name).CheckDelete(name); err != nil {
 			return err

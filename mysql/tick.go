@@ -7,27 +7,27 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Tick acts upon schedules that are due, and such whose runs have ended.
-func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
-	var ticked fairlead.Ticked
+func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
+	var ticked schedule.Ticked
 	err := s.plan(ctx, "tick", func(ctx context.Context, p *planning) (err error) {
 		ticked, err = p.tick(ctx, limit, decide)
 		return err
 	})
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	return ticked, nil
 }
 
 // Act acts upon one schedule.
-func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	ctx = sqlstore.MayWait(ctx)
-	var made []fairlead.Fire
+	var made []schedule.Fire
 	err := s.plan(ctx, "act upon schedule", func(ctx context.Context, p *planning) error {
 		locked, err := p.lockSchedule(ctx, id)
 		if err != nil {
@@ -81,7 +81,7 @@ func (p *planning) add(locked ...*lockedSchedule) {
 	}
 }
 
-func (p *planning) tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (ticked fairlead.Ticked, err error) {
+func (p *planning) tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (ticked schedule.Ticked, err error) {
 	if err := p.lockDue(ctx, limit); err != nil {
 		return ticked, err
 	}
@@ -206,7 +206,7 @@ func (p *planning) look(ctx context.Context) error {
 	if p.now, err = p.clock(ctx); err != nil {
 		return err
 	}
-	var ended []fairlead.Fire
+	var ended []schedule.Fire
 	for _, run := range open {
 		s := p.byID[run.Schedule]
 		if !run.State.Final() {
@@ -247,14 +247,14 @@ func (p *planning) complete(ctx context.Context) error {
 }
 
 // calendars are those that the schedules name.
-func (p *planning) calendars(ctx context.Context) (map[string]*fairlead.Calendar, error) {
+func (p *planning) calendars(ctx context.Context) (map[string]*schedule.Calendar, error) {
 	var names []string
 	for _, s := range p.schedules {
 		if s.Calendar != "" && !slices.Contains(names, s.Calendar) {
 			names = append(names, s.Calendar)
 		}
 	}
-	byName := map[string]*fairlead.Calendar{}
+	byName := map[string]*schedule.Calendar{}
 	if len(names) == 0 {
 		return byName, nil
 	}

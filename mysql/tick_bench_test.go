@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // BenchmarkTick makes the runs of 500 schedules that are due, of very many that
@@ -49,9 +50,9 @@ func BenchmarkTick(b *testing.B) {
 // plan stores schedules, none of which is due, and returns the id of the first.
 func (s *bench) plan(b *testing.B, raw *sql.DB, schedules int) int64 {
 	b.Helper()
-	schedule := fairlead.Schedule{
+	schedule := schedule.Schedule{
 		Name: "bench", Every: time.Minute, Enabled: true, Job: fairlead.Job{Kind: "bench", Queue: "default", Tenant: "tenant 0", Args: []byte(`{"a":1}`)},
-		Cursor: fairlead.Cursor{Due: time.Now().Add(1000 * time.Hour), FireAt: time.Now().Add(1000 * time.Hour)},
+		Cursor: schedule.Cursor{Due: time.Now().Add(1000 * time.Hour), FireAt: time.Now().Add(1000 * time.Hour)},
 	}
 	stored, err := s.store.PutSchedule(context.Background(), schedule, false)
 	if err != nil {
@@ -68,11 +69,11 @@ func (s *bench) plan(b *testing.B, raw *sql.DB, schedules int) int64 {
 // tick runs what is due.
 func (s *bench) tick(b *testing.B, due int) {
 	b.Helper()
-	ticked, err := s.store.Tick(context.Background(), due, func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+	ticked, err := s.store.Tick(context.Background(), due, func(s schedule.Schedule, view schedule.View) schedule.Plan {
 		next := view.Now.Add(1000 * time.Hour)
-		return fairlead.Plan{
-			Fires:  []fairlead.PlannedFire{{Due: s.Due, Trigger: fairlead.TriggerCron, Number: 1}},
-			Cursor: fairlead.Cursor{Due: next, FireAt: next},
+		return schedule.Plan{
+			Fires:  []schedule.PlannedFire{{Due: s.Due, Trigger: schedule.TriggerCron, Number: 1}},
+			Cursor: schedule.Cursor{Due: next, FireAt: next},
 		}
 	})
 	if err != nil || ticked.Runs != due {

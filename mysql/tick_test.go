@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // putSchedule stores a schedule that is never due by itself.
-func putSchedule(t *testing.T, s *Store, name string) fairlead.Schedule {
+func putSchedule(t *testing.T, s *Store, name string) schedule.Schedule {
 	t.Helper()
-	schedule, err := s.PutSchedule(t.Context(), fairlead.Schedule{
+	schedule, err := s.PutSchedule(t.Context(), schedule.Schedule{
 		Name: name, Enabled: true, Job: fairlead.Job{Kind: "a", Queue: fairlead.DefaultQueue, Tenant: fairlead.DefaultTenant},
 	}, false)
 	if err != nil {
@@ -24,11 +26,11 @@ func putSchedule(t *testing.T, s *Store, name string) fairlead.Schedule {
 }
 
 // makeRunsOf makes runs of a schedule by hand.
-func makeRunsOf(t *testing.T, s *Store, schedule fairlead.Schedule, n int) []fairlead.Fire {
+func makeRunsOf(t *testing.T, s *Store, sc schedule.Schedule, n int) []schedule.Fire {
 	t.Helper()
-	made, err := s.Act(t.Context(), schedule.ID, func(_ fairlead.Schedule, view fairlead.View) (plan fairlead.Plan, err error) {
+	made, err := s.Act(t.Context(), sc.ID, func(_ schedule.Schedule, view schedule.View) (plan schedule.Plan, err error) {
 		for range n {
-			plan.Fires = append(plan.Fires, fairlead.PlannedFire{Due: view.Now, Trigger: fairlead.TriggerManual, Number: 1})
+			plan.Fires = append(plan.Fires, schedule.PlannedFire{Due: view.Now, Trigger: schedule.TriggerManual, Number: 1})
 		}
 		return plan, nil
 	})
@@ -39,13 +41,13 @@ func makeRunsOf(t *testing.T, s *Store, schedule fairlead.Schedule, n int) []fai
 }
 
 // activeRuns are the jobs of the active runs of a schedule.
-func activeRuns(t *testing.T, s *Store, schedule fairlead.Schedule) (active []int64) {
+func activeRuns(t *testing.T, s *Store, sc schedule.Schedule) (active []int64) {
 	t.Helper()
-	_, err := s.Act(t.Context(), schedule.ID, func(_ fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+	_, err := s.Act(t.Context(), sc.ID, func(_ schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 		for _, run := range view.Active {
 			active = append(active, run.Job)
 		}
-		return fairlead.Plan{}, nil
+		return schedule.Plan{}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +56,7 @@ func activeRuns(t *testing.T, s *Store, schedule fairlead.Schedule) (active []in
 }
 
 // idle plans nothing.
-func idle(fairlead.Schedule, fairlead.View) fairlead.Plan { return fairlead.Plan{} }
+func idle(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{} }
 
 // TestManyOpenRuns checks that a tick looks through some of very many open runs,
 // and that the next ones go on from there.
@@ -117,7 +119,7 @@ func TestPruneSchedules(t *testing.T) {
 	}
 	rowsLeft := func() (left []int) {
 		t.Helper()
-		if _, err := s.Prune(t.Context(), fairlead.Retention{}, 100); err != nil {
+		if _, err := s.Prune(t.Context(), driver.Retention{}, 100); err != nil {
 			t.Fatal(err)
 		}
 		for _, table := range []string{"schedule", "fire", "open_fire"} {
@@ -151,14 +153,14 @@ func TestPruneSchedules(t *testing.T) {
 // it, however it settles, and that nothing of the job is left behind.
 func TestLostSettlementOfReplacedRun(t *testing.T) {
 	s, node := openWithNode(t, testdb.MySQL(t))
-	schedule := putSchedule(t, s, "s")
-	made := makeRunsOf(t, s, schedule, plainGroup+2)
+	sc := putSchedule(t, s, "s")
+	made := makeRunsOf(t, s, sc, plainGroup+2)
 	jobs := claimOf(t, s, node, len(made))
 	if len(jobs) != len(made) {
 		t.Fatalf("%d jobs were claimed instead of %d", len(jobs), len(made))
 	}
 	settlements := make([]fairlead.Settlement, len(jobs))
-	_, err := s.Act(t.Context(), schedule.ID, func(fairlead.Schedule, fairlead.View) (plan fairlead.Plan, err error) {
+	_, err := s.Act(t.Context(), sc.ID, func(schedule.Schedule, schedule.View) (plan schedule.Plan, err error) {
 		for i, job := range jobs {
 			plan.Cancel = append(plan.Cancel, job.ID)
 			settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}

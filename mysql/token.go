@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -16,10 +16,10 @@ import (
 const errDuplicate = 1062
 
 // AddToken stores a token.
-func (s *Store) AddToken(ctx context.Context, token fairlead.Token) (stored fairlead.Token, err error) {
+func (s *Store) AddToken(ctx context.Context, token access.Token) (stored access.Token, err error) {
 	tenants, err := sqlstore.EncodeNames(token.Tenants)
 	if err != nil {
-		return fairlead.Token{}, fmt.Errorf("add token: %w", err)
+		return access.Token{}, fmt.Errorf("add token: %w", err)
 	}
 	err = s.atomically(ctx, "add token", func(ctx context.Context, t *txn) error {
 		_, err := t.exec(ctx, t.sql.AddToken, token.Name, string(token.Role), tenants, token.Hash[:], sqlstore.Micros(token.ExpiresAt))
@@ -40,13 +40,13 @@ func (s *Store) AddToken(ctx context.Context, token fairlead.Token) (stored fair
 		return err
 	})
 	if err != nil {
-		return fairlead.Token{}, err
+		return access.Token{}, err
 	}
 	return stored, nil
 }
 
 // FindToken finds a token by its hash.
-func (s *Store) FindToken(ctx context.Context, hash [32]byte) (fairlead.Token, error) {
+func (s *Store) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	found, err := readTokens(ctx, s.db, s.sql.FindToken, hash[:])
@@ -54,13 +54,13 @@ func (s *Store) FindToken(ctx context.Context, hash [32]byte) (fairlead.Token, e
 		err = sqlstore.UnknownToken()
 	}
 	if err != nil {
-		return fairlead.Token{}, fmt.Errorf("find token: %w", err)
+		return access.Token{}, fmt.Errorf("find token: %w", err)
 	}
 	return found[0], nil
 }
 
 // Tokens lists all tokens.
-func (s *Store) Tokens(ctx context.Context) ([]fairlead.Token, error) {
+func (s *Store) Tokens(ctx context.Context) ([]access.Token, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	tokens, err := readTokens(ctx, s.db, s.sql.Tokens)
@@ -70,7 +70,7 @@ func (s *Store) Tokens(ctx context.Context) ([]fairlead.Token, error) {
 	return tokens, nil
 }
 
-func readTokens(ctx context.Context, q querier, statement string, args ...any) (tokens []fairlead.Token, err error) {
+func readTokens(ctx context.Context, q querier, statement string, args ...any) (tokens []access.Token, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
 		token, err := sqlstore.ScanToken(row)
 		tokens = append(tokens, token)

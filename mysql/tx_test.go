@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 )
@@ -64,17 +65,17 @@ func TestTxHoldsUpNobody(t *testing.T) {
 					t.Fatal("enqueue: ", err)
 				}
 			}
-			jobs, err := store.Claim(ctx, fairlead.Claim{Node: join(t, store), Scope: &fairlead.Scope{Kinds: []string{"a", "d"}}, Max: 100})
+			jobs, err := store.Claim(ctx, driver.Claim{Node: join(t, store), Scope: &driver.Scope{Kinds: []string{"a", "d"}}, Max: 100})
 			if err != nil {
 				t.Fatal("claim: ", err)
 			}
 			if len(jobs) != 4 {
 				t.Errorf("%d jobs were claimed, want the 4 that are free", len(jobs))
 			}
-			if more, err := store.Claim(ctx, fairlead.Claim{Node: join(t, store), Scope: &fairlead.Scope{Kinds: []string{"d"}}, Max: 1}); err != nil || len(more) != 0 {
+			if more, err := store.Claim(ctx, driver.Claim{Node: join(t, store), Scope: &driver.Scope{Kinds: []string{"d"}}, Max: 1}); err != nil || len(more) != 0 {
 				t.Fatalf("claimed %v, %v beyond the cap: what is settled counts until the commit", more, err)
 			}
-			for i, move := range []fairlead.Move{fairlead.Succeed, fairlead.Again, fairlead.Wait, fairlead.GiveUp} {
+			for i, move := range []fairlead.Move{fairlead.Succeed, fairlead.Again, fairlead.MoveAwait, fairlead.MoveRelease} {
 				settlement := fairlead.Settlement{ID: jobs[i].ID, Fence: jobs[i].Fence, Move: move, After: time.Minute, FreeKey: true}
 				if _, err := store.Settle(ctx, []fairlead.Settlement{settlement}); err != nil {
 					t.Fatal(move, ": ", err)
@@ -83,7 +84,7 @@ func TestTxHoldsUpNobody(t *testing.T) {
 			if _, err := store.Promote(ctx, 100); err != nil {
 				t.Fatal("promote: ", err)
 			}
-			if _, err := store.Reap(ctx, fairlead.Reap{MaxCrashes: 1, Limit: 100}); err != nil {
+			if _, err := store.Reap(ctx, driver.Reap{MaxCrashes: 1, Limit: 100}); err != nil {
 				t.Fatal("reap: ", err)
 			}
 			if err := client.PauseKind(ctx, "z"); err != nil {
@@ -102,7 +103,7 @@ func TestTxDoesNotWaitForWhoOperates(t *testing.T) {
 			address := testdb.MySQL(t)
 			store := openStore(t, address, mysql.Options{})
 			var settlements []fairlead.Settlement
-			for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait} {
+			for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait} {
 				for _, job := range []*fairlead.Job{{Kind: "a"}, {Kind: "a", Key: string(move), ConcurrencyKey: string(move)}} {
 					claimed := claimNew(t, store, job)
 					settlements = append(settlements, fairlead.Settlement{ID: claimed.ID, Fence: claimed.Fence, Move: move, After: time.Minute, FreeKey: true})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -55,9 +56,9 @@ func (s *Store) census(ctx context.Context) (*sqlstore.Census, error) {
 }
 
 // recentStarts is what was started within the window.
-func (s *Store) recentStarts(ctx context.Context, q querier, now int64) (starts []fairlead.Starts, err error) {
+func (s *Store) recentStarts(ctx context.Context, q querier, now int64) (starts []driver.Starts, err error) {
 	err = each(ctx, q, func(row *sql.Rows) error {
-		var tenant fairlead.Starts
+		var tenant driver.Starts
 		err := row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
 		starts = append(starts, tenant)
 		return err
@@ -97,11 +98,11 @@ func (s *Store) countJobs(ctx context.Context, census *sqlstore.Census) error {
 const mostForgotten = 2 * chunkTuples
 
 // Report adds to what was started.
-func (s *Store) Report(ctx context.Context, starts []fairlead.Starts) error {
+func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 	if len(starts) == 0 {
 		return nil
 	}
-	starts = slices.SortedFunc(slices.Values(starts), func(a, b fairlead.Starts) int { return cmp.Compare(a.Tenant, b.Tenant) })
+	starts = slices.SortedFunc(slices.Values(starts), func(a, b driver.Starts) int { return cmp.Compare(a.Tenant, b.Tenant) })
 	err := s.atomically(ctx, "report", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -92,7 +92,7 @@ func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
 }
 
 // Listen calls wake for what this process does, and for what others tell.
-func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	s.ear.join()
 	defer s.ear.leave()
 	s.hub.Listen(ctx, scope, wake)

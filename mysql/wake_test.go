@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -15,10 +16,10 @@ import (
 func TestProcessesWakeEachOther(t *testing.T) {
 	url := testdb.MySQL(t)
 	here, there := openFor(t, url), openFor(t, url)
-	scope := &fairlead.Scope{Kinds: []string{"k"}}
-	wakes := make(chan fairlead.Wake, 100)
+	scope := &driver.Scope{Kinds: []string{"k"}}
+	wakes := make(chan driver.Wake, 100)
 	go func() {
-		if err := here.Listen(t.Context(), scope, func(w fairlead.Wake) { wakes <- w }); err != nil {
+		if err := here.Listen(t.Context(), scope, func(w driver.Wake) { wakes <- w }); err != nil {
 			t.Error(err)
 		}
 	}()
@@ -30,13 +31,13 @@ func TestProcessesWakeEachOther(t *testing.T) {
 	if err := client.Enqueue(t.Context(), &fairlead.Job{Kind: "k"}); err != nil {
 		t.Fatal(err)
 	}
-	if w := next(t, wakes); w != fairlead.WakeWork {
+	if w := next(t, wakes); w != driver.WakeWork {
 		t.Errorf("woken for %v, want work", w)
 	}
 	if err := client.Enqueue(t.Context(), &fairlead.Job{Kind: "k", NotBefore: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
-	if w := next(t, wakes); w != fairlead.WakeLater {
+	if w := next(t, wakes); w != driver.WakeLater {
 		t.Errorf("woken for %v, want later", w)
 	}
 }
@@ -55,9 +56,9 @@ func TestForgedWakesAreIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	wakes := make(chan fairlead.Wake, 100)
+	wakes := make(chan driver.Wake, 100)
 	go func() {
-		_ = store.Listen(t.Context(), &fairlead.Scope{Kinds: []string{"k"}}, func(w fairlead.Wake) { wakes <- w })
+		_ = store.Listen(t.Context(), &driver.Scope{Kinds: []string{"k"}}, func(w driver.Wake) { wakes <- w })
 	}()
 	for range 3 { // what was missed before
 		next(t, wakes)
@@ -77,7 +78,7 @@ func TestForgedWakesAreIgnored(t *testing.T) {
 	if err := fairlead.NewClient(other).Enqueue(t.Context(), &fairlead.Job{Kind: "k", NotBefore: time.Now().Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
-	if w := next(t, wakes); w != fairlead.WakeLater {
+	if w := next(t, wakes); w != driver.WakeLater {
 		t.Errorf("woken for %v, want later", w)
 	}
 }
@@ -90,15 +91,15 @@ func TestWokenForTheNextToken(t *testing.T) {
 	}
 	enqueue(t, store, &fairlead.Job{Kind: "k"})
 	enqueue(t, store, &fairlead.Job{Kind: "k", Tenant: "other"})
-	scope := &fairlead.Scope{Kinds: []string{"k"}}
-	wakes := make(chan fairlead.Wake, 100)
-	go func() { _ = store.Listen(t.Context(), scope, func(w fairlead.Wake) { wakes <- w }) }()
+	scope := &driver.Scope{Kinds: []string{"k"}}
+	wakes := make(chan driver.Wake, 100)
+	go func() { _ = store.Listen(t.Context(), scope, func(w driver.Wake) { wakes <- w }) }()
 	for range 3 { // what was missed before
 		next(t, wakes)
 	}
-	claim := fairlead.Claim{Node: join(t, store), Scope: scope, Max: 2}
+	claim := driver.Claim{Node: join(t, store), Scope: scope, Max: 2}
 	for i := range 2 {
-		if i > 0 && next(t, wakes) != fairlead.WakeWork {
+		if i > 0 && next(t, wakes) != driver.WakeWork {
 			t.Error("woken for something else than work")
 		}
 		jobs, err := store.Claim(t.Context(), claim)
@@ -118,7 +119,7 @@ func openFor(t *testing.T, url string) *mysql.Store {
 	return store
 }
 
-func next(t *testing.T, wakes <-chan fairlead.Wake) fairlead.Wake {
+func next(t *testing.T, wakes <-chan driver.Wake) driver.Wake {
 	t.Helper()
 	select {
 	case w := <-wakes:

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // decision decides what is done with a schedule.
-type decision func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)
+type decision func(schedule.Schedule, schedule.View) (schedule.Plan, error)
 
 // acting is a transaction that acts upon schedules, each under its lock.
 type acting struct {
@@ -43,11 +43,11 @@ type tidings struct {
 type subject struct {
 	scheduleRow
 	wanted bool            // it is due or was asked for: it is acted upon though none of its runs has ended
-	active []fairlead.Fire // oldest first
-	closed []fairlead.Fire // runs that have ended
-	last   *fairlead.Fire  // of those that have
-	plan   fairlead.Plan
-	fires  []fairlead.Fire // that were made
+	active []schedule.Fire // oldest first
+	closed []schedule.Fire // runs that have ended
+	last   *schedule.Fire  // of those that have
+	plan   schedule.Plan
+	fires  []schedule.Fire // that were made
 	sees   int64           // version of its calendar
 }
 
@@ -91,8 +91,8 @@ func (a *acting) look(ctx context.Context) error {
 		ids[i], byID[s.ID] = s.ID, s
 	}
 	var rows []scheduleRow
-	var open []fairlead.Fire
-	calendars, now := map[string]*fairlead.Calendar{}, int64(0)
+	var open []schedule.Fire
+	calendars, now := map[string]*schedule.Calendar{}, int64(0)
 	err := a.in.run(ctx,
 		a.scheduleRowsCall(&rows, ids),
 		a.openFiresCall(&open, ids),
@@ -125,7 +125,7 @@ func (a *acting) look(ctx context.Context) error {
 }
 
 // see notes an open run, or that it has ended.
-func (s *subject) see(fire fairlead.Fire, now time.Time) {
+func (s *subject) see(fire schedule.Fire, now time.Time) {
 	if fire.Active() {
 		s.active = append(s.active, fire)
 		return
@@ -137,7 +137,7 @@ func (s *subject) see(fire fairlead.Fire, now time.Time) {
 }
 
 // end notes that a run has ended.
-func (s *subject) end(fire fairlead.Fire) {
+func (s *subject) end(fire schedule.Fire) {
 	fire.Queued = false
 	s.closed = append(s.closed, fire)
 	s.Ended(fire)
@@ -150,14 +150,14 @@ func (a *acting) findLast(ctx context.Context) error {
 	var ids []int64
 	for _, s := range a.subjects {
 		s.last = s.Last
-		if s.Last != nil && slices.ContainsFunc(s.active, func(fire fairlead.Fire) bool { return fire.Job == s.Last.Job }) {
+		if s.Last != nil && slices.ContainsFunc(s.active, func(fire schedule.Fire) bool { return fire.Job == s.Last.Job }) {
 			retried[s.ID], ids = s, append(ids, s.ID)
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	var known []fairlead.Fire
+	var known []schedule.Fire
 	if err := a.in.run(ctx, firesCall(&known, a.sql.LastFires, ids)); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (a *acting) findLast(ctx context.Context) error {
 		s.last = nil
 		known = append(known, s.closed...)
 	}
-	slices.SortFunc(known, func(a, b fairlead.Fire) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job)) })
+	slices.SortFunc(known, func(a, b schedule.Fire) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job)) })
 	for i, fire := range known {
 		retried[fire.Schedule].last = &known[i]
 	}
@@ -174,13 +174,13 @@ func (a *acting) findLast(ctx context.Context) error {
 
 // decideAbout asks for a plan. A deleted schedule has none: its runs are only seen
 // to have ended.
-func (a *acting) decideAbout(s *subject, calendar *fairlead.Calendar) (err error) {
+func (a *acting) decideAbout(s *subject, calendar *schedule.Calendar) (err error) {
 	if s.deleted {
 		s.plan.Cursor, s.plan.Standing = s.Cursor, s.Standing
 		return nil
 	}
 	s.sees = sqlstore.VersionOf(calendar)
-	view := fairlead.View{
+	view := schedule.View{
 		Now: a.now, Calendar: calendar, Active: slices.Clone(s.active), Skipped: s.Skipped,
 		Ended: sqlstore.InOrderOfEnd(slices.Clone(s.closed)), Standing: s.Standing,
 	}
@@ -217,8 +217,8 @@ func (a *acting) tell(ctx context.Context) {
 }
 
 // fires are the runs that were made.
-func (a *acting) fires() []fairlead.Fire {
-	var fires []fairlead.Fire
+func (a *acting) fires() []schedule.Fire {
+	var fires []schedule.Fire
 	for _, s := range a.subjects {
 		fires = append(fires, s.fires...)
 	}

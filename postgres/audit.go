@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Audit adds entries to the audit log.
-func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error {
+func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -33,13 +33,13 @@ func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error 
 }
 
 // AuditLog returns the entries that match, newest first.
-func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
+func (s *Store) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
 	conditions, args, err := s.query.AuditConditions(ctx, s.ask, filter)
 	if err != nil {
 		return nil, fmt.Errorf("read the audit log: %w", err)
 	}
 	sql := fmt.Sprintf("%s %s order by id desc limit $%d::int", s.sql.AuditLog, conditions, len(args)+1)
-	var entries []fairlead.AuditEntry
+	var entries []access.Entry
 	err = s.runPlain(ctx, call{sql: sql, args: append(args, filter.Page()), restart: func() { entries = nil }, each: func(row sqlstore.Scanner) error {
 		entry, err := sqlstore.ScanEntry(row)
 		entries = append(entries, entry)

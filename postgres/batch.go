@@ -6,28 +6,28 @@ import (
 	"math"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // CreateBatch stores a batch without tasks.
-func (s *Store) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
+func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
 	ctx = sqlstore.MayWait(ctx)
-	row, err := newBatchRow(&batch)
+	row, err := newBatchRow(&b)
 	if err != nil {
-		return fairlead.Batch{}, fmt.Errorf("create batch: %w", err)
+		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
 	var created int64
 	err = s.run(ctx, call{
 		sql:  s.sql.AddBatch,
-		args: []any{batch.Name, batch.Type, batch.Queue, batch.Tenant, string(batch.State()), string(row.status), string(row.body)},
-		each: func(row sqlstore.Scanner) error { return row.Scan(&batch.ID, &created) },
+		args: []any{b.Name, b.Type, b.Queue, b.Tenant, string(b.State()), string(row.status), string(row.body)},
+		each: func(row sqlstore.Scanner) error { return row.Scan(&b.ID, &created) },
 	})
 	if err != nil {
-		return fairlead.Batch{}, fmt.Errorf("create batch: %w", err)
+		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
-	batch.CreatedAt = sqlstore.Time(created)
-	return batch, nil
+	b.CreatedAt = sqlstore.Time(created)
+	return b, nil
 }
 
 // batchRow is what is stored of a batch as JSON.
@@ -35,7 +35,7 @@ type batchRow struct {
 	body, status []byte
 }
 
-func newBatchRow(b *fairlead.Batch) (row batchRow, err error) {
+func newBatchRow(b *batch.Batch) (row batchRow, err error) {
 	if row.body, err = sqlstore.EncodeBatch(b); err != nil {
 		return row, err
 	}
@@ -44,7 +44,7 @@ func newBatchRow(b *fairlead.Batch) (row batchRow, err error) {
 }
 
 // Batches lists batches, newest first.
-func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fairlead.Batch, error) {
+func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
 	text := s.sql.BatchesOfAll
 	switch {
 	case len(filter.IDs) > 0:
@@ -60,17 +60,17 @@ func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fai
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	var batches []fairlead.Batch
+	var batches []batch.Batch
 	err := s.run(ctx, call{
 		sql: text,
 		args: []any{
 			below, sqlstore.BatchPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
-			distinct(filter.Types), distinct(filter.Queues), filter.Open, fairlead.SeenFor.Microseconds(),
+			distinct(filter.Types), distinct(filter.Queues), filter.Open, batch.SeenFor.Microseconds(),
 		},
 		restart: func() { batches = nil },
 		each: func(row sqlstore.Scanner) error {
 			var told bool
-			var seen fairlead.Seen
+			var seen batch.Seen
 			batch, err := sqlstore.ScanBatch(wider{row, []any{&told, &seen.Forward, &seen.Retry, &seen.Undo}})
 			if told {
 				seen = batch.Seen

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Figures per task, as in bench_test.go. To compare with BenchmarkSustained, which
@@ -34,7 +36,7 @@ type batchBench struct {
 func newBatchBench(b *testing.B) *batchBench {
 	b.Helper()
 	bench := &batchBench{bench: newBench(b)}
-	bench.scope = &fairlead.Scope{Kinds: []string{fairlead.TaskKind("box", "move")}}
+	bench.scope = &driver.Scope{Kinds: []string{batch.TaskKind("box", "move")}}
 	var err error
 	if bench.node, err = bench.store.Join(b.Context(), fairlead.Node{Name: "mover", Kinds: bench.scope.Kinds}, time.Hour); err != nil {
 		b.Fatal(err)
@@ -42,13 +44,13 @@ func newBatchBench(b *testing.B) *batchBench {
 	return bench
 }
 
-func (b *batchBench) create() fairlead.Batch {
-	begun, err := fairlead.NewClient(b.store).BeginBatch(b.Context(), fairlead.Batch{Name: "bench", Type: "move"})
+func (b *batchBench) create() batch.Batch {
+	begun, err := batch.NewClient(b.store).Begin(b.Context(), batch.Batch{Name: "bench", Type: "move"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	for i := range b.N {
-		if err := begun.Add(b.Context(), fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint("box-", i), Type: "box"}}); err != nil {
+		if err := begun.Add(b.Context(), batch.Change{Target: batch.Target{ID: fmt.Sprint("box-", i), Type: "box"}}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -83,7 +85,7 @@ func (b *batchBench) conduct(id int64) {
 // look looks at the batch once, and tells whether it goes on.
 func (b *batchBench) look(id int64) bool {
 	begun := time.Now()
-	conducted, err := fairlead.ConductBatch(b.Context(), b.store, id)
+	conducted, err := batch.Conduct(b.Context(), b.store, id)
 	if err != nil {
 		b.Error(err)
 		return false

@@ -18,6 +18,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -140,7 +141,7 @@ type bench struct {
 	store *Store
 	conn  *pgx.Conn
 	node  fairlead.NodeID
-	scope *fairlead.Scope
+	scope *driver.Scope
 }
 
 func newBench(b *testing.B) *bench {
@@ -150,7 +151,7 @@ func newBench(b *testing.B) *bench {
 		b.Skip(err)
 	}
 	b.Cleanup(func() { _ = server.Stop() })
-	made := &bench{B: b, store: open(b, server.URL(), Options{}), conn: connect(b, server.URL()), scope: &fairlead.Scope{Kinds: []string{"bench"}}}
+	made := &bench{B: b, store: open(b, server.URL(), Options{}), conn: connect(b, server.URL()), scope: &driver.Scope{Kinds: []string{"bench"}}}
 	if made.node, err = made.store.Join(b.Context(), fairlead.Node{Name: "bench"}, time.Hour); err != nil {
 		b.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func (b *bench) drain(size int) {
 
 // work claims and settles once, as a node does.
 func (b *bench) work(size int) int {
-	jobs, err := b.store.Claim(b.Context(), fairlead.Claim{Node: b.node, Scope: b.scope, Max: size})
+	jobs, err := b.store.Claim(b.Context(), driver.Claim{Node: b.node, Scope: b.scope, Max: size})
 	if err != nil {
 		b.Fatal(err)
 	}

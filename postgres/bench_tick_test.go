@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Figures per run, as in bench_test.go, with 100,000 schedules stored and 500 of
@@ -40,7 +40,7 @@ func newTickBench(b *testing.B) *tickBench {
 	const stored = 100_000
 	made := newBench(b)
 	bench := &tickBench{bench: made, url: made.conn.Config().ConnString()}
-	first := fairlead.Schedule{Name: "first", Every: time.Hour, Job: *made.jobs(1, 1)[0]}
+	first := schedule.Schedule{Name: "first", Every: time.Hour, Job: *made.jobs(1, 1)[0]}
 	if _, err := made.store.PutSchedule(b.Context(), first, false); err != nil {
 		b.Fatal(err)
 	}
@@ -59,11 +59,11 @@ func (b *tickBench) measureTicks() {
 // ticks acts upon so many schedules.
 func (b *tickBench) ticks(n int) {
 	for n > 0 {
-		ticked, err := b.store.Tick(b.Context(), atOnce, func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
-			plan := fairlead.Plan{Cursor: s.Cursor}
+		ticked, err := b.store.Tick(b.Context(), atOnce, func(s schedule.Schedule, view schedule.View) schedule.Plan {
+			plan := schedule.Plan{Cursor: s.Cursor}
 			if !s.FireAt.After(view.Now) {
-				plan.Fires = []fairlead.PlannedFire{{Due: s.Due, Trigger: fairlead.TriggerCron, Number: 1}}
-				plan.Cursor = fairlead.Cursor{Due: view.Now.Add(time.Hour), FireAt: view.Now.Add(time.Hour)}
+				plan.Fires = []schedule.PlannedFire{{Due: s.Due, Trigger: schedule.TriggerCron, Number: 1}}
+				plan.Cursor = schedule.Cursor{Due: view.Now.Add(time.Hour), FireAt: view.Now.Add(time.Hour)}
 			}
 			return plan
 		})

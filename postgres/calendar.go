@@ -4,27 +4,27 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // PutCalendar creates or replaces a calendar.
-func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+func (s *Store) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
 	ctx = sqlstore.MayWait(ctx)
-	var stored fairlead.Calendar
+	var stored schedule.Calendar
 	err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
 		stored, err = s.putCalendar(ctx, r, calendar)
 		return err
 	})
 	if err != nil {
-		return fairlead.Calendar{}, fmt.Errorf("put calendar: %w", err)
+		return schedule.Calendar{}, fmt.Errorf("put calendar: %w", err)
 	}
 	s.waker.later() // schedules that name it may be due sooner than any node knows
 	return stored, nil
 }
 
 // putCalendar returns the calendar as stored.
-func (s *Store) putCalendar(ctx context.Context, r runner, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+func (s *Store) putCalendar(ctx context.Context, r runner, calendar schedule.Calendar) (schedule.Calendar, error) {
 	before, exists, err := s.lockCalendar(ctx, r, calendar.Name)
 	if err == nil {
 		err = sqlstore.CheckCalendarVersion(calendar, before, exists)
@@ -92,8 +92,8 @@ func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
 }
 
 // Calendars lists all calendars by name.
-func (s *Store) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
-	var calendars []fairlead.Calendar
+func (s *Store) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
+	var calendars []schedule.Calendar
 	err := s.runPlain(ctx, call{sql: s.sql.Calendars, restart: func() { calendars = nil }, each: func(row sqlstore.Scanner) error {
 		calendar, err := sqlstore.ScanCalendar(row)
 		calendars = append(calendars, calendar)

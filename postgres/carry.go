@@ -6,11 +6,12 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // plannedRun is a run about to be made.
 type plannedRun struct {
-	fairlead.PlannedFire
+	schedule.PlannedFire
 	of      *subject
 	job     *fairlead.Job
 	id      int64
@@ -73,7 +74,7 @@ func (a *acting) cancelRuns(ctx context.Context) error {
 
 // cancelled notes that an active run was ended.
 func (s *subject) cancelled(job, at int64) {
-	i := slices.IndexFunc(s.active, func(fire fairlead.Fire) bool { return fire.Job == job })
+	i := slices.IndexFunc(s.active, func(fire schedule.Fire) bool { return fire.Job == job })
 	fire := s.active[i]
 	fire.State, fire.EndedAt = fairlead.Cancelled, sqlstore.Time(at)
 	s.active = slices.Delete(s.active, i, i+1)

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Checkpoint stores how far the run of a shard has come, in one statement.
-func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
-	var sweep fairlead.Sweep
+func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
+	var sw sweep.Sweep
 	var granted sqlstore.Granted
 	var held, kept bool
 	var done, abandoned int64
@@ -24,7 +24,7 @@ func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead
 		restart: func() { held, kept = false, false },
 		each: func(row sqlstore.Scanner) (err error) {
 			held = true
-			sweep, err = sqlstore.ScanSweep(longerRow{row, []any{&granted.Rate, &granted.InFlight, &granted.Fence, &kept, &done, &abandoned}})
+			sw, err = sqlstore.ScanSweep(longerRow{row, []any{&granted.Rate, &granted.InFlight, &granted.Fence, &kept, &done, &abandoned}})
 			return err
 		},
 	})
@@ -36,7 +36,7 @@ func (s *Store) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead
 		err = sqlstore.BehindMark(&c)
 	}
 	if err != nil {
-		return fairlead.Orders{}, fmt.Errorf("checkpoint: %w", err)
+		return sweep.Orders{}, fmt.Errorf("checkpoint: %w", err)
 	}
-	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned-sqlstore.AgainAfter(&c)), nil
+	return sqlstore.OrdersOf(&sw, granted.For(c.Fence), done+c.Done, abandoned+c.Abandoned-sqlstore.AgainAfter(&c)), nil
 }

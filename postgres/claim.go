@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -18,7 +19,7 @@ const claimTries = 5
 const claimColumns = 18 // of a row that a claim returns
 
 // Claim leases ready jobs to a live node.
-func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
 	if err := s.refreshLanes(ctx, laneStaleness); err != nil {
@@ -61,7 +62,7 @@ func byOrder(a, b *fairlead.Job) int {
 // claiming is one Claim on its way.
 type claiming struct {
 	*Store
-	claim     fairlead.Claim
+	claim     driver.Claim
 	nodeToken string
 	asked     map[int32]sqlstore.LaneKey // the lanes of the statement that is under way
 	left      int                        // how many to claim yet

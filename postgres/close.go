@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // close writes down which runs are open and how far the schedules have come, and
@@ -33,7 +34,7 @@ func (a *acting) close(ctx context.Context, more ...call) error {
 // have ended already.
 func (a *acting) noteRuns() (over []*plannedRun) {
 	for _, run := range a.runs {
-		fire := fairlead.Fire{
+		fire := schedule.Fire{
 			Job: run.id, Schedule: run.of.ID, Due: run.Due, Trigger: run.Trigger, Number: run.Number, Skip: run.Skip, State: fairlead.Ready,
 		}
 		switch {

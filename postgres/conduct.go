@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Conduct acts upon a batch under its lock.
-func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (bool, error) {
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
@@ -33,7 +34,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 }
 
 // conduct is one transaction, or several if it has to be repeated.
-func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error) (c *conducting, err error) {
+func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) (c *conducting, err error) {
 	err = s.travel(ctx, func(ctx context.Context, t *trips) error {
 		c = &conducting{Store: s, trips: t, id: id}
 		batch, err := c.lock(ctx, wait)
@@ -69,8 +70,8 @@ type conducting struct {
 	failed error     // why it cannot be kept
 	writes []call    // that were not sent yet
 
-	parts []fairlead.Part                // that were read as out and whose ends nobody asked for yet
-	ends  map[stretch][]fairlead.TaskEnd // those that were read ahead
+	parts []batch.Part                // that were read as out and whose ends nobody asked for yet
+	ends  map[stretch][]batch.TaskEnd // those that were read ahead
 
 	fresh  []*newJobs
 	sentAt time.Time // when the first of them were sent
@@ -81,7 +82,7 @@ type conducting struct {
 type stretch struct{ first, last int64 }
 
 // lock begins the transaction.
-func (c *conducting) lock(ctx context.Context, wait bool) (batch fairlead.Batch, err error) {
+func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Batch, err error) {
 	text, exists, now := c.sql.TryBatch, false, int64(0)
 	if wait {
 		text = c.sql.LockBatch
@@ -119,7 +120,7 @@ func (c *conducting) noteSent() {
 }
 
 // keep writes what changed of the batch, and commits.
-func (c *conducting) keep(ctx context.Context, batch *fairlead.Batch, before batchRow) error {
+func (c *conducting) keep(ctx context.Context, batch *batch.Batch, before batchRow) error {
 	row, err := newBatchRow(batch)
 	if err != nil {
 		return err
@@ -150,9 +151,9 @@ func (c *conducting) tell(ctx context.Context) {
 func (c *conducting) Now() time.Time { return c.now }
 
 // Parts implements fairlead.BatchTx.
-func (c *conducting) Parts(ctx context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
-	var parts []fairlead.Part
-	var known map[int64][]fairlead.PartTask
+func (c *conducting) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
+	var parts []batch.Part
+	var known map[int64][]batch.PartTask
 	if filter.Tasks {
 		known = c.tasks.Known()
 	}
@@ -169,7 +170,7 @@ func (c *conducting) Parts(ctx context.Context, filter fairlead.PartFilter) ([]f
 }
 
 // SaveParts implements fairlead.BatchTx.
-func (c *conducting) SaveParts(_ context.Context, parts []fairlead.Part) error {
+func (c *conducting) SaveParts(_ context.Context, parts []batch.Part) error {
 	columns := newPartColumns(len(parts))
 	for i := range parts {
 		if err := columns.save(&parts[i]); err != nil {

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // expect notes parts whose ends are probably asked for next, one part after the
 // other: the first question then reads them all.
-func (c *conducting) expect(parts []fairlead.Part) {
-	c.parts = make([]fairlead.Part, len(parts))
+func (c *conducting) expect(parts []batch.Part) {
+	c.parts = make([]batch.Part, len(parts))
 	for i, p := range parts {
 		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
 		c.parts[i] = p
@@ -21,7 +22,7 @@ func (c *conducting) expect(parts []fairlead.Part) {
 }
 
 // Ends implements fairlead.BatchTx.
-func (c *conducting) Ends(ctx context.Context, first, last int64) ([]fairlead.TaskEnd, error) {
+func (c *conducting) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
 	asked := stretch{first, last}
 	if !c.readAhead(asked) {
 		look := endsLook{spans: []stretch{asked}}
@@ -44,10 +45,10 @@ func (c *conducting) readAhead(asked stretch) bool {
 	if _, read := c.ends[asked]; read {
 		return true
 	}
-	return slices.ContainsFunc(c.parts, func(p fairlead.Part) bool { return spanOf(&p) == asked })
+	return slices.ContainsFunc(c.parts, func(p batch.Part) bool { return spanOf(&p) == asked })
 }
 
-func spanOf(p *fairlead.Part) stretch { return stretch{p.First, p.Last()} }
+func spanOf(p *batch.Part) stretch { return stretch{p.First, p.Last()} }
 
 // lookAhead reads the ends of all parts that are expected. Of a part most of which
 // has ended long ago, only those are looked for that are news.
@@ -63,7 +64,7 @@ func (c *conducting) lookAhead(ctx context.Context) error {
 		return err
 	}
 	found := look.sorted()
-	c.ends = make(map[stretch][]fairlead.TaskEnd, len(c.parts))
+	c.ends = make(map[stretch][]batch.TaskEnd, len(c.parts))
 	for i := range c.parts {
 		of := spanOf(&c.parts[i])
 		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
@@ -74,25 +75,25 @@ func (c *conducting) lookAhead(ctx context.Context) error {
 	return nil
 }
 
-func compareEnd(end fairlead.TaskEnd, id int64) int { return cmp.Compare(end.ID, id) }
+func compareEnd(end batch.TaskEnd, id int64) int { return cmp.Compare(end.ID, id) }
 
 // endsLook reads which jobs have ended.
 type endsLook struct {
 	spans []stretch
 	ids   []int64
 
-	ends  []fairlead.TaskEnd
+	ends  []batch.TaskEnd
 	memos map[int64][]byte
 }
 
 // add looks for the ends of a part.
-func (l *endsLook) add(p *fairlead.Part) {
+func (l *endsLook) add(p *batch.Part) {
 	if 2*p.Out >= p.Size {
 		l.spans = append(l.spans, spanOf(p))
 		return
 	}
 	for i, mark := range p.States {
-		if mark == fairlead.MarkOut {
+		if mark == batch.MarkOut {
 			l.ids = append(l.ids, p.First+int64(i))
 		}
 	}
@@ -120,7 +121,7 @@ func (l *endsLook) calls(s *Store) []call {
 }
 
 func (l *endsLook) addEnd(row sqlstore.Scanner) error {
-	var end fairlead.TaskEnd
+	var end batch.TaskEnd
 	var outcome int
 	var reason *string
 	var finished int64
@@ -142,11 +143,11 @@ func (l *endsLook) addMemo(row sqlstore.Scanner) error {
 }
 
 // sorted are the ends that were found, in order.
-func (l *endsLook) sorted() []fairlead.TaskEnd {
+func (l *endsLook) sorted() []batch.TaskEnd {
 	for i := range l.ends {
 		l.ends[i].Memo = l.memos[l.ends[i].ID]
 	}
-	slices.SortFunc(l.ends, func(a, b fairlead.TaskEnd) int { return compareEnd(a, b.ID) })
+	slices.SortFunc(l.ends, func(a, b batch.TaskEnd) int { return compareEnd(a, b.ID) })
 	return l.ends
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -48,7 +49,7 @@ func (e *extending) try(ctx context.Context, in runner) (done bool, err error) {
 	case err != nil:
 		return false, err
 	case state == "":
-		return true, fairlead.NoSuchJob(e.ID)
+		return true, driver.NoSuchJob(e.ID)
 	case state != fairlead.Scheduled && state != fairlead.Parked && state != fairlead.Ready:
 		return false, nil
 	}

@@ -8,13 +8,14 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // never is when queued runs are due.
 var never = sqlstore.Micros(fairlead.Never)
 
 // Fires returns runs, newest first.
-func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	text, below := s.sql.FiresOfAll, filter.Below
 	switch {
 	case len(filter.Jobs) > 0:
@@ -25,7 +26,7 @@ func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairle
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	var fires []fairlead.Fire
+	var fires []schedule.Fire
 	c := firesCall(&fires, text, below, sqlstore.FirePage(filter), never, distinct(filter.Jobs), filter.Schedule)
 	if err := s.run(ctx, c); err != nil {
 		return nil, fmt.Errorf("fires: %w", err)
@@ -34,11 +35,11 @@ func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairle
 }
 
 // openFiresCall reads the runs of schedules that were not seen to have ended.
-func (s *Store) openFiresCall(fires *[]fairlead.Fire, schedules []int64) call {
+func (s *Store) openFiresCall(fires *[]schedule.Fire, schedules []int64) call {
 	return firesCall(fires, s.sql.OpenFires, schedules, never)
 }
 
-func firesCall(fires *[]fairlead.Fire, text string, args ...any) call {
+func firesCall(fires *[]schedule.Fire, text string, args ...any) call {
 	return call{sql: text, args: args, restart: func() { *fires = nil }, each: func(row sqlstore.Scanner) error {
 		fire, err := sqlstore.ScanFire(row)
 		*fires = append(*fires, fire)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
@@ -27,7 +28,7 @@ func lanesOfJobs(tenants int) []*fairlead.Job {
 // claimOf claims from all tenants.
 func claimOf(t *testing.T, s *Store, node fairlead.NodeID, most int) []*fairlead.Job {
 	t.Helper()
-	jobs, err := s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: most})
+	jobs, err := s.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: most})
 	if err != nil {
 		t.Fatal(err)
 	}

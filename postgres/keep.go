@@ -6,13 +6,13 @@ import (
 	"math"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Promote makes due scheduled jobs ready or parks them, and lets gates admit.
-func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
-	promotion := fairlead.Promotion{Next: -1}
+func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
+	promotion := driver.Promotion{Next: -1}
 	var lanes []int32
 	err := s.run(ctx,
 		call{sql: s.sql.Promote, args: []any{max(0, limit)}, each: func(row sqlstore.Scanner) error {
@@ -31,22 +31,22 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 			return nil
 		}})
 	if err != nil {
-		return fairlead.Promotion{}, fmt.Errorf("promote: %w", err)
+		return driver.Promotion{}, fmt.Errorf("promote: %w", err)
 	}
 	s.waker.work(lanes...)
 	if err := s.admitNews(ctx); err != nil {
-		return fairlead.Promotion{}, fmt.Errorf("promote: %w", err)
+		return driver.Promotion{}, fmt.Errorf("promote: %w", err)
 	}
 	return promotion, nil
 }
 
 // Reap takes jobs back from the dead.
-func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
-	var reaped fairlead.Reaped
+func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
+	var reaped driver.Reaped
 	// A commit of its own: from here on none of these nodes can beat or claim.
 	err := s.run(ctx, call{sql: s.sql.MarkDead, each: func(row sqlstore.Scanner) error { return row.Scan(&reaped.Nodes) }})
 	if err != nil {
-		return fairlead.Reaped{}, fmt.Errorf("reap: mark dead nodes: %w", err)
+		return driver.Reaped{}, fmt.Errorf("reap: mark dead nodes: %w", err)
 	}
 	var lanes []int32
 	freed := false
@@ -69,7 +69,7 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 		return nil
 	}})
 	if err != nil {
-		return fairlead.Reaped{Nodes: reaped.Nodes}, fmt.Errorf("reap: %w", err)
+		return driver.Reaped{Nodes: reaped.Nodes}, fmt.Errorf("reap: %w", err)
 	}
 	if freed {
 		s.waker.freed()

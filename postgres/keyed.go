@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -104,7 +105,7 @@ func (s *Store) enqueueWave(ctx context.Context, r runner, fresh *newJobs, wave 
 					return err
 				}
 			default:
-				if err := fairlead.KeyTaken(job.Tenant, job.Key, holder); !fresh.refuse(i, err) {
+				if err := driver.KeyTaken(job.Tenant, job.Key, holder); !fresh.refuse(i, err) {
 					return err
 				}
 			}
@@ -184,5 +185,5 @@ func (s *Store) replaceHolder(ctx context.Context, r runner, fresh *newJobs, i i
 	if err != nil || holders[keyOf(job)] != holder {
 		return err
 	}
-	return fairlead.KeyTaken(job.Tenant, job.Key, holder)
+	return driver.KeyTaken(job.Tenant, job.Key, holder)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -20,12 +21,12 @@ type limitTest struct {
 	at    string
 	store *Store
 	node  fairlead.NodeID
-	scope *fairlead.Scope
+	scope *driver.Scope
 }
 
 func newLimitTest(t *testing.T) *limitTest {
 	at := testdb.Postgres(t)
-	l := &limitTest{T: t, at: at, store: open(t, at, Options{}), scope: &fairlead.Scope{Kinds: []string{"test"}}}
+	l := &limitTest{T: t, at: at, store: open(t, at, Options{}), scope: &driver.Scope{Kinds: []string{"test"}}}
 	var err error
 	l.node, err = l.store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	l.ok(err)
@@ -59,7 +60,7 @@ func (l *limitTest) enqueue(tenants ...string) {
 
 func (l *limitTest) claim(most int) []*fairlead.Job {
 	l.Helper()
-	jobs, err := l.store.Claim(l.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: most})
+	jobs, err := l.store.Claim(l.Context(), driver.Claim{Node: l.node, Scope: l.scope, Max: most})
 	l.ok(err)
 	return jobs
 }
@@ -162,7 +163,7 @@ func TestATenantThatAnotherClaimIsBusyWithIsNotForgotten(t *testing.T) {
 	busy := l.begin("select 1 from fairlead_quota for update")
 	claimed := make(chan int)
 	go func() {
-		jobs, err := l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: 5})
+		jobs, err := l.store.Claim(t.Context(), driver.Claim{Node: l.node, Scope: l.scope, Max: 5})
 		if err != nil {
 			t.Error(err)
 		}
@@ -229,7 +230,7 @@ func TestALimitWaitsForSettlementsUnderWay(t *testing.T) {
 	l.enqueue("acme", "acme")
 	running := l.claim(2)
 	tx := l.begin("select 1")
-	_, err := l.store.Tx(tx).Settle(t.Context(), []fairlead.Settlement{{ID: running[0].ID, Fence: running[0].Fence, Move: fairlead.Wait, After: time.Hour}})
+	_, err := l.store.Tx(tx).Settle(t.Context(), []fairlead.Settlement{{ID: running[0].ID, Fence: running[0].Fence, Move: fairlead.MoveAwait, After: time.Hour}})
 	l.ok(err)
 	done := make(chan error)
 	go func() {
@@ -264,7 +265,7 @@ func TestUseIsReadUnderTheLock(t *testing.T) {
 	other := l.begin("update fairlead_quota set used = 1")
 	claimed := make(chan int)
 	go func() {
-		jobs, err := l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: 2})
+		jobs, err := l.store.Claim(t.Context(), driver.Claim{Node: l.node, Scope: l.scope, Max: 2})
 		if err != nil {
 			t.Error(err)
 		}
@@ -302,7 +303,7 @@ func TestLanesThatNobodyCanRunAreNotRead(t *testing.T) {
 	l.wantStrange()
 	able, err := l.store.Join(t.Context(), fairlead.Node{Kinds: []string{"rare"}, Slots: 1}, time.Hour)
 	l.ok(err)
-	_, err = l.store.Beat(t.Context(), fairlead.Beat{Node: able, Lease: time.Hour, Idle: 1})
+	_, err = l.store.Beat(t.Context(), driver.Beat{Node: able, Lease: time.Hour, Idle: 1})
 	l.ok(err)
 	l.wantStrange("rare")
 	l.ok(l.store.Leave(t.Context(), able))
@@ -313,7 +314,7 @@ func TestLanesThatNobodyCanRunAreNotRead(t *testing.T) {
 // and still looks into.
 func (l *limitTest) wantStrange(kinds ...string) {
 	l.Helper()
-	c := &claiming{Store: l.store, claim: fairlead.Claim{Node: l.node, Scope: l.scope, Max: 1}, left: 1, locked: map[int64]bool{}}
+	c := &claiming{Store: l.store, claim: driver.Claim{Node: l.node, Scope: l.scope, Max: 1}, left: 1, locked: map[int64]bool{}}
 	l.ok(l.store.refreshLanes(l.Context(), 0))
 	known, err := c.knownRules(l.Context())
 	l.ok(err)

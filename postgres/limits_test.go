@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -29,7 +30,7 @@ func TestABusyPoolDoesNotDelayBeats(t *testing.T) {
 	defer held.Release()
 	ctx, cancel := context.WithTimeout(t.Context(), patience.Limit)
 	defer cancel()
-	if _, err := store.Beat(ctx, fairlead.Beat{Node: node, Lease: time.Hour}); err != nil {
+	if _, err := store.Beat(ctx, driver.Beat{Node: node, Lease: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -127,7 +128,7 @@ func TestAHotFlushKeepsToTheFences(t *testing.T) {
 	}
 	var settlements []fairlead.Settlement
 	for range 3 { // three claims, three fences
-		claimed, err := store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 10})
+		claimed, err := store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +164,7 @@ func TestOneBadSettlementDoesNotHarmTheOthers(t *testing.T) {
 	if err := store.Enqueue(t.Context(), []*fairlead.Job{newJob(t), newJob(t), newJob(t)}); err != nil {
 		t.Fatal(err)
 	}
-	claimed, err := store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 3})
+	claimed, err := store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestAClaimPassesOverWhatACallersTransactionHolds(t *testing.T) {
 	}
 	claim := func(want *fairlead.Job) {
 		t.Helper()
-		jobs, err := store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 1})
+		jobs, err := store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 1})
 		if err != nil || len(jobs) != 1 || jobs[0].ID != want.ID {
 			t.Fatalf("claimed %v, %v; want job %d", jobs, err, want.ID)
 		}

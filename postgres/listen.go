@@ -11,12 +11,12 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Listen calls wake whenever there may be something new for the scope.
-func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	s.ear.open()
 	s.ear.hub.Listen(ctx, scope, wake)
 	return nil

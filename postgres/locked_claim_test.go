@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // A claim that is alone in its lane deletes jobs without locking them first. One that is
@@ -24,7 +25,7 @@ func TestAClaimThatIsNotAloneInItsLaneLocksItsJobsFirst(t *testing.T) {
 	stalling := l.begin("select pg_advisory_xact_lock(77)")
 	var jobs []*fairlead.Job
 	claimed := l.begun(1, func() (err error) { // it is about to delete the first of them
-		jobs, err = l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: 2})
+		jobs, err = l.store.Claim(t.Context(), driver.Claim{Node: l.node, Scope: l.scope, Max: 2})
 		return err
 	})
 	free := 0

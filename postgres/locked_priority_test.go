@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // A job lies in its place under its priority and is found there by it. So whatever moves
@@ -21,7 +22,7 @@ func (l *limitTest) wantWhole(job *fairlead.Job, priority int) {
 	}
 	id, err := l.store.Join(l.Context(), fairlead.Node{}, time.Hour)
 	l.ok(err)
-	jobs, err := l.store.Claim(l.Context(), fairlead.Claim{Node: id, Scope: l.scope, Max: 1})
+	jobs, err := l.store.Claim(l.Context(), driver.Claim{Node: id, Scope: l.scope, Max: 1})
 	l.ok(err)
 	if len(jobs) != 1 || jobs[0].Priority != priority {
 		l.Fatalf("claimed %v", jobs)
@@ -48,7 +49,7 @@ func TestAJobThatIsAnsweredHasThePriorityThatWasSetJustBefore(t *testing.T) {
 	l := newLimitTest(t)
 	l.enqueue("")
 	job := l.claim(1)[0]
-	l.settle(job, fairlead.Wait)
+	l.settle(job, fairlead.MoveAwait)
 	stalling := l.begin("select from fairlead_job for share")
 	set := l.begun(1, func() error { return l.store.SetPriority(t.Context(), job.ID, 7) })
 	answered := l.begun(2, func() error {
@@ -64,7 +65,7 @@ func TestThePriorityOfAJobThatIsJustAnsweredIsSetWhereItGoes(t *testing.T) {
 	l := newLimitTest(t)
 	l.enqueue("")
 	job := l.claim(1)[0]
-	l.settle(job, fairlead.Wait)
+	l.settle(job, fairlead.MoveAwait)
 	stalling := l.begin("insert into fairlead_attempt (id, run, fence, started_at, finished_at, node, reason, error) select id, attempt, 0, 0, 0, 0, '', '' from fairlead_waiting")
 	answered := l.begun(1, func() error {
 		return l.store.Resolve(t.Context(), fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Again})
@@ -100,7 +101,7 @@ func TestAJobThatIsMovedHasThePriorityThatWasSetMeanwhile(t *testing.T) {
 			l.exec("update fairlead_node set dead = true, lease_until = 1")
 			return job
 		}, func(l *limitTest) error {
-			_, err := l.store.Reap(l.Context(), fairlead.Reap{MaxCrashes: 5, Limit: 10, Patience: time.Minute})
+			_, err := l.store.Reap(l.Context(), driver.Reap{MaxCrashes: 5, Limit: 10, Patience: time.Minute})
 			return err
 		}},
 	} {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
@@ -65,7 +66,7 @@ func (l *limitTest) exec(sql string) {
 // for that later.
 func TestHousekeepingPassesOverWhatATransactionHasLocked(t *testing.T) {
 	prune := func(l *limitTest) error {
-		_, err := l.store.Prune(l.Context(), fairlead.Retention{Succeeded: time.Hour, Cancelled: time.Hour}, 10)
+		_, err := l.store.Prune(l.Context(), driver.Retention{Succeeded: time.Hour, Cancelled: time.Hour}, 10)
 		return err
 	}
 	for name, work := range map[string]struct {
@@ -83,7 +84,7 @@ func TestHousekeepingPassesOverWhatATransactionHasLocked(t *testing.T) {
 			l.exec("update fairlead_done set finished_at = 1")
 		}, prune},
 		"jobs whose deadline has passed": {"waiting", "id", func(l *limitTest) {
-			l.settleAll(fairlead.Wait)
+			l.settleAll(fairlead.MoveAwait)
 			l.exec("update fairlead_waiting set deadline = 1")
 		}, func(l *limitTest) error {
 			_, err := l.store.Expire(l.Context(), 10)
@@ -151,7 +152,7 @@ func TestANodeThatLosesItsLeaseWhileItClaimsGetsNothing(t *testing.T) {
 			l.enqueue("acme")
 			busy := l.begin("select from fairlead_quota for update")
 			done := l.begun(1, func() error {
-				_, err := l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: 1})
+				_, err := l.store.Claim(t.Context(), driver.Claim{Node: l.node, Scope: l.scope, Max: 1})
 				return err
 			})
 			l.exec("update fairlead_node set " + loss)
@@ -173,7 +174,7 @@ func TestATenantsSlotIsGivenToOneOfTwoClaims(t *testing.T) {
 	other := l.begin("update fairlead_quota set used = 1")
 	var jobs []*fairlead.Job
 	done := l.begun(1, func() (err error) {
-		jobs, err = l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: l.scope, Max: 1})
+		jobs, err = l.store.Claim(t.Context(), driver.Claim{Node: l.node, Scope: l.scope, Max: 1})
 		return err
 	})
 	l.ok(other.Commit(t.Context()))
@@ -190,7 +191,7 @@ func TestLivedWaitsForReapUnderWay(t *testing.T) {
 	l.ok(l.store.Leave(t.Context(), l.node))
 	stalling := l.begin("insert into fairlead_attempt (id, run, fence, started_at, finished_at, node, reason, error) select id, attempt, 0, 0, 0, 0, '', '' from fairlead_running")
 	reaped := l.begun(1, func() error { // it has counted the crash
-		_, err := l.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 5, Limit: 10})
+		_, err := l.store.Reap(t.Context(), driver.Reap{MaxCrashes: 5, Limit: 10})
 		return err
 	})
 	lived := l.begun(2, func() error { return l.store.Lived(t.Context(), l.node) })

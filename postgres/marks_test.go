@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -126,7 +127,7 @@ func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	claim := func(n int) []*fairlead.Job {
-		jobs, err := store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: n})
+		jobs, err := store.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: n})
 		if err != nil {
 			t.Fatal(err)
 		}

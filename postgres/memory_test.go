@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -33,7 +34,7 @@ func TestAClaimOfSuspectsDoesNotHideOtherJobs(t *testing.T) {
 	l, jobs := manyLaned(t)
 	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: len(jobs) + 1}))
 	claimOf(t, l.store, l.node, 10)
-	_, err := l.store.Claim(t.Context(), fairlead.Claim{Node: l.node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1, Solo: true})
+	_, err := l.store.Claim(t.Context(), driver.Claim{Node: l.node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1, Solo: true})
 	l.ok(err)
 	if got := claimOf(t, l.store, l.node, 10); len(got) != 10 {
 		t.Errorf("%d of %d jobs were claimed, want 10", len(got), len(jobs)-10)
@@ -59,7 +60,7 @@ func TestNoRoomIsLeftToJobsOfOthersThatAreGone(t *testing.T) {
 	exec(t, l.at, "delete from fairlead_running")
 	other, err := there.Join(t.Context(), fairlead.Node{Kinds: []string{"b"}}, time.Hour)
 	l.ok(err)
-	_, err = there.Beat(t.Context(), fairlead.Beat{Node: other, Lease: time.Hour, Idle: 5})
+	_, err = there.Beat(t.Context(), driver.Beat{Node: other, Lease: time.Hour, Idle: 5})
 	l.ok(err)
 	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1}))
 	early := &fairlead.Job{Kind: "b", Tenant: "t3", StartBy: time.Now().Add(-time.Hour)}
@@ -67,7 +68,7 @@ func TestNoRoomIsLeftToJobsOfOthersThatAreGone(t *testing.T) {
 	if got := claimOf(t, l.store, l.node, 10); len(got) != 0 {
 		t.Fatal("the slot was not left to the earlier job")
 	}
-	got, err := there.Claim(t.Context(), fairlead.Claim{Node: other, Scope: &fairlead.Scope{Kinds: []string{"b"}}, Max: 10})
+	got, err := there.Claim(t.Context(), driver.Claim{Node: other, Scope: &driver.Scope{Kinds: []string{"b"}}, Max: 10})
 	l.ok(err)
 	_, err = there.Settle(t.Context(), []fairlead.Settlement{{ID: got[0].ID, Fence: got[0].Fence, Move: fairlead.Succeed}})
 	l.ok(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -25,7 +25,7 @@ const (
 
 // Schema compares the tables with what this program knows. It fails if they
 // are newer.
-func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
+func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	exist := false
 	err := s.runPlain(ctx, call{sql: s.sql.MigrationsExist, each: func(row sqlstore.Scanner) error { return row.Scan(&exist) }})
 	applied := map[int]int{}
@@ -33,7 +33,7 @@ func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
 		applied, err = s.applied(ctx, plainRunner{s})
 	}
 	if err != nil {
-		return fairlead.Schema{}, fmt.Errorf("read applied migrations: %w", err)
+		return driver.Schema{}, fmt.Errorf("read applied migrations: %w", err)
 	}
 	return sqlstore.Status(applied, s.migrations)
 }
@@ -54,7 +54,7 @@ func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
 // Migrate brings the tables up to date, in one transaction, but for indexes of
 // tables that may be large: each of these is built by itself, for as long as that
 // takes. It fails if it cannot get hold of a table for a minute.
-func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
+func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	for begun := time.Now(); ; {
 		status, err := s.migrateOnce(ctx)
 		passes := transient(err) || errors.Is(err, errBuilding)
@@ -80,7 +80,7 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 
 // migrateOnce is one transaction of Migrate. It fails with errMore if it is
 // committed and there has to be another.
-func (s *Store) migrateOnce(ctx context.Context) (status fairlead.Schema, err error) {
+func (s *Store) migrateOnce(ctx context.Context) (status driver.Schema, err error) {
 	more := false
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: beginMigration}, func(tx pgx.Tx) error {
 		target := &migrationTarget{Store: s, in: pgxRunner{tx}}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
@@ -148,7 +149,7 @@ func enqueueAndSucceed(t *testing.T, store *Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimed, err := store.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 1})
+	claimed, err := store.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 1})
 	if err != nil || len(claimed) != 1 {
 		t.Fatalf("claimed %v, %v", claimed, err)
 	}

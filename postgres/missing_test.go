@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // A run whose job is missing, though nothing says that it was deleted, is found by a
@@ -13,15 +14,15 @@ import (
 func TestARunWhoseJobIsMissingHasFailed(t *testing.T) {
 	at := testdb.Postgres(t)
 	store := open(t, at, Options{})
-	schedule := planned(t, store, "s")
-	fires, _ := fireNow(t, store, schedule.ID, byHand)
+	sc := planned(t, store, "s")
+	fires, _ := fireNow(t, store, sc.ID, byHand)
 	for _, table := range []string{"ready", "job"} {
 		exec(t, at, fmt.Sprintf("delete from fairlead_%s where id = %d", table, fires[0].Job))
 	}
-	var ended []fairlead.Fire
-	_, err := store.Tick(t.Context(), 10, func(s fairlead.Schedule, v fairlead.View) fairlead.Plan {
+	var ended []schedule.Fire
+	_, err := store.Tick(t.Context(), 10, func(s schedule.Schedule, v schedule.View) schedule.Plan {
 		ended = append(ended, v.Ended...)
-		return fairlead.Plan{Cursor: s.Cursor}
+		return schedule.Plan{Cursor: s.Cursor}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +30,7 @@ func TestARunWhoseJobIsMissingHasFailed(t *testing.T) {
 	if len(ended) != 1 || ended[0].State != fairlead.Failed {
 		t.Errorf("what has ended: %+v", ended)
 	}
-	if _, seen := fireNow(t, store, schedule.ID); len(seen.Active) > 0 || len(seen.Ended) > 0 {
+	if _, seen := fireNow(t, store, sc.ID); len(seen.Active) > 0 || len(seen.Ended) > 0 {
 		t.Errorf("then it is seen again: %+v", seen)
 	}
 }

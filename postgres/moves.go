@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -16,8 +17,8 @@ func (t *settling) names(positions []int) (ids, fences []int64) {
 
 // lease is what the settlement at a position speaks for: two of the same job may be of
 // different runs.
-func (t *settling) lease(i int) fairlead.Held {
-	return fairlead.Held{ID: t.asked[i].ID, Fence: t.asked[i].Fence}
+func (t *settling) lease(i int) driver.Held {
+	return driver.Held{ID: t.asked[i].ID, Fence: t.asked[i].Fence}
 }
 
 // withKeys are the ids of open settlements whose jobs may have a place at a gate.
@@ -95,7 +96,7 @@ func (t *settling) finishCall(positions []int) call {
 	return call{
 		sql: t.sql.Finish, args: []any{ids, fences, outcomes, reasons, errs, outputs, memos, progress, freeKey},
 		each: func(row sqlstore.Scanner) error {
-			var lease fairlead.Held
+			var lease driver.Held
 			var cancelled, freed bool
 			err := row.Scan(&lease.ID, &lease.Fence, &cancelled, &freed)
 			t.moved[lease], t.freed = cancelled, t.freed || freed
@@ -112,7 +113,7 @@ func (t *settling) releaseCall(positions []int) call {
 	reasons, errs, memos, progress := make([]*string, n), make([]*string, n), make([]*string, n), make([]*string, n)
 	for n, i := range positions {
 		a := &t.asked[i]
-		failed[n], unused[n] = a.Move == fairlead.Again, a.Move == fairlead.GiveUp
+		failed[n], unused[n] = a.Move == fairlead.Again, a.Move == fairlead.MoveRelease
 		at[n], after[n] = sqlstore.Micros(a.At), a.After.Microseconds()
 		reasons[n], errs[n] = textOrNull(string(a.Reason)), textOrNull(sqlstore.CleanText(a.Error))
 		memos[n], progress[n] = jsonText(a.Memo), jsonText(a.Progress)
@@ -120,7 +121,7 @@ func (t *settling) releaseCall(positions []int) call {
 	return call{
 		sql: t.sql.Release, args: []any{ids, fences, failed, unused, at, after, reasons, errs, memos, progress},
 		each: func(row sqlstore.Scanner) error {
-			var lease fairlead.Held
+			var lease driver.Held
 			var lane int32
 			var cancelled, due, freed bool
 			err := row.Scan(&lease.ID, &lease.Fence, &lane, &cancelled, &due, &freed)
@@ -148,7 +149,7 @@ func (t *settling) awaitCall(positions []int) call {
 	return call{
 		sql: t.sql.Await, args: []any{ids, fences, after, memos, progress},
 		each: func(row sqlstore.Scanner) error {
-			var lease fairlead.Held
+			var lease driver.Held
 			var cancelled, freed bool
 			err := row.Scan(&lease.ID, &lease.Fence, &cancelled, &freed)
 			t.moved[lease], t.freed = cancelled, t.freed || freed

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -54,15 +55,15 @@ func (s *Store) join(ctx context.Context, args []any) (id fairlead.NodeID, err e
 }
 
 // Beat extends the lease of a live node.
-func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	answer, err := s.beat(ctx, beat)
 	if err != nil {
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+		return driver.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
 	return answer, nil
 }
 
-func (s *Store) beat(ctx context.Context, beat fairlead.Beat) (answer fairlead.BeatAnswer, err error) {
+func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatAnswer, err error) {
 	token, err := s.nodes.Of(ctx, beat.Node)
 	if err != nil {
 		return answer, err
@@ -145,8 +146,8 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 
 // Held lists the jobs that are leased to the node. Others may ask for those of a node
 // that they have not joined.
-func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
-	var held []fairlead.Held
+func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
+	var held []driver.Held
 	var own *string
 	if token, err := s.nodes.Of(ctx, node); err == nil {
 		own = &token
@@ -157,9 +158,9 @@ func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held
 	return held, nil
 }
 
-func heldReader(into *[]fairlead.Held) func(sqlstore.Scanner) error {
+func heldReader(into *[]driver.Held) func(sqlstore.Scanner) error {
 	return func(row sqlstore.Scanner) error {
-		var held fairlead.Held
+		var held driver.Held
 		err := row.Scan(&held.ID, &held.Fence)
 		*into = append(*into, held)
 		return err

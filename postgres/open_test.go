@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -112,7 +113,7 @@ func TestTrap35MigratingBehindALongTransactionDoesNotStopBeats(t *testing.T) {
 	// waited behind a migration that does not would fail in the end.
 	for range 3 {
 		untilSomeoneWaits(t, at)
-		if _, err := store.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Hour}); err != nil {
+		if _, err := store.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -140,7 +141,7 @@ func TestCloseEndsEverything(t *testing.T) {
 	heard := make(chan struct{}, 1)
 	done := make(chan error)
 	go func() {
-		done <- store.Listen(ctx, &fairlead.Scope{Kinds: []string{"test"}}, func(fairlead.Wake) {
+		done <- store.Listen(ctx, &driver.Scope{Kinds: []string{"test"}}, func(driver.Wake) {
 			select {
 			case heard <- struct{}{}:
 			default:

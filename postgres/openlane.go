@@ -3,7 +3,7 @@ package postgres
 import (
 	"sync"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -37,7 +37,7 @@ type openList struct {
 }
 
 // openLanes lists the lanes that are not paused. Callers must not change it.
-func (r *rules) openLanes(scope *fairlead.Scope, lanes *sqlstore.Lanes) openLanes {
+func (r *rules) openLanes(scope *driver.Scope, lanes *sqlstore.Lanes) openLanes {
 	entry, ok := r.open.Load(scope)
 	if !ok {
 		entry, _ = r.open.LoadOrStore(scope, &openList{})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -47,10 +48,10 @@ func (s *Store) attempt(ctx context.Context, action string, id int64, how depart
 			return hit, lane, nil
 		}
 		if now == "" {
-			return "", 0, fmt.Errorf("%s: %w", action, fairlead.NoSuchJob(id))
+			return "", 0, fmt.Errorf("%s: %w", action, driver.NoSuchJob(id))
 		}
 		if !allowed(now, tries) {
-			return now, 0, fmt.Errorf("%s: %w", action, fairlead.IllegalMove(action, id, now))
+			return now, 0, fmt.Errorf("%s: %w", action, driver.IllegalMove(action, id, now))
 		}
 	}
 }
@@ -178,9 +179,9 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 			s.admit(ctx, gates)
 			return nil
 		case state == "":
-			return fmt.Errorf("delete: %w", fairlead.NoSuchJob(id))
+			return fmt.Errorf("delete: %w", driver.NoSuchJob(id))
 		case state == fairlead.Running || state == fairlead.Waiting:
-			return fmt.Errorf("delete: %w", fairlead.IllegalMove("delete", id, state))
+			return fmt.Errorf("delete: %w", driver.IllegalMove("delete", id, state))
 		}
 	}
 }
@@ -220,9 +221,9 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 		case err != nil:
 			return err
 		case state == "":
-			return fairlead.NoSuchJob(id)
+			return driver.NoSuchJob(id)
 		case outcome != sqlstore.OutcomeFailed && outcome != sqlstore.OutcomeCancelled:
-			return fairlead.IllegalMove("reopen", id, state)
+			return driver.IllegalMove("reopen", id, state)
 		}
 		if flags&sqlstore.FlagFire != 0 {
 			if err := r.run(ctx, call{sql: s.sql.LockFire, args: []any{id}}, call{sql: s.sql.ReopenFire, args: []any{id}}); err != nil {
@@ -259,7 +260,7 @@ func (s *Store) retakeKey(ctx context.Context, r runner, tenant, key string, id 
 		case held && holder == id:
 			return nil
 		case held:
-			return fairlead.KeyTaken(tenant, key, holder)
+			return driver.KeyTaken(tenant, key, holder)
 		} // else given back meanwhile: try again
 	}
 }

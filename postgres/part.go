@@ -9,11 +9,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // AddParts stores parts of a batch, all or none.
-func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) error {
 	ctx = sqlstore.MayWait(ctx)
 	if len(parts) == 0 {
 		return nil
@@ -26,7 +27,7 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part
 	return nil
 }
 
-func (s *Store) addParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+func (s *Store) addParts(ctx context.Context, batch int64, parts []batch.Part) error {
 	stored := 0
 	err := s.retry(ctx, func(ctx context.Context) error {
 		pin := s.pin() // of the server that the ids come from
@@ -52,7 +53,7 @@ func (s *Store) addParts(ctx context.Context, batch int64, parts []fairlead.Part
 }
 
 // numberParts sets the ids of tasks aside.
-func (s *Store) numberParts(ctx context.Context, parts []fairlead.Part) (*partColumns, error) {
+func (s *Store) numberParts(ctx context.Context, parts []batch.Part) (*partColumns, error) {
 	columns := newPartColumns(len(parts))
 	for i := range parts {
 		var err error
@@ -80,7 +81,7 @@ func newPartColumns(parts int) *partColumns {
 }
 
 // save adds what changes of a part.
-func (c *partColumns) save(p *fairlead.Part) error {
+func (c *partColumns) save(p *batch.Part) error {
 	marks, err := sqlstore.EncodeMarks(&p.Marks)
 	if err != nil {
 		return fmt.Errorf("encode marks of part %d: %w", p.Number, err)
@@ -91,7 +92,7 @@ func (c *partColumns) save(p *fairlead.Part) error {
 }
 
 // add adds all of a part.
-func (c *partColumns) add(p *fairlead.Part) error {
+func (c *partColumns) add(p *batch.Part) error {
 	tasks, err := sqlstore.EncodeTasks(p)
 	if err != nil {
 		return err
@@ -119,19 +120,19 @@ func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 }
 
 // Parts returns parts of a batch, in the order of their numbers.
-func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
-	var parts []fairlead.Part
-	if err := s.run(ctx, s.partsCall(&parts, batch, filter, nil)); err != nil {
+func (s *Store) Parts(ctx context.Context, b int64, filter batch.PartFilter) ([]batch.Part, error) {
+	var parts []batch.Part
+	if err := s.run(ctx, s.partsCall(&parts, b, filter, nil)); err != nil {
 		return nil, fmt.Errorf("parts: %w", err)
 	}
 	return parts, nil
 }
 
 // passKinds are all that a part can be of.
-var passKinds = []string{string(fairlead.PassForward), string(fairlead.PassRetry), string(fairlead.PassUndo), string(fairlead.PassThen)}
+var passKinds = []string{string(batch.PassForward), string(batch.PassRetry), string(batch.PassUndo), string(batch.PassThen)}
 
 // partsCall reads parts. The tasks of some are known already, by the first ID.
-func (s *Store) partsCall(parts *[]fairlead.Part, batch int64, filter fairlead.PartFilter, known map[int64][]fairlead.PartTask) call {
+func (s *Store) partsCall(parts *[]batch.Part, batch int64, filter batch.PartFilter, known map[int64][]batch.PartTask) call {
 	text := s.sql.PartsOfAll
 	switch {
 	case len(filter.Numbers) > 0:

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -71,47 +73,47 @@ func batchVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 		}
 	}
 	for round := range 7 {
-		batch := fairlead.Batch{Name: fmt.Sprint(name, " ", round), Type: "move", Tenant: "tenant 1"}
-		must(fairlead.NormalizeBatch(&batch))
-		batch, err := s.CreateBatch(ctx, batch)
+		b := batch.Batch{Name: fmt.Sprint(name, " ", round), Type: "move", Tenant: "tenant 1"}
+		must(batch.Normalize(&b))
+		b, err := s.CreateBatch(ctx, b)
 		must(err)
-		added := make([]fairlead.Part, 3)
+		added := make([]batch.Part, 3)
 		for i := range added {
-			added[i] = fairlead.Part{Number: 10_000 + i, Pass: 1 + i/2, Kind: fairlead.PassForward, Size: 20, Held: 20, Marks: fairlead.NewMarks(20), Tasks: make([]fairlead.PartTask, 20)}
+			added[i] = batch.Part{Number: 10_000 + i, Pass: 1 + i/2, Kind: batch.PassForward, Size: 20, Held: 20, Marks: batch.NewMarks(20), Tasks: make([]batch.PartTask, 20)}
 		}
-		must(s.AddParts(ctx, batch.ID, added))
-		must(s.DropParts(ctx, batch.ID, 2))
-		_, err = s.Conduct(ctx, batch.ID, true, letOutAll)
+		must(s.AddParts(ctx, b.ID, added))
+		must(s.DropParts(ctx, b.ID, 2))
+		_, err = s.Conduct(ctx, b.ID, true, letOutAll)
 		must(err)
-		jobs, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 25})
+		jobs, err := s.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 25})
 		must(err)
 		for i, job := range jobs[:22] {
 			moves := []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
 			_, err := s.Settle(ctx, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: moves[i%len(moves)], After: time.Hour}})
 			must(err)
 		}
-		for _, filter := range []fairlead.BatchFilter{
-			{}, {Open: true}, {IDs: []int64{batch.ID}}, {Names: []string{batch.Name}}, {Tenants: []string{"tenant 1", "tenant 2"}}, {Types: []string{"move"}, Below: batch.ID},
+		for _, filter := range []batch.Filter{
+			{}, {Open: true}, {IDs: []int64{b.ID}}, {Names: []string{b.Name}}, {Tenants: []string{"tenant 1", "tenant 2"}}, {Types: []string{"move"}, Below: b.ID},
 		} {
 			_, err := s.Batches(ctx, filter)
 			must(err)
 		}
-		for _, filter := range []fairlead.PartFilter{{}, {After: 10_000, Limit: 5}, {Numbers: []int{10_000}, Tasks: true}, {Out: true}, {Held: true, Kind: fairlead.PassUndo}} {
-			_, err := s.Parts(ctx, batch.ID, filter)
+		for _, filter := range []batch.PartFilter{{}, {After: 10_000, Limit: 5}, {Numbers: []int{10_000}, Tasks: true}, {Out: true}, {Held: true, Kind: batch.PassUndo}} {
+			_, err := s.Parts(ctx, b.ID, filter)
 			must(err)
 		}
-		_, err = s.Conduct(ctx, batch.ID, false, lookAndEnd)
+		_, err = s.Conduct(ctx, b.ID, false, lookAndEnd)
 		must(err)
-		_, err = s.Prune(ctx, fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 100)
+		_, err = s.Prune(ctx, driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 100)
 		must(err)
-		_, err = s.Prune(ctx, fairlead.Retention{Failed: time.Microsecond}, 1)
+		_, err = s.Prune(ctx, driver.Retention{Failed: time.Microsecond}, 1)
 		must(err)
 	}
 }
 
 // letOutAll opens a batch and makes jobs of its tasks.
-func letOutAll(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
-	parts, err := tx.Parts(ctx, fairlead.PartFilter{Held: true, Tasks: true, Limit: 2})
+func letOutAll(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+	parts, err := tx.Parts(ctx, batch.PartFilter{Held: true, Tasks: true, Limit: 2})
 	if err != nil {
 		return err
 	}
@@ -119,7 +121,7 @@ func letOutAll(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) erro
 	for i := range parts {
 		p := &parts[i]
 		for k := range p.States {
-			p.States[k] = fairlead.MarkOut
+			p.States[k] = batch.MarkOut
 			job := &fairlead.Job{ID: p.First + int64(k), Kind: "test", Queue: b.Queue, Tenant: b.Tenant}
 			job.Batch = b.ID
 			jobs = append(jobs, job)
@@ -129,15 +131,15 @@ func letOutAll(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) erro
 	if err := tx.SaveParts(ctx, parts); err != nil {
 		return err
 	}
-	b.Opened, b.Out, b.Tally = true, len(jobs), fairlead.Tally{Pending: len(jobs)}
+	b.Opened, b.Out, b.Tally = true, len(jobs), batch.Tally{Pending: len(jobs)}
 	return tx.Enqueue(ctx, jobs)
 }
 
 // lookAndEnd asks all that can be asked, and ends the batch. Ends are looked for in
 // ranges first, then one by one.
-func lookAndEnd(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
+func lookAndEnd(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
 	for range 2 {
-		parts, err := tx.Parts(ctx, fairlead.PartFilter{Out: true})
+		parts, err := tx.Parts(ctx, batch.PartFilter{Out: true})
 		if err != nil {
 			return err
 		}
@@ -150,7 +152,7 @@ func lookAndEnd(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) err
 				return err
 			}
 			for k := range 15 {
-				p.States[k] = fairlead.MarkDone
+				p.States[k] = batch.MarkDone
 			}
 			p.Out = 5
 		}

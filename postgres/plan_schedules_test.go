@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // What schedules cost follows what is due, and not how many there are.
@@ -69,9 +71,9 @@ func scheduleVerbs(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 			t.Fatal(err)
 		}
 	}
-	act := func(id int64, plan fairlead.Plan) []fairlead.Fire {
+	act := func(id int64, plan schedule.Plan) []schedule.Fire {
 		t.Helper()
-		fires, err := s.Act(ctx, id, func(schedule fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+		fires, err := s.Act(ctx, id, func(schedule schedule.Schedule, _ schedule.View) (schedule.Plan, error) {
 			plan.Cursor = schedule.Cursor
 			return plan, nil
 		})
@@ -80,58 +82,58 @@ func scheduleVerbs(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 	}
 	for round := range 7 {
 		now, name := time.Now(), fmt.Sprint(keys, " ", round)
-		calendar, err := s.PutCalendar(ctx, fairlead.Calendar{Name: name})
+		calendar, err := s.PutCalendar(ctx, schedule.Calendar{Name: name})
 		must(err)
 		_, err = s.PutCalendar(ctx, calendar)
 		must(err)
 		template := newJob(t, func(j *fairlead.Job) { j.Tenant = "tenant 1" })
-		schedule, err := s.PutSchedule(ctx, fairlead.Schedule{Name: name, Calendar: name, Every: time.Hour, Enabled: true, Job: *template}, false)
+		sc, err := s.PutSchedule(ctx, schedule.Schedule{Name: name, Calendar: name, Every: time.Hour, Enabled: true, Job: *template}, false)
 		must(err)
-		schedule.Cursor = fairlead.Cursor{Due: now, FireAt: now.Add(-time.Second)}
-		schedule, err = s.PutSchedule(ctx, schedule, true)
+		sc.Cursor = schedule.Cursor{Due: now, FireAt: now.Add(-time.Second)}
+		sc, err = s.PutSchedule(ctx, sc, true)
 		must(err)
-		for _, filter := range []fairlead.ScheduleFilter{
-			{}, {After: name}, {IDs: []int64{schedule.ID}}, {Names: []string{name}}, {Tenants: []string{"tenant 1", "tenant 2"}, Enabled: new(true)},
+		for _, filter := range []schedule.Filter{
+			{}, {After: name}, {IDs: []int64{sc.ID}}, {Names: []string{name}}, {Tenants: []string{"tenant 1", "tenant 2"}, Enabled: new(true)},
 		} {
 			_, err := s.Schedules(ctx, filter)
 			must(err)
 		}
-		ticked, err := s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-			return fairlead.Plan{Fires: []fairlead.PlannedFire{{Due: schedule.Due, Trigger: fairlead.TriggerCron}}}
+		ticked, err := s.Tick(ctx, 100, func(sc schedule.Schedule, _ schedule.View) schedule.Plan {
+			return schedule.Plan{Fires: []schedule.PlannedFire{{Due: sc.Due, Trigger: schedule.TriggerCron}}}
 		})
 		must(err)
 		if ticked.Schedules != 1 || ticked.Runs != 1 {
 			t.Fatalf("a tick did %+v", ticked)
 		}
-		jobs, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 10})
+		jobs, err := s.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 10})
 		must(err)
 		for _, job := range jobs {
 			_, err := s.Settle(ctx, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail}})
 			must(err)
 		}
-		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-			return fairlead.Plan{Cursor: schedule.Cursor}
+		_, err = s.Tick(ctx, 100, func(sc schedule.Schedule, _ schedule.View) schedule.Plan {
+			return schedule.Plan{Cursor: sc.Cursor}
 		})
 		must(err)
 		must(s.Reopen(ctx, jobs[0].ID))
-		manual := fairlead.PlannedFire{Due: now, Trigger: fairlead.TriggerManual}
+		manual := schedule.PlannedFire{Due: now, Trigger: schedule.TriggerManual}
 		queued, skipped := manual, manual
-		queued.Queued, skipped.Skip = true, fairlead.SkipOverlap
-		fires := act(schedule.ID, fairlead.Plan{Fires: []fairlead.PlannedFire{manual, queued, queued, skipped}})
-		act(schedule.ID, fairlead.Plan{Cancel: []int64{fires[0].Job}, Admit: []int64{fires[1].Job}})
+		queued.Queued, skipped.Skip = true, schedule.SkipOverlap
+		fires := act(sc.ID, schedule.Plan{Fires: []schedule.PlannedFire{manual, queued, queued, skipped}})
+		act(sc.ID, schedule.Plan{Cancel: []int64{fires[0].Job}, Admit: []int64{fires[1].Job}})
 		must(s.Delete(ctx, fires[1].Job))
-		for _, filter := range []fairlead.FireFilter{{}, {Schedule: schedule.ID}, {Jobs: []int64{fires[0].Job, fires[1].Job}}} {
+		for _, filter := range []schedule.FireFilter{{}, {Schedule: sc.ID}, {Jobs: []int64{fires[0].Job, fires[1].Job}}} {
 			_, err := s.Fires(ctx, filter)
 			must(err)
 		}
-		must(s.DeleteSchedule(ctx, schedule.ID))
+		must(s.DeleteSchedule(ctx, sc.ID))
 		must(s.DeleteCalendar(ctx, name))
 		must(s.Cancel(ctx, jobs[0].ID, ""))
-		_, err = s.Tick(ctx, 100, func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-			return fairlead.Plan{Cursor: schedule.Cursor}
+		_, err = s.Tick(ctx, 100, func(sc schedule.Schedule, _ schedule.View) schedule.Plan {
+			return schedule.Plan{Cursor: sc.Cursor}
 		})
 		must(err)
-		_, err = s.Prune(ctx, fairlead.Retention{Cancelled: time.Nanosecond, Skipped: time.Nanosecond}, 100)
+		_, err = s.Prune(ctx, driver.Retention{Cancelled: time.Nanosecond, Skipped: time.Nanosecond}, 100)
 		must(err)
 	}
 }

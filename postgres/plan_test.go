@@ -16,6 +16,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -118,13 +120,13 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 	}
 	claims := func() {
 		t.Helper()
-		for _, scope := range []*fairlead.Scope{{Kinds: []string{"test"}}, {Kinds: []string{"alone"}}} {
+		for _, scope := range []*driver.Scope{{Kinds: []string{"test"}}, {Kinds: []string{"alone"}}} {
 			for _, rooms := range []map[string]int{nil, {"test": 7}} {
-				claimed, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: scope, Max: 40, Rooms: rooms})
+				claimed, err := s.Claim(ctx, driver.Claim{Node: node, Scope: scope, Max: 40, Rooms: rooms})
 				must(err)
 				var settlements []fairlead.Settlement
 				for i, job := range claimed {
-					moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Again, fairlead.GiveUp, fairlead.Wait}
+					moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Again, fairlead.MoveRelease, fairlead.MoveAwait}
 					settlements = append(settlements, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: moves[i%len(moves)], FreeKey: i%2 == 0, After: time.Hour})
 				}
 				_, err = s.Settle(ctx, settlements)
@@ -172,15 +174,15 @@ func everyVerb(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		must(s.SetLimit(ctx, fairlead.Limit{Scope: fairlead.LimitGlobal}))
 		_, err = s.Promote(ctx, 100)
 		must(err)
-		_, err = s.Reap(ctx, fairlead.Reap{MaxCrashes: 20, Limit: 100})
+		_, err = s.Reap(ctx, driver.Reap{MaxCrashes: 20, Limit: 100})
 		must(err)
 		_, err = s.Expire(ctx, 100)
 		must(err)
-		_, err = s.Prune(ctx, fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 100)
+		_, err = s.Prune(ctx, driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 100)
 		must(err)
 		_, err = s.Get(ctx, second.ID)
 		must(err)
-		_, err = s.Beat(ctx, fairlead.Beat{Node: node, Lease: time.Hour})
+		_, err = s.Beat(ctx, driver.Beat{Node: node, Lease: time.Hour})
 		must(err)
 	}
 }
@@ -200,13 +202,13 @@ func accessVerbs(t *testing.T, s *Store, key string) {
 		_, err := s.EnqueueOnce(ctx, once, []*fairlead.Job{newJob(t)})
 		must(err)
 	}
-	token, err := s.AddToken(ctx, fairlead.Token{Name: key, Role: fairlead.RoleViewer, Hash: sha256.Sum256([]byte(key))})
+	token, err := s.AddToken(ctx, access.Token{Name: key, Role: access.RoleViewer, Hash: sha256.Sum256([]byte(key))})
 	must(err)
 	_, err = s.FindToken(ctx, token.Hash)
 	must(err)
 	must(s.TouchToken(ctx, token.ID))
 	must(s.DeleteToken(ctx, token.ID))
-	must(s.Audit(ctx, []fairlead.AuditEntry{{Actor: "ann", Action: "CreateJobs"}}))
+	must(s.Audit(ctx, []access.Entry{{Actor: "ann", Action: "CreateJobs"}}))
 	_, err = s.Find(ctx, fairlead.Filter{IDs: []int64{1, 2, 3}, From: time.Now().Add(-time.Hour), To: time.Now()})
 	must(err)
 }

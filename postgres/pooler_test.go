@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -43,10 +44,10 @@ func TestWakesGoPastAPooler(t *testing.T) {
 	one, two := open(t, pooled, Options{ListenURL: direct}), open(t, pooled, Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	heard := make(chan fairlead.Wake, 100)
+	heard := make(chan driver.Wake, 100)
 	listening := make(chan error, 1)
 	go func() {
-		listening <- one.Listen(ctx, &fairlead.Scope{Kinds: []string{"test"}}, func(w fairlead.Wake) {
+		listening <- one.Listen(ctx, &driver.Scope{Kinds: []string{"test"}}, func(w driver.Wake) {
 			select {
 			case heard <- w:
 			default:
@@ -76,7 +77,7 @@ func TestSessionsOfAPoolerAreLeftAsTheyWere(t *testing.T) {
 		t.Fatal(err)
 	}
 	enqueueAndSucceed(t, store)
-	if _, err := store.Prune(t.Context(), fairlead.Retention{Succeeded: time.Microsecond}, 10); err != nil {
+	if _, err := store.Prune(t.Context(), driver.Retention{Succeeded: time.Microsecond}, 10); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 { // whichever session it is

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -15,7 +17,7 @@ const (
 )
 
 // Prune removes what is older than it has to be kept.
-func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	pruned := 0
 	for _, rule := range []struct {
@@ -75,7 +77,7 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 			each: func(row sqlstore.Scanner) error { return row.Scan(&requests) },
 		},
 		call{
-			sql: s.sql.PruneAudit, args: []any{limit, fairlead.AuditWindow.Microseconds()},
+			sql: s.sql.PruneAudit, args: []any{limit, access.Window.Microseconds()},
 			each: func(row sqlstore.Scanner) error { return row.Scan(&entries) },
 		},
 		call{sql: s.sql.PruneSchedules, args: []any{limit, forgetSchedulesAfter.Microseconds()}})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -23,7 +24,7 @@ func TestPruningALargeHistory(t *testing.T) {
 		       0, 1, 1, 0, 0, case when id % 10 = 0 and id < 20000 then 2 else 1 end
 		from generate_series(1, 30000) id`
 	exec(t, at, history)
-	keep := fairlead.Retention{Succeeded: time.Hour}
+	keep := driver.Retention{Succeeded: time.Hour}
 	prune := func() int {
 		t.Helper()
 		n, err := store.Prune(t.Context(), keep, 1000)
@@ -71,13 +72,13 @@ func TestPruningGoesOnBehindABeginningThatIsSlowToRead(t *testing.T) {
 	exec(t, at, "update fairlead_done set finished_at = id")
 	store.pruned.restUntil, store.pruned.after = time.Now().Add(time.Hour), 2
 	for _, want := range []int{1, 0} {
-		n, err := store.Prune(t.Context(), fairlead.Retention{Succeeded: time.Hour}, 10)
+		n, err := store.Prune(t.Context(), driver.Retention{Succeeded: time.Hour}, 10)
 		if err != nil || n != want {
 			t.Fatalf("removed %d, want %d, %v", n, want, err)
 		}
 	}
 	store.pruned.restUntil = time.Now()
-	if n, err := store.Prune(t.Context(), fairlead.Retention{Succeeded: time.Hour}, 10); err != nil || n != 1 {
+	if n, err := store.Prune(t.Context(), driver.Retention{Succeeded: time.Hour}, 10); err != nil || n != 1 {
 		t.Fatalf("from the beginning it removed %d, %v", n, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -77,7 +78,7 @@ func (w *quotaWorld) work(store *Store) {
 	node, err := store.Join(w.Context(), fairlead.Node{}, time.Hour)
 	w.must(err)
 	for w.left.Load() > 0 && !w.Failed() {
-		jobs, err := store.Claim(w.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 1 + rand.IntN(5)})
+		jobs, err := store.Claim(w.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 1 + rand.IntN(5)})
 		w.must(err)
 		if len(jobs) == 0 {
 			time.Sleep(time.Millisecond)
@@ -85,9 +86,9 @@ func (w *quotaWorld) work(store *Store) {
 		}
 		settlements := make([]fairlead.Settlement, len(jobs))
 		for i, job := range jobs {
-			moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait}
+			moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 			settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: moves[rand.IntN(len(moves))], FreeKey: rand.IntN(2) == 0}
-			if settlements[i].Move == fairlead.Wait {
+			if settlements[i].Move == fairlead.MoveAwait {
 				settlements[i].After = time.Hour
 			}
 		}
@@ -106,7 +107,7 @@ func (w *quotaWorld) ended(store *Store, s fairlead.Settlement) {
 	switch s.Move {
 	case fairlead.Succeed, fairlead.Fail, fairlead.Drop:
 		w.left.Add(-1)
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		s.Move, s.After = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}[rand.IntN(3)], 0
 		w.must(store.Resolve(w.Context(), s))
 		w.ended(store, s)

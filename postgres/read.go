@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -15,7 +16,7 @@ func (s *Store) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 		return nil, fmt.Errorf("get: %w", err)
 	}
 	if len(jobs) == 0 {
-		return nil, fairlead.NoSuchJob(id)
+		return nil, driver.NoSuchJob(id)
 	}
 	return jobs[0], nil
 }

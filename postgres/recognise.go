@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -143,7 +143,7 @@ func (s *Store) sendPlain(ctx context.Context, calls ...call) error {
 // countServer writes down that this is another server than before, unless another
 // process was faster. Fences continue above all that were ever given out; if commits
 // may be lost, so do ids.
-func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (done fairlead.Restored, err error) {
+func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (done driver.Restored, err error) {
 	err = pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) error {
 		r, seen := pgxRunner{tx}, *row
 		err := r.run(ctx, call{sql: s.sql.LockServer, each: func(r sqlstore.Scanner) error { return r.Scan(&row.number, &row.name) }})
@@ -192,23 +192,23 @@ func (s *Store) drop() {
 }
 
 // Restored implements fairlead.Restorer.
-func (s *Store) Restored(ctx context.Context) (fairlead.Restored, error) {
+func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	var done fairlead.Restored
+	var done driver.Restored
 	var err error
 	for err == nil && done.Server == 0 { // unless another process counted one at the same moment
 		done, err = s.succeed(ctx, s.server.Load())
 	}
 	if err != nil {
-		return fairlead.Restored{}, fmt.Errorf("restored: %w", unavailable(ctx, err))
+		return driver.Restored{}, fmt.Errorf("restored: %w", unavailable(ctx, err))
 	}
 	return done, nil
 }
 
 // succeed counts another server because the known one has lost commits, unless another
 // process has done so.
-func (s *Store) succeed(ctx context.Context, known *knownServer) (done fairlead.Restored, err error) {
+func (s *Store) succeed(ctx context.Context, known *knownServer) (done driver.Restored, err error) {
 	if err := s.recognising.Acquire(ctx); err != nil {
 		return done, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
@@ -46,7 +47,7 @@ func TestUsersWithDifferentRightsAgreeOnTheServer(t *testing.T) {
 	conn, numbers := connect(t, at), map[int64]bool{}
 	for range 5 {
 		for _, s := range stores {
-			if _, err := s.Beat(t.Context(), fairlead.Beat{Node: nodes[s], Lease: time.Minute}); err != nil {
+			if _, err := s.Beat(t.Context(), driver.Beat{Node: nodes[s], Lease: time.Minute}); err != nil {
 				t.Error(err)
 			}
 			var number int64
@@ -78,7 +79,7 @@ func TestFencesGoOnAboveThoseOfAServerWhoseClockWasAhead(t *testing.T) {
 	exec(t, at, "update fairlead_server set number = number + 1, name = 'x since y'")
 	for range 2 {
 		for _, s := range stores {
-			if _, err := s.Beat(t.Context(), fairlead.Beat{Node: nodes[s], Lease: time.Minute}); err != nil {
+			if _, err := s.Beat(t.Context(), driver.Beat{Node: nodes[s], Lease: time.Minute}); err != nil {
 				t.Fatal(err)
 			}
 			fence := claimNext(t, s, nodes[s])
@@ -96,7 +97,7 @@ func TestANodeWhoseLastBeatIsForgottenHasLostItsLease(t *testing.T) {
 	node := joinOne(t, s)
 	before := s.server.Load().number
 	exec(t, at, "update fairlead_node set last_beat = last_beat - 1")
-	if _, err := s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Minute}); !errors.Is(err, fairlead.ErrLeaseLost) {
+	if _, err := s.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Minute}); !errors.Is(err, fairlead.ErrLeaseLost) {
 		t.Errorf("the beat ended with %v", err)
 	}
 	if s.server.Load().number == before {
@@ -166,7 +167,7 @@ func claimNext(t *testing.T, s *Store, node fairlead.NodeID) int64 {
 	}
 	var jobs []*fairlead.Job
 	err := persist(t, func(ctx context.Context) (err error) {
-		jobs, err = s.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"k"}}, Max: 1})
+		jobs, err = s.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 1})
 		return err
 	})
 	if err != nil || len(jobs) != 1 {

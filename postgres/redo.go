@@ -3,8 +3,8 @@ package postgres
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Again implements fairlead.SweepTx.
@@ -25,7 +25,7 @@ type failedColumns struct {
 	times    []int64
 }
 
-func columnsOf(items []fairlead.FailedItem) failedColumns {
+func columnsOf(items []sweep.FailedItem) failedColumns {
 	items = sqlstore.LastOfEach(items)
 	n := len(items)
 	c := failedColumns{make([]int64, n), make([]int, n), make([]string, n), make([]int64, n)}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -231,7 +232,7 @@ func (r *resolving) elsewhere(ctx context.Context, in runner) (done bool, err er
 	case err != nil:
 		return false, err
 	case state == "":
-		return true, fairlead.NoSuchJob(r.id)
+		return true, driver.NoSuchJob(r.id)
 	case state != fairlead.Scheduled && state != fairlead.Parked && state != fairlead.Ready:
 		return false, nil
 	case retried:

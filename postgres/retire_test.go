@@ -6,7 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -39,7 +39,7 @@ func TestALaneIsNotRemovedWhileATransactionIsOpenThatMayUseIt(t *testing.T) {
 	pass := func(d time.Duration) {
 		t.Helper()
 		h.Advance(d)
-		if _, err := store.Prune(t.Context(), fairlead.Retention{}, 100); err != nil {
+		if _, err := store.Prune(t.Context(), driver.Retention{}, 100); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -118,7 +119,7 @@ func TestASaveThatArrivesLateDoesNotOverwriteANewerOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := direct.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"k"}}, Max: 1})
+	jobs, err := direct.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 1})
 	if err != nil || len(jobs) != 1 {
 		t.Fatal(jobs, err)
 	}

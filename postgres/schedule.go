@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // scheduleRow is a schedule as it stands.
@@ -36,19 +37,19 @@ type longerRow struct {
 func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, r.rest...)...) }
 
 // PutSchedule creates or replaces a schedule.
-func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	stored, err := s.putSchedule(ctx, schedule, restart)
+	stored, err := s.putSchedule(ctx, sc, restart)
 	if err != nil {
-		return fairlead.Schedule{}, fmt.Errorf("put schedule: %w", err)
+		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
 	}
 	s.waker.later() // it may be due sooner than anybody knows
 	return stored, nil
 }
 
-func (s *Store) putSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (stored fairlead.Schedule, err error) {
+func (s *Store) putSchedule(ctx context.Context, schedule schedule.Schedule, restart bool) (stored schedule.Schedule, err error) {
 	body, err := sqlstore.EncodeSchedule(&schedule)
 	if err != nil {
 		return stored, err
@@ -120,7 +121,7 @@ func (s *Store) addSchedule(ctx context.Context, r runner, name string, declared
 	return id, err
 }
 
-func (s *Store) replaceSchedule(ctx context.Context, r runner, schedule *fairlead.Schedule, args []any) error {
+func (s *Store) replaceSchedule(ctx context.Context, r runner, schedule *schedule.Schedule, args []any) error {
 	before, err := s.lockSchedule(ctx, r, schedule.ID)
 	switch {
 	case err != nil:
@@ -162,7 +163,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 		if _, err := s.lockSchedule(ctx, r, id); err != nil {
 			return err
 		}
-		var open []fairlead.Fire
+		var open []schedule.Fire
 		if err := r.run(ctx, call{sql: s.sql.DeleteSchedule, args: []any{id}}, s.openFiresCall(&open, []int64{id})); err != nil {
 			return err
 		}
@@ -188,7 +189,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 }
 
 // Schedules lists living schedules by name.
-func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	text := s.sql.SchedulesOfAll
 	switch {
 	case len(filter.IDs) > 0:
@@ -198,7 +199,7 @@ func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) (
 	case len(filter.Tenants) > 0:
 		text = s.sql.SchedulesByTenant
 	}
-	var schedules []fairlead.Schedule
+	var schedules []schedule.Schedule
 	err := s.run(ctx, call{
 		sql: text,
 		args: []any{

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -96,17 +97,17 @@ type settling struct {
 	*Store
 	callers bool // in a caller's transaction, with effects of its own
 	asked   []fairlead.Settlement
-	settled []fairlead.Settled     // in step with asked
-	open    []int                  // positions of those not settled yet
-	moved   map[fairlead.Held]bool // whether a wish cancelled it
-	ready   []int32                // lanes where jobs became ready
-	later   bool                   // jobs were scheduled
-	freed   bool                   // jobs gave back slots of limits
-	gates   []int64                // where jobs gave back their places, or were parked
+	settled []fairlead.Settled   // in step with asked
+	open    []int                // positions of those not settled yet
+	moved   map[driver.Held]bool // whether a wish cancelled it
+	ready   []int32              // lanes where jobs became ready
+	later   bool                 // jobs were scheduled
+	freed   bool                 // jobs gave back slots of limits
+	gates   []int64              // where jobs gave back their places, or were parked
 }
 
 func newSettling(s *Store, asked []fairlead.Settlement) *settling {
-	return &settling{Store: s, asked: asked, settled: make([]fairlead.Settled, len(asked)), moved: map[fairlead.Held]bool{}}
+	return &settling{Store: s, asked: asked, settled: make([]fairlead.Settled, len(asked)), moved: map[driver.Held]bool{}}
 }
 
 // adopt takes over what became of the settlement at a position.
@@ -149,9 +150,9 @@ func (t *settling) move(ctx context.Context, r runner) error {
 			}
 		case fairlead.Fail, fairlead.Drop:
 			finish = append(finish, i)
-		case fairlead.Again, fairlead.Snooze, fairlead.GiveUp:
+		case fairlead.Again, fairlead.Snooze, fairlead.MoveRelease:
 			release = append(release, i)
-		case fairlead.Wait:
+		case fairlead.MoveAwait:
 			await = append(await, i)
 		}
 	}
@@ -207,9 +208,9 @@ func (t *settling) plain(a *fairlead.Settlement) bool {
 // answerEarly settles those that wanted to wait by the answers that came
 // before.
 func (t *settling) answerEarly(ctx context.Context, r runner) error {
-	waits := map[fairlead.Held]int{}
+	waits := map[driver.Held]int{}
 	for _, i := range t.open {
-		if t.asked[i].Move == fairlead.Wait {
+		if t.asked[i].Move == fairlead.MoveAwait {
 			waits[t.lease(i)] = i
 		}
 	}
@@ -221,7 +222,7 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 	early.callers = t.callers
 	var positions []int
 	err := r.run(ctx, call{sql: t.sql.EarlyAnswers, args: []any{ids}, each: func(row sqlstore.Scanner) error {
-		var lease fairlead.Held
+		var lease driver.Held
 		var raw []byte
 		if err := row.Scan(&lease.ID, &lease.Fence, &raw); err != nil {
 			return err
@@ -264,7 +265,7 @@ func (t *settling) answerEarly(ctx context.Context, r runner) error {
 // from those whose lease was lost. In a caller's transaction none counts again, or
 // what the caller did beside it would be committed twice.
 func (t *settling) retrace(ctx context.Context, r runner) error {
-	var ends map[fairlead.Held]fairlead.State
+	var ends map[driver.Held]fairlead.State
 	if len(t.open) > 0 && !t.callers {
 		var err error
 		if ends, err = t.endsBefore(ctx, r); err != nil {
@@ -282,11 +283,11 @@ func (t *settling) retrace(ctx context.Context, r runner) error {
 }
 
 // endsBefore are the leases that have ended jobs of what is open, and how.
-func (t *settling) endsBefore(ctx context.Context, r runner) (map[fairlead.Held]fairlead.State, error) {
-	ends := map[fairlead.Held]fairlead.State{}
+func (t *settling) endsBefore(ctx context.Context, r runner) (map[driver.Held]fairlead.State, error) {
+	ends := map[driver.Held]fairlead.State{}
 	ids, _ := t.names(t.open)
 	err := r.run(ctx, call{sql: t.sql.Retrace, args: []any{ids}, each: func(row sqlstore.Scanner) error {
-		var lease fairlead.Held
+		var lease driver.Held
 		var outcome int
 		err := row.Scan(&lease.ID, &lease.Fence, &outcome)
 		ends[lease] = sqlstore.StateOf(outcome)

@@ -6,18 +6,19 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Shards returns the shards of a sweep.
-func (s *Store) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, error) {
-	var shards []fairlead.Shard
-	if err := s.run(ctx, s.shardsCall(&shards, sweep)); err != nil {
+func (s *Store) Shards(ctx context.Context, sw int64) ([]sweep.Shard, error) {
+	var shards []sweep.Shard
+	if err := s.run(ctx, s.shardsCall(&shards, sw)); err != nil {
 		return nil, fmt.Errorf("shards: %w", err)
 	}
 	return shards, nil
 }
 
-func (s *Store) shardsCall(shards *[]fairlead.Shard, sweep int64) call {
+func (s *Store) shardsCall(shards *[]sweep.Shard, sweep int64) call {
 	return call{sql: s.sql.Shards, args: []any{sweep}, restart: func() { *shards = nil }, each: func(row sqlstore.Scanner) error {
 		shard, err := sqlstore.ScanShard(row)
 		*shards = append(*shards, shard)
@@ -26,8 +27,8 @@ func (s *Store) shardsCall(shards *[]fairlead.Shard, sweep int64) call {
 }
 
 // Shards implements fairlead.SweepTx.
-func (t *sweepTx) Shards(ctx context.Context) ([]fairlead.Shard, []fairlead.State, error) {
-	var shards []fairlead.Shard
+func (t *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, error) {
+	var shards []sweep.Shard
 	var states []fairlead.State
 	err := t.in.run(ctx, call{sql: t.sql.ShardsAndStates, args: []any{t.sweep}, each: func(row sqlstore.Scanner) error {
 		var state fairlead.State
@@ -39,7 +40,7 @@ func (t *sweepTx) Shards(ctx context.Context) ([]fairlead.Shard, []fairlead.Stat
 }
 
 // Cut implements fairlead.SweepTx.
-func (t *sweepTx) Cut(ctx context.Context, shards []fairlead.Shard) error {
+func (t *sweepTx) Cut(ctx context.Context, shards []sweep.Shard) error {
 	old, states, err := t.Shards(ctx)
 	if err != nil {
 		return err
@@ -70,12 +71,12 @@ func (t *sweepTx) Forget(ctx context.Context) error {
 }
 
 // Grant implements fairlead.SweepTx.
-func (t *sweepTx) Grant(ctx context.Context, shards []fairlead.Shard) error {
-	var stored []fairlead.Shard
+func (t *sweepTx) Grant(ctx context.Context, shards []sweep.Shard) error {
+	var stored []sweep.Shard
 	if err := t.in.run(ctx, t.shardsCall(&stored, t.sweep)); err != nil {
 		return t.note("grant", err)
 	}
-	byNumber := make(map[int]*fairlead.Shard, len(stored))
+	byNumber := make(map[int]*sweep.Shard, len(stored))
 	for i := range stored {
 		byNumber[stored[i].Number] = &stored[i]
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -449,7 +449,7 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 		case "timeout":
 			return strconv.FormatInt(options.QueryTimeout.Milliseconds(), 10)
 		case "solo_after":
-			return strconv.Itoa(fairlead.SoloAfter)
+			return strconv.Itoa(driver.SoloAfter)
 		case "idle_limit":
 			return strconv.FormatInt(options.IdleLimit.Milliseconds(), 10)
 		case "real_now":

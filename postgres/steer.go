@@ -7,10 +7,11 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Steer acts upon a sweep under its lock.
-func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *fairlead.Sweep, tx fairlead.SweepTx) error) (bool, error) {
+func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
@@ -29,7 +30,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 }
 
 // steer is one transaction, or several if it has to be repeated.
-func (s *Store) steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *fairlead.Sweep, tx fairlead.SweepTx) error) (t *sweepTx, err error) {
+func (s *Store) steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) (t *sweepTx, err error) {
 	err = s.transact(ctx, func(ctx context.Context, r runner) error {
 		t = &sweepTx{Store: s, in: r, sweep: id}
 		before, err := t.lock(ctx, wait)
@@ -62,7 +63,7 @@ type sweepTx struct {
 }
 
 // lock locks the sweep, unless another has it locked and wait is not set.
-func (t *sweepTx) lock(ctx context.Context, wait bool) (sweep fairlead.Sweep, err error) {
+func (t *sweepTx) lock(ctx context.Context, wait bool) (sweep sweep.Sweep, err error) {
 	text, exists, now := t.sql.TrySweep, false, int64(0)
 	if wait {
 		text = t.sql.LockSweep
@@ -83,7 +84,7 @@ func (t *sweepTx) lock(ctx context.Context, wait bool) (sweep fairlead.Sweep, er
 }
 
 // keep writes what is new about the sweep.
-func (t *sweepTx) keep(ctx context.Context, before, after *fairlead.Sweep) error {
+func (t *sweepTx) keep(ctx context.Context, before, after *sweep.Sweep) error {
 	row, news, err := sqlstore.SteeredRow(before, after)
 	if err != nil || !news {
 		return err
@@ -171,7 +172,7 @@ func (t *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 }
 
 // Record implements fairlead.SweepTx.
-func (t *sweepTx) Record(ctx context.Context, event fairlead.SweepEvent) error {
+func (t *sweepTx) Record(ctx context.Context, event sweep.Event) error {
 	return t.note("record", t.in.run(ctx, call{sql: t.sql.AddSweepEvent, args: []any{
 		t.sweep, sqlstore.Micros(t.now), sqlstore.CleanText(event.By), sqlstore.CleanText(event.Action),
 		string(event.From), string(event.To), sqlstore.CleanText(event.Note),

@@ -23,8 +23,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Options of a store. The zero value is useful.
@@ -97,10 +98,10 @@ type Store struct {
 }
 
 var (
-	_ fairlead.Store    = (*Store)(nil)
-	_ fairlead.Planner  = (*Store)(nil)
-	_ fairlead.Migrator = (*Store)(nil)
-	_ fairlead.Restorer = (*Store)(nil)
+	_ driver.Store    = (*Store)(nil)
+	_ schedule.Store  = (*Store)(nil)
+	_ driver.Migrator = (*Store)(nil)
+	_ driver.Restorer = (*Store)(nil)
 )
 
 // Close releases the store's connections.

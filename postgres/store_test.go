@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	_ "github.com/jackc/pgx/v5/stdlib"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -43,8 +42,8 @@ func TestStoreThroughPgBouncer(t *testing.T) {
 		options := elsewhere
 		options.ListenURL = direct
 		h := newHarness(t, direct, options)
-		h.Open = func(t testing.TB) fairlead.Store { return open(t, pooled, withClock(options)) }
-		h.Begin = func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginSQL(t, own, s.(*Store)) }
+		h.Open = func(t testing.TB) storetest.Store { return open(t, pooled, withClock(options)) }
+		h.Begin = func(t testing.TB, s storetest.Store) storetest.Transaction { return beginSQL(t, own, s.(*Store)) }
 		return h
 	}, storetest.Enqueuing, storetest.Reading, storetest.Claiming, storetest.Administering, storetest.Scheduling, storetest.Conducting,
 		storetest.Sweeping, storetest.Interleaving, storetest.Planning, storetest.Texts)
@@ -79,18 +78,18 @@ func newHarness(t *testing.T, at string, options Options) *storetest.Harness {
 	steps := make(chan struct{}, 1) // one connection, one user at a time
 	var clearing clearing
 	return &storetest.Harness{
-		Open: func(t testing.TB) fairlead.Store { return open(t, at, options) },
+		Open: func(t testing.TB) storetest.Store { return open(t, at, options) },
 		Advance: func(d time.Duration) {
 			steps <- struct{}{}
 			defer func() { <-steps }()
 			exec("update public.test_clock set us = us + $1", d.Microseconds())
 		},
-		Empty: func(fairlead.Store) error {
+		Empty: func(storetest.Store) error {
 			steps <- struct{}{}
 			defer func() { <-steps }()
 			return clearing.run(context.WithoutCancel(t.Context()), conn)
 		},
-		Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },
+		Begin: func(t testing.TB, s storetest.Store) storetest.Transaction { return beginPgx(t, at, s.(*Store)) },
 		Waiting: func() (n int) {
 			steps <- struct{}{}
 			defer func() { <-steps }()
@@ -183,7 +182,7 @@ func TestStoreWithMarks(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		h := newHarness(t, testdb.Postgres(t), Options{})
 		plain := h.Open
-		h.Open = func(t testing.TB) fairlead.Store {
+		h.Open = func(t testing.TB) storetest.Store {
 			store := plain(t).(*Store)
 			store.marks.after, store.marks.trail, store.marks.look, store.marks.dear = 0, 0, time.Hour, time.Hour
 			store.ear.open()

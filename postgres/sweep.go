@@ -5,40 +5,40 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
-var _ fairlead.Sweeper = (*Store)(nil)
+var _ sweep.Store = (*Store)(nil)
 
 // PutSweep creates or replaces a sweep.
-func (s *Store) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
+func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	row, err := sqlstore.NewSweepRow(&sweep)
-	if err == nil && sweep.Version == 0 {
-		sweep.ID, err = s.addSweep(ctx, &sweep, &row)
+	row, err := sqlstore.NewSweepRow(&sw)
+	if err == nil && sw.Version == 0 {
+		sw.ID, err = s.addSweep(ctx, &sw, &row)
 	} else if err == nil {
-		err = s.replaceSweep(ctx, &sweep, &row)
+		err = s.replaceSweep(ctx, &sw, &row)
 	}
 	if nameTaken(err) {
-		err = sqlstore.SweepTaken(sweep.Name)
+		err = sqlstore.SweepTaken(sw.Name)
 	}
-	var stored []fairlead.Sweep
+	var stored []sweep.Sweep
 	if err == nil {
-		stored, err = s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{sweep.ID}})
+		stored, err = s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
 	}
 	if err == nil && len(stored) == 0 { // it was deleted meanwhile
-		err = sqlstore.NoSuchSweep(sweep.ID)
+		err = sqlstore.NoSuchSweep(sw.ID)
 	}
 	if err != nil {
-		return fairlead.Sweep{}, fmt.Errorf("put sweep: %w", err)
+		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
 	return stored[0], nil
 }
 
-func (s *Store) addSweep(ctx context.Context, sweep *fairlead.Sweep, row *sqlstore.SweepRow) (id int64, err error) {
+func (s *Store) addSweep(ctx context.Context, sweep *sweep.Sweep, row *sqlstore.SweepRow) (id int64, err error) {
 	var created int64
 	err = s.run(ctx, call{
 		sql: s.sql.AddSweep, args: []any{sweep.Name, sweep.Tenant, string(row.State), jsonText(row.Status), jsonText(row.Body)},
@@ -50,24 +50,24 @@ func (s *Store) addSweep(ctx context.Context, sweep *fairlead.Sweep, row *sqlsto
 	return id, err
 }
 
-func (s *Store) replaceSweep(ctx context.Context, sweep *fairlead.Sweep, row *sqlstore.SweepRow) error {
+func (s *Store) replaceSweep(ctx context.Context, sw *sweep.Sweep, row *sqlstore.SweepRow) error {
 	return s.transact(ctx, func(ctx context.Context, r runner) error {
-		before, err := s.lockSweep(ctx, r, sweep.ID)
+		before, err := s.lockSweep(ctx, r, sw.ID)
 		if err != nil {
 			return err
 		}
-		if before.Version != sweep.Version {
+		if before.Version != sw.Version {
 			return sqlstore.SweepChanged(before.Name)
 		}
-		if err := fairlead.CheckSweepChange(&before, sweep); err != nil {
+		if err := sweep.CheckChange(&before, sw); err != nil {
 			return err
 		}
-		return r.run(ctx, call{sql: s.sql.ReplaceSweep, args: []any{sweep.ID, sweep.Name, sweep.Tenant, jsonText(row.Body)}})
+		return r.run(ctx, call{sql: s.sql.ReplaceSweep, args: []any{sw.ID, sw.Name, sw.Tenant, jsonText(row.Body)}})
 	})
 }
 
 // lockSweep lets nobody else steer a sweep.
-func (s *Store) lockSweep(ctx context.Context, r runner, id int64) (sweep fairlead.Sweep, err error) {
+func (s *Store) lockSweep(ctx context.Context, r runner, id int64) (sweep sweep.Sweep, err error) {
 	found := false
 	err = r.run(ctx, call{sql: s.sql.LockSweep, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
 		found = true
@@ -100,7 +100,7 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps lists sweeps, newest first.
-func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
 	text, below := s.sql.SweepsOfAll, filter.Below
 	switch {
 	case len(filter.IDs) > 0:
@@ -119,13 +119,13 @@ func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fair
 	for i, state := range filter.States {
 		states[i] = string(state)
 	}
-	var sweeps []fairlead.Sweep
+	var sweeps []sweep.Sweep
 	err := s.run(ctx, call{
 		sql:     text,
 		args:    []any{below, sqlstore.SweepPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(states), distinct(filter.Tenants)},
 		restart: func() { sweeps = nil },
 		each: func(row sqlstore.Scanner) error {
-			var sums fairlead.SweepProgress
+			var sums sweep.Progress
 			sweep, err := sqlstore.ScanSweep(longerRow{row, []any{&sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate}})
 			sqlstore.SetSums(&sweep, sums)
 			sweeps = append(sweeps, sweep)

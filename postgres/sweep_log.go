@@ -7,14 +7,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // FailedItems lists items that came to nothing.
-func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+func (s *Store) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
 	first, end := sqlstore.ItemRange(filter)
-	var items []fairlead.FailedItem
+	var items []sweep.FailedItem
 	text := s.sql.FailedItems
 	if filter.Again {
 		text = s.sql.ItemsAgain
@@ -34,7 +34,7 @@ func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 }
 
 // AddSweepLogs stores lines.
-func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+func (s *Store) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	if len(logs) == 0 {
 		return nil
 	}
@@ -60,7 +60,7 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) erro
 }
 
 // SweepLogs lists lines, newest first.
-func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+func (s *Store) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
 	below := filter.Below
 	if below == 0 {
 		below = math.MaxInt64
@@ -70,14 +70,14 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 	case filter.Index != nil:
 		return s.readLines(ctx, s.sql.ItemLogs, append(page, distinct(filter.Levels), *filter.Index)...)
 	case len(filter.Levels) > 0:
-		return sqlstore.LinesByLevel(filter, func(level string) ([]fairlead.SweepLog, error) {
+		return sqlstore.LinesByLevel(filter, func(level string) ([]sweep.Log, error) {
 			return s.readLines(ctx, s.sql.LevelLogs, append(slices.Clone(page), level)...)
 		})
 	}
 	return s.readLines(ctx, s.sql.SweepLogs, page...)
 }
 
-func (s *Store) readLines(ctx context.Context, text string, args ...any) (lines []fairlead.SweepLog, err error) {
+func (s *Store) readLines(ctx context.Context, text string, args ...any) (lines []sweep.Log, err error) {
 	err = s.run(ctx, call{sql: text, args: args, restart: func() { lines = nil }, each: func(row sqlstore.Scanner) error {
 		line, err := sqlstore.ScanSweepLog(row)
 		lines = append(lines, line)
@@ -90,8 +90,8 @@ func (s *Store) readLines(ctx context.Context, text string, args ...any) (lines 
 }
 
 // SweepEvents lists what happened to a sweep, newest first.
-func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
-	var events []fairlead.SweepEvent
+func (s *Store) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
+	var events []sweep.Event
 	below, limit := sqlstore.EventPage(filter)
 	err := s.run(ctx, call{
 		sql: s.sql.SweepEvents, args: []any{filter.Sweep, below, limit}, restart: func() { events = nil },

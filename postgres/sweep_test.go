@@ -11,26 +11,28 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // sweepOf stores a sweep of some shards that runs, and begins them.
-func sweepOf(t *testing.T, s *Store, node fairlead.NodeID, name string, shards int) (fairlead.Sweep, []*fairlead.Job) {
+func sweepOf(t *testing.T, s *Store, node fairlead.NodeID, name string, shards int) (sweep.Sweep, []*fairlead.Job) {
 	t.Helper()
-	sweep := fairlead.Sweep{Name: name, Kind: "test", To: 1000, SweepStatus: fairlead.SweepStatus{State: fairlead.SweepCreated}}
-	if err := fairlead.NormalizeSweep(&sweep); err != nil {
+	sw := sweep.Sweep{Name: name, Kind: "test", To: 1000, Status: sweep.Status{State: sweep.Created}}
+	if err := sweep.Normalize(&sw); err != nil {
 		t.Fatal(err)
 	}
-	sweep, err := s.PutSweep(t.Context(), sweep)
+	sw, err := s.PutSweep(t.Context(), sw)
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, numbers, jobs := make([]fairlead.Shard, shards), make([]int, shards), make([]*fairlead.Job, shards)
+	parts, numbers, jobs := make([]sweep.Shard, shards), make([]int, shards), make([]*fairlead.Job, shards)
 	for i := range parts {
-		parts[i], numbers[i], jobs[i] = fairlead.Shard{Number: i, To: 1000}, i, newJob(t)
+		parts[i], numbers[i], jobs[i] = sweep.Shard{Number: i, To: 1000}, i, newJob(t)
 	}
-	_, err = s.Steer(t.Context(), sweep.ID, true, func(ctx context.Context, w *fairlead.Sweep, tx fairlead.SweepTx) error {
-		w.State, w.Cut = fairlead.SweepRunning, true
+	_, err = s.Steer(t.Context(), sw.ID, true, func(ctx context.Context, w *sweep.Sweep, tx sweep.Tx) error {
+		w.State, w.Cut = sweep.Running, true
 		if err := tx.Cut(ctx, parts); err != nil {
 			return err
 		}
@@ -39,11 +41,11 @@ func sweepOf(t *testing.T, s *Store, node fairlead.NodeID, name string, shards i
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimed, err := s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: shards})
+	claimed, err := s.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: shards})
 	if err != nil || len(claimed) != shards {
 		t.Fatalf("%d of %d shards were begun: %v", len(claimed), shards, err)
 	}
-	return sweep, claimed
+	return sw, claimed
 }
 
 // A checkpoint changes rows in place, however full the window is: it leaves nothing
@@ -70,13 +72,13 @@ func sizeAfterCheckpoints(t *testing.T, shards int) (pages, toasted int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sweep, jobs := sweepOf(t, store, node, "s", shards)
+	s, jobs := sweepOf(t, store, node, "s", shards)
 	window := bytes.Repeat([]byte{0x5A, 0xC3, 0x17, 0x88, 0x01}, 410)
 	for round := range rounds {
 		for i, job := range jobs {
 			window[round] ^= 0xFF
-			_, err := store.Checkpoint(t.Context(), fairlead.Checkpoint{
-				Sweep: sweep.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: int64(round), Window: window,
+			_, err := store.Checkpoint(t.Context(), sweep.Checkpoint{
+				Sweep: s.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: int64(round), Window: window,
 				Pending: json.RawMessage(`["` + strings.Repeat(fmt.Sprint(round%10, i), 600) + `"]`), Done: int64(round),
 			})
 			if err != nil {
@@ -137,11 +139,11 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 		}
 	}
 	for round := range 7 {
-		sweep, jobs := sweepOf(t, s, node, fmt.Sprint(name, round), 3)
-		first := fairlead.Checkpoint{Sweep: sweep.ID, Job: jobs[0].ID, Fence: jobs[0].Fence, Mark: 5, Failed: []fairlead.FailedItem{{Index: 1}, {Index: 3}}, Redone: []int64{3}}
+		sw, jobs := sweepOf(t, s, node, fmt.Sprint(name, round), 3)
+		first := sweep.Checkpoint{Sweep: sw.ID, Job: jobs[0].ID, Fence: jobs[0].Fence, Mark: 5, Failed: []sweep.FailedItem{{Index: 1}, {Index: 3}}, Redone: []int64{3}}
 		_, err := s.Checkpoint(ctx, first)
 		must(err)
-		_, err = s.Steer(ctx, sweep.ID, false, func(ctx context.Context, w *fairlead.Sweep, tx fairlead.SweepTx) error {
+		_, err = s.Steer(ctx, sw.ID, false, func(ctx context.Context, w *sweep.Sweep, tx sweep.Tx) error {
 			shards, _, err := tx.Shards(ctx)
 			if err != nil {
 				return err
@@ -156,31 +158,31 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 			if err := tx.Forget(ctx); err != nil {
 				return err
 			}
-			w.State = fairlead.SweepFinished
-			return tx.Record(ctx, fairlead.SweepEvent{Action: "finish"})
+			w.State = sweep.Finished
+			return tx.Record(ctx, sweep.Event{Action: "finish"})
 		})
 		must(err)
-		must(s.AddSweepLogs(ctx, []fairlead.SweepLog{{Sweep: sweep.ID, Index: 1}}))
-		_, err = s.FailedItems(ctx, fairlead.ItemFilter{Sweep: sweep.ID})
+		must(s.AddSweepLogs(ctx, []sweep.Log{{Sweep: sw.ID, Index: 1}}))
+		_, err = s.FailedItems(ctx, sweep.ItemFilter{Sweep: sw.ID})
 		must(err)
 		for _, index := range []*int64{nil, new(int64(1))} {
-			_, err = s.SweepLogs(ctx, fairlead.LogFilter{Sweep: sweep.ID, Index: index, Levels: []string{"info"}})
+			_, err = s.SweepLogs(ctx, sweep.LogFilter{Sweep: sw.ID, Index: index, Levels: []string{"info"}})
 			must(err)
 		}
-		_, err = s.SweepEvents(ctx, fairlead.EventFilter{Sweep: sweep.ID, Limit: 10})
+		_, err = s.SweepEvents(ctx, sweep.EventFilter{Sweep: sw.ID, Limit: 10})
 		must(err)
-		_, err = s.Shards(ctx, sweep.ID)
+		_, err = s.Shards(ctx, sw.ID)
 		must(err)
-		for _, filter := range []fairlead.SweepFilter{
-			{}, {IDs: []int64{sweep.ID}}, {Names: []string{sweep.Name}}, {States: []fairlead.SweepState{fairlead.SweepRunning}}, {Tenants: []string{"tenant 1"}},
+		for _, filter := range []sweep.Filter{
+			{}, {IDs: []int64{sw.ID}}, {Names: []string{sw.Name}}, {States: []sweep.State{sweep.Running}}, {Tenants: []string{"tenant 1"}},
 		} {
 			_, err := s.Sweeps(ctx, filter)
 			must(err)
 		}
-		_, err = s.Prune(ctx, fairlead.Retention{Failed: time.Nanosecond}, 100)
+		_, err = s.Prune(ctx, driver.Retention{Failed: time.Nanosecond}, 100)
 		must(err)
 		if round > 0 { // the first is what is copied
-			must(s.DeleteSweep(ctx, sweep.ID))
+			must(s.DeleteSweep(ctx, sw.ID))
 		}
 		for _, job := range jobs {
 			_, err := s.Settle(ctx, []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}})

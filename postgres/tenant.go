@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -108,7 +109,7 @@ func (c *ruleChange) deleteTenant(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case !before.declared:
-		return fairlead.NoSuchTenant(name)
+		return driver.NoSuchTenant(name)
 	}
 	if err := before.family.CheckDelete(name); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 const (
@@ -18,27 +18,27 @@ const (
 )
 
 // Tick acts upon schedules that are due, and upon such whose runs have ended.
-func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	ticked, err := s.tick(ctx, max(0, limit), func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+	ticked, err := s.tick(ctx, max(0, limit), func(schedule schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 		return decide(schedule, view), nil
 	})
 	if err != nil {
-		return fairlead.Ticked{}, fmt.Errorf("tick: %w", err)
+		return schedule.Ticked{}, fmt.Errorf("tick: %w", err)
 	}
 	return ticked, nil
 }
 
-func (s *Store) tick(ctx context.Context, limit int, decide decision) (fairlead.Ticked, error) {
+func (s *Store) tick(ctx context.Context, limit int, decide decision) (schedule.Ticked, error) {
 	// Nearly always there is nothing to do, and then this is all.
 	others, next, err := s.lookAround(ctx, limit)
 	if err != nil || next != 0 && len(others) == 0 {
-		return fairlead.Ticked{Next: next}, err
+		return schedule.Ticked{Next: next}, err
 	}
 	acting, err := s.newActing(ctx, decide)
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	left := false
 	err = acting.transact(ctx, func(ctx context.Context, r runner) (err error) {
@@ -49,17 +49,17 @@ func (s *Store) tick(ctx context.Context, limit int, decide decision) (fairlead.
 		return acting.act(ctx, s.nextFireCall(&next))
 	})
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	acting.tell(ctx)
 	if left {
 		next = 0
 	}
-	return fairlead.Ticked{Schedules: acting.decided, Runs: acting.made, Next: next}, nil
+	return schedule.Ticked{Schedules: acting.decided, Runs: acting.made, Next: next}, nil
 }
 
 // Act acts upon one schedule.
-func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
@@ -70,7 +70,7 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule
 	return fires, nil
 }
 
-func (s *Store) actUpon(ctx context.Context, id int64, decide decision) ([]fairlead.Fire, error) {
+func (s *Store) actUpon(ctx context.Context, id int64, decide decision) ([]schedule.Fire, error) {
 	acting, err := s.newActing(ctx, decide)
 	if err != nil {
 		return nil, err

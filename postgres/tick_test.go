@@ -8,12 +8,13 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/testdb"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // planned is a schedule that is not due.
-func planned(t *testing.T, s *Store, name string, changes ...func(*fairlead.Job)) fairlead.Schedule {
+func planned(t *testing.T, s *Store, name string, changes ...func(*fairlead.Job)) schedule.Schedule {
 	t.Helper()
-	schedule, err := s.PutSchedule(t.Context(), fairlead.Schedule{Name: name, Every: time.Hour, Job: *newJob(t, changes...), Enabled: true}, false)
+	schedule, err := s.PutSchedule(t.Context(), schedule.Schedule{Name: name, Every: time.Hour, Job: *newJob(t, changes...), Enabled: true}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +22,11 @@ func planned(t *testing.T, s *Store, name string, changes ...func(*fairlead.Job)
 }
 
 // fireNow makes runs of a schedule, and returns what the decision was made from.
-func fireNow(t *testing.T, s *Store, id int64, runs ...fairlead.PlannedFire) (fires []fairlead.Fire, seen fairlead.View) {
+func fireNow(t *testing.T, s *Store, id int64, runs ...schedule.PlannedFire) (fires []schedule.Fire, seen schedule.View) {
 	t.Helper()
-	fires, err := s.Act(t.Context(), id, func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+	fires, err := s.Act(t.Context(), id, func(sc schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 		seen = view
-		return fairlead.Plan{Fires: runs, Cursor: schedule.Cursor}, nil
+		return schedule.Plan{Fires: runs, Cursor: sc.Cursor}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -34,14 +35,14 @@ func fireNow(t *testing.T, s *Store, id int64, runs ...fairlead.PlannedFire) (fi
 }
 
 // stay plans nothing, and notes of which schedule.
-func stay(names *[]string) func(fairlead.Schedule, fairlead.View) fairlead.Plan {
-	return func(schedule fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-		*names = append(*names, schedule.Name)
-		return fairlead.Plan{Cursor: schedule.Cursor}
+func stay(names *[]string) func(schedule.Schedule, schedule.View) schedule.Plan {
+	return func(s schedule.Schedule, _ schedule.View) schedule.Plan {
+		*names = append(*names, s.Name)
+		return schedule.Plan{Cursor: s.Cursor}
 	}
 }
 
-var byHand = fairlead.PlannedFire{Due: time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC), Trigger: fairlead.TriggerManual, Number: 1}
+var byHand = schedule.PlannedFire{Due: time.Date(2031, 1, 2, 3, 4, 5, 0, time.UTC), Trigger: schedule.TriggerManual, Number: 1}
 
 // Runs that have ended are found however many are open, though not by one tick.
 func TestTicksSeeAllOpenRuns(t *testing.T) {
@@ -75,8 +76,8 @@ func TestTicksSeeAllOpenRuns(t *testing.T) {
 func TestTicksRestBetweenLooks(t *testing.T) {
 	store := open(t, testdb.Postgres(t), Options{})
 	store.rounds.window = 1
-	schedule := planned(t, store, "s")
-	fireNow(t, store, schedule.ID, byHand, byHand)
+	s := planned(t, store, "s")
+	fireNow(t, store, s.ID, byHand, byHand)
 	var got []string
 	if _, err := store.Tick(t.Context(), 1, stay(&got)); err != nil {
 		t.Fatal(err)
@@ -85,8 +86,8 @@ func TestTicksRestBetweenLooks(t *testing.T) {
 		t.Fatal("the next look follows at once")
 	}
 	store.rounds.rest = time.Now().Add(time.Hour)
-	schedule.Cursor = fairlead.Cursor{Due: byHand.Due, FireAt: time.Now().Add(-time.Second)}
-	if _, err := store.PutSchedule(t.Context(), schedule, true); err != nil {
+	s.Cursor = schedule.Cursor{Due: byHand.Due, FireAt: time.Now().Add(-time.Second)}
+	if _, err := store.PutSchedule(t.Context(), s, true); err != nil {
 		t.Fatal(err)
 	}
 	if ticked, err := store.Tick(t.Context(), 1, stay(&got)); err != nil || ticked.Schedules != 1 || ticked.Next != 0 {

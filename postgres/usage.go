@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -78,10 +79,10 @@ func (s *Store) countJobs(ctx context.Context) (counts []laneCount, err error) {
 }
 
 // recentStarts is what was started within the window.
-func (s *Store) recentStarts(ctx context.Context) (starts []fairlead.Starts, err error) {
+func (s *Store) recentStarts(ctx context.Context) (starts []driver.Starts, err error) {
 	args := []any{fairlead.UsageWindow.Microseconds(), sqlstore.StartsBucket.Microseconds()}
 	err = s.runPlain(ctx, call{sql: s.sql.RecentStarts, args: args, restart: func() { starts = nil }, each: func(row sqlstore.Scanner) error {
-		var tenant fairlead.Starts
+		var tenant driver.Starts
 		err := row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
 		starts = append(starts, tenant)
 		return err
@@ -90,7 +91,7 @@ func (s *Store) recentStarts(ctx context.Context) (starts []fairlead.Starts, err
 }
 
 // Report adds to what was started.
-func (s *Store) Report(ctx context.Context, starts []fairlead.Starts) error {
+func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 	if len(starts) == 0 {
 		return nil
 	}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Verify counts the jobs of each limit and the tasks of each open batch anew.
-func (s *Store) Verify(ctx context.Context) (drift []fairlead.Drift, err error) {
+func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	err = s.transact(ctx, func(ctx context.Context, r runner) error {
 		c := &ruleChange{Store: s, in: r}
 		err := r.run(ctx, call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}})
@@ -63,7 +63,7 @@ func (c *ruleChange) usedLanes(lanes *[]sqlstore.Lane) call {
 // It is exact because nothing moves: claims are shut out, and whoever moved one
 // of these jobs out had to commit, with the slots it gave back, before its row
 // could be locked.
-func (c *ruleChange) rehold(ctx context.Context) (drift []fairlead.Drift, err error) {
+func (c *ruleChange) rehold(ctx context.Context) (drift []driver.Drift, err error) {
 	var lanes []sqlstore.Lane
 	reader := ruleReader{}
 	calls := []call{{sql: c.sql.Rehold}, {sql: c.sql.HoldRunning}, {sql: c.sql.HoldWaiting}, c.usedLanes(&lanes)}
@@ -80,7 +80,7 @@ func (c *ruleChange) rehold(ctx context.Context) (drift []fairlead.Drift, err er
 		call{sql: c.sql.ReholdRunning, args: held},
 		call{sql: c.sql.ReholdWaiting, args: held},
 		call{sql: c.sql.Recount, each: func(row sqlstore.Scanner) error {
-			var d fairlead.Drift
+			var d driver.Drift
 			err := row.Scan(&d.Scope, &d.Name, &d.Counted, &d.Found)
 			drift = append(drift, d)
 			return err

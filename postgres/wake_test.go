@@ -8,33 +8,34 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
 // hear listens with a store that does nothing else, and returns when its
 // connection is up.
-func hear(t *testing.T, store *Store) chan fairlead.Wake {
+func hear(t *testing.T, store *Store) chan driver.Wake {
 	t.Helper()
-	wakes := make(chan fairlead.Wake, 1000)
+	wakes := make(chan driver.Wake, 1000)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = store.Listen(ctx, &fairlead.Scope{Kinds: []string{"test"}}, func(wake fairlead.Wake) { wakes <- wake })
+		_ = store.Listen(ctx, &driver.Scope{Kinds: []string{"test"}}, func(wake driver.Wake) { wakes <- wake })
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	waitFor(t, wakes, fairlead.WakeWork) // the last wake of a new connection
+	waitFor(t, wakes, driver.WakeWork) // the last wake of a new connection
 	return wakes
 }
 
-func drain(wakes chan fairlead.Wake) {
+func drain(wakes chan driver.Wake) {
 	for len(wakes) > 0 {
 		<-wakes
 	}
 }
 
-func waitFor(t *testing.T, wakes chan fairlead.Wake, want fairlead.Wake) {
+func waitFor(t *testing.T, wakes chan driver.Wake, want driver.Wake) {
 	t.Helper()
 	given := time.After(patience.Limit)
 	for {
@@ -56,23 +57,23 @@ func TestOtherProcessesAreWoken(t *testing.T) {
 	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.Tenant = "unheard of" })}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, wakes, fairlead.WakeWork)
+	waitFor(t, wakes, driver.WakeWork)
 	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour) })}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, wakes, fairlead.WakeLater)
+	waitFor(t, wakes, driver.WakeLater)
 	node, err := here.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := here.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"test"}}, Max: 1})
+	jobs, err := here.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 1})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("claimed %v, %v", jobs, err)
 	}
 	if err := here.Cancel(t.Context(), jobs[0].ID, ""); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, wakes, fairlead.WakeCancel)
+	waitFor(t, wakes, driver.WakeCancel)
 }
 
 func TestThoseWhoServeOtherKindsAreNotWoken(t *testing.T) {
@@ -85,9 +86,9 @@ func TestThoseWhoServeOtherKindsAreNotWoken(t *testing.T) {
 	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t, func(j *fairlead.Job) { j.NotBefore = time.Now().Add(time.Hour); j.Kind = "other" })}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, wakes, fairlead.WakeLater) // which came after
+	waitFor(t, wakes, driver.WakeLater) // which came after
 	for len(wakes) > 0 {
-		if wake := <-wakes; wake == fairlead.WakeWork {
+		if wake := <-wakes; wake == driver.WakeWork {
 			t.Fatal("it was woken for another kind's work")
 		}
 	}
@@ -98,12 +99,12 @@ func TestListeningGoesOnAfterTheConnectionWasLost(t *testing.T) {
 	here, there := open(t, at, Options{}), open(t, at, Options{})
 	wakes := hear(t, there)
 	exec(t, at, "select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %' and datname = current_database()")
-	waitFor(t, wakes, fairlead.WakeWork) // what may have been missed
+	waitFor(t, wakes, driver.WakeWork) // what may have been missed
 	drain(wakes)
 	if err := here.Enqueue(t.Context(), []*fairlead.Job{newJob(t)}); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, wakes, fairlead.WakeWork)
+	waitFor(t, wakes, driver.WakeWork)
 }
 
 func TestNewsSurviveTheirEncoding(t *testing.T) {

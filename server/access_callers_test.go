@@ -13,12 +13,12 @@ import (
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 )
 
 // expected is what a caller in a role, bound to tenants or not, hears of a method.
-func expected(c caller, needed fairlead.Role, what touch) string {
+func expected(c caller, needed access.Role, what touch) string {
 	switch {
 	case c.role == "":
 		return nobody
@@ -40,7 +40,7 @@ func expected(c caller, needed fairlead.Role, what touch) string {
 // caller is one kind of caller. Without a role it is refused.
 type caller struct {
 	name, secret string
-	role         fairlead.Role
+	role         access.Role
 	tenants      []string // acme first, if it is there
 }
 
@@ -48,11 +48,11 @@ type caller struct {
 func signedByProvider(_ context.Context, token string) (server.Identity, error) {
 	switch token {
 	case "oidc.not.bound":
-		return server.Identity{Name: "oidc:jo", Role: fairlead.RoleOperator}, nil
+		return server.Identity{Name: "oidc:jo", Role: access.RoleOperator}, nil
 	case "oidc.bound.acme":
-		return server.Identity{Name: "oidc:jo", Role: fairlead.RoleViewer, Tenants: []string{"acme"}}, nil
+		return server.Identity{Name: "oidc:jo", Role: access.RoleViewer, Tenants: []string{"acme"}}, nil
 	case "oidc.no.tenants":
-		return server.Identity{Name: "oidc:jo", Role: fairlead.RoleOperator, Tenants: []string{}}, nil
+		return server.Identity{Name: "oidc:jo", Role: access.RoleOperator, Tenants: []string{}}, nil
 	}
 	return server.Identity{}, errors.New("it is not signed")
 }
@@ -60,8 +60,8 @@ func signedByProvider(_ context.Context, token string) (server.Identity, error) 
 // everyCaller lists callers of every kind.
 func (a *guardedAPI) everyCaller() []caller {
 	a.Helper()
-	expired, _ := a.addToken(fairlead.Token{Name: "expired", Role: fairlead.RoleAdmin, ExpiresAt: time.Now().Add(-time.Hour)})
-	revoked, id := a.addToken(fairlead.Token{Name: "revoked", Role: fairlead.RoleAdmin})
+	expired, _ := a.addToken(access.Token{Name: "expired", Role: access.RoleAdmin, ExpiresAt: time.Now().Add(-time.Hour)})
+	revoked, id := a.addToken(access.Token{Name: "revoked", Role: access.RoleAdmin})
 	if err := a.store.DeleteToken(a.Context(), id); err != nil {
 		a.Fatal(err)
 	}
@@ -72,16 +72,16 @@ func (a *guardedAPI) everyCaller() []caller {
 		{name: "with an expired token", secret: expired},
 		{name: "with a revoked token", secret: revoked},
 		{name: "signed for no tenants", secret: "oidc.no.tenants"},
-		{name: "signed", secret: "oidc.not.bound", role: fairlead.RoleOperator},
-		{name: "signed for acme", secret: "oidc.bound.acme", role: fairlead.RoleViewer, tenants: []string{"acme"}},
+		{name: "signed", secret: "oidc.not.bound", role: access.RoleOperator},
+		{name: "signed for acme", secret: "oidc.bound.acme", role: access.RoleViewer, tenants: []string{"acme"}},
 	}
-	for _, role := range []fairlead.Role{fairlead.RoleAdmin, fairlead.RoleWorker, fairlead.RoleViewer, fairlead.RoleSubmitter, fairlead.RoleOperator} {
+	for _, role := range []access.Role{access.RoleAdmin, access.RoleWorker, access.RoleViewer, access.RoleSubmitter, access.RoleOperator} {
 		for _, tenants := range [][]string{nil, {"acme"}, {"zeta"}, {"acme", "zeta"}} {
-			if tenants != nil && (role == fairlead.RoleAdmin || role == fairlead.RoleWorker) {
+			if tenants != nil && (role == access.RoleAdmin || role == access.RoleWorker) {
 				continue // they cannot be bound
 			}
 			name := fmt.Sprintf("%s of %v", role, tenants)
-			secret, _ := a.addToken(fairlead.Token{Name: name, Role: role, Tenants: tenants})
+			secret, _ := a.addToken(access.Token{Name: name, Role: role, Tenants: tenants})
 			callers = append(callers, caller{name, secret, role, tenants})
 		}
 	}
@@ -117,7 +117,7 @@ func (s *suite) count(protocol string, callers int) {
 }
 
 func TestEveryMethodKnowsItsCallers(t *testing.T) {
-	a := newGuardedAPIFor(t, server.Auth{Verify: signedByProvider}, func(store fairlead.Store) fairlead.Store { return store })
+	a := newGuardedAPIFor(t, server.Auth{Verify: signedByProvider}, func(store server.Store) server.Store { return store })
 	callers := a.everyCaller()
 	var tried suite
 	var refused sync.WaitGroup
@@ -167,9 +167,9 @@ var everyOtherRoute = map[string]func(caller) string{
 	"GET /version":      open,
 	"GET /docs":         open,
 	"GET /openapi.json": open,
-	"GET /metrics":      func(c caller) string { return expected(c, fairlead.RoleViewer, cluster) },
+	"GET /metrics":      func(c caller) string { return expected(c, access.RoleViewer, cluster) },
 	// It is CreateBatch in another form.
-	"POST /api/v1/batches/upload?name=n&type=paint&tenant=acme": func(c caller) string { return expected(c, fairlead.RoleSubmitter, jobsOf) },
+	"POST /api/v1/batches/upload?name=n&type=paint&tenant=acme": func(c caller) string { return expected(c, access.RoleSubmitter, jobsOf) },
 	// Only the token of one run of a job counts there.
 	"POST /api/v1/callbacks/1": func(caller) string { return nobody },
 	"GET /api/v1/nothing":      func(caller) string { return hidden },
@@ -202,7 +202,7 @@ func TestEveryDescribedRouteIsTried(t *testing.T) {
 }
 
 func TestEveryOtherRouteKnowsItsCallers(t *testing.T) {
-	a := newGuardedAPIFor(t, server.Auth{Verify: signedByProvider}, func(store fairlead.Store) fairlead.Store { return store })
+	a := newGuardedAPIFor(t, server.Auth{Verify: signedByProvider}, func(store server.Store) server.Store { return store })
 	for _, c := range a.everyCaller() {
 		for route, wants := range everyOtherRoute {
 			verb, path, _ := strings.Cut(route, " ")

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // untouched is a body that must not be read.
@@ -43,12 +43,12 @@ func TestNothingOfABodyIsReadBeforeItsCallerIsAdmitted(t *testing.T) {
 			places = append(places, place{verb, withParams(path, nil), "application/json", "gzip"}, place{verb, withParams(path, nil), "application/json", ""})
 		}
 	}
-	for _, secret := range []string{"", "garbage", a.token(fairlead.RoleViewer, "")} {
+	for _, secret := range []string{"", "garbage", a.token(access.RoleViewer, "")} {
 		for i, place := range places {
 			if secret == "garbage" && i%100 != 0 {
 				continue // who guesses often is answered slowly
 			}
-			if secret == a.token(fairlead.RoleViewer, "") && everyMethodAllowsViewers(place.path) {
+			if secret == a.token(access.RoleViewer, "") && everyMethodAllowsViewers(place.path) {
 				continue
 			}
 			body := &untouched{}
@@ -80,10 +80,10 @@ func everyMethodAllowsViewers(path string) bool {
 	for _, method := range methods() {
 		row := everyMethod[method.Name()]
 		if path == "/"+string(method.Parent().FullName())+"/"+string(method.Name()) {
-			return row.role == fairlead.RoleViewer
+			return row.role == access.RoleViewer
 		}
 		if rule := ruleOf(method); rule != nil && rule.GetBody() == "*" {
-			if _, at := verbAndPath(rule); withParams(at, nil) == path && row.role == fairlead.RoleViewer {
+			if _, at := verbAndPath(rule); withParams(at, nil) == path && row.role == access.RoleViewer {
 				return true
 			}
 		}

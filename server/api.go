@@ -30,7 +30,7 @@ type Service struct {
 }
 
 // New makes the service of a node and its store.
-func New(node Node, store fairlead.Store, options Options) (*Service, error) {
+func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
@@ -123,7 +123,7 @@ type services struct {
 	sweeps *Sweeps
 }
 
-func newServices(store fairlead.Store, options Options) *services {
+func newServices(store Store, options Options) *services {
 	own, stopping := scoped{store: store}, options.Stopping
 	calls, runs := tasks.New(own, options.Args[httpcall.Kind])
 	batches := NewBatches(knowing{own}, options.Kinds, stopping)

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -37,7 +36,7 @@ func newAPI(t testing.TB) *api {
 }
 
 // served is where a service is served until the test ends, as its store is.
-func served(t testing.TB, service http.Handler, store fairlead.Store) (url string) {
+func served(t testing.TB, service http.Handler, store server.Store) (url string) {
 	web := httptest.NewUnstartedServer(service)
 	web.Config.Protocols = new(http.Protocols)
 	web.Config.Protocols.SetHTTP1(true)

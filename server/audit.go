@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/wire"
@@ -21,7 +22,7 @@ import (
 
 // auditor writes down what callers do.
 type auditor struct {
-	registrar fairlead.Registrar
+	registrar access.Store
 	log       *slog.Logger
 	before    map[protoreflect.Name]func(ctx context.Context, request proto.Message) (proto.Message, error) // by service
 	sums      *sums
@@ -70,14 +71,14 @@ func (a *auditor) around(ctx context.Context, endpoint *rest.Endpoint, request p
 	return answer, err
 }
 
-func newEntry(ctx context.Context, endpoint *rest.Endpoint) fairlead.AuditEntry {
+func newEntry(ctx context.Context, endpoint *rest.Endpoint) access.Entry {
 	c := callerOf(ctx)
-	return fairlead.AuditEntry{Actor: c.identity.Name, Role: c.identity.Role, From: c.from, Action: string(endpoint.Method.Name())}
+	return access.Entry{Actor: c.identity.Name, Role: c.identity.Role, From: c.from, Action: string(endpoint.Method.Name())}
 }
 
 // write keeps entries. The caller is told of what was done even if that cannot
 // be written down.
-func (a *auditor) write(ctx context.Context, entries ...fairlead.AuditEntry) {
+func (a *auditor) write(ctx context.Context, entries ...access.Entry) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), auditPatience)
 	defer cancel()
 	if err := a.registrar.Audit(ctx, entries); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
@@ -25,7 +25,7 @@ type sums struct {
 
 type summedCall struct {
 	actor, from, action string
-	role                fairlead.Role
+	role                access.Role
 	refusal             string // why nothing came of it
 }
 
@@ -76,18 +76,18 @@ func (s *sums) of(call summedCall) *summed {
 }
 
 // take returns what was counted and begins anew.
-func (s *sums) take() []fairlead.AuditEntry {
+func (s *sums) take() []access.Entry {
 	s.mu.Lock()
 	taken := s.sum
 	s.sum = map[summedCall]*summed{}
 	s.mu.Unlock()
-	var entries []fairlead.AuditEntry
+	var entries []access.Entry
 	for call, sum := range taken {
 		after, err := json.Marshal(sum)
 		if err != nil {
 			continue // it is made of numbers
 		}
-		entries = append(entries, fairlead.AuditEntry{Actor: call.actor, Role: call.role, From: call.from, Action: call.action, Subject: "job", After: after, Error: call.refusal})
+		entries = append(entries, access.Entry{Actor: call.actor, Role: call.role, From: call.from, Action: call.action, Subject: "job", After: after, Error: call.refusal})
 	}
 	return entries
 }

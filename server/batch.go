@@ -8,24 +8,25 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // Batches implements the BatchService.
 type Batches struct {
-	store    fairlead.Store
-	client   *fairlead.Client
+	store    Store
+	client   *batch.Client
 	stopping <-chan struct{}
 }
 
 // NewBatches makes the service of a store's batches. Tasks that operations of a mux,
 // which may be nil, refuse are refused at once. Who watches is let go when the program
 // stops.
-func NewBatches(store fairlead.Store, kinds *fairlead.Mux, stopping <-chan struct{}) *Batches {
-	return &Batches{store: store, client: fairlead.NewClient(store).Knowing(kinds), stopping: stopping}
+func NewBatches(store Store, kinds *fairlead.Mux, stopping <-chan struct{}) *Batches {
+	return &Batches{store: store, client: batch.NewClient(store).Knowing(kinds), stopping: stopping}
 }
 
 // shown is a batch as an answer has it.
-func (s *Batches) shown(ctx context.Context, batch fairlead.Batch) (*fairleadv1.Batch, error) {
+func (s *Batches) shown(ctx context.Context, batch batch.Batch) (*fairleadv1.Batch, error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return nil, err
@@ -34,7 +35,7 @@ func (s *Batches) shown(ctx context.Context, batch fairlead.Batch) (*fairleadv1.
 }
 
 // after shows a batch to which something was done.
-func (s *Batches) after(ctx context.Context, batch fairlead.Batch, err error) (*fairleadv1.Batch, error) {
+func (s *Batches) after(ctx context.Context, batch batch.Batch, err error) (*fairleadv1.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +44,7 @@ func (s *Batches) after(ctx context.Context, batch fairlead.Batch, err error) (*
 
 // CreateBatch stores a batch with its tasks.
 func (s *Batches) CreateBatch(ctx context.Context, in *fairleadv1.NewBatch) (*fairleadv1.Batch, error) {
-	changes := make([]fairlead.Change, len(in.GetTasks()))
+	changes := make([]batch.Change, len(in.GetTasks()))
 	for i, task := range in.GetTasks() {
 		changes[i] = changeOf(task)
 	}
@@ -51,20 +52,20 @@ func (s *Batches) CreateBatch(ctx context.Context, in *fairleadv1.NewBatch) (*fa
 	return s.after(ctx, batch, err)
 }
 
-func (s *Batches) create(ctx context.Context, in *fairleadv1.NewBatch, changes []fairlead.Change) (fairlead.Batch, error) {
-	batch, err := batchOf(in)
+func (s *Batches) create(ctx context.Context, in *fairleadv1.NewBatch, changes []batch.Change) (batch.Batch, error) {
+	b, err := batchOf(in)
 	if err != nil {
-		return fairlead.Batch{}, err
+		return batch.Batch{}, err
 	}
 	if len(changes) == 0 {
-		return fairlead.Batch{}, refuseField("tasks", "are none; a batch needs at least one")
+		return batch.Batch{}, refuseField("tasks", "are none; a batch needs at least one")
 	}
-	return s.client.CreateBatch(ctx, batch, changes...)
+	return s.client.Start(ctx, b, changes...)
 }
 
 // GetBatch returns a batch.
 func (s *Batches) GetBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
-	batch, err := s.client.Batch(ctx, in.GetId())
+	batch, err := s.client.Get(ctx, in.GetId())
 	return s.after(ctx, batch, err)
 }
 
@@ -75,7 +76,7 @@ func (s *Batches) ListBatches(ctx context.Context, in *fairleadv1.ListBatchesReq
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	batches, err := s.client.Batches(ctx, fairlead.BatchFilter{
+	batches, err := s.client.List(ctx, batch.Filter{
 		Names: in.GetName(), Types: in.GetType(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Open: in.GetOpen(),
 		Below: below, Limit: size + 1, // one more tells whether there is a next page
 	})
@@ -103,7 +104,7 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 	if err != nil {
 		return nil, err
 	}
-	tasks, next, err := s.tasks(ctx, in.GetId(), texts[fairlead.TaskState](in.GetState()), after, pageSize(in.GetPageSize()))
+	tasks, next, err := s.tasks(ctx, in.GetId(), texts[batch.TaskState](in.GetState()), after, pageSize(in.GetPageSize()))
 	if err != nil {
 		return nil, err
 	}
@@ -116,8 +117,8 @@ func (s *Batches) ListBatchTasks(ctx context.Context, in *fairleadv1.ListBatchTa
 
 // tasks is a page of a batch's tasks, and behind which the next one begins; zero:
 // there is none.
-func (s *Batches) tasks(ctx context.Context, id int64, states []fairlead.TaskState, after int64, size int) ([]fairlead.Task, int64, error) {
-	tasks, err := s.client.Tasks(ctx, fairlead.TaskFilter{Batch: id, States: states, After: after, Limit: size + 1})
+func (s *Batches) tasks(ctx context.Context, id int64, states []batch.TaskState, after int64, size int) ([]batch.Task, int64, error) {
+	tasks, err := s.client.Tasks(ctx, batch.TaskFilter{Batch: id, States: states, After: after, Limit: size + 1})
 	if err != nil || len(tasks) <= size {
 		return tasks, 0, err
 	}

@@ -3,19 +3,19 @@ package server
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // CancelBatch lets no more tasks of a batch begin.
 func (s *Batches) CancelBatch(ctx context.Context, in *fairleadv1.CancelBatchRequest) (*fairleadv1.Batch, error) {
-	batch, err := s.client.CancelBatch(ctx, in.GetId(), in.GetReason())
+	batch, err := s.client.Cancel(ctx, in.GetId(), in.GetReason())
 	return s.after(ctx, batch, err)
 }
 
 // RetryBatch does failed tasks again.
 func (s *Batches) RetryBatch(ctx context.Context, in *fairleadv1.RetryBatchRequest) (*fairleadv1.Batch, error) {
-	batch, err := s.client.RetryBatch(ctx, in.GetId(), in.GetTasks()...)
+	batch, err := s.client.Retry(ctx, in.GetId(), in.GetTasks()...)
 	return s.after(ctx, batch, err)
 }
 
@@ -24,9 +24,9 @@ const mostUndone = 1000
 
 // RollBackBatch puts back what was there before, or tells what that would be.
 func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatchRequest) (*fairleadv1.Batch, error) {
-	what := fairlead.RollBack{Tasks: in.GetTasks(), Failed: in.GetIncludeFailed(), Serial: in.GetSerial()}
+	what := batch.RollBack{Tasks: in.GetTasks(), Failed: in.GetIncludeFailed(), Serial: in.GetSerial()}
 	if !in.GetDryRun() {
-		batch, err := s.client.RollBackBatch(ctx, in.GetId(), what)
+		batch, err := s.client.RollBack(ctx, in.GetId(), what)
 		return s.after(ctx, batch, err)
 	}
 	tasks, total, err := s.client.PlanRollBack(ctx, in.GetId(), what, mostUndone)
@@ -46,30 +46,30 @@ func (s *Batches) RollBackBatch(ctx context.Context, in *fairleadv1.RollBackBatc
 
 // ApproveBatch lets the other tasks follow the canary.
 func (s *Batches) ApproveBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
-	batch, err := s.client.ApproveBatch(ctx, in.GetId())
+	batch, err := s.client.Approve(ctx, in.GetId())
 	return s.after(ctx, batch, err)
 }
 
 // PauseBatch lets no more tasks begin until the batch is resumed.
 func (s *Batches) PauseBatch(ctx context.Context, in *fairleadv1.PauseBatchRequest) (*fairleadv1.Batch, error) {
-	batch, err := s.client.PauseBatch(ctx, in.GetId(), in.GetReason())
+	batch, err := s.client.Pause(ctx, in.GetId(), in.GetReason())
 	return s.after(ctx, batch, err)
 }
 
 // ResumeBatch lets tasks begin again.
 func (s *Batches) ResumeBatch(ctx context.Context, in *fairleadv1.GetBatchRequest) (*fairleadv1.Batch, error) {
-	batch, err := s.client.ResumeBatch(ctx, in.GetId())
+	batch, err := s.client.Resume(ctx, in.GetId())
 	return s.after(ctx, batch, err)
 }
 
 // PatchBatch changes how fast a batch goes.
 func (s *Batches) PatchBatch(ctx context.Context, in *fairleadv1.PatchBatchRequest) (*fairleadv1.Batch, error) {
-	pace := fairlead.Pace{Rate: in.Rate}
+	pace := batch.Pace{Rate: in.Rate}
 	if in.MaxRunning != nil {
 		most := int(in.GetMaxRunning())
 		pace.MaxRunning = &most
 	}
-	if pace == (fairlead.Pace{}) {
+	if pace == (batch.Pace{}) {
 		return nil, refuseField("max_running", "is missing, and so is rate; give what is to be changed")
 	}
 	batch, err := s.client.SetPace(ctx, in.GetId(), pace)

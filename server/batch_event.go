@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
 	batchscheduler "github.com/fairlead-io/fairlead/api/batch_scheduler"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -48,10 +48,10 @@ func (s *BatchEvents) create(ctx context.Context, data []byte) (*batchscheduler.
 // completed stays as it is.
 func (s *BatchEvents) wake(ctx context.Context, id int64) (*batchscheduler.TriggerEventResponse, error) {
 	batches := s.jobs.batches
-	if _, err := batches.client.Batch(ctx, id); err != nil {
+	if _, err := batches.client.Get(ctx, id); err != nil {
 		return nil, err
 	}
-	if _, err := fairlead.ConductBatch(ctx, batches.store, id); err != nil {
+	if _, err := batch.Conduct(ctx, batches.store, id); err != nil {
 		return nil, err
 	}
 	return &batchscheduler.TriggerEventResponse{BatchId: id}, nil

@@ -7,19 +7,19 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // batchOf is a batch as a request has it, without its tasks.
-func batchOf(in *fairleadv1.NewBatch) (fairlead.Batch, error) {
-	out := fairlead.Batch{
+func batchOf(in *fairleadv1.NewBatch) (batch.Batch, error) {
+	out := batch.Batch{
 		Name: in.GetName(), Type: in.GetType(), Description: in.GetDescription(),
 		Creator: in.GetCreator(), Env: in.GetEnv(), AZ: in.GetAz(), Service: in.GetService(), Info: in.GetInfo(),
 		Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()),
 		MaxRunning: int(in.GetMaxRunning()), Rate: in.GetRate(), Timeout: in.GetTimeout().AsDuration(),
-		Canary:    fairlead.Canary{Tasks: int(in.GetCanary().GetTasks()), Ratio: in.GetCanary().GetRatio()},
-		StopAfter: fairlead.Threshold{Failures: int(in.GetStopAfter().GetFailures()), Percent: in.GetStopAfter().GetPercent()},
+		Canary:    batch.Canary{Tasks: int(in.GetCanary().GetTasks()), Ratio: in.GetCanary().GetRatio()},
+		StopAfter: batch.Threshold{Failures: int(in.GetStopAfter().GetFailures()), Percent: in.GetStopAfter().GetPercent()},
 		Notify:    in.GetNotify(),
 	}
 	switch region := in.GetRegion(); {
@@ -35,16 +35,16 @@ func batchOf(in *fairleadv1.NewBatch) (fairlead.Batch, error) {
 }
 
 // changeOf is a task as a request has it.
-func changeOf(in *fairleadv1.NewTask) fairlead.Change {
+func changeOf(in *fairleadv1.NewTask) batch.Change {
 	target := in.GetTarget()
-	return fairlead.Change{
-		Target: fairlead.Target{ID: target.GetId(), Name: target.GetName(), Type: target.GetType(), Env: target.GetEnv()},
+	return batch.Change{
+		Target: batch.Target{ID: target.GetId(), Name: target.GetName(), Type: target.GetType(), Env: target.GetEnv()},
 		Before: in.GetBefore(), After: in.GetAfter(),
 	}
 }
 
 // batchTo is a batch as an answer has it, at a time of the database's clock.
-func batchTo(b *fairlead.Batch, now time.Time) *fairleadv1.Batch {
+func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 	done := b.Total - b.Tally.Open()
 	out := &fairleadv1.Batch{
 		Id: b.ID, Name: b.Name, Type: b.Type, Description: b.Description,
@@ -54,10 +54,10 @@ func batchTo(b *fairlead.Batch, now time.Time) *fairleadv1.Batch {
 		Total: proto.Int32(int32(b.Total)), Done: proto.Int32(int32(done)), Progress: proto.Float64(share(done, b.Total)), Completions: int32(b.Completions),
 		CreatedAt: timeTo(b.CreatedAt), StartedAt: timeTo(b.StartedAt), EndedAt: timeTo(b.EndedAt),
 	}
-	if b.Canary != (fairlead.Canary{}) {
+	if b.Canary != (batch.Canary{}) {
 		out.Canary = &fairleadv1.Canary{Tasks: int32(b.Canary.Tasks), Ratio: b.Canary.Ratio}
 	}
-	if b.StopAfter != (fairlead.Threshold{}) {
+	if b.StopAfter != (batch.Threshold{}) {
 		out.StopAfter = &fairleadv1.Threshold{Failures: int32(b.StopAfter.Failures), Percent: b.StopAfter.Percent}
 	}
 	for i := range b.Then {
@@ -80,7 +80,7 @@ func share(part, whole int) float64 {
 // throughput is how many tasks have ended per second since a batch began, to a
 // thousandth; zero if that says nothing: none has ended, or the time since then was
 // not all spent on it, as it was opened again.
-func throughput(b *fairlead.Batch, done int, now time.Time) float64 {
+func throughput(b *batch.Batch, done int, now time.Time) float64 {
 	if b.StartedAt.IsZero() || len(b.Passes) > 1 || b.Completions > 1 {
 		return 0
 	}
@@ -95,7 +95,7 @@ func throughput(b *fairlead.Batch, done int, now time.Time) float64 {
 	return math.Round(float64(done)/spent*1000) / 1000
 }
 
-func tallyTo(t fairlead.Tally) *fairleadv1.Tally {
+func tallyTo(t batch.Tally) *fairleadv1.Tally {
 	n := func(n int) *int32 { return proto.Int32(int32(n)) }
 	return &fairleadv1.Tally{
 		Pending: n(t.Pending), Running: n(t.Running), Success: n(t.Success), Fail: n(t.Fail), RetryPending: n(t.RetryPending),
@@ -105,7 +105,7 @@ func tallyTo(t fairlead.Tally) *fairleadv1.Tally {
 }
 
 // taskTo is a task as an answer has it.
-func taskTo(t *fairlead.Task) *fairleadv1.BatchTask {
+func taskTo(t *batch.Task) *fairleadv1.BatchTask {
 	return &fairleadv1.BatchTask{
 		Id: t.ID, BatchId: t.Batch,
 		Target: &fairleadv1.Target{Id: t.Target.ID, Name: t.Target.Name, Type: t.Target.Type, Env: t.Target.Env},

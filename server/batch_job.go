@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // BatchJobs implements the BatchJobService: batches under other names.
@@ -36,7 +37,7 @@ func (s *BatchJobs) CreateBatchJob(ctx context.Context, in *fairleadv1.BatchJob)
 }
 
 // batchJobOf is a batch as a request under other names has it.
-func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []fairlead.Change, error) {
+func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []batch.Change, error) {
 	refused := &fairlead.InvalidError{}
 	refuse := func(field string, err error) {
 		refused.Fields = append(refused.Fields, fairlead.FieldError{Field: field, Message: err.Error()})
@@ -53,10 +54,10 @@ func batchJobOf(in *fairleadv1.BatchJob) (*fairleadv1.NewBatch, []fairlead.Chang
 	if err != nil {
 		refuse("extra_info", err)
 	}
-	changes := make([]fairlead.Change, len(in.GetTasks()))
+	changes := make([]batch.Change, len(in.GetTasks()))
 	for i, task := range in.GetTasks() {
 		change := &changes[i]
-		change.Target = fairlead.Target{Name: task.GetTargetName(), Type: task.GetTargetType(), Env: task.GetTargetEnv()}
+		change.Target = batch.Target{Name: task.GetTargetName(), Type: task.GetTargetType(), Env: task.GetTargetEnv()}
 		if change.Target.ID, err = targetID(task.GetTargetId()); err != nil {
 			refuse(fmt.Sprintf("tasks[%d].target_id", i), err)
 		}
@@ -92,7 +93,7 @@ func targetID(raw []byte) (string, error) {
 
 // readParam reads what a task applies and what was there before. It says where in
 // the parameter a mistake is.
-func readParam(raw []byte, into *fairlead.Change) (field string, err error) {
+func readParam(raw []byte, into *batch.Change) (field string, err error) {
 	whole, err := opened(raw)
 	if err != nil || whole == nil {
 		return "", err
@@ -183,7 +184,7 @@ func (s *BatchJobs) GetBatchJob(ctx context.Context, in *fairleadv1.GetBatchJobR
 	if size == 0 {
 		size = fewTasks
 	}
-	batch, err := s.batches.client.Batch(ctx, in.GetId())
+	batch, err := s.batches.client.Get(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +196,7 @@ func (s *BatchJobs) GetBatchJob(ctx context.Context, in *fairleadv1.GetBatchJobR
 }
 
 // batchJobTo is a batch as an answer under other names has it.
-func batchJobTo(b *fairlead.Batch, tasks []fairlead.Task, next int64) (*fairleadv1.BatchJob, error) {
+func batchJobTo(b *batch.Batch, tasks []batch.Task, next int64) (*fairleadv1.BatchJob, error) {
 	updated := b.CreatedAt
 	for i := range tasks {
 		if at := tasks[i].UpdatedAt; at.After(updated) {
@@ -220,7 +221,7 @@ func batchJobTo(b *fairlead.Batch, tasks []fairlead.Task, next int64) (*fairlead
 	return out, nil
 }
 
-func batchJobTaskTo(b *fairlead.Batch, t *fairlead.Task) (*fairleadv1.BatchJobTask, error) {
+func batchJobTaskTo(b *batch.Batch, t *batch.Task) (*fairleadv1.BatchJobTask, error) {
 	id, err := json.Marshal(t.Target.ID)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -25,7 +26,7 @@ type taskLines interface {
 	// header is what comes before the tasks and says what batch they are of.
 	header() (*fairleadv1.NewBatch, error)
 	// next is the next task, or io.EOF. Its other errors name the line.
-	next() (fairlead.Change, error)
+	next() (batch.Change, error)
 	// blame names the last line in an error about its task.
 	blame(err error) error
 }
@@ -158,14 +159,14 @@ func isTask(line []byte) bool {
 	return json.Unmarshal(line, &task) != nil || task.Target != nil
 }
 
-func (l *jsonLines) next() (fairlead.Change, error) {
+func (l *jsonLines) next() (batch.Change, error) {
 	line, err := l.read()
 	if err != nil {
-		return fairlead.Change{}, err
+		return batch.Change{}, err
 	}
 	task := &fairleadv1.NewTask{}
 	if err := rest.Unmarshal(line, task); err != nil {
-		return fairlead.Change{}, l.blame(err)
+		return batch.Change{}, l.blame(err)
 	}
 	return changeOf(task), nil
 }
@@ -236,12 +237,12 @@ func (l *csvLines) record() ([]string, error) {
 	return nil, unreadable(err)
 }
 
-func (l *csvLines) next() (fairlead.Change, error) {
+func (l *csvLines) next() (batch.Change, error) {
 	record, err := l.record()
 	if err != nil {
-		return fairlead.Change{}, err
+		return batch.Change{}, err
 	}
-	var change fairlead.Change
+	var change batch.Change
 	for i, value := range record {
 		value = strings.Clone(strings.TrimSpace(value)) // the row's text is shared by its cells
 		if value == "" {

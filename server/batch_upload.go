@@ -71,7 +71,7 @@ func (u *uploads) store(ctx context.Context, header *fairleadv1.NewBatch, lines 
 	if err != nil {
 		return nil, err
 	}
-	begun, err := u.batches.client.BeginBatch(ctx, wanted)
+	begun, err := u.batches.client.Begin(ctx, wanted)
 	if err != nil {
 		return nil, err
 	}

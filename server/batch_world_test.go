@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -36,13 +37,13 @@ func (w *walls) dry(id string, dry bool) {
 	w.wet[id] = !dry
 }
 
-func (w *walls) operation() fairlead.Operation {
-	return fairlead.Operation{
+func (w *walls) operation() batch.Operation {
+	return batch.Operation{
 		TargetType: "wall", BatchType: "paint",
-		BuildParam: func(_ context.Context, task fairlead.TaskArgs) (json.RawMessage, error) {
+		BuildParam: func(_ context.Context, task batch.TaskArgs) (json.RawMessage, error) {
 			return json.Marshal(map[string]string{"colour": w.colour(task.Target.ID)})
 		},
-		Process: func(ctx context.Context, task fairlead.TaskArgs) error {
+		Process: func(ctx context.Context, task batch.TaskArgs) error {
 			if w.held != nil {
 				select {
 				case <-w.held:
@@ -73,7 +74,7 @@ func newPaintedAPI(t testing.TB) (*api, *walls) {
 	}
 	world := &walls{colours: map[string]string{}, wet: map[string]bool{}}
 	mux := fairlead.NewMux()
-	fairlead.HandleOperation(mux, world.operation())
+	batch.Handle(mux, world.operation())
 	log := slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
 	if err != nil {

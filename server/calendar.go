@@ -8,16 +8,17 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Calendars implements the CalendarService.
 type Calendars struct {
-	client *fairlead.Client
+	client *schedule.Client
 }
 
 // NewCalendars makes the service of a store's calendars.
-func NewCalendars(store fairlead.Store) *Calendars {
-	return &Calendars{client: fairlead.NewClient(store)}
+func NewCalendars(store Store) *Calendars {
+	return &Calendars{client: schedule.NewClient(store)}
 }
 
 // weekdays by their names in the API.
@@ -29,18 +30,18 @@ var weekdays = func() map[string]time.Weekday {
 	return all
 }()
 
-func calendarOf(in *fairleadv1.Calendar) fairlead.Calendar {
-	out := fairlead.Calendar{Name: in.GetName(), Description: in.GetDescription(), Dates: in.GetDates(), Version: in.GetVersion()}
+func calendarOf(in *fairleadv1.Calendar) schedule.Calendar {
+	out := schedule.Calendar{Name: in.GetName(), Description: in.GetDescription(), Dates: in.GetDates(), Version: in.GetVersion()}
 	for _, day := range in.GetWeekdays() {
 		out.Weekdays = append(out.Weekdays, weekdays[day]) // the schema's rules let no other through
 	}
 	for _, r := range in.GetRanges() {
-		out.Ranges = append(out.Ranges, fairlead.DateRange{From: r.GetFrom(), To: r.GetTo()})
+		out.Ranges = append(out.Ranges, schedule.DateRange{From: r.GetFrom(), To: r.GetTo()})
 	}
 	return out
 }
 
-func calendarTo(c fairlead.Calendar) *fairleadv1.Calendar {
+func calendarTo(c schedule.Calendar) *fairleadv1.Calendar {
 	out := &fairleadv1.Calendar{Name: c.Name, Description: c.Description, Dates: c.Dates, Version: c.Version}
 	for _, day := range c.Weekdays {
 		out.Weekdays = append(out.Weekdays, strings.ToLower(day.String()))
@@ -51,20 +52,20 @@ func calendarTo(c fairlead.Calendar) *fairleadv1.Calendar {
 	return out
 }
 
-func (s *Calendars) find(ctx context.Context, name string) (fairlead.Calendar, error) {
+func (s *Calendars) find(ctx context.Context, name string) (schedule.Calendar, error) {
 	calendars, err := s.client.Calendars(ctx)
 	if err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	for _, calendar := range calendars {
 		if calendar.Name == name {
 			return calendar, nil
 		}
 	}
-	return fairlead.Calendar{}, fmt.Errorf("calendar %q: %w", name, fairlead.ErrNotFound)
+	return schedule.Calendar{}, fmt.Errorf("calendar %q: %w", name, fairlead.ErrNotFound)
 }
 
-func (s *Calendars) put(ctx context.Context, calendar fairlead.Calendar) (*fairleadv1.Calendar, error) {
+func (s *Calendars) put(ctx context.Context, calendar schedule.Calendar) (*fairleadv1.Calendar, error) {
 	stored, err := s.client.PutCalendar(ctx, calendar)
 	if err != nil {
 		return nil, err

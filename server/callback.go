@@ -24,7 +24,7 @@ const (
 // the API but that of one run of one job; it is used up by the change of the
 // job's state itself, so that of many answers one counts.
 type callbacks struct {
-	store    fairlead.Store
+	store    Store
 	log      *slog.Logger
 	failures *failures
 	sums     *sums // of tokens that were refused
@@ -33,7 +33,7 @@ type callbacks struct {
 	key []byte // asked for once: it never changes
 }
 
-func newCallbacks(store fairlead.Store, refusals *sums, log *slog.Logger) *callbacks {
+func newCallbacks(store Store, refusals *sums, log *slog.Logger) *callbacks {
 	return &callbacks{store: store, log: log, failures: newFailures(), sums: refusals}
 }
 

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
 func TestProgressShowsInTheJob(t *testing.T) {
 	a := newGuardedAPI(t)
 	path, run, token := a.waitingJob()
-	viewer := []string{"Authorization", "Bearer " + a.token(fairlead.RoleViewer, "")}
+	viewer := []string{"Authorization", "Bearer " + a.token(access.RoleViewer, "")}
 	answer, _ := a.send(200, "POST", path, `{"status":"progress","output":{"done":3,"total":9}}`, token(run)...)
 	job, _ := a.send(200, "GET", "/api/v1/jobs/"+strconv.FormatInt(run.Job, 10), "", viewer...)
 	if jsonOf(t, job["progress"]) != `{"done":3,"total":9}` || job["state"] != "waiting" {
@@ -110,7 +112,7 @@ func TestProgressMayOvertakeTheWait(t *testing.T) {
 	if err := a.client.Enqueue(ctx, &fairlead.Job{Kind: "asks", Tenant: "acme"}); err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := a.store.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"asks"}}, Max: 1})
+	jobs, err := a.store.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"asks"}}, Max: 1})
 	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%d are claimed: %v", len(jobs), err)
 	}
@@ -124,11 +126,11 @@ func TestProgressMayOvertakeTheWait(t *testing.T) {
 	if _, told := answer["deadline"]; told {
 		t.Errorf("it has a deadline before it waits: %v", answer)
 	}
-	wait := fairlead.Settlement{ID: jobs[0].ID, Fence: jobs[0].Fence, Move: fairlead.Wait, After: time.Hour, Progress: []byte(`{"status":202}`)}
+	wait := fairlead.Settlement{ID: jobs[0].ID, Fence: jobs[0].Fence, Move: fairlead.MoveAwait, After: time.Hour, Progress: []byte(`{"status":202}`)}
 	if _, err := a.store.Settle(ctx, []fairlead.Settlement{wait}); err != nil {
 		t.Fatal(err)
 	}
-	shown, _ := a.send(200, "GET", "/api/v1/jobs/"+strconv.FormatInt(jobs[0].ID, 10), "", "Authorization", "Bearer "+a.token(fairlead.RoleViewer, ""))
+	shown, _ := a.send(200, "GET", "/api/v1/jobs/"+strconv.FormatInt(jobs[0].ID, 10), "", "Authorization", "Bearer "+a.token(access.RoleViewer, ""))
 	if shown["progress"] != "early" || jsonOf(t, shown["reported"]) != `{"status":202}` {
 		t.Errorf("the job is %v", shown)
 	}

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 // asked is a store that counts how often its database is asked for a clock or a job.
 type asked struct {
-	fairlead.Store
+	server.Store
 	n *atomic.Int64
 }
 
@@ -29,7 +31,7 @@ func (s asked) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 
 func TestGuessedCallbackTokensAreThrottledAndWrittenDown(t *testing.T) {
 	var questions atomic.Int64
-	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return asked{store, &questions} })
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store { return asked{store, &questions} })
 	path, run, token := a.waitingJob()
 	before, statuses := questions.Load(), map[int]int{}
 	for range 30 {
@@ -59,7 +61,7 @@ func TestGuessedCallbackTokensAreThrottledAndWrittenDown(t *testing.T) {
 	if err := a.service.Run(ended); err != nil { // what is not written yet is written at the end
 		t.Fatal(err)
 	}
-	log, _ := a.send(200, "GET", "/api/v1/audit?action=Callback", "", a.as(a.token(fairlead.RoleAdmin, ""))...)
+	log, _ := a.send(200, "GET", "/api/v1/audit?action=Callback", "", a.as(a.token(access.RoleAdmin, ""))...)
 	items := log["items"].([]any)
 	if len(items) != 1 {
 		t.Fatalf("written down is %v", log)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/httpcall"
 )
 
@@ -29,11 +31,11 @@ func (a *guardedAPI) waitingJobFor(wait time.Duration) (path string, run httpcal
 	if err := a.client.Enqueue(ctx, &fairlead.Job{Kind: "asks", Tenant: "acme"}); err != nil {
 		a.Fatal(err)
 	}
-	jobs, err := a.store.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"asks"}}, Max: 1})
+	jobs, err := a.store.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"asks"}}, Max: 1})
 	if err != nil || len(jobs) != 1 {
 		a.Fatalf("%d are claimed: %v", len(jobs), err)
 	}
-	if _, err := a.store.Settle(ctx, []fairlead.Settlement{{ID: jobs[0].ID, Fence: jobs[0].Fence, Move: fairlead.Wait, After: wait}}); err != nil {
+	if _, err := a.store.Settle(ctx, []fairlead.Settlement{{ID: jobs[0].ID, Fence: jobs[0].Fence, Move: fairlead.MoveAwait, After: wait}}); err != nil {
 		a.Fatal(err)
 	}
 	key, err := httpcall.CallbackKey(ctx, a.store)
@@ -95,7 +97,7 @@ func TestNobodyElseCanAnswer(t *testing.T) {
 		headers []string
 	}{
 		"no token":                {401, path, nil},
-		"a token of the API":      {401, path, []string{"Authorization", "Bearer " + a.token(fairlead.RoleAdmin, "")}},
+		"a token of the API":      {401, path, []string{"Authorization", "Bearer " + a.token(access.RoleAdmin, "")}},
 		"a forged one":            {401, path, []string{"Authorization", forged}},
 		"one with another key":    {401, path, []string{"Authorization", "Bearer " + httpcall.MakeToken([]byte("guessed"), run)}},
 		"one of another job":      {401, otherPath, token(run)},

@@ -17,7 +17,7 @@ type Queues struct {
 }
 
 // NewQueues makes the service of a store's queues.
-func NewQueues(store fairlead.Store) *Queues { return &Queues{client: fairlead.NewClient(store)} }
+func NewQueues(store Store) *Queues { return &Queues{client: fairlead.NewClient(store)} }
 
 // ListQueues lists the queues that have live jobs, are served by name or are
 // paused.
@@ -72,11 +72,14 @@ func (s *Queues) ResumeQueue(ctx context.Context, in *fairleadv1.QueueRequest) (
 
 // Limits implements the LimitService.
 type Limits struct {
+	store  Store
 	client *fairlead.Client
 }
 
 // NewLimits makes the service of a store's limits.
-func NewLimits(store fairlead.Store) *Limits { return &Limits{client: fairlead.NewClient(store)} }
+func NewLimits(store Store) *Limits {
+	return &Limits{store: store, client: fairlead.NewClient(store)}
+}
 
 // scopeTo names whose limit it is: "global", or such as "queue:mail".
 func scopeTo(scope fairlead.LimitScope, name string) string {
@@ -149,7 +152,7 @@ func (s *Limits) limit(ctx context.Context, scope string) (*fairleadv1.Limit, er
 
 // Verify counts the jobs of each limit anew.
 func (s *Limits) Verify(ctx context.Context, _ *fairleadv1.VerifyRequest) (*fairleadv1.VerifyResponse, error) {
-	drift, err := s.client.Verify(ctx)
+	drift, err := s.store.Verify(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -9,14 +9,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // What a caller of Connect sends as JSON is stored as it was sent, though buffers are
 // used again for the requests of others.
 func TestArgsOfCallersAreNotMixedUp(t *testing.T) {
 	a := newGuardedAPI(t)
-	secret := a.token(fairlead.RoleAdmin, "")
+	secret := a.token(access.RoleAdmin, "")
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	sent := map[string]string{} // by the job's id

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -98,7 +99,7 @@ func admit(ctx context.Context, endpoint *rest.Endpoint) error {
 	if c.refusal != nil {
 		return c.refusal
 	}
-	needed := fairlead.Role(endpoint.Access.GetRole())
+	needed := access.Role(endpoint.Access.GetRole())
 	if !endpoint.Access.GetAny() && !c.identity.Role.May(needed) {
 		return errRole(c.identity.Role, needed)
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
@@ -79,10 +79,10 @@ func fuzzSettings(t *testing.T) (requests int, seed uint64) {
 // store: nothing of it makes the service fail or hang.
 func TestRequestsByTheDocumentNeverFailTheService(t *testing.T) {
 	requests, seed := fuzzSettings(t)
-	for name, open := range map[string]func(t *testing.T) (fairlead.Store, error){
-		"SQLite":     func(t *testing.T) (fairlead.Store, error) { return sqlite.Open(t.Context(), ":memory:") },
-		"PostgreSQL": func(t *testing.T) (fairlead.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (fairlead.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
+	for name, open := range map[string]func(t *testing.T) (server.Store, error){
+		"SQLite":     func(t *testing.T) (server.Store, error) { return sqlite.Open(t.Context(), ":memory:") },
+		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
+		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := open(t)
@@ -115,7 +115,7 @@ func (a *guardedAPI) fuzz(t *testing.T, requests int, seed uint64) {
 		}
 	}
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 1)), schemas: document.Components.Schemas, names: []string{"acme", "zeta", "1", "2", "n1", "queue:mail", "global", "kind:noop"}}
-	answers, secrets := map[int]int{}, map[fairlead.Role]string{}
+	answers, secrets := map[int]int{}, map[access.Role]string{}
 	for n := range requests {
 		operation := operations[n%len(operations)]
 		request := g.request(t, operation)
@@ -133,23 +133,23 @@ func (a *guardedAPI) fuzz(t *testing.T, requests int, seed uint64) {
 }
 
 // fuzzers are new tokens.
-func (a *guardedAPI) fuzzers(n int) map[fairlead.Role]string {
-	secrets := map[fairlead.Role]string{}
-	for role, tenants := range map[fairlead.Role][]string{fairlead.RoleAdmin: nil, fairlead.RoleWorker: nil, fairlead.RoleOperator: {"acme"}} {
-		secrets[role], _ = a.addToken(fairlead.Token{Name: fmt.Sprintf("fuzzer %d %s", n, role), Role: role, Tenants: tenants})
+func (a *guardedAPI) fuzzers(n int) map[access.Role]string {
+	secrets := map[access.Role]string{}
+	for role, tenants := range map[access.Role][]string{access.RoleAdmin: nil, access.RoleWorker: nil, access.RoleOperator: {"acme"}} {
+		secrets[role], _ = a.addToken(access.Token{Name: fmt.Sprintf("fuzzer %d %s", n, role), Role: role, Tenants: tenants})
 	}
 	return secrets
 }
 
 // caller draws who calls an operation: mostly one who may.
-func (g *generator) caller(operation *fuzzedOperation) fairlead.Role {
+func (g *generator) caller(operation *fuzzedOperation) access.Role {
 	switch {
 	case g.IntN(10) == 0:
-		return fairlead.RoleOperator
+		return access.RoleOperator
 	case strings.Contains(operation.path, "/workers"):
-		return fairlead.RoleWorker
+		return access.RoleWorker
 	default:
-		return fairlead.RoleAdmin
+		return access.RoleAdmin
 	}
 }
 

@@ -5,12 +5,12 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // newGuard is what stands before everything that callers can do: it keeps web
 // pages of others away and finds out who the caller is.
-func newGuard(auth Auth, registrar fairlead.Registrar, log *slog.Logger) func(http.Handler) http.Handler {
+func newGuard(auth Auth, registrar access.Store, log *slog.Logger) func(http.Handler) http.Handler {
 	who := newIdentifier(auth, registrar, log)
 	return func(next http.Handler) http.Handler {
 		next = who.handler(next)

@@ -10,33 +10,40 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // guardedAPI is a served store that asks callers who they are.
 type guardedAPI struct {
 	*api
-	service *server.Service
-	store   fairlead.Store
-	client  *fairlead.Client
-	http2   *http.Client
-	made    int
-	tokens  map[string]string
+	service   *server.Service
+	store     server.Store
+	client    *fairlead.Client
+	batches   *batch.Client
+	schedules *schedule.Client
+	sweeps    *sweep.Client
+	http2     *http.Client
+	made      int
+	tokens    map[string]string
 }
 
 func newGuardedAPI(t testing.TB) *guardedAPI {
-	return newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return store })
+	return newGuardedAPIOn(t, func(store server.Store) server.Store { return store })
 }
 
 // newGuardedAPIOn serves a store that is changed before.
-func newGuardedAPIOn(t testing.TB, change func(fairlead.Store) fairlead.Store) *guardedAPI {
+func newGuardedAPIOn(t testing.TB, change func(server.Store) server.Store) *guardedAPI {
 	return newGuardedAPIFor(t, server.Auth{}, change)
 }
 
 // newGuardedAPIFor is newGuardedAPIOn with other ways to know callers.
-func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(fairlead.Store) fairlead.Store) *guardedAPI {
+func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(server.Store) server.Store) *guardedAPI {
 	opened, err := sqlite.Open(t.Context(), ":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +52,7 @@ func newGuardedAPIFor(t testing.TB, auth server.Auth, change func(fairlead.Store
 }
 
 // newGuardedAPIOver serves a store, which is closed with the test.
-func newGuardedAPIOver(t testing.TB, auth server.Auth, store fairlead.Store) *guardedAPI {
+func newGuardedAPIOver(t testing.TB, auth server.Auth, store server.Store) *guardedAPI {
 	guard, err := httpcall.NewGuard(nil, false)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +67,7 @@ func newGuardedAPIOver(t testing.TB, auth server.Auth, store fairlead.Store) *gu
 	plaintext := &http.Transport{Protocols: new(http.Protocols)}
 	plaintext.Protocols.SetUnencryptedHTTP2(true)
 	a := &guardedAPI{
-		api: &api{TB: t, url: url}, service: service, store: store, client: fairlead.NewClient(store),
+		api: &api{TB: t, url: url}, service: service, store: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), schedules: schedule.NewClient(store), sweeps: sweep.NewClient(store),
 		http2: &http.Client{Transport: plaintext}, tokens: map[string]string{},
 	}
 	for _, name := range []string{"acme", "zeta"} {
@@ -75,13 +82,13 @@ func newGuardedAPIOver(t testing.TB, auth server.Auth, store fairlead.Store) *gu
 }
 
 // token is a token in a role, bound to a tenant or to none.
-func (a *guardedAPI) token(role fairlead.Role, tenant string) string {
+func (a *guardedAPI) token(role access.Role, tenant string) string {
 	a.Helper()
 	name := string(role) + " " + tenant
 	if secret, made := a.tokens[name]; made {
 		return secret
 	}
-	token := fairlead.Token{Name: name, Role: role}
+	token := access.Token{Name: name, Role: role}
 	if tenant != "" {
 		token.Tenants = []string{tenant}
 	}
@@ -89,7 +96,7 @@ func (a *guardedAPI) token(role fairlead.Role, tenant string) string {
 	return a.tokens[name]
 }
 
-func (a *guardedAPI) addToken(token fairlead.Token) (secret string, id int64) {
+func (a *guardedAPI) addToken(token access.Token) (secret string, id int64) {
 	a.Helper()
 	secret, hash, err := server.NewSecret()
 	if err != nil {
@@ -116,14 +123,14 @@ func (a *guardedAPI) fill(text string) string {
 		text = strings.ReplaceAll(text, "JOB", strconv.FormatInt(job.ID, 10))
 	}
 	if strings.Contains(text, "SCHEDULE") {
-		schedule, err := a.client.PutSchedule(a.Context(), fairlead.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme"}, Enabled: true})
+		schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme"}, Enabled: true})
 		if err != nil {
 			a.Fatal(err)
 		}
 		text = strings.ReplaceAll(text, "SCHEDULE", strconv.FormatInt(schedule.ID, 10))
 	}
 	if strings.Contains(text, "CALENDAR") {
-		if _, err := a.client.PutCalendar(a.Context(), fairlead.Calendar{Name: unique}); err != nil {
+		if _, err := a.schedules.PutCalendar(a.Context(), schedule.Calendar{Name: unique}); err != nil {
 			a.Fatal(err)
 		}
 		text = strings.ReplaceAll(text, "CALENDAR", unique)
@@ -133,21 +140,21 @@ func (a *guardedAPI) fill(text string) string {
 		text = strings.NewReplacer("TASK", task, "RUN", run).Replace(text)
 	}
 	if strings.Contains(text, "BATCH") {
-		batch, err := a.client.CreateBatch(a.Context(), fairlead.Batch{Name: unique, Type: "paint", Tenant: "acme"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+		batch, err := a.batches.Start(a.Context(), batch.Batch{Name: unique, Type: "paint", Tenant: "acme"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})
 		if err != nil {
 			a.Fatal(err)
 		}
 		text = strings.ReplaceAll(text, "BATCH", strconv.FormatInt(batch.ID, 10))
 	}
 	if strings.Contains(text, "SWEEP") {
-		sweep, err := a.client.PutSweep(a.Context(), fairlead.Sweep{Name: unique, Kind: "count", To: 9, Tenant: "acme"})
+		sweep, err := a.sweeps.Put(a.Context(), sweep.Sweep{Name: unique, Kind: "count", To: 9, Tenant: "acme"})
 		if err != nil {
 			a.Fatal(err)
 		}
 		text = strings.ReplaceAll(text, "SWEEP", strconv.FormatInt(sweep.ID, 10))
 	}
 	if strings.Contains(text, "TOKEN") {
-		_, id := a.addToken(fairlead.Token{Name: unique, Role: fairlead.RoleViewer})
+		_, id := a.addToken(access.Token{Name: unique, Role: access.RoleViewer})
 		text = strings.ReplaceAll(text, "TOKEN", strconv.FormatInt(id, 10))
 	}
 	if strings.Contains(text, "doomed") {
@@ -165,13 +172,13 @@ func (a *guardedAPI) fill(text string) string {
 // taskAndRun are a task of acme's and a run of it.
 func (a *guardedAPI) taskAndRun(name string) (task, run string) {
 	a.Helper()
-	schedule, err := a.client.PutSchedule(a.Context(), fairlead.Schedule{
+	schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{
 		Name: "task " + name, Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "http", Tenant: "acme", Args: json.RawMessage(`{"url":"http://svc.internal/"}`)},
 	})
 	if err != nil {
 		a.Fatal(err)
 	}
-	fire, err := a.client.Trigger(a.Context(), schedule.ID, nil)
+	fire, err := a.schedules.Trigger(a.Context(), schedule.ID, nil)
 	if err != nil {
 		a.Fatal(err)
 	}
@@ -182,7 +189,7 @@ func (a *guardedAPI) taskAndRun(name string) (task, run string) {
 // are not possible any more, and its streams end at once.
 func (a *guardedAPI) goneWorker() string {
 	a.Helper()
-	secret := "Bearer " + a.token(fairlead.RoleWorker, "")
+	secret := "Bearer " + a.token(access.RoleWorker, "")
 	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"kinds":["noop"]}`, "Authorization", secret)
 	id, session := joined["id"].(string), joined["session"].(string)
 	a.send(200, "DELETE", "/api/v1/workers/"+id, `{"session":"`+session+`"}`, "Authorization", secret)

@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 )
 
 // lookups is a store that counts how often its database is asked for tokens.
 type lookups struct {
-	fairlead.Store
+	server.Store
 	single, all *atomic.Int64
 }
 
-func (s lookups) FindToken(ctx context.Context, hash [32]byte) (fairlead.Token, error) {
+func (s lookups) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
 	s.single.Add(1)
 	return s.Store.FindToken(ctx, hash)
 }
 
-func (s lookups) Tokens(ctx context.Context) ([]fairlead.Token, error) {
+func (s lookups) Tokens(ctx context.Context) ([]access.Token, error) {
 	s.all.Add(1)
 	return s.Store.Tokens(ctx)
 }
@@ -70,10 +70,10 @@ func (a *guardedAPI) statusAs(secret string) int {
 
 func TestAValidTokenIsNeverRefusedBecauseOthersGuess(t *testing.T) {
 	var single, all atomic.Int64
-	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return lookups{store, &single, &all} })
-	old, _ := a.addToken(fairlead.Token{Name: "old", Role: fairlead.RoleViewer})
-	past, _ := a.addToken(fairlead.Token{Name: "past", Role: fairlead.RoleViewer, ExpiresAt: time.Now().Add(-time.Hour)})
-	gone, id := a.addToken(fairlead.Token{Name: "gone", Role: fairlead.RoleViewer})
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store { return lookups{store, &single, &all} })
+	old, _ := a.addToken(access.Token{Name: "old", Role: access.RoleViewer})
+	past, _ := a.addToken(access.Token{Name: "past", Role: access.RoleViewer, ExpiresAt: time.Now().Add(-time.Hour)})
+	gone, id := a.addToken(access.Token{Name: "gone", Role: access.RoleViewer})
 	if err := a.store.DeleteToken(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestAValidTokenIsNeverRefusedBecauseOthersGuess(t *testing.T) {
 	if status := a.statusAs(old); status != 200 {
 		t.Errorf("a valid token that is not remembered is answered with %d", status)
 	}
-	fresh, _ := a.addToken(fairlead.Token{Name: "fresh", Role: fairlead.RoleViewer})
+	fresh, _ := a.addToken(access.Token{Name: "fresh", Role: access.RoleViewer})
 	if status := a.statusAs(fresh); status != 200 {
 		t.Errorf("a token that was made a moment ago is answered with %d", status)
 	}
@@ -106,9 +106,9 @@ func TestAValidTokenOfAnIdentityProviderIsNeverRefusedBecauseOthersGuess(t *test
 		if token != "a.valid.one" {
 			return server.Identity{}, errors.New("who is that?")
 		}
-		return server.Identity{Name: "oidc:jo", Role: fairlead.RoleViewer}, nil
+		return server.Identity{Name: "oidc:jo", Role: access.RoleViewer}, nil
 	}
-	a := newGuardedAPIFor(t, server.Auth{Verify: verify}, func(store fairlead.Store) fairlead.Store { return store })
+	a := newGuardedAPIFor(t, server.Auth{Verify: verify}, func(store server.Store) server.Store { return store })
 	a.guess(40)
 	if status := a.statusAs("not.a.token"); status != 429 {
 		t.Errorf("a forged token is answered with %d", status)
@@ -122,13 +122,13 @@ func TestAnIdentityThatIsBoundToNothingIsNobody(t *testing.T) {
 	verify := func(_ context.Context, token string) (server.Identity, error) {
 		switch token {
 		case "bound.to.nothing":
-			return server.Identity{Name: "oidc:jo", Role: fairlead.RoleOperator, Tenants: []string{}}, nil
+			return server.Identity{Name: "oidc:jo", Role: access.RoleOperator, Tenants: []string{}}, nil
 		case "it.is.over":
-			return server.Identity{Name: "oidc:jo", Role: fairlead.RoleOperator, Until: time.Now().Add(-time.Second)}, nil
+			return server.Identity{Name: "oidc:jo", Role: access.RoleOperator, Until: time.Now().Add(-time.Second)}, nil
 		}
-		return server.Identity{Name: "oidc:jo", Role: fairlead.RoleOperator}, nil
+		return server.Identity{Name: "oidc:jo", Role: access.RoleOperator}, nil
 	}
-	a := newGuardedAPIFor(t, server.Auth{Verify: verify}, func(store fairlead.Store) fairlead.Store { return store })
+	a := newGuardedAPIFor(t, server.Auth{Verify: verify}, func(store server.Store) server.Store { return store })
 	for token, want := range map[string]int{"bound.to.nothing": 401, "it.is.over": 401, "not.bound.atall": 200} {
 		if status := a.statusAs(token); status != want {
 			t.Errorf("%s is answered with %d, want %d", token, status, want)

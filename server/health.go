@@ -5,8 +5,6 @@ import (
 	"context"
 	"net/http"
 	"time"
-
-	"github.com/fairlead-io/fairlead"
 )
 
 // Node is what the service wants to know of the node it belongs to.
@@ -18,7 +16,7 @@ type Node interface {
 // Health answers /livez and /readyz. A process is live while it answers at
 // all; it is ready while its node has a confirmed lease and the database
 // answers. Draining makes it not ready, so that load balancers turn away first.
-func Health(node Node, store fairlead.Store) http.Handler {
+func Health(node Node, store Store) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, "ok")

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -18,7 +17,7 @@ func (n node) Ready() bool { return bool(n) }
 
 // clock is a store of which only the clock is asked.
 type clock struct {
-	fairlead.Store
+	server.Store
 	err error
 }
 

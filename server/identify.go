@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -44,7 +45,7 @@ const (
 // identifier finds out who sends a request.
 type identifier struct {
 	Auth
-	registrar fairlead.Registrar
+	registrar access.Store
 	log       *slog.Logger
 	failures  *failures
 	register  *register
@@ -59,7 +60,7 @@ type knownToken struct {
 	until time.Time
 }
 
-func newIdentifier(auth Auth, registrar fairlead.Registrar, log *slog.Logger) *identifier {
+func newIdentifier(auth Auth, registrar access.Store, log *slog.Logger) *identifier {
 	if auth.Recheck <= 0 {
 		auth.Recheck = recheckEvery
 	}
@@ -101,7 +102,7 @@ func (i *identifier) identify(ctx context.Context, header, from string) (credent
 	}
 	hash := HashSecret(secret)
 	if i.Admin != nil && subtle.ConstantTimeCompare(hash[:], i.Admin[:]) == 1 {
-		return credential{identity: Identity{Name: "token-file", Role: fairlead.RoleAdmin}}, nil
+		return credential{identity: Identity{Name: "token-file", Role: access.RoleAdmin}}, nil
 	}
 	if known, ok := i.remembered(hash); ok {
 		return known, nil

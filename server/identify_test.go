@@ -10,13 +10,15 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 func (a *guardedAPI) as(secret string) []string { return []string{"Authorization", "Bearer " + secret} }
 
 func TestTokensAreMadeUsedAndRemovedOverTheAPI(t *testing.T) {
 	a := newGuardedAPI(t)
-	admin := a.as(a.token(fairlead.RoleAdmin, ""))
+	admin := a.as(a.token(access.RoleAdmin, ""))
 	made, _ := a.send(200, "POST", "/api/v1/tokens", `{"name":"ci","role":"submitter","tenants":["acme"]}`, admin...)
 	secret := made["secret"].(string)
 	who, _ := a.send(200, "GET", "/api/v1/whoami", "", a.as(secret)...)
@@ -42,7 +44,7 @@ func TestTokensAreMadeUsedAndRemovedOverTheAPI(t *testing.T) {
 
 func TestExpiredAndUnknownTokensAreRefused(t *testing.T) {
 	a := newGuardedAPI(t)
-	past, _ := a.addToken(fairlead.Token{Name: "past", Role: fairlead.RoleAdmin, ExpiresAt: time.Now().Add(-time.Hour)})
+	past, _ := a.addToken(access.Token{Name: "past", Role: access.RoleAdmin, ExpiresAt: time.Now().Add(-time.Hour)})
 	a.send(401, "GET", "/api/v1/jobs", "", a.as(past)...)
 	a.send(401, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic YTpi")
@@ -51,7 +53,7 @@ func TestExpiredAndUnknownTokensAreRefused(t *testing.T) {
 
 func TestWhoGuessesTokensIsHeldUpAndNobodyElse(t *testing.T) {
 	a := newGuardedAPI(t)
-	good := a.as(a.token(fairlead.RoleViewer, ""))
+	good := a.as(a.token(access.RoleViewer, ""))
 	a.send(200, "GET", "/api/v1/jobs", "", good...)
 	statuses := map[int]int{}
 	for range 30 {
@@ -75,8 +77,8 @@ func TestWhoGuessesTokensIsHeldUpAndNobodyElse(t *testing.T) {
 
 func TestARequestWithAKeyCountsOnce(t *testing.T) {
 	a := newGuardedAPI(t)
-	first := append(a.as(a.token(fairlead.RoleSubmitter, "")), "Idempotency-Key", "k1")
-	other := append(a.as(a.token(fairlead.RoleOperator, "")), "Idempotency-Key", "k1")
+	first := append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", "k1")
+	other := append(a.as(a.token(access.RoleOperator, "")), "Idempotency-Key", "k1")
 	body := `{"jobs":[{"kind":"noop"},{"kind":"noop"}]}`
 	one, _ := a.send(200, "POST", "/api/v1/jobs", body, first...)
 	two, _ := a.send(200, "POST", "/api/v1/jobs", body, first...)
@@ -88,7 +90,7 @@ func TestARequestWithAKeyCountsOnce(t *testing.T) {
 	if one["ids"].([]any)[0] == three["ids"].([]any)[0] {
 		t.Error("somebody else's key was taken for the same")
 	}
-	a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(fairlead.RoleSubmitter, "")), "Idempotency-Key", strings.Repeat("k", 300))...)
+	a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", strings.Repeat("k", 300))...)
 	tally, err := a.client.Tally(t.Context(), fairlead.Filter{})
 	if err != nil || tally[fairlead.Ready] != 4 {
 		t.Errorf("there are %v jobs (%v), want 4", tally, err)
@@ -102,7 +104,7 @@ func TestWhoIsBoundToTenantsSeesOnlyTheirs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	zeta := a.as(a.token(fairlead.RoleOperator, "zeta"))
+	zeta := a.as(a.token(access.RoleOperator, "zeta"))
 	for path, want := range map[string]int{"/api/v1/jobs": 2, "/api/v1/jobs?tenant=acme": 0, "/api/v1/jobs?tenant=acme&tenant=zeta": 2, "/api/v1/tenants": 1} {
 		list, _ := a.send(200, "GET", path, "", zeta...)
 		if got := len(list["items"].([]any)); got != want {
@@ -121,7 +123,7 @@ func TestWhoIsBoundToTenantsSeesOnlyTheirs(t *testing.T) {
 
 func TestWhatWasDoneIsWrittenDown(t *testing.T) {
 	a := newGuardedAPI(t)
-	admin, operator := a.as(a.token(fairlead.RoleAdmin, "")), a.as(a.token(fairlead.RoleOperator, ""))
+	admin, operator := a.as(a.token(access.RoleAdmin, "")), a.as(a.token(access.RoleOperator, ""))
 	a.send(200, "PUT", "/api/v1/tenants/acme", `{"max_running":5}`, operator...)
 	a.send(200, "POST", "/api/v1/queues/mail/pause", "", operator...)
 	a.send(400, "PUT", "/api/v1/limits/nonsense", `{}`, operator...)
@@ -158,7 +160,7 @@ func TestWhatWasDoneIsWrittenDown(t *testing.T) {
 
 func TestEnqueueingIsWrittenDownInSums(t *testing.T) {
 	a := newGuardedAPI(t)
-	admin, submitter := a.as(a.token(fairlead.RoleAdmin, "")), a.as(a.token(fairlead.RoleSubmitter, ""))
+	admin, submitter := a.as(a.token(access.RoleAdmin, "")), a.as(a.token(access.RoleSubmitter, ""))
 	for range 3 {
 		a.send(200, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"},{"kind":"noop"}]}`, submitter...)
 	}
@@ -180,7 +182,7 @@ func TestEnqueueingIsWrittenDownInSums(t *testing.T) {
 
 // leaving is a store whose database can be lost.
 type leaving struct {
-	fairlead.Store
+	server.Store
 	gone *atomic.Bool
 }
 
@@ -193,9 +195,9 @@ func (s leaving) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead
 	return s.Store.FindPage(ctx, filter)
 }
 
-func (s leaving) FindToken(ctx context.Context, hash [32]byte) (fairlead.Token, error) {
+func (s leaving) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
 	if s.gone.Load() {
-		return fairlead.Token{}, errGone
+		return access.Token{}, errGone
 	}
 	return s.Store.FindToken(ctx, hash)
 }
@@ -209,8 +211,8 @@ func (s leaving) Now(ctx context.Context) (time.Time, error) {
 
 func TestADatabaseThatIsGoneIsSaidToBe(t *testing.T) {
 	var gone atomic.Bool
-	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store { return leaving{store, &gone} })
-	admin := a.as(a.token(fairlead.RoleAdmin, ""))
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store { return leaving{store, &gone} })
+	admin := a.as(a.token(access.RoleAdmin, ""))
 	a.send(200, "GET", "/api/v1/jobs", "", admin...)
 	gone.Store(true)
 	_, header := a.send(503, "GET", "/api/v1/jobs", "", admin...)

@@ -7,19 +7,20 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
 // Identity is who sends a request.
 type Identity struct {
 	Name    string // of the token, or what the identity provider calls somebody
-	Role    fairlead.Role
+	Role    access.Role
 	Tenants []string  // bound to these; nil: it is not bound
 	Until   time.Time // when it is believed no longer; zero: as long as its token is kept
 }
 
 // localIdentity is everybody where nobody is asked who they are.
-var localIdentity = Identity{Name: "local", Role: fairlead.RoleAdmin}
+var localIdentity = Identity{Name: "local", Role: access.RoleAdmin}
 
 // bound tells whether it may touch some tenants only.
 func (i Identity) bound() bool { return len(i.Tenants) > 0 }
@@ -54,7 +55,7 @@ var (
 	errForbidden  = &rest.Error{Status: http.StatusForbidden, Detail: "this needs a token that is not bound to tenants"}
 )
 
-func errRole(has, needs fairlead.Role) error {
+func errRole(has, needs access.Role) error {
 	return &rest.Error{Status: http.StatusForbidden, Detail: "this needs the role " + string(needs) + "; the token has " + string(has)}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/tracing"
 )
 
@@ -127,16 +128,17 @@ func texts[T ~string](values []string) []T {
 
 // Jobs implements the JobService.
 type Jobs struct {
-	client   *fairlead.Client
-	enqueuer *tracing.Enqueuer
-	args     ArgsChecks
-	stopping <-chan struct{}
+	client    *fairlead.Client
+	schedules *schedule.Client
+	enqueuer  *tracing.Enqueuer
+	args      ArgsChecks
+	stopping  <-chan struct{}
 }
 
 // NewJobs makes the service of a store's jobs. Who watches is let go when the
 // program stops.
-func NewJobs(store fairlead.Store, stopping <-chan struct{}) *Jobs {
-	return &Jobs{client: fairlead.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping}
+func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
+	return &Jobs{client: fairlead.NewClient(store), schedules: schedule.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping}
 }
 
 // EnqueueJobs stores all jobs or none.

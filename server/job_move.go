@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // after does something to a job and returns the job as it is then.
@@ -62,7 +63,7 @@ func (s *Jobs) resolve(ctx context.Context, id, fence int64, output []byte, fail
 			return err
 		}
 		if job.State != fairlead.Running && job.State != fairlead.Waiting {
-			return fairlead.IllegalMove("answer for", id, job.State)
+			return driver.IllegalMove("answer for", id, job.State)
 		}
 		fence = job.Fence
 	}

@@ -10,7 +10,7 @@ import (
 // sparse is a store in which few of very many jobs match: each look goes through a
 // thousand ids, and the job with the smallest id is the only one.
 type sparse struct {
-	fairlead.Store
+	Store
 	looks int
 }
 

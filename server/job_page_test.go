@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Large jobs come on several pages, each once, however many are asked for at a time.
@@ -30,18 +32,18 @@ func TestAPageOfLargeJobsEndsEarly(t *testing.T) {
 func TestAPageOfLargeRunsEndsEarly(t *testing.T) {
 	a := newGuardedAPI(t)
 	args := []byte(`"` + strings.Repeat("x", 1<<20-2) + `"`)
-	schedule, err := a.client.PutSchedule(t.Context(), fairlead.Schedule{Name: "large", Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "noop", Args: args}, Enabled: true})
+	schedule, err := a.schedules.Put(t.Context(), schedule.Schedule{Name: "large", Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "noop", Args: args}, Enabled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	const runs = 20
 	for range runs {
-		if _, err := a.client.Trigger(t.Context(), schedule.ID, nil); err != nil {
+		if _, err := a.schedules.Trigger(t.Context(), schedule.ID, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a.wantPages(fmt.Sprintf("&schedule=%d", schedule.ID), runs)
-	a.send(200, "GET", fmt.Sprintf("/api/v1/schedules/%d/stats", schedule.ID), "", "Authorization", "Bearer "+a.token(fairlead.RoleAdmin, ""))
+	a.send(200, "GET", fmt.Sprintf("/api/v1/schedules/%d/stats", schedule.ID), "", "Authorization", "Bearer "+a.token(access.RoleAdmin, ""))
 }
 
 // wantPages lists jobs page by page, and expects each once and no page too large.
@@ -49,7 +51,7 @@ func (a *guardedAPI) wantPages(filter string, jobs int) {
 	a.Helper()
 	seen, pages, token := map[string]bool{}, 0, ""
 	for more := true; more; more = token != "" {
-		answer, _ := a.send(200, "GET", "/api/v1/jobs?page_size=1000"+filter+"&page_token="+url.QueryEscape(token), "", "Authorization", "Bearer "+a.token(fairlead.RoleAdmin, ""))
+		answer, _ := a.send(200, "GET", "/api/v1/jobs?page_size=1000"+filter+"&page_token="+url.QueryEscape(token), "", "Authorization", "Bearer "+a.token(access.RoleAdmin, ""))
 		size := 0
 		for _, item := range answer["items"].([]any) {
 			job := item.(map[string]any)

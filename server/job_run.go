@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // jobsTo is jobs as an answer has them. Of runs of a schedule it says which one
@@ -22,7 +23,7 @@ func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1
 	if len(ids) == 0 {
 		return out, nil
 	}
-	fires, err := s.client.Fires(ctx, fairlead.FireFilter{Jobs: ids, Limit: len(ids)})
+	fires, err := s.schedules.Fires(ctx, schedule.FireFilter{Jobs: ids, Limit: len(ids)})
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +35,7 @@ func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1
 
 // runsOf narrows a filter to a page of a schedule's runs.
 func (s *Jobs) runsOf(ctx context.Context, schedule int64, filter fairlead.Filter) (fairlead.Page, error) {
-	fires, next, err := runPage(ctx, s.client, schedule, filter.Below, pageSize(int32(filter.Limit)))
+	fires, next, err := runPage(ctx, s.schedules, schedule, filter.Below, pageSize(int32(filter.Limit)))
 	if err != nil || len(fires) == 0 {
 		return fairlead.Page{}, err
 	}

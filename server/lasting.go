@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -20,7 +21,7 @@ type credential struct {
 }
 
 // identityOf is who has a token.
-func identityOf(token fairlead.Token) Identity {
+func identityOf(token access.Token) Identity {
 	return Identity{Name: token.Name, Role: token.Role, Tenants: slices.Clone(token.Tenants)}
 }
 

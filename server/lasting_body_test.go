@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -37,7 +37,7 @@ func TestABodyThatTakesLongActsForNoRevokedToken(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				token, err := store.AddToken(t.Context(), fairlead.Token{Name: "x", Role: fairlead.RoleAdmin, Hash: hash})
+				token, err := store.AddToken(t.Context(), access.Token{Name: "x", Role: access.RoleAdmin, Hash: hash})
 				if err != nil {
 					t.Fatal(err)
 				}

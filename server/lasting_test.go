@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -65,7 +65,7 @@ func (a *guardedAPI) revoke(id int64) {
 
 // A call that lasts ends once its token is revoked, by whatever protocol it came.
 func TestCallsThatLastEndWithTheirToken(t *testing.T) {
-	a := newGuardedAPIFor(t, server.Auth{Recheck: 20 * time.Millisecond}, func(store fairlead.Store) fairlead.Store { return store })
+	a := newGuardedAPIFor(t, server.Auth{Recheck: 20 * time.Millisecond}, func(store server.Store) server.Store { return store })
 	for _, method := range lastingCalls() {
 		role := everyMethod[method.Name()].role
 		for _, protocol := range []string{"REST", "gRPC", "gRPC-Web", "Connect"} {
@@ -75,7 +75,7 @@ func TestCallsThatLastEndWithTheirToken(t *testing.T) {
 			}
 			t.Run(protocol+" "+string(method.Name()), func(t *testing.T) {
 				a.made++
-				secret, id := a.addToken(fairlead.Token{Name: fmt.Sprint("short-lived ", a.made), Role: role})
+				secret, id := a.addToken(access.Token{Name: fmt.Sprint("short-lived ", a.made), Role: role})
 				text := everyMethod[method.Name()].request
 				if strings.Contains(text, "GONE") {
 					fields := a.liveWorker(secret, "rare")
@@ -141,10 +141,10 @@ func (a *guardedAPI) lastingEnd(ctx context.Context, method protoreflect.MethodD
 func TestAnOutageEndsNoStream(t *testing.T) {
 	var failing atomic.Bool
 	var asked atomic.Int64
-	a := newGuardedAPIFor(t, server.Auth{Recheck: 10 * time.Millisecond}, func(store fairlead.Store) fairlead.Store {
+	a := newGuardedAPIFor(t, server.Auth{Recheck: 10 * time.Millisecond}, func(store server.Store) server.Store {
 		return unlisted{store, &failing, &asked}
 	})
-	secret := a.token(fairlead.RoleViewer, "")
+	secret := a.token(access.RoleViewer, "")
 	job := a.fill("JOB")
 	response, err := a.open(t.Context(), http.MethodGet, "/api/v1/jobs/"+job+"/watch", "", nil, secret)
 	if err != nil {
@@ -153,7 +153,7 @@ func TestAnOutageEndsNoStream(t *testing.T) {
 	defer response.Body.Close()
 	failing.Store(true)
 	a.eventually("its token was looked up in vain", func() bool { return asked.Load() >= 3 })
-	a.send(200, "POST", "/api/v1/jobs/"+job+"/cancel", "{}", a.as(a.token(fairlead.RoleSubmitter, ""))...)
+	a.send(200, "POST", "/api/v1/jobs/"+job+"/cancel", "{}", a.as(a.token(access.RoleSubmitter, ""))...)
 	all, err := io.ReadAll(response.Body)
 	if err != nil || !strings.Contains(string(all), `"state":"cancelled"`) || strings.Contains(string(all), "event: error") {
 		t.Errorf("the stream ended as %s (%v)", all, err)
@@ -162,12 +162,12 @@ func TestAnOutageEndsNoStream(t *testing.T) {
 
 // unlisted is a store that cannot list tokens for a while.
 type unlisted struct {
-	fairlead.Store
+	server.Store
 	failing *atomic.Bool
 	asked   *atomic.Int64
 }
 
-func (s unlisted) Tokens(ctx context.Context) ([]fairlead.Token, error) {
+func (s unlisted) Tokens(ctx context.Context) ([]access.Token, error) {
 	if s.failing.Load() {
 		s.asked.Add(1)
 		return nil, errGone
@@ -180,9 +180,9 @@ func TestStreamsEndWhenTheTokenOfAnIdentityProviderExpires(t *testing.T) {
 	var until atomic.Int64
 	until.Store(time.Now().Add(time.Second).UnixNano())
 	verify := func(context.Context, string) (server.Identity, error) {
-		return server.Identity{Name: "oidc:jo", Role: fairlead.RoleViewer, Until: time.Unix(0, until.Load())}, nil
+		return server.Identity{Name: "oidc:jo", Role: access.RoleViewer, Until: time.Unix(0, until.Load())}, nil
 	}
-	a := newGuardedAPIFor(t, server.Auth{Verify: verify, Recheck: 10 * time.Millisecond}, func(store fairlead.Store) fairlead.Store { return store })
+	a := newGuardedAPIFor(t, server.Auth{Verify: verify, Recheck: 10 * time.Millisecond}, func(store server.Store) server.Store { return store })
 	response, err := a.open(t.Context(), http.MethodGet, "/api/v1/events", "", nil, "signed.by.them")
 	if err != nil {
 		t.Fatal(err)
@@ -197,11 +197,11 @@ func TestStreamsEndWhenTheTokenOfAnIdentityProviderExpires(t *testing.T) {
 
 // changed is a store in which a token can stand for something else.
 type changed struct {
-	fairlead.Store
-	to *atomic.Pointer[fairlead.Token]
+	server.Store
+	to *atomic.Pointer[access.Token]
 }
 
-func (s changed) Tokens(ctx context.Context) ([]fairlead.Token, error) {
+func (s changed) Tokens(ctx context.Context) ([]access.Token, error) {
 	tokens, err := s.Store.Tokens(ctx)
 	if other := s.to.Load(); other != nil {
 		for i := range tokens {
@@ -212,16 +212,16 @@ func (s changed) Tokens(ctx context.Context) ([]fairlead.Token, error) {
 }
 
 func TestStreamsEndWhenTheirTokenStandsForSomethingElse(t *testing.T) {
-	for what, other := range map[string]fairlead.Token{
-		"another role":  {Role: fairlead.RoleViewer, Tenants: []string{"acme"}},
-		"other tenants": {Role: fairlead.RoleOperator, Tenants: []string{"zeta"}},
-		"all tenants":   {Role: fairlead.RoleOperator},
-		"nothing":       {Role: fairlead.RoleOperator, Tenants: []string{"acme"}, Expired: true},
+	for what, other := range map[string]access.Token{
+		"another role":  {Role: access.RoleViewer, Tenants: []string{"acme"}},
+		"other tenants": {Role: access.RoleOperator, Tenants: []string{"zeta"}},
+		"all tenants":   {Role: access.RoleOperator},
+		"nothing":       {Role: access.RoleOperator, Tenants: []string{"acme"}, Expired: true},
 	} {
 		t.Run(what, func(t *testing.T) {
-			var to atomic.Pointer[fairlead.Token]
-			a := newGuardedAPIFor(t, server.Auth{Recheck: 10 * time.Millisecond}, func(store fairlead.Store) fairlead.Store { return changed{store, &to} })
-			response, err := a.open(t.Context(), http.MethodGet, "/api/v1/events", "", nil, a.token(fairlead.RoleOperator, "acme"))
+			var to atomic.Pointer[access.Token]
+			a := newGuardedAPIFor(t, server.Auth{Recheck: 10 * time.Millisecond}, func(store server.Store) server.Store { return changed{store, &to} })
+			response, err := a.open(t.Context(), http.MethodGet, "/api/v1/events", "", nil, a.token(access.RoleOperator, "acme"))
 			if err != nil {
 				t.Fatal(err)
 			}

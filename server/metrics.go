@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/http/pprof"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -19,8 +19,8 @@ func registerMetrics(mux *http.ServeMux, guard func(http.Handler) http.Handler, 
 		switch {
 		case c.refusal != nil:
 			rest.Refuse(w, c.refusal)
-		case !c.identity.Role.May(fairlead.RoleViewer):
-			rest.Refuse(w, errRole(c.identity.Role, fairlead.RoleViewer))
+		case !c.identity.Role.May(access.RoleViewer):
+			rest.Refuse(w, errRole(c.identity.Role, access.RoleViewer))
 		case c.identity.bound():
 			rest.Refuse(w, errForbidden)
 		default:

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // Names are unique in the whole cluster. Who is bound to a tenant learns that a name
 // cannot be used, and nothing of who has it.
 func TestNamesOfOtherTenantsAreNotTold(t *testing.T) {
 	a := newGuardedAPI(t)
-	acme, zeta := a.as(a.token(fairlead.RoleOperator, "acme")), a.as(a.token(fairlead.RoleOperator, "zeta"))
+	acme, zeta := a.as(a.token(access.RoleOperator, "acme")), a.as(a.token(access.RoleOperator, "zeta"))
 	for _, example := range []struct{ path, fields string }{
 		{"/api/v1/schedules", `"every":"1h","job":{"kind":"noop","tenant":"%s"}`},
 		{"/api/v1/sweeps", `"kind":"count","to":9,"tenant":"%s"`},
@@ -48,7 +48,7 @@ func TestNamesOfOtherTenantsAreNotTold(t *testing.T) {
 // A version that is not current any more is told as such, whatever the name.
 func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
 	a := newGuardedAPI(t)
-	acme := a.as(a.token(fairlead.RoleOperator, "acme"))
+	acme := a.as(a.token(access.RoleOperator, "acme"))
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"n","every":"1h","job":{"kind":"noop","tenant":"acme"}}`, acme...)
 	a.send(200, "PATCH", "/api/v1/schedules/n", `{"every":"2h"}`, acme...)
 	problem, _ := a.send(409, "PATCH", "/api/v1/schedules/n", `{"name":"other","every":"3h","version":1}`, acme...)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Nodes implements the NodeService.
@@ -16,7 +17,7 @@ type Nodes struct {
 }
 
 // NewNodes makes the service of a store's nodes.
-func NewNodes(store fairlead.Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
+func NewNodes(store Store) *Nodes { return &Nodes{client: fairlead.NewClient(store)} }
 
 // ListNodes lists the nodes that are alive and those not yet forgotten.
 func (s *Nodes) ListNodes(ctx context.Context, _ *fairleadv1.ListNodesRequest) (*fairleadv1.ListNodesResponse, error) {
@@ -42,7 +43,7 @@ func (s *Nodes) sweepsOf(ctx context.Context, nodes []fairlead.Node) (map[fairle
 	var kinds []string
 	for i := range nodes {
 		for _, kind := range nodes[i].Kinds {
-			if fairlead.IsShardKind(kind) && !slices.Contains(kinds, kind) {
+			if sweep.IsShardKind(kind) && !slices.Contains(kinds, kind) {
 				kinds = append(kinds, kind)
 			}
 		}
@@ -51,14 +52,14 @@ func (s *Nodes) sweepsOf(ctx context.Context, nodes []fairlead.Node) (map[fairle
 		return nil, nil
 	}
 	sweeps := map[fairlead.NodeID]map[int64]bool{}
-	filter := fairlead.Filter{Kinds: kinds, States: []fairlead.State{fairlead.Running}, Limit: fairlead.MaxShards}
+	filter := fairlead.Filter{Kinds: kinds, States: []fairlead.State{fairlead.Running}, Limit: sweep.MaxShards}
 	for {
 		page, err := s.client.Find(ctx, filter)
 		if err != nil {
 			return nil, err
 		}
 		for _, job := range page.Jobs {
-			if sweep := fairlead.SweepOf(job); sweep != 0 {
+			if sweep := sweep.Of(job); sweep != 0 {
 				if sweeps[job.Node] == nil {
 					sweeps[job.Node] = map[int64]bool{}
 				}

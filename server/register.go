@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/joint"
 )
 
@@ -22,15 +23,15 @@ const (
 // the database is asked five times a second at most, and each caller gets what was
 // stored after it came: a new token counts at once, on every server.
 type register struct {
-	all joint.Call[map[[32]byte]fairlead.Token]
+	all joint.Call[map[[32]byte]access.Token]
 }
 
-func newRegister(registrar fairlead.Registrar) *register {
+func newRegister(registrar access.Store) *register {
 	r := &register{}
 	r.all.Patience, r.all.Pause, r.all.LongestPause = registerPatience, registerPause, longestRegisterPause
-	r.all.Ask = func(ctx context.Context) (map[[32]byte]fairlead.Token, error) {
+	r.all.Ask = func(ctx context.Context) (map[[32]byte]access.Token, error) {
 		tokens, err := registrar.Tokens(ctx)
-		byHash := make(map[[32]byte]fairlead.Token, len(tokens))
+		byHash := make(map[[32]byte]access.Token, len(tokens))
 		for _, token := range tokens {
 			byHash[token.Hash] = token
 		}
@@ -40,14 +41,14 @@ func newRegister(registrar fairlead.Registrar) *register {
 }
 
 // find returns the token with this hash, expired or not, or ErrNotFound.
-func (r *register) find(ctx context.Context, hash [32]byte) (fairlead.Token, error) {
+func (r *register) find(ctx context.Context, hash [32]byte) (access.Token, error) {
 	tokens, err := r.all.Do(ctx)
 	if err != nil {
-		return fairlead.Token{}, err
+		return access.Token{}, err
 	}
 	token, found := tokens[hash]
 	if !found {
-		return fairlead.Token{}, fairlead.ErrNotFound
+		return access.Token{}, fairlead.ErrNotFound
 	}
 	return token, nil
 }

@@ -5,15 +5,19 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/reserved"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // reservedKinds are kinds that only Fairlead makes jobs of.
-var reservedKinds = []string{fairlead.NoticeKind, fairlead.CompletedKind, fairlead.GateKind, "sweep.http", "sweep.count"}
+var reservedKinds = []string{reserved.Notice, batch.CompletedKind, sweep.GateKind, "sweep.http", "sweep.count"}
 
 func TestNobodyMakesJobsThatSpeakInOurName(t *testing.T) {
 	a := newGuardedAPI(t)
 	const plan = `"name":"n","every":"1h"`
-	for _, role := range []fairlead.Role{fairlead.RoleSubmitter, fairlead.RoleOperator, fairlead.RoleAdmin} {
+	for _, role := range []access.Role{access.RoleSubmitter, access.RoleOperator, access.RoleAdmin} {
 		caller := a.as(a.token(role, ""))
 		for _, kind := range reservedKinds {
 			job := fmt.Sprintf(`{"kind":%q,"tenant":"acme"}`, kind)
@@ -23,7 +27,7 @@ func TestNobodyMakesJobsThatSpeakInOurName(t *testing.T) {
 				"/api/v1/schedules":   {`{` + plan + `,"job":` + job + `}`, "job.kind"},
 				"/api/v1/batches":     {`{"name":"n","type":"paint","tasks":[{"target":{"id":"1","type":"wall"}}],"then":[` + fmt.Sprintf(`{"kind":%q}`, kind) + `]}`, "then[0].kind"},
 			} {
-				if path == "/api/v1/schedules" && role == fairlead.RoleSubmitter {
+				if path == "/api/v1/schedules" && role == access.RoleSubmitter {
 					continue // no schedule is theirs to make
 				}
 				problem, _ := a.send(400, "POST", path, example.body, caller...)
@@ -49,7 +53,7 @@ func TestAScheduleIsNotChangedIntoOneThatSpeaksInOurName(t *testing.T) {
 
 func TestTasksOfABatchAreOfNoReservedKind(t *testing.T) {
 	a := newGuardedAPI(t)
-	caller := a.as(a.token(fairlead.RoleSubmitter, ""))
+	caller := a.as(a.token(access.RoleSubmitter, ""))
 	for _, kind := range []struct{ target, batch string }{{"batch", "completed"}, {"sweep", "gate"}, {"sweep", "start"}, {"sweep", "http"}} {
 		if _, err := a.store.Join(t.Context(), fairlead.Node{Name: "all", Kinds: []string{kind.target + "." + kind.batch}}, 1e12); err != nil {
 			t.Fatal(err)
@@ -66,7 +70,7 @@ func TestTasksOfABatchAreOfNoReservedKind(t *testing.T) {
 
 func TestAWorkerRunsNothingThatSpeaksInOurName(t *testing.T) {
 	a := newAPI(t)
-	for _, kind := range []string{fairlead.NoticeKind, fairlead.CompletedKind, fairlead.GateKind, fairlead.StartKind} {
+	for _, kind := range []string{reserved.Notice, batch.CompletedKind, sweep.GateKind, sweep.StartKind} {
 		problem, _ := a.send(400, "POST", "/api/v1/workers", fmt.Sprintf(`{"kinds":["k",%q]}`, kind))
 		if refusals(problem)["kinds[1]"] == "" {
 			t.Errorf("%s is refused as %v", kind, problem)
@@ -89,7 +93,7 @@ func TestAWorkerRunsNothingThatSpeaksInOurName(t *testing.T) {
 // Who may not start a sweep must not start one through a schedule made for another.
 func TestASubmitterStartsNoOtherSweepThroughASchedule(t *testing.T) {
 	a := newGuardedAPI(t)
-	operator, submitter := a.as(a.token(fairlead.RoleOperator, "")), a.as(a.token(fairlead.RoleSubmitter, ""))
+	operator, submitter := a.as(a.token(access.RoleOperator, "")), a.as(a.token(access.RoleSubmitter, ""))
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"nightly","every":"1h","job":{"kind":"sweep.start","args":{"sweep":"one"}}}`, operator...)
 	a.send(403, "POST", "/api/v1/schedules/nightly/trigger", `{"args":{"sweep":"other"}}`, submitter...)
 	a.send(200, "POST", "/api/v1/schedules/nightly/trigger", `{}`, submitter...)

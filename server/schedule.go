@@ -7,36 +7,38 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Schedules implements the ScheduleService.
 type Schedules struct {
-	client *fairlead.Client
+	client *schedule.Client
+	jobs   *fairlead.Client
 	args   ArgsChecks
 }
 
 // NewSchedules makes the service of a store's schedules.
-func NewSchedules(store fairlead.Store) *Schedules {
-	return &Schedules{client: fairlead.NewClient(store)}
+func NewSchedules(store Store) *Schedules {
+	return &Schedules{client: schedule.NewClient(store), jobs: fairlead.NewClient(store)}
 }
 
 // find returns the schedule of an id or a name. A name that looks like an id
 // counts only if there is no such id.
-func (s *Schedules) find(ctx context.Context, ref string) (fairlead.Schedule, error) {
+func (s *Schedules) find(ctx context.Context, ref string) (schedule.Schedule, error) {
 	if id, err := strconv.ParseInt(ref, 10, 64); err == nil {
-		found, err := s.client.ScheduleByID(ctx, id)
+		found, err := s.client.ByID(ctx, id)
 		if !errors.Is(err, fairlead.ErrNotFound) {
 			return found, err
 		}
 	}
-	return s.client.Schedule(ctx, ref)
+	return s.client.Get(ctx, ref)
 }
 
-func (s *Schedules) put(ctx context.Context, schedule fairlead.Schedule) (*fairleadv1.Schedule, error) {
+func (s *Schedules) put(ctx context.Context, schedule schedule.Schedule) (*fairleadv1.Schedule, error) {
 	if err := s.args.checkSchedule(&schedule); err != nil {
 		return nil, err
 	}
-	stored, err := s.client.PutSchedule(ctx, schedule)
+	stored, err := s.client.Put(ctx, schedule)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +68,7 @@ func (s *Schedules) GetSchedule(ctx context.Context, in *fairleadv1.GetScheduleR
 // ListSchedules lists schedules by name.
 func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedulesRequest) (*fairleadv1.ListSchedulesResponse, error) {
 	size := pageSize(in.GetPageSize())
-	schedules, err := s.client.Schedules(ctx, fairlead.ScheduleFilter{
+	schedules, err := s.client.List(ctx, schedule.Filter{
 		Tenants: in.GetTenant(), Enabled: in.Enabled, After: in.GetPageToken(), Limit: size + 1, // one more tells whether there is a next page
 	})
 	if err != nil {
@@ -118,7 +120,7 @@ func (s *Schedules) PatchSchedule(ctx context.Context, in *fairleadv1.Schedule) 
 	return s.replace(ctx, current, scheduleOf(patched))
 }
 
-func (s *Schedules) replace(ctx context.Context, current, schedule fairlead.Schedule) (*fairleadv1.Schedule, error) {
+func (s *Schedules) replace(ctx context.Context, current, schedule schedule.Schedule) (*fairleadv1.Schedule, error) {
 	schedule.ID = current.ID
 	if schedule.Version == 0 {
 		schedule.Version = current.Version
@@ -132,7 +134,7 @@ func (s *Schedules) DeleteSchedule(ctx context.Context, in *fairleadv1.GetSchedu
 	if err != nil {
 		return nil, err
 	}
-	if err := s.client.DeleteSchedule(ctx, schedule.ID); err != nil {
+	if err := s.client.Delete(ctx, schedule.ID); err != nil {
 		return nil, err
 	}
 	return &fairleadv1.DeleteScheduleResponse{}, nil
@@ -144,7 +146,7 @@ func (s *Schedules) EnableSchedule(ctx context.Context, in *fairleadv1.GetSchedu
 	if err != nil {
 		return nil, err
 	}
-	if schedule, err = s.client.EnableSchedule(ctx, schedule.ID); err != nil {
+	if schedule, err = s.client.Enable(ctx, schedule.ID); err != nil {
 		return nil, err
 	}
 	return scheduleTo(schedule), nil
@@ -156,7 +158,7 @@ func (s *Schedules) DisableSchedule(ctx context.Context, in *fairleadv1.DisableS
 	if err != nil {
 		return nil, err
 	}
-	if schedule, err = s.client.DisableSchedule(ctx, schedule.ID, in.GetReason()); err != nil {
+	if schedule, err = s.client.Disable(ctx, schedule.ID, in.GetReason()); err != nil {
 		return nil, err
 	}
 	return scheduleTo(schedule), nil

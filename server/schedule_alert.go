@@ -6,23 +6,24 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
-func alertOf(in *fairleadv1.Alert) *fairlead.Alert {
+func alertOf(in *fairleadv1.Alert) *schedule.Alert {
 	if in == nil {
 		return nil
 	}
-	out := &fairlead.Alert{
+	out := &schedule.Alert{
 		URL: in.GetUrl(), Failures: int(in.GetFailures()), Quiet: in.GetQuiet().AsDuration(),
 		Headers: in.GetHeaders(), Body: in.GetBody(), SigningSecret: in.GetSigningSecret(),
 	}
 	for _, event := range in.GetOn() {
-		out.On = append(out.On, fairlead.AlertEvent(event))
+		out.On = append(out.On, schedule.AlertEvent(event))
 	}
 	return out
 }
 
-func alertTo(a *fairlead.Alert) *fairleadv1.Alert {
+func alertTo(a *schedule.Alert) *fairleadv1.Alert {
 	if a == nil {
 		return nil
 	}
@@ -36,7 +37,7 @@ func alertTo(a *fairlead.Alert) *fairleadv1.Alert {
 }
 
 // checkSchedule refuses schedules whose jobs or alerts can never be calls.
-func (c ArgsChecks) checkSchedule(s *fairlead.Schedule) error {
+func (c ArgsChecks) checkSchedule(s *schedule.Schedule) error {
 	refused := &fairlead.InvalidError{}
 	check := func(job *fairlead.Job, prefix string) error {
 		known := c[job.Kind]

@@ -8,18 +8,19 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // scheduleOf is a schedule as a request has it. What the server sets is left out.
-func scheduleOf(in *fairleadv1.Schedule) fairlead.Schedule {
-	out := fairlead.Schedule{
+func scheduleOf(in *fairleadv1.Schedule) schedule.Schedule {
+	out := schedule.Schedule{
 		Name: in.GetName(), Description: in.GetDescription(),
 		Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: timeOf(in.GetAt()),
 		Zone: in.GetTimezone(), StartsAt: timeOf(in.GetStartsAt()), EndsAt: timeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
 		Job:     *newJobOf(in.GetJob()),
-		Overlap: fairlead.Overlap(in.GetOverlapAction()), AfterFailure: fairlead.AfterFailure(in.GetFailureAction()),
-		MaxConcurrency: int(in.GetMaxConcurrency()), Concurrency: fairlead.Concurrency(in.GetConcurrencyPolicy()), QueueDepth: int(in.GetQueueDepth()),
-		CatchUp: fairlead.CatchUp(in.GetCatchUpMode()), CatchUpLimit: int(in.GetCatchUpLimit()), CatchUpWindow: in.GetCatchUpWindow().AsDuration(),
+		Overlap: schedule.Overlap(in.GetOverlapAction()), AfterFailure: schedule.AfterFailure(in.GetFailureAction()),
+		MaxConcurrency: int(in.GetMaxConcurrency()), Concurrency: schedule.Concurrency(in.GetConcurrencyPolicy()), QueueDepth: int(in.GetQueueDepth()),
+		CatchUp: schedule.CatchUp(in.GetCatchUpMode()), CatchUpLimit: int(in.GetCatchUpLimit()), CatchUpWindow: in.GetCatchUpWindow().AsDuration(),
 		Enabled: in.Enabled == nil || in.GetEnabled(), Version: in.GetVersion(), Alert: alertOf(in.GetAlert()),
 	}
 	if !out.Enabled {
@@ -29,7 +30,7 @@ func scheduleOf(in *fairleadv1.Schedule) fairlead.Schedule {
 }
 
 // scheduleTo is a schedule as an answer has it.
-func scheduleTo(s fairlead.Schedule) *fairleadv1.Schedule {
+func scheduleTo(s schedule.Schedule) *fairleadv1.Schedule {
 	if s.Broken != "" {
 		s.Reason = "what is stored of it " + s.Broken + "; replace or delete it"
 	}
@@ -112,14 +113,14 @@ func setFields(into, from protoreflect.Message) {
 }
 
 // runTo is a run as an answer has it.
-func runTo(f fairlead.Fire) *fairleadv1.Run {
+func runTo(f schedule.Fire) *fairleadv1.Run {
 	return &fairleadv1.Run{
 		Id: f.Job, ScheduleId: f.Schedule, Due: timeTo(f.Due), Trigger: string(f.Trigger), Number: int32(f.Number),
 		SkipReason: string(f.Skip), Queued: f.Queued, State: string(f.State), FinishedAt: timeTo(f.EndedAt),
 	}
 }
 
-func runsTo(fires []fairlead.Fire) []*fairleadv1.Run {
+func runsTo(fires []schedule.Fire) []*fairleadv1.Run {
 	runs := make([]*fairleadv1.Run, len(fires))
 	for i, f := range fires {
 		runs[i] = runTo(f)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // previewed is how many instants are shown if nobody says how many.
@@ -23,7 +24,7 @@ func (s *Schedules) PreviewSchedule(ctx context.Context, in *fairleadv1.PreviewS
 
 // PreviewTiming lists the next instants of a schedule that need not be stored.
 func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTimingRequest) (*fairleadv1.PreviewScheduleResponse, error) {
-	schedule := fairlead.Schedule{
+	schedule := schedule.Schedule{
 		Name: in.GetName(), Cron: in.GetCron(), Every: in.GetEvery().AsDuration(), Delay: in.GetDelay().AsDuration(), Daily: in.GetDaily(), At: timeOf(in.GetAt()),
 		Zone: in.GetTimezone(), StartsAt: timeOf(in.GetStartsAt()), EndsAt: timeOf(in.GetEndsAt()), Jitter: in.GetJitter().AsDuration(), Calendar: in.GetCalendar(),
 		Job: fairlead.Job{Kind: "preview"}, // what it would run does not matter, but it must run something
@@ -34,28 +35,28 @@ func (s *Schedules) PreviewTiming(ctx context.Context, in *fairleadv1.PreviewTim
 	return s.preview(ctx, schedule, in.GetN())
 }
 
-func (s *Schedules) preview(ctx context.Context, schedule fairlead.Schedule, n int32) (*fairleadv1.PreviewScheduleResponse, error) {
+func (s *Schedules) preview(ctx context.Context, sc schedule.Schedule, n int32) (*fairleadv1.PreviewScheduleResponse, error) {
 	if n == 0 {
 		n = previewed
 	}
-	instants, err := s.client.Preview(ctx, schedule, int(n))
+	instants, err := s.client.Preview(ctx, sc, int(n))
 	if err != nil {
 		return nil, err
 	}
-	if schedule.Zone == "" {
-		schedule.Zone = "UTC"
+	if sc.Zone == "" {
+		sc.Zone = "UTC"
 	}
-	zone, err := time.LoadLocation(schedule.Zone)
+	zone, err := time.LoadLocation(sc.Zone)
 	if err != nil {
 		return nil, err
 	}
-	timing, err := fairlead.NewTiming(&schedule, nil)
+	timing, err := schedule.NewTiming(&sc, nil)
 	if err != nil {
 		return nil, err
 	}
 	out := &fairleadv1.PreviewScheduleResponse{Words: timing.Words()}
 	if len(instants) == 0 && len(timing.Preview(time.Now(), 1)) > 0 {
-		out.Words += fmt.Sprintf("; but never within 8 years: the calendar %q excludes all of it", schedule.Calendar)
+		out.Words += fmt.Sprintf("; but never within 8 years: the calendar %q excludes all of it", sc.Calendar)
 	}
 	for _, due := range instants {
 		local := due.In(zone)

@@ -9,7 +9,10 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // TriggerSchedule makes a run of a schedule now.
@@ -18,8 +21,8 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 	if err != nil {
 		return nil, err
 	}
-	if who := callerOf(ctx).identity; schedule.Job.Kind == fairlead.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(fairlead.RoleOperator) {
-		return nil, errRole(who.Role, fairlead.RoleOperator) // other args start another sweep
+	if who := callerOf(ctx).identity; schedule.Job.Kind == sweep.StartKind && len(in.GetArgs()) > 0 && !who.Role.May(access.RoleOperator) {
+		return nil, errRole(who.Role, access.RoleOperator) // other args start another sweep
 	}
 	fire, err := s.client.Trigger(ctx, schedule.ID, in.GetArgs())
 	if err != nil {
@@ -30,11 +33,11 @@ func (s *Schedules) TriggerSchedule(ctx context.Context, in *fairleadv1.TriggerS
 
 // BackfillSchedule makes runs of instants that have passed.
 func (s *Schedules) BackfillSchedule(ctx context.Context, in *fairleadv1.BackfillScheduleRequest) (*fairleadv1.BackfillScheduleResponse, error) {
-	schedule, err := s.find(ctx, in.GetId())
+	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
-	fires, err := s.client.Backfill(ctx, schedule.ID, fairlead.Backfill{
+	fires, err := s.client.Backfill(ctx, sc.ID, schedule.Backfill{
 		From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), Serial: in.GetSerial(), Newest: in.GetNewestFirst(),
 	})
 	if err != nil {
@@ -62,8 +65,8 @@ func (s *Schedules) ListRuns(ctx context.Context, in *fairleadv1.ListRunsRequest
 
 // runPage is a page of a schedule's runs, and where the next one begins; zero:
 // there is none.
-func runPage(ctx context.Context, client *fairlead.Client, schedule, below int64, size int) (fires []fairlead.Fire, next int64, err error) {
-	fires, err = client.Fires(ctx, fairlead.FireFilter{Schedule: schedule, Below: below, Limit: size + 1}) // one more tells whether there is a next page
+func runPage(ctx context.Context, client *schedule.Client, s, below int64, size int) (fires []schedule.Fire, next int64, err error) {
+	fires, err = client.Fires(ctx, schedule.FireFilter{Schedule: s, Below: below, Limit: size + 1}) // one more tells whether there is a next page
 	if err != nil || len(fires) <= size {
 		return fires, 0, err
 	}
@@ -75,15 +78,15 @@ const recentRuns = 1000
 
 // GetScheduleStats tells how the last runs of a schedule went.
 func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetScheduleRequest) (*fairleadv1.ScheduleStats, error) {
-	schedule, err := s.find(ctx, in.GetId())
+	sc, err := s.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
-	fires, err := s.client.Fires(ctx, fairlead.FireFilter{Schedule: schedule.ID, Limit: recentRuns})
+	fires, err := s.client.Fires(ctx, schedule.FireFilter{Schedule: sc.ID, Limit: recentRuns})
 	if err != nil || len(fires) == 0 {
 		return &fairleadv1.ScheduleStats{}, err
 	}
-	jobs, err := endsOf(ctx, s.client, fires)
+	jobs, err := endsOf(ctx, s.jobs, fires)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +95,7 @@ func (s *Schedules) GetScheduleStats(ctx context.Context, in *fairleadv1.GetSche
 
 // endsOf returns the jobs of runs by their ids, without their documents, of which so many
 // jobs may have very much.
-func endsOf(ctx context.Context, client *fairlead.Client, fires []fairlead.Fire) (map[int64]*fairlead.Job, error) {
+func endsOf(ctx context.Context, client *fairlead.Client, fires []schedule.Fire) (map[int64]*fairlead.Job, error) {
 	jobs := make(map[int64]*fairlead.Job, len(fires))
 	filter := fairlead.Filter{IDs: jobsOf(fires), Limit: len(fires)}
 	for {
@@ -110,7 +113,7 @@ func endsOf(ctx context.Context, client *fairlead.Client, fires []fairlead.Fire)
 	}
 }
 
-func jobsOf(fires []fairlead.Fire) []int64 {
+func jobsOf(fires []schedule.Fire) []int64 {
 	ids := make([]int64, len(fires))
 	for i, f := range fires {
 		ids[i] = f.Job
@@ -119,7 +122,7 @@ func jobsOf(fires []fairlead.Fire) []int64 {
 }
 
 // statsOf sums up runs.
-func statsOf(fires []fairlead.Fire, jobs map[int64]*fairlead.Job) *fairleadv1.ScheduleStats {
+func statsOf(fires []schedule.Fire, jobs map[int64]*fairlead.Job) *fairleadv1.ScheduleStats {
 	out := &fairleadv1.ScheduleStats{Runs: int32(len(fires))}
 	var took, late []time.Duration
 	for _, f := range fires {
@@ -140,7 +143,7 @@ func statsOf(fires []fairlead.Fire, jobs map[int64]*fairlead.Job) *fairleadv1.Sc
 		if !job.FinishedAt.IsZero() {
 			took = append(took, job.FinishedAt.Sub(job.StartedAt))
 		}
-		if f.Trigger == fairlead.TriggerCron {
+		if f.Trigger == schedule.TriggerCron {
 			late = append(late, job.StartedAt.Sub(f.Due))
 		}
 	}

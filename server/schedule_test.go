@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 const schedules = "/api/v1/schedules"
@@ -236,7 +238,7 @@ func TestHowRunsWentIsSummedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	claimed, err := a.store.Claim(ctx, fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"k"}}, Max: 3})
+	claimed, err := a.store.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 3})
 	if err != nil || len(claimed) != 3 {
 		t.Fatalf("%d are claimed: %v", len(claimed), err)
 	}
@@ -324,8 +326,8 @@ func TestCalendarsAreKeptByVersion(t *testing.T) {
 
 func TestASchedulesOwnerSeesItsRuns(t *testing.T) {
 	a := newGuardedAPI(t)
-	operator := []string{"Authorization", "Bearer " + a.token(fairlead.RoleOperator, "acme")}
-	other := []string{"Authorization", "Bearer " + a.token(fairlead.RoleOperator, "zeta")}
+	operator := []string{"Authorization", "Bearer " + a.token(access.RoleOperator, "acme")}
+	other := []string{"Authorization", "Bearer " + a.token(access.RoleOperator, "zeta")}
 	a.send(200, "POST", schedules, `{"name":"s","cron":"@hourly","job":{"kind":"k","tenant":"acme"}}`, operator...)
 	run, _ := a.send(200, "POST", schedules+"/s/trigger", "", operator...)
 	job, _ := a.send(200, "GET", "/api/v1/jobs/"+run["id"].(string), "", operator...)

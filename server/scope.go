@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // scoped is a store as far as the caller of a request may touch it: of callers
@@ -16,14 +19,14 @@ import (
 //
 // What only nodes do is not there: a service that tried it would fail at once.
 type scoped struct {
-	fairlead.Worker
-	fairlead.Keeper
-	fairlead.Registrar
+	driver.Worker
+	driver.Keeper
+	access.Store
 
-	store fairlead.Store
+	store Store
 }
 
-var _ fairlead.Store = scoped{}
+var _ Store = scoped{}
 
 // whole fails for callers that are bound to tenants.
 func whole(ctx context.Context) error {
@@ -73,7 +76,7 @@ func newJobs(ctx context.Context, jobs []*fairlead.Job) error {
 		if len(jobs) > 1 {
 			prefix = fmt.Sprintf("jobs[%d].", i)
 		}
-		if err := fairlead.CheckUnreserved(prefix, job); err != nil {
+		if err := checkUnreserved(prefix, job); err != nil {
 			return err
 		}
 	}
@@ -88,8 +91,8 @@ func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 		if !who.touches(job.Tenant) {
 			return errTenant(job.Tenant)
 		}
-		if job.Kind == fairlead.StartKind && !who.Role.May(fairlead.RoleOperator) {
-			return errRole(who.Role, fairlead.RoleOperator) // as for who starts a sweep without a job
+		if job.Kind == sweep.StartKind && !who.Role.May(access.RoleOperator) {
+			return errRole(who.Role, access.RoleOperator) // as for who starts a sweep without a job
 		}
 	}
 	return nil
@@ -99,7 +102,7 @@ func ownJobs(ctx context.Context, jobs []*fairlead.Job) error {
 func (s scoped) Get(ctx context.Context, id int64) (*fairlead.Job, error) {
 	job, err := s.store.Get(ctx, id)
 	if err == nil && !callerOf(ctx).identity.touches(job.Tenant) {
-		return nil, fairlead.NoSuchJob(id)
+		return nil, driver.NoSuchJob(id)
 	}
 	return job, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // batch fails for a batch of another's tenant, as if it did not exist.
@@ -12,7 +13,7 @@ func (s scoped) batch(ctx context.Context, id int64) error {
 	if !callerOf(ctx).identity.bound() {
 		return nil
 	}
-	found, err := s.Batches(ctx, fairlead.BatchFilter{IDs: []int64{id}})
+	found, err := s.Batches(ctx, batch.Filter{IDs: []int64{id}})
 	if err == nil && len(found) == 0 {
 		return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound)
 	}
@@ -21,26 +22,26 @@ func (s scoped) batch(ctx context.Context, id int64) error {
 
 // CreateBatch stores a batch for a tenant of the caller's, whose completion makes
 // jobs only for such.
-func (s scoped) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
-	tasks := &fairlead.Job{Tenant: batch.Tenant}
-	if err := fairlead.CheckUnreserved("", tasks); err != nil {
-		return fairlead.Batch{}, err
+func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
+	tasks := &fairlead.Job{Tenant: b.Tenant}
+	if err := checkUnreserved("", tasks); err != nil {
+		return batch.Batch{}, err
 	}
 	jobs := []*fairlead.Job{tasks}
-	for i := range batch.Then {
-		if err := fairlead.CheckUnreserved(fmt.Sprintf("then[%d].", i), &batch.Then[i]); err != nil {
-			return fairlead.Batch{}, err
+	for i := range b.Then {
+		if err := checkUnreserved(fmt.Sprintf("then[%d].", i), &b.Then[i]); err != nil {
+			return batch.Batch{}, err
 		}
-		jobs = append(jobs, &batch.Then[i])
+		jobs = append(jobs, &b.Then[i])
 	}
 	if err := ownJobs(ctx, jobs); err != nil {
-		return fairlead.Batch{}, err
+		return batch.Batch{}, err
 	}
-	return s.store.CreateBatch(ctx, batch)
+	return s.store.CreateBatch(ctx, b)
 }
 
 // AddParts stores parts of a batch of the caller's.
-func (s scoped) AddParts(ctx context.Context, id int64, parts []fairlead.Part) error {
+func (s scoped) AddParts(ctx context.Context, id int64, parts []batch.Part) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
 	}
@@ -56,7 +57,7 @@ func (s scoped) DropParts(ctx context.Context, id int64, pass int) error {
 }
 
 // Conduct acts upon a batch of the caller's.
-func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *fairlead.Batch, fairlead.BatchTx) error) (bool, error) {
+func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Batch, batch.Tx) error) (bool, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return false, err
 	}
@@ -64,7 +65,7 @@ func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 }
 
 // Batches lists the caller's of the batches.
-func (s scoped) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fairlead.Batch, error) {
+func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
 	tenants, some := narrow(ctx, filter.Tenants)
 	if !some {
 		return nil, nil
@@ -74,7 +75,7 @@ func (s scoped) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fai
 }
 
 // Parts lists parts of a batch of the caller's.
-func (s scoped) Parts(ctx context.Context, id int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
+func (s scoped) Parts(ctx context.Context, id int64, filter batch.PartFilter) ([]batch.Part, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // ownPause fails for a pause of what is not a tenant of the caller's.
@@ -94,7 +95,7 @@ func (s scoped) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 }
 
 // Verify counts the jobs of each limit anew.
-func (s scoped) Verify(ctx context.Context) ([]fairlead.Drift, error) {
+func (s scoped) Verify(ctx context.Context) ([]driver.Drift, error) {
 	if err := whole(ctx); err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // reservedNames is how names begin that callers who are bound to tenants cannot give.
@@ -46,21 +48,21 @@ func unnamed(ctx context.Context, what, name string, err error, seen func() (boo
 
 // seesSchedule reports whether the conflict of a schedule that is put is with a
 // schedule of the caller's: another that has its name, or a newer version of itself.
-func (s scoped) seesSchedule(ctx context.Context, schedule fairlead.Schedule) (bool, error) {
-	found, err := s.Schedules(ctx, fairlead.ScheduleFilter{Names: []string{schedule.Name}})
-	if err != nil || len(found) > 0 || schedule.Version == 0 {
+func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, error) {
+	found, err := s.Schedules(ctx, schedule.Filter{Names: []string{sc.Name}})
+	if err != nil || len(found) > 0 || sc.Version == 0 {
 		return len(found) > 0, err
 	}
-	found, err = s.Schedules(ctx, fairlead.ScheduleFilter{IDs: []int64{schedule.ID}})
-	return len(found) > 0 && found[0].Version != schedule.Version, err
+	found, err = s.Schedules(ctx, schedule.Filter{IDs: []int64{sc.ID}})
+	return len(found) > 0 && found[0].Version != sc.Version, err
 }
 
 // seesSweep is seesSchedule of a sweep.
-func (s scoped) seesSweep(ctx context.Context, sweep fairlead.Sweep) (bool, error) {
-	found, err := s.Sweeps(ctx, fairlead.SweepFilter{Names: []string{sweep.Name}})
-	if err != nil || len(found) > 0 || sweep.Version == 0 {
+func (s scoped) seesSweep(ctx context.Context, sw sweep.Sweep) (bool, error) {
+	found, err := s.Sweeps(ctx, sweep.Filter{Names: []string{sw.Name}})
+	if err != nil || len(found) > 0 || sw.Version == 0 {
 		return len(found) > 0, err
 	}
-	found, err = s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{sweep.ID}})
-	return len(found) > 0 && found[0].Version != sweep.Version, err
+	found, err = s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
+	return len(found) > 0 && found[0].Version != sw.Version, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // schedule fails for a schedule whose jobs are another's, as if it did not exist.
@@ -12,7 +13,7 @@ func (s scoped) schedule(ctx context.Context, id int64) error {
 	if !callerOf(ctx).identity.bound() {
 		return nil
 	}
-	found, err := s.Schedules(ctx, fairlead.ScheduleFilter{IDs: []int64{id}})
+	found, err := s.Schedules(ctx, schedule.Filter{IDs: []int64{id}})
 	if err == nil && len(found) == 0 {
 		return fmt.Errorf("schedule %d: %w", id, fairlead.ErrNotFound)
 	}
@@ -20,25 +21,25 @@ func (s scoped) schedule(ctx context.Context, id int64) error {
 }
 
 // PutSchedule creates or replaces a schedule for a tenant of the caller's.
-func (s scoped) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
-	if schedule.Enabled || schedule.Version == 0 { // one from earlier times can be disabled
-		if err := fairlead.CheckUnreserved("job.", &schedule.Job); err != nil {
-			return fairlead.Schedule{}, err
+func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
+	if sc.Enabled || sc.Version == 0 { // one from earlier times can be disabled
+		if err := checkUnreserved("job.", &sc.Job); err != nil {
+			return schedule.Schedule{}, err
 		}
 	}
-	if err := ownJobs(ctx, []*fairlead.Job{&schedule.Job}); err != nil {
-		return fairlead.Schedule{}, err
+	if err := ownJobs(ctx, []*fairlead.Job{&sc.Job}); err != nil {
+		return schedule.Schedule{}, err
 	}
-	if schedule.Version != 0 {
-		if err := s.schedule(ctx, schedule.ID); err != nil {
-			return fairlead.Schedule{}, err
+	if sc.Version != 0 {
+		if err := s.schedule(ctx, sc.ID); err != nil {
+			return schedule.Schedule{}, err
 		}
 	}
-	if err := nameable(ctx, "schedule", schedule.Name); err != nil {
-		return fairlead.Schedule{}, err
+	if err := nameable(ctx, "schedule", sc.Name); err != nil {
+		return schedule.Schedule{}, err
 	}
-	stored, err := s.store.PutSchedule(ctx, schedule, restart)
-	return stored, unnamed(ctx, "schedule", schedule.Name, err, func() (bool, error) { return s.seesSchedule(ctx, schedule) })
+	stored, err := s.store.PutSchedule(ctx, sc, restart)
+	return stored, unnamed(ctx, "schedule", sc.Name, err, func() (bool, error) { return s.seesSchedule(ctx, sc) })
 }
 
 // DeleteSchedule removes a schedule of the caller's.
@@ -50,7 +51,7 @@ func (s scoped) DeleteSchedule(ctx context.Context, id int64) error {
 }
 
 // Schedules lists the caller's of the schedules.
-func (s scoped) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	tenants, some := narrow(ctx, filter.Tenants)
 	if !some {
 		return nil, nil
@@ -60,15 +61,15 @@ func (s scoped) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) (
 }
 
 // Tick is for nodes.
-func (s scoped) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+func (s scoped) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if err := whole(ctx); err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	return s.store.Tick(ctx, limit, decide)
 }
 
 // Act acts upon a schedule of the caller's.
-func (s scoped) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+func (s scoped) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	if err := s.schedule(ctx, id); err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (s scoped) Act(ctx context.Context, id int64, decide func(fairlead.Schedule
 
 // Fires lists runs: to who is bound, of one schedule of theirs, or of those jobs
 // that are theirs.
-func (s scoped) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+func (s scoped) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
 	if !callerOf(ctx).identity.bound() {
 		return s.store.Fires(ctx, filter)
 	}
@@ -99,9 +100,9 @@ func (s scoped) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairle
 }
 
 // PutCalendar creates or replaces a calendar.
-func (s scoped) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
+func (s scoped) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
 	if err := whole(ctx); err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	return s.store.PutCalendar(ctx, calendar)
 }
@@ -115,6 +116,6 @@ func (s scoped) DeleteCalendar(ctx context.Context, name string) error {
 }
 
 // Calendars lists all calendars: schedules of anybody may name them.
-func (s scoped) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
+func (s scoped) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 	return s.store.Calendars(ctx)
 }

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // sweep fails for a sweep of another's tenant, as if it did not exist.
@@ -13,7 +14,7 @@ func (s scoped) sweep(ctx context.Context, id int64) error {
 	if !callerOf(ctx).identity.bound() {
 		return nil
 	}
-	found, err := s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{id}})
+	found, err := s.Sweeps(ctx, sweep.Filter{IDs: []int64{id}})
 	if err == nil && len(found) == 0 {
 		return fmt.Errorf("sweep %d: %w", id, fairlead.ErrNotFound)
 	}
@@ -21,33 +22,33 @@ func (s scoped) sweep(ctx context.Context, id int64) error {
 }
 
 // PutSweep creates or replaces a sweep for a tenant of the caller's.
-func (s scoped) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
-	var before *fairlead.Sweep
-	if sweep.Version != 0 && callerOf(ctx).identity.bound() {
-		found, err := s.Sweeps(ctx, fairlead.SweepFilter{IDs: []int64{sweep.ID}})
+func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
+	var before *sweep.Sweep
+	if sw.Version != 0 && callerOf(ctx).identity.bound() {
+		found, err := s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
 		if err != nil {
-			return fairlead.Sweep{}, err
+			return sweep.Sweep{}, err
 		}
 		if len(found) == 0 {
-			return fairlead.Sweep{}, fmt.Errorf("sweep %d: %w", sweep.ID, fairlead.ErrNotFound)
+			return sweep.Sweep{}, fmt.Errorf("sweep %d: %w", sw.ID, fairlead.ErrNotFound)
 		}
 		before = &found[0]
 	}
-	if err := ownSweep(ctx, &sweep, before); err != nil {
-		return fairlead.Sweep{}, err
+	if err := ownSweep(ctx, &sw, before); err != nil {
+		return sweep.Sweep{}, err
 	}
-	if err := nameable(ctx, "sweep", sweep.Name); err != nil {
-		return fairlead.Sweep{}, err
+	if err := nameable(ctx, "sweep", sw.Name); err != nil {
+		return sweep.Sweep{}, err
 	}
-	stored, err := s.store.PutSweep(ctx, sweep)
-	return stored, unnamed(ctx, "sweep", sweep.Name, err, func() (bool, error) { return s.seesSweep(ctx, sweep) })
+	stored, err := s.store.PutSweep(ctx, sw)
+	return stored, unnamed(ctx, "sweep", sw.Name, err, func() (bool, error) { return s.seesSweep(ctx, sw) })
 }
 
 // ownSweep fails for a sweep that is not for a tenant of the caller's. Files and tables
 // are no tenant's: whoever is bound to tenants leaves them as they were.
-func ownSweep(ctx context.Context, sweep, before *fairlead.Sweep) error {
+func ownSweep(ctx context.Context, sweep, before *sweep.Sweep) error {
 	shards := &fairlead.Job{Tenant: sweep.Tenant}
-	if err := fairlead.CheckUnreserved("", shards); err != nil {
+	if err := checkUnreserved("", shards); err != nil {
 		return err
 	}
 	if err := ownJobs(ctx, []*fairlead.Job{shards}); err != nil {
@@ -68,7 +69,7 @@ func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps lists the caller's of the sweeps.
-func (s scoped) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
 	tenants, some := narrow(ctx, filter.Tenants)
 	if !some {
 		return nil, nil
@@ -78,7 +79,7 @@ func (s scoped) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fair
 }
 
 // Shards lists the shards of a sweep of the caller's.
-func (s scoped) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, error) {
+func (s scoped) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) {
 	if err := s.sweep(ctx, sweep); err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (s scoped) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, erro
 }
 
 // Steer steers a sweep of the caller's.
-func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error) (bool, error) {
+func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Sweep, sweep.Tx) error) (bool, error) {
 	if err := s.sweep(ctx, id); err != nil {
 		return false, err
 	}
@@ -94,15 +95,15 @@ func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context
 }
 
 // Checkpoint stores how far the run of a shard of the caller's has come.
-func (s scoped) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+func (s scoped) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	if err := s.sweep(ctx, checkpoint.Sweep); err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	return s.store.Checkpoint(ctx, checkpoint)
 }
 
 // FailedItems lists those of a sweep of the caller's.
-func (s scoped) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+func (s scoped) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
 	}
@@ -110,7 +111,7 @@ func (s scoped) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 }
 
 // AddSweepLogs stores lines about sweeps of the caller's.
-func (s scoped) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+func (s scoped) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	checked := map[int64]bool{}
 	for _, line := range logs {
 		if checked[line.Sweep] {
@@ -125,7 +126,7 @@ func (s scoped) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) erro
 }
 
 // SweepLogs lists lines about a sweep of the caller's.
-func (s scoped) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
+func (s scoped) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
 	}
@@ -133,7 +134,7 @@ func (s scoped) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 }
 
 // SweepEvents lists what happened to a sweep of the caller's.
-func (s scoped) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
+func (s scoped) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
 	if err := s.sweep(ctx, filter.Sweep); err != nil {
 		return nil, err
 	}

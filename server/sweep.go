@@ -11,12 +11,13 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Sweeps implements the SweepService.
 type Sweeps struct {
-	store    fairlead.Store
-	client   *fairlead.Client
+	store    Store
+	client   *sweep.Client
 	business business
 	checks   SweepChecks
 	stopping <-chan struct{}
@@ -27,24 +28,24 @@ type Sweeps struct {
 
 // NewSweeps makes the service of a store's sweeps. Who watches is let go when the
 // program stops.
-func NewSweeps(store fairlead.Store, stopping <-chan struct{}) *Sweeps {
-	return &Sweeps{store: store, client: fairlead.NewClient(store), stopping: stopping}
+func NewSweeps(store Store, stopping <-chan struct{}) *Sweeps {
+	return &Sweeps{store: store, client: sweep.NewClient(store), stopping: stopping}
 }
 
 // find returns the sweep of an id or a name. A name that looks like an id counts only if
 // there is no such id.
-func (s *Sweeps) find(ctx context.Context, ref string) (fairlead.Sweep, error) {
+func (s *Sweeps) find(ctx context.Context, ref string) (sweep.Sweep, error) {
 	if id, err := strconv.ParseInt(ref, 10, 64); err == nil {
-		found, err := s.client.SweepByID(ctx, id)
+		found, err := s.client.ByID(ctx, id)
 		if !errors.Is(err, fairlead.ErrNotFound) {
 			return found, err
 		}
 	}
-	return s.client.Sweep(ctx, ref)
+	return s.client.Get(ctx, ref)
 }
 
 // after shows a sweep to which something was done.
-func (s *Sweeps) after(ctx context.Context, sweep fairlead.Sweep, err error) (*fairleadv1.Sweep, error) {
+func (s *Sweeps) after(ctx context.Context, sweep sweep.Sweep, err error) (*fairleadv1.Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -63,25 +64,25 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 	case in.GetRef() != "":
 		return nil, refuseField("ref", "names a sweep that is changed; leave it away")
 	}
-	sweep := sweepOf(in)
-	if err := fairlead.NormalizeSweep(&sweep); err != nil {
+	sw := sweepOf(in)
+	if err := sweep.Normalize(&sw); err != nil {
 		return nil, err
 	}
-	if err := s.checks.check(&sweep); err != nil {
+	if err := s.checks.check(&sw); err != nil {
 		return nil, err
 	}
-	if err := ownSweep(ctx, &sweep, nil); err != nil {
+	if err := ownSweep(ctx, &sw, nil); err != nil {
 		return nil, err // before anybody is called in its name
 	}
-	if err := s.knowDatabase(&sweep); err != nil {
+	if err := s.knowDatabase(&sw); err != nil {
 		return nil, err
 	}
-	if err := s.business.agree(ctx, &sweep); err != nil {
+	if err := s.business.agree(ctx, &sw); err != nil {
 		return nil, err
 	}
-	stored, err := s.client.PutSweep(ctx, sweep)
+	stored, err := s.client.Put(ctx, sw)
 	if err == nil {
-		_ = s.client.NoteSweep(ctx, stored.ID, callerOf(ctx).identity.Name, "create", "") // the audit log has it too
+		_ = s.client.Note(ctx, stored.ID, callerOf(ctx).identity.Name, "create", "") // the audit log has it too
 	}
 	return s.after(ctx, stored, err)
 }
@@ -99,8 +100,8 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	sweeps, err := s.client.Sweeps(ctx, fairlead.SweepFilter{
-		Names: in.GetName(), States: texts[fairlead.SweepState](in.GetState()), Tenants: in.GetTenant(),
+	sweeps, err := s.client.List(ctx, sweep.Filter{
+		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
 		Below: below, Limit: size + 1, // one more tells whether there is a next page
 	})
 	if err != nil {
@@ -131,7 +132,7 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	if err != nil {
 		return nil, err
 	}
-	if err := fairlead.NormalizeSweep(&changed); err != nil {
+	if err := sweep.Normalize(&changed); err != nil {
 		return nil, err
 	}
 	if err := s.checks.check(&changed); err != nil {
@@ -145,11 +146,11 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 			return nil, err
 		}
 	}
-	stored, err := s.client.PutSweep(ctx, changed)
+	stored, err := s.client.Put(ctx, changed)
 	if err != nil {
 		return nil, err
 	}
-	_ = s.client.NoteSweep(ctx, stored.ID, callerOf(ctx).identity.Name, "set", note) // the audit log has it too
+	_ = s.client.Note(ctx, stored.ID, callerOf(ctx).identity.Name, "set", note) // the audit log has it too
 	return s.GetSweep(ctx, &fairleadv1.GetSweepRequest{Id: strconv.FormatInt(stored.ID, 10)})
 }
 
@@ -159,7 +160,7 @@ func (s *Sweeps) DeleteSweep(ctx context.Context, in *fairleadv1.GetSweepRequest
 	if err != nil {
 		return nil, err
 	}
-	if err := s.client.DeleteSweep(ctx, sweep.ID); err != nil {
+	if err := s.client.Delete(ctx, sweep.ID); err != nil {
 		return nil, err
 	}
 	return &fairleadv1.DeleteSweepResponse{}, nil
@@ -171,18 +172,18 @@ func (s *Sweeps) WatchSweep(ctx context.Context, in *fairleadv1.GetSweepRequest,
 	defer ticks.Stop()
 	var last *fairleadv1.Sweep
 	for {
-		sweep, err := s.GetSweep(ctx, in)
+		sw, err := s.GetSweep(ctx, in)
 		if err != nil {
 			return err
 		}
-		if news := unforeseen(sweep); !proto.Equal(news, last) {
-			if err := send(sweep); err != nil {
+		if news := unforeseen(sw); !proto.Equal(news, last) {
+			if err := send(sw); err != nil {
 				return err
 			}
 			last = news
 		}
-		switch fairlead.SweepState(sweep.GetState()) {
-		case fairlead.SweepStopped, fairlead.SweepFinished:
+		switch sweep.State(sw.GetState()) {
+		case sweep.Stopped, sweep.Finished:
 			return nil
 		}
 		select {

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Args that a kind can never make use of are refused when they are given, and not when
@@ -19,20 +20,20 @@ func TestArgsOfSweepsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	mux := fairlead.NewMux()
-	mux.Handle(fairlead.StartKind, fairlead.HandlerOptions{}, fairlead.StartHandler(store))
+	mux.Handle(sweep.StartKind, fairlead.HandlerOptions{}, sweep.StartHandler(store))
 	log := slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, engine.Options{Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
-	picky := func(s *fairlead.Sweep) error {
+	picky := func(s *sweep.Sweep) error {
 		if string(s.Data) == `{"good":true}` && s.PerCall < 10 {
 			return nil
 		}
 		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "args.good", Message: "is not true"}}}
 	}
 	handler, err := server.New(node, store, server.Options{
-		Version: "test", Log: log, Sweeps: server.SweepChecks{"picky": picky}, Args: server.ArgsChecks{fairlead.StartKind: fairlead.CheckStartArgs},
+		Version: "test", Log: log, Sweeps: server.SweepChecks{"picky": picky}, Args: server.ArgsChecks{sweep.StartKind: sweep.CheckStartArgs},
 	})
 	if err != nil {
 		t.Fatal(err)

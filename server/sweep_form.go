@@ -10,33 +10,33 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // sweepOf is a sweep as a request has it. What the server sets is left out.
-func sweepOf(in *fairleadv1.Sweep) fairlead.Sweep {
-	out := fairlead.Sweep{
+func sweepOf(in *fairleadv1.Sweep) sweep.Sweep {
+	out := sweep.Sweep{
 		Name: in.GetName(), Kind: in.GetKind(), Data: in.GetArgs(),
-		Source: fairlead.ItemSource{File: in.GetSource().GetFile(), URL: in.GetSource().GetUrl()}, From: in.GetFrom(), To: in.GetTo(),
+		Source: sweep.ItemSource{File: in.GetSource().GetFile(), URL: in.GetSource().GetUrl()}, From: in.GetFrom(), To: in.GetTo(),
 		InFlight: int(in.GetInFlight()), Rate: in.GetRate(), Serial: in.GetSerial(), Adaptive: in.GetAdaptive(),
 		Window: int(in.GetWindow()), Shards: int(in.GetShards()), PerCall: int(in.GetPerCall()),
 		Attempts: int(in.GetAttempts()), Backoff: in.GetBackoff().AsDuration(), Timeout: in.GetTimeout().AsDuration(),
-		Budget:      fairlead.Budget{Items: in.GetErrorBudget().GetItems(), Percent: in.GetErrorBudget().GetPercent(), PerMinute: in.GetErrorBudget().GetPerMinute()},
-		OnExhausted: fairlead.OnExhausted(in.GetOnExhausted()),
-		Gate: fairlead.Gate{
+		Budget:      sweep.Budget{Items: in.GetErrorBudget().GetItems(), Percent: in.GetErrorBudget().GetPercent(), PerMinute: in.GetErrorBudget().GetPerMinute()},
+		OnExhausted: sweep.OnExhausted(in.GetOnExhausted()),
+		Gate: sweep.Gate{
 			BeforeCreate: in.GetGate().GetBeforeCreate(), BeforeRun: in.GetGate().GetBeforeRun(), Timeout: in.GetGate().GetTimeout().AsDuration(),
 		},
 		Queue: in.GetQueue(), Tenant: in.GetTenant(), Priority: int(in.GetPriority()), Version: in.GetVersion(),
 	}
 	if t := in.GetSource().GetTable(); t != nil {
-		out.Source.Table = &fairlead.Table{Database: t.GetDatabase(), Name: t.GetName(), Key: t.GetKey(), Columns: t.GetColumns()}
+		out.Source.Table = &sweep.Table{Database: t.GetDatabase(), Name: t.GetName(), Key: t.GetKey(), Columns: t.GetColumns()}
 	}
 	return out
 }
 
 // sweepTo is a sweep as an answer has it, at a time of the database's clock.
-func sweepTo(s *fairlead.Sweep, now time.Time) *fairleadv1.Sweep {
+func sweepTo(s *sweep.Sweep, now time.Time) *fairleadv1.Sweep {
 	n := func(n int) *int32 { return proto.Int32(int32(n)) }
 	out := &fairleadv1.Sweep{
 		Name: &s.Name, Kind: &s.Kind, Args: s.Data, Source: sourceTo(&s.Source), From: &s.From, To: &s.To,
@@ -56,8 +56,8 @@ func sweepTo(s *fairlead.Sweep, now time.Time) *fairleadv1.Sweep {
 	return out
 }
 
-func sourceTo(s *fairlead.ItemSource) *fairleadv1.ItemSource {
-	if *s == (fairlead.ItemSource{}) {
+func sourceTo(s *sweep.ItemSource) *fairleadv1.ItemSource {
+	if *s == (sweep.ItemSource{}) {
 		return nil
 	}
 	out := &fairleadv1.ItemSource{File: s.File, Url: s.URL}
@@ -68,13 +68,13 @@ func sourceTo(s *fairlead.ItemSource) *fairleadv1.ItemSource {
 }
 
 // progressTo is how far a sweep has come.
-func progressTo(s *fairlead.Sweep, now time.Time) *fairleadv1.SweepProgress {
-	p := &s.SweepProgress
+func progressTo(s *sweep.Sweep, now time.Time) *fairleadv1.SweepProgress {
+	p := &s.Progress
 	out := &fairleadv1.SweepProgress{
 		Total: &p.Total, Done: &p.Done, Abandoned: &p.Abandoned, Again: p.Again, Errors: &p.Errors, Marked: &p.Marked, InWindow: &p.InWindow, Rate: &p.Rate,
 	}
 	left := p.Total - p.Done - p.Abandoned + p.Again
-	if s.State != fairlead.SweepRunning || p.Rate <= 0 || left <= 0 {
+	if s.State != sweep.Running || p.Rate <= 0 || left <= 0 {
 		return out
 	}
 	if seconds := float64(left) / p.Rate; seconds < longestGuess.Seconds() {
@@ -87,7 +87,7 @@ func progressTo(s *fairlead.Sweep, now time.Time) *fairleadv1.SweepProgress {
 const longestGuess = 100 * 365 * 24 * time.Hour
 
 // shardTo is a part of a sweep as an answer has it.
-func shardTo(s *fairlead.Shard) *fairleadv1.Shard {
+func shardTo(s *sweep.Shard) *fairleadv1.Shard {
 	return &fairleadv1.Shard{
 		Number: proto.Int32(int32(s.Number)), From: &s.From, To: &s.To, JobId: s.Job, Ended: &s.Ended,
 		Mark: &s.Mark, Done: &s.Done, Abandoned: &s.Abandoned, Again: s.Again, Errors: &s.Errors,
@@ -102,7 +102,7 @@ var notSettings = []protoreflect.Name{
 
 // patchSweep changes those fields of a sweep that a request has, and tells which these
 // are.
-func patchSweep(current fairlead.Sweep, by *fairleadv1.Sweep) (changed fairlead.Sweep, note string, err error) {
+func patchSweep(current sweep.Sweep, by *fairleadv1.Sweep) (changed sweep.Sweep, note string, err error) {
 	asked := slices.Clone(by.GetClear())
 	by.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
 		if !slices.Contains(notSettings, field.Name()) {

@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/rest"
 	"github.com/fairlead-io/fairlead/internal/wire"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // business is asked whether a sweep may be created.
@@ -25,7 +26,7 @@ type business struct {
 }
 
 // newBusiness asks through a guard; without one nobody can be asked.
-func newBusiness(guard *httpcall.Guard, store fairlead.Store) business {
+func newBusiness(guard *httpcall.Guard, store Store) business {
 	b := business{client: fairlead.NewClient(store)}
 	if guard != nil {
 		b.caller = httpcall.NewCaller(guard)
@@ -41,7 +42,7 @@ const askWithin = 10 * time.Second
 
 // agree asks the business, if it wants to be, whether a sweep may be created. It fails
 // with ErrConflict and the reason if it may not.
-func (b business) agree(ctx context.Context, sweep *fairlead.Sweep) error {
+func (b business) agree(ctx context.Context, sweep *sweep.Sweep) error {
 	if sweep.Gate.BeforeCreate == "" {
 		return nil
 	}
@@ -78,7 +79,7 @@ func refusal(status int) bool {
 }
 
 // question is the sweep as the API has it, signed with the key of its tenant.
-func (b business) question(ctx context.Context, sweep *fairlead.Sweep) (*http.Request, error) {
+func (b business) question(ctx context.Context, sweep *sweep.Sweep) (*http.Request, error) {
 	body, err := wire.Marshal(sweepTo(sweep, time.Time{}))
 	if err != nil {
 		return nil, err

@@ -5,21 +5,21 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // AddSweepLogs stores lines about items: one, or many.
 func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRequest) (*fairleadv1.AddSweepLogsResponse, error) {
-	var lines []fairlead.SweepLog
+	var lines []sweep.Log
 	for _, line := range in.GetItems() {
-		lines = append(lines, fairlead.SweepLog{Index: line.GetIndex(), Level: line.GetLevel(), Text: line.GetText()})
+		lines = append(lines, sweep.Log{Index: line.GetIndex(), Level: line.GetLevel(), Text: line.GetText()})
 	}
 	switch {
 	case len(lines) == 0 && in.GetText() == "":
 		return nil, refuseField("text", "is missing; give it, or items with many")
 	case len(lines) == 0:
-		lines = append(lines, fairlead.SweepLog{Index: in.GetIndex(), Level: in.GetLevel(), Text: in.GetText()})
+		lines = append(lines, sweep.Log{Index: in.GetIndex(), Level: in.GetLevel(), Text: in.GetText()})
 	case in.GetText() != "" || in.GetLevel() != "" || in.GetIndex() != 0:
 		return nil, refuseField("items", "are given, and one line besides; give one or the other")
 	}
@@ -27,7 +27,7 @@ func (s *Sweeps) AddSweepLogs(ctx context.Context, in *fairleadv1.AddSweepLogsRe
 	if err != nil {
 		return nil, err
 	}
-	if err := s.client.LogSweep(ctx, sweep.ID, lines...); err != nil {
+	if err := s.client.Log(ctx, sweep.ID, lines...); err != nil {
 		return nil, err
 	}
 	return &fairleadv1.AddSweepLogsResponse{}, nil
@@ -39,12 +39,12 @@ func (s *Sweeps) ListSweepLogs(ctx context.Context, in *fairleadv1.ListSweepLogs
 	if err != nil {
 		return nil, err
 	}
-	sweep, err := s.find(ctx, in.GetId())
+	sw, err := s.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	lines, err := s.client.SweepLogs(ctx, fairlead.LogFilter{Sweep: sweep.ID, Levels: in.GetLevel(), Index: in.Index, Below: below, Limit: size + 1})
+	lines, err := s.client.Logs(ctx, sweep.LogFilter{Sweep: sw.ID, Levels: in.GetLevel(), Index: in.Index, Below: below, Limit: size + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -66,12 +66,12 @@ func (s *Sweeps) ListFailedItems(ctx context.Context, in *fairleadv1.ListFailedI
 	if err != nil {
 		return nil, err
 	}
-	sweep, err := s.find(ctx, in.GetId())
+	sw, err := s.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	items, err := s.client.FailedItems(ctx, fairlead.ItemFilter{Sweep: sweep.ID, After: first - 1, From: first > 0, Limit: size + 1})
+	items, err := s.client.FailedItems(ctx, sweep.ItemFilter{Sweep: sw.ID, After: first - 1, From: first > 0, Limit: size + 1})
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +92,12 @@ func (s *Sweeps) ListSweepHistory(ctx context.Context, in *fairleadv1.ListSweepH
 	if err != nil {
 		return nil, err
 	}
-	sweep, err := s.find(ctx, in.GetId())
+	sw, err := s.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	events, err := s.client.SweepHistory(ctx, fairlead.EventFilter{Sweep: sweep.ID, Below: below, Limit: size + 1})
+	events, err := s.client.History(ctx, sweep.EventFilter{Sweep: sw.ID, Below: below, Limit: size + 1})
 	if err != nil {
 		return nil, err
 	}

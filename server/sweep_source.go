@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // knowDatabase refuses a sweep over a table of a database that is not known here, if
 // its kind is run here. Of other kinds only those know who run them, which may be
 // workers with databases of their own. Nodes of one cluster that run the same kinds are
 // set up alike: what one knows all know.
-func (s *Sweeps) knowDatabase(sweep *fairlead.Sweep) error {
-	table := sweep.Source.Table
-	if table == nil || s.kinds == nil || s.kinds.Entry(fairlead.SweepKind(sweep.Kind)) == nil || slices.Contains(s.databases, table.Database) {
+func (s *Sweeps) knowDatabase(sw *sweep.Sweep) error {
+	table := sw.Source.Table
+	if table == nil || s.kinds == nil || s.kinds.Entry(sweep.KindOf(sw.Kind)) == nil || slices.Contains(s.databases, table.Database) {
 		return nil
 	}
 	known := "there is none: serve --sweep-database adds one"

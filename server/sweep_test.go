@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 func progressOf(sweep map[string]any) map[string]any { return sweep["progress"].(map[string]any) }
@@ -359,7 +359,7 @@ func TestASweepThatCannotBeIsRefused(t *testing.T) {
 // Files and tables are no tenant's, and what is done is written down.
 func TestSweepsKnowTheirCallers(t *testing.T) {
 	a := newGuardedAPI(t)
-	as := func(want int, role fairlead.Role, tenant, verb, path, body string) map[string]any {
+	as := func(want int, role access.Role, tenant, verb, path, body string) map[string]any {
 		t.Helper()
 		answer, _ := a.send(want, verb, path, body, "Authorization", "Bearer "+a.token(role, tenant))
 		return answer

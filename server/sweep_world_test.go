@@ -13,17 +13,18 @@ import (
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // counting goes over the shards of sweeps of the kind count: half of each when it is
 // begun, and the rest when it is let.
 type counting struct {
-	store fairlead.Store
+	store server.Store
 	held  chan struct{}
 }
 
 func (c *counting) work(ctx context.Context, job *fairlead.Job) error {
-	var args fairlead.ShardArgs
+	var args sweep.ShardArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return err
 	}
@@ -36,16 +37,16 @@ func (c *counting) work(ctx context.Context, job *fairlead.Job) error {
 		return c.again(ctx, job, shard)
 	}
 	half := max(shard.Mark, shard.From+(shard.To-shard.From)/2)
-	odd := []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd"}}
-	save := func(mark int64, ended bool) (fairlead.Orders, error) {
-		orders, err := c.store.Checkpoint(ctx, fairlead.Checkpoint{
+	odd := []sweep.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd"}}
+	save := func(mark int64, ended bool) (sweep.Orders, error) {
+		orders, err := c.store.Checkpoint(ctx, sweep.Checkpoint{
 			Sweep: args.Sweep, Number: args.Shard, Job: job.ID, Fence: job.Fence, Mark: mark,
 			Done: mark - shard.From - 1, Abandoned: 1, Errors: 5, Measured: 10, Ended: ended, Failed: odd,
 		})
 		if err != nil {
 			return orders, err
 		}
-		return orders, fairlead.SteerSweep(ctx, c.store, args.Sweep)
+		return orders, sweep.Steer(ctx, c.store, args.Sweep)
 	}
 	ticks := time.NewTicker(10 * time.Millisecond)
 	defer ticks.Stop()
@@ -67,17 +68,17 @@ func (c *counting) work(ctx context.Context, job *fairlead.Job) error {
 
 // again is for a shard of which items are to be tried again: it does them once it is
 // let.
-func (c *counting) again(ctx context.Context, job *fairlead.Job, shard fairlead.Shard) error {
+func (c *counting) again(ctx context.Context, job *fairlead.Job, shard sweep.Shard) error {
 	select {
 	case <-c.held:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	items, err := c.store.FailedItems(ctx, fairlead.ItemFilter{Sweep: shard.Sweep, Again: true})
+	items, err := c.store.FailedItems(ctx, sweep.ItemFilter{Sweep: shard.Sweep, Again: true})
 	if err != nil {
 		return err
 	}
-	last := fairlead.Checkpoint{
+	last := sweep.Checkpoint{
 		Sweep: shard.Sweep, Number: shard.Number, Job: job.ID, Fence: job.Fence, Mark: shard.Mark,
 		Done: shard.Done + shard.Again, Abandoned: shard.Abandoned - shard.Again, Ended: true,
 	}
@@ -87,7 +88,7 @@ func (c *counting) again(ctx context.Context, job *fairlead.Job, shard fairlead.
 	if _, err := c.store.Checkpoint(ctx, last); err != nil {
 		return err
 	}
-	return fairlead.SteerSweep(ctx, c.store, shard.Sweep)
+	return sweep.Steer(ctx, c.store, shard.Sweep)
 }
 
 // newCountingAPI is a served store with a node that counts items, and that looks after
@@ -99,7 +100,7 @@ func newCountingAPI(t testing.TB) (*api, *counting) {
 	}
 	world := &counting{store: store, held: make(chan struct{})}
 	mux := fairlead.NewMux()
-	mux.Handle(fairlead.SweepKind("count"), fairlead.HandlerOptions{}, fairlead.HandlerFunc(world.work))
+	mux.Handle(sweep.KindOf("count"), fairlead.HandlerOptions{}, fairlead.HandlerFunc(world.work))
 	log := slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
 	if err != nil {
@@ -130,23 +131,23 @@ func newCountingAPI(t testing.TB) (*api, *counting) {
 const sweeps = "/api/v1/sweeps"
 
 // untilSweep waits for a sweep to be as wanted, and sees to it as nodes do.
-func (a *api) untilSweep(path, what string, holds func(sweep map[string]any) bool) (sweep map[string]any) {
+func (a *api) untilSweep(path, what string, holds func(sweep map[string]any) bool) (s map[string]any) {
 	a.Helper()
 	a.eventually(path+" is "+what, func() bool {
-		sweep, _ = a.send(200, "GET", path, "")
-		if holds(sweep) {
+		s, _ = a.send(200, "GET", path, "")
+		if holds(s) {
 			return true
 		}
-		found, err := a.store.Sweeps(a.Context(), fairlead.SweepFilter{Names: []string{sweep["name"].(string)}})
+		found, err := a.store.Sweeps(a.Context(), sweep.Filter{Names: []string{s["name"].(string)}})
 		if err != nil || len(found) != 1 {
 			a.Fatalf("%v: %v", found, err)
 		}
-		if err := fairlead.SteerSweep(a.Context(), a.store, found[0].ID); err != nil {
+		if err := sweep.Steer(a.Context(), a.store, found[0].ID); err != nil {
 			a.Fatal(err)
 		}
 		return false
 	})
-	return sweep
+	return s
 }
 
 // inState is a sweep's being in a state.

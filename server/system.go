@@ -10,19 +10,21 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // System implements the SystemService.
 type System struct {
-	store    fairlead.Store
+	store    Store
 	client   *fairlead.Client
+	batches  *batch.Client
 	stopping <-chan struct{}
 }
 
 // NewSystem makes the service of a store as a whole. Who watches is let go when
 // the program stops.
-func NewSystem(store fairlead.Store, stopping <-chan struct{}) *System {
-	return &System{store: store, client: fairlead.NewClient(store), stopping: stopping}
+func NewSystem(store Store, stopping <-chan struct{}) *System {
+	return &System{store: store, client: fairlead.NewClient(store), batches: batch.NewClient(store), stopping: stopping}
 }
 
 // GetStats tells what all jobs together have and do, and those of each tenant.
@@ -69,7 +71,7 @@ type watcher struct {
 	nodes    map[fairlead.NodeID]fairlead.Node // nil: this is the first look
 	failed   map[int64]struct{}                // those of the last look; nil: this is the first
 	lookedAt time.Time                         // for failures
-	open     map[int64]fairlead.BatchState     // of batches that have not completed, the newest of them; nil: this is the first look
+	open     map[int64]batch.State             // of batches that have not completed, the newest of them; nil: this is the first look
 }
 
 func (w *watcher) look(ctx context.Context) error {

@@ -3,17 +3,17 @@ package server
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // lookAtBatches sees the open batches, and those that were open at the last look.
 func (w *watcher) lookAtBatches(ctx context.Context) error {
-	batches, err := w.system.client.Batches(ctx, fairlead.BatchFilter{Open: true})
+	batches, err := w.system.batches.List(ctx, batch.Filter{Open: true})
 	if err != nil {
 		return err
 	}
-	open := make(map[int64]fairlead.BatchState, len(batches))
+	open := make(map[int64]batch.State, len(batches))
 	for i := range batches {
 		open[batches[i].ID] = batches[i].State()
 	}
@@ -42,7 +42,7 @@ func (w *watcher) lookAtBatches(ctx context.Context) error {
 }
 
 // completed reads the batches that were open at the last look and are not any more.
-func (w *watcher) completed(ctx context.Context, open map[int64]fairlead.BatchState) ([]fairlead.Batch, error) {
+func (w *watcher) completed(ctx context.Context, open map[int64]batch.State) ([]batch.Batch, error) {
 	var ids []int64
 	for id := range w.open {
 		if _, still := open[id]; !still {
@@ -52,5 +52,5 @@ func (w *watcher) completed(ctx context.Context, open map[int64]fairlead.BatchSt
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	return w.system.client.Batches(ctx, fairlead.BatchFilter{IDs: ids, Limit: len(ids)})
+	return w.system.batches.List(ctx, batch.Filter{IDs: ids, Limit: len(ids)})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // sourceExample is the request that the first users of tasks were shown.
@@ -55,7 +56,7 @@ func TestTheExampleOfTheSourceIsATask(t *testing.T) {
 		a.wantFields(got, want)
 	}
 	a.send(409, "POST", "/api/v1/tasks", sourceExample) // the name is taken
-	native, err := fairlead.NewClient(a.store).Schedule(t.Context(), "sync_stats")
+	native, err := schedule.NewClient(a.store).Get(t.Context(), "sync_stats")
 	if err != nil || native.Job.Kind != "http" || native.Job.MaxAttempts != 1 {
 		t.Errorf("it is stored as %+v (%v)", native, err)
 	}
@@ -151,8 +152,8 @@ func TestATaskIsChangedReplacedSwitchedAndRemoved(t *testing.T) {
 
 func TestAChangeKeepsWhatATaskCannotSay(t *testing.T) {
 	a := newAPI(t)
-	client := fairlead.NewClient(a.store)
-	native, err := client.PutSchedule(t.Context(), fairlead.Schedule{
+	client := schedule.NewClient(a.store)
+	native, err := client.Put(t.Context(), schedule.Schedule{
 		Name: "n", Cron: "@daily", Jitter: 5e9, Job: fairlead.Job{Kind: "http", Priority: 7, Args: []byte(`{"url":"https://example.org/","success":{"status":["304"]},"body":{"a":1}}`)},
 	})
 	if err != nil {
@@ -161,7 +162,7 @@ func TestAChangeKeepsWhatATaskCannotSay(t *testing.T) {
 	shown, _ := a.send(200, "GET", "/api/v1/tasks/n", "")
 	a.wantFields(shown, map[string]any{"body_template": `{"a":1}`})
 	a.send(200, "PUT", "/api/v1/tasks/n", `{"name":"n","cron_expr":"@hourly","target_url":"https://example.org/x"}`)
-	after, err := client.ScheduleByID(t.Context(), native.ID)
+	after, err := client.ByID(t.Context(), native.ID)
 	if err != nil || after.Jitter != native.Jitter || after.Job.Priority != 7 || !strings.Contains(string(after.Job.Args), "304") {
 		t.Errorf("it is now %+v (%v)", after, err)
 	}
@@ -213,9 +214,9 @@ func TestWhatIsNoTaskIsRefusedByField(t *testing.T) {
 
 func TestOnlyTasksAreListed(t *testing.T) {
 	a := newAPI(t)
-	client := fairlead.NewClient(a.store)
-	for _, s := range []fairlead.Schedule{{Name: "b", Cron: "@daily", Job: fairlead.Job{Kind: "noop"}}, {Name: "d", Every: 1e10, Job: fairlead.Job{Kind: "http", Args: []byte(`{"url":"https://example.org/"}`)}}} {
-		if _, err := client.PutSchedule(t.Context(), s); err != nil {
+	client := schedule.NewClient(a.store)
+	for _, s := range []schedule.Schedule{{Name: "b", Cron: "@daily", Job: fairlead.Job{Kind: "noop"}}, {Name: "d", Every: 1e10, Job: fairlead.Job{Kind: "http", Args: []byte(`{"url":"https://example.org/"}`)}}} {
+		if _, err := client.Put(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		a.send(404, "GET", "/api/v1/tasks/"+s.Name, "")

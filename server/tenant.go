@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Tenants implements the TenantService.
@@ -13,7 +14,7 @@ type Tenants struct {
 }
 
 // NewTenants makes the service of a store's tenants.
-func NewTenants(store fairlead.Store) *Tenants {
+func NewTenants(store Store) *Tenants {
 	return &Tenants{client: fairlead.NewClient(store)}
 }
 
@@ -127,7 +128,7 @@ func (s *Tenants) GetTenantStats(ctx context.Context, in *fairleadv1.GetTenantRe
 			return usageTo(usage), nil
 		}
 	}
-	return nil, fairlead.NoSuchTenant(in.GetName())
+	return nil, driver.NoSuchTenant(in.GetName())
 }
 
 // GetTenantSigningKey answers with the key that a declared tenant checks our

@@ -15,11 +15,12 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/internal/wire"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 // cleaned are the texts that handlers and those who watch them write: what no
@@ -35,12 +36,12 @@ const withNUL = "a\x00b"
 // request, or cleaned; a look-up may also find nothing. None of them makes the service
 // fail, whatever the store.
 func TestTextsThatCannotBeKeptAreRefused(t *testing.T) {
-	for name, open := range map[string]func(store fairlead.Store) fairlead.Store{
-		"SQLite": func(store fairlead.Store) fairlead.Store { return store },
-		"PostgreSQL": func(store fairlead.Store) fairlead.Store {
+	for name, open := range map[string]func(store server.Store) server.Store{
+		"SQLite": func(store server.Store) server.Store { return store },
+		"PostgreSQL": func(store server.Store) server.Store {
 			return instead(t, store)(postgres.Open(t.Context(), testdb.Postgres(t)))
 		},
-		"MySQL": func(store fairlead.Store) fairlead.Store {
+		"MySQL": func(store server.Store) server.Store {
 			return instead(t, store)(mysql.Open(t.Context(), testdb.MySQL(t)))
 		},
 	} {
@@ -56,8 +57,8 @@ func TestTextsThatCannotBeKeptAreRefused(t *testing.T) {
 }
 
 // instead is a store that is used instead of another.
-func instead(t *testing.T, other fairlead.Store) func(fairlead.Store, error) fairlead.Store {
-	return func(store fairlead.Store, err error) fairlead.Store {
+func instead(t *testing.T, other server.Store) func(server.Store, error) server.Store {
+	return func(store server.Store, err error) server.Store {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -73,9 +74,9 @@ func instead(t *testing.T, other fairlead.Store) func(fairlead.Store, error) fai
 func (a *guardedAPI) tryText(t *testing.T, method protoreflect.MethodDescriptor, path []protoreflect.FieldDescriptor) {
 	t.Helper()
 	row, last := everyMethod[method.Name()], path[len(path)-1]
-	secret := a.token(fairlead.RoleAdmin, "")
-	if row.role == fairlead.RoleWorker {
-		secret = a.token(fairlead.RoleWorker, "")
+	secret := a.token(access.RoleAdmin, "")
+	if row.role == access.RoleWorker {
+		secret = a.token(access.RoleWorker, "")
 	}
 	senders := map[string]answerer{"gRPC": a.grpcAnswer}
 	if isDocument(last) && last.FullName() != "batch_scheduler.TriggerEventRequest.req_data" { // which nothing reads
@@ -85,7 +86,7 @@ func (a *guardedAPI) tryText(t *testing.T, method protoreflect.MethodDescriptor,
 		senders["REST"], senders["REST without UTF-8"] = a.restAnswer, a.restWithoutUTF8
 	}
 	for protocol, send := range senders {
-		message := requestOf(t, method, a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(fairlead.RoleWorker, ""), "noop"))))
+		message := requestOf(t, method, a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(access.RoleWorker, ""), "noop"))))
 		put(message.ProtoReflect(), path)
 		got := send(t, method, message, secret)
 		keeps := slices.Contains(cleaned, last.FullName()) || isDocument(last) && (protocol == "REST" || protocol == "gRPC")

@@ -4,18 +4,19 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
 // Tokens implements the TokenService.
 type Tokens struct {
-	registrar fairlead.Registrar
+	registrar access.Store
 }
 
 // NewTokens makes the service of a store's tokens.
-func NewTokens(registrar fairlead.Registrar) *Tokens { return &Tokens{registrar: registrar} }
+func NewTokens(registrar access.Store) *Tokens { return &Tokens{registrar: registrar} }
 
-func tokenTo(t fairlead.Token) *fairleadv1.Token {
+func tokenTo(t access.Token) *fairleadv1.Token {
 	return &fairleadv1.Token{
 		Id: t.ID, Name: t.Name, Role: string(t.Role), Tenants: t.Tenants,
 		CreatedAt: timeTo(t.CreatedAt), ExpiresAt: timeTo(t.ExpiresAt), Expired: t.Expired, LastUsed: timeTo(t.LastUsed),
@@ -28,8 +29,8 @@ func (s *Tokens) CreateToken(ctx context.Context, in *fairleadv1.CreateTokenRequ
 	if err != nil {
 		return nil, err
 	}
-	token := fairlead.Token{Name: in.GetName(), Role: fairlead.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: timeOf(in.GetExpiresAt())}
-	if err := fairlead.NormalizeToken(&token); err != nil {
+	token := access.Token{Name: in.GetName(), Role: access.Role(in.GetRole()), Tenants: in.GetTenants(), Hash: hash, ExpiresAt: timeOf(in.GetExpiresAt())}
+	if err := access.Normalize(&token); err != nil {
 		return nil, err
 	}
 	stored, err := s.registrar.AddToken(ctx, token)
@@ -68,11 +69,11 @@ func (s *Tokens) WhoAmI(ctx context.Context, _ *fairleadv1.WhoAmIRequest) (*fair
 
 // AuditLog implements the AuditService.
 type AuditLog struct {
-	registrar fairlead.Registrar
+	registrar access.Store
 }
 
 // NewAuditLog makes the service of a store's audit log.
-func NewAuditLog(registrar fairlead.Registrar) *AuditLog { return &AuditLog{registrar: registrar} }
+func NewAuditLog(registrar access.Store) *AuditLog { return &AuditLog{registrar: registrar} }
 
 // ListAudit lists what was done, newest first.
 func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditRequest) (*fairleadv1.ListAuditResponse, error) {
@@ -84,7 +85,7 @@ func (s *AuditLog) ListAudit(ctx context.Context, in *fairleadv1.ListAuditReques
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	entries, err := s.registrar.AuditLog(ctx, fairlead.AuditFilter{
+	entries, err := s.registrar.AuditLog(ctx, access.Filter{
 		Actor: in.GetActor(), Action: in.GetAction(), Subject: in.GetSubject(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()),
 		Below: below, Limit: size + 1, // one more tells whether there is a next page
 	})

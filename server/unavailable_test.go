@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
@@ -29,7 +29,7 @@ var changesNothing = []protoreflect.Name{"PreviewTiming", "Verify", "LeaseJobs",
 // service.
 func TestAReadOnlyDatabaseIsUnavailable(t *testing.T) {
 	var database *sqlite.Store
-	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store {
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store {
 		database = store.(*sqlite.Store)
 		return store
 	})
@@ -40,15 +40,15 @@ func TestAReadOnlyDatabaseIsUnavailable(t *testing.T) {
 	}
 	for _, method := range methods() {
 		row := everyMethod[method.Name()]
-		secret := a.token(fairlead.RoleAdmin, "")
-		if row.role == fairlead.RoleWorker {
-			secret = a.token(fairlead.RoleWorker, "")
+		secret := a.token(access.RoleAdmin, "")
+		if row.role == access.RoleWorker {
+			secret = a.token(access.RoleWorker, "")
 		}
 		for protocol, send := range map[string]answerer{"REST": a.restAnswer, "gRPC": a.grpcAnswer} {
 			if protocol == "REST" && ruleOf(method) == nil {
 				continue
 			}
-			text := a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(fairlead.RoleWorker, ""), "noop")))
+			text := a.fill(strings.ReplaceAll(row.request, "GONE", a.liveWorker(a.token(access.RoleWorker, ""), "noop")))
 			readOnly(true)
 			got := send(t, method, requestOf(t, method, text), secret)
 			readOnly(false)
@@ -168,7 +168,7 @@ func TestTokensAreKnownThoughTheDatabaseIsReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := newGuardedAPIOver(t, server.Auth{}, database)
-	secret := a.token(fairlead.RoleViewer, "")
+	secret := a.token(access.RoleViewer, "")
 	if _, err := database.DB().ExecContext(t.Context(), "pragma query_only = true"); err != nil {
 		t.Fatal(err)
 	}

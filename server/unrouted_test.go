@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -14,12 +15,12 @@ const upload = "/api/v1/batches/upload?name=n&type=paint"
 // What no route of the schema serves, callbacks and uploads, is unavailable as well.
 func TestCallbacksAndUploadsToAReadOnlyDatabaseAreUnavailable(t *testing.T) {
 	var database *sqlite.Store
-	a := newGuardedAPIOn(t, func(store fairlead.Store) fairlead.Store {
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store {
 		database = store.(*sqlite.Store)
 		return store
 	})
 	path, run, token := a.waitingJob()
-	admin := a.as(a.token(fairlead.RoleAdmin, ""))
+	admin := a.as(a.token(access.RoleAdmin, ""))
 	a.send(200, "GET", "/api/v1/whoami", "", admin...)
 	if _, err := database.DB().ExecContext(t.Context(), "pragma query_only = true"); err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestCallbacksAndUploadsToAReadOnlyDatabaseAreUnavailable(t *testing.T) {
 // answers of targets.
 func TestTextsThatCannotBeKeptOutsideOfTheSchema(t *testing.T) {
 	a := newGuardedAPI(t)
-	admin := a.as(a.token(fairlead.RoleAdmin, ""))
+	admin := a.as(a.token(access.RoleAdmin, ""))
 	a.send(400, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"}]}`, append(admin, "Idempotency-Key", "a\xffb")...)
 	for _, text := range []string{"a\x00b", "a\xffb"} {
 		a.send(400, "POST", upload, "target_id,target_type\n"+text+",wall\n", append(admin, "Content-Type", "text/csv")...)

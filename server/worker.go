@@ -11,15 +11,18 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/reserved"
 	"github.com/fairlead-io/fairlead/internal/starts"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Workers implements the WorkerService: it stands between remote workers and the
 // store. All that must not be lost is in the store, so that each call of a worker
 // may go to another server; what is kept here only saves questions.
 type Workers struct {
-	store    fairlead.Store
-	client   *fairlead.Client
+	store    Store
+	client   *sweep.Client
 	options  WorkerOptions
 	stopping <-chan struct{}
 
@@ -59,10 +62,10 @@ func (o WorkerOptions) withDefaults() WorkerOptions {
 
 // NewWorkers makes the service of remote workers. Who waits is let go when the
 // program stops.
-func NewWorkers(store fairlead.Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
+func NewWorkers(store Store, options WorkerOptions, stopping <-chan struct{}) *Workers {
 	options = options.withDefaults()
 	return &Workers{
-		store: store, client: fairlead.NewClient(store), options: options, stopping: stopping,
+		store: store, client: sweep.NewClient(store), options: options, stopping: stopping,
 		sessions: &sessions{store: store}, roster: &roster{store: store, fresh: options.Beat},
 		starts: starts.New(), crews: map[fairlead.NodeID]*crew{}, reported: time.Now(), swept: time.Now(),
 	}
@@ -107,7 +110,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 			Kind: d.GetKind(), Timeout: d.GetTimeout().AsDuration(), MaxAttempts: int(d.GetMaxAttempts()), Retry: retryOf(d.GetRetry()),
 		})
 	}
-	if err := fairlead.NormalizeNode(&node); err != nil {
+	if err := driver.NormalizeNode(&node); err != nil {
 		return nil, err
 	}
 	if err := checkWorkerKinds(node.Kinds); err != nil {
@@ -123,7 +126,7 @@ func (s *Workers) JoinWorker(ctx context.Context, in *fairleadv1.JoinWorkerReque
 	if err != nil {
 		return nil, err
 	}
-	id, err := s.store.Join(fairlead.AsNode(ctx, token), node, lease)
+	id, err := s.store.Join(driver.AsNode(ctx, token), node, lease)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +149,7 @@ func (s *Workers) newToken(ctx context.Context) (string, error) {
 // checkWorkerKinds refuses a worker that would run what speaks in the name of Fairlead.
 func checkWorkerKinds(kinds []string) error {
 	for i, kind := range kinds {
-		if fairlead.IsNodeKind(kind) {
+		if reserved.IsNodes(kind) {
 			return refuseField(fmt.Sprintf("kinds[%d]", i), fmt.Sprintf("is %q, which is reserved: only nodes run such jobs; leave it out", kind))
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -47,7 +48,7 @@ func (s *Workers) BeatWorker(ctx context.Context, in *fairleadv1.BeatWorkerReque
 
 // awaitStop waits until somebody may have asked to cancel a job of the worker.
 func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.Duration) {
-	news, stop := s.listen(ctx, id, fairlead.WakeCancel)
+	news, stop := s.listen(ctx, id, driver.WakeCancel)
 	defer stop()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -61,12 +62,12 @@ func (s *Workers) awaitStop(ctx context.Context, id fairlead.NodeID, wait time.D
 
 // hasNew tells whether a worker has not heard of one of the jobs to stop.
 func hasNew(stops []*fairleadv1.StopJob, heard []*fairleadv1.Lease) bool {
-	known := make(map[fairlead.Held]bool, len(heard))
+	known := make(map[driver.Held]bool, len(heard))
 	for _, h := range heard {
-		known[fairlead.Held{ID: h.GetId(), Fence: h.GetFence()}] = true
+		known[driver.Held{ID: h.GetId(), Fence: h.GetFence()}] = true
 	}
 	for _, stop := range stops {
-		if !known[fairlead.Held{ID: stop.GetId(), Fence: stop.GetFence()}] {
+		if !known[driver.Held{ID: stop.GetId(), Fence: stop.GetFence()}] {
 			return true
 		}
 	}
@@ -86,7 +87,7 @@ func (s *Workers) beat(ctx context.Context, id fairlead.NodeID, lease time.Durat
 	if err != nil {
 		return nil, 0, err
 	}
-	answer, err := s.store.Beat(ctx, fairlead.Beat{Node: id, Lease: lease, Idle: max(0, node.Slots-len(held))})
+	answer, err := s.store.Beat(ctx, driver.Beat{Node: id, Lease: lease, Idle: max(0, node.Slots-len(held))})
 	if err != nil {
 		if errors.Is(err, fairlead.ErrLeaseLost) {
 			s.forget(id)
@@ -110,7 +111,7 @@ func (s *Workers) beat(ctx context.Context, id fairlead.NodeID, lease time.Durat
 
 // inspection is a look at what a worker runs.
 type inspection struct {
-	answer         fairlead.BeatAnswer
+	answer         driver.BeatAnswer
 	node           *fairlead.Node
 	grace, timeout time.Duration
 
@@ -120,14 +121,14 @@ type inspection struct {
 }
 
 func (i *inspection) look(c *crew, running []*leased) {
-	wished := make(map[fairlead.Held]bool, len(i.answer.Cancel))
+	wished := make(map[driver.Held]bool, len(i.answer.Cancel))
 	for _, h := range i.answer.Cancel {
 		wished[h] = true
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, l := range running {
-		late := i.answer.Now.Sub(l.job.StartedAt) - verdict.Timeout(l.job, i.node.Entry(l.job.Kind), i.timeout)
+		late := i.answer.Now.Sub(l.job.StartedAt) - verdict.Timeout(l.job, driver.EntryOf(i.node, l.job.Kind), i.timeout)
 		switch {
 		case wished[heldOf(l.job)]:
 			if l.told.IsZero() {
@@ -149,7 +150,7 @@ func (i *inspection) stop(job *fairlead.Job, reason string, cause error, since t
 		i.stops = append(i.stops, &fairleadv1.StopJob{Id: job.ID, Fence: job.Fence, Reason: reason})
 		return
 	}
-	i.overdue = append(i.overdue, verdict.Decide(job, i.node.Entry(job.Kind), errors.Join(verdict.ErrStuck, cause), cause, nil))
+	i.overdue = append(i.overdue, verdict.Decide(job, driver.EntryOf(i.node, job.Kind), errors.Join(verdict.ErrStuck, cause), cause, nil))
 }
 
 // settleOverdue ends runs that the worker would not end. What it says of them
@@ -161,9 +162,9 @@ func (s *Workers) settleOverdue(ctx context.Context, c *crew, overdue []fairlead
 	if _, err := s.store.Settle(ctx, overdue); err != nil {
 		return err
 	}
-	held := make([]fairlead.Held, len(overdue))
+	held := make([]driver.Held, len(overdue))
 	for i, settlement := range overdue {
-		held[i] = fairlead.Held{ID: settlement.ID, Fence: settlement.Fence}
+		held[i] = driver.Held{ID: settlement.ID, Fence: settlement.Fence}
 	}
 	c.settled(held)
 	return nil

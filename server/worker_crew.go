@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // crew is what this server remembers of one worker: the jobs that it runs, as far
@@ -14,7 +15,7 @@ type crew struct {
 	leasing sync.Mutex // held while jobs are leased, so that two calls do not fill one slot
 
 	mu         sync.Mutex
-	leases     map[fairlead.Held]*leased
+	leases     map[driver.Held]*leased
 	suspectsAt time.Time     // when it last looked for crash suspects
 	freed      chan struct{} // closed when slots become free
 	used       time.Time
@@ -36,7 +37,7 @@ func (s *Workers) crewOf(id fairlead.NodeID) *crew {
 	c := s.crews[id]
 	if c == nil {
 		s.sweep(now)
-		c = &crew{leases: map[fairlead.Held]*leased{}, freed: make(chan struct{})}
+		c = &crew{leases: map[driver.Held]*leased{}, freed: make(chan struct{})}
 		s.crews[id] = c
 	}
 	c.used = now
@@ -71,7 +72,7 @@ func (c *crew) whenFreed() <-chan struct{} {
 }
 
 // settled notes that jobs are no longer leased.
-func (c *crew) settled(held []fairlead.Held) {
+func (c *crew) settled(held []driver.Held) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, h := range held {
@@ -92,11 +93,11 @@ func (c *crew) add(jobs []*fairlead.Job) {
 	}
 }
 
-func heldOf(job *fairlead.Job) fairlead.Held { return fairlead.Held{ID: job.ID, Fence: job.Fence} }
+func heldOf(job *fairlead.Job) driver.Held { return driver.Held{ID: job.ID, Fence: job.Fence} }
 
 // running lists the leases, of which those that another server made are read from
 // the store first.
-func (s *Workers) running(ctx context.Context, c *crew, held []fairlead.Held) ([]*leased, error) {
+func (s *Workers) running(ctx context.Context, c *crew, held []driver.Held) ([]*leased, error) {
 	unknown := c.keepOnly(held)
 	if len(unknown) > 0 {
 		jobs, err := s.store.Find(ctx, fairlead.Filter{IDs: unknown, Limit: len(unknown)})
@@ -117,10 +118,10 @@ func (s *Workers) running(ctx context.Context, c *crew, held []fairlead.Held) ([
 }
 
 // keepOnly forgets leases that are over, and lists the jobs that are not known.
-func (c *crew) keepOnly(held []fairlead.Held) (unknown []int64) {
+func (c *crew) keepOnly(held []driver.Held) (unknown []int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	kept := make(map[fairlead.Held]*leased, len(held))
+	kept := make(map[driver.Held]*leased, len(held))
 	for _, h := range held {
 		if l := c.leases[h]; l != nil {
 			kept[h] = l

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // NoteItems keeps what a worker has to say of items.
@@ -31,7 +32,7 @@ func (s *Workers) NoteItems(ctx context.Context, in *fairleadv1.NoteItemsRequest
 		}
 	}
 	if in.GetStop() != "" {
-		_, err = s.client.StopSweep(ctx, part.sweep, "", in.GetStop())
+		_, err = s.client.Stop(ctx, part.sweep, "", in.GetStop())
 		if errors.Is(err, fairlead.ErrConflict) {
 			err = nil // it does not run any more
 		}
@@ -51,33 +52,33 @@ func (s *Workers) ListRetries(ctx context.Context, in *fairleadv1.ListRetriesReq
 	if err != nil {
 		return nil, err
 	}
-	shard := fairlead.Shard{Sweep: part.sweep, From: part.from, To: part.to}
-	indexes, err := fairlead.ShardRetries(ctx, s.store, shard, in.GetFrom(), int(in.GetLimit()))
+	shard := sweep.Shard{Sweep: part.sweep, From: part.from, To: part.to}
+	indexes, err := sweep.ShardRetries(ctx, s.store, shard, in.GetFrom(), int(in.GetLimit()))
 	return &fairleadv1.ListRetriesResponse{Indexes: indexes}, err
 }
 
 // lines are what is to be kept of items.
-func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]fairlead.SweepLog, error) {
+func (p *part) lines(in *fairleadv1.NoteItemsRequest) ([]sweep.Log, error) {
 	strangers := strangers{part: p}
-	var lines []fairlead.SweepLog
+	var lines []sweep.Log
 	for i, line := range in.GetLines() {
 		strangers.check(fmt.Sprintf("lines[%d].index", i), line.GetIndex())
 		level := line.GetLevel()
 		if level == "" {
 			level = "info"
 		}
-		lines = append(lines, fairlead.SweepLog{Sweep: p.sweep, Index: line.GetIndex(), Level: level, Text: line.GetText()})
+		lines = append(lines, sweep.Log{Sweep: p.sweep, Index: line.GetIndex(), Level: level, Text: line.GetText()})
 	}
 	return lines, strangers.err()
 }
 
 // outcomes are the items that came to nothing. Those that are done now are checked too.
-func (p *part) outcomes(in *fairleadv1.SaveShardRequest) ([]fairlead.FailedItem, error) {
+func (p *part) outcomes(in *fairleadv1.SaveShardRequest) ([]sweep.FailedItem, error) {
 	strangers := strangers{part: p}
-	var failed []fairlead.FailedItem
+	var failed []sweep.FailedItem
 	for i, item := range in.GetFailed() {
 		strangers.check(fmt.Sprintf("failed[%d].index", i), item.GetIndex())
-		failed = append(failed, fairlead.FailedItem{Sweep: p.sweep, Index: item.GetIndex(), Attempts: int(item.GetAttempts()), Error: item.GetError()})
+		failed = append(failed, sweep.FailedItem{Sweep: p.sweep, Index: item.GetIndex(), Attempts: int(item.GetAttempts()), Error: item.GetError()})
 	}
 	for i, index := range in.GetRedone() {
 		strangers.check(fmt.Sprintf("redone[%d]", i), index)

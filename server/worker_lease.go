@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -88,10 +89,10 @@ func (s *Workers) StreamJobs(ctx context.Context, in *fairleadv1.StreamJobsReque
 func (s *Workers) unsent(ctx context.Context, c *crew, jobs []*fairlead.Job) error {
 	ctx, cancel := s.brief(context.WithoutCancel(ctx))
 	defer cancel()
-	held, settlements := make([]fairlead.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
+	held, settlements := make([]driver.Held, len(jobs)), make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
 		held[i] = heldOf(job)
-		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.GiveUp}
+		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.MoveRelease}
 	}
 	defer c.settled(held)
 	_, err := s.store.Settle(ctx, settlements)
@@ -131,7 +132,7 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 	}
 	s.starts.Add(jobs)
 	for _, job := range jobs {
-		job.Timeout = verdict.Timeout(job, node.Entry(job.Kind), s.options.Timeout)
+		job.Timeout = verdict.Timeout(job, driver.EntryOf(&node, job.Kind), s.options.Timeout)
 	}
 	c.add(jobs)
 	if len(jobs) > 0 && ctx.Err() != nil { // nobody is there to take them
@@ -141,12 +142,12 @@ func (s *Workers) lease(ctx context.Context, c *crew, in *fairleadv1.LeaseJobsRe
 }
 
 // claimOf is what a worker may claim that holds so many jobs.
-func claimOf(node *fairlead.Node, in *fairleadv1.LeaseJobsRequest, held int) fairlead.Claim {
+func claimOf(node *fairlead.Node, in *fairleadv1.LeaseJobsRequest, held int) driver.Claim {
 	room := node.Slots - held
 	if most := int(in.GetMax()); most > 0 {
 		room = min(most, node.Slots+node.Capacity-held)
 	}
-	claim := fairlead.Claim{Node: node.ID, Scope: node.Scope(), Max: room}
+	claim := driver.Claim{Node: node.ID, Scope: driver.ScopeOf(node), Max: room}
 	if len(in.GetQueues()) > 0 {
 		claim.Scope.Queues = among(in.GetQueues(), node.Queues)
 	}
@@ -178,7 +179,7 @@ func among(wanted, served []string) []string {
 // leaseSuspect claims a job that may have killed its node, unless the worker has
 // one already. It does not look each time, unless it was asked for nothing else:
 // there are hardly ever any.
-func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask fairlead.Claim, held []fairlead.Held, only bool) ([]*fairlead.Job, error) {
+func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask driver.Claim, held []driver.Held, only bool) ([]*fairlead.Job, error) {
 	if !c.looksForSuspects(s.options.Poll) && !only {
 		return nil, nil
 	}
@@ -187,7 +188,7 @@ func (s *Workers) leaseSuspect(ctx context.Context, c *crew, ask fairlead.Claim,
 		return nil, err
 	}
 	for _, l := range running {
-		if l.job.Crashes >= fairlead.SoloAfter {
+		if l.job.Crashes >= driver.SoloAfter {
 			return nil, nil
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // roster knows the workers that have joined. One look at all nodes serves every
 // worker of this server for a while.
 type roster struct {
-	store fairlead.Store
+	store Store
 	fresh time.Duration // how old a look may be
 
 	mu     sync.Mutex

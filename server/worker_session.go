@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/rest"
 )
 
@@ -19,7 +20,7 @@ import (
 // store and a key that all servers of a store share, so that none of them has to
 // remember it.
 type sessions struct {
-	store fairlead.Store
+	store Store
 
 	mu     sync.Mutex
 	made   []byte    // the key; nil: not yet asked for
@@ -111,5 +112,5 @@ func (s *sessions) enter(ctx context.Context, in inSession) (context.Context, er
 			return nil, errOtherSession
 		}
 	}
-	return fairlead.AsNode(ctx, token), nil
+	return driver.AsNode(ctx, token), nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -44,7 +45,7 @@ func TestASessionCarriesTheTokenOfItsWorker(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, kept := fairlead.NodeToken(ctx); got != token || !kept {
+		if got, kept := driver.NodeToken(ctx); got != token || !kept {
 			t.Errorf("the store is told %q, want %q", got, token)
 		}
 	}
@@ -89,7 +90,7 @@ func TestWorkersGetSessionsThatOlderServersAcceptWhileOneOfThemLives(t *testing.
 	if joined := join(); joined.GetSession() == oldSession(key, joined.GetId()) {
 		t.Error("a session has no token though there is no older server")
 	}
-	older := fairlead.AsNode(t.Context(), "") // as such a server's row is
+	older := driver.AsNode(t.Context(), "") // as such a server's row is
 	node, err := store.Join(older, fairlead.Node{Name: "old", Kinds: []string{"k"}, Slots: 1}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func TestWorkersGetSessionsThatOlderServersAcceptWhileOneOfThemLives(t *testing.
 
 // restoredStore is a store whose secret can be lost.
 type restoredStore struct {
-	fairlead.Store
+	Store
 	secret []byte
 	asked  int
 }

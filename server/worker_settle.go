@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/verdict"
 )
 
@@ -42,31 +43,31 @@ func (s *Workers) SettleJobs(ctx context.Context, in *fairleadv1.SettleJobsReque
 	if err != nil {
 		return nil, err
 	}
-	batch := newBatch(&node, jobs, ends)
-	settled, err := s.store.Settle(ctx, batch.settlements)
+	reported := newReport(&node, jobs, ends)
+	settled, err := s.store.Settle(ctx, reported.settlements)
 	if err != nil {
 		return nil, err
 	}
-	s.crewOf(id).settled(batch.held)
-	for i, at := range batch.at {
-		batch.results[at].Result, batch.results[at].State = resultOf(batch.settlements[i], settled[i])
+	s.crewOf(id).settled(reported.held)
+	for i, at := range reported.at {
+		reported.results[at].Result, reported.results[at].State = resultOf(reported.settlements[i], settled[i])
 	}
-	return &fairleadv1.SettleJobsResponse{Results: batch.results}, nil
+	return &fairleadv1.SettleJobsResponse{Results: reported.results}, nil
 }
 
-// batch is what a worker reports at once.
-type batch struct {
+// report is what a worker reports at once.
+type report struct {
 	results     []*fairleadv1.RunEnded
 	settlements []fairlead.Settlement // of jobs that still run
-	held        []fairlead.Held
+	held        []driver.Held
 	at          []int // where their results are
 }
 
-func newBatch(node *fairlead.Node, jobs map[fairlead.Held]*fairlead.Job, ends []*fairleadv1.RunEnd) *batch {
-	b := &batch{results: make([]*fairleadv1.RunEnded, len(ends))}
+func newReport(node *fairlead.Node, jobs map[driver.Held]*fairlead.Job, ends []*fairleadv1.RunEnd) *report {
+	b := &report{results: make([]*fairleadv1.RunEnded, len(ends))}
 	for i, end := range ends {
 		b.results[i] = &fairleadv1.RunEnded{Id: end.GetId(), Result: resultLost}
-		job := jobs[fairlead.Held{ID: end.GetId(), Fence: end.GetFence()}]
+		job := jobs[driver.Held{ID: end.GetId(), Fence: end.GetFence()}]
 		if job == nil {
 			continue
 		}
@@ -117,7 +118,7 @@ func (s *Workers) settler(ctx context.Context, id fairlead.NodeID) (fairlead.Nod
 
 // ownJobs are those of the jobs whose current or last run is the worker's own.
 // Nobody settles what others run.
-func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[fairlead.Held]*fairlead.Job, error) {
+func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairleadv1.RunEnd) (map[driver.Held]*fairlead.Job, error) {
 	ids := make([]int64, len(ends))
 	for i, end := range ends {
 		ids[i] = end.GetId()
@@ -126,7 +127,7 @@ func (s *Workers) ownJobs(ctx context.Context, id fairlead.NodeID, ends []*fairl
 	if err != nil {
 		return nil, err
 	}
-	own := make(map[fairlead.Held]*fairlead.Job, len(jobs))
+	own := make(map[driver.Held]*fairlead.Job, len(jobs))
 	for _, job := range jobs {
 		if job.Node == id {
 			own[heldOf(job)] = job
@@ -156,7 +157,7 @@ func checkEnds(ends []*fairleadv1.RunEnd) error {
 		}
 		if replace := end.GetReplace(); replace != nil {
 			var invalid *fairlead.InvalidError
-			if errors.As(fairlead.CheckUnreserved(at+"replace.", newJobOf(replace)), &invalid) {
+			if errors.As(checkUnreserved(at+"replace.", newJobOf(replace)), &invalid) {
 				refusal.Fields = append(refusal.Fields, invalid.Fields...)
 			}
 		}
@@ -184,7 +185,7 @@ func settlementOf(job *fairlead.Job, node *fairlead.Node, end *fairleadv1.RunEnd
 	if job.CancelWish {
 		cause = verdict.ErrCancelled
 	}
-	entry := node.Entry(job.Kind)
+	entry := driver.EntryOf(node, job.Kind)
 	if end.GetOutcome() == outcomeFail && end.GetAfter() != nil {
 		entry.Options.RetryDelay = func(*fairlead.Job, error) time.Duration { return end.GetAfter().AsDuration() }
 	}
@@ -266,9 +267,9 @@ func resultOf(settlement fairlead.Settlement, settled fairlead.Settled) (result,
 		return resultAsAsked, string(fairlead.Succeeded)
 	case fairlead.Fail:
 		return resultAsAsked, string(fairlead.Failed)
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		return resultAsAsked, string(fairlead.Waiting)
-	case fairlead.GiveUp:
+	case fairlead.MoveRelease:
 		return resultAsAsked, string(fairlead.Ready)
 	}
 	return resultAsAsked, string(fairlead.Scheduled)
@@ -292,7 +293,7 @@ func (s *Workers) SaveProgress(ctx context.Context, in *fairleadv1.SaveProgressR
 	if err != nil {
 		return nil, err
 	}
-	if len(own) == 0 || own[fairlead.Held{ID: in.GetJob(), Fence: in.GetFence()}] == nil {
+	if len(own) == 0 || own[driver.Held{ID: in.GetJob(), Fence: in.GetFence()}] == nil {
 		return nil, fmt.Errorf("job %d: %w", in.GetJob(), fairlead.ErrLeaseLost)
 	}
 	save := fairlead.Save{ID: in.GetJob(), Fence: in.GetFence(), Progress: in.GetProgress(), Memo: in.GetMemo()}

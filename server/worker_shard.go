@@ -10,7 +10,9 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // onShard is a request of a worker that goes over a shard.
@@ -29,9 +31,9 @@ type part struct {
 }
 
 // shardJob is the job of a worker that goes over a shard, and which shard that is.
-func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, fairlead.ShardArgs, error) {
-	var args fairlead.ShardArgs
-	held := fairlead.Held{ID: in.GetJob(), Fence: in.GetFence()}
+func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, sweep.ShardArgs, error) {
+	var args sweep.ShardArgs
+	held := driver.Held{ID: in.GetJob(), Fence: in.GetFence()}
 	own, err := s.ownJobs(ctx, fairlead.NodeID(in.GetId()), []*fairleadv1.RunEnd{{Id: held.ID, Fence: held.Fence}})
 	if err != nil {
 		return nil, args, err
@@ -40,30 +42,30 @@ func (s *Workers) shardJob(ctx context.Context, in onShard) (*fairlead.Job, fair
 	if job == nil || job.State != fairlead.Running {
 		return nil, args, fmt.Errorf("job %d: %w", held.ID, fairlead.ErrLeaseLost)
 	}
-	if !fairlead.IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {
+	if !sweep.IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {
 		return nil, args, refuseField("job", fmt.Sprintf("is one of kind %q, which goes over no shard of a sweep", job.Kind))
 	}
 	return job, args, nil
 }
 
 // readShard reads the sweep and the shard that a job goes over.
-func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args fairlead.ShardArgs) (fairlead.Sweep, fairlead.Shard, error) {
+func (s *Workers) readShard(ctx context.Context, job *fairlead.Job, args sweep.ShardArgs) (sweep.Sweep, sweep.Shard, error) {
 	strange := refuseField("job", fmt.Sprintf("goes over shard %d of sweep %d, which has employed another or none", args.Shard, args.Sweep))
-	sweep, err := s.client.SweepByID(ctx, args.Sweep)
+	sw, err := s.client.ByID(ctx, args.Sweep)
 	if errors.Is(err, fairlead.ErrNotFound) {
-		return sweep, fairlead.Shard{}, strange
+		return sw, sweep.Shard{}, strange
 	}
 	if err != nil {
-		return sweep, fairlead.Shard{}, err
+		return sw, sweep.Shard{}, err
 	}
 	shards, err := s.store.Shards(ctx, args.Sweep)
 	if err != nil {
-		return sweep, fairlead.Shard{}, err
+		return sw, sweep.Shard{}, err
 	}
 	if args.Shard < 0 || args.Shard >= len(shards) || shards[args.Shard].Job != job.ID {
-		return sweep, fairlead.Shard{}, strange
+		return sw, sweep.Shard{}, strange
 	}
-	return sweep, shards[args.Shard], nil
+	return sw, shards[args.Shard], nil
 }
 
 // partOf is what is known of the shard of a worker's job. Once its end is known it is
@@ -88,7 +90,7 @@ func (s *Workers) partOf(ctx context.Context, in onShard) (*fairlead.Job, part, 
 	return job, p, nil
 }
 
-func (c *crew) part(held fairlead.Held) *part {
+func (c *crew) part(held driver.Held) *part {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.leases[held]; l != nil {
@@ -97,7 +99,7 @@ func (c *crew) part(held fairlead.Held) *part {
 	return nil
 }
 
-func (c *crew) keepPart(held fairlead.Held, p part) {
+func (c *crew) keepPart(held driver.Held, p part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.leases[held]; l != nil {
@@ -107,18 +109,18 @@ func (c *crew) keepPart(held fairlead.Held, p part) {
 
 // usedShare is what a worker says that it uses. One that was told to begin nothing has no
 // rate, even if items are still under way: that is not the same as no bound.
-func (c *crew) usedShare(held fairlead.Held, in *fairleadv1.SaveShardRequest) fairlead.Share {
+func (c *crew) usedShare(held driver.Held, in *fairleadv1.SaveShardRequest) sweep.Share {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	used := fairlead.Share{Rate: in.GetRate(), InFlight: int(in.GetInFlight())}
+	used := sweep.Share{Rate: in.GetRate(), InFlight: int(in.GetInFlight())}
 	if l := c.leases[held]; l != nil && l.idle && used.Rate == 0 {
-		used.Rate = fairlead.LeastRate
+		used.Rate = sweep.LeastRate
 	}
 	return used
 }
 
 // tellShare notes what a worker was told.
-func (c *crew) tellShare(held fairlead.Held, share fairlead.Share) {
+func (c *crew) tellShare(held driver.Held, share sweep.Share) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if l := c.leases[held]; l != nil {
@@ -139,12 +141,12 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 	if err != nil {
 		return nil, err
 	}
-	sweep, shard, err := s.readShard(ctx, job, args)
+	sw, shard, err := s.readShard(ctx, job, args)
 	if err != nil {
 		return nil, err
 	}
 	if !shard.Ended && shard.Fence != job.Fence && (job.Attempt > 1 || job.Crashes > 0) {
-		if err := fairlead.ResumeSweep(ctx, s.store, sweep.ID); err != nil {
+		if err := sweep.Resume(ctx, s.store, sw.ID); err != nil {
 			return nil, err
 		}
 	}
@@ -153,7 +155,7 @@ func (s *Workers) LoadShard(ctx context.Context, in *fairleadv1.LoadShardRequest
 		return nil, err
 	}
 	return &fairleadv1.LoadShardResponse{
-		Sweep: sweepTo(&sweep, now), Number: proto.Int32(int32(shard.Number)), From: &shard.From, To: &shard.To,
+		Sweep: sweepTo(&sw, now), Number: proto.Int32(int32(shard.Number)), From: &shard.From, To: &shard.To,
 		Mark: &shard.Mark, Window: shard.Window, Pending: shard.Pending, Source: shard.Source,
 		Done: &shard.Done, Abandoned: &shard.Abandoned, Errors: &shard.Errors, Ended: shard.Ended,
 		Again: &shard.Again,
@@ -180,7 +182,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 		return nil, err
 	}
 	crew := s.crewOf(fairlead.NodeID(in.GetId()))
-	checkpoint := fairlead.Checkpoint{
+	checkpoint := sweep.Checkpoint{
 		Sweep: part.sweep, Job: job.ID, Fence: job.Fence, Number: part.number,
 		To: in.GetTo(), Mark: in.GetMark(), Window: in.GetWindow(), Pending: in.GetPending(), Source: in.GetSource(),
 		Done: in.GetDone(), Abandoned: in.GetAbandoned(), Errors: in.GetErrors(), Measured: in.GetMeasured(),
@@ -192,7 +194,7 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 		return nil, err
 	}
 	if in.GetEnded() {
-		_ = fairlead.SteerSweep(ctx, s.store, part.sweep) // else a node does so soon
+		_ = sweep.Steer(ctx, s.store, part.sweep) // else a node does so soon
 	} else if !orders.Stop && orders.Share.InFlight == 0 {
 		if orders, err = s.askForShare(ctx, checkpoint); err != nil {
 			return nil, err
@@ -206,10 +208,10 @@ func (s *Workers) SaveShard(ctx context.Context, in *fairleadv1.SaveShardRequest
 
 // askForShare sees to it that a run gets what it may use, if nobody else uses it. What
 // has come of items was kept already.
-func (s *Workers) askForShare(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+func (s *Workers) askForShare(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	checkpoint.Failed, checkpoint.Redone = nil, nil
-	if err := fairlead.SteerSweep(ctx, s.store, checkpoint.Sweep); err != nil {
-		return fairlead.Orders{}, err
+	if err := sweep.Steer(ctx, s.store, checkpoint.Sweep); err != nil {
+		return sweep.Orders{}, err
 	}
 	return s.store.Checkpoint(ctx, checkpoint)
 }

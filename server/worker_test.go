@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 )
 
@@ -204,10 +205,10 @@ func TestWhatWasTakenFromAWorkerAndEndedIsLostToIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, token, _ := strings.Cut(w.session, ".")
-	if err := a.store.Leave(fairlead.AsNode(t.Context(), token), nodes[0].ID); err != nil { // as if its lease had run out
+	if err := a.store.Leave(driver.AsNode(t.Context(), token), nodes[0].ID); err != nil { // as if its lease had run out
 		t.Fatal(err)
 	}
-	if reaped, err := a.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Poisoned != 1 {
+	if reaped, err := a.store.Reap(t.Context(), driver.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Poisoned != 1 {
 		t.Fatalf("reaped %+v, %v", reaped, err)
 	}
 	for _, outcome := range []string{`"outcome":"succeed"`, `"outcome":"fatal","error":"never"`} {
@@ -223,7 +224,7 @@ func TestAWorkerThatLeavesDidNotCrash(t *testing.T) {
 	path := a.enqueue(`{"kind":"k"}`)
 	w.lease("")
 	w.call(200, "", "")
-	if reaped, err := a.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Jobs != 1 {
+	if reaped, err := a.store.Reap(t.Context(), driver.Reap{MaxCrashes: 0, Limit: 1}); err != nil || reaped.Jobs != 1 {
 		t.Fatalf("reaped %+v, %v", reaped, err)
 	}
 	if job := a.wantState(path, "ready"); job["crashes"] != nil && job["crashes"] != 0.0 {
@@ -285,8 +286,8 @@ func TestWhatAWorkerSaysWrongIsNamed(t *testing.T) {
 // Who joined is written down, and not by which secret it is known.
 func TestASessionIsNotInTheAuditLog(t *testing.T) {
 	a := newGuardedAPI(t)
-	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"name":"mailer","kinds":["mail"]}`, "Authorization", "Bearer "+a.token(fairlead.RoleWorker, ""))
-	log, _ := a.send(200, "GET", "/api/v1/audit", "", "Authorization", "Bearer "+a.token(fairlead.RoleAdmin, ""))
+	joined, _ := a.send(200, "POST", "/api/v1/workers", `{"name":"mailer","kinds":["mail"]}`, "Authorization", "Bearer "+a.token(access.RoleWorker, ""))
+	log, _ := a.send(200, "GET", "/api/v1/audit", "", "Authorization", "Bearer "+a.token(access.RoleAdmin, ""))
 	if text := fmt.Sprint(log); !strings.Contains(text, "JoinWorker") || strings.Contains(text, joined["session"].(string)) {
 		t.Errorf("the audit log is %s", text)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 const (
@@ -27,7 +28,7 @@ type waiting struct {
 	crew    *crew
 	until   *time.Timer
 	freed   <-chan struct{} // slots of the worker became free here
-	news    chan fairlead.Wake
+	news    chan driver.Wake
 	heard   bool // it has listened for a while
 	end     func()
 }
@@ -42,7 +43,7 @@ func (s *Workers) newWaiting(ctx context.Context, id fairlead.NodeID, wait time.
 	}
 	w.until = time.NewTimer(wait)
 	var stop func()
-	w.news, stop = s.listen(ctx, id, fairlead.WakeWork, fairlead.WakeRoom)
+	w.news, stop = s.listen(ctx, id, driver.WakeWork, driver.WakeRoom)
 	w.end = func() {
 		w.until.Stop()
 		stop()
@@ -85,13 +86,13 @@ func (w *waiting) forJobs(ctx context.Context) bool {
 // listen passes on those news of a worker that are wanted until it is stopped. Of
 // news that nobody has taken yet one is kept. Listening is cheap: a store has one
 // ear for all who listen.
-func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...fairlead.Wake) (news chan fairlead.Wake, stop func()) {
-	news = make(chan fairlead.Wake, 1)
+func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...driver.Wake) (news chan driver.Wake, stop func()) {
+	news = make(chan driver.Wake, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		s.hear(ctx, id, func(wake fairlead.Wake) {
+		s.hear(ctx, id, func(wake driver.Wake) {
 			for _, w := range wanted {
 				if w == wake {
 					select {
@@ -109,10 +110,10 @@ func (s *Workers) listen(ctx context.Context, id fairlead.NodeID, wanted ...fair
 }
 
 // hear listens for a worker until ctx ends. Without news there is polling.
-func (s *Workers) hear(ctx context.Context, id fairlead.NodeID, wake func(fairlead.Wake)) {
+func (s *Workers) hear(ctx context.Context, id fairlead.NodeID, wake func(driver.Wake)) {
 	node, err := s.roster.find(ctx, id)
 	if err == nil {
-		err = s.store.Listen(ctx, node.Scope(), wake)
+		err = s.store.Listen(ctx, driver.ScopeOf(&node), wake)
 	}
 	if err != nil {
 		<-ctx.Done()
@@ -123,7 +124,7 @@ func (s *Workers) hear(ctx context.Context, id fairlead.NodeID, wake func(fairle
 const aliveEvery = 15 * time.Second
 
 // What WorkerNews can tell.
-var newsOf = map[fairlead.Wake]string{fairlead.WakeWork: "work", fairlead.WakeRoom: "room", fairlead.WakeCancel: "cancel"}
+var newsOf = map[driver.Wake]string{driver.WakeWork: "work", driver.WakeRoom: "room", driver.WakeCancel: "cancel"}
 
 // WatchWorker sends a hint whenever there may be something new for a worker.
 func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerRequest, send func(*fairleadv1.WorkerNews) error) error {
@@ -135,9 +136,9 @@ func (s *Workers) WatchWorker(ctx context.Context, in *fairleadv1.WatchWorkerReq
 	if _, err := s.roster.find(ctx, id); err != nil {
 		return err
 	}
-	work, stopWork := s.listen(ctx, id, fairlead.WakeWork, fairlead.WakeRoom)
+	work, stopWork := s.listen(ctx, id, driver.WakeWork, driver.WakeRoom)
 	defer stopWork()
-	cancels, stopCancels := s.listen(ctx, id, fairlead.WakeCancel)
+	cancels, stopCancels := s.listen(ctx, id, driver.WakeCancel)
 	defer stopCancels()
 	alive := time.NewTicker(aliveEvery)
 	defer alive.Stop()

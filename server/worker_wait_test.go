@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func TestACallThatWaitsIsAnsweredWhenThereIsWork(t *testing.T) {
@@ -60,19 +61,19 @@ func TestAWorkerTakesCrashSuspectsAlone(t *testing.T) {
 	for range 2 {
 		a.enqueue(`{"kind":"k"}`)
 	}
-	scope := &fairlead.Scope{Kinds: []string{"k"}}
-	for i := range fairlead.SoloAfter {
+	scope := &driver.Scope{Kinds: []string{"k"}}
+	for i := range driver.SoloAfter {
 		node, err := a.store.Join(t.Context(), fairlead.Node{Kinds: scope.Kinds}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if jobs, err := a.store.Claim(t.Context(), fairlead.Claim{Node: node, Scope: scope, Max: 2}); err != nil || len(jobs) != 2 {
+		if jobs, err := a.store.Claim(t.Context(), driver.Claim{Node: node, Scope: scope, Max: 2}); err != nil || len(jobs) != 2 {
 			t.Fatalf("claim %d: %v %v", i, jobs, err)
 		}
 		if err := a.store.Leave(t.Context(), node); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.store.Reap(t.Context(), fairlead.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
+		if _, err := a.store.Reap(t.Context(), driver.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
 			t.Fatal(err)
 		}
 	}

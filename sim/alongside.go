@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Swept is a sweep that goes over items beside the jobs of a scenario.
@@ -26,7 +27,7 @@ func (c *Cluster) beginOthers(ctx context.Context) error {
 	}
 	c.sweeping = &sweepDriver{
 		SweepScenario: SweepScenario{Dir: c.Dir, Items: c.Sweep.Items, Shards: c.Sweep.Shards, InFlight: c.Sweep.InFlight, Rate: c.Sweep.Rate},
-		store:         c.store, client: c.client, marks: map[int]int64{},
+		store:         c.store, client: sweep.NewClient(c.store), marks: map[int]int64{},
 	}
 	return c.sweeping.begin(ctx)
 }

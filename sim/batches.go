@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // Batches are done beside the jobs of a scenario. Each task writes a file. Every other
@@ -28,17 +28,17 @@ type EndedBatch struct {
 	ID      int64
 	Tasks   int
 	Undone  bool // it was to be rolled back
-	State   fairlead.BatchState
-	Tally   fairlead.Tally // as the batch tells it
-	Listed  fairlead.Tally // as its tasks do, each by itself
+	State   batch.State
+	Tally   batch.Tally    // as the batch tells it
+	Listed  batch.Tally    // as its tasks do, each by itself
 	Targets map[string]int // how many of its files hold what
 }
 
 // batching is the batches of a run. It belongs to the goroutine of the cluster.
 type batching struct {
 	ids     []int64
-	reached fairlead.Tally // of all together, when last seen
-	ended   bool           // all have
+	reached batch.Tally // of all together, when last seen
+	ended   bool        // all have
 }
 
 // makeBatches stores the batches and what their targets hold.
@@ -52,7 +52,7 @@ func (c *Cluster) makeBatches(ctx context.Context) error {
 		return err
 	}
 	for i := range c.Batches.Count {
-		changes := make([]fairlead.Change, c.Batches.Tasks)
+		changes := make([]batch.Change, c.Batches.Tasks)
 		for n := range changes {
 			name := targetName(i, n)
 			text, err := json.Marshal(file{Value: untouched})
@@ -62,9 +62,9 @@ func (c *Cluster) makeBatches(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			changes[n] = fairlead.Change{Target: fairlead.Target{ID: name, Type: fileTarget}, After: written}
+			changes[n] = batch.Change{Target: batch.Target{ID: name, Type: fileTarget}, After: written}
 		}
-		made, err := c.client.CreateBatch(ctx, fairlead.Batch{Name: fmt.Sprintf("batch %d", i), Type: fileWrite}, changes...)
+		made, err := c.batches.Start(ctx, batch.Batch{Name: fmt.Sprintf("batch %d", i), Type: fileWrite}, changes...)
 		if err != nil {
 			return fmt.Errorf("create batch %d: %w", i, err)
 		}
@@ -81,25 +81,25 @@ func (c *Cluster) lookAtBatches(ctx context.Context) (progressed bool, err error
 	if c.batching.ended {
 		return false, nil
 	}
-	var reached fairlead.Tally
+	var reached batch.Tally
 	open := 0
 	for i, id := range c.batching.ids {
-		batch, err := c.client.Batch(ctx, id)
+		b, err := c.batches.Get(ctx, id)
 		if err != nil {
 			return false, err
 		}
-		for _, state := range fairlead.TaskStates() {
-			*reached.Of(state) += *batch.Tally.Of(state)
+		for _, state := range batch.TaskStates() {
+			*reached.Of(state) += *b.Tally.Of(state)
 		}
 		switch {
-		case batch.EndedAt.IsZero():
+		case b.EndedAt.IsZero():
 			open++
-		case i%2 == 1 && !batch.Undoing:
+		case i%2 == 1 && !b.Undoing:
 			open++
-			if _, err := c.client.RollBackBatch(ctx, id, fairlead.RollBack{}); err != nil {
+			if _, err := c.batches.RollBack(ctx, id, batch.RollBack{}); err != nil {
 				return false, err
 			}
-			c.Logf("batch %d completed as %s and is rolled back", id, batch.State())
+			c.Logf("batch %d completed as %s and is rolled back", id, b.State())
 		}
 	}
 	progressed = reached != c.batching.reached
@@ -110,7 +110,7 @@ func (c *Cluster) lookAtBatches(ctx context.Context) (progressed bool, err error
 // recordBatches reads how batches ended and what their targets hold.
 func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 	for i, id := range c.batching.ids {
-		batch, err := c.client.Batch(ctx, id)
+		batch, err := c.batches.Get(ctx, id)
 		if err != nil {
 			return fmt.Errorf("read how batches ended: %w", err)
 		}
@@ -131,11 +131,11 @@ func (c *Cluster) recordBatches(ctx context.Context, r *Record) error {
 }
 
 // listTasks counts the tasks of a batch by their states, one by one.
-func (c *Cluster) listTasks(ctx context.Context, batch int64) (tally fairlead.Tally, err error) {
+func (c *Cluster) listTasks(ctx context.Context, b int64) (tally batch.Tally, err error) {
 	const page = 1000
-	filter := fairlead.TaskFilter{Batch: batch, Limit: page}
+	filter := batch.TaskFilter{Batch: b, Limit: page}
 	for {
-		tasks, err := c.client.Tasks(ctx, filter)
+		tasks, err := c.batches.Tasks(ctx, filter)
 		if err != nil {
 			return tally, err
 		}
@@ -153,9 +153,9 @@ func (c *Cluster) listTasks(ctx context.Context, batch int64) (tally fairlead.Ta
 // themselves, and its targets hold what it says.
 func (c *check) batchesWhole() {
 	for _, b := range c.Batches {
-		state, done, held := fairlead.BatchSuccess, b.Listed.Success, string(written)
+		state, done, held := batch.Success, b.Listed.Success, string(written)
 		if b.Undone {
-			state, done, held = fairlead.BatchRollbackSuccess, b.Listed.RollbackSuccess, string(untouched)
+			state, done, held = batch.RollbackSuccess, b.Listed.RollbackSuccess, string(untouched)
 		}
 		if b.State != state || done != b.Tasks {
 			c.violated(BatchEndedWrong, 0, "batch %d of %d tasks is %s: %+v", b.ID, b.Tasks, b.State, b.Listed)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	tests "github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
@@ -65,19 +67,19 @@ type painters struct {
 }
 
 // start runs two nodes until the test ends.
-func (p *painters) start(t *testing.T, store fairlead.Store) {
+func (p *painters) start(t *testing.T, store driver.Store) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	t.Cleanup(func() { cancel(); running.Wait() })
 	for i := range 2 {
 		mux := fairlead.NewMux()
-		fairlead.HandleOperation(mux, fairlead.Operation{
+		batch.Handle(mux, batch.Operation{
 			TargetType: "wall", BatchType: "paint",
-			BuildParam: func(context.Context, fairlead.TaskArgs) (json.RawMessage, error) {
+			BuildParam: func(context.Context, batch.TaskArgs) (json.RawMessage, error) {
 				return json.RawMessage(`{"colour":"old"}`), nil
 			},
-			Process: func(ctx context.Context, task fairlead.TaskArgs) error {
+			Process: func(ctx context.Context, task batch.TaskArgs) error {
 				select {
 				case <-ctx.Done():
 					return ctx.Err()
@@ -100,15 +102,15 @@ func (p *painters) start(t *testing.T, store fairlead.Store) {
 }
 
 // paint makes a batch of tasks of which is not known what was there before.
-func (p *painters) paint(t *testing.T, store fairlead.Store, tasks int) fairlead.Batch {
+func (p *painters) paint(t *testing.T, store driver.Store, tasks int) batch.Batch {
 	t.Helper()
-	changes := make([]fairlead.Change, tasks)
+	changes := make([]batch.Change, tasks)
 	for i := range changes {
-		changes[i] = fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint(i), Type: "wall"}, After: json.RawMessage(`{"colour":"new"}`)}
+		changes[i] = batch.Change{Target: batch.Target{ID: fmt.Sprint(i), Type: "wall"}, After: json.RawMessage(`{"colour":"new"}`)}
 	}
-	client := fairlead.NewClient(store)
+	client := batch.NewClient(store)
 	for begin := time.Now(); ; {
-		batch, err := client.CreateBatch(t.Context(), fairlead.Batch{Name: "spring", Type: "paint"}, changes...)
+		batch, err := client.Start(t.Context(), batch.Batch{Name: "spring", Type: "paint"}, changes...)
 		if err == nil {
 			return batch
 		}
@@ -133,27 +135,27 @@ func (p *painters) await(t *testing.T, tasks int) {
 }
 
 // wantPainted waits until a batch has completed, and requires that no task has failed.
-func wantPainted(t *testing.T, store fairlead.Store, batch fairlead.Batch) {
+func wantPainted(t *testing.T, store driver.Store, b batch.Batch) {
 	t.Helper()
-	client := fairlead.NewClient(store)
-	for begin := time.Now(); batch.EndedAt.IsZero(); {
-		found, err := client.Batch(t.Context(), batch.ID)
+	client := batch.NewClient(store)
+	for begin := time.Now(); b.EndedAt.IsZero(); {
+		found, err := client.Get(t.Context(), b.ID)
 		switch {
 		case err == nil:
-			batch = found
+			b = found
 		case !errors.Is(err, fairlead.ErrUnavailable):
 			t.Fatal(err)
 		}
 		if time.Since(begin) > tests.Limit {
-			t.Fatalf("it has not completed: %+v", batch.Tally)
+			t.Fatalf("it has not completed: %+v", b.Tally)
 		}
 		<-time.After(20 * time.Millisecond)
 	}
-	if batch.Tally == (fairlead.Tally{Success: batch.Total}) {
+	if b.Tally == (batch.Tally{Success: b.Total}) {
 		return
 	}
-	t.Errorf("it ended as %+v", batch.Tally)
-	failed, err := client.Tasks(t.Context(), fairlead.TaskFilter{Batch: batch.ID, States: []fairlead.TaskState{fairlead.TaskFail}, Limit: 5})
+	t.Errorf("it ended as %+v", b.Tally)
+	failed, err := client.Tasks(t.Context(), batch.TaskFilter{Batch: b.ID, States: []batch.TaskState{batch.TaskFail}, Limit: 5})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -147,7 +147,7 @@ func TestCheckAcceptsWhatMayHappen(t *testing.T) {
 		}},
 		{"a released job kept its attempt number", func(r *Record) {
 			the(r, Claimed, 2, 13).Attempt, the(r, Started, 2, 13).Attempt, r.Final[1].Attempt = 1, 1, 1
-			r.Events = append(r.Events, Event{At: at(990), What: Asked, Process: "a", Job: 2, Fence: 12, Move: fairlead.GiveUp})
+			r.Events = append(r.Events, Event{At: at(990), What: Asked, Process: "a", Job: 2, Fence: 12, Move: fairlead.MoveRelease})
 		}},
 		{"a handler started when its process went on", func(r *Record) { shift(r, the(r, Started, 2, 12), 1702*time.Millisecond) }},
 		{"the database was silent while a job waited", func(r *Record) {

@@ -4,8 +4,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sim"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // besideDamages are of schedules, batches and sweeps.
@@ -40,11 +42,11 @@ var besideDamages = []damage{
 		f.Schedule = slices.Max(v.Schedules) + 1
 		return true
 	}},
-	{name: "an instant is skipped", fault: sim.InstantSkipped, do: changeFire(func(f *sim.Fired) { f.Skip = fairlead.SkipOverlap })},
-	{name: "an instant is fired by hand", fault: sim.TriggerNotAsked, do: changeFire(func(f *sim.Fired) { f.Trigger = fairlead.TriggerManual })},
+	{name: "an instant is skipped", fault: sim.InstantSkipped, do: changeFire(func(f *sim.Fired) { f.Skip = schedule.SkipOverlap })},
+	{name: "an instant is fired by hand", fault: sim.TriggerNotAsked, do: changeFire(func(f *sim.Fired) { f.Trigger = schedule.TriggerManual })},
 
 	{name: "a task of a batch is cancelled", fault: sim.BatchEndedWrong, do: changeBatch(func(_ *victim, b *sim.EndedBatch) {
-		b.State = fairlead.BatchPartialFail
+		b.State = batch.PartialFail
 		*done(b, &b.Listed)--
 		b.Listed.Cancel++
 		b.Tally = b.Listed
@@ -54,7 +56,7 @@ var besideDamages = []damage{
 		if b == nil {
 			return false
 		}
-		b.State, b.Tally = fairlead.BatchSuccess, fairlead.Tally{Success: b.Tasks}
+		b.State, b.Tally = batch.Success, batch.Tally{Success: b.Tasks}
 		b.Listed = b.Tally
 		return true
 	}},
@@ -108,7 +110,7 @@ var besideDamages = []damage{
 		return true
 	})},
 	{name: "a sweep does not finish", fault: sim.SweepNotFinished, do: changeSweep(func(_ *victim, s *sim.SweepRecord) bool {
-		s.Sweep.State = fairlead.SweepRunning
+		s.Sweep.State = sweep.Running
 		return true
 	})},
 	{name: "a sweep counts an item too few", fault: sim.SweepCountsOff, do: changeSweep(func(_ *victim, s *sim.SweepRecord) bool {
@@ -173,7 +175,7 @@ func changeBatch(change func(*victim, *sim.EndedBatch)) func(*victim) bool {
 }
 
 // done is the count of tasks that ended as they had to.
-func done(b *sim.EndedBatch, tally *fairlead.Tally) *int {
+func done(b *sim.EndedBatch, tally *batch.Tally) *int {
 	if b.Undone {
 		return &tally.RollbackSuccess
 	}

@@ -18,7 +18,7 @@ var leaseDamages = []damage{
 	{name: "an attempt number is given twice", fault: sim.AttemptRepeated, do: func(v *victim) bool {
 		claims := v.claimedTwice(func(before, _ *sim.Event) bool {
 			asked := v.the(sim.Asked, before.Job, before.Fence)
-			return !poisoned(v.finalOf(before.Job)) && (asked == nil || asked.Move != fairlead.GiveUp)
+			return !poisoned(v.finalOf(before.Job)) && (asked == nil || asked.Move != fairlead.MoveRelease)
 		})
 		if claims == nil {
 			return false

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // The tasks of batches write files: what was done and undone is seen without asking
@@ -37,9 +38,9 @@ var errOvertaken = errors.New("a later run has written the file")
 // of its run.
 func handleFiles(mux *fairlead.Mux) {
 	const longest = 20 * time.Millisecond
-	fairlead.HandleOperation(mux, fairlead.Operation{
+	batch.Handle(mux, batch.Operation{
 		TargetType: fileTarget, BatchType: fileWrite,
-		BuildParam: func(_ context.Context, task fairlead.TaskArgs) (json.RawMessage, error) {
+		BuildParam: func(_ context.Context, task batch.TaskArgs) (json.RawMessage, error) {
 			var held json.RawMessage
 			err := withFile(".", task.Target.ID, func(f file) (*file, error) {
 				held = f.Value
@@ -47,7 +48,7 @@ func handleFiles(mux *fairlead.Mux) {
 			})
 			return held, err
 		},
-		Process: func(ctx context.Context, task fairlead.TaskArgs) error {
+		Process: func(ctx context.Context, task batch.TaskArgs) error {
 			job, ok := fairlead.RunningJob(ctx)
 			if !ok {
 				return errors.New("a task runs under a context that is not its node's")

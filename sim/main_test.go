@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/sim"
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 // openPatient opens the store that a URL names for a driver, which is never paused. On
 // a busy machine a worker's limits would end what the driver has begun.
-func openPatient(ctx context.Context, url string) (fairlead.Store, error) {
+func openPatient(ctx context.Context, url string) (driver.Store, error) {
 	scheme, rest, _ := strings.Cut(url, "://")
 	switch scheme {
 	case "postgres":
@@ -45,7 +45,7 @@ func openPatient(ctx context.Context, url string) (fairlead.Store, error) {
 }
 
 // open opens the store that a URL names for a worker.
-func open(ctx context.Context, url string) (fairlead.Store, error) {
+func open(ctx context.Context, url string) (driver.Store, error) {
 	scheme, _, _ := strings.Cut(url, "://")
 	switch scheme {
 	case hasty + "+sqlite", forgetful + "+sqlite", twice + "+sqlite", never + "+sqlite", lingering + "+sqlite":

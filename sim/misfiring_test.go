@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
@@ -43,32 +44,32 @@ func TestHarnessFindsWrongRuns(t *testing.T) {
 // misfiringStore changes what is planned for a schedule the first time that there
 // is a run to be made. Each process has its own first time.
 type misfiringStore struct {
-	fairlead.Store
+	driver.Store
 	bug  string
 	done map[int64]bool // by schedule; only one goroutine ticks
 }
 
 // Tick has the bug.
-func (s *misfiringStore) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+func (s *misfiringStore) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	if s.done == nil {
 		s.done = map[int64]bool{}
 	}
 	var changed []int64
-	ticked, err := s.Store.Tick(ctx, limit, func(schedule fairlead.Schedule, view fairlead.View) fairlead.Plan {
-		plan := decide(schedule, view)
-		if len(plan.Fires) == 0 || s.done[schedule.ID] {
+	ticked, err := s.Store.Tick(ctx, limit, func(sc schedule.Schedule, view schedule.View) schedule.Plan {
+		plan := decide(sc, view)
+		if len(plan.Fires) == 0 || s.done[sc.ID] {
 			return plan
 		}
-		changed = append(changed, schedule.ID)
+		changed = append(changed, sc.ID)
 		switch s.bug {
 		case twice:
 			again := plan.Fires[0]
-			again.Trigger = fairlead.TriggerBackfill // else the store would know it
+			again.Trigger = schedule.TriggerBackfill // else the store would know it
 			plan.Fires = append(plan.Fires, again)
 		case never:
 			plan.Fires = plan.Fires[1:]
 		case lingering:
-			plan.Cursor = schedule.Cursor
+			plan.Cursor = sc.Cursor
 		}
 		return plan
 	})

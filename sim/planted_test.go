@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sim"
 )
 
@@ -62,7 +63,7 @@ const (
 )
 
 // plant gives a store the bug that its URL names, if any.
-func plant(ctx context.Context, url string) (fairlead.Store, error) {
+func plant(ctx context.Context, url string) (driver.Store, error) {
 	bug, url, _ := strings.Cut(url, "+")
 	store, err := open(ctx, url)
 	if err != nil {
@@ -80,20 +81,20 @@ func plant(ctx context.Context, url string) (fairlead.Store, error) {
 
 // hastyStore reaches into the database: only a node itself can leave.
 type hastyStore struct {
-	fairlead.Store
+	driver.Store
 	db *sql.DB
 }
 
-func newHasty(store fairlead.Store, url string) (fairlead.Store, error) {
+func newHasty(store driver.Store, url string) (driver.Store, error) {
 	_, path, _ := strings.Cut(url, "://")
 	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(10000)")
 	return &hastyStore{store, db}, err
 }
 
 // Reap takes from all others, dead or not.
-func (s *hastyStore) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+func (s *hastyStore) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	if _, err := s.db.ExecContext(ctx, "update fairlead_node set dead = 1 where id <> ?", int64(reap.By)); err != nil {
-		return fairlead.Reaped{}, err
+		return driver.Reaped{}, err
 	}
 	return s.Store.Reap(ctx, reap)
 }
@@ -101,7 +102,7 @@ func (s *hastyStore) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Rea
 // Close closes both.
 func (s *hastyStore) Close() error { return errors.Join(s.db.Close(), s.Store.Close()) }
 
-type forgetfulStore struct{ fairlead.Store }
+type forgetfulStore struct{ driver.Store }
 
 // Settle leaves out jobs whose number ends with 7 the first time they run.
 func (s *forgetfulStore) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // recorded is a store that writes down what a node asks of it and is answered.
 type recorded struct {
-	fairlead.Store
+	driver.Store
 	to *Recorder
 }
 
@@ -30,7 +31,7 @@ func (s *recorded) Join(ctx context.Context, node fairlead.Node, lease time.Dura
 }
 
 // Beat notes from when on the lease counts, which the answer tells.
-func (s *recorded) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (s *recorded) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	sent := InstantOf(time.Now())
 	answer, err := s.Store.Beat(ctx, beat)
 	switch {
@@ -49,7 +50,7 @@ func (s *recorded) Leave(ctx context.Context, node fairlead.NodeID) error {
 }
 
 // Claim notes each lease.
-func (s *recorded) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *recorded) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	jobs, err := s.Store.Claim(ctx, claim)
 	if err != nil {
 		return nil, err
@@ -94,10 +95,10 @@ func (s *recorded) Save(ctx context.Context, save fairlead.Save) error {
 }
 
 // Reap notes what was taken back.
-func (s *recorded) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+func (s *recorded) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	e := Event{What: Reaped, Node: reap.By, Sent: InstantOf(time.Now())}
 	reaped, err := s.Store.Reap(ctx, reap)
-	if reaped != (fairlead.Reaped{}) { // which may be before it failed
+	if reaped != (driver.Reaped{}) { // which may be before it failed
 		e.Nodes, e.Jobs = reaped.Nodes, reaped.Jobs+reaped.Poisoned+reaped.Cancelled
 		s.to.Note(e)
 	}

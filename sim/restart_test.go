@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	driver "github.com/go-sql-driver/mysql"
+	gomysql "github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/sim"
@@ -112,9 +112,9 @@ func newMySQLDatabase(t *testing.T, admin string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := driver.NewConfig()
+	config := gomysql.NewConfig()
 	config.Net, config.Addr, config.User = "tcp", parsed.Host, parsed.User.Username()
-	connector, err := driver.NewConnector(config)
+	connector, err := gomysql.NewConnector(config)
 	if err != nil {
 		t.Fatal(err)
 	}

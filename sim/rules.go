@@ -48,7 +48,7 @@ func (c *check) startsClaimed(job int64, s *story) {
 // released reports whether a lease was asked to be given back as if it had
 // never been, which uses up no attempt number.
 func (s *story) released(fence int64) bool {
-	return slices.ContainsFunc(s.asked, func(e Event) bool { return e.Fence == fence && e.Move == fairlead.GiveUp })
+	return slices.ContainsFunc(s.asked, func(e Event) bool { return e.Fence == fence && e.Move == fairlead.MoveRelease })
 }
 
 // claimOf is when the claim of a lease was known; zero if it was not.

@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Scenario is a run: nodes, work, and what happens to them.
@@ -57,28 +60,30 @@ type Disturbance func(ctx context.Context, c *Cluster) error
 // Cluster is a scenario under way. It belongs to one goroutine.
 type Cluster struct {
 	Scenario
-	store    fairlead.Store
-	client   *fairlead.Client
-	recorder *Recorder
-	random   *rand.Rand
-	workers  []*process
-	lives    int // processes started
-	pauses   []pause
-	expected map[int64]Ending
-	due      map[int64]Instant // jobs that were not due at once
-	tenants  map[int64]string  // by job
-	span     Span              // in which schedules are due
-	endings  map[int64]Ending  // of the runs of a schedule, by its id
-	batching batching
-	sweeping *sweepDriver // nil: none
-	samples  []Sample
-	within   time.Duration // how long a look at the database may take
-	unseen   error         // why the last one failed
-	progress progress
-	gathered bool  // whether the crowd was there
-	spared   int64 // jobs that had ended when KillOrPause last did something
-	killed   bool  // what that was
-	second   bool  // whether the next one is the second of a pair
+	store     driver.Store
+	client    *fairlead.Client
+	schedules *schedule.Client
+	batches   *batch.Client
+	recorder  *Recorder
+	random    *rand.Rand
+	workers   []*process
+	lives     int // processes started
+	pauses    []pause
+	expected  map[int64]Ending
+	due       map[int64]Instant // jobs that were not due at once
+	tenants   map[int64]string  // by job
+	span      Span              // in which schedules are due
+	endings   map[int64]Ending  // of the runs of a schedule, by its id
+	batching  batching
+	sweeping  *sweepDriver // nil: none
+	samples   []Sample
+	within    time.Duration // how long a look at the database may take
+	unseen    error         // why the last one failed
+	progress  progress
+	gathered  bool  // whether the crowd was there
+	spared    int64 // jobs that had ended when KillOrPause last did something
+	killed    bool  // what that was
+	second    bool  // whether the next one is the second of a pair
 }
 
 // pause is a worker that stands still until some time.
@@ -104,7 +109,7 @@ func Run(ctx context.Context, s Scenario) (_ Record, err error) {
 		return Record{}, errors.Join(err, killAll(older))
 	}
 	c := &Cluster{
-		Scenario: s, store: store, client: fairlead.NewClient(store), recorder: recorder,
+		Scenario: s, store: store, client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), recorder: recorder,
 		workers: older,
 		random:  rand.New(rand.NewPCG(s.Seed, s.Seed)), expected: map[int64]Ending{}, due: map[int64]Instant{}, tenants: map[int64]string{}, endings: map[int64]Ending{},
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Schedules make the jobs of a scenario by themselves: so many schedules, each due
@@ -27,8 +27,8 @@ type Fired struct {
 	Schedule int64
 	Due      Instant
 	Job      int64
-	Trigger  fairlead.Trigger
-	Skip     fairlead.SkipReason
+	Trigger  schedule.Trigger
+	Skip     schedule.SkipReason
 }
 
 // schedule stores the schedules. They begin when all of them are there. How
@@ -44,7 +44,7 @@ func (c *Cluster) schedule(ctx context.Context) error {
 			return err
 		}
 		for id := range c.endings {
-			if err := c.client.DeleteSchedule(ctx, id); err != nil {
+			if err := c.schedules.Delete(ctx, id); err != nil {
 				return fmt.Errorf("delete schedule %d: %w", id, err)
 			}
 		}
@@ -65,16 +65,16 @@ func (c *Cluster) scheduleWithin(ctx context.Context, within time.Duration) (lat
 	c.span = Span{InstantOf(from), InstantOf(to)}
 	for i := range c.Schedules.Count {
 		plan := c.Plan(c.random, c.Node.Lease)
-		s := fairlead.Schedule{
+		s := schedule.Schedule{
 			Name: fmt.Sprintf("schedule %d", i), StartsAt: from, EndsAt: to, Job: *work.Job(plan), Enabled: true,
-			CatchUp: fairlead.CatchUpFull, CatchUpLimit: c.Schedules.Seconds,
+			CatchUp: schedule.CatchUpFull, CatchUpLimit: c.Schedules.Seconds,
 		}
 		if i%2 == 0 {
 			s.Cron = "* * * * * *"
 		} else {
 			s.Every = time.Second
 		}
-		stored, err := c.client.PutSchedule(ctx, s)
+		stored, err := c.schedules.Put(ctx, s)
 		if err != nil {
 			return 0, fmt.Errorf("put %s: %w", s.Name, err)
 		}
@@ -94,7 +94,7 @@ func (c *Cluster) planned(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	const page = 1000
-	filter := fairlead.ScheduleFilter{Limit: page}
+	filter := schedule.Filter{Limit: page}
 	for {
 		found, err := c.store.Schedules(ctx, filter)
 		if err != nil {
@@ -123,7 +123,7 @@ func (c *Cluster) recordFires(ctx context.Context, r *Record) error {
 		r.Schedules = append(r.Schedules, schedule)
 	}
 	const page = 5000
-	filter := fairlead.FireFilter{Limit: page}
+	filter := schedule.FireFilter{Limit: page}
 	for {
 		fires, err := c.store.Fires(ctx, filter)
 		if err != nil {
@@ -154,8 +154,8 @@ func (c *check) oneRunEach() {
 	for _, f := range c.Fires {
 		runs[instant{f.Schedule, f.Due}]++
 		switch f.Trigger {
-		case fairlead.TriggerCron:
-		case fairlead.TriggerCatchUp:
+		case schedule.TriggerCron:
+		case schedule.TriggerCatchUp:
 			c.figures.CaughtUp++
 		default:
 			c.violated(TriggerNotAsked, f.Job, "schedule %d has a run by %s, which was not asked for", f.Schedule, f.Trigger)

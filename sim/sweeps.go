@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // SweepScenario is a sweep over items on nodes that are killed.
@@ -34,7 +36,7 @@ type SweepScenario struct {
 type SweepRecord struct {
 	Items   int64
 	Shards  int
-	Sweep   fairlead.Sweep // as it ended
+	Sweep   sweep.Sweep // as it ended
 	Kills   int
 	Notes   []Note   // what workers wrote, ordered by time
 	Seen    []Mark   // what the database showed meanwhile, in order
@@ -56,7 +58,7 @@ func RunSweep(ctx context.Context, s SweepScenario) (_ SweepRecord, err error) {
 		return SweepRecord{}, fmt.Errorf("open the store: %w", err)
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	d := &sweepDriver{SweepScenario: s, store: store, client: fairlead.NewClient(store), random: rand.New(rand.NewPCG(s.Seed, s.Seed)), marks: map[int]int64{}}
+	d := &sweepDriver{SweepScenario: s, store: store, client: sweep.NewClient(store), random: rand.New(rand.NewPCG(s.Seed, s.Seed)), marks: map[int]int64{}}
 	err = d.play(ctx)
 	for _, p := range d.workers {
 		if !p.exited() {
@@ -72,8 +74,8 @@ func RunSweep(ctx context.Context, s SweepScenario) (_ SweepRecord, err error) {
 // sweepDriver is a scenario under way. It belongs to one goroutine.
 type sweepDriver struct {
 	SweepScenario
-	store   fairlead.Store
-	client  *fairlead.Client
+	store   driver.Store
+	client  *sweep.Client
 	random  *rand.Rand
 	workers []*process
 	lives   int
@@ -88,7 +90,7 @@ type sweepDriver struct {
 
 // sweepReached is how far a sweep has come.
 type sweepReached struct {
-	state                    fairlead.SweepState
+	state                    sweep.State
 	marks                    int64 // of all shards together
 	done, abandoned, retried int64
 }
@@ -122,7 +124,7 @@ func (d *sweepDriver) play(ctx context.Context) error {
 			return err
 		}
 		if time.Since(d.since) > GiveUp {
-			return fmt.Errorf("nothing has progressed for %v, and the sweep is %s: %+v; the last look at the database: %w", GiveUp, d.record.Sweep.State, d.record.Sweep.SweepProgress, d.unseen)
+			return fmt.Errorf("nothing has progressed for %v, and the sweep is %s: %+v; the last look at the database: %w", GiveUp, d.record.Sweep.State, d.record.Sweep.Progress, d.unseen)
 		}
 		// On a slow machine no worker would live to store anything otherwise.
 		if time.Now().After(kill) && d.reached != d.spared {
@@ -136,15 +138,15 @@ func (d *sweepDriver) play(ctx context.Context) error {
 
 // begin stores the sweep and starts it.
 func (d *sweepDriver) begin(ctx context.Context) error {
-	made, err := d.client.PutSweep(ctx, fairlead.Sweep{
-		Name: "sim", Kind: sweepKind, To: d.Items, Shards: d.Shards, InFlight: d.InFlight, Rate: d.Rate, Budget: fairlead.Budget{Items: d.Items},
+	made, err := d.client.Put(ctx, sweep.Sweep{
+		Name: "sim", Kind: sweepKind, To: d.Items, Shards: d.Shards, InFlight: d.InFlight, Rate: d.Rate, Budget: sweep.Budget{Items: d.Items},
 		Data: d.firstData(),
 	})
 	if err != nil {
 		return err
 	}
 	d.id = made.ID
-	_, err = d.client.StartSweep(ctx, made.ID, "sim")
+	_, err = d.client.Start(ctx, made.ID, "sim")
 	return err
 }
 
@@ -169,7 +171,7 @@ func (d *sweepDriver) replace(ctx context.Context) error {
 
 // victim draws a worker by lot: of those that go over shards, or of all.
 func (d *sweepDriver) victim(ctx context.Context) (int, error) {
-	jobs, err := d.store.Find(ctx, fairlead.Filter{Kinds: []string{fairlead.SweepKind(sweepKind)}, States: []fairlead.State{fairlead.Running}, Limit: fairlead.MaxShards})
+	jobs, err := d.store.Find(ctx, fairlead.Filter{Kinds: []string{sweep.KindOf(sweepKind)}, States: []fairlead.State{fairlead.Running}, Limit: sweep.MaxShards})
 	if err != nil {
 		return 0, err
 	}
@@ -207,19 +209,19 @@ func (d *sweepDriver) look(ctx context.Context) (bool, error) {
 		d.marks[s.Number] = s.Mark
 		reached.marks += s.Mark
 	}
-	sweep, err := d.client.SweepByID(ctx, d.id)
+	sw, err := d.client.ByID(ctx, d.id)
 	if d.unseen = err; err != nil {
 		return false, nil //nolint:nilerr // as above
 	}
-	d.record.Sweep = sweep
-	if sweep.State == fairlead.SweepStopped {
-		return true, fmt.Errorf("the sweep stopped: %s", sweep.Reason)
+	d.record.Sweep = sw
+	if sw.State == sweep.Stopped {
+		return true, fmt.Errorf("the sweep stopped: %s", sw.Reason)
 	}
-	reached.state, reached.done, reached.abandoned, reached.retried = sweep.State, sweep.Done, sweep.Abandoned, -sweep.Again
+	reached.state, reached.done, reached.abandoned, reached.retried = sw.State, sw.Done, sw.Abandoned, -sw.Again
 	if reached != d.reached {
 		d.reached, d.since = reached, time.Now()
 	}
-	return sweep.State == fairlead.SweepFinished, nil
+	return sw.State == sweep.Finished, nil
 }
 
 // finish reads what workers have noted and which items failed.

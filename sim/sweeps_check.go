@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // CheckSweep judges a sweep: it went over every item and counts what became of each; its
@@ -55,9 +55,9 @@ func (c *sweepCheck) ends() {
 		}
 	}
 	abandoned := int64(len(failing))
-	want := fairlead.SweepProgress{Done: c.Items - abandoned, Abandoned: abandoned, Marked: c.Items}
-	got := c.Sweep.SweepProgress
-	if c.Sweep.State != fairlead.SweepFinished {
+	want := sweep.Progress{Done: c.Items - abandoned, Abandoned: abandoned, Marked: c.Items}
+	got := c.Sweep.Progress
+	if c.Sweep.State != sweep.Finished {
 		c.violated(SweepNotFinished, "it is %s", c.Sweep.State)
 	}
 	if got.Done != want.Done || got.Abandoned != want.Abandoned || got.Again != 0 || got.Marked != want.Marked {

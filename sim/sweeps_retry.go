@@ -4,13 +4,13 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Retried is what is known of a sweep whose failed items were tried again.
 type Retried struct {
-	Before fairlead.Sweep // as it had finished
-	Kills  int            // while they were tried again
+	Before sweep.Sweep // as it had finished
+	Kills  int         // while they were tried again
 }
 
 // failAtFirst is the data of a sweep of which a third of the items come to nothing.
@@ -38,20 +38,20 @@ func (d *sweepDriver) retry(ctx context.Context) (over bool, err error) {
 	d.record.Retried = &Retried{Before: before, Kills: d.record.Kills}
 	slower := before
 	slower.Rate = d.RetryRate
-	if _, err := d.client.PutSweep(ctx, slower); err != nil {
+	if _, err := d.client.Put(ctx, slower); err != nil {
 		return false, err
 	}
-	if _, err := d.client.SetSweepData(ctx, before.ID, "sim", json.RawMessage(`"pass"`)); err != nil {
+	if _, err := d.client.SetData(ctx, before.ID, "sim", json.RawMessage(`"pass"`)); err != nil {
 		return false, err
 	}
-	_, err = d.client.RetrySweep(ctx, before.ID, "sim")
+	_, err = d.client.Retry(ctx, before.ID, "sim")
 	return false, err
 }
 
 // failed reads all failed items.
 func (d *sweepDriver) failed(ctx context.Context) ([]int64, error) {
 	var indexes []int64
-	for filter := (fairlead.ItemFilter{Sweep: d.record.Sweep.ID, Limit: 1000}); ; filter.From = true {
+	for filter := (sweep.ItemFilter{Sweep: d.record.Sweep.ID, Limit: 1000}); ; filter.From = true {
 		page, err := d.client.FailedItems(ctx, filter)
 		if err != nil || len(page) == 0 {
 			return indexes, err

@@ -38,7 +38,7 @@ func TestSweepRetryCrash(t *testing.T) {
 			// A third of nine thousand, and nine that always do, of which three are
 			// among the third.
 			if before := retried.Before; before.Done+before.Abandoned != s.Items || before.Abandoned != 3006 {
-				t.Errorf("at first it ended with %+v", before.SweepProgress)
+				t.Errorf("at first it ended with %+v", before.Progress)
 			}
 			for _, v := range sim.CheckSweep(record) {
 				t.Error(v)

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
@@ -96,7 +98,7 @@ func readNotes(dir string) ([]Note, error) {
 }
 
 // handle registers the handler of items. Some come to nothing.
-func (n *itemNotes) handle(mux *fairlead.Mux, store fairlead.Store) {
+func (n *itemNotes) handle(mux *fairlead.Mux, store driver.Store) {
 	options := items.Options{Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
 	items.Handle(mux, &notedStore{Store: store, notes: n}, sweepKind, options, func(_ context.Context, item items.Item[json.RawMessage]) error {
 		if err := n.write(note{What: ItemBegun, Value: item.Index}); err != nil {
@@ -114,15 +116,15 @@ func comesToNothing(index int64) bool { return index%1000 == 7 }
 
 // notedStore notes checkpoints.
 type notedStore struct {
-	fairlead.Store
+	driver.Store
 	notes *itemNotes
 }
 
 // Checkpoint notes a checkpoint before and after it is stored.
-func (s *notedStore) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+func (s *notedStore) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	about := note{What: CheckpointSent, Shard: int64(c.Number), Fence: c.Fence, Value: c.Mark}
 	if err := s.notes.write(about); err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	orders, err := s.Store.Checkpoint(ctx, c)
 	if err == nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -22,7 +23,7 @@ import (
 const workerEnv = "FAIRLEAD_SIM_WORKER"
 
 // Opener opens a store by URL.
-type Opener func(ctx context.Context, url string) (fairlead.Store, error)
+type Opener func(ctx context.Context, url string) (driver.Store, error)
 
 // orders are what a worker is told by its driver.
 type orders struct {

@@ -6,15 +6,16 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // agenda is a schedule with what is to be done for it.
 type agenda struct {
 	row    sqlstore.ScheduleRow
-	active []fairlead.Fire
-	ended  []fairlead.Fire // of which the schedule has not been told
+	active []schedule.Fire
+	ended  []schedule.Fire // of which the schedule has not been told
 	gone   map[int64]bool  // those of them whose job was deleted
-	plan   fairlead.Plan
+	plan   schedule.Plan
 	sees   int64 // version of its calendar
 }
 
@@ -41,7 +42,7 @@ func (t *txn) look(rows []sqlstore.ScheduleRow) ([]*agenda, error) {
 
 // add sorts an open run in. Nobody knows when a job was deleted: now it is known
 // that it was.
-func (a *agenda) add(fire fairlead.Fire, now time.Time) {
+func (a *agenda) add(fire schedule.Fire, now time.Time) {
 	if fire.Active() {
 		a.active = append(a.active, fire)
 		return
@@ -61,7 +62,7 @@ func (a *agenda) add(fire fairlead.Fire, now time.Time) {
 // returns the jobs of the runs that were made. Nothing is written before the last
 // answer.
 func (t *txn) decideAll(agendas []*agenda, decide decision) ([]int64, error) {
-	calendars := map[string]*fairlead.Calendar{"": nil}
+	calendars := map[string]*schedule.Calendar{"": nil}
 	for _, a := range agendas {
 		view, err := t.view(a, calendars)
 		if err != nil {
@@ -116,8 +117,8 @@ func (t *txn) sendAlerts(agendas []*agenda) error {
 }
 
 // view is what a decision is made from. What it hands out belongs to decide.
-func (t *txn) view(a *agenda, calendars map[string]*fairlead.Calendar) (fairlead.View, error) {
-	view := fairlead.View{Now: sqlstore.Time(t.now), Active: slices.Clone(a.active), Skipped: a.row.Skipped}
+func (t *txn) view(a *agenda, calendars map[string]*schedule.Calendar) (schedule.View, error) {
+	view := schedule.View{Now: sqlstore.Time(t.now), Active: slices.Clone(a.active), Skipped: a.row.Skipped}
 	view.Ended, view.Standing = sqlstore.InOrderOfEnd(slices.Clone(a.ended)), a.row.Standing
 	calendar, known := calendars[a.row.Calendar]
 	if !known {
@@ -143,8 +144,8 @@ func clone[T any](p *T) *T {
 
 // last is the last run of a schedule. One that was retried has not ended: then it
 // is looked for among those that are still known.
-func (t *txn) last(a *agenda) (*fairlead.Fire, error) {
-	retried := func(fire fairlead.Fire) bool { return fire.Job == a.row.LastRun().Job }
+func (t *txn) last(a *agenda) (*schedule.Fire, error) {
+	retried := func(fire schedule.Fire) bool { return fire.Job == a.row.LastRun().Job }
 	if !slices.ContainsFunc(a.active, retried) {
 		return a.row.Last, nil
 	}
@@ -197,7 +198,7 @@ func (t *txn) cancelAndAdmit(a *agenda) error {
 
 // replaceRun ends a run at once. One that is running gets a fence that nobody
 // has, so that its node is too late to settle it.
-func (t *txn) replaceRun(fire *fairlead.Fire) error {
+func (t *txn) replaceRun(fire *schedule.Fire) error {
 	p, err := t.locate(fire.Job)
 	if err != nil {
 		return err

@@ -33,10 +33,10 @@ func (t *txn) apply(p *placed, m *move) (settledMove, error) {
 		return settledMove{}, t.await(p, m.due(t.now))
 	case fairlead.Snooze:
 		return settledMove{}, t.await(p, m.due(t.now))
-	case fairlead.GiveUp:
+	case fairlead.MoveRelease:
 		p.attempt--
 		return settledMove{}, t.await(p, t.now)
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		return settledMove{}, t.suspend(p, t.now+m.After.Microseconds())
 	}
 	return settledMove{}, fmt.Errorf("there is no move %q: %w", m.Move, fairlead.ErrInvalid)

@@ -4,12 +4,12 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Audit adds entries to the audit log.
-func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error {
+func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
@@ -34,13 +34,13 @@ func (s *Store) Audit(ctx context.Context, entries []fairlead.AuditEntry) error 
 }
 
 // AuditLog returns the entries that match, newest first.
-func (s *Store) AuditLog(ctx context.Context, filter fairlead.AuditFilter) ([]fairlead.AuditEntry, error) {
-	return read(ctx, s, "read the audit log", func(t *txn) ([]fairlead.AuditEntry, error) {
+func (s *Store) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
+	return read(ctx, s, "read the audit log", func(t *txn) ([]access.Entry, error) {
 		conditions, args, err := s.query.AuditConditions(ctx, t.ask, filter)
 		if err != nil {
 			return nil, err
 		}
-		var entries []fairlead.AuditEntry
+		var entries []access.Entry
 		query := s.sql.AuditLog + " " + conditions + " order by id desc limit " + strconv.Itoa(filter.Page())
 		err = t.each(query, args, func(row sqlstore.Scanner) error {
 			entry, err := sqlstore.ScanEntry(row)

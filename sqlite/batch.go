@@ -6,33 +6,34 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-var _ fairlead.Conductor = (*Store)(nil)
+var _ batch.Store = (*Store)(nil)
 
 // CreateBatch stores a batch without tasks.
-func (s *Store) CreateBatch(ctx context.Context, batch fairlead.Batch) (fairlead.Batch, error) {
-	body, status, err := encodeBatch(&batch)
+func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
+	body, status, err := encodeBatch(&b)
 	if err != nil {
-		return fairlead.Batch{}, err
+		return batch.Batch{}, err
 	}
-	return write(ctx, s, "create batch", func(t *txn) (fairlead.Batch, error) {
+	return write(ctx, s, "create batch", func(t *txn) (batch.Batch, error) {
 		id, err := t.next(batchCounter, 1)
 		if err != nil {
-			return fairlead.Batch{}, err
+			return batch.Batch{}, err
 		}
-		err = t.must(1, t.sql.AddBatch, id, batch.Name, batch.Type, batch.Queue, batch.Tenant, t.now, body, status)
+		err = t.must(1, t.sql.AddBatch, id, b.Name, b.Type, b.Queue, b.Tenant, t.now, body, status)
 		if err != nil {
-			return fairlead.Batch{}, err
+			return batch.Batch{}, err
 		}
 		return t.batch(id)
 	})
 }
 
 // encodeBatch is what is declared of a batch, and how it stands.
-func encodeBatch(batch *fairlead.Batch) (body, status string, err error) {
+func encodeBatch(batch *batch.Batch) (body, status string, err error) {
 	declared, err := sqlstore.EncodeBatch(batch)
 	if err != nil {
 		return "", "", err
@@ -42,7 +43,7 @@ func encodeBatch(batch *fairlead.Batch) (body, status string, err error) {
 }
 
 // batch reads a batch as it was last acted upon.
-func (t *txn) batch(id int64) (batch fairlead.Batch, err error) {
+func (t *txn) batch(id int64) (batch batch.Batch, err error) {
 	found := false
 	err = t.each(t.sql.Batch, []any{id}, func(row sqlstore.Scanner) (err error) {
 		found = true
@@ -56,7 +57,7 @@ func (t *txn) batch(id int64) (batch fairlead.Batch, err error) {
 }
 
 // saveBatch keeps what may change of a batch.
-func (t *txn) saveBatch(id int64, batch *fairlead.Batch) error {
+func (t *txn) saveBatch(id int64, batch *batch.Batch) error {
 	body, status, err := encodeBatch(batch)
 	if err != nil {
 		return err
@@ -65,7 +66,7 @@ func (t *txn) saveBatch(id int64, batch *fairlead.Batch) error {
 }
 
 // Batches returns the batches that match.
-func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fairlead.Batch, error) {
+func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
 	var conditions []string
 	var args []any
 	add := func(condition string, arg ...any) {
@@ -91,9 +92,9 @@ func (s *Store) Batches(ctx context.Context, filter fairlead.BatchFilter) ([]fai
 		add("b.id < ?", filter.Below)
 	}
 	query := s.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
-	return read(ctx, s, "list batches", func(t *txn) ([]fairlead.Batch, error) {
-		var batches []fairlead.Batch
-		err := t.each(query, append([]any{t.now - fairlead.SeenFor.Microseconds(), t.now}, args...), func(row sqlstore.Scanner) error {
+	return read(ctx, s, "list batches", func(t *txn) ([]batch.Batch, error) {
+		var batches []batch.Batch
+		err := t.each(query, append([]any{t.now - batch.SeenFor.Microseconds(), t.now}, args...), func(row sqlstore.Scanner) error {
 			batch, err := scanRunning(row)
 			batches = append(batches, batch)
 			return err
@@ -112,30 +113,30 @@ type besides struct {
 func (b besides) Scan(into ...any) error { return b.Scanner.Scan(append(into, b.into)...) }
 
 // scanRunning reads a batch and counts those of its tasks that run.
-func scanRunning(row sqlstore.Scanner) (fairlead.Batch, error) {
+func scanRunning(row sqlstore.Scanner) (batch.Batch, error) {
 	var counts []byte
-	batch, err := sqlstore.ScanBatch(besides{row, &counts})
+	b, err := sqlstore.ScanBatch(besides{row, &counts})
 	if err != nil {
-		return batch, err
+		return b, err
 	}
 	if counts == nil {
-		sqlstore.SawRunning(&batch, batch.Seen)
-		return batch, nil
+		sqlstore.SawRunning(&b, b.Seen)
+		return b, nil
 	}
-	running := map[fairlead.PassKind]int{}
+	running := map[batch.PassKind]int{}
 	if err := json.Unmarshal(counts, &running); err != nil {
-		return batch, err
+		return b, err
 	}
-	sqlstore.SawRunning(&batch, fairlead.Seen{
-		Forward: running[fairlead.PassForward], Retry: running[fairlead.PassRetry], Undo: running[fairlead.PassUndo],
+	sqlstore.SawRunning(&b, batch.Seen{
+		Forward: running[batch.PassForward], Retry: running[batch.PassRetry], Undo: running[batch.PassUndo],
 	})
-	return batch, nil
+	return b, nil
 }
 
 // pruneBatches removes batches that ended longer ago than they are kept, and such
 // that were never opened, and tells how many. Each goes in a transaction of its own,
 // as it may be large.
-func (s *Store) pruneBatches(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	removed, err := inChunks(limit, 1, func(int) (int, error) {
 		return write(ctx, s, "prune batches", func(t *txn) (int, error) {
 			return t.deleteBatches(t.sql.UnopenedBatches, t.now-sqlstore.UnopenedRetention.Microseconds(), 1)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // TestABatchLooksAtWhatIsInUse reads the plans of what conducting asks: however many
@@ -17,7 +17,7 @@ func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	parts := func(filter fairlead.PartFilter) string {
+	parts := func(filter batch.PartFilter) string {
 		query, _ := s.sql.partsQuery(1, filter)
 		return query
 	}
@@ -27,10 +27,10 @@ func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 	}{
 		{"open batches", s.sql.Batches + " where b.opened = 1 and b.open = 1 order by b.id desc limit 1", "batch_open", []any{0, 1}},
 		{"running jobs of open batches", s.sql.Batches + " where b.opened = 1 and b.open = 1 order by b.id desc limit 1", "part_out", []any{0, 1}},
-		{"parts that are out", parts(fairlead.PartFilter{Out: true}), "part_out", []any{1}},
-		{"parts that are held", parts(fairlead.PartFilter{Held: true, Tasks: true, Limit: 2}), "part_held", []any{1}},
-		{"the next parts", parts(fairlead.PartFilter{After: 5, Tasks: true, Limit: 2}), "autoindex", []any{1, 5}},
-		{"parts by number", parts(fairlead.PartFilter{Numbers: []int{1}}), "autoindex", []any{1, "[1]"}},
+		{"parts that are out", parts(batch.PartFilter{Out: true}), "part_out", []any{1}},
+		{"parts that are held", parts(batch.PartFilter{Held: true, Tasks: true, Limit: 2}), "part_held", []any{1}},
+		{"the next parts", parts(batch.PartFilter{After: 5, Tasks: true, Limit: 2}), "autoindex", []any{1, 5}},
+		{"parts by number", parts(batch.PartFilter{Numbers: []int{1}}), "autoindex", []any{1, "[1]"}},
 		{"a part that is stored already", s.sql.PartTaken, "autoindex", []any{1, "[1]"}},
 		{"jobs that run", s.sql.RunningBetween, "INTEGER PRIMARY KEY", []any{1, 1}},
 		{"jobs that ended", s.sql.Ends, "INTEGER PRIMARY KEY", []any{1, 1}},

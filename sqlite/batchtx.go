@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -16,7 +17,7 @@ type batchTx struct {
 	broken error // a statement failed: nothing of this may be kept
 }
 
-var _ fairlead.BatchTx = (*batchTx)(nil)
+var _ batch.Tx = (*batchTx)(nil)
 
 // fail notes that a statement failed.
 func (b *batchTx) fail(err error) error {
@@ -30,13 +31,13 @@ func (b *batchTx) fail(err error) error {
 func (b *batchTx) Now() time.Time { return sqlstore.Time(b.txn.now) }
 
 // Parts returns parts of the batch.
-func (b *batchTx) Parts(_ context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
+func (b *batchTx) Parts(_ context.Context, filter batch.PartFilter) ([]batch.Part, error) {
 	parts, err := b.txn.parts(b.batch, filter)
 	return parts, b.fail(err)
 }
 
 // SaveParts keeps how the tasks of parts stand.
-func (b *batchTx) SaveParts(_ context.Context, parts []fairlead.Part) error {
+func (b *batchTx) SaveParts(_ context.Context, parts []batch.Part) error {
 	for i := range parts {
 		p := &parts[i]
 		marks, err := sqlstore.EncodeMarks(&p.Marks)
@@ -51,8 +52,8 @@ func (b *batchTx) SaveParts(_ context.Context, parts []fairlead.Part) error {
 }
 
 // Ends tells which jobs are final.
-func (b *batchTx) Ends(_ context.Context, first, last int64) ([]fairlead.TaskEnd, error) {
-	var ends []fairlead.TaskEnd
+func (b *batchTx) Ends(_ context.Context, first, last int64) ([]batch.TaskEnd, error) {
+	var ends []batch.TaskEnd
 	err := b.txn.each(b.txn.sql.Ends, []any{first, last}, func(row sqlstore.Scanner) error {
 		end, err := sqlstore.ScanEnd(row)
 		ends = append(ends, end)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -81,8 +82,8 @@ const drained = 500
 func drain(b *testing.B, s *sqlite.Store) {
 	node, err := s.Join(b.Context(), fairlead.Node{}, time.Hour)
 	must(b, err)
-	for scope := (&fairlead.Scope{Kinds: []string{"bench"}}); ; {
-		jobs, err := s.Claim(b.Context(), fairlead.Claim{Node: node, Scope: scope, Max: drained})
+	for scope := (&driver.Scope{Kinds: []string{"bench"}}); ; {
+		jobs, err := s.Claim(b.Context(), driver.Claim{Node: node, Scope: scope, Max: drained})
 		must(b, err)
 		if len(jobs) == 0 {
 			return
@@ -175,10 +176,10 @@ func BenchmarkRetry500(b *testing.B) {
 	must(b, s.Enqueue(b.Context(), benchJobs(2*drained)))
 	node, err := s.Join(b.Context(), fairlead.Node{}, time.Hour)
 	must(b, err)
-	scope := &fairlead.Scope{Kinds: []string{"bench"}}
+	scope := &driver.Scope{Kinds: []string{"bench"}}
 	perJob(b, b.N*drained, func() {
 		for range b.N {
-			jobs, err := s.Claim(b.Context(), fairlead.Claim{Node: node, Scope: scope, Max: drained})
+			jobs, err := s.Claim(b.Context(), driver.Claim{Node: node, Scope: scope, Max: drained})
 			must(b, err)
 			settlements := make([]fairlead.Settlement, len(jobs))
 			for i, job := range jobs {

@@ -3,48 +3,48 @@ package sqlite
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // PutCalendar creates or replaces a calendar.
-func (s *Store) PutCalendar(ctx context.Context, calendar fairlead.Calendar) (fairlead.Calendar, error) {
-	return write(ctx, s, "put calendar", func(t *txn) (fairlead.Calendar, error) { return t.putCalendar(calendar) })
+func (s *Store) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
+	return write(ctx, s, "put calendar", func(t *txn) (schedule.Calendar, error) { return t.putCalendar(calendar) })
 }
 
-func (t *txn) putCalendar(calendar fairlead.Calendar) (fairlead.Calendar, error) {
+func (t *txn) putCalendar(calendar schedule.Calendar) (schedule.Calendar, error) {
 	stored, err := t.calendar(calendar.Name)
 	if err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	version := int64(0)
 	if stored != nil {
 		version = stored.Version
 	}
 	if err := sqlstore.CheckCalendarVersion(calendar, version, stored != nil); err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	calendar.UpdatedAt = sqlstore.Time(t.now)
 	body, err := sqlstore.EncodeCalendar(&calendar)
 	if err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	if version, err = t.next(calendarCounter, 1); err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	if err := t.must(1, t.sql.PutCalendar, calendar.Name, string(body), version); err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	t.news.later = true // schedules that name it may be due sooner than any node knows
 	stored, err = t.calendar(calendar.Name)
 	if err != nil {
-		return fairlead.Calendar{}, err
+		return schedule.Calendar{}, err
 	}
 	return *stored, nil
 }
 
 // calendar reads a calendar, nil if there is none of the name.
-func (t *txn) calendar(name string) (*fairlead.Calendar, error) {
+func (t *txn) calendar(name string) (*schedule.Calendar, error) {
 	calendars, err := t.calendars(t.sql.Calendar, name)
 	if err != nil || len(calendars) == 0 {
 		return nil, err
@@ -52,8 +52,8 @@ func (t *txn) calendar(name string) (*fairlead.Calendar, error) {
 	return &calendars[0], nil
 }
 
-func (t *txn) calendars(query string, args ...any) ([]fairlead.Calendar, error) {
-	var calendars []fairlead.Calendar
+func (t *txn) calendars(query string, args ...any) ([]schedule.Calendar, error) {
+	var calendars []schedule.Calendar
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
 		calendar, err := sqlstore.ScanCalendar(row)
 		calendars = append(calendars, calendar)
@@ -86,8 +86,8 @@ func (t *txn) deleteCalendar(name string) error {
 }
 
 // Calendars lists all calendars by name.
-func (s *Store) Calendars(ctx context.Context) ([]fairlead.Calendar, error) {
-	return read(ctx, s, "list calendars", func(t *txn) ([]fairlead.Calendar, error) { return t.calendars(t.sql.Calendars) })
+func (s *Store) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
+	return read(ctx, s, "list calendars", func(t *txn) ([]schedule.Calendar, error) { return t.calendars(t.sql.Calendars) })
 }
 
 // outdated lists schedules that were computed with another version of their calendar

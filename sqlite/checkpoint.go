@@ -4,27 +4,27 @@ import (
 	"context"
 	"slices"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Checkpoint stores how far the run of a shard has come.
-func (s *Store) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	c := checkpoint // the caller's own may change once the caller has given up waiting
 	c.Window, c.Pending, c.Source = slices.Clone(c.Window), slices.Clone(c.Pending), slices.Clone(c.Source)
 	c.Failed, c.Redone = slices.Clone(c.Failed), slices.Clone(c.Redone)
-	return write(ctx, s, "checkpoint", func(t *txn) (fairlead.Orders, error) { return t.checkpoint(&c) })
+	return write(ctx, s, "checkpoint", func(t *txn) (sweep.Orders, error) { return t.checkpoint(&c) })
 }
 
 // checkpoint writes nothing before it is known to count.
-func (t *txn) checkpoint(c *fairlead.Checkpoint) (fairlead.Orders, error) {
-	var sweep fairlead.Sweep
+func (t *txn) checkpoint(c *sweep.Checkpoint) (sweep.Orders, error) {
+	var s sweep.Sweep
 	var granted sqlstore.Granted
 	var mark int64
 	held := false
 	err := t.each(t.sql.Orders, []any{c.Sweep, c.Number, c.Job, c.Fence}, func(row sqlstore.Scanner) (err error) {
 		held = true
-		sweep, err = sqlstore.ScanSweep(withRest{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &mark}})
+		s, err = sqlstore.ScanSweep(withRest{row, []any{&granted.Rate, &granted.InFlight, &granted.Number, &granted.Fence, &mark}})
 		return err
 	})
 	if err == nil && !held {
@@ -34,22 +34,22 @@ func (t *txn) checkpoint(c *fairlead.Checkpoint) (fairlead.Orders, error) {
 		err = sqlstore.BehindMark(c)
 	}
 	if err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	if err := t.must(1, t.sql.Save, c.Job, c.Fence); err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	err = t.must(1, t.sql.Checkpoint, c.Mark, blob(c.Window), text(c.Pending), text(c.Source), c.Done, c.Abandoned, sqlstore.AgainAfter(c), c.Errors, c.Measured,
 		c.Used.Rate, c.Used.InFlight, c.Ended, granted.Number, c.Fence, t.now, c.To, c.Sweep, c.Number)
 	if err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	if err := t.noteItems(c); err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	var done, abandoned int64
 	_, err = t.one(t.sql.BudgetUsed, []any{c.Sweep}, &done, &abandoned)
-	return sqlstore.OrdersOf(&sweep, granted.For(c.Fence), done, abandoned), err
+	return sqlstore.OrdersOf(&s, granted.For(c.Fence), done, abandoned), err
 }
 
 // withRest scans columns that follow those that others know of.

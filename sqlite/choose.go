@@ -4,12 +4,13 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // takeChosen takes the first jobs of many lanes, or those that limits allow.
-func (l *leases) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (l *leases) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim driver.Claim) ([]*fairlead.Job, error) {
 	if _, err := l.limits(); err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func (l *leases) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 
 // strangeLanes are the lanes with jobs to which only other nodes can give the
 // slots that limits leave.
-func (l *leases) strangeLanes(claim fairlead.Claim, rules *sqlstore.Rules) ([]*dispatch.Lane, error) {
+func (l *leases) strangeLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*dispatch.Lane, error) {
 	nodes, err := l.allNodes()
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (l *leases) strangeLanes(claim fairlead.Claim, rules *sqlstore.Rules) ([]*d
 }
 
 // choose picks what the claim takes.
-func (l *leases) choose(lanes []*dispatch.Lane, claim fairlead.Claim) ([]dispatch.Pick, error) {
+func (l *leases) choose(lanes []*dispatch.Lane, claim driver.Claim) ([]dispatch.Pick, error) {
 	ask := dispatch.Ask{Max: claim.Max, Rooms: claim.Rooms}
 	page := l.heads.page(claim.Max)
 	return dispatch.ChooseReading(lanes, ask, func(lane *dispatch.Lane) error { return l.readOn(lane, page) })

@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Claim leases ready jobs to a node. Its transaction is alone at the file, so
 // that it sees every committed job and pause, and takes exactly the first.
-func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	claim.Rooms = maps.Clone(claim.Rooms)
 	token, err := s.nodes.Of(ctx, claim.Node)
 	if err != nil {
@@ -23,7 +24,7 @@ func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Jo
 	return write(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
 }
 
-func (t *txn) claim(claim fairlead.Claim, token string) ([]*fairlead.Job, error) {
+func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {
 	var lives int
 	if found, err := t.one(t.sql.NodeLives, []any{int64(claim.Node), token, t.now}, &lives); err != nil {
 		return nil, err
@@ -42,7 +43,7 @@ func (t *txn) claim(claim fairlead.Claim, token string) ([]*fairlead.Job, error)
 
 // claimKnown claims from the lanes that are known. It leases nothing if one of those
 // that have the first jobs is not as it is known.
-func (t *txn) claimKnown(claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (t *txn) claimKnown(claim driver.Claim) ([]*fairlead.Job, error) {
 	rules, err := t.rules()
 	if err != nil {
 		return nil, err
@@ -61,7 +62,7 @@ func (t *txn) claimKnown(claim fairlead.Claim) ([]*fairlead.Job, error) {
 }
 
 // room is how many jobs of a kind the claim may take.
-func room(claim fairlead.Claim, kind string) int {
+func room(claim driver.Claim, kind string) int {
 	if room, bounded := claim.Rooms[kind]; bounded {
 		return max(0, min(room, claim.Max))
 	}
@@ -70,7 +71,7 @@ func room(claim fairlead.Claim, kind string) int {
 
 // open lists the lanes that the claim may take from: served, not paused, with
 // room for their kind.
-func (t *txn) open(claim fairlead.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, error) {
+func (t *txn) open(claim driver.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, error) {
 	lanes, err := t.served(claim.Scope)
 	if err != nil || !rules.Pauses() && len(claim.Rooms) == 0 {
 		return lanes, err

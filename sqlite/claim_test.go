@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -35,7 +36,7 @@ func checkClaims(t *testing.T, limit fairlead.Limit) {
 	must(t, stores[0].SetLimit(t.Context(), limit))
 	node, err := stores[0].Join(asNode(t), fairlead.Node{}, 1000*time.Hour)
 	must(t, err)
-	scope := &fairlead.Scope{Kinds: []string{"a", "b"}}
+	scope := &driver.Scope{Kinds: []string{"a", "b"}}
 
 	newJobs := func() []*fairlead.Job {
 		jobs := make([]*fairlead.Job, 1+random.IntN(4))
@@ -81,7 +82,7 @@ func checkClaims(t *testing.T, limit fairlead.Limit) {
 			_, err := s.Promote(t.Context(), 100)
 			must(t, err)
 		default:
-			claim := fairlead.Claim{Node: node, Scope: scope, Max: 1 + random.IntN(6)}
+			claim := driver.Claim{Node: node, Scope: scope, Max: 1 + random.IntN(6)}
 			if random.IntN(2) == 0 {
 				claim.Rooms = map[string]int{"a": random.IntN(3)}
 			}
@@ -105,7 +106,7 @@ func TestClaimMissesWhatACallerReplaced(t *testing.T) {
 			}
 			must(t, fairlead.NormalizeJobs(jobs))
 			must(t, s.Enqueue(t.Context(), jobs))
-			claim := fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 2}
+			claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 2}
 			_, err = s.Claim(t.Context(), claim)
 			must(t, err)
 
@@ -125,10 +126,10 @@ func TestClaimMissesWhatACallerReplaced(t *testing.T) {
 }
 
 // asNode lets all stores speak for one node.
-func asNode(t *testing.T) context.Context { return fairlead.AsNode(t.Context(), "of all stores") }
+func asNode(t *testing.T) context.Context { return driver.AsNode(t.Context(), "of all stores") }
 
 // checkClaim claims and compares with a plain look at the table.
-func checkClaim(t *testing.T, s *sqlite.Store, claim fairlead.Claim) {
+func checkClaim(t *testing.T, s *sqlite.Store, claim driver.Claim) {
 	t.Helper()
 	rows, err := s.DB().QueryContext(t.Context(),
 		"select r.id, l.kind from fairlead_ready r join fairlead_lane l on l.id = r.lane where l.kind in ('a', 'b') order by r.turn, r.start_by, r.id")
@@ -153,7 +154,7 @@ func checkClaim(t *testing.T, s *sqlite.Store, claim fairlead.Claim) {
 	var settlements []fairlead.Settlement
 	for i, job := range jobs {
 		got = append(got, job.ID)
-		move := []fairlead.Move{fairlead.Succeed, fairlead.GiveUp, fairlead.Again}[i%3]
+		move := []fairlead.Move{fairlead.Succeed, fairlead.MoveRelease, fairlead.Again}[i%3]
 		settlements = append(settlements, fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: move, After: time.Second})
 	}
 	if !slices.Equal(got, want) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -45,7 +46,7 @@ func claimNothing(t *testing.T, s *sqlite.Store, _ string) {
 	node, err := s.Join(t.Context(), fairlead.Node{}, time.Minute)
 	must(t, err)
 	for range 2 { // the second time it is prepared
-		_, err = s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"a"}}, Max: 1})
+		_, err = s.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1})
 		must(t, err)
 	}
 }
@@ -63,7 +64,7 @@ func hearOfOthers(t *testing.T, s *sqlite.Store, file string) {
 	wakes, ended := make(chan struct{}, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = s.Listen(ctx, &fairlead.Scope{Kinds: []string{"a"}}, func(fairlead.Wake) {
+		_ = s.Listen(ctx, &driver.Scope{Kinds: []string{"a"}}, func(driver.Wake) {
 			select {
 			case wakes <- struct{}{}:
 			default:

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -16,7 +15,7 @@ var lasting = regexp.MustCompile("^(sqlite_.*|fairlead_(migration|lane|secret|co
 
 // empty removes the rows of all other tables, and tells all stores that the
 // rules have changed.
-func empty(s fairlead.Store) error {
+func empty(s storetest.Store) error {
 	ctx := context.Background()
 	tx, err := s.(*sqlite.Store).DB().BeginTx(ctx, nil)
 	if err != nil {

@@ -7,14 +7,15 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Fires returns the runs that match.
-func (s *Store) Fires(ctx context.Context, filter fairlead.FireFilter) ([]fairlead.Fire, error) {
-	return read(ctx, s, "list runs", func(t *txn) ([]fairlead.Fire, error) { return t.fires(filter) })
+func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
+	return read(ctx, s, "list runs", func(t *txn) ([]schedule.Fire, error) { return t.fires(filter) })
 }
 
-func (t *txn) fires(filter fairlead.FireFilter) ([]fairlead.Fire, error) {
+func (t *txn) fires(filter schedule.FireFilter) ([]schedule.Fire, error) {
 	conditions, args := []string{"true"}, []any{never()}
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
@@ -35,8 +36,8 @@ func (t *txn) fires(filter fairlead.FireFilter) ([]fairlead.Fire, error) {
 // never is the time of queued runs.
 func never() int64 { return sqlstore.Micros(fairlead.Never) }
 
-func (t *txn) scanFires(query string, args ...any) ([]fairlead.Fire, error) {
-	var fires []fairlead.Fire
+func (t *txn) scanFires(query string, args ...any) ([]schedule.Fire, error) {
+	var fires []schedule.Fire
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
 		fire, err := sqlstore.ScanFire(row)
 		fires = append(fires, fire)
@@ -47,11 +48,11 @@ func (t *txn) scanFires(query string, args ...any) ([]fairlead.Fire, error) {
 
 // openFires reads the runs whose schedules are still to be told of their ends,
 // oldest first.
-func (t *txn) openFires(schedules []int64) ([]fairlead.Fire, error) {
+func (t *txn) openFires(schedules []int64) ([]schedule.Fire, error) {
 	return t.scanFires(t.sql.OpenFires, never(), idList(schedules))
 }
 
 // closeFire notes that its schedule was told how a run has ended.
-func (t *txn) closeFire(fire fairlead.Fire) error {
+func (t *txn) closeFire(fire schedule.Fire) error {
 	return t.must(1, t.sql.CloseFire, string(fire.State), sqlstore.Micros(fire.EndedAt), fire.Job)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -47,7 +48,7 @@ func (t *txn) admit() error {
 		return err
 	}
 	list, all := idList(ids), int64(len(ids))
-	if err := t.must(all, t.sql.PassGate, fairlead.SoloAfter, list); err != nil {
+	if err := t.must(all, t.sql.PassGate, driver.SoloAfter, list); err != nil {
 		return err
 	}
 	if err := t.must(all, t.sql.LeaveParkedMany, list); err != nil {

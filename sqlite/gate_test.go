@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -74,11 +75,11 @@ func (c *crowd) come(ctx context.Context, s *sqlite.Store) error {
 
 // leave claims jobs and lets them end, or run again.
 func (c *crowd) leave(ctx context.Context, s *sqlite.Store) error {
-	jobs, err := s.Claim(ctx, fairlead.Claim{Node: c.node, Scope: &fairlead.Scope{Kinds: []string{"k"}}, Max: 4})
+	jobs, err := s.Claim(ctx, driver.Claim{Node: c.node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 4})
 	if err != nil {
 		return err
 	}
-	moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Again, fairlead.GiveUp}
+	moves := []fairlead.Move{fairlead.Succeed, fairlead.Succeed, fairlead.Fail, fairlead.Again, fairlead.MoveRelease}
 	settlements := make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
 		settlements[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: moves[c.random.IntN(len(moves))], FreeKey: true}
@@ -119,7 +120,7 @@ func TestNoSnapshotShowsAGateInBetween(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	options := sqlite.Options{Synchronous: "off"}
 	stores := []*sqlite.Store{open(t, file, options), open(t, file, options)}
-	ctx := fairlead.AsNode(t.Context(), "of all stores")
+	ctx := driver.AsNode(t.Context(), "of all stores")
 	node, err := stores[0].Join(ctx, fairlead.Node{}, time.Hour)
 	must(t, err)
 	var all sync.WaitGroup
@@ -172,7 +173,7 @@ func TestARefusedReplacementGivesBackOnePlace(t *testing.T) {
 	}
 	node, err := s.Join(t.Context(), fairlead.Node{}, time.Hour)
 	must(t, err)
-	jobs, err := s.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"k"}}, Max: 9})
+	jobs, err := s.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"k"}}, Max: 9})
 	must(t, err)
 	if len(jobs) != 2 {
 		t.Fatalf("%d jobs had a place", len(jobs))

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -34,12 +36,12 @@ func inChunks(limit, chunk int, move func(limit int) (int, error)) (int, error) 
 
 // Promote makes due jobs ready, or parks them. There is nothing to admit besides:
 // no commit leaves a place free for which a job is parked.
-func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
+func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	moved, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
 		return write(ctx, s, "promote", func(t *txn) (int, error) { return t.promote(limit) })
 	})
 	if err != nil {
-		return fairlead.Promotion{}, err
+		return driver.Promotion{}, err
 	}
 	next, err := read(ctx, s, "promote", func(t *txn) (time.Duration, error) {
 		var due sql.NullInt64
@@ -49,7 +51,7 @@ func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, err
 		micros := min(max(0, due.Int64-t.now), math.MaxInt64/1000) // a time may be too far for a duration
 		return time.Duration(micros) * time.Microsecond, nil
 	})
-	return fairlead.Promotion{Moved: moved, Next: next}, err
+	return driver.Promotion{Moved: moved, Next: next}, err
 }
 
 func (t *txn) promote(limit int) (int, error) {
@@ -58,7 +60,7 @@ func (t *txn) promote(limit int) (int, error) {
 		return 0, err
 	}
 	list, all := idList(ids), int64(len(ids))
-	promoted, err := t.exec(t.sql.Promote, fairlead.SoloAfter, list)
+	promoted, err := t.exec(t.sql.Promote, driver.SoloAfter, list)
 	if err != nil {
 		return 0, err
 	}
@@ -129,7 +131,7 @@ const (
 )
 
 // Prune removes what is older than it has to be kept.
-func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	_, err := write(ctx, s, "prune nodes", func(t *txn) (int64, error) {
 		if _, err := t.exec(t.sql.ForgetOldReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
@@ -175,7 +177,7 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 	for _, kept := range []struct {
 		query string
 		age   time.Duration
-	}{{s.sql.ForgetOnce, fairlead.OnceWindow}, {s.sql.ForgetAudit, fairlead.AuditWindow}} {
+	}{{s.sql.ForgetOnce, fairlead.OnceWindow}, {s.sql.ForgetAudit, access.Window}} {
 		removed, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
 			return write(ctx, s, "prune records", func(t *txn) (int, error) {
 				removed, err := t.exec(kept.query, t.now-kept.age.Microseconds(), limit)
@@ -191,7 +193,7 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 }
 
 // pruneJobs removes finished jobs that are older than their retention.
-func (s *Store) pruneJobs(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *Store) pruneJobs(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	total := 0
 	for _, kept := range []struct {
 		outcome int

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -27,7 +28,7 @@ func (t *txn) enqueueKeyed(jobs []newJob) ([]int64, error) {
 		}
 		waits := slices.Contains(pending(), replaced.state)
 		if job.onDuplicate != fairlead.ReplaceDuplicate || !waits {
-			return nil, fairlead.KeyTaken(job.lane.Tenant, job.key, holder)
+			return nil, driver.KeyTaken(job.lane.Tenant, job.key, holder)
 		}
 		if err := t.giveUpKey(replaced); err != nil {
 			return nil, err
@@ -66,7 +67,7 @@ func (t *txn) takeKey(p *placed) error {
 	case taken && holder == p.id: // held forever
 		return nil
 	case taken:
-		return fairlead.KeyTaken(lane.Tenant, p.key, holder)
+		return driver.KeyTaken(lane.Tenant, p.key, holder)
 	}
 	return t.must(1, t.sql.TakeKey, lane.Tenant, p.key, p.id)
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -86,7 +87,7 @@ func (t *txn) catchUp(filter fairlead.Filter) error {
 
 // served lists the lanes that a scope may claim from, including those that
 // other processes made just now.
-func (t *txn) served(scope *fairlead.Scope) ([]sqlstore.Lane, error) {
+func (t *txn) served(scope *driver.Scope) ([]sqlstore.Lane, error) {
 	fresh, err := t.newLanes()
 	if err != nil {
 		return nil, err

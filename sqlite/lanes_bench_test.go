@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // BenchmarkDrainUnderCaps is jobs of some tenants that are claimed and settled,
@@ -45,10 +46,10 @@ func BenchmarkClaimFromManyLanes(b *testing.B) {
 			}
 			node, err := s.Join(b.Context(), fairlead.Node{}, time.Hour)
 			must(b, err)
-			scope := &fairlead.Scope{Kinds: []string{"bench"}}
+			scope := &driver.Scope{Kinds: []string{"bench"}}
 			perJob(b, b.N*drained, func() {
 				for range b.N {
-					jobs, err := s.Claim(b.Context(), fairlead.Claim{Node: node, Scope: scope, Max: drained})
+					jobs, err := s.Claim(b.Context(), driver.Claim{Node: node, Scope: scope, Max: drained})
 					must(b, err)
 					if len(jobs) != drained {
 						b.Fatalf("claimed %d jobs", len(jobs))

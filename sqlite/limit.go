@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -56,7 +57,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 
 // Verify counts the tasks of open batches anew. Limits have nothing to correct: the
 // count of running jobs is the only one.
-func (s *Store) Verify(ctx context.Context) ([]fairlead.Drift, error) {
+func (s *Store) Verify(ctx context.Context) ([]driver.Drift, error) {
 	return sqlstore.VerifyBatches(ctx, s)
 }
 

@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Migrate applies the migrations that are missing, all or none.
-func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
+func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
-	var schema fairlead.Schema
+	var schema driver.Schema
 	err := patiently(ctx, func() error {
 		tx, err := s.main.BeginTx(ctx, nil)
 		if err != nil {
@@ -34,12 +34,12 @@ func (s *Store) Migrate(ctx context.Context) (fairlead.Schema, error) {
 }
 
 // Schema tells which migrations the database has, and changes nothing.
-func (s *Store) Schema(ctx context.Context) (fairlead.Schema, error) {
+func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	applied, err := s.applied(ctx, s.main)
 	if err != nil {
-		return fairlead.Schema{}, fmt.Errorf("read applied migrations: %w", err)
+		return driver.Schema{}, fmt.Errorf("read applied migrations: %w", err)
 	}
 	return sqlstore.Status(applied, s.migrations)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -41,7 +42,7 @@ func (t *txn) locate(id int64) (*placed, error) {
 		return nil, err
 	}
 	if !found {
-		return nil, fairlead.NoSuchJob(id)
+		return nil, driver.NoSuchJob(id)
 	}
 	return &p, nil
 }
@@ -108,7 +109,7 @@ func (t *txn) enter(p *placed, due int64) error {
 
 // solo is 1 for a job with so many crashes that it is a suspect.
 func solo(crashes int) int {
-	if crashes >= fairlead.SoloAfter {
+	if crashes >= driver.SoloAfter {
 		return 1
 	}
 	return 0

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -39,13 +40,13 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 }
 
 // Beat extends the lease of a node.
-func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	token, err := s.nodes.Of(ctx, beat.Node)
 	if err != nil {
-		return fairlead.BeatAnswer{}, fmt.Errorf("beat: %w", err)
+		return driver.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
-	return writeFirst(ctx, s, "beat", func(t *txn) (fairlead.BeatAnswer, error) {
-		answer := fairlead.BeatAnswer{Now: sqlstore.Time(t.now)}
+	return writeFirst(ctx, s, "beat", func(t *txn) (driver.BeatAnswer, error) {
+		answer := driver.BeatAnswer{Now: sqlstore.Time(t.now)}
 		alive, err := t.one(t.sql.Beat, []any{beat.Idle, beat.Queued, t.now, t.now + beat.Lease.Microseconds(), int64(beat.Node), token, t.now}, &answer.Drain)
 		if err != nil {
 			return answer, err
@@ -91,18 +92,18 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 
 // Held lists the jobs that are leased to a node. Others may ask for those of a node
 // that they have not joined.
-func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
+func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
 	var own any
 	if token, err := s.nodes.Of(ctx, node); err == nil {
 		own = token
 	}
-	return read(ctx, s, "list held jobs", func(t *txn) ([]fairlead.Held, error) { return t.heldBy(t.sql.Held, node, own) })
+	return read(ctx, s, "list held jobs", func(t *txn) ([]driver.Held, error) { return t.heldBy(t.sql.Held, node, own) })
 }
 
-func (t *txn) heldBy(query string, node fairlead.NodeID, more ...any) ([]fairlead.Held, error) {
-	var held []fairlead.Held
+func (t *txn) heldBy(query string, node fairlead.NodeID, more ...any) ([]driver.Held, error) {
+	var held []driver.Held
 	err := t.each(query, append([]any{int64(node)}, more...), func(row sqlstore.Scanner) error {
-		var h fairlead.Held
+		var h driver.Held
 		if err := row.Scan(&h.ID, &h.Fence); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -100,7 +101,7 @@ func TestManyOpenANewFileAtOnce(t *testing.T) {
 func TestMigrateOnceAndRefuseWhatIsNewer(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "jobs.db")
 	s := open(t, file, sqlite.Options{})
-	for _, ask := range []func(context.Context) (fairlead.Schema, error){s.Schema, s.Migrate, s.Schema} {
+	for _, ask := range []func(context.Context) (driver.Schema, error){s.Schema, s.Migrate, s.Schema} {
 		schema, err := ask(t.Context())
 		must(t, err)
 		if schema.Current != schema.Latest || schema.Latest < 1 || len(schema.Pending) > 0 {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -19,7 +20,7 @@ func (s *Store) operate(ctx context.Context, verb string, id int64, allowed []fa
 			return none{}, err
 		}
 		if !slices.Contains(allowed, p.state) {
-			return none{}, fairlead.IllegalMove(verb, id, p.state)
+			return none{}, driver.IllegalMove(verb, id, p.state)
 		}
 		return none{}, do(t, p)
 	})

@@ -5,19 +5,19 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // newPart is a part as it is going to be stored: the caller's own may change once
 // the caller has given up waiting.
 type newPart struct {
-	fairlead.Part
+	batch.Part
 	marks, tasks string
 }
 
 // AddParts stores parts of a batch.
-func (s *Store) AddParts(ctx context.Context, batch int64, parts []fairlead.Part) error {
+func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) error {
 	if len(parts) == 0 {
 		return nil
 	}
@@ -83,13 +83,13 @@ func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 }
 
 // Parts returns parts of a batch.
-func (s *Store) Parts(ctx context.Context, batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
-	return read(ctx, s, "list parts", func(t *txn) ([]fairlead.Part, error) { return t.parts(batch, filter) })
+func (s *Store) Parts(ctx context.Context, b int64, filter batch.PartFilter) ([]batch.Part, error) {
+	return read(ctx, s, "list parts", func(t *txn) ([]batch.Part, error) { return t.parts(b, filter) })
 }
 
-func (t *txn) parts(batch int64, filter fairlead.PartFilter) ([]fairlead.Part, error) {
-	query, args := t.sql.partsQuery(batch, filter)
-	var parts []fairlead.Part
+func (t *txn) parts(b int64, filter batch.PartFilter) ([]batch.Part, error) {
+	query, args := t.sql.partsQuery(b, filter)
+	var parts []batch.Part
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
 		part, err := sqlstore.ScanPart(row, filter.Tasks)
 		parts = append(parts, part)
@@ -100,7 +100,7 @@ func (t *txn) parts(batch int64, filter fairlead.PartFilter) ([]fairlead.Part, e
 
 // partsQuery reads the parts that match. Its conditions are worded as those of the
 // indexes are.
-func (s *statements) partsQuery(batch int64, filter fairlead.PartFilter) (query string, args []any) {
+func (s *statements) partsQuery(batch int64, filter batch.PartFilter) (query string, args []any) {
 	query = s.Parts
 	if filter.Tasks {
 		query = s.PartsTasks

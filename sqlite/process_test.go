@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -63,8 +64,8 @@ func workUntilKilled(file string) error {
 		}()
 	}
 	go func() {
-		for scope := (&fairlead.Scope{Kinds: []string{"k"}}); ; {
-			jobs, err := s.Claim(ctx, fairlead.Claim{Node: node, Scope: scope, Max: 10})
+		for scope := (&driver.Scope{Kinds: []string{"k"}}); ; {
+			jobs, err := s.Claim(ctx, driver.Claim{Node: node, Scope: scope, Max: 10})
 			if err != nil {
 				failed <- err
 			}
@@ -97,7 +98,7 @@ func TestAKilledProcessLeavesAConsistentFile(t *testing.T) {
 		}
 		checkFile(t, s.DB())
 		must(t, checkGates(t.Context(), s.DB(), 1))
-		_, err = s.Reap(t.Context(), fairlead.Reap{MaxCrashes: 100, Limit: 10})
+		_, err = s.Reap(t.Context(), driver.Reap{MaxCrashes: 100, Limit: 10})
 		must(t, err)
 		must(t, s.Close())
 	}
@@ -173,7 +174,7 @@ func TestProcessesTakeTurns(t *testing.T) {
 	longest := int64(0)
 	for range 50 {
 		before := turns.Load()
-		_, err := other.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Hour})
+		_, err := other.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Hour})
 		must(t, err)
 		longest = max(longest, turns.Load()-before)
 	}

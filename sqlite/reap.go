@@ -5,20 +5,21 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Reap declares nodes dead, which is committed before any of their jobs is
 // touched, and takes back what dead nodes held.
-func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
-	var reaped fairlead.Reaped
+func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
+	var reaped driver.Reaped
 	buried, err := write(ctx, s, "bury nodes", func(t *txn) (int64, error) { return t.exec(t.sql.Bury, t.now) })
 	if err != nil {
 		return reaped, err
 	}
 	reaped.Nodes = int(buried)
 	_, err = inChunks(reap.Limit, oneByOne, func(limit int) (int, error) {
-		part, err := write(ctx, s, "reap", func(t *txn) (fairlead.Reaped, error) { return t.reap(reap, limit) })
+		part, err := write(ctx, s, "reap", func(t *txn) (driver.Reaped, error) { return t.reap(reap, limit) })
 		reaped.Jobs += part.Jobs
 		reaped.Poisoned += part.Poisoned
 		reaped.Cancelled += part.Cancelled
@@ -27,8 +28,8 @@ func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, 
 	return reaped, err
 }
 
-func (t *txn) reap(reap fairlead.Reap, limit int) (fairlead.Reaped, error) {
-	var reaped fairlead.Reaped
+func (t *txn) reap(reap driver.Reap, limit int) (driver.Reaped, error) {
+	var reaped driver.Reaped
 	ids, err := t.list(t.sql.Orphans, reap.MaxCrashes, t.now-reap.Patience.Microseconds(), limit)
 	if err != nil {
 		return reaped, err
@@ -46,7 +47,7 @@ func (t *txn) reap(reap fairlead.Reap, limit int) (fairlead.Reaped, error) {
 }
 
 // crash takes a job away from a node that died, or lost its lease.
-func (t *txn) crash(p *placed, maxCrashes int, reaped *fairlead.Reaped) error {
+func (t *txn) crash(p *placed, maxCrashes int, reaped *driver.Reaped) error {
 	lived := false
 	if _, err := t.one(t.sql.HasLived, []any{p.node}, &lived); err != nil {
 		return err

@@ -1,8 +1,8 @@
 package sqlite
 
 import (
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // again lets failed items of a sweep wait to be tried again, and tells which of the
@@ -30,7 +30,7 @@ func (t *txn) again(sweep int64, indexes []int64) (unknown []int64, err error) {
 }
 
 // noteItems keeps what a checkpoint tells of items.
-func (t *txn) noteItems(c *fairlead.Checkpoint) error {
+func (t *txn) noteItems(c *sweep.Checkpoint) error {
 	if c.Ended {
 		if _, err := t.exec(t.sql.LeaveAlone, c.Sweep, c.Number); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -15,8 +16,8 @@ const (
 // Restored implements fairlead.Restorer. Ids are taken in the transaction that uses
 // them, and the other processes compare lanes; the rules and the ready jobs they read
 // anew because their counters go on.
-func (s *Store) Restored(ctx context.Context) (fairlead.Restored, error) {
-	return write(ctx, s, "restored", func(t *txn) (done fairlead.Restored, err error) {
+func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
+	return write(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
 		if _, err := t.one(t.sql.CountServer, []any{sqlstore.VersionStep()}, &done.Server); err != nil {
 			return done, err
 		}

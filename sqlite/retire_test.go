@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/storetest"
@@ -30,7 +31,7 @@ func laneHarness(t *testing.T) (*storetest.Harness, storetest.LaneLook) {
 	clock, file := newClock(), filepath.Join(t.TempDir(), "jobs.db")
 	options := sqlite.Options{Clock: clock.Now, Synchronous: "off"}
 	return &storetest.Harness{
-		Open:    func(t testing.TB) fairlead.Store { return open(t, "sqlite://"+file, options) },
+		Open:    func(t testing.TB) storetest.Store { return open(t, "sqlite://"+file, options) },
 		Advance: clock.Advance,
 	}, lookAtLanes(t, open(t, "sqlite://"+file, options))
 }
@@ -49,7 +50,7 @@ func TestNoJobIsStoredInALaneThatAnotherProcessHasRemoved(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, look := laneHarness(t)
 			here, there := h.Open(t), h.Open(t)
-			enqueue := func(store fairlead.Store, kind string) *fairlead.Job {
+			enqueue := func(store storetest.Store, kind string) *fairlead.Job {
 				t.Helper()
 				job := &fairlead.Job{Kind: kind}
 				if err := fairlead.NewClient(store).Enqueue(t.Context(), job); err != nil {
@@ -60,7 +61,7 @@ func TestNoJobIsStoredInALaneThatAnotherProcessHasRemoved(t *testing.T) {
 			pass := func(d time.Duration) {
 				t.Helper()
 				h.Advance(d)
-				if _, err := there.Prune(t.Context(), fairlead.Retention{}, 100); err != nil {
+				if _, err := there.Prune(t.Context(), driver.Retention{}, 100); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -107,7 +108,7 @@ func newWalks(t *testing.T) *walks {
 func (w *walks) after(d time.Duration) {
 	w.Helper()
 	w.h.Advance(d)
-	if _, err := w.store.Prune(w.Context(), fairlead.Retention{}, 100); err != nil {
+	if _, err := w.store.Prune(w.Context(), driver.Retention{}, 100); err != nil {
 		w.Fatal(err)
 	}
 }

@@ -5,11 +5,12 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // newRun is a run that is going to be made.
 type newRun struct {
-	fairlead.PlannedFire
+	schedule.PlannedFire
 	schedule int64
 	job      newJob
 }

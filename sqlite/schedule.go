@@ -6,60 +6,60 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
-var _ fairlead.Planner = (*Store)(nil)
+var _ schedule.Store = (*Store)(nil)
 
 // PutSchedule creates or replaces a schedule.
-func (s *Store) PutSchedule(ctx context.Context, schedule fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
-	body, err := sqlstore.EncodeSchedule(&schedule)
+func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
+	body, err := sqlstore.EncodeSchedule(&sc)
 	if err != nil {
-		return fairlead.Schedule{}, err
+		return schedule.Schedule{}, err
 	}
-	return write(ctx, s, "put schedule", func(t *txn) (fairlead.Schedule, error) {
-		return t.putSchedule(schedule, string(body), restart)
+	return write(ctx, s, "put schedule", func(t *txn) (schedule.Schedule, error) {
+		return t.putSchedule(sc, string(body), restart)
 	})
 }
 
-func (t *txn) putSchedule(schedule fairlead.Schedule, body string, restart bool) (fairlead.Schedule, error) {
-	if err := t.checkCalendar(schedule.Calendar); err != nil {
-		return fairlead.Schedule{}, err
+func (t *txn) putSchedule(s schedule.Schedule, body string, restart bool) (schedule.Schedule, error) {
+	if err := t.checkCalendar(s.Calendar); err != nil {
+		return schedule.Schedule{}, err
 	}
 	var stored sqlstore.ScheduleRow
-	if schedule.Version != 0 {
+	if s.Version != 0 {
 		var err error
-		if stored, err = t.living(schedule.ID); err != nil {
-			return fairlead.Schedule{}, err
+		if stored, err = t.living(s.ID); err != nil {
+			return schedule.Schedule{}, err
 		}
-		if stored.Version != schedule.Version {
-			return fairlead.Schedule{}, sqlstore.ScheduleChanged(stored.Name)
+		if stored.Version != s.Version {
+			return schedule.Schedule{}, sqlstore.ScheduleChanged(stored.Name)
 		}
 	}
-	if err := t.checkName(schedule.Name, stored.ID); err != nil {
-		return fairlead.Schedule{}, err
+	if err := t.checkName(s.Name, stored.ID); err != nil {
+		return schedule.Schedule{}, err
 	}
 	var err error
 	id := stored.ID
 	if id == 0 {
-		id, err = t.addSchedule(&schedule, body)
+		id, err = t.addSchedule(&s, body)
 	} else {
 		if !restart {
-			schedule.Cursor = stored.Cursor
+			s.Cursor = stored.Cursor
 		}
-		err = t.must(1, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, schedule.Calendar, schedule.Enabled, body,
-			stored.Version+1, t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), schedule.CalendarVersion, id)
+		err = t.must(1, t.sql.SetSchedule, s.Name, s.Job.Tenant, s.Calendar, s.Enabled, body,
+			stored.Version+1, t.now, sqlstore.Micros(s.Due), sqlstore.Micros(s.FireAt), s.CalendarVersion, id)
 	}
 	if err != nil {
-		return fairlead.Schedule{}, err
+		return schedule.Schedule{}, err
 	}
 	t.news.later = true
 	row, err := t.living(id)
 	return row.Schedule, err
 }
 
-func (t *txn) addSchedule(schedule *fairlead.Schedule, body string) (int64, error) {
+func (t *txn) addSchedule(schedule *schedule.Schedule, body string) (int64, error) {
 	id, err := t.next(scheduleCounter, 1)
 	if err != nil {
 		return 0, err
@@ -147,7 +147,7 @@ func (t *txn) deleteSchedule(id int64) error {
 }
 
 // Schedules lists living schedules by name.
-func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) ([]fairlead.Schedule, error) {
+func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	conditions, args := []string{"deleted_at = 0"}, []any(nil)
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
@@ -168,9 +168,9 @@ func (s *Store) Schedules(ctx context.Context, filter fairlead.ScheduleFilter) (
 		add("name > ?", filter.After)
 	}
 	query := s.sql.Schedules + " where " + strings.Join(conditions, " and ") + " order by name limit " + strconv.Itoa(sqlstore.SchedulePage(filter))
-	return read(ctx, s, "list schedules", func(t *txn) ([]fairlead.Schedule, error) {
+	return read(ctx, s, "list schedules", func(t *txn) ([]schedule.Schedule, error) {
 		rows, err := t.scheduleRows(query, args...)
-		schedules := make([]fairlead.Schedule, len(rows))
+		schedules := make([]schedule.Schedule, len(rows))
 		for i := range rows {
 			schedules[i] = rows[i].Schedule
 		}

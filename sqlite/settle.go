@@ -207,7 +207,7 @@ func (t *txn) settleOne(m *move) (settledMove, error) {
 	case p.state != fairlead.Running:
 		return settledMove{settled: fairlead.SettledLost}, nil
 	}
-	if m.Move == fairlead.Wait && p.answer.Valid {
+	if m.Move == fairlead.MoveAwait && p.answer.Valid {
 		answer, err := decodeAnswer(p.answer.String)
 		if err != nil {
 			return settledMove{}, err

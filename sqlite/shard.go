@@ -5,16 +5,17 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Shards returns the shards of a sweep.
-func (s *Store) Shards(ctx context.Context, sweep int64) ([]fairlead.Shard, error) {
-	return read(ctx, s, "list shards", func(t *txn) ([]fairlead.Shard, error) { return t.shards(sweep) })
+func (s *Store) Shards(ctx context.Context, sw int64) ([]sweep.Shard, error) {
+	return read(ctx, s, "list shards", func(t *txn) ([]sweep.Shard, error) { return t.shards(sw) })
 }
 
-func (t *txn) shards(sweep int64) ([]fairlead.Shard, error) {
-	var shards []fairlead.Shard
-	err := t.each(t.sql.Shards, []any{sweep}, func(row sqlstore.Scanner) error {
+func (t *txn) shards(s int64) ([]sweep.Shard, error) {
+	var shards []sweep.Shard
+	err := t.each(t.sql.Shards, []any{s}, func(row sqlstore.Scanner) error {
 		shard, err := sqlstore.ScanShard(row)
 		shards = append(shards, shard)
 		return err
@@ -23,7 +24,7 @@ func (t *txn) shards(sweep int64) ([]fairlead.Shard, error) {
 }
 
 // shardsAndStates reads shards and the states of their jobs.
-func (t *txn) shardsAndStates(sweep int64) ([]fairlead.Shard, []fairlead.State, error) {
+func (t *txn) shardsAndStates(sweep int64) ([]sweep.Shard, []fairlead.State, error) {
 	shards, err := t.shards(sweep)
 	if err != nil {
 		return nil, nil, err
@@ -47,7 +48,7 @@ func (t *txn) stateOf(job int64) (state fairlead.State, err error) {
 }
 
 // cut makes the shards of a sweep anew.
-func (t *txn) cut(sweep int64, shards []fairlead.Shard) error {
+func (t *txn) cut(sweep int64, shards []sweep.Shard) error {
 	old, states, err := t.shardsAndStates(sweep)
 	if err != nil {
 		return err
@@ -77,22 +78,22 @@ func (t *txn) cut(sweep int64, shards []fairlead.Shard) error {
 }
 
 // grant stores the shares of some shards.
-func (t *txn) grant(sweep int64, shards []fairlead.Shard) error {
-	stored, err := t.shards(sweep)
+func (t *txn) grant(s int64, shards []sweep.Shard) error {
+	stored, err := t.shards(s)
 	if err != nil {
 		return err
 	}
-	byNumber := make(map[int]*fairlead.Shard, len(stored))
+	byNumber := make(map[int]*sweep.Shard, len(stored))
 	for i := range stored {
 		byNumber[stored[i].Number] = &stored[i]
 	}
 	for i := range shards {
 		share, was := shards[i].Share, byNumber[shards[i].Number]
 		if was == nil {
-			return sqlstore.NoSuchShard(sweep, shards[i].Number)
+			return sqlstore.NoSuchShard(s, shards[i].Number)
 		}
 		peak := sqlstore.PeakOf(was, share)
-		err := t.must(1, t.sql.Grant, share.Rate, share.InFlight, was.Fence, peak.Rate, peak.InFlight, sweep, was.Number)
+		err := t.must(1, t.sql.Grant, share.Rate, share.InFlight, was.Fence, peak.Rate, peak.InFlight, s, was.Number)
 		if err != nil {
 			return err
 		}

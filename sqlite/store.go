@@ -21,7 +21,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/reads"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
@@ -85,8 +85,8 @@ type Store struct {
 }
 
 var (
-	_ fairlead.Store    = (*Store)(nil)
-	_ fairlead.Migrator = (*Store)(nil)
+	_ driver.Store    = (*Store)(nil)
+	_ driver.Migrator = (*Store)(nil)
 )
 
 // Close ends the store's goroutines and closes its connections. Calls that

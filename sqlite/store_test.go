@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -61,12 +60,12 @@ func TestStore(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) *storetest.Harness {
 		clock, file := newClock(), filepath.Join(t.TempDir(), "jobs.db")
 		return &storetest.Harness{
-			Open: func(t testing.TB) fairlead.Store {
+			Open: func(t testing.TB) storetest.Store {
 				return open(t, "sqlite://"+file, sqlite.Options{Clock: clock.Now, Synchronous: "off"})
 			},
 			Advance: clock.Advance,
 			Empty:   empty,
-			Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction {
+			Begin: func(t testing.TB, s storetest.Store) storetest.Transaction {
 				store := s.(*sqlite.Store)
 				return begin(t, store.DB(), store)
 			},
@@ -84,7 +83,7 @@ func TestStoreInMemory(t *testing.T) {
 		clock := newClock()
 		store := open(t, "sqlite://:memory:", sqlite.Options{Clock: clock.Now})
 		return &storetest.Harness{
-			Open:         func(testing.TB) fairlead.Store { return store },
+			Open:         func(testing.TB) storetest.Store { return store },
 			Advance:      clock.Advance,
 			SerialWrites: true,
 		}

@@ -5,73 +5,73 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
-var _ fairlead.Sweeper = (*Store)(nil)
+var _ sweep.Store = (*Store)(nil)
 
 // PutSweep creates or replaces a sweep.
-func (s *Store) PutSweep(ctx context.Context, sweep fairlead.Sweep) (fairlead.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sweep)
+func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
+	row, err := sqlstore.NewSweepRow(&sw)
 	if err != nil {
-		return fairlead.Sweep{}, err
+		return sweep.Sweep{}, err
 	}
-	return write(ctx, s, "put sweep", func(t *txn) (fairlead.Sweep, error) { return t.putSweep(&sweep, &row) })
+	return write(ctx, s, "put sweep", func(t *txn) (sweep.Sweep, error) { return t.putSweep(&sw, &row) })
 }
 
-func (t *txn) putSweep(sweep *fairlead.Sweep, row *sqlstore.SweepRow) (fairlead.Sweep, error) {
+func (t *txn) putSweep(s *sweep.Sweep, row *sqlstore.SweepRow) (sweep.Sweep, error) {
 	id := int64(0)
-	if sweep.Version != 0 {
-		before, err := t.sweep(sweep.ID)
+	if s.Version != 0 {
+		before, err := t.sweep(s.ID)
 		if err != nil {
-			return fairlead.Sweep{}, err
+			return sweep.Sweep{}, err
 		}
-		if before.Version != sweep.Version {
-			return fairlead.Sweep{}, sqlstore.SweepChanged(before.Name)
+		if before.Version != s.Version {
+			return sweep.Sweep{}, sqlstore.SweepChanged(before.Name)
 		}
-		if err := fairlead.CheckSweepChange(&before, sweep); err != nil {
-			return fairlead.Sweep{}, err
+		if err := sweep.CheckChange(&before, s); err != nil {
+			return sweep.Sweep{}, err
 		}
 		id = before.ID
 	}
 	var other int64
-	taken, err := t.one(t.sql.SweepNamed, []any{sweep.Name}, &other)
+	taken, err := t.one(t.sql.SweepNamed, []any{s.Name}, &other)
 	if err != nil {
-		return fairlead.Sweep{}, err
+		return sweep.Sweep{}, err
 	}
 	if taken && other != id {
-		return fairlead.Sweep{}, sqlstore.SweepTaken(sweep.Name)
+		return sweep.Sweep{}, sqlstore.SweepTaken(s.Name)
 	}
 	if id != 0 {
-		err = t.must(1, t.sql.SetSweep, sweep.Name, sweep.Tenant, sweep.Version+1, string(row.Body), id)
+		err = t.must(1, t.sql.SetSweep, s.Name, s.Tenant, s.Version+1, string(row.Body), id)
 	} else if id, err = t.next(sweepCounter, 1); err == nil {
-		err = t.must(1, t.sql.AddSweep, id, sweep.Name, sweep.Tenant, string(row.State), 1, t.now, string(row.Body), string(row.Status))
+		err = t.must(1, t.sql.AddSweep, id, s.Name, s.Tenant, string(row.State), 1, t.now, string(row.Body), string(row.Status))
 	}
 	if err != nil {
-		return fairlead.Sweep{}, err
+		return sweep.Sweep{}, err
 	}
 	stored, err := t.summed(t.sql.Sweep, id)
 	if err != nil {
-		return fairlead.Sweep{}, err
+		return sweep.Sweep{}, err
 	}
 	return stored[0], nil
 }
 
 // sweep reads a sweep, without the sum of its shards.
-func (t *txn) sweep(id int64) (fairlead.Sweep, error) {
+func (t *txn) sweep(id int64) (sweep.Sweep, error) {
 	found, err := t.sweeps(t.sql.Sweep, id)
 	if err != nil {
-		return fairlead.Sweep{}, err
+		return sweep.Sweep{}, err
 	}
 	if len(found) == 0 {
-		return fairlead.Sweep{}, sqlstore.NoSuchSweep(id)
+		return sweep.Sweep{}, sqlstore.NoSuchSweep(id)
 	}
 	return found[0], nil
 }
 
-func (t *txn) sweeps(query string, args ...any) ([]fairlead.Sweep, error) {
-	var sweeps []fairlead.Sweep
+func (t *txn) sweeps(query string, args ...any) ([]sweep.Sweep, error) {
+	var sweeps []sweep.Sweep
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
 		sweep, err := sqlstore.ScanSweep(row)
 		sweeps = append(sweeps, sweep)
@@ -81,7 +81,7 @@ func (t *txn) sweeps(query string, args ...any) ([]fairlead.Sweep, error) {
 }
 
 // summed reads sweeps with the sums of their shards.
-func (t *txn) summed(query string, args ...any) ([]fairlead.Sweep, error) {
+func (t *txn) summed(query string, args ...any) ([]sweep.Sweep, error) {
 	sweeps, err := t.sweeps(query, args...)
 	if err != nil || len(sweeps) == 0 {
 		return nil, err
@@ -114,7 +114,7 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps returns the sweeps that match.
-func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fairlead.Sweep, error) {
+func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
 	conditions, args := []string{"true"}, []any(nil)
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
@@ -135,5 +135,5 @@ func (s *Store) Sweeps(ctx context.Context, filter fairlead.SweepFilter) ([]fair
 		add("id < ?", filter.Below)
 	}
 	query := s.sql.Sweeps + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.SweepPage(filter))
-	return read(ctx, s, "list sweeps", func(t *txn) ([]fairlead.Sweep, error) { return t.summed(query, args...) })
+	return read(ctx, s, "list sweeps", func(t *txn) ([]sweep.Sweep, error) { return t.summed(query, args...) })
 }

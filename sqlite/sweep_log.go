@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // addFailed notes items, each once.
-func (t *txn) addFailed(sweep int64, items []fairlead.FailedItem) error {
+func (t *txn) addFailed(sweep int64, items []sweep.FailedItem) error {
 	for _, item := range items {
 		at := t.now
 		if !item.At.IsZero() {
@@ -26,10 +26,10 @@ func (t *txn) addFailed(sweep int64, items []fairlead.FailedItem) error {
 }
 
 // FailedItems lists items that came to nothing.
-func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]fairlead.FailedItem, error) {
+func (s *Store) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
 	first, end := sqlstore.ItemRange(filter)
-	return read(ctx, s, "list failed items", func(t *txn) ([]fairlead.FailedItem, error) {
-		var items []fairlead.FailedItem
+	return read(ctx, s, "list failed items", func(t *txn) ([]sweep.FailedItem, error) {
+		var items []sweep.FailedItem
 		query := t.sql.FailedItems
 		if filter.Again {
 			query = t.sql.ItemsAgain
@@ -44,7 +44,7 @@ func (s *Store) FailedItems(ctx context.Context, filter fairlead.ItemFilter) ([]
 }
 
 // AddSweepLogs stores lines.
-func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) error {
+func (s *Store) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	if len(logs) == 0 {
 		return nil
 	}
@@ -68,12 +68,12 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []fairlead.SweepLog) erro
 }
 
 // SweepLogs lists lines.
-func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fairlead.SweepLog, error) {
-	return read(ctx, s, "read the log of a sweep", func(t *txn) ([]fairlead.SweepLog, error) {
+func (s *Store) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
+	return read(ctx, s, "read the log of a sweep", func(t *txn) ([]sweep.Log, error) {
 		if len(filter.Levels) == 0 || filter.Index != nil {
 			return t.readLines(filter)
 		}
-		return sqlstore.LinesByLevel(filter, func(level string) ([]fairlead.SweepLog, error) {
+		return sqlstore.LinesByLevel(filter, func(level string) ([]sweep.Log, error) {
 			one := filter
 			one.Levels = []string{level}
 			return t.readLines(one)
@@ -81,7 +81,7 @@ func (s *Store) SweepLogs(ctx context.Context, filter fairlead.LogFilter) ([]fai
 	})
 }
 
-func (t *txn) readLines(filter fairlead.LogFilter) (lines []fairlead.SweepLog, err error) {
+func (t *txn) readLines(filter sweep.LogFilter) (lines []sweep.Log, err error) {
 	conditions, args := []string{"sweep = ?"}, []any{filter.Sweep}
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
@@ -108,10 +108,10 @@ func (t *txn) readLines(filter fairlead.LogFilter) (lines []fairlead.SweepLog, e
 }
 
 // SweepEvents lists what happened to a sweep.
-func (s *Store) SweepEvents(ctx context.Context, filter fairlead.EventFilter) ([]fairlead.SweepEvent, error) {
+func (s *Store) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
 	below, limit := sqlstore.EventPage(filter)
-	return read(ctx, s, "read the history of a sweep", func(t *txn) ([]fairlead.SweepEvent, error) {
-		var events []fairlead.SweepEvent
+	return read(ctx, s, "read the history of a sweep", func(t *txn) ([]sweep.Event, error) {
+		var events []sweep.Event
 		err := t.each(t.sql.SweepEvents, []any{filter.Sweep, below, limit}, func(row sqlstore.Scanner) error {
 			event, err := sqlstore.ScanSweepEvent(row)
 			events = append(events, event)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // sweepTx is what act may do. The context is that of the transaction, whatever act
@@ -16,7 +17,7 @@ type sweepTx struct {
 	broken error // something failed: nothing of this may be kept
 }
 
-var _ fairlead.SweepTx = (*sweepTx)(nil)
+var _ sweep.Tx = (*sweepTx)(nil)
 
 // fail notes that something failed.
 func (s *sweepTx) fail(err error) error {
@@ -30,13 +31,13 @@ func (s *sweepTx) fail(err error) error {
 func (s *sweepTx) Now() time.Time { return sqlstore.Time(s.txn.now) }
 
 // Shards returns the shards and the states of their jobs.
-func (s *sweepTx) Shards(context.Context) ([]fairlead.Shard, []fairlead.State, error) {
+func (s *sweepTx) Shards(context.Context) ([]sweep.Shard, []fairlead.State, error) {
 	shards, states, err := s.txn.shardsAndStates(s.sweep)
 	return shards, states, s.fail(err)
 }
 
 // Cut makes the shards anew.
-func (s *sweepTx) Cut(_ context.Context, shards []fairlead.Shard) error {
+func (s *sweepTx) Cut(_ context.Context, shards []sweep.Shard) error {
 	return s.fail(s.txn.cut(s.sweep, shards))
 }
 
@@ -53,7 +54,7 @@ func (s *sweepTx) Again(_ context.Context, indexes []int64) ([]int64, error) {
 }
 
 // Grant stores shares.
-func (s *sweepTx) Grant(_ context.Context, shards []fairlead.Shard) error {
+func (s *sweepTx) Grant(_ context.Context, shards []sweep.Shard) error {
 	return s.fail(s.txn.grant(s.sweep, shards))
 }
 
@@ -90,7 +91,7 @@ func (s *sweepTx) Enqueue(_ context.Context, jobs []*fairlead.Job) error {
 }
 
 // Record adds to the history.
-func (s *sweepTx) Record(_ context.Context, event fairlead.SweepEvent) error {
+func (s *sweepTx) Record(_ context.Context, event sweep.Event) error {
 	id, err := s.txn.next(sweepEventCounter, 1)
 	if err == nil {
 		err = s.txn.must(1, s.txn.sql.AddSweepEvent, id, s.sweep, s.txn.now, sqlstore.CleanText(event.By), sqlstore.CleanText(event.Action),

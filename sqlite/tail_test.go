@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/sqlite"
 	"github.com/fairlead-io/fairlead/storetest"
 )
@@ -19,11 +18,11 @@ func TestNothingCachedOutlivesTheDatabase(t *testing.T) {
 	t.Cleanup(func() { _ = db.Close() })
 	storetest.RunTail(t, &storetest.Behind{
 		Harness: &storetest.Harness{
-			Open: func(t testing.TB) fairlead.Store {
+			Open: func(t testing.TB) storetest.Store {
 				return open(t, "sqlite://"+file, sqlite.Options{Clock: clock.Now, Synchronous: "off"})
 			},
 			Advance: clock.Advance,
-			Begin: func(t testing.TB, s fairlead.Store) storetest.Transaction {
+			Begin: func(t testing.TB, s storetest.Store) storetest.Transaction {
 				store := s.(*sqlite.Store)
 				return begin(t, store.DB(), store)
 			},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -100,7 +101,7 @@ func (t *txn) deleteTenant(name string) error {
 		return err
 	}
 	if _, declared := family.Parents[name]; !declared {
-		return fairlead.NoSuchTenant(name)
+		return driver.NoSuchTenant(name)
 	}
 	if err := family.CheckDelete(name); err != nil {
 		return err

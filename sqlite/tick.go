@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // tickChunk is how many schedules one transaction acts upon at most, so that
@@ -16,12 +16,12 @@ import (
 const tickChunk = 500
 
 // decision is what Tick and Act are given.
-type decision func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)
+type decision func(schedule.Schedule, schedule.View) (schedule.Plan, error)
 
 // Tick acts upon schedules that are due, such whose runs have ended and such whose
 // calendar has changed. The latter two are found beside the writer, as that takes a
 // look at every active run.
-func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedule, fairlead.View) fairlead.Plan) (fairlead.Ticked, error) {
+func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
 	limit = min(max(0, limit), tickChunk)
 	look := s.calendars.Begin()
 	found, err := read(ctx, s, "tick", func(t *txn) ([]int64, error) {
@@ -31,23 +31,23 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(fairlead.Schedu
 		return t.list(t.sql.EndedSchedules, limit+1)
 	})
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	for _, id := range s.calendars.End(look) {
 		if !slices.Contains(found, id) {
 			found = append(found, id)
 		}
 	}
-	sure := func(schedule fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) { //nolint:unparam // it is a decision that never fails
+	sure := func(schedule schedule.Schedule, view schedule.View) (schedule.Plan, error) { //nolint:unparam // it is a decision that never fails
 		return decide(schedule, view), nil
 	}
-	return write(ctx, s, "tick", func(t *txn) (fairlead.Ticked, error) { return t.tick(limit, found, sure) })
+	return write(ctx, s, "tick", func(t *txn) (schedule.Ticked, error) { return t.tick(limit, found, sure) })
 }
 
-func (t *txn) tick(limit int, found []int64, decide decision) (fairlead.Ticked, error) {
+func (t *txn) tick(limit int, found []int64, decide decision) (schedule.Ticked, error) {
 	due, err := t.scheduleRows(t.sql.DueSchedules, t.now, limit)
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	isDue := make(map[int64]bool, len(due))
 	for _, row := range due {
@@ -62,24 +62,24 @@ func (t *txn) tick(limit int, found []int64, decide decision) (fairlead.Ticked, 
 	room := min(limit-len(due), len(others))
 	rows, err := t.scheduleRows(t.sql.SchedulesByID, idList(others[:room]))
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	agendas, err := t.look(append(due, rows...))
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	agendas = slices.DeleteFunc(agendas, func(a *agenda) bool { // another process was faster
 		return !isDue[a.row.ID] && len(a.ended) == 0 && !a.row.Outdated
 	})
 	made, err := t.decideAll(agendas, decide)
 	if err != nil {
-		return fairlead.Ticked{}, err
+		return schedule.Ticked{}, err
 	}
 	next, err := t.untilFire()
 	if room < len(others) {
 		next = 0
 	}
-	return fairlead.Ticked{Schedules: len(agendas), Runs: len(made), Next: next}, err
+	return schedule.Ticked{Schedules: len(agendas), Runs: len(made), Next: next}, err
 }
 
 // untilFire tells how long it is until the next schedule is due.
@@ -94,7 +94,7 @@ func (t *txn) untilFire() (time.Duration, error) {
 }
 
 // Act acts upon one schedule.
-func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error)) ([]fairlead.Fire, error) {
+func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	answer, err := write(ctx, s, "act upon schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(fairlead.Schedule
 
 // acted is the answer of Act: a refusal by decide is no failure of the transaction.
 type acted struct {
-	fires   []fairlead.Fire
+	fires   []schedule.Fire
 	refused error
 }
 
@@ -121,7 +121,7 @@ func (t *txn) act(id int64, decide decision) (acted, error) {
 		return acted{}, err
 	}
 	var refused error
-	made, err := t.decideAll(agendas, func(schedule fairlead.Schedule, view fairlead.View) (plan fairlead.Plan, err error) {
+	made, err := t.decideAll(agendas, func(schedule schedule.Schedule, view schedule.View) (plan schedule.Plan, err error) {
 		plan, refused = decide(schedule, view)
 		return plan, refused
 	})
@@ -138,7 +138,7 @@ func (t *txn) act(id int64, decide decision) (acted, error) {
 
 // freshFires reads runs that were just made, in order, after gates have admitted
 // what they can.
-func (t *txn) freshFires(jobs []int64) ([]fairlead.Fire, error) {
+func (t *txn) freshFires(jobs []int64) ([]schedule.Fire, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func (t *txn) freshFires(jobs []int64) ([]fairlead.Fire, error) {
 		return nil, err
 	}
 	t.knocked = nil
-	fires, err := t.fires(fairlead.FireFilter{Jobs: jobs, Limit: len(jobs)})
+	fires, err := t.fires(schedule.FireFilter{Jobs: jobs, Limit: len(jobs)})
 	slices.Reverse(fires)
 	return fires, err
 }

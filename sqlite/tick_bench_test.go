@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // BenchmarkTick is a tick with 500 due schedules of many that are stored.
@@ -25,7 +25,7 @@ func BenchmarkTick(b *testing.B) {
 						if i >= due {
 							at = now.Add(1000 * time.Hour)
 						}
-						schedule := fairlead.Schedule{Name: fmt.Sprint("s", i), Job: job, Enabled: true, Cursor: fairlead.Cursor{Due: at, FireAt: at}}
+						schedule := schedule.Schedule{Name: fmt.Sprint("s", i), Job: job, Enabled: true, Cursor: schedule.Cursor{Due: at, FireAt: at}}
 						if _, err := s.PutSchedule(b.Context(), schedule, false); err != nil {
 							b.Error(err)
 						}
@@ -33,11 +33,11 @@ func BenchmarkTick(b *testing.B) {
 				})
 			}
 			all.Wait()
-			run := func(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
+			run := func(s schedule.Schedule, _ schedule.View) schedule.Plan {
 				next := s.Due.Add(time.Microsecond)
-				return fairlead.Plan{
-					Fires:  []fairlead.PlannedFire{{Due: s.Due, Trigger: fairlead.TriggerCron, Number: 1}},
-					Cursor: fairlead.Cursor{Due: next, FireAt: next},
+				return schedule.Plan{
+					Fires:  []schedule.PlannedFire{{Due: s.Due, Trigger: schedule.TriggerCron, Number: 1}},
+					Cursor: schedule.Cursor{Due: next, FireAt: next},
 				}
 			}
 			perJob(b, b.N*due, func() {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -56,9 +57,9 @@ func (t *txn) countJobs(census *sqlstore.Census) error {
 }
 
 // recentStarts is what was started within the window.
-func (t *txn) recentStarts() (starts []fairlead.Starts, err error) {
+func (t *txn) recentStarts() (starts []driver.Starts, err error) {
 	err = t.each(t.sql.RecentStarts, []any{t.bucket(fairlead.UsageWindow)}, func(row sqlstore.Scanner) error {
-		var tenant fairlead.Starts
+		var tenant driver.Starts
 		err := row.Scan(&tenant.Tenant, &tenant.Count, &tenant.Missed)
 		starts = append(starts, tenant)
 		return err
@@ -67,7 +68,7 @@ func (t *txn) recentStarts() (starts []fairlead.Starts, err error) {
 }
 
 // Report adds to what was started.
-func (s *Store) Report(ctx context.Context, starts []fairlead.Starts) error {
+func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 	if len(starts) == 0 {
 		return nil
 	}

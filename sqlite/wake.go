@@ -8,11 +8,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Listen calls wake when there may be something new for the scope.
-func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	s.watch.join()
 	defer s.watch.leave()
 	s.hub.Listen(ctx, scope, wake)

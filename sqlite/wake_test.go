@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
 // listen collects wakes until the test ends.
-func listen(t testing.TB, s *sqlite.Store) <-chan fairlead.Wake {
-	wakes := make(chan fairlead.Wake, 1000)
+func listen(t testing.TB, s *sqlite.Store) <-chan driver.Wake {
+	wakes := make(chan driver.Wake, 1000)
 	ctx, stop := context.WithCancel(t.Context())
 	var listening sync.WaitGroup
 	listening.Go(func() {
-		err := s.Listen(ctx, &fairlead.Scope{Kinds: []string{"bench"}}, func(w fairlead.Wake) { wakes <- w })
+		err := s.Listen(ctx, &driver.Scope{Kinds: []string{"bench"}}, func(w driver.Wake) { wakes <- w })
 		if err != nil {
 			t.Error(err)
 		}
@@ -32,7 +33,7 @@ func listen(t testing.TB, s *sqlite.Store) <-chan fairlead.Wake {
 }
 
 // await waits for a wake of this sort.
-func await(t testing.TB, wakes <-chan fairlead.Wake, want fairlead.Wake) {
+func await(t testing.TB, wakes <-chan driver.Wake, want driver.Wake) {
 	t.Helper()
 	for timeout := time.After(patience.Limit); ; {
 		select {
@@ -46,7 +47,7 @@ func await(t testing.TB, wakes <-chan fairlead.Wake, want fairlead.Wake) {
 	}
 }
 
-func settleDown(wakes <-chan fairlead.Wake) {
+func settleDown(wakes <-chan driver.Wake) {
 	for {
 		select {
 		case <-wakes:
@@ -69,19 +70,19 @@ func TestProcessesWakeEachOther(t *testing.T) {
 		start := time.Now()
 		must(t, there.Enqueue(t.Context(), benchJobs(1)))
 		must(t, here.Pause(t.Context(), fairlead.Pause{Scope: fairlead.PauseQueue, Name: "other"}))
-		await(t, wakes, fairlead.WakeWork)
+		await(t, wakes, driver.WakeWork)
 		t.Logf("work was heard of after %v", time.Since(start))
 	}
 	jobs := benchJobs(1)
 	jobs[0].NotBefore = time.Now().Add(time.Hour)
 	must(t, there.Enqueue(t.Context(), jobs))
-	await(t, wakes, fairlead.WakeLater)
-	claimed, err := there.Claim(t.Context(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{"bench"}}, Max: 1})
+	await(t, wakes, driver.WakeLater)
+	claimed, err := there.Claim(t.Context(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"bench"}}, Max: 1})
 	must(t, err)
 	must(t, there.Cancel(t.Context(), claimed[0].ID, ""))
-	await(t, wakes, fairlead.WakeCancel)
+	await(t, wakes, driver.WakeCancel)
 	settleDown(wakes)
-	_, err = there.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Hour})
+	_, err = there.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Hour})
 	must(t, err)
 	select {
 	case wake := <-wakes:
@@ -98,7 +99,7 @@ func TestTransactionsOfCallersAreSeen(t *testing.T) {
 	tx := begin(t, s.DB(), s)
 	must(t, tx.Tx.Enqueue(t.Context(), benchJobs(1)))
 	must(t, tx.Commit())
-	await(t, wakes, fairlead.WakeWork)
+	await(t, wakes, driver.WakeWork)
 }
 
 // TestInABubble is a day of a store, its clock and its watching of other
@@ -114,7 +115,7 @@ func TestInABubble(t *testing.T) {
 			jobs := benchJobs(1)
 			jobs[0].NotBefore = time.Now().Add(24 * time.Hour)
 			must(t, s.Enqueue(t.Context(), jobs))
-			await(t, wakes, fairlead.WakeLater)
+			await(t, wakes, driver.WakeLater)
 
 			promotion, err := s.Promote(t.Context(), 10)
 			must(t, err)
@@ -127,8 +128,8 @@ func TestInABubble(t *testing.T) {
 			if promotion.Moved != 1 {
 				t.Errorf("the promotion a day later is %+v", promotion)
 			}
-			await(t, wakes, fairlead.WakeWork)
-			if _, err := s.Beat(t.Context(), fairlead.Beat{Node: node, Lease: time.Minute}); err == nil {
+			await(t, wakes, driver.WakeWork)
+			if _, err := s.Beat(t.Context(), driver.Beat{Node: node, Lease: time.Minute}); err == nil {
 				t.Error("the node lives after a day without beats")
 			}
 		})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // alarm is a job that tells somebody of something.
@@ -16,11 +18,11 @@ func alarm(tenant string) *fairlead.Job {
 
 func testAlerts(c *chapter) {
 	c.test("the alert of a schedule comes back as it was stored", func(f *fixture) {
-		alert := fairlead.Alert{
-			URL: "https://example.org/a?b={{args.event}}", On: []fairlead.AlertEvent{fairlead.AlertMissed, fairlead.AlertFailures}, Failures: 5, Quiet: time.Hour,
+		alert := schedule.Alert{
+			URL: "https://example.org/a?b={{args.event}}", On: []schedule.AlertEvent{schedule.AlertMissed, schedule.AlertFailures}, Failures: 5, Quiet: time.Hour,
 			Headers: map[string]string{"X-A": "ä"}, Body: json.RawMessage(`{"a":  "{{args.schedule}}"}`), SigningSecret: "${env:S}",
 		}
-		s := f.plan("s", func(s *fairlead.Schedule) { s.Alert = &alert })
+		s := f.plan("s", func(s *schedule.Schedule) { s.Alert = &alert })
 		f.equal("Alert", s.Alert, &alert)
 		f.equal("Alert as read", f.schedule(s.ID).Alert, &alert)
 	})
@@ -42,19 +44,19 @@ func testAlerts(c *chapter) {
 	})
 	c.test("what a plan wants to be remembered is told to the next, whatever is declared meanwhile", func(f *fixture) {
 		s := f.plan("s")
-		standing := fairlead.Standing{Failures: 3, Told: true, FailedAt: f.now(), MissedAt: f.now().Add(-time.Hour)}
-		f.act(s, fairlead.Plan{Standing: standing})
-		f.equal("Standing of another", f.view(f.plan("other")).Standing, fairlead.Standing{})
+		standing := schedule.Standing{Failures: 3, Told: true, FailedAt: f.now(), MissedAt: f.now().Add(-time.Hour)}
+		f.act(s, schedule.Plan{Standing: standing})
+		f.equal("Standing of another", f.view(f.plan("other")).Standing, schedule.Standing{})
 		s = f.schedule(s.ID)
 		s.Description = "changed"
 		_, err := f.store.PutSchedule(f.ctx(), s, true)
 		f.ok(err)
 		f.equal("Standing", f.view(s).Standing, standing)
-		f.equal("Standing once a plan had none", f.view(s).Standing, fairlead.Standing{})
+		f.equal("Standing once a plan had none", f.view(s).Standing, schedule.Standing{})
 	})
 	c.test("the alerts of a plan are jobs like any other, and no runs", func(f *fixture) {
 		f.plan("s")
-		ticked := f.tick(func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		ticked := f.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 			plan := runIt(s, view)
 			plan.Alerts = []*fairlead.Job{alarm("acme"), alarm("zeta")}
 			return plan
@@ -67,9 +69,9 @@ func testAlerts(c *chapter) {
 			f.equal("Fired", job.Fired, false)
 			f.equal("Args", string(job.Args), `{"what": "it failed"}`)
 			f.equal("MaxAttempts", job.MaxAttempts, 7)
-			f.equal("runs of it", len(f.findFires(fairlead.FireFilter{Jobs: []int64{job.ID}})), 0)
+			f.equal("runs of it", len(f.findFires(schedule.FireFilter{Jobs: []int64{job.ID}})), 0)
 		}
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything("tell"), Max: 10})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything("tell"), Max: 10})
 		f.equal("how many can be claimed", len(claimed), 2)
 		for _, job := range claimed {
 			f.settle(to(fairlead.Succeed, job))
@@ -80,8 +82,8 @@ func testAlerts(c *chapter) {
 		s := f.plan("s")
 		refusal := errors.New("no")
 		for _, refuse := range []error{refusal, nil} {
-			_, err := f.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
-				return fairlead.Plan{Cursor: s.Cursor, Alerts: []*fairlead.Job{alarm(fmt.Sprint("t", refuse == nil))}}, refuse
+			_, err := f.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, _ schedule.View) (schedule.Plan, error) {
+				return schedule.Plan{Cursor: s.Cursor, Alerts: []*fairlead.Job{alarm(fmt.Sprint("t", refuse == nil))}}, refuse
 			})
 			if refuse == nil {
 				f.ok(err)
@@ -95,7 +97,7 @@ func testAlerts(c *chapter) {
 		f.declare(fairlead.Tenant{Name: "acme", MaxPending: 1})
 		f.enqueue(with(forTenant("acme")))
 		s := f.plan("s")
-		f.act(s, fairlead.Plan{Alerts: []*fairlead.Job{alarm("acme")}})
+		f.act(s, schedule.Plan{Alerts: []*fairlead.Job{alarm("acme")}})
 		f.equal("the number of alerts", len(f.find(fairlead.Filter{Kinds: []string{"tell"}})), 1)
 	})
 }

@@ -7,15 +7,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
-func (f *fixture) audit(entries ...fairlead.AuditEntry) {
+func (f *fixture) audit(entries ...access.Entry) {
 	f.Helper()
 	f.ok(f.store.Audit(f.ctx(), entries))
 }
 
-func (f *fixture) auditLog(filter fairlead.AuditFilter) []fairlead.AuditEntry {
+func (f *fixture) auditLog(filter access.Filter) []access.Entry {
 	f.Helper()
 	entries, err := f.store.AuditLog(f.ctx(), filter)
 	f.ok(err)
@@ -23,12 +24,12 @@ func (f *fixture) auditLog(filter fairlead.AuditFilter) []fairlead.AuditEntry {
 }
 
 // deed is an entry that says little.
-func deed(actor, action, subject string) fairlead.AuditEntry {
-	return fairlead.AuditEntry{Actor: actor, Role: fairlead.RoleOperator, Action: action, Subject: subject}
+func deed(actor, action, subject string) access.Entry {
+	return access.Entry{Actor: actor, Role: access.RoleOperator, Action: action, Subject: subject}
 }
 
 // subjects of entries, in order.
-func subjects(entries []fairlead.AuditEntry) []string {
+func subjects(entries []access.Entry) []string {
 	list := make([]string, len(entries))
 	for i, entry := range entries {
 		list[i] = entry.Subject
@@ -38,15 +39,15 @@ func subjects(entries []fairlead.AuditEntry) []string {
 
 func testAudit(c *chapter) {
 	c.test("entries are kept with all that they say, as of now and in their order", func(f *fixture) {
-		want := []fairlead.AuditEntry{
+		want := []access.Entry{
 			{
-				Actor: "Ärztin ", Role: fairlead.RoleAdmin, From: "[2001:db8::1]:4711", Action: "PutTenant", Subject: "tenant:acme", Tenant: "acme",
+				Actor: "Ärztin ", Role: access.RoleAdmin, From: "[2001:db8::1]:4711", Action: "PutTenant", Subject: "tenant:acme", Tenant: "acme",
 				Before: json.RawMessage(`{"max_running": 1}`), After: json.RawMessage(`{"max_running": 2, "ü": "\u0000"}`),
 			},
-			{Actor: "local", Role: fairlead.RoleViewer, Action: "DeleteJob", Subject: "job:17", Error: "job 17: not found"},
+			{Actor: "local", Role: access.RoleViewer, Action: "DeleteJob", Subject: "job:17", Error: "job 17: not found"},
 		}
 		f.audit(want...)
-		log := f.elsewhere().auditLog(fairlead.AuditFilter{})
+		log := f.elsewhere().auditLog(access.Filter{})
 		f.equal("how many there are", len(log), 2)
 		if log[0].ID <= log[1].ID {
 			f.Fatalf("the second entry has the ID %d, the first %d", log[0].ID, log[1].ID)
@@ -59,15 +60,15 @@ func testAudit(c *chapter) {
 	})
 	c.test("no entries are fine", func(f *fixture) {
 		f.audit()
-		f.equal("the log", f.auditLog(fairlead.AuditFilter{}), []fairlead.AuditEntry(nil))
+		f.equal("the log", f.auditLog(access.Filter{}), []access.Entry(nil))
 	})
 	c.test("what cannot be kept as it is does not make the entry fail", func(f *fixture) {
 		bad := strings.Repeat("ü\x00\xff", 1000)
-		f.audit(fairlead.AuditEntry{
-			Actor: bad, Role: fairlead.Role(bad), From: bad, Action: bad, Subject: bad, Tenant: bad, Error: bad,
+		f.audit(access.Entry{
+			Actor: bad, Role: access.Role(bad), From: bad, Action: bad, Subject: bad, Tenant: bad, Error: bad,
 			Before: json.RawMessage(bad), After: json.RawMessage(`{"half":`),
 		})
-		entry := f.auditLog(fairlead.AuditFilter{})[0]
+		entry := f.auditLog(access.Filter{})[0]
 		f.equal("how the actor begins", strings.HasPrefix(entry.Actor, "ü\uFFFD"), true)
 		f.equal("what was half an object", entry.After, json.RawMessage(`"{\"half\":"`))
 	})
@@ -79,55 +80,55 @@ func testAudit(c *chapter) {
 		f.Advance(time.Minute)
 		f.audit(deed("bob", "ResumeQueue", "queue:mail"))
 		for _, example := range []struct {
-			filter fairlead.AuditFilter
+			filter access.Filter
 			want   []string
 		}{
-			{fairlead.AuditFilter{Actor: "ann"}, []string{"queue:web", "queue:mail"}},
-			{fairlead.AuditFilter{Actor: "bob", Action: "PauseQueue"}, []string{"queue:mail"}},
-			{fairlead.AuditFilter{Subject: "queue:mail", Action: "PauseQueue"}, []string{"queue:mail", "queue:mail"}},
-			{fairlead.AuditFilter{From: noon, Actor: "ann"}, []string{"queue:web"}},
-			{fairlead.AuditFilter{To: noon}, []string{"queue:mail"}},
-			{fairlead.AuditFilter{From: noon, To: noon.Add(time.Microsecond)}, []string{"queue:Mail", "queue:mail", "queue:web"}},
-			{fairlead.AuditFilter{Actor: "nobody"}, nil},
+			{access.Filter{Actor: "ann"}, []string{"queue:web", "queue:mail"}},
+			{access.Filter{Actor: "bob", Action: "PauseQueue"}, []string{"queue:mail"}},
+			{access.Filter{Subject: "queue:mail", Action: "PauseQueue"}, []string{"queue:mail", "queue:mail"}},
+			{access.Filter{From: noon, Actor: "ann"}, []string{"queue:web"}},
+			{access.Filter{To: noon}, []string{"queue:mail"}},
+			{access.Filter{From: noon, To: noon.Add(time.Microsecond)}, []string{"queue:Mail", "queue:mail", "queue:web"}},
+			{access.Filter{Actor: "nobody"}, nil},
 		} {
 			f.equal(fmt.Sprintf("the answer to %+v", example.filter), subjects(f.auditLog(example.filter)), example.want)
 		}
 	})
 	c.test("Below is where the next page starts, and 100 are a page", func(f *fixture) {
-		entries := make([]fairlead.AuditEntry, 150)
+		entries := make([]access.Entry, 150)
 		for i := range entries {
 			entries[i] = deed("ann", "CancelJob", fmt.Sprint("job:", i))
 		}
 		f.audit(entries...)
-		page := f.auditLog(fairlead.AuditFilter{})
+		page := f.auditLog(access.Filter{})
 		f.equal("the first page", len(page), 100)
 		f.equal("the newest", page[0].Subject, "job:149")
-		page = f.auditLog(fairlead.AuditFilter{Below: page[99].ID, Limit: 2, Actor: "ann"})
+		page = f.auditLog(access.Filter{Below: page[99].ID, Limit: 2, Actor: "ann"})
 		f.equal("the second page", subjects(page), []string{"job:49", "job:48"})
 	})
 	c.test("many add at once, and each entry is there", func(f *fixture) {
-		f.ok(first(f.rivals(16, func(i int, store fairlead.Store) error {
-			return store.Audit(f.ctx(), []fairlead.AuditEntry{deed("ann", "CancelJob", fmt.Sprint("job:", i)), deed("bob", "CancelJob", fmt.Sprint("job:", i))})
+		f.ok(first(f.rivals(16, func(i int, store Store) error {
+			return store.Audit(f.ctx(), []access.Entry{deed("ann", "CancelJob", fmt.Sprint("job:", i)), deed("bob", "CancelJob", fmt.Sprint("job:", i))})
 		})))
-		f.equal("how many there are", len(f.auditLog(fairlead.AuditFilter{})), 32)
-		f.equal("how many are of one", len(f.auditLog(fairlead.AuditFilter{Actor: "bob"})), 16)
+		f.equal("how many there are", len(f.auditLog(access.Filter{})), 32)
+		f.equal("how many are of one", len(f.auditLog(access.Filter{Actor: "bob"})), 16)
 	})
 	c.test("entries are kept for AuditWindow", func(f *fixture) {
 		f.audit(deed("ann", "CancelJob", "job:1"), deed("ann", "CancelJob", "job:2"), deed("ann", "CancelJob", "job:3"))
-		f.Advance(fairlead.AuditWindow)
+		f.Advance(access.Window)
 		f.audit(deed("ann", "CancelJob", "job:4"))
 		f.equal("how many are removed at its end", f.prune(10), 0)
 		f.Advance(time.Microsecond)
 		f.equal("how many are removed", []int{f.prune(2), f.prune(2), f.prune(2)}, []int{2, 1, 0})
-		f.equal("the log", subjects(f.auditLog(fairlead.AuditFilter{})), []string{"job:4"})
+		f.equal("the log", subjects(f.auditLog(access.Filter{})), []string{"job:4"})
 	})
 	c.test("IDs grow, whatever was removed", func(f *fixture) {
 		f.audit(deed("ann", "CancelJob", "job:1"))
-		before := f.auditLog(fairlead.AuditFilter{})[0].ID
-		f.Advance(fairlead.AuditWindow + time.Hour)
+		before := f.auditLog(access.Filter{})[0].ID
+		f.Advance(access.Window + time.Hour)
 		f.prune(10)
 		f.audit(deed("ann", "CancelJob", "job:2"))
-		if after := f.auditLog(fairlead.AuditFilter{})[0].ID; after <= before {
+		if after := f.auditLog(access.Filter{})[0].ID; after <= before {
 			f.Fatalf("entry %d follows %d", after, before)
 		}
 	})
@@ -136,7 +137,7 @@ func testAudit(c *chapter) {
 // prune removes what is too old, jobs aside.
 func (f *fixture) prune(limit int) int {
 	f.Helper()
-	n, err := f.store.Prune(f.ctx(), fairlead.Retention{}, limit)
+	n, err := f.store.Prune(f.ctx(), driver.Retention{}, limit)
 	f.ok(err)
 	return n
 }

@@ -9,12 +9,17 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // RunBroken checks that no verb panics if the database breaks while it is at it: a node
 // that does takes all of its jobs along. One table after the other has another name for
 // a while, which rename gives it behind the back of the store.
-func RunBroken(t *testing.T, store fairlead.Store, tables []string, rename func(t *testing.T, table, to string)) {
+func RunBroken(t *testing.T, store Store, tables []string, rename func(t *testing.T, table, to string)) {
 	t.Helper()
 	if len(tables) == 0 {
 		t.Fatal("there are no tables")
@@ -32,23 +37,26 @@ func RunBroken(t *testing.T, store fairlead.Store, tables []string, rename func(
 // breakable is a store with one of everything.
 type breakable struct {
 	*testing.T
-	store                      fairlead.Store
+	store                      Store
 	client                     *fairlead.Client
+	schedules                  *schedule.Client
+	batches                    *batch.Client
+	sweeps                     *sweep.Client
 	node                       fairlead.NodeID
-	scope                      *fairlead.Scope
+	scope                      *driver.Scope
 	ready, later, parked, left *fairlead.Job
 	running                    []*fairlead.Job
-	batch                      fairlead.Batch
-	sweep                      fairlead.Sweep
-	schedule                   fairlead.Schedule
+	batch                      batch.Batch
+	sweep                      sweep.Sweep
+	schedule                   schedule.Schedule
 }
 
-func newBreakable(t *testing.T, store fairlead.Store) *breakable {
+func newBreakable(t *testing.T, store Store) *breakable {
 	t.Helper()
-	b := &breakable{T: t, store: store, client: fairlead.NewClient(store), scope: &fairlead.Scope{Kinds: []string{"a"}}}
+	b := &breakable{T: t, store: store, client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), sweeps: sweep.NewClient(store), scope: &driver.Scope{Kinds: []string{"a"}}}
 	f, ctx := &fixture{TB: t, outer: t, store: store}, t.Context()
 	var err error
-	b.node, err = store.Join(ctx, fairlead.Node{Name: "n", Kinds: []string{"a", fairlead.TaskKind("wall", "paint")}}, lease)
+	b.node, err = store.Join(ctx, fairlead.Node{Name: "n", Kinds: []string{"a", batch.TaskKind("wall", "paint")}}, lease)
 	f.ok(err)
 	enqueue := func(job *fairlead.Job) *fairlead.Job {
 		job.Kind = "a"
@@ -58,18 +66,18 @@ func newBreakable(t *testing.T, store fairlead.Store) *breakable {
 	name := fmt.Sprint("n", b.node)
 	enqueue(&fairlead.Job{Priority: 5})
 	enqueue(&fairlead.Job{Priority: 5, ConcurrencyKey: name})
-	b.running, err = store.Claim(ctx, fairlead.Claim{Node: b.node, Scope: b.scope, Max: 2})
+	b.running, err = store.Claim(ctx, driver.Claim{Node: b.node, Scope: b.scope, Max: 2})
 	f.ok(err)
 	f.equal("claimed", len(b.running), 2)
 	b.parked = enqueue(&fairlead.Job{ConcurrencyKey: name})
 	b.ready, b.left, b.later = enqueue(&fairlead.Job{}), enqueue(&fairlead.Job{}), enqueue(&fairlead.Job{NotBefore: f.now().Add(time.Hour)})
-	b.schedule, err = b.client.PutSchedule(ctx, fairlead.Schedule{Name: name, Cron: "@yearly", Enabled: true, Job: fairlead.Job{Kind: "a"}})
+	b.schedule, err = b.schedules.Put(ctx, schedule.Schedule{Name: name, Cron: "@yearly", Enabled: true, Job: fairlead.Job{Kind: "a"}})
 	f.ok(err)
-	b.batch, err = b.client.CreateBatch(ctx, fairlead.Batch{Name: name, Type: "paint"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+	b.batch, err = b.batches.Start(ctx, batch.Batch{Name: name, Type: "paint"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})
 	f.ok(err)
-	b.sweep, err = b.client.PutSweep(ctx, fairlead.Sweep{Name: name, Kind: "scrub", To: 10})
+	b.sweep, err = b.sweeps.Put(ctx, sweep.Sweep{Name: name, Kind: "scrub", To: 10})
 	f.ok(err)
-	b.sweep, err = b.client.StartSweep(ctx, b.sweep.ID, "me")
+	b.sweep, err = b.sweeps.Start(ctx, b.sweep.ID, "me")
 	f.ok(err)
 	return b
 }
@@ -79,8 +87,8 @@ func (b *breakable) verbs() []brokenVerb {
 	s, c, id := b.store, b.client, b.ready.ID
 	settle := fairlead.Settlement{ID: b.running[0].ID, Fence: b.running[0].Fence, Move: fairlead.Succeed, FreeKey: true}
 	again := fairlead.Settlement{ID: b.running[1].ID, Fence: b.running[1].Fence, Move: fairlead.Again, FreeKey: true}
-	shard := fairlead.Checkpoint{Sweep: b.sweep.ID, Job: b.running[0].ID, Fence: b.running[0].Fence, To: 10}
-	keep := fairlead.Retention{Succeeded: time.Nanosecond, Failed: time.Nanosecond, Cancelled: time.Nanosecond, Skipped: time.Nanosecond}
+	shard := sweep.Checkpoint{Sweep: b.sweep.ID, Job: b.running[0].ID, Fence: b.running[0].Fence, To: 10}
+	keep := driver.Retention{Succeeded: time.Nanosecond, Failed: time.Nanosecond, Cancelled: time.Nanosecond, Skipped: time.Nanosecond}
 	return []brokenVerb{
 		{"Get", func(ctx context.Context) error { return only(s.Get(ctx, id)) }},
 		{"Find", func(ctx context.Context) error { return only(s.Find(ctx, fairlead.Filter{Limit: 10})) }},
@@ -96,23 +104,25 @@ func (b *breakable) verbs() []brokenVerb {
 		{"Verify", func(ctx context.Context) error { return only(s.Verify(ctx)) }},
 		{"Usage", func(ctx context.Context) error { return only(s.Usage(ctx)) }},
 		{"Tenants", func(ctx context.Context) error { return only(c.Tenants(ctx, fairlead.TenantFilter{})) }},
-		{"Schedules", func(ctx context.Context) error { return only(c.Schedules(ctx, fairlead.ScheduleFilter{})) }},
-		{"Fires", func(ctx context.Context) error { return only(c.Fires(ctx, fairlead.FireFilter{})) }},
-		{"Calendars", func(ctx context.Context) error { return only(c.Calendars(ctx)) }},
-		{"Batches", func(ctx context.Context) error { return only(c.Batches(ctx, fairlead.BatchFilter{})) }},
-		{"Tasks", func(ctx context.Context) error { return only(c.Tasks(ctx, fairlead.TaskFilter{Batch: b.batch.ID})) }},
-		{"Sweeps", func(ctx context.Context) error { return only(c.Sweeps(ctx, fairlead.SweepFilter{})) }},
-		{"Shards", func(ctx context.Context) error { return only(c.Shards(ctx, b.sweep.ID)) }},
-		{"SweepLogs", func(ctx context.Context) error { return only(c.SweepLogs(ctx, fairlead.LogFilter{Sweep: b.sweep.ID})) }},
+		{"Schedules", func(ctx context.Context) error { return only(b.schedules.List(ctx, schedule.Filter{})) }},
+		{"Fires", func(ctx context.Context) error { return only(b.schedules.Fires(ctx, schedule.FireFilter{})) }},
+		{"Calendars", func(ctx context.Context) error { return only(b.schedules.Calendars(ctx)) }},
+		{"Batches", func(ctx context.Context) error { return only(b.batches.List(ctx, batch.Filter{})) }},
+		{"Tasks", func(ctx context.Context) error {
+			return only(b.batches.Tasks(ctx, batch.TaskFilter{Batch: b.batch.ID}))
+		}},
+		{"Sweeps", func(ctx context.Context) error { return only(b.sweeps.List(ctx, sweep.Filter{})) }},
+		{"Shards", func(ctx context.Context) error { return only(b.sweeps.Shards(ctx, b.sweep.ID)) }},
+		{"SweepLogs", func(ctx context.Context) error { return only(b.sweeps.Logs(ctx, sweep.LogFilter{Sweep: b.sweep.ID})) }},
 		{"FailedItems", func(ctx context.Context) error {
-			return only(c.FailedItems(ctx, fairlead.ItemFilter{Sweep: b.sweep.ID}))
+			return only(b.sweeps.FailedItems(ctx, sweep.ItemFilter{Sweep: b.sweep.ID}))
 		}},
 		{"SweepHistory", func(ctx context.Context) error {
-			return only(c.SweepHistory(ctx, fairlead.EventFilter{Sweep: b.sweep.ID}))
+			return only(b.sweeps.History(ctx, sweep.EventFilter{Sweep: b.sweep.ID}))
 		}},
 		{"Held", func(ctx context.Context) error { return only(s.Held(ctx, b.node)) }},
-		{"Beat", func(ctx context.Context) error { return only(s.Beat(ctx, fairlead.Beat{Node: b.node, Lease: lease})) }},
-		{"Report", func(ctx context.Context) error { return s.Report(ctx, []fairlead.Starts{{}}) }},
+		{"Beat", func(ctx context.Context) error { return only(s.Beat(ctx, driver.Beat{Node: b.node, Lease: lease})) }},
+		{"Report", func(ctx context.Context) error { return s.Report(ctx, []driver.Starts{{}}) }},
 		{"Save", func(ctx context.Context) error {
 			return s.Save(ctx, fairlead.Save{ID: settle.ID, Fence: settle.Fence, Memo: json.RawMessage("1")})
 		}},
@@ -126,48 +136,50 @@ func (b *breakable) verbs() []brokenVerb {
 		}},
 		{"Promote", func(ctx context.Context) error { return only(s.Promote(ctx, 10)) }},
 		{"Reap", func(ctx context.Context) error {
-			return only(s.Reap(ctx, fairlead.Reap{By: b.node, MaxCrashes: 3, Limit: 10}))
+			return only(s.Reap(ctx, driver.Reap{By: b.node, MaxCrashes: 3, Limit: 10}))
 		}},
 		{"Expire", func(ctx context.Context) error { return only(s.Expire(ctx, 10)) }},
-		{"Trigger", func(ctx context.Context) error { return only(c.Trigger(ctx, b.schedule.ID, nil)) }},
+		{"Trigger", func(ctx context.Context) error { return only(b.schedules.Trigger(ctx, b.schedule.ID, nil)) }},
 		{"Tick", func(ctx context.Context) error {
-			return only(s.Tick(ctx, 10, func(fairlead.Schedule, fairlead.View) fairlead.Plan { return fairlead.Plan{} }))
+			return only(s.Tick(ctx, 10, func(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{} }))
 		}},
-		{"conducting a batch", func(ctx context.Context) error { return only(fairlead.ConductBatch(ctx, s, b.batch.ID)) }},
-		{"PauseBatch", func(ctx context.Context) error { return only(c.PauseBatch(ctx, b.batch.ID, "")) }},
-		{"CancelBatch", func(ctx context.Context) error { return only(c.CancelBatch(ctx, b.batch.ID, "")) }},
-		{"RollBackBatch", func(ctx context.Context) error { return only(c.RollBackBatch(ctx, b.batch.ID, fairlead.RollBack{})) }},
-		{"steering a sweep", func(ctx context.Context) error { return fairlead.SteerSweep(ctx, s, b.sweep.ID) }},
+		{"conducting a batch", func(ctx context.Context) error { return only(batch.Conduct(ctx, s, b.batch.ID)) }},
+		{"PauseBatch", func(ctx context.Context) error { return only(b.batches.Pause(ctx, b.batch.ID, "")) }},
+		{"CancelBatch", func(ctx context.Context) error { return only(b.batches.Cancel(ctx, b.batch.ID, "")) }},
+		{"RollBackBatch", func(ctx context.Context) error { return only(b.batches.RollBack(ctx, b.batch.ID, batch.RollBack{})) }},
+		{"steering a sweep", func(ctx context.Context) error { return sweep.Steer(ctx, s, b.sweep.ID) }},
 		{"Checkpoint", func(ctx context.Context) error { return only(s.Checkpoint(ctx, shard)) }},
-		{"LogSweep", func(ctx context.Context) error { return c.LogSweep(ctx, b.sweep.ID, fairlead.SweepLog{Text: "x"}) }},
-		{"StopSweep", func(ctx context.Context) error { return only(c.StopSweep(ctx, b.sweep.ID, "me", "")) }},
-		{"StartSweepAgain", func(ctx context.Context) error { return only(c.StartSweepAgain(ctx, b.sweep.ID, "me")) }},
-		{"RetrySweep", func(ctx context.Context) error { return only(c.RetrySweep(ctx, b.sweep.ID, "me")) }},
+		{"LogSweep", func(ctx context.Context) error { return b.sweeps.Log(ctx, b.sweep.ID, sweep.Log{Text: "x"}) }},
+		{"StopSweep", func(ctx context.Context) error { return only(b.sweeps.Stop(ctx, b.sweep.ID, "me", "")) }},
+		{"StartSweepAgain", func(ctx context.Context) error { return only(b.sweeps.StartAgain(ctx, b.sweep.ID, "me")) }},
+		{"RetrySweep", func(ctx context.Context) error { return only(b.sweeps.Retry(ctx, b.sweep.ID, "me")) }},
 		{"Claim", func(ctx context.Context) error {
-			return only(s.Claim(ctx, fairlead.Claim{Node: b.node, Scope: b.scope, Max: 1}))
+			return only(s.Claim(ctx, driver.Claim{Node: b.node, Scope: b.scope, Max: 1}))
 		}},
 		{"Settle", func(ctx context.Context) error { return only(s.Settle(ctx, []fairlead.Settlement{settle, again})) }},
 		{"AddToken", func(ctx context.Context) error {
-			return only(s.AddToken(ctx, fairlead.Token{Name: "t", Role: fairlead.RoleViewer}))
+			return only(s.AddToken(ctx, access.Token{Name: "t", Role: access.RoleViewer}))
 		}},
 		{"FindToken", func(ctx context.Context) error { return only(s.FindToken(ctx, [32]byte{1})) }},
 		{"Tokens", func(ctx context.Context) error { return only(s.Tokens(ctx)) }},
 		{"TouchToken", func(ctx context.Context) error { return s.TouchToken(ctx, 1) }},
 		{"DeleteToken", func(ctx context.Context) error { return s.DeleteToken(ctx, 1) }},
 		{"Audit", func(ctx context.Context) error {
-			return s.Audit(ctx, []fairlead.AuditEntry{{Actor: "me", Action: "Do"}})
+			return s.Audit(ctx, []access.Entry{{Actor: "me", Action: "Do"}})
 		}},
-		{"AuditLog", func(ctx context.Context) error { return only(s.AuditLog(ctx, fairlead.AuditFilter{})) }},
+		{"AuditLog", func(ctx context.Context) error { return only(s.AuditLog(ctx, access.Filter{})) }},
 		{"Secret", func(ctx context.Context) error { return only(s.Secret(ctx, fmt.Sprint("s", b.node))) }},
-		{"PutCalendar", func(ctx context.Context) error { return only(c.PutCalendar(ctx, fairlead.Calendar{Name: "c"})) }},
+		{"PutCalendar", func(ctx context.Context) error {
+			return only(b.schedules.PutCalendar(ctx, schedule.Calendar{Name: "c"}))
+		}},
 		{"PutSchedule", func(ctx context.Context) error {
-			return only(c.PutSchedule(ctx, fairlead.Schedule{Name: "s", Cron: "@yearly", Job: fairlead.Job{Kind: "a"}}))
+			return only(b.schedules.Put(ctx, schedule.Schedule{Name: "s", Cron: "@yearly", Job: fairlead.Job{Kind: "a"}}))
 		}},
 		{"CreateBatch", func(ctx context.Context) error {
-			return only(c.CreateBatch(ctx, fairlead.Batch{Name: "b", Type: "paint"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}}))
+			return only(b.batches.Start(ctx, batch.Batch{Name: "b", Type: "paint"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}}))
 		}},
 		{"PutSweep", func(ctx context.Context) error {
-			return only(c.PutSweep(ctx, fairlead.Sweep{Name: "w", Kind: "scrub", To: 10}))
+			return only(b.sweeps.Put(ctx, sweep.Sweep{Name: "w", Kind: "scrub", To: 10}))
 		}},
 		{"PutTenant", func(ctx context.Context) error { return only(c.PutTenant(ctx, fairlead.Tenant{Name: "acme"})) }},
 		{"SetLimit", func(ctx context.Context) error {
@@ -181,8 +193,8 @@ func (b *breakable) verbs() []brokenVerb {
 		{"Cancel", func(ctx context.Context) error { return s.Cancel(ctx, id, "") }},
 		{"Reopen", func(ctx context.Context) error { return s.Reopen(ctx, id) }},
 		{"Delete", func(ctx context.Context) error { return s.Delete(ctx, b.left.ID) }},
-		{"DeleteSweep", func(ctx context.Context) error { return c.DeleteSweep(ctx, b.sweep.ID) }},
-		{"DeleteSchedule", func(ctx context.Context) error { return c.DeleteSchedule(ctx, b.schedule.ID) }},
+		{"DeleteSweep", func(ctx context.Context) error { return b.sweeps.Delete(ctx, b.sweep.ID) }},
+		{"DeleteSchedule", func(ctx context.Context) error { return b.schedules.Delete(ctx, b.schedule.ID) }},
 		{"Prune", func(ctx context.Context) error { return only(s.Prune(ctx, keep, 10)) }},
 		{"Drain", func(ctx context.Context) error { return s.Drain(ctx, b.node, true) }},
 		{"Leave", func(ctx context.Context) error { return s.Leave(ctx, b.node) }},

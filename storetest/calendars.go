@@ -4,17 +4,18 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // calendar stores a calendar and returns it as stored.
-func (f *fixture) calendar(calendar fairlead.Calendar) fairlead.Calendar {
+func (f *fixture) calendar(calendar schedule.Calendar) schedule.Calendar {
 	f.Helper()
 	stored, err := f.store.PutCalendar(f.ctx(), calendar)
 	f.ok(err)
 	return stored
 }
 
-func (f *fixture) calendars() []fairlead.Calendar {
+func (f *fixture) calendars() []schedule.Calendar {
 	f.Helper()
 	calendars, err := f.store.Calendars(f.ctx())
 	f.ok(err)
@@ -22,49 +23,49 @@ func (f *fixture) calendars() []fairlead.Calendar {
 }
 
 // keepingC gives a schedule the calendar c.
-func keepingC(s *fairlead.Schedule) { s.Calendar = "c" }
+func keepingC(s *schedule.Schedule) { s.Calendar = "c" }
 
 func testCalendars(c *chapter) {
 	c.test("a calendar is kept with all that was declared of it", func(f *fixture) {
-		want := fairlead.Calendar{
+		want := schedule.Calendar{
 			Name: "Ferien ", Description: "all of it", Weekdays: []time.Weekday{time.Sunday, time.Saturday},
-			Dates: []string{"2030-12-25", "01-01"}, Ranges: []fairlead.DateRange{{From: "2030-07-01", To: "2030-08-31"}},
+			Dates: []string{"2030-12-25", "01-01"}, Ranges: []schedule.DateRange{{From: "2030-07-01", To: "2030-08-31"}},
 		}
 		stored := f.calendar(want)
 		want.Version, want.UpdatedAt = stored.Version, f.now()
 		f.equal("the calendar as stored", stored, want)
-		f.equal("the calendars as another process lists them", f.elsewhere().calendars(), []fairlead.Calendar{want})
+		f.equal("the calendars as another process lists them", f.elsewhere().calendars(), []schedule.Calendar{want})
 	})
 	c.test("one that exists cannot be created", func(f *fixture) {
-		stored := f.calendar(fairlead.Calendar{Name: "c", Description: "first"})
-		_, err := f.store.PutCalendar(f.ctx(), fairlead.Calendar{Name: "c"})
+		stored := f.calendar(schedule.Calendar{Name: "c", Description: "first"})
+		_, err := f.store.PutCalendar(f.ctx(), schedule.Calendar{Name: "c"})
 		f.wantErr(err, fairlead.ErrConflict)
-		f.equal("the calendars", f.calendars(), []fairlead.Calendar{stored})
+		f.equal("the calendars", f.calendars(), []schedule.Calendar{stored})
 	})
 	c.test("with its Version it is replaced as a whole, and gets a larger Version", func(f *fixture) {
-		first := f.calendar(fairlead.Calendar{Name: "c", Description: "first", Dates: []string{"01-01"}})
-		second := f.calendar(fairlead.Calendar{Name: "c", Weekdays: []time.Weekday{time.Monday}, Version: first.Version})
+		first := f.calendar(schedule.Calendar{Name: "c", Description: "first", Dates: []string{"01-01"}})
+		second := f.calendar(schedule.Calendar{Name: "c", Weekdays: []time.Weekday{time.Monday}, Version: first.Version})
 		if second.Version <= first.Version {
 			f.Fatalf("version %d follows %d", second.Version, first.Version)
 		}
-		f.equal("the calendars", f.calendars(), []fairlead.Calendar{{Name: "c", Weekdays: []time.Weekday{time.Monday}, Version: second.Version, UpdatedAt: f.now()}})
+		f.equal("the calendars", f.calendars(), []schedule.Calendar{{Name: "c", Weekdays: []time.Weekday{time.Monday}, Version: second.Version, UpdatedAt: f.now()}})
 	})
 	c.test("a Version that is no longer current conflicts and changes nothing", func(f *fixture) {
-		first := f.calendar(fairlead.Calendar{Name: "c"})
+		first := f.calendar(schedule.Calendar{Name: "c"})
 		second := f.calendar(first)
 		_, err := f.store.PutCalendar(f.ctx(), first)
 		f.wantErr(err, fairlead.ErrConflict)
-		f.equal("the calendars", f.calendars(), []fairlead.Calendar{second})
+		f.equal("the calendars", f.calendars(), []schedule.Calendar{second})
 	})
 	c.test("one that was made again has a larger Version than the one before", func(f *fixture) {
-		first := f.calendar(fairlead.Calendar{Name: "c"})
+		first := f.calendar(schedule.Calendar{Name: "c"})
 		f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
-		if again := f.calendar(fairlead.Calendar{Name: "c"}); again.Version <= first.Version {
+		if again := f.calendar(schedule.Calendar{Name: "c"}); again.Version <= first.Version {
 			f.Fatalf("version %d follows %d", again.Version, first.Version)
 		}
 	})
 	c.test("what does not exist cannot be replaced or deleted", func(f *fixture) {
-		_, err := f.store.PutCalendar(f.ctx(), fairlead.Calendar{Name: "c", Version: 3})
+		_, err := f.store.PutCalendar(f.ctx(), schedule.Calendar{Name: "c", Version: 3})
 		f.wantErr(err, fairlead.ErrNotFound)
 		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrNotFound)
 	})
@@ -73,13 +74,13 @@ func testCalendars(c *chapter) {
 		f.wantErr(f.store.DeleteCalendar(f.ctx(), ""), fairlead.ErrNotFound)
 	})
 	c.test("of many that create one name at once exactly one wins", func(f *fixture) {
-		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
-			_, err := store.PutCalendar(f.ctx(), fairlead.Calendar{Name: "c"})
+		f.wantOneWinner(f.rivals(6, func(_ int, store Store) error {
+			_, err := store.PutCalendar(f.ctx(), schedule.Calendar{Name: "c"})
 			return err
 		}))
 	})
 	c.test("it cannot be deleted while a living schedule names it", func(f *fixture) {
-		f.calendar(fairlead.Calendar{Name: "c"})
+		f.calendar(schedule.Calendar{Name: "c"})
 		s := f.plan("s", keepingC)
 		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
 		other := f.plan("other", keepingC, disabled)
@@ -88,18 +89,18 @@ func testCalendars(c *chapter) {
 		f.wantErr(f.store.DeleteCalendar(f.ctx(), "c"), fairlead.ErrConflict)
 		f.ok(f.store.DeleteSchedule(f.ctx(), other.ID))
 		f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
-		f.equal("the calendars", f.calendars(), []fairlead.Calendar(nil))
+		f.equal("the calendars", f.calendars(), []schedule.Calendar(nil))
 	})
 	c.test("it can be deleted while schedules name others", func(f *fixture) {
-		f.calendar(fairlead.Calendar{Name: "c"})
-		kept := f.calendar(fairlead.Calendar{Name: "kept"})
+		f.calendar(schedule.Calendar{Name: "c"})
+		kept := f.calendar(schedule.Calendar{Name: "kept"})
 		f.plan("s", keeping(kept))
 		f.ok(f.store.DeleteCalendar(f.ctx(), "c"))
-		f.equal("the calendars", f.calendars(), []fairlead.Calendar{kept})
+		f.equal("the calendars", f.calendars(), []schedule.Calendar{kept})
 	})
 	c.test("of a deletion and a schedule that comes to name it one wins", func(f *fixture) {
 		for range 10 {
-			f.calendar(fairlead.Calendar{Name: "c"})
+			f.calendar(schedule.Calendar{Name: "c"})
 			s := f.hourly("s", keepingC)
 			f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
 			g := f.elsewhere()
@@ -120,7 +121,7 @@ func testCalendars(c *chapter) {
 	})
 	c.test("Calendars lists all by name", func(f *fixture) {
 		for _, name := range []string{"c", "a", "B", "b"} {
-			f.calendar(fairlead.Calendar{Name: name})
+			f.calendar(schedule.Calendar{Name: name})
 		}
 		var names []string
 		for _, calendar := range f.calendars() {
@@ -129,16 +130,16 @@ func testCalendars(c *chapter) {
 		f.equal("the names", names, []string{"B", "a", "b", "c"})
 	})
 	c.test("decide is told the calendar as it is now, and nil if there is none", func(f *fixture) {
-		first := f.calendar(fairlead.Calendar{Name: "c", Dates: []string{"01-01"}})
+		first := f.calendar(schedule.Calendar{Name: "c", Dates: []string{"01-01"}})
 		s, free := f.plan("s", keepingC), f.plan("free")
 		f.equal("the calendar", f.view(s).Calendar, &first)
-		second := f.calendar(fairlead.Calendar{Name: "c", Dates: []string{"01-02"}, Version: first.Version})
+		second := f.calendar(schedule.Calendar{Name: "c", Dates: []string{"01-02"}, Version: first.Version})
 		f.equal("the calendar after the change", f.view(s).Calendar, &second)
-		seen := map[string]*fairlead.Calendar{}
-		f.tick(func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		seen := map[string]*schedule.Calendar{}
+		f.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 			seen[s.Name] = view.Calendar
 			return leave(s, view)
 		})
-		f.equal("what Tick told", seen, map[string]*fairlead.Calendar{"s": &second, free.Name: nil})
+		f.equal("what Tick told", seen, map[string]*schedule.Calendar{"s": &second, free.Name: nil})
 	})
 }

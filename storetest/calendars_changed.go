@@ -4,23 +4,24 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // keeping gives a schedule a calendar, and a cursor that was computed with it.
-func keeping(calendar fairlead.Calendar) func(*fairlead.Schedule) {
-	return func(s *fairlead.Schedule) { s.Calendar, s.CalendarVersion = calendar.Name, calendar.Version }
+func keeping(calendar schedule.Calendar) func(*schedule.Schedule) {
+	return func(s *schedule.Schedule) { s.Calendar, s.CalendarVersion = calendar.Name, calendar.Version }
 }
 
 // changeDays replaces a calendar and returns it as stored.
-func (f *fixture) changeDays(calendar fairlead.Calendar, dates ...string) fairlead.Calendar {
+func (f *fixture) changeDays(calendar schedule.Calendar, dates ...string) schedule.Calendar {
 	f.Helper()
 	calendar.Dates = dates
 	return f.calendar(calendar)
 }
 
 // later gives a schedule a cursor that lies ahead.
-func (f *fixture) later(s *fairlead.Schedule) {
+func (f *fixture) later(s *schedule.Schedule) {
 	version := s.CalendarVersion
 	s.Cursor = at(f.now().Add(time.Hour))
 	s.CalendarVersion = version
@@ -28,7 +29,7 @@ func (f *fixture) later(s *fairlead.Schedule) {
 
 func testChangedCalendars(c *chapter) {
 	c.test("the version of the calendar that a cursor was computed with is kept with it", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.plan("s", keeping(calendar), f.later)
 		f.equal("the cursor", f.schedule(s.ID).Cursor, s.Cursor)
 		f.equal("its version", s.CalendarVersion, calendar.Version)
@@ -36,8 +37,8 @@ func testChangedCalendars(c *chapter) {
 		f.wantSeen(enough, leave)
 	})
 	c.test("a schedule is listed as outdated from the change of its calendar on", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
-		other := f.calendar(fairlead.Calendar{Name: "other"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
+		other := f.calendar(schedule.Calendar{Name: "other"})
 		s, untouched, free := f.plan("s", keeping(calendar)), f.plan("untouched", keeping(other)), f.plan("free")
 		f.changeDays(calendar, "01-01")
 		f.equal("the one that keeps it", f.schedule(s.ID).Outdated, true)
@@ -46,7 +47,7 @@ func testChangedCalendars(c *chapter) {
 		f.equal("as another process lists it", f.elsewhere().schedule(s.ID).Outdated, true)
 	})
 	c.test("a schedule that is stored with a cursor of another version is outdated", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.hourly("s", keeping(calendar), f.later)
 		f.changeDays(calendar, "01-01")
 		stored := f.put(s)
@@ -55,7 +56,7 @@ func testChangedCalendars(c *chapter) {
 		f.wantSeen(enough, leave, "s")
 	})
 	c.test("a schedule that is given another calendar, or none, is outdated unless restart says so", func(f *fixture) {
-		one, other := f.calendar(fairlead.Calendar{Name: "one"}), f.calendar(fairlead.Calendar{Name: "other"})
+		one, other := f.calendar(schedule.Calendar{Name: "one"}), f.calendar(schedule.Calendar{Name: "other"})
 		s := f.plan("s", keeping(other), f.later)
 		s.Calendar = "one"
 		s = f.put(s)
@@ -71,13 +72,13 @@ func testChangedCalendars(c *chapter) {
 		_ = one
 	})
 	c.test("Tick takes a schedule whose calendar has changed though it is not due, once", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.plan("s", keeping(calendar), f.later)
 		f.plan("free", f.later)
 		f.wantSeen(enough, leave)
 		calendar = f.changeDays(calendar, "01-01")
-		var told fairlead.Schedule
-		f.wantSeen(enough, func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		var told schedule.Schedule
+		f.wantSeen(enough, func(s schedule.Schedule, view schedule.View) schedule.Plan {
 			told = s
 			f.equal("the calendar", view.Calendar, &calendar)
 			return leave(s, view)
@@ -88,38 +89,38 @@ func testChangedCalendars(c *chapter) {
 		f.equal("whether it is outdated", f.schedule(s.ID).Outdated, false)
 	})
 	c.test("what it then plans counts, whatever version decide has put into it", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.plan("s", keeping(calendar), f.later)
 		calendar = f.changeDays(calendar, "01-01")
 		sooner := at(f.now().Add(time.Minute))
-		f.tick(func(fairlead.Schedule, fairlead.View) fairlead.Plan { return fairlead.Plan{Cursor: sooner} })
+		f.tick(func(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{Cursor: sooner} })
 		sooner.CalendarVersion = calendar.Version
 		f.equal("the cursor", f.schedule(s.ID).Cursor, sooner)
 	})
 	c.test("Act brings a schedule up to date as well", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.plan("s", keeping(calendar), f.later)
 		f.changeDays(calendar, "01-01")
-		f.act(s, fairlead.Plan{Cursor: s.Cursor})
+		f.act(s, schedule.Plan{Cursor: s.Cursor})
 		f.equal("whether it is outdated", f.schedule(s.ID).Outdated, false)
 		f.wantSeen(enough, leave)
 	})
 	c.test("it takes one that is disabled, too", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		f.plan("s", keeping(calendar), f.later, disabled)
 		f.changeDays(calendar, "01-01")
 		f.wantSeen(enough, leave, "s")
 		f.wantSeen(enough, leave)
 	})
 	c.test("it does not take one that was deleted", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.plan("s", keeping(calendar), f.later)
 		f.changeDays(calendar, "01-01")
 		f.ok(f.store.DeleteSchedule(f.ctx(), s.ID))
 		f.wantSeen(enough, leave)
 	})
 	c.test("of very many it takes at most limit, tells that some are left, and another process goes on", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		for i := range 7 {
 			f.plan(fmt.Sprint("s", i), keeping(calendar), f.later)
 		}
@@ -136,8 +137,8 @@ func testChangedCalendars(c *chapter) {
 	})
 	for version, step := range map[string]int64{"an older": -1, "a newer": 1} {
 		c.test(named("schedules that are up to date or deleted keep it from none that was computed with", version, "version of its calendar"), func(f *fixture) {
-			older, calendar, newer := f.calendar(fairlead.Calendar{Name: "a"}), f.calendar(fairlead.Calendar{Name: "c"}), f.calendar(fairlead.Calendar{Name: "b"})
-			late := func(s *fairlead.Schedule) { s.Calendar, s.CalendarVersion = "c", calendar.Version+step }
+			older, calendar, newer := f.calendar(schedule.Calendar{Name: "a"}), f.calendar(schedule.Calendar{Name: "c"}), f.calendar(schedule.Calendar{Name: "b"})
+			late := func(s *schedule.Schedule) { s.Calendar, s.CalendarVersion = "c", calendar.Version+step }
 			for i := range 3 {
 				f.plan(fmt.Sprint("older", i), keeping(older), f.later)
 				f.plan(fmt.Sprint("same", i), keeping(calendar), f.later)
@@ -151,19 +152,19 @@ func testChangedCalendars(c *chapter) {
 		})
 	}
 	c.test("each of them is taken by one of many at once", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		for i := range 40 {
 			f.plan(fmt.Sprint("s", i), keeping(calendar), f.later)
 		}
 		f.changeDays(calendar, "01-01")
-		f.share(40, func(store fairlead.Store) (int, error) {
+		f.share(40, func(store Store) (int, error) {
 			ticked, err := store.Tick(f.ctx(), enough, leave)
 			return ticked.Schedules, err
 		})
 	})
 	c.test("many calendars that have changed are all found", func(f *fixture) {
 		for i := range 12 {
-			calendar := f.calendar(fairlead.Calendar{Name: fmt.Sprint("c", i)})
+			calendar := f.calendar(schedule.Calendar{Name: fmt.Sprint("c", i)})
 			f.plan(fmt.Sprint("s", i), keeping(calendar), f.later)
 			if i%2 == 0 {
 				f.changeDays(calendar, "01-01")
@@ -176,15 +177,15 @@ func testChangedCalendars(c *chapter) {
 		f.equal("the schedules that were taken", seen, 6)
 	})
 	c.test("nodes are woken for a calendar that was changed", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		l := f.listen(everything())
 		f.changeDays(calendar, "01-01")
-		if !l.heard(fairlead.WakeLater, patient) {
+		if !l.heard(driver.WakeLater, patient) {
 			f.Fatal("no node was woken")
 		}
 	})
 	c.test("UpdatedAt of a calendar is when it was stored", func(f *fixture) {
-		calendar := f.calendar(fairlead.Calendar{Name: "c", UpdatedAt: f.now().Add(-time.Hour)})
+		calendar := f.calendar(schedule.Calendar{Name: "c", UpdatedAt: f.now().Add(-time.Hour)})
 		f.equal("when it was made", calendar.UpdatedAt, f.now())
 		f.Advance(time.Hour)
 		f.equal("when it was changed", f.changeDays(calendar).UpdatedAt, f.now())

@@ -4,17 +4,18 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // midnightly stores a schedule that is due at each midnight, and keeps the calendar
 // c, through the client as users do.
-func (f *fixture) midnightly(changes ...func(*fairlead.Schedule)) fairlead.Schedule {
+func (f *fixture) midnightly(changes ...func(*schedule.Schedule)) schedule.Schedule {
 	f.Helper()
-	s := fairlead.Schedule{Name: "s", Daily: "00:00", Calendar: "c", Enabled: true, Job: *plain()}
+	s := schedule.Schedule{Name: "s", Daily: "00:00", Calendar: "c", Enabled: true, Job: *plain()}
 	for _, change := range changes {
 		change(&s)
 	}
-	stored, err := fairlead.NewClient(f.store).PutSchedule(f.ctx(), s)
+	stored, err := schedule.NewClient(f.store).Put(f.ctx(), s)
 	f.ok(err)
 	return stored
 }
@@ -23,7 +24,7 @@ func (f *fixture) midnightly(changes ...func(*fairlead.Schedule)) fairlead.Sched
 func (f *fixture) decided() {
 	f.Helper()
 	for range 10 {
-		f.tick(func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		f.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 			plan, err := s.Decide(view, time.Minute)
 			f.ok(err)
 			return plan
@@ -33,10 +34,10 @@ func (f *fixture) decided() {
 
 // wantDue expects when a schedule is due next, as it is listed and as its preview
 // has it.
-func (f *fixture) wantDue(s fairlead.Schedule, want time.Time) {
+func (f *fixture) wantDue(s schedule.Schedule, want time.Time) {
 	f.Helper()
-	client := fairlead.NewClient(f.store)
-	listed, err := client.ScheduleByID(f.ctx(), s.ID)
+	client := schedule.NewClient(f.store)
+	listed, err := client.ByID(f.ctx(), s.ID)
 	f.ok(err)
 	f.equal("when it is due", listed.Due.UTC(), want)
 	preview, err := client.Preview(f.ctx(), listed, 1)
@@ -45,7 +46,7 @@ func (f *fixture) wantDue(s fairlead.Schedule, want time.Time) {
 }
 
 // instants are those of which the schedule has runs, oldest first.
-func (f *fixture) instants(s fairlead.Schedule) (due []time.Time) {
+func (f *fixture) instants(s schedule.Schedule) (due []time.Time) {
 	f.Helper()
 	for _, fire := range f.fires(s.ID) {
 		due = append([]time.Time{fire.Due.UTC()}, due...)
@@ -70,7 +71,7 @@ func (f *fixture) await(moment time.Time) {
 func testObeyedCalendars(c *chapter) {
 	c.test("a day that is excluded after the schedule was stored has no run", func(f *fixture) {
 		first, second := f.midnight(0), f.midnight(1)
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.midnightly()
 		f.wantDue(s, first)
 		calendar.Dates = []string{date(first)}
@@ -83,7 +84,7 @@ func testObeyedCalendars(c *chapter) {
 	})
 	c.test("a day that is excluded while no node has come by has no run either", func(f *fixture) {
 		first, second := f.midnight(0), f.midnight(1)
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.midnightly()
 		f.decided()
 		f.Advance(first.Add(-time.Second).Sub(f.now()))
@@ -95,7 +96,7 @@ func testObeyedCalendars(c *chapter) {
 	})
 	c.test("a day that is freed has its run", func(f *fixture) {
 		first, second := f.midnight(0), f.midnight(1)
-		calendar := f.calendar(fairlead.Calendar{Name: "c", Dates: []string{date(first)}})
+		calendar := f.calendar(schedule.Calendar{Name: "c", Dates: []string{date(first)}})
 		s := f.midnightly()
 		f.wantDue(s, second)
 		calendar.Dates = nil
@@ -108,8 +109,8 @@ func testObeyedCalendars(c *chapter) {
 	})
 	c.test("an instant that had passed when its day was freed has no run", func(f *fixture) {
 		first, second := f.midnight(0), f.midnight(1)
-		calendar := f.calendar(fairlead.Calendar{Name: "c", Dates: []string{date(first)}})
-		s := f.midnightly(func(s *fairlead.Schedule) { s.CatchUp = fairlead.CatchUpFull })
+		calendar := f.calendar(schedule.Calendar{Name: "c", Dates: []string{date(first)}})
+		s := f.midnightly(func(s *schedule.Schedule) { s.CatchUp = schedule.CatchUpFull })
 		f.await(first.Add(time.Second))
 		calendar.Dates = nil
 		f.calendar(calendar)
@@ -119,37 +120,37 @@ func testObeyedCalendars(c *chapter) {
 	})
 	c.test("a freed instant that passed while no node was there is missed as any other", func(f *fixture) {
 		first := f.midnight(0)
-		calendar := f.calendar(fairlead.Calendar{Name: "c", Dates: []string{date(first)}})
-		s := f.midnightly(func(s *fairlead.Schedule) { s.CatchUp = fairlead.CatchUpFull })
+		calendar := f.calendar(schedule.Calendar{Name: "c", Dates: []string{date(first)}})
+		s := f.midnightly(func(s *schedule.Schedule) { s.CatchUp = schedule.CatchUpFull })
 		calendar.Dates = nil
 		f.calendar(calendar)
 		f.await(first.Add(time.Hour))
 		f.equal("the runs", f.instants(s), []time.Time{first})
-		f.equal("why", f.fires(s.ID)[0].Trigger, fairlead.TriggerCatchUp)
+		f.equal("why", f.fires(s.ID)[0].Trigger, schedule.TriggerCatchUp)
 	})
 	c.test("another calendar of a schedule counts at once, and so does none", func(f *fixture) {
 		first, second := f.midnight(0), f.midnight(1)
-		f.calendar(fairlead.Calendar{Name: "c", Dates: []string{date(first)}})
-		f.calendar(fairlead.Calendar{Name: "open"})
+		f.calendar(schedule.Calendar{Name: "c", Dates: []string{date(first)}})
+		f.calendar(schedule.Calendar{Name: "open"})
 		s := f.midnightly()
 		f.wantDue(s, second)
-		client := fairlead.NewClient(f.store)
+		client := schedule.NewClient(f.store)
 		s.Calendar = "open"
-		s, err := client.PutSchedule(f.ctx(), s)
+		s, err := client.Put(f.ctx(), s)
 		f.ok(err)
 		f.wantDue(s, first)
 		s.Calendar = "c"
-		s, err = client.PutSchedule(f.ctx(), s)
+		s, err = client.Put(f.ctx(), s)
 		f.ok(err)
 		f.wantDue(s, second)
 		s.Calendar = ""
-		s, err = client.PutSchedule(f.ctx(), s)
+		s, err = client.Put(f.ctx(), s)
 		f.ok(err)
 		f.wantDue(s, first)
 	})
 	c.test("a calendar that excludes everything silences a schedule until it is changed", func(f *fixture) {
 		first, second := f.midnight(0), f.midnight(1)
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
 		s := f.midnightly()
 		calendar.Weekdays = []time.Weekday{0, 1, 2, 3, 4, 5, 6}
 		calendar = f.calendar(calendar)
@@ -165,8 +166,8 @@ func testObeyedCalendars(c *chapter) {
 	})
 	c.test("a schedule of one instant obeys, and comes back if its day is freed in time", func(f *fixture) {
 		first := f.midnight(0)
-		calendar := f.calendar(fairlead.Calendar{Name: "c"})
-		s := f.midnightly(func(s *fairlead.Schedule) { s.Daily, s.At = "", first })
+		calendar := f.calendar(schedule.Calendar{Name: "c"})
+		s := f.midnightly(func(s *schedule.Schedule) { s.Daily, s.At = "", first })
 		for range 2 {
 			calendar.Dates = []string{date(first)}
 			calendar = f.calendar(calendar)
@@ -185,8 +186,8 @@ func testObeyedCalendars(c *chapter) {
 	})
 	c.test("a delay that ends on an excluded day ends with that day", func(f *fixture) {
 		first, second := f.midnight(0), f.midnight(1)
-		f.calendar(fairlead.Calendar{Name: "c", Dates: []string{date(first)}})
-		s := f.midnightly(func(s *fairlead.Schedule) { s.Daily, s.Delay = "", time.Hour })
+		f.calendar(schedule.Calendar{Name: "c", Dates: []string{date(first)}})
+		s := f.midnightly(func(s *schedule.Schedule) { s.Daily, s.Delay = "", time.Hour })
 		f.Advance(first.Add(-30 * time.Minute).Sub(f.now()))
 		f.decided()
 		fires := f.fires(s.ID)
@@ -200,9 +201,9 @@ func testObeyedCalendars(c *chapter) {
 }
 
 // listed is a schedule as the client lists it.
-func (f *fixture) listed(s fairlead.Schedule) fairlead.Schedule {
+func (f *fixture) listed(s schedule.Schedule) schedule.Schedule {
 	f.Helper()
-	listed, err := fairlead.NewClient(f.store).ScheduleByID(f.ctx(), s.ID)
+	listed, err := schedule.NewClient(f.store).ByID(f.ctx(), s.ID)
 	f.ok(err)
 	return listed
 }

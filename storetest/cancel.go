@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testCancel(c *chapter) {
@@ -38,14 +39,14 @@ func testCancel(c *chapter) {
 	})
 	c.test("its node hears of it with every beat until the job has moved", func(f *fixture) {
 		job, other := f.running(), f.running(inQueue("other"))
-		f.equal("what the node hears before", f.wishes(job.Node), []fairlead.Held(nil))
+		f.equal("what the node hears before", f.wishes(job.Node), []driver.Held(nil))
 		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
 		for range 2 {
-			f.equal("what the node hears", f.wishes(job.Node), []fairlead.Held{{ID: job.ID, Fence: job.Fence}})
+			f.equal("what the node hears", f.wishes(job.Node), []driver.Held{{ID: job.ID, Fence: job.Fence}})
 		}
-		f.equal("what another node hears", f.wishes(other.Node), []fairlead.Held(nil))
-		f.wantSettled([]fairlead.Settled{cancelled}, to(fairlead.GiveUp, job))
-		f.equal("what the node hears after", f.wishes(job.Node), []fairlead.Held(nil))
+		f.equal("what another node hears", f.wishes(other.Node), []driver.Held(nil))
+		f.wantSettled([]fairlead.Settled{cancelled}, to(fairlead.MoveRelease, job))
+		f.equal("what the node hears after", f.wishes(job.Node), []driver.Held(nil))
 	})
 	c.test("a reason is not needed", func(f *fixture) {
 		job := f.running()
@@ -58,24 +59,24 @@ func testCancel(c *chapter) {
 		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
 		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
 		f.ok(f.store.Cancel(f.ctx(), job.ID, "really"))
-		f.equal("what the node hears", f.wishes(job.Node), []fairlead.Held{{ID: job.ID, Fence: job.Fence}})
-		f.wantSettled([]fairlead.Settled{cancelled}, to(fairlead.GiveUp, job))
+		f.equal("what the node hears", f.wishes(job.Node), []driver.Held{{ID: job.ID, Fence: job.Fence}})
+		f.wantSettled([]fairlead.Settled{cancelled}, to(fairlead.MoveRelease, job))
 		f.equal("the reason that counts", f.get(job).Error, "enough")
 	})
 	testCancelWish(c)
 }
 
 // wishes is what a node is asked to stop.
-func (f *fixture) wishes(node fairlead.NodeID) []fairlead.Held {
+func (f *fixture) wishes(node fairlead.NodeID) []driver.Held {
 	f.Helper()
-	answer, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease})
+	answer, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease})
 	f.ok(err)
 	return answer.Cancel
 }
 
 // testCancelWish is about how a running job that was asked to stop ends.
 func testCancelWish(c *chapter) {
-	for _, move := range []fairlead.Move{fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait, fairlead.Drop} {
+	for _, move := range []fairlead.Move{fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait, fairlead.Drop} {
 		c.test(named("a running job that was asked to stop ends as cancelled instead of", move), func(f *fixture) {
 			job := f.running()
 			f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))

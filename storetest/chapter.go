@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // chapter is the tests of one verb. They run one after the other, each on an
@@ -109,7 +111,7 @@ func (f *fixture) endNodes() error {
 			return err
 		}
 	}
-	_, err = f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 2 * tooMany})
+	_, err = f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 0, Limit: 2 * tooMany})
 	return err
 }
 
@@ -142,9 +144,9 @@ func (f *fixture) forgetAccess() error {
 			return err
 		}
 	}
-	log, err := f.store.AuditLog(f.ctx(), fairlead.AuditFilter{})
+	log, err := f.store.AuditLog(f.ctx(), access.Filter{})
 	if len(log) > 0 { // forgetNodes prunes it
-		f.Advance(fairlead.AuditWindow)
+		f.Advance(access.Window)
 	}
 	return err
 }
@@ -152,7 +154,7 @@ func (f *fixture) forgetAccess() error {
 // forgetNodes lets a day pass, which also ends what EnqueueOnce remembers.
 func (f *fixture) forgetNodes() error {
 	f.Advance(24 * time.Hour)
-	if _, err := f.store.Prune(f.ctx(), fairlead.Retention{}, tooMany); err != nil {
+	if _, err := f.store.Prune(f.ctx(), driver.Retention{}, tooMany); err != nil {
 		return err
 	}
 	nodes, err := f.store.Nodes(f.ctx())

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // churn is a cluster under load: workers that claim, settle and die, others
@@ -41,7 +42,7 @@ func testChurn(f *fixture) {
 	}
 	processes := f.processes(4)
 	var everybody sync.WaitGroup
-	hire := func(i int, work func(store fairlead.Store, random *rand.Rand) error) {
+	hire := func(i int, work func(store Store, random *rand.Rand) error) {
 		store, random := processes[i%len(processes)].store, rand.New(rand.NewPCG(8, uint64(i)))
 		everybody.Go(func() {
 			if err := work(store, random); err != nil {
@@ -53,14 +54,14 @@ func testChurn(f *fixture) {
 		hire(i, c.work)
 	}
 	for i := range enqueuers {
-		hire(i, func(store fairlead.Store, random *rand.Rand) error {
+		hire(i, func(store Store, random *rand.Rand) error {
 			return c.enqueueAll(store, random, jobs/enqueuers)
 		})
 	}
 	hire(0, c.cancelSome)
 	hire(1, c.keepHouse)
 	hire(2, c.lookOn)
-	hire(3, func(fairlead.Store, *rand.Rand) error { return c.waitForTheEnd() })
+	hire(3, func(Store, *rand.Rand) error { return c.waitForTheEnd() })
 	everybody.Wait()
 	f.ok(failure)
 	for _, fault := range c.ledger.faults {
@@ -98,7 +99,7 @@ func (c *churn) waitForTheEnd() error {
 
 // work is the life of a worker, which dies and comes back as a new node now
 // and then.
-func (c *churn) work(store fairlead.Store, random *rand.Rand) error {
+func (c *churn) work(store Store, random *rand.Rand) error {
 	scope := mixedScope()
 	for c.going() {
 		node, err := store.Join(c.ctx(), fairlead.Node{Name: "worker"}, lease)
@@ -106,7 +107,7 @@ func (c *churn) work(store fairlead.Store, random *rand.Rand) error {
 			return err
 		}
 		for range 8 {
-			claim := fairlead.Claim{Node: node, Scope: scope, Max: 1 + random.IntN(30)}
+			claim := driver.Claim{Node: node, Scope: scope, Max: 1 + random.IntN(30)}
 			if random.IntN(4) == 0 {
 				claim.Solo, claim.Max = true, 1
 			}
@@ -134,7 +135,7 @@ func (c *churn) work(store fairlead.Store, random *rand.Rand) error {
 }
 
 // settleAll settles what a worker claimed, mostly well.
-func (c *churn) settleAll(store fairlead.Store, random *rand.Rand, jobs []*fairlead.Job) error {
+func (c *churn) settleAll(store Store, random *rand.Rand, jobs []*fairlead.Job) error {
 	settlements := make([]fairlead.Settlement, len(jobs))
 	for i, job := range jobs {
 		switch random.IntN(12) {
@@ -143,7 +144,7 @@ func (c *churn) settleAll(store fairlead.Store, random *rand.Rand, jobs []*fairl
 		case 1:
 			settlements[i] = again(job, time.Duration(random.IntN(3))*time.Second)
 		case 2:
-			settlements[i] = to(fairlead.GiveUp, job)
+			settlements[i] = to(fairlead.MoveRelease, job)
 		default:
 			settlements[i] = to(fairlead.Succeed, job)
 		}
@@ -166,7 +167,7 @@ func (c *churn) settleAll(store fairlead.Store, random *rand.Rand, jobs []*fairl
 }
 
 // enqueueAll enqueues n jobs, some of them for later.
-func (c *churn) enqueueAll(store fairlead.Store, random *rand.Rand, n int) error {
+func (c *churn) enqueueAll(store Store, random *rand.Rand, n int) error {
 	for n > 0 && c.going() {
 		now, err := store.Now(c.ctx())
 		if err != nil {
@@ -202,7 +203,7 @@ func (c *churn) anyKnown() (id int64, ok bool) {
 }
 
 // cancelSome cancels a job here and there.
-func (c *churn) cancelSome(store fairlead.Store, _ *rand.Rand) error {
+func (c *churn) cancelSome(store Store, _ *rand.Rand) error {
 	for range 60 {
 		id, ok := c.anyKnown()
 		if ok && c.going() {
@@ -216,13 +217,13 @@ func (c *churn) cancelSome(store fairlead.Store, _ *rand.Rand) error {
 }
 
 // keepHouse promotes, reaps and lets time go by.
-func (c *churn) keepHouse(store fairlead.Store, _ *rand.Rand) error {
+func (c *churn) keepHouse(store Store, _ *rand.Rand) error {
 	for c.going() {
 		c.Advance(100 * time.Millisecond)
 		if _, err := store.Promote(c.ctx(), 50); err != nil {
 			return err
 		}
-		if _, err := store.Reap(c.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 50}); err != nil {
+		if _, err := store.Reap(c.ctx(), driver.Reap{MaxCrashes: patience, Limit: 50}); err != nil {
 			return err
 		}
 		<-time.After(idle)
@@ -231,7 +232,7 @@ func (c *churn) keepHouse(store fairlead.Store, _ *rand.Rand) error {
 }
 
 // lookOn checks that a reader finds every job exactly once, while it moves.
-func (c *churn) lookOn(store fairlead.Store, _ *rand.Rand) error {
+func (c *churn) lookOn(store Store, _ *rand.Rand) error {
 	for c.going() {
 		atLeast := c.committed.Load()
 		tally, err := store.Tally(c.ctx(), fairlead.Filter{})

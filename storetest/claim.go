@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testClaim(c *chapter) {
@@ -20,7 +21,7 @@ func testClaim(c *chapter) {
 		if claimed.Fence <= 0 {
 			f.Fatalf("the fence is %d", claimed.Fence)
 		}
-		f.equal("what Held says", f.held(node), []fairlead.Held{{ID: job.ID, Fence: claimed.Fence}})
+		f.equal("what Held says", f.held(node), []driver.Held{{ID: job.ID, Fence: claimed.Fence}})
 	})
 	c.test("the claimed job is complete", func(f *fixture) {
 		job := ornate(f.now())
@@ -44,7 +45,7 @@ func testClaim(c *chapter) {
 			retry := again(first, 0)
 			retry.Memo = json.RawMessage(`"first"`)
 			f.settle(retry, again(second, 0))
-			claimed := f.wantClaim(f.join(), &fairlead.Scope{Queues: queues[:], Kinds: []string{kind}}, first, second)
+			claimed := f.wantClaim(f.join(), &driver.Scope{Queues: queues[:], Kinds: []string{kind}}, first, second)
 			f.equal("the memos", []string{string(claimed[0].Memo), string(claimed[1].Memo)}, []string{`"first"`, ""})
 		}
 	})
@@ -82,7 +83,7 @@ func testClaim(c *chapter) {
 		f.wantClaim(node, scope)
 		job := f.elsewhere().enqueue(with(ofKind("brand new")))
 		f.eventually("the new lane's job is claimed", func() bool {
-			claimed := f.claimAs(fairlead.Claim{Node: node, Scope: scope, Max: 1})
+			claimed := f.claimAs(driver.Claim{Node: node, Scope: scope, Max: 1})
 			return len(claimed) == 1 && claimed[0].ID == job.ID
 		})
 	})
@@ -104,7 +105,7 @@ func testClaim(c *chapter) {
 	testClaimLease(c)
 }
 
-func (f *fixture) held(node fairlead.NodeID) []fairlead.Held {
+func (f *fixture) held(node fairlead.NodeID) []driver.Held {
 	f.Helper()
 	held, err := f.store.Held(f.ctx(), node)
 	f.ok(err)
@@ -115,12 +116,12 @@ func testClaimScope(c *chapter) {
 	c.test("a scope without queues serves all but Except", func(f *fixture) {
 		a, b := with(inQueue("a")), with(inQueue("b"))
 		f.enqueue(a, b, with(inQueue("c")))
-		f.wantClaim(f.join(), &fairlead.Scope{Kinds: []string{kind}, Except: []string{"c", "d"}}, a, b)
+		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Except: []string{"c", "d"}}, a, b)
 	})
 	c.test("a scope with queues serves these", func(f *fixture) {
 		a, c := with(inQueue("a")), with(inQueue("c"))
 		f.enqueue(a, with(inQueue("b")), c)
-		f.wantClaim(f.join(), &fairlead.Scope{Kinds: []string{kind}, Queues: []string{"c", "a"}}, a, c)
+		f.wantClaim(f.join(), &driver.Scope{Kinds: []string{kind}, Queues: []string{"c", "a"}}, a, c)
 	})
 	c.test("kinds that the scope does not handle are left", func(f *fixture) {
 		a, b := with(ofKind("a")), with(ofKind("b"))
@@ -140,25 +141,25 @@ func testClaimRooms(c *chapter) {
 		a, b := many(4, ofKind("a")), many(4, ofKind("b"))
 		f.enqueue(append(a, b...)...)
 		node := f.join()
-		claimed := f.claimAs(fairlead.Claim{Node: node, Scope: everything("a", "b"), Max: 10, Rooms: map[string]int{"a": 2}})
+		claimed := f.claimAs(driver.Claim{Node: node, Scope: everything("a", "b"), Max: 10, Rooms: map[string]int{"a": 2}})
 		f.equal("what was claimed", ids(claimed), ids([]*fairlead.Job{a[0], a[1], b[0], b[1], b[2], b[3]}))
 	})
 	c.test("a kind without room is left, and its place goes to the next", func(f *fixture) {
 		a, b := many(3, ofKind("a"), priority(9)), many(3, ofKind("b"))
 		f.enqueue(append(a, b...)...)
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything("a", "b"), Max: 2, Rooms: map[string]int{"a": 0, "b": 5}})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything("a", "b"), Max: 2, Rooms: map[string]int{"a": 0, "b": 5}})
 		f.equal("what was claimed", ids(claimed), ids(b[:2]))
 	})
 	c.test("a kind's room counts all of its lanes together", func(f *fixture) {
 		one, two := with(ofKind("a"), inQueue("1")), with(ofKind("a"), inQueue("2"), forTenant("t"))
 		f.enqueue(one, two, with(ofKind("a"), inQueue("3")))
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything("a"), Max: 10, Rooms: map[string]int{"a": 2}})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything("a"), Max: 10, Rooms: map[string]int{"a": 2}})
 		f.equal("what was claimed", ids(claimed), []int64{one.ID, two.ID})
 	})
 	c.test("room beyond Max does not raise Max", func(f *fixture) {
 		jobs := many(3)
 		f.enqueue(jobs...)
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 2, Rooms: map[string]int{kind: 100}})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 2, Rooms: map[string]int{kind: 100}})
 		f.equal("what was claimed", ids(claimed), ids(jobs[:2]))
 	})
 }
@@ -176,7 +177,7 @@ func testClaimNumbers(c *chapter) {
 		job, last := f.enqueue(plain()), int64(0)
 		ways := []func(claimed *fairlead.Job){
 			func(claimed *fairlead.Job) { f.settle(again(claimed, 0)) },
-			func(claimed *fairlead.Job) { f.settle(to(fairlead.GiveUp, claimed)) },
+			func(claimed *fairlead.Job) { f.settle(to(fairlead.MoveRelease, claimed)) },
 			f.crash,
 			func(claimed *fairlead.Job) {
 				f.settle(to(fairlead.Fail, claimed))
@@ -212,7 +213,7 @@ func testClaimLease(c *chapter) {
 		f.reap()
 		f.Advance(time.Hour)
 		for name, node := range map[string]fairlead.NodeID{"unknown": 1 << 40, "left": left, "declared dead": dead, "lapsed": lapsed} {
-			claimed, err := f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 1})
+			claimed, err := f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 1})
 			if len(claimed) > 0 {
 				f.Fatalf("a node that is %s claimed a job", name)
 			}
@@ -221,7 +222,7 @@ func testClaimLease(c *chapter) {
 		f.wantState(job, fairlead.Ready)
 	})
 	c.test("a node without a live lease gets ErrLeaseLost even if nothing is ready", func(f *fixture) {
-		_, err := f.store.Claim(f.ctx(), fairlead.Claim{Node: 1 << 40, Scope: everything(), Max: 1})
+		_, err := f.store.Claim(f.ctx(), driver.Claim{Node: 1 << 40, Scope: everything(), Max: 1})
 		f.wantErr(err, fairlead.ErrLeaseLost)
 	})
 	c.test("a lease is live until its end", func(f *fixture) {
@@ -230,7 +231,7 @@ func testClaimLease(c *chapter) {
 		f.Advance(time.Minute - time.Microsecond)
 		f.claimOne(node)
 		f.Advance(2 * time.Microsecond)
-		_, err := f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 1})
+		_, err := f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 1})
 		f.wantErr(err, fairlead.ErrLeaseLost)
 	})
 }
@@ -239,7 +240,7 @@ func testClaimLease(c *chapter) {
 func (f *fixture) suspect() *fairlead.Job {
 	f.Helper()
 	job := f.enqueue(plain())
-	for range fairlead.SoloAfter {
+	for range driver.SoloAfter {
 		f.crash(f.claimThe(job, f.join()))
 	}
 	return f.wantState(job, fairlead.Ready)
@@ -247,7 +248,7 @@ func (f *fixture) suspect() *fairlead.Job {
 
 func testSolo(c *chapter) {
 	solo := func(f *fixture, n int) []*fairlead.Job {
-		return f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: n, Solo: true})
+		return f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: n, Solo: true})
 	}
 	c.test("crash suspects are claimed only if the claim is Solo", func(f *fixture) {
 		job := f.suspect()
@@ -255,7 +256,7 @@ func testSolo(c *chapter) {
 		claimed := solo(f, 1)
 		f.equal("the solo claim", ids(claimed), []int64{job.ID})
 		f.equal("Solo", claimed[0].Solo, true)
-		f.equal("Crashes", claimed[0].Crashes, fairlead.SoloAfter)
+		f.equal("Crashes", claimed[0].Crashes, driver.SoloAfter)
 	})
 	c.test("a Solo claim takes suspects and nothing else", func(f *fixture) {
 		f.suspect()
@@ -266,7 +267,7 @@ func testSolo(c *chapter) {
 	})
 	c.test("fewer crashes make no suspect", func(f *fixture) {
 		job := f.enqueue(plain())
-		for range fairlead.SoloAfter - 1 {
+		for range driver.SoloAfter - 1 {
 			f.crash(f.claimThe(job, f.join()))
 		}
 		f.equal("the solo claim", ids(solo(f, 1)), []int64(nil))
@@ -290,7 +291,7 @@ func testSolo(c *chapter) {
 	c.test("a suspect that is given back stays one", func(f *fixture) {
 		f.suspect()
 		claimed := solo(f, 1)[0]
-		f.settle(to(fairlead.GiveUp, claimed))
+		f.settle(to(fairlead.MoveRelease, claimed))
 		f.wantClaim(f.join(), everything())
 		f.equal("the solo claim", ids(solo(f, 1)), []int64{claimed.ID})
 	})

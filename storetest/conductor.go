@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // testConductor is what a store does for batches of tasks.
@@ -22,39 +24,39 @@ func testConductor(c *chapter) {
 }
 
 // batch stores a batch without tasks.
-func (f *fixture) batch(changes ...func(*fairlead.Batch)) fairlead.Batch {
+func (f *fixture) batch(changes ...func(*batch.Batch)) batch.Batch {
 	f.Helper()
-	b := fairlead.Batch{Name: "move them", Type: "move"}
+	b := batch.Batch{Name: "move them", Type: "move"}
 	for _, change := range changes {
 		change(&b)
 	}
-	f.ok(fairlead.NormalizeBatch(&b))
+	f.ok(batch.Normalize(&b))
 	stored, err := f.store.CreateBatch(f.ctx(), b)
 	f.ok(err)
 	return stored
 }
 
 // part is a part of the first pass whose tasks were not let out.
-func part(number, size int) fairlead.Part { return partOf(1, fairlead.PassForward, number, size) }
+func part(number, size int) batch.Part { return partOf(1, batch.PassForward, number, size) }
 
 // partOf is a part of any pass.
-func partOf(pass int, kind fairlead.PassKind, number, size int) fairlead.Part {
-	p := fairlead.Part{Number: number, Pass: pass, Kind: kind, Size: size, Held: size, Marks: fairlead.NewMarks(size)}
+func partOf(pass int, kind batch.PassKind, number, size int) batch.Part {
+	p := batch.Part{Number: number, Pass: pass, Kind: kind, Size: size, Held: size, Marks: batch.NewMarks(size)}
 	for i := range size {
-		p.Tasks = append(p.Tasks, fairlead.PartTask{Change: fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
+		p.Tasks = append(p.Tasks, batch.PartTask{Change: batch.Change{Target: batch.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
 	}
 	return p
 }
 
 // addParts stores parts, which have their IDs then.
-func (f *fixture) addParts(b fairlead.Batch, parts ...fairlead.Part) []fairlead.Part {
+func (f *fixture) addParts(b batch.Batch, parts ...batch.Part) []batch.Part {
 	f.Helper()
 	f.ok(f.store.AddParts(f.ctx(), b.ID, parts))
 	return parts
 }
 
 // act does something to a batch under its lock.
-type act = func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error
+type act = func(ctx context.Context, b *batch.Batch, tx batch.Tx) error
 
 // conduct acts upon a batch, and waits for others who do.
 func (f *fixture) conduct(id int64, do act) {
@@ -65,29 +67,29 @@ func (f *fixture) conduct(id int64, do act) {
 }
 
 // change changes a batch.
-func (f *fixture) change(id int64, change func(*fairlead.Batch)) {
+func (f *fixture) change(id int64, change func(*batch.Batch)) {
 	f.Helper()
-	f.conduct(id, func(_ context.Context, b *fairlead.Batch, _ fairlead.BatchTx) error {
+	f.conduct(id, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
 		change(b)
 		return nil
 	})
 }
 
 // opened stores a batch of so many tasks in one part, and lets everybody see it.
-func (f *fixture) opened(tasks int, changes ...func(*fairlead.Batch)) (fairlead.Batch, fairlead.Part) {
+func (f *fixture) opened(tasks int, changes ...func(*batch.Batch)) (batch.Batch, batch.Part) {
 	f.Helper()
 	b := f.batch(changes...)
 	p := f.addParts(b, part(1, tasks))[0]
-	f.change(b.ID, func(b *fairlead.Batch) {
+	f.change(b.ID, func(b *batch.Batch) {
 		b.Opened, b.Total, b.Held = true, tasks, tasks
-		b.Tally = fairlead.Tally{Pending: tasks}
-		b.Passes = []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward, Tasks: tasks}}
+		b.Tally = batch.Tally{Pending: tasks}
+		b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: tasks}}
 	})
 	return b, p
 }
 
 // taskJobs are the jobs of all tasks of a part.
-func taskJobs(b fairlead.Batch, p fairlead.Part, changes ...func(*fairlead.Job)) []*fairlead.Job {
+func taskJobs(b batch.Batch, p batch.Part, changes ...func(*fairlead.Job)) []*fairlead.Job {
 	jobs := many(p.Size, changes...)
 	for i, job := range jobs {
 		job.ID, job.Batch = p.First+int64(i), b.ID
@@ -97,16 +99,16 @@ func taskJobs(b fairlead.Batch, p fairlead.Part, changes ...func(*fairlead.Job))
 }
 
 // letOut makes jobs of all tasks of a part.
-func (f *fixture) letOut(b fairlead.Batch, p fairlead.Part) []*fairlead.Job {
+func (f *fixture) letOut(b batch.Batch, p batch.Part) []*fairlead.Job {
 	f.Helper()
 	jobs := taskJobs(b, p)
-	f.conduct(b.ID, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
+	f.conduct(b.ID, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
 		for i := range p.States {
-			p.States[i] = fairlead.MarkOut
+			p.States[i] = batch.MarkOut
 		}
 		p.Held, p.Out = 0, p.Size
 		b.Held, b.Out = b.Held-p.Size, b.Out+p.Size
-		if err := tx.SaveParts(ctx, []fairlead.Part{p}); err != nil {
+		if err := tx.SaveParts(ctx, []batch.Part{p}); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, jobs)
@@ -114,7 +116,7 @@ func (f *fixture) letOut(b fairlead.Batch, p fairlead.Part) []*fairlead.Job {
 	return jobs
 }
 
-func (f *fixture) batches(filter fairlead.BatchFilter) []fairlead.Batch {
+func (f *fixture) batches(filter batch.Filter) []batch.Batch {
 	f.Helper()
 	list, err := f.store.Batches(f.ctx(), filter)
 	f.ok(err)
@@ -122,16 +124,16 @@ func (f *fixture) batches(filter fairlead.BatchFilter) []fairlead.Batch {
 }
 
 // theBatch reads a batch.
-func (f *fixture) theBatch(id int64) fairlead.Batch {
+func (f *fixture) theBatch(id int64) batch.Batch {
 	f.Helper()
-	found := f.batches(fairlead.BatchFilter{IDs: []int64{id}})
+	found := f.batches(batch.Filter{IDs: []int64{id}})
 	if len(found) != 1 {
 		f.Fatalf("%d batches have the ID %d", len(found), id)
 	}
 	return found[0]
 }
 
-func batchIDs(list []fairlead.Batch) []int64 {
+func batchIDs(list []batch.Batch) []int64 {
 	ids := make([]int64, len(list))
 	for i, b := range list {
 		ids[i] = b.ID
@@ -139,14 +141,14 @@ func batchIDs(list []fairlead.Batch) []int64 {
 	return ids
 }
 
-func (f *fixture) parts(batch int64, filter fairlead.PartFilter) []fairlead.Part {
+func (f *fixture) parts(batch int64, filter batch.PartFilter) []batch.Part {
 	f.Helper()
 	list, err := f.store.Parts(f.ctx(), batch, filter)
 	f.ok(err)
 	return list
 }
 
-func numbers(parts []fairlead.Part) []int {
+func numbers(parts []batch.Part) []int {
 	list := make([]int, len(parts))
 	for i, p := range parts {
 		list[i] = p.Number
@@ -155,14 +157,14 @@ func numbers(parts []fairlead.Part) []int {
 }
 
 // marked gives a part its marks, and counts them.
-func marked(p fairlead.Part, text string) fairlead.Part {
-	p.States, p.Held, p.Out = make([]fairlead.Mark, len(text)), 0, 0
+func marked(p batch.Part, text string) batch.Part {
+	p.States, p.Held, p.Out = make([]batch.Mark, len(text)), 0, 0
 	for i := range text {
-		p.States[i] = fairlead.Mark(text[i])
+		p.States[i] = batch.Mark(text[i])
 		switch p.States[i] {
-		case fairlead.MarkHeld:
+		case batch.MarkHeld:
 			p.Held++
-		case fairlead.MarkOut:
+		case batch.MarkOut:
 			p.Out++
 		}
 	}
@@ -171,12 +173,12 @@ func marked(p fairlead.Part, text string) fairlead.Part {
 
 // forgetBatches ends all batches and lets Prune remove them.
 func (f *fixture) forgetBatches() error {
-	batches, err := f.store.Batches(f.ctx(), fairlead.BatchFilter{Limit: 2 * tooMany})
+	batches, err := f.store.Batches(f.ctx(), batch.Filter{Limit: 2 * tooMany})
 	if err != nil || len(batches) == 0 {
 		return err
 	}
 	for _, b := range batches {
-		if _, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
+		if _, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *batch.Batch, tx batch.Tx) error {
 			b.EndedAt = tx.Now()
 			return nil
 		}); err != nil {
@@ -184,27 +186,27 @@ func (f *fixture) forgetBatches() error {
 		}
 	}
 	f.Advance(2 * time.Hour)
-	_, err = f.store.Prune(f.ctx(), fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 2*tooMany)
+	_, err = f.store.Prune(f.ctx(), driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 2*tooMany)
 	return err
 }
 
 func testCreateBatch(c *chapter) {
 	c.test("CreateBatch stores a batch without tasks and returns it with its ID and CreatedAt", func(f *fixture) {
-		want := fairlead.Batch{
+		want := batch.Batch{
 			Name: "Züge ", Type: "move", Description: "a\nb", Creator: "me@example.com", Env: "live", AZ: "az 1", Service: "s",
 			Info: json.RawMessage(`{"b" : 1.0,"a":"ü"}`), Queue: "sg", Tenant: "acme", Priority: -3, MaxRunning: 7, Rate: 2.5, Timeout: 20 * time.Second,
-			Canary: fairlead.Canary{Tasks: 5, Ratio: 0.9}, StopAfter: fairlead.Threshold{Failures: 3, Percent: 1.5},
+			Canary: batch.Canary{Tasks: 5, Ratio: 0.9}, StopAfter: batch.Threshold{Failures: 3, Percent: 1.5},
 			Then:   []fairlead.Job{{Kind: "tell", Args: json.RawMessage(`{ "x":1 }`), Priority: 4, Timeout: time.Second, Retry: &fairlead.Retry{Base: time.Second, Max: time.Minute, Factor: 2}}},
 			Notify: "https://example.com/told?x=1",
 		}
-		f.ok(fairlead.NormalizeBatch(&want))
+		f.ok(batch.Normalize(&want))
 		stored, err := f.store.CreateBatch(f.ctx(), want)
 		f.ok(err)
 		want.ID, want.CreatedAt = stored.ID, f.now()
 		f.equal("the answer", stored, want)
 		f.equal("the batch", f.theBatch(stored.ID), want)
 		f.equal("the batch elsewhere", f.elsewhere().theBatch(stored.ID), want)
-		f.equal("its parts", len(f.parts(stored.ID, fairlead.PartFilter{})), 0)
+		f.equal("its parts", len(f.parts(stored.ID, batch.PartFilter{})), 0)
 	})
 	c.test("IDs of batches grow", func(f *fixture) {
 		g := f.elsewhere()
@@ -216,10 +218,10 @@ func testCreateBatch(c *chapter) {
 	c.test("a batch whose tasks are not all stored is chosen only by its ID", func(f *fixture) {
 		b := f.batch()
 		f.addParts(b, part(1, 3))
-		f.equal("all batches", len(f.batches(fairlead.BatchFilter{})), 0)
-		f.equal("the open ones", len(f.batches(fairlead.BatchFilter{Open: true})), 0)
-		f.equal("those of its name", len(f.batches(fairlead.BatchFilter{Names: []string{b.Name}})), 0)
-		f.equal("that of its ID", batchIDs(f.batches(fairlead.BatchFilter{IDs: []int64{b.ID}})), []int64{b.ID})
+		f.equal("all batches", len(f.batches(batch.Filter{})), 0)
+		f.equal("the open ones", len(f.batches(batch.Filter{Open: true})), 0)
+		f.equal("those of its name", len(f.batches(batch.Filter{Names: []string{b.Name}})), 0)
+		f.equal("that of its ID", batchIDs(f.batches(batch.Filter{IDs: []int64{b.ID}})), []int64{b.ID})
 		f.equal("its jobs", len(f.find(fairlead.Filter{})), 0)
 	})
 }

@@ -7,22 +7,24 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testConduct(c *chapter) {
 	c.test("Conduct keeps what act changed of the batch, but for what stays as it is", func(f *fixture) {
-		b := f.batch(func(b *fairlead.Batch) { b.Creator = "me" })
+		b := f.batch(func(b *batch.Batch) { b.Creator = "me" })
 		want := b
-		f.conduct(b.ID, func(_ context.Context, b *fairlead.Batch, _ fairlead.BatchTx) error {
+		f.conduct(b.ID, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
 			b.ID, b.Name, b.Type, b.Queue, b.Tenant, b.Creator, b.CreatedAt = 1000, "x", "x", "x", "x", "x", time.Unix(1, 0)
 			b.MaxRunning, b.Rate, b.Description = 3, 1.5, "slower"
-			b.BatchStatus = everyStatus(want.CreatedAt)
+			b.Status = everyStatus(want.CreatedAt)
 			return nil
 		})
-		want.MaxRunning, want.Rate, want.Description, want.BatchStatus = 3, 1.5, "slower", everyStatus(want.CreatedAt)
+		want.MaxRunning, want.Rate, want.Description, want.Status = 3, 1.5, "slower", everyStatus(want.CreatedAt)
 		f.equal("the batch", f.theBatch(b.ID), want)
-		var within fairlead.Batch
-		f.elsewhere().change(b.ID, func(b *fairlead.Batch) { within = *b })
+		var within batch.Batch
+		f.elsewhere().change(b.ID, func(b *batch.Batch) { within = *b })
 		f.equal("the batch as act sees it", within, want)
 	})
 	c.test("unless act returns an error: then nothing is kept, and Conduct fails with it", func(f *fixture) {
@@ -31,11 +33,11 @@ func testConduct(c *chapter) {
 		node := f.join()
 		f.claim(node, 1)
 		more := f.addParts(b, part(2, 2))[0]
-		before, parts := f.theBatch(b.ID), f.parts(b.ID, fairlead.PartFilter{})
+		before, parts := f.theBatch(b.ID), f.parts(b.ID, batch.PartFilter{})
 		for _, refusal := range []error{errors.New("no"), fairlead.ErrConflict, fairlead.ErrNotFound} {
-			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
-				b.Paused, b.Tally = true, fairlead.Tally{Fail: 4}
-				if err := tx.SaveParts(ctx, []fairlead.Part{marked(p, "sfhc"), marked(more, "oo")}); err != nil {
+			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+				b.Paused, b.Tally = true, batch.Tally{Fail: 4}
+				if err := tx.SaveParts(ctx, []batch.Part{marked(p, "sfhc"), marked(more, "oo")}); err != nil {
 					return err
 				}
 				if err := tx.Enqueue(ctx, taskJobs(*b, more)); err != nil {
@@ -48,7 +50,7 @@ func testConduct(c *chapter) {
 			})
 			f.wantErr(err, refusal)
 			f.equal("the batch", f.theBatch(b.ID), before)
-			f.equal("the parts", f.parts(b.ID, fairlead.PartFilter{}), parts)
+			f.equal("the parts", f.parts(b.ID, batch.PartFilter{}), parts)
 			f.wantState(first[0], fairlead.Running)
 			f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 3, fairlead.Running: 1})
 		}
@@ -56,7 +58,7 @@ func testConduct(c *chapter) {
 	})
 	c.test("Conduct fails with ErrNotFound, and does not call act", func(f *fixture) {
 		for _, wait := range []bool{true, false} {
-			_, err := f.store.Conduct(f.ctx(), f.batch().ID+1000, wait, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error {
+			_, err := f.store.Conduct(f.ctx(), f.batch().ID+1000, wait, func(context.Context, *batch.Batch, batch.Tx) error {
 				return errors.New("act was called")
 			})
 			f.wantErr(err, fairlead.ErrNotFound)
@@ -66,23 +68,23 @@ func testConduct(c *chapter) {
 		b, p := f.opened(2)
 		l := f.listen(everything())
 		f.letOut(b, p)
-		if !l.heard(fairlead.WakeWork, patient) {
+		if !l.heard(driver.WakeWork, patient) {
 			f.Fatal("nobody was woken")
 		}
 	})
 }
 
 // everyStatus has no field that is empty.
-func everyStatus(at time.Time) fairlead.BatchStatus {
-	return fairlead.BatchStatus{
-		Total: 1, Tally: fairlead.Tally{Pending: 2, RetryPending: 3, Success: 4, Fail: 5, RollbackPending: 6, RollbackSuccess: 7, RollbackFail: 8, Cancel: 9},
+func everyStatus(at time.Time) batch.Status {
+	return batch.Status{
+		Total: 1, Tally: batch.Tally{Pending: 2, RetryPending: 3, Success: 4, Fail: 5, RollbackPending: 6, RollbackSuccess: 7, RollbackFail: 8, Cancel: 9},
 		Held: 10, HeldRetry: 11, HeldUndo: 12, Out: 13, OutUndo: 21, Doubtful: 14,
-		Opened: true, Undoing: true, Undo: fairlead.Wanted{Kind: fairlead.PassUndo, Failed: true, Serial: true}, Cancelled: true, Paused: true, Reason: "why", Approved: true, Forgiven: 15,
-		Passes: []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward, Tasks: 16, Serial: true}},
-		Wanted: []fairlead.Wanted{{Number: 22, Kind: fairlead.PassUndo, Tasks: []int64{17}, Failed: true, Serial: true}, {Kind: fairlead.PassRetry}}, Wants: 23,
+		Opened: true, Undoing: true, Undo: batch.Wanted{Kind: batch.PassUndo, Failed: true, Serial: true}, Cancelled: true, Paused: true, Reason: "why", Approved: true, Forgiven: 15,
+		Passes: []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 16, Serial: true}},
+		Wanted: []batch.Wanted{{Number: 22, Kind: batch.PassUndo, Tasks: []int64{17}, Failed: true, Serial: true}, {Kind: batch.PassRetry}}, Wants: 23,
 		Tries: 18, PreparedAt: at.Add(time.Second),
 		Ahead: 19, OutAt: at.Add(2 * time.Second), Saved: 0.25, SoughtAt: at.Add(3 * time.Second), Completions: 20,
-		Seen:      fairlead.Seen{At: at.Add(-time.Hour), Forward: 24, Retry: 25, Undo: 26},
+		Seen:      batch.Seen{At: at.Add(-time.Hour), Forward: 24, Retry: 25, Undo: 26},
 		StartedAt: at.Add(4 * time.Second), EndedAt: at.Add(5 * time.Second),
 	}
 }
@@ -92,7 +94,7 @@ func testBatchTx(c *chapter) {
 		b := f.batch()
 		for range 2 {
 			var now time.Time
-			f.conduct(b.ID, func(_ context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error {
+			f.conduct(b.ID, func(_ context.Context, _ *batch.Batch, tx batch.Tx) error {
 				now = tx.Now()
 				return nil
 			})
@@ -103,27 +105,27 @@ func testBatchTx(c *chapter) {
 	c.test("SaveParts keeps Held, Out and the marks of parts, and nothing else of them", func(f *fixture) {
 		b := f.batch()
 		f.addParts(b, part(1, 3), part(2, 3), part(3, 3))
-		want := f.parts(b.ID, fairlead.PartFilter{Tasks: true})
+		want := f.parts(b.ID, batch.PartFilter{Tasks: true})
 		for _, i := range []int{0, 2} {
 			want[i] = marked(want[i], []string{"osf", "", "hxd"}[i])
 			want[i].Ended, want[i].Before = []int64{0, 5, 1234567890123}, map[int]json.RawMessage{2: json.RawMessage(`{"a":"ü"}`)}
 		}
-		var within []fairlead.Part
-		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) (err error) {
-			changed := []fairlead.Part{want[2], want[0]}
+		var within []batch.Part
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+			changed := []batch.Part{want[2], want[0]}
 			for i := range changed {
-				changed[i].Pass, changed[i].Kind, changed[i].First, changed[i].Size, changed[i].Tasks = 9, fairlead.PassUndo, 1, 1, nil
+				changed[i].Pass, changed[i].Kind, changed[i].First, changed[i].Size, changed[i].Tasks = 9, batch.PassUndo, 1, 1, nil
 			}
 			if err := tx.SaveParts(ctx, changed); err != nil {
 				return err
 			}
-			within, err = tx.Parts(ctx, fairlead.PartFilter{Tasks: true})
+			within, err = tx.Parts(ctx, batch.PartFilter{Tasks: true})
 			return err
 		})
 		f.equal("the parts in the same transaction", within, want)
-		f.equal("the parts", f.parts(b.ID, fairlead.PartFilter{Tasks: true}), want)
-		f.equal("those held", numbers(f.parts(b.ID, fairlead.PartFilter{Held: true})), []int{2, 3})
-		f.equal("those out", numbers(f.parts(b.ID, fairlead.PartFilter{Out: true})), []int{1})
+		f.equal("the parts", f.parts(b.ID, batch.PartFilter{Tasks: true}), want)
+		f.equal("those held", numbers(f.parts(b.ID, batch.PartFilter{Held: true})), []int{2, 3})
+		f.equal("those out", numbers(f.parts(b.ID, batch.PartFilter{Out: true})), []int{1})
 	})
 	c.test("Ends tells which jobs of a range of IDs are final, in order", func(f *fixture) {
 		b, p := f.opened(9)
@@ -136,13 +138,13 @@ func testBatchTx(c *chapter) {
 		f.settle(failed, to(fairlead.Succeed, claimed[2]), to(fairlead.Succeed, claimed[0]), to(fairlead.Drop, claimed[4]),
 			again(claimed[5], time.Hour), wait(claimed[6]), to(fairlead.Succeed, claimed[7]))
 		f.ok(f.store.Cancel(f.ctx(), jobs[8].ID, "no more"))
-		var ends []fairlead.TaskEnd
-		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) (err error) {
+		var ends []batch.TaskEnd
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
 			ends, err = tx.Ends(ctx, p.First, p.Last()-1)
 			return err
 		})
 		now := f.now()
-		f.equal("the ends", ends, []fairlead.TaskEnd{
+		f.equal("the ends", ends, []batch.TaskEnd{
 			{ID: p.First, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now},
 			{ID: p.First + 2, State: fairlead.Succeeded, Attempt: 1, FinishedAt: now, Memo: json.RawMessage(`{"before":{"x":1}}`)},
 			{ID: p.First + 3, State: fairlead.Failed, Failures: 1, Reason: fairlead.ReasonTimeout, Attempt: 1, FinishedAt: now},
@@ -155,12 +157,12 @@ func testBatchTx(c *chapter) {
 		jobs := f.letOut(b, p)
 		claimed := f.claim(f.join(), 4)
 		f.settle(to(fairlead.Succeed, claimed[0]), wait(claimed[1]), again(claimed[2], time.Hour))
-		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error {
 			_, err := tx.Recall(ctx, jobs[4].ID, jobs[4].ID)
 			return err
 		})
 		var known []int64
-		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) (err error) {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
 			known, err = tx.Known(ctx, p.First, p.Last()+1)
 			return err
 		})
@@ -172,7 +174,7 @@ func testBatchTx(c *chapter) {
 		claimed := f.claim(f.join(), 8)
 		f.settle(to(fairlead.Succeed, claimed[1]), wait(claimed[2]), again(claimed[3], time.Hour), to(fairlead.Fail, claimed[4]))
 		var running []int
-		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error {
 			running = nil
 			for _, last := range []int64{p.Last(), p.First + 2, p.First - 1} {
 				n, err := tx.Running(ctx, p.First, last)
@@ -186,12 +188,12 @@ func testBatchTx(c *chapter) {
 		f.equal("how many", running, []int{5, 2, 0})
 	})
 	c.test("Enqueue makes jobs under the IDs that they have", func(f *fixture) {
-		b, p := f.opened(3, func(b *fairlead.Batch) { b.Queue, b.Tenant = "sg", "acme" })
+		b, p := f.opened(3, func(b *batch.Batch) { b.Queue, b.Tenant = "sg", "acme" })
 		other := f.addParts(b, part(2, 2))[0]
 		jobs := append(taskJobs(b, p, priority(3)), taskJobs(b, other)[1])
 		jobs[0].Args, jobs[1].Timeout, jobs[2].Trace = json.RawMessage(`{"n": 1}`), time.Minute, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 		jobs[3].Kind = "other"
-		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error { return tx.Enqueue(ctx, jobs) })
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error { return tx.Enqueue(ctx, jobs) })
 		for _, job := range jobs {
 			found := f.wantState(job, fairlead.Ready)
 			f.equal("what is known of it", found, &fairlead.Job{
@@ -211,7 +213,7 @@ func testBatchTx(c *chapter) {
 		jobs := taskJobs(b, p)
 		f.enqueue(plain())
 		for _, some := range [][]*fairlead.Job{{jobs[1], jobs[4], jobs[5], jobs[8]}, {jobs[0], jobs[2]}, {jobs[3], jobs[6], jobs[7]}} {
-			f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error { return tx.Enqueue(ctx, some) })
+			f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error { return tx.Enqueue(ctx, some) })
 		}
 		f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 10})
 		f.wantState(jobs[8], fairlead.Ready)
@@ -219,7 +221,7 @@ func testBatchTx(c *chapter) {
 	c.test("Enqueue makes thousands of jobs of several parts and kinds at once", func(f *fixture) {
 		b := f.batch()
 		var jobs []*fairlead.Job
-		for _, p := range f.addParts(b, part(1, fairlead.PartSize), part(2, fairlead.PartSize), part(3, 77)) {
+		for _, p := range f.addParts(b, part(1, batch.PartSize), part(2, batch.PartSize), part(3, 77)) {
 			jobs = append(jobs, taskJobs(b, p)...)
 		}
 		for i, job := range jobs {
@@ -227,13 +229,13 @@ func testBatchTx(c *chapter) {
 				job.Kind = "other"
 			}
 		}
-		f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error { return tx.Enqueue(ctx, jobs) })
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error { return tx.Enqueue(ctx, jobs) })
 		f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: int64(len(jobs))})
-		f.equal("what is claimed", ids(f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(kind, "other"), Max: len(jobs)})), sorted(ids(jobs)))
+		f.equal("what is claimed", ids(f.claimAs(driver.Claim{Node: f.join(), Scope: everything(kind, "other"), Max: len(jobs)})), sorted(ids(jobs)))
 	})
 	c.test("how many jobs their tenant may have pending does not count", func(f *fixture) {
 		f.declare(fairlead.Tenant{Name: "acme", MaxPending: 1})
-		b, p := f.opened(3, func(b *fairlead.Batch) { b.Tenant = "acme" })
+		b, p := f.opened(3, func(b *batch.Batch) { b.Tenant = "acme" })
 		f.letOut(b, p)
 		f.equal("its jobs", f.tally(fairlead.Filter{Tenants: []string{"acme"}}), map[fairlead.State]int64{fairlead.Ready: 3})
 	})

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testConductorRaces(c *chapter) {
@@ -14,14 +16,14 @@ func testConductorRaces(c *chapter) {
 		b := f.batch()
 		const rivals, rounds = 6, 5
 		var inside, overlaps atomic.Int32
-		f.ok(first(f.rivals(rivals, func(_ int, store fairlead.Store) error {
+		f.ok(first(f.rivals(rivals, func(_ int, store Store) error {
 			for range rounds {
-				begun, err := store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
+				begun, err := store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
 					if inside.Add(1) > 1 {
 						overlaps.Add(1)
 					}
 					defer inside.Add(-1)
-					_, err := tx.Parts(ctx, fairlead.PartFilter{})
+					_, err := tx.Parts(ctx, batch.PartFilter{})
 					b.Total++
 					return err
 				})
@@ -41,7 +43,7 @@ func testConductorRaces(c *chapter) {
 		b, other := f.batch(), f.batch()
 		acting, enough, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *fairlead.Batch, _ fairlead.BatchTx) error {
+			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
 				close(acting)
 				<-enough
 				b.Total++
@@ -50,19 +52,19 @@ func testConductorRaces(c *chapter) {
 			done <- err
 		}()
 		<-acting
-		stores := []fairlead.Store{f.store}
+		stores := []Store{f.store}
 		if !f.SerialWrites {
 			stores = append(stores, f.elsewhere().store)
 		}
 		var begun []bool
 		var errs []error
 		for _, store := range stores {
-			is, err := store.Conduct(f.ctx(), b.ID, false, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error {
+			is, err := store.Conduct(f.ctx(), b.ID, false, func(context.Context, *batch.Batch, batch.Tx) error {
 				return errors.New("act was called")
 			})
 			begun, errs = append(begun, is), append(errs, err)
 			if !f.SerialWrites { // others are not held up
-				is, err := store.Conduct(f.ctx(), other.ID, false, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error { return nil })
+				is, err := store.Conduct(f.ctx(), other.ID, false, func(context.Context, *batch.Batch, batch.Tx) error { return nil })
 				begun, errs = append(begun, !is), append(errs, err)
 			}
 		}
@@ -73,7 +75,7 @@ func testConductorRaces(c *chapter) {
 			f.equal("it was acted upon", is, false)
 		}
 		f.equal("how often it was acted upon", f.theBatch(b.ID).Total, 1)
-		is, err := f.store.Conduct(f.ctx(), b.ID, false, func(_ context.Context, b *fairlead.Batch, _ fairlead.BatchTx) error {
+		is, err := f.store.Conduct(f.ctx(), b.ID, false, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
 			b.Total++
 			return nil
 		})
@@ -91,14 +93,14 @@ func testConductorRaces(c *chapter) {
 			var recallErr, claimErr error
 			together(
 				func() {
-					_, recallErr = f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) (err error) {
+					_, recallErr = f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
 						recalled, err = tx.Recall(ctx, p.First, p.Last())
 						return err
 					})
 				},
 				func() {
 					for range 10 {
-						jobs, err := g.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 4})
+						jobs, err := g.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 4})
 						claimed, claimErr = append(claimed, jobs...), errors.Join(claimErr, err)
 					}
 				},
@@ -108,7 +110,7 @@ func testConductorRaces(c *chapter) {
 			for _, job := range claimed { // those that were not recalled
 				f.settle(to(fairlead.Succeed, job))
 			}
-			rest := f.claimAs(fairlead.Claim{Node: node, Scope: everything(), Max: 1000}) // jobs that were just about to be moved
+			rest := f.claimAs(driver.Claim{Node: node, Scope: everything(), Max: 1000}) // jobs that were just about to be moved
 			for _, job := range rest {
 				f.settle(to(fairlead.Succeed, job))
 			}
@@ -123,13 +125,13 @@ func testConductorRaces(c *chapter) {
 	c.test("of many who add parts under the same number at once one does, and no ID is given twice", func(f *fixture) {
 		b := f.batch()
 		for number := range 5 {
-			f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
-				return store.AddParts(f.ctx(), b.ID, []fairlead.Part{part(10*number, 3), part(10*number+1, 2)})
+			f.wantOneWinner(f.rivals(6, func(_ int, store Store) error {
+				return store.AddParts(f.ctx(), b.ID, []batch.Part{part(10*number, 3), part(10*number+1, 2)})
 			}))
 		}
 		var last int64
 		byFirst := map[int64]int{}
-		for _, p := range f.parts(b.ID, fairlead.PartFilter{}) {
+		for _, p := range f.parts(b.ID, batch.PartFilter{}) {
 			byFirst[p.First] = p.Size
 			last = max(last, p.Last())
 		}

@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // recall takes back jobs of a range under the lock of a batch.
-func (f *fixture) recall(batch, first, last int64) (recalled []int64) {
+func (f *fixture) recall(b, first, last int64) (recalled []int64) {
 	f.Helper()
-	f.conduct(batch, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) (err error) {
+	f.conduct(b, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
 		recalled, err = tx.Recall(ctx, first, last)
 		return err
 	})
@@ -23,7 +24,7 @@ func testRecall(c *chapter) {
 		jobs := f.letOut(b, p)
 		claimed := f.claim(f.join(), 7)
 		f.settle(to(fairlead.Succeed, claimed[0]), to(fairlead.Fail, claimed[1]), wait(claimed[2]), again(claimed[3], time.Hour),
-			again(claimed[4], 0), to(fairlead.GiveUp, claimed[5]))
+			again(claimed[4], 0), to(fairlead.MoveRelease, claimed[5]))
 		f.equal("what was recalled", f.recall(b.ID, p.First, p.Last()-1), []int64{jobs[5].ID, jobs[7].ID, jobs[8].ID})
 		for i, want := range []fairlead.State{
 			fairlead.Succeeded, fairlead.Failed, fairlead.Waiting, fairlead.Scheduled, fairlead.Ready, "", fairlead.Running, "", "", fairlead.Ready,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // processes opens the database as that many processes would have it.
@@ -33,7 +34,7 @@ func testContention(c *chapter) {
 			for i := range rivals {
 				store, size := processes[i%len(processes)].store, 1+(7*i+round)%20
 				rivals[i] = func() {
-					claims[i], errs[i] = store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: scope, Max: size})
+					claims[i], errs[i] = store.Claim(f.ctx(), driver.Claim{Node: node, Scope: scope, Max: size})
 				}
 			}
 			together(rivals...)
@@ -99,7 +100,7 @@ func testMelee(f *fixture) {
 }
 
 // strike does one random thing.
-func strike(f *fixture, store fairlead.Store, node fairlead.NodeID, id int64, random *rand.Rand) error {
+func strike(f *fixture, store Store, node fairlead.NodeID, id int64, random *rand.Rand) error {
 	ctx := f.ctx()
 	switch random.IntN(8) {
 	case 0:
@@ -120,11 +121,11 @@ func strike(f *fixture, store fairlead.Store, node fairlead.NodeID, id int64, ra
 		_, err := store.Promote(ctx, 10)
 		return err
 	}
-	claimed, err := store.Claim(ctx, fairlead.Claim{Node: node, Scope: everything(), Max: 2})
+	claimed, err := store.Claim(ctx, driver.Claim{Node: node, Scope: everything(), Max: 2})
 	if err != nil {
 		return err
 	}
-	moves := []fairlead.Move{fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp}
+	moves := []fairlead.Move{fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease}
 	var settlements []fairlead.Settlement
 	for _, job := range claimed {
 		settlement := to(moves[random.IntN(len(moves))], job)

@@ -1,4 +1,4 @@
-// Package storetest is the contract of fairlead.Store as an executable suite.
+// Package storetest is the contract of Store as an executable suite.
 //
 // A store's test opens fresh databases for it:
 //

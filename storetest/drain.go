@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func (f *fixture) drain(node fairlead.NodeID, drain bool) {
@@ -12,9 +13,9 @@ func (f *fixture) drain(node fairlead.NodeID, drain bool) {
 }
 
 // beat is one sign of life.
-func (f *fixture) beat(node fairlead.NodeID) fairlead.BeatAnswer {
+func (f *fixture) beat(node fairlead.NodeID) driver.BeatAnswer {
 	f.Helper()
-	answer, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease})
+	answer, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease})
 	f.ok(err)
 	return answer
 }
@@ -61,7 +62,7 @@ func testDrain(c *chapter) {
 		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
 		answer := f.beat(job.Node)
 		f.equal("Drain", answer.Drain, true)
-		f.equal("Cancel", answer.Cancel, []fairlead.Held{{ID: job.ID, Fence: job.Fence}})
+		f.equal("Cancel", answer.Cancel, []driver.Held{{ID: job.ID, Fence: job.Fence}})
 	})
 	c.test("what a draining node holds stays its own", func(f *fixture) {
 		job := f.running()

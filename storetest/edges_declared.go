@@ -5,6 +5,10 @@ import (
 	"errors"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // normal is a job with its defaults filled in.
@@ -47,56 +51,56 @@ func (f *fixture) declaredEdges() []edgeCall {
 		return nil, err
 	})
 	add("PutSchedule with a missing calendar", func(f *fixture) (any, error) {
-		_, err := f.tryPut(f.hourly("a", func(s *fairlead.Schedule) { s.Calendar = "nowhere" }), false)
+		_, err := f.tryPut(f.hourly("a", func(s *schedule.Schedule) { s.Calendar = "nowhere" }), false)
 		return nil, err
 	})
 	add("PutSchedule of none with a missing calendar", func(f *fixture) (any, error) {
-		s := f.hourly("a", func(s *fairlead.Schedule) { s.Calendar = "nowhere" })
+		s := f.hourly("a", func(s *schedule.Schedule) { s.Calendar = "nowhere" })
 		s.ID, s.Version = noJob, 1
 		_, err := f.tryPut(s, false)
 		return nil, err
 	})
 	add("PutSchedule of a taken name with a missing calendar", func(f *fixture) (any, error) {
 		f.plan("a")
-		_, err := f.tryPut(f.hourly("a", func(s *fairlead.Schedule) { s.Calendar = "nowhere" }), false)
+		_, err := f.tryPut(f.hourly("a", func(s *schedule.Schedule) { s.Calendar = "nowhere" }), false)
 		return nil, err
 	})
 	add("DeleteSchedule of none", func(f *fixture) (any, error) { return nil, f.store.DeleteSchedule(ctx, noJob) })
 	add("Act upon none", func(f *fixture) (any, error) {
-		return f.store.Act(ctx, noJob, func(s fairlead.Schedule, v fairlead.View) (fairlead.Plan, error) { return leave(s, v), nil })
+		return f.store.Act(ctx, noJob, func(s schedule.Schedule, v schedule.View) (schedule.Plan, error) { return leave(s, v), nil })
 	})
 	add("Act that is refused", func(f *fixture) (any, error) {
-		return f.store.Act(ctx, f.plan("s").ID, func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error) {
-			return fairlead.Plan{}, errors.New("no")
+		return f.store.Act(ctx, f.plan("s").ID, func(schedule.Schedule, schedule.View) (schedule.Plan, error) {
+			return schedule.Plan{}, errors.New("no")
 		})
 	})
-	add("Fires of none", func(f *fixture) (any, error) { return f.store.Fires(ctx, fairlead.FireFilter{Schedule: noJob}) })
+	add("Fires of none", func(f *fixture) (any, error) { return f.store.Fires(ctx, schedule.FireFilter{Schedule: noJob}) })
 	add("Schedules of none", func(f *fixture) (any, error) {
-		return f.store.Schedules(ctx, fairlead.ScheduleFilter{IDs: []int64{noJob, noJob, 0, -1}})
+		return f.store.Schedules(ctx, schedule.Filter{IDs: []int64{noJob, noJob, 0, -1}})
 	})
 	add("Schedules named twice", func(f *fixture) (any, error) {
 		s := f.plan("a")
-		found, err := f.store.Schedules(ctx, fairlead.ScheduleFilter{IDs: []int64{s.ID, s.ID}, Names: []string{"a", "a"}, Limit: -1})
+		found, err := f.store.Schedules(ctx, schedule.Filter{IDs: []int64{s.ID, s.ID}, Names: []string{"a", "a"}, Limit: -1})
 		return len(found), err
 	})
 	add("PutCalendar twice", func(f *fixture) (any, error) {
-		f.calendar(fairlead.Calendar{Name: "c"})
-		_, err := f.store.PutCalendar(ctx, fairlead.Calendar{Name: "c"})
+		f.calendar(schedule.Calendar{Name: "c"})
+		_, err := f.store.PutCalendar(ctx, schedule.Calendar{Name: "c"})
 		return nil, err
 	})
 	add("PutCalendar of an old version", func(f *fixture) (any, error) {
-		c := f.calendar(fairlead.Calendar{Name: "c"})
+		c := f.calendar(schedule.Calendar{Name: "c"})
 		f.calendar(c)
 		_, err := f.store.PutCalendar(ctx, c)
 		return nil, err
 	})
 	add("PutCalendar of none", func(f *fixture) (any, error) {
-		_, err := f.store.PutCalendar(ctx, fairlead.Calendar{Name: "c", Version: 4})
+		_, err := f.store.PutCalendar(ctx, schedule.Calendar{Name: "c", Version: 4})
 		return nil, err
 	})
 	add("DeleteCalendar of none", func(f *fixture) (any, error) { return nil, f.store.DeleteCalendar(ctx, "none ") })
 	add("DeleteCalendar in use", func(f *fixture) (any, error) {
-		f.calendar(fairlead.Calendar{Name: "c"})
+		f.calendar(schedule.Calendar{Name: "c"})
 		f.plan("s", keepingC)
 		return nil, f.store.DeleteCalendar(ctx, "c")
 	})
@@ -138,9 +142,9 @@ func (f *fixture) declaredEdges() []edgeCall {
 		return nil, f.store.DeleteTenant(ctx, "t")
 	})
 	add("AddToken of a taken name", func(f *fixture) (any, error) {
-		_, err := f.store.AddToken(ctx, fairlead.Token{Name: "n", Hash: [32]byte{1}})
+		_, err := f.store.AddToken(ctx, access.Token{Name: "n", Hash: [32]byte{1}})
 		f.ok(err)
-		_, err = f.store.AddToken(ctx, fairlead.Token{Name: "n", Hash: [32]byte{2}})
+		_, err = f.store.AddToken(ctx, access.Token{Name: "n", Hash: [32]byte{2}})
 		return nil, err
 	})
 	add("FindToken of none", func(f *fixture) (any, error) {
@@ -150,30 +154,30 @@ func (f *fixture) declaredEdges() []edgeCall {
 	add("DeleteToken of none", func(f *fixture) (any, error) { return nil, f.store.DeleteToken(ctx, noJob) })
 	add("TouchToken of none", func(f *fixture) (any, error) { return nil, f.store.TouchToken(ctx, noJob) })
 	add("Audit nothing", func(f *fixture) (any, error) { return nil, f.store.Audit(ctx, nil) })
-	add("AddParts to none", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, []fairlead.Part{{Number: 1}}) })
+	add("AddParts to none", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, []batch.Part{{Number: 1}}) })
 	add("AddParts of nothing", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, nil) })
 	add("DropParts of none", func(f *fixture) (any, error) { return nil, f.store.DropParts(ctx, noJob, 1) })
 	add("Conduct none", func(f *fixture) (any, error) {
-		return f.store.Conduct(ctx, noJob, true, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error { return nil })
+		return f.store.Conduct(ctx, noJob, true, func(context.Context, *batch.Batch, batch.Tx) error { return nil })
 	})
 	add("Conduct none, without waiting", func(f *fixture) (any, error) {
-		return f.store.Conduct(ctx, noJob, false, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error { return nil })
+		return f.store.Conduct(ctx, noJob, false, func(context.Context, *batch.Batch, batch.Tx) error { return nil })
 	})
-	add("Parts of none", func(f *fixture) (any, error) { return f.store.Parts(ctx, noJob, fairlead.PartFilter{}) })
+	add("Parts of none", func(f *fixture) (any, error) { return f.store.Parts(ctx, noJob, batch.PartFilter{}) })
 	add("DeleteSweep of none", func(f *fixture) (any, error) { return nil, f.store.DeleteSweep(ctx, noJob) })
 	add("PutSweep of none", func(f *fixture) (any, error) {
-		_, err := f.store.PutSweep(ctx, fairlead.Sweep{ID: noJob, Version: 1, Name: "s"})
+		_, err := f.store.PutSweep(ctx, sweep.Sweep{ID: noJob, Version: 1, Name: "s"})
 		return nil, err
 	})
 	add("Shards of none", func(f *fixture) (any, error) { return f.store.Shards(ctx, noJob) })
 	add("Steer none", func(f *fixture) (any, error) {
-		return f.store.Steer(ctx, noJob, true, func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error { return nil })
+		return f.store.Steer(ctx, noJob, true, func(context.Context, *sweep.Sweep, sweep.Tx) error { return nil })
 	})
 	add("Checkpoint of none", func(f *fixture) (any, error) {
-		_, err := f.store.Checkpoint(ctx, fairlead.Checkpoint{Sweep: noJob})
+		_, err := f.store.Checkpoint(ctx, sweep.Checkpoint{Sweep: noJob})
 		return nil, err
 	})
-	add("FailedItems of none", func(f *fixture) (any, error) { return f.store.FailedItems(ctx, fairlead.ItemFilter{Sweep: noJob}) })
+	add("FailedItems of none", func(f *fixture) (any, error) { return f.store.FailedItems(ctx, sweep.ItemFilter{Sweep: noJob}) })
 	add("AddSweepLogs of nothing", func(f *fixture) (any, error) { return nil, f.store.AddSweepLogs(ctx, nil) })
 	return calls
 }

@@ -60,7 +60,7 @@ func (f *fixture) settleEdges() []edgeCall {
 	ctx := f.ctx()
 	var calls []edgeCall
 	add := func(name string, do func(f *fixture) (any, error)) { calls = append(calls, edgeCall{name, do}) }
-	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait, "", "fly"} {
+	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait, "", "fly"} {
 		for _, state := range everyState {
 			add(fmt.Sprintf("Settle %q of a %s job", move, state), func(f *fixture) (any, error) {
 				job := f.in(state)
@@ -87,7 +87,7 @@ func (f *fixture) settleEdges() []edgeCall {
 	for _, late := range []time.Duration{-time.Microsecond, 0, time.Microsecond} {
 		add(fmt.Sprintf("Resolve a waiting job %v after its deadline", late), func(f *fixture) (any, error) {
 			job := f.running()
-			settlement := to(fairlead.Wait, job)
+			settlement := to(fairlead.MoveAwait, job)
 			settlement.After = time.Hour
 			f.settle(settlement)
 			f.Advance(time.Hour + late)
@@ -95,7 +95,7 @@ func (f *fixture) settleEdges() []edgeCall {
 		})
 		add(fmt.Sprintf("Extend and Expire a waiting job %v after its deadline", late), func(f *fixture) (any, error) {
 			job := f.running()
-			settlement := to(fairlead.Wait, job)
+			settlement := to(fairlead.MoveAwait, job)
 			settlement.After = time.Hour
 			f.settle(settlement)
 			f.Advance(time.Hour + late)
@@ -157,8 +157,8 @@ func (f *fixture) settleEdges() []edgeCall {
 			})
 		}
 	}
-	for _, first := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Wait} {
-		for _, second := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait} {
+	for _, first := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.MoveAwait} {
+		for _, second := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait} {
 			add(fmt.Sprintf("Settle %s after %s by the same fence", second, first), func(f *fixture) (any, error) {
 				job := f.running()
 				f.settle(fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: first, After: time.Minute})

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // nodeEdges are the rest of what nodes and callers ask.
@@ -63,7 +64,7 @@ func (f *fixture) nodeEdges() []edgeCall {
 			f.Advance(48 * time.Hour)
 			return f.store.Promote(ctx, limit)
 		})
-		add(fmt.Sprint("Reap ", limit), func(f *fixture) (any, error) { return f.store.Reap(ctx, fairlead.Reap{Limit: limit}) })
+		add(fmt.Sprint("Reap ", limit), func(f *fixture) (any, error) { return f.store.Reap(ctx, driver.Reap{Limit: limit}) })
 		add(fmt.Sprint("Expire ", limit), func(f *fixture) (any, error) {
 			f.in(fairlead.Waiting)
 			f.Advance(48 * time.Hour)
@@ -72,11 +73,11 @@ func (f *fixture) nodeEdges() []edgeCall {
 		add(fmt.Sprint("Prune ", limit), func(f *fixture) (any, error) {
 			f.in(fairlead.Succeeded)
 			f.Advance(48 * time.Hour)
-			return f.store.Prune(ctx, fairlead.Retention{Succeeded: time.Second}, limit)
+			return f.store.Prune(ctx, driver.Retention{Succeeded: time.Second}, limit)
 		})
 		add(fmt.Sprint("Claim ", limit), func(f *fixture) (any, error) {
 			f.enqueue(plain())
-			return f.store.Claim(ctx, fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{Kinds: []string{kind}}, Max: limit})
+			return f.store.Claim(ctx, driver.Claim{Node: f.join(), Scope: &driver.Scope{Kinds: []string{kind}}, Max: limit})
 		})
 		add(fmt.Sprint("Tick ", limit), func(f *fixture) (any, error) {
 			f.plan("s")
@@ -90,14 +91,14 @@ func (f *fixture) nodeEdges() []edgeCall {
 		})
 	}
 	add("Claim of an unknown node", func(f *fixture) (any, error) {
-		return f.store.Claim(ctx, fairlead.Claim{Node: noJob, Scope: &fairlead.Scope{Kinds: []string{kind}}, Max: 1})
+		return f.store.Claim(ctx, driver.Claim{Node: noJob, Scope: &driver.Scope{Kinds: []string{kind}}, Max: 1})
 	})
 	add("Claim without kinds", func(f *fixture) (any, error) {
 		f.enqueue(plain())
-		return f.store.Claim(ctx, fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{}, Max: 1})
+		return f.store.Claim(ctx, driver.Claim{Node: f.join(), Scope: &driver.Scope{}, Max: 1})
 	})
 	add("Beat of an unknown node", func(f *fixture) (any, error) {
-		return f.store.Beat(ctx, fairlead.Beat{Node: noJob, Lease: time.Minute})
+		return f.store.Beat(ctx, driver.Beat{Node: noJob, Lease: time.Minute})
 	})
 	add("Leave of an unknown node", func(f *fixture) (any, error) { return nil, f.store.Leave(ctx, noJob) })
 	add("Drain of an unknown node", func(f *fixture) (any, error) { return nil, f.store.Drain(ctx, noJob, true) })

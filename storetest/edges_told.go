@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // toldEdges are what jobs say of their ends.
@@ -36,7 +38,7 @@ func (f *fixture) toldEdges() []edgeCall {
 				for _, node := range nodes {
 					f.ok(f.store.Leave(ctx, node.ID))
 				}
-				_, err = f.store.Reap(ctx, fairlead.Reap{MaxCrashes: crashes, Limit: 10})
+				_, err = f.store.Reap(ctx, driver.Reap{MaxCrashes: crashes, Limit: 10})
 				f.ok(err)
 				return told(job)
 			})
@@ -68,7 +70,7 @@ func (f *fixture) toldEdges() []edgeCall {
 	add("what a later run tells the one that it replaces", func(f *fixture) (any, error) {
 		s := f.plan("s")
 		fire := f.make(s, byHand(f.now()))
-		f.act(s, fairlead.Plan{Cancel: []int64{fire.Job}, Cursor: s.Cursor})
+		f.act(s, schedule.Plan{Cancel: []int64{fire.Job}, Cursor: s.Cursor})
 		return told(jobOf(fire))
 	})
 	add("what a skipped run tells", func(f *fixture) (any, error) { return told(jobOf(f.make(f.plan("s"), skipped(f.now())))) })

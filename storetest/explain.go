@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // explain asks why a job does not run and expects these obstacles, in order.
@@ -28,7 +29,7 @@ func (f *fixture) explain(job *fairlead.Job, want ...fairlead.ObstacleCode) fair
 func (f *fixture) joinIdle() fairlead.NodeID {
 	f.Helper()
 	node := f.join()
-	_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease, Idle: 3})
+	_, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease, Idle: 3})
 	f.ok(err)
 	return node
 }
@@ -56,7 +57,7 @@ func testExplain(c *chapter) {
 		f.enqueue(many(5)...)
 		job := f.enqueue(plain())
 		f.equal("its start while nothing is", f.explain(job, fairlead.InLine).Start, time.Time{})
-		f.report(fairlead.Starts{Tenant: fairlead.DefaultTenant, Count: 120}, fairlead.Starts{Tenant: "acme", Count: 60})
+		f.report(driver.Starts{Tenant: fairlead.DefaultTenant, Count: 120}, driver.Starts{Tenant: "acme", Count: 60})
 		f.equal("its start in line", f.explain(job, fairlead.InLine).Start, f.now().Add(5*time.Second/3))
 		f.cap(fairlead.LimitTenant, "acme", 1)
 		f.running(forTenant("acme"), inQueue("other"))
@@ -93,7 +94,7 @@ func testExplain(c *chapter) {
 	c.test("no node serves its queue", func(f *fixture) {
 		id, err := f.store.Join(f.ctx(), fairlead.Node{Name: "other", Kinds: []string{kind}, Queues: []string{"other"}, Slots: 1}, lease)
 		f.ok(err)
-		_, err = f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: lease, Idle: 1})
+		_, err = f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: lease, Idle: 1})
 		f.ok(err)
 		f.explain(f.enqueue(plain()), fairlead.NoNode)
 	})
@@ -115,7 +116,7 @@ func testExplain(c *chapter) {
 	})
 	c.test("the nodes that could run it are busy", func(f *fixture) {
 		node := f.joinIdle()
-		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease, Idle: 0})
+		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease, Idle: 0})
 		f.ok(err)
 		f.explain(f.enqueue(plain()), fairlead.NoSlot)
 	})

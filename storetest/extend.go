@@ -181,7 +181,7 @@ func testExtendLate(c *chapter) {
 	c.test("of Extend and an answer at once both or the answer alone counts", func(f *fixture) {
 		for range 5 {
 			job := f.in(fairlead.Waiting)
-			errs := f.rivals(4, func(i int, store fairlead.Store) error {
+			errs := f.rivals(4, func(i int, store Store) error {
 				if i%2 == 0 {
 					return store.Resolve(f.ctx(), success(job, `1`))
 				}
@@ -201,7 +201,7 @@ func testExtendLate(c *chapter) {
 	c.test("of Extend and the move to waiting at once neither is lost", func(f *fixture) {
 		for range 5 {
 			job := f.running()
-			for _, err := range f.rivals(2, func(i int, store fairlead.Store) error {
+			for _, err := range f.rivals(2, func(i int, store Store) error {
 				if i == 0 {
 					_, err := store.Settle(f.ctx(), []fairlead.Settlement{wait(job)})
 					return err
@@ -220,7 +220,7 @@ func testExtendLate(c *chapter) {
 	c.test("of many that expire and one that extends exactly one counts", func(f *fixture) {
 		job := f.in(fairlead.Waiting)
 		f.Advance(time.Hour - time.Microsecond)
-		errs := f.rivals(4, func(i int, store fairlead.Store) error {
+		errs := f.rivals(4, func(i int, store Store) error {
 			switch i {
 			case 0:
 				_, err := store.Extend(f.ctx(), extension(job, time.Hour, ""))

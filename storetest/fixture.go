@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // fixture is what a test works on: a database, a store on it, and small verbs
@@ -22,7 +23,7 @@ type fixture struct {
 	rapid.TB // a *testing.T, or a *rapid.T in the model
 	*Harness
 	outer *testing.T // owns what the test opens
-	store fairlead.Store
+	store Store
 	own   bool // stores make the tokens of their nodes, and speak for no others
 }
 
@@ -44,7 +45,7 @@ func (f *fixture) ctx() context.Context {
 	if f.own {
 		return f.outer.Context()
 	}
-	return fairlead.AsNode(f.outer.Context(), "a node of the test")
+	return driver.AsNode(f.outer.Context(), "a node of the test")
 }
 
 // ok fails the test if a step did.
@@ -68,7 +69,7 @@ func (f *fixture) wantErr(err, want error) {
 func (f *fixture) wantIllegal(err error, job *fairlead.Job, state fairlead.State) {
 	f.Helper()
 	f.wantErr(err, fairlead.ErrConflict)
-	words := strings.TrimPrefix(fairlead.IllegalMove("", job.ID, state).Error(), "cannot ")
+	words := strings.TrimPrefix(driver.IllegalMove("", job.ID, state).Error(), "cannot ")
 	if !strings.Contains(err.Error(), strings.TrimSpace(words)) {
 		f.Fatalf("the conflict says %q, want the words of fairlead.IllegalMove: …%s", err, words)
 	}
@@ -167,20 +168,20 @@ func (f *fixture) joinFor(lease time.Duration) fairlead.NodeID {
 }
 
 // everything is a scope of all queues and the given kinds.
-func everything(kinds ...string) *fairlead.Scope {
+func everything(kinds ...string) *driver.Scope {
 	if kinds == nil {
 		kinds = []string{kind}
 	}
-	return &fairlead.Scope{Kinds: kinds}
+	return &driver.Scope{Kinds: kinds}
 }
 
 // claim asks for at most n plain jobs.
 func (f *fixture) claim(node fairlead.NodeID, n int) []*fairlead.Job {
 	f.Helper()
-	return f.claimAs(fairlead.Claim{Node: node, Scope: everything(), Max: n})
+	return f.claimAs(driver.Claim{Node: node, Scope: everything(), Max: n})
 }
 
-func (f *fixture) claimAs(claim fairlead.Claim) []*fairlead.Job {
+func (f *fixture) claimAs(claim driver.Claim) []*fairlead.Job {
 	f.Helper()
 	jobs, err := f.store.Claim(f.ctx(), claim)
 	f.ok(err)
@@ -211,9 +212,9 @@ func (f *fixture) claimThe(job *fairlead.Job, node fairlead.NodeID) *fairlead.Jo
 }
 
 // wantClaim claims all there is and expects these jobs in this order.
-func (f *fixture) wantClaim(node fairlead.NodeID, scope *fairlead.Scope, want ...*fairlead.Job) []*fairlead.Job {
+func (f *fixture) wantClaim(node fairlead.NodeID, scope *driver.Scope, want ...*fairlead.Job) []*fairlead.Job {
 	f.Helper()
-	jobs := f.claimAs(fairlead.Claim{Node: node, Scope: scope, Max: 10_000})
+	jobs := f.claimAs(driver.Claim{Node: node, Scope: scope, Max: 10_000})
 	f.equal("what was claimed", ids(jobs), ids(want))
 	return jobs
 }
@@ -231,8 +232,8 @@ func ids(jobs []*fairlead.Job) []int64 {
 func (f *fixture) running(changes ...func(*fairlead.Job)) *fairlead.Job {
 	f.Helper()
 	job := f.enqueue(with(changes...))
-	scope := &fairlead.Scope{Queues: []string{job.Queue}, Kinds: []string{job.Kind}}
-	claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: scope, Max: 1})
+	scope := &driver.Scope{Queues: []string{job.Queue}, Kinds: []string{job.Kind}}
+	claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: scope, Max: 1})
 	f.equal("what was claimed", ids(claimed), []int64{job.ID})
 	return claimed[0]
 }
@@ -251,7 +252,7 @@ func again(job *fairlead.Job, after time.Duration) fairlead.Settlement {
 
 // wait is the settlement of a job that awaits its answer for an hour.
 func wait(job *fairlead.Job) fairlead.Settlement {
-	s := to(fairlead.Wait, job)
+	s := to(fairlead.MoveAwait, job)
 	s.After = time.Hour
 	return s
 }
@@ -318,7 +319,7 @@ func (f *fixture) tally(filter fairlead.Filter) map[fairlead.State]int64 {
 	return tally
 }
 
-func (f *fixture) promote() fairlead.Promotion {
+func (f *fixture) promote() driver.Promotion {
 	f.Helper()
 	promotion, err := f.store.Promote(f.ctx(), 10_000)
 	f.ok(err)
@@ -328,9 +329,9 @@ func (f *fixture) promote() fairlead.Promotion {
 // patience is how many crashes a job survives where that is not the point.
 const patience = 100
 
-func (f *fixture) reap() fairlead.Reaped {
+func (f *fixture) reap() driver.Reaped {
 	f.Helper()
-	reaped, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 10_000})
+	reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 10_000})
 	f.ok(err)
 	return reaped
 }
@@ -384,9 +385,9 @@ func together(functions ...func()) {
 
 // rivals runs a function n times at once, half of them in another process, and
 // returns their errors.
-func (f *fixture) rivals(n int, do func(i int, store fairlead.Store) error) []error {
+func (f *fixture) rivals(n int, do func(i int, store Store) error) []error {
 	f.Helper()
-	stores := []fairlead.Store{f.store, f.elsewhere().store}
+	stores := []Store{f.store, f.elsewhere().store}
 	errs, functions := make([]error, n), make([]func(), n)
 	for i := range functions {
 		functions[i] = func() { errs[i] = do(i, stores[i%2]) }
@@ -411,10 +412,10 @@ func (f *fixture) wantOneWinner(errs []error) {
 
 // share runs a housekeeper several times at once, and once more for what they
 // left to one another, and expects that together they did so much.
-func (f *fixture) share(want int, do func(store fairlead.Store) (int, error)) {
+func (f *fixture) share(want int, do func(store Store) (int, error)) {
 	f.Helper()
 	done := make([]int, 4)
-	errs := f.rivals(len(done), func(i int, store fairlead.Store) (err error) {
+	errs := f.rivals(len(done), func(i int, store Store) (err error) {
 		done[i], err = do(store)
 		return err
 	})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // perKey sets how many jobs of a kind each of its gates admits.
@@ -102,7 +103,7 @@ func testGates(c *chapter) {
 			},
 			"poisoned": func(job *fairlead.Job) {
 				f.ok(f.store.Leave(f.ctx(), job.Node))
-				_, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 10})
+				_, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 0, Limit: 10})
 				f.ok(err)
 			},
 			"cancelled while it waits": func(job *fairlead.Job) {
@@ -126,7 +127,7 @@ func testGates(c *chapter) {
 		} {
 			tenant := forTenant(name)
 			jobs := f.queueUp(3, tenant, inQueue(name))
-			claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{Queues: []string{name}, Kinds: []string{kind}}, Max: 10})
+			claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: &driver.Scope{Queues: []string{name}, Kinds: []string{kind}}, Max: 10})
 			f.equal(name+": what was claimed", ids(claimed), ids(jobs[:1]))
 			end(claimed[0])
 			f.wantNext(jobs)
@@ -158,13 +159,13 @@ func testGates(c *chapter) {
 		for name, pause := range map[string]func(job *fairlead.Job){
 			"again":   func(job *fairlead.Job) { f.settle(again(job, time.Hour)) },
 			"at once": func(job *fairlead.Job) { f.settle(again(job, 0)) },
-			"release": func(job *fairlead.Job) { f.settle(to(fairlead.GiveUp, job)) },
+			"release": func(job *fairlead.Job) { f.settle(to(fairlead.MoveRelease, job)) },
 			"wait":    func(job *fairlead.Job) { f.settle(wait(job)) },
 			"crash":   func(job *fairlead.Job) { f.crash(job) },
 		} {
 			jobs := f.queueUp(2, forTenant(name), inQueue(name))
-			scope := &fairlead.Scope{Queues: []string{name}, Kinds: []string{kind}}
-			pause(f.claimAs(fairlead.Claim{Node: f.join(), Scope: scope, Max: 1})[0])
+			scope := &driver.Scope{Queues: []string{name}, Kinds: []string{kind}}
+			pause(f.claimAs(driver.Claim{Node: f.join(), Scope: scope, Max: 1})[0])
 			f.promote()
 			f.wantState(jobs[1], fairlead.Parked)
 			if state := f.get(jobs[0]).State; state == fairlead.Parked {
@@ -349,7 +350,7 @@ func testGateRaces(c *chapter) {
 			running := f.enqueue(with(behind("g")))
 			claimed, next := f.claimThe(running, node), with(behind("g"))
 			f.ok(fairlead.NormalizeJobs([]*fairlead.Job{next}))
-			errs := f.rivals(2, func(i int, store fairlead.Store) error {
+			errs := f.rivals(2, func(i int, store Store) error {
 				if i == 0 {
 					return store.Enqueue(f.ctx(), []*fairlead.Job{next})
 				}
@@ -365,7 +366,7 @@ func testGateRaces(c *chapter) {
 		const places, rounds = 2, 40
 		f.perKey(kind, places)
 		node := f.join()
-		errs := f.rivals(4, func(i int, store fairlead.Store) error {
+		errs := f.rivals(4, func(i int, store Store) error {
 			for round := range rounds {
 				job := with(behind("g"), priority(round%3))
 				if err := fairlead.NormalizeJobs([]*fairlead.Job{job}); err != nil {
@@ -374,7 +375,7 @@ func testGateRaces(c *chapter) {
 				if err := store.Enqueue(f.ctx(), []*fairlead.Job{job}); err != nil {
 					return err
 				}
-				claimed, err := store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 3})
+				claimed, err := store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 3})
 				if err != nil {
 					return err
 				}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Harness is one fresh, empty database as a store's test sees it.
@@ -13,7 +15,7 @@ type Harness struct {
 	// Open gives another store on the same database, as another process would
 	// have it. It is closed when t ends. For a database that only one can open
 	// it may always give the same store.
-	Open func(t testing.TB) fairlead.Store
+	Open func(t testing.TB) Store
 	// Advance moves the database's clock forward for all stores of the
 	// harness, back if d is negative. It stands still otherwise. Stores may be
 	// in use meanwhile.
@@ -22,10 +24,10 @@ type Harness struct {
 	// lanes nor secrets, which last, nor what numbers are drawn from. It fails if
 	// there is too much, see TooMuch: the next test then gets a new database. If
 	// it is nil, the store's verbs remove what they can, which takes far longer.
-	Empty func(s fairlead.Store) error
+	Empty func(s Store) error
 	// Begin starts a caller's own transaction on the store's database. If it is
 	// nil, what needs one is skipped.
-	Begin func(t testing.TB, s fairlead.Store) Transaction
+	Begin func(t testing.TB, s Store) Transaction
 	// SerialWrites says that the database has one writer at a time: while a
 	// transaction that wrote is open, every other write waits for its end.
 	SerialWrites bool
@@ -53,4 +55,10 @@ func TooMuch(jobs, lanes int) error {
 		return fmt.Errorf("%d jobs and %d lanes are left", jobs, lanes)
 	}
 	return nil
+}
+
+// Store is all that the suite judges.
+type Store interface {
+	driver.Store
+	access.Store
 }

@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // IdleRounds is how often the node whose reads are counted asks for everything.
@@ -33,9 +37,9 @@ func EmptyLanesCostNothing(t *testing.T, reads func(t *testing.T, lanes int, lim
 
 // IdleNode joins a node without work, under a limit if there is one, and returns what
 // lets it ask for everything some times.
-func IdleNode(t *testing.T, store fairlead.Store, limit *fairlead.Limit) (rounds func(n int)) {
+func IdleNode(t *testing.T, store Store, limit *fairlead.Limit) (rounds func(n int)) {
 	t.Helper()
-	scope := &fairlead.Scope{Kinds: []string{IdleKind}}
+	scope := &driver.Scope{Kinds: []string{IdleKind}}
 	node, err := store.Join(t.Context(), fairlead.Node{Name: "idle", Kinds: scope.Kinds, Slots: 32}, time.Hour)
 	if err == nil && limit != nil {
 		err = store.SetLimit(t.Context(), *limit)
@@ -58,15 +62,15 @@ const IdleKind = "a"
 
 // askEverything does once, in the order of their pace, all that a node without work asks of
 // its store again and again.
-func askEverything(ctx context.Context, store fairlead.Store, node fairlead.NodeID, scope *fairlead.Scope) error {
+func askEverything(ctx context.Context, store Store, node fairlead.NodeID, scope *driver.Scope) error {
 	const most = 1000
-	claim := fairlead.Claim{Node: node, Scope: scope, Max: 32}
+	claim := driver.Claim{Node: node, Scope: scope, Max: 32}
 	suspects := claim
 	suspects.Max, suspects.Solo = 1, true
-	never := func(fairlead.Schedule, fairlead.View) fairlead.Plan { return fairlead.Plan{} }
+	never := func(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{} }
 	for _, step := range []func() error{
 		func() error {
-			_, err := store.Beat(ctx, fairlead.Beat{Node: node, Lease: time.Hour, Idle: claim.Max})
+			_, err := store.Beat(ctx, driver.Beat{Node: node, Lease: time.Hour, Idle: claim.Max})
 			return err
 		},
 		func() error { return claimNothing(ctx, store, claim) },
@@ -74,11 +78,11 @@ func askEverything(ctx context.Context, store fairlead.Store, node fairlead.Node
 		func() error { return second(store.Promote(ctx, most)) },
 		func() error { return second(store.Expire(ctx, most)) },
 		func() error { return second(store.Tick(ctx, most, never)) },
-		func() error { return second(store.Batches(ctx, fairlead.BatchFilter{Open: true})) },
+		func() error { return second(store.Batches(ctx, batch.Filter{Open: true})) },
 		func() error {
-			return second(store.Sweeps(ctx, fairlead.SweepFilter{States: []fairlead.SweepState{fairlead.SweepRunning}}))
+			return second(store.Sweeps(ctx, sweep.Filter{States: []sweep.State{sweep.Running}}))
 		},
-		func() error { return second(store.Reap(ctx, fairlead.Reap{By: node, MaxCrashes: 1, Limit: most})) },
+		func() error { return second(store.Reap(ctx, driver.Reap{By: node, MaxCrashes: 1, Limit: most})) },
 		func() error { return second(store.Nodes(ctx)) },
 		func() error { return second(store.Held(ctx, node)) },
 		func() error { return store.Report(ctx, nil) },
@@ -87,7 +91,7 @@ func askEverything(ctx context.Context, store fairlead.Store, node fairlead.Node
 		},
 		func() error { return second(store.Usage(ctx)) }, // a scrape
 		func() error {
-			return second(store.Prune(ctx, fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}, most))
+			return second(store.Prune(ctx, driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}, most))
 		},
 	} {
 		if err := step(); err != nil {
@@ -97,7 +101,7 @@ func askEverything(ctx context.Context, store fairlead.Store, node fairlead.Node
 	return nil
 }
 
-func claimNothing(ctx context.Context, store fairlead.Store, claim fairlead.Claim) error {
+func claimNothing(ctx context.Context, store Store, claim driver.Claim) error {
 	jobs, err := store.Claim(ctx, claim)
 	if len(jobs) > 0 {
 		return errors.New("a store without jobs gave some")

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testPromote(c *chapter) {
@@ -11,9 +12,9 @@ func testPromote(c *chapter) {
 		now := f.now()
 		due, exact, later := with(notBefore(now.Add(time.Minute))), with(notBefore(now.Add(time.Hour))), with(notBefore(now.Add(time.Hour+time.Microsecond)))
 		f.enqueue(due, exact, later)
-		f.equal("the promotion before", f.promote(), fairlead.Promotion{Next: time.Minute})
+		f.equal("the promotion before", f.promote(), driver.Promotion{Next: time.Minute})
 		f.Advance(time.Hour)
-		f.equal("the promotion", f.promote(), fairlead.Promotion{Moved: 2, Next: time.Microsecond})
+		f.equal("the promotion", f.promote(), driver.Promotion{Moved: 2, Next: time.Microsecond})
 		f.wantState(due, fairlead.Ready)
 		f.wantState(exact, fairlead.Ready)
 		f.wantState(later, fairlead.Scheduled)
@@ -25,16 +26,16 @@ func testPromote(c *chapter) {
 		f.Advance(time.Minute)
 		promotion, err := f.store.Promote(f.ctx(), 2)
 		f.ok(err)
-		f.equal("the promotion", promotion, fairlead.Promotion{Moved: 2, Next: 0})
+		f.equal("the promotion", promotion, driver.Promotion{Moved: 2, Next: 0})
 		f.wantState(first, fairlead.Ready)
 		f.wantState(second, fairlead.Ready)
 		f.wantState(third, fairlead.Scheduled)
 	})
 	c.test("Next tells how long it is until the next is due", func(f *fixture) {
 		f.enqueue(with(notBefore(f.now().Add(time.Hour))), with(notBefore(f.now().Add(10*time.Second))))
-		f.equal("the promotion", f.promote(), fairlead.Promotion{Next: 10 * time.Second})
+		f.equal("the promotion", f.promote(), driver.Promotion{Next: 10 * time.Second})
 		f.Advance(4 * time.Second)
-		f.equal("the promotion", f.promote(), fairlead.Promotion{Next: 6 * time.Second})
+		f.equal("the promotion", f.promote(), driver.Promotion{Next: 6 * time.Second})
 	})
 	c.test("Next is negative if nothing is scheduled", func(f *fixture) {
 		f.enqueue(plain())
@@ -58,7 +59,7 @@ func testPromote(c *chapter) {
 		jobs := many(80, notBefore(f.now().Add(time.Second)))
 		f.enqueue(jobs...)
 		f.Advance(time.Second)
-		f.share(len(jobs), func(store fairlead.Store) (int, error) {
+		f.share(len(jobs), func(store Store) (int, error) {
 			promotion, err := store.Promote(f.ctx(), 1000)
 			return promotion.Moved, err
 		})
@@ -107,7 +108,7 @@ func testExpire(c *chapter) {
 			f.settle(wait(job))
 		}
 		f.Advance(2 * time.Hour)
-		f.share(len(jobs), func(store fairlead.Store) (int, error) { return store.Expire(f.ctx(), 1000) })
+		f.share(len(jobs), func(store Store) (int, error) { return store.Expire(f.ctx(), 1000) })
 		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Failed: int64(len(jobs))})
 	})
 	c.test("jobs that are not waiting never expire", func(f *fixture) {
@@ -122,8 +123,8 @@ func testExpire(c *chapter) {
 }
 
 func testPrune(c *chapter) {
-	all := fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
-	prune := func(f *fixture, keep fairlead.Retention, limit int) int {
+	all := driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
+	prune := func(f *fixture, keep driver.Retention, limit int) int {
 		f.Helper()
 		n, err := f.store.Prune(f.ctx(), keep, limit)
 		f.ok(err)
@@ -143,8 +144,8 @@ func testPrune(c *chapter) {
 	c.test("each outcome has its own retention, and zero keeps forever", func(f *fixture) {
 		succeeded, failed, dropped := f.in(fairlead.Succeeded), f.in(fairlead.Failed), f.in(fairlead.Cancelled)
 		f.Advance(10_000 * time.Hour)
-		f.equal("how many are removed without retention", prune(f, fairlead.Retention{}, 10), 0)
-		f.equal("how many are removed", prune(f, fairlead.Retention{Succeeded: time.Hour, Failed: 20_000 * time.Hour}, 10), 1)
+		f.equal("how many are removed without retention", prune(f, driver.Retention{}, 10), 0)
+		f.equal("how many are removed", prune(f, driver.Retention{Succeeded: time.Hour, Failed: 20_000 * time.Hour}, 10), 1)
 		f.wantGone(succeeded)
 		f.wantState(failed, fairlead.Failed)
 		f.wantState(dropped, fairlead.Cancelled)
@@ -178,7 +179,7 @@ func testPrune(c *chapter) {
 		const young = 4001
 		f.enqueue(many(young)...)
 		old := f.enqueue(with(inQueue("early")))
-		f.settle(to(fairlead.Succeed, f.claimAs(fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{Kinds: everything().Kinds, Queues: []string{"early"}}, Max: 1})[0]))
+		f.settle(to(fairlead.Succeed, f.claimAs(driver.Claim{Node: f.join(), Scope: &driver.Scope{Kinds: everything().Kinds, Queues: []string{"early"}}, Max: 1})[0]))
 		f.Advance(2 * time.Hour)
 		var late []fairlead.Settlement
 		for _, job := range f.claim(f.join(), young) {
@@ -196,14 +197,14 @@ func testPrune(c *chapter) {
 			f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
 		}
 		f.Advance(2 * time.Hour)
-		f.share(len(jobs), func(store fairlead.Store) (int, error) { return store.Prune(f.ctx(), all, 1000) })
+		f.share(len(jobs), func(store Store) (int, error) { return store.Prune(f.ctx(), all, 1000) })
 		f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})
 	})
 	c.test("a reopened job starts its retention anew", func(f *fixture) {
 		job := f.in(fairlead.Failed)
 		f.Advance(2 * time.Hour)
 		f.ok(f.store.Reopen(f.ctx(), job.ID))
-		f.settle(to(fairlead.Fail, f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1})[0]))
+		f.settle(to(fairlead.Fail, f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1})[0]))
 		f.equal("how many are removed", prune(f, all, 10), 0)
 		f.wantState(job, fairlead.Failed)
 	})
@@ -241,7 +242,7 @@ func testPrune(c *chapter) {
 		f.ok(f.store.Leave(f.ctx(), job.Node))
 		f.Advance(48 * time.Hour)
 		prune(f, all, 10)
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Jobs: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Jobs: 1})
 		f.wantState(job, fairlead.Ready)
 	})
 }

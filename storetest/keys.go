@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // wantTaken expects that a key is held by the job, in the words that all
@@ -14,7 +15,7 @@ func (f *fixture) wantTaken(err error, holder *fairlead.Job) {
 	f.Helper()
 	f.wantErr(err, fairlead.ErrConflict)
 	job := f.get(holder)
-	if want := fairlead.KeyTaken(job.Tenant, job.Key, job.ID).Error(); !strings.Contains(err.Error(), want) {
+	if want := driver.KeyTaken(job.Tenant, job.Key, job.ID).Error(); !strings.Contains(err.Error(), want) {
 		f.Fatalf("the conflict says %q, want the words of fairlead.KeyTaken: %q", err, want)
 	}
 }
@@ -51,7 +52,7 @@ func testKeys(c *chapter) {
 			f.wantTaken(f.tryEnqueue(with(keyed("k"))), holder)
 		})
 	}
-	for _, move := range []fairlead.Move{fairlead.Again, fairlead.Snooze, fairlead.GiveUp} {
+	for _, move := range []fairlead.Move{fairlead.Again, fairlead.Snooze, fairlead.MoveRelease} {
 		c.test(named("a job keeps its key through", move), func(f *fixture) {
 			holder := f.running(keyed("k"))
 			settlement := to(move, holder)
@@ -87,7 +88,7 @@ func testKeys(c *chapter) {
 		f.ok(f.store.Delete(f.ctx(), deleted.ID))
 		f.wantFree("deleted")
 		f.Advance(time.Hour)
-		_, err := f.store.Prune(f.ctx(), fairlead.Retention{Failed: time.Minute}, 10)
+		_, err := f.store.Prune(f.ctx(), driver.Retention{Failed: time.Minute}, 10)
 		f.ok(err)
 		f.wantFree("pruned")
 	})
@@ -96,7 +97,7 @@ func testKeys(c *chapter) {
 		holder := f.enqueue(with(keyed("k")))
 		f.ok(f.store.Delete(f.ctx(), deleted.ID))
 		f.Advance(time.Hour)
-		_, err := f.store.Prune(f.ctx(), fairlead.Retention{Cancelled: time.Minute}, 10)
+		_, err := f.store.Prune(f.ctx(), driver.Retention{Cancelled: time.Minute}, 10)
 		f.ok(err)
 		f.wantGone(pruned)
 		f.wantTaken(f.tryEnqueue(with(keyed("k"))), holder)
@@ -216,7 +217,7 @@ func testKeyRaces(c *chapter) {
 	race := func(f *fixture, do fairlead.OnDuplicate) ([]*fairlead.Job, []error) {
 		jobs := many(rivals, keyed("k"), onDuplicate(do))
 		f.ok(fairlead.NormalizeJobs(jobs))
-		errs := f.rivals(rivals, func(i int, store fairlead.Store) error { return store.Enqueue(f.ctx(), jobs[i:i+1]) })
+		errs := f.rivals(rivals, func(i int, store Store) error { return store.Enqueue(f.ctx(), jobs[i:i+1]) })
 		return jobs, errs
 	}
 	c.test("of many at once exactly one gets the key", func(f *fixture) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // LaneLook tells of the lane of a kind, of which there is at most one.
@@ -85,7 +86,7 @@ func Eventually(t *testing.T, what string, so func() bool) {
 // claimKind claims jobs of a kind.
 func (f *fixture) claimKind(node fairlead.NodeID, kind string) (ids []int64) {
 	f.Helper()
-	jobs, err := f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: &fairlead.Scope{Kinds: []string{kind}}, Max: 10})
+	jobs, err := f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{kind}}, Max: 10})
 	f.ok(err)
 	for _, job := range jobs {
 		ids = append(ids, job.ID)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // testLeases is about runs and nodes that resemble others: what counts is whose lease it
@@ -13,7 +14,7 @@ func testLeases(c *chapter) {
 	c.test("Prune leaves a node alone while its lease lasts, however long ago it beat", func(f *fixture) {
 		node := f.joinFor(100 * time.Hour)
 		f.Advance(99 * time.Hour)
-		_, err := f.store.Prune(f.ctx(), fairlead.Retention{}, 10)
+		_, err := f.store.Prune(f.ctx(), driver.Retention{}, 10)
 		f.ok(err)
 		if _, listed := f.node(node); !listed {
 			f.Fatal("the node was forgotten")
@@ -25,15 +26,15 @@ func testLeases(c *chapter) {
 		second := f.claimAfterCrash(first)
 		f.lived(second)
 		f.ok(f.store.Leave(f.ctx(), second.Node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Jobs: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Jobs: 1})
 		f.lived(second)
 		f.wantSurvivor(first, 1, fairlead.ReasonCrash, fairlead.ReasonLeaseLost)
 	})
 	c.test("an answer is no repetition of that to an earlier run, be it in the same words", func(f *fixture) {
 		first := f.in(fairlead.Waiting)
 		f.resolve(again(first, 0))
-		second := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1})[0]
-		f.settle(to(fairlead.GiveUp, second))
+		second := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1})[0]
+		f.settle(to(fairlead.MoveRelease, second))
 		f.wantErr(f.store.Resolve(f.ctx(), again(second, 0)), fairlead.ErrLeaseLost)
 		f.resolve(again(first, 0))
 		f.wantState(first, fairlead.Ready)
@@ -70,7 +71,7 @@ func testClaimersWithoutLease(c *chapter) {
 				return f.ctx(), node
 			}},
 			{"a process that speaks for the node of another", func(f *fixture) (context.Context, fairlead.NodeID) {
-				return fairlead.AsNode(f.ctx(), "another process"), f.join()
+				return driver.AsNode(f.ctx(), "another process"), f.join()
 			}},
 		} {
 			c.test(named(claimer.name, "claims nothing from", scope.name), func(f *fixture) {
@@ -78,7 +79,7 @@ func testClaimersWithoutLease(c *chapter) {
 					f.ok(f.store.SetLimit(f.ctx(), fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 5}))
 				}
 				f.enqueue(append(many(2, inQueue("one")), many(2, inQueue("two"))...)...)
-				claim := fairlead.Claim{Node: f.join(), Scope: &fairlead.Scope{Kinds: everything().Kinds, Queues: scope.queues}, Max: 1}
+				claim := driver.Claim{Node: f.join(), Scope: &driver.Scope{Kinds: everything().Kinds, Queues: scope.queues}, Max: 1}
 				f.equal("what a live node claims before", len(f.claimAs(claim)), 1) // so that the store knows the rules
 				ctx, node := claimer.node(f)
 				claim.Node, claim.Max = node, 3

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // joinKnowing registers a node that knows some kinds and has so many free slots.
@@ -9,7 +10,7 @@ func (f *fixture) joinKnowing(idle int, kinds ...string) fairlead.NodeID {
 	f.Helper()
 	id, err := f.store.Join(f.ctx(), fairlead.Node{Name: "other", Kinds: kinds, Slots: 10}, lease)
 	f.ok(err)
-	_, err = f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: lease, Idle: idle})
+	_, err = f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: lease, Idle: idle})
 	f.ok(err)
 	return id
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // limit sets a limit.
@@ -53,14 +54,14 @@ func (f *fixture) wantNoDrift() {
 	f.Helper()
 	drift, err := f.store.Verify(f.ctx())
 	f.ok(err)
-	f.equal("the drift", drift, []fairlead.Drift(nil))
+	f.equal("the drift", drift, []driver.Drift(nil))
 }
 
 // waitingFor makes a job that waits for its callback.
 func (f *fixture) waitingFor(deadline time.Duration) *fairlead.Job {
 	f.Helper()
 	job := f.running()
-	settlement := to(fairlead.Wait, job)
+	settlement := to(fairlead.MoveAwait, job)
 	settlement.After = deadline
 	f.settle(settlement)
 	return job
@@ -69,7 +70,7 @@ func (f *fixture) waitingFor(deadline time.Duration) *fairlead.Job {
 // wantClaimed claims as much as there is and expects so many jobs.
 func (f *fixture) wantClaimed(node fairlead.NodeID, n int) []*fairlead.Job {
 	f.Helper()
-	jobs := f.claimAs(fairlead.Claim{Node: node, Scope: everything(kind, "other"), Max: 100})
+	jobs := f.claimAs(driver.Claim{Node: node, Scope: everything(kind, "other"), Max: 100})
 	if len(jobs) != n {
 		f.Fatalf("%d jobs were claimed, want %d", len(jobs), n)
 	}
@@ -156,7 +157,7 @@ func testCaps(c *chapter) {
 	c.test("every way out of running frees its slot", func(f *fixture) {
 		f.cap(fairlead.LimitGlobal, "", 1)
 		node := f.join()
-		for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp} {
+		for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease} {
 			job := f.enqueue(plain())
 			claimed := f.wantClaimed(node, 1)[0]
 			f.wantUse(fairlead.LimitGlobal, "", 1)
@@ -164,7 +165,7 @@ func testCaps(c *chapter) {
 			settlement.After = time.Hour
 			f.settle(settlement)
 			f.wantUse(fairlead.LimitGlobal, "", 0)
-			if move == fairlead.GiveUp {
+			if move == fairlead.MoveRelease {
 				f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
 			}
 		}
@@ -220,7 +221,7 @@ func testCaps(c *chapter) {
 	})
 	c.test("a limit counts the jobs that were running before it was set", func(f *fixture) {
 		f.enqueue(many(6)...)
-		running := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 3})
+		running := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 3})
 		for _, l := range scopes() {
 			f.cap(l.Scope, l.Name, 4)
 			f.wantUse(l.Scope, l.Name, 3)
@@ -268,7 +269,7 @@ func testCaps(c *chapter) {
 		f.declare(fairlead.Tenant{Name: "new", MaxRunning: 2})
 		acme := f.declare(fairlead.Tenant{Name: "acme", Parent: "old"})
 		f.enqueue(many(5, forTenant("acme"))...)
-		jobs := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 2})
+		jobs := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 2})
 		acme.Parent = "new"
 		f.declare(acme)
 		f.wantUse(fairlead.LimitTenant, "old", 0)
@@ -289,7 +290,7 @@ func testCaps(c *chapter) {
 		f.cap(fairlead.LimitGlobal, "", 1)
 		f.enqueue(plain())
 		f.wantClaimed(f.join(), 1)
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1, Solo: true})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1, Solo: true})
 		f.equal("the solo claim", ids(claimed), []int64(nil))
 		f.wantUse(fairlead.LimitGlobal, "", 1)
 	})
@@ -297,7 +298,7 @@ func testCaps(c *chapter) {
 		f.cap(fairlead.LimitGlobal, "", 5)
 		f.enqueue(many(5)...)
 		f.enqueue(many(5, ofKind("other"))...)
-		jobs := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(kind, "other"), Max: 10, Rooms: map[string]int{kind: 2}})
+		jobs := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(kind, "other"), Max: 10, Rooms: map[string]int{kind: 2}})
 		f.equal("jobs", len(jobs), 5)
 		f.equal("jobs of the kind", len(of(jobs, func(j *fairlead.Job) bool { return j.Kind == kind })), 2)
 	})
@@ -307,7 +308,7 @@ func testCaps(c *chapter) {
 		f.enqueue(plain())
 		heard := f.listen(everything())
 		f.settle(to(fairlead.Succeed, job))
-		if !heard.heard(fairlead.WakeRoom, patient) {
+		if !heard.heard(driver.WakeRoom, patient) {
 			f.Fatal("nobody was woken")
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // limitsModel plays random verbs under random limits, and knows by looking at
@@ -107,7 +108,7 @@ func (m *limitsModel) Enqueue(rt *rapid.T) {
 func (m *limitsModel) Claim(rt *rapid.T) {
 	node, most := rapid.SampledFrom(m.nodes).Draw(rt, "node"), rapid.IntRange(1, 8).Draw(rt, "max")
 	want := m.choose(most)
-	claimed := m.claimAs(fairlead.Claim{Node: node, Scope: everything(modelKinds...), Max: most})
+	claimed := m.claimAs(driver.Claim{Node: node, Scope: everything(modelKinds...), Max: most})
 	m.equal("what was claimed", ids(claimed), ids(want))
 	for _, job := range claimed {
 		m.ready = slices.DeleteFunc(m.ready, func(ready *fairlead.Job) bool { return ready.ID == job.ID })
@@ -152,9 +153,9 @@ func (m *limitsModel) choose(most int) []*fairlead.Job {
 // Settle ends a run, in any way.
 func (m *limitsModel) Settle(rt *rapid.T) {
 	job := m.anyHeld(rt, false)
-	move := rapid.SampledFrom([]fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.GiveUp, fairlead.Again}).Draw(rt, "move")
+	move := rapid.SampledFrom([]fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.MoveRelease, fairlead.Again}).Draw(rt, "move")
 	m.settle(to(move, job))
-	m.left(job, move == fairlead.GiveUp || move == fairlead.Again)
+	m.left(job, move == fairlead.MoveRelease || move == fairlead.Again)
 }
 
 // SettleMany ends all runs of a claim at once.
@@ -196,7 +197,7 @@ func (m *limitsModel) Crash(rt *rapid.T) {
 	i := rapid.IntRange(0, len(m.nodes)-1).Draw(rt, "node")
 	dead := m.nodes[i]
 	m.ok(m.store.Leave(m.ctx(), dead))
-	reaped, err := m.store.Reap(m.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 1000}) // tolerates no crash: suspects are another matter
+	reaped, err := m.store.Reap(m.ctx(), driver.Reap{MaxCrashes: 0, Limit: 1000}) // tolerates no crash: suspects are another matter
 	m.ok(err)
 	ended := 0
 	for _, id := range m.heldIDs(false) {

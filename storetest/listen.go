@@ -5,31 +5,32 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // listener collects the wakes of one Listen.
 type listener struct {
-	wakes chan fairlead.Wake
+	wakes chan driver.Wake
 	stop  context.CancelFunc
 	done  chan error
 }
 
 // listen listens for a scope, until the test ends at the latest. Listen does
 // not tell when it has begun: a bell is rung until it is heard.
-func (f *fixture) listen(scope *fairlead.Scope) *listener {
+func (f *fixture) listen(scope *driver.Scope) *listener {
 	f.Helper()
 	bell := f.running(inQueue("bell"))
 	ctx, stop := context.WithCancel(f.ctx())
-	l := &listener{wakes: make(chan fairlead.Wake, 100), stop: stop, done: make(chan error, 1)}
+	l := &listener{wakes: make(chan driver.Wake, 100), stop: stop, done: make(chan error, 1)}
 	go func() {
-		l.done <- f.store.Listen(ctx, scope, func(wake fairlead.Wake) {
+		l.done <- f.store.Listen(ctx, scope, func(wake driver.Wake) {
 			select {
 			case l.wakes <- wake:
 			default: // enough is enough
 			}
 		})
 	}()
-	for moment := time.Millisecond; !l.heard(fairlead.WakeCancel, moment); moment *= 2 {
+	for moment := time.Millisecond; !l.heard(driver.WakeCancel, moment); moment *= 2 {
 		if moment > patient {
 			f.Fatal("Cancel of a running job does not wake the listeners of its own process")
 		}
@@ -43,7 +44,7 @@ func (f *fixture) listen(scope *fairlead.Scope) *listener {
 const patient = 5 * time.Minute
 
 // heard tells whether a wake of this sort comes within a moment.
-func (l *listener) heard(want fairlead.Wake, moment time.Duration) bool {
+func (l *listener) heard(want driver.Wake, moment time.Duration) bool {
 	timeout := time.After(moment)
 	for {
 		select {
@@ -66,17 +67,17 @@ func testListen(c *chapter) {
 	c.test("it returns nil if its context has ended before", func(f *fixture) {
 		ctx, cancel := context.WithCancel(f.ctx())
 		cancel()
-		f.ok(f.store.Listen(ctx, everything(), func(fairlead.Wake) {}))
+		f.ok(f.store.Listen(ctx, everything(), func(driver.Wake) {}))
 	})
 	c.test("a store has many listeners, which come and go", func(f *fixture) {
 		one, two := f.listen(everything()), f.listen(everything("other", kind))
 		f.enqueue(plain())
-		f.equal("the first is woken", one.heard(fairlead.WakeWork, patient), true)
-		f.equal("the second is woken", two.heard(fairlead.WakeWork, patient), true)
+		f.equal("the first is woken", one.heard(driver.WakeWork, patient), true)
+		f.equal("the second is woken", two.heard(driver.WakeWork, patient), true)
 		one.stop()
 		f.ok(<-one.done)
 		f.enqueue(plain())
-		f.equal("the second is woken again", two.heard(fairlead.WakeWork, patient), true)
+		f.equal("the second is woken again", two.heard(driver.WakeWork, patient), true)
 	})
 	for _, example := range wakings() {
 		c.test(example.sentence, func(f *fixture) {
@@ -91,7 +92,7 @@ func testListen(c *chapter) {
 // waking is a deed that wakes the listeners of its own process.
 type waking struct {
 	sentence string
-	want     fairlead.Wake
+	want     driver.Wake
 	prepare  func(f *fixture) (deed func())
 }
 
@@ -115,74 +116,74 @@ func wakings() []waking {
 		}
 	}
 	return []waking{
-		{"Enqueue of a job that is due wakes for work", fairlead.WakeWork, enqueuing()},
-		{"EnqueueOnce of a job that is due wakes for work", fairlead.WakeWork, func(f *fixture) func() {
+		{"Enqueue of a job that is due wakes for work", driver.WakeWork, enqueuing()},
+		{"EnqueueOnce of a job that is due wakes for work", driver.WakeWork, func(f *fixture) func() {
 			return func() { f.once(false, request("ann", "1", "x"), plain()) }
 		}},
-		{"EnqueueOnce of a job that is not due wakes for later", fairlead.WakeLater, func(f *fixture) func() {
+		{"EnqueueOnce of a job that is not due wakes for later", driver.WakeLater, func(f *fixture) func() {
 			return func() {
 				f.once(false, request("ann", "1", "x"), with(notBefore(f.now().Add(time.Hour))))
 			}
 		}},
-		{"Drain wakes as a wish to cancel does", fairlead.WakeCancel, func(f *fixture) func() {
+		{"Drain wakes as a wish to cancel does", driver.WakeCancel, func(f *fixture) func() {
 			node := f.join()
 			return func() { f.drain(node, true) }
 		}},
-		{"Enqueue of a keyed job wakes for work", fairlead.WakeWork, enqueuing(keyed("k"))},
-		{"Enqueue for a new lane wakes for work", fairlead.WakeWork, enqueuing(forTenant("new"))},
-		{"what gives back a place at a gate wakes for the work that is admitted", fairlead.WakeWork, func(f *fixture) func() {
+		{"Enqueue of a keyed job wakes for work", driver.WakeWork, enqueuing(keyed("k"))},
+		{"Enqueue for a new lane wakes for work", driver.WakeWork, enqueuing(forTenant("new"))},
+		{"what gives back a place at a gate wakes for the work that is admitted", driver.WakeWork, func(f *fixture) func() {
 			jobs := f.queueUp(2)
 			return func() { f.ok(f.store.Cancel(f.ctx(), jobs[0].ID, "")) }
 		}},
-		{"Enqueue of a job that is not due wakes for later", fairlead.WakeLater, func(f *fixture) func() {
+		{"Enqueue of a job that is not due wakes for later", driver.WakeLater, func(f *fixture) func() {
 			return enqueuing(notBefore(f.now().Add(time.Second)))(f)
 		}},
-		{"Promote wakes for work that it made ready", fairlead.WakeWork, func(f *fixture) func() {
+		{"Promote wakes for work that it made ready", driver.WakeWork, func(f *fixture) func() {
 			f.enqueue(with(notBefore(f.now().Add(time.Second))))
 			f.Advance(time.Second)
 			return func() { f.promote() }
 		}},
-		{"Reap wakes for work that it made ready", fairlead.WakeWork, func(f *fixture) func() {
+		{"Reap wakes for work that it made ready", driver.WakeWork, func(f *fixture) func() {
 			job := f.in(fairlead.Running)
 			return func() { f.crash(job) }
 		}},
-		{"Reopen wakes for work", fairlead.WakeWork, doing(fairlead.Failed, func(f *fixture, job *fairlead.Job) error {
+		{"Reopen wakes for work", driver.WakeWork, doing(fairlead.Failed, func(f *fixture, job *fairlead.Job) error {
 			return f.store.Reopen(f.ctx(), job.ID)
 		})},
-		{"RunNow wakes for work", fairlead.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
+		{"RunNow wakes for work", driver.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
 			return f.store.RunNow(f.ctx(), job.ID)
 		})},
-		{"Reschedule wakes for later", fairlead.WakeLater, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
+		{"Reschedule wakes for later", driver.WakeLater, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
 			return f.store.Reschedule(f.ctx(), job.ID, f.now().Add(time.Second))
 		})},
-		{"Reschedule to a time that has come wakes for work", fairlead.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
+		{"Reschedule to a time that has come wakes for work", driver.WakeWork, doing(fairlead.Scheduled, func(f *fixture, job *fairlead.Job) error {
 			return f.store.Reschedule(f.ctx(), job.ID, f.now())
 		})},
-		{"Resume wakes for work", fairlead.WakeWork, func(f *fixture) func() {
+		{"Resume wakes for work", driver.WakeWork, func(f *fixture) func() {
 			f.pause(queuePause("q"))
 			return func() { f.resume(queuePause("q")) }
 		}},
-		{"Settle wakes for a retry that is due later", fairlead.WakeLater, settling(func(job *fairlead.Job) fairlead.Settlement {
+		{"Settle wakes for a retry that is due later", driver.WakeLater, settling(func(job *fairlead.Job) fairlead.Settlement {
 			return again(job, time.Second)
 		})},
-		{"Settle wakes for a retry that is due at once", fairlead.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
+		{"Settle wakes for a retry that is due at once", driver.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
 			return again(job, 0)
 		})},
-		{"Settle wakes for work that is given back", fairlead.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
-			return to(fairlead.GiveUp, job)
+		{"Settle wakes for work that is given back", driver.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
+			return to(fairlead.MoveRelease, job)
 		})},
-		{"Settle wakes for a replacement", fairlead.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
+		{"Settle wakes for a replacement", driver.WakeWork, settling(func(job *fairlead.Job) fairlead.Settlement {
 			settlement := to(fairlead.Succeed, job)
 			settlement.Replace = normalized(plain())
 			return settlement
 		})},
-		{"Resolve wakes for a retry that is due later", fairlead.WakeLater, doing(fairlead.Waiting, func(f *fixture, job *fairlead.Job) error {
+		{"Resolve wakes for a retry that is due later", driver.WakeLater, doing(fairlead.Waiting, func(f *fixture, job *fairlead.Job) error {
 			return f.store.Resolve(f.ctx(), again(job, time.Second))
 		})},
-		{"Cancel of a running job wakes for cancels", fairlead.WakeCancel, doing(fairlead.Running, func(f *fixture, job *fairlead.Job) error {
+		{"Cancel of a running job wakes for cancels", driver.WakeCancel, doing(fairlead.Running, func(f *fixture, job *fairlead.Job) error {
 			return f.store.Cancel(f.ctx(), job.ID, "")
 		})},
-		{"a transaction wakes when it is told to after the commit", fairlead.WakeWork, func(f *fixture) func() {
+		{"a transaction wakes when it is told to after the commit", driver.WakeWork, func(f *fixture) func() {
 			tx := f.begin()
 			f.enqueueIn(tx, plain())
 			f.ok(tx.Commit())

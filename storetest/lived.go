@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testLived(c *chapter) {
@@ -11,7 +12,7 @@ func testLived(c *chapter) {
 		job := f.running()
 		f.lived(job)
 		f.ok(f.store.Leave(f.ctx(), job.Node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Jobs: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Jobs: 1})
 		f.wantSurvivor(job, 0, fairlead.ReasonLeaseLost)
 	})
 	c.test("a crash that was counted is taken back wherever the job is", func(f *fixture) {
@@ -41,13 +42,13 @@ func testLived(c *chapter) {
 	c.test("a job that is no suspect any more is claimed with the others", func(f *fixture) {
 		job := f.enqueue(with())
 		var last *fairlead.Job
-		for range fairlead.SoloAfter {
+		for range driver.SoloAfter {
 			last = f.claimThe(job, f.join())
 			f.crash(last)
 		}
 		f.wantClaim(f.join(), everything())
 		f.elsewhere().lived(last)
-		f.equal("Crashes", f.get(job).Crashes, fairlead.SoloAfter-1)
+		f.equal("Crashes", f.get(job).Crashes, driver.SoloAfter-1)
 		f.wantClaim(f.join(), everything(), job)
 	})
 	c.test("the crashes of other nodes stay", func(f *fixture) {
@@ -101,9 +102,9 @@ func testLived(c *chapter) {
 			claimed := f.claimThe(job, f.join())
 			f.lived(claimed)
 			f.ok(f.store.Leave(f.ctx(), claimed.Node))
-			reaped, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 1, Limit: 10})
+			reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 1, Limit: 10})
 			f.ok(err)
-			f.equal("what is reaped", reaped, fairlead.Reaped{Jobs: 1})
+			f.equal("what is reaped", reaped, driver.Reaped{Jobs: 1})
 			f.equal("the number of recorded attempts", len(f.attempts(job)), i+1)
 		}
 		f.equal("Crashes", f.get(job).Crashes, 0)
@@ -136,7 +137,7 @@ func testLived(c *chapter) {
 		job := f.running(cancelOnCrash)
 		f.lived(job)
 		f.ok(f.store.Leave(f.ctx(), job.Node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Cancelled: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Cancelled: 1})
 	})
 	c.test("many at once take a crash back once", func(f *fixture) {
 		job := f.enqueue(with())
@@ -150,8 +151,8 @@ func testLived(c *chapter) {
 
 // testPatience is about jobs that the next crash ends.
 func testPatience(c *chapter) {
-	strict := fairlead.Reap{MaxCrashes: 0, Limit: 1, Patience: time.Minute}
-	reap := func(f *fixture) fairlead.Reaped {
+	strict := driver.Reap{MaxCrashes: 0, Limit: 1, Patience: time.Minute}
+	reap := func(f *fixture) driver.Reaped {
 		f.Helper()
 		reaped, err := f.store.Reap(f.ctx(), strict)
 		f.ok(err)
@@ -161,10 +162,10 @@ func testPatience(c *chapter) {
 		job := f.enqueue(with())
 		f.claimThe(job, f.joinFor(time.Second))
 		f.Advance(31 * time.Second)
-		f.equal("what is reaped before", reap(f), fairlead.Reaped{Nodes: 1})
+		f.equal("what is reaped before", reap(f), driver.Reaped{Nodes: 1})
 		f.wantState(job, fairlead.Running)
 		f.Advance(time.Minute)
-		f.equal("what is reaped after", reap(f), fairlead.Reaped{Poisoned: 1})
+		f.equal("what is reaped after", reap(f), driver.Reaped{Poisoned: 1})
 	})
 	c.test("a job of a node that says meanwhile that it lived becomes ready", func(f *fixture) {
 		job := f.enqueue(with())
@@ -172,7 +173,7 @@ func testPatience(c *chapter) {
 		f.Advance(31 * time.Second)
 		reap(f)
 		f.lived(claimed)
-		f.equal("what is reaped", reap(f), fairlead.Reaped{Jobs: 1})
+		f.equal("what is reaped", reap(f), driver.Reaped{Jobs: 1})
 		f.wantSurvivor(job, 0, fairlead.ReasonLeaseLost)
 	})
 	c.test("jobs that have to wait do not hold up the others", func(f *fixture) {
@@ -180,7 +181,7 @@ func testPatience(c *chapter) {
 		f.claim(f.joinFor(time.Second), 2)
 		f.ok(f.store.Cancel(f.ctx(), wished.ID, ""))
 		f.Advance(31 * time.Second)
-		f.equal("what is reaped", reap(f), fairlead.Reaped{Nodes: 1, Cancelled: 1})
+		f.equal("what is reaped", reap(f), driver.Reaped{Nodes: 1, Cancelled: 1})
 		f.wantState(waits, fairlead.Running)
 	})
 }
@@ -216,7 +217,7 @@ func (f *fixture) claimAfterCrash(job *fairlead.Job) *fairlead.Job {
 // race says of a node that it lived, in many places at once.
 func (f *fixture) race(node fairlead.NodeID) {
 	f.Helper()
-	f.ok(first(f.rivals(4, func(_ int, store fairlead.Store) error { return store.Lived(f.ctx(), node) })))
+	f.ok(first(f.rivals(4, func(_ int, store Store) error { return store.Lived(f.ctx(), node) })))
 }
 
 // wantSurvivor checks the crashes of a job and the reasons of its attempts.

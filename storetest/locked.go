@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // testLocked is about what a transaction has locked that stays open: a call passes over
@@ -69,7 +71,7 @@ func testPassedOver(c *chapter, ends ending) {
 			tx := f.replaceIn("k")
 			var recalled []int64
 			recall := func() error {
-				_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) (err error) {
+				_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
 					recalled, err = tx.Recall(ctx, first.ID, second.ID)
 					return err
 				})
@@ -104,7 +106,7 @@ func testPassedOver(c *chapter, ends ending) {
 		f.settleIn(tx, []fairlead.Settled{asAsked}, success(held[0], `1`))
 		f.ok(f.store.Leave(f.ctx(), node))
 		f.doesNotWait("Reap", func() error {
-			_, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 10})
+			_, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 10})
 			return err
 		})
 		f.wantState(jobs[1], fairlead.Ready)

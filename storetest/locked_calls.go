@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // beginLocking begins a transaction of a caller whose locks others meet.
@@ -143,12 +145,12 @@ func testAnswersWait(c *chapter) {
 // testHeldBatches is about batches that another caller acts upon.
 func testHeldBatches(c *chapter) {
 	const day = 24 * time.Hour
-	retention := fairlead.Retention{Succeeded: time.Hour}
-	for name, old := range map[string]func(f *fixture) fairlead.Batch{
-		"that was never opened": func(f *fixture) fairlead.Batch { return f.batch() },
-		"that ended": func(f *fixture) fairlead.Batch {
+	retention := driver.Retention{Succeeded: time.Hour}
+	for name, old := range map[string]func(f *fixture) batch.Batch{
+		"that was never opened": func(f *fixture) batch.Batch { return f.batch() },
+		"that ended": func(f *fixture) batch.Batch {
 			b, _ := f.opened(1)
-			f.change(b.ID, func(b *fairlead.Batch) { b.Tally, b.EndedAt = fairlead.Tally{Success: 1}, f.now() })
+			f.change(b.ID, func(b *batch.Batch) { b.Tally, b.EndedAt = batch.Tally{Success: 1}, f.now() })
 			return b
 		},
 	} {
@@ -160,7 +162,7 @@ func testHeldBatches(c *chapter) {
 			f.Advance(2 * day)
 			inside, enough, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 			go func() {
-				_, err := f.store.Conduct(f.ctx(), held.ID, true, func(context.Context, *fairlead.Batch, fairlead.BatchTx) error {
+				_, err := f.store.Conduct(f.ctx(), held.ID, true, func(context.Context, *batch.Batch, batch.Tx) error {
 					close(inside)
 					<-enough
 					return nil
@@ -174,7 +176,7 @@ func testHeldBatches(c *chapter) {
 				_, err := f.store.Prune(f.ctx(), retention, 10)
 				return err
 			})
-			both := fairlead.BatchFilter{IDs: []int64{held.ID, free.ID}}
+			both := batch.Filter{IDs: []int64{held.ID, free.ID}}
 			f.equal("what is left", batchIDs(f.batches(both)), []int64{held.ID})
 			release()
 			f.ok(<-done)

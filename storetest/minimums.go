@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testMinimums(c *chapter) {
@@ -17,15 +18,15 @@ func testMinimums(c *chapter) {
 		f.declare(fairlead.Tenant{Name: "small", MinRunning: 1})
 		f.enqueue(many(3, forTenant("large"), priority(5))...)
 		small := f.enqueue(with(forTenant("small")))
-		jobs := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1})
+		jobs := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1})
 		f.equal("what was claimed", ids(jobs), []int64{small.ID})
 	})
 	c.test("a minimum that is in use promises no more", func(f *fixture) {
 		f.declare(fairlead.Tenant{Name: "small", MinRunning: 1})
 		f.enqueue(many(2, forTenant("small"))...)
-		f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1})
+		f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1})
 		large := f.enqueue(with(forTenant("large"), priority(5)))
-		jobs := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1})
+		jobs := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1})
 		f.equal("what was claimed", ids(jobs), []int64{large.ID})
 	})
 	c.test("a minimum keeps nothing free for a tenant without ready jobs", func(f *fixture) {

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // model plays random verbs on a store and on the oracle, and compares them
@@ -19,7 +20,7 @@ type model struct {
 	*fixture
 	oracle *oracle
 	nodes  []fairlead.NodeID
-	leases []fairlead.Held // all there ever were: also stale ones are used
+	leases []driver.Held // all there ever were: also stale ones are used
 }
 
 // half keeps leases, deadlines and retentions apart from the whole seconds by
@@ -149,18 +150,18 @@ func (m *model) anyNode(rt *rapid.T) fairlead.NodeID {
 }
 
 // anyLease draws a lease: mostly a live one, else one that ever was, or never.
-func (m *model) anyLease(rt *rapid.T) fairlead.Held {
+func (m *model) anyLease(rt *rapid.T) driver.Held {
 	leases := m.leases
 	if rapid.IntRange(0, 4).Draw(rt, "stale") > 0 {
 		leases = nil
 		for _, state := range []fairlead.State{fairlead.Running, fairlead.Waiting} {
 			for _, r := range m.oracle.in(state) {
-				leases = append(leases, fairlead.Held{ID: r.ID, Fence: r.Fence})
+				leases = append(leases, driver.Held{ID: r.ID, Fence: r.Fence})
 			}
 		}
 	}
 	if len(leases) == 0 {
-		return fairlead.Held{ID: m.any(rt), Fence: 1}
+		return driver.Held{ID: m.any(rt), Fence: 1}
 	}
 	return leases[rapid.IntRange(0, len(leases)-1).Draw(rt, "lease")]
 }
@@ -214,7 +215,7 @@ func (m *model) Enqueue(rt *rapid.T) {
 
 // Claim claims as much as the oracle says, in the order it says.
 func (m *model) Claim(rt *rapid.T) {
-	claim := fairlead.Claim{
+	claim := driver.Claim{
 		Node:  m.anyNode(rt),
 		Scope: everything(rapid.SampledFrom([][]string{{"a"}, {"a", "b"}}).Draw(rt, "kinds")...),
 		Max:   rapid.IntRange(1, 4).Draw(rt, "max"),
@@ -235,7 +236,7 @@ func (m *model) Claim(rt *rapid.T) {
 			m.Fatalf("job %d has fence %d after %d", job.ID, job.Fence, r.Fence)
 		}
 		m.oracle.lease(m.oracle.records[job.ID], claim.Node, job.Fence)
-		m.leases = append(m.leases, fairlead.Held{ID: job.ID, Fence: job.Fence})
+		m.leases = append(m.leases, driver.Held{ID: job.ID, Fence: job.Fence})
 	}
 }
 
@@ -249,7 +250,7 @@ func (m *model) Settle(rt *rapid.T) {
 		}
 		settlement := fairlead.Settlement{ID: lease.ID, Fence: lease.Fence, FreeKey: true}
 		settlement.Move = rapid.SampledFrom([]fairlead.Move{
-			fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait,
+			fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait,
 		}).Draw(rt, "move")
 		m.fill(rt, &settlement)
 		if rapid.Bool().Draw(rt, "with memo") {
@@ -281,7 +282,7 @@ func (m *model) fill(rt *rapid.T, s *fairlead.Settlement) {
 		s.Reason, s.Error, s.After = fairlead.ReasonTimeout, "slow", seconds(rt, 0, 2, "pause")
 	case fairlead.Snooze:
 		s.After = seconds(rt, 1, 2, "pause")
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		s.After = seconds(rt, 1, 2, "deadline") + half
 	}
 }

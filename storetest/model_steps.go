@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Resolve answers for a job that runs or waits, or did.
@@ -37,7 +38,7 @@ func (m *model) Await(rt *rapid.T) {
 		m.fill(rt, &early)
 		m.agree(m.store.Resolve(m.ctx(), early), m.oracle.resolve(early))
 	}
-	await := to(fairlead.Wait, job)
+	await := to(fairlead.MoveAwait, job)
 	m.fill(rt, &await)
 	m.settleBoth(await)
 }
@@ -138,7 +139,7 @@ func (m *model) Join(rt *rapid.T) {
 // Beat beats for a node, alive or not.
 func (m *model) Beat(rt *rapid.T) {
 	node, lease := m.anyNode(rt), seconds(rt, 1, 30, "lease")+half
-	answer, err := m.store.Beat(m.ctx(), fairlead.Beat{Node: node, Lease: lease})
+	answer, err := m.store.Beat(m.ctx(), driver.Beat{Node: node, Lease: lease})
 	if !m.oracle.alive(node) {
 		m.wantErr(err, fairlead.ErrLeaseLost)
 		return
@@ -190,7 +191,7 @@ func (m *model) Promote(*rapid.T) {
 // Reap takes back what dead nodes hold.
 func (m *model) Reap(rt *rapid.T) {
 	maxCrashes := rapid.SampledFrom([]int{1, patience, patience, patience}).Draw(rt, "max crashes")
-	got, err := m.store.Reap(m.ctx(), fairlead.Reap{MaxCrashes: maxCrashes, Limit: 1000})
+	got, err := m.store.Reap(m.ctx(), driver.Reap{MaxCrashes: maxCrashes, Limit: 1000})
 	m.ok(err)
 	m.equal("what is reaped", got, m.oracle.reap(maxCrashes))
 }
@@ -204,7 +205,7 @@ func (m *model) Expire(*rapid.T) {
 
 // Prune removes what ended a while ago.
 func (m *model) Prune(rt *rapid.T) {
-	keep := fairlead.Retention{Succeeded: 2*time.Second + half, Failed: 3*time.Second + half}
+	keep := driver.Retention{Succeeded: 2*time.Second + half, Failed: 3*time.Second + half}
 	if rapid.Bool().Draw(rt, "cancelled too") {
 		keep.Cancelled = time.Second + half
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testNodes(c *chapter) {
@@ -55,15 +56,15 @@ func testNodes(c *chapter) {
 	c.test("at the end of a lease the node is either alive or to be reaped", func(f *fixture) {
 		one, two := f.joinFor(time.Minute), f.joinFor(time.Minute)
 		f.Advance(time.Minute)
-		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: one, Lease: lease})
+		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: one, Lease: lease})
 		if err == nil {
-			f.equal("what is reaped", f.reap(), fairlead.Reaped{})
+			f.equal("what is reaped", f.reap(), driver.Reaped{})
 			return
 		}
 		f.wantErr(err, fairlead.ErrLeaseLost)
-		_, err = f.store.Claim(f.ctx(), fairlead.Claim{Node: two, Scope: everything(), Max: 1})
+		_, err = f.store.Claim(f.ctx(), driver.Claim{Node: two, Scope: everything(), Max: 1})
 		f.wantErr(err, fairlead.ErrLeaseLost)
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Nodes: 2})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Nodes: 2})
 	})
 	c.test("a node that was declared dead stays so if the clock is set back", func(f *fixture) {
 		lapsed, left, alive := f.joinFor(time.Minute), f.join(), f.join()
@@ -73,9 +74,9 @@ func testNodes(c *chapter) {
 		f.reap()
 		f.Advance(-90 * time.Second)
 		for _, node := range []fairlead.NodeID{lapsed, left} {
-			_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease})
+			_, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease})
 			f.wantErr(err, fairlead.ErrLeaseLost)
-			_, err = f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 1})
+			_, err = f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 1})
 			f.wantErr(err, fairlead.ErrLeaseLost)
 			f.wantErr(f.store.Drain(f.ctx(), node, true), fairlead.ErrNotFound)
 			found, _ := f.node(node)
@@ -92,9 +93,9 @@ func testNodes(c *chapter) {
 		f.claim(other, 1)
 		f.settle(wait(mine[1]))
 		held := f.held(node)
-		slices.SortFunc(held, func(a, b fairlead.Held) int { return int(a.ID - b.ID) })
-		f.equal("what is held", held, []fairlead.Held{{ID: mine[0].ID, Fence: mine[0].Fence}, {ID: mine[2].ID, Fence: mine[2].Fence}})
-		f.equal("what an unknown node holds", f.held(1<<40), []fairlead.Held(nil))
+		slices.SortFunc(held, func(a, b driver.Held) int { return int(a.ID - b.ID) })
+		f.equal("what is held", held, []driver.Held{{ID: mine[0].ID, Fence: mine[0].Fence}, {ID: mine[2].ID, Fence: mine[2].Fence}})
+		f.equal("what an unknown node holds", f.held(1<<40), []driver.Held(nil))
 	})
 }
 
@@ -103,7 +104,7 @@ func testBeat(c *chapter) {
 		id := f.joinFor(time.Minute)
 		joined := f.now()
 		f.Advance(50 * time.Second)
-		answer, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: 2 * time.Minute})
+		answer, err := f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: 2 * time.Minute})
 		f.ok(err)
 		f.equal("Now", answer.Now, f.now())
 		node, _ := f.node(id)
@@ -111,19 +112,19 @@ func testBeat(c *chapter) {
 		f.equal("LastBeat", node.LastBeat, answer.Now)
 		f.equal("JoinedAt", node.JoinedAt, joined)
 		f.Advance(119 * time.Second)
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{})
+		f.equal("what is reaped", f.reap(), driver.Reaped{})
 	})
 	c.test("Beat can shorten the lease", func(f *fixture) {
 		id := f.join()
-		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: time.Second})
+		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: time.Second})
 		f.ok(err)
 		f.Advance(2 * time.Second)
-		_, err = f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: time.Second})
+		_, err = f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: time.Second})
 		f.wantErr(err, fairlead.ErrLeaseLost)
 	})
 	c.test("Beat records what the node reports", func(f *fixture) {
 		id := f.join()
-		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: lease, Idle: 3, Queued: 7})
+		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: lease, Idle: 3, Queued: 7})
 		f.ok(err)
 		node, _ := f.node(id)
 		f.equal("Idle", node.Idle, 3)
@@ -149,7 +150,7 @@ func testBeat(c *chapter) {
 		f.reap()
 		f.Advance(time.Hour)
 		for _, node := range []fairlead.NodeID{lapsed, dead, left, 1 << 40} {
-			_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: time.Minute})
+			_, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: time.Minute})
 			f.wantErr(err, fairlead.ErrLeaseLost)
 		}
 	})
@@ -161,20 +162,20 @@ func testLeave(c *chapter) {
 		f.ok(f.store.Leave(f.ctx(), id))
 		node, _ := f.node(id)
 		f.equal("Dead", node.Dead, true)
-		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: id, Lease: lease})
+		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: id, Lease: lease})
 		f.wantErr(err, fairlead.ErrLeaseLost)
 	})
 	c.test("what the node still holds after Leave can be reaped", func(f *fixture) {
 		job := f.running()
 		f.ok(f.store.Leave(f.ctx(), job.Node))
 		f.wantState(job, fairlead.Running)
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Jobs: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Jobs: 1})
 		f.wantState(job, fairlead.Ready)
 	})
 	c.test("other nodes stay when one leaves", func(f *fixture) {
 		id, job := f.join(), f.running()
 		f.ok(f.store.Leave(f.ctx(), id))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{})
+		f.equal("what is reaped", f.reap(), driver.Reaped{})
 		f.wantState(job, fairlead.Running)
 	})
 	c.test("leaving twice is fine", func(f *fixture) {

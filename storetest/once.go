@@ -156,7 +156,7 @@ func testOnceAtOnce(c *chapter) {
 		for round := range 5 {
 			once := request("ann", fmt.Sprint("round ", round), "x")
 			got, fresh := make([][]int64, callers), make([]bool, callers)
-			f.ok(first(f.rivals(callers, func(i int, store fairlead.Store) error {
+			f.ok(first(f.rivals(callers, func(i int, store Store) error {
 				jobs := many(3)
 				if err := fairlead.NormalizeJobs(jobs); err != nil {
 					return err
@@ -175,7 +175,7 @@ func testOnceAtOnce(c *chapter) {
 	})
 	c.test("callers with a key of a job get the same, too", func(f *fixture) {
 		got := make([]int64, callers)
-		f.ok(first(f.rivals(callers, func(i int, store fairlead.Store) error {
+		f.ok(first(f.rivals(callers, func(i int, store Store) error {
 			job := with(keyed("k"))
 			if err := fairlead.NormalizeJobs([]*fairlead.Job{job}); err != nil {
 				return err
@@ -188,7 +188,7 @@ func testOnceAtOnce(c *chapter) {
 		f.equal("how many jobs there are", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 1})
 	})
 	c.test("of different requests at the same instant one enqueues, and the others conflict", func(f *fixture) {
-		f.wantOneWinner(f.rivals(callers, func(i int, store fairlead.Store) error {
+		f.wantOneWinner(f.rivals(callers, func(i int, store Store) error {
 			job := plain()
 			if err := fairlead.NormalizeJobs([]*fairlead.Job{job}); err != nil {
 				return err
@@ -202,7 +202,7 @@ func testOnceAtOnce(c *chapter) {
 		f.once(false, request("ann", "1", "old"), plain())
 		f.Advance(fairlead.OnceWindow)
 		got := make([]int64, callers)
-		f.ok(first(f.rivals(callers, func(i int, store fairlead.Store) error {
+		f.ok(first(f.rivals(callers, func(i int, store Store) error {
 			job := plain()
 			if err := fairlead.NormalizeJobs([]*fairlead.Job{job}); err != nil {
 				return err

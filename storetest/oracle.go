@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // oracle is the contract in memory: what a store should answer, without any
@@ -155,7 +156,7 @@ func (o *oracle) end(r *record, state fairlead.State, reason fairlead.Reason, te
 }
 
 // suspect tells whether a ready job is claimed by Solo claims only.
-func (r *record) suspect() bool { return r.Crashes >= fairlead.SoloAfter }
+func (r *record) suspect() bool { return r.Crashes >= driver.SoloAfter }
 
 // alive tells whether a node has a live lease.
 func (o *oracle) alive(node fairlead.NodeID) bool {
@@ -164,7 +165,7 @@ func (o *oracle) alive(node fairlead.NodeID) bool {
 }
 
 // claimable lists the IDs that a claim should return.
-func (o *oracle) claimable(claim fairlead.Claim) []int64 {
+func (o *oracle) claimable(claim driver.Claim) []int64 {
 	var ready []*fairlead.Job
 	for _, r := range o.in(fairlead.Ready) {
 		paused := o.paused[queuePause(r.Queue)] || o.paused[kindPause(r.Kind)]
@@ -197,7 +198,7 @@ func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 	switch {
 	case r == nil || !r.ran || r.Fence != s.Fence || r.reaped:
 		return lost
-	case r.State == fairlead.Succeeded && s.Move != fairlead.Succeed && s.Move != fairlead.Wait:
+	case r.State == fairlead.Succeeded && s.Move != fairlead.Succeed && s.Move != fairlead.MoveAwait:
 		return lost // it was another settlement that ended it
 	case r.State.Final():
 		return asAsked // by the same fence, before
@@ -210,7 +211,7 @@ func (o *oracle) settle(s fairlead.Settlement) fairlead.Settled {
 	if s.Progress != nil {
 		r.Progress = s.Progress
 	}
-	if s.Move == fairlead.Wait && r.answer != nil {
+	if s.Move == fairlead.MoveAwait && r.answer != nil {
 		r.answered = r.answer
 		s = *r.answer
 	}
@@ -241,10 +242,10 @@ func (o *oracle) move(r *record, s fairlead.Settlement) {
 		o.await(r, o.now.Add(s.After))
 	case fairlead.Snooze:
 		o.await(r, o.now.Add(s.After))
-	case fairlead.GiveUp:
+	case fairlead.MoveRelease:
 		r.Attempt--
 		o.await(r, o.now)
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		r.State, r.Deadline, r.answer = fairlead.Waiting, o.now.Add(s.After), nil
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // permit finds a job for a verb of the operator, and tells which error it gets
@@ -103,8 +104,8 @@ func (o *oracle) remove(r *record) {
 	delete(o.records, r.ID)
 }
 
-func (o *oracle) promote() fairlead.Promotion {
-	promotion := fairlead.Promotion{Next: -1}
+func (o *oracle) promote() driver.Promotion {
+	promotion := driver.Promotion{Next: -1}
 	for _, r := range o.in(fairlead.Scheduled) {
 		if wait := r.NotBefore.Sub(o.now); wait > 0 {
 			if promotion.Next < 0 || wait < promotion.Next {
@@ -119,8 +120,8 @@ func (o *oracle) promote() fairlead.Promotion {
 }
 
 // reap takes all jobs of dead nodes back.
-func (o *oracle) reap(maxCrashes int) fairlead.Reaped {
-	var reaped fairlead.Reaped
+func (o *oracle) reap(maxCrashes int) driver.Reaped {
+	var reaped driver.Reaped
 	for _, node := range o.nodes {
 		if !node.dead && !o.now.Before(node.until) {
 			node.dead = true
@@ -191,7 +192,7 @@ func (o *oracle) expire() int {
 	return n
 }
 
-func (o *oracle) prune(keep fairlead.Retention) int {
+func (o *oracle) prune(keep driver.Retention) int {
 	n := 0
 	for state, retention := range map[fairlead.State]time.Duration{
 		fairlead.Succeeded: keep.Succeeded, fairlead.Failed: keep.Failed, fairlead.Cancelled: keep.Cancelled,
@@ -207,14 +208,14 @@ func (o *oracle) prune(keep fairlead.Retention) int {
 }
 
 // wishes lists what a node should be asked to stop.
-func (o *oracle) wishes(node fairlead.NodeID) []fairlead.Held {
-	var list []fairlead.Held
+func (o *oracle) wishes(node fairlead.NodeID) []driver.Held {
+	var list []driver.Held
 	for _, r := range o.in(fairlead.Running) {
 		if r.Node == node && r.wish != nil {
-			list = append(list, fairlead.Held{ID: r.ID, Fence: r.Fence})
+			list = append(list, driver.Held{ID: r.ID, Fence: r.Fence})
 		}
 	}
 	return list
 }
 
-func byID(a, b fairlead.Held) int { return cmp.Compare(a.ID, b.ID) }
+func byID(a, b driver.Held) int { return cmp.Compare(a.ID, b.ID) }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // inTurn sorts jobs as they have to be claimed: by priority, StartBy and ID.
@@ -33,7 +34,7 @@ func mixed(n, lanes int, now time.Time, random *rand.Rand) []*fairlead.Job {
 }
 
 // mixedScope serves all that mixed makes.
-func mixedScope() *fairlead.Scope { return everything("kind 0", "kind 1", "kind 2") }
+func mixedScope() *driver.Scope { return everything("kind 0", "kind 1", "kind 2") }
 
 func testOrder(c *chapter) {
 	c.test("higher priority goes first", func(f *fixture) {
@@ -74,7 +75,7 @@ func testOrder(c *chapter) {
 		node, scope, want := f.join(), mixedScope(), ids(inTurn(jobs))
 		for len(want) > 0 {
 			n := 1 + random.IntN(20)
-			got := ids(f.claimAs(fairlead.Claim{Node: node, Scope: scope, Max: n}))
+			got := ids(f.claimAs(driver.Claim{Node: node, Scope: scope, Max: n}))
 			next := want[:min(n, len(want))]
 			f.equal("the next jobs", got, next)
 			want = want[len(next):]
@@ -92,7 +93,7 @@ func testOrder(c *chapter) {
 				want = append(want, job.ID)
 			}
 		}
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: mixedScope(), Max: 30, Rooms: map[string]int{"kind 1": 4}})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: mixedScope(), Max: 30, Rooms: map[string]int{"kind 1": 4}})
 		f.equal("what was claimed", ids(claimed), want[:30])
 	})
 	c.test("a promoted job takes its place by its StartBy", func(f *fixture) {
@@ -108,7 +109,7 @@ func testOrder(c *chapter) {
 		jobs, node := many(3), f.join()
 		f.enqueue(jobs...)
 		first := f.claimThe(jobs[0], node)
-		f.settle(to(fairlead.GiveUp, first))
+		f.settle(to(fairlead.MoveRelease, first))
 		first = f.claimThe(jobs[0], node)
 		f.settle(again(first, 0))
 		f.crash(f.claimThe(jobs[0], f.join()))

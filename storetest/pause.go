@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func queuePause(name string) fairlead.Pause {
@@ -94,7 +95,7 @@ func testPause(c *chapter) {
 	c.test("a pause holds crash suspects too", func(f *fixture) {
 		f.suspect()
 		f.pause(kindPause(kind))
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(), Max: 1, Solo: true})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 1, Solo: true})
 		f.equal("the solo claim", ids(claimed), []int64(nil))
 	})
 	c.test("another process does not claim after Pause has returned, and does after Resume", func(f *fixture) {
@@ -104,7 +105,7 @@ func testPause(c *chapter) {
 			f.pause(queuePause(fairlead.DefaultQueue))
 			g.wantClaim(node, everything())
 			f.resume(queuePause(fairlead.DefaultQueue))
-			g.settle(to(fairlead.GiveUp, g.claimThe(job, node)))
+			g.settle(to(fairlead.MoveRelease, g.claimThe(job, node)))
 		}
 	})
 	c.test("pausing twice is one pause", func(f *fixture) {

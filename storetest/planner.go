@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // hourly is a schedule of plain jobs that is due now.
-func (f *fixture) hourly(name string, changes ...func(*fairlead.Schedule)) fairlead.Schedule {
+func (f *fixture) hourly(name string, changes ...func(*schedule.Schedule)) schedule.Schedule {
 	f.Helper()
-	s := fairlead.Schedule{Name: name, Every: time.Hour, Job: fairlead.Job{Kind: kind}, Enabled: true, Cursor: at(f.now())}
+	s := schedule.Schedule{Name: name, Every: time.Hour, Job: fairlead.Job{Kind: kind}, Enabled: true, Cursor: at(f.now())}
 	for _, change := range changes {
 		change(&s)
 	}
@@ -17,29 +18,29 @@ func (f *fixture) hourly(name string, changes ...func(*fairlead.Schedule)) fairl
 }
 
 // at is the cursor of a schedule that is due then.
-func at(due time.Time) fairlead.Cursor { return fairlead.Cursor{Due: due, FireAt: due} }
+func at(due time.Time) schedule.Cursor { return schedule.Cursor{Due: due, FireAt: due} }
 
-func disabled(s *fairlead.Schedule) { s.Enabled = false }
+func disabled(s *schedule.Schedule) { s.Enabled = false }
 
-func dueAt(due time.Time) func(*fairlead.Schedule) {
-	return func(s *fairlead.Schedule) { s.Cursor = at(due) }
+func dueAt(due time.Time) func(*schedule.Schedule) {
+	return func(s *schedule.Schedule) { s.Cursor = at(due) }
 }
 
 // making gives a schedule its job.
-func making(changes ...func(*fairlead.Job)) func(*fairlead.Schedule) {
-	return func(s *fairlead.Schedule) { s.Job = *with(changes...) }
+func making(changes ...func(*fairlead.Job)) func(*schedule.Schedule) {
+	return func(s *schedule.Schedule) { s.Job = *with(changes...) }
 }
 
 // tryPut is Planner.PutSchedule with the defaults of its job filled in, as the
 // client does it.
-func (f *fixture) tryPut(s fairlead.Schedule, restart bool) (fairlead.Schedule, error) {
+func (f *fixture) tryPut(s schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	f.Helper()
 	f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
 	return f.store.PutSchedule(f.ctx(), s, restart)
 }
 
 // put stores a schedule and returns it as stored.
-func (f *fixture) put(s fairlead.Schedule) fairlead.Schedule {
+func (f *fixture) put(s schedule.Schedule) schedule.Schedule {
 	f.Helper()
 	stored, err := f.tryPut(s, false)
 	f.ok(err)
@@ -47,12 +48,12 @@ func (f *fixture) put(s fairlead.Schedule) fairlead.Schedule {
 }
 
 // plan stores a schedule that is due now.
-func (f *fixture) plan(name string, changes ...func(*fairlead.Schedule)) fairlead.Schedule {
+func (f *fixture) plan(name string, changes ...func(*schedule.Schedule)) schedule.Schedule {
 	f.Helper()
 	return f.put(f.hourly(name, changes...))
 }
 
-func (f *fixture) schedules(filter fairlead.ScheduleFilter) []fairlead.Schedule {
+func (f *fixture) schedules(filter schedule.Filter) []schedule.Schedule {
 	f.Helper()
 	list, err := f.store.Schedules(f.ctx(), filter)
 	f.ok(err)
@@ -60,16 +61,16 @@ func (f *fixture) schedules(filter fairlead.ScheduleFilter) []fairlead.Schedule 
 }
 
 // schedule reads a living schedule.
-func (f *fixture) schedule(id int64) fairlead.Schedule {
+func (f *fixture) schedule(id int64) schedule.Schedule {
 	f.Helper()
-	found := f.schedules(fairlead.ScheduleFilter{IDs: []int64{id}})
+	found := f.schedules(schedule.Filter{IDs: []int64{id}})
 	if len(found) != 1 {
 		f.Fatalf("%d schedules have the ID %d", len(found), id)
 	}
 	return found[0]
 }
 
-func scheduleNames(list []fairlead.Schedule) []string {
+func scheduleNames(list []schedule.Schedule) []string {
 	names := make([]string, len(list))
 	for i, s := range list {
 		names[i] = s.Name
@@ -78,12 +79,12 @@ func scheduleNames(list []fairlead.Schedule) []string {
 }
 
 // fires lists the runs of a schedule, newest first.
-func (f *fixture) fires(schedule int64) []fairlead.Fire {
+func (f *fixture) fires(s int64) []schedule.Fire {
 	f.Helper()
-	return f.findFires(fairlead.FireFilter{Schedule: schedule})
+	return f.findFires(schedule.FireFilter{Schedule: s})
 }
 
-func (f *fixture) findFires(filter fairlead.FireFilter) []fairlead.Fire {
+func (f *fixture) findFires(filter schedule.FireFilter) []schedule.Fire {
 	f.Helper()
 	fires, err := f.store.Fires(f.ctx(), filter)
 	f.ok(err)
@@ -91,16 +92,16 @@ func (f *fixture) findFires(filter fairlead.FireFilter) []fairlead.Fire {
 }
 
 // fire reads a run by its job.
-func (f *fixture) fire(job int64) fairlead.Fire {
+func (f *fixture) fire(job int64) schedule.Fire {
 	f.Helper()
-	found := f.findFires(fairlead.FireFilter{Jobs: []int64{job}})
+	found := f.findFires(schedule.FireFilter{Jobs: []int64{job}})
 	if len(found) != 1 {
 		f.Fatalf("%d runs have the job %d", len(found), job)
 	}
 	return found[0]
 }
 
-func fireJobs(fires []fairlead.Fire) []int64 {
+func fireJobs(fires []schedule.Fire) []int64 {
 	list := make([]int64, len(fires))
 	for i, fire := range fires {
 		list[i] = fire.Job
@@ -109,17 +110,17 @@ func fireJobs(fires []fairlead.Fire) []int64 {
 }
 
 // decision is what Tick is given.
-type decision = func(fairlead.Schedule, fairlead.View) fairlead.Plan
+type decision = func(schedule.Schedule, schedule.View) schedule.Plan
 
 // enough is a limit of Tick that no test reaches.
 const enough = 200
 
-func (f *fixture) tick(decide decision) fairlead.Ticked {
+func (f *fixture) tick(decide decision) schedule.Ticked {
 	f.Helper()
 	return f.tickSome(enough, decide)
 }
 
-func (f *fixture) tickSome(limit int, decide decision) fairlead.Ticked {
+func (f *fixture) tickSome(limit int, decide decision) schedule.Ticked {
 	f.Helper()
 	ticked, err := f.store.Tick(f.ctx(), limit, decide)
 	f.ok(err)
@@ -127,39 +128,39 @@ func (f *fixture) tickSome(limit int, decide decision) fairlead.Ticked {
 }
 
 // leave plans nothing.
-func leave(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-	return fairlead.Plan{Cursor: s.Cursor}
+func leave(s schedule.Schedule, _ schedule.View) schedule.Plan {
+	return schedule.Plan{Cursor: s.Cursor}
 }
 
 // runIt plans a run of the instant that is due, and goes on by an hour.
-func runIt(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-	return fairlead.Plan{Fires: []fairlead.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
+func runIt(s schedule.Schedule, _ schedule.View) schedule.Plan {
+	return schedule.Plan{Fires: []schedule.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
 }
 
 // byClock is a plain run of an instant.
-func byClock(due time.Time) fairlead.PlannedFire {
-	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerCron, Number: 1}
+func byClock(due time.Time) schedule.PlannedFire {
+	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerCron, Number: 1}
 }
 
 // byHand is a run that somebody asked for.
-func byHand(due time.Time) fairlead.PlannedFire {
-	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerManual, Number: 1}
+func byHand(due time.Time) schedule.PlannedFire {
+	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerManual, Number: 1}
 }
 
 // queued is a run that waits for an earlier one.
-func queued(due time.Time) fairlead.PlannedFire {
-	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerManual, Number: 1, Queued: true}
+func queued(due time.Time) schedule.PlannedFire {
+	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerManual, Number: 1, Queued: true}
 }
 
 // skipped is a run that is recorded only.
-func skipped(due time.Time) fairlead.PlannedFire {
-	return fairlead.PlannedFire{Due: due, Trigger: fairlead.TriggerManual, Number: 1, Skip: fairlead.SkipOverlap}
+func skipped(due time.Time) schedule.PlannedFire {
+	return schedule.PlannedFire{Due: due, Trigger: schedule.TriggerManual, Number: 1, Skip: schedule.SkipOverlap}
 }
 
 // act does what a plan says, whose cursor is that of the schedule.
-func (f *fixture) act(s fairlead.Schedule, plan fairlead.Plan) []fairlead.Fire {
+func (f *fixture) act(s schedule.Schedule, plan schedule.Plan) []schedule.Fire {
 	f.Helper()
-	fires, err := f.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
+	fires, err := f.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, _ schedule.View) (schedule.Plan, error) {
 		plan.Cursor = s.Cursor
 		return plan, nil
 	})
@@ -168,9 +169,9 @@ func (f *fixture) act(s fairlead.Schedule, plan fairlead.Plan) []fairlead.Fire {
 }
 
 // make makes one run.
-func (f *fixture) make(s fairlead.Schedule, planned fairlead.PlannedFire) fairlead.Fire {
+func (f *fixture) make(s schedule.Schedule, planned schedule.PlannedFire) schedule.Fire {
 	f.Helper()
-	fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{planned}})
+	fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{planned}})
 	if len(fires) != 1 {
 		f.Fatalf("%d runs were made instead of one", len(fires))
 	}
@@ -179,34 +180,34 @@ func (f *fixture) make(s fairlead.Schedule, planned fairlead.PlannedFire) fairle
 
 // view is what a decision about the schedule would be made from. Whatever ended
 // has then been looked at.
-func (f *fixture) view(s fairlead.Schedule) (view fairlead.View) {
+func (f *fixture) view(s schedule.Schedule) (view schedule.View) {
 	f.Helper()
-	_, err := f.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, seen fairlead.View) (fairlead.Plan, error) {
+	_, err := f.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, seen schedule.View) (schedule.Plan, error) {
 		view = seen
-		return fairlead.Plan{Cursor: s.Cursor}, nil
+		return schedule.Plan{Cursor: s.Cursor}, nil
 	})
 	f.ok(err)
 	return view
 }
 
 // jobOf is the job of a run as it was made.
-func jobOf(fire fairlead.Fire) *fairlead.Job { return &fairlead.Job{ID: fire.Job} }
+func jobOf(fire schedule.Fire) *fairlead.Job { return &fairlead.Job{ID: fire.Job} }
 
 // started claims the job of a run, which is the next one.
-func (f *fixture) started(fire fairlead.Fire) *fairlead.Job {
+func (f *fixture) started(fire schedule.Fire) *fairlead.Job {
 	f.Helper()
 	return f.claimThe(jobOf(fire), f.join())
 }
 
 // ended brings the job of a run to its end.
-func (f *fixture) ended(fire fairlead.Fire, move fairlead.Move) {
+func (f *fixture) ended(fire schedule.Fire, move fairlead.Move) {
 	f.Helper()
 	f.settle(to(move, f.started(fire)))
 }
 
 // forgetSchedules removes all schedules and calendars.
 func (f *fixture) forgetSchedules() error {
-	schedules, err := f.store.Schedules(f.ctx(), fairlead.ScheduleFilter{Limit: 2 * tooMany})
+	schedules, err := f.store.Schedules(f.ctx(), schedule.Filter{Limit: 2 * tooMany})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // plannerModel plays random verbs on schedules and the jobs they make, and
@@ -43,15 +44,15 @@ func (m *plannerModel) steps() map[string]func(*rapid.T) {
 
 // Check compares the schedules and their runs after each step.
 func (m *plannerModel) Check(*rapid.T) {
-	var want []fairlead.Schedule
+	var want []schedule.Schedule
 	for _, s := range m.oracle.living() {
 		want = append(want, s.Schedule)
 	}
-	got := m.schedules(fairlead.ScheduleFilter{})
-	slices.SortFunc(got, func(a, b fairlead.Schedule) int { return int(a.ID - b.ID) })
+	got := m.schedules(schedule.Filter{})
+	slices.SortFunc(got, func(a, b schedule.Schedule) int { return int(a.ID - b.ID) })
 	m.equal("the schedules", got, want)
 	for id := range m.oracle.schedules {
-		m.equal(fmt.Sprint("the runs of schedule ", id), m.findFires(fairlead.FireFilter{Schedule: id, Limit: 1000}), m.oracle.fires(id))
+		m.equal(fmt.Sprint("the runs of schedule ", id), m.findFires(schedule.FireFilter{Schedule: id, Limit: 1000}), m.oracle.fires(id))
 	}
 }
 
@@ -121,19 +122,19 @@ func (m *plannerModel) instant(rt *rapid.T) time.Time {
 func (m *plannerModel) recipe(rt *rapid.T) decision {
 	cancel, admit := rapid.IntRange(0, 3).Draw(rt, "cancel"), rapid.IntRange(0, 2).Draw(rt, "admit")
 	advance := seconds(rt, 0, 2, "advance")
-	var planned []fairlead.PlannedFire
+	var planned []schedule.PlannedFire
 	for range rapid.IntRange(0, 2).Draw(rt, "runs") {
-		planned = append(planned, rapid.SampledFrom([]func(time.Time) fairlead.PlannedFire{byHand, queued, skipped}).Draw(rt, "run")(m.instant(rt)))
+		planned = append(planned, rapid.SampledFrom([]func(time.Time) schedule.PlannedFire{byHand, queued, skipped}).Draw(rt, "run")(m.instant(rt)))
 	}
 	twice := rapid.Bool().Draw(rt, "the instant twice")
-	return func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
-		plan := fairlead.Plan{Fires: slices.Clone(planned), Cursor: at(s.Due.Add(advance))}
-		plan.Standing = fairlead.Standing{Failures: view.Standing.Failures + len(view.Ended)}
+	return func(s schedule.Schedule, view schedule.View) schedule.Plan {
+		plan := schedule.Plan{Fires: slices.Clone(planned), Cursor: at(s.Due.Add(advance))}
+		plan.Standing = schedule.Standing{Failures: view.Standing.Failures + len(view.Ended)}
 		if !s.FireAt.After(view.Now) && advance > 0 {
 			plan.Fires = append(plan.Fires, byClock(s.Due))
 			if twice {
 				again := byClock(s.Due)
-				again.Trigger = fairlead.TriggerCatchUp
+				again.Trigger = schedule.TriggerCatchUp
 				plan.Fires = append(plan.Fires, again)
 			}
 		}
@@ -150,20 +151,20 @@ func (m *plannerModel) recipe(rt *rapid.T) decision {
 }
 
 // wanted are the runs that a plan makes: an instant by the clock only once.
-func (m *plannerModel) wanted(s *knownSchedule, plan fairlead.Plan) []fairlead.Fire {
-	var want []fairlead.Fire
+func (m *plannerModel) wanted(s *knownSchedule, plan schedule.Plan) []schedule.Fire {
+	var want []schedule.Fire
 	byClock := map[time.Time]bool{}
 	for _, run := range m.oracle.of(s.ID) {
-		byClock[run.Due] = byClock[run.Due] || run.Trigger == fairlead.TriggerCron
+		byClock[run.Due] = byClock[run.Due] || run.Trigger == schedule.TriggerCron
 	}
 	for _, planned := range plan.Fires {
-		if clock := planned.Trigger == fairlead.TriggerCron || planned.Trigger == fairlead.TriggerCatchUp; clock {
+		if clock := planned.Trigger == schedule.TriggerCron || planned.Trigger == schedule.TriggerCatchUp; clock {
 			if byClock[planned.Due] {
 				continue
 			}
 			byClock[planned.Due] = true
 		}
-		fire := fairlead.Fire{
+		fire := schedule.Fire{
 			Schedule: s.ID, Due: planned.Due, Trigger: planned.Trigger, Number: planned.Number, Skip: planned.Skip, Queued: planned.Queued, State: fairlead.Ready,
 		}
 		switch {
@@ -179,7 +180,7 @@ func (m *plannerModel) wanted(s *knownSchedule, plan fairlead.Plan) []fairlead.F
 
 // follow lets the oracle do what the store has done for a schedule, and compares
 // what was made.
-func (m *plannerModel) follow(s *knownSchedule, seen fairlead.View, decide decision, made []fairlead.Fire) {
+func (m *plannerModel) follow(s *knownSchedule, seen schedule.View, decide decision, made []schedule.Fire) {
 	m.Helper()
 	view := m.oracle.view(s)
 	m.equal(fmt.Sprint("the view of schedule ", s.ID), seen, view)
@@ -196,8 +197,8 @@ func (m *plannerModel) follow(s *knownSchedule, seen fairlead.View, decide decis
 // Tick acts upon all schedules that the oracle says.
 func (m *plannerModel) Tick(rt *rapid.T) {
 	decide := m.recipe(rt)
-	seen := map[int64]fairlead.View{}
-	ticked := m.tick(func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+	seen := map[int64]schedule.View{}
+	ticked := m.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 		seen[s.ID] = view
 		return decide(s, view)
 	})
@@ -213,21 +214,21 @@ func (m *plannerModel) Tick(rt *rapid.T) {
 	}
 	m.equal("the number of schedules", len(seen), len(due))
 	ticked.Next = max(ticked.Next, -1) // any negative number says that there is none
-	m.equal("the tick", ticked, fairlead.Ticked{Schedules: len(due), Runs: runs, Next: m.oracle.next()})
+	m.equal("the tick", ticked, schedule.Ticked{Schedules: len(due), Runs: runs, Next: m.oracle.next()})
 }
 
 // fresh are the runs of a schedule that the oracle does not know, in order.
-func (m *plannerModel) fresh(schedule int64) []fairlead.Fire {
-	fires := m.findFires(fairlead.FireFilter{Schedule: schedule, Limit: 1000})
+func (m *plannerModel) fresh(s int64) []schedule.Fire {
+	fires := m.findFires(schedule.FireFilter{Schedule: s, Limit: 1000})
 	slices.Reverse(fires)
-	return slices.DeleteFunc(fires, func(fire fairlead.Fire) bool { return m.oracle.runs[fire.Job] != nil })
+	return slices.DeleteFunc(fires, func(fire schedule.Fire) bool { return m.oracle.runs[fire.Job] != nil })
 }
 
 // Act acts upon any schedule.
 func (m *plannerModel) Act(rt *rapid.T) {
 	known, decide := m.anySchedule(rt), m.recipe(rt)
-	var seen fairlead.View
-	made, err := m.store.Act(m.ctx(), known.ID, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+	var seen schedule.View
+	made, err := m.store.Act(m.ctx(), known.ID, func(s schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 		seen = view
 		return decide(s, view), nil
 	})
@@ -259,8 +260,8 @@ func (m *plannerModel) Settle(rt *rapid.T) {
 		{fairlead.Succeed, fairlead.Succeeded},
 		{fairlead.Fail, fairlead.Failed},
 		{fairlead.Drop, fairlead.Cancelled},
-		{fairlead.GiveUp, fairlead.Ready},
-		{fairlead.Wait, fairlead.Waiting},
+		{fairlead.MoveRelease, fairlead.Ready},
+		{fairlead.MoveAwait, fairlead.Waiting},
 	}).Draw(rt, "end")
 	settlement := to(end.move, run.job)
 	settlement.After = 1000 * time.Hour

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // plannerOracle knows what schedules and their runs have to be after any verbs.
@@ -17,15 +18,15 @@ type plannerOracle struct {
 }
 
 type knownSchedule struct {
-	fairlead.Schedule
+	schedule.Schedule
 	deleted  bool
-	last     *fairlead.Fire
+	last     *schedule.Fire
 	skipped  bool
-	standing fairlead.Standing
+	standing schedule.Standing
 }
 
 type knownRun struct {
-	fairlead.Fire
+	schedule.Fire
 	told bool          // the schedule knows that it has ended
 	gone bool          // its job was deleted
 	job  *fairlead.Job // as it was last claimed
@@ -96,8 +97,8 @@ func (s *knownSchedule) tell(run *knownRun) {
 
 // view tells the schedule what is new, and is what a decision has to be made
 // from.
-func (o *plannerOracle) view(s *knownSchedule) fairlead.View {
-	view := fairlead.View{Now: o.now}
+func (o *plannerOracle) view(s *knownSchedule) schedule.View {
+	view := schedule.View{Now: o.now}
 	news := map[int64]bool{}
 	for _, run := range o.of(s.ID) {
 		switch {
@@ -114,7 +115,7 @@ func (o *plannerOracle) view(s *knownSchedule) fairlead.View {
 			view.Ended = append(view.Ended, ended)
 		}
 	}
-	slices.SortFunc(view.Ended, func(a, b fairlead.Fire) int {
+	slices.SortFunc(view.Ended, func(a, b schedule.Fire) int {
 		return cmp.Or(a.EndedAt.Compare(b.EndedAt), a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job))
 	})
 	view.Last, view.Skipped, view.Standing = s.last, s.skipped, s.standing
@@ -126,7 +127,7 @@ func (o *plannerOracle) view(s *knownSchedule) fairlead.View {
 
 // newest is the run with the newest instant of those that have ended and are news
 // or can still be read.
-func (o *plannerOracle) newest(schedule int64, news map[int64]bool) *fairlead.Fire {
+func (o *plannerOracle) newest(schedule int64, news map[int64]bool) *schedule.Fire {
 	ended := o.those(func(run *knownRun) bool {
 		return run.Schedule == schedule && run.told && (!run.gone || news[run.Job]) && run.Skip == ""
 	})
@@ -139,7 +140,7 @@ func (o *plannerOracle) newest(schedule int64, news map[int64]bool) *fairlead.Fi
 }
 
 // apply does what a plan says; made are the runs as the store has made them.
-func (o *plannerOracle) apply(s *knownSchedule, plan fairlead.Plan, made []fairlead.Fire) {
+func (o *plannerOracle) apply(s *knownSchedule, plan schedule.Plan, made []schedule.Fire) {
 	for _, job := range plan.Cancel {
 		run := o.runs[job]
 		run.Queued = false
@@ -163,11 +164,11 @@ func (r *knownRun) end(state fairlead.State, now time.Time) {
 }
 
 // fires are the runs of a schedule that can be read, newest first.
-func (o *plannerOracle) fires(schedule int64) []fairlead.Fire {
-	var fires []fairlead.Fire
-	for _, run := range o.of(schedule) {
+func (o *plannerOracle) fires(s int64) []schedule.Fire {
+	var fires []schedule.Fire
+	for _, run := range o.of(s) {
 		if !run.gone {
-			fires = append([]fairlead.Fire{run.Fire}, fires...)
+			fires = append([]schedule.Fire{run.Fire}, fires...)
 		}
 	}
 	return fires

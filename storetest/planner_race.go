@@ -6,20 +6,21 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // oneByOne lets one run be active at a time and queues the others: as much of a
 // real decision as the races need.
-func oneByOne(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
-	plan := fairlead.Plan{Cursor: s.Cursor}
-	free := !slices.ContainsFunc(view.Active, func(fire fairlead.Fire) bool { return !fire.Queued })
-	if waits := slices.IndexFunc(view.Active, func(fire fairlead.Fire) bool { return fire.Queued }); free && waits >= 0 {
+func oneByOne(s schedule.Schedule, view schedule.View) schedule.Plan {
+	plan := schedule.Plan{Cursor: s.Cursor}
+	free := !slices.ContainsFunc(view.Active, func(fire schedule.Fire) bool { return !fire.Queued })
+	if waits := slices.IndexFunc(view.Active, func(fire schedule.Fire) bool { return fire.Queued }); free && waits >= 0 {
 		plan.Admit, free = []int64{view.Active[waits].Job}, false
 	}
 	if !s.FireAt.After(view.Now) {
 		fire := byClock(s.Due)
 		fire.Queued = !free
-		plan.Fires, plan.Cursor = []fairlead.PlannedFire{fire}, at(s.Due.Add(time.Second))
+		plan.Fires, plan.Cursor = []schedule.PlannedFire{fire}, at(s.Due.Add(time.Second))
 	}
 	return plan
 }
@@ -48,11 +49,11 @@ func testPlannerRaces(c *chapter) {
 		s := f.plan("s")
 		for range 10 {
 			var made [8]int
-			f.ok(first(f.rivals(len(made), func(i int, store fairlead.Store) error {
+			f.ok(first(f.rivals(len(made), func(i int, store Store) error {
 				planned := byClock(f.now())
-				planned.Trigger = []fairlead.Trigger{fairlead.TriggerCron, fairlead.TriggerCatchUp}[i/2%2]
-				fires, err := store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
-					return fairlead.Plan{Fires: []fairlead.PlannedFire{planned}, Cursor: s.Cursor}, nil
+				planned.Trigger = []schedule.Trigger{schedule.TriggerCron, schedule.TriggerCatchUp}[i/2%2]
+				fires, err := store.Act(f.ctx(), s.ID, func(s schedule.Schedule, _ schedule.View) (schedule.Plan, error) {
+					return schedule.Plan{Fires: []schedule.PlannedFire{planned}, Cursor: s.Cursor}, nil
 				})
 				made[i] = len(fires)
 				return err
@@ -74,8 +75,8 @@ func testPlannerRaces(c *chapter) {
 			together(
 				func() { remove = f.store.DeleteSchedule(f.ctx(), s.ID) },
 				func() {
-					_, tick = g.store.Tick(f.ctx(), enough, func(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-						return fairlead.Plan{Fires: []fairlead.PlannedFire{queued(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
+					_, tick = g.store.Tick(f.ctx(), enough, func(s schedule.Schedule, _ schedule.View) schedule.Plan {
+						return schedule.Plan{Fires: []schedule.PlannedFire{queued(s.Due)}, Cursor: at(s.Due.Add(time.Hour))}
 					})
 				},
 			)
@@ -94,15 +95,15 @@ func testPlannerRaces(c *chapter) {
 			f.plan(fmt.Sprintf("s%03d", i))
 		}
 		processes := f.processes(4)
-		everySecond := func(s fairlead.Schedule, _ fairlead.View) fairlead.Plan {
-			return fairlead.Plan{Fires: []fairlead.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Second))}
+		everySecond := func(s schedule.Schedule, _ schedule.View) schedule.Plan {
+			return schedule.Plan{Fires: []schedule.PlannedFire{byClock(s.Due)}, Cursor: at(s.Due.Add(time.Second))}
 		}
 		for instant := range instants {
 			errs, rivals := make([]error, tickers), make([]func(), tickers)
 			for i := range rivals {
 				planner := processes[i%len(processes)].store
 				rivals[i] = func() {
-					for ticked := (fairlead.Ticked{}); ticked.Next == 0 && errs[i] == nil; {
+					for ticked := (schedule.Ticked{}); ticked.Next == 0 && errs[i] == nil; {
 						ticked, errs[i] = planner.Tick(f.ctx(), 10+i, everySecond)
 					}
 				}
@@ -112,7 +113,7 @@ func testPlannerRaces(c *chapter) {
 			f.Advance(time.Second)
 			f.equal("the number of jobs", f.tally(fairlead.Filter{})[fairlead.Ready], int64(schedules*(instant+1)))
 		}
-		for _, s := range f.schedules(fairlead.ScheduleFilter{Limit: schedules}) {
+		for _, s := range f.schedules(schedule.Filter{Limit: schedules}) {
 			f.equal("the cursor", s.Cursor, at(start.Add(instants*time.Second)))
 			due := map[time.Time]int{}
 			for _, fire := range f.fires(s.ID) {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 func testPlans(c *chapter) {
@@ -24,7 +26,7 @@ func testPlans(c *chapter) {
 		want.ID, want.CreatedAt, want.State, want.Fired = fire.Job, f.now(), fairlead.Ready, true
 		want.StartBy, want.NotBefore, job.StartBy, job.NotBefore = time.Time{}, time.Time{}, time.Time{}, time.Time{}
 		f.equal("the job", *job, want)
-		claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything("report"), Max: 10})
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything("report"), Max: 10})
 		f.equal("what was claimed", ids(claimed), []int64{fire.Job})
 		f.equal("its args", string(claimed[0].Args), `{"a": 1}`)
 	})
@@ -37,10 +39,10 @@ func testPlans(c *chapter) {
 	})
 	c.test("a run is listed as it was planned", func(f *fixture) {
 		s := f.plan("s")
-		planned := fairlead.PlannedFire{Due: f.now().Add(-90 * time.Minute), Trigger: fairlead.TriggerBackfill, Number: 4}
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{planned}})
-		want := []fairlead.Fire{{
-			Job: fires[0].Job, Schedule: s.ID, Due: planned.Due, Trigger: fairlead.TriggerBackfill, Number: 4, State: fairlead.Ready,
+		planned := schedule.PlannedFire{Due: f.now().Add(-90 * time.Minute), Trigger: schedule.TriggerBackfill, Number: 4}
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{planned}})
+		want := []schedule.Fire{{
+			Job: fires[0].Job, Schedule: s.ID, Due: planned.Due, Trigger: schedule.TriggerBackfill, Number: 4, State: fairlead.Ready,
 		}}
 		f.equal("the runs as answered", fires, want)
 		f.equal("the runs as read", f.fires(s.ID), want)
@@ -49,7 +51,7 @@ func testPlans(c *chapter) {
 	c.test("the runs of a plan have IDs that ascend, whatever they are", func(f *fixture) {
 		s := f.plan("s")
 		now := f.now()
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{
 			byHand(now), skipped(now), queued(now), byHand(now), skipped(now), skipped(now), byClock(now),
 		}})
 		f.equal("the number of runs", len(fires), 7)
@@ -66,7 +68,7 @@ func testPlans(c *chapter) {
 		for i := range 10 {
 			f.plan(fmt.Sprint("s", i), making(forTenant(fmt.Sprint("t", i%3)), behind([]string{"", "g"}[i%2])))
 		}
-		ticked := f.tick(func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		ticked := f.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 			plan := runIt(s, view)
 			for i := range 9 {
 				plan.Fires = append(plan.Fires, byClock(s.Due.Add(-time.Duration(i+1)*time.Hour)))
@@ -78,12 +80,12 @@ func testPlans(c *chapter) {
 	})
 	c.test("a skip is recorded, and never runs", func(f *fixture) {
 		s := f.plan("s", making(keyed("k"), behind("g")))
-		for _, reason := range []fairlead.SkipReason{fairlead.SkipOverlap, fairlead.SkipFailure, fairlead.SkipConcurrency} {
+		for _, reason := range []schedule.SkipReason{schedule.SkipOverlap, schedule.SkipFailure, schedule.SkipConcurrency} {
 			planned := byHand(f.now())
 			planned.Skip = reason
 			fire := f.make(s, planned)
-			f.equal("the run", fire, fairlead.Fire{
-				Job: fire.Job, Schedule: s.ID, Due: f.now(), Trigger: fairlead.TriggerManual, Number: 1, Skip: reason, State: fairlead.Skipped, EndedAt: f.now(),
+			f.equal("the run", fire, schedule.Fire{
+				Job: fire.Job, Schedule: s.ID, Due: f.now(), Trigger: schedule.TriggerManual, Number: 1, Skip: reason, State: fairlead.Skipped, EndedAt: f.now(),
 			})
 			f.equal("the run as read", f.fire(fire.Job), fire)
 			job := f.wantState(jobOf(fire), fairlead.Skipped)
@@ -96,8 +98,8 @@ func testPlans(c *chapter) {
 	c.test("a queued run waits, whatever time it is", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
 		fire := f.make(s, queued(f.now()))
-		f.equal("the run", fire, fairlead.Fire{
-			Job: fire.Job, Schedule: s.ID, Due: f.now(), Trigger: fairlead.TriggerManual, Number: 1, Queued: true, State: fairlead.Scheduled,
+		f.equal("the run", fire, schedule.Fire{
+			Job: fire.Job, Schedule: s.ID, Due: f.now(), Trigger: schedule.TriggerManual, Number: 1, Queued: true, State: fairlead.Scheduled,
 		})
 		f.equal("the run as read", f.fire(fire.Job), fire)
 		f.equal("its time", f.get(jobOf(fire)).NotBefore, fairlead.Never)
@@ -115,9 +117,9 @@ func testPlans(c *chapter) {
 	})
 	c.test("Admit lets queued runs start", func(f *fixture) {
 		s := f.plan("s")
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{queued(f.now()), queued(f.now()), queued(f.now())}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{queued(f.now()), queued(f.now()), queued(f.now())}})
 		f.Advance(time.Minute)
-		f.act(s, fairlead.Plan{Admit: fireJobs(fires[:2])})
+		f.act(s, schedule.Plan{Admit: fireJobs(fires[:2])})
 		f.wantState(jobOf(fires[2]), fairlead.Scheduled)
 		f.equal("whether the third waits", f.fire(fires[2].Job).Queued, true)
 		for _, fire := range fires[:2] {
@@ -129,8 +131,8 @@ func testPlans(c *chapter) {
 	})
 	c.test("an admitted run passes its gate like any other job", func(f *fixture) {
 		s := f.plan("s", making(behind("g")))
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), queued(f.now())}})
-		f.act(s, fairlead.Plan{Admit: []int64{fires[1].Job}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), queued(f.now())}})
+		f.act(s, schedule.Plan{Admit: []int64{fires[1].Job}})
 		f.wantState(jobOf(fires[1]), fairlead.Parked)
 		f.ended(fires[0], fairlead.Succeed)
 		f.wantState(jobOf(fires[1]), fairlead.Ready)
@@ -138,10 +140,10 @@ func testPlans(c *chapter) {
 	c.test("Admit of what does not wait changes nothing", func(f *fixture) {
 		s, other := f.plan("s"), f.plan("other")
 		foreign := f.make(other, queued(f.now()))
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), queued(f.now())}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), queued(f.now())}})
 		job := f.started(fires[0])
 		f.ok(f.store.Cancel(f.ctx(), fires[1].Job, ""))
-		f.act(s, fairlead.Plan{Admit: []int64{fires[0].Job, fires[1].Job, foreign.Job, unknown}})
+		f.act(s, schedule.Plan{Admit: []int64{fires[0].Job, fires[1].Job, foreign.Job, unknown}})
 		f.wantState(job, fairlead.Running)
 		f.wantState(jobOf(fires[1]), fairlead.Cancelled)
 		f.wantState(jobOf(foreign), fairlead.Scheduled)
@@ -150,14 +152,14 @@ func testPlans(c *chapter) {
 		s := f.plan("s")
 		due := f.now()
 		clock, catchUp, skip := byClock(due), byClock(due), byClock(due)
-		catchUp.Trigger, skip.Skip = fairlead.TriggerCatchUp, fairlead.SkipOverlap
-		for i, first := range []fairlead.PlannedFire{clock, catchUp, skip} {
+		catchUp.Trigger, skip.Skip = schedule.TriggerCatchUp, schedule.SkipOverlap
+		for i, first := range []schedule.PlannedFire{clock, catchUp, skip} {
 			due := due.Add(time.Duration(i) * time.Hour)
 			first.Due = due
 			f.make(s, first)
-			for _, second := range []fairlead.PlannedFire{clock, catchUp, skip} {
+			for _, second := range []schedule.PlannedFire{clock, catchUp, skip} {
 				second.Due = due
-				f.equal("the runs of the same instant", f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{second}}), []fairlead.Fire(nil))
+				f.equal("the runs of the same instant", f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{second}}), []schedule.Fire(nil))
 			}
 		}
 		f.equal("the number of runs", len(f.fires(s.ID)), 3)
@@ -165,10 +167,10 @@ func testPlans(c *chapter) {
 	c.test("of one instant twice in a plan the first counts", func(f *fixture) {
 		s := f.plan("s")
 		second := byClock(f.now())
-		second.Trigger, second.Number = fairlead.TriggerCatchUp, 2
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byClock(f.now()), second, byClock(f.now().Add(time.Hour))}})
+		second.Trigger, second.Number = schedule.TriggerCatchUp, 2
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byClock(f.now()), second, byClock(f.now().Add(time.Hour))}})
 		f.equal("the number of runs", len(fires), 2)
-		f.equal("the trigger of the first", fires[0].Trigger, fairlead.TriggerCron)
+		f.equal("the trigger of the first", fires[0].Trigger, schedule.TriggerCron)
 		f.equal("the number of jobs", len(f.find(fairlead.Filter{})), 2)
 	})
 	c.test("a schedule that starts over does not run its instants again", func(f *fixture) {
@@ -182,8 +184,8 @@ func testPlans(c *chapter) {
 	c.test("an instant may be run by hand and backfilled as often as one likes", func(f *fixture) {
 		s := f.plan("s")
 		backfill := byHand(f.now())
-		backfill.Trigger = fairlead.TriggerBackfill
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), byHand(f.now()), backfill, backfill, byClock(f.now())}})
+		backfill.Trigger = schedule.TriggerBackfill
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), byHand(f.now()), backfill, backfill, byClock(f.now())}})
 		f.equal("the number of runs", len(fires), 5)
 	})
 	c.test("a job whose key is taken becomes a run that has failed, with the reason", func(f *fixture) {
@@ -235,7 +237,7 @@ func testPlans(c *chapter) {
 func testAct(c *chapter) {
 	c.test("it acts on a schedule that is not due or not enabled", func(f *fixture) {
 		later, off := f.plan("later", dueAt(f.now().Add(time.Hour))), f.plan("off", disabled)
-		for _, s := range []fairlead.Schedule{later, off} {
+		for _, s := range []schedule.Schedule{later, off} {
 			f.make(s, byHand(f.now()))
 			f.equal("the number of runs", len(f.fires(s.ID)), 1)
 			f.equal("the schedule", f.schedule(s.ID), s)
@@ -244,25 +246,25 @@ func testAct(c *chapter) {
 	c.test("the cursor goes where the plan says", func(f *fixture) {
 		s := f.plan("s")
 		want := at(f.now().Add(time.Minute))
-		_, err := f.store.Act(f.ctx(), s.ID, func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error) {
-			return fairlead.Plan{Cursor: want}, nil
+		_, err := f.store.Act(f.ctx(), s.ID, func(schedule.Schedule, schedule.View) (schedule.Plan, error) {
+			return schedule.Plan{Cursor: want}, nil
 		})
 		f.ok(err)
 		f.equal("the cursor", f.schedule(s.ID).Cursor, want)
 	})
 	c.test("what decide returns as an error undoes it", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), queued(f.now())}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), queued(f.now())}})
 		f.ended(fires[0], fairlead.Succeed)
 		refusal := errors.New("refused")
 		for _, refusal := range []error{refusal, fmt.Errorf("no: %w", fairlead.ErrConflict)} {
-			made, err := f.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+			made, err := f.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 				plan := runIt(s, view)
 				plan.Admit = []int64{fires[1].Job}
 				return plan, refusal
 			})
 			f.wantErr(err, refusal)
-			f.equal("the runs", made, []fairlead.Fire(nil))
+			f.equal("the runs", made, []schedule.Fire(nil))
 		}
 		f.equal("the schedule", f.schedule(s.ID), s)
 		f.equal("the number of runs", len(f.fires(s.ID)), 2)
@@ -280,7 +282,7 @@ func testAct(c *chapter) {
 		gone := f.plan("gone")
 		f.ok(f.store.DeleteSchedule(f.ctx(), gone.ID))
 		for _, id := range []int64{gone.ID, unknown} {
-			_, err := f.store.Act(f.ctx(), id, func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+			_, err := f.store.Act(f.ctx(), id, func(s schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 				f.Error("decide was asked")
 				return leave(s, view), nil
 			})
@@ -289,12 +291,12 @@ func testAct(c *chapter) {
 	})
 	c.test("many at once act one after the other", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))
-		numbered := func(s fairlead.Schedule, view fairlead.View) (fairlead.Plan, error) {
+		numbered := func(s schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 			planned := byHand(view.Now)
 			planned.Number = len(view.Active) + 1
-			return fairlead.Plan{Fires: []fairlead.PlannedFire{planned}, Cursor: at(s.Due.Add(time.Second))}, nil
+			return schedule.Plan{Fires: []schedule.PlannedFire{planned}, Cursor: at(s.Due.Add(time.Second))}, nil
 		}
-		f.ok(first(f.rivals(8, func(_ int, store fairlead.Store) error {
+		f.ok(first(f.rivals(8, func(_ int, store Store) error {
 			_, err := store.Act(f.ctx(), s.ID, numbered)
 			return err
 		})))

@@ -103,7 +103,7 @@ func testAttempts(c *chapter) {
 	})
 	c.test("it does not list runs that went well or were given back", func(f *fixture) {
 		job := f.running()
-		f.settle(to(fairlead.GiveUp, job))
+		f.settle(to(fairlead.MoveRelease, job))
 		job = f.claimThe(job, job.Node)
 		snooze := to(fairlead.Snooze, job)
 		snooze.After = time.Second

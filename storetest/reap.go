@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func testReap(c *chapter) {
@@ -12,25 +13,25 @@ func testReap(c *chapter) {
 		f.joinFor(time.Second)
 		f.joinFor(time.Second)
 		alive := f.joinFor(time.Hour)
-		f.equal("what is reaped before", f.reap(), fairlead.Reaped{})
+		f.equal("what is reaped before", f.reap(), driver.Reaped{})
 		f.Advance(time.Minute)
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Nodes: 2})
-		f.equal("what is reaped after", f.elsewhere().reap(), fairlead.Reaped{})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Nodes: 2})
+		f.equal("what is reaped after", f.elsewhere().reap(), driver.Reaped{})
 		node, _ := f.node(alive)
 		f.equal("Dead", node.Dead, false)
 	})
 	c.test("a node is alive until its lease has run out", func(f *fixture) {
 		f.joinFor(time.Minute)
 		f.Advance(time.Minute - time.Microsecond)
-		f.equal("what is reaped before", f.reap(), fairlead.Reaped{})
+		f.equal("what is reaped before", f.reap(), driver.Reaped{})
 		f.Advance(2 * time.Microsecond)
-		f.equal("what is reaped after", f.reap(), fairlead.Reaped{Nodes: 1})
+		f.equal("what is reaped after", f.reap(), driver.Reaped{Nodes: 1})
 	})
 	c.test("jobs of a dead node become ready with a crash recorded", func(f *fixture) {
 		job := f.enqueue(with(priority(3)))
 		claimed := f.claimThe(job, f.joinFor(time.Second))
 		f.Advance(time.Minute)
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Nodes: 1, Jobs: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Nodes: 1, Jobs: 1})
 		found := f.wantState(job, fairlead.Ready)
 		f.equal("Crashes", found.Crashes, 1)
 		f.equal("Attempt", found.Attempt, 1)
@@ -51,14 +52,14 @@ func testReap(c *chapter) {
 	c.test("jobs of living nodes are left alone", func(f *fixture) {
 		living, dying := f.running(), f.running(inQueue("other"))
 		f.ok(f.store.Leave(f.ctx(), dying.Node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Jobs: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Jobs: 1})
 		f.wantState(living, fairlead.Running)
 		f.settle(to(fairlead.Succeed, living))
 	})
 	c.test("waiting jobs of a dead node go on waiting", func(f *fixture) {
 		job := f.in(fairlead.Waiting)
 		f.ok(f.store.Leave(f.ctx(), job.Node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{})
+		f.equal("what is reaped", f.reap(), driver.Reaped{})
 		f.wantState(job, fairlead.Waiting)
 	})
 	c.test("it takes back at most Limit jobs", func(f *fixture) {
@@ -68,7 +69,7 @@ func testReap(c *chapter) {
 		f.ok(f.store.Leave(f.ctx(), node))
 		var taken []int
 		for range 4 {
-			reaped, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 2})
+			reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 2})
 			f.ok(err)
 			taken = append(taken, reaped.Jobs)
 		}
@@ -85,8 +86,8 @@ func testReap(c *chapter) {
 			f.claim(node, crashed/3)
 		}
 		f.Advance(time.Minute)
-		f.share(crashed, func(store fairlead.Store) (int, error) {
-			reaped, err := store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 1000})
+		f.share(crashed, func(store Store) (int, error) {
+			reaped, err := store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 1000})
 			return reaped.Jobs, err
 		})
 		for _, job := range f.wantClaim(f.join(), everything(), jobs...) {
@@ -99,15 +100,15 @@ func testReap(c *chapter) {
 func testReapEnds(c *chapter) {
 	c.test("a job that crashed more than MaxCrashes times fails as poison", func(f *fixture) {
 		job := f.enqueue(with(keyed("k")))
-		var answers []fairlead.Reaped
+		var answers []driver.Reaped
 		for range 3 {
 			claimed := f.claimThe(job, f.join())
 			f.ok(f.store.Leave(f.ctx(), claimed.Node))
-			reaped, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 2, Limit: 10})
+			reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 2, Limit: 10})
 			f.ok(err)
 			answers = append(answers, reaped)
 		}
-		f.equal("the answers", answers, []fairlead.Reaped{{Jobs: 1}, {Jobs: 1}, {Poisoned: 1}})
+		f.equal("the answers", answers, []driver.Reaped{{Jobs: 1}, {Jobs: 1}, {Poisoned: 1}})
 		found := f.wantState(job, fairlead.Failed)
 		f.equal("Reason", found.Reason, fairlead.ReasonPoison)
 		f.equal("Crashes", found.Crashes, 3)
@@ -119,7 +120,7 @@ func testReapEnds(c *chapter) {
 		job := f.running(cancelOnCrash, keyed("k"))
 		f.ok(f.store.Leave(f.ctx(), job.Node))
 		f.Advance(time.Minute)
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Cancelled: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Cancelled: 1})
 		found := f.wantState(job, fairlead.Cancelled)
 		f.equal("FinishedAt", found.FinishedAt, f.now())
 		f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{fairlead.ReasonCrash})
@@ -129,7 +130,7 @@ func testReapEnds(c *chapter) {
 		job := f.running(keyed("k"))
 		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
 		f.ok(f.store.Leave(f.ctx(), job.Node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Cancelled: 1})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Cancelled: 1})
 		f.equal("Error", f.wantState(job, fairlead.Cancelled).Error, "enough")
 		f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{fairlead.ReasonCrash})
 		f.wantFree("k")
@@ -138,9 +139,9 @@ func testReapEnds(c *chapter) {
 		job := f.running()
 		f.ok(f.store.Cancel(f.ctx(), job.ID, "enough"))
 		f.ok(f.store.Leave(f.ctx(), job.Node))
-		reaped, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 10})
+		reaped, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 0, Limit: 10})
 		f.ok(err)
-		f.equal("what is reaped", reaped, fairlead.Reaped{Cancelled: 1})
+		f.equal("what is reaped", reaped, driver.Reaped{Cancelled: 1})
 		f.wantState(job, fairlead.Cancelled)
 	})
 	c.test("the jobs of one node go different ways", func(f *fixture) {
@@ -150,7 +151,7 @@ func testReapEnds(c *chapter) {
 		f.claim(node, 3)
 		f.ok(f.store.Cancel(f.ctx(), wished.ID, ""))
 		f.ok(f.store.Leave(f.ctx(), node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Jobs: 1, Cancelled: 2})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Jobs: 1, Cancelled: 2})
 		f.wantState(revived, fairlead.Ready)
 		f.wantState(wished, fairlead.Cancelled)
 		f.wantState(careful, fairlead.Cancelled)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // RemovedSchedules is what becomes of schedules that were deleted. left tells how many
@@ -43,5 +43,5 @@ func RemovedSchedules(t *testing.T, h *Harness, left func() int) {
 	f.Advance(day + time.Second)
 	f.prune(100)
 	want("when the last is a day old", 1)
-	f.equal("the one that lives", scheduleNames(f.schedules(fairlead.ScheduleFilter{})), []string{"lives"})
+	f.equal("the one that lives", scheduleNames(f.schedules(schedule.Filter{})), []string{"lives"})
 }

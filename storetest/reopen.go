@@ -80,7 +80,7 @@ func testReopen(c *chapter) {
 	})
 	c.test("of many at once exactly one wins", func(f *fixture) {
 		job := f.in(fairlead.Failed)
-		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error { return store.Reopen(f.ctx(), job.ID) }))
+		f.wantOneWinner(f.rivals(6, func(_ int, store Store) error { return store.Reopen(f.ctx(), job.ID) }))
 		f.equal("the number of times it can be claimed", len(f.claim(f.join(), 10)), 1)
 	})
 }

@@ -4,18 +4,20 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // replace lets a new run take the place of others.
-func (f *fixture) replace(s fairlead.Schedule, jobs ...int64) fairlead.Fire {
+func (f *fixture) replace(s schedule.Schedule, jobs ...int64) schedule.Fire {
 	f.Helper()
-	fires := f.act(s, fairlead.Plan{Cancel: jobs, Fires: []fairlead.PlannedFire{byHand(f.now())}})
+	fires := f.act(s, schedule.Plan{Cancel: jobs, Fires: []schedule.PlannedFire{byHand(f.now())}})
 	f.equal("the number of new runs", len(fires), 1)
 	return fires[0]
 }
 
 // wantReplaced expects that another run took the place of this one.
-func (f *fixture) wantReplaced(fire fairlead.Fire) {
+func (f *fixture) wantReplaced(fire schedule.Fire) {
 	f.Helper()
 	job := f.wantState(jobOf(fire), fairlead.Cancelled)
 	f.equal("its reason", job.Reason, fairlead.ReasonReplaced)
@@ -26,7 +28,7 @@ func (f *fixture) wantReplaced(fire fairlead.Fire) {
 func testReplaced(c *chapter) {
 	c.test("Cancel ends a run that has not started", func(f *fixture) {
 		s := f.plan("s", making(behind("g")), dueAt(f.now().Add(time.Hour)))
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), byHand(f.now()), queued(f.now())}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), byHand(f.now()), queued(f.now())}})
 		f.wantState(jobOf(fires[0]), fairlead.Ready)
 		f.wantState(jobOf(fires[1]), fairlead.Parked)
 		f.wantState(jobOf(fires[2]), fairlead.Scheduled)
@@ -57,7 +59,7 @@ func testReplaced(c *chapter) {
 		f.wantState(jobOf(fresh), fairlead.Ready)
 		f.wantErr(f.store.Resolve(f.ctx(), to(fairlead.Succeed, job)), fairlead.ErrConflict)
 	})
-	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again, fairlead.Wait, fairlead.GiveUp} {
+	for _, move := range []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again, fairlead.MoveAwait, fairlead.MoveRelease} {
 		c.test(named("Cancel ends a run that is running, and its node is too late to", move), func(f *fixture) {
 			s := f.plan("s")
 			fire := f.make(s, byHand(f.now()))
@@ -71,7 +73,7 @@ func testReplaced(c *chapter) {
 			f.equal("the job", f.get(job), ended)
 			held, err := f.store.Held(f.ctx(), job.Node)
 			f.ok(err)
-			f.equal("what the node holds", held, []fairlead.Held(nil))
+			f.equal("what the node holds", held, []driver.Held(nil))
 			f.crash(job)
 			f.equal("the job after its node is gone", f.get(job), ended)
 		})
@@ -112,7 +114,7 @@ func testReplaced(c *chapter) {
 		f.started(fire)
 		l := f.listen(everything())
 		f.replace(s, fire.Job)
-		if !l.heard(fairlead.WakeCancel, patient) {
+		if !l.heard(driver.WakeCancel, patient) {
 			f.Fatal("nobody was woken")
 		}
 	})
@@ -140,7 +142,7 @@ func testReplaced(c *chapter) {
 	c.test("what is both to be cancelled and to be admitted is cancelled", func(f *fixture) {
 		s := f.plan("s")
 		fire := f.make(s, queued(f.now()))
-		f.act(s, fairlead.Plan{Cancel: []int64{fire.Job}, Admit: []int64{fire.Job}})
+		f.act(s, schedule.Plan{Cancel: []int64{fire.Job}, Admit: []int64{fire.Job}})
 		f.wantReplaced(fire)
 	})
 	c.test("of a settlement and Cancel at once exactly one wins", func(f *fixture) {
@@ -156,8 +158,8 @@ func testReplaced(c *chapter) {
 					settled, settle = f.store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, job)})
 				},
 				func() {
-					_, act = g.store.Act(f.ctx(), s.ID, func(s fairlead.Schedule, _ fairlead.View) (fairlead.Plan, error) {
-						return fairlead.Plan{Cancel: []int64{fire.Job}, Cursor: s.Cursor}, nil
+					_, act = g.store.Act(f.ctx(), s.ID, func(s schedule.Schedule, _ schedule.View) (schedule.Plan, error) {
+						return schedule.Plan{Cancel: []int64{fire.Job}, Cursor: s.Cursor}, nil
 					})
 				},
 			)

@@ -156,7 +156,7 @@ func testSetPriority(c *chapter) {
 		back func(f *fixture, job *fairlead.Job)
 	}{
 		{"retried", func(f *fixture, job *fairlead.Job) { f.settle(again(job, 0)) }},
-		{"given back", func(f *fixture, job *fairlead.Job) { f.settle(to(fairlead.GiveUp, job)) }},
+		{"given back", func(f *fixture, job *fairlead.Job) { f.settle(to(fairlead.MoveRelease, job)) }},
 		{"reaped", func(f *fixture, job *fairlead.Job) { f.crash(job) }},
 	} {
 		c.test("a running job has it from its next attempt on, when "+way.name, func(f *fixture) {

@@ -180,7 +180,7 @@ func testResolveEarly(c *chapter) {
 		retried := &fairlead.Job{ID: again.ID}
 		f.ok(f.store.Cancel(f.ctx(), won.ID, "enough"))
 		f.ok(f.store.Cancel(f.ctx(), again.ID, "enough"))
-		f.wantSettled([]fairlead.Settled{asAsked, cancelled}, wait(won), fairlead.Settlement{ID: again.ID, Fence: again.Fence, Move: fairlead.Wait, After: time.Hour})
+		f.wantSettled([]fairlead.Settled{asAsked, cancelled}, wait(won), fairlead.Settlement{ID: again.ID, Fence: again.Fence, Move: fairlead.MoveAwait, After: time.Hour})
 		f.wantState(won, fairlead.Succeeded)
 		f.wantState(retried, fairlead.Cancelled)
 	})
@@ -253,7 +253,7 @@ func testResolveLate(c *chapter) {
 		first := f.running()
 		f.settle(again(first, 0))
 		second := f.claimThe(first, f.join())
-		f.settle(to(fairlead.GiveUp, second)) // it is not recorded
+		f.settle(to(fairlead.MoveRelease, second)) // it is not recorded
 		f.wantErr(f.store.Resolve(f.ctx(), again(second, 0)), fairlead.ErrLeaseLost)
 		f.resolve(again(first, 0))
 		f.equal("the number of recorded attempts", len(f.attempts(first)), 1)
@@ -261,7 +261,7 @@ func testResolveLate(c *chapter) {
 	c.test("nor is one that ended the lease of another job which was claimed with it", func(f *fixture) {
 		f.enqueue(many(2)...)
 		jobs := f.claim(f.join(), 2)
-		f.settle(again(jobs[0], 0), to(fairlead.GiveUp, jobs[1]))
+		f.settle(again(jobs[0], 0), to(fairlead.MoveRelease, jobs[1]))
 		f.wantErr(f.store.Resolve(f.ctx(), again(jobs[1], 0)), fairlead.ErrLeaseLost)
 		f.resolve(again(jobs[0], 0))
 	})
@@ -291,7 +291,7 @@ func testResolveLate(c *chapter) {
 	c.test("of many different answers at once exactly one counts", func(f *fixture) {
 		job := f.in(fairlead.Waiting)
 		answers := []fairlead.Settlement{success(job, `1`), failure(job, "no")}
-		errs := f.rivals(6, func(i int, store fairlead.Store) error { return store.Resolve(f.ctx(), answers[i%2]) })
+		errs := f.rivals(6, func(i int, store Store) error { return store.Resolve(f.ctx(), answers[i%2]) })
 		winner := 0
 		if f.get(job).State == fairlead.Failed {
 			winner = 1

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // elaborate is a schedule of which everything is special.
-func (f *fixture) elaborate() fairlead.Schedule {
+func (f *fixture) elaborate() schedule.Schedule {
 	f.Helper()
 	now := f.now()
-	return fairlead.Schedule{
+	return schedule.Schedule{
 		Name: "Nächtlich ", Description: "all of it", Cron: "0 3 * * *", Every: time.Minute, Delay: 90 * time.Second, Daily: "03:00, 15:30",
 		At: now.Add(time.Hour), Zone: "Europe/Paris", StartsAt: now.Add(time.Minute), EndsAt: now.Add(1000 * time.Hour),
 		Jitter: 1500 * time.Millisecond, Calendar: "holidays",
@@ -22,17 +23,17 @@ func (f *fixture) elaborate() fairlead.Schedule {
 			OnCrash: fairlead.CancelOnCrash, Key: "one", KeyScope: fairlead.KeyForever, OnDuplicate: fairlead.ReplaceDuplicate,
 			ConcurrencyKey: "gate", Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 		},
-		Overlap: fairlead.OverlapCancel, AfterFailure: fairlead.FailureRetry, MaxConcurrency: 3, Concurrency: fairlead.ConcurrencySkip,
-		QueueDepth: 9, CatchUp: fairlead.CatchUpFull, CatchUpLimit: 11, CatchUpWindow: 36 * time.Hour,
+		Overlap: schedule.OverlapCancel, AfterFailure: schedule.FailureRetry, MaxConcurrency: 3, Concurrency: schedule.ConcurrencySkip,
+		QueueDepth: 9, CatchUp: schedule.CatchUpFull, CatchUpLimit: 11, CatchUpWindow: 36 * time.Hour,
 		Enabled: false, Reason: "too loud",
-		Cursor: fairlead.Cursor{Due: now.Add(time.Hour), FireAt: now.Add(time.Hour + 700*time.Millisecond)},
+		Cursor: schedule.Cursor{Due: now.Add(time.Hour), FireAt: now.Add(time.Hour + 700*time.Millisecond)},
 	}
 }
 
 func testSchedules(c *chapter) {
 	c.test("a CreatedAt of a new schedule is kept, and that of another is not changed", func(f *fixture) {
 		made := f.now().Add(-time.Millisecond)
-		s := f.plan("s", func(s *fairlead.Schedule) { s.CreatedAt = made })
+		s := f.plan("s", func(s *schedule.Schedule) { s.CreatedAt = made })
 		f.equal("CreatedAt", s.CreatedAt, made)
 		f.equal("UpdatedAt", s.UpdatedAt, f.now())
 		s.CreatedAt = f.now()
@@ -41,7 +42,7 @@ func testSchedules(c *chapter) {
 	})
 	c.test("a schedule is kept with all that was declared of it", func(f *fixture) {
 		want := f.elaborate()
-		keeping(f.calendar(fairlead.Calendar{Name: "holidays"}))(&want)
+		keeping(f.calendar(schedule.Calendar{Name: "holidays"}))(&want)
 		stored := f.put(want)
 		want.ID, want.Version, want.CreatedAt, want.UpdatedAt = stored.ID, stored.Version, f.now(), f.now()
 		f.equal("the schedule as stored", stored, want)
@@ -49,7 +50,7 @@ func testSchedules(c *chapter) {
 		f.equal("the schedule as another process reads it", f.elsewhere().schedule(stored.ID), want)
 	})
 	c.test("the least that a schedule has is a name, and a job of a kind", func(f *fixture) {
-		want := fairlead.Schedule{Name: "least", Job: *plain()}
+		want := schedule.Schedule{Name: "least", Job: *plain()}
 		stored := f.put(want)
 		f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&want.Job}))
 		want.ID, want.Version, want.CreatedAt, want.UpdatedAt = stored.ID, stored.Version, f.now(), f.now()
@@ -67,7 +68,7 @@ func testSchedules(c *chapter) {
 		}
 	})
 	c.test("with its ID and Version it is replaced as a whole, and gets a larger Version", func(f *fixture) {
-		f.calendar(fairlead.Calendar{Name: "holidays"})
+		f.calendar(schedule.Calendar{Name: "holidays"})
 		first := f.put(f.elaborate())
 		f.Advance(time.Minute)
 		want := f.hourly("renamed", disabled)
@@ -79,11 +80,11 @@ func testSchedules(c *chapter) {
 		f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&want.Job}))
 		want.Version, want.CreatedAt, want.UpdatedAt, want.Cursor = second.Version, first.CreatedAt, f.now(), first.Cursor
 		f.equal("the schedule as stored", second, want)
-		f.equal("the schedules", f.schedules(fairlead.ScheduleFilter{}), []fairlead.Schedule{want})
+		f.equal("the schedules", f.schedules(schedule.Filter{}), []schedule.Schedule{want})
 	})
 	c.test("its Cursor counts if it is created", func(f *fixture) {
-		cursor := fairlead.Cursor{Due: f.now().Add(time.Minute), FireAt: f.now().Add(2 * time.Minute)}
-		s := f.plan("s", func(s *fairlead.Schedule) { s.Cursor = cursor })
+		cursor := schedule.Cursor{Due: f.now().Add(time.Minute), FireAt: f.now().Add(2 * time.Minute)}
+		s := f.plan("s", func(s *schedule.Schedule) { s.Cursor = cursor })
 		f.equal("the cursor", f.schedule(s.ID).Cursor, cursor)
 	})
 	c.test("if it is replaced the stored Cursor stays", func(f *fixture) {
@@ -95,7 +96,7 @@ func testSchedules(c *chapter) {
 	})
 	c.test("if it is replaced and restart says so its Cursor counts", func(f *fixture) {
 		s := f.plan("s")
-		s.Cursor = fairlead.Cursor{Due: f.now().Add(time.Hour), FireAt: f.now().Add(2 * time.Hour)}
+		s.Cursor = schedule.Cursor{Due: f.now().Add(time.Hour), FireAt: f.now().Add(2 * time.Hour)}
 		stored, err := f.tryPut(s, true)
 		f.ok(err)
 		f.equal("the cursor as answered", stored.Cursor, s.Cursor)
@@ -109,7 +110,7 @@ func testSchedules(c *chapter) {
 		other.Name = "taken"
 		_, err = f.tryPut(other, false)
 		f.wantErr(err, fairlead.ErrConflict)
-		f.equal("the names", scheduleNames(f.schedules(fairlead.ScheduleFilter{})), []string{"other", "taken"})
+		f.equal("the names", scheduleNames(f.schedules(schedule.Filter{})), []string{"other", "taken"})
 	})
 	c.test("the name of a deleted schedule is free", func(f *fixture) {
 		for range 3 {
@@ -122,7 +123,7 @@ func testSchedules(c *chapter) {
 		for _, name := range []string{"acme", "Acme", "acme "} {
 			f.plan(name)
 		}
-		f.equal("the schedules", len(f.schedules(fairlead.ScheduleFilter{})), 3)
+		f.equal("the schedules", len(f.schedules(schedule.Filter{})), 3)
 	})
 	c.test("a Version that is no longer current conflicts and changes nothing", func(f *fixture) {
 		first := f.plan("s")
@@ -142,7 +143,7 @@ func testSchedules(c *chapter) {
 		f.wantErr(err, fairlead.ErrNotFound)
 	})
 	c.test("a calendar that does not exist is invalid", func(f *fixture) {
-		s := f.hourly("s", func(s *fairlead.Schedule) { s.Calendar = "nowhere" })
+		s := f.hourly("s", func(s *schedule.Schedule) { s.Calendar = "nowhere" })
 		_, err := f.tryPut(s, false)
 		f.wantErr(err, fairlead.ErrInvalid)
 		s.Calendar = ""
@@ -162,15 +163,15 @@ func testSchedules(c *chapter) {
 	c.test("of many that create one name at once exactly one wins", func(f *fixture) {
 		s := f.hourly("s")
 		f.ok(fairlead.NormalizeJobs([]*fairlead.Job{&s.Job}))
-		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
+		f.wantOneWinner(f.rivals(6, func(_ int, store Store) error {
 			_, err := store.PutSchedule(f.ctx(), s, false)
 			return err
 		}))
-		f.equal("the schedules", len(f.schedules(fairlead.ScheduleFilter{})), 1)
+		f.equal("the schedules", len(f.schedules(schedule.Filter{})), 1)
 	})
 	c.test("of many that replace one Version at once exactly one wins", func(f *fixture) {
 		s := f.plan("s")
-		f.wantOneWinner(f.rivals(6, func(_ int, store fairlead.Store) error {
+		f.wantOneWinner(f.rivals(6, func(_ int, store Store) error {
 			_, err := store.PutSchedule(f.ctx(), s, false)
 			return err
 		}))
@@ -181,23 +182,23 @@ func testSchedules(c *chapter) {
 		}
 		gone := f.plan("s2a")
 		f.ok(f.store.DeleteSchedule(f.ctx(), gone.ID))
-		list := func(filter fairlead.ScheduleFilter) []string { return scheduleNames(f.schedules(filter)) }
-		f.equal("all", list(fairlead.ScheduleFilter{}), []string{"s0", "s1", "s2", "s3", "s4"})
-		f.equal("the first page", list(fairlead.ScheduleFilter{Limit: 2}), []string{"s0", "s1"})
-		f.equal("the second page", list(fairlead.ScheduleFilter{Limit: 2, After: "s1"}), []string{"s2", "s3"})
+		list := func(filter schedule.Filter) []string { return scheduleNames(f.schedules(filter)) }
+		f.equal("all", list(schedule.Filter{}), []string{"s0", "s1", "s2", "s3", "s4"})
+		f.equal("the first page", list(schedule.Filter{Limit: 2}), []string{"s0", "s1"})
+		f.equal("the second page", list(schedule.Filter{Limit: 2, After: "s1"}), []string{"s2", "s3"})
 	})
 	c.test("a filter chooses by ID, name, tenant and whether they are enabled, all of it", func(f *fixture) {
 		a := f.plan("a", making(forTenant("acme")))
 		f.plan("b", making(forTenant("acme")), disabled)
 		d := f.plan("c", making(forTenant("other")))
-		list := func(filter fairlead.ScheduleFilter) []string { return scheduleNames(f.schedules(filter)) }
+		list := func(filter schedule.Filter) []string { return scheduleNames(f.schedules(filter)) }
 		yes, no := true, false
-		f.equal("by ID", list(fairlead.ScheduleFilter{IDs: []int64{d.ID, a.ID, unknown}}), []string{"a", "c"})
-		f.equal("by name", list(fairlead.ScheduleFilter{Names: []string{"c", "b", "none"}}), []string{"b", "c"})
-		f.equal("by tenant", list(fairlead.ScheduleFilter{Tenants: []string{"acme", "none"}}), []string{"a", "b"})
-		f.equal("those enabled", list(fairlead.ScheduleFilter{Enabled: &yes}), []string{"a", "c"})
-		f.equal("those not", list(fairlead.ScheduleFilter{Enabled: &no}), []string{"b"})
-		f.equal("by all", list(fairlead.ScheduleFilter{IDs: []int64{a.ID, d.ID}, Tenants: []string{"acme"}, Enabled: &yes, After: "A"}), []string{"a"})
-		f.equal("by all but one", list(fairlead.ScheduleFilter{Names: []string{"a"}, Tenants: []string{"other"}}), []string(nil))
+		f.equal("by ID", list(schedule.Filter{IDs: []int64{d.ID, a.ID, unknown}}), []string{"a", "c"})
+		f.equal("by name", list(schedule.Filter{Names: []string{"c", "b", "none"}}), []string{"b", "c"})
+		f.equal("by tenant", list(schedule.Filter{Tenants: []string{"acme", "none"}}), []string{"a", "b"})
+		f.equal("those enabled", list(schedule.Filter{Enabled: &yes}), []string{"a", "c"})
+		f.equal("those not", list(schedule.Filter{Enabled: &no}), []string{"b"})
+		f.equal("by all", list(schedule.Filter{IDs: []int64{a.ID, d.ID}, Tenants: []string{"acme"}, Enabled: &yes, After: "A"}), []string{"a"})
+		f.equal("by all but one", list(schedule.Filter{Names: []string{"a"}, Tenants: []string{"other"}}), []string(nil))
 	})
 }

@@ -2,8 +2,6 @@ package storetest
 
 import (
 	"bytes"
-
-	"github.com/fairlead-io/fairlead"
 )
 
 func (f *fixture) secret(name string) []byte {
@@ -38,7 +36,7 @@ func testSecret(c *chapter) {
 	c.test("many who ask at once for a new one get the same", func(f *fixture) {
 		const asking = 16
 		secrets := make([][]byte, asking)
-		f.ok(first(f.rivals(asking, func(i int, store fairlead.Store) (err error) {
+		f.ok(first(f.rivals(asking, func(i int, store Store) (err error) {
 			secrets[i], err = store.Secret(f.ctx(), "contended")
 			return err
 		})))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // The answers of Settle, short.
@@ -56,7 +57,7 @@ func testSucceed(c *chapter) {
 		f.equal("Output", string(found.Output), `{"sent": true}`)
 		f.equal("FinishedAt", found.FinishedAt, f.now())
 		f.equal("Failures", found.Failures, 0)
-		f.equal("what its node holds", f.held(job.Node), []fairlead.Held(nil))
+		f.equal("what its node holds", f.held(job.Node), []driver.Held(nil))
 	})
 	c.test("Succeed without output leaves none", func(f *fixture) {
 		job := f.in(fairlead.Succeeded)
@@ -247,14 +248,14 @@ func testSnoozeAndGiveUp(c *chapter) {
 		before := f.get(job)
 		claimed := f.claimThe(job, f.join())
 		f.Advance(time.Minute)
-		f.settle(to(fairlead.GiveUp, claimed))
+		f.settle(to(fairlead.MoveRelease, claimed))
 		f.equal("the job", f.get(job), before)
 	})
 	c.test("GiveUp uses up no attempt number", func(f *fixture) {
 		job := f.running()
 		f.settle(again(job, 0))
 		claimed := f.claimThe(job, job.Node)
-		f.settle(to(fairlead.GiveUp, claimed))
+		f.settle(to(fairlead.MoveRelease, claimed))
 		found := f.wantState(job, fairlead.Ready)
 		f.equal("Attempt", found.Attempt, 1)
 		f.equal("Failures", found.Failures, 1)
@@ -263,18 +264,18 @@ func testSnoozeAndGiveUp(c *chapter) {
 	c.test("Wait leaves the job waiting until its deadline", func(f *fixture) {
 		job := f.running()
 		f.Advance(time.Minute)
-		await := to(fairlead.Wait, job)
+		await := to(fairlead.MoveAwait, job)
 		await.After = 30 * time.Second
 		f.settle(await)
 		found := f.wantState(job, fairlead.Waiting)
 		f.equal("Deadline", found.Deadline, f.now().Add(30*time.Second))
 		f.equal("Attempt", found.Attempt, 1)
-		f.equal("what its node holds", f.held(job.Node), []fairlead.Held(nil))
+		f.equal("what its node holds", f.held(job.Node), []driver.Held(nil))
 	})
 }
 
 func testSettleKeeps(c *chapter) {
-	moves := []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait}
+	moves := []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 	for _, move := range moves {
 		c.test(named(move, "keeps memo and progress"), func(f *fixture) {
 			job := f.running()

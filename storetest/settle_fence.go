@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // testSettleFence is about settlements that come late, twice or from nowhere.
 func testSettleFence(c *chapter) {
-	moves := []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait}
+	moves := []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 	c.test("a fence that is not current is lost and changes nothing", func(f *fixture) {
 		job := f.running()
 		f.settle(again(job, 0))
@@ -79,7 +80,7 @@ func testSettleFence(c *chapter) {
 	})
 	c.test("of many that settle one fence at once all are told the same story", func(f *fixture) {
 		job, answers := f.running(), make([]fairlead.Settled, 6)
-		errs := f.rivals(len(answers), func(i int, store fairlead.Store) error {
+		errs := f.rivals(len(answers), func(i int, store Store) error {
 			got, err := store.Settle(f.ctx(), []fairlead.Settlement{to(fairlead.Succeed, job)})
 			if err == nil {
 				answers[i] = got[0]
@@ -103,7 +104,7 @@ func testSettleReaped(c *chapter, moves []fairlead.Move) {
 	c.test("a job that was reaped as poison is lost to its node", func(f *fixture) {
 		job := f.running()
 		f.ok(f.store.Leave(f.ctx(), job.Node))
-		_, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: 0, Limit: 10})
+		_, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: 0, Limit: 10})
 		f.ok(err)
 		wantLost(f, job, fairlead.Failed)
 	})
@@ -143,7 +144,7 @@ func testSettleReaped(c *chapter, moves []fairlead.Move) {
 		}
 		f.settle(settlements[:15]...)
 		f.ok(f.store.Leave(f.ctx(), jobs[0].Node))
-		f.equal("what is reaped", f.reap(), fairlead.Reaped{Cancelled: 5})
+		f.equal("what is reaped", f.reap(), driver.Reaped{Cancelled: 5})
 		f.wantSettled(want, settlements...)
 	})
 	c.test("a job that a crash cancelled is lost though its node has dropped another that was claimed with it", func(f *fixture) {
@@ -176,7 +177,7 @@ func testSettleMany(c *chapter) {
 		staleRetry.Fence++
 		f.wantSettled(
 			[]fairlead.Settled{asAsked, lost, asAsked, cancelled, asAsked, lost, asAsked, lost, asAsked},
-			to(fairlead.Succeed, jobs[0]), stale, to(fairlead.Fail, jobs[2]), again(jobs[3], time.Second), to(fairlead.GiveUp, jobs[4]),
+			to(fairlead.Succeed, jobs[0]), stale, to(fairlead.Fail, jobs[2]), again(jobs[3], time.Second), to(fairlead.MoveRelease, jobs[4]),
 			staleRetry, wait(jobs[6]), fairlead.Settlement{ID: unknown, Fence: 5, Move: fairlead.Succeed}, again(jobs[7], time.Second))
 		for i, state := range []fairlead.State{
 			fairlead.Succeeded, fairlead.Running, fairlead.Failed, fairlead.Cancelled, fairlead.Ready, fairlead.Running, fairlead.Waiting, fairlead.Scheduled,
@@ -187,7 +188,7 @@ func testSettleMany(c *chapter) {
 	c.test("of jobs that were claimed together one that has another lease by now keeps it", func(f *fixture) {
 		f.enqueue(many(2)...)
 		jobs := f.claim(f.join(), 2)
-		f.settle(to(fairlead.GiveUp, jobs[1]))
+		f.settle(to(fairlead.MoveRelease, jobs[1]))
 		current := f.claimThe(jobs[1], f.join())
 		f.wantSettled([]fairlead.Settled{asAsked, lost}, to(fairlead.Succeed, jobs[0]), to(fairlead.Succeed, jobs[1]))
 		f.wantState(jobs[0], fairlead.Succeeded)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // testSweeps is what a store does for sweeps.
@@ -26,8 +27,8 @@ func testSweeps(c *chapter) {
 }
 
 // newSweep is a sweep of a thousand items of which nothing else is special.
-func newSweep(name string, changes ...func(*fairlead.Sweep)) fairlead.Sweep {
-	s := fairlead.Sweep{Name: name, Kind: "scrub", To: 1000, SweepStatus: fairlead.SweepStatus{State: fairlead.SweepCreated}}
+func newSweep(name string, changes ...func(*sweep.Sweep)) sweep.Sweep {
+	s := sweep.Sweep{Name: name, Kind: "scrub", To: 1000, Status: sweep.Status{State: sweep.Created}}
 	for _, change := range changes {
 		change(&s)
 	}
@@ -35,13 +36,13 @@ func newSweep(name string, changes ...func(*fairlead.Sweep)) fairlead.Sweep {
 }
 
 // tryPutSweep is Store.PutSweep with its defaults filled in, as the client does it.
-func (f *fixture) tryPutSweep(s fairlead.Sweep) (fairlead.Sweep, error) {
+func (f *fixture) tryPutSweep(s sweep.Sweep) (sweep.Sweep, error) {
 	f.Helper()
-	f.ok(fairlead.NormalizeSweep(&s))
+	f.ok(sweep.Normalize(&s))
 	return f.store.PutSweep(f.ctx(), s)
 }
 
-func (f *fixture) putSweep(s fairlead.Sweep) fairlead.Sweep {
+func (f *fixture) putSweep(s sweep.Sweep) sweep.Sweep {
 	f.Helper()
 	stored, err := f.tryPutSweep(s)
 	f.ok(err)
@@ -49,16 +50,16 @@ func (f *fixture) putSweep(s fairlead.Sweep) fairlead.Sweep {
 }
 
 // sweep stores a sweep.
-func (f *fixture) sweep(name string, changes ...func(*fairlead.Sweep)) fairlead.Sweep {
+func (f *fixture) sweep(name string, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	f.Helper()
 	return f.putSweep(newSweep(name, changes...))
 }
 
-func inState(state fairlead.SweepState) func(*fairlead.Sweep) {
-	return func(s *fairlead.Sweep) { s.State = state }
+func inState(state sweep.State) func(*sweep.Sweep) {
+	return func(s *sweep.Sweep) { s.State = state }
 }
 
-func (f *fixture) sweeps(filter fairlead.SweepFilter) []fairlead.Sweep {
+func (f *fixture) sweeps(filter sweep.Filter) []sweep.Sweep {
 	f.Helper()
 	list, err := f.store.Sweeps(f.ctx(), filter)
 	f.ok(err)
@@ -66,16 +67,16 @@ func (f *fixture) sweeps(filter fairlead.SweepFilter) []fairlead.Sweep {
 }
 
 // theSweep reads a sweep.
-func (f *fixture) theSweep(id int64) fairlead.Sweep {
+func (f *fixture) theSweep(id int64) sweep.Sweep {
 	f.Helper()
-	found := f.sweeps(fairlead.SweepFilter{IDs: []int64{id}})
+	found := f.sweeps(sweep.Filter{IDs: []int64{id}})
 	if len(found) != 1 {
 		f.Fatalf("%d sweeps have the ID %d", len(found), id)
 	}
 	return found[0]
 }
 
-func sweepNames(list []fairlead.Sweep) []string {
+func sweepNames(list []sweep.Sweep) []string {
 	names := make([]string, len(list))
 	for i, s := range list {
 		names[i] = s.Name
@@ -83,7 +84,7 @@ func sweepNames(list []fairlead.Sweep) []string {
 	return names
 }
 
-func (f *fixture) shards(sweep int64) []fairlead.Shard {
+func (f *fixture) shards(sweep int64) []sweep.Shard {
 	f.Helper()
 	list, err := f.store.Shards(f.ctx(), sweep)
 	f.ok(err)
@@ -91,7 +92,7 @@ func (f *fixture) shards(sweep int64) []fairlead.Shard {
 }
 
 // steered is what somebody does to a sweep under its lock.
-type steered = func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error
+type steered = func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error
 
 // steer acts upon a sweep, and waits for others who do.
 func (f *fixture) steer(id int64, act steered) {
@@ -102,75 +103,75 @@ func (f *fixture) steer(id int64, act steered) {
 }
 
 // setState says how a sweep stands.
-func (f *fixture) setState(id int64, state fairlead.SweepState) {
+func (f *fixture) setState(id int64, state sweep.State) {
 	f.Helper()
-	f.steer(id, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+	f.steer(id, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 		s.State = state
 		return nil
 	})
 }
 
 // ranges are n shards of a hundred items each.
-func ranges(sweep int64, n int) []fairlead.Shard {
-	list := make([]fairlead.Shard, n)
+func ranges(s int64, n int) []sweep.Shard {
+	list := make([]sweep.Shard, n)
 	for i := range list {
 		from := int64(100 * i)
-		list[i] = fairlead.Shard{Sweep: sweep, Number: i, From: from, To: from + 100, Mark: from}
+		list[i] = sweep.Shard{Sweep: s, Number: i, From: from, To: from + 100, Mark: from}
 	}
 	return list
 }
 
 // cut stores a sweep that runs, of n shards that have no jobs.
-func (f *fixture) cut(n int, changes ...func(*fairlead.Sweep)) fairlead.Sweep {
+func (f *fixture) cut(n int, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	f.Helper()
 	s := f.sweep(fmt.Sprint("cut into ", n), changes...)
-	f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-		s.State, s.Cut = fairlead.SweepRunning, true
+	f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		s.State, s.Cut = sweep.Running, true
 		return tx.Cut(ctx, ranges(s.ID, n))
 	})
 	return f.theSweep(s.ID)
 }
 
 // employ gives shards jobs.
-func (f *fixture) employ(sweep int64, shards ...int) []*fairlead.Job {
+func (f *fixture) employ(s int64, shards ...int) []*fairlead.Job {
 	f.Helper()
 	jobs := many(len(shards))
 	f.ok(fairlead.NormalizeJobs(jobs))
-	f.steer(sweep, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+	f.steer(s, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
 		return tx.Employ(ctx, shards, jobs)
 	})
 	return jobs
 }
 
 // sweeping stores a sweep that runs, with one shard, and claims its job.
-func (f *fixture) sweeping(changes ...func(*fairlead.Sweep)) (fairlead.Sweep, *fairlead.Job) {
+func (f *fixture) sweeping(changes ...func(*sweep.Sweep)) (sweep.Sweep, *fairlead.Job) {
 	f.Helper()
 	s := f.cut(1, changes...)
 	return s, f.claimThe(f.employ(s.ID, 0)[0], f.join())
 }
 
 // grant gives the first shard a share.
-func (f *fixture) grant(sweep int64, share fairlead.Share) {
+func (f *fixture) grant(sw int64, share sweep.Share) {
 	f.Helper()
-	f.steer(sweep, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-		return tx.Grant(ctx, []fairlead.Shard{{Sweep: s.ID, Share: share}})
+	f.steer(sw, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		return tx.Grant(ctx, []sweep.Shard{{Sweep: s.ID, Share: share}})
 	})
 }
 
 // markAt is a checkpoint of the run of the first shard.
-func markAt(sweep fairlead.Sweep, job *fairlead.Job, mark int64) fairlead.Checkpoint {
-	return fairlead.Checkpoint{Sweep: sweep.ID, Job: job.ID, Fence: job.Fence, Mark: mark, Done: mark}
+func markAt(s sweep.Sweep, job *fairlead.Job, mark int64) sweep.Checkpoint {
+	return sweep.Checkpoint{Sweep: s.ID, Job: job.ID, Fence: job.Fence, Mark: mark, Done: mark}
 }
 
 // note stores that items of the first shard came to nothing.
-func (f *fixture) note(sweep fairlead.Sweep, job *fairlead.Job, items ...fairlead.FailedItem) {
+func (f *fixture) note(sweep sweep.Sweep, job *fairlead.Job, items ...sweep.FailedItem) {
 	f.Helper()
 	c := markAt(sweep, job, 0)
 	c.Failed = items
 	f.checkpoint(c)
 }
 
-func (f *fixture) checkpoint(c fairlead.Checkpoint) fairlead.Orders {
+func (f *fixture) checkpoint(c sweep.Checkpoint) sweep.Orders {
 	f.Helper()
 	orders, err := f.store.Checkpoint(f.ctx(), c)
 	f.ok(err)
@@ -178,7 +179,7 @@ func (f *fixture) checkpoint(c fairlead.Checkpoint) fairlead.Orders {
 }
 
 // wantRefused expects that a checkpoint is refused and changes nothing.
-func (f *fixture) wantRefused(c fairlead.Checkpoint, want error) {
+func (f *fixture) wantRefused(c sweep.Checkpoint, want error) {
 	f.Helper()
 	before := f.shards(c.Sweep)
 	_, err := f.store.Checkpoint(f.ctx(), c)
@@ -186,15 +187,15 @@ func (f *fixture) wantRefused(c fairlead.Checkpoint, want error) {
 	f.equal("the shards", f.shards(c.Sweep), before)
 }
 
-func (f *fixture) events(sweep int64) []fairlead.SweepEvent {
+func (f *fixture) events(s int64) []sweep.Event {
 	f.Helper()
-	list, err := f.store.SweepEvents(f.ctx(), fairlead.EventFilter{Sweep: sweep})
+	list, err := f.store.SweepEvents(f.ctx(), sweep.EventFilter{Sweep: s})
 	f.ok(err)
 	return list
 }
 
 // unnumbered are events without their IDs.
-func unnumbered(events []fairlead.SweepEvent) []fairlead.SweepEvent {
+func unnumbered(events []sweep.Event) []sweep.Event {
 	plain := slices.Clone(events)
 	for i := range plain {
 		plain[i].ID = 0
@@ -202,14 +203,14 @@ func unnumbered(events []fairlead.SweepEvent) []fairlead.SweepEvent {
 	return plain
 }
 
-func (f *fixture) logs(filter fairlead.LogFilter) []fairlead.SweepLog {
+func (f *fixture) logs(filter sweep.LogFilter) []sweep.Log {
 	f.Helper()
 	list, err := f.store.SweepLogs(f.ctx(), filter)
 	f.ok(err)
 	return list
 }
 
-func (f *fixture) failed(filter fairlead.ItemFilter) []fairlead.FailedItem {
+func (f *fixture) failed(filter sweep.ItemFilter) []sweep.FailedItem {
 	f.Helper()
 	list, err := f.store.FailedItems(f.ctx(), filter)
 	f.ok(err)
@@ -218,13 +219,13 @@ func (f *fixture) failed(filter fairlead.ItemFilter) []fairlead.FailedItem {
 
 // forgetSweeps removes all sweeps.
 func (f *fixture) forgetSweeps() error {
-	sweeps, err := f.store.Sweeps(f.ctx(), fairlead.SweepFilter{Limit: 2 * tooMany})
+	sweeps, err := f.store.Sweeps(f.ctx(), sweep.Filter{Limit: 2 * tooMany})
 	if err != nil {
 		return err
 	}
 	for _, s := range sweeps {
-		_, err := f.store.Steer(f.ctx(), s.ID, true, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
-			s.State = fairlead.SweepStopped
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+			s.State = sweep.Stopped
 			return nil
 		})
 		if err != nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 func testCheckpoint(c *chapter) {
@@ -16,20 +18,20 @@ func testCheckpoint(c *chapter) {
 		f.employ(s.ID, 0, 1)
 		job := f.claim(f.join(), 2)[1]
 		f.Advance(time.Second)
-		f.checkpoint(fairlead.Checkpoint{
+		f.checkpoint(sweep.Checkpoint{
 			Sweep: s.ID, Job: job.ID, Fence: job.Fence, Number: 1, To: 7, Mark: 150, Window: []byte{0, 1, 255, 0}, Pending: json.RawMessage(`[{"i": 160}]`),
-			Source: json.RawMessage(`{"offset" : 12}`), Done: 60, Abandoned: 2, Errors: 5, Measured: 12.5, Used: fairlead.Share{Rate: 2.25, InFlight: 9},
+			Source: json.RawMessage(`{"offset" : 12}`), Done: 60, Abandoned: 2, Errors: 5, Measured: 12.5, Used: sweep.Share{Rate: 2.25, InFlight: 9},
 		})
 		want := ranges(s.ID, 2)
 		want[0].Job = f.shards(s.ID)[0].Job
-		want[1] = fairlead.Shard{
+		want[1] = sweep.Shard{
 			Sweep: s.ID, Number: 1, From: 100, To: 200, Job: job.ID, Mark: 150, Window: []byte{0, 1, 255, 0}, Pending: json.RawMessage(`[{"i": 160}]`),
-			Source: json.RawMessage(`{"offset" : 12}`), Done: 60, Abandoned: 2, Errors: 5, Measured: 12.5, Used: fairlead.Share{Rate: 2.25, InFlight: 9},
+			Source: json.RawMessage(`{"offset" : 12}`), Done: 60, Abandoned: 2, Errors: 5, Measured: 12.5, Used: sweep.Share{Rate: 2.25, InFlight: 9},
 			Fence: job.Fence, SavedAt: f.now(),
 		}
 		f.equal("the shards", f.shards(s.ID), want)
-		f.checkpoint(fairlead.Checkpoint{Sweep: s.ID, Job: job.ID, Fence: job.Fence, Number: 1, Mark: 200, Done: 100, Ended: true})
-		want[1] = fairlead.Shard{
+		f.checkpoint(sweep.Checkpoint{Sweep: s.ID, Job: job.ID, Fence: job.Fence, Number: 1, Mark: 200, Done: 100, Ended: true})
+		want[1] = sweep.Shard{
 			Sweep: s.ID, Number: 1, From: 100, To: 200, Job: job.ID, Mark: 200, Source: json.RawMessage(`{"offset" : 12}`), Done: 100, Ended: true,
 			Fence: job.Fence, SavedAt: f.now(),
 		}
@@ -37,9 +39,9 @@ func testCheckpoint(c *chapter) {
 	})
 	c.test("To counts if that of the shard was not known", func(f *fixture) {
 		s := f.sweep("s")
-		f.steer(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-			s.State, s.Cut = fairlead.SweepRunning, true
-			return tx.Cut(ctx, []fairlead.Shard{{}})
+		f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+			s.State, s.Cut = sweep.Running, true
+			return tx.Cut(ctx, []sweep.Shard{{}})
 		})
 		job := f.claimThe(f.employ(s.ID, 0)[0], f.join())
 		for _, step := range []struct{ to, want int64 }{{0, 0}, {500, 500}, {0, 500}, {600, 500}} {
@@ -110,32 +112,32 @@ func testCheckpoint(c *chapter) {
 	c.test("A sweep that is not running answers with Stop", func(f *fixture) {
 		s, job := f.sweeping()
 		for _, step := range []struct {
-			state fairlead.SweepState
+			state sweep.State
 			stop  bool
 		}{
-			{fairlead.SweepRunning, false},
-			{fairlead.SweepStopping, true},
-			{fairlead.SweepStopped, true},
-			{fairlead.SweepFinished, true},
-			{fairlead.SweepWaiting, true},
-			{fairlead.SweepCreated, true},
-			{fairlead.SweepRunning, false},
+			{sweep.Running, false},
+			{sweep.Stopping, true},
+			{sweep.Stopped, true},
+			{sweep.Finished, true},
+			{sweep.Waiting, true},
+			{sweep.Created, true},
+			{sweep.Running, false},
 		} {
 			f.setState(s.ID, step.state)
 			f.equal(string(step.state), f.checkpoint(markAt(s, job, 1)).Stop, step.stop)
 		}
 	})
 	c.test("Checkpoint answers with the Data that counts from now on", func(f *fixture) {
-		s, job := f.sweeping(func(s *fairlead.Sweep) { s.Data = json.RawMessage(`{"n" : 1}`) })
+		s, job := f.sweeping(func(s *sweep.Sweep) { s.Data = json.RawMessage(`{"n" : 1}`) })
 		f.equal("the data", f.checkpoint(markAt(s, job, 1)).Data, json.RawMessage(`{"n" : 1}`))
-		f.steer(s.ID, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 			s.Data = nil
 			return nil
 		})
 		f.equal("the data", f.checkpoint(markAt(s, job, 1)).Data, json.RawMessage(nil))
 	})
 	c.test("Left is what is left of the budget, over all shards", func(f *fixture) {
-		s := f.cut(3, func(s *fairlead.Sweep) { s.Budget.Items = 10 })
+		s := f.cut(3, func(s *sweep.Sweep) { s.Budget.Items = 10 })
 		f.employ(s.ID, 0, 1, 2)
 		jobs := f.claim(f.join(), 3)
 		left := func(number int, abandoned, want int64) {
@@ -149,32 +151,32 @@ func testCheckpoint(c *chapter) {
 		left(2, 1, 6)
 		left(1, 4, 5)
 		left(0, 6, 0)
-		f.steer(s.ID, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 			s.Forgiven = 5
 			return nil
 		})
 		left(0, 6, 4)
 		now := f.theSweep(s.ID)
-		now.Budget = fairlead.Budget{Percent: 1}
+		now.Budget = sweep.Budget{Percent: 1}
 		f.putSweep(now)
 		left(0, 6, 13-6) // of 1211 items
-		f.steer(s.ID, func(_ context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, tx sweep.Tx) error {
 			s.Earlier = 100
-			s.Lately = []fairlead.Failing{{At: tx.Now(), Items: 9}, {At: tx.Now(), Items: 10}}
-			s.Silent = []fairlead.Silence{{Shard: 3, Since: tx.Now(), Free: true}, {Shard: 4}}
+			s.Lately = []sweep.Failing{{At: tx.Now(), Items: 9}, {At: tx.Now(), Items: 10}}
+			s.Silent = []sweep.Silence{{Shard: 3, Since: tx.Now(), Free: true}, {Shard: 4}}
 			return nil
 		})
 		left(0, 6, 12-6) // of 1106 since it was started
 		now = f.theSweep(s.ID)
 		f.equal("what was seen", len(now.Lately), 2)
-		f.equal("who was silent", now.Silent, []fairlead.Silence{{Shard: 3, Since: now.Lately[0].At, Free: true}, {Shard: 4}})
-		now.Budget = fairlead.Budget{PerMinute: 3}
+		f.equal("who was silent", now.Silent, []sweep.Silence{{Shard: 3, Since: now.Lately[0].At, Free: true}, {Shard: 4}})
+		now.Budget = sweep.Budget{PerMinute: 3}
 		f.putSweep(now)
 		left(0, 6, 3-2) // 11 have come to nothing by now, 9 of them earlier
 	})
 	c.test("a run that stores how far it has come is no crash suspect", func(f *fixture) {
 		s, job := f.sweeping()
-		for range fairlead.SoloAfter + 1 {
+		for range driver.SoloAfter + 1 {
 			f.crash(job)
 			job = f.claimThe(job, f.join())
 			f.checkpoint(markAt(s, job, 1))
@@ -184,29 +186,29 @@ func testCheckpoint(c *chapter) {
 }
 
 func testShares(c *chapter) {
-	share := fairlead.Share{Rate: 10.5, InFlight: 4}
+	share := sweep.Share{Rate: 10.5, InFlight: 4}
 	c.test("Grant stores Share of shards, and nothing else of them", func(f *fixture) {
 		s := f.cut(3)
 		f.employ(s.ID, 0)
 		f.checkpoint(markAt(s, f.claim(f.join(), 1)[0], 10))
 		want := f.shards(s.ID)
-		want[2].Share, want[0].Share = share, fairlead.Share{InFlight: 1}
+		want[2].Share, want[0].Share = share, sweep.Share{InFlight: 1}
 		want[2].Told, want[0].Told = want[2].Share, want[0].Share
-		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
-			return tx.Grant(ctx, []fairlead.Shard{
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+			return tx.Grant(ctx, []sweep.Shard{
 				{Number: 2, From: 7, To: 8, Job: 9, Mark: 10, Share: share, Used: share, Ended: true, Fence: 11},
-				{Number: 0, Share: fairlead.Share{InFlight: 1}},
+				{Number: 0, Share: sweep.Share{InFlight: 1}},
 			})
 		})
 		f.equal("the shards", f.shards(s.ID), want)
 	})
 	c.test("Checkpoint answers with the share that was granted", func(f *fixture) {
 		s, job := f.sweeping()
-		f.equal("the share at first", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{})
+		f.equal("the share at first", f.checkpoint(markAt(s, job, 1)).Share, sweep.Share{})
 		f.grant(s.ID, share)
 		f.equal("the share", f.checkpoint(markAt(s, job, 1)).Share, share)
-		f.grant(s.ID, fairlead.Share{InFlight: 7})
-		f.equal("the share then", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{InFlight: 7})
+		f.grant(s.ID, sweep.Share{InFlight: 7})
+		f.equal("the share then", f.checkpoint(markAt(s, job, 1)).Share, sweep.Share{InFlight: 7})
 	})
 	c.test("The first of a run forgets the shares of the run before", func(f *fixture) {
 		s, job := f.sweeping()
@@ -217,36 +219,36 @@ func testShares(c *chapter) {
 		f.equal("the share", f.checkpoint(last).Share, share)
 		f.crash(job)
 		job = f.claimThe(job, f.join())
-		f.grant(s.ID, fairlead.Share{Rate: 20, InFlight: 8}) // it counts for the run before, of which this is still known
-		f.equal("the share of the next run", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{})
+		f.grant(s.ID, sweep.Share{Rate: 20, InFlight: 8}) // it counts for the run before, of which this is still known
+		f.equal("the share of the next run", f.checkpoint(markAt(s, job, 1)).Share, sweep.Share{})
 		shard := f.shards(s.ID)[0]
-		f.equal("what is known of it", []fairlead.Share{shard.Share, shard.Told, shard.Used}, []fairlead.Share{{}, {}, {}})
-		f.equal("the share after that", f.checkpoint(markAt(s, job, 1)).Share, fairlead.Share{})
+		f.equal("what is known of it", []sweep.Share{shard.Share, shard.Told, shard.Used}, []sweep.Share{{}, {}, {}})
+		f.equal("the share after that", f.checkpoint(markAt(s, job, 1)).Share, sweep.Share{})
 		f.grant(s.ID, share)
 		f.equal("the share that it was granted", f.checkpoint(markAt(s, job, 1)).Share, share)
 	})
 	c.test("what a run may have been told counts until it has been told of its share", func(f *fixture) {
 		s, job := f.sweeping()
-		told := func(want fairlead.Share) {
+		told := func(want sweep.Share) {
 			f.Helper()
 			f.equal("the most that it may have been told", f.shards(s.ID)[0].Told, want)
 		}
 		f.checkpoint(markAt(s, job, 1))
-		told(fairlead.Share{})
-		f.grant(s.ID, fairlead.Share{Rate: 10, InFlight: 1})
-		f.grant(s.ID, fairlead.Share{Rate: 5, InFlight: 2})
-		told(fairlead.Share{Rate: 10, InFlight: 2})
-		f.grant(s.ID, fairlead.Share{Rate: 7, InFlight: 1})
-		told(fairlead.Share{Rate: 10, InFlight: 2})
+		told(sweep.Share{})
+		f.grant(s.ID, sweep.Share{Rate: 10, InFlight: 1})
+		f.grant(s.ID, sweep.Share{Rate: 5, InFlight: 2})
+		told(sweep.Share{Rate: 10, InFlight: 2})
+		f.grant(s.ID, sweep.Share{Rate: 7, InFlight: 1})
+		told(sweep.Share{Rate: 10, InFlight: 2})
 		f.checkpoint(markAt(s, job, 1))
-		told(fairlead.Share{Rate: 7, InFlight: 1})
-		f.grant(s.ID, fairlead.Share{Rate: 3, InFlight: 4})
-		told(fairlead.Share{Rate: 7, InFlight: 4})
-		f.grant(s.ID, fairlead.Share{Rate: 0, InFlight: 1})
-		told(fairlead.Share{Rate: 0, InFlight: 4})
-		f.grant(s.ID, fairlead.Share{Rate: 3, InFlight: 1})
-		told(fairlead.Share{Rate: 0, InFlight: 4})
+		told(sweep.Share{Rate: 7, InFlight: 1})
+		f.grant(s.ID, sweep.Share{Rate: 3, InFlight: 4})
+		told(sweep.Share{Rate: 7, InFlight: 4})
+		f.grant(s.ID, sweep.Share{Rate: 0, InFlight: 1})
+		told(sweep.Share{Rate: 0, InFlight: 4})
+		f.grant(s.ID, sweep.Share{Rate: 3, InFlight: 1})
+		told(sweep.Share{Rate: 0, InFlight: 4})
 		f.checkpoint(markAt(s, job, 1))
-		told(fairlead.Share{Rate: 3, InFlight: 1})
+		told(sweep.Share{Rate: 3, InFlight: 1})
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 func testSweepRaces(c *chapter) {
@@ -15,15 +17,15 @@ func testSweepRaces(c *chapter) {
 		s := f.cut(2)
 		const rivals, rounds = 6, 5
 		var inside, overlaps atomic.Int32
-		f.ok(first(f.rivals(rivals, func(_ int, store fairlead.Store) error {
+		f.ok(first(f.rivals(rivals, func(_ int, store Store) error {
 			for range rounds {
-				begun, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+				begun, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
 					if inside.Add(1) > 1 {
 						overlaps.Add(1)
 					}
 					defer inside.Add(-1)
 					s.Run++
-					return tx.Grant(ctx, []fairlead.Shard{{Number: 1, Share: fairlead.Share{InFlight: s.Run}}})
+					return tx.Grant(ctx, []sweep.Shard{{Number: 1, Share: sweep.Share{InFlight: s.Run}}})
 				})
 				if err != nil {
 					return err
@@ -40,23 +42,23 @@ func testSweepRaces(c *chapter) {
 	})
 	c.test("unless wait is set: then Steer returns false at once", func(f *fixture) {
 		s, other := f.sweep("s"), f.sweep("other")
-		held := f.hold(s.ID, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+		held := f.hold(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 			s.Run++
 			return nil
 		})
-		stores := []fairlead.Store{f.store}
+		stores := []Store{f.store}
 		if !f.SerialWrites {
 			stores = append(stores, f.elsewhere().store)
 		}
 		var begun []bool
 		var errs []error
 		for _, store := range stores {
-			is, err := store.Steer(f.ctx(), s.ID, false, func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error {
+			is, err := store.Steer(f.ctx(), s.ID, false, func(context.Context, *sweep.Sweep, sweep.Tx) error {
 				return errors.New("act was called")
 			})
 			begun, errs = append(begun, is), append(errs, err)
 			if !f.SerialWrites { // others are not held up
-				is, err := store.Steer(f.ctx(), other.ID, false, func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error { return nil })
+				is, err := store.Steer(f.ctx(), other.ID, false, func(context.Context, *sweep.Sweep, sweep.Tx) error { return nil })
 				begun, errs = append(begun, !is), append(errs, err)
 			}
 		}
@@ -65,7 +67,7 @@ func testSweepRaces(c *chapter) {
 		for _, is := range begun {
 			f.equal("it was steered", is, false)
 		}
-		is, err := f.store.Steer(f.ctx(), s.ID, false, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+		is, err := f.store.Steer(f.ctx(), s.ID, false, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 			s.Run++
 			return nil
 		})
@@ -81,9 +83,9 @@ func testSweepRaces(c *chapter) {
 		f.employ(s.ID, 0, 1)
 		jobs := f.claim(f.join(), 2)
 		f.checkpoint(markAt(s, jobs[0], 1))
-		f.grant(s.ID, fairlead.Share{Rate: 5, InFlight: 1})
-		held := f.hold(s.ID, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-			s.State, s.Data = fairlead.SweepStopping, []byte(`1`)
+		f.grant(s.ID, sweep.Share{Rate: 5, InFlight: 1})
+		held := f.hold(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+			s.State, s.Data = sweep.Stopping, []byte(`1`)
 			more := many(1)
 			if err := fairlead.NormalizeJobs(more); err != nil {
 				return err
@@ -94,21 +96,21 @@ func testSweepRaces(c *chapter) {
 			if err := tx.Employ(ctx, []int{2}, more); err != nil {
 				return err
 			}
-			return tx.Grant(ctx, []fairlead.Shard{{Number: 0, Share: fairlead.Share{Rate: 2, InFlight: 2}}, {Number: 1, Share: fairlead.Share{Rate: 3, InFlight: 3}}})
+			return tx.Grant(ctx, []sweep.Shard{{Number: 0, Share: sweep.Share{Rate: 2, InFlight: 2}}, {Number: 1, Share: sweep.Share{Rate: 3, InFlight: 3}}})
 		})
 		ctx, cancel := context.WithTimeout(f.ctx(), patient)
 		defer cancel()
 		orders, err := f.store.Checkpoint(ctx, markAt(s, jobs[0], 10))
-		other, otherErr := f.elsewhere().store.Checkpoint(ctx, fairlead.Checkpoint{Sweep: s.ID, Number: 1, Job: jobs[1].ID, Fence: jobs[1].Fence, Mark: 110})
+		other, otherErr := f.elsewhere().store.Checkpoint(ctx, sweep.Checkpoint{Sweep: s.ID, Number: 1, Job: jobs[1].ID, Fence: jobs[1].Fence, Mark: 110})
 		f.ok(held())
 		f.ok(err)
 		f.ok(otherErr)
-		f.equal("the orders meanwhile", orders, fairlead.Orders{Share: fairlead.Share{Rate: 5, InFlight: 1}, Left: s.Budget.Items})
-		f.equal("those of the other", other, fairlead.Orders{Left: s.Budget.Items})
+		f.equal("the orders meanwhile", orders, sweep.Orders{Share: sweep.Share{Rate: 5, InFlight: 1}, Left: s.Budget.Items})
+		f.equal("those of the other", other, sweep.Orders{Left: s.Budget.Items})
 		f.equal("the mark", f.shards(s.ID)[0].Mark, int64(10))
-		f.equal("the most that it may have been told", f.shards(s.ID)[0].Told, fairlead.Share{Rate: 5, InFlight: 2})
+		f.equal("the most that it may have been told", f.shards(s.ID)[0].Told, sweep.Share{Rate: 5, InFlight: 2})
 		orders = f.checkpoint(markAt(s, jobs[0], 20))
-		f.equal("the orders then", orders, fairlead.Orders{Stop: true, Share: fairlead.Share{Rate: 2, InFlight: 2}, Data: []byte(`1`), Left: s.Budget.Items})
+		f.equal("the orders then", orders, sweep.Orders{Stop: true, Share: sweep.Share{Rate: 2, InFlight: 2}, Data: []byte(`1`), Left: s.Budget.Items})
 	})
 	c.test("of a run that loses its lease just now, nothing is stored once another has begun", func(f *fixture) {
 		s, job := f.sweeping()
@@ -118,7 +120,7 @@ func testSweepRaces(c *chapter) {
 			node := f.join()
 			var late, taken error
 			var next *fairlead.Job
-			var seen []fairlead.Shard
+			var seen []sweep.Shard
 			together(
 				func() { _, late = f.store.Checkpoint(f.ctx(), markAt(s, job, before+1)) },
 				func() { next, seen, taken = g.takeOver(s.ID, job, node) },
@@ -135,8 +137,8 @@ func testSweepRaces(c *chapter) {
 	})
 	c.test("of many that cut or employ at once the shards stay whole", func(f *fixture) {
 		s := f.cut(2)
-		errs := f.rivals(6, func(i int, store fairlead.Store) error {
-			_, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+		errs := f.rivals(6, func(i int, store Store) error {
+			_, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
 				if err := tx.Cut(ctx, ranges(s.ID, 2+i)); err != nil {
 					return err
 				}
@@ -154,11 +156,11 @@ func testSweepRaces(c *chapter) {
 }
 
 // hold steers a sweep and keeps it locked until what it returns is called.
-func (f *fixture) hold(sweep int64, act steered) (release func() error) {
+func (f *fixture) hold(sw int64, act steered) (release func() error) {
 	f.Helper()
 	inside, enough, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := f.store.Steer(f.ctx(), sweep, true, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
+		_, err := f.store.Steer(f.ctx(), sw, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
 			if err := act(ctx, s, tx); err != nil {
 				return err
 			}
@@ -183,16 +185,16 @@ func (f *fixture) hold(sweep int64, act steered) (release func() error) {
 
 // takeOver takes the job of a shard from its node, gives it to another, and reads what
 // the run before has stored.
-func (f *fixture) takeOver(sweep int64, job *fairlead.Job, node fairlead.NodeID) (*fairlead.Job, []fairlead.Shard, error) {
+func (f *fixture) takeOver(sweep int64, job *fairlead.Job, node fairlead.NodeID) (*fairlead.Job, []sweep.Shard, error) {
 	if err := f.store.Leave(f.ctx(), job.Node); err != nil {
 		return nil, nil, err
 	}
 	for {
-		if _, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 10}); err != nil {
+		if _, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 10}); err != nil {
 			return nil, nil, err
 		}
 		for _, solo := range []bool{false, true} {
-			jobs, err := f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 1, Solo: solo})
+			jobs, err := f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 1, Solo: solo})
 			if err != nil {
 				return nil, nil, err
 			}

@@ -7,24 +7,26 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 func testSteer(c *chapter) {
 	c.test("Steer keeps what act changed of how the sweep stands, and of its Data", func(f *fixture) {
 		s := f.sweep("s")
 		want := s
-		want.SweepStatus, want.Data = everyStanding(f.now()), json.RawMessage(`{"n": 1 }`)
-		f.steer(s.ID, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+		want.Status, want.Data = everyStanding(f.now()), json.RawMessage(`{"n": 1 }`)
+		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 			changed := elaborateSweep()
-			changed.ID, changed.Version, changed.SweepStatus, changed.Data = unknown, 77, want.SweepStatus, want.Data
+			changed.ID, changed.Version, changed.Status, changed.Data = unknown, 77, want.Status, want.Data
 			*s = changed
 			return nil
 		})
 		got := f.theSweep(s.ID)
 		want.Version = got.Version
 		f.equal("the sweep", got, want)
-		var seen fairlead.Sweep
-		f.elsewhere().steer(s.ID, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+		var seen sweep.Sweep
+		f.elsewhere().steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 			seen = *s
 			return nil
 		})
@@ -32,9 +34,9 @@ func testSteer(c *chapter) {
 	})
 	c.test("if it changed Data, Version grows", func(f *fixture) {
 		s := f.sweep("s")
-		f.setState(s.ID, fairlead.SweepRunning)
+		f.setState(s.ID, sweep.Running)
 		f.equal("the Version", f.theSweep(s.ID).Version, s.Version)
-		f.steer(s.ID, func(_ context.Context, s *fairlead.Sweep, _ fairlead.SweepTx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
 			s.Data = json.RawMessage(`2`)
 			return nil
 		})
@@ -47,11 +49,11 @@ func testSteer(c *chapter) {
 	c.test("unless act returns an error: then nothing is kept, and Steer fails with it", func(f *fixture) {
 		s, job := f.sweeping()
 		f.checkpoint(markAt(s, job, 5))
-		sweep, shards := f.theSweep(s.ID), f.shards(s.ID)
+		sw, shards := f.theSweep(s.ID), f.shards(s.ID)
 		jobs := f.tally(fairlead.Filter{})
 		for _, refusal := range []error{errors.New("no"), fairlead.ErrConflict, fairlead.ErrNotFound} {
-			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *fairlead.Sweep, tx fairlead.SweepTx) error {
-				s.State, s.Reason, s.Data = fairlead.SweepStopped, "what", json.RawMessage(`1`)
+			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+				s.State, s.Reason, s.Data = sweep.Stopped, "what", json.RawMessage(`1`)
 				more := many(2)
 				if err := fairlead.NormalizeJobs(more); err != nil {
 					return err
@@ -62,16 +64,16 @@ func testSteer(c *chapter) {
 				if err := tx.Enqueue(ctx, more[1:]); err != nil {
 					return err
 				}
-				if err := tx.Record(ctx, fairlead.SweepEvent{Action: "what"}); err != nil {
+				if err := tx.Record(ctx, sweep.Event{Action: "what"}); err != nil {
 					return err
 				}
-				if err := tx.Grant(ctx, []fairlead.Shard{{Number: 0, Share: fairlead.Share{Rate: 1, InFlight: 1}}}); err != nil {
+				if err := tx.Grant(ctx, []sweep.Shard{{Number: 0, Share: sweep.Share{Rate: 1, InFlight: 1}}}); err != nil {
 					return err
 				}
 				return refusal
 			})
 			f.wantErr(err, refusal)
-			f.equal("the sweep", f.theSweep(s.ID), sweep)
+			f.equal("the sweep", f.theSweep(s.ID), sw)
 			f.equal("the shards", f.shards(s.ID), shards)
 			f.equal("the jobs", f.tally(fairlead.Filter{}), jobs)
 			f.equal("the history", len(f.events(s.ID)), 0)
@@ -80,7 +82,7 @@ func testSteer(c *chapter) {
 	})
 	c.test("Steer fails with ErrNotFound, and does not call act", func(f *fixture) {
 		for _, wait := range []bool{true, false} {
-			_, err := f.store.Steer(f.ctx(), unknown, wait, func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error {
+			_, err := f.store.Steer(f.ctx(), unknown, wait, func(context.Context, *sweep.Sweep, sweep.Tx) error {
 				return errors.New("act was called")
 			})
 			f.wantErr(err, fairlead.ErrNotFound)
@@ -90,7 +92,7 @@ func testSteer(c *chapter) {
 		s := f.cut(1)
 		l := f.listen(everything())
 		f.employ(s.ID, 0)
-		if !l.heard(fairlead.WakeWork, patient) {
+		if !l.heard(driver.WakeWork, patient) {
 			f.Fatal("nobody was woken")
 		}
 	})
@@ -101,7 +103,7 @@ func testSweepTx(c *chapter) {
 		s := f.sweep("s")
 		for range 2 {
 			var now time.Time
-			f.steer(s.ID, func(_ context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+			f.steer(s.ID, func(_ context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
 				now = tx.Now()
 				return nil
 			})
@@ -116,12 +118,12 @@ func testSweepTx(c *chapter) {
 		claimed := f.claim(node, 7)
 		failed := to(fairlead.Fail, claimed[2])
 		failed.Reason = fairlead.ReasonError
-		f.settle(to(fairlead.Succeed, claimed[1]), failed, to(fairlead.Drop, claimed[3]), again(claimed[4], time.Hour), wait(claimed[5]), to(fairlead.GiveUp, claimed[6]))
-		f.setState(s.ID, fairlead.SweepStopped) // while it runs its jobs are not deleted
+		f.settle(to(fairlead.Succeed, claimed[1]), failed, to(fairlead.Drop, claimed[3]), again(claimed[4], time.Hour), wait(claimed[5]), to(fairlead.MoveRelease, claimed[6]))
+		f.setState(s.ID, sweep.Stopped) // while it runs its jobs are not deleted
 		f.ok(f.store.Delete(f.ctx(), jobs[8].ID))
-		var shards []fairlead.Shard
+		var shards []sweep.Shard
 		var states []fairlead.State
-		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) (err error) {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) (err error) {
 			shards, states, err = tx.Shards(ctx)
 			return err
 		})
@@ -135,7 +137,7 @@ func testSweepTx(c *chapter) {
 		jobs := many(2, inQueue("sg"), priority(3))
 		jobs[0].Args, jobs[1].Args = json.RawMessage(`{"shard": 2}`), json.RawMessage(`{"shard": 0}`)
 		f.ok(fairlead.NormalizeJobs(jobs))
-		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
 			return tx.Employ(ctx, []int{2, 0}, jobs)
 		})
 		want := ranges(s.ID, 3)
@@ -162,7 +164,7 @@ func testSweepTx(c *chapter) {
 		jobs, more := many(3, forTenant("acme")), many(2, forTenant("acme"))
 		f.ok(fairlead.NormalizeJobs(jobs))
 		f.ok(fairlead.NormalizeJobs(more))
-		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
 			if err := tx.Employ(ctx, []int{0, 1, 2}, jobs); err != nil {
 				return err
 			}
@@ -174,17 +176,17 @@ func testSweepTx(c *chapter) {
 		s := f.cut(1)
 		jobs := []*fairlead.Job{with(ofKind("first of its kind"), inQueue("new")), with(notBefore(f.now().Add(time.Hour)))}
 		f.ok(fairlead.NormalizeJobs(jobs))
-		f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error { return tx.Enqueue(ctx, jobs) })
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error { return tx.Enqueue(ctx, jobs) })
 		f.wantState(jobs[0], fairlead.Ready)
 		f.wantState(jobs[1], fairlead.Scheduled)
 		f.equal("the shards", f.shards(s.ID), ranges(s.ID, 1))
 	})
 	c.test("Record adds to the history, now", func(f *fixture) {
 		s := f.cut(1)
-		first := fairlead.SweepEvent{By: "ann\x00", Action: "start", From: fairlead.SweepCreated, To: fairlead.SweepWaiting, Note: "a\nb"}
-		second := fairlead.SweepEvent{Action: "stop", From: fairlead.SweepWaiting, To: fairlead.SweepStopped}
-		record := func(events ...fairlead.SweepEvent) {
-			f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+		first := sweep.Event{By: "ann\x00", Action: "start", From: sweep.Created, To: sweep.Waiting, Note: "a\nb"}
+		second := sweep.Event{Action: "stop", From: sweep.Waiting, To: sweep.Stopped}
+		record := func(events ...sweep.Event) {
+			f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
 				for _, event := range events {
 					if err := tx.Record(ctx, event); err != nil {
 						return err
@@ -199,9 +201,9 @@ func testSweepTx(c *chapter) {
 		record(second, second)
 		second.At = f.now()
 		history := f.events(s.ID)
-		f.equal("the history", unnumbered(history), []fairlead.SweepEvent{second, second, first})
+		f.equal("the history", unnumbered(history), []sweep.Event{second, second, first})
 		for below := int64(0); len(history) > 0; history = history[1:] {
-			next, err := f.store.SweepEvents(f.ctx(), fairlead.EventFilter{Sweep: s.ID, Below: below, Limit: 1})
+			next, err := f.store.SweepEvents(f.ctx(), sweep.EventFilter{Sweep: s.ID, Below: below, Limit: 1})
 			f.ok(err)
 			f.equal("the next of it", next, history[:1])
 			if below != 0 && next[0].ID >= below {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Behind is a database whose rows a test changes behind the back of its stores, as a
@@ -94,8 +95,8 @@ func (b *tail) testClaimed(t *testing.T) {
 		f.enqueue(jobs...)
 		b.warm(node)
 		b.exec("update fairlead_lane set kind = 'is' where kind = 'was'")
-		f.equal("claimed under the old name", ids(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was"), Max: 10})), []int64(nil))
-		b.wantAll(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was", "is"), Max: 10}), jobs, "is")
+		f.equal("claimed under the old name", ids(f.claimAs(driver.Claim{Node: node, Scope: everything("was"), Max: 10})), []int64(nil))
+		b.wantAll(f.claimAs(driver.Claim{Node: node, Scope: everything("was", "is"), Max: 10}), jobs, "is")
 	})
 	for _, column := range []string{"queue", "tenant"} {
 		b.test(t, "nor under a "+column+" that it no longer has", func(f *fixture, b *tail) {
@@ -105,7 +106,7 @@ func (b *tail) testClaimed(t *testing.T) {
 			b.exec("update fairlead_lane set %s = 'now' where kind = '%s'", column, kind)
 			var claimed []*fairlead.Job
 			f.eventually("it is claimed", func() bool {
-				claimed = f.claimAs(fairlead.Claim{Node: node, Scope: everything(kind), Max: 1})
+				claimed = f.claimAs(driver.Claim{Node: node, Scope: everything(kind), Max: 1})
 				return len(claimed) > 0
 			})
 			f.equal("what was claimed", ids(claimed), []int64{job.ID})
@@ -118,9 +119,9 @@ func (b *tail) testClaimed(t *testing.T) {
 		f.enqueue(with(ofKind("more")))
 		b.warm(node)
 		b.exec("update fairlead_lane set kind = 'is-one' where kind = 'was-one'")
-		claimed := f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-one", "stays", "more"), Max: 10})
+		claimed := f.claimAs(driver.Claim{Node: node, Scope: everything("was-one", "stays", "more"), Max: 10})
 		f.equal("kinds of what was claimed", kindsOf(claimed), map[string]int{"stays": 1, "more": 1})
-		b.wantAll(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-one", "is-one"), Max: 10}), jobs, "is-one")
+		b.wantAll(f.claimAs(driver.Claim{Node: node, Scope: everything("was-one", "is-one"), Max: 10}), jobs, "is-one")
 	})
 	b.test(t, "nor is it under limits", func(f *fixture, b *tail) {
 		node, jobs := f.join(), many(3, ofKind("was-two"))
@@ -129,9 +130,9 @@ func (b *tail) testClaimed(t *testing.T) {
 		f.enqueue(append(jobs, with(ofKind("stays-too")))...)
 		b.warm(node)
 		b.exec("update fairlead_lane set kind = 'is-two' where kind = 'was-two'")
-		claimed := f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-two", "stays-too"), Max: 10})
+		claimed := f.claimAs(driver.Claim{Node: node, Scope: everything("was-two", "stays-too"), Max: 10})
 		f.equal("kinds of what was claimed", kindsOf(claimed), map[string]int{"stays-too": 1})
-		b.wantAll(f.claimAs(fairlead.Claim{Node: node, Scope: everything("was-two", "is-two"), Max: 10}), jobs, "is-two")
+		b.wantAll(f.claimAs(driver.Claim{Node: node, Scope: everything("was-two", "is-two"), Max: 10}), jobs, "is-two")
 		f.wantUse(fairlead.LimitKind, "is-two", 3)
 		f.cap(fairlead.LimitKind, "was-two", 0)
 		f.cap(fairlead.LimitKind, "is-two", 0)

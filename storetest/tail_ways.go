@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // storingWay is a way in which jobs of a kind are stored: prepare stores the first,
@@ -78,7 +81,7 @@ var storingWays = []storingWay{
 		}
 	}},
 	{"a run of a schedule", func(f *fixture, kind string) func() {
-		f.plan(kind, func(s *fairlead.Schedule) { s.Job.Kind = kind })
+		f.plan(kind, func(s *schedule.Schedule) { s.Job.Kind = kind })
 		f.tick(runIt)
 		return func() {
 			f.Helper()
@@ -87,7 +90,7 @@ var storingWays = []storingWay{
 		}
 	}},
 	{"a run of a schedule that is skipped", func(f *fixture, kind string) func() {
-		f.plan(kind, func(s *fairlead.Schedule) { s.Job.Kind = kind })
+		f.plan(kind, func(s *schedule.Schedule) { s.Job.Kind = kind })
 		f.tick(runIt)
 		return func() {
 			f.Helper()
@@ -99,7 +102,7 @@ var storingWays = []storingWay{
 		f.enqueue(with(ofKind(kind)))
 		return func() {
 			f.Helper()
-			f.plan(kind, func(s *fairlead.Schedule) { s.Job.Kind = kind })
+			f.plan(kind, func(s *schedule.Schedule) { s.Job.Kind = kind })
 			f.tick(runIt)
 		}
 	}},
@@ -108,7 +111,7 @@ var storingWays = []storingWay{
 		b, p := f.opened(3)
 		return func() {
 			f.Helper()
-			f.conduct(b.ID, func(ctx context.Context, _ *fairlead.Batch, tx fairlead.BatchTx) error {
+			f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error {
 				return tx.Enqueue(ctx, taskJobs(b, p, ofKind(kind)))
 			})
 		}
@@ -118,7 +121,7 @@ var storingWays = []storingWay{
 		s := f.sweep(kind)
 		return func() {
 			f.Helper()
-			f.steer(s.ID, func(ctx context.Context, _ *fairlead.Sweep, tx fairlead.SweepTx) error {
+			f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
 				jobs := many(2, ofKind(kind))
 				if err := fairlead.NormalizeJobs(jobs); err != nil {
 					return err
@@ -130,10 +133,10 @@ var storingWays = []storingWay{
 }
 
 // skipIt plans that the run of the instant that is due is skipped.
-func skipIt(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+func skipIt(s schedule.Schedule, view schedule.View) schedule.Plan {
 	plan := runIt(s, view)
 	for i := range plan.Fires {
-		plan.Fires[i].Skip = fairlead.SkipOverlap
+		plan.Fires[i].Skip = schedule.SkipOverlap
 	}
 	return plan
 }

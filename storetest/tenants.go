@@ -189,7 +189,7 @@ func testTenants(c *chapter) {
 			g.wantClaim(node, everything())
 			tenant.Paused = false
 			tenant = f.declare(tenant)
-			g.settle(to(fairlead.GiveUp, g.claimThe(job, node)))
+			g.settle(to(fairlead.MoveRelease, g.claimThe(job, node)))
 		}
 	})
 	c.test("minimums of all tenants must fit into the global cap", func(f *fixture) {

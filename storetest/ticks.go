@@ -6,18 +6,20 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // seen notes which schedules a decision was asked about.
 func seen(names *[]string, decide decision) decision {
-	return func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+	return func(s schedule.Schedule, view schedule.View) schedule.Plan {
 		*names = append(*names, s.Name)
 		return decide(s, view)
 	}
 }
 
 // wantSeen ticks and expects that these schedules are acted upon.
-func (f *fixture) wantSeen(limit int, decide decision, want ...string) fairlead.Ticked {
+func (f *fixture) wantSeen(limit int, decide decision, want ...string) schedule.Ticked {
 	f.Helper()
 	var names []string
 	ticked := f.tickSome(limit, seen(&names, decide))
@@ -31,9 +33,9 @@ func testTick(c *chapter) {
 	c.test("it takes enabled schedules whose FireAt has come", func(f *fixture) {
 		now := f.now()
 		f.plan("due")
-		f.plan("jittered", func(s *fairlead.Schedule) { s.FireAt = now.Add(time.Second) })
+		f.plan("jittered", func(s *schedule.Schedule) { s.FireAt = now.Add(time.Second) })
 		f.plan("soon", dueAt(now.Add(time.Microsecond)))
-		f.plan("over", func(s *fairlead.Schedule) { s.Cursor = fairlead.Cursor{} })
+		f.plan("over", func(s *schedule.Schedule) { s.Cursor = schedule.Cursor{} })
 		f.plan("disabled", disabled)
 		f.wantSeen(enough, runIt, "due")
 		f.Advance(time.Microsecond)
@@ -66,7 +68,7 @@ func testTick(c *chapter) {
 		f.plan("a")
 		f.plan("b")
 		f.plan("c")
-		ticked := f.tick(func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		ticked := f.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 			plan := runIt(s, view)
 			switch s.Name {
 			case "b":
@@ -83,7 +85,7 @@ func testTick(c *chapter) {
 		next := func() time.Duration { return max(f.tick(runIt).Next, -1) }
 		f.equal("without a schedule", next(), time.Duration(-1))
 		f.plan("disabled", disabled)
-		f.plan("over", func(s *fairlead.Schedule) { s.Cursor = fairlead.Cursor{} })
+		f.plan("over", func(s *schedule.Schedule) { s.Cursor = schedule.Cursor{} })
 		f.equal("without one that will be due", next(), time.Duration(-1))
 		f.plan("s", dueAt(f.now().Add(90*time.Second)))
 		f.plan("t", dueAt(f.now().Add(time.Hour)))
@@ -186,9 +188,9 @@ func testTick(c *chapter) {
 	c.test("decide is told the schedule as it is", func(f *fixture) {
 		want := f.elaborate()
 		want.Enabled, want.Cursor = true, at(f.now())
-		keeping(f.calendar(fairlead.Calendar{Name: "holidays"}))(&want)
+		keeping(f.calendar(schedule.Calendar{Name: "holidays"}))(&want)
 		want = f.put(want)
-		f.tick(func(s fairlead.Schedule, view fairlead.View) fairlead.Plan {
+		f.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {
 			f.equal("the schedule", s, want)
 			f.equal("the time", view.Now, f.now())
 			return runIt(s, view)
@@ -199,19 +201,19 @@ func testTick(c *chapter) {
 	})
 	c.test("the cursor goes where the plan says, to nowhere too", func(f *fixture) {
 		s := f.plan("s")
-		next := fairlead.Cursor{Due: f.now().Add(time.Hour), FireAt: f.now().Add(time.Hour + time.Second)}
-		f.tick(func(fairlead.Schedule, fairlead.View) fairlead.Plan { return fairlead.Plan{Cursor: next} })
+		next := schedule.Cursor{Due: f.now().Add(time.Hour), FireAt: f.now().Add(time.Hour + time.Second)}
+		f.tick(func(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{Cursor: next} })
 		f.equal("the cursor", f.schedule(s.ID).Cursor, next)
 		f.Advance(2 * time.Hour)
-		f.tick(func(fairlead.Schedule, fairlead.View) fairlead.Plan { return fairlead.Plan{} })
-		f.equal("the cursor at the end", f.schedule(s.ID).Cursor, fairlead.Cursor{})
+		f.tick(func(schedule.Schedule, schedule.View) schedule.Plan { return schedule.Plan{} })
+		f.equal("the cursor at the end", f.schedule(s.ID).Cursor, schedule.Cursor{})
 		f.wantSeen(enough, leave)
 	})
 	c.test("each due schedule is taken by one of many at once", func(f *fixture) {
 		for i := range 40 {
 			f.plan(fmt.Sprint("s", i))
 		}
-		f.share(40, func(store fairlead.Store) (int, error) {
+		f.share(40, func(store Store) (int, error) {
 			ticked, err := store.Tick(f.ctx(), enough, runIt)
 			return ticked.Runs, err
 		})
@@ -221,22 +223,22 @@ func testTick(c *chapter) {
 		f.plan("s")
 		l := f.listen(everything())
 		f.tick(runIt)
-		if !l.heard(fairlead.WakeWork, patient) {
+		if !l.heard(driver.WakeWork, patient) {
 			f.Fatal("nobody was woken")
 		}
 	})
 	c.test("nodes are woken for a schedule that is new or was changed", func(f *fixture) {
 		l := f.listen(everything())
 		s := f.plan("s")
-		if !l.heard(fairlead.WakeLater, patient) {
+		if !l.heard(driver.WakeLater, patient) {
 			f.Fatal("nobody was woken for a new one")
 		}
 		f.put(s)
-		if !l.heard(fairlead.WakeLater, patient) {
+		if !l.heard(driver.WakeLater, patient) {
 			f.Fatal("nobody was woken for a change")
 		}
 		f.view(s)
-		if !l.heard(fairlead.WakeLater, patient) {
+		if !l.heard(driver.WakeLater, patient) {
 			f.Fatal("nobody was woken by Act")
 		}
 	})

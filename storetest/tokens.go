@@ -5,37 +5,38 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // tokenNamed is a token whose secret is its name.
-func tokenNamed(name string) fairlead.Token {
-	return fairlead.Token{Name: name, Role: fairlead.RoleOperator, Hash: sha256.Sum256([]byte(name))}
+func tokenNamed(name string) access.Token {
+	return access.Token{Name: name, Role: access.RoleOperator, Hash: sha256.Sum256([]byte(name))}
 }
 
 // addToken stores a token and returns it as stored.
-func (f *fixture) addToken(token fairlead.Token) fairlead.Token {
+func (f *fixture) addToken(token access.Token) access.Token {
 	f.Helper()
-	f.ok(fairlead.NormalizeToken(&token))
+	f.ok(access.Normalize(&token))
 	stored, err := f.store.AddToken(f.ctx(), token)
 	f.ok(err)
 	return stored
 }
 
-func (f *fixture) tokens() []fairlead.Token {
+func (f *fixture) tokens() []access.Token {
 	f.Helper()
 	tokens, err := f.store.Tokens(f.ctx())
 	f.ok(err)
 	return tokens
 }
 
-func (f *fixture) findToken(name string) fairlead.Token {
+func (f *fixture) findToken(name string) access.Token {
 	f.Helper()
 	token, err := f.store.FindToken(f.ctx(), tokenNamed(name).Hash)
 	f.ok(err)
 	return token
 }
 
-func (f *fixture) touch(token fairlead.Token) {
+func (f *fixture) touch(token access.Token) {
 	f.Helper()
 	f.ok(f.store.TouchToken(f.ctx(), token.ID))
 }
@@ -51,7 +52,7 @@ func testTokens(c *chapter) {
 		want.ID, want.CreatedAt = stored.ID, f.now()
 		f.equal("the token as stored", stored, want)
 		f.equal("the token as found", f.findToken(want.Name), want)
-		f.equal("the tokens as another process lists them", f.elsewhere().tokens(), []fairlead.Token{want})
+		f.equal("the tokens as another process lists them", f.elsewhere().tokens(), []access.Token{want})
 	})
 	c.test("the least that a token has is a name, a role and a hash", func(f *fixture) {
 		want := tokenNamed("ci")
@@ -64,7 +65,7 @@ func testTokens(c *chapter) {
 		second.Name = "ci"
 		_, err := f.store.AddToken(f.ctx(), second)
 		f.wantErr(err, fairlead.ErrConflict)
-		f.equal("the tokens", f.tokens(), []fairlead.Token{first})
+		f.equal("the tokens", f.tokens(), []access.Token{first})
 	})
 	c.test("a hash that is taken conflicts", func(f *fixture) {
 		first := f.addToken(tokenNamed("ci"))
@@ -72,10 +73,10 @@ func testTokens(c *chapter) {
 		second.Name = "other"
 		_, err := f.store.AddToken(f.ctx(), second)
 		f.wantErr(err, fairlead.ErrConflict)
-		f.equal("the tokens", f.tokens(), []fairlead.Token{first})
+		f.equal("the tokens", f.tokens(), []access.Token{first})
 	})
 	c.test("of many who add one name at once one succeeds", func(f *fixture) {
-		f.wantOneWinner(f.rivals(16, func(_ int, store fairlead.Store) error {
+		f.wantOneWinner(f.rivals(16, func(_ int, store Store) error {
 			_, err := store.AddToken(f.ctx(), tokenNamed("ci"))
 			return err
 		}))
@@ -112,7 +113,7 @@ func testTokens(c *chapter) {
 	})
 	c.test("Tokens lists all by ID, which are never reused", func(f *fixture) {
 		one, two := f.addToken(tokenNamed("b")), f.addToken(tokenNamed("a"))
-		f.equal("the tokens", f.tokens(), []fairlead.Token{one, two})
+		f.equal("the tokens", f.tokens(), []access.Token{one, two})
 		f.ok(f.store.DeleteToken(f.ctx(), two.ID))
 		if three := f.addToken(tokenNamed("a")); three.ID <= two.ID {
 			f.Fatalf("token %d follows %d", three.ID, two.ID)
@@ -123,7 +124,7 @@ func testTokens(c *chapter) {
 		f.ok(f.store.DeleteToken(f.ctx(), gone.ID))
 		_, err := f.elsewhere().store.FindToken(f.ctx(), gone.Hash)
 		f.wantErr(err, fairlead.ErrNotFound)
-		f.equal("the tokens", f.tokens(), []fairlead.Token{stays})
+		f.equal("the tokens", f.tokens(), []access.Token{stays})
 		f.addToken(tokenNamed("gone"))
 	})
 	c.test("DeleteToken of an unknown token gets ErrNotFound", func(f *fixture) {
@@ -159,7 +160,7 @@ func testTouch(c *chapter) {
 	})
 	c.test("many touch one token at once", func(f *fixture) {
 		token := f.addToken(tokenNamed("ci"))
-		f.ok(first(f.rivals(16, func(_ int, store fairlead.Store) error { return store.TouchToken(f.ctx(), token.ID) })))
+		f.ok(first(f.rivals(16, func(_ int, store Store) error { return store.TouchToken(f.ctx(), token.ID) })))
 		f.equal("LastUsed", f.findToken("ci").LastUsed, f.now())
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // testTraps are mishaps that can be told one step after the other. The numbers
@@ -17,7 +18,7 @@ func testTraps(c *chapter) {
 		f.claim(node, 3) // the answer is lost
 		var settlements []fairlead.Settlement
 		for _, held := range f.held(node) {
-			settlements = append(settlements, fairlead.Settlement{ID: held.ID, Fence: held.Fence, Move: fairlead.GiveUp})
+			settlements = append(settlements, fairlead.Settlement{ID: held.ID, Fence: held.Fence, Move: fairlead.MoveRelease})
 		}
 		f.settle(settlements...)
 		for _, job := range f.wantClaim(node, everything(), jobs...) {
@@ -45,7 +46,7 @@ func testTraps(c *chapter) {
 		one, two := f.claimThe(job, f.joinFor(time.Second)), f.claimThe(other, f.joinFor(time.Second))
 		f.Advance(30 * time.Second)
 		f.settle(to(fairlead.Succeed, one))
-		f.equal("what is still held", f.held(two.Node), []fairlead.Held{{ID: two.ID, Fence: two.Fence}})
+		f.equal("what is still held", f.held(two.Node), []driver.Held{{ID: two.ID, Fence: two.Fence}})
 	})
 	c.test("trap 09: a wish to cancel is not lost when the attempt fails by itself", func(f *fixture) {
 		job := f.running()
@@ -60,7 +61,7 @@ func testTraps(c *chapter) {
 		f.ok(f.store.Reopen(f.ctx(), job.ID))
 		second := f.claimThe(job, f.join())
 		f.equal("CancelWish", f.get(job).CancelWish, false)
-		f.equal("what its node hears", f.wishes(second.Node), []fairlead.Held(nil))
+		f.equal("what its node hears", f.wishes(second.Node), []driver.Held(nil))
 		f.settle(again(second, 0))
 		f.wantState(job, fairlead.Ready)
 	})
@@ -125,7 +126,7 @@ func testTraps(c *chapter) {
 	c.test("trap 34: a change that changes nothing is not a lost lease", func(f *fixture) {
 		job := f.running()
 		save := fairlead.Save{ID: job.ID, Fence: job.Fence, Progress: json.RawMessage(`1`), Memo: json.RawMessage(`1`)}
-		beat := fairlead.Beat{Node: job.Node, Lease: lease, Idle: 1, Queued: 1}
+		beat := driver.Beat{Node: job.Node, Lease: lease, Idle: 1, Queued: 1}
 		ready, later, at := f.enqueue(plain()), f.in(fairlead.Scheduled), f.now().Add(time.Hour)
 		for range 2 { // within one microsecond of the database's clock
 			f.ok(f.store.Save(f.ctx(), save))
@@ -189,13 +190,13 @@ func testBehindTheLastClaim(c *chapter) {
 // testPoison is trap 27: which of many claimed jobs killed the node?
 func testPoison(c *chapter) {
 	c.test("trap 27: the job that kills its node ends as poison, those beside it go free", func(f *fixture) {
-		const maxCrashes = fairlead.SoloAfter + 1
+		const maxCrashes = driver.SoloAfter + 1
 		innocent, killer := many(20), plain()
 		f.enqueue(append(innocent, killer)...)
 		// A round of a node: it takes what there is, or one suspect; it dies if
 		// the killer is among them, and finishes everything otherwise.
 		round := func(solo bool) {
-			claim := fairlead.Claim{Node: f.join(), Scope: everything(), Max: 100, Solo: solo}
+			claim := driver.Claim{Node: f.join(), Scope: everything(), Max: 100, Solo: solo}
 			if solo {
 				claim.Max = 1
 			}
@@ -204,14 +205,14 @@ func testPoison(c *chapter) {
 				settlements = append(settlements, to(fairlead.Succeed, job))
 				if job.ID == killer.ID {
 					f.ok(f.store.Leave(f.ctx(), claim.Node))
-					_, err := f.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: maxCrashes, Limit: 100})
+					_, err := f.store.Reap(f.ctx(), driver.Reap{MaxCrashes: maxCrashes, Limit: 100})
 					f.ok(err)
 					return
 				}
 			}
 			f.settle(settlements...)
 		}
-		for range fairlead.SoloAfter {
+		for range driver.SoloAfter {
 			round(false)
 		}
 		f.wantClaim(f.join(), everything())

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // testBatches are mishaps of size.
@@ -21,9 +23,9 @@ func testBatches(c *chapter) {
 		f.equal("those before one that is parked", f.explain(parked, fairlead.AtGate, fairlead.InLine).Ahead, fairlead.MaxAhead)
 	})
 	c.test("of very many calendars the last that has changed is found", func(f *fixture) {
-		var last fairlead.Calendar
+		var last schedule.Calendar
 		for i := range 520 {
-			last = f.calendar(fairlead.Calendar{Name: fmt.Sprint("c", i)})
+			last = f.calendar(schedule.Calendar{Name: fmt.Sprint("c", i)})
 		}
 		f.plan("s", keeping(last), f.later)
 		f.changeDays(last, "01-01")
@@ -97,7 +99,7 @@ func testCallersTransactions(c *chapter) {
 			kept := f.enqueue(with(newLane), with(newLane, keyed("k")))
 			found := f.elsewhere().get(kept)
 			f.equal("the lane", []string{found.Kind, found.Tenant}, []string{kept.Kind, kept.Tenant})
-			claimed := f.claimAs(fairlead.Claim{Node: f.join(), Scope: everything(kept.Kind), Max: 10})
+			claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(kept.Kind), Max: 10})
 			f.equal("how many are claimed", len(claimed), 2)
 			f.settle(to(fairlead.Succeed, claimed[0]), to(fairlead.Succeed, claimed[1]))
 		}

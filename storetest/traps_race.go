@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // testRaces are mishaps of two that do something at once. Each is tried a
@@ -22,10 +23,10 @@ func testRaces(c *chapter) {
 			f.Advance(time.Minute - time.Microsecond)
 			var beat, reap error
 			together(
-				func() { _, beat = f.store.Beat(f.ctx(), fairlead.Beat{Node: claimed.Node, Lease: lease}) },
+				func() { _, beat = f.store.Beat(f.ctx(), driver.Beat{Node: claimed.Node, Lease: lease}) },
 				func() {
 					f.Advance(2 * time.Microsecond)
-					_, reap = g.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 100})
+					_, reap = g.store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 100})
 				},
 			)
 			f.ok(reap)
@@ -48,11 +49,11 @@ func testRaces(c *chapter) {
 			var claim, leave, reap error
 			together(
 				func() {
-					_, claim = f.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 10})
+					_, claim = f.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 10})
 				},
 				func() {
 					leave = g.store.Leave(f.ctx(), node)
-					_, reap = g.store.Reap(f.ctx(), fairlead.Reap{MaxCrashes: patience, Limit: 100})
+					_, reap = g.store.Reap(f.ctx(), driver.Reap{MaxCrashes: patience, Limit: 100})
 				},
 			)
 			f.ok(leave)
@@ -73,7 +74,7 @@ func testRaces(c *chapter) {
 		cancelling.Add(4)
 		stop := make(chan struct{})
 		go func() { cancelling.Wait(); close(stop) }()
-		f.ok(first(f.rivals(8, func(i int, store fairlead.Store) error {
+		f.ok(first(f.rivals(8, func(i int, store Store) error {
 			if i >= 4 {
 				return f.keepMoving(store, node, stop)
 			}
@@ -97,7 +98,7 @@ func testRaces(c *chapter) {
 			var prune, reopen error
 			together(
 				func() {
-					_, prune = f.store.Prune(f.ctx(), fairlead.Retention{Cancelled: time.Minute}, 100)
+					_, prune = f.store.Prune(f.ctx(), driver.Retention{Cancelled: time.Minute}, 100)
 				},
 				func() { reopen = g.store.Reopen(f.ctx(), job.ID) },
 			)
@@ -117,7 +118,7 @@ func testRaces(c *chapter) {
 		var problem atomic.Value
 		var workers []func()
 		for i := range 4 {
-			store := []fairlead.Store{f.store, g.store}[i%2]
+			store := []Store{f.store, g.store}[i%2]
 			workers = append(workers, func() {
 				for range rounds {
 					job := normalized(with(keyed("k"), ofKind(fmt.Sprint("mine ", i))))
@@ -146,13 +147,13 @@ func testRaces(c *chapter) {
 
 // keepMoving does what nodes do: it promotes, claims and settles jobs so that
 // they run again, now or later.
-func (f *fixture) keepMoving(store fairlead.Store, node fairlead.NodeID, stop <-chan struct{}) error {
+func (f *fixture) keepMoving(store Store, node fairlead.NodeID, stop <-chan struct{}) error {
 	for {
 		f.Advance(time.Millisecond)
 		if _, err := store.Promote(f.ctx(), 100); err != nil {
 			return err
 		}
-		jobs, err := store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 10})
+		jobs, err := store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 10})
 		if err != nil {
 			return err
 		}
@@ -173,8 +174,8 @@ func (f *fixture) keepMoving(store fairlead.Store, node fairlead.NodeID, stop <-
 
 // finishOnly claims the job, checks that it is the only live one with its key,
 // and finishes it.
-func finishOnly(f *fixture, store fairlead.Store, node fairlead.NodeID, job *fairlead.Job) error {
-	claimed, err := store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(job.Kind), Max: 10})
+func finishOnly(f *fixture, store Store, node fairlead.NodeID, job *fairlead.Job) error {
+	claimed, err := store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(job.Kind), Max: 10})
 	if err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func testPauseRace(c *chapter) {
 			node := g.join()
 			done.Go(func() {
 				for !stop.Load() && errs[i] == nil {
-					_, errs[i] = g.store.Claim(f.ctx(), fairlead.Claim{Node: node, Scope: everything(), Max: 1})
+					_, errs[i] = g.store.Claim(f.ctx(), driver.Claim{Node: node, Scope: everything(), Max: 1})
 					claims.Add(1)
 				}
 			})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // alike are names that some databases take for one another.
@@ -44,7 +45,7 @@ func testTexts(c *chapter) {
 		for i, name := range alike() {
 			other := alike()[(i+1)%len(alike())]
 			f.pause(queuePause(other))
-			claimed := f.claimAs(fairlead.Claim{Node: node, Scope: &fairlead.Scope{Queues: []string{name}, Kinds: []string{kind}}, Max: 10})
+			claimed := f.claimAs(driver.Claim{Node: node, Scope: &driver.Scope{Queues: []string{name}, Kinds: []string{kind}}, Max: 10})
 			f.equal(fmt.Sprintf("how many are claimed from %q", name), len(claimed), 1)
 			f.equal("the queue", claimed[0].Queue, name)
 			f.resume(queuePause(other))

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // unkeepable are texts that not every database can keep.
@@ -31,44 +35,45 @@ func sayings() []saying {
 		say("PutTenant", fairlead.Tenant{Name: "acme"}, func(f *fixture, tenant *fairlead.Tenant) error {
 			return only(f.client().PutTenant(f.ctx(), *tenant))
 		}),
-		say("PutSchedule", fairlead.Schedule{Name: "s", Cron: "@yearly", Job: fairlead.Job{Kind: "a"}, Alert: &fairlead.Alert{URL: "http://x"}}, func(f *fixture, schedule *fairlead.Schedule) error {
-			return only(f.client().PutSchedule(f.ctx(), *schedule))
+		say("PutSchedule", schedule.Schedule{Name: "s", Cron: "@yearly", Job: fairlead.Job{Kind: "a"}, Alert: &schedule.Alert{URL: "http://x"}}, func(f *fixture, s *schedule.Schedule) error {
+			return only(schedule.NewClient(f.store).Put(f.ctx(), *s))
 		}),
-		say("PutCalendar", fairlead.Calendar{Name: "c"}, func(f *fixture, calendar *fairlead.Calendar) error {
-			return only(f.client().PutCalendar(f.ctx(), *calendar))
+		say("PutCalendar", schedule.Calendar{Name: "c"}, func(f *fixture, calendar *schedule.Calendar) error {
+			return only(schedule.NewClient(f.store).PutCalendar(f.ctx(), *calendar))
 		}),
-		say("CreateBatch", fairlead.Batch{Name: "b", Type: "paint"}, func(f *fixture, batch *fairlead.Batch) error {
-			return only(f.client().CreateBatch(f.ctx(), *batch, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}}))
+		say("CreateBatch", batch.Batch{Name: "b", Type: "paint"}, func(f *fixture, b *batch.Batch) error {
+			return only(batch.NewClient(f.store).Start(f.ctx(), *b, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}}))
 		}),
-		say("CreateBatch of a change", fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}}, func(f *fixture, change *fairlead.Change) error {
-			return only(f.client().CreateBatch(f.ctx(), fairlead.Batch{Name: "b", Type: "paint"}, *change))
+		say("CreateBatch of a change", batch.Change{Target: batch.Target{ID: "1", Type: "wall"}}, func(f *fixture, change *batch.Change) error {
+			return only(batch.NewClient(f.store).Start(f.ctx(), batch.Batch{Name: "b", Type: "paint"}, *change))
 		}),
-		say("PutSweep", fairlead.Sweep{Name: "w", Kind: "scrub", To: 9}, func(f *fixture, sweep *fairlead.Sweep) error {
-			return only(f.client().PutSweep(f.ctx(), *sweep))
+		say("PutSweep", sweep.Sweep{Name: "w", Kind: "scrub", To: 9}, func(f *fixture, s *sweep.Sweep) error {
+			return only(sweep.NewClient(f.store).Put(f.ctx(), *s))
 		}),
-		say("PutSweep of a table", fairlead.Table{Database: "d", Name: "t", Key: "k"}, func(f *fixture, table *fairlead.Table) error {
-			return only(f.client().PutSweep(f.ctx(), fairlead.Sweep{Name: "w", Kind: "scrub", Source: fairlead.ItemSource{Table: table}}))
+		say("PutSweep of a table", sweep.Table{Database: "d", Name: "t", Key: "k"}, func(f *fixture, table *sweep.Table) error {
+			return only(sweep.NewClient(f.store).Put(f.ctx(), sweep.Sweep{Name: "w", Kind: "scrub", Source: sweep.ItemSource{Table: table}}))
 		}),
 		say("SetLimit", fairlead.Limit{Scope: fairlead.LimitKind, Name: "a", MaxRunning: 1}, func(f *fixture, limit *fairlead.Limit) error {
 			return f.client().SetLimit(f.ctx(), *limit)
 		}),
-		say("AddToken", fairlead.Token{Name: "t", Role: fairlead.RoleViewer, Tenants: []string{"acme"}}, func(f *fixture, token *fairlead.Token) error {
-			if err := fairlead.NormalizeToken(token); err != nil {
+		say("AddToken", access.Token{Name: "t", Role: access.RoleViewer, Tenants: []string{"acme"}}, func(f *fixture, token *access.Token) error {
+			if err := access.Normalize(token); err != nil {
 				return err
 			}
 			return only(f.store.AddToken(f.ctx(), *token))
 		}),
-		say("Audit", fairlead.AuditEntry{Actor: "me", Action: "Do"}, func(f *fixture, entry *fairlead.AuditEntry) error {
-			return f.store.Audit(f.ctx(), []fairlead.AuditEntry{*entry})
+		say("Audit", access.Entry{Actor: "me", Action: "Do"}, func(f *fixture, entry *access.Entry) error {
+			return f.store.Audit(f.ctx(), []access.Entry{*entry})
 		}),
 		say("Join", fairlead.Node{Name: "n", Kinds: []string{"a"}, Queues: []string{"q"}}, func(f *fixture, node *fairlead.Node) error {
 			return only(f.store.Join(f.ctx(), *node, lease))
 		}),
-		say("LogSweep", fairlead.SweepLog{Text: "x"}, func(f *fixture, line *fairlead.SweepLog) error {
-			sweep, err := f.client().PutSweep(f.ctx(), fairlead.Sweep{Name: "logged", Kind: "scrub", To: 9})
+		say("LogSweep", sweep.Log{Text: "x"}, func(f *fixture, line *sweep.Log) error {
+			client := sweep.NewClient(f.store)
+			logged, err := client.Put(f.ctx(), sweep.Sweep{Name: "logged", Kind: "scrub", To: 9})
 			f.ok(err)
-			defer func() { f.ok(f.client().DeleteSweep(f.ctx(), sweep.ID)) }()
-			return f.client().LogSweep(f.ctx(), sweep.ID, *line)
+			defer func() { f.ok(client.Delete(f.ctx(), logged.ID)) }()
+			return client.Log(f.ctx(), logged.ID, *line)
 		}),
 		sayText("Pause", func(f *fixture, name string) error {
 			return errors.Join(f.client().PauseQueue(f.ctx(), name), f.client().PauseKind(f.ctx(), name), f.client().PauseTenant(f.ctx(), name))
@@ -78,9 +83,10 @@ func sayings() []saying {
 		}),
 		sayText("Cancel", func(f *fixture, reason string) error { return f.store.Cancel(f.ctx(), f.enqueue(plain()).ID, reason) }),
 		sayText("PauseBatch", func(f *fixture, reason string) error {
-			batch, err := f.client().CreateBatch(f.ctx(), fairlead.Batch{Name: "b", Type: "paint"}, fairlead.Change{Target: fairlead.Target{ID: "1", Type: "wall"}})
+			client := batch.NewClient(f.store)
+			b, err := client.Start(f.ctx(), batch.Batch{Name: "b", Type: "paint"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})
 			f.ok(err)
-			return only(f.client().PauseBatch(f.ctx(), batch.ID, reason))
+			return only(client.Pause(f.ctx(), b.ID, reason))
 		}),
 		sayText("Settle", func(f *fixture, text string) error {
 			job := f.running()
@@ -92,20 +98,20 @@ func sayings() []saying {
 		say("Tenants", fairlead.TenantFilter{Names: []string{"n"}}, func(f *fixture, filter *fairlead.TenantFilter) error {
 			return only(f.client().Tenants(f.ctx(), *filter))
 		}),
-		say("Schedules", fairlead.ScheduleFilter{Names: []string{"n"}, Tenants: []string{"t"}}, func(f *fixture, filter *fairlead.ScheduleFilter) error {
-			return only(f.client().Schedules(f.ctx(), *filter))
+		say("Schedules", schedule.Filter{Names: []string{"n"}, Tenants: []string{"t"}}, func(f *fixture, filter *schedule.Filter) error {
+			return only(schedule.NewClient(f.store).List(f.ctx(), *filter))
 		}),
-		say("Batches", fairlead.BatchFilter{Names: []string{"n"}, Types: []string{"t"}, Queues: []string{"q"}, Tenants: []string{"t"}}, func(f *fixture, filter *fairlead.BatchFilter) error {
-			return only(f.client().Batches(f.ctx(), *filter))
+		say("Batches", batch.Filter{Names: []string{"n"}, Types: []string{"t"}, Queues: []string{"q"}, Tenants: []string{"t"}}, func(f *fixture, filter *batch.Filter) error {
+			return only(batch.NewClient(f.store).List(f.ctx(), *filter))
 		}),
-		say("Sweeps", fairlead.SweepFilter{Names: []string{"n"}, Tenants: []string{"t"}}, func(f *fixture, filter *fairlead.SweepFilter) error {
-			return only(f.client().Sweeps(f.ctx(), *filter))
+		say("Sweeps", sweep.Filter{Names: []string{"n"}, Tenants: []string{"t"}}, func(f *fixture, filter *sweep.Filter) error {
+			return only(sweep.NewClient(f.store).List(f.ctx(), *filter))
 		}),
-		say("AuditLog", fairlead.AuditFilter{}, func(f *fixture, filter *fairlead.AuditFilter) error {
+		say("AuditLog", access.Filter{}, func(f *fixture, filter *access.Filter) error {
 			return only(f.store.AuditLog(f.ctx(), *filter))
 		}),
 		sayText("DeleteTenant", func(f *fixture, name string) error { return f.client().DeleteTenant(f.ctx(), name) }),
-		sayText("DeleteCalendar", func(f *fixture, name string) error { return f.client().DeleteCalendar(f.ctx(), name) }),
+		sayText("DeleteCalendar", func(f *fixture, name string) error { return schedule.NewClient(f.store).DeleteCalendar(f.ctx(), name) }),
 	}
 }
 
@@ -128,7 +134,7 @@ func (f *fixture) client() *fairlead.Client { return fairlead.NewClient(f.store)
 func testUnkeepable(c *chapter) {
 	for i, r := range sayings() {
 		c.test(r.name+" takes no text that a database cannot keep", func(f *fixture) {
-			_, err := f.store.Join(f.ctx(), fairlead.Node{Name: "painter", Kinds: []string{fairlead.TaskKind("wall", "paint")}}, lease)
+			_, err := f.store.Join(f.ctx(), fairlead.Node{Name: "painter", Kinds: []string{batch.TaskKind("wall", "paint")}}, lease)
 			f.ok(err)
 			if err := r.call(f, r.given); !errors.Is(err, fairlead.ErrNotFound) {
 				f.ok(err)

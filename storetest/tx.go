@@ -130,7 +130,7 @@ func testTx(c *chapter) {
 		retry.Memo = json.RawMessage(`"m"`)
 		tx := f.begin()
 		f.settleIn(tx, make([]fairlead.Settled, 7),
-			success(jobs[0], `1`), failure(jobs[1], "no"), to(fairlead.Drop, jobs[2]), retry, snooze, to(fairlead.GiveUp, jobs[5]), wait(jobs[6]))
+			success(jobs[0], `1`), failure(jobs[1], "no"), to(fairlead.Drop, jobs[2]), retry, snooze, to(fairlead.MoveRelease, jobs[5]), wait(jobs[6]))
 		f.ok(tx.Commit())
 		for i, state := range []fairlead.State{
 			fairlead.Succeeded, fairlead.Failed, fairlead.Cancelled, fairlead.Scheduled, fairlead.Scheduled, fairlead.Ready, fairlead.Waiting,
@@ -241,7 +241,7 @@ func testTxTwice(c *chapter) {
 		f.wantState(job, fairlead.Cancelled)
 	})
 	for move, want := range map[fairlead.Move]fairlead.Settled{
-		fairlead.Succeed: asAsked, fairlead.Fail: lost, fairlead.Drop: lost, fairlead.Again: lost, fairlead.Snooze: lost, fairlead.GiveUp: lost,
+		fairlead.Succeed: asAsked, fairlead.Fail: lost, fairlead.Drop: lost, fairlead.Again: lost, fairlead.Snooze: lost, fairlead.MoveRelease: lost,
 	} {
 		c.test(named("a job that was completed stays so when its handler returns and its node says", move), func(f *fixture) {
 			job := f.running()

@@ -20,7 +20,7 @@ type Outage struct {
 	// overcomes by itself, such as a connection that was cut.
 	Often func(t *testing.T)
 	// Store is asked during the outage, instead of the one that made everything before.
-	Store fairlead.Store
+	Store Store
 	// Timeout is how long a verb may take; default 30s.
 	Timeout time.Duration
 }
@@ -33,7 +33,7 @@ var mutating = []string{
 
 // RunUnavailable checks that a verb that fails during an outage fails with
 // fairlead.ErrUnavailable, unless it was refused for another reason.
-func RunUnavailable(t *testing.T, store fairlead.Store, outage Outage) {
+func RunUnavailable(t *testing.T, store Store, outage Outage) {
 	t.Helper()
 	b := newBreakable(t, store)
 	timeout := outage.Timeout

@@ -7,10 +7,14 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // soon is a retention that is over after an hour, whatever the outcome.
-var soon = fairlead.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
+var soon = driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour, Skipped: time.Hour}
 
 // pruneSoon removes at most limit jobs, and returns how many.
 func (f *fixture) pruneSoon(limit int) int {
@@ -33,10 +37,10 @@ func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 }
 
 // count notes how all tasks of a part have ended, as conducting the batch does.
-func (f *fixture) count(b fairlead.Batch, p fairlead.Part, marks string) {
+func (f *fixture) count(b batch.Batch, p batch.Part, marks string) {
 	f.Helper()
-	f.conduct(b.ID, func(ctx context.Context, b *fairlead.Batch, tx fairlead.BatchTx) error {
-		return tx.SaveParts(ctx, []fairlead.Part{marked(p, marks)})
+	f.conduct(b.ID, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+		return tx.SaveParts(ctx, []batch.Part{marked(p, marks)})
 	})
 }
 
@@ -67,9 +71,9 @@ func testUnseenTasks(c *chapter) {
 			f.settle(to(fairlead.Succeed, job))
 		}
 		f.Advance(2 * time.Hour)
-		f.change(ended.ID, func(b *fairlead.Batch) { b.EndedAt = f.now() })
+		f.change(ended.ID, func(b *batch.Batch) { b.EndedAt = f.now() })
 		f.equal("how many are removed", f.pruneSoon(10), 2)
-		f.change(removed.ID, func(b *fairlead.Batch) { b.EndedAt = f.now().Add(-2 * time.Hour) })
+		f.change(removed.ID, func(b *batch.Batch) { b.EndedAt = f.now().Add(-2 * time.Hour) })
 		f.pruneSoon(10)
 		f.pruneSoon(10)
 		f.equal("the rest", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})
@@ -122,14 +126,14 @@ func testUnseenTasks(c *chapter) {
 				},
 				func() {
 					for range 3 {
-						_, err := fairlead.ConductBatch(f.ctx(), g.store, b.ID)
+						_, err := batch.Conduct(f.ctx(), g.store, b.ID)
 						conducted = errors.Join(conducted, err)
 					}
 				},
 			)
 			f.ok(pruned)
 			f.ok(conducted)
-			f.equal("the tally", f.theBatch(b.ID).Tally, fairlead.Tally{Success: tasks})
+			f.equal("the tally", f.theBatch(b.ID).Tally, batch.Tally{Success: tasks})
 		}
 	})
 }
@@ -158,12 +162,12 @@ func testUnseenRuns(c *chapter) {
 			ended := f.view(s).Ended
 			f.equal("how many are told of", len(ended), 1)
 			f.equal("how it is told to have ended", ended[0].State, want)
-			f.equal("the runs", f.fires(s.ID), []fairlead.Fire(nil))
+			f.equal("the runs", f.fires(s.ID), []schedule.Fire(nil))
 		})
 	}
 	c.test("of several runs whose jobs were deleted each is told to have ended as it did", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(10_000*time.Hour)))
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(f.now()), byHand(f.now()), byHand(f.now())}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), byHand(f.now()), byHand(f.now())}})
 		for i, move := range []fairlead.Move{fairlead.Fail, fairlead.Succeed} {
 			f.ended(fires[i], move)
 			f.ok(f.store.Delete(f.ctx(), fires[i].Job))
@@ -206,14 +210,14 @@ func testUnseenShards(c *chapter) {
 		}
 		f.Advance(2 * time.Hour)
 		f.equal("how many are removed", f.pruneSoon(10), 0)
-		f.setState(s.ID, fairlead.SweepStopped)
+		f.setState(s.ID, sweep.Stopped)
 		f.equal("how many are removed when it was stopped", f.pruneSoon(10), 2)
 	})
 	c.test("Prune removes the job of a shard that has ended", func(f *fixture) {
 		s := f.cut(2)
 		f.employ(s.ID, 0, 1)
 		for i, job := range f.claim(f.join(), 2) {
-			_, err := f.store.Checkpoint(f.ctx(), fairlead.Checkpoint{Sweep: s.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: int64(100 * (i + 1)), Ended: true})
+			_, err := f.store.Checkpoint(f.ctx(), sweep.Checkpoint{Sweep: s.ID, Number: i, Job: job.ID, Fence: job.Fence, Mark: int64(100 * (i + 1)), Ended: true})
 			f.ok(err)
 			f.settle(to(fairlead.Succeed, job))
 		}
@@ -236,7 +240,7 @@ func testUnseenShards(c *chapter) {
 		f.settle(to(fairlead.Fail, f.claimOne(f.join())))
 		f.wantNeeded(jobs[0], "stop")
 		f.wantNeeded(jobs[1], "stop")
-		f.setState(s.ID, fairlead.SweepStopped)
+		f.setState(s.ID, sweep.Stopped)
 		f.ok(f.store.Delete(f.ctx(), jobs[0].ID))
 		f.ok(f.store.Delete(f.ctx(), jobs[1].ID))
 	})

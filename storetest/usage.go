@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func (f *fixture) usage() fairlead.UsageReport {
@@ -21,7 +22,7 @@ func (f *fixture) wantUsage(all fairlead.Usage, tenants ...fairlead.Usage) {
 	f.equal("the usage of tenants", report.Tenants, tenants)
 }
 
-func (f *fixture) report(starts ...fairlead.Starts) {
+func (f *fixture) report(starts ...driver.Starts) {
 	f.Helper()
 	f.ok(f.store.Report(f.ctx(), starts))
 }
@@ -79,9 +80,9 @@ func testUsage(c *chapter) {
 		)
 	})
 	c.test("starts of all nodes are added up over the last minute", func(f *fixture) {
-		f.report(fairlead.Starts{Tenant: "acme", Count: 60, Missed: 2}, fairlead.Starts{Tenant: "zeta", Count: 30})
+		f.report(driver.Starts{Tenant: "acme", Count: 60, Missed: 2}, driver.Starts{Tenant: "zeta", Count: 30})
 		f.Advance(40 * time.Second)
-		f.elsewhere().report(fairlead.Starts{Tenant: "acme", Count: 60, Missed: 1})
+		f.elsewhere().report(driver.Starts{Tenant: "acme", Count: 60, Missed: 1})
 		f.report()
 		f.wantUsage(
 			fairlead.Usage{Started: 2.5, Missed: 3},
@@ -89,17 +90,17 @@ func testUsage(c *chapter) {
 			fairlead.Usage{Name: "zeta", Started: 0.5},
 		)
 		f.Advance(30 * time.Second)
-		f.report(fairlead.Starts{Tenant: "acme", Count: 6})
+		f.report(driver.Starts{Tenant: "acme", Count: 6})
 		f.wantUsage(fairlead.Usage{Started: 1.1, Missed: 1}, fairlead.Usage{Name: "acme", Started: 1.1, Missed: 1})
 		f.Advance(2 * time.Minute)
 		f.wantUsage(fairlead.Usage{})
 	})
 	c.test("many tenants report at once", func(f *fixture) {
-		starts := make([]fairlead.Starts, 1000)
+		starts := make([]driver.Starts, 1000)
 		for i := range starts {
-			starts[i] = fairlead.Starts{Tenant: named("tenant", i), Count: 6}
+			starts[i] = driver.Starts{Tenant: named("tenant", i), Count: 6}
 		}
-		errs := f.rivals(4, func(_ int, store fairlead.Store) error { return store.Report(f.ctx(), starts) })
+		errs := f.rivals(4, func(_ int, store Store) error { return store.Report(f.ctx(), starts) })
 		f.ok(first(errs))
 		report := f.usage()
 		f.equal("how many there are", len(report.Tenants), 1000)

@@ -4,10 +4,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // wantLast expects which run is the last one.
-func (f *fixture) wantLast(s fairlead.Schedule, want int64) fairlead.View {
+func (f *fixture) wantLast(s schedule.Schedule, want int64) schedule.View {
 	f.Helper()
 	view := f.view(s)
 	got := int64(0)
@@ -20,18 +22,18 @@ func (f *fixture) wantLast(s fairlead.Schedule, want int64) fairlead.View {
 
 func testViews(c *chapter) {
 	c.test("a schedule without runs has nothing to tell but the time", func(f *fixture) {
-		f.equal("the view", f.view(f.plan("s")), fairlead.View{Now: f.now()})
+		f.equal("the view", f.view(f.plan("s")), schedule.View{Now: f.now()})
 	})
 	c.test("Active is what has not ended, queued ones too, oldest first", func(f *fixture) {
 		s, other := f.plan("s"), f.plan("other")
 		f.make(other, byHand(f.now()))
 		f.Advance(time.Second)
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{
 			byHand(f.now().Add(time.Hour)), queued(f.now()), skipped(f.now()), byHand(f.now().Add(-time.Hour)), byHand(f.now()),
 		}})
-		f.equal("the active runs", f.view(s).Active, []fairlead.Fire{fires[0], fires[1], fires[3], fires[4]})
+		f.equal("the active runs", f.view(s).Active, []schedule.Fire{fires[0], fires[1], fires[3], fires[4]})
 		f.ok(f.store.Cancel(f.ctx(), fires[0].Job, ""))
-		f.equal("the active runs", f.view(s).Active, []fairlead.Fire{fires[1], fires[3], fires[4]})
+		f.equal("the active runs", f.view(s).Active, []schedule.Fire{fires[1], fires[3], fires[4]})
 	})
 	c.test("a run that runs, backs off or waits is active", func(f *fixture) {
 		s := f.plan("s")
@@ -68,7 +70,7 @@ func testViews(c *chapter) {
 	c.test("Last is the one with the newest instant, whichever ended last", func(f *fixture) {
 		s := f.plan("s")
 		now := f.now()
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(now), byHand(now.Add(2 * time.Hour)), byHand(now.Add(time.Hour)), byHand(now.Add(-time.Hour))}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(now), byHand(now.Add(2 * time.Hour)), byHand(now.Add(time.Hour)), byHand(now.Add(-time.Hour))}})
 		jobs := f.claim(f.join(), 10)
 		f.settle(to(fairlead.Succeed, jobs[0]))
 		f.wantLast(s, fires[0].Job)
@@ -82,7 +84,7 @@ func testViews(c *chapter) {
 	c.test("of several that ended at once the newest instant counts", func(f *fixture) {
 		s := f.plan("s")
 		now := f.now()
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(now), byHand(now.Add(2 * time.Hour)), byHand(now.Add(time.Hour))}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(now), byHand(now.Add(2 * time.Hour)), byHand(now.Add(time.Hour))}})
 		for _, job := range f.claim(f.join(), 10) {
 			f.settle(to(fairlead.Succeed, job))
 		}
@@ -113,7 +115,7 @@ func testViews(c *chapter) {
 		f.ended(fire, fairlead.Fail)
 		f.view(s)
 		f.Advance(time.Hour)
-		_, err := f.store.Prune(f.ctx(), fairlead.Retention{Failed: time.Minute}, 100)
+		_, err := f.store.Prune(f.ctx(), driver.Retention{Failed: time.Minute}, 100)
 		f.ok(err)
 		f.wantGone(jobOf(fire))
 		f.equal("its state", f.wantLast(s, fire.Job).Last.State, fairlead.Failed)
@@ -160,7 +162,7 @@ func testViews(c *chapter) {
 	c.test("while the last run is retried, of several that have one instant the one that was made last is the last", func(f *fixture) {
 		s := f.plan("s")
 		now := f.now()
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{byHand(now), byHand(now), byHand(now), byHand(now.Add(time.Hour))}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(now), byHand(now), byHand(now), byHand(now.Add(time.Hour))}})
 		for _, job := range f.claim(f.join(), 10) {
 			f.settle(to(fairlead.Fail, job))
 		}
@@ -186,7 +188,7 @@ func testViews(c *chapter) {
 	})
 	c.test("a queued run that somebody lets run waits no longer", func(f *fixture) {
 		s := f.plan("s", dueAt(f.now().Add(time.Hour)))
-		fires := f.act(s, fairlead.Plan{Fires: []fairlead.PlannedFire{queued(f.now()), queued(f.now()), queued(f.now())}})
+		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{queued(f.now()), queued(f.now()), queued(f.now())}})
 		f.ok(f.store.RunNow(f.ctx(), fires[0].Job))
 		f.ok(f.store.Reschedule(f.ctx(), fires[1].Job, f.now().Add(time.Minute)))
 		var waiting []bool

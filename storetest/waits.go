@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // manyCallers are more than a store has connections.
@@ -56,7 +57,7 @@ func (f *fixture) whileWaiting(tx Transaction, wait func() error) {
 	for range 2 * manyCallers {
 		job := f.enqueue(plain())
 		f.settle(to(fairlead.Succeed, f.claimThe(job, node)))
-		_, err := f.store.Beat(f.ctx(), fairlead.Beat{Node: node, Lease: lease})
+		_, err := f.store.Beat(f.ctx(), driver.Beat{Node: node, Lease: lease})
 		f.ok(err)
 	}
 	select {

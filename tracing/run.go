@@ -79,9 +79,9 @@ func outcomeOf(err error) (name string, failed bool) {
 		return "retried", true
 	case fairlead.Snooze:
 		return "snoozed", false
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		return "waiting", false
-	case fairlead.GiveUp:
+	case fairlead.MoveRelease:
 		return "released", false
 	default:
 		return "succeeded", false

@@ -103,9 +103,9 @@ func endTo(s fairlead.Settlement) *fairleadv1.RunEnd {
 		}
 	case fairlead.Snooze:
 		end.Outcome, end.After, end.At = "snooze", durationTo(s.After), timeTo(s.At)
-	case fairlead.GiveUp:
+	case fairlead.MoveRelease:
 		end.Outcome = "release"
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		end.Outcome, end.After = "await", durationpb.New(s.After)
 	case fairlead.Again:
 		end.Outcome, end.Reason, end.Error, end.At = "fail", string(s.Reason), shown(s.Error), timeTo(s.At)

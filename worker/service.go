@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -83,16 +84,16 @@ func lostOr(err error) error {
 }
 
 // Beat confirms the lease.
-func (s *service) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (s *service) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	id, session := s.worker()
 	out, err := s.client.BeatWorker(ctx, &fairleadv1.BeatWorkerRequest{Id: id, Session: session, Lease: durationpb.New(beat.Lease)})
 	if err != nil {
-		return fairlead.BeatAnswer{}, lostOr(err)
+		return driver.BeatAnswer{}, lostOr(err)
 	}
-	answer := fairlead.BeatAnswer{Drain: out.GetDrain()}
+	answer := driver.BeatAnswer{Drain: out.GetDrain()}
 	for _, stop := range out.GetCancel() {
 		if stop.GetReason() == "cancelled" { // of timeouts the node knows by itself
-			answer.Cancel = append(answer.Cancel, fairlead.Held{ID: stop.GetId(), Fence: stop.GetFence()})
+			answer.Cancel = append(answer.Cancel, driver.Held{ID: stop.GetId(), Fence: stop.GetFence()})
 		}
 	}
 	return answer, nil
@@ -106,7 +107,7 @@ func (s *service) Leave(ctx context.Context, _ fairlead.NodeID) error {
 }
 
 // Claim leases jobs.
-func (s *service) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *service) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	id, session := s.worker()
 	request := &fairleadv1.LeaseJobsRequest{Id: id, Session: session, Max: int32(claim.Max), Queues: claim.Scope.Queues, Suspects: "none"}
 	if claim.Solo {
@@ -181,17 +182,17 @@ func (s *service) Save(ctx context.Context, save fairlead.Save) error {
 }
 
 // Report has nothing to do: the service counts what it leases.
-func (s *service) Report(context.Context, []fairlead.Starts) error { return nil }
+func (s *service) Report(context.Context, []driver.Starts) error { return nil }
 
 // Held lists what is leased to the worker.
-func (s *service) Held(ctx context.Context, _ fairlead.NodeID) ([]fairlead.Held, error) {
+func (s *service) Held(ctx context.Context, _ fairlead.NodeID) ([]driver.Held, error) {
 	out, err := s.leases(ctx)
 	if err != nil {
 		return nil, err
 	}
-	held := make([]fairlead.Held, len(out.GetItems()))
+	held := make([]driver.Held, len(out.GetItems()))
 	for i, lease := range out.GetItems() {
-		held[i] = fairlead.Held{ID: lease.GetId(), Fence: lease.GetFence()}
+		held[i] = driver.Held{ID: lease.GetId(), Fence: lease.GetFence()}
 	}
 	return held, nil
 }
@@ -217,7 +218,7 @@ func (s *service) leases(ctx context.Context) (*fairleadv1.ListLeasesResponse, e
 const silence = 45 * time.Second
 
 // Listen passes on the service's hints.
-func (s *service) Listen(ctx context.Context, _ *fairlead.Scope, wake func(fairlead.Wake)) error {
+func (s *service) Listen(ctx context.Context, _ *driver.Scope, wake func(driver.Wake)) error {
 	listening, cancel := context.WithCancel(ctx)
 	defer cancel()
 	watchdog := time.AfterFunc(silence, cancel)
@@ -229,17 +230,17 @@ func (s *service) Listen(ctx context.Context, _ *fairlead.Scope, wake func(fairl
 	}
 	defer stream.Close()
 	// What was new before it listened was not heard.
-	wake(fairlead.WakeWork)
-	wake(fairlead.WakeCancel)
+	wake(driver.WakeWork)
+	wake(driver.WakeCancel)
 	for stream.Receive() {
 		watchdog.Reset(silence)
 		switch stream.Msg().GetWhat() {
 		case "work":
-			wake(fairlead.WakeWork)
+			wake(driver.WakeWork)
 		case "room":
-			wake(fairlead.WakeRoom)
+			wake(driver.WakeRoom)
 		case "cancel":
-			wake(fairlead.WakeCancel)
+			wake(driver.WakeCancel)
 		}
 	}
 	return endOf(ctx, stream.Err())

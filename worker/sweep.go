@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
@@ -40,7 +41,7 @@ type shardBook struct {
 }
 
 // Load finds the shard. The service sees to Resume with it.
-func (b *shardBook) Load(ctx context.Context) (fairlead.Sweep, fairlead.Shard, error) {
+func (b *shardBook) Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error) {
 	ctx, cancel := b.service.brief(ctx)
 	defer cancel()
 	id, session := b.service.worker()
@@ -49,7 +50,7 @@ func (b *shardBook) Load(ctx context.Context) (fairlead.Sweep, fairlead.Shard, e
 		if connect.CodeOf(err) == connect.CodeInvalidArgument {
 			err = fairlead.Fatal(err)
 		}
-		return fairlead.Sweep{}, fairlead.Shard{}, lostOr(err)
+		return sweep.Sweep{}, sweep.Shard{}, lostOr(err)
 	}
 	found, err := sweepOf(out.GetSweep())
 	return found, shardOf(found.ID, b.job, out), err
@@ -62,7 +63,7 @@ func (b *shardBook) Resume(context.Context) error { return nil }
 func (b *shardBook) Steer(context.Context) error { return nil }
 
 // Checkpoint tells the service how far the run has come.
-func (b *shardBook) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+func (b *shardBook) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	ctx, cancel := b.service.brief(ctx)
 	defer cancel()
 	id, session := b.service.worker()
@@ -74,10 +75,10 @@ func (b *shardBook) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fair
 		Failed: failedNotes(c.Failed), Redone: c.Redone, Again: c.Again,
 	})
 	if err != nil {
-		return fairlead.Orders{}, lostOr(err)
+		return sweep.Orders{}, lostOr(err)
 	}
-	return fairlead.Orders{
-		Stop: out.GetStop(), Share: fairlead.Share{Rate: out.GetRate(), InFlight: int(out.GetInFlight())}, Data: out.GetArgs(), Left: out.GetBudgetLeft(),
+	return sweep.Orders{
+		Stop: out.GetStop(), Share: sweep.Share{Rate: out.GetRate(), InFlight: int(out.GetInFlight())}, Data: out.GetArgs(), Left: out.GetBudgetLeft(),
 	}, nil
 }
 
@@ -99,7 +100,7 @@ func (b *shardBook) Retries(ctx context.Context, from int64, most int) ([]int64,
 }
 
 // AddLogs stores lines about items.
-func (b *shardBook) AddLogs(ctx context.Context, lines []fairlead.SweepLog) error {
+func (b *shardBook) AddLogs(ctx context.Context, lines []sweep.Log) error {
 	var notes []*fairleadv1.LineNote
 	for _, line := range lines {
 		notes = append(notes, &fairleadv1.LineNote{Index: &line.Index, Level: levelTo(line.Level), Text: line.Text})

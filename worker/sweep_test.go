@@ -23,7 +23,9 @@ import (
 	"github.com/fairlead-io/fairlead/internal/testdb"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 	"github.com/fairlead-io/fairlead/worker"
 )
@@ -63,12 +65,12 @@ func sweepMux(handle func(ctx context.Context, item items.Item[greeting]) error)
 }
 
 // sweep creates and starts a sweep.
-func (w *world) sweep(s fairlead.Sweep) fairlead.Sweep {
+func (w *world) sweep(s sweep.Sweep) sweep.Sweep {
 	w.Helper()
 	s.Name, s.Kind, s.Data = "greetings", "greet", json.RawMessage(`{"word":"hello"}`)
-	stored, err := w.client.PutSweep(w.Context(), s)
+	stored, err := w.sweeps.Put(w.Context(), s)
 	if err == nil {
-		stored, err = w.client.StartSweep(w.Context(), stored.ID, "me")
+		stored, err = w.sweeps.Start(w.Context(), stored.ID, "me")
 	}
 	if err != nil {
 		w.Fatal(err)
@@ -77,12 +79,12 @@ func (w *world) sweep(s fairlead.Sweep) fairlead.Sweep {
 }
 
 // untilSweep waits for a state.
-func (w *world) untilSweep(id int64, state fairlead.SweepState) fairlead.Sweep {
+func (w *world) untilSweep(id int64, state sweep.State) sweep.Sweep {
 	w.Helper()
 	ticks := time.NewTicker(20 * time.Millisecond)
 	defer ticks.Stop()
 	for begun := time.Now(); ; <-ticks.C {
-		s, err := w.client.SweepByID(w.Context(), id)
+		s, err := w.sweeps.ByID(w.Context(), id)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -90,18 +92,18 @@ func (w *world) untilSweep(id int64, state fairlead.SweepState) fairlead.Sweep {
 			return s
 		}
 		if time.Since(begun) > patience.Limit {
-			w.Fatalf("the sweep is %s (%s), not %s: %+v", s.State, s.Reason, state, s.SweepProgress)
+			w.Fatalf("the sweep is %s (%s), not %s: %+v", s.State, s.Reason, state, s.Progress)
 		}
 	}
 }
 
 func TestWorkersGoOverASweep(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) (fairlead.Store, error){
-		"SQLite": func(t *testing.T) (fairlead.Store, error) {
+	for name, open := range map[string]func(t *testing.T) (server.Store, error){
+		"SQLite": func(t *testing.T) (server.Store, error) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
 		},
-		"PostgreSQL": func(t *testing.T) (fairlead.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (fairlead.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
+		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
+		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := open(t)
@@ -125,10 +127,10 @@ func TestWorkersGoOverASweep(t *testing.T) {
 			for range 2 {
 				w.start(mux, nil)
 			}
-			s := w.sweep(fairlead.Sweep{To: 20_000, Shards: 3, InFlight: 24, Backoff: 20 * time.Millisecond})
-			s = w.untilSweep(s.ID, fairlead.SweepFinished)
+			s := w.sweep(sweep.Sweep{To: 20_000, Shards: 3, InFlight: 24, Backoff: 20 * time.Millisecond})
+			s = w.untilSweep(s.ID, sweep.Finished)
 			if s.Done != 19_999 || s.Abandoned != 1 || s.Marked != 20_000 || s.Errors != 41 {
-				t.Errorf("it ended with %+v", s.SweepProgress)
+				t.Errorf("it ended with %+v", s.Progress)
 			}
 			for i := range int64(20_000) {
 				want := 1
@@ -139,11 +141,11 @@ func TestWorkersGoOverASweep(t *testing.T) {
 					t.Fatalf("item %d was tried %d times, not %d", i, got, want)
 				}
 			}
-			failed, err := store.FailedItems(t.Context(), fairlead.ItemFilter{Sweep: s.ID})
+			failed, err := store.FailedItems(t.Context(), sweep.ItemFilter{Sweep: s.ID})
 			if err != nil || len(failed) != 1 || failed[0].Index != 7 || failed[0].Error != "seven" {
 				t.Errorf("failed are %+v, %v", failed, err)
 			}
-			logs, err := store.SweepLogs(t.Context(), fairlead.LogFilter{Sweep: s.ID})
+			logs, err := store.SweepLogs(t.Context(), sweep.LogFilter{Sweep: s.ID})
 			if err != nil || len(logs) != 1 || logs[0].Level != "warn" || logs[0].Text != "not today" {
 				t.Errorf("the lines are %+v, %v", logs, err)
 			}
@@ -159,20 +161,20 @@ func TestAStopReachesAWorker(t *testing.T) {
 		seen.add(item.Index)
 		return nil
 	}), nil)
-	s := w.sweep(fairlead.Sweep{To: 3000, Rate: 400, InFlight: 4})
+	s := w.sweep(sweep.Sweep{To: 3000, Rate: 400, InFlight: 4})
 	w.eventually("some were handled", func() bool { return seen.count() > 300 })
 	w.cut.Store(http.StatusServiceUnavailable)
 	w.eventually("the service is missed", func() bool { return w.cuts.Load() > 20 })
 	w.cut.Store(0)
 	w.eventually("the service hears of it", func() bool {
-		now, err := w.client.SweepByID(w.Context(), s.ID)
+		now, err := w.sweeps.ByID(w.Context(), s.ID)
 		return err == nil && now.Done > 600
 	})
-	if _, err := w.client.StopSweep(t.Context(), s.ID, "me", "enough"); err != nil {
+	if _, err := w.sweeps.Stop(t.Context(), s.ID, "me", "enough"); err != nil {
 		t.Fatal(err)
 	}
 	answered := time.Now()
-	stopped := w.untilSweep(s.ID, fairlead.SweepStopped)
+	stopped := w.untilSweep(s.ID, sweep.Stopped)
 	seen.mu.Lock()
 	late, n := seen.last.Sub(answered), int64(len(seen.tries))
 	seen.mu.Unlock()
@@ -180,17 +182,17 @@ func TestAStopReachesAWorker(t *testing.T) {
 		t.Errorf("an item was begun %v after the stop", late)
 	}
 	if stopped.Done != n || stopped.Reason != "enough" {
-		t.Errorf("%d items were begun, and it stopped with %+v", n, stopped.SweepStatus)
+		t.Errorf("%d items were begun, and it stopped with %+v", n, stopped.Status)
 	}
 	faster := stopped
 	faster.Rate = 0
-	if _, err := w.client.PutSweep(t.Context(), faster); err != nil {
+	if _, err := w.sweeps.Put(t.Context(), faster); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.client.StartSweep(t.Context(), s.ID, "me"); err != nil {
+	if _, err := w.sweeps.Start(t.Context(), s.ID, "me"); err != nil {
 		t.Fatal(err)
 	}
-	w.untilSweep(s.ID, fairlead.SweepFinished)
+	w.untilSweep(s.ID, sweep.Finished)
 	for i := range int64(3000) {
 		if seen.tries[i] != 1 {
 			t.Fatalf("item %d was tried %d times", i, seen.tries[i])
@@ -209,18 +211,18 @@ func TestAWorkerTriesFailedItemsAgain(t *testing.T) {
 		}
 		return nil
 	}), nil)
-	s := w.sweep(fairlead.Sweep{To: 4000, Shards: 2, Budget: fairlead.Budget{Items: 10_000}})
-	if s = w.untilSweep(s.ID, fairlead.SweepFinished); s.Done != 2000 || s.Abandoned != 2000 {
-		t.Fatalf("it ended with %+v", s.SweepProgress)
+	s := w.sweep(sweep.Sweep{To: 4000, Shards: 2, Budget: sweep.Budget{Items: 10_000}})
+	if s = w.untilSweep(s.ID, sweep.Finished); s.Done != 2000 || s.Abandoned != 2000 {
+		t.Fatalf("it ended with %+v", s.Progress)
 	}
 	mended.Store(true)
-	if _, err := w.client.RetrySweep(t.Context(), s.ID, "me"); err != nil {
+	if _, err := w.sweeps.Retry(t.Context(), s.ID, "me"); err != nil {
 		t.Fatal(err)
 	}
-	if s = w.untilSweep(s.ID, fairlead.SweepFinished); s.Done != 3999 || s.Abandoned != 1 || s.Again != 0 {
-		t.Errorf("tried again, it ended with %+v", s.SweepProgress)
+	if s = w.untilSweep(s.ID, sweep.Finished); s.Done != 3999 || s.Abandoned != 1 || s.Again != 0 {
+		t.Errorf("tried again, it ended with %+v", s.Progress)
 	}
-	failed, err := w.store.FailedItems(t.Context(), fairlead.ItemFilter{Sweep: s.ID})
+	failed, err := w.store.FailedItems(t.Context(), sweep.ItemFilter{Sweep: s.ID})
 	if err != nil || len(failed) != 1 || failed[0].Index != 10 || failed[0].Again {
 		t.Errorf("failed are %+v, %v", failed, err)
 	}
@@ -239,14 +241,14 @@ func TestAWorkerThatLeavesHandsItsShardsOver(t *testing.T) {
 		return nil
 	})
 	first := w.start(mux, nil)
-	s := w.sweep(fairlead.Sweep{To: 3000, Rate: 1000, Shards: 3, InFlight: 6})
+	s := w.sweep(sweep.Sweep{To: 3000, Rate: 1000, Shards: 3, InFlight: 6})
 	w.eventually("some were handled", func() bool { return seen.count() > 700 })
 	w.start(mux, nil)
 	if err := first(); err != nil {
 		t.Errorf("it left with %v", err)
 	}
-	if s = w.untilSweep(s.ID, fairlead.SweepFinished); s.Done != 3000 {
-		t.Errorf("it ended with %+v", s.SweepProgress)
+	if s = w.untilSweep(s.ID, sweep.Finished); s.Done != 3000 {
+		t.Errorf("it ended with %+v", s.Progress)
 	}
 	for i := range int64(3000) {
 		if seen.tries[i] != 1 {
@@ -281,7 +283,7 @@ func goOverInChild(server string) error {
 // only what has ended since the last checkpoint.
 func TestAWorkerIsKilledOverASweep(t *testing.T) {
 	w, seen := newWorld(t), newSeen()
-	s := w.sweep(fairlead.Sweep{To: 4000, Rate: 1000, Shards: 2, InFlight: 8})
+	s := w.sweep(sweep.Sweep{To: 4000, Rate: 1000, Shards: 2, InFlight: 8})
 	for range 2 {
 		child := exec.CommandContext(t.Context(), os.Args[0])
 		child.Env = append(os.Environ(), childSweeper+"="+w.web.URL)
@@ -314,9 +316,9 @@ func TestAWorkerIsKilledOverASweep(t *testing.T) {
 		seen.add(item.Index)
 		return nil
 	}), nil)
-	s = w.untilSweep(s.ID, fairlead.SweepFinished)
+	s = w.untilSweep(s.ID, sweep.Finished)
 	if s.Done != 4000 || s.Abandoned != 0 {
-		t.Errorf("it ended with %+v", s.SweepProgress)
+		t.Errorf("it ended with %+v", s.Progress)
 	}
 	repeats := 0
 	for i := range int64(4000) {
@@ -334,16 +336,16 @@ func TestAWorkerIsKilledOverASweep(t *testing.T) {
 func TestAWorkerThatHasNoWayToTheItems(t *testing.T) {
 	w := newWorld(t)
 	w.start(sweepMux(func(context.Context, items.Item[greeting]) error { return nil }), nil)
-	for want, source := range map[string]fairlead.ItemSource{
-		`database "crm" is not known`: {Table: &fairlead.Table{Database: "crm", Name: "people", Key: "id"}},
+	for want, source := range map[string]sweep.ItemSource{
+		`database "crm" is not known`: {Table: &sweep.Table{Database: "crm", Name: "people", Key: "id"}},
 		"no HTTP client was given":    {URL: "https://example.org/list"},
 		"not below":                   {File: "/etc/passwd"},
 	} {
-		s := w.sweep(fairlead.Sweep{Source: source})
-		if stopped := w.untilSweep(s.ID, fairlead.SweepStopped); !strings.Contains(stopped.Reason, want) {
+		s := w.sweep(sweep.Sweep{Source: source})
+		if stopped := w.untilSweep(s.ID, sweep.Stopped); !strings.Contains(stopped.Reason, want) {
 			t.Errorf("it stopped with %q, not %q", stopped.Reason, want)
 		}
-		if err := w.client.DeleteSweep(t.Context(), s.ID); err != nil {
+		if err := w.sweeps.Delete(t.Context(), s.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -352,7 +354,7 @@ func TestAWorkerThatHasNoWayToTheItems(t *testing.T) {
 // A handler that needs the service says so where there is none.
 func TestAHandlerOfAWorkerDoesNotRunOnANode(t *testing.T) {
 	mux := sweepMux(func(context.Context, items.Item[greeting]) error { return nil })
-	kind := fairlead.SweepKind("greet")
+	kind := sweep.KindOf("greet")
 	err := mux.Entry(kind).Handler.Work(t.Context(), &fairlead.Job{Kind: kind, Args: json.RawMessage(`{"sweep_id":1}`)})
 	if err == nil || !strings.Contains(err.Error(), "sweep.Handle") {
 		t.Errorf("it ended with %v", err)

@@ -22,6 +22,7 @@ import (
 	"github.com/fairlead-io/fairlead/postgres"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/worker"
 )
 
@@ -29,8 +30,9 @@ import (
 // that the tests enqueue.
 type world struct {
 	*testing.T
-	store  fairlead.Store
+	store  server.Store
 	client *fairlead.Client
+	sweeps *sweep.Client
 	web    *httptest.Server
 	cut    atomic.Int32 // status that is answered instead of the service; 0: none
 	cuts   atomic.Int32 // how often it was
@@ -50,8 +52,8 @@ func newWorld(t *testing.T) *world {
 	return newWorldOn(t, store)
 }
 
-func newWorldOn(t *testing.T, store fairlead.Store) *world {
-	w := &world{T: t, store: store, client: fairlead.NewClient(store)}
+func newWorldOn(t *testing.T, store server.Store) *world {
+	w := &world{T: t, store: store, client: fairlead.NewClient(store), sweeps: sweep.NewClient(store)}
 	quiet := slog.New(slog.DiscardHandler)
 	mux := fairlead.NewMux()
 	mux.Handle("housekeeper", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
@@ -136,12 +138,12 @@ func one(options fairlead.HandlerOptions, work fairlead.HandlerFunc) *fairlead.M
 
 // Each database has its own store to lease from.
 func TestHandlersRunRemotelyAsTheyDoOnANode(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) (fairlead.Store, error){
-		"SQLite": func(t *testing.T) (fairlead.Store, error) {
+	for name, open := range map[string]func(t *testing.T) (server.Store, error){
+		"SQLite": func(t *testing.T) (server.Store, error) {
 			return sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
 		},
-		"PostgreSQL": func(t *testing.T) (fairlead.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
-		"MySQL":      func(t *testing.T) (fairlead.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
+		"PostgreSQL": func(t *testing.T) (server.Store, error) { return postgres.Open(t.Context(), testdb.Postgres(t)) },
+		"MySQL":      func(t *testing.T) (server.Store, error) { return mysql.Open(t.Context(), testdb.MySQL(t)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, err := open(t)

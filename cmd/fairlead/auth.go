@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/oidc"
 	"github.com/fairlead-io/fairlead/server"
 )
@@ -52,7 +51,7 @@ func (o *authOptions) tls() (*tls.Config, error) {
 
 // find tells how callers are known. Authentication is on as soon as there is a
 // token: in a file, in the database or from an identity provider.
-func (o *authOptions) find(ctx context.Context, store fairlead.Store) (server.Auth, error) {
+func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth, error) {
 	var auth server.Auth
 	if o.oidc.Audience != "" && o.oidc.Issuer == "" {
 		return auth, usagef("--oidc-audience needs --oidc-issuer: without it nobody's tokens are accepted")

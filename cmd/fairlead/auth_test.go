@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -66,7 +66,7 @@ func TestATokenInTheDatabaseTurnsAuthenticationOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := store.AddToken(t.Context(), fairlead.Token{Name: "me", Role: fairlead.RoleViewer, Hash: hash}); err != nil {
+	if _, err := store.AddToken(t.Context(), access.Token{Name: "me", Role: access.RoleViewer, Hash: hash}); err != nil {
 		t.Fatal(err)
 	}
 	node := startServe(t, "--db", db)

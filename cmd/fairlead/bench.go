@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
@@ -125,7 +126,7 @@ func measure(ctx context.Context, o benchOptions, progress *bench.Progress) (_ b
 }
 
 // scheduler is what the workload runs on.
-func (o benchOptions) scheduler(store fairlead.Store) (bench.Scheduler, error) {
+func (o benchOptions) scheduler(store driver.Store) (bench.Scheduler, error) {
 	own := &bench.Fairlead{Store: store, Kind: bench.KindOwn, Queue: bench.OwnQueue(), Slots: o.slots, ClaimBatch: o.claimBatch}
 	switch {
 	case o.spec.Workload == bench.Enqueue:

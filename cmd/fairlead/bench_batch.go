@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
@@ -30,8 +30,8 @@ func runBenchBatch(cmd *cobra.Command, o benchOptions) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	if o.spec.Jobs > fairlead.MaxTasks {
-		return usagef("--jobs %d: a batch has at most %d tasks", o.spec.Jobs, fairlead.MaxTasks)
+	if o.spec.Jobs > batch.MaxTasks {
+		return usagef("--jobs %d: a batch has at most %d tasks", o.spec.Jobs, batch.MaxTasks)
 	}
 	b := bench.Batches{Tasks: o.spec.Jobs, Slots: o.slots, ClaimBatch: o.claimBatch, Progress: bench.NewProgress(cmd.ErrOrStderr())}
 	figures, err := measureBatch(cmd.Context(), o.db, b)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/bench"
 )
 
@@ -39,7 +39,7 @@ func runBenchTenants(cmd *cobra.Command, o benchOptions, t bench.Tenancy) (err e
 		return usagef("--pairs and --backlog must be positive")
 	}
 	t.Jobs, t.Seconds, t.Progress = o.spec.Jobs, o.spec.Seconds, bench.NewProgress(cmd.ErrOrStderr())
-	t.Open = func(ctx context.Context) (fairlead.Store, error) {
+	t.Open = func(ctx context.Context) (driver.Store, error) {
 		store, err := openStore(ctx, o.db)
 		if err != nil {
 			return nil, err

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // callOptions say where jobs may call, with which secrets, and how hard.
@@ -46,21 +48,21 @@ func (o *callOptions) check(local bool) (*httpcall.Guard, *httpcall.Secrets, err
 	return guard, secrets, nil
 }
 
-func (o *callOptions) handler(guard *httpcall.Guard, secrets *httpcall.Secrets, store fairlead.Store) *httpcall.Handler {
+func (o *callOptions) handler(guard *httpcall.Guard, secrets *httpcall.Secrets, store driver.Store) *httpcall.Handler {
 	return httpcall.New(httpcall.Options{
-		Guard: guard, Secrets: secrets, Timeout: o.timeout, Keeper: store, Schedule: originIn(fairlead.NewClient(store)), MaxRunning: o.maxRunning, MaxFailures: o.maxFailures,
+		Guard: guard, Secrets: secrets, Timeout: o.timeout, Keeper: store, Schedule: originIn(schedule.NewClient(store)), MaxRunning: o.maxRunning, MaxFailures: o.maxFailures,
 	})
 }
 
 // originIn looks up where runs of schedules come from. The name of a schedule that
 // was deleted meanwhile is not known any more.
-func originIn(client *fairlead.Client) func(context.Context, *fairlead.Job) (httpcall.Origin, error) {
+func originIn(client *schedule.Client) func(context.Context, *fairlead.Job) (httpcall.Origin, error) {
 	return func(ctx context.Context, job *fairlead.Job) (httpcall.Origin, error) {
-		fires, err := client.Fires(ctx, fairlead.FireFilter{Jobs: []int64{job.ID}})
+		fires, err := client.Fires(ctx, schedule.FireFilter{Jobs: []int64{job.ID}})
 		if err != nil || len(fires) == 0 {
 			return httpcall.Origin{}, err
 		}
-		schedule, err := client.ScheduleByID(ctx, fires[0].Schedule)
+		schedule, err := client.ByID(ctx, fires[0].Schedule)
 		if err != nil && !errors.Is(err, fairlead.ErrNotFound) {
 			return httpcall.Origin{}, err
 		}

@@ -9,9 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/mysql"
 	"github.com/fairlead-io/fairlead/postgres"
+	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
@@ -21,13 +23,21 @@ const databaseUsage = "database (FAIRLEAD_DB): sqlite://FILE, postgres://USER:PA
 
 // migratingStore is a store that can also change its schema; all of ours can.
 type migratingStore interface {
-	fairlead.Store
-	fairlead.Migrator
+	server.Store
+	driver.Migrator
 }
+
+// timedStore is a store whose work for nodes is timed.
+type timedStore struct {
+	driver.Store
+	registry
+}
+
+type registry = access.Store
 
 // openStore opens the database that a URL names and brings its schema up to
 // date.
-func openStore(ctx context.Context, location string) (fairlead.Store, error) {
+func openStore(ctx context.Context, location string) (server.Store, error) {
 	return openDatabase(ctx, location, databaseOptions{})
 }
 

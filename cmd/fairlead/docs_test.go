@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/worker"
 )
@@ -61,7 +62,7 @@ func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
 	}
 	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms")
 	mux := fairlead.NewMux()
-	fairlead.HandleOperation(mux, paintingWalls())
+	batch.Handle(mux, paintingWalls())
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
@@ -79,20 +80,20 @@ func TestTheExamplesOfBatchesAreTrue(t *testing.T) {
 }
 
 // paintingWalls is the operation of the documentation.
-func paintingWalls() fairlead.Operation {
+func paintingWalls() batch.Operation {
 	type coat struct {
 		Colour string `json:"colour"`
 	}
 	var mu sync.Mutex
 	walls := map[string]coat{}
-	return fairlead.Operation{
+	return batch.Operation{
 		TargetType: "wall", BatchType: "paint",
-		BuildParam: func(_ context.Context, task fairlead.TaskArgs) (json.RawMessage, error) {
+		BuildParam: func(_ context.Context, task batch.TaskArgs) (json.RawMessage, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			return json.Marshal(walls[task.Target.ID])
 		},
-		Process: func(_ context.Context, task fairlead.TaskArgs) error {
+		Process: func(_ context.Context, task batch.TaskArgs) error {
 			if task.Target.ID == "wet" {
 				return errors.New("the wall is wet")
 			}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/cli"
 )
 
@@ -22,7 +22,7 @@ func newMigrateCommand() *cobra.Command {
 	}
 	cli.OnlyCommands(cmd)
 	databaseFlags(cmd.PersistentFlags(), &db, defaultDatabase)
-	action := func(use, short string, run func(ctx context.Context, store fairlead.Migrator, out io.Writer) error) {
+	action := func(use, short string, run func(ctx context.Context, store driver.Migrator, out io.Writer) error) {
 		cmd.AddCommand(&cobra.Command{
 			Use: use, Short: short, Args: noArguments,
 			RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,28 +35,28 @@ func newMigrateCommand() *cobra.Command {
 			},
 		})
 	}
-	action("up", "Apply the migrations that are missing", func(ctx context.Context, store fairlead.Migrator, out io.Writer) error {
+	action("up", "Apply the migrations that are missing", func(ctx context.Context, store driver.Migrator, out io.Writer) error {
 		schema, err := store.Migrate(ctx)
 		if err != nil {
 			return err
 		}
 		return printSchema(out, schema)
 	})
-	action("status", "Show which migrations are applied", func(ctx context.Context, store fairlead.Migrator, out io.Writer) error {
+	action("status", "Show which migrations are applied", func(ctx context.Context, store driver.Migrator, out io.Writer) error {
 		schema, err := store.Schema(ctx)
 		if err != nil {
 			return err
 		}
 		return printSchema(out, schema)
 	})
-	action("print", "Print all migrations as SQL", func(_ context.Context, store fairlead.Migrator, out io.Writer) error {
+	action("print", "Print all migrations as SQL", func(_ context.Context, store driver.Migrator, out io.Writer) error {
 		_, err := io.WriteString(out, store.Script())
 		return err
 	})
 	return cmd
 }
 
-func printSchema(out io.Writer, schema fairlead.Schema) error {
+func printSchema(out io.Writer, schema driver.Schema) error {
 	if len(schema.Pending) == 0 {
 		_, err := fmt.Fprintf(out, "schema version %d of %d: up to date\n", schema.Current, schema.Latest)
 		return err

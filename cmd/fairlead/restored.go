@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func newRestoredCommand() *cobra.Command {
@@ -25,7 +25,7 @@ func newRestoredCommand() *cobra.Command {
 				return err
 			}
 			defer store.Close()
-			restorer, able := store.(fairlead.Restorer)
+			restorer, able := store.(driver.Restorer)
 			if !able {
 				return usagef("the store of this database has nothing to restore: restart all processes that use it instead")
 			}

@@ -19,12 +19,14 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/cli"
 	"github.com/fairlead-io/fairlead/metrics"
 	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
@@ -148,7 +150,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	defer traces.stop()
 	counts := metrics.New(metrics.Options{Version: versionText(), Logger: log})
-	timed := counts.Store(store)
+	timed := timedStore{counts.Store(store), store}
 	calls := o.calls.handler(guard, secrets, timed)
 	kinds := builtinKinds(calls)
 	traces.wrap(kinds)
@@ -192,7 +194,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
-		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, fairlead.StartKind: fairlead.CheckStartArgs}, Sweeps: sweepChecks(calls),
+		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, sweep.StartKind: sweep.CheckStartArgs}, Sweeps: sweepChecks(calls),
 		Kinds: kinds, Guard: guard, Databases: databases.Names(),
 	})
 	if err != nil {
@@ -257,14 +259,14 @@ func builtinKinds(calls *httpcall.Handler) *fairlead.Mux {
 }
 
 // registerSweeps adds what every served node can do with the items of sweeps.
-func registerSweeps(mux *fairlead.Mux, store fairlead.Store, options items.Options, calls *httpcall.Handler) {
+func registerSweeps(mux *fairlead.Mux, store driver.Store, options items.Options, calls *httpcall.Handler) {
 	items.Handle(mux, store, "noop", options, func(context.Context, items.Item[json.RawMessage]) error { return nil })
 	items.HandleHTTP(mux, store, options, calls)
 }
 
 // sweepChecks tell who creates a sweep at once if its call can never be made.
 func sweepChecks(calls *httpcall.Handler) server.SweepChecks {
-	return server.SweepChecks{items.HTTPKind: func(s *fairlead.Sweep) error {
+	return server.SweepChecks{items.HTTPKind: func(s *sweep.Sweep) error {
 		return calls.ValidateItems(s.Data, s.PerCall)
 	}}
 }

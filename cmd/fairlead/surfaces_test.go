@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/external"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // surfaces is the real program with all that calls URLs which its users choose.
@@ -178,7 +179,7 @@ func (s *surfaces) gate(url string) ended {
 		return atOnce
 	}
 	s.must("POST", sweepsPath+"/"+name+"/start", object{})
-	return s.tried(fairlead.Filter{Tenants: []string{name}, Kinds: []string{fairlead.GateKind}}, 1)
+	return s.tried(fairlead.Filter{Tenants: []string{name}, Kinds: []string{sweep.GateKind}}, 1)
 }
 
 // sweep runs a sweep until it has ended.
@@ -191,7 +192,7 @@ func (s *surfaces) sweep(fields object) ended {
 	s.must("POST", sweepsPath+"/"+name+"/start", object{})
 	return func() bool {
 		state := s.must("GET", sweepsPath+"/"+name, nil)["state"]
-		return state == string(fairlead.SweepStopped) || state == string(fairlead.SweepFinished)
+		return state == string(sweep.Stopped) || state == string(sweep.Finished)
 	}
 }
 

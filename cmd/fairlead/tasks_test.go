@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/patience"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // tasked is the real program, what its tasks call, and its database.
@@ -293,12 +294,12 @@ func (w *tasked) missSince(since time.Time, tasks map[string]string) {
 	}
 	defer store.Close()
 	for name := range tasks {
-		schedule, err := fairlead.NewClient(store).Schedule(w.Context(), name)
+		s, err := schedule.NewClient(store).Get(w.Context(), name)
 		if err != nil {
 			w.Fatal(err)
 		}
-		_, err = store.Act(w.Context(), schedule.ID, func(fairlead.Schedule, fairlead.View) (fairlead.Plan, error) {
-			return fairlead.Plan{Cursor: fairlead.Cursor{Due: since, FireAt: since}}, nil
+		_, err = store.Act(w.Context(), s.ID, func(schedule.Schedule, schedule.View) (schedule.Plan, error) {
+			return schedule.Plan{Cursor: schedule.Cursor{Due: since, FireAt: since}}, nil
 		})
 		if err != nil {
 			w.Fatal(err)

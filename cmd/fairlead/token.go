@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -16,8 +16,8 @@ const tokenTimeout = 2 * time.Minute
 
 // addToken stores a token directly in a database. Whoever can write there may do
 // anything anyway; that it was done is seen in the audit log.
-func addToken(ctx context.Context, db string, token fairlead.Token) (_ fairlead.Token, secret string, err error) {
-	if err := fairlead.NormalizeToken(&token); err != nil {
+func addToken(ctx context.Context, db string, token access.Token) (_ access.Token, secret string, err error) {
+	if err := access.Normalize(&token); err != nil {
 		return token, "", err
 	}
 	if secret, token.Hash, err = server.NewSecret(); err != nil {
@@ -37,6 +37,6 @@ func addToken(ctx context.Context, db string, token fairlead.Token) (_ fairlead.
 	if err != nil {
 		return token, "", err
 	}
-	entry := fairlead.AuditEntry{Actor: "local", Role: fairlead.RoleAdmin, Action: "CreateToken", Subject: "token:" + token.Name, After: after}
-	return token, secret, store.Audit(ctx, []fairlead.AuditEntry{entry})
+	entry := access.Entry{Actor: "local", Role: access.RoleAdmin, Action: "CreateToken", Subject: "token:" + token.Name, After: after}
+	return token, secret, store.Audit(ctx, []access.Entry{entry})
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/server"
 )
 
@@ -45,13 +45,13 @@ func TestATokenIsWrittenToTheDatabaseWithoutAServer(t *testing.T) {
 	}
 	defer store.Close()
 	token, err := store.FindToken(t.Context(), server.HashSecret(secret))
-	if err != nil || token.Name != "shop" || token.Role != fairlead.RoleSubmitter || strings.Join(token.Tenants, " ") != "a b" {
+	if err != nil || token.Name != "shop" || token.Role != access.RoleSubmitter || strings.Join(token.Tenants, " ") != "a b" {
 		t.Fatalf("%v, %+v", err, token)
 	}
 	if left := time.Until(token.ExpiresAt); (left - 90*24*time.Hour).Abs() > time.Hour {
 		t.Errorf("it expires in %s", left)
 	}
-	entries, err := store.AuditLog(t.Context(), fairlead.AuditFilter{Action: "CreateToken"})
+	entries, err := store.AuditLog(t.Context(), access.Filter{Action: "CreateToken"})
 	if err != nil || len(entries) != 2 || entries[1].Subject != "token:shop" || entries[1].Actor != "local" || strings.Contains(string(entries[1].After), secret) {
 		t.Errorf("%v, %+v", err, entries)
 	}
@@ -117,7 +117,7 @@ func TestTheCommandForTheFirstTokenWorksAsItStands(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer store.Close()
-			if tokens, err := store.Tokens(t.Context()); err != nil || len(tokens) != 1 || tokens[0].Role != fairlead.RoleAdmin {
+			if tokens, err := store.Tokens(t.Context()); err != nil || len(tokens) != 1 || tokens[0].Role != access.RoleAdmin {
 				t.Errorf("%v, %+v", err, tokens)
 			}
 		})

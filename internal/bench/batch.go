@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // BatchWorkload is the name of the workload that measures batches.
@@ -18,7 +20,7 @@ const BatchWorkload = "batch"
 // Batches measures a batch of many tasks that do nothing, against as many plain jobs
 // that do nothing.
 type Batches struct {
-	Store      fairlead.Store
+	Store      driver.Store
 	Server     Server
 	Progress   *Progress
 	URL        string   // of the store
@@ -49,7 +51,7 @@ type BatchFigures struct {
 
 // Run measures.
 func (b Batches) Run(ctx context.Context) (BatchFigures, error) {
-	b.Tasks = orElse(b.Tasks, fairlead.MaxTasks)
+	b.Tasks = orElse(b.Tasks, batch.MaxTasks)
 	b.Slots, b.ClaimBatch = orElse(b.Slots, LoadSlots), orElse(b.ClaimBatch, LoadClaimBatch)
 	figures, err := b.measure(ctx)
 	if err != nil {
@@ -68,7 +70,7 @@ func (b Batches) measure(ctx context.Context) (f BatchFigures, err error) {
 		return f, err
 	}
 	t := newTally()
-	node := &Fairlead{Store: b.Store, Kind: fairlead.TaskKind("bench", KindNoop), Queue: OwnQueue(), Slots: b.Slots, ClaimBatch: b.ClaimBatch}
+	node := &Fairlead{Store: b.Store, Kind: batch.TaskKind("bench", KindNoop), Queue: OwnQueue(), Slots: b.Slots, ClaimBatch: b.ClaimBatch}
 	working, stop := startWork(ctx, node, t.events())
 	err = b.batch(working, node.Queue, t, &f)
 	if err := firstError(stop(), err); err != nil {
@@ -114,7 +116,7 @@ func (b Batches) plain(spec Spec) Bench {
 
 // batch creates a batch and follows it to its end.
 func (b Batches) batch(ctx context.Context, queue string, t *tally, f *BatchFigures) error {
-	client := fairlead.NewClient(b.Store)
+	client := batch.NewClient(b.Store)
 	began := time.Now()
 	batch, err := b.create(ctx, client, queue)
 	if err != nil {
@@ -146,7 +148,7 @@ func (b Batches) batch(ctx context.Context, queue string, t *tally, f *BatchFigu
 }
 
 // create stores all tasks. The first waits for the node to have joined.
-func (b Batches) create(ctx context.Context, client *fairlead.Client, queue string) (*fairlead.NewBatch, error) {
+func (b Batches) create(ctx context.Context, client *batch.Client, queue string) (*batch.Draft, error) {
 	batch, err := b.begin(ctx, client, queue)
 	if err != nil {
 		return nil, err
@@ -159,10 +161,10 @@ func (b Batches) create(ctx context.Context, client *fairlead.Client, queue stri
 	return batch, nil
 }
 
-func (b Batches) begin(ctx context.Context, client *fairlead.Client, queue string) (*fairlead.NewBatch, error) {
+func (b Batches) begin(ctx context.Context, client *batch.Client, queue string) (*batch.Draft, error) {
 	const patience = 10 * time.Second
 	for began := time.Now(); ; {
-		batch, err := client.BeginBatch(ctx, fairlead.Batch{Name: "bench", Type: KindNoop, Queue: queue})
+		batch, err := client.Begin(ctx, batch.Batch{Name: "bench", Type: KindNoop, Queue: queue})
 		if err == nil {
 			err = batch.Add(ctx, noopChange(0))
 		}
@@ -175,9 +177,9 @@ func (b Batches) begin(ctx context.Context, client *fairlead.Client, queue strin
 	}
 }
 
-func noopChange(i int) fairlead.Change {
-	return fairlead.Change{
-		Target: fairlead.Target{ID: fmt.Sprintf("target-%d", i), Type: "bench"},
+func noopChange(i int) batch.Change {
+	return batch.Change{
+		Target: batch.Target{ID: fmt.Sprintf("target-%d", i), Type: "bench"},
 		Before: json.RawMessage(`{"version":1}`), After: json.RawMessage(`{"version":2}`),
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Watch is a batch that another process is to look at while it runs, as people and
@@ -86,7 +88,7 @@ func (p *watching) stop() error {
 
 // ServeViews looks at a batch until it has completed or the input ends, and writes how
 // long that took.
-func ServeViews(ctx context.Context, store fairlead.Store, batch int64, input io.Reader, output io.Writer) error {
+func ServeViews(ctx context.Context, store driver.Store, batch int64, input io.Reader, output io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -100,16 +102,16 @@ func ServeViews(ctx context.Context, store fairlead.Store, batch int64, input io
 	return json.NewEncoder(output).Encode(v)
 }
 
-func viewToTheEnd(ctx context.Context, store fairlead.Store, batch int64) (v views, err error) {
+func viewToTheEnd(ctx context.Context, store driver.Store, id int64) (v views, err error) {
 	const between = 50 * time.Millisecond
-	client := fairlead.NewClient(store)
+	client := batch.NewClient(store)
 	for ended, odd := false, false; !ended; odd = !odd {
 		// Whatever comes first after a pause takes longer.
 		if odd {
 			err = v.lookAtNodes(ctx, store)
 		}
 		if err == nil {
-			ended, err = v.look(ctx, client, batch)
+			ended, err = v.look(ctx, client, id)
 		}
 		if err == nil && !odd {
 			err = v.lookAtNodes(ctx, store)
@@ -125,9 +127,9 @@ func viewToTheEnd(ctx context.Context, store fairlead.Store, batch int64) (v vie
 }
 
 // look looks at a batch, and tells whether it has completed.
-func (v *views) look(ctx context.Context, client *fairlead.Client, id int64) (ended bool, err error) {
+func (v *views) look(ctx context.Context, client *batch.Client, id int64) (ended bool, err error) {
 	began := time.Now()
-	batch, err := client.Batch(ctx, id)
+	b, err := client.Get(ctx, id)
 	if errors.Is(err, fairlead.ErrNotFound) { // it is about to be opened
 		return false, nil
 	}
@@ -135,16 +137,16 @@ func (v *views) look(ctx context.Context, client *fairlead.Client, id int64) (en
 		return false, err
 	}
 	v.Batch = append(v.Batch, time.Since(began))
-	if batch.EndedAt.IsZero() {
+	if b.EndedAt.IsZero() {
 		return false, nil
 	}
-	if state := batch.State(); state != fairlead.BatchSuccess {
-		return false, fmt.Errorf("the batch ended as %s: %+v", state, batch.Tally)
+	if state := b.State(); state != batch.Success {
+		return false, fmt.Errorf("the batch ended as %s: %+v", state, b.Tally)
 	}
 	return true, nil
 }
 
-func (v *views) lookAtNodes(ctx context.Context, store fairlead.Store) error {
+func (v *views) lookAtNodes(ctx context.Context, store driver.Store) error {
 	began := time.Now()
 	_, err := store.Nodes(ctx)
 	v.Nodes = append(v.Nodes, time.Since(began))
@@ -152,7 +154,7 @@ func (v *views) lookAtNodes(ctx context.Context, store fairlead.Store) error {
 }
 
 // idleView is the median of looks at a batch when nothing else is done.
-func idleView(ctx context.Context, client *fairlead.Client, id int64) (float64, error) {
+func idleView(ctx context.Context, client *batch.Client, id int64) (float64, error) {
 	const looks = 50
 	var v views
 	for range looks {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -30,7 +31,7 @@ func OwnQueue() string { return "bench-" + randomText(8) }
 
 // Fairlead is our own scheduler as a Scheduler.
 type Fairlead struct {
-	Store fairlead.Store
+	Store driver.Store
 	Kind  string
 	Queue string
 
@@ -75,9 +76,9 @@ func (f *Fairlead) Work(ctx context.Context, events Events) error {
 
 // keepAll is a retention under which this node never removes what others
 // would keep: the database may be in use.
-func keepAll() fairlead.Retention {
+func keepAll() driver.Retention {
 	const century = 100 * 365 * 24 * time.Hour
-	return fairlead.Retention{Succeeded: century, Failed: century, Cancelled: century, Skipped: century}
+	return driver.Retention{Succeeded: century, Failed: century, Cancelled: century, Skipped: century}
 }
 
 // endings counts the jobs whose success the store has acknowledged.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // SchedulesWorkload is the name of the workload that measures schedules.
@@ -18,7 +20,7 @@ const SchedulesWorkload = "schedules"
 // Schedules measures how punctual schedules are, and what those cost that are not
 // due.
 type Schedules struct {
-	Store    fairlead.Store
+	Store    driver.Store
 	Server   Server
 	Progress *Progress
 	Items    int     // schedules that are stored and not due; default 1,000,000
@@ -102,7 +104,7 @@ func (s Schedules) measure(ctx context.Context) (f ScheduleFigures, err error) {
 
 // checkEmpty refuses a database whose schedules would be measured too.
 func (s *Schedules) checkEmpty(ctx context.Context) error {
-	found, err := s.Store.Schedules(ctx, fairlead.ScheduleFilter{Limit: 1})
+	found, err := s.Store.Schedules(ctx, schedule.Filter{Limit: 1})
 	if err == nil && len(found) > 0 {
 		err = errors.New("the database has schedules already, which would be measured too: use an empty one")
 	}

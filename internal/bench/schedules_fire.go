@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // node runs jobs of schedules, and tells of each as its handler starts.
@@ -20,7 +22,7 @@ func (s *Schedules) node(queue string, started func(*fairlead.Job)) Scheduler {
 
 // firingNode is a node with the engine's default settings. Nobody enqueues.
 type firingNode struct {
-	store   fairlead.Store
+	store   driver.Store
 	queue   string
 	slots   int
 	started func(*fairlead.Job)
@@ -117,7 +119,7 @@ func (s *Schedules) fires(working context.Context, queue string, ahead time.Dura
 
 // putFiring stores schedules that fire each second for a while.
 func (s *Schedules) putFiring(ctx context.Context, queue string, from time.Time) error {
-	client := fairlead.NewClient(s.Store)
+	client := schedule.NewClient(s.Store)
 	for i := range s.Rate {
 		job := fairlead.NewKind[Args](KindOwn).Job(NewArgs())
 		job.Queue = queue
@@ -125,11 +127,11 @@ func (s *Schedules) putFiring(ctx context.Context, queue string, from time.Time)
 		if !s.AtOnce {
 			begin = from.Add(time.Duration(i) * time.Second / time.Duration(s.Rate))
 		}
-		schedule := fairlead.Schedule{
+		schedule := schedule.Schedule{
 			Name: firingName(queue, i), Every: time.Second, StartsAt: begin, EndsAt: begin.Add(time.Duration(s.Seconds) * time.Second),
-			Job: *job, Enabled: true, CatchUp: fairlead.CatchUpFull,
+			Job: *job, Enabled: true, CatchUp: schedule.CatchUpFull,
 		}
-		if _, err := client.PutSchedule(ctx, schedule); err != nil {
+		if _, err := client.Put(ctx, schedule); err != nil {
 			return err
 		}
 	}
@@ -140,19 +142,19 @@ func firingName(queue string, i int) string { return fmt.Sprintf("%s firing %d",
 
 // lateness compares when handlers started with when their runs were due.
 func (s *Schedules) lateness(ctx context.Context, queue string, starts *starts, ahead time.Duration) ([]time.Duration, error) {
-	client := fairlead.NewClient(s.Store)
+	client := schedule.NewClient(s.Store)
 	var late []time.Duration
 	for i := range s.Rate {
-		schedule, err := client.Schedule(ctx, firingName(queue, i))
+		sc, err := client.Get(ctx, firingName(queue, i))
 		if err != nil {
 			return nil, err
 		}
-		fires, err := client.Fires(ctx, fairlead.FireFilter{Schedule: schedule.ID, Limit: int(s.Seconds) + 1})
+		fires, err := client.Fires(ctx, schedule.FireFilter{Schedule: sc.ID, Limit: int(s.Seconds) + 1})
 		if err != nil {
 			return nil, err
 		}
 		if len(fires) != int(s.Seconds) {
-			return nil, fmt.Errorf("schedule %s has %d runs, not %d", schedule.Name, len(fires), int(s.Seconds))
+			return nil, fmt.Errorf("schedule %s has %d runs, not %d", sc.Name, len(fires), int(s.Seconds))
 		}
 		for _, fire := range fires {
 			at, ok := starts.at[fire.Job]

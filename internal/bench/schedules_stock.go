@@ -9,12 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // stock is schedules that are not due for long.
 type stock struct {
 	*Schedules
-	client *fairlead.Client
+	client *schedule.Client
 	queue  string
 	due    time.Time    // of the first; the others follow a millisecond apart
 	made   atomic.Int64 // so far
@@ -34,7 +35,7 @@ type scheduleCopier interface {
 
 func newStock(s *Schedules) *stock {
 	const far = 30 * 24 * time.Hour
-	return &stock{Schedules: s, client: fairlead.NewClient(s.Store), queue: OwnQueue(), due: time.Now().Add(far).Truncate(time.Second)}
+	return &stock{Schedules: s, client: schedule.NewClient(s.Store), queue: OwnQueue(), due: time.Now().Add(far).Truncate(time.Second)}
 }
 
 // way names how schedules are stored.
@@ -90,10 +91,10 @@ func (s *stock) putAll(ctx context.Context, items int) error {
 	return group.Wait()
 }
 
-func (s *stock) put(ctx context.Context, i int) (fairlead.Schedule, error) {
+func (s *stock) put(ctx context.Context, i int) (schedule.Schedule, error) {
 	job := fairlead.NewKind[Args](KindOwn).Job(NewArgs())
 	job.Queue = s.queue
-	return s.client.PutSchedule(ctx, fairlead.Schedule{
+	return s.client.Put(ctx, schedule.Schedule{
 		Name: fmt.Sprintf("%s stored %d", s.queue, i), Every: 24 * time.Hour, StartsAt: s.due.Add(time.Duration(i) * time.Millisecond), Job: *job, Enabled: true,
 	})
 }

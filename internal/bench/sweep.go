@@ -13,7 +13,9 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
@@ -22,7 +24,7 @@ const SweepWorkload = "sweep"
 
 // Sweeps measures a sweep over many items with a handler that does nothing.
 type Sweeps struct {
-	Store    fairlead.Store
+	Store    driver.Store
 	Server   Server
 	Progress *Progress
 	Items    int64   // default 10,000,000
@@ -86,12 +88,12 @@ func (s Sweeps) measure(ctx context.Context) (f SweepFigures, err error) {
 
 // timedSaves is a store that tells how long checkpoints take.
 type timedSaves struct {
-	fairlead.Store
+	driver.Store
 	stopwatch
 }
 
 // Checkpoint stores one.
-func (s *timedSaves) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+func (s *timedSaves) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	began := time.Now()
 	orders, err := s.Store.Checkpoint(ctx, checkpoint)
 	s.started(time.Since(began))
@@ -115,8 +117,8 @@ func (s Sweeps) work(ctx context.Context, kind, queue string, first *atomic.Int6
 
 // sweep creates a sweep and follows it to its end. It tells when it was started.
 func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) (started time.Time, err error) {
-	client := fairlead.NewClient(s.Store)
-	created, err := client.PutSweep(ctx, fairlead.Sweep{
+	client := sweep.NewClient(s.Store)
+	created, err := client.Put(ctx, sweep.Sweep{
 		Name: kind, Kind: kind, Queue: queue, To: s.Items, InFlight: s.InFlight, Shards: s.Shards, Rate: s.Rate,
 	})
 	if err != nil {
@@ -129,7 +131,7 @@ func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) 
 		return started, err
 	}
 	started = time.Now()
-	if _, err := client.StartSweep(ctx, created.ID, ""); err != nil {
+	if _, err := client.Start(ctx, created.ID, ""); err != nil {
 		return started, err
 	}
 	err = s.follow(ctx, client, created.ID, &done, f)
@@ -144,11 +146,11 @@ func (s Sweeps) sweep(ctx context.Context, kind, queue string, f *SweepFigures) 
 }
 
 // follow looks at a sweep until it has finished, or its time is over and it was stopped.
-func (s Sweeps) follow(ctx context.Context, client *fairlead.Client, id int64, done *atomic.Int64, f *SweepFigures) error {
+func (s Sweeps) follow(ctx context.Context, client *sweep.Client, id int64, done *atomic.Int64, f *SweepFigures) error {
 	const between = 100 * time.Millisecond
 	began, early, stopping := time.Now(), 0.0, false
 	for {
-		now, err := client.SweepByID(ctx, id)
+		now, err := client.ByID(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -167,15 +169,15 @@ func (s Sweeps) follow(ctx context.Context, client *fairlead.Client, id int64, d
 		f.RSSMegabytes = residentMegabytes()
 		f.RSSGrowth = round(f.RSSMegabytes-early, 1)
 		switch {
-		case now.State == fairlead.SweepFinished && now.Done != s.Items:
+		case now.State == sweep.Finished && now.Done != s.Items:
 			return fmt.Errorf("the sweep finished with %d of %d items done", now.Done, s.Items)
-		case now.State == fairlead.SweepFinished || now.State == fairlead.SweepStopped && stopping:
+		case now.State == sweep.Finished || now.State == sweep.Stopped && stopping:
 			return nil
-		case now.State == fairlead.SweepStopped:
+		case now.State == sweep.Stopped:
 			return fmt.Errorf("the sweep stopped: %s", now.Reason)
-		case now.State == fairlead.SweepRunning && s.Seconds > 0 && elapsed >= s.Seconds:
+		case now.State == sweep.Running && s.Seconds > 0 && elapsed >= s.Seconds:
 			stopping = true
-			if _, err := client.StopSweep(ctx, id, "", ""); err != nil && !errors.Is(err, fairlead.ErrConflict) {
+			if _, err := client.Stop(ctx, id, "", ""); err != nil && !errors.Is(err, fairlead.ErrConflict) {
 				return err
 			}
 		}
@@ -186,7 +188,7 @@ func (s Sweeps) follow(ctx context.Context, client *fairlead.Client, id int64, d
 }
 
 // storedBytes is about what a checkpoint of a shard takes: numbers and bitmap.
-func storedBytes(s *fairlead.Shard) int {
+func storedBytes(s *sweep.Shard) int {
 	const numbers = 12 * 8
 	return numbers + len(s.Window) + len(s.Pending) + len(s.Source)
 }

@@ -16,15 +16,17 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // SweepCalls holds sweeps whose items are sent over HTTP, one by one, against what a
 // plain client gets from the same target.
 type SweepCalls struct {
-	Store    fairlead.Store
+	Store    driver.Store
 	Server   Server
 	Command  []string // a process that calls ServeTarget
 	InFlight int      // default 64
@@ -179,8 +181,8 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 		return err
 	}
 	const endless = 1_000_000_000_000
-	run := sweepRun{client: fairlead.NewClient(s.Store)}
-	if err := run.start(ctx, fairlead.Sweep{Name: queue, Kind: items.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
+	run := sweepRun{client: sweep.NewClient(s.Store)}
+	if err := run.start(ctx, sweep.Sweep{Name: queue, Kind: items.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
 		return err
 	}
 	<-ctx.Done()
@@ -189,36 +191,36 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 
 // sweepRun is a sweep that is run for some time.
 type sweepRun struct {
-	client *fairlead.Client
+	client *sweep.Client
 	id     int64
 }
 
 // start creates it and starts it.
-func (r *sweepRun) start(ctx context.Context, made fairlead.Sweep) error {
-	stored, err := r.client.PutSweep(ctx, made)
+func (r *sweepRun) start(ctx context.Context, made sweep.Sweep) error {
+	stored, err := r.client.Put(ctx, made)
 	if err != nil {
 		return err
 	}
 	r.id = stored.ID
-	_, err = r.client.StartSweep(ctx, r.id, "")
+	_, err = r.client.Start(ctx, r.id, "")
 	return err
 }
 
 // end stops it, and removes it. It fails if items came to nothing.
 func (r *sweepRun) end(ctx context.Context) error {
-	if _, err := r.client.StopSweep(ctx, r.id, "", ""); err != nil {
+	if _, err := r.client.Stop(ctx, r.id, "", ""); err != nil {
 		return err
 	}
 	for {
-		now, err := r.client.SweepByID(ctx, r.id)
+		now, err := r.client.ByID(ctx, r.id)
 		if err != nil {
 			return err
 		}
-		if now.State == fairlead.SweepStopped {
+		if now.State == sweep.Stopped {
 			if now.Errors > 0 {
 				return fmt.Errorf("%d items failed", now.Errors)
 			}
-			return r.client.DeleteSweep(ctx, r.id)
+			return r.client.Delete(ctx, r.id)
 		}
 		if err := pause(ctx, 20*time.Millisecond); err != nil {
 			return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
@@ -62,7 +63,7 @@ func (c *tickCounts) take(tick int64) int64 { return c[tick%int64(len(c))].Swap(
 
 // ServeSweep is a node that handles items until its input ends, and then leaves. It
 // tells how many items it began, tick by tick, so that little is lost when it is killed.
-func ServeSweep(ctx context.Context, store fairlead.Store, post SweepPost, input io.Reader, output io.Writer) error {
+func ServeSweep(ctx context.Context, store driver.Store, post SweepPost, input io.Reader, output io.Writer) error {
 	ctx, leave := context.WithCancel(ctx)
 	defer leave()
 	var counts tickCounts

@@ -9,13 +9,14 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // SweepRates measures how exactly sweeps keep to their rate: on one node, while a node
 // leaves, and when a node is killed. Each node is a process.
 type SweepRates struct {
-	Store    fairlead.Store
+	Store    driver.Store
 	Server   Server
 	Command  []string // a process that calls ServeSweep
 	URL      string   // of the database, for the nodes
@@ -117,10 +118,10 @@ func (m *rateRun) measure(ctx context.Context, nodes int, disturb func(*sweepNod
 	if err := m.await(ctx, nodes, queue); err != nil {
 		return f, err
 	}
-	run := sweepRun{client: fairlead.NewClient(m.Store)}
+	run := sweepRun{client: sweep.NewClient(m.Store)}
 	const spare = 4 // the sweep must not end before it is measured
 	items := int64(math.Ceil(m.rate * (m.Seconds + spare*m.Lease.Seconds() + 60)))
-	made := fairlead.Sweep{Name: queue, Kind: queue, Queue: queue, To: items, Rate: m.rate, InFlight: m.InFlight, Shards: m.Shards}
+	made := sweep.Sweep{Name: queue, Kind: queue, Queue: queue, To: items, Rate: m.rate, InFlight: m.InFlight, Shards: m.Shards}
 	if err := run.start(ctx, made); err != nil {
 		return f, err
 	}
@@ -139,7 +140,7 @@ func (m *rateRun) await(ctx context.Context, nodes int, kind string) error {
 		joined := 0
 		for i := range live {
 			for _, handled := range live[i].Kinds {
-				if handled == fairlead.SweepKind(kind) {
+				if handled == sweep.KindOf(kind) {
 					joined++
 				}
 			}

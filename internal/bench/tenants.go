@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Tenants is the workload that measures what limits cost. It consists of
@@ -18,7 +19,7 @@ const Tenants = "tenants"
 
 // Tenancy measures what limits cost, and whom.
 type Tenancy struct {
-	Open     func(ctx context.Context) (fairlead.Store, error) // one store per node
+	Open     func(ctx context.Context) (driver.Store, error) // one store per node
 	Server   Server
 	Progress *Progress
 	Jobs     int     // per measurement; default 100,000

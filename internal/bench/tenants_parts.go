@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 const manyTenants = 20
@@ -153,8 +154,8 @@ func (r *tenantRun) crowded(ctx context.Context, backlog int) (undo func() error
 	if err != nil {
 		return nil, errors.Join(err, forget())
 	}
-	scope := &fairlead.Scope{Queues: []string{r.queue}, Kinds: []string{KindOwn}}
-	if _, err := store.Claim(ctx, fairlead.Claim{Node: node, Scope: scope, Max: 1}); err != nil {
+	scope := &driver.Scope{Queues: []string{r.queue}, Kinds: []string{KindOwn}}
+	if _, err := store.Claim(ctx, driver.Claim{Node: node, Scope: scope, Max: 1}); err != nil {
 		return nil, errors.Join(err, forget())
 	}
 	return func() error {

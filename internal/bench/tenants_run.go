@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 )
 
@@ -18,7 +19,7 @@ type tenantRun struct {
 	*Tenancy
 	queue   string
 	tenants []string
-	stores  []fairlead.Store // one per node
+	stores  []driver.Store // one per node
 	client  *fairlead.Client
 	tally   *tally
 	started func(Args)

@@ -8,11 +8,15 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
-// MaxURL is how many bytes an address may have.
-const MaxURL = 2000
+// Bounds that several kinds of input share.
+const (
+	MaxURL   = 2000                 // bytes of an address
+	MaxPause = 366 * 24 * time.Hour // for which something may wait
+)
 
 // Field is what callers call a field that was refused, with the way to mend it.
 type Field interface {

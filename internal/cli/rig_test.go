@@ -17,10 +17,13 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // rig is a real server with a node, and somebody who types commands.
@@ -44,8 +47,8 @@ func newRig(t *testing.T) *rig {
 	handle("noop", func(context.Context, *fairlead.Job) error { return nil })
 	handle("broken", func(context.Context, *fairlead.Job) error { return fairlead.Fatal(errors.New("it is broken\x1b[2J")) })
 	handle("asks", func(context.Context, *fairlead.Job) error { return fairlead.Await(time.Hour) })
-	fairlead.HandleOperation(mux, fairlead.Operation{TargetType: "wall", BatchType: "paint", Process: paint})
-	handle(fairlead.SweepKind("count"), func(ctx context.Context, job *fairlead.Job) error { return count(ctx, store, job) })
+	batch.Handle(mux, batch.Operation{TargetType: "wall", BatchType: "paint", Process: paint})
+	handle(sweep.KindOf("count"), func(ctx context.Context, job *fairlead.Job) error { return count(ctx, store, job) })
 	log := slog.New(slog.DiscardHandler)
 	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
 	if err != nil {
@@ -70,7 +73,7 @@ func newRig(t *testing.T) *rig {
 }
 
 // paint paints walls, but for wet ones.
-func paint(_ context.Context, task fairlead.TaskArgs) error {
+func paint(_ context.Context, task batch.TaskArgs) error {
 	if strings.HasPrefix(task.Target.ID, "wet") {
 		return errors.New("the wall is wet\x1b[2J")
 	}
@@ -79,8 +82,8 @@ func paint(_ context.Context, task fairlead.TaskArgs) error {
 
 // count goes over a shard of a sweep at once, but for its first item, which is odd. When
 // it is tried again it is odd no more.
-func count(ctx context.Context, store fairlead.Store, job *fairlead.Job) error {
-	var args fairlead.ShardArgs
+func count(ctx context.Context, store driver.Store, job *fairlead.Job) error {
+	var args sweep.ShardArgs
 	if err := json.Unmarshal(job.Args, &args); err != nil {
 		return err
 	}
@@ -89,21 +92,21 @@ func count(ctx context.Context, store fairlead.Store, job *fairlead.Job) error {
 		return err
 	}
 	shard := shards[args.Shard]
-	if err := store.AddSweepLogs(ctx, []fairlead.SweepLog{{Sweep: args.Sweep, Index: shard.From, Level: "warn", Text: "odd"}}); err != nil {
+	if err := store.AddSweepLogs(ctx, []sweep.Log{{Sweep: args.Sweep, Index: shard.From, Level: "warn", Text: "odd"}}); err != nil {
 		return err
 	}
-	last := fairlead.Checkpoint{
+	last := sweep.Checkpoint{
 		Sweep: args.Sweep, Number: args.Shard, Job: job.ID, Fence: job.Fence, Mark: shard.To, Done: shard.To - shard.From, Errors: 5, Ended: true,
 	}
 	if shard.Again > 0 {
 		last.Redone = []int64{shard.From}
 	} else {
-		last.Done, last.Abandoned, last.Failed = last.Done-1, 1, []fairlead.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd\x1b[2J"}}
+		last.Done, last.Abandoned, last.Failed = last.Done-1, 1, []sweep.FailedItem{{Index: shard.From, Attempts: 5, Error: "it is odd\x1b[2J"}}
 	}
 	if _, err := store.Checkpoint(ctx, last); err != nil {
 		return err
 	}
-	return fairlead.SteerSweep(ctx, store, args.Sweep)
+	return sweep.Steer(ctx, store, args.Sweep)
 }
 
 // alone keeps the settings of whoever runs the tests out of them.

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
 
@@ -17,7 +17,7 @@ import (
 type Options struct {
 	// AddToken stores a token directly in a database, without a server. It
 	// returns the token and its secret.
-	AddToken func(ctx context.Context, db string, token fairlead.Token) (fairlead.Token, string, error)
+	AddToken func(ctx context.Context, db string, token access.Token) (access.Token, string, error)
 	// DatabaseFlags adds the flags that name a database: --db, whose value goes to db,
 	// and --db-file.
 	DatabaseFlags func(flags *pflag.FlagSet, db *string, fallback string)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/screen"
 )
@@ -88,7 +88,7 @@ func (s *session) createInDatabase(cmd *cobra.Command, n newToken) error {
 	if err != nil {
 		return err
 	}
-	token, secret, err := s.options.AddToken(cmd.Context(), n.db, fairlead.Token{Name: n.name, Role: fairlead.Role(n.role), Tenants: n.tenants, ExpiresAt: n.expires.at})
+	token, secret, err := s.options.AddToken(cmd.Context(), n.db, access.Token{Name: n.name, Role: access.Role(n.role), Tenants: n.tenants, ExpiresAt: n.expires.at})
 	if err != nil {
 		return Typed(cmd, err)
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/outbound"
 	"github.com/fairlead-io/fairlead/server"
 )
@@ -76,8 +76,8 @@ func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {
 	if len(name) > maxName {
 		return server.Identity{}, errors.New("the subject is too long")
 	}
-	probe := fairlead.Token{Name: name, Role: fairlead.Role(role), Tenants: tenants}
-	if err := fairlead.NormalizeToken(&probe); err != nil {
+	probe := access.Token{Name: name, Role: access.Role(role), Tenants: tenants}
+	if err := access.Normalize(&probe); err != nil {
 		return server.Identity{}, err
 	}
 	return server.Identity{Name: name, Role: probe.Role, Tenants: tenants, Until: token.Expiry}, nil

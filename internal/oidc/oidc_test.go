@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/oidc"
 )
 
@@ -96,7 +96,7 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 		return all
 	}
 	who, err := verify(t.Context(), p.sign(claims(nil)))
-	if err != nil || who.Name != "oidc:jo" || who.Role != fairlead.RoleSubmitter || !slices.Equal(who.Tenants, []string{"acme"}) {
+	if err != nil || who.Name != "oidc:jo" || who.Role != access.RoleSubmitter || !slices.Equal(who.Tenants, []string{"acme"}) {
 		t.Errorf("the caller is %+v (%v)", who, err)
 	}
 	who, err = verify(t.Context(), p.sign(claims(map[string]any{"tenants": "zeta"})))

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // alert is who is told of what becomes of a schedule. Its body is a text, as it
 // would not come back byte for byte otherwise.
 type alert struct {
 	URL           string                `json:"url"`
-	On            []fairlead.AlertEvent `json:"on,omitempty"`
+	On            []schedule.AlertEvent `json:"on,omitempty"`
 	Failures      int                   `json:"failures,omitempty"`
 	Quiet         time.Duration         `json:"quiet,omitempty"`
 	Headers       map[string]string     `json:"headers,omitempty"`
@@ -21,18 +22,18 @@ type alert struct {
 	SigningSecret string                `json:"signing_secret,omitempty"`
 }
 
-func encodeAlert(a *fairlead.Alert) *alert {
+func encodeAlert(a *schedule.Alert) *alert {
 	if a == nil {
 		return nil
 	}
 	return &alert{a.URL, a.On, a.Failures, a.Quiet, a.Headers, string(a.Body), a.SigningSecret}
 }
 
-func (a *alert) decode() *fairlead.Alert {
+func (a *alert) decode() *schedule.Alert {
 	if a == nil {
 		return nil
 	}
-	out := &fairlead.Alert{URL: a.URL, On: a.On, Failures: a.Failures, Quiet: a.Quiet, Headers: a.Headers, SigningSecret: a.SigningSecret}
+	out := &schedule.Alert{URL: a.URL, On: a.On, Failures: a.Failures, Quiet: a.Quiet, Headers: a.Headers, SigningSecret: a.SigningSecret}
 	if a.Body != "" {
 		out.Body = json.RawMessage(a.Body)
 	}
@@ -48,8 +49,8 @@ type standing struct {
 }
 
 // EncodeStanding is what is remembered, as JSON; empty if that is nothing.
-func EncodeStanding(s fairlead.Standing) string {
-	if s == (fairlead.Standing{}) {
+func EncodeStanding(s schedule.Standing) string {
+	if s == (schedule.Standing{}) {
 		return ""
 	}
 	text, err := json.Marshal(standing{s.Failures, s.Told, Micros(s.FailedAt), Micros(s.MissedAt)})
@@ -61,24 +62,24 @@ func EncodeStanding(s fairlead.Standing) string {
 
 // decodeStanding undoes EncodeStanding. What cannot be read is forgotten: somebody
 // is told once more.
-func decodeStanding(text []byte) fairlead.Standing {
+func decodeStanding(text []byte) schedule.Standing {
 	var s standing
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {
-		return fairlead.Standing{}
+		return schedule.Standing{}
 	}
-	return fairlead.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt)}
+	return schedule.Standing{Failures: s.Failures, Told: s.Told, FailedAt: Time(s.FailedAt), MissedAt: Time(s.MissedAt)}
 }
 
 // InOrderOfEnd sorts runs that have ended, for a View. They are the caller's own.
-func InOrderOfEnd(runs []fairlead.Fire) []fairlead.Fire {
-	slices.SortFunc(runs, func(a, b fairlead.Fire) int {
+func InOrderOfEnd(runs []schedule.Fire) []schedule.Fire {
+	slices.SortFunc(runs, func(a, b schedule.Fire) int {
 		return cmp.Or(a.EndedAt.Compare(b.EndedAt), a.Due.Compare(b.Due), cmp.Compare(a.Job, b.Job))
 	})
 	return runs
 }
 
 // Alerts are the jobs of plans that tell of something, ready to be stored.
-func Alerts(plan *fairlead.Plan) ([]*fairlead.Job, error) {
+func Alerts(plan *schedule.Plan) ([]*fairlead.Job, error) {
 	if len(plan.Alerts) == 0 {
 		return nil, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // Bounds of what is kept of an entry of the audit log, in bytes.
@@ -22,9 +23,9 @@ const (
 
 // CleanEntry makes an entry of the audit log fit to be stored. What is too long
 // is cut: something was done, and that must not be lost for a long name.
-func CleanEntry(e fairlead.AuditEntry) fairlead.AuditEntry {
+func CleanEntry(e access.Entry) access.Entry {
 	e.Actor = cut(e.Actor, maxActor)
-	e.Role = fairlead.Role(cut(string(e.Role), maxRole))
+	e.Role = access.Role(cut(string(e.Role), maxRole))
 	e.From = cut(e.From, maxAddress)
 	e.Action = cut(e.Action, maxAction)
 	e.Subject = cut(e.Subject, maxSubject)
@@ -64,7 +65,7 @@ const auditSlack = time.Minute
 // AuditConditions is the where of AuditLog, empty if all entries match, and its
 // arguments. Entries are read in the order of their ids: those of other times are passed
 // over by ids that bound theirs, which it asks for.
-func (q *Query) AuditConditions(ctx context.Context, ask Ask, filter fairlead.AuditFilter) (string, []any, error) {
+func (q *Query) AuditConditions(ctx context.Context, ask Ask, filter access.Filter) (string, []any, error) {
 	var conditions []string
 	var args []any
 	add := func(condition string, value any) {
@@ -111,7 +112,7 @@ func (q *Query) entryAt(ctx context.Context, ask Ask, next string, at time.Time)
 
 // ScanEntry reads id, at, actor, role, address, action, subject, tenant, was,
 // became and error.
-func ScanEntry(row Scanner) (e fairlead.AuditEntry, err error) {
+func ScanEntry(row Scanner) (e access.Entry, err error) {
 	var at int64
 	var before, after []byte
 	err = row.Scan(&e.ID, &at, &e.Actor, &e.Role, &e.From, &e.Action, &e.Subject, &e.Tenant, &before, &after, &e.Error)

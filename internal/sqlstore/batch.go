@@ -6,29 +6,30 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // batchBody is what is declared of a batch and has no column of its own. Info is a
 // text, as it would not come back byte for byte otherwise.
 type batchBody struct {
-	Description string             `json:"description,omitempty"`
-	Creator     string             `json:"creator,omitempty"`
-	Env         string             `json:"env,omitempty"`
-	AZ          string             `json:"az,omitempty"`
-	Service     string             `json:"service,omitempty"`
-	Info        string             `json:"info,omitempty"`
-	Priority    int                `json:"priority,omitempty"`
-	MaxRunning  int                `json:"max_running,omitempty"`
-	Rate        float64            `json:"rate,omitempty"`
-	Timeout     time.Duration      `json:"timeout,omitempty"`
-	Canary      fairlead.Canary    `json:"canary"`
-	StopAfter   fairlead.Threshold `json:"stop_after"`
-	Then        []template         `json:"then,omitempty"`
-	Notify      string             `json:"notify,omitempty"`
+	Description string          `json:"description,omitempty"`
+	Creator     string          `json:"creator,omitempty"`
+	Env         string          `json:"env,omitempty"`
+	AZ          string          `json:"az,omitempty"`
+	Service     string          `json:"service,omitempty"`
+	Info        string          `json:"info,omitempty"`
+	Priority    int             `json:"priority,omitempty"`
+	MaxRunning  int             `json:"max_running,omitempty"`
+	Rate        float64         `json:"rate,omitempty"`
+	Timeout     time.Duration   `json:"timeout,omitempty"`
+	Canary      batch.Canary    `json:"canary"`
+	StopAfter   batch.Threshold `json:"stop_after"`
+	Then        []template      `json:"then,omitempty"`
+	Notify      string          `json:"notify,omitempty"`
 }
 
 // EncodeBatch is what is declared of a batch, as JSON.
-func EncodeBatch(b *fairlead.Batch) ([]byte, error) {
+func EncodeBatch(b *batch.Batch) ([]byte, error) {
 	body := batchBody{
 		Description: b.Description, Creator: b.Creator, Env: b.Env, AZ: b.AZ, Service: b.Service, Info: string(b.Info),
 		Priority: b.Priority, MaxRunning: b.MaxRunning, Rate: b.Rate, Timeout: b.Timeout, Canary: b.Canary, StopAfter: b.StopAfter,
@@ -45,8 +46,8 @@ func EncodeBatch(b *fairlead.Batch) ([]byte, error) {
 }
 
 // EncodeBatchStatus is how a batch stands, as JSON.
-func EncodeBatchStatus(b *fairlead.Batch) ([]byte, error) {
-	raw, err := json.Marshal(b.BatchStatus)
+func EncodeBatchStatus(b *batch.Batch) ([]byte, error) {
+	raw, err := json.Marshal(b.Status)
 	if err != nil {
 		return nil, fmt.Errorf("encode how batch %d stands: %w", b.ID, err)
 	}
@@ -54,7 +55,7 @@ func EncodeBatchStatus(b *fairlead.Batch) ([]byte, error) {
 }
 
 // ScanBatch reads id, name, type, queue, tenant, created_at, body and status.
-func ScanBatch(row Scanner) (b fairlead.Batch, err error) {
+func ScanBatch(row Scanner) (b batch.Batch, err error) {
 	var created int64
 	var body, status []byte
 	if err := row.Scan(&b.ID, &b.Name, &b.Type, &b.Queue, &b.Tenant, &created, &body, &status); err != nil {
@@ -65,7 +66,7 @@ func ScanBatch(row Scanner) (b fairlead.Batch, err error) {
 	if err := json.Unmarshal(body, &declared); err != nil {
 		return b, fmt.Errorf("batch %d: %w", b.ID, err)
 	}
-	if err := json.Unmarshal(status, &b.BatchStatus); err != nil {
+	if err := json.Unmarshal(status, &b.Status); err != nil {
 		return b, fmt.Errorf("how batch %d stands: %w", b.ID, err)
 	}
 	b.Description, b.Creator, b.Env, b.AZ, b.Service = declared.Description, declared.Creator, declared.Env, declared.AZ, declared.Service
@@ -81,10 +82,10 @@ func ScanBatch(row Scanner) (b fairlead.Batch, err error) {
 }
 
 // BatchOpen tells whether a batch is still to be acted upon.
-func BatchOpen(b *fairlead.Batch) bool { return b.Opened && b.EndedAt.IsZero() }
+func BatchOpen(b *batch.Batch) bool { return b.Opened && b.EndedAt.IsZero() }
 
 // SawRunning counts jobs of a batch that run, which its tally has as pending.
-func SawRunning(b *fairlead.Batch, seen fairlead.Seen) {
+func SawRunning(b *batch.Batch, seen batch.Seen) {
 	t := &b.Tally
 	for _, of := range []struct {
 		running  int
@@ -111,7 +112,7 @@ type partMarks struct {
 }
 
 // EncodeMarks are the marks of a part, as JSON.
-func EncodeMarks(m *fairlead.Marks) ([]byte, error) {
+func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	states := make([]byte, len(m.States))
 	for i, mark := range m.States {
 		states[i] = byte(mark)
@@ -121,7 +122,7 @@ func EncodeMarks(m *fairlead.Marks) ([]byte, error) {
 
 // ScanPart reads batch, number, pass, kind, first, size, held, out, marks and, if
 // they were asked for, tasks. Tasks that are null stay nil.
-func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
+func ScanPart(row Scanner, tasks bool) (p batch.Part, err error) {
 	var marks, work []byte
 	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
 	if tasks {
@@ -134,9 +135,9 @@ func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 	if err := json.Unmarshal(marks, &m); err != nil {
 		return p, fmt.Errorf("part %d of batch %d: %w", p.Number, p.Batch, err)
 	}
-	p.States = make([]fairlead.Mark, len(m.States))
+	p.States = make([]batch.Mark, len(m.States))
 	for i := range p.States {
-		p.States[i] = fairlead.Mark(m.States[i])
+		p.States[i] = batch.Mark(m.States[i])
 	}
 	p.Ended, p.Before, p.Doubt, p.Unremembered = m.Ended, m.Before, m.Doubt, m.Unremembered
 	if !tasks || work == nil {
@@ -149,7 +150,7 @@ func ScanPart(row Scanner, tasks bool) (p fairlead.Part, err error) {
 }
 
 // EncodeTasks are the tasks of a part, as JSON.
-func EncodeTasks(p *fairlead.Part) ([]byte, error) {
+func EncodeTasks(p *batch.Part) ([]byte, error) {
 	raw, err := json.Marshal(p.Tasks)
 	if err != nil {
 		return nil, fmt.Errorf("encode tasks of part %d of batch %d: %w", p.Number, p.Batch, err)
@@ -158,7 +159,7 @@ func EncodeTasks(p *fairlead.Part) ([]byte, error) {
 }
 
 // BatchPage is how many batches are asked for.
-func BatchPage(f fairlead.BatchFilter) int { return page(f.Limit) }
+func BatchPage(f batch.Filter) int { return page(f.Limit) }
 
 // NoSuchBatch is the ErrNotFound of a batch's id.
 func NoSuchBatch(id int64) error { return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound) }

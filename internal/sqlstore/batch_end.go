@@ -6,11 +6,13 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // ScanEnd reads id, outcome, failures, crashes, reason, finished_at and memo of a job
 // that has ended.
-func ScanEnd(row Scanner) (end fairlead.TaskEnd, err error) {
+func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	var outcome int
 	var finished int64
 	var memo []byte
@@ -31,9 +33,9 @@ func PartTaken(batch int64, number int) error {
 
 // VerifyBatches counts the tasks of each open batch anew, corrects what differs and
 // reports it.
-func VerifyBatches(ctx context.Context, store fairlead.Conductor) ([]fairlead.Drift, error) {
-	var drift []fairlead.Drift
-	filter := fairlead.BatchFilter{Open: true}
+func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, error) {
+	var drift []driver.Drift
+	filter := batch.Filter{Open: true}
 	for {
 		batches, err := store.Batches(ctx, filter)
 		if err != nil || len(batches) == 0 {
@@ -50,11 +52,14 @@ func VerifyBatches(ctx context.Context, store fairlead.Conductor) ([]fairlead.Dr
 	}
 }
 
-func verifyBatch(ctx context.Context, store fairlead.Conductor, id int64) (drift []fairlead.Drift, err error) {
-	_, err = store.Conduct(ctx, id, true, func(ctx context.Context, batch *fairlead.Batch, tx fairlead.BatchTx) error {
-		parts, err := tx.Parts(ctx, fairlead.PartFilter{})
+func verifyBatch(ctx context.Context, store batch.Store, id int64) (drift []driver.Drift, err error) {
+	_, err = store.Conduct(ctx, id, true, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+		parts, err := tx.Parts(ctx, batch.PartFilter{})
+		drift = nil // it may be done again
 		if err == nil {
-			drift = batch.Mend(parts)
+			for _, wrong := range b.Mend(parts) {
+				drift = append(drift, driver.Drift{Scope: driver.DriftBatch, Name: fmt.Sprintf("%d %s", id, wrong.What), Counted: wrong.Counted, Found: wrong.Found})
+			}
 		}
 		return err
 	})

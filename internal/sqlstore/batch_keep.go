@@ -3,7 +3,8 @@ package sqlstore
 import (
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // BatchRetention is how long batches are kept that have ended in one of some states.
@@ -14,8 +15,8 @@ type BatchRetention struct {
 
 // BatchRetentions are those of all states. A batch should not end in some of the
 // last, but then it must not stay for ever either.
-func BatchRetentions(keep fairlead.Retention) []BatchRetention {
-	states := func(some ...fairlead.BatchState) []string {
+func BatchRetentions(keep driver.Retention) []BatchRetention {
+	states := func(some ...batch.State) []string {
 		names := make([]string, len(some))
 		for i, state := range some {
 			names[i] = string(state)
@@ -23,10 +24,10 @@ func BatchRetentions(keep fairlead.Retention) []BatchRetention {
 		return names
 	}
 	return []BatchRetention{
-		{states(fairlead.BatchSuccess, fairlead.BatchRollbackSuccess), keep.Succeeded},
-		{states(fairlead.BatchCancel), keep.Cancelled},
-		{states(fairlead.BatchFail, fairlead.BatchPartialFail, fairlead.BatchRollbackFail,
-			fairlead.BatchPending, fairlead.BatchRunning, fairlead.BatchRollbackPending, fairlead.BatchRollbackRunning), keep.Failed},
+		{states(batch.Success, batch.RollbackSuccess), keep.Succeeded},
+		{states(batch.Cancel), keep.Cancelled},
+		{states(batch.Fail, batch.PartialFail, batch.RollbackFail,
+			batch.Pending, batch.Running, batch.RollbackPending, batch.RollbackRunning), keep.Failed},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // calendarBody is what is declared of a calendar beside its name. When it was
@@ -15,12 +16,12 @@ type calendarBody struct {
 	Description string               `json:"description,omitempty"`
 	Weekdays    []time.Weekday       `json:"weekdays,omitempty"`
 	Dates       []string             `json:"dates,omitempty"`
-	Ranges      []fairlead.DateRange `json:"ranges,omitempty"`
+	Ranges      []schedule.DateRange `json:"ranges,omitempty"`
 	UpdatedAt   int64                `json:"updated_at,omitempty"` // microseconds
 }
 
 // EncodeCalendar is what is declared of a calendar, and its UpdatedAt, as JSON.
-func EncodeCalendar(c *fairlead.Calendar) ([]byte, error) {
+func EncodeCalendar(c *schedule.Calendar) ([]byte, error) {
 	body, err := json.Marshal(calendarBody{Description: c.Description, Weekdays: c.Weekdays, Dates: c.Dates, Ranges: c.Ranges, UpdatedAt: Micros(c.UpdatedAt)})
 	if err != nil {
 		return nil, fmt.Errorf("encode calendar %q: %w", c.Name, err)
@@ -29,7 +30,7 @@ func EncodeCalendar(c *fairlead.Calendar) ([]byte, error) {
 }
 
 // ScanCalendar reads name, body and version.
-func ScanCalendar(row Scanner) (c fairlead.Calendar, err error) {
+func ScanCalendar(row Scanner) (c schedule.Calendar, err error) {
 	var body []byte
 	if err := row.Scan(&c.Name, &body, &c.Version); err != nil {
 		return c, err
@@ -45,7 +46,7 @@ func ScanCalendar(row Scanner) (c fairlead.Calendar, err error) {
 
 // CheckCalendarVersion returns the ErrConflict or ErrNotFound of a calendar that
 // is not what its caller believes it to be.
-func CheckCalendarVersion(c fairlead.Calendar, version int64, exists bool) error {
+func CheckCalendarVersion(c schedule.Calendar, version int64, exists bool) error {
 	switch {
 	case !exists && c.Version != 0:
 		return NoSuchCalendar(c.Name)

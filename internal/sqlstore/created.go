@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 // Ids grow with time, so that when jobs were created bounds their ids. A process uses an
@@ -143,8 +144,8 @@ func (q *Query) sampleFrom(ctx context.Context, ask Ask, id int64) (found *sampl
 const manyBatches = 1000
 
 // endedStates are those of batches that have completed, which are found by their ends.
-var endedStates = []fairlead.BatchState{
-	fairlead.BatchSuccess, fairlead.BatchPartialFail, fairlead.BatchFail, fairlead.BatchCancel, fairlead.BatchRollbackSuccess, fairlead.BatchRollbackFail,
+var endedStates = []batch.State{
+	batch.Success, batch.PartialFail, batch.Fail, batch.Cancel, batch.RollbackSuccess, batch.RollbackFail,
 }
 
 // batchesSince returns when the oldest batch was made that still released tasks at a

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
@@ -17,9 +18,9 @@ type Facts struct {
 	Rules  *Rules
 	Limits map[int32]*dispatch.Limit // by id, as they stand
 	Nodes  []fairlead.Node
-	Gate   Gate              // of a parked job
-	Ahead  int               // ready jobs that go before it, if it is ready
-	Starts []fairlead.Starts // within the last UsageWindow
+	Gate   Gate            // of a parked job
+	Ahead  int             // ready jobs that go before it, if it is ready
+	Starts []driver.Starts // within the last UsageWindow
 }
 
 // Standing is every limit as it stands, by id.
@@ -58,7 +59,7 @@ func (f *Facts) able() []fairlead.Node { return f.fit(false) }
 func (f *Facts) fit(draining bool) []fairlead.Node {
 	var able []fairlead.Node
 	for _, node := range f.Nodes {
-		if !node.Dead && node.Draining == draining && node.Until.After(f.Now) && Serves(node.Scope(), KeyOf(f.Job)) {
+		if !node.Dead && node.Draining == draining && node.Until.After(f.Now) && Serves(driver.ScopeOf(&node), KeyOf(f.Job)) {
 			able = append(able, node)
 		}
 	}
@@ -76,7 +77,7 @@ func (f *Facts) open(lane LaneKey) bool {
 }
 
 func servedByAny(nodes []fairlead.Node, lane LaneKey) bool {
-	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return Serves(node.Scope(), lane) })
+	return slices.ContainsFunc(nodes, func(node fairlead.Node) bool { return Serves(driver.ScopeOf(&node), lane) })
 }
 
 // Explain says what keeps a job from starting.
@@ -172,7 +173,7 @@ func (e *explaining) crowded() {
 	case idle == 0:
 		e.add(fairlead.Obstacle{Code: fairlead.NoSlot}, "all slots of the %d nodes that could run it are taken", len(able))
 	}
-	if e.Job.Crashes >= fairlead.SoloAfter {
+	if e.Job.Crashes >= driver.SoloAfter {
 		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running in %d crashes, so that it runs beside no other such job", e.Job.Crashes)
 	}
 	if e.Explanation.Ahead > 0 {

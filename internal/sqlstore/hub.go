@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Hub passes wakes on to the listeners of this process.
@@ -21,8 +21,8 @@ type Hub struct {
 const roomElsewhere = 50 * time.Millisecond
 
 type listener struct {
-	scope *fairlead.Scope
-	wake  func(fairlead.Wake)
+	scope *driver.Scope
+	wake  func(driver.Wake)
 }
 
 // NewHub makes a hub without listeners.
@@ -36,7 +36,7 @@ func NewHub() *Hub {
 func (h *Hub) Close() { h.elsewhere.Stop() }
 
 // Listen calls wake for news of the scope until ctx ends.
-func (h *Hub) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) {
+func (h *Hub) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) {
 	l := &listener{scope: scope, wake: wake}
 	h.mu.Lock()
 	h.listeners[l] = struct{}{}
@@ -54,12 +54,12 @@ func (h *Hub) Work(lanes []LaneKey) {
 	defer h.mu.Unlock()
 	for l := range h.listeners {
 		if lanes == nil {
-			l.wake(fairlead.WakeWork)
+			l.wake(driver.WakeWork)
 			continue
 		}
 		for _, lane := range lanes {
 			if Serves(l.scope, lane) {
-				l.wake(fairlead.WakeWork)
+				l.wake(driver.WakeWork)
 				break
 			}
 		}
@@ -67,18 +67,18 @@ func (h *Hub) Work(lanes []LaneKey) {
 }
 
 // Later tells all that jobs were scheduled.
-func (h *Hub) Later() { h.all(fairlead.WakeLater) }
+func (h *Hub) Later() { h.all(driver.WakeLater) }
 
 // Room tells all that jobs gave back slots of limits.
-func (h *Hub) Room() { h.all(fairlead.WakeRoom) }
+func (h *Hub) Room() { h.all(driver.WakeRoom) }
 
 // RoomElsewhere tells all, in a moment, that jobs of another process did.
 func (h *Hub) RoomElsewhere() { h.elsewhere.In(roomElsewhere) }
 
 // Cancel tells all that a running job was asked to stop.
-func (h *Hub) Cancel() { h.all(fairlead.WakeCancel) }
+func (h *Hub) Cancel() { h.all(driver.WakeCancel) }
 
-func (h *Hub) all(wake fairlead.Wake) {
+func (h *Hub) all(wake driver.Wake) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for l := range h.listeners {

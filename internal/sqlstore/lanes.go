@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // LaneKey names a lane.
@@ -168,7 +169,7 @@ func (l *Lanes) Missing(jobs []*fairlead.Job) []LaneKey {
 
 // Served lists the known lanes that a scope may claim from. Callers must not
 // change it.
-func (l *Lanes) Served(scope *fairlead.Scope) []Lane {
+func (l *Lanes) Served(scope *driver.Scope) []Lane {
 	entry, ok := l.served.Load(scope)
 	if !ok {
 		entry, _ = l.served.LoadOrStore(scope, &served{})
@@ -191,7 +192,7 @@ func (l *Lanes) Served(scope *fairlead.Scope) []Lane {
 }
 
 // Serves reports whether jobs of a lane belong to a scope.
-func Serves(scope *fairlead.Scope, lane LaneKey) bool {
+func Serves(scope *driver.Scope, lane LaneKey) bool {
 	if !slices.Contains(scope.Kinds, lane.Kind) {
 		return false
 	}

@@ -4,13 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 var (
 	mail  = Lane{1, LaneKey{Queue: "default", Kind: "mail"}}
 	sms   = Lane{2, LaneKey{Queue: "default", Kind: "sms"}}
-	scope = &fairlead.Scope{Kinds: []string{"mail", "sms"}}
+	scope = &driver.Scope{Kinds: []string{"mail", "sms"}}
 )
 
 func TestALaneThatWasForgottenIsNotServed(t *testing.T) {

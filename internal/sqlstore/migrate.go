@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // MigrationTarget is a database whose migration lock is held, so that of many
@@ -22,8 +22,8 @@ type MigrationTarget interface {
 
 // Status tells which migrations are still to be applied. It fails if the
 // database is newer than this program.
-func Status(applied map[int]int, migrations []Migration) (fairlead.Schema, error) {
-	status := fairlead.Schema{Latest: len(migrations)}
+func Status(applied map[int]int, migrations []Migration) (driver.Schema, error) {
+	status := driver.Schema{Latest: len(migrations)}
 	for version := range applied {
 		if version > len(migrations) {
 			return status, fmt.Errorf("the database has schema version %d, this program knows only up to %d: "+
@@ -42,10 +42,10 @@ func Status(applied map[int]int, migrations []Migration) (fairlead.Schema, error
 
 // MigrateUp applies what is missing, from the statement where an earlier try
 // was interrupted.
-func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migration) (fairlead.Schema, error) {
+func MigrateUp(ctx context.Context, target MigrationTarget, migrations []Migration) (driver.Schema, error) {
 	applied, err := target.Applied(ctx)
 	if err != nil {
-		return fairlead.Schema{}, fmt.Errorf("read applied migrations: %w", err)
+		return driver.Schema{}, fmt.Errorf("read applied migrations: %w", err)
 	}
 	status, err := Status(applied, migrations)
 	if err != nil {

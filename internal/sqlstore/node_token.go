@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // mostNodeTokens bounds how many tokens are kept: a node that lost its lease never
@@ -32,7 +33,7 @@ type ownNode struct {
 // NewNodeToken is the token of a node that is about to join: its keeper's, if it has
 // one.
 func NewNodeToken(ctx context.Context) string {
-	if token, kept := fairlead.NodeToken(ctx); kept {
+	if token, kept := driver.NodeToken(ctx); kept {
 		return token
 	}
 	return rand.Text()
@@ -42,7 +43,7 @@ func NewNodeToken(ctx context.Context) string {
 // reports false if another node of this process has the id: then the database has
 // given it out twice, and the new one has to join again.
 func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token string) bool {
-	if _, kept := fairlead.NodeToken(ctx); kept {
+	if _, kept := driver.NodeToken(ctx); kept {
 		return true
 	}
 	t.mu.Lock()
@@ -66,7 +67,7 @@ func (t *NodeTokens) Keep(ctx context.Context, node fairlead.NodeID, token strin
 // through this store and the context does not name its token: nothing may be done in
 // its name.
 func (t *NodeTokens) Of(ctx context.Context, node fairlead.NodeID) (string, error) {
-	if token, kept := fairlead.NodeToken(ctx); kept {
+	if token, kept := driver.NodeToken(ctx); kept {
 		return token, nil
 	}
 	t.mu.Lock()

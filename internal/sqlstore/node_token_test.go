@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func TestANodeWhoseIDIsInUseHereIsNotKept(t *testing.T) {
@@ -25,7 +26,7 @@ func TestANodeWhoseIDIsInUseHereIsNotKept(t *testing.T) {
 
 func TestTheContextNamesTheTokenOfANodeThatJoinedElsewhere(t *testing.T) {
 	var tokens NodeTokens
-	ctx := fairlead.AsNode(t.Context(), "secret")
+	ctx := driver.AsNode(t.Context(), "secret")
 	if made := NewNodeToken(ctx); made != "secret" || !tokens.Keep(ctx, 7, made) || !tokens.Keep(ctx, 7, made) {
 		t.Error("its keeper's token was not used")
 	}

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 const (
@@ -85,7 +85,7 @@ func (r *CalendarRounds) End(l *CalendarLook) []int64 {
 }
 
 // VersionOf is the version of a calendar, zero if there is none.
-func VersionOf(calendar *fairlead.Calendar) int64 {
+func VersionOf(calendar *schedule.Calendar) int64 {
 	if calendar == nil {
 		return 0
 	}

@@ -10,7 +10,7 @@ import (
 // What stores refuse, in the words of all of them.
 
 var (
-	moves   = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.GiveUp, fairlead.Wait}
+	moves   = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Drop, fairlead.Again, fairlead.Snooze, fairlead.MoveRelease, fairlead.MoveAwait}
 	answers = []fairlead.Move{fairlead.Succeed, fairlead.Fail, fairlead.Again}
 )
 

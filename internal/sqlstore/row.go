@@ -188,5 +188,5 @@ func CleanText(text string) string {
 // its handler has completed it in a transaction and failed afterwards. (One that
 // wanted to wait was answered.)
 func MayHaveLedTo(move fairlead.Move, state fairlead.State) bool {
-	return state != fairlead.Succeeded || move == fairlead.Succeed || move == fairlead.Wait
+	return state != fairlead.Succeeded || move == fairlead.Succeed || move == fairlead.MoveAwait
 }

@@ -6,14 +6,15 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // ScheduleRow is a schedule with what is remembered of its last run.
 type ScheduleRow struct {
-	fairlead.Schedule
-	Last     *fairlead.Fire // nil: none has ended
+	schedule.Schedule
+	Last     *schedule.Fire // nil: none has ended
 	Skipped  bool           // one was skipped since then
-	Standing fairlead.Standing
+	Standing schedule.Standing
 }
 
 // ScanSchedule reads id, name, enabled, body, version, created_at, updated_at,
@@ -25,7 +26,7 @@ func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 	var body, standing []byte
 	var created, updated, due, fireAt, lastDue, lastEnded, calendarVersion int64
 	var calendar string
-	var last fairlead.Fire
+	var last schedule.Fire
 	err = row.Scan(&s.ID, &s.Name, &s.Enabled, &body, &s.Version, &created, &updated, &due, &fireAt,
 		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped, &standing,
 		&calendar, &s.CalendarVersion, &calendarVersion)
@@ -47,16 +48,16 @@ func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 
 // Ended notes that a run has ended. Of several the one with the newest instant
 // counts, whichever ended first.
-func (s *ScheduleRow) Ended(run fairlead.Fire) {
+func (s *ScheduleRow) Ended(run schedule.Fire) {
 	if s.Last == nil || !run.Due.Before(s.Last.Due) {
 		s.Last, s.Skipped = &run, false
 	}
 }
 
 // LastRun is the last run, zero if there is none.
-func (s *ScheduleRow) LastRun() fairlead.Fire {
+func (s *ScheduleRow) LastRun() schedule.Fire {
 	if s.Last == nil {
-		return fairlead.Fire{}
+		return schedule.Fire{}
 	}
 	return *s.Last
 }
@@ -76,12 +77,12 @@ type scheduleBody struct {
 	Jitter         time.Duration         `json:"jitter,omitempty"`
 	Calendar       string                `json:"calendar,omitempty"`
 	Job            template              `json:"job"`
-	Overlap        fairlead.Overlap      `json:"overlap,omitempty"`
-	AfterFailure   fairlead.AfterFailure `json:"after_failure,omitempty"`
+	Overlap        schedule.Overlap      `json:"overlap,omitempty"`
+	AfterFailure   schedule.AfterFailure `json:"after_failure,omitempty"`
 	MaxConcurrency int                   `json:"max_concurrency,omitempty"`
-	Concurrency    fairlead.Concurrency  `json:"concurrency,omitempty"`
+	Concurrency    schedule.Concurrency  `json:"concurrency,omitempty"`
 	QueueDepth     int                   `json:"queue_depth,omitempty"`
-	CatchUp        fairlead.CatchUp      `json:"catch_up,omitempty"`
+	CatchUp        schedule.CatchUp      `json:"catch_up,omitempty"`
 	CatchUpLimit   int                   `json:"catch_up_limit,omitempty"`
 	CatchUpWindow  time.Duration         `json:"catch_up_window,omitempty"`
 	Reason         string                `json:"reason,omitempty"`
@@ -89,7 +90,7 @@ type scheduleBody struct {
 }
 
 // EncodeSchedule is what is declared of a schedule, as JSON.
-func EncodeSchedule(s *fairlead.Schedule) ([]byte, error) {
+func EncodeSchedule(s *schedule.Schedule) ([]byte, error) {
 	body, err := json.Marshal(scheduleBody{
 		Description: s.Description, Cron: s.Cron, Every: s.Every, Delay: s.Delay, Daily: s.Daily, At: Micros(s.At),
 		Zone: s.Zone, StartsAt: Micros(s.StartsAt), EndsAt: Micros(s.EndsAt), Jitter: s.Jitter, Calendar: s.Calendar,
@@ -105,7 +106,7 @@ func EncodeSchedule(s *fairlead.Schedule) ([]byte, error) {
 }
 
 // decodeSchedule undoes EncodeSchedule.
-func decodeSchedule(body []byte, s *fairlead.Schedule) error {
+func decodeSchedule(body []byte, s *schedule.Schedule) error {
 	var b scheduleBody
 	if err := json.Unmarshal(body, &b); err != nil {
 		return err
@@ -120,10 +121,10 @@ func decodeSchedule(body []byte, s *fairlead.Schedule) error {
 }
 
 // SchedulePage is how many schedules are asked for.
-func SchedulePage(f fairlead.ScheduleFilter) int { return page(f.Limit) }
+func SchedulePage(f schedule.Filter) int { return page(f.Limit) }
 
 // FirePage is how many runs are asked for.
-func FirePage(f fairlead.FireFilter) int { return page(f.Limit) }
+func FirePage(f schedule.FireFilter) int { return page(f.Limit) }
 
 func page(limit int) int {
 	if limit <= 0 {

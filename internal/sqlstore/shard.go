@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // A shard is kept in two rows. One is written by whoever steers the sweep: its job, and
@@ -18,23 +19,23 @@ import (
 
 // Granted is the share of a shard as it is stored.
 type Granted struct {
-	fairlead.Share
+	sweep.Share
 	Number int64 // counts what was granted
 	Fence  int64 // of the run that it was granted to
-	Peak   fairlead.Share
+	Peak   sweep.Share
 }
 
 // For is what the run with a fence is told.
-func (g *Granted) For(fence int64) fairlead.Share {
+func (g *Granted) For(fence int64) sweep.Share {
 	if g.Fence != fence {
-		return fairlead.Share{}
+		return sweep.Share{}
 	}
 	return g.Share
 }
 
 // told is the most that the run with a fence goes by, if it was told of the share with
 // a number.
-func (g *Granted) told(fence, number int64) fairlead.Share {
+func (g *Granted) told(fence, number int64) sweep.Share {
 	if g.Fence == fence && g.Number != number {
 		return g.Peak
 	}
@@ -42,14 +43,14 @@ func (g *Granted) told(fence, number int64) fairlead.Share {
 }
 
 // PeakOf is the most that the run of a shard may go by once it is granted a share.
-func PeakOf(stored *fairlead.Shard, share fairlead.Share) fairlead.Share {
+func PeakOf(stored *sweep.Shard, share sweep.Share) sweep.Share {
 	return stored.Told.Or(share)
 }
 
 // ScanShard reads sweep, number, from_index, to_index, job, ended, mark, bits, pending,
 // done, abandoned, again, errors, source, share_rate, share_slots, share_number, share_fence,
 // peak_rate, peak_slots, used_rate, used_slots, told, fence, saved_at and measured.
-func ScanShard(row Scanner) (s fairlead.Shard, err error) {
+func ScanShard(row Scanner) (s sweep.Shard, err error) {
 	var saved, told int64
 	var pending, source []byte
 	var granted Granted
@@ -64,30 +65,30 @@ func ScanShard(row Scanner) (s fairlead.Shard, err error) {
 // ScanSums reads what the shards of one of some sweeps have stored in all, and gives it
 // to the sweep: sweep, total, marked, done, abandoned, again, errors, in_window and
 // measured.
-func ScanSums(row Scanner, sweeps []fairlead.Sweep) error {
+func ScanSums(row Scanner, sweeps []sweep.Sweep) error {
 	var id int64
-	var sums fairlead.SweepProgress
+	var sums sweep.Progress
 	if err := row.Scan(&id, &sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(sweeps, func(s fairlead.Sweep) bool { return s.ID == id })
+	i := slices.IndexFunc(sweeps, func(s sweep.Sweep) bool { return s.ID == id })
 	SetSums(&sweeps[i], sums)
 	return nil
 }
 
 // SetSums gives a sweep what its shards have stored in all.
-func SetSums(s *fairlead.Sweep, sums fairlead.SweepProgress) {
+func SetSums(s *sweep.Sweep, sums sweep.Progress) {
 	if !s.Cut {
 		sums.Total = s.Total
 	}
-	if s.State != fairlead.SweepRunning {
+	if s.State != sweep.Running {
 		sums.Rate = 0
 	}
-	s.SweepProgress = sums
+	s.Progress = sums
 }
 
 // SweepIDs are the ids of sweeps.
-func SweepIDs(sweeps []fairlead.Sweep) []int64 {
+func SweepIDs(sweeps []sweep.Sweep) []int64 {
 	ids := make([]int64, len(sweeps))
 	for i := range sweeps {
 		ids[i] = sweeps[i].ID
@@ -97,12 +98,12 @@ func SweepIDs(sweeps []fairlead.Sweep) []int64 {
 
 // OrdersOf is the answer to a checkpoint, if so many items have been done and come to
 // nothing over all shards, without those that wait to be tried again.
-func OrdersOf(s *fairlead.Sweep, share fairlead.Share, done, abandoned int64) fairlead.Orders {
-	return fairlead.Orders{Stop: s.State != fairlead.SweepRunning, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
+func OrdersOf(s *sweep.Sweep, share sweep.Share, done, abandoned int64) sweep.Orders {
+	return sweep.Orders{Stop: s.State != sweep.Running, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
 }
 
 // AgainAfter is how many items of a shard wait to be tried again after a checkpoint.
-func AgainAfter(c *fairlead.Checkpoint) int64 {
+func AgainAfter(c *sweep.Checkpoint) int64 {
 	if c.Ended {
 		return 0
 	}
@@ -110,17 +111,17 @@ func AgainAfter(c *fairlead.Checkpoint) int64 {
 }
 
 // ShardLost is the ErrLeaseLost of a job that does not go over a shard any more.
-func ShardLost(c *fairlead.Checkpoint) error {
+func ShardLost(c *sweep.Checkpoint) error {
 	return fmt.Errorf("job %d, shard %d of sweep %d: %w", c.Job, c.Number, c.Sweep, fairlead.ErrLeaseLost)
 }
 
 // BehindMark is the ErrConflict of a mark that is behind the stored one.
-func BehindMark(c *fairlead.Checkpoint) error {
+func BehindMark(c *sweep.Checkpoint) error {
 	return fmt.Errorf("shard %d of sweep %d has come further than %d: %w", c.Number, c.Sweep, c.Mark, fairlead.ErrConflict)
 }
 
 // ShardBusy is the ErrConflict of a sweep that cannot be cut anew.
-func ShardBusy(s *fairlead.Shard, state fairlead.State) error {
+func ShardBusy(s *sweep.Shard, state fairlead.State) error {
 	return fmt.Errorf("shard %d of sweep %d cannot be cut anew: its job %d is %s: %w", s.Number, s.Sweep, s.Job, state, fairlead.ErrConflict)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/dispatch"
 )
 
@@ -17,16 +18,16 @@ import (
 // How many slots are free is known from the nodes' beats, a few seconds late:
 // what is left in vain is left for that long.
 type Strangers struct {
-	scope *fairlead.Scope
+	scope *driver.Scope
 	nodes []fairlead.Node // with free slots, that serve what this one does not
 	known map[string]*dispatch.Others
 }
 
 // NewStrangers looks at the nodes as of now.
-func NewStrangers(self fairlead.NodeID, scope *fairlead.Scope, nodes []fairlead.Node, now time.Time) *Strangers {
+func NewStrangers(self fairlead.NodeID, scope *driver.Scope, nodes []fairlead.Node, now time.Time) *Strangers {
 	s := &Strangers{scope: scope, known: map[string]*dispatch.Others{}}
 	for _, node := range nodes {
-		if node.ID != self && !node.Dead && !node.Draining && node.Until.After(now) && node.Idle > 0 && !covers(scope, node.Scope()) {
+		if node.ID != self && !node.Dead && !node.Draining && node.Until.After(now) && node.Idle > 0 && !covers(scope, driver.ScopeOf(&node)) {
 			s.nodes = append(s.nodes, node)
 		}
 	}
@@ -44,7 +45,7 @@ func (s *Strangers) Of(lane LaneKey) *dispatch.Others {
 	var name string
 	idle := 0
 	for _, node := range s.nodes {
-		if Serves(node.Scope(), lane) {
+		if Serves(driver.ScopeOf(&node), lane) {
 			name += fmt.Sprint(node.ID, " ")
 			idle += node.Idle
 		}
@@ -59,7 +60,7 @@ func (s *Strangers) Of(lane LaneKey) *dispatch.Others {
 }
 
 // covers reports whether one scope serves all that another does.
-func covers(scope, other *fairlead.Scope) bool {
+func covers(scope, other *driver.Scope) bool {
 	for _, kind := range other.Kinds {
 		if !slices.Contains(scope.Kinds, kind) {
 			return false

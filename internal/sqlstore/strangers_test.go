@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func TestStrangers(t *testing.T) {
@@ -14,7 +15,7 @@ func TestStrangers(t *testing.T) {
 	}
 	dead, late, draining := node(7, 9, nil, "b"), node(8, 9, nil, "b"), node(9, 9, nil, "b")
 	dead.Dead, late.Until, draining.Draining = true, now, true
-	scope := &fairlead.Scope{Kinds: []string{"a"}}
+	scope := &driver.Scope{Kinds: []string{"a"}}
 	s := NewStrangers(1, scope, []fairlead.Node{
 		node(1, 9, nil, "b"),           // itself
 		node(2, 9, []string{"q"}, "a"), // serves less than it
@@ -49,12 +50,12 @@ func TestStrangers(t *testing.T) {
 
 func TestCovers(t *testing.T) {
 	kinds := []string{"a"}
-	all := &fairlead.Scope{Kinds: kinds}
-	some := &fairlead.Scope{Kinds: kinds, Queues: []string{"p", "q"}}
-	but := &fairlead.Scope{Kinds: kinds, Except: []string{"q"}}
-	one := &fairlead.Scope{Kinds: kinds, Queues: []string{"q"}}
+	all := &driver.Scope{Kinds: kinds}
+	some := &driver.Scope{Kinds: kinds, Queues: []string{"p", "q"}}
+	but := &driver.Scope{Kinds: kinds, Except: []string{"q"}}
+	one := &driver.Scope{Kinds: kinds, Queues: []string{"q"}}
 	for _, test := range []struct {
-		scope, other *fairlead.Scope
+		scope, other *driver.Scope
 		want         bool
 	}{
 		{all, all, true},
@@ -65,9 +66,9 @@ func TestCovers(t *testing.T) {
 		{one, some, false},
 		{some, some, true},
 		{but, one, false},
-		{but, &fairlead.Scope{Kinds: kinds, Queues: []string{"p"}}, true},
+		{but, &driver.Scope{Kinds: kinds, Queues: []string{"p"}}, true},
 		{but, all, false},
-		{all, &fairlead.Scope{Kinds: []string{"a", "b"}}, false},
+		{all, &driver.Scope{Kinds: []string{"a", "b"}}, false},
 	} {
 		if got := covers(test.scope, test.other); got != test.want {
 			t.Errorf("%+v covers %+v: %v", test.scope, test.other, got)

@@ -8,31 +8,32 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // sweepBody is what people say of a sweep and has no column of its own. Data is a
 // text, as it would not come back byte for byte otherwise.
 type sweepBody struct {
-	Kind        string               `json:"kind"`
-	Data        string               `json:"data,omitempty"`
-	Source      fairlead.ItemSource  `json:"source"`
-	From        int64                `json:"from,omitempty"`
-	To          int64                `json:"to,omitempty"`
-	InFlight    int                  `json:"in_flight,omitempty"`
-	Rate        float64              `json:"rate,omitempty"`
-	Serial      bool                 `json:"serial,omitempty"`
-	Adaptive    bool                 `json:"adaptive,omitempty"`
-	Window      int                  `json:"window,omitempty"`
-	Shards      int                  `json:"shards,omitempty"`
-	PerCall     int                  `json:"per_call,omitempty"`
-	Attempts    int                  `json:"attempts,omitempty"`
-	Backoff     time.Duration        `json:"backoff,omitempty"`
-	Timeout     time.Duration        `json:"timeout,omitempty"`
-	Budget      fairlead.Budget      `json:"budget"`
-	OnExhausted fairlead.OnExhausted `json:"on_exhausted,omitempty"`
-	Gate        fairlead.Gate        `json:"gate"`
-	Queue       string               `json:"queue,omitempty"`
-	Priority    int                  `json:"priority,omitempty"`
+	Kind        string            `json:"kind"`
+	Data        string            `json:"data,omitempty"`
+	Source      sweep.ItemSource  `json:"source"`
+	From        int64             `json:"from,omitempty"`
+	To          int64             `json:"to,omitempty"`
+	InFlight    int               `json:"in_flight,omitempty"`
+	Rate        float64           `json:"rate,omitempty"`
+	Serial      bool              `json:"serial,omitempty"`
+	Adaptive    bool              `json:"adaptive,omitempty"`
+	Window      int               `json:"window,omitempty"`
+	Shards      int               `json:"shards,omitempty"`
+	PerCall     int               `json:"per_call,omitempty"`
+	Attempts    int               `json:"attempts,omitempty"`
+	Backoff     time.Duration     `json:"backoff,omitempty"`
+	Timeout     time.Duration     `json:"timeout,omitempty"`
+	Budget      sweep.Budget      `json:"budget"`
+	OnExhausted sweep.OnExhausted `json:"on_exhausted,omitempty"`
+	Gate        sweep.Gate        `json:"gate"`
+	Queue       string            `json:"queue,omitempty"`
+	Priority    int               `json:"priority,omitempty"`
 }
 
 // sweepStatus is how a sweep stands, but for what its shards tell.
@@ -59,13 +60,13 @@ type silence struct {
 
 // SweepRow is what is stored of a sweep and may change.
 type SweepRow struct {
-	State        fairlead.SweepState
+	State        sweep.State
 	Version      int64
 	Body, Status []byte // JSON
 }
 
 // NewSweepRow is a sweep as it is stored.
-func NewSweepRow(s *fairlead.Sweep) (row SweepRow, err error) {
+func NewSweepRow(s *sweep.Sweep) (row SweepRow, err error) {
 	row.State, row.Version = s.State, s.Version
 	if row.Body, err = EncodeSweep(s); err != nil {
 		return row, err
@@ -76,13 +77,13 @@ func NewSweepRow(s *fairlead.Sweep) (row SweepRow, err error) {
 
 // SteeredRow is what is kept of a sweep that was steered: how it stands, and its
 // Data. It tells whether that is anything new.
-func SteeredRow(before, after *fairlead.Sweep) (row SweepRow, news bool, err error) {
+func SteeredRow(before, after *sweep.Sweep) (row SweepRow, news bool, err error) {
 	was, err := NewSweepRow(before)
 	if err != nil {
 		return row, false, err
 	}
 	kept := *before
-	kept.SweepStatus, kept.Data = after.SweepStatus, after.Data
+	kept.Status, kept.Data = after.Status, after.Data
 	if row, err = NewSweepRow(&kept); err != nil {
 		return row, false, err
 	}
@@ -94,7 +95,7 @@ func SteeredRow(before, after *fairlead.Sweep) (row SweepRow, news bool, err err
 }
 
 // EncodeSweep is what people say of a sweep, as JSON.
-func EncodeSweep(s *fairlead.Sweep) ([]byte, error) {
+func EncodeSweep(s *sweep.Sweep) ([]byte, error) {
 	body, err := json.Marshal(sweepBody{
 		Kind: s.Kind, Data: string(s.Data), Source: s.Source, From: s.From, To: s.To, InFlight: s.InFlight, Rate: s.Rate,
 		Serial: s.Serial, Adaptive: s.Adaptive, Window: s.Window, Shards: s.Shards, PerCall: s.PerCall, Attempts: s.Attempts,
@@ -107,7 +108,7 @@ func EncodeSweep(s *fairlead.Sweep) ([]byte, error) {
 }
 
 // EncodeSweepStatus is how a sweep stands, but for its state, as JSON.
-func EncodeSweepStatus(s *fairlead.Sweep) ([]byte, error) {
+func EncodeSweepStatus(s *sweep.Sweep) ([]byte, error) {
 	var lately [][2]int64
 	for _, f := range s.Lately {
 		lately = append(lately, [2]int64{Micros(f.At), f.Items})
@@ -123,7 +124,7 @@ func EncodeSweepStatus(s *fairlead.Sweep) ([]byte, error) {
 }
 
 // ScanSweep reads id, name, tenant, state, version, created_at, body and status.
-func ScanSweep(row Scanner) (s fairlead.Sweep, err error) {
+func ScanSweep(row Scanner) (s sweep.Sweep, err error) {
 	var created int64
 	var body, status []byte
 	if err := row.Scan(&s.ID, &s.Name, &s.Tenant, &s.State, &s.Version, &created, &body, &status); err != nil {
@@ -148,10 +149,10 @@ func ScanSweep(row Scanner) (s fairlead.Sweep, err error) {
 	s.Reason, s.Run, s.AskedAt, s.StartedAt, s.EndedAt, s.Cut = st.Reason, st.Run, Time(st.AskedAt), Time(st.StartedAt), Time(st.EndedAt), st.Cut
 	s.Forgiven, s.Earlier = st.Forgiven, st.Earlier
 	for _, f := range st.Lately {
-		s.Lately = append(s.Lately, fairlead.Failing{At: Time(f[0]), Items: f[1]})
+		s.Lately = append(s.Lately, sweep.Failing{At: Time(f[0]), Items: f[1]})
 	}
 	for _, q := range st.Silent {
-		s.Silent = append(s.Silent, fairlead.Silence{Shard: q.Shard, Since: Time(q.Since), Free: q.Free})
+		s.Silent = append(s.Silent, sweep.Silence{Shard: q.Shard, Since: Time(q.Since), Free: q.Free})
 	}
 	if !s.Cut && s.To > 0 {
 		s.Total = s.To - s.From
@@ -160,16 +161,16 @@ func ScanSweep(row Scanner) (s fairlead.Sweep, err error) {
 }
 
 // SweepPage is how many sweeps are asked for.
-func SweepPage(f fairlead.SweepFilter) int { return page(f.Limit) }
+func SweepPage(f sweep.Filter) int { return page(f.Limit) }
 
 // ItemPage is how many failed items are asked for.
-func ItemPage(f fairlead.ItemFilter) int { return page(f.Limit) }
+func ItemPage(f sweep.ItemFilter) int { return page(f.Limit) }
 
 // LogPage is how many lines are asked for.
-func LogPage(f fairlead.LogFilter) int { return page(f.Limit) }
+func LogPage(f sweep.LogFilter) int { return page(f.Limit) }
 
 // EventPage is how many events are asked for, and below which id.
-func EventPage(f fairlead.EventFilter) (below int64, limit int) {
+func EventPage(f sweep.EventFilter) (below int64, limit int) {
 	if below = f.Below; below <= 0 {
 		below = math.MaxInt64
 	}
@@ -190,9 +191,9 @@ func SweepChanged(name string) error {
 }
 
 // SweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
-func SweepBusy(s *fairlead.Sweep) error {
+func SweepBusy(s *sweep.Sweep) error {
 	switch s.State {
-	case fairlead.SweepCreated, fairlead.SweepStopped, fairlead.SweepFinished:
+	case sweep.Created, sweep.Stopped, sweep.Finished:
 		return nil
 	}
 	return fmt.Errorf("sweep %q is %s; stop it before it is deleted: %w", s.Name, s.State, fairlead.ErrConflict)

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"sync"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 const (
@@ -16,14 +16,14 @@ const (
 // whoever lets the tasks of a part out bit by bit reads it again each time.
 type TaskCache struct {
 	mu    sync.Mutex
-	parts map[int64][]fairlead.PartTask // by the first ID of the part
-	order []int64                       // oldest first
+	parts map[int64][]batch.PartTask // by the first ID of the part
+	order []int64                    // oldest first
 	bytes int
 }
 
 // Known is what is remembered now, by the first ID of the part. Nobody may change
 // the tasks.
-func (c *TaskCache) Known() map[int64][]fairlead.PartTask {
+func (c *TaskCache) Known() map[int64][]batch.PartTask {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.parts)
@@ -38,11 +38,11 @@ func (c *TaskCache) Forget() {
 }
 
 // Keep remembers the last of some parts, which were read with their tasks.
-func (c *TaskCache) Keep(parts []fairlead.Part) {
+func (c *TaskCache) Keep(parts []batch.Part) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.parts == nil {
-		c.parts = map[int64][]fairlead.PartTask{}
+		c.parts = map[int64][]batch.PartTask{}
 	}
 	for _, p := range parts[max(0, len(parts)-cachedParts):] {
 		if _, known := c.parts[p.First]; known || weigh(p.Tasks) > cachedTasks/cachedParts {
@@ -60,7 +60,7 @@ func (c *TaskCache) Keep(parts []fairlead.Part) {
 }
 
 // weigh tells about how much memory tasks take.
-func weigh(tasks []fairlead.PartTask) int {
+func weigh(tasks []batch.PartTask) int {
 	const each = 150 // of the structure itself
 	bytes := 0
 	for i := range tasks {

@@ -6,24 +6,24 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 )
 
 func TestACacheOfTasksForgetsTheOldest(t *testing.T) {
 	var c TaskCache
-	part := func(first int64, bytes int) fairlead.Part {
-		return fairlead.Part{First: first, Tasks: []fairlead.PartTask{{Change: fairlead.Change{After: make(json.RawMessage, bytes)}}}}
+	part := func(first int64, bytes int) batch.Part {
+		return batch.Part{First: first, Tasks: []batch.PartTask{{Change: batch.Change{After: make(json.RawMessage, bytes)}}}}
 	}
 	if len(c.Known()) != 0 {
 		t.Error("an empty cache knows something")
 	}
-	c.Keep([]fairlead.Part{part(1, cachedTasks)})
+	c.Keep([]batch.Part{part(1, cachedTasks)})
 	if len(c.Known()) != 0 {
 		t.Error("a part was kept that takes the place of all others")
 	}
 	const each = cachedTasks / (2 * cachedParts)
 	for first := int64(10); first < 60; first += 10 {
-		parts := make([]fairlead.Part, 10)
+		parts := make([]batch.Part, 10)
 		for i := range parts {
 			parts[i] = part(first+int64(i), each)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Family is what decides whether a tenant may be declared as it is: the other
@@ -76,7 +77,7 @@ func CheckGlobalCap(l fairlead.Limit, minimums int) error {
 func CheckVersion(t fairlead.Tenant, version int64, declared bool) error {
 	switch {
 	case !declared && t.Version != 0:
-		return fairlead.NoSuchTenant(t.Name)
+		return driver.NoSuchTenant(t.Name)
 	case declared && t.Version == 0:
 		return fmt.Errorf("tenant %q exists already: %w", t.Name, fairlead.ErrConflict)
 	case t.Version != version:

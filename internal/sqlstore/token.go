@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 )
 
 // TouchEvery is how far apart the uses of a token are that are written down.
@@ -32,7 +33,7 @@ func EncodeNames(names []string) ([]byte, error) {
 
 // ScanToken reads id, name, role, tenants, hash, created_at, expires_at,
 // last_used and whether the token has expired.
-func ScanToken(row Scanner) (t fairlead.Token, err error) {
+func ScanToken(row Scanner) (t access.Token, err error) {
 	var tenants, hash []byte
 	var created, expires, used int64
 	if err := row.Scan(&t.ID, &t.Name, &t.Role, &tenants, &hash, &created, &expires, &used, &t.Expired); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // StartsBucket is the part of a UsageWindow whose starts are kept in one row.
@@ -65,7 +66,7 @@ func (c *Census) Count(lane LaneKey, state fairlead.State, n int, startBy time.T
 }
 
 // Starts adds what a tenant has started within the window.
-func (c *Census) Starts(starts fairlead.Starts) {
+func (c *Census) Starts(starts driver.Starts) {
 	for _, usage := range []*fairlead.Usage{&c.all, c.tenants.of(starts.Tenant)} {
 		usage.Started += float64(starts.Count)
 		usage.Missed += starts.Missed

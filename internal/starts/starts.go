@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Counter counts what was started since it was last taken. A job starts
@@ -12,35 +13,35 @@ import (
 // those few that are given back before their handler begins does not matter here.
 type Counter struct {
 	mu      sync.Mutex
-	tenants map[string]fairlead.Starts
+	tenants map[string]driver.Starts
 }
 
 // New makes a counter that has counted nothing.
-func New() *Counter { return &Counter{tenants: map[string]fairlead.Starts{}} }
+func New() *Counter { return &Counter{tenants: map[string]driver.Starts{}} }
 
 // Add counts jobs that were claimed.
 func (c *Counter) Add(jobs []*fairlead.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, job := range jobs {
-		count := fairlead.Starts{Tenant: job.Tenant, Count: 1}
-		if fairlead.MissedStart(job) {
+		count := driver.Starts{Tenant: job.Tenant, Count: 1}
+		if driver.MissedStart(job) {
 			count.Missed = 1
 		}
 		c.addOne(count)
 	}
 }
 
-func (c *Counter) addOne(more fairlead.Starts) {
+func (c *Counter) addOne(more driver.Starts) {
 	sum := c.tenants[more.Tenant]
-	c.tenants[more.Tenant] = fairlead.Starts{Tenant: more.Tenant, Count: sum.Count + more.Count, Missed: sum.Missed + more.Missed}
+	c.tenants[more.Tenant] = driver.Starts{Tenant: more.Tenant, Count: sum.Count + more.Count, Missed: sum.Missed + more.Missed}
 }
 
 // Take returns what was counted and begins anew.
-func (c *Counter) Take() []fairlead.Starts {
+func (c *Counter) Take() []driver.Starts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	taken := make([]fairlead.Starts, 0, len(c.tenants))
+	taken := make([]driver.Starts, 0, len(c.tenants))
 	for _, tenant := range c.tenants {
 		taken = append(taken, tenant)
 	}
@@ -49,7 +50,7 @@ func (c *Counter) Take() []fairlead.Starts {
 }
 
 // GiveBack undoes Take: it could not be reported.
-func (c *Counter) GiveBack(taken []fairlead.Starts) {
+func (c *Counter) GiveBack(taken []driver.Starts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, tenant := range taken {

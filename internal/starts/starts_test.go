@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 func TestStartsAreCountedByTenantUntilTheyAreTaken(t *testing.T) {
@@ -25,8 +26,8 @@ func TestStartsAreCountedByTenantUntilTheyAreTaken(t *testing.T) {
 		job("at once", 0, 0, time.Hour),
 		job("at once", time.Minute, time.Minute, time.Hour),
 	})
-	want := []fairlead.Starts{{Tenant: "at once", Count: 2}, {Tenant: "late", Count: 2, Missed: 1}, {Tenant: "scheduled", Count: 1, Missed: 1}}
-	byTenant := cmpopts.SortSlices(func(a, b fairlead.Starts) bool { return a.Tenant < b.Tenant })
+	want := []driver.Starts{{Tenant: "at once", Count: 2}, {Tenant: "late", Count: 2, Missed: 1}, {Tenant: "scheduled", Count: 1, Missed: 1}}
+	byTenant := cmpopts.SortSlices(func(a, b driver.Starts) bool { return a.Tenant < b.Tenant })
 	taken := counter.Take()
 	if diff := cmp.Diff(want, taken, byTenant); diff != "" {
 		t.Errorf("what was started differs (-want +got):\n%s", diff)

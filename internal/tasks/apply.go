@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // The words of tasks that are no policy's.
@@ -54,7 +55,7 @@ func withDefaults(in *fairleadv1.Task) *fairleadv1.Task {
 
 // apply makes a schedule what a task says, and leaves the rest of it as it is. What
 // is said and empty stands for the default.
-func apply(in *fairleadv1.Task, s *fairlead.Schedule) error {
+func apply(in *fairleadv1.Task, s *schedule.Schedule) error {
 	var c complaints
 	must := func(field string, value *string) {
 		if value != nil && *value == "" {

@@ -6,8 +6,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // UpdateTask replaces all that a task says. Without a version it replaces whatever
@@ -67,7 +67,7 @@ func (t *Tasks) change(ctx context.Context, in, fields *fairleadv1.Task) (*fairl
 func (t *Tasks) DeleteTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.DeleteTaskResponse, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err == nil {
-		err = t.client.DeleteSchedule(ctx, s.ID)
+		err = t.schedules.Delete(ctx, s.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -77,18 +77,18 @@ func (t *Tasks) DeleteTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (
 
 // EnableTask lets a task go on, from now on.
 func (t *Tasks) EnableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
-	return t.turn(ctx, in, t.client.EnableSchedule)
+	return t.turn(ctx, in, t.schedules.Enable)
 }
 
 // DisableTask stops a task. Its runs go on.
 func (t *Tasks) DisableTask(ctx context.Context, in *fairleadv1.GetTaskRequest) (*fairleadv1.Task, error) {
-	return t.turn(ctx, in, func(ctx context.Context, id int64) (fairlead.Schedule, error) {
-		return t.client.DisableSchedule(ctx, id, "")
+	return t.turn(ctx, in, func(ctx context.Context, id int64) (schedule.Schedule, error) {
+		return t.schedules.Disable(ctx, id, "")
 	})
 }
 
 // turn switches a task on or off.
-func (t *Tasks) turn(ctx context.Context, in *fairleadv1.GetTaskRequest, to func(context.Context, int64) (fairlead.Schedule, error)) (*fairleadv1.Task, error) {
+func (t *Tasks) turn(ctx context.Context, in *fairleadv1.GetTaskRequest, to func(context.Context, int64) (schedule.Schedule, error)) (*fairleadv1.Task, error) {
 	s, err := t.find(ctx, in.GetId())
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (t *Tasks) TriggerTask(ctx context.Context, in *fairleadv1.GetTaskRequest) 
 	if err != nil {
 		return nil, err
 	}
-	fire, err := t.client.Trigger(ctx, s.ID, nil)
+	fire, err := t.schedules.Trigger(ctx, s.ID, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -7,15 +7,16 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // What tasks call the reasons for a skip.
-var skipReasons = map[fairlead.SkipReason]string{
-	fairlead.SkipOverlap: "OVERLAP_SKIP", fairlead.SkipFailure: "FAILURE_SKIP", fairlead.SkipConcurrency: "CONCURRENT_SKIP",
+var skipReasons = map[schedule.SkipReason]string{
+	schedule.SkipOverlap: "OVERLAP_SKIP", schedule.SkipFailure: "FAILURE_SKIP", schedule.SkipConcurrency: "CONCURRENT_SKIP",
 }
 
 // runOf is a run of a schedule and its job as the run of a task.
-func runOf(fire fairlead.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
+func runOf(fire schedule.Fire, job *fairlead.Job) *fairleadv1.TaskRun {
 	kept, call := snapshotOf(job)
 	run := &fairleadv1.TaskRun{
 		Id: job.ID, TaskId: fire.Schedule, ScheduledTime: timeTo(fire.Due), Trigger: strings.ToUpper(string(fire.Trigger)),

@@ -8,16 +8,18 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Runs implements the TaskRunService.
 type Runs struct {
-	client *fairlead.Client
+	client    *fairlead.Client
+	schedules *schedule.Client
 }
 
 // GetTaskRun returns a run, also one whose task is gone.
 func (r *Runs) GetTaskRun(ctx context.Context, in *fairleadv1.GetTaskRunRequest) (*fairleadv1.TaskRun, error) {
-	fires, err := r.client.Fires(ctx, fairlead.FireFilter{Jobs: []int64{in.GetId()}})
+	fires, err := r.schedules.Fires(ctx, schedule.FireFilter{Jobs: []int64{in.GetId()}})
 	if err != nil {
 		return nil, err
 	}
@@ -44,11 +46,11 @@ func (r *Runs) CancelTaskRun(ctx context.Context, in *fairleadv1.CancelTaskRunRe
 }
 
 // list lists the runs of a schedule, newest first.
-func (r *Runs) list(ctx context.Context, schedule int64, token string, size int) (*fairleadv1.ListTaskRunsResponse, error) {
+func (r *Runs) list(ctx context.Context, s int64, token string, size int) (*fairleadv1.ListTaskRunsResponse, error) {
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	filter := fairlead.FireFilter{Schedule: schedule, Limit: size + 1} // one more tells whether there is a next page
+	filter := schedule.FireFilter{Schedule: s, Limit: size + 1} // one more tells whether there is a next page
 	if token != "" {
 		below, err := strconv.ParseInt(token, 10, 64)
 		if err != nil || below <= 0 {
@@ -58,7 +60,7 @@ func (r *Runs) list(ctx context.Context, schedule int64, token string, size int)
 		}
 		filter.Below = below
 	}
-	fires, err := r.client.Fires(ctx, filter)
+	fires, err := r.schedules.Fires(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func (r *Runs) list(ctx context.Context, schedule int64, token string, size int)
 }
 
 // jobs are those of runs, by their ids.
-func (r *Runs) jobs(ctx context.Context, fires []fairlead.Fire) (map[int64]*fairlead.Job, error) {
+func (r *Runs) jobs(ctx context.Context, fires []schedule.Fire) (map[int64]*fairlead.Job, error) {
 	jobs := map[int64]*fairlead.Job{}
 	if len(fires) == 0 {
 		return jobs, nil

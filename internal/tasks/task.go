@@ -8,12 +8,12 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // taskOf is a schedule as a task.
-func taskOf(s *fairlead.Schedule) (*fairleadv1.Task, error) {
+func taskOf(s *schedule.Schedule) (*fairleadv1.Task, error) {
 	call, err := callOf(&s.Job)
 	if err != nil {
 		return nil, err

@@ -10,43 +10,52 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/schedule"
 )
 
 // Tasks implements the TaskService.
 type Tasks struct {
-	client *fairlead.Client
-	check  func(args json.RawMessage) error
-	runs   *Runs
+	client    *fairlead.Client
+	schedules *schedule.Client
+	check     func(args json.RawMessage) error
+	runs      *Runs
+}
+
+// Store is what tasks ask of a database.
+type Store interface {
+	fairlead.Store
+	schedule.Store
 }
 
 // New makes the services of a store's tasks and of their runs. Check refuses calls
 // that can never be made, as httpcall.Validate does, which is used if it is nil.
-func New(store fairlead.Store, check func(args json.RawMessage) error) (*Tasks, *Runs) {
+func New(store Store, check func(args json.RawMessage) error) (*Tasks, *Runs) {
 	if check == nil {
 		check = httpcall.Validate
 	}
 	client := fairlead.NewClient(store)
-	runs := &Runs{client: client}
-	return &Tasks{client: client, check: check, runs: runs}, runs
+	schedules := schedule.NewClient(store)
+	runs := &Runs{client: client, schedules: schedules}
+	return &Tasks{client: client, schedules: schedules, check: check, runs: runs}, runs
 }
 
 // isTask tells whether a schedule can be told as a task.
-func isTask(s *fairlead.Schedule) bool { return s.Job.Kind == httpcall.Kind && s.Cron != "" }
+func isTask(s *schedule.Schedule) bool { return s.Job.Kind == httpcall.Kind && s.Cron != "" }
 
 func noSuchTask(ref string) error { return fmt.Errorf("task %q: %w", ref, fairlead.ErrNotFound) }
 
 // find returns the schedule of a task by its id or name. A name that is a number
 // gives way to an id.
-func (t *Tasks) find(ctx context.Context, ref string) (fairlead.Schedule, error) {
-	found, err := fairlead.Schedule{}, fairlead.ErrNotFound
+func (t *Tasks) find(ctx context.Context, ref string) (schedule.Schedule, error) {
+	found, err := schedule.Schedule{}, fairlead.ErrNotFound
 	if id, notNumber := strconv.ParseInt(ref, 10, 64); notNumber == nil {
-		found, err = t.client.ScheduleByID(ctx, id)
+		found, err = t.schedules.ByID(ctx, id)
 	}
 	if errors.Is(err, fairlead.ErrNotFound) {
-		found, err = t.client.Schedule(ctx, ref)
+		found, err = t.schedules.Get(ctx, ref)
 	}
 	if errors.Is(err, fairlead.ErrNotFound) || err == nil && !isTask(&found) {
-		return fairlead.Schedule{}, noSuchTask(ref)
+		return schedule.Schedule{}, noSuchTask(ref)
 	}
 	return found, err
 }
@@ -62,18 +71,18 @@ func (t *Tasks) CreateTask(ctx context.Context, in *fairleadv1.Task) (*fairleadv
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	return t.put(ctx, fairlead.Schedule{Job: fairlead.Job{Kind: httpcall.Kind}}, withDefaults(in))
+	return t.put(ctx, schedule.Schedule{Job: fairlead.Job{Kind: httpcall.Kind}}, withDefaults(in))
 }
 
 // put stores a schedule with what a task says of it.
-func (t *Tasks) put(ctx context.Context, s fairlead.Schedule, in *fairleadv1.Task) (*fairleadv1.Task, error) {
+func (t *Tasks) put(ctx context.Context, s schedule.Schedule, in *fairleadv1.Task) (*fairleadv1.Task, error) {
 	if err := apply(in, &s); err != nil {
 		return nil, err
 	}
 	if err := t.check(s.Job.Args); err != nil {
 		return nil, renamed(err)
 	}
-	stored, err := t.client.PutSchedule(ctx, s)
+	stored, err := t.schedules.Put(ctx, s)
 	if err != nil {
 		return nil, renamed(err)
 	}
@@ -95,14 +104,14 @@ func (t *Tasks) ListTasks(ctx context.Context, in *fairleadv1.ListTasksRequest) 
 	if size == 0 {
 		size = fairlead.DefaultPage
 	}
-	filter := fairlead.ScheduleFilter{Tenants: in.GetTenant(), After: in.GetPageToken(), Limit: size + 1} // one more tells whether there is a next page
+	filter := schedule.Filter{Tenants: in.GetTenant(), After: in.GetPageToken(), Limit: size + 1} // one more tells whether there is a next page
 	if in.GetStatus() != "" {
 		enabled := in.GetStatus() == statusEnabled
 		filter.Enabled = &enabled
 	}
 	out := &fairleadv1.ListTasksResponse{}
 	for {
-		page, err := t.client.Schedules(ctx, filter)
+		page, err := t.schedules.List(ctx, filter)
 		if err != nil {
 			return nil, err
 		}

@@ -71,7 +71,7 @@ func choose(job *fairlead.Job, entry *fairlead.Entry, err, cause error, output j
 		return chosen(job, entry, outcome, err, output)
 	}
 	if errors.Is(cause, ErrDraining) {
-		return fairlead.Settlement{Move: fairlead.GiveUp}
+		return fairlead.Settlement{Move: fairlead.MoveRelease}
 	}
 	if errors.Is(err, fairlead.ErrUnavailable) {
 		return fairlead.Settlement{Move: fairlead.Snooze, After: max(pause(job, entry, err, job.Attempt), leastAway)}
@@ -105,7 +105,7 @@ func chosen(job *fairlead.Job, entry *fairlead.Entry, outcome *fairlead.Outcome,
 		}
 	case fairlead.Again:
 		return orFail(job, entry, s)
-	case fairlead.Wait:
+	case fairlead.MoveAwait:
 		if s.After <= 0 {
 			return fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"}
 		}

@@ -65,7 +65,7 @@ func TestDecide(t *testing.T) {
 		},
 		{
 			name: "an error while shutting down uses up no attempt", failures: 2, options: fixed, err: boom, cause: ErrDraining,
-			want: fairlead.Settlement{Move: fairlead.GiveUp},
+			want: fairlead.Settlement{Move: fairlead.MoveRelease},
 		},
 		{
 			name: "the handler's choice counts while shutting down", err: fairlead.SnoozeFor(time.Hour), cause: ErrDraining,
@@ -99,8 +99,8 @@ func TestDecide(t *testing.T) {
 			name: "a snooze carries the memo", err: fairlead.SnoozeUntil(at).Remember(map[string]int{"page": 3}),
 			want: fairlead.Settlement{Move: fairlead.Snooze, At: at, Memo: json.RawMessage(`{"page":3}`)},
 		},
-		{name: "Release gives the job back", err: fairlead.Release(), want: fairlead.Settlement{Move: fairlead.GiveUp}},
-		{name: "Await waits", err: fairlead.Await(time.Minute), want: fairlead.Settlement{Move: fairlead.Wait, After: time.Minute}},
+		{name: "Release gives the job back", err: fairlead.Release(), want: fairlead.Settlement{Move: fairlead.MoveRelease}},
+		{name: "Await waits", err: fairlead.Await(time.Minute), want: fairlead.Settlement{Move: fairlead.MoveAwait, After: time.Minute}},
 		{
 			name: "Await without a time fails the job", err: fairlead.Await(0),
 			want: fairlead.Settlement{Move: fairlead.Fail, Reason: fairlead.ReasonFatal, Error: "Await needs a positive time to wait"},

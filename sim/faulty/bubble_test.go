@@ -12,6 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/sim/faulty"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -30,10 +32,11 @@ const (
 
 // bubble is a database with nodes in virtual time.
 type bubble struct {
-	t      *testing.T
-	store  *sqlite.Store
-	client *fairlead.Client
-	nodes  []*node
+	t       *testing.T
+	store   *sqlite.Store
+	client  *fairlead.Client
+	batches *batch.Client
+	nodes   []*node
 }
 
 // inBubble runs a test in virtual time. Afterwards all nodes end without an
@@ -51,7 +54,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bubble)) {
 			}
 		}()
 		before := goleak.IgnoreCurrent()
-		b := &bubble{t: t, store: store, client: fairlead.NewClient(store)}
+		b := &bubble{t: t, store: store, client: fairlead.NewClient(store), batches: batch.NewClient(store)}
 		defer func() {
 			for _, n := range b.nodes {
 				n.faults.Mend()
@@ -257,7 +260,7 @@ func (n *news) Ended(_ *fairlead.Job, _ fairlead.Settlement, settled fairlead.Se
 }
 
 // Reaped notes when jobs or nodes were taken from the dead.
-func (n *news) Reaped(fairlead.Reaped) {
+func (n *news) Reaped(driver.Reaped) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.reaps = append(n.reaps, time.Now())

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // Join can be made to fail.
@@ -14,8 +15,8 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 }
 
 // Beat can be made to fail.
-func (s *Store) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
-	return do(ctx, s, Beat, func(ctx context.Context) (fairlead.BeatAnswer, error) { return s.Store.Beat(ctx, beat) })
+func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
+	return do(ctx, s, Beat, func(ctx context.Context) (driver.BeatAnswer, error) { return s.Store.Beat(ctx, beat) })
 }
 
 // Lived can be made to fail.
@@ -29,7 +30,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 }
 
 // Claim can be made to fail.
-func (s *Store) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	return do(ctx, s, Claim, func(ctx context.Context) ([]*fairlead.Job, error) { return s.Store.Claim(ctx, claim) })
 }
 
@@ -44,12 +45,12 @@ func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 }
 
 // Held can be made to fail.
-func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]fairlead.Held, error) {
-	return do(ctx, s, Held, func(ctx context.Context) ([]fairlead.Held, error) { return s.Store.Held(ctx, node) })
+func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
+	return do(ctx, s, Held, func(ctx context.Context) ([]driver.Held, error) { return s.Store.Held(ctx, node) })
 }
 
 // Listen can be made to fail, and to be cut off while it is under way.
-func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fairlead.Wake)) error {
+func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
 	return justDo(ctx, s, Listen, func(ctx context.Context) error {
 		ctx, cut := context.WithCancelCause(ctx)
 		defer cut(nil)
@@ -65,13 +66,13 @@ func (s *Store) Listen(ctx context.Context, scope *fairlead.Scope, wake func(fai
 }
 
 // Promote can be made to fail.
-func (s *Store) Promote(ctx context.Context, limit int) (fairlead.Promotion, error) {
-	return do(ctx, s, Promote, func(ctx context.Context) (fairlead.Promotion, error) { return s.Store.Promote(ctx, limit) })
+func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
+	return do(ctx, s, Promote, func(ctx context.Context) (driver.Promotion, error) { return s.Store.Promote(ctx, limit) })
 }
 
 // Reap can be made to fail.
-func (s *Store) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
-	return do(ctx, s, Reap, func(ctx context.Context) (fairlead.Reaped, error) { return s.Store.Reap(ctx, reap) })
+func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
+	return do(ctx, s, Reap, func(ctx context.Context) (driver.Reaped, error) { return s.Store.Reap(ctx, reap) })
 }
 
 // Expire can be made to fail.
@@ -80,6 +81,6 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 }
 
 // Prune can be made to fail.
-func (s *Store) Prune(ctx context.Context, keep fairlead.Retention, limit int) (int, error) {
+func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	return do(ctx, s, Prune, func(ctx context.Context) (int, error) { return s.Store.Prune(ctx, keep, limit) })
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 )
 
 // ErrFault is what a call returns that was made to fail.
@@ -45,7 +46,7 @@ const Always = -1
 
 // Store is a store with faults. It begins without any.
 type Store struct {
-	fairlead.Store
+	driver.Store
 
 	mu     sync.Mutex
 	faults map[Call]*fault
@@ -75,7 +76,7 @@ const (
 )
 
 // New wraps a store.
-func New(store fairlead.Store) *Store {
+func New(store driver.Store) *Store {
 	return &Store{Store: store, faults: map[Call]*fault{}, counts: map[Call]int{}, listeners: map[int]context.CancelCauseFunc{}}
 }
 

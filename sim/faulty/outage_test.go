@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
@@ -155,8 +156,8 @@ func TestHousekeepingFails(t *testing.T) {
 		}
 		n.engine.Pause()
 		orphan := b.enqueue(1)[0]
-		scope := &fairlead.Scope{Kinds: []string{job.Name()}}
-		if claimed, err := b.store.Claim(t.Context(), fairlead.Claim{Node: gone, Scope: scope, Max: 1}); err != nil || len(claimed) != 1 {
+		scope := &driver.Scope{Kinds: []string{job.Name()}}
+		if claimed, err := b.store.Claim(t.Context(), driver.Claim{Node: gone, Scope: scope, Max: 1}); err != nil || len(claimed) != 1 {
 			t.Fatalf("claimed %d jobs, %v", len(claimed), err)
 		}
 		n.engine.Resume()

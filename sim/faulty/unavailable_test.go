@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
@@ -35,20 +36,20 @@ const taskTime = 5 * time.Second
 func (b *bubble) painting() *painting {
 	p := &painting{asked: map[int64]int{}, done: map[int64]int{}}
 	mux, did := fairlead.NewMux(), &news{}
-	fairlead.HandleOperation(mux, fairlead.Operation{
+	batch.Handle(mux, batch.Operation{
 		TargetType: "wall", BatchType: "paint", Timeout: taskTime,
-		BuildParam: func(_ context.Context, task fairlead.TaskArgs) (json.RawMessage, error) {
+		BuildParam: func(_ context.Context, task batch.TaskArgs) (json.RawMessage, error) {
 			p.stepped("ask")
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.asked[task.Task]++
 			return json.RawMessage(`{"colour":"old"}`), nil
 		},
-		AlreadyDone: func(context.Context, fairlead.TaskArgs) (bool, error) {
+		AlreadyDone: func(context.Context, batch.TaskArgs) (bool, error) {
 			p.stepped("look")
 			return false, nil
 		},
-		Process: func(_ context.Context, task fairlead.TaskArgs) error {
+		Process: func(_ context.Context, task batch.TaskArgs) error {
 			p.stepped("apply")
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -61,14 +62,14 @@ func (b *bubble) painting() *painting {
 }
 
 // paint makes a batch of tasks of which is not known what was there before.
-func (p *painting) paint(tasks int) fairlead.Batch {
+func (p *painting) paint(tasks int) batch.Batch {
 	t := p.b.t
 	t.Helper()
-	changes := make([]fairlead.Change, tasks)
+	changes := make([]batch.Change, tasks)
 	for i := range changes {
-		changes[i] = fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint(i), Type: "wall"}, After: json.RawMessage(`{"colour":"new"}`)}
+		changes[i] = batch.Change{Target: batch.Target{ID: fmt.Sprint(i), Type: "wall"}, After: json.RawMessage(`{"colour":"new"}`)}
 	}
-	batch, err := p.b.client.CreateBatch(t.Context(), fairlead.Batch{Name: "spring", Type: "paint"}, changes...)
+	batch, err := p.b.batches.Start(t.Context(), batch.Batch{Name: "spring", Type: "paint"}, changes...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,19 +78,19 @@ func (p *painting) paint(tasks int) fairlead.Batch {
 
 // wantAll waits until all tasks of a batch have succeeded, and requires that none
 // failed on the way.
-func (p *painting) wantAll(batch fairlead.Batch, within time.Duration) {
+func (p *painting) wantAll(it batch.Batch, within time.Duration) {
 	t := p.b.t
 	t.Helper()
 	p.b.await("the batch completes", within, func() bool {
-		found, err := p.b.client.Batch(t.Context(), batch.ID)
+		found, err := p.b.batches.Get(t.Context(), it.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch = found
+		it = found
 		return !found.EndedAt.IsZero()
 	})
-	if batch.Tally != (fairlead.Tally{Success: batch.Total}) {
-		t.Errorf("it ended as %+v", batch.Tally)
+	if it.Tally != (batch.Tally{Success: it.Total}) {
+		t.Errorf("it ended as %+v", it.Tally)
 	}
 	jobs, err := p.b.client.Find(t.Context(), fairlead.Filter{Limit: 100})
 	if err != nil {

@@ -7,25 +7,26 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Book is where the run of one shard reads and writes how the shard stands. A node
 // has it in its store, a remote worker with the service.
 type Book interface {
 	// Load finds the shard. What cannot become better is fairlead.Fatal.
-	Load(ctx context.Context) (fairlead.Sweep, fairlead.Shard, error)
+	Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error)
 	// Resume tells that the run takes up what another had begun.
 	Resume(ctx context.Context) error
 	// Steer sees to it that the run gets its share, if others are not at it.
 	Steer(ctx context.Context) error
 	// Checkpoint stores how far the run has come and brings back what to do next. It
 	// fails with fairlead.ErrLeaseLost.
-	Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error)
+	Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error)
 	// Retries lists the items of the shard, from an index on, that came to nothing and
 	// are to be tried again.
 	Retries(ctx context.Context, from int64, most int) ([]int64, error)
 	// AddLogs stores lines about items.
-	AddLogs(ctx context.Context, lines []fairlead.SweepLog) error
+	AddLogs(ctx context.Context, lines []sweep.Log) error
 	// Stop stops the sweep. One that does not run any more is fine.
 	Stop(ctx context.Context, reason string) error
 }
@@ -34,8 +35,8 @@ type Book interface {
 type Library func(ctx context.Context, job *fairlead.Job) (Book, error)
 
 // inStore is the library of a store.
-func inStore(store fairlead.Store) Library {
-	client := fairlead.NewClient(store)
+func inStore(store sweep.Store) Library {
+	client := sweep.NewClient(store)
 	return func(_ context.Context, job *fairlead.Job) (Book, error) {
 		b := &storeBook{store: store, client: client, job: job}
 		if err := json.Unmarshal(job.Args, &b.args); err != nil {
@@ -47,62 +48,62 @@ func inStore(store fairlead.Store) Library {
 
 // storeBook is the book of a shard in a store.
 type storeBook struct {
-	store  fairlead.Store
-	client *fairlead.Client
+	store  sweep.Store
+	client *sweep.Client
 	job    *fairlead.Job
-	args   fairlead.ShardArgs
-	shard  fairlead.Shard // as it was loaded
+	args   sweep.ShardArgs
+	shard  sweep.Shard // as it was loaded
 }
 
 // Load finds the shard of the job.
-func (b *storeBook) Load(ctx context.Context) (fairlead.Sweep, fairlead.Shard, error) {
-	sweep, err := b.client.SweepByID(ctx, b.args.Sweep)
+func (b *storeBook) Load(ctx context.Context) (sweep.Sweep, sweep.Shard, error) {
+	s, err := b.client.ByID(ctx, b.args.Sweep)
 	if errors.Is(err, fairlead.ErrNotFound) {
-		return sweep, fairlead.Shard{}, fairlead.Fatal(err)
+		return s, sweep.Shard{}, fairlead.Fatal(err)
 	}
 	if err != nil {
-		return sweep, fairlead.Shard{}, err
+		return s, sweep.Shard{}, err
 	}
 	shards, err := b.store.Shards(ctx, b.args.Sweep)
 	if err != nil {
-		return sweep, fairlead.Shard{}, err
+		return s, sweep.Shard{}, err
 	}
 	if b.args.Shard < 0 || b.args.Shard >= len(shards) || shards[b.args.Shard].Job != b.job.ID {
 		// Anybody may enqueue such a job; only a sweep employs one.
-		return sweep, fairlead.Shard{}, fairlead.Fatal(fmt.Errorf("sweep %d has no shard %d that this job goes over", b.args.Sweep, b.args.Shard))
+		return s, sweep.Shard{}, fairlead.Fatal(fmt.Errorf("sweep %d has no shard %d that this job goes over", b.args.Sweep, b.args.Shard))
 	}
 	b.shard = shards[b.args.Shard]
-	return sweep, b.shard, nil
+	return s, b.shard, nil
 }
 
 // Resume tells the business, if it wants to know.
 func (b *storeBook) Resume(ctx context.Context) error {
-	return fairlead.ResumeSweep(ctx, b.store, b.args.Sweep)
+	return sweep.Resume(ctx, b.store, b.args.Sweep)
 }
 
 // Steer looks at the sweep.
 func (b *storeBook) Steer(ctx context.Context) error {
-	return fairlead.SteerSweep(ctx, b.store, b.args.Sweep)
+	return sweep.Steer(ctx, b.store, b.args.Sweep)
 }
 
 // Checkpoint stores how far the run has come.
-func (b *storeBook) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+func (b *storeBook) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	return b.store.Checkpoint(ctx, checkpoint)
 }
 
 // Retries lists failed items that are to be tried again.
 func (b *storeBook) Retries(ctx context.Context, from int64, most int) ([]int64, error) {
-	return fairlead.ShardRetries(ctx, b.store, b.shard, from, most)
+	return sweep.ShardRetries(ctx, b.store, b.shard, from, most)
 }
 
 // AddLogs stores lines about items.
-func (b *storeBook) AddLogs(ctx context.Context, lines []fairlead.SweepLog) error {
+func (b *storeBook) AddLogs(ctx context.Context, lines []sweep.Log) error {
 	return b.store.AddSweepLogs(ctx, lines)
 }
 
 // Stop stops the sweep in nobody's name.
 func (b *storeBook) Stop(ctx context.Context, reason string) error {
-	_, err := b.client.StopSweep(ctx, b.args.Sweep, "", reason)
+	_, err := b.client.Stop(ctx, b.args.Sweep, "", reason)
 	if errors.Is(err, fairlead.ErrConflict) || errors.Is(err, fairlead.ErrNotFound) {
 		return nil // it does not run any more
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/source"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Item is one attempt of one item.
@@ -49,7 +50,7 @@ const (
 // It is called by many goroutines at once, unless the sweep is serial. Its context
 // ends when the sweep's timeout of an attempt is over, when the node loses its lease,
 // and when it shuts down and its patience is over.
-func Handle[T any](mux *fairlead.Mux, store fairlead.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
+func Handle[T any](mux *fairlead.Mux, store sweep.Store, kind string, options Options, handle func(ctx context.Context, item Item[T]) error) {
 	HandleIn(mux, inStore(store), kind, options, handle)
 	registerStart(mux, store)
 }
@@ -95,12 +96,12 @@ func register(mux *fairlead.Mux, library Library, kind string, options Options, 
 		options.Logger = slog.Default()
 	}
 	h := &handler{library: library, options: options, prepare: prepare}
-	mux.Handle(fairlead.SweepKind(kind), fairlead.ShardOptions(), h)
+	mux.Handle(sweep.KindOf(kind), sweep.ShardOptions(), h)
 }
 
 // registerStart adds what lets schedules start sweeps, once.
-func registerStart(mux *fairlead.Mux, store fairlead.Store) {
-	if mux.Entry(fairlead.StartKind) == nil {
-		mux.Handle(fairlead.StartKind, fairlead.HandlerOptions{Timeout: time.Minute}, fairlead.StartHandler(store))
+func registerStart(mux *fairlead.Mux, store sweep.Store) {
+	if mux.Entry(sweep.StartKind) == nil {
+		mux.Handle(sweep.StartKind, fairlead.HandlerOptions{Timeout: time.Minute}, sweep.StartHandler(store))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // HTTPKind is the kind of sweeps whose items are sent to a URL. Their data is the call.
@@ -21,7 +22,7 @@ const HTTPKind = "http"
 // the same: {"failed":[{"index":7,"error":"no such user"}]}. With "abandon":true such
 // an item is not tried again; with "stop":true it stays to do, and the sweep stops. The
 // answer {"finish":true} ends a serial sweep.
-func HandleHTTP(mux *fairlead.Mux, store fairlead.Store, options Options, calls *httpcall.Handler) {
+func HandleHTTP(mux *fairlead.Mux, store sweep.Store, options Options, calls *httpcall.Handler) {
 	register(mux, inStore(store), HTTPKind, options, func(run *Run, data json.RawMessage) (handling, error) {
 		call, err := calls.ForItems(data, run.Sweep.PerCall)
 		if err != nil {

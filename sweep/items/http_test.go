@@ -18,13 +18,14 @@ import (
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/httpcall"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // site is a node in real time, and a target of HTTP calls.
 type site struct {
 	*testing.T
-	client *fairlead.Client
+	client *sweep.Client
 	store  *sqlite.Store
 	target *httptest.Server
 
@@ -53,7 +54,7 @@ func newSite(t *testing.T, options items.Options) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	s := &site{T: t, store: store, client: fairlead.NewClient(store), answer: func(request) (int, string) { return 200, "" }}
+	s := &site{T: t, store: store, client: sweep.NewClient(store), answer: func(request) (int, string) { return 200, "" }}
 	s.target = httptest.NewServer(http.HandlerFunc(s.serve))
 	t.Cleanup(s.target.Close)
 	guard, err := httpcall.NewGuard(nil, true)
@@ -90,22 +91,22 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // sweep runs a sweep to its end.
-func (s *site) sweep(made fairlead.Sweep) fairlead.Sweep {
+func (s *site) sweep(made sweep.Sweep) sweep.Sweep {
 	s.Helper()
 	made.Name, made.Kind = "s", items.HTTPKind
 	made.Backoff = 10 * time.Millisecond
-	stored, err := s.client.PutSweep(s.Context(), made)
+	stored, err := s.client.Put(s.Context(), made)
 	if err == nil {
-		stored, err = s.client.StartSweep(s.Context(), stored.ID, "me")
+		stored, err = s.client.Start(s.Context(), stored.ID, "me")
 	}
-	for err == nil && stored.State != fairlead.SweepFinished && stored.State != fairlead.SweepStopped {
+	for err == nil && stored.State != sweep.Finished && stored.State != sweep.Stopped {
 		timer := time.NewTimer(10 * time.Millisecond)
 		select {
 		case <-timer.C:
 		case <-s.Context().Done():
-			s.Fatalf("it is %s: %+v", stored.State, stored.SweepProgress)
+			s.Fatalf("it is %s: %+v", stored.State, stored.Progress)
 		}
-		stored, err = s.client.SweepByID(s.Context(), stored.ID)
+		stored, err = s.client.ByID(s.Context(), stored.ID)
 	}
 	if err != nil {
 		s.Fatal(err)
@@ -115,9 +116,9 @@ func (s *site) sweep(made fairlead.Sweep) fairlead.Sweep {
 
 func TestItemsAreSentOneByOne(t *testing.T) {
 	s := newSite(t, items.Options{})
-	got := s.sweep(fairlead.Sweep{To: 50, Data: json.RawMessage(`{"url":"` + s.target.URL + `/users/{{args.item.index}}"}`)})
-	if got.State != fairlead.SweepFinished || got.Done != 50 || len(s.calls) != 50 {
-		t.Fatalf("it is %s after %d calls: %s %+v", got.State, len(s.calls), got.Reason, got.SweepProgress)
+	got := s.sweep(sweep.Sweep{To: 50, Data: json.RawMessage(`{"url":"` + s.target.URL + `/users/{{args.item.index}}"}`)})
+	if got.State != sweep.Finished || got.Done != 50 || len(s.calls) != 50 {
+		t.Fatalf("it is %s after %d calls: %s %+v", got.State, len(s.calls), got.Reason, got.Progress)
 	}
 	keys := map[string]bool{}
 	for _, call := range s.calls {
@@ -145,14 +146,14 @@ func TestItemsOfOneCallFailOnTheirOwn(t *testing.T) {
 		}
 		return 200, `{"failed":[` + strings.Join(failed, ",") + `]}`
 	}
-	got := s.sweep(fairlead.Sweep{To: 100, PerCall: 20, InFlight: 2, Data: json.RawMessage(`{"url":"` + s.target.URL + `"}`)})
-	if got.State != fairlead.SweepFinished || got.Done != 99 || got.Abandoned != 1 || got.Errors != 11 {
-		t.Fatalf("it is %s (%s) with %+v", got.State, got.Reason, got.SweepProgress)
+	got := s.sweep(sweep.Sweep{To: 100, PerCall: 20, InFlight: 2, Data: json.RawMessage(`{"url":"` + s.target.URL + `"}`)})
+	if got.State != sweep.Finished || got.Done != 99 || got.Abandoned != 1 || got.Errors != 11 {
+		t.Fatalf("it is %s (%s) with %+v", got.State, got.Reason, got.Progress)
 	}
 	if len(s.calls) >= 100 {
 		t.Errorf("there were %d calls", len(s.calls))
 	}
-	failed, err := s.store.FailedItems(t.Context(), fairlead.ItemFilter{Sweep: got.ID})
+	failed, err := s.store.FailedItems(t.Context(), sweep.ItemFilter{Sweep: got.ID})
 	if err != nil || len(failed) != 1 || failed[0].Index != 7 || failed[0].Error != "no such user" {
 		t.Errorf("failed are %+v, %v", failed, err)
 	}
@@ -169,24 +170,24 @@ func TestATargetThatRefusesGivesTheItemUp(t *testing.T) {
 		}
 		return 204, ""
 	}
-	got := s.sweep(fairlead.Sweep{To: 10, Attempts: 2, Data: json.RawMessage(`{"method":"PUT","url":"` + s.target.URL + `/{{args.item.index}}"}`)})
-	if got.State != fairlead.SweepFinished || got.Abandoned != 2 || got.Errors != 3 || len(s.calls) != 11 {
-		t.Fatalf("it is %s (%s) after %d calls with %+v", got.State, got.Reason, len(s.calls), got.SweepProgress)
+	got := s.sweep(sweep.Sweep{To: 10, Attempts: 2, Data: json.RawMessage(`{"method":"PUT","url":"` + s.target.URL + `/{{args.item.index}}"}`)})
+	if got.State != sweep.Finished || got.Abandoned != 2 || got.Errors != 3 || len(s.calls) != 11 {
+		t.Fatalf("it is %s (%s) after %d calls with %+v", got.State, got.Reason, len(s.calls), got.Progress)
 	}
 }
 
 func TestATargetStopsAndFinishesASweep(t *testing.T) {
 	for name, c := range map[string]struct {
-		sweep         fairlead.Sweep
+		sweep         sweep.Sweep
 		answer, state string
 		done          int64
 		reason        string
 	}{
-		"stop":                      {fairlead.Sweep{Serial: true}, `{"failed":[{"index":5,"error":"no paper","stop":true}]}`, "stopped", 5, "item 5: no paper"},
-		"finish":                    {fairlead.Sweep{Serial: true}, `{"finish":true}`, "finished", 6, ""},
-		"something else is meant":   {fairlead.Sweep{Serial: true}, `{"finish":"soon"}`, "finished", 10, ""},
-		"finish one that may not":   {fairlead.Sweep{InFlight: 1}, `{"finish":true}`, "stopped", 5, "serial"},
-		"fail rather than finished": {fairlead.Sweep{Serial: true}, `{"finish":true,"failed":[{"index":5,"abandon":true}]}`, "finished", 9, ""},
+		"stop":                      {sweep.Sweep{Serial: true}, `{"failed":[{"index":5,"error":"no paper","stop":true}]}`, "stopped", 5, "item 5: no paper"},
+		"finish":                    {sweep.Sweep{Serial: true}, `{"finish":true}`, "finished", 6, ""},
+		"something else is meant":   {sweep.Sweep{Serial: true}, `{"finish":"soon"}`, "finished", 10, ""},
+		"finish one that may not":   {sweep.Sweep{InFlight: 1}, `{"finish":true}`, "stopped", 5, "serial"},
+		"fail rather than finished": {sweep.Sweep{Serial: true}, `{"finish":true,"failed":[{"index":5,"abandon":true}]}`, "finished", 9, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, items.Options{})
@@ -199,7 +200,7 @@ func TestATargetStopsAndFinishesASweep(t *testing.T) {
 			c.sweep.To, c.sweep.Data = 10, json.RawMessage(`{"url":"`+s.target.URL+`"}`)
 			got := s.sweep(c.sweep)
 			if string(got.State) != c.state || got.Done != c.done || !strings.Contains(got.Reason, c.reason) {
-				t.Errorf("it is %s (%s) with %+v", got.State, got.Reason, got.SweepProgress)
+				t.Errorf("it is %s (%s) with %+v", got.State, got.Reason, got.Progress)
 			}
 		})
 	}
@@ -207,8 +208,8 @@ func TestATargetStopsAndFinishesASweep(t *testing.T) {
 
 func TestACallThatCannotBeStopsTheSweep(t *testing.T) {
 	s := newSite(t, items.Options{})
-	got := s.sweep(fairlead.Sweep{To: 10, PerCall: 5, Data: json.RawMessage(`{"url":"` + s.target.URL + `/{{args.item.index}}"}`)})
-	if got.State != fairlead.SweepStopped || !strings.Contains(got.Reason, "args.url") || len(s.calls) != 0 {
+	got := s.sweep(sweep.Sweep{To: 10, PerCall: 5, Data: json.RawMessage(`{"url":"` + s.target.URL + `/{{args.item.index}}"}`)})
+	if got.State != sweep.Stopped || !strings.Contains(got.Reason, "args.url") || len(s.calls) != 0 {
 		t.Errorf("it is %s (%s) after %d calls", got.State, got.Reason, len(s.calls))
 	}
 }
@@ -220,31 +221,31 @@ func TestLinesOfAFileAreSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := newSite(t, items.Options{Roots: []string{dir}})
-	got := s.sweep(fairlead.Sweep{Source: fairlead.ItemSource{File: file}, Data: json.RawMessage(`{"url":"` + s.target.URL + `/{{args.item.data}}"}`)})
-	if got.State != fairlead.SweepFinished || got.Done != 3 || got.Total != 3 {
-		t.Fatalf("it is %s (%s) with %+v", got.State, got.Reason, got.SweepProgress)
+	got := s.sweep(sweep.Sweep{Source: sweep.ItemSource{File: file}, Data: json.RawMessage(`{"url":"` + s.target.URL + `/{{args.item.data}}"}`)})
+	if got.State != sweep.Finished || got.Done != 3 || got.Total != 3 {
+		t.Fatalf("it is %s (%s) with %+v", got.State, got.Reason, got.Progress)
 	}
 	for _, call := range s.calls {
 		if call.path != "/"+[]string{"ann", "bob", "cleo"}[call.body.Items[0].Index] || call.path[1:] != call.body.Items[0].Data {
 			t.Errorf("a call was %+v", call)
 		}
 	}
-	if got := s.outside(); got.State != fairlead.SweepStopped {
+	if got := s.outside(); got.State != sweep.Stopped {
 		t.Errorf("a file elsewhere was read: it is %s", got.State)
 	}
 }
 
 // outside sweeps over a file that may not be read.
-func (s *site) outside() fairlead.Sweep {
+func (s *site) outside() sweep.Sweep {
 	s.Helper()
-	all, err := s.client.Sweeps(s.Context(), fairlead.SweepFilter{})
+	all, err := s.client.List(s.Context(), sweep.Filter{})
 	if err != nil {
 		s.Fatal(err)
 	}
 	for _, one := range all {
-		if err := s.client.DeleteSweep(s.Context(), one.ID); err != nil {
+		if err := s.client.Delete(s.Context(), one.ID); err != nil {
 			s.Fatal(err)
 		}
 	}
-	return s.sweep(fairlead.Sweep{Source: fairlead.ItemSource{File: "/etc/hostname"}, Data: json.RawMessage(`{"url":"` + s.target.URL + `"}`)})
+	return s.sweep(sweep.Sweep{Source: sweep.ItemSource{File: "/etc/hostname"}, Data: json.RawMessage(`{"url":"` + s.target.URL + `"}`)})
 }

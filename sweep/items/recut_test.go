@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
@@ -22,15 +23,15 @@ func (w *world) recut(id int64, shards int) int {
 	ctx := w.t.Context()
 	s := w.get(id)
 	s.Shards = shards
-	_, err := w.client.PutSweep(ctx, s)
+	_, err := w.sweeps.Put(ctx, s)
 	if err == nil {
-		_, err = w.client.StopSweep(ctx, id, "me", "")
+		_, err = w.sweeps.Stop(ctx, id, "me", "")
 	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.until(id, fairlead.SweepStopped)
-	if _, err := w.client.StartSweep(ctx, id, "me"); err != nil {
+	w.until(id, sweep.Stopped)
+	if _, err := w.sweeps.Start(ctx, id, "me"); err != nil {
 		w.t.Fatal(err)
 	}
 	parts, err := w.store.Shards(ctx, id)
@@ -53,16 +54,16 @@ func TestASweepGoesOnInMoreShards(t *testing.T) {
 			return nil
 		})()
 		const items = 20_000
-		s := w.start(fairlead.Sweep{To: items, Shards: 2, Rate: 1000, Budget: fairlead.Budget{Items: items}})
+		s := w.start(sweep.Sweep{To: items, Shards: 2, Rate: 1000, Budget: sweep.Budget{Items: items}})
 		for i, step := range []struct{ wanted, got int }{{5, 5}, {16, 16}, {3, 16}} { // in the end all have begun
 			time.Sleep(2 * time.Second)
 			if got := w.recut(s.ID, step.wanted); got != step.got {
 				t.Errorf("step %d: there are %d shards, want %d", i, got, step.got)
 			}
 		}
-		s = w.until(s.ID, fairlead.SweepFinished)
+		s = w.until(s.ID, sweep.Finished)
 		if s.Done != items-40 || s.Abandoned != 40 || s.Marked != items || s.Total != items || len(w.failed(s.ID)) != 40 {
-			t.Errorf("it ended with %+v", s.SweepProgress)
+			t.Errorf("it ended with %+v", s.Progress)
 		}
 		for i := range int64(items) {
 			tries := 1
@@ -84,15 +85,15 @@ func TestASweepGoesOnInFewerShards(t *testing.T) {
 			}
 			return nil
 		})()
-		s := w.start(fairlead.Sweep{To: 4000, Shards: 4})
+		s := w.start(sweep.Sweep{To: 4000, Shards: 4})
 		time.Sleep(5 * time.Second)
 		if got := w.recut(s.ID, 1); got != 3 {
 			t.Errorf("there are %d shards; the first is over, the others have begun", got)
 		}
-		s = w.until(s.ID, fairlead.SweepFinished)
+		s = w.until(s.ID, sweep.Finished)
 		w.each(0, 4000, 1)
 		if s.Done != 4000 || s.Marked != 4000 {
-			t.Errorf("it ended with %+v", s.SweepProgress)
+			t.Errorf("it ended with %+v", s.Progress)
 		}
 	})
 }
@@ -123,7 +124,7 @@ func TestLinesAreSharedOutAmongMoreShards(t *testing.T) {
 					return nil
 				})
 				defer w.run(mux)()
-				s := w.start(fairlead.Sweep{Source: fairlead.ItemSource{File: file}, To: to, Rate: 500})
+				s := w.start(sweep.Sweep{Source: sweep.ItemSource{File: file}, To: to, Rate: 500})
 				time.Sleep(3 * time.Second)
 				if got := w.recut(s.ID, 4); got != 4 {
 					t.Errorf("there are %d shards", got)
@@ -137,10 +138,10 @@ func TestLinesAreSharedOutAmongMoreShards(t *testing.T) {
 						t.Errorf("shard %d knows %.100s of the lines", i, parts[i].Source)
 					}
 				}
-				s = w.until(s.ID, fairlead.SweepFinished)
+				s = w.until(s.ID, sweep.Finished)
 				w.each(0, list, 1)
 				if s.Done != list {
-					t.Errorf("it ended with %+v", s.SweepProgress)
+					t.Errorf("it ended with %+v", s.Progress)
 				}
 			})
 		})

@@ -3,8 +3,8 @@ package items
 import (
 	"context"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // again reads which items of the shard are to be tried again.
@@ -19,10 +19,10 @@ func (r *Run) again(ctx context.Context, from int64, most int) ([]int64, error) 
 }
 
 // failed is items that came to nothing as they are stored.
-func (r *Run) failed(failures []sweeping.Failure) []fairlead.FailedItem {
-	items := make([]fairlead.FailedItem, len(failures))
+func (r *Run) failed(failures []sweeping.Failure) []sweep.FailedItem {
+	items := make([]sweep.FailedItem, len(failures))
 	for i, f := range failures {
-		items[i] = fairlead.FailedItem{Sweep: r.Sweep.ID, Index: f.Index, Attempts: f.Attempts, Error: short(f.Error)}
+		items[i] = sweep.FailedItem{Sweep: r.Sweep.ID, Index: f.Index, Attempts: f.Attempts, Error: short(f.Error)}
 	}
 	return items
 }

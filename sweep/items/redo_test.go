@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
 // retry lets items be tried again.
 func (w *world) retry(id int64, indexes ...int64) {
 	w.t.Helper()
-	if _, err := w.client.RetrySweep(w.t.Context(), id, "me", indexes...); err != nil {
+	if _, err := w.sweeps.Retry(w.t.Context(), id, "me", indexes...); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -29,7 +30,7 @@ func (w *world) retry(id int64, indexes ...int64) {
 // failed are the indexes of items that came to nothing.
 func (w *world) failed(id int64) []int64 {
 	w.t.Helper()
-	items, err := w.client.FailedItems(w.t.Context(), fairlead.ItemFilter{Sweep: id, Limit: 100_000})
+	items, err := w.sweeps.FailedItems(w.t.Context(), sweep.ItemFilter{Sweep: id, Limit: 100_000})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -63,22 +64,22 @@ func TestAFinishedSweepTriesItsFailedItemsAgain(t *testing.T) {
 		inBubble(t, func(w *world) {
 			var mended atomic.Bool
 			defer w.node(mending(3, &mended))()
-			s := w.start(fairlead.Sweep{To: 3000, Shards: shards, Budget: fairlead.Budget{Items: 5000}})
-			s = w.until(s.ID, fairlead.SweepFinished)
+			s := w.start(sweep.Sweep{To: 3000, Shards: shards, Budget: sweep.Budget{Items: 5000}})
+			s = w.until(s.ID, sweep.Finished)
 			if s.Done != 2000 || s.Abandoned != 1000 {
-				t.Fatalf("it ended with %+v", s.SweepProgress)
+				t.Fatalf("it ended with %+v", s.Progress)
 			}
 			mended.Store(true)
 			w.forget()
 			w.retry(s.ID, 30, 2997)
-			s = w.until(s.ID, fairlead.SweepFinished)
+			s = w.until(s.ID, sweep.Finished)
 			if s.Done != 2002 || s.Abandoned != 998 || len(w.tries) != 2 || w.tries[30] != 1 || w.tries[2997] != 1 {
-				t.Fatalf("it ended with %+v after %v", s.SweepProgress, w.tries)
+				t.Fatalf("it ended with %+v after %v", s.Progress, w.tries)
 			}
 			w.retry(s.ID)
-			s = w.until(s.ID, fairlead.SweepFinished)
+			s = w.until(s.ID, sweep.Finished)
 			if s.Done != 3000 || s.Abandoned != 0 || s.Again != 0 || len(w.failed(s.ID)) != 0 || len(w.tries) != 1000 {
-				t.Fatalf("it ended with %+v after %d", s.SweepProgress, len(w.tries))
+				t.Fatalf("it ended with %+v after %d", s.Progress, len(w.tries))
 			}
 		})
 	}
@@ -88,16 +89,16 @@ func TestAStoppedSweepTriesItsFailedItemsAgainAndGoesOn(t *testing.T) {
 	inBubble(t, func(w *world) {
 		var mended atomic.Bool
 		defer w.node(mending(10, &mended))()
-		s := w.start(fairlead.Sweep{To: 3000, Shards: 2, Budget: fairlead.Budget{Items: 50}})
-		s = w.until(s.ID, fairlead.SweepStopped)
+		s := w.start(sweep.Sweep{To: 3000, Shards: 2, Budget: sweep.Budget{Items: 50}})
+		s = w.until(s.ID, sweep.Stopped)
 		if s.Abandoned < 50 || s.Marked == 3000 {
-			t.Fatalf("it stopped with %+v", s.SweepProgress)
+			t.Fatalf("it stopped with %+v", s.Progress)
 		}
 		mended.Store(true)
 		w.retry(s.ID)
-		s = w.until(s.ID, fairlead.SweepFinished)
+		s = w.until(s.ID, sweep.Finished)
 		if s.Done != 3000 || s.Abandoned != 0 || len(w.failed(s.ID)) != 0 {
-			t.Fatalf("it ended with %+v", s.SweepProgress)
+			t.Fatalf("it ended with %+v", s.Progress)
 		}
 	})
 }
@@ -116,22 +117,22 @@ func TestTheBudgetOfARetry(t *testing.T) {
 					}
 					return refuse
 				})()
-				s := w.start(fairlead.Sweep{To: 100, InFlight: 1, Attempts: 1, Budget: fairlead.Budget{Items: 101}})
-				w.until(s.ID, fairlead.SweepFinished)
+				s := w.start(sweep.Sweep{To: 100, InFlight: 1, Attempts: 1, Budget: sweep.Budget{Items: 101}})
+				w.until(s.ID, sweep.Finished)
 				second.Store(true)
 				changed := w.get(s.ID)
 				changed.Budget.Items = 7
-				if _, err := w.client.PutSweep(w.t.Context(), changed); err != nil {
+				if _, err := w.sweeps.Put(w.t.Context(), changed); err != nil {
 					t.Fatal(err)
 				}
 				w.retry(s.ID)
-				s = w.until(s.ID, fairlead.SweepStopped)
+				s = w.until(s.ID, sweep.Stopped)
 				if s.Done != 50 || s.Abandoned != 50 || s.Again != 43 {
-					t.Fatalf("it stopped with %+v", s.SweepProgress)
+					t.Fatalf("it stopped with %+v", s.Progress)
 				}
 				w.retry(s.ID)
-				if s = w.until(s.ID, fairlead.SweepStopped); s.Again != 43 || s.Errors != 114 {
-					t.Fatalf("it stopped again with %+v", s.SweepProgress)
+				if s = w.until(s.ID, sweep.Stopped); s.Again != 43 || s.Errors != 114 {
+					t.Fatalf("it stopped again with %+v", s.Progress)
 				}
 			})
 		})
@@ -150,17 +151,17 @@ func TestWhatFailsAgainIsNotedAnew(t *testing.T) {
 			}
 			return items.Abandon(errors.New("bad"))
 		})()
-		s := w.start(fairlead.Sweep{To: 10, Attempts: 4})
-		w.until(s.ID, fairlead.SweepFinished)
+		s := w.start(sweep.Sweep{To: 10, Attempts: 4})
+		w.until(s.ID, sweep.Finished)
 		second.Store(true)
 		w.retry(s.ID)
-		s = w.until(s.ID, fairlead.SweepFinished)
-		items, err := w.client.FailedItems(w.t.Context(), fairlead.ItemFilter{Sweep: s.ID})
+		s = w.until(s.ID, sweep.Finished)
+		items, err := w.sweeps.FailedItems(w.t.Context(), sweep.ItemFilter{Sweep: s.ID})
 		if err != nil || len(items) != 1 || items[0].Error != "worse" || items[0].Attempts != 4 || items[0].Again {
 			t.Errorf("failed are %+v, %v", items, err)
 		}
 		if s.Done != 9 || s.Abandoned != 1 || s.Errors != 5 {
-			t.Errorf("it ended with %+v", s.SweepProgress)
+			t.Errorf("it ended with %+v", s.Progress)
 		}
 	})
 }
@@ -181,13 +182,13 @@ func TestASweepThatWasFinishedEarlyTriesAgainOnlyWhatItBegan(t *testing.T) {
 			}
 			return nil
 		})()
-		s := w.start(fairlead.Sweep{To: 100, Serial: true})
-		w.until(s.ID, fairlead.SweepFinished)
+		s := w.start(sweep.Sweep{To: 100, Serial: true})
+		w.until(s.ID, sweep.Finished)
 		second, order = true, nil
 		w.retry(s.ID)
-		s = w.until(s.ID, fairlead.SweepFinished)
+		s = w.until(s.ID, sweep.Finished)
 		if !slices.Equal(order, []int64{0, 5, 10, 15}) || s.Done != 21 || s.Abandoned != 0 || s.Total != 21 {
-			t.Errorf("it ended with %+v after %v", s.SweepProgress, order)
+			t.Errorf("it ended with %+v after %v", s.Progress, order)
 		}
 	})
 }
@@ -219,13 +220,13 @@ func TestLinesAreReadAgain(t *testing.T) {
 			return nil
 		})
 		defer w.run(mux)()
-		s := w.start(fairlead.Sweep{Source: fairlead.ItemSource{File: file}})
-		w.until(s.ID, fairlead.SweepFinished)
+		s := w.start(sweep.Sweep{Source: sweep.ItemSource{File: file}})
+		w.until(s.ID, sweep.Finished)
 		mended.Store(true)
 		w.retry(s.ID)
-		s = w.until(s.ID, fairlead.SweepFinished)
+		s = w.until(s.ID, sweep.Finished)
 		if len(lines) != 20 || lines[1907] != "line 1907" || s.Done != 2000 {
-			t.Errorf("it ended with %+v after %v", s.SweepProgress, lines)
+			t.Errorf("it ended with %+v after %v", s.Progress, lines)
 		}
 	})
 }

@@ -9,16 +9,17 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // Run is one run of a shard, for those who prepare calls.
 type Run struct {
-	Sweep *fairlead.Sweep // as it was when the run began
+	Sweep *sweep.Sweep // as it was when the run began
 	Job   *fairlead.Job
 
 	handler  *handler
 	book     Book
-	shard    fairlead.Shard // as it was stored last
+	shard    sweep.Shard // as it was stored last
 	begun    time.Time
 	leased   func() time.Time
 	heard    atomic.Pointer[time.Time] // when it asked for the orders that it goes by
@@ -27,7 +28,7 @@ type Run struct {
 
 	// Of those who save, one after the other.
 	data    json.RawMessage
-	told    fairlead.Share
+	told    sweep.Share
 	saved   time.Time
 	counted int64 // items that had ended then
 	forgave bool  // its crashes were forgotten

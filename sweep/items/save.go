@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/internal/pace"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 const (
@@ -40,7 +41,7 @@ func (r *Run) resume() (*sweeping.Checkpoint, error) {
 }
 
 // report stores what was stored before, and asks for orders.
-func (r *Run) report(ctx context.Context) (fairlead.Orders, error) {
+func (r *Run) report(ctx context.Context) (sweep.Orders, error) {
 	orders, err := r.store(ctx, r.checkpoint())
 	if err == nil && orders.Stop {
 		err = errOrdered
@@ -49,15 +50,15 @@ func (r *Run) report(ctx context.Context) (fairlead.Orders, error) {
 }
 
 // checkpoint is how the shard stands.
-func (r *Run) checkpoint() fairlead.Checkpoint {
+func (r *Run) checkpoint() sweep.Checkpoint {
 	s := &r.shard
-	return fairlead.Checkpoint{
+	return sweep.Checkpoint{
 		Sweep: r.Sweep.ID, Job: r.Job.ID, Fence: r.Job.Fence, Number: s.Number,
 		To: s.To, Mark: s.Mark, Window: s.Window, Pending: s.Pending, Done: s.Done, Abandoned: s.Abandoned, Again: s.Again, Errors: s.Errors, Used: r.told,
 	}
 }
 
-func (r *Run) store(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+func (r *Run) store(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	asked := time.Now()
@@ -89,7 +90,7 @@ func (r *Run) save(ctx context.Context, made sweeping.Checkpoint) (sweeping.Orde
 	nothingLeft := made.Mark == r.shard.To && len(made.Aside) == 0 && made.Again == 0
 	c.Ended = made.Ending.End == sweeping.Finished || made.Ending.End == sweeping.Stopped && nothingLeft
 	if c.Used.InFlight = max(r.told.InFlight, made.Busy); r.told.InFlight == 0 {
-		c.Used.Rate = fairlead.LeastRate
+		c.Used.Rate = sweep.LeastRate
 	}
 	c.Measured = r.measure(c.Done + c.Abandoned - c.Again)
 	if made.Ending.End == sweeping.Running {
@@ -120,7 +121,7 @@ func (r *Run) measure(ended int64) float64 {
 // progress makes the store forget crashes of the job once it has come further: a
 // shard that runs for weeks may well be in many, and is no danger to its nodes. A
 // suspect is given back, so that it does not keep other suspects waiting.
-func (r *Run) progress(ctx context.Context, c *fairlead.Checkpoint) {
+func (r *Run) progress(ctx context.Context, c *sweep.Checkpoint) {
 	if r.forgave || r.Job.Crashes == 0 || c.Done+c.Abandoned-c.Again == r.shard.Done+r.shard.Abandoned-r.shard.Again {
 		return
 	}
@@ -137,7 +138,7 @@ func (r *Run) progress(ctx context.Context, c *fairlead.Checkpoint) {
 }
 
 // obey translates orders.
-func (r *Run) obey(orders fairlead.Orders, counts sweeping.Counts) sweeping.Orders {
+func (r *Run) obey(orders sweep.Orders, counts sweeping.Counts) sweeping.Orders {
 	if orders.Stop {
 		r.ordered.Store(true)
 	}
@@ -185,11 +186,11 @@ func refusing(err error) handling {
 func (r *Run) record(ctx context.Context, records []sweeping.Record) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	var logs []fairlead.SweepLog
+	var logs []sweep.Log
 	for i := range records {
 		one := &records[i]
 		for _, line := range one.Logs {
-			logs = append(logs, fairlead.SweepLog{Sweep: r.Sweep.ID, Index: one.Index, Level: strings.ToLower(line.Level.String()), Text: short(line.Text)})
+			logs = append(logs, sweep.Log{Sweep: r.Sweep.ID, Index: one.Index, Level: strings.ToLower(line.Level.String()), Text: short(line.Text)})
 		}
 	}
 	err := r.book.AddLogs(ctx, logs)

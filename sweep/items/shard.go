@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/pace"
 	"github.com/fairlead-io/fairlead/internal/source"
 	"github.com/fairlead-io/fairlead/internal/sweeping"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // handler runs the shards of sweeps of a kind.
@@ -101,10 +102,10 @@ const (
 )
 
 // awaitShare waits until the run may begin something.
-func (r *Run) awaitShare(ctx context.Context, leaving <-chan struct{}) (fairlead.Orders, error) {
+func (r *Run) awaitShare(ctx context.Context, leaving <-chan struct{}) (sweep.Orders, error) {
 	for pause := firstAsk; ; pause = min(pause*5/4, slowestAsk) {
 		if err := r.book.Steer(ctx); err != nil {
-			return fairlead.Orders{}, err
+			return sweep.Orders{}, err
 		}
 		orders, err := r.report(ctx)
 		if err != nil || orders.Share.InFlight > 0 {
@@ -124,7 +125,7 @@ func (r *Run) awaitShare(ctx context.Context, leaving <-chan struct{}) (fairlead
 }
 
 // sweep goes over the items.
-func (r *Run) sweep(ctx context.Context, items source.Source, orders fairlead.Orders, leaving <-chan struct{}) error {
+func (r *Run) sweep(ctx context.Context, items source.Source, orders sweep.Orders, leaving <-chan struct{}) error {
 	shard, err := r.describe(items, orders)
 	if err != nil {
 		return &refusal{err}
@@ -167,7 +168,7 @@ func (r *Run) sweep(ctx context.Context, items source.Source, orders fairlead.Or
 }
 
 // describe says how the shard is run.
-func (r *Run) describe(items source.Source, orders fairlead.Orders) (sweeping.Shard, error) {
+func (r *Run) describe(items source.Source, orders sweep.Orders) (sweeping.Shard, error) {
 	s := r.Sweep
 	resume, err := r.resume()
 	if err != nil {
@@ -177,7 +178,7 @@ func (r *Run) describe(items source.Source, orders fairlead.Orders) (sweeping.Sh
 		Source: items, From: r.shard.From, To: r.shard.To, Save: r.save, Every: every, Again: r.again, Record: r.record, Lease: r.leased, Fresh: r.fresh,
 		InFlight: orders.Share.InFlight, Rate: orders.Share.Rate, Owed: r.owed(orders.Share.Rate), Window: s.Window, Serial: s.Serial,
 		Attempts: s.Attempts, Backoff: func(int) time.Duration { return s.Backoff },
-		Budget: orders.Left, StopOnExhausted: s.OnExhausted == fairlead.ExhaustedStop, Resume: resume,
+		Budget: orders.Left, StopOnExhausted: s.OnExhausted == sweep.ExhaustedStop, Resume: resume,
 	}
 	r.mayAbandon.Store(orders.Left)
 	if r.handling.Load().one != nil {

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // cutOff is a store that a node cannot reach while it is set.
 type cutOff struct {
-	fairlead.Store
+	driver.Store
 	cut atomic.Bool
 }
 
@@ -25,14 +27,14 @@ func (c *cutOff) err() error {
 	return nil
 }
 
-func (c *cutOff) Beat(ctx context.Context, beat fairlead.Beat) (fairlead.BeatAnswer, error) {
+func (c *cutOff) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
 	if err := c.err(); err != nil {
-		return fairlead.BeatAnswer{}, err
+		return driver.BeatAnswer{}, err
 	}
 	return c.Store.Beat(ctx, beat)
 }
 
-func (c *cutOff) Claim(ctx context.Context, claim fairlead.Claim) ([]*fairlead.Job, error) {
+func (c *cutOff) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
 	if err := c.err(); err != nil {
 		return nil, err
 	}
@@ -46,23 +48,23 @@ func (c *cutOff) Settle(ctx context.Context, settlements []fairlead.Settlement) 
 	return c.Store.Settle(ctx, settlements)
 }
 
-func (c *cutOff) Checkpoint(ctx context.Context, checkpoint fairlead.Checkpoint) (fairlead.Orders, error) {
+func (c *cutOff) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sweep.Orders, error) {
 	if err := c.err(); err != nil {
-		return fairlead.Orders{}, err
+		return sweep.Orders{}, err
 	}
 	return c.Store.Checkpoint(ctx, checkpoint)
 }
 
-func (c *cutOff) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *fairlead.Sweep, fairlead.SweepTx) error) (bool, error) {
+func (c *cutOff) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Sweep, sweep.Tx) error) (bool, error) {
 	if err := c.err(); err != nil {
 		return false, err
 	}
 	return c.Store.Steer(ctx, id, wait, act)
 }
 
-func (c *cutOff) Reap(ctx context.Context, reap fairlead.Reap) (fairlead.Reaped, error) {
+func (c *cutOff) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	if err := c.err(); err != nil {
-		return fairlead.Reaped{}, err
+		return driver.Reaped{}, err
 	}
 	return c.Store.Reap(ctx, reap)
 }
@@ -90,7 +92,7 @@ func TestTheRateOfANodeThatIsCutOffIsTheOthers(t *testing.T) {
 				const rate, back = 1000, 6
 				link := &cutOff{Store: w.store}
 				first, second := w.nodeOn(link, done), w.node(done)
-				s := w.start(fairlead.Sweep{To: 1_000_000, Shards: 4, InFlight: 16, Rate: rate})
+				s := w.start(sweep.Sweep{To: 1_000_000, Shards: 4, InFlight: 16, Rate: rate})
 				time.Sleep(20 * time.Second)
 				since := time.Now()
 				link.cut.Store(true)
@@ -106,10 +108,10 @@ func TestTheRateOfANodeThatIsCutOffIsTheOthers(t *testing.T) {
 						t.Errorf("only %d items were begun in second %d", counts[second], second)
 					}
 				}
-				if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", ""); err != nil {
+				if _, err := w.sweeps.Stop(w.t.Context(), s.ID, "me", ""); err != nil {
 					t.Fatal(err)
 				}
-				w.until(s.ID, fairlead.SweepStopped)
+				w.until(s.ID, sweep.Stopped)
 				first()
 				second()
 			})
@@ -124,7 +126,7 @@ func TestTheOnlyShardOfANodeThatIsCutOffGoesOnAfterItsLease(t *testing.T) {
 		const rate, lease = 1000, 10
 		link := &cutOff{Store: w.store}
 		first := w.nodeOn(link, done)
-		s := w.start(fairlead.Sweep{To: 1_000_000, InFlight: 16, Rate: rate})
+		s := w.start(sweep.Sweep{To: 1_000_000, InFlight: 16, Rate: rate})
 		time.Sleep(5 * time.Second)
 		second := w.node(done)
 		time.Sleep(5 * time.Second)
@@ -138,10 +140,10 @@ func TestTheOnlyShardOfANodeThatIsCutOffGoesOnAfterItsLease(t *testing.T) {
 			}
 		}
 		link.cut.Store(false)
-		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", ""); err != nil {
+		if _, err := w.sweeps.Stop(w.t.Context(), s.ID, "me", ""); err != nil {
 			t.Fatal(err)
 		}
-		w.until(s.ID, fairlead.SweepStopped)
+		w.until(s.ID, sweep.Stopped)
 		first()
 		second()
 	})

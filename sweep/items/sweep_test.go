@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
@@ -16,11 +16,11 @@ func TestASweepRunsToItsEnd(t *testing.T) {
 	for _, shards := range []int{1, 4} {
 		inBubble(t, func(w *world) {
 			defer w.node(done)()
-			s := w.start(fairlead.Sweep{From: 7, To: 5007, Shards: shards, Data: json.RawMessage(`{"word":"hello"}`)})
-			s = w.until(s.ID, fairlead.SweepFinished)
+			s := w.start(sweep.Sweep{From: 7, To: 5007, Shards: shards, Data: json.RawMessage(`{"word":"hello"}`)})
+			s = w.until(s.ID, sweep.Finished)
 			w.each(7, 5007, 1)
 			if s.Done != 5000 || s.Marked != 5000 || s.Abandoned != 0 || w.words["hello"] != 5000 {
-				t.Errorf("it ended with %+v, and words %v", s.SweepProgress, w.words)
+				t.Errorf("it ended with %+v, and words %v", s.Progress, w.words)
 			}
 		})
 	}
@@ -32,23 +32,23 @@ func TestAStoppedSweepGoesOnWhereItWas(t *testing.T) {
 			time.Sleep(30 * time.Millisecond)
 			return nil
 		})()
-		s := w.start(fairlead.Sweep{To: 3000, Shards: 2})
+		s := w.start(sweep.Sweep{To: 3000, Shards: 2})
 		time.Sleep(3 * time.Second)
-		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", "enough"); err != nil {
+		if _, err := w.sweeps.Stop(w.t.Context(), s.ID, "me", "enough"); err != nil {
 			t.Fatal(err)
 		}
 		answered := time.Now()
-		stopped := w.until(s.ID, fairlead.SweepStopped)
+		stopped := w.until(s.ID, sweep.Stopped)
 		if last := w.begun[len(w.begun)-1]; last.Sub(answered) > time.Second {
 			t.Errorf("an item was begun %v after the stop", last.Sub(answered))
 		}
 		if n := int64(w.count()); n == 0 || n == 3000 || stopped.Done != n || stopped.Reason != "enough" {
-			t.Fatalf("%d items were begun, and it stopped with %+v", n, stopped.SweepStatus)
+			t.Fatalf("%d items were begun, and it stopped with %+v", n, stopped.Status)
 		}
-		if _, err := w.client.StartSweep(w.t.Context(), s.ID, "me"); err != nil {
+		if _, err := w.sweeps.Start(w.t.Context(), s.ID, "me"); err != nil {
 			t.Fatal(err)
 		}
-		w.until(s.ID, fairlead.SweepFinished)
+		w.until(s.ID, sweep.Finished)
 		w.each(0, 3000, 1)
 	})
 }
@@ -57,15 +57,15 @@ func TestAStoppedSweepGoesOnWhereItWas(t *testing.T) {
 func TestASlowStoreDoesNotDelayAStop(t *testing.T) {
 	inBubble(t, func(w *world) {
 		defer w.node(done)()
-		s := w.start(fairlead.Sweep{To: 1_000_000, Rate: 100})
+		s := w.start(sweep.Sweep{To: 1_000_000, Rate: 100})
 		time.Sleep(3 * time.Second)
 		w.late.Store(int64(4 * time.Second))
 		time.Sleep(700 * time.Millisecond) // a checkpoint is under way that knows nothing of the stop
-		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", "enough"); err != nil {
+		if _, err := w.sweeps.Stop(w.t.Context(), s.ID, "me", "enough"); err != nil {
 			t.Fatal(err)
 		}
 		answered := time.Now()
-		w.until(s.ID, fairlead.SweepStopped)
+		w.until(s.ID, sweep.Stopped)
 		if last := w.begun[len(w.begun)-1]; last.Sub(answered) > time.Second {
 			t.Errorf("an item was begun %v after the stop", last.Sub(answered))
 		}
@@ -80,15 +80,15 @@ func TestASweepIsFinishedIfItsLastItemsEndWhileItStops(t *testing.T) {
 			}
 			return nil
 		})()
-		s := w.start(fairlead.Sweep{To: 10})
+		s := w.start(sweep.Sweep{To: 10})
 		time.Sleep(2 * time.Second)
-		if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", ""); err != nil {
+		if _, err := w.sweeps.Stop(w.t.Context(), s.ID, "me", ""); err != nil {
 			t.Fatal(err)
 		}
-		if now := w.get(s.ID); now.State != fairlead.SweepStopping {
+		if now := w.get(s.ID); now.State != sweep.Stopping {
 			t.Fatalf("it is %s", now.State)
 		}
-		w.until(s.ID, fairlead.SweepFinished)
+		w.until(s.ID, sweep.Finished)
 		w.each(0, 10, 1)
 	})
 }
@@ -100,15 +100,15 @@ func TestANodeThatGoesHandsItsShardsOverExactly(t *testing.T) {
 			return nil
 		}
 		first := w.node(slow)
-		s := w.start(fairlead.Sweep{To: 3000, Shards: 3})
+		s := w.start(sweep.Sweep{To: 3000, Shards: 3})
 		time.Sleep(3 * time.Second)
 		second := w.node(slow)
 		time.Sleep(time.Second)
 		first()
-		if s := w.get(s.ID); s.State != fairlead.SweepRunning {
+		if s := w.get(s.ID); s.State != sweep.Running {
 			t.Fatalf("it is %s: %s", s.State, s.Reason)
 		}
-		w.until(s.ID, fairlead.SweepFinished)
+		w.until(s.ID, sweep.Finished)
 		second()
 		w.each(0, 3000, 1)
 	})
@@ -118,7 +118,7 @@ func TestTheRateHolds(t *testing.T) {
 	for _, shards := range []int{1, 4} {
 		inBubble(t, func(w *world) {
 			defer w.node(done)()
-			s := w.start(fairlead.Sweep{To: 1_000_000, Rate: 1000, Shards: shards})
+			s := w.start(sweep.Sweep{To: 1_000_000, Rate: 1000, Shards: shards})
 			time.Sleep(3 * time.Second)
 			before := w.count()
 			time.Sleep(10 * time.Second)
@@ -127,7 +127,7 @@ func TestTheRateHolds(t *testing.T) {
 			}
 			changed := w.get(s.ID)
 			changed.Rate = 100
-			if _, err := w.client.PutSweep(w.t.Context(), changed); err != nil {
+			if _, err := w.sweeps.Put(w.t.Context(), changed); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(3 * time.Second)
@@ -136,10 +136,10 @@ func TestTheRateHolds(t *testing.T) {
 			if n := w.count() - before; n < 980 || n > 1020 {
 				t.Errorf("%d shards: %d items were begun in 10s, at 100/s", shards, n)
 			}
-			if _, err := w.client.StopSweep(w.t.Context(), s.ID, "me", ""); err != nil {
+			if _, err := w.sweeps.Stop(w.t.Context(), s.ID, "me", ""); err != nil {
 				t.Fatal(err)
 			}
-			w.until(s.ID, fairlead.SweepStopped)
+			w.until(s.ID, sweep.Stopped)
 		})
 	}
 }
@@ -148,7 +148,7 @@ func TestTheRateHoldsWhileShardsMove(t *testing.T) {
 	inBubble(t, func(w *world) {
 		const rate = 1000
 		first := w.node(done)
-		s := w.start(fairlead.Sweep{To: 60_000, Shards: 4, InFlight: 16, Rate: rate})
+		s := w.start(sweep.Sweep{To: 60_000, Shards: 4, InFlight: 16, Rate: rate})
 		begin := time.Now()
 		time.Sleep(5 * time.Second)
 		second := w.node(done)
@@ -166,7 +166,7 @@ func TestTheRateHoldsWhileShardsMove(t *testing.T) {
 				t.Errorf("in second %d so many items were begun: %d", i, got)
 			}
 		}
-		w.until(s.ID, fairlead.SweepFinished)
+		w.until(s.ID, sweep.Finished)
 		second()
 		w.each(0, 60_000, 1)
 	})
@@ -182,11 +182,11 @@ func TestItemsThatFail(t *testing.T) {
 				}
 				return nil
 			})()
-			s := w.start(fairlead.Sweep{To: 50})
-			s = w.until(s.ID, fairlead.SweepFinished)
+			s := w.start(sweep.Sweep{To: 50})
+			s = w.until(s.ID, sweep.Finished)
 			w.each(0, 50, 3)
 			if s.Done != 50 || s.Errors != 100 {
-				t.Errorf("it ended with %+v", s.SweepProgress)
+				t.Errorf("it ended with %+v", s.Progress)
 			}
 		})
 	})
@@ -202,16 +202,16 @@ func TestItemsThatFail(t *testing.T) {
 				}
 				return nil
 			})()
-			s := w.start(fairlead.Sweep{To: 10, Attempts: 2})
-			s = w.until(s.ID, fairlead.SweepFinished)
+			s := w.start(sweep.Sweep{To: 10, Attempts: 2})
+			s = w.until(s.ID, sweep.Finished)
 			if s.Done != 8 || s.Abandoned != 2 || w.tries[3] != 1 || w.tries[5] != 2 {
-				t.Errorf("it ended with %+v after %v", s.SweepProgress, w.tries)
+				t.Errorf("it ended with %+v after %v", s.Progress, w.tries)
 			}
-			failed, err := w.store.FailedItems(w.t.Context(), fairlead.ItemFilter{Sweep: s.ID})
+			failed, err := w.store.FailedItems(w.t.Context(), sweep.ItemFilter{Sweep: s.ID})
 			if err != nil || len(failed) != 2 || failed[0].Index != 3 || failed[0].Error != "boom" || failed[1].Attempts != 2 {
 				t.Errorf("failed are %+v, %v", failed, err)
 			}
-			logs, err := w.store.SweepLogs(w.t.Context(), fairlead.LogFilter{Sweep: s.ID})
+			logs, err := w.store.SweepLogs(w.t.Context(), sweep.LogFilter{Sweep: s.ID})
 			if err != nil || len(logs) != 1 || logs[0].Index != 3 || logs[0].Level != "warn" || logs[0].Text != "not today" {
 				t.Errorf("logs are %+v, %v", logs, err)
 			}
@@ -221,10 +221,10 @@ func TestItemsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(w *world) {
 				defer w.node(func(context.Context, items.Item[data]) error { return failure })()
-				s := w.start(fairlead.Sweep{To: 10_000, Attempts: 1, Budget: fairlead.Budget{Items: 5}})
-				s = w.until(s.ID, fairlead.SweepStopped)
+				s := w.start(sweep.Sweep{To: 10_000, Attempts: 1, Budget: sweep.Budget{Items: 5}})
+				s = w.until(s.ID, sweep.Stopped)
 				if s.Abandoned != 5 || s.Reason == "" {
-					t.Errorf("it stopped with %+v", s.SweepStatus)
+					t.Errorf("it stopped with %+v", s.Status)
 				}
 			})
 		})
@@ -237,16 +237,16 @@ func TestItemsThatFail(t *testing.T) {
 				}
 				return nil
 			})()
-			s := w.start(fairlead.Sweep{To: 100, InFlight: 1})
-			s = w.until(s.ID, fairlead.SweepStopped)
+			s := w.start(sweep.Sweep{To: 100, InFlight: 1})
+			s = w.until(s.ID, sweep.Stopped)
 			if s.Done != 20 || s.Reason != "item 20: boom" {
-				t.Fatalf("it stopped with %+v", s.SweepStatus)
+				t.Fatalf("it stopped with %+v", s.Status)
 			}
-			if _, err := w.client.StartSweep(w.t.Context(), s.ID, "me"); err != nil {
+			if _, err := w.sweeps.Start(w.t.Context(), s.ID, "me"); err != nil {
 				t.Fatal(err)
 			}
-			if s = w.until(s.ID, fairlead.SweepFinished); s.Done != 100 {
-				t.Errorf("it ended with %+v", s.SweepProgress)
+			if s = w.until(s.ID, sweep.Finished); s.Done != 100 {
+				t.Errorf("it ended with %+v", s.Progress)
 			}
 		})
 	})
@@ -263,14 +263,14 @@ func TestASerialSweepGoesOneByOneAndCanBeFinished(t *testing.T) {
 			}
 			return nil
 		})()
-		s := w.start(fairlead.Sweep{To: 100, Serial: true, Data: json.RawMessage(`{"word":"old"}`)})
+		s := w.start(sweep.Sweep{To: 100, Serial: true, Data: json.RawMessage(`{"word":"old"}`)})
 		time.Sleep(2 * time.Second)
-		if _, err := w.client.SetSweepData(w.t.Context(), s.ID, "me", json.RawMessage(`{"word":"new"}`)); err != nil {
+		if _, err := w.sweeps.SetData(w.t.Context(), s.ID, "me", json.RawMessage(`{"word":"new"}`)); err != nil {
 			t.Fatal(err)
 		}
-		s = w.until(s.ID, fairlead.SweepFinished)
+		s = w.until(s.ID, sweep.Finished)
 		if s.Done != 50 || len(order) != 50 {
-			t.Errorf("it ended with %+v after %d items", s.SweepProgress, len(order))
+			t.Errorf("it ended with %+v after %d items", s.Progress, len(order))
 		}
 		for i, index := range order {
 			if int64(i) != index {
@@ -286,15 +286,15 @@ func TestASerialSweepGoesOneByOneAndCanBeFinished(t *testing.T) {
 func TestASweepWithAGateWaitsForTheBusiness(t *testing.T) {
 	inBubble(t, func(w *world) {
 		defer w.node(done)()
-		s := w.start(fairlead.Sweep{To: 100, Gate: fairlead.Gate{BeforeRun: "https://example.org/gate"}})
+		s := w.start(sweep.Sweep{To: 100, Gate: sweep.Gate{BeforeRun: "https://example.org/gate"}})
 		time.Sleep(5 * time.Second)
-		if s := w.get(s.ID); s.State != fairlead.SweepWaiting || w.count() != 0 {
+		if s := w.get(s.ID); s.State != sweep.Waiting || w.count() != 0 {
 			t.Fatalf("it is %s, and %d items were begun", s.State, w.count())
 		}
-		if _, err := w.client.OpenSweep(w.t.Context(), s.ID, "business"); err != nil {
+		if _, err := w.sweeps.Open(w.t.Context(), s.ID, "business"); err != nil {
 			t.Fatal(err)
 		}
-		w.until(s.ID, fairlead.SweepFinished)
+		w.until(s.ID, sweep.Finished)
 		w.each(0, 100, 1)
 	})
 }
@@ -302,9 +302,9 @@ func TestASweepWithAGateWaitsForTheBusiness(t *testing.T) {
 func TestDataThatDoesNotFitStopsTheSweep(t *testing.T) {
 	inBubble(t, func(w *world) {
 		defer w.node(done)()
-		s := w.start(fairlead.Sweep{To: 100, Data: json.RawMessage(`{"word":5}`)})
-		if s = w.until(s.ID, fairlead.SweepStopped); s.Reason == "" || w.count() != 0 {
-			t.Errorf("it stopped with %+v after %d items", s.SweepStatus, w.count())
+		s := w.start(sweep.Sweep{To: 100, Data: json.RawMessage(`{"word":5}`)})
+		if s = w.until(s.ID, sweep.Stopped); s.Reason == "" || w.count() != 0 {
+			t.Errorf("it stopped with %+v after %d items", s.Status, w.count())
 		}
 	})
 }

@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/sqlite"
+	"github.com/fairlead-io/fairlead/sweep"
 	"github.com/fairlead-io/fairlead/sweep/items"
 )
 
@@ -22,10 +25,12 @@ type data struct {
 
 // world is a store and a handler inside a bubble of virtual time.
 type world struct {
-	t      *testing.T
-	store  *sqlite.Store
-	client *fairlead.Client
-	late   atomic.Int64 // how long checkpoints take, in nanoseconds
+	t         *testing.T
+	store     *sqlite.Store
+	client    *fairlead.Client
+	schedules *schedule.Client
+	sweeps    *sweep.Client
+	late      atomic.Int64 // how long checkpoints take, in nanoseconds
 
 	mu    sync.Mutex
 	tries map[int64]int // of each item
@@ -42,7 +47,7 @@ func inBubble(t *testing.T, test func(w *world)) {
 			t.Fatal(err)
 		}
 		defer store.Close()
-		test(&world{t: t, store: store, client: fairlead.NewClient(store), tries: map[int64]int{}, words: map[string]int{}})
+		test(&world{t: t, store: store, client: fairlead.NewClient(store), schedules: schedule.NewClient(store), sweeps: sweep.NewClient(store), tries: map[int64]int{}, words: map[string]int{}})
 	})
 }
 
@@ -53,7 +58,7 @@ func (w *world) node(handle func(ctx context.Context, item items.Item[data]) err
 }
 
 // nodeOn runs such a node on a store.
-func (w *world) nodeOn(store fairlead.Store, handle func(ctx context.Context, item items.Item[data]) error) (stop func()) {
+func (w *world) nodeOn(store driver.Store, handle func(ctx context.Context, item items.Item[data]) error) (stop func()) {
 	w.t.Helper()
 	mux := fairlead.NewMux()
 	items.Handle(mux, lateStore{store, &w.late}, "k", items.Options{Logger: slog.New(slog.DiscardHandler)}, func(ctx context.Context, item items.Item[data]) error {
@@ -73,9 +78,9 @@ func (w *world) run(mux *fairlead.Mux) (stop func()) {
 	return w.runOn(w.store, mux)
 }
 
-func (w *world) runOn(store fairlead.Store, mux *fairlead.Mux) (stop func()) {
+func (w *world) runOn(store driver.Store, mux *fairlead.Mux) (stop func()) {
 	w.t.Helper()
-	mux.Handle(fairlead.GateKind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
+	mux.Handle(sweep.GateKind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	node, err := engine.New(store, mux, engine.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		w.t.Fatal(err)
@@ -93,24 +98,24 @@ func (w *world) runOn(store fairlead.Store, mux *fairlead.Mux) (stop func()) {
 
 // lateStore is a store that takes its time for checkpoints.
 type lateStore struct {
-	fairlead.Store
+	driver.Store
 	late *atomic.Int64
 }
 
 // Checkpoint stores it, and answers late.
-func (s lateStore) Checkpoint(ctx context.Context, c fairlead.Checkpoint) (fairlead.Orders, error) {
+func (s lateStore) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
 	orders, err := s.Store.Checkpoint(ctx, c)
 	time.Sleep(time.Duration(s.late.Load()))
 	return orders, err
 }
 
 // start creates and starts a sweep.
-func (w *world) start(s fairlead.Sweep) fairlead.Sweep {
+func (w *world) start(s sweep.Sweep) sweep.Sweep {
 	w.t.Helper()
 	s.Name, s.Kind = "s", "k"
-	stored, err := w.client.PutSweep(w.t.Context(), s)
+	stored, err := w.sweeps.Put(w.t.Context(), s)
 	if err == nil {
-		stored, err = w.client.StartSweep(w.t.Context(), stored.ID, "me")
+		stored, err = w.sweeps.Start(w.t.Context(), stored.ID, "me")
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -118,9 +123,9 @@ func (w *world) start(s fairlead.Sweep) fairlead.Sweep {
 	return stored
 }
 
-func (w *world) get(id int64) fairlead.Sweep {
+func (w *world) get(id int64) sweep.Sweep {
 	w.t.Helper()
-	s, err := w.client.SweepByID(w.t.Context(), id)
+	s, err := w.sweeps.ByID(w.t.Context(), id)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -128,7 +133,7 @@ func (w *world) get(id int64) fairlead.Sweep {
 }
 
 // until waits for a state, in virtual time.
-func (w *world) until(id int64, state fairlead.SweepState) fairlead.Sweep {
+func (w *world) until(id int64, state sweep.State) sweep.Sweep {
 	w.t.Helper()
 	for range 6000 {
 		if s := w.get(id); s.State == state {
@@ -137,7 +142,7 @@ func (w *world) until(id int64, state fairlead.SweepState) fairlead.Sweep {
 		time.Sleep(100 * time.Millisecond)
 	}
 	s := w.get(id)
-	w.t.Fatalf("the sweep is %s (%s), not %s: %+v", s.State, s.Reason, state, s.SweepProgress)
+	w.t.Fatalf("the sweep is %s (%s), not %s: %+v", s.State, s.Reason, state, s.Progress)
 	return s
 }
 

@@ -6,6 +6,10 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 const (
@@ -118,7 +122,7 @@ func (s *stock) otherAsks() []ask {
 		all("attempts", func(ctx context.Context) ([]fairlead.Attempt, error) {
 			return s.client.Attempts(ctx, s.first[fairlead.Failed])
 		}),
-		all("nodes", s.client.Nodes), all("pauses", s.client.Pauses), all("limits", s.store.Limits), all("tokens", s.store.Tokens), all("calendars", s.client.Calendars),
+		all("nodes", s.client.Nodes), all("pauses", s.client.Pauses), all("limits", s.store.Limits), all("tokens", s.store.Tokens), all("calendars", s.schedules.Calendars),
 		listing("tenants", fairlead.TenantFilter{Limit: page}, s.client.Tenants),
 		listing("tenants: second page", fairlead.TenantFilter{After: "tenant-5", Limit: page}, s.client.Tenants),
 		listing("tenants: name", fairlead.TenantFilter{Names: []string{"tenant-5"}, Limit: page}, s.client.Tenants),
@@ -135,7 +139,7 @@ func (s *stock) otherAsks() []ask {
 func (s *stock) auditAsks() []ask {
 	middle := s.began.Add(days * 12 * time.Hour)
 	var list []ask
-	for name, filter := range map[string]fairlead.AuditFilter{
+	for name, filter := range map[string]access.Filter{
 		"":                           {},
 		"second page":                {Below: int64(s.side / 2)},
 		"actor":                      {Actor: "ann"},
@@ -159,47 +163,47 @@ func (s *stock) auditAsks() []ask {
 func (s *stock) scheduleAsks() []ask {
 	yes, no := true, false
 	var list []ask
-	for name, filter := range map[string]fairlead.ScheduleFilter{
+	for name, filter := range map[string]schedule.Filter{
 		"": {}, "second page": {After: "schedule-000100"}, "tenant": {Tenants: []string{commonTenant}}, "name": {Names: []string{s.schedule.Name}},
 		"id": {IDs: []int64{s.schedule.ID}}, "enabled": {Enabled: &yes}, "disabled": {Enabled: &no},
 	} {
 		filter.Limit = page
-		list = append(list, listing("schedules: "+name, filter, s.client.Schedules))
+		list = append(list, listing("schedules: "+name, filter, s.schedules.List))
 	}
-	for name, filter := range map[string]fairlead.FireFilter{
+	for name, filter := range map[string]schedule.FireFilter{
 		"": {}, "schedule": {Schedule: s.schedule.ID}, "second page": {Schedule: s.schedule.ID, Below: int64(s.jobs - s.side/2)}, "job": {Jobs: []int64{int64(s.jobs) - 1}},
 	} {
 		filter.Limit = page
-		list = append(list, listing("runs: "+name, filter, s.client.Fires))
+		list = append(list, listing("runs: "+name, filter, s.schedules.Fires))
 	}
 	return list
 }
 
 func (s *stock) batchAsks() []ask {
 	var list []ask
-	for name, filter := range map[string]fairlead.BatchFilter{
+	for name, filter := range map[string]batch.Filter{
 		"": {}, "second page": {Below: s.batch.ID + 100}, "id": {IDs: []int64{s.batch.ID}}, "name": {Names: []string{"batch-5"}}, "type": {Types: []string{"common"}},
 		"type of few": {Types: []string{"rare"}}, "queue": {Queues: []string{"queue-1"}}, "tenant": {Tenants: []string{commonTenant}}, "open": {Open: true},
 		"tenant, type of few": {Tenants: []string{"tenant-99"}, Types: []string{"rare"}},
 	} {
 		filter.Limit = page
-		list = append(list, listing("batches: "+name, filter, s.client.Batches))
+		list = append(list, listing("batches: "+name, filter, s.batches.List))
 	}
-	for name, filter := range map[string]fairlead.PartFilter{
+	for name, filter := range map[string]batch.PartFilter{
 		"": {}, "number": {Numbers: []int{200_002}}, "behind one": {After: 200_003}, "held": {Held: true}, "out": {Out: true},
-		"kind": {Held: true, Kind: fairlead.PassForward}, "with tasks": {Tasks: true},
+		"kind": {Held: true, Kind: batch.PassForward}, "with tasks": {Tasks: true},
 	} {
 		filter.Limit = page
-		list = append(list, listing("parts: "+name, filter, func(ctx context.Context, filter fairlead.PartFilter) ([]fairlead.Part, error) {
+		list = append(list, listing("parts: "+name, filter, func(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
 			return s.store.Parts(ctx, s.batch.ID, filter)
 		}))
 	}
-	for name, filter := range map[string]fairlead.TaskFilter{
+	for name, filter := range map[string]batch.TaskFilter{
 		"": {}, "id": {IDs: s.tasks[len(s.tasks)/2 : len(s.tasks)/2+1]}, "second page": {After: s.tasks[len(s.tasks)/2]},
-		"state": {States: []fairlead.TaskState{fairlead.TaskPending}}, "state of none": {States: []fairlead.TaskState{fairlead.TaskFail}},
+		"state": {States: []batch.TaskState{batch.TaskPending}}, "state of none": {States: []batch.TaskState{batch.TaskFail}},
 	} {
 		filter.Batch, filter.Limit = s.batch.ID, page
-		list = append(list, listing("tasks of a batch: "+name, filter, s.client.Tasks))
+		list = append(list, listing("tasks of a batch: "+name, filter, s.batches.Tasks))
 	}
 	return list
 }
@@ -207,31 +211,31 @@ func (s *stock) batchAsks() []ask {
 func (s *stock) sweepAsks() []ask {
 	index := int64(7)
 	var list []ask
-	for name, filter := range map[string]fairlead.SweepFilter{
+	for name, filter := range map[string]sweep.Filter{
 		"": {}, "second page": {Below: s.sweep.ID / 2}, "id": {IDs: []int64{s.sweep.ID}}, "name": {Names: []string{s.sweep.Name}},
-		"state": {States: []fairlead.SweepState{fairlead.SweepCreated}}, "state of none": {States: []fairlead.SweepState{fairlead.SweepRunning}}, "tenant": {Tenants: []string{commonTenant}},
-		"tenant, state of none": {Tenants: []string{commonTenant}, States: []fairlead.SweepState{fairlead.SweepRunning}},
+		"state": {States: []sweep.State{sweep.Created}}, "state of none": {States: []sweep.State{sweep.Running}}, "tenant": {Tenants: []string{commonTenant}},
+		"tenant, state of none": {Tenants: []string{commonTenant}, States: []sweep.State{sweep.Running}},
 	} {
 		filter.Limit = page
-		list = append(list, listing("sweeps: "+name, filter, s.client.Sweeps))
+		list = append(list, listing("sweeps: "+name, filter, s.sweeps.List))
 	}
-	for name, filter := range map[string]fairlead.ItemFilter{
+	for name, filter := range map[string]sweep.ItemFilter{
 		"": {}, "second page": {From: true, After: int64(s.side / 2)}, "below one": {Below: 50}, "again": {Again: true},
 	} {
 		filter.Sweep, filter.Limit = s.sweep.ID, page
-		list = append(list, listing("failed items: "+name, filter, s.client.FailedItems))
+		list = append(list, listing("failed items: "+name, filter, s.sweeps.FailedItems))
 	}
-	for name, filter := range map[string]fairlead.LogFilter{
+	for name, filter := range map[string]sweep.LogFilter{
 		"": {}, "second page": {Below: int64(s.side / 2)}, "level": {Levels: []string{"info"}}, "level of few": {Levels: []string{"error"}}, "item": {Index: &index},
 	} {
 		filter.Sweep, filter.Limit = s.sweep.ID, page
-		list = append(list, listing("lines: "+name, filter, s.client.SweepLogs))
+		list = append(list, listing("lines: "+name, filter, s.sweeps.Logs))
 	}
-	for name, filter := range map[string]fairlead.EventFilter{"": {}, "second page": {Below: int64(s.side / 2)}} {
+	for name, filter := range map[string]sweep.EventFilter{"": {}, "second page": {Below: int64(s.side / 2)}} {
 		filter.Sweep, filter.Limit = s.sweep.ID, page
-		list = append(list, listing("events: "+name, filter, s.client.SweepHistory))
+		list = append(list, listing("events: "+name, filter, s.sweeps.History))
 	}
-	list = append(list, all("shards", func(ctx context.Context) ([]fairlead.Shard, error) { return s.client.Shards(ctx, s.sweep.ID) }))
+	list = append(list, all("shards", func(ctx context.Context) ([]sweep.Shard, error) { return s.sweeps.Shards(ctx, s.sweep.ID) }))
 	return list
 }
 

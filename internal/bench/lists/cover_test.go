@@ -10,18 +10,22 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // filters are those that stores and clients take. One that is new has to be added here,
 // and each of its fields to what is asked.
 var filters = []any{
-	fairlead.Filter{}, fairlead.AuditFilter{}, fairlead.BatchFilter{}, fairlead.PartFilter{}, fairlead.TaskFilter{}, fairlead.ScheduleFilter{},
-	fairlead.FireFilter{}, fairlead.SweepFilter{}, fairlead.ItemFilter{}, fairlead.LogFilter{}, fairlead.EventFilter{}, fairlead.TenantFilter{},
+	fairlead.Filter{}, access.Filter{}, batch.Filter{}, batch.PartFilter{}, batch.TaskFilter{}, schedule.Filter{},
+	schedule.FireFilter{}, sweep.Filter{}, sweep.ItemFilter{}, sweep.LogFilter{}, sweep.EventFilter{}, fairlead.TenantFilter{},
 }
 
 // noStore is asked nothing.
-type noStore struct{ fairlead.Store }
+type noStore struct{ Store }
 
 // anyStock has what asks need to be written down.
 func anyStock() *stock {
@@ -52,7 +56,7 @@ func TestEveryFieldOfEveryFilterIsMeasured(t *testing.T) {
 			}
 		}
 	}
-	store := reflect.TypeFor[fairlead.Store]()
+	store := reflect.TypeFor[Store]()
 	for i := range store.NumMethod() {
 		method := store.Method(i)
 		for in := range method.Type.NumIn() {

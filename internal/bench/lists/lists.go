@@ -12,7 +12,12 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/reads"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 const (
@@ -23,7 +28,7 @@ const (
 // Lists measures a store.
 type Lists struct {
 	URL   string // of a database without jobs
-	Store fairlead.Store
+	Store Store
 	Jobs  int // one million if zero
 
 	// Watch shows how far filling is, until what it returns is called; nil: it is not shown.
@@ -61,7 +66,7 @@ func (l Lists) fill(ctx context.Context) (_ *stock, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stock{mix: newMix(jobs, now), store: l.Store, client: fairlead.NewClient(l.Store), into: into, side: max(1000, jobs/20)}
+	s := &stock{mix: newMix(jobs, now), store: l.Store, client: fairlead.NewClient(l.Store), schedules: schedule.NewClient(l.Store), batches: batch.NewClient(l.Store), sweeps: sweep.NewClient(l.Store), into: into, side: max(1000, jobs/20)}
 	var stored atomic.Int64
 	if l.Watch != nil {
 		defer l.Watch("jobs stored", int64(jobs), stored.Load)()
@@ -112,4 +117,10 @@ func WriteTable(w io.Writer, figures []Figure) error {
 	}
 	fmt.Fprintf(table, "%d of %d read more than %d for each row of their page and %d\t\n", above, len(figures), perRow, constant)
 	return table.Flush()
+}
+
+// Store is all that has lists.
+type Store interface {
+	driver.Store
+	access.Store
 }

@@ -19,7 +19,7 @@ import (
 // jobsEnv is how many jobs there are when lists are measured.
 const jobsEnv = "FAIRLEAD_LIST_JOBS"
 
-func openAt(t *testing.T, url string) (fairlead.Store, error) {
+func openAt(t *testing.T, url string) (Store, error) {
 	switch {
 	case strings.HasPrefix(url, "postgres"):
 		return postgres.Open(t.Context(), url)

@@ -7,20 +7,26 @@ import (
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // stock is what the store is filled with.
 type stock struct {
 	*mix
-	store  fairlead.Store
-	client *fairlead.Client
-	into   bulk
-	side   int // entries, runs, lines and items, beside the jobs
+	store     Store
+	client    *fairlead.Client
+	schedules *schedule.Client
+	batches   *batch.Client
+	sweeps    *sweep.Client
+	into      bulk
+	side      int // entries, runs, lines and items, beside the jobs
 
-	schedule  fairlead.Schedule // that has most of the runs
-	sweep     fairlead.Sweep    // that has lines, items and events
-	batch     fairlead.Batch    // that has parts
+	schedule  schedule.Schedule // that has most of the runs
+	sweep     sweep.Sweep       // that has lines, items and events
+	batch     batch.Batch       // that has parts
 	tasks     []int64           // ids of some of its tasks
 	ready     int64             // id of a job
 	scheduled int64
@@ -58,11 +64,11 @@ func (s *stock) addTenants(ctx context.Context) error {
 
 func (s *stock) addSchedules(ctx context.Context) (err error) {
 	for i := range min(1000, s.side/5) {
-		schedule := fairlead.Schedule{
+		schedule := schedule.Schedule{
 			Name: fmt.Sprintf("schedule-%06d", i), Every: 24 * time.Hour, StartsAt: time.Now().Add(1000 * time.Hour), Enabled: i%10 != 0,
 			Job: fairlead.Job{Kind: commonKind, Tenant: fmt.Sprint("tenant-", i%tenants)},
 		}
-		if s.schedule, err = s.client.PutSchedule(ctx, schedule); err != nil {
+		if s.schedule, err = s.schedules.Put(ctx, schedule); err != nil {
 			return err
 		}
 	}
@@ -89,16 +95,16 @@ func (s *stock) addRuns(ctx context.Context) error {
 
 // addBatches makes one for each day of the mix, and others that are older.
 func (s *stock) addBatches(ctx context.Context) error {
-	model := fairlead.Batch{Name: "model", Type: "common", Queue: "queue-1", Tenant: commonTenant}
-	if err := fairlead.NormalizeBatch(&model); err != nil {
+	model := batch.Batch{Name: "model", Type: "common", Queue: "queue-1", Tenant: commonTenant}
+	if err := batch.Normalize(&model); err != nil {
 		return err
 	}
 	first, err := s.store.CreateBatch(ctx, model)
 	if err != nil {
 		return err
 	}
-	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, batch *fairlead.Batch, _ fairlead.BatchTx) error {
-		batch.Opened, batch.Total, batch.Passes = true, max(s.side, 5*fairlead.PartSize), []fairlead.Pass{{Number: 1, Kind: fairlead.PassForward}}
+	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
+		b.Opened, b.Total, b.Passes = true, max(s.side, 5*batch.PartSize), []batch.Pass{{Number: 1, Kind: batch.PassForward}}
 		return nil
 	})
 	if err != nil {
@@ -126,18 +132,18 @@ func (s *stock) addBatches(ctx context.Context) error {
 
 // addParts gives the oldest batch tasks that are still held.
 func (s *stock) addParts(ctx context.Context) error {
-	found, err := s.store.Batches(ctx, fairlead.BatchFilter{Names: []string{"model"}})
+	found, err := s.store.Batches(ctx, batch.Filter{Names: []string{"model"}})
 	if err != nil || len(found) != 1 {
 		return errors.Join(err, fmt.Errorf("%d batches are the model", len(found)))
 	}
 	s.batch = found[0]
-	const size = fairlead.PartSize
+	const size = batch.PartSize
 	for number := 1; number*size <= max(s.side, 5*size); number++ {
-		part := fairlead.Part{Number: 200_000 + number, Pass: 1, Kind: fairlead.PassForward, Size: size, Held: size, Marks: fairlead.NewMarks(size)}
+		part := batch.Part{Number: 200_000 + number, Pass: 1, Kind: batch.PassForward, Size: size, Held: size, Marks: batch.NewMarks(size)}
 		for i := range size {
-			part.Tasks = append(part.Tasks, fairlead.PartTask{Change: fairlead.Change{Target: fairlead.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
+			part.Tasks = append(part.Tasks, batch.PartTask{Change: batch.Change{Target: batch.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
 		}
-		parts := []fairlead.Part{part}
+		parts := []batch.Part{part}
 		if err := s.store.AddParts(ctx, s.batch.ID, parts); err != nil {
 			return err
 		}
@@ -148,8 +154,8 @@ func (s *stock) addParts(ctx context.Context) error {
 
 func (s *stock) addSweeps(ctx context.Context) (err error) {
 	for i := range min(1000, s.side/5) {
-		sweep := fairlead.Sweep{Name: fmt.Sprint("sweep-", i), Kind: "items", To: 1_000_000, Tenant: fmt.Sprint("tenant-", i%tenants)}
-		if s.sweep, err = s.client.PutSweep(ctx, sweep); err != nil {
+		sweep := sweep.Sweep{Name: fmt.Sprint("sweep-", i), Kind: "items", To: 1_000_000, Tenant: fmt.Sprint("tenant-", i%tenants)}
+		if s.sweep, err = s.sweeps.Put(ctx, sweep); err != nil {
 			return err
 		}
 	}
@@ -158,7 +164,7 @@ func (s *stock) addSweeps(ctx context.Context) (err error) {
 
 // addLines stores lines, failed items and events of a sweep.
 func (s *stock) addLines(ctx context.Context) error {
-	var lines []fairlead.SweepLog
+	var lines []sweep.Log
 	items := newTable(s.into, "failed_item", "sweep idx at attempts error again")
 	events := newTable(s.into, "sweep_event", "sweep at actor action was became note")
 	for i := range s.side {
@@ -166,9 +172,9 @@ func (s *stock) addLines(ctx context.Context) error {
 		if i == 0 {
 			level = "error"
 		}
-		lines = append(lines, fairlead.SweepLog{Index: int64(i % 100), Level: level, Text: "a line"})
+		lines = append(lines, sweep.Log{Index: int64(i % 100), Level: level, Text: "a line"})
 		if len(lines) == 1000 || i == s.side-1 {
-			if err := s.client.LogSweep(ctx, s.sweep.ID, lines...); err != nil {
+			if err := s.sweeps.Log(ctx, s.sweep.ID, lines...); err != nil {
 				return err
 			}
 			lines = lines[:0]

@@ -1,0 +1,298 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// BatchClient is how programs use the batches of a store. It may be used by many goroutines.
+type Client struct {
+	store Store
+	mux   *fairlead.Mux // nil: none is known
+}
+
+// NewBatchClient makes a client of a store.
+func NewClient(store Store) *Client { return &Client{store: store} }
+
+// Knowing is the client with knowledge of the operations that a mux has: it refuses tasks
+// which these refuse, and takes them before a node with the mux has joined.
+func (c *Client) Knowing(mux *fairlead.Mux) *Client {
+	return &Client{store: c.store, mux: mux}
+}
+
+// operations are those that are known, by the kind of their jobs.
+func (c *Client) operations() map[string]Operation {
+	known := map[string]Operation{}
+	if c.mux == nil {
+		return known
+	}
+	for _, kind := range c.mux.Kinds() {
+		if op, ok := c.mux.Attached(kind).(Operation); ok {
+			known[kind] = op
+		}
+	}
+	return known
+}
+
+// prepareAtOnce is up to how many tasks whoever asks for a pass makes it.
+const prepareAtOnce = 10_000
+
+// CreateBatch makes a batch of some tasks. It fails with ErrInvalid.
+func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
+	n, err := c.Begin(ctx, batch)
+	if err != nil {
+		return Batch{}, err
+	}
+	if err := n.Add(ctx, changes...); err != nil {
+		return Batch{}, err
+	}
+	return n.Open(ctx)
+}
+
+// actUponBatch changes a batch and does what follows from it in one transaction.
+func (c *Client) act(ctx context.Context, id int64, change func(b *Batch) error) (Batch, error) {
+	var acted Batch
+	var done Conducted
+	_, err := c.store.Conduct(ctx, id, true, func(ctx context.Context, batch *Batch, tx Tx) error {
+		conducting := newConducting(batch, tx)
+		if batch.Opened {
+			if err := conducting.fold(ctx); err != nil { // it is judged by how it stands now
+				return err
+			}
+		}
+		if err := change(batch); err != nil {
+			return err
+		}
+		err := conducting.lookOn(ctx)
+		acted, done = *batch, conducting.done
+		return err
+	})
+	if err != nil {
+		return Batch{}, err
+	}
+	if !done.Prepare || acted.Total > prepareAtOnce {
+		return acted, nil
+	}
+	if err := Prepare(ctx, c.store, id, done.Try); err != nil {
+		return Batch{}, err
+	}
+	if _, err := Conduct(ctx, c.store, id); err != nil {
+		return Batch{}, err
+	}
+	return c.Get(ctx, id)
+}
+
+// illegalBatch is the ErrConflict of an action that the state of a batch forbids.
+func illegal(action string, b *Batch) error {
+	return fmt.Errorf("cannot %s batch %d: it is %s: %w", action, b.ID, b.State(), fairlead.ErrConflict)
+}
+
+// Batch returns a batch, or ErrNotFound.
+func (c *Client) Get(ctx context.Context, id int64) (Batch, error) {
+	batch, err := one(ctx, c.store, id)
+	if err == nil && !batch.Opened {
+		err = fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound)
+	}
+	return batch, err
+}
+
+// Batches lists batches, newest first.
+func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
+	return c.store.Batches(ctx, filter)
+}
+
+// CancelBatch lets no more tasks begin. Those that run end as they end, and are
+// counted so. It fails with ErrConflict if none is left to begin or to run, or if it
+// is rolled back.
+func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, error) {
+	return c.act(ctx, id, func(b *Batch) error {
+		switch state := b.State(); {
+		case b.Cancelled && !b.Undoing:
+			return nil
+		case b.Undoing || state != Pending && state != Running:
+			return illegal("cancel", b)
+		}
+		b.drop(&b.Cancelled)
+		b.Reason = reason
+		return nil
+	})
+}
+
+// drop lets nothing go forward any more. What was not let out counts as cancelled, but
+// for what was to be retried: whoever looks next finds that it has failed.
+func (b *Batch) drop(flag *bool) {
+	if !b.dropped() {
+		b.Tally.Pending -= b.Held
+		b.Tally.RetryPending -= b.HeldRetry
+		b.Tally.Cancel += b.Held + b.HeldRetry
+		b.Wanted = slices.DeleteFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassRetry })
+	}
+	*flag = true
+}
+
+// RetryBatch does failed tasks again: those with the IDs, or all. If it was paused it
+// goes on. It fails with ErrConflict if there are none, and with ErrNotFound.
+func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
+	if err := c.checkTasks(ctx, id, tasks, "retry", TaskFail); err != nil {
+		return Batch{}, err
+	}
+	return c.act(ctx, id, func(b *Batch) error {
+		if b.dropped() || b.Tally.Fail == 0 {
+			return illegal("retry", b)
+		}
+		b.want(Wanted{Kind: PassRetry, Tasks: tasks})
+		return nil
+	})
+}
+
+// want asks for a pass and opens the batch again. If it was paused it goes on.
+func (b *Batch) want(w Wanted) {
+	b.ask(w)
+	if b.Paused {
+		b.Paused, b.Reason = false, ""
+	}
+	b.EndedAt, b.Forgiven = time.Time{}, b.Tally.Fail
+}
+
+// RollBack says what is rolled back of a batch.
+type RollBack struct {
+	Tasks  []int64 // IDs; none: all that were applied
+	Failed bool    // failed tasks that had started too
+	Serial bool    // each task waits for the one before
+}
+
+// RollBackBatch puts back what was there before the tasks of a batch, in the reverse
+// order of their ends. If all are rolled back nothing goes forward any more, and what
+// is running and succeeds all the same is rolled back too. A rollback of which tasks
+// have failed is resumed by another. It fails with ErrConflict if there is nothing to
+// roll back, and with ErrNotFound.
+func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, error) {
+	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
+		return Batch{}, err
+	}
+	return c.act(ctx, id, func(b *Batch) error {
+		if !b.canRollBack(r) {
+			return illegal("roll back", b)
+		}
+		wanted := Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial}
+		if len(r.Tasks) == 0 {
+			if b.Tally.Open() > 0 {
+				b.drop(&b.Cancelled)
+			}
+			b.drop(&b.Undoing)
+			b.Undo = wanted
+		}
+		b.want(wanted)
+		return nil
+	})
+}
+
+// canRollBack tells whether there is something to roll back, or may come to be. What
+// is being rolled back is not rolled back again, but for tasks of which that failed.
+func (b *Batch) canRollBack(r RollBack) bool {
+	if slices.ContainsFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassUndo }) {
+		return false
+	}
+	if b.Undoing {
+		return b.Tally.RollbackFail > 0 || r.Failed && b.Tally.Fail > 0
+	}
+	return b.applied(r.Failed)+b.Tally.RollbackFail > 0 || len(r.Tasks) == 0 && b.Tally.Open() > 0
+}
+
+// maxChosen is how many tasks can be chosen by their IDs at once.
+const maxChosen = 10_000
+
+// checkTasks expects that tasks of a batch are in one of some states.
+func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action string, states ...TaskState) error {
+	if len(tasks) == 0 {
+		return nil
+	}
+	if len(tasks) > maxChosen {
+		return &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf("are %d; choose at most %d at once, or all by naming none", len(tasks), maxChosen)}}}
+	}
+	found, err := c.Tasks(ctx, TaskFilter{Batch: id, IDs: tasks, Limit: len(tasks)})
+	if err != nil {
+		return err
+	}
+	for _, task := range found {
+		if !slices.Contains(states, task.State) {
+			return fmt.Errorf("cannot %s task %d of batch %d: it is %s: %w", action, task.ID, id, task.State, fairlead.ErrConflict)
+		}
+	}
+	known := make(map[int64]bool, len(found))
+	for i := range found {
+		known[found[i].ID] = true
+	}
+	for _, task := range tasks {
+		if !known[task] {
+			return fmt.Errorf("task %d of batch %d: %w", task, id, fairlead.ErrNotFound)
+		}
+	}
+	return nil
+}
+
+// PauseBatch lets no more tasks begin until it is resumed. Those that run go on. It
+// fails with ErrConflict if it has completed.
+func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
+	return c.act(ctx, id, func(b *Batch) error {
+		if !b.EndedAt.IsZero() {
+			return illegal("pause", b)
+		}
+		b.Paused, b.Reason = true, reason
+		return nil
+	})
+}
+
+// ResumeBatch lets tasks begin again. Failures so far do not count any more for
+// StopAfter. Resuming what is not paused is fine.
+func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
+	return c.act(ctx, id, func(b *Batch) error {
+		if b.Paused {
+			b.Paused, b.Reason, b.Forgiven = false, "", b.Tally.Fail
+		}
+		return nil
+	})
+}
+
+// ApproveBatch lets the other tasks follow the canary, whether it has ended or not.
+// It fails with ErrConflict if the batch has none, or has completed.
+func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
+	return c.act(ctx, id, func(b *Batch) error {
+		if b.Canary.Tasks == 0 || !b.EndedAt.IsZero() || b.dropped() {
+			return illegal("approve", b)
+		}
+		if !b.Approved {
+			b.Approved, b.Paused, b.Reason = true, false, ""
+		}
+		return nil
+	})
+}
+
+// Pace is how fast a batch goes.
+type Pace struct {
+	MaxRunning *int     // nil: as it is
+	Rate       *float64 // nil: as it is
+}
+
+// SetPace changes how fast a batch goes. It fails with ErrInvalid, and with
+// ErrConflict if it has completed.
+func (c *Client) SetPace(ctx context.Context, id int64, pace Pace) (Batch, error) {
+	return c.act(ctx, id, func(b *Batch) error {
+		if !b.EndedAt.IsZero() {
+			return illegal("change the pace of", b)
+		}
+		if pace.MaxRunning != nil {
+			b.MaxRunning = *pace.MaxRunning
+		}
+		if pace.Rate != nil {
+			b.Rate = *pace.Rate
+		}
+		var c complaints
+		b.checkPace(&c)
+		return fairlead.Invalid(c.Found...)
+	})
+}

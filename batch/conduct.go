@@ -1,0 +1,208 @@
+package batch
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Conducted is what became of a look at a batch.
+type Conducted struct {
+	Next    time.Duration // until it should be looked at again by itself; zero: at once; negative: when there is news
+	Prepare bool          // a pass is wanted, and nobody is known to make it
+	Try     int           // the number of the pass then
+	Ended   bool          // it has completed
+	Busy    bool          // so much was done that there is soon to be more
+}
+
+// ConductBatch looks at a batch once: it counts the tasks that have ended, lets out
+// more, and completes it when none is left. Nothing happens if others are at it.
+func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
+	return ConductAhead(ctx, store, id, nil)
+}
+
+// ConductAhead is ConductBatch for somebody who looks at a batch again and again. If
+// that lets out many tasks their jobs are made beforehand.
+func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) (Conducted, error) {
+	var c *conducting
+	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Batch, tx Tx) error {
+		c = newConducting(batch, tx)
+		c.outlook = outlook
+		return c.look(ctx)
+	})
+	if err != nil || !begun {
+		return Conducted{Next: -1}, err
+	}
+	c.done.Busy = c.ended >= PartSize || len(c.jobs) >= PartSize
+	if outlook != nil {
+		outlook.pass(c.saved)
+		if len(c.jobs) >= PartSize && c.Held > 0 {
+			err = outlook.extend(ctx, store, c.Batch)
+		}
+	}
+	return c.done, err
+}
+
+// conducting is a transaction that acts upon a batch.
+type conducting struct {
+	*Batch
+	tx    Tx
+	now   time.Time
+	ended int             // tasks that this look saw end
+	saved map[int]*Part   // number → parts that were changed
+	order []int           // theirs
+	jobs  []*fairlead.Job // to be enqueued
+	bytes int             // of their args
+	done  Conducted
+
+	outlook *Outlook // nil: nothing was made beforehand
+}
+
+func newConducting(batch *Batch, tx Tx) *conducting {
+	return &conducting{Batch: batch, tx: tx, now: tx.Now(), saved: map[int]*Part{}, done: Conducted{Next: -1}}
+}
+
+// look does all there is to do with a batch.
+func (c *conducting) look(ctx context.Context) error {
+	if !c.Opened || !c.EndedAt.IsZero() {
+		return nil
+	}
+	if err := c.fold(ctx); err != nil {
+		return err
+	}
+	return c.lookOn(ctx)
+}
+
+// lookOn is look for a batch whose ends are counted.
+func (c *conducting) lookOn(ctx context.Context) error {
+	if !c.EndedAt.IsZero() {
+		return c.keep(ctx)
+	}
+	if err := c.judge(ctx); err != nil {
+		return err
+	}
+	if err := c.letOut(ctx); err != nil {
+		return err
+	}
+	if err := c.conclude(ctx); err != nil {
+		return err
+	}
+	return c.keep(ctx)
+}
+
+// keep stores what was changed.
+func (c *conducting) keep(ctx context.Context) error {
+	parts := make([]Part, 0, len(c.order))
+	for _, number := range c.order {
+		parts = append(parts, *c.saved[number])
+	}
+	if len(parts) > 0 {
+		if err := c.tx.SaveParts(ctx, parts); err != nil {
+			return err
+		}
+	}
+	if len(c.jobs) == 0 {
+		return nil
+	}
+	return c.tx.Enqueue(ctx, c.jobs)
+}
+
+// touch notes that a part was changed, and returns it as it is by now.
+func (c *conducting) touch(p *Part) *Part {
+	if known := c.saved[p.Number]; known != nil {
+		if known.Tasks == nil {
+			known.Tasks = p.Tasks
+		}
+		return known
+	}
+	c.saved[p.Number] = p
+	c.order = append(c.order, p.Number)
+	return p
+}
+
+// move counts a task that goes from one state to another.
+func (c *conducting) move(p *Part, i int, to Mark) {
+	from := p.States[i]
+	*c.Tally.Of(taskState(p.Kind, from, c.dropped()))--
+	if to != MarkPassed {
+		*c.Tally.Of(taskState(p.Kind, to, c.dropped()))++
+	}
+	for _, m := range []struct {
+		mark Mark
+		by   int
+	}{{from, -1}, {to, 1}} {
+		switch m.mark {
+		case MarkHeld:
+			p.Held += m.by
+			*c.heldBy(p.Kind) += m.by
+		case MarkOut:
+			p.Out += m.by
+			c.Out += m.by
+			if p.Kind == PassUndo {
+				c.OutUndo += m.by
+			}
+		case MarkDoubt:
+			if p.Kind != PassUndo {
+				c.Doubtful += m.by
+			}
+		}
+	}
+	p.States[i] = to
+}
+
+// heldBy is how many tasks of passes of a kind were not let out yet.
+func (b *Batch) heldBy(kind PassKind) *int {
+	switch kind {
+	case PassRetry:
+		return &b.HeldRetry
+	case PassUndo:
+		return &b.HeldUndo
+	}
+	return &b.Held
+}
+
+// prepareTime is after how long somebody else makes a wanted pass.
+const prepareTime = time.Minute
+
+// conclude completes a batch of which no task is left.
+func (c *conducting) conclude(ctx context.Context) error {
+	if c.Undoing && len(c.Wanted) == 0 && c.Out == 0 && c.applied(c.Undo.Failed) > 0 {
+		c.ask(c.Undo) // tasks that were running when it was rolled back were applied after all
+	}
+	if len(c.Wanted) > 0 {
+		if c.done.Prepare = c.now.Sub(c.PreparedAt) >= prepareTime; c.done.Prepare {
+			c.PreparedAt = c.now
+			c.Tries++
+			c.done.Try = c.Tries
+		}
+		return nil
+	}
+	if c.Tally.Open() > 0 {
+		return nil
+	}
+	c.Completions++
+	c.EndedAt, c.done.Ended = c.now, true
+	return c.then(ctx)
+}
+
+// applied is how many tasks were applied, or may have been, and were not rolled back.
+func (b *Batch) applied(failed bool) int {
+	if failed {
+		return b.Tally.Success + b.Tally.Fail
+	}
+	return b.Tally.Success + b.Doubtful
+}
+
+// ask asks for a pass.
+func (b *Batch) ask(w Wanted) {
+	if len(b.Wanted) == 0 {
+		b.PreparedAt = time.Time{} // nobody is at it
+	}
+	if len(w.Tasks) == 0 {
+		w.Tasks = nil // all
+	}
+	b.Wants++
+	w.Number = b.Wants
+	b.Wanted = append(b.Wanted, w)
+}

@@ -1,0 +1,109 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+)
+
+// judge pauses a batch with too many failures, decides about its canary, and takes
+// back what was let out and must not start any more.
+func (c *conducting) judge(ctx context.Context) error {
+	if failed := c.Tally.Fail - c.Forgiven; !c.Paused && !c.dropped() && c.StopAfter.passed(failed, c.Total) {
+		c.Paused, c.Reason = true, fmt.Sprintf("%d of %d tasks have failed", c.Tally.Fail, c.Total)
+	}
+	c.judgeCanary()
+	if c.Out > 0 && (c.Paused || c.dropped()) {
+		if err := c.recall(ctx); err != nil {
+			return err
+		}
+	}
+	if c.HeldRetry > 0 && c.dropped() {
+		return c.dropRetries(ctx)
+	}
+	return nil
+}
+
+func (t Threshold) passed(failed, total int) bool {
+	return failed > 0 && (t.Failures > 0 && failed >= t.Failures || t.Percent > 0 && float64(failed)*100 >= t.Percent*float64(total))
+}
+
+// Awaiting tells whether the canary has ended and somebody has to approve of it.
+func (b *Batch) Awaiting() bool {
+	return b.Canary.Tasks > 0 && !b.Approved && !b.dropped() && b.canaryRoom() == 0 &&
+		b.Out == 0 && b.Held > 0 && b.HeldRetry == 0 && len(b.Wanted) == 0
+}
+
+// canaryRoom is how many tasks may be let out before the canary is approved of.
+func (b *Batch) canaryRoom() int { return max(0, b.Canary.Tasks-(b.Total-b.Held)) }
+
+// judgeCanary lets the other tasks follow if enough of the first succeeded.
+func (c *conducting) judgeCanary() {
+	if !c.Awaiting() || c.Canary.Ratio == 0 || c.Paused {
+		return
+	}
+	if ended := c.Total - c.Held; float64(c.Tally.Success) >= c.Canary.Ratio*float64(ended) {
+		c.Approved = true
+	} else {
+		c.Paused, c.Reason = true, fmt.Sprintf("of the first %d tasks %d succeeded; %.0f %% have to", ended, c.Tally.Success, 100*c.Canary.Ratio)
+	}
+}
+
+// recall takes back tasks that were let out and have not started. Those that have
+// end as they end.
+func (c *conducting) recall(ctx context.Context) error {
+	parts, err := c.tx.Parts(ctx, PartFilter{Out: true})
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		p := &parts[i]
+		if p.Kind == PassUndo && !c.Paused {
+			continue
+		}
+		if known := c.saved[p.Number]; known != nil {
+			p = known
+		}
+		ids, err := c.tx.Recall(ctx, p.First, p.Last())
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if i := int(id - p.First); p.States[i] == MarkOut {
+				p = c.touch(p)
+				c.move(p, i, MarkHeld)
+			}
+		}
+		if p.Kind == PassRetry && c.dropped() {
+			c.dropHeld(p)
+		}
+	}
+	return nil
+}
+
+// dropRetries lets tasks that are not going to be retried be what they were: failed.
+func (c *conducting) dropRetries(ctx context.Context) error {
+	parts, err := c.tx.Parts(ctx, PartFilter{Held: true, Kind: PassRetry})
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		if c.began(parts[i].Pass) {
+			c.dropHeld(c.touch(&parts[i]))
+		}
+	}
+	return nil
+}
+
+func (c *conducting) dropHeld(p *Part) {
+	for i, mark := range p.States {
+		if mark != MarkHeld {
+			continue
+		}
+		was := MarkFailed
+		if p.doubtful(i) {
+			was = MarkDoubt
+		}
+		c.move(p, i, was)
+		p.end(i, was, c.now.Sub(c.CreatedAt))
+	}
+}

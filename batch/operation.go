@@ -1,0 +1,184 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// TaskArgs are the args of a job that is a task of a batch.
+type TaskArgs struct {
+	Batch   int64           `json:"batch_id"`
+	Task    int64           `json:"task_id"`
+	Type    string          `json:"batch_type"`
+	Env     string          `json:"env,omitempty"`
+	Region  string          `json:"region,omitempty"`
+	AZ      string          `json:"az,omitempty"`
+	Service string          `json:"service,omitempty"`
+	Info    json.RawMessage `json:"extra_info,omitempty"`
+	Undo    bool            `json:"undo,omitempty"` // it is rolled back: Before is to be put in place again
+	Change
+
+	// Unremembered says of a rollback that the task failed before anything was
+	// remembered of it. If the operation has BuildParam, it was never applied.
+	Unremembered bool `json:"unremembered,omitempty"`
+}
+
+// taskMemo is what is remembered of a task between its attempts.
+type taskMemo struct {
+	Before json.RawMessage `json:"before,omitempty"`
+}
+
+// taskAttempts is how often a task that times out is tried.
+const taskAttempts = 3
+
+// args are what an operation is told of a task.
+func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
+	return TaskArgs{
+		Batch: b.ID, Task: task, Type: b.Type, Env: b.Env, Region: b.Queue, AZ: b.AZ, Service: b.Service, Info: b.Info,
+		Undo: undo, Change: change,
+	}
+}
+
+// job makes the job of a task.
+func (b *Batch) job(p *Part, i int) *fairlead.Job {
+	args := b.args(p.TaskID(i), p.Tasks[i].Change, p.Kind == PassUndo)
+	args.Unremembered = args.Undo && p.Tasks[i].Unremembered
+	raw, err := json.Marshal(args)
+	if err != nil {
+		panic(err) // NormalizeBatch and the store refuse what is no JSON
+	}
+	job := &fairlead.Job{
+		ID: p.First + int64(i), Kind: TaskKind(args.Target.Type, b.Type), Args: raw, Queue: b.Queue, Tenant: b.Tenant, Priority: b.Priority,
+		Timeout: b.Timeout, MaxAttempts: taskAttempts,
+	}
+	job.Batch = b.ID
+	return job
+}
+
+// Operation is how the tasks of one type of batch are done to one type of target.
+// Only Process has to be there.
+type Operation struct {
+	TargetType string
+	BatchType  string
+	Timeout    time.Duration // of one attempt; zero: DefaultTaskTimeout
+
+	// Check refuses tasks that can never be done, when a batch is created by somebody
+	// who knows the operation (see Client.Knowing). An *InvalidError names their
+	// fields.
+	Check func(task TaskArgs) error
+	// BuildParam reads how the target stands now: what a rollback puts back, if
+	// whoever made the batch did not say. It is remembered before anything is
+	// changed; a task that failed before that has nothing to be rolled back.
+	BuildParam func(ctx context.Context, task TaskArgs) (json.RawMessage, error)
+	// AlreadyDone tells whether the target is as it should be: as After says, or as
+	// Before says if Undo is set. Then nothing is done to it.
+	AlreadyDone func(ctx context.Context, task TaskArgs) (bool, error)
+	// Process brings the target to After. It may have been tried before.
+	Process func(ctx context.Context, task TaskArgs) error
+	// Undo brings the target back to Before. If it is missing Process does, with
+	// Before in the place of After.
+	Undo func(ctx context.Context, task TaskArgs) error
+}
+
+// DefaultTaskTimeout bounds an attempt of a task if nobody says otherwise.
+const DefaultTaskTimeout = 20 * time.Second
+
+// taskRetry is the pause before a task that timed out is tried again, also if its
+// batch was paused or cancelled meanwhile: it has begun.
+var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
+
+// HandleOperation registers an operation. A task that times out is tried twice more;
+// an error is final until the task is retried. An error that wraps ErrUnavailable is
+// no failure: the task runs again.
+func Handle(mux *fairlead.Mux, op Operation) {
+	if op.Process == nil {
+		panic(fmt.Sprintf("fairlead: the operation %s needs Process", TaskKind(op.TargetType, op.BatchType)))
+	}
+	if op.Timeout == 0 {
+		op.Timeout = DefaultTaskTimeout
+	}
+	mux.Attach(TaskKind(op.TargetType, op.BatchType), op)
+	options := fairlead.HandlerOptions{Timeout: op.Timeout, MaxAttempts: taskAttempts, Retry: &taskRetry}
+	kind := fairlead.NewKind[TaskArgs](TaskKind(op.TargetType, op.BatchType))
+	kind.HandleWith(mux, options, func(ctx context.Context, job *fairlead.Job, task TaskArgs) error {
+		return op.final(ctx, op.work(ctx, job, task))
+	})
+}
+
+// work does or undoes a task.
+func (op *Operation) work(ctx context.Context, job *fairlead.Job, task TaskArgs) error {
+	if op.untouched(&task) {
+		return nil // there is nothing to put back
+	}
+	if err := op.complete(ctx, job, &task); err != nil {
+		return err
+	}
+	if op.AlreadyDone != nil {
+		done, err := op.AlreadyDone(ctx, task)
+		if err != nil || done {
+			return err
+		}
+	}
+	switch {
+	case !task.Undo:
+		return op.Process(ctx, task)
+	case op.Undo != nil:
+		return op.Undo(ctx, task)
+	}
+	task.Before, task.After = task.After, task.Before
+	return op.Process(ctx, task)
+}
+
+// untouched tells whether a task that is rolled back was never applied: it failed
+// before what BuildParam found was remembered, and nothing is changed before that.
+func (op *Operation) untouched(task *TaskArgs) bool {
+	return task.Undo && task.Before == nil && task.Unremembered && op.BuildParam != nil
+}
+
+// complete finds out what was there before, unless that is known. It is remembered
+// before the target is changed: an attempt after a crash would find what this one
+// left behind.
+func (op *Operation) complete(ctx context.Context, job *fairlead.Job, task *TaskArgs) error {
+	if task.Before != nil {
+		return nil
+	}
+	if task.Undo {
+		return errors.New("nobody knows what to put back: neither the batch nor the operation said what was there before")
+	}
+	if op.BuildParam == nil {
+		return nil
+	}
+	var memo taskMemo
+	if len(job.Memo) > 0 {
+		if err := json.Unmarshal(job.Memo, &memo); err != nil {
+			return fmt.Errorf("memo of job %d: %w", job.ID, err)
+		}
+	}
+	if memo.Before == nil {
+		before, err := op.BuildParam(ctx, *task)
+		if err != nil {
+			return err
+		}
+		memo.Before = before
+		if err := fairlead.Remember(ctx, memo); err != nil {
+			return err
+		}
+	}
+	task.Before = memo.Before
+	return nil
+}
+
+// final makes an ordinary error final. What the operation chose itself, and what is
+// no fault of the task, stays as it is.
+func (op *Operation) final(ctx context.Context, err error) error {
+	var chosen *fairlead.Outcome
+	if err == nil || ctx.Err() != nil || errors.As(err, &chosen) || errors.Is(err, fairlead.ErrLeaseLost) || errors.Is(err, fairlead.ErrUnavailable) {
+		return err
+	}
+	return fairlead.Fatal(err)
+}

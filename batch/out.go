@@ -1,0 +1,198 @@
+package batch
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// How far a batch lets its tasks out ahead of those who run them. More is faster,
+// fewer have to be recalled when it is paused.
+const (
+	leastAhead   = 500
+	mostAhead    = 20_000
+	carefulAhead = 50                     // if failures pause it, and MaxRunning does not say
+	aheadSpan    = 300 * time.Millisecond // what is let out should last so long
+
+	// What one transaction lets out.
+	outAtOnce = 4 * PartSize
+	outBytes  = 16 << 20 // of args
+
+	leastPause = 10 * time.Millisecond // between two looks because of the rate
+)
+
+// toLetOut is how many tasks are still to be let out.
+func (b *Batch) toLetOut() int {
+	if b.dropped() {
+		return b.HeldUndo
+	}
+	return b.Held + b.HeldRetry + b.HeldUndo
+}
+
+// letOut makes jobs of tasks, as many as there may be. What somebody asked for goes
+// first.
+func (c *conducting) letOut(ctx context.Context) error {
+	room := c.room()
+	kinds := []PassKind{PassUndo, PassRetry, PassForward}
+	if c.dropped() {
+		kinds = kinds[:1]
+	}
+	n := 0
+	for _, kind := range kinds {
+		some := min(room-n, *c.heldBy(kind))
+		if kind == PassForward && c.Canary.Tasks > 0 && !c.Approved {
+			some = min(some, c.canaryRoom())
+		}
+		let, err := c.letOutOf(ctx, kind, some)
+		if err != nil {
+			return err
+		}
+		n += let
+	}
+	if n == 0 {
+		return nil
+	}
+	if c.StartedAt.IsZero() {
+		c.StartedAt = c.now
+	}
+	c.Saved = max(0, c.allowance()-float64(n))
+	c.OutAt = c.now
+	if n == outAtOnce || c.bytes >= outBytes {
+		c.done.Next = 0
+	}
+	return nil
+}
+
+// letOutOf lets out some tasks of passes of a kind, in order, and tells how many.
+// Parts of tries that came to nothing may lie between the others.
+func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int, error) {
+	n := 0
+	filter := PartFilter{Held: true, Kind: kind, Limit: max(0, most)/PartSize + 2}
+	for n < most && c.bytes < outBytes {
+		parts, err := c.heldParts(ctx, filter)
+		if err != nil {
+			return n, err
+		}
+		for i := range parts {
+			if !c.began(parts[i].Pass) {
+				continue
+			}
+			if c.serial(parts[i].Pass) {
+				if c.OutUndo > 0 {
+					return n, nil
+				}
+				most = min(most, n+1)
+			}
+			n += c.letOutPart(c.touch(&parts[i]), most-n)
+		}
+		if len(parts) < filter.Limit {
+			break
+		}
+		filter.After = parts[len(parts)-1].Number
+	}
+	return n, nil
+}
+
+// heldParts returns parts with tasks to let out, and what these have to do unless
+// their jobs are ready.
+func (c *conducting) heldParts(ctx context.Context, filter PartFilter) ([]Part, error) {
+	filter.Tasks = c.outlook == nil || len(c.outlook.jobs) == 0
+	parts, err := c.tx.Parts(ctx, filter)
+	if err != nil || filter.Tasks {
+		return parts, err
+	}
+	if filter.Kind == PassForward && filter.After == 0 && len(parts) > 0 {
+		c.outlook.passBelow(parts[0].Number)
+	}
+	var missing []int
+	for i := range parts {
+		if c.outlook.ready(parts[i].Number) == nil {
+			missing = append(missing, parts[i].Number)
+		}
+	}
+	if len(missing) == 0 {
+		return parts, nil
+	}
+	whole, err := c.tx.Parts(ctx, PartFilter{Numbers: missing, Tasks: true})
+	for i := range whole {
+		at := slices.IndexFunc(parts, func(p Part) bool { return p.Number == whole[i].Number })
+		parts[at] = whole[i]
+	}
+	return parts, err
+}
+
+// serial tells whether each task of a pass waits for the one before.
+func (b *Batch) serial(pass int) bool {
+	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass && p.Serial })
+}
+
+// letOutPart lets out some tasks of a part, in order, and tells how many.
+func (c *conducting) letOutPart(p *Part, most int) int {
+	n, ready := 0, c.outlook.ready(p.Number)
+	for i := 0; i < p.Size && n < most && c.bytes < outBytes; i++ {
+		if p.States[i] == MarkHeld {
+			var job *fairlead.Job
+			if ready != nil {
+				job = ready[i]
+			} else {
+				job = c.job(p, i)
+			}
+			c.move(p, i, MarkOut)
+			c.jobs = append(c.jobs, job)
+			c.bytes += len(job.Args)
+			n++
+		}
+	}
+	return n
+}
+
+// room is how many tasks may be let out now.
+func (c *conducting) room() int {
+	if c.Paused || c.toLetOut() == 0 {
+		return 0
+	}
+	bound := c.MaxRunning
+	if bound == 0 {
+		bound = c.ahead()
+	}
+	room := max(0, bound-c.Out)
+	if c.Rate > 0 {
+		allowed := c.allowance()
+		if float64(room) > allowed {
+			next := (1 - (allowed - math.Floor(allowed))) / c.Rate
+			c.done.Next = max(time.Duration(next*float64(time.Second)), leastPause)
+		}
+		room = min(room, int(allowed))
+	}
+	return min(room, outAtOnce)
+}
+
+// ahead adapts how many tasks are let out to how fast they are done.
+func (c *conducting) ahead() int {
+	if c.StopAfter != (Threshold{}) {
+		return carefulAhead
+	}
+	if c.Ahead == 0 {
+		c.Ahead = leastAhead
+	}
+	if span := c.now.Sub(c.OutAt); c.ended > 0 && span > 0 {
+		wanted := int(float64(c.ended) * float64(aheadSpan) / float64(span))
+		c.Ahead = min(max(wanted, c.Ahead*3/4, leastAhead), mostAhead, 4*c.Ahead)
+	}
+	return c.Ahead
+}
+
+// allowance is how many tasks the rate allows to let out. It never saves more than
+// a tenth of a second's, but always a whole task.
+func (c *conducting) allowance() float64 {
+	if c.Rate == 0 {
+		return 0
+	}
+	if c.OutAt.IsZero() {
+		return 1
+	}
+	return min(c.Saved+c.now.Sub(c.OutAt).Seconds()*c.Rate, max(1, c.Rate/10))
+}

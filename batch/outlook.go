@@ -1,0 +1,83 @@
+package batch
+
+import (
+	"context"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	outlookParts = 2 * outAtOnce / PartSize // that are made ready at once
+	outlookBytes = 2 * outBytes             // of args
+)
+
+// Outlook is the jobs of tasks that a batch will let out soon. What a task has to do
+// never changes: so its job is made before the lock of the batch is taken, under
+// which nobody else gets on. It has one user at a time.
+type Outlook struct {
+	jobs  map[int][]*fairlead.Job // number of a part → those of all its tasks
+	bytes int                     // of their args
+	last  int                     // number of the last part that was made ready
+}
+
+// ready is the jobs of a part; nil: they were not made.
+func (o *Outlook) ready(number int) []*fairlead.Job {
+	if o == nil {
+		return nil
+	}
+	return o.jobs[number]
+}
+
+// pass forgets parts of which nothing is held any more.
+func (o *Outlook) pass(parts map[int]*Part) {
+	for number, p := range parts {
+		if p.Held == 0 {
+			o.forget(number)
+		}
+	}
+}
+
+// forget drops the jobs of a part.
+func (o *Outlook) forget(number int) {
+	for _, job := range o.jobs[number] {
+		o.bytes -= len(job.Args)
+	}
+	delete(o.jobs, number)
+}
+
+// passBelow forgets parts before a number: somebody else has let them out.
+func (o *Outlook) passBelow(number int) {
+	for ready := range o.jobs {
+		if ready < number {
+			o.forget(ready)
+		}
+	}
+}
+
+// extend makes the jobs of further parts, if half of those that were ready are gone.
+func (o *Outlook) extend(ctx context.Context, store Store, batch *Batch) error {
+	if len(o.jobs) > outlookParts/2 || o.bytes > outlookBytes/2 {
+		return nil
+	}
+	if o.jobs == nil {
+		o.jobs = map[int][]*fairlead.Job{}
+	}
+	filter := PartFilter{Held: true, Tasks: true, Kind: PassForward, After: o.last, Limit: outlookParts - len(o.jobs)}
+	parts, err := store.Parts(ctx, batch.ID, filter)
+	if err != nil {
+		return err
+	}
+	for i := range parts {
+		p := &parts[i]
+		if o.last = p.Number; o.bytes > outlookBytes || !batch.began(p.Pass) {
+			continue
+		}
+		jobs := make([]*fairlead.Job, p.Size)
+		for i := range jobs {
+			jobs[i] = batch.job(p, i)
+			o.bytes += len(jobs[i].Args)
+		}
+		o.jobs[p.Number] = jobs
+	}
+	return nil
+}

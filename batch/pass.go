@@ -1,0 +1,236 @@
+package batch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+const (
+	partsPerPass = 200_000 // numbers of parts that a pass has: more than it can have parts
+	partsAtOnce  = 10      // that one transaction stores
+	partsRead    = 50      // that are read at once
+)
+
+// MaxTasks is how many tasks a batch has at most.
+const MaxTasks = 1_000_000
+
+// PrepareBatch makes the pass that a batch wants, as the try that ConductBatch gave
+// a number to. It takes several transactions. If it does not get to the end, somebody
+// makes the pass anew; tries that came to nothing are removed.
+func Prepare(ctx context.Context, store Store, id int64, try int) error {
+	batch, err := one(ctx, store, id)
+	if err != nil || len(batch.Wanted) == 0 {
+		return err
+	}
+	p := &preparing{store: store, batch: &batch, want: batch.Wanted[0], try: try}
+	if err := p.choose(ctx); err != nil {
+		return err
+	}
+	if err := p.write(ctx); err != nil {
+		return err
+	}
+	return p.begin(ctx)
+}
+
+func one(ctx context.Context, store Store, id int64) (Batch, error) {
+	found, err := store.Batches(ctx, Filter{IDs: []int64{id}})
+	if err != nil {
+		return Batch{}, err
+	}
+	if len(found) == 0 {
+		return Batch{}, fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound)
+	}
+	return found[0], nil
+}
+
+// preparing is a pass in the making.
+type preparing struct {
+	store  Store
+	batch  *Batch
+	want   Wanted
+	try    int
+	chosen []choice
+	read   map[int]*Part // parts with their tasks, as they were read last
+}
+
+// choice is a task that takes part.
+type choice struct {
+	part  int // its number
+	index int
+	ended int64
+	doubt bool // it failed, and may have been applied
+}
+
+// choose finds the tasks that take part, in the order in which they do.
+func (p *preparing) choose(ctx context.Context) error {
+	var wanted map[int64]bool
+	if p.want.Tasks != nil {
+		wanted = map[int64]bool{}
+		for _, id := range p.want.Tasks {
+			wanted[id] = true
+		}
+	}
+	err := p.walk(ctx, 0, wanted != nil, func(part *Part) (bool, error) {
+		for i, mark := range part.States {
+			if p.want.takes(part.Kind, mark) && (wanted == nil || wanted[part.TaskID(i)]) {
+				p.chosen = append(p.chosen, choice{part.Number, i, part.Ended[i], mark == MarkDoubt})
+			}
+		}
+		return true, nil
+	})
+	if p.want.Kind == PassUndo { // what was done last is undone first
+		slices.SortStableFunc(p.chosen, func(a, b choice) int {
+			return cmp.Or(cmp.Compare(b.ended, a.ended), cmp.Compare(b.part, a.part), cmp.Compare(b.index, a.index))
+		})
+	}
+	return err
+}
+
+// takes tells whether a task takes part that stands like this.
+func (w *Wanted) takes(kind PassKind, mark Mark) bool {
+	switch {
+	case kind == PassThen:
+		return false
+	case w.Kind == PassRetry:
+		return kind != PassUndo && (mark == MarkFailed || mark == MarkDoubt)
+	case kind == PassUndo: // it is resumed
+		return mark == MarkFailed || mark == MarkDoubt || mark == MarkDrop
+	}
+	return mark == MarkDone || mark == MarkDoubt || w.Failed && mark == MarkFailed
+}
+
+// walk calls do with the parts behind a number of passes that have begun, until it
+// returns false.
+func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Part) (bool, error)) error {
+	filter := PartFilter{After: after, Tasks: tasks, Limit: partsRead}
+	for {
+		parts, err := p.store.Parts(ctx, p.batch.ID, filter)
+		if err != nil {
+			return err
+		}
+		for i := range parts {
+			if !p.batch.began(parts[i].Pass) {
+				continue
+			}
+			if more, err := do(&parts[i]); err != nil || !more {
+				return err
+			}
+		}
+		if len(parts) < partsRead {
+			return nil
+		}
+		filter.After = parts[len(parts)-1].Number
+	}
+}
+
+// write stores the parts of the pass.
+func (p *preparing) write(ctx context.Context) error {
+	w := newPartWriter(p.store, p.batch.ID, p.try, p.want.Kind)
+	for _, c := range p.chosen {
+		part, err := p.part(ctx, c.part)
+		if err != nil {
+			return err
+		}
+		task := PartTask{Of: part.TaskID(c.index), Change: part.Tasks[c.index].Change}
+		task.Before, task.Unremembered = part.before(c.index), part.unremembered(c.index)
+		if err := w.add(ctx, task, c.doubt); err != nil {
+			return err
+		}
+	}
+	return w.close(ctx, p.batch)
+}
+
+// part reads a part with its tasks, unless it is at hand.
+func (p *preparing) part(ctx context.Context, number int) (*Part, error) {
+	if part := p.read[number]; part != nil {
+		return part, nil
+	}
+	parts, err := p.store.Parts(ctx, p.batch.ID, PartFilter{Numbers: []int{number}, Tasks: true})
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) != 1 {
+		return nil, fmt.Errorf("part %d of batch %d: %w", number, p.batch.ID, fairlead.ErrNotFound)
+	}
+	if p.read == nil || len(p.read) >= partsRead {
+		p.read = map[int]*Part{}
+	}
+	p.read[number] = &parts[0]
+	return &parts[0], nil
+}
+
+// begin makes the pass count, unless another try was faster or nobody wants it any
+// more, and removes what other tries left behind.
+func (p *preparing) begin(ctx context.Context) error {
+	won := false
+	_, err := p.store.Conduct(ctx, p.batch.ID, true, func(ctx context.Context, batch *Batch, tx Tx) error {
+		won = len(batch.Wanted) > 0 && batch.Wanted[0].Number == p.want.Number
+		if !won {
+			return nil
+		}
+		c := newConducting(batch, tx)
+		if err := c.pass(ctx, p); err != nil {
+			return err
+		}
+		return c.keep(ctx)
+	})
+	if err != nil {
+		return err
+	}
+	if !won {
+		return p.store.DropParts(ctx, p.batch.ID, p.try)
+	}
+	for try := range p.try {
+		if try > 0 && !p.batch.began(try) {
+			if err := p.store.DropParts(ctx, p.batch.ID, try); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pass lets tasks go on in a new pass.
+func (c *conducting) pass(ctx context.Context, p *preparing) error {
+	byPart := map[int][]int{}
+	for _, choice := range p.chosen {
+		byPart[choice.part] = append(byPart[choice.part], choice.index)
+	}
+	numbers := make([]int, 0, len(byPart))
+	for number := range byPart {
+		numbers = append(numbers, number)
+	}
+	slices.Sort(numbers)
+	taken := 0
+	for some := range slices.Chunk(numbers, partsRead) {
+		parts, err := c.tx.Parts(ctx, PartFilter{Numbers: some})
+		if err != nil {
+			return err
+		}
+		for i := range parts {
+			part := c.touch(&parts[i])
+			for _, index := range byPart[part.Number] {
+				if !p.want.takes(part.Kind, part.States[index]) {
+					return fmt.Errorf("task %d of part %d of batch %d has changed while a pass was made of it: %w", index, part.Number, c.ID, fairlead.ErrConflict)
+				}
+				c.move(part, index, MarkPassed)
+				taken++
+			}
+		}
+	}
+	c.Wanted = c.Wanted[1:]
+	c.PreparedAt = time.Time{} // the next may be made at once
+	c.Forgiven = min(c.Forgiven, c.Tally.Fail)
+	if taken == 0 {
+		return nil
+	}
+	*c.Tally.Of(taskState(p.want.Kind, MarkHeld, false)) += taken
+	*c.heldBy(p.want.Kind) += taken
+	c.Passes = append(c.Passes, Pass{Number: p.try, Kind: p.want.Kind, Tasks: taken, Serial: p.want.Serial})
+	return nil
+}

@@ -1,0 +1,66 @@
+package batch
+
+// Recount counts the tasks of parts, with those that are let out as pending. It is
+// what Tally has to be, but for what is running.
+func (b *Batch) Recount(parts []Part) Tally {
+	return b.recount(parts).Tally
+}
+
+// recount counts all that a batch knows of its tasks.
+func (b *Batch) recount(parts []Part) Status {
+	var found Batch
+	for i := range parts {
+		kind := parts[i].Kind
+		if kind == PassThen || !b.began(parts[i].Pass) {
+			continue
+		}
+		for _, mark := range parts[i].States {
+			if mark == MarkPassed {
+				continue
+			}
+			*found.Tally.Of(taskState(kind, mark, b.dropped()))++
+			switch {
+			case mark == MarkHeld:
+				*found.heldBy(kind)++
+			case mark == MarkOut:
+				found.Out++
+				if kind == PassUndo {
+					found.OutUndo++
+				}
+			case mark == MarkDoubt && kind != PassUndo:
+				found.Doubtful++
+			}
+		}
+	}
+	return found.Status
+}
+
+// Miscount is a count of tasks that was wrong.
+type Miscount struct {
+	What    string // the state of the tasks that were miscounted, or what else was
+	Counted int
+	Found   int
+}
+
+// Mend counts the tasks of all parts of the batch anew, corrects what differs, and
+// tells what did. Nothing ever should.
+func (b *Batch) Mend(parts []Part) []Miscount {
+	var wrong []Miscount
+	found := b.recount(parts)
+	mend := func(what string, counted *int, found int) {
+		if *counted != found {
+			wrong = append(wrong, Miscount{What: what, Counted: *counted, Found: found})
+			*counted = found
+		}
+	}
+	for _, state := range TaskStates() {
+		mend(string(state), b.Tally.Of(state), *found.Tally.Of(state))
+	}
+	mend("held", &b.Held, found.Held)
+	mend("held to retry", &b.HeldRetry, found.HeldRetry)
+	mend("held to roll back", &b.HeldUndo, found.HeldUndo)
+	mend("out", &b.Out, found.Out)
+	mend("out to roll back", &b.OutUndo, found.OutUndo)
+	mend("doubtful", &b.Doubtful, found.Doubtful)
+	return wrong
+}

@@ -1,0 +1,53 @@
+package batch
+
+import "context"
+
+// states are those of tasks that can be rolled back.
+func (r RollBack) states() []TaskState {
+	states := []TaskState{TaskSuccess, TaskRollbackFail}
+	if r.Failed {
+		states = append(states, TaskFail)
+	}
+	return states
+}
+
+// PlanRollBack tells what RollBackBatch would undo as things stand: the first of the
+// tasks, in the order in which they would be, with what would be put back, and how
+// many there are. Nothing is changed. It fails as RollBackBatch would.
+func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit int) (tasks []Task, total int, err error) {
+	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
+		return nil, 0, err
+	}
+	batch, err := c.Get(ctx, id)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !batch.canRollBack(r) {
+		return nil, 0, illegal("roll back", &batch)
+	}
+	p := &preparing{store: c.store, batch: &batch, want: Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial}}
+	if len(r.Tasks) == 0 {
+		p.want.Tasks = nil
+	}
+	if err := p.choose(ctx); err != nil {
+		return nil, 0, err
+	}
+	for _, chosen := range p.chosen[:min(limit, len(p.chosen))] {
+		part, err := p.part(ctx, chosen.part)
+		if err != nil {
+			return nil, 0, err
+		}
+		tasks = append(tasks, part.task(chosen.index, &batch))
+	}
+	return tasks, len(p.chosen), nil
+}
+
+// task is a task of a part as far as the part tells.
+func (p *Part) task(i int, batch *Batch) Task {
+	task := Task{
+		ID: p.TaskID(i), Batch: p.Batch, Change: p.Tasks[i].Change, Job: p.First + int64(i),
+		State: taskState(p.Kind, p.States[i], batch.dropped()),
+	}
+	task.Before = p.before(i)
+	return task
+}

@@ -1,0 +1,64 @@
+package batch
+
+import (
+	"context"
+	"math"
+	"time"
+)
+
+// SeenFor is for how long a count of running tasks is told to everybody.
+const SeenFor = time.Second
+
+const (
+	seenEvery = SeenFor / 4 // between two counts
+	manyEnded = 100         // tasks since the last look: their number is another one when it is read
+)
+
+// Seen is how many tasks of a batch ran when whoever acts upon it last counted them.
+// That is done while many of them end: counting would take everybody longer then, and
+// nobody could tell that what they see is a moment old.
+type Seen struct {
+	At      time.Time // zero: they were never counted
+	Forward int
+	Retry   int
+	Undo    int
+}
+
+// Told tells whether this is told instead of counting: it is not after a clock was set
+// back, as that could be for long.
+func (s *Seen) Told(now time.Time) bool { return s.age(now) < SeenFor }
+
+func (s *Seen) age(now time.Time) time.Duration {
+	if now.Before(s.At) {
+		return math.MaxInt64
+	}
+	return now.Sub(s.At)
+}
+
+// Of is the number of those that belong to passes of a kind.
+func (s *Seen) Of(kind PassKind) *int {
+	switch kind {
+	case PassRetry:
+		return &s.Retry
+	case PassUndo:
+		return &s.Undo
+	}
+	return &s.Forward
+}
+
+// see counts those tasks of parts that run, if that is to be told.
+func (c *conducting) see(ctx context.Context, parts []Part) error {
+	if c.ended < manyEnded || c.Seen.age(c.now) < seenEvery {
+		return nil
+	}
+	seen := Seen{At: c.now}
+	for i := range parts {
+		running, err := c.tx.Running(ctx, parts[i].First, parts[i].Last())
+		if err != nil {
+			return err
+		}
+		*seen.Of(parts[i].Kind) += running
+	}
+	c.Seen = seen
+	return nil
+}

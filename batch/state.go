@@ -1,0 +1,126 @@
+package batch
+
+// TaskState says how a task of a batch stands.
+type TaskState string
+
+// The states of a task.
+const (
+	TaskPending         TaskState = "pending" // also between two attempts
+	TaskRunning         TaskState = "running"
+	TaskSuccess         TaskState = "success"
+	TaskFail            TaskState = "fail"
+	TaskRetryPending    TaskState = "retry_pending" // somebody asked to retry it
+	TaskRollbackPending TaskState = "rollback_pending"
+	TaskRollbackRunning TaskState = "rollback_running"
+	TaskRollbackSuccess TaskState = "rollback_success"
+	TaskRollbackFail    TaskState = "rollback_fail"
+	TaskCancel          TaskState = "cancel"
+)
+
+// TaskStates lists every state of a task.
+func TaskStates() []TaskState {
+	return []TaskState{
+		TaskPending, TaskRunning, TaskSuccess, TaskFail, TaskRetryPending,
+		TaskRollbackPending, TaskRollbackRunning, TaskRollbackSuccess, TaskRollbackFail, TaskCancel,
+	}
+}
+
+// BatchState is the aggregate of the states of a batch's tasks.
+type State string
+
+// The states of a batch.
+const (
+	Pending         State = "pending"
+	Running         State = "running"
+	Success         State = "success"
+	Fail            State = "fail"
+	PartialFail     State = "partial_fail"
+	RollbackPending State = "rollback_pending"
+	RollbackRunning State = "rollback_running"
+	RollbackSuccess State = "rollback_success"
+	RollbackFail    State = "rollback_fail"
+	Cancel          State = "cancel"
+)
+
+// Tally counts tasks by state.
+type Tally struct {
+	Pending         int `json:"pending,omitempty"`
+	Running         int `json:"running,omitempty"`
+	Success         int `json:"success,omitempty"`
+	Fail            int `json:"fail,omitempty"`
+	RetryPending    int `json:"retry_pending,omitempty"`
+	RollbackPending int `json:"rollback_pending,omitempty"`
+	RollbackRunning int `json:"rollback_running,omitempty"`
+	RollbackSuccess int `json:"rollback_success,omitempty"`
+	RollbackFail    int `json:"rollback_fail,omitempty"`
+	Cancel          int `json:"cancel,omitempty"`
+}
+
+// Of is the count of a state, to be read or changed.
+func (t *Tally) Of(state TaskState) *int {
+	switch state {
+	case TaskPending:
+		return &t.Pending
+	case TaskRunning:
+		return &t.Running
+	case TaskSuccess:
+		return &t.Success
+	case TaskFail:
+		return &t.Fail
+	case TaskRetryPending:
+		return &t.RetryPending
+	case TaskRollbackPending:
+		return &t.RollbackPending
+	case TaskRollbackRunning:
+		return &t.RollbackRunning
+	case TaskRollbackSuccess:
+		return &t.RollbackSuccess
+	case TaskRollbackFail:
+		return &t.RollbackFail
+	case TaskCancel:
+		return &t.Cancel
+	}
+	panic("fairlead: no state of a task: " + string(state))
+}
+
+// Open is how many tasks have not ended.
+func (t Tally) Open() int {
+	return t.Pending + t.Running + t.RetryPending + t.RollbackPending + t.RollbackRunning
+}
+
+// Total is how many tasks there are.
+func (t Tally) Total() int {
+	return t.Open() + t.Success + t.Fail + t.RollbackSuccess + t.RollbackFail + t.Cancel
+}
+
+// Aggregate is the state of a batch whose tasks stand like this, and that was
+// cancelled or not. The first that fits counts.
+func Aggregate(t Tally, cancelled bool) State {
+	rolledBack := t.RollbackSuccess + t.RollbackFail
+	left := t.Total() - t.RollbackSuccess // tasks that were rolled back count no more below
+	open := t.Pending + t.RetryPending + t.Running
+	switch {
+	case t.RollbackRunning > 0 || t.RollbackPending > 0 && rolledBack > 0:
+		return RollbackRunning
+	case t.RollbackPending > 0:
+		return RollbackPending
+	case t.RollbackFail > 0:
+		return RollbackFail
+	case t.RollbackSuccess > 0 && t.Success == 0:
+		return RollbackSuccess
+	case cancelled:
+		return Cancel
+	case t.Pending == left:
+		return Pending
+	case open > 0:
+		return Running
+	case t.Success == left:
+		return Success
+	case t.Fail == left:
+		return Fail
+	}
+	return PartialFail
+}
+
+// State is the aggregate of the batch's tasks.
+func (b *Batch) State() State { return Aggregate(b.Tally, b.Cancelled) }

@@ -1,0 +1,113 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Conductor keeps batches.
+//
+// The tasks of a batch are kept in parts. They become jobs when the batch lets them
+// out, under their own IDs; from then on they are jobs like all others, and nothing
+// in a job's way knows of batches. Whoever acts upon a batch sees under its lock
+// which of its jobs have ended, notes that in their parts and counts it in the batch,
+// all in one transaction: each end is counted once, whoever looks, however often,
+// and none is lost with a node.
+type Store interface {
+	// CreateBatch stores a batch without tasks and returns it with its ID and
+	// CreatedAt. It has been through NormalizeBatch.
+	CreateBatch(ctx context.Context, batch Batch) (Batch, error)
+	// AddParts stores parts of a batch, all or none, with their tasks, and sets First
+	// of each: their IDs are set aside, and are not given to anything else. Numbers
+	// are the caller's choice. It fails with ErrConflict if the batch has a part with
+	// one of the numbers, and with ErrNotFound.
+	AddParts(ctx context.Context, batch int64, parts []Part) error
+	// DropParts removes the parts of a pass that was never begun.
+	DropParts(ctx context.Context, batch int64, pass int) error
+	// Conduct calls act with a batch under its lock. Unless act returns an error,
+	// what it did and what it changed of the batch is kept, but for ID, Name, Type,
+	// Queue, Tenant, Creator and CreatedAt, which stay as they are; else nothing is.
+	// Then nodes that may run the enqueued jobs are woken. act must not use the store
+	// but through the BatchTx, and may be called again if the transaction has to be
+	// repeated. If others act upon the batch it waits for them, or, unless wait is
+	// set, returns false at once. It fails with ErrNotFound, and with what act
+	// returns.
+	Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *Batch, tx Tx) error) (bool, error)
+	// Batches returns the batches that match, newest (largest ID) first. Those of
+	// their tasks that run are counted as running, or, until Seen is SeenFor old, as
+	// many as it says: all else is as of when the batch was last acted upon.
+	Batches(ctx context.Context, filter Filter) ([]Batch, error)
+	// Parts returns parts of a batch, in the order of their numbers.
+	Parts(ctx context.Context, batch int64, filter PartFilter) ([]Part, error)
+
+	// Find returns the jobs that match, newest (largest ID) first.
+	Find(ctx context.Context, filter fairlead.Filter) ([]*fairlead.Job, error)
+	// Nodes lists the nodes that are alive and those not yet forgotten.
+	Nodes(ctx context.Context) ([]fairlead.Node, error)
+}
+
+// BatchTx is what can be done with a batch under its lock.
+type Tx interface {
+	// Now is the database's clock, read under the lock.
+	Now() time.Time
+	// Parts returns parts of the batch, in the order of their numbers.
+	Parts(ctx context.Context, filter PartFilter) ([]Part, error)
+	// SaveParts keeps Held, Out and the marks of parts.
+	SaveParts(ctx context.Context, parts []Part) error
+	// Ends tells which jobs of a range of IDs are final, in order. Of a part that Parts
+	// has just returned it may leave out those whose marks say so already.
+	Ends(ctx context.Context, first, last int64) ([]TaskEnd, error)
+	// Known tells which IDs of a range are those of jobs, in order. Jobs of tasks are
+	// neither pruned nor deleted before their batch has counted them.
+	Known(ctx context.Context, first, last int64) ([]int64, error)
+	// Running tells how many jobs of a range of IDs run, or wait for a callback.
+	Running(ctx context.Context, first, last int64) (int, error)
+	// Enqueue makes jobs under the IDs that they have, which were set aside by
+	// AddParts. They have no Key and no ConcurrencyKey. How many jobs their tenant
+	// may have pending does not count.
+	Enqueue(ctx context.Context, jobs []*fairlead.Job) error
+	// Recall removes the jobs of a range of IDs that are scheduled, ready or parked and
+	// have never been started (Attempt is zero), with all that is known of them, and
+	// tells which these were, in order. Jobs that another transaction is just about to
+	// move are left.
+	Recall(ctx context.Context, first, last int64) ([]int64, error)
+}
+
+// TaskEnd is the end of a job.
+type TaskEnd struct {
+	ID         int64
+	State      fairlead.State
+	Attempt    int // the last one
+	Failures   int // attempts that failed
+	Crashes    int
+	Reason     fairlead.Reason
+	FinishedAt time.Time
+	Memo       json.RawMessage
+}
+
+// BatchFilter chooses batches. Empty fields choose all. Those whose tasks are not
+// all stored yet are chosen only by their ID.
+type Filter struct {
+	IDs     []int64
+	Names   []string
+	Types   []string
+	Queues  []string
+	Tenants []string
+	Open    bool  // only those that have not completed
+	Below   int64 // only IDs smaller than this: the last of the page before
+	Limit   int   // zero means 100
+}
+
+// PartFilter chooses parts. Empty fields choose all.
+type PartFilter struct {
+	Numbers []int
+	After   int  // only larger numbers
+	Held    bool // only parts with tasks that were not let out yet
+	Out     bool // only parts with tasks that were, and have not been seen to have ended
+	Kind    PassKind
+	Tasks   bool // read their tasks too
+	Limit   int  // zero: all
+}

@@ -1,0 +1,221 @@
+package batch
+
+import (
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// TaskFilter chooses tasks of a batch. Empty fields choose all.
+type TaskFilter struct {
+	Batch  int64
+	IDs    []int64
+	States []TaskState
+	After  int64 // only IDs larger than this: the last of the page before
+	Limit  int   // zero means 100
+}
+
+// Tasks lists tasks of a batch, in the order of their IDs. It fails with ErrNotFound
+// if there is no such batch.
+func (c *Client) Tasks(ctx context.Context, filter TaskFilter) ([]Task, error) {
+	batch, err := c.Get(ctx, filter.Batch)
+	if err != nil {
+		return nil, err
+	}
+	if len(filter.IDs) == 0 {
+		filter.IDs = nil
+	}
+	if filter.Limit <= 0 {
+		filter.Limit = fairlead.DefaultPage
+	}
+	l := &taskList{client: c, batch: &batch, filter: filter, current: map[int64]taskPlace{}}
+	if err := l.findLater(ctx); err != nil {
+		return nil, err
+	}
+	return l.list(ctx)
+}
+
+// taskPlace is where a task stands.
+type taskPlace struct {
+	kind   PassKind
+	mark   Mark
+	job    int64
+	ended  int64 // milliseconds since CreatedAt of the batch
+	before []byte
+}
+
+// taskList is a page of tasks in the making.
+type taskList struct {
+	client  *Client
+	batch   *Batch
+	filter  TaskFilter
+	current map[int64]taskPlace // tasks of later passes
+	tasks   []Task
+	places  []taskPlace // of the tasks seen last
+}
+
+// findLater finds the tasks that took part in later passes: the last counts.
+func (l *taskList) findLater(ctx context.Context) error {
+	if len(l.batch.Passes) == 1 {
+		return nil
+	}
+	return l.walk(ctx, partsPerPass*2-1, func(part *Part) (bool, error) {
+		for i, mark := range part.States {
+			if mark != MarkPassed {
+				l.current[part.TaskID(i)] = part.place(i)
+			}
+		}
+		return true, nil
+	})
+}
+
+func (p *Part) place(i int) taskPlace {
+	place := taskPlace{kind: p.Kind, mark: p.States[i], job: p.First + int64(i), before: p.before(i)}
+	if p.Ended != nil {
+		place.ended = p.Ended[i]
+	}
+	return place
+}
+
+// walk calls do with the parts of tasks behind a number, until it returns false.
+func (l *taskList) walk(ctx context.Context, after int, do func(*Part) (bool, error)) error {
+	p := preparing{store: l.client.store, batch: l.batch}
+	return p.walk(ctx, after, true, func(part *Part) (bool, error) {
+		if part.Kind == PassThen {
+			return true, nil
+		}
+		return do(part)
+	})
+}
+
+// list goes through the tasks as they were created.
+func (l *taskList) list(ctx context.Context) ([]Task, error) {
+	from, to := l.filter.After+1, int64(math.MaxInt64)
+	if l.filter.IDs != nil {
+		from, to = max(from, slices.Min(l.filter.IDs)), slices.Max(l.filter.IDs)
+	}
+	before, err := l.before(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	err = l.walk(ctx, before, func(part *Part) (bool, error) {
+		if part.Kind != PassForward || part.First > to {
+			return false, nil
+		}
+		seen := len(l.tasks)
+		for i := range part.States {
+			l.see(part, i)
+		}
+		err := l.fill(ctx, seen)
+		return len(l.tasks) < l.filter.Limit, err
+	})
+	return l.tasks[:min(len(l.tasks), l.filter.Limit)], err
+}
+
+// before is the number of a part of the first pass before which there is no task with
+// this ID or a larger one: IDs grow with the numbers of the parts.
+func (l *taskList) before(ctx context.Context, id int64) (int, error) {
+	low, high := partsPerPass, partsPerPass+l.batch.Total
+	if id <= 1 {
+		return low - 1, nil
+	}
+	for low < high {
+		middle := (low + high) / 2
+		parts, err := l.client.store.Parts(ctx, l.batch.ID, PartFilter{After: middle - 1, Limit: 1})
+		if err != nil {
+			return 0, err
+		}
+		if len(parts) > 0 && parts[0].Kind == PassForward && parts[0].Last() < id {
+			low = parts[0].Number + 1
+		} else {
+			high = middle
+		}
+	}
+	return low - 1, nil
+}
+
+// see adds a task of the first pass, if it may be one that is asked for.
+func (l *taskList) see(part *Part, i int) {
+	id := part.First + int64(i)
+	if id <= l.filter.After || l.filter.IDs != nil && !slices.Contains(l.filter.IDs, id) {
+		return
+	}
+	place := part.place(i)
+	if later, passed := l.current[id]; passed {
+		place = later
+	}
+	task := Task{ID: id, Batch: l.batch.ID, Change: part.Tasks[i].Change, State: taskState(place.kind, place.mark, l.batch.dropped()), Job: place.job}
+	if task.Before == nil {
+		task.Before = place.before
+	}
+	if !l.wants(task.State) && (place.mark != MarkOut || !l.wants(running(place.kind))) {
+		return
+	}
+	task.UpdatedAt = l.batch.CreatedAt.Add(time.Duration(place.ended) * time.Millisecond)
+	l.tasks, l.places = append(l.tasks, task), append(l.places, place)
+}
+
+func (l *taskList) wants(state TaskState) bool {
+	return len(l.filter.States) == 0 || slices.Contains(l.filter.States, state)
+}
+
+// running is the state of tasks that run in a pass.
+func running(kind PassKind) TaskState {
+	if kind == PassUndo {
+		return TaskRollbackRunning
+	}
+	return TaskRunning
+}
+
+// fill adds what only the jobs of tasks tell, and drops those that turn out not to be
+// asked for.
+func (l *taskList) fill(ctx context.Context, seen int) error {
+	fresh, places := l.tasks[seen:], l.places
+	l.tasks, l.places = l.tasks[:seen], nil
+	var ids []int64
+	for _, place := range places {
+		if place.mark != MarkHeld && place.mark != MarkDone {
+			ids = append(ids, place.job)
+		}
+	}
+	jobs := map[int64]*fairlead.Job{}
+	if len(ids) > 0 {
+		found, err := l.client.store.Find(ctx, fairlead.Filter{IDs: ids, Limit: len(ids)})
+		if err != nil {
+			return err
+		}
+		for _, job := range found {
+			jobs[job.ID] = job
+		}
+	}
+	for i, task := range fresh {
+		if job := jobs[task.Job]; job != nil {
+			task.see(places[i], job)
+		} else if places[i].mark == MarkDoubt {
+			task.Info = "its job is gone, and it is not known whether it was applied"
+		}
+		if l.wants(task.State) {
+			l.tasks = append(l.tasks, task)
+		}
+	}
+	return nil
+}
+
+// see adds what a task's job tells of it.
+func (t *Task) see(place taskPlace, job *fairlead.Job) {
+	t.Info, t.Retries = job.Error, max(0, job.Failures-1)
+	if place.mark != MarkOut {
+		return
+	}
+	t.Retries = job.Failures
+	if job.State == fairlead.Running || job.State == fairlead.Waiting {
+		t.State = running(place.kind)
+	}
+	t.UpdatedAt = job.CreatedAt
+	if job.StartedAt.After(t.UpdatedAt) {
+		t.UpdatedAt = job.StartedAt
+	}
+}

@@ -1,0 +1,75 @@
+package batch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reserved"
+)
+
+// CompletedKind is the kind of jobs that tell an address of a completion.
+const CompletedKind = reserved.Completed
+
+// Completion is what CompletedKind tells of.
+type Completion struct {
+	ID      string    `json:"id"` // the same however often it is told
+	URL     string    `json:"url"`
+	Batch   int64     `json:"batch_id"`
+	Number  int       `json:"completion"` // from 1; a batch that was opened again completes again
+	Name    string    `json:"batch_name"`
+	Type    string    `json:"batch_type"`
+	State   State     `json:"state"`
+	Tally   Tally     `json:"tally"`
+	EndedAt time.Time `json:"ended_at"`
+}
+
+// CompletionID names a completion of a batch.
+func CompletionID(batch int64, number int) string { return fmt.Sprintf("batch-%d-%d", batch, number) }
+
+// thenPart sets IDs aside for the jobs of one completion; nil: there are none.
+func (b *Batch) thenPart() *Part {
+	n := len(b.Then)
+	if b.Notify != "" {
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return &Part{Kind: PassThen, Size: n, Held: n, Marks: NewMarks(n), Tasks: make([]PartTask, n)}
+}
+
+// then makes the jobs of a completion.
+func (c *conducting) then(ctx context.Context) error {
+	parts, err := c.tx.Parts(ctx, PartFilter{Kind: PassThen, Held: true, Limit: 1})
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	p := c.touch(&parts[0])
+	for i := range p.States {
+		p.States[i] = MarkPassed
+	}
+	p.Held = 0
+	jobs := make([]*fairlead.Job, 0, p.Size)
+	for _, template := range c.Then {
+		jobs = append(jobs, &template)
+	}
+	if c.Notify != "" {
+		completion := Completion{
+			ID: CompletionID(c.ID, c.Completions), URL: c.Notify, Batch: c.ID, Number: c.Completions,
+			Name: c.Name, Type: c.Type, State: c.State(), Tally: c.Tally, EndedAt: c.EndedAt,
+		}
+		args, err := json.Marshal(completion)
+		if err != nil {
+			return err
+		}
+		jobs = append(jobs, &fairlead.Job{Kind: CompletedKind, Args: args, Queue: c.Queue, Tenant: c.Tenant})
+	}
+	for i, job := range jobs {
+		job.ID, job.Batch = p.First+int64(i), 0
+		c.jobs = append(c.jobs, job)
+	}
+	return nil
+}

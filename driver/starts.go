@@ -1,0 +1,20 @@
+package driver
+
+import "github.com/fairlead-io/fairlead"
+
+// Starts is how many jobs of a tenant a node has started.
+type Starts struct {
+	Tenant string
+	Count  int
+	Missed int // those of them that had a StartBy after they were due, and started later
+}
+
+// MissedStart reports whether a claimed job started later than was acceptable. A
+// job that had to start at once, as it was due, cannot miss that.
+func MissedStart(job *fairlead.Job) bool {
+	due := job.CreatedAt
+	if job.NotBefore.After(due) {
+		due = job.NotBefore
+	}
+	return job.StartBy.After(due) && job.StartedAt.After(job.StartBy)
+}

@@ -1,0 +1,106 @@
+package schedule
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead/internal/check"
+)
+
+// Alert says who is told if the runs of a schedule go wrong. Whoever it is gets an
+// HTTP call: a job of the kind "http", of the tenant and queue of the schedule's
+// own jobs, that is stored in the same transaction as what it tells of. It comes
+// at least once.
+type Alert struct {
+	URL      string
+	On       []AlertEvent  // default failure and recovery
+	Failures int           // how many in a row AlertFailures is about; default 3
+	Quiet    time.Duration // nobody is told of a failure, or of missed instants, twice within it; default a minute
+
+	Headers       map[string]string
+	Body          json.RawMessage // a template, as that of a call; nil: all that is known, as JSON
+	SigningSecret string          // a reference to a secret with which calls are signed; empty: they are not
+}
+
+// AlertEvent is something that somebody may want to be told of.
+type AlertEvent string
+
+// The events. A run that was cancelled or skipped is neither a failure nor its end.
+const (
+	AlertFailure  AlertEvent = "failure"  // a run has failed
+	AlertFailures AlertEvent = "failures" // so many in a row have, once for each such row
+	AlertRecovery AlertEvent = "recovery" // one succeeded after failures that somebody was told of
+	AlertMissed   AlertEvent = "missed"   // instants passed while nobody acted upon them
+)
+
+// Standing is what a schedule with an Alert remembers of its runs.
+type Standing struct {
+	Failures int       // runs in a row that failed
+	Told     bool      // whether somebody was told of these
+	FailedAt time.Time // when somebody was last told of a failure
+	MissedAt time.Time // when somebody was last told of missed instants
+}
+
+// Bounds of alerts, and their defaults.
+const (
+	leastFailures   = 2
+	mostFailures    = 1000
+	maxAlertHeaders = 32
+	maxAlertBody    = 64 << 10
+	maxAlertText    = 2000 // bytes of the URL, of a header and of the reference
+
+	defaultFailures = 3
+	defaultQuiet    = time.Minute
+)
+
+// tells reports whether somebody wants to be told of an event.
+func (a *Alert) tells(event AlertEvent) bool { return slices.Contains(a.On, event) }
+
+// normalize fills in the defaults and refuses what cannot be accepted.
+func (a *Alert) normalize(c *complaints) {
+	if a.URL == "" {
+		c.Refuse("alert.url", "is empty; say where alerts go, or leave alert out")
+	}
+	texts := map[string]string{"url": a.URL, "signing_secret": a.SigningSecret}
+	for name, value := range a.Headers {
+		c.Text("alert.headers", name+value)
+		texts["headers"] = name + value
+		if len(texts["headers"]) > maxAlertText {
+			break
+		}
+	}
+	for field, text := range texts {
+		if len(text) > maxAlertText {
+			c.Refuse("alert."+field, "has %d bytes; at most %d are kept", len(text), maxAlertText)
+		} else if field != "headers" {
+			c.Text("alert."+field, text)
+		}
+	}
+	if len(a.Headers) > maxAlertHeaders {
+		c.Refuse("alert.headers", "are %d; at most %d are sent", len(a.Headers), maxAlertHeaders)
+	}
+	if len(a.On) == 0 {
+		a.On = []AlertEvent{AlertFailure, AlertRecovery}
+	}
+	for _, event := range a.On {
+		c.OneOf("alert.on", string(event), string(AlertFailure), string(AlertFailures), string(AlertRecovery), string(AlertMissed))
+	}
+	if a.Failures == 0 {
+		a.Failures = defaultFailures
+	}
+	if a.Failures < leastFailures || a.Failures > mostFailures {
+		c.Refuse("alert.failures", "is %d; it must be between %d and %d", a.Failures, leastFailures, mostFailures)
+	}
+	if a.Quiet == 0 {
+		a.Quiet = defaultQuiet
+	}
+	if a.Quiet < 0 || a.Quiet > check.MaxPause {
+		c.Refuse("alert.quiet", "is %v; it must be between 0 and %v", a.Quiet, check.MaxPause)
+	}
+	if len(a.Body) > maxAlertBody {
+		c.Refuse("alert.body", "has %d bytes; at most %d are kept", len(a.Body), maxAlertBody)
+	} else {
+		c.JSON("alert.body", a.Body, maxAlertBody)
+	}
+}

@@ -1,0 +1,255 @@
+package schedule
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// ScheduleClient is how programs use the schedules of a store. It may be used by many
+// goroutines.
+type Client struct {
+	store Store
+}
+
+// NewScheduleClient makes a client of a store.
+func NewClient(store Store) *Client { return &Client{store: store} }
+
+// PutSchedule creates the schedule if its Version is zero, else it replaces the
+// one of that ID and Version. Its instants count from now on if it is new, if it
+// is enabled again or if when it is due has changed, or its calendar is another;
+// otherwise it goes on where it was. It fails with ErrConflict or ErrNotFound, and
+// with ErrInvalid also if the calendar excludes all that it would be due at within
+// eight years.
+func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
+	if err := Normalize(&schedule); err != nil {
+		return Schedule{}, err
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return Schedule{}, err
+	}
+	restart := true
+	schedule.CreatedAt = now
+	if schedule.Version != 0 {
+		current, err := c.ByID(ctx, schedule.ID)
+		if err != nil {
+			return Schedule{}, err
+		}
+		restart = schedule.restarts(&current)
+		schedule.CreatedAt = current.CreatedAt
+	}
+	schedule.Cursor = Cursor{}
+	if restart && schedule.Enabled {
+		timing, err := c.timing(ctx, &schedule)
+		if err == nil {
+			err = timing.everDue(now)
+		}
+		if err != nil {
+			return Schedule{}, err
+		}
+		schedule.Cursor = timing.Begin(now)
+	}
+	stored, err := c.store.PutSchedule(ctx, schedule, restart)
+	if err != nil {
+		return Schedule{}, err
+	}
+	listed, err := c.listed(ctx, []Schedule{stored})
+	if err != nil {
+		return Schedule{}, err
+	}
+	return listed[0], nil
+}
+
+// restarts tells whether a schedule that replaces another counts from now on.
+func (s *Schedule) restarts(before *Schedule) bool {
+	return s.Enabled != before.Enabled || s.Cron != before.Cron || s.Every != before.Every || s.Delay != before.Delay || s.Daily != before.Daily ||
+		!s.At.Equal(before.At) || s.Zone != before.Zone || s.Calendar != before.Calendar || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)
+}
+
+// timing is when a schedule is due.
+func (c *Client) timing(ctx context.Context, s *Schedule) (*Timing, error) {
+	if s.Calendar == "" {
+		return NewTiming(s, nil)
+	}
+	calendars, err := c.calendarsByName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calendar, exists := calendars[s.Calendar]
+	if !exists {
+		return nil, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "calendar", Message: fmt.Sprintf("%q does not exist; create it first", s.Calendar)}}}
+	}
+	return NewTiming(s, calendar)
+}
+
+func (c *Client) calendarsByName(ctx context.Context) (map[string]*Calendar, error) {
+	calendars, err := c.store.Calendars(ctx)
+	byName := make(map[string]*Calendar, len(calendars))
+	for i := range calendars {
+		byName[calendars[i].Name] = &calendars[i]
+	}
+	return byName, err
+}
+
+// listed brings the cursors of schedules up to date whose calendar has changed:
+// what is shown agrees with a preview before a node has come by.
+func (c *Client) listed(ctx context.Context, schedules []Schedule) ([]Schedule, error) {
+	if !slices.ContainsFunc(schedules, func(s Schedule) bool { return s.Outdated }) {
+		return schedules, nil
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	calendars, err := c.calendarsByName(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range schedules {
+		if s := &schedules[i]; s.Outdated {
+			s.Cursor, s.Outdated = s.listed(calendars[s.Calendar], now), false
+		}
+	}
+	return schedules, nil
+}
+
+// ScheduleByID returns a schedule, or ErrNotFound.
+func (c *Client) ByID(ctx context.Context, id int64) (Schedule, error) {
+	return c.one(ctx, Filter{IDs: []int64{id}}, fmt.Sprint(id))
+}
+
+// Schedule returns the schedule of a name, or ErrNotFound.
+func (c *Client) Get(ctx context.Context, name string) (Schedule, error) {
+	return c.one(ctx, Filter{Names: []string{name}}, fmt.Sprintf("%q", name))
+}
+
+func (c *Client) one(ctx context.Context, filter Filter, what string) (Schedule, error) {
+	found, err := c.List(ctx, filter)
+	if err != nil {
+		return Schedule{}, err
+	}
+	if len(found) == 0 {
+		return Schedule{}, fmt.Errorf("schedule %s: %w", what, fairlead.ErrNotFound)
+	}
+	return found[0], nil
+}
+
+// Schedules lists schedules by name, a page at a time.
+func (c *Client) List(ctx context.Context, filter Filter) ([]Schedule, error) {
+	found, err := c.store.Schedules(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	return c.listed(ctx, found)
+}
+
+// DeleteSchedule removes a schedule; its name is free again. Runs that are active
+// go on, queued ones are cancelled. It fails with ErrNotFound.
+func (c *Client) Delete(ctx context.Context, id int64) error {
+	return c.store.DeleteSchedule(ctx, id)
+}
+
+// EnableSchedule lets a schedule go on, from now on. It fails with ErrNotFound.
+func (c *Client) Enable(ctx context.Context, id int64) (Schedule, error) {
+	return c.setEnabled(ctx, id, true, "")
+}
+
+// DisableSchedule stops a schedule, for a reason that is shown. Its runs go on. It
+// fails with ErrNotFound.
+func (c *Client) Disable(ctx context.Context, id int64, reason string) (Schedule, error) {
+	return c.setEnabled(ctx, id, false, reason)
+}
+
+func (c *Client) setEnabled(ctx context.Context, id int64, enabled bool, reason string) (Schedule, error) {
+	current, err := c.ByID(ctx, id)
+	if err != nil || current.Enabled == enabled && current.Reason == reason {
+		return current, err
+	}
+	current.Enabled, current.Reason = enabled, reason
+	return c.Put(ctx, current)
+}
+
+// Trigger makes a run of a schedule now, whether it is enabled or not, with the
+// template's args if none are given. How many may run at once counts: the run may
+// be queued or skipped. It fails with ErrNotFound or ErrInvalid.
+func (c *Client) Trigger(ctx context.Context, id int64, args json.RawMessage) (Fire, error) {
+	if err := fairlead.CheckJSON("args", args); err != nil {
+		return Fire{}, err
+	}
+	fires, err := c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.Manual(v, args), s.readable() })
+	if err != nil {
+		return Fire{}, err
+	}
+	return fires[len(fires)-1], nil
+}
+
+// Backfill asks for runs of instants that have passed.
+type Backfill struct {
+	From   time.Time // the first that counts
+	To     time.Time // the first that does not any more
+	Serial bool      // one after the other; else all at once, as far as MaxConcurrency of the schedule allows
+	Newest bool      // the newest first
+}
+
+// MaxBackfill is how many runs one Backfill makes.
+const MaxBackfill = 10_000
+
+// Backfill makes a run of each instant in a span of time that has passed, whether
+// there was one or not. It fails with ErrNotFound, and with ErrInvalid if these are
+// none or more than MaxBackfill.
+func (c *Client) Backfill(ctx context.Context, id int64, b Backfill) ([]Fire, error) {
+	return c.store.Act(ctx, id, func(s Schedule, v View) (Plan, error) { return s.backfill(v, b) })
+}
+
+// Fires lists runs of schedules, newest first.
+func (c *Client) Fires(ctx context.Context, filter FireFilter) ([]Fire, error) {
+	return c.store.Fires(ctx, filter)
+}
+
+// Preview lists the next instants at which a schedule will be due, as if it were
+// enabled. The schedule need not be stored. There are none if its calendar excludes
+// all of them for eight years.
+func (c *Client) Preview(ctx context.Context, schedule Schedule, n int) ([]time.Time, error) {
+	if err := Normalize(&schedule); err != nil {
+		return nil, err
+	}
+	now, err := c.store.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if schedule.CreatedAt.IsZero() {
+		schedule.CreatedAt = now
+	}
+	timing, err := c.timing(ctx, &schedule)
+	if err != nil {
+		return nil, err
+	}
+	return timing.Preview(now, n), nil
+}
+
+// PutCalendar creates the calendar if its Version is zero, else it replaces the
+// one of that Version. It counts from now on for all schedules that name it: what is
+// listed and previewed agrees at once, and nodes act by it. It fails with ErrInvalid,
+// ErrConflict or ErrNotFound.
+func (c *Client) PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error) {
+	if err := NormalizeCalendar(&calendar); err != nil {
+		return Calendar{}, err
+	}
+	return c.store.PutCalendar(ctx, calendar)
+}
+
+// DeleteCalendar removes a calendar. It fails with ErrNotFound, and with
+// ErrConflict while a schedule names it.
+func (c *Client) DeleteCalendar(ctx context.Context, name string) error {
+	return c.store.DeleteCalendar(ctx, name)
+}
+
+// Calendars lists all calendars by name.
+func (c *Client) Calendars(ctx context.Context) ([]Calendar, error) {
+	return c.store.Calendars(ctx)
+}

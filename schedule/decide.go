@@ -1,0 +1,227 @@
+package schedule
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// A schedule decides what it does by pure functions. What they are told comes from
+// one transaction of a store, which also carries out what they plan. For an
+// instant these questions are asked in this order, and the first answer counts:
+//
+//	overlap      is an earlier run active?
+//	failure      has the last one failed?
+//	concurrency  are there as many as may be?
+//
+// That an instant leads to one thing only is not decided here: the cursor of the
+// schedule goes past it in the same transaction.
+
+// Decide plans what the schedule does now: it lets queued runs go for which there
+// is room, and acts upon the instants that have come. An instant that is up to
+// grace late is on time; what is older was missed. It fails if the schedule cannot
+// be read any more; what is planned then is right all the same.
+func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
+	if err := s.readable(); err != nil {
+		return Plan{Cursor: s.Cursor, Standing: v.Standing}, err
+	}
+	d := newDecision(s, v)
+	s = d.schedule
+	d.admit()
+	if !s.Enabled {
+		return d.plan, nil
+	}
+	timing, err := NewTiming(s, v.Calendar)
+	if err != nil {
+		return d.plan, err
+	}
+	if s.Delay > 0 {
+		d.afterEnd(timing)
+		return d.plan, nil
+	}
+	now := v.Now.Add(-timing.Offset()) // instants up to here have come
+	first := s.Due
+	if s.waits() {
+		first = timing.Next(s.FireAt)
+	}
+	missed, come, next := comeBy(timing, first, now, grace)
+	late := caughtUp(s, timing, missed, v.Now)
+	d.alertMissed(timing, missed, len(late))
+	for _, due := range late {
+		d.fire(due, TriggerCatchUp)
+	}
+	for _, due := range come {
+		d.fire(due, TriggerCron)
+	}
+	d.plan.Cursor = timing.Cursor(next)
+	if next.IsZero() && !s.FireAt.IsZero() {
+		d.plan.Cursor = timing.after(now)
+	}
+	return d.plan, nil
+}
+
+// readable fails with ErrConflict if nobody knows what the schedule is to do.
+func (s *Schedule) readable() error {
+	if s.Broken == "" {
+		return nil
+	}
+	return fmt.Errorf("schedule %q %s; replace or delete it: %w", s.Name, s.Broken, fairlead.ErrConflict)
+}
+
+// Manual plans a run that somebody asks for: neither an earlier run nor a failure
+// keep it back, but how many may run at once does. The args are those of the
+// template if nil.
+func (s *Schedule) Manual(v View, args json.RawMessage) Plan {
+	d := newDecision(s, v)
+	d.admit()
+	d.add(PlannedFire{Due: v.Now, Trigger: TriggerManual, Number: 1, Args: args}, false)
+	return d.plan
+}
+
+// decision is a plan while it is made.
+type decision struct {
+	schedule *Schedule
+	view     View
+	plan     Plan
+
+	running int    // active and not queued, those that are planned too
+	queued  []Fire // that wait still
+	active  []Fire // stored and not to be cancelled
+	skipped bool
+}
+
+func newDecision(s *Schedule, v View) *decision {
+	s = s.upToDate(v)
+	d := &decision{schedule: s, view: v, plan: Plan{Cursor: s.Cursor, Standing: v.Standing}, active: v.Active, skipped: v.Skipped}
+	for _, f := range v.Active {
+		if f.Queued {
+			d.queued = append(d.queued, f)
+		} else {
+			d.running++
+		}
+	}
+	d.alertEnded()
+	return d
+}
+
+// full tells whether as many run as may.
+func (d *decision) full() bool {
+	return d.schedule.MaxConcurrency > 0 && d.running >= d.schedule.MaxConcurrency
+}
+
+// admit lets queued runs go as long as there is room, in their order.
+func (d *decision) admit() {
+	for len(d.queued) > 0 && !d.full() {
+		d.plan.Admit = append(d.plan.Admit, d.queued[0].Job)
+		d.queued = d.queued[1:]
+		d.running++
+	}
+}
+
+// fire decides about an instant that has come.
+func (d *decision) fire(due time.Time, trigger Trigger) {
+	next := PlannedFire{Due: due, Trigger: trigger, Number: 1}
+	failed := d.view.Last != nil && d.view.Last.Failed()
+	if failed {
+		next.Number = d.view.Last.Number + 1
+	}
+	beside := false
+	if len(d.active) > 0 || d.running > 0 || len(d.queued) > 0 {
+		switch d.schedule.Overlap {
+		case OverlapSkip:
+			d.skip(next, SkipOverlap)
+			return
+		case OverlapCancel:
+			d.replace()
+		case OverlapParallel:
+			beside = true
+		case OverlapAllow:
+		}
+	}
+	if failed {
+		switch d.schedule.AfterFailure {
+		case FailureSkip:
+			if !d.skipped {
+				d.skip(next, SkipFailure)
+				return
+			}
+			next.Number = d.view.Last.Number + 2
+		case FailureRunNew:
+			next.Number = 1
+		case FailureRetry:
+		}
+	}
+	d.add(next, beside)
+}
+
+// add makes a run of it if there is room, or beside the others.
+func (d *decision) add(next PlannedFire, beside bool) {
+	if d.full() && !beside {
+		switch d.schedule.Concurrency {
+		case ConcurrencySkip:
+			d.skip(next, SkipConcurrency)
+			return
+		case ConcurrencyQueue:
+			d.queue(next)
+			return
+		case ConcurrencyParallel:
+		}
+	}
+	d.running++
+	d.plan.Fires = append(d.plan.Fires, next)
+}
+
+func (d *decision) queue(next PlannedFire) {
+	if len(d.queued) >= d.schedule.QueueDepth {
+		d.skip(next, SkipConcurrency)
+		return
+	}
+	next.Queued = true
+	d.queued = append(d.queued, Fire{Queued: true})
+	d.plan.Fires = append(d.plan.Fires, next)
+}
+
+func (d *decision) skip(next PlannedFire, why SkipReason) {
+	next.Skip = why
+	d.skipped = true
+	d.plan.Fires = append(d.plan.Fires, next)
+}
+
+// replace ends all earlier runs. Those that this very plan would make are not
+// made at all.
+func (d *decision) replace() {
+	for _, f := range d.active {
+		d.plan.Cancel = append(d.plan.Cancel, f.Job)
+	}
+	d.plan.Admit = nil
+	for i := range d.plan.Fires {
+		if d.plan.Fires[i].Skip == "" {
+			d.plan.Fires[i].Skip, d.plan.Fires[i].Queued = SkipOverlap, false
+			d.skipped = true
+		}
+	}
+	d.active, d.queued, d.running = nil, nil, 0
+}
+
+// afterEnd is the schedule that is due a while after its last run has ended.
+func (d *decision) afterEnd(timing *Timing) {
+	s := d.schedule
+	switch {
+	case d.running > 0 || len(d.queued) > 0:
+		d.plan.Cursor = timing.Cursor(time.Time{}) // until that has ended
+	case s.Due.IsZero() && d.view.Last != nil:
+		d.plan.Cursor = timing.afterRun(d.view.Last.EndedAt.Add(s.Delay))
+	case s.waits():
+		d.plan.Cursor = timing.Begin(s.FireAt)
+	}
+	if due := d.plan.Cursor; !due.Due.IsZero() && !due.FireAt.After(d.view.Now) {
+		d.fire(due.Due, TriggerCron)
+		d.plan.Cursor = timing.Cursor(time.Time{})
+		if !slices.ContainsFunc(d.plan.Fires, func(f PlannedFire) bool { return f.Skip == "" }) {
+			d.plan.Cursor = timing.afterRun(d.view.Now.Add(s.Delay)) // nothing will end
+		}
+	}
+}

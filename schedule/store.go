@@ -1,0 +1,93 @@
+package schedule
+
+import (
+	"context"
+	"time"
+)
+
+// Planner keeps schedules and makes their runs.
+//
+// A schedule's runs are jobs that were made by one transaction together with the
+// advance of its cursor, under the lock of its row: each due instant leads to one
+// run or to one recorded skip, whoever acts upon it, however often and on however
+// many nodes, and none is lost with a node. Runs by the clock and to catch up
+// share their instants: a schedule has one of them at most.
+type Store interface {
+	// PutSchedule creates the schedule if its Version is zero, else it replaces the
+	// one of that ID and Version, and returns it as stored. The schedule has been
+	// through NormalizeSchedule. Its Cursor counts if it is created or if restart
+	// says so; otherwise the stored one stays. A CreatedAt of a new one is kept, as its
+	// instants may be counted from it; zero is now. It fails with ErrConflict if another
+	// living schedule has the name or this one has another Version by now, with
+	// ErrNotFound if it does not exist, and with ErrInvalid if its calendar does not
+	// exist. A Cursor that was computed with another version of the calendar than there
+	// is leaves the schedule Outdated.
+	PutSchedule(ctx context.Context, schedule Schedule, restart bool) (Schedule, error)
+	// DeleteSchedule removes a schedule; its name is free again. Runs that are active
+	// go on, queued ones end as cancelled, and all of them can still be read. It fails
+	// with ErrNotFound.
+	DeleteSchedule(ctx context.Context, id int64) error
+	// Schedules lists living schedules by name. One whose stored form cannot be read
+	// says so in Broken, here and to decide, and holds up no other.
+	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
+
+	// Tick takes at most limit enabled schedules whose FireAt has come, earliest
+	// first, and such whose runs have ended since they were last looked at or that are
+	// Outdated, enabled or not; those that another caller is busy with are left to it.
+	// A change of a calendar that a slow transaction or an older program made may be
+	// found a minute late. For each, decide
+	// is told what it needs, and what it plans is done, all in one transaction: runs
+	// that have ended are told of once, one whose job is missing as failed, and the alerts of a plan are stored if and only
+	// if the rest of it is. A job
+	// that cannot be stored becomes a run that has failed, with the reason. It tells
+	// how long it is until the next schedule is due. decide must not use the store, and
+	// may be called again for a schedule if the transaction has to be repeated. The
+	// Cursor of its plan counts as computed with the calendar that it was told.
+	Tick(ctx context.Context, limit int, decide func(Schedule, View) Plan) (Ticked, error)
+	// Act does the same with one living schedule, due or not, and returns the runs
+	// that were made. What decide returns as an error undoes it. It fails with
+	// ErrNotFound.
+	Act(ctx context.Context, id int64, decide func(Schedule, View) (Plan, error)) ([]Fire, error)
+	// Fires returns the runs that match, newest (largest job ID) first, with the state
+	// that their jobs have now. Those of deleted schedules are among them as long as
+	// their jobs are kept.
+	Fires(ctx context.Context, filter FireFilter) ([]Fire, error)
+
+	// PutCalendar creates or replaces a calendar by name, as PutTenant does by
+	// Version. It counts from now on: schedules that name it are Outdated until Tick
+	// or Act has taken them.
+	PutCalendar(ctx context.Context, calendar Calendar) (Calendar, error)
+	// DeleteCalendar removes a calendar. It fails with ErrNotFound, and with
+	// ErrConflict while a living schedule names it.
+	DeleteCalendar(ctx context.Context, name string) error
+	// Calendars lists all calendars by name.
+	Calendars(ctx context.Context) ([]Calendar, error)
+
+	// Now is the database's clock.
+	Now(ctx context.Context) (time.Time, error)
+}
+
+// ScheduleFilter chooses living schedules. Empty fields choose all.
+type Filter struct {
+	IDs     []int64
+	Names   []string
+	Tenants []string // of their jobs
+	Enabled *bool
+	After   string // only names behind this one: the last of the page before
+	Limit   int    // zero means 100
+}
+
+// FireFilter chooses runs. Empty fields choose all.
+type FireFilter struct {
+	Schedule int64
+	Jobs     []int64
+	Below    int64 // only job IDs smaller than this: the last of the page before
+	Limit    int   // zero means 100
+}
+
+// Ticked is the answer of Tick.
+type Ticked struct {
+	Schedules int           // that were acted upon
+	Runs      int           // that were made, skips too
+	Next      time.Duration // until the next schedule is due; zero if some are left, negative if there is none
+}

@@ -1,0 +1,91 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// percentFrom is from how many items on a percentage counts.
+const percentFrom = 1000
+
+// How a minute is measured: by how many items had come to nothing every few seconds. A
+// node that is told what is left may have been told that a while ago, so it counts as
+// less than a minute.
+const (
+	failingEvery = 5 * time.Second
+	failingSpan  = 55 * time.Second
+)
+
+// BudgetLeft is how many more items may come to nothing before the sweep stops, if so
+// many have been done and have come to nothing over all its shards, without those that
+// wait to be tried again; negative: there is no bound.
+func (s *Sweep) BudgetLeft(done, abandoned int64) int64 {
+	left, taken := int64(-1), max(0, abandoned-s.Forgiven)
+	bound := func(allowed, taken int64) {
+		if l := max(0, allowed-taken); left < 0 || l < left {
+			left = l
+		}
+	}
+	if s.Budget.Items > 0 {
+		bound(s.Budget.Items, taken)
+	}
+	if seen := max(0, done-s.Earlier) + taken; s.Budget.Percent > 0 && seen >= percentFrom {
+		bound(int64(math.Ceil(s.Budget.Percent/100*float64(seen))), taken)
+	}
+	if s.Budget.PerMinute > 0 {
+		before := s.Forgiven
+		if len(s.Lately) > 0 {
+			before = s.Lately[0].Items
+		}
+		bound(s.Budget.PerMinute, max(0, abandoned-before))
+	}
+	return left
+}
+
+// overspent says why the budget is used up.
+func (s *Sweep) overspent(abandoned int64) string {
+	if len(s.Lately) > 0 && abandoned-s.Lately[0].Items >= s.Budget.PerMinute {
+		return fmt.Sprintf("%d items came to nothing within a minute", abandoned-s.Lately[0].Items)
+	}
+	return fmt.Sprintf("%d items came to nothing", abandoned-s.Forgiven)
+}
+
+// watchFailing notes how many items have come to nothing by now, and forgets what is
+// no part of this minute any more.
+func (s *Sweep) watchFailing(now time.Time, abandoned int64) {
+	if s.Budget.PerMinute == 0 {
+		s.Lately = nil
+		return
+	}
+	s.Lately = slices.Clone(s.Lately) // what was stored is compared with it
+	if n := len(s.Lately); n == 0 || now.Sub(s.Lately[n-1].At) >= failingEvery {
+		s.Lately = append(s.Lately, Failing{At: now, Items: abandoned})
+	}
+	s.Lately = slices.DeleteFunc(s.Lately, func(f Failing) bool { return now.Sub(f.At) > failingSpan })
+}
+
+// ProgressOf sums up how far the shards of a sweep have come.
+func ProgressOf(s *Sweep, shards []Shard) Progress {
+	var p Progress
+	if !s.Cut && s.To > 0 {
+		p.Total = s.To - s.From
+	}
+	for i := range shards {
+		sh := &shards[i]
+		if sh.To > 0 {
+			p.Total += sh.To - sh.From
+		}
+		p.Marked += sh.Mark - sh.From
+		p.Done += sh.Done
+		p.Abandoned += sh.Abandoned
+		p.Again += sh.Again
+		p.Errors += sh.Errors
+		p.InWindow += max(0, sh.Done+sh.Abandoned-(sh.Mark-sh.From))
+		if s.State == Running && !sh.Ended {
+			p.Rate += sh.Measured
+		}
+	}
+	return p
+}

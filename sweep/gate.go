@@ -1,0 +1,55 @@
+package sweep
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/reserved"
+)
+
+// GateKind is the kind of jobs that tell the business that a sweep waits for it.
+const GateKind = reserved.Gate
+
+// GateCall is what GateKind tells.
+type GateCall struct {
+	URL   string          `json:"url"`
+	Sweep int64           `json:"sweep_id"`
+	Name  string          `json:"name"`
+	Run   int             `json:"run"`
+	Data  json.RawMessage `json:"data,omitempty"`
+	Again bool            `json:"again,omitempty"` // a node took up what another had begun
+}
+
+// ResumeSweep tells the business, if it wants to be asked before a sweep runs, that a
+// node took up what another had begun. The sweep runs on.
+func Resume(ctx context.Context, store Store, id int64) error {
+	_, err := steer(ctx, store, id, true, "", func(ctx context.Context, s *steering) error {
+		if s.State != Running || s.Gate.BeforeRun == "" {
+			return nil
+		}
+		return s.callGate(ctx, true)
+	})
+	return err
+}
+
+// ask tells the business that the sweep waits for it, unless it was told lately.
+func (s *steering) ask(ctx context.Context) error {
+	if !s.AskedAt.IsZero() && s.tx.Now().Sub(s.AskedAt) < s.Gate.Timeout {
+		return nil
+	}
+	s.AskedAt = s.tx.Now()
+	return s.callGate(ctx, false)
+}
+
+func (s *steering) callGate(ctx context.Context, again bool) error {
+	args, err := json.Marshal(GateCall{URL: s.Gate.BeforeRun, Sweep: s.ID, Name: s.Name, Run: s.Run, Data: s.Data, Again: again})
+	if err != nil {
+		return err
+	}
+	jobs := []*fairlead.Job{{Kind: GateKind, Args: args, Queue: s.Queue, Tenant: s.Tenant, Priority: s.Priority}}
+	if err := fairlead.NormalizeJobs(jobs); err != nil {
+		return err
+	}
+	return s.tx.Enqueue(ctx, jobs)
+}

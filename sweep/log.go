@@ -1,0 +1,80 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// maxLogText is how many bytes a line about an item has at most.
+const maxLogText = 4000
+
+// logLevels are the levels of lines about items, the least first.
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+// LogSweep stores lines about items of a sweep, all or none. A line without a level is
+// info. It fails with ErrInvalid and with ErrNotFound.
+func (c *Client) Log(ctx context.Context, id int64, lines ...Log) error {
+	var found complaints
+	lines = slices.Clone(lines)
+	for i := range lines {
+		line := &lines[i]
+		line.Sweep = id
+		line.check(&found, fmt.Sprintf("items[%d].", i))
+	}
+	if err := fairlead.Invalid(found.Found...); err != nil || len(lines) == 0 {
+		return err
+	}
+	return c.store.AddSweepLogs(ctx, lines)
+}
+
+// check fills in the default of a line about to be stored.
+func (l *Log) check(c *complaints, at string) {
+	if l.Level == "" {
+		l.Level = "info"
+	}
+	if !slices.Contains(logLevels, l.Level) {
+		c.Refuse(at+"level", "is %q; it must be one of %s", l.Level, strings.Join(logLevels, ", "))
+	}
+	if l.Index < 0 || l.Index > maxIndex {
+		c.Refuse(at+"index", "is %d; it must be between 0 and %d", l.Index, maxIndex)
+	}
+	switch {
+	case l.Text == "":
+		c.Refuse(at+"text", "is missing; say what there is to know of the item")
+	case len(l.Text) > maxLogText:
+		c.Refuse(at+"text", "has %d bytes; at most %d are kept", len(l.Text), maxLogText)
+	}
+}
+
+// SweepLogs lists lines about items, newest first.
+func (c *Client) Logs(ctx context.Context, filter LogFilter) ([]Log, error) {
+	return c.store.SweepLogs(ctx, filter)
+}
+
+// FailedItems lists items that came to nothing, by index.
+func (c *Client) FailedItems(ctx context.Context, filter ItemFilter) ([]FailedItem, error) {
+	return c.store.FailedItems(ctx, filter)
+}
+
+// Shards lists the parts of a sweep that has been started, in order.
+func (c *Client) Shards(ctx context.Context, sweep int64) ([]Shard, error) {
+	return c.store.Shards(ctx, sweep)
+}
+
+// SweepHistory lists what happened to a sweep, newest first.
+func (c *Client) History(ctx context.Context, filter EventFilter) ([]Event, error) {
+	return c.store.SweepEvents(ctx, filter)
+}
+
+// NoteSweep adds to the history of a sweep what somebody did that does not move it, as
+// to change its rate.
+func (c *Client) Note(ctx context.Context, id int64, by, action, note string) error {
+	_, err := steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error {
+		return s.tx.Record(ctx, Event{By: s.by, Action: action, From: s.State, To: s.State, Note: note})
+	})
+	return err
+}
