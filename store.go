@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// JobStore keeps jobs in a SQL database. It is the whole truth: what is not in
+// Store keeps jobs in a SQL database. It is the whole truth: what is not in
 // the store does not exist, and a node may vanish at any instant without
 // losing any of it.
 //

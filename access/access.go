@@ -10,10 +10,10 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Registrar keeps who may use the service, and what they did.
+// Store keeps who may use the service, and what they did.
 type Store interface {
 	// AddToken stores a token and returns it with its ID and CreatedAt. The token
-	// has been through NormalizeToken. It fails with ErrConflict if another has
+	// has been through Normalize. It fails with ErrConflict if another has
 	// its name or its hash.
 	AddToken(ctx context.Context, token Token) (Token, error)
 	// FindToken returns the token with this hash, expired or not, or ErrNotFound.
@@ -28,7 +28,7 @@ type Store interface {
 	// Audit adds entries to the audit log, as of now and in their order.
 	Audit(ctx context.Context, entries []Entry) error
 	// AuditLog returns the entries that match, newest (largest ID) first.
-	// Entries are kept for AuditWindow.
+	// Entries are kept for Window.
 	AuditLog(ctx context.Context, filter Filter) ([]Entry, error)
 }
 
@@ -69,7 +69,7 @@ func (r Role) May(needed Role) bool {
 
 const maxTokenTenants = 100
 
-// NormalizeToken returns an *InvalidError that names every field of a token about
+// Normalize returns an *InvalidError that names every field of a token about
 // to be stored that cannot be accepted.
 func Normalize(t *Token) error {
 	var c complaints
@@ -91,7 +91,7 @@ func Normalize(t *Token) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// AuditEntry is one thing that somebody did.
+// Entry is one thing that somebody did.
 type Entry struct {
 	ID      int64     // set by the store; grows
 	At      time.Time // set by the store: the database's clock
@@ -106,10 +106,10 @@ type Entry struct {
 	Error   string          // set if it is unknown whether it happened
 }
 
-// AuditWindow is how long entries of the audit log are kept.
+// Window is how long entries of the audit log are kept.
 const Window = 400 * 24 * time.Hour
 
-// AuditFilter chooses entries. Empty fields choose all.
+// Filter chooses entries. Empty fields choose all.
 type Filter struct {
 	Actor   string
 	Action  string

@@ -55,7 +55,7 @@ type Threshold struct {
 	Percent  float64 // of all tasks
 }
 
-// BatchStatus is how a batch stands.
+// Status is how a batch stands.
 type Status struct {
 	Total int   // tasks
 	Tally Tally // of its tasks; as of the last look, but for what is running

@@ -20,7 +20,7 @@ const (
 	maxTaskPeriod  = 24 * time.Hour
 )
 
-// NormalizeBatch fills in the defaults of a batch about to be stored, and returns an
+// Normalize fills in the defaults of a batch about to be stored, and returns an
 // *InvalidError that names every field that cannot be accepted.
 func Normalize(b *Batch) error {
 	var c complaints

@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// BatchClient is how programs use the batches of a store. It may be used by many goroutines.
+// Client is how programs use the batches of a store. It may be used by many goroutines.
 type Client struct {
 	store Store
 	mux   *fairlead.Mux // nil: none is known
 }
 
-// NewBatchClient makes a client of a store.
+// NewClient makes a client of a store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
 // Knowing is the client with knowledge of the operations that a mux has: it refuses tasks
@@ -41,7 +41,7 @@ func (c *Client) operations() map[string]Operation {
 // prepareAtOnce is up to how many tasks whoever asks for a pass makes it.
 const prepareAtOnce = 10_000
 
-// CreateBatch makes a batch of some tasks. It fails with ErrInvalid.
+// Start makes a batch of some tasks. It fails with ErrInvalid.
 func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
 	n, err := c.Begin(ctx, batch)
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Bat
 	return n.Open(ctx)
 }
 
-// actUponBatch changes a batch and does what follows from it in one transaction.
+// act changes a batch and does what follows from it in one transaction.
 func (c *Client) act(ctx context.Context, id int64, change func(b *Batch) error) (Batch, error) {
 	var acted Batch
 	var done Conducted
@@ -86,12 +86,12 @@ func (c *Client) act(ctx context.Context, id int64, change func(b *Batch) error)
 	return c.Get(ctx, id)
 }
 
-// illegalBatch is the ErrConflict of an action that the state of a batch forbids.
+// illegal is the ErrConflict of an action that the state of a batch forbids.
 func illegal(action string, b *Batch) error {
 	return fmt.Errorf("cannot %s batch %d: it is %s: %w", action, b.ID, b.State(), fairlead.ErrConflict)
 }
 
-// Batch returns a batch, or ErrNotFound.
+// Get returns a batch, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, id int64) (Batch, error) {
 	batch, err := one(ctx, c.store, id)
 	if err == nil && !batch.Opened {
@@ -100,12 +100,12 @@ func (c *Client) Get(ctx context.Context, id int64) (Batch, error) {
 	return batch, err
 }
 
-// Batches lists batches, newest first.
+// List lists batches, newest first.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
 	return c.store.Batches(ctx, filter)
 }
 
-// CancelBatch lets no more tasks begin. Those that run end as they end, and are
+// Cancel lets no more tasks begin. Those that run end as they end, and are
 // counted so. It fails with ErrConflict if none is left to begin or to run, or if it
 // is rolled back.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, error) {
@@ -134,7 +134,7 @@ func (b *Batch) drop(flag *bool) {
 	*flag = true
 }
 
-// RetryBatch does failed tasks again: those with the IDs, or all. If it was paused it
+// Retry does failed tasks again: those with the IDs, or all. If it was paused it
 // goes on. It fails with ErrConflict if there are none, and with ErrNotFound.
 func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, error) {
 	if err := c.checkTasks(ctx, id, tasks, "retry", TaskFail); err != nil {
@@ -165,7 +165,7 @@ type RollBack struct {
 	Serial bool    // each task waits for the one before
 }
 
-// RollBackBatch puts back what was there before the tasks of a batch, in the reverse
+// RollBack puts back what was there before the tasks of a batch, in the reverse
 // order of their ends. If all are rolled back nothing goes forward any more, and what
 // is running and succeeds all the same is rolled back too. A rollback of which tasks
 // have failed is resumed by another. It fails with ErrConflict if there is nothing to
@@ -235,7 +235,7 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 	return nil
 }
 
-// PauseBatch lets no more tasks begin until it is resumed. Those that run go on. It
+// Pause lets no more tasks begin until it is resumed. Those that run go on. It
 // fails with ErrConflict if it has completed.
 func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
 	return c.act(ctx, id, func(b *Batch) error {
@@ -247,7 +247,7 @@ func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, err
 	})
 }
 
-// ResumeBatch lets tasks begin again. Failures so far do not count any more for
+// Resume lets tasks begin again. Failures so far do not count any more for
 // StopAfter. Resuming what is not paused is fine.
 func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Batch) error {
@@ -258,7 +258,7 @@ func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 	})
 }
 
-// ApproveBatch lets the other tasks follow the canary, whether it has ended or not.
+// Approve lets the other tasks follow the canary, whether it has ended or not.
 // It fails with ErrConflict if the batch has none, or has completed.
 func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
 	return c.act(ctx, id, func(b *Batch) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// NewBatch is a batch in the making: tasks are added to it, and nobody sees it
+// Draft is a batch in the making: tasks are added to it, and nobody sees it
 // before it is opened.
 type Draft struct {
 	client *Client
@@ -17,7 +17,7 @@ type Draft struct {
 	kinds  map[string]bool // that live nodes handle
 }
 
-// BeginBatch makes a batch to add tasks to. It fails with ErrInvalid, also if no live
+// Begin makes a batch to add tasks to. It fails with ErrInvalid, also if no live
 // node knows its type.
 func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 	if err := Normalize(&batch); err != nil {

@@ -50,7 +50,7 @@ func (b *Batch) job(p *Part, i int) *fairlead.Job {
 	args.Unremembered = args.Undo && p.Tasks[i].Unremembered
 	raw, err := json.Marshal(args)
 	if err != nil {
-		panic(err) // NormalizeBatch and the store refuse what is no JSON
+		panic(err) // Normalize and the store refuse what is no JSON
 	}
 	job := &fairlead.Job{
 		ID: p.First + int64(i), Kind: TaskKind(args.Target.Type, b.Type), Args: raw, Queue: b.Queue, Tenant: b.Tenant, Priority: b.Priority,
@@ -92,7 +92,7 @@ const DefaultTaskTimeout = 20 * time.Second
 // batch was paused or cancelled meanwhile: it has begun.
 var taskRetry = fairlead.Retry{Base: 3 * time.Second, Max: 3 * time.Second, Factor: 1}
 
-// HandleOperation registers an operation. A task that times out is tried twice more;
+// Handle registers an operation. A task that times out is tried twice more;
 // an error is final until the task is retried. An error that wraps ErrUnavailable is
 // no failure: the task runs again.
 func Handle(mux *fairlead.Mux, op Operation) {

@@ -19,7 +19,7 @@ const (
 // MaxTasks is how many tasks a batch has at most.
 const MaxTasks = 1_000_000
 
-// PrepareBatch makes the pass that a batch wants, as the try that ConductBatch gave
+// Prepare makes the pass that a batch wants, as the try that Conduct gave
 // a number to. It takes several transactions. If it does not get to the end, somebody
 // makes the pass anew; tries that came to nothing are removed.
 func Prepare(ctx context.Context, store Store, id int64, try int) error {

@@ -25,7 +25,7 @@ func TaskStates() []TaskState {
 	}
 }
 
-// BatchState is the aggregate of the states of a batch's tasks.
+// State is the aggregate of the states of a batch's tasks.
 type State string
 
 // The states of a batch.

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Conductor keeps batches.
+// Store keeps batches.
 //
 // The tasks of a batch are kept in parts. They become jobs when the batch lets them
 // out, under their own IDs; from then on they are jobs like all others, and nothing
@@ -18,7 +18,7 @@ import (
 // and none is lost with a node.
 type Store interface {
 	// CreateBatch stores a batch without tasks and returns it with its ID and
-	// CreatedAt. It has been through NormalizeBatch.
+	// CreatedAt. It has been through Normalize.
 	CreateBatch(ctx context.Context, batch Batch) (Batch, error)
 	// AddParts stores parts of a batch, all or none, with their tasks, and sets First
 	// of each: their IDs are set aside, and are not given to anything else. Numbers
@@ -31,7 +31,7 @@ type Store interface {
 	// what it did and what it changed of the batch is kept, but for ID, Name, Type,
 	// Queue, Tenant, Creator and CreatedAt, which stay as they are; else nothing is.
 	// Then nodes that may run the enqueued jobs are woken. act must not use the store
-	// but through the BatchTx, and may be called again if the transaction has to be
+	// but through the Tx, and may be called again if the transaction has to be
 	// repeated. If others act upon the batch it waits for them, or, unless wait is
 	// set, returns false at once. It fails with ErrNotFound, and with what act
 	// returns.
@@ -49,7 +49,7 @@ type Store interface {
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 }
 
-// BatchTx is what can be done with a batch under its lock.
+// Tx is what can be done with a batch under its lock.
 type Tx interface {
 	// Now is the database's clock, read under the lock.
 	Now() time.Time
@@ -88,7 +88,7 @@ type TaskEnd struct {
 	Memo       json.RawMessage
 }
 
-// BatchFilter chooses batches. Empty fields choose all. Those whose tasks are not
+// Filter chooses batches. Empty fields choose all. Those whose tasks are not
 // all stored yet are chosen only by their ID.
 type Filter struct {
 	IDs     []int64

@@ -93,7 +93,7 @@ func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Batch, er
 	return batch, err
 }
 
-// batchTx is conducting as a fairlead.BatchTx. What fails must not be kept,
+// batchTx is conducting as a batch.Tx. What fails must not be kept,
 // whatever its caller makes of it.
 type batchTx struct {
 	c *conducting
@@ -108,10 +108,10 @@ func (b batchTx) note(verb string, err error) error {
 	return err
 }
 
-// Now implements fairlead.BatchTx.
+// Now implements batch.Tx.
 func (b batchTx) Now() time.Time { return b.c.now }
 
-// Parts implements fairlead.BatchTx.
+// Parts implements batch.Tx.
 func (b batchTx) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
 	var known map[int64][]batch.PartTask
 	if filter.Tasks {
@@ -127,7 +127,7 @@ func (b batchTx) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Pa
 	return parts, b.note("parts", err)
 }
 
-// SaveParts implements fairlead.BatchTx.
+// SaveParts implements batch.Tx.
 func (b batchTx) SaveParts(ctx context.Context, parts []batch.Part) error {
 	var saved rows
 	for i := range parts {
@@ -138,20 +138,20 @@ func (b batchTx) SaveParts(ctx context.Context, parts []batch.Part) error {
 	return b.note("save parts", b.c.insert(ctx, b.c.sql.SaveParts, &saved))
 }
 
-// Ends implements fairlead.BatchTx.
+// Ends implements batch.Tx.
 func (b batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
 	ends, err := b.c.endsOf(ctx, span{first, last})
 	return ends, b.note("ends", err)
 }
 
-// Known implements fairlead.BatchTx.
+// Known implements batch.Tx.
 func (b batchTx) Known(ctx context.Context, first, last int64) ([]int64, error) {
 	var ids []int64
 	err := b.c.each(ctx, collect(&ids), b.c.sql.KnownJobs, first, last)
 	return ids, b.note("known jobs", err)
 }
 
-// Running implements fairlead.BatchTx.
+// Running implements batch.Tx.
 func (b batchTx) Running(ctx context.Context, first, last int64) (int, error) {
 	var counts []int64
 	err := b.c.each(ctx, collect(&counts), b.c.sql.RunningBetween, first, last, first, last)
@@ -161,7 +161,7 @@ func (b batchTx) Running(ctx context.Context, first, last int64) (int, error) {
 	return int(counts[0]), nil
 }
 
-// Enqueue implements fairlead.BatchTx.
+// Enqueue implements batch.Tx.
 func (b batchTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	ids := make([]int64, len(jobs))
 	for i, job := range jobs {
@@ -170,7 +170,7 @@ func (b batchTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return b.note("enqueue", b.c.enqueue(ctx, jobs, ids))
 }
 
-// Recall implements fairlead.BatchTx.
+// Recall implements batch.Tx.
 func (b batchTx) Recall(ctx context.Context, first, last int64) ([]int64, error) {
 	ids, err := b.c.recall(ctx, first, last)
 	return ids, b.note("recall", err)

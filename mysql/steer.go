@@ -69,7 +69,7 @@ func (t *txn) steer(ctx context.Context, before *sweep.Sweep, act func(ctx conte
 	return t.must(ctx, 1, t.sql.KeepSweep, string(row.State), row.Version, row.Body, row.Status, before.ID)
 }
 
-// sweepTx is a transaction that steers a sweep, as a fairlead.SweepTx.
+// sweepTx is a transaction that steers a sweep, as a sweep.Tx.
 type sweepTx struct {
 	t      *txn
 	sweep  int64
@@ -87,38 +87,38 @@ func (s *sweepTx) note(verb string, err error) error {
 	return err
 }
 
-// Now implements fairlead.SweepTx.
+// Now implements sweep.Tx.
 func (s *sweepTx) Now() time.Time { return sqlstore.Time(s.now) }
 
-// Shards implements fairlead.SweepTx.
+// Shards implements sweep.Tx.
 func (s *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, error) {
 	shards, states, err := s.t.shardsAndStates(ctx, s.sweep)
 	return shards, states, s.note("shards", err)
 }
 
-// Cut implements fairlead.SweepTx.
+// Cut implements sweep.Tx.
 func (s *sweepTx) Cut(ctx context.Context, shards []sweep.Shard) error {
 	return s.note("cut", s.t.cut(ctx, s.sweep, shards))
 }
 
-// Forget implements fairlead.SweepTx.
+// Forget implements sweep.Tx.
 func (s *sweepTx) Forget(ctx context.Context) error {
 	_, err := s.t.exec(ctx, s.t.sql.DropFailed, s.sweep)
 	return s.note("forget", err)
 }
 
-// Again implements fairlead.SweepTx.
+// Again implements sweep.Tx.
 func (s *sweepTx) Again(ctx context.Context, indexes []int64) ([]int64, error) {
 	unknown, err := s.t.again(ctx, s.sweep, indexes)
 	return unknown, s.note("again", err)
 }
 
-// Grant implements fairlead.SweepTx.
+// Grant implements sweep.Tx.
 func (s *sweepTx) Grant(ctx context.Context, shards []sweep.Shard) error {
 	return s.note("grant", s.t.grant(ctx, s.sweep, shards))
 }
 
-// Employ implements fairlead.SweepTx.
+// Employ implements sweep.Tx.
 func (s *sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Job) error {
 	if err := s.Enqueue(ctx, jobs); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Jo
 	return s.note("employ", s.t.employ(ctx, s.sweep, numbers, jobs))
 }
 
-// Enqueue implements fairlead.SweepTx.
+// Enqueue implements sweep.Tx.
 func (s *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	ids, err := s.t.prepare(ctx, jobs)
 	if err == nil {
@@ -138,7 +138,7 @@ func (s *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return s.note("enqueue", err)
 }
 
-// Record implements fairlead.SweepTx.
+// Record implements sweep.Tx.
 func (s *sweepTx) Record(ctx context.Context, event sweep.Event) error {
 	return s.note("record", s.t.must(ctx, 1, s.t.sql.AddSweepEvent, s.sweep, s.now, sqlstore.CleanText(event.By), sqlstore.CleanText(event.Action),
 		string(event.From), string(event.To), sqlstore.CleanText(event.Note)))

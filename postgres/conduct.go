@@ -59,7 +59,7 @@ func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	return c, err
 }
 
-// conducting is a transaction that acts upon a batch: a fairlead.BatchTx. What is
+// conducting is a transaction that acts upon a batch: a batch.Tx. What is
 // only written waits for the next round trip, so that a look at a batch takes few.
 type conducting struct {
 	*Store
@@ -147,10 +147,10 @@ func (c *conducting) tell(ctx context.Context) {
 	c.admit(ctx, c.gates)
 }
 
-// Now implements fairlead.BatchTx.
+// Now implements batch.Tx.
 func (c *conducting) Now() time.Time { return c.now }
 
-// Parts implements fairlead.BatchTx.
+// Parts implements batch.Tx.
 func (c *conducting) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
 	var parts []batch.Part
 	var known map[int64][]batch.PartTask
@@ -169,7 +169,7 @@ func (c *conducting) Parts(ctx context.Context, filter batch.PartFilter) ([]batc
 	return parts, nil
 }
 
-// SaveParts implements fairlead.BatchTx.
+// SaveParts implements batch.Tx.
 func (c *conducting) SaveParts(_ context.Context, parts []batch.Part) error {
 	columns := newPartColumns(len(parts))
 	for i := range parts {
@@ -183,7 +183,7 @@ func (c *conducting) SaveParts(_ context.Context, parts []batch.Part) error {
 	return nil
 }
 
-// Enqueue implements fairlead.BatchTx.
+// Enqueue implements batch.Tx.
 func (c *conducting) Enqueue(_ context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil

@@ -21,7 +21,7 @@ func (c *conducting) expect(parts []batch.Part) {
 	}
 }
 
-// Ends implements fairlead.BatchTx.
+// Ends implements batch.Tx.
 func (c *conducting) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
 	asked := stretch{first, last}
 	if !c.readAhead(asked) {
@@ -151,7 +151,7 @@ func (l *endsLook) sorted() []batch.TaskEnd {
 	return l.ends
 }
 
-// Known implements fairlead.BatchTx.
+// Known implements batch.Tx.
 func (c *conducting) Known(ctx context.Context, first, last int64) ([]int64, error) {
 	var ids []int64
 	if err := c.ask(ctx, idsCall(&ids, c.sql.KnownJobs, first, last)); err != nil {
@@ -160,7 +160,7 @@ func (c *conducting) Known(ctx context.Context, first, last int64) ([]int64, err
 	return ids, nil
 }
 
-// Running implements fairlead.BatchTx.
+// Running implements batch.Tx.
 func (c *conducting) Running(ctx context.Context, first, last int64) (running int, err error) {
 	err = c.ask(ctx, call{
 		sql: c.sql.RunningBetween, args: []any{first, last},
@@ -172,7 +172,7 @@ func (c *conducting) Running(ctx context.Context, first, last int64) (running in
 	return running, nil
 }
 
-// Recall implements fairlead.BatchTx.
+// Recall implements batch.Tx.
 func (c *conducting) Recall(ctx context.Context, first, last int64) ([]int64, error) {
 	var ids []int64
 	if err := c.ask(ctx, idsCall(&ids, c.sql.Recall, first, last)); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
-// Again implements fairlead.SweepTx.
+// Again implements sweep.Tx.
 func (t *sweepTx) Again(ctx context.Context, indexes []int64) ([]int64, error) {
 	var unknown []int64
 	err := t.in.run(ctx,

@@ -26,7 +26,7 @@ func (s *Store) shardsCall(shards *[]sweep.Shard, sweep int64) call {
 	}}
 }
 
-// Shards implements fairlead.SweepTx.
+// Shards implements sweep.Tx.
 func (t *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, error) {
 	var shards []sweep.Shard
 	var states []fairlead.State
@@ -39,7 +39,7 @@ func (t *sweepTx) Shards(ctx context.Context) ([]sweep.Shard, []fairlead.State, 
 	return shards, states, t.note("shards", err)
 }
 
-// Cut implements fairlead.SweepTx.
+// Cut implements sweep.Tx.
 func (t *sweepTx) Cut(ctx context.Context, shards []sweep.Shard) error {
 	old, states, err := t.Shards(ctx)
 	if err != nil {
@@ -65,12 +65,12 @@ func (t *sweepTx) Cut(ctx context.Context, shards []sweep.Shard) error {
 		call{sql: t.sql.AddShards, args: []any{t.sweep, numbers, from, to, marks, ended, windows, pending, done, abandoned, again, errs, sources}}))
 }
 
-// Forget implements fairlead.SweepTx.
+// Forget implements sweep.Tx.
 func (t *sweepTx) Forget(ctx context.Context) error {
 	return t.note("forget", t.in.run(ctx, call{sql: t.sql.DropFailed, args: []any{t.sweep}}))
 }
 
-// Grant implements fairlead.SweepTx.
+// Grant implements sweep.Tx.
 func (t *sweepTx) Grant(ctx context.Context, shards []sweep.Shard) error {
 	var stored []sweep.Shard
 	if err := t.in.run(ctx, t.shardsCall(&stored, t.sweep)); err != nil {

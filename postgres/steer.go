@@ -49,7 +49,7 @@ func (s *Store) steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	return t, err
 }
 
-// sweepTx is a transaction that steers a sweep: a fairlead.SweepTx.
+// sweepTx is a transaction that steers a sweep: a sweep.Tx.
 type sweepTx struct {
 	*Store
 	in     runner
@@ -116,10 +116,10 @@ func (t *sweepTx) note(verb string, err error) error {
 	return err
 }
 
-// Now implements fairlead.SweepTx.
+// Now implements sweep.Tx.
 func (t *sweepTx) Now() time.Time { return t.now }
 
-// Employ implements fairlead.SweepTx.
+// Employ implements sweep.Tx.
 func (t *sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (t *sweepTx) Employ(ctx context.Context, numbers []int, jobs []*fairlead.Jo
 	return t.note("employ", err)
 }
 
-// Enqueue implements fairlead.SweepTx. The ids are taken on the connection of the
+// Enqueue implements sweep.Tx. The ids are taken on the connection of the
 // transaction.
 func (t *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
@@ -171,7 +171,7 @@ func (t *sweepTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	return t.note("enqueue", t.in.run(ctx, fresh.plainCall(t.Store)))
 }
 
-// Record implements fairlead.SweepTx.
+// Record implements sweep.Tx.
 func (t *sweepTx) Record(ctx context.Context, event sweep.Event) error {
 	return t.note("record", t.in.run(ctx, call{sql: t.sql.AddSweepEvent, args: []any{
 		t.sweep, sqlstore.Micros(t.now), sqlstore.CleanText(event.By), sqlstore.CleanText(event.Action),

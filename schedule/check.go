@@ -23,7 +23,7 @@ const (
 	defaultCatchUpWindow = 24 * time.Hour
 )
 
-// NormalizeSchedule fills in the defaults of a schedule about to be stored, and
+// Normalize fills in the defaults of a schedule about to be stored, and
 // returns an *InvalidError that names every field that cannot be accepted.
 func Normalize(s *Schedule) error {
 	var c complaints

@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// ScheduleClient is how programs use the schedules of a store. It may be used by many
+// Client is how programs use the schedules of a store. It may be used by many
 // goroutines.
 type Client struct {
 	store Store
 }
 
-// NewScheduleClient makes a client of a store.
+// NewClient makes a client of a store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
-// PutSchedule creates the schedule if its Version is zero, else it replaces the
+// Put creates the schedule if its Version is zero, else it replaces the
 // one of that ID and Version. Its instants count from now on if it is new, if it
 // is enabled again or if when it is due has changed, or its calendar is another;
 // otherwise it goes on where it was. It fails with ErrConflict or ErrNotFound, and
@@ -118,12 +118,12 @@ func (c *Client) listed(ctx context.Context, schedules []Schedule) ([]Schedule, 
 	return schedules, nil
 }
 
-// ScheduleByID returns a schedule, or ErrNotFound.
+// ByID returns a schedule, or ErrNotFound.
 func (c *Client) ByID(ctx context.Context, id int64) (Schedule, error) {
 	return c.one(ctx, Filter{IDs: []int64{id}}, fmt.Sprint(id))
 }
 
-// Schedule returns the schedule of a name, or ErrNotFound.
+// Get returns the schedule of a name, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, name string) (Schedule, error) {
 	return c.one(ctx, Filter{Names: []string{name}}, fmt.Sprintf("%q", name))
 }
@@ -139,7 +139,7 @@ func (c *Client) one(ctx context.Context, filter Filter, what string) (Schedule,
 	return found[0], nil
 }
 
-// Schedules lists schedules by name, a page at a time.
+// List lists schedules by name, a page at a time.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Schedule, error) {
 	found, err := c.store.Schedules(ctx, filter)
 	if err != nil {
@@ -148,18 +148,18 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Schedule, error) {
 	return c.listed(ctx, found)
 }
 
-// DeleteSchedule removes a schedule; its name is free again. Runs that are active
+// Delete removes a schedule; its name is free again. Runs that are active
 // go on, queued ones are cancelled. It fails with ErrNotFound.
 func (c *Client) Delete(ctx context.Context, id int64) error {
 	return c.store.DeleteSchedule(ctx, id)
 }
 
-// EnableSchedule lets a schedule go on, from now on. It fails with ErrNotFound.
+// Enable lets a schedule go on, from now on. It fails with ErrNotFound.
 func (c *Client) Enable(ctx context.Context, id int64) (Schedule, error) {
 	return c.setEnabled(ctx, id, true, "")
 }
 
-// DisableSchedule stops a schedule, for a reason that is shown. Its runs go on. It
+// Disable stops a schedule, for a reason that is shown. Its runs go on. It
 // fails with ErrNotFound.
 func (c *Client) Disable(ctx context.Context, id int64, reason string) (Schedule, error) {
 	return c.setEnabled(ctx, id, false, reason)

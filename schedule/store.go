@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Planner keeps schedules and makes their runs.
+// Store keeps schedules and makes their runs.
 //
 // A schedule's runs are jobs that were made by one transaction together with the
 // advance of its cursor, under the lock of its row: each due instant leads to one
@@ -15,7 +15,7 @@ import (
 type Store interface {
 	// PutSchedule creates the schedule if its Version is zero, else it replaces the
 	// one of that ID and Version, and returns it as stored. The schedule has been
-	// through NormalizeSchedule. Its Cursor counts if it is created or if restart
+	// through Normalize. Its Cursor counts if it is created or if restart
 	// says so; otherwise the stored one stays. A CreatedAt of a new one is kept, as its
 	// instants may be counted from it; zero is now. It fails with ErrConflict if another
 	// living schedule has the name or this one has another Version by now, with
@@ -67,7 +67,7 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
-// ScheduleFilter chooses living schedules. Empty fields choose all.
+// Filter chooses living schedules. Empty fields choose all.
 type Filter struct {
 	IDs     []int64
 	Names   []string

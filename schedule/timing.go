@@ -18,7 +18,7 @@ type Timing struct {
 }
 
 // NewTiming reads when a schedule is due. The schedule has been through
-// NormalizeSchedule; should it hold what cannot be read any more, as a zone that
+// Normalize; should it hold what cannot be read any more, as a zone that
 // this machine does not know, it fails.
 func NewTiming(s *Schedule, calendar *Calendar) (*Timing, error) {
 	zone, err := time.LoadLocation(s.Zone)

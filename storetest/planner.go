@@ -31,7 +31,7 @@ func making(changes ...func(*fairlead.Job)) func(*schedule.Schedule) {
 	return func(s *schedule.Schedule) { s.Job = *with(changes...) }
 }
 
-// tryPut is Planner.PutSchedule with the defaults of its job filled in, as the
+// tryPut is schedule.Store.PutSchedule with the defaults of its job filled in, as the
 // client does it.
 func (f *fixture) tryPut(s schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	f.Helper()

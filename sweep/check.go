@@ -26,7 +26,7 @@ const (
 	leastWindow     = 1024
 )
 
-// NormalizeSweep fills in the defaults of a sweep about to be stored, and returns an
+// Normalize fills in the defaults of a sweep about to be stored, and returns an
 // *InvalidError that names every field that cannot be accepted.
 func Normalize(s *Sweep) error {
 	var c complaints
@@ -64,7 +64,7 @@ func Normalize(s *Sweep) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// CheckSweepChange returns an ErrConflict if a sweep that has been started would go
+// CheckChange returns an ErrConflict if a sweep that has been started would go
 // over something else than it has gone over so far.
 func CheckChange(before, after *Sweep) error {
 	if !before.Cut {

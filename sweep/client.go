@@ -8,15 +8,15 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// SweepClient is how programs use the sweeps of a store. It may be used by many goroutines.
+// Client is how programs use the sweeps of a store. It may be used by many goroutines.
 type Client struct {
 	store Store
 }
 
-// NewSweepClient makes a client of a store.
+// NewClient makes a client of a store.
 func NewClient(store Store) *Client { return &Client{store: store} }
 
-// PutSweep creates the sweep if its Version is zero, else it replaces what is said of
+// Put creates the sweep if its Version is zero, else it replaces what is said of
 // the one of that ID and Version; a rate and a parallelism count from the next
 // checkpoints on. It fails with ErrInvalid, ErrNotFound, and with ErrConflict if
 // another sweep has the name, this one was changed meanwhile, or it has been started
@@ -35,12 +35,12 @@ func (c *Client) Put(ctx context.Context, sweep Sweep) (Sweep, error) {
 	return stored, err
 }
 
-// Sweep returns the sweep of a name, or ErrNotFound.
+// Get returns the sweep of a name, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, name string) (Sweep, error) {
 	return c.one(ctx, Filter{Names: []string{name}}, fmt.Sprintf("%q", name))
 }
 
-// SweepByID returns a sweep, or ErrNotFound.
+// ByID returns a sweep, or ErrNotFound.
 func (c *Client) ByID(ctx context.Context, id int64) (Sweep, error) {
 	return c.one(ctx, Filter{IDs: []int64{id}}, fmt.Sprint(id))
 }
@@ -56,53 +56,53 @@ func (c *Client) one(ctx context.Context, filter Filter, what string) (Sweep, er
 	return found[0], nil
 }
 
-// Sweeps lists sweeps, newest first.
+// List lists sweeps, newest first.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Sweep, error) {
 	return c.store.Sweeps(ctx, filter)
 }
 
-// DeleteSweep removes a sweep. It fails with ErrConflict unless it is created,
+// Delete removes a sweep. It fails with ErrConflict unless it is created,
 // stopped or finished, and with ErrNotFound.
 func (c *Client) Delete(ctx context.Context, id int64) error {
 	return c.store.DeleteSweep(ctx, id)
 }
 
-// StartSweep lets a sweep run that is created or stopped; if it has a gate it waits
+// Start lets a sweep run that is created or stopped; if it has a gate it waits
 // for the business. What came to nothing before does not count against its budget any
 // more. It fails with ErrConflict in other states.
 func (c *Client) Start(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.start(ctx) })
 }
 
-// StartSweepAgain is StartSweep, except that it lets a sweep that has finished go over
+// StartAgain is Start, except that it lets a sweep that has finished go over
 // its items from the beginning. What came to nothing before is forgotten.
 func (c *Client) StartAgain(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.startAgain(ctx) })
 }
 
-// RetrySweep lets a stopped or finished sweep try items again that came to nothing:
+// Retry lets a stopped or finished sweep try items again that came to nothing:
 // those with the indexes, or all if there are none. A stopped one goes on with the rest
-// then. In all else it is as StartSweep. It fails with ErrInvalid if one of the indexes
+// then. In all else it is as Start. It fails with ErrInvalid if one of the indexes
 // is not that of a failed item, and with ErrConflict in other states and if no item
 // failed.
 func (c *Client) Retry(ctx context.Context, id int64, by string, indexes ...int64) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.retry(ctx, indexes) })
 }
 
-// OpenSweep is how the business lets a sweep run that waits for it. It fails with
+// Open is how the business lets a sweep run that waits for it. It fails with
 // ErrConflict in other states.
 func (c *Client) Open(ctx context.Context, id int64, by string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.open(ctx) })
 }
 
-// StopSweep lets no more items begin: none is begun later than a second after it has
+// Stop lets no more items begin: none is begun later than a second after it has
 // returned. What is in flight ends. It fails with ErrConflict unless the sweep runs
 // or waits; one that is stopping already is fine.
 func (c *Client) Stop(ctx context.Context, id int64, by, reason string) (Sweep, error) {
 	return steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error { return s.stop(ctx, reason) })
 }
 
-// SetSweepData changes what handlers are given with every item. It fails with
+// SetData changes what handlers are given with every item. It fails with
 // ErrConflict while the sweep runs, unless it is serial.
 func (c *Client) SetData(ctx context.Context, id int64, by string, data json.RawMessage) (Sweep, error) {
 	if err := fairlead.CheckJSON("args", data); err != nil {

@@ -21,7 +21,7 @@ type GateCall struct {
 	Again bool            `json:"again,omitempty"` // a node took up what another had begun
 }
 
-// ResumeSweep tells the business, if it wants to be asked before a sweep runs, that a
+// Resume tells the business, if it wants to be asked before a sweep runs, that a
 // node took up what another had begun. The sweep runs on.
 func Resume(ctx context.Context, store Store, id int64) error {
 	_, err := steer(ctx, store, id, true, "", func(ctx context.Context, s *steering) error {

@@ -41,7 +41,7 @@ func ShardRetries(ctx context.Context, store Store, shard Shard, from int64, mos
 	return indexes, nil
 }
 
-// SweepOf is the sweep whose shard a job goes over; zero: it is another job.
+// Of is the sweep whose shard a job goes over; zero: it is another job.
 func Of(job *fairlead.Job) int64 {
 	var args ShardArgs
 	if !IsShardKind(job.Kind) || json.Unmarshal(job.Args, &args) != nil {

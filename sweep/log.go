@@ -15,7 +15,7 @@ const maxLogText = 4000
 // logLevels are the levels of lines about items, the least first.
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// LogSweep stores lines about items of a sweep, all or none. A line without a level is
+// Log stores lines about items of a sweep, all or none. A line without a level is
 // info. It fails with ErrInvalid and with ErrNotFound.
 func (c *Client) Log(ctx context.Context, id int64, lines ...Log) error {
 	var found complaints
@@ -50,7 +50,7 @@ func (l *Log) check(c *complaints, at string) {
 	}
 }
 
-// SweepLogs lists lines about items, newest first.
+// Logs lists lines about items, newest first.
 func (c *Client) Logs(ctx context.Context, filter LogFilter) ([]Log, error) {
 	return c.store.SweepLogs(ctx, filter)
 }
@@ -65,12 +65,12 @@ func (c *Client) Shards(ctx context.Context, sweep int64) ([]Shard, error) {
 	return c.store.Shards(ctx, sweep)
 }
 
-// SweepHistory lists what happened to a sweep, newest first.
+// History lists what happened to a sweep, newest first.
 func (c *Client) History(ctx context.Context, filter EventFilter) ([]Event, error) {
 	return c.store.SweepEvents(ctx, filter)
 }
 
-// NoteSweep adds to the history of a sweep what somebody did that does not move it, as
+// Note adds to the history of a sweep what somebody did that does not move it, as
 // to change its rate.
 func (c *Client) Note(ctx context.Context, id int64, by, action, note string) error {
 	_, err := steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error {

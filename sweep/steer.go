@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/reserved"
 )
 
-// SweepKind is the kind of the jobs that go over the shards of sweeps whose items a
+// KindOf is the kind of the jobs that go over the shards of sweeps whose items a
 // kind of handler is for.
 func KindOf(kind string) string { return reserved.Shards + kind }
 
@@ -77,7 +77,7 @@ func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string,
 	return after, idle, nil
 }
 
-// SteerSweep looks at a sweep: it ends it if there is nothing left to do, and shares
+// Steer looks at a sweep: it ends it if there is nothing left to do, and shares
 // what it may do at once among the shards that run. Nothing happens if others are at
 // it.
 func Steer(ctx context.Context, store Store, id int64) error {
@@ -309,7 +309,7 @@ func (s *steering) setData(ctx context.Context, data json.RawMessage) error {
 	return s.tx.Record(ctx, Event{By: s.by, Action: "data", From: s.State, To: s.State})
 }
 
-// illegalSweep is the ErrConflict of an action that the state of a sweep forbids.
+// illegal is the ErrConflict of an action that the state of a sweep forbids.
 func illegal(action string, s *Sweep) error {
 	return fmt.Errorf("cannot %s sweep %q: it is %s: %w", action, s.Name, s.State, fairlead.ErrConflict)
 }

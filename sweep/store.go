@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
-// Sweeper keeps sweeps.
+// Store keeps sweeps.
 //
 // How far a shard has come is written by its run, under the fence of its job, and by
 // nobody else: a run that has lost its lease changes nothing any more, and marks
@@ -15,9 +15,9 @@ import (
 type Store interface {
 	// PutSweep creates the sweep if its Version is zero, else it replaces what people
 	// say of the one of that ID and Version, and returns it as stored. How it stands
-	// counts only if it is created. It has been through NormalizeSweep. It fails with
+	// counts only if it is created. It has been through Normalize. It fails with
 	// ErrConflict if another sweep has the name, this one has another Version by now or
-	// CheckSweepChange refuses it, and with ErrNotFound.
+	// CheckChange refuses it, and with ErrNotFound.
 	PutSweep(ctx context.Context, sweep Sweep) (Sweep, error)
 	// DeleteSweep removes a sweep with all that is known of it. It fails with
 	// ErrConflict unless it is created, stopped or finished, and with ErrNotFound.
@@ -33,7 +33,7 @@ type Store interface {
 	// stands, and of its Data, is kept; else nothing is. If it changed Data, Version
 	// grows.
 	// Then nodes that may run enqueued jobs are woken. act must not use the store but
-	// through the SweepTx, and may be called again if the transaction has to be
+	// through the Tx, and may be called again if the transaction has to be
 	// repeated. If others steer the sweep it waits for them, or, unless wait is set,
 	// returns false at once. It fails with ErrNotFound, and with what act returns.
 	Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *Sweep, tx Tx) error) (bool, error)
@@ -66,7 +66,7 @@ type Store interface {
 	Cancel(ctx context.Context, id int64, reason string) error
 }
 
-// SweepTx is what can be done with a sweep under its lock.
+// Tx is what can be done with a sweep under its lock.
 type Tx interface {
 	// Now is the database's clock, read under the lock.
 	Now() time.Time
@@ -105,7 +105,7 @@ type Tx interface {
 // MaxShards is how many shards a sweep has at most.
 const MaxShards = 1000
 
-// SweepFilter chooses sweeps. Empty fields choose all.
+// Filter chooses sweeps. Empty fields choose all.
 type Filter struct {
 	IDs     []int64
 	Names   []string

@@ -86,7 +86,7 @@ type Gate struct {
 	Timeout      time.Duration `json:"timeout,omitempty"`       // after which it is told again; 30m if it is not said
 }
 
-// SweepState says how a sweep stands.
+// State says how a sweep stands.
 type State string
 
 // The states of a sweep.
@@ -99,7 +99,7 @@ const (
 	Finished State = "finished"
 )
 
-// SweepStatus is how a sweep stands.
+// Status is how a sweep stands.
 type Status struct {
 	State     State
 	Reason    string    // why it stopped
@@ -121,7 +121,7 @@ type Failing struct {
 	Items int64
 }
 
-// SweepProgress is how far the shards of a sweep have come.
+// Progress is how far the shards of a sweep have come.
 type Progress struct {
 	Total     int64 // items; zero while the source has not been counted
 	Marked    int64 // items before the marks: all of them are done or abandoned
@@ -210,7 +210,7 @@ type FailedItem struct {
 	Again    bool // it waits to be tried again
 }
 
-// SweepLog is a line that the business, or a handler, wrote about an item.
+// Log is a line that the business, or a handler, wrote about an item.
 type Log struct {
 	ID    int64 // set by the store
 	Sweep int64
@@ -220,7 +220,7 @@ type Log struct {
 	At    time.Time // set by the store
 }
 
-// SweepEvent is what somebody did to a sweep, or what became of it.
+// Event is what somebody did to a sweep, or what became of it.
 type Event struct {
 	ID     int64     // set by the store; later events have larger ones
 	At     time.Time // set by the store
