@@ -53,7 +53,8 @@ type breakable struct {
 
 func newBreakable(t *testing.T, store Store) *breakable {
 	t.Helper()
-	b := &breakable{T: t, store: store, client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), sweeps: sweep.NewClient(store), scope: &driver.Scope{Kinds: []string{"a"}}}
+	b := &breakable{T: t, scope: &driver.Scope{Kinds: []string{"a"}}}
+	b.ask(store)
 	f, ctx := &fixture{TB: t, outer: t, store: store}, t.Context()
 	var err error
 	b.node, err = store.Join(ctx, fairlead.Node{Name: "n", Kinds: []string{"a", batch.TaskKind("wall", "paint")}}, lease)
@@ -80,6 +81,12 @@ func newBreakable(t *testing.T, store Store) *breakable {
 	b.sweep, err = b.sweeps.Start(ctx, b.sweep.ID, "me")
 	f.ok(err)
 	return b
+}
+
+// ask makes a store the one that everything is asked of.
+func (b *breakable) ask(store Store) {
+	b.store, b.client = store, fairlead.NewClient(store)
+	b.schedules, b.batches, b.sweeps = schedule.NewClient(store), batch.NewClient(store), sweep.NewClient(store)
 }
 
 // verbs are what is asked of a store, by name, with those that change most at the end.

@@ -41,7 +41,7 @@ func RunUnavailable(t *testing.T, store Store, outage Outage) {
 		timeout = 30 * time.Second
 	}
 	if outage.Store != nil {
-		b.store, b.client = outage.Store, fairlead.NewClient(outage.Store)
+		b.ask(outage.Store)
 	}
 	outage.Begin(t)
 	failed := 0
