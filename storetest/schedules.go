@@ -198,6 +198,13 @@ func testSchedules(c *chapter) {
 		f.equal("those enabled", list(fairlead.ScheduleFilter{Enabled: &yes}), []string{"a", "c"})
 		f.equal("those not", list(fairlead.ScheduleFilter{Enabled: &no}), []string{"b"})
 		f.equal("by all", list(fairlead.ScheduleFilter{IDs: []int64{a.ID, d.ID}, Tenants: []string{"acme"}, Enabled: &yes, After: "A"}), []string{"a"})
+		f.plan("e", making(forTenant("acme")))
+		f.equal("by ID and name", list(fairlead.ScheduleFilter{IDs: []int64{a.ID, d.ID}, Names: []string{"a", "e"}}), []string{"a"})
+		f.equal("by ID and tenant", list(fairlead.ScheduleFilter{IDs: []int64{a.ID, d.ID}, Tenants: []string{"acme"}}), []string{"a"})
+		f.equal("by name and tenant", list(fairlead.ScheduleFilter{Names: []string{"a", "c"}, Tenants: []string{"acme"}}), []string{"a"})
+		for after, want := range map[string]string{"": "a", "a": "b", "b": "e"} {
+			f.equal("a page of a tenant", list(fairlead.ScheduleFilter{Tenants: []string{"acme"}, Limit: 1, After: after}), []string{want})
+		}
 		f.equal("by all but one", list(fairlead.ScheduleFilter{Names: []string{"a"}, Tenants: []string{"other"}}), []string(nil))
 	})
 }

@@ -108,7 +108,9 @@ func testCheckpoint(c *chapter) {
 		f.checkpoint(markAt(s, job, 51))
 	})
 	c.test("A sweep that is not running answers with Stop", func(f *fixture) {
+		f.sweep("older", inState(fairlead.SweepFinished))
 		s, job := f.sweeping()
+		f.sweep("newer", inState(fairlead.SweepFinished))
 		for _, step := range []struct {
 			state fairlead.SweepState
 			stop  bool

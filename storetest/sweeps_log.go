@@ -101,7 +101,8 @@ func testSweepLogs(c *chapter) {
 		f.equal("the next page of a level", texts(f.logs(fairlead.LogFilter{Sweep: s.ID, Levels: []string{"info"}, Below: first[3].ID})), "4 1")
 	})
 	c.test("Prune removes old lines and events of sweeps that have finished, at most limit of each, and counts them", func(f *fixture) {
-		finished, stopped := f.sweep("finished", inState(fairlead.SweepFinished)), f.sweep("stopped", inState(fairlead.SweepStopped))
+		stopped := f.sweep("stopped", inState(fairlead.SweepStopped)) // what it has logged is older than that of the other
+		finished := f.sweep("finished", inState(fairlead.SweepFinished))
 		note := func(text string) {
 			for _, s := range []fairlead.Sweep{finished, stopped} {
 				f.ok(f.store.AddSweepLogs(f.ctx(), []fairlead.SweepLog{{Sweep: s.ID, Text: text}}))
