@@ -77,7 +77,7 @@ func TestGateIsAwaited(t *testing.T) {
 		_, err := store.Settle(context.Background(), []fairlead.Settlement{succeeded(first)})
 		settled <- err
 	}()
-	awaitLockWait(t, address)
+	awaitLockWait(t, address, settled)
 	if err := holder.Rollback(); err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestAdmissionAwaitsRules(t *testing.T) {
 	second := &fairlead.Job{Kind: "a", ConcurrencyKey: "g"}
 	stored := make(chan error, 1)
 	go func() { stored <- fairlead.NewClient(store).Enqueue(context.Background(), second) }()
-	awaitLockWait(t, address)
+	awaitLockWait(t, address, stored)
 	mustExecTx(t, change, `insert into fairlead_quota (scope, name, cap, least, rate, burst, used, tokens, refilled_at, per_key)
 		values ('kind', 'a', 0, 0, 0, 0, 0, 0, 0, 2)`)
 	if err := change.Commit(); err != nil {

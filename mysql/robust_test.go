@@ -96,7 +96,7 @@ func TestClaimWaitsForPause(t *testing.T) {
 				}
 				answer <- err
 			}()
-			awaitLockWait(t, address)
+			awaitLockWait(t, address, answer)
 			mustExecTx(t, pausing, change.statement)
 			if err := pausing.Commit(); err != nil {
 				t.Fatal(err)

@@ -123,22 +123,29 @@ func mustExecTx(t testing.TB, tx *sql.Tx, statement string) {
 	}
 }
 
-// awaitLockWait returns once somebody waits for a row lock of the database.
-func awaitLockWait(t testing.TB, address string) {
+// awaitLockWait returns once a call waits for a row lock of the database. It fails if the
+// call returns instead.
+func awaitLockWait(t testing.TB, address string, returned <-chan error) {
 	t.Helper()
 	db := rawDB(t, address, nil)
 	for begin := time.Now(); time.Since(begin) < patience.Limit; {
 		var waiting int
-		err := db.QueryRowContext(context.Background(), "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'").Scan(&waiting)
+		err := db.QueryRowContext(context.Background(), `select count(*) from information_schema.innodb_trx t
+			join information_schema.processlist p on p.id = t.trx_mysql_thread_id
+			where t.trx_state = 'LOCK WAIT' and p.db = database()`).Scan(&waiting) // other databases of the server are in use by other tests
 		if err != nil {
 			t.Fatal(err)
 		}
 		if waiting > 0 {
 			return
 		}
-		time.Sleep(150 * time.Millisecond) // the server refreshes its answer only if nobody asked for 100ms
+		select {
+		case err := <-returned:
+			t.Fatalf("the call did not wait, it returned %v", err)
+		case <-time.After(150 * time.Millisecond): // the server refreshes its answer only if it was not asked for 100ms
+		}
 	}
-	t.Fatal("nobody waits")
+	t.Fatal("no statement waits")
 }
 
 // deadlocks is how many deadlocks the server has seen.

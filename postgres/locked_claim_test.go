@@ -37,3 +37,21 @@ func TestAClaimThatIsNotAloneInItsLaneLocksItsJobsFirst(t *testing.T) {
 		t.Errorf("%d jobs were not locked, %d were claimed", free, len(jobs))
 	}
 }
+
+func TestAClaimOfSeveralLanesPassesOverJobsThatAreLocked(t *testing.T) {
+	l := newLimitTest(t)
+	l.enqueue("a", "b", "a", "b")
+	locking := l.begin("select from fairlead_ready where id = (select min(id) from fairlead_job) for update")
+	var jobs []*fairlead.Job
+	l.returns(func() (err error) {
+		jobs, err = l.store.Claim(t.Context(), driver.Claim{Node: l.node, Scope: l.scope, Max: 2})
+		return err
+	})
+	if len(jobs) == 0 {
+		t.Error("nothing was claimed beside the job that is locked")
+	}
+	l.ok(locking.Rollback(t.Context()))
+	if more := l.claim(4); len(jobs)+len(more) != 4 {
+		t.Errorf("%d jobs were claimed and then %d", len(jobs), len(more))
+	}
+}

@@ -204,3 +204,24 @@ func TestLivedWaitsForReapUnderWay(t *testing.T) {
 		t.Errorf("the job is %s with %d crashes", found.State, found.Crashes)
 	}
 }
+
+// A job that is claimed at this instant is in no place that a snapshot shows.
+func TestLivedTakesACrashBackFromAJobThatIsClaimedMeanwhile(t *testing.T) {
+	l := newLimitTest(t)
+	l.enqueue("")
+	job := l.claim(1)[0]
+	l.ok(l.store.Leave(t.Context(), l.node))
+	_, err := l.store.Reap(t.Context(), driver.Reap{MaxCrashes: 5, Limit: 10})
+	l.ok(err)
+	claiming := l.begin(`with r as (delete from fairlead_ready returning *)
+		insert into fairlead_running (id, fence, node, started_at, lane, attempt, failures, crashes)
+		select id, 1, 1, 1, lane, attempt + 1, failures, crashes from r`)
+	lived := l.begun(1, func() error { return l.store.Lived(t.Context(), l.node) })
+	l.ok(claiming.Commit(t.Context()))
+	l.ok(<-lived)
+	found, err := l.store.Get(t.Context(), job.ID)
+	l.ok(err)
+	if found.State != fairlead.Running || found.Crashes != 0 {
+		t.Errorf("the job is %s with %d crashes", found.State, found.Crashes)
+	}
+}

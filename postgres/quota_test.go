@@ -177,3 +177,12 @@ func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {
 		return rows
 	})
 }
+
+func TestRemovingALimitThatWasNeverSetStoresNothing(t *testing.T) {
+	l := newLimitTest(t)
+	for name, most := range map[string]int{"limited": 1, "never limited": 0} {
+		l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitKind, Name: name, MaxRunning: most}))
+	}
+	l.ok(l.store.SetLimit(t.Context(), fairlead.Limit{Scope: fairlead.LimitKind, Name: "never limited"})) // whichever was first
+	l.wantRows("fairlead_quota", 1)
+}

@@ -265,6 +265,13 @@ func testSolo(c *chapter) {
 		f.equal("the number of others claimed solo", len(solo(f, 10)), 0)
 		f.equal("Solo of an ordinary claim", f.claimOne(f.join()).Solo, false)
 	})
+	c.test("a claim passes over suspects that stand before the jobs it takes", func(f *fixture) {
+		suspect := f.suspect()
+		jobs := many(5)
+		f.enqueue(jobs...)
+		f.wantClaim(f.join(), everything(), jobs...)
+		f.equal("the solo claim", ids(solo(f, 10)), []int64{suspect.ID})
+	})
 	c.test("fewer crashes make no suspect", func(f *fixture) {
 		job := f.enqueue(plain())
 		for range driver.SoloAfter - 1 {

@@ -19,6 +19,8 @@ func testFires(c *chapter) {
 		foreign := f.make(other, byHand(f.now()))
 		page := func(filter schedule.FireFilter) []int64 { return fireJobs(f.findFires(filter)) }
 		f.equal("all", page(schedule.FireFilter{}), append([]int64{foreign.Job}, made...))
+		f.equal("the first page of all", page(schedule.FireFilter{Limit: 2}), []int64{foreign.Job, made[0]})
+		f.equal("the second page of all", page(schedule.FireFilter{Limit: 2, Below: made[0]}), made[1:3])
 		f.equal("of a schedule", page(schedule.FireFilter{Schedule: s.ID}), made)
 		f.equal("the first page", page(schedule.FireFilter{Schedule: s.ID, Limit: 2}), made[:2])
 		f.equal("the second page", page(schedule.FireFilter{Schedule: s.ID, Limit: 2, Below: made[1]}), made[2:4])
@@ -89,6 +91,7 @@ func testFires(c *chapter) {
 		f.equal("the states of those that decide is told to have ended", statesOf(view.Ended), []fairlead.State{fairlead.Failed})
 	})
 	c.test("a run whose job was deleted is gone", func(f *fixture) {
+		kept := f.make(f.plan("other", making(ofKind("other"))), byHand(f.now()))
 		s := f.plan("s")
 		fires := f.act(s, schedule.Plan{Fires: []schedule.PlannedFire{byHand(f.now()), byHand(f.now()), queued(f.now()), skipped(f.now())}})
 		f.ended(fires[0], fairlead.Succeed)
@@ -97,6 +100,7 @@ func testFires(c *chapter) {
 			f.ok(f.store.Delete(f.ctx(), fire.Job))
 		}
 		f.equal("the runs", f.fires(s.ID), []schedule.Fire(nil))
+		f.equal("the first page of all", fireJobs(f.findFires(schedule.FireFilter{Limit: 1})), []int64{kept.Job})
 		f.equal("the active runs", len(f.view(s).Active), 0)
 		f.equal("the runs", f.fires(s.ID), []schedule.Fire(nil))
 	})

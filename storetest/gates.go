@@ -256,6 +256,19 @@ func testParked(c *chapter) {
 		f.settle(to(fairlead.Succeed, claimed[2]))
 		f.wantState(jobs[4], fairlead.Parked)
 	})
+	c.test("limits of other scopes that have the name of a kind make no places", func(f *fixture) {
+		f.perKey(kind, 2)
+		f.limit(fairlead.Limit{Scope: fairlead.LimitQueue, Name: kind, MaxRunning: 5})
+		f.declare(fairlead.Tenant{Name: kind, MaxRunning: 5})
+		var jobs []*fairlead.Job
+		for range 4 {
+			jobs = append(jobs, f.enqueue(with(behind("g"))))
+		}
+		claimed := f.wantClaim(f.join(), everything(), jobs[:2]...)
+		f.settle(to(fairlead.Succeed, claimed[0]))
+		f.wantState(jobs[2], fairlead.Ready)
+		f.wantState(jobs[3], fairlead.Parked)
+	})
 	c.test("the places of a kind are listed with its limit, and do not limit what has no key", func(f *fixture) {
 		f.perKey(kind, 2)
 		limits, err := f.store.Limits(f.ctx())

@@ -294,6 +294,12 @@ func testCaps(c *chapter) {
 		f.equal("the solo claim", ids(claimed), []int64(nil))
 		f.wantUse(fairlead.LimitGlobal, "", 1)
 	})
+	c.test("several suspects of one kind are found under a cap", func(f *fixture) {
+		suspects := []*fairlead.Job{f.suspect(), f.suspect()}
+		f.cap(fairlead.LimitGlobal, "", 5)
+		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: everything(), Max: 10, Solo: true})
+		f.equal("the solo claim", ids(claimed), ids(suspects))
+	})
 	c.test("a claim also respects the room that the node has for a kind", func(f *fixture) {
 		f.cap(fairlead.LimitGlobal, "", 5)
 		f.enqueue(many(5)...)

@@ -91,6 +91,18 @@ func testOnce(c *chapter) {
 		f.equal("the ID of the new one", f.once(true, request("ann", "1", "y"), plain()), second)
 		f.once(false, request("ann", "2", "x"), plain())
 	})
+	c.test("a key that is used again after OnceWindow is its caller's own, and one of several", func(f *fixture) {
+		same := []fairlead.Once{request("ann", "1", "x"), request("bob", "1", "x"), request("ann", "2", "x")}
+		for _, once := range same {
+			f.once(false, once, plain())
+		}
+		f.Advance(fairlead.OnceWindow)
+		given := map[int64]bool{}
+		for _, once := range same {
+			given[f.once(false, once, plain())[0]] = true
+		}
+		f.equal("how many jobs they have got", len(given), len(same))
+	})
 	c.test("Prune removes at most limit of them", func(f *fixture) {
 		for i := range 5 {
 			f.once(false, request("ann", fmt.Sprint(i), "x"), plain())

@@ -60,6 +60,7 @@ func chapters() []titled {
 		{"RunNow", Claiming, testRunNow},
 		{"SetPriority", Claiming, testSetPriority},
 		{"Delete", Claiming, testDelete},
+		{"Others", Claiming, testOthers},
 		{"Pause", Claiming, testPause},
 		{"Drain", Administering, testDrain},
 		{"Tokens", Administering, testTokens},

@@ -199,6 +199,13 @@ func testSchedules(c *chapter) {
 		f.equal("those enabled", list(schedule.Filter{Enabled: &yes}), []string{"a", "c"})
 		f.equal("those not", list(schedule.Filter{Enabled: &no}), []string{"b"})
 		f.equal("by all", list(schedule.Filter{IDs: []int64{a.ID, d.ID}, Tenants: []string{"acme"}, Enabled: &yes, After: "A"}), []string{"a"})
+		f.plan("e", making(forTenant("acme")))
+		f.equal("by ID and name", list(schedule.Filter{IDs: []int64{a.ID, d.ID}, Names: []string{"a", "e"}}), []string{"a"})
+		f.equal("by ID and tenant", list(schedule.Filter{IDs: []int64{a.ID, d.ID}, Tenants: []string{"acme"}}), []string{"a"})
+		f.equal("by name and tenant", list(schedule.Filter{Names: []string{"a", "c"}, Tenants: []string{"acme"}}), []string{"a"})
+		for after, want := range map[string]string{"": "a", "a": "b", "b": "e"} {
+			f.equal("a page of a tenant", list(schedule.Filter{Tenants: []string{"acme"}, Limit: 1, After: after}), []string{want})
+		}
 		f.equal("by all but one", list(schedule.Filter{Names: []string{"a"}, Tenants: []string{"other"}}), []string(nil))
 	})
 }

@@ -29,6 +29,30 @@ func testSettleFence(c *chapter) {
 		f.equal("the number of recorded attempts", len(f.attempts(job)), 1)
 		f.settle(to(fairlead.Succeed, current))
 	})
+	for _, limited := range []bool{false, true} {
+		name := "of many plain successes of one claim, one whose job another node has by now is lost, and no other"
+		if limited {
+			name += ", also under a limit"
+		}
+		c.test(name, func(f *fixture) {
+			if limited {
+				f.cap(fairlead.LimitGlobal, "", 100)
+			}
+			f.enqueue(many(plainMany)...)
+			jobs := f.claim(f.join(), plainMany)
+			f.settle(again(jobs[3], 0))
+			theirs := f.claimThe(jobs[3], f.join())
+			want := make([]fairlead.Settled, plainMany)
+			want[3] = lost
+			f.wantSettled(want, plainSuccesses(jobs)...)
+			f.equal("Fence", f.wantState(theirs, fairlead.Running).Fence, theirs.Fence)
+			if limited {
+				f.wantUse(fairlead.LimitGlobal, "", 1)
+			}
+			f.settle(to(fairlead.Succeed, theirs))
+			f.equal("the tally", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Succeeded: plainMany})
+		})
+	}
 	c.test("a job that is not running is lost", func(f *fixture) {
 		for _, state := range []fairlead.State{fairlead.Scheduled, fairlead.Ready} {
 			job := f.in(state)
@@ -236,4 +260,16 @@ func wantReapedLost(f *fixture, job *fairlead.Job, moves []fairlead.Move, ended 
 	f.wantSettled([]fairlead.Settled{lost}, to(fairlead.Succeed, job)) // and nothing else
 	f.equal("the job", f.get(job), before)
 	f.equal("the reasons of its attempts", reasons(f.attempts(job)), []fairlead.Reason{reason})
+}
+
+// plainMany are so many plain successes that a store may settle them together.
+const plainMany = 12
+
+// plainSuccesses are settlements that say nothing but that jobs succeeded.
+func plainSuccesses(jobs []*fairlead.Job) []fairlead.Settlement {
+	list := make([]fairlead.Settlement, len(jobs))
+	for i, job := range jobs {
+		list[i] = fairlead.Settlement{ID: job.ID, Fence: job.Fence, Move: fairlead.Succeed}
+	}
+	return list
 }

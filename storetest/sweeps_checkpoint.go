@@ -110,7 +110,9 @@ func testCheckpoint(c *chapter) {
 		f.checkpoint(markAt(s, job, 51))
 	})
 	c.test("A sweep that is not running answers with Stop", func(f *fixture) {
+		f.sweep("older", inState(sweep.Finished))
 		s, job := f.sweeping()
+		f.sweep("newer", inState(sweep.Finished))
 		for _, step := range []struct {
 			state sweep.State
 			stop  bool

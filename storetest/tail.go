@@ -123,6 +123,23 @@ func (b *tail) testClaimed(t *testing.T) {
 		f.equal("kinds of what was claimed", kindsOf(claimed), map[string]int{"stays": 1, "more": 1})
 		b.wantAll(f.claimAs(driver.Claim{Node: node, Scope: everything("was-one", "is-one"), Max: 10}), jobs, "is-one")
 	})
+	for _, column := range []string{"queue", "tenant"} {
+		b.test(t, "nor under a "+column+" that it no longer has, if several lanes are claimed from", func(f *fixture, b *tail) {
+			kind := "beside-another-" + column
+			node, job := f.join(), f.enqueue(with(ofKind(kind)))
+			beside := f.enqueue(with(ofKind(kind + "-stays")))
+			b.warm(node)
+			b.exec("update fairlead_lane set %s = 'now' where kind = '%s'", column, kind)
+			claimed := map[int64]*fairlead.Job{}
+			f.eventually("both are claimed", func() bool {
+				for _, job := range f.claimAs(driver.Claim{Node: node, Scope: everything(kind, kind+"-stays"), Max: 10}) {
+					claimed[job.ID] = job
+				}
+				return claimed[job.ID] != nil && claimed[beside.ID] != nil
+			})
+			f.equal("its "+column, map[string]string{"queue": claimed[job.ID].Queue, "tenant": claimed[job.ID].Tenant}[column], "now")
+		})
+	}
 	b.test(t, "nor is it under limits", func(f *fixture, b *tail) {
 		node, jobs := f.join(), many(3, ofKind("was-two"))
 		f.cap(fairlead.LimitKind, "was-two", 5)

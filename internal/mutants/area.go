@@ -24,12 +24,12 @@ var areas = []area{
 	{
 		name: "decisions",
 		files: []string{
-			"schedule*.go", "batch*.go", "sweep*.go", "timing*.go", "assign.go", "outcome.go", "retry.go", "calendar*.go", "limit.go",
+			"schedule/*.go", "batch/*.go", "sweep/*.go", "assign.go", "outcome.go", "retry.go", "limit.go",
 			"internal/dispatch/*.go", "internal/window/*.go", "internal/pace/*.go", "internal/verdict/*.go", "internal/starts/*.go",
 			"internal/sqlstore/*.go", "sqlite/settle.go", "mysql/settle.go", "mysql/decide.go",
 		},
 		tests: []string{
-			".", "internal/dispatch", "internal/window", "internal/pace", "internal/verdict", "internal/starts", "internal/sqlstore",
+			".", "schedule", "batch", "sweep", "internal/dispatch", "internal/window", "internal/pace", "internal/verdict", "internal/starts", "internal/sqlstore",
 			"sqlite", "engine", "mysql",
 		},
 	},
