@@ -233,12 +233,12 @@ func (l *lockTest) queuedRun() (job *fairlead.Job, act func(ctx context.Context,
 		Name: "s", Enabled: true, Job: fairlead.Job{Kind: "a", Queue: fairlead.DefaultQueue, Tenant: fairlead.DefaultTenant},
 	}, false)
 	l.ok(err)
-	made, err := l.store.Act(l.Context(), s.ID, func(_ schedule.Schedule, view fairlead.View) (schedule.Plan, error) {
-		return schedule.Plan{Fires: []schedule.PlannedFire{{Due: view.Now, Trigger: fairlead.TriggerManual, Number: 1, Queued: true}}}, nil
+	made, err := l.store.Act(l.Context(), s.ID, func(_ schedule.Schedule, view schedule.View) (schedule.Plan, error) {
+		return schedule.Plan{Fires: []schedule.PlannedFire{{Due: view.Now, Trigger: schedule.TriggerManual, Number: 1, Queued: true}}}, nil
 	})
 	l.ok(err)
 	return &fairlead.Job{ID: made[0].Job}, func(ctx context.Context, plan schedule.Plan) error {
-		_, err := l.store.Act(ctx, s.ID, func(schedule.Schedule, fairlead.View) (schedule.Plan, error) { return plan, nil })
+		_, err := l.store.Act(ctx, s.ID, func(schedule.Schedule, schedule.View) (schedule.Plan, error) { return plan, nil })
 		return err
 	}
 }
@@ -284,7 +284,7 @@ func TestACallersTransactionFindsTheHolderOfAKeyWhereItIsNow(t *testing.T) {
 			mustExecTx(t, tx, "select count(*) from fairlead_job")
 			l.ok(move(l, holder))
 			err = fairlead.NewClient(l.store).Within(l.store.Tx(tx)).Enqueue(t.Context(), &fairlead.Job{Kind: "a", Key: "k", OnDuplicate: fairlead.ReplaceDuplicate})
-			if want := fairlead.KeyTaken(fairlead.DefaultTenant, "k", holder.ID); err == nil || !strings.Contains(err.Error(), want.Error()) {
+			if want := driver.KeyTaken(fairlead.DefaultTenant, "k", holder.ID); err == nil || !strings.Contains(err.Error(), want.Error()) {
 				t.Errorf("the transaction got %v, want %v", err, want)
 			}
 		})
@@ -302,7 +302,7 @@ func TestAddPartsWaitsForATransactionThatRemovesTheBatch(t *testing.T) {
 	b := l.newBatch()
 	l.begin("delete from fairlead_batch")
 	err := l.waits(func(ctx context.Context) error {
-		return l.store.AddParts(ctx, b.ID, []fairlead.Part{{Number: 1, Pass: 1, Kind: fairlead.PassForward, Size: 1, Held: 1, Marks: fairlead.NewMarks(1), Tasks: []fairlead.PartTask{{}}}})
+		return l.store.AddParts(ctx, b.ID, []batch.Part{{Number: 1, Pass: 1, Kind: batch.PassForward, Size: 1, Held: 1, Marks: batch.NewMarks(1), Tasks: []batch.PartTask{{}}}})
 	})
 	if !errors.Is(err, fairlead.ErrNotFound) {
 		t.Errorf("AddParts returned %v", err)
