@@ -15,7 +15,7 @@ import (
 // put stores a schedule.
 func (w *world) put(s schedule.Schedule) schedule.Schedule {
 	w.t.Helper()
-	s.Enabled = true
+	s.Disabled = false
 	stored, err := w.schedules.Put(w.t.Context(), s)
 	if err != nil {
 		w.t.Fatal(err)

@@ -230,7 +230,7 @@ func TestAVerbFindsAJobWhereHousekeepingHasJustMovedIt(t *testing.T) {
 func (l *lockTest) queuedRun() (job *fairlead.Job, act func(ctx context.Context, plan schedule.Plan) error) {
 	l.Helper()
 	s, err := l.store.PutSchedule(l.Context(), schedule.Schedule{
-		Name: "s", Enabled: true, Job: fairlead.Job{Kind: "a", Queue: fairlead.DefaultQueue, Tenant: fairlead.DefaultTenant},
+		Name: "s", Job: fairlead.Job{Kind: "a", Queue: fairlead.DefaultQueue, Tenant: fairlead.DefaultTenant},
 	}, false)
 	l.ok(err)
 	made, err := l.store.Act(l.Context(), s.ID, func(_ schedule.Schedule, view schedule.View) (schedule.Plan, error) {

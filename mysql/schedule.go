@@ -70,7 +70,7 @@ func (t *txn) putSchedule(ctx context.Context, schedule schedule.Schedule, body 
 		schedule.Cursor = stored.Cursor
 	}
 	schedule.Outdated = schedule.CalendarVersion != version
-	_, err = t.exec(ctx, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, schedule.Version, now,
+	_, err = t.exec(ctx, t.sql.SetSchedule, schedule.Name, schedule.Job.Tenant, calendar, !schedule.Disabled, body, schedule.Version, now,
 		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule), schedule.CalendarVersion, schedule.ID)
 	return schedule, err
 }
@@ -81,7 +81,7 @@ func (t *txn) addSchedule(ctx context.Context, schedule schedule.Schedule, calen
 		return schedule, err
 	}
 	made := cmp.Or(sqlstore.Micros(schedule.CreatedAt), now)
-	result, err := t.tx.ExecContext(ctx, t.sql.AddSchedule, schedule.Name, schedule.Job.Tenant, calendar, schedule.Enabled, body, made, now,
+	result, err := t.tx.ExecContext(ctx, t.sql.AddSchedule, schedule.Name, schedule.Job.Tenant, calendar, !schedule.Disabled, body, made, now,
 		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), nextFire(&schedule), schedule.CalendarVersion)
 	if err != nil {
 		return schedule, err
@@ -93,7 +93,7 @@ func (t *txn) addSchedule(ctx context.Context, schedule schedule.Schedule, calen
 
 // nextFire is when the schedule is acted upon by itself; null if it is not.
 func nextFire(s *schedule.Schedule) any {
-	if !s.Enabled || s.FireAt.IsZero() {
+	if s.Disabled || s.FireAt.IsZero() {
 		return nil
 	}
 	return sqlstore.Micros(s.FireAt)

@@ -51,7 +51,7 @@ func BenchmarkTick(b *testing.B) {
 func (s *bench) plan(b *testing.B, raw *sql.DB, schedules int) int64 {
 	b.Helper()
 	schedule := schedule.Schedule{
-		Name: "bench", Every: time.Minute, Enabled: true, Job: fairlead.Job{Kind: "bench", Queue: "default", Tenant: "tenant 0", Args: []byte(`{"a":1}`)},
+		Name: "bench", Every: time.Minute, Job: fairlead.Job{Kind: "bench", Queue: "default", Tenant: "tenant 0", Args: []byte(`{"a":1}`)},
 		Cursor: schedule.Cursor{Due: time.Now().Add(1000 * time.Hour), FireAt: time.Now().Add(1000 * time.Hour)},
 	}
 	stored, err := s.store.PutSchedule(context.Background(), schedule, false)

@@ -17,7 +17,7 @@ import (
 func putSchedule(t *testing.T, s *Store, name string) schedule.Schedule {
 	t.Helper()
 	schedule, err := s.PutSchedule(t.Context(), schedule.Schedule{
-		Name: name, Enabled: true, Job: fairlead.Job{Kind: "a", Queue: fairlead.DefaultQueue, Tenant: fairlead.DefaultTenant},
+		Name: name, Job: fairlead.Job{Kind: "a", Queue: fairlead.DefaultQueue, Tenant: fairlead.DefaultTenant},
 	}, false)
 	if err != nil {
 		t.Fatal(err)

@@ -87,7 +87,7 @@ func scheduleVerbs(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		_, err = s.PutCalendar(ctx, calendar)
 		must(err)
 		template := newJob(t, func(j *fairlead.Job) { j.Tenant = "tenant 1" })
-		sc, err := s.PutSchedule(ctx, schedule.Schedule{Name: name, Calendar: name, Every: time.Hour, Enabled: true, Job: *template}, false)
+		sc, err := s.PutSchedule(ctx, schedule.Schedule{Name: name, Calendar: name, Every: time.Hour, Job: *template}, false)
 		must(err)
 		sc.Cursor = schedule.Cursor{Due: now, FireAt: now.Add(-time.Second)}
 		sc, err = s.PutSchedule(ctx, sc, true)

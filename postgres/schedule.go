@@ -60,7 +60,7 @@ func (s *Store) putSchedule(ctx context.Context, schedule schedule.Schedule, res
 		return stored, err
 	}
 	declared := []any{
-		schedule.Name, schedule.Job.Tenant, lanes[0], schedule.Calendar, jsonText(body), schedule.Enabled,
+		schedule.Name, schedule.Job.Tenant, lanes[0], schedule.Calendar, jsonText(body), !schedule.Disabled,
 		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), schedule.CalendarVersion,
 	}
 	err = s.transact(ctx, func(ctx context.Context, r runner) error {

@@ -14,7 +14,7 @@ import (
 // planned is a schedule that is not due.
 func planned(t *testing.T, s *Store, name string, changes ...func(*fairlead.Job)) schedule.Schedule {
 	t.Helper()
-	schedule, err := s.PutSchedule(t.Context(), schedule.Schedule{Name: name, Every: time.Hour, Job: *newJob(t, changes...), Enabled: true}, false)
+	schedule, err := s.PutSchedule(t.Context(), schedule.Schedule{Name: name, Every: time.Hour, Job: *newJob(t, changes...)}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
 		schedule.CreatedAt = current.CreatedAt
 	}
 	schedule.Cursor = Cursor{}
-	if restart && schedule.Enabled {
+	if restart && !schedule.Disabled {
 		timing, err := c.timing(ctx, &schedule)
 		if err == nil {
 			err = timing.everDue(now)
@@ -67,7 +67,7 @@ func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
 
 // restarts tells whether a schedule that replaces another counts from now on.
 func (s *Schedule) restarts(before *Schedule) bool {
-	return s.Enabled != before.Enabled || s.Cron != before.Cron || s.Every != before.Every || s.Delay != before.Delay || s.Daily != before.Daily ||
+	return s.Disabled != before.Disabled || s.Cron != before.Cron || s.Every != before.Every || s.Delay != before.Delay || s.Daily != before.Daily ||
 		!s.At.Equal(before.At) || s.Zone != before.Zone || s.Calendar != before.Calendar || !s.StartsAt.Equal(before.StartsAt) || !s.EndsAt.Equal(before.EndsAt)
 }
 
@@ -156,21 +156,21 @@ func (c *Client) Delete(ctx context.Context, id int64) error {
 
 // Enable lets a schedule go on, from now on. It fails with ErrNotFound.
 func (c *Client) Enable(ctx context.Context, id int64) (Schedule, error) {
-	return c.setEnabled(ctx, id, true, "")
+	return c.setDisabled(ctx, id, false, "")
 }
 
 // Disable stops a schedule, for a reason that is shown. Its runs go on. It
 // fails with ErrNotFound.
 func (c *Client) Disable(ctx context.Context, id int64, reason string) (Schedule, error) {
-	return c.setEnabled(ctx, id, false, reason)
+	return c.setDisabled(ctx, id, true, reason)
 }
 
-func (c *Client) setEnabled(ctx context.Context, id int64, enabled bool, reason string) (Schedule, error) {
+func (c *Client) setDisabled(ctx context.Context, id int64, disabled bool, reason string) (Schedule, error) {
 	current, err := c.ByID(ctx, id)
-	if err != nil || current.Enabled == enabled && current.Reason == reason {
+	if err != nil || current.Disabled == disabled && current.Reason == reason {
 		return current, err
 	}
-	current.Enabled, current.Reason = enabled, reason
+	current.Disabled, current.Reason = disabled, reason
 	return c.Put(ctx, current)
 }
 

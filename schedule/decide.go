@@ -31,7 +31,7 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 	d := newDecision(s, v)
 	s = d.schedule
 	d.admit()
-	if !s.Enabled {
+	if s.Disabled {
 		return d.plan, nil
 	}
 	timing, err := NewTiming(s, v.Calendar)

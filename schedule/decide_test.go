@@ -16,7 +16,7 @@ var noon = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
 
 // minutely is due every minute, and now at noon.
 func minutely(change func(*schedule.Schedule)) schedule.Schedule {
-	s := schedule.Schedule{ID: 1, Name: "minutely", Cron: "0 * * * * *", Enabled: true, CreatedAt: noon.Add(-time.Hour), Job: fairlead.Job{Kind: "noop"}}
+	s := schedule.Schedule{ID: 1, Name: "minutely", Cron: "0 * * * * *", CreatedAt: noon.Add(-time.Hour), Job: fairlead.Job{Kind: "noop"}}
 	s.Cursor = schedule.Cursor{Due: noon, FireAt: noon}
 	change(&s)
 	if err := schedule.Normalize(&s); err != nil {
@@ -236,7 +236,7 @@ func TestWhatIsALittleLateIsNotMissed(t *testing.T) {
 }
 
 func TestAScheduleThatIsNotEnabledOnlyLetsGoWhatIsQueued(t *testing.T) {
-	s := minutely(func(s *schedule.Schedule) { s.MaxConcurrency = 1; s.Enabled = false })
+	s := minutely(func(s *schedule.Schedule) { s.MaxConcurrency = 1; s.Disabled = true })
 	v := schedule.View{Now: noon, Active: []schedule.Fire{{Job: 200, State: fairlead.Scheduled, Queued: true}}}
 	plan, err := decided(s, v)
 	if err != nil || shown(plan) != "admit 200" || plan.Cursor != s.Cursor {

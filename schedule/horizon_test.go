@@ -62,7 +62,7 @@ func TestASearchForAnInstantThatIsNeverDueIsBounded(t *testing.T) {
 // 2044, which is farther ahead than a search looks.
 func TestAScheduleThatIsDueBehindTheHorizonIsSearchedAgain(t *testing.T) {
 	butMondays := &Calendar{Name: "c", Version: 7, Weekdays: []time.Weekday{0, 2, 3, 4, 5, 6}}
-	s := Schedule{Name: "s", Cron: "0 0 29 2 *", Calendar: "c", Enabled: true, Job: fairlead.Job{Kind: "noop"}, CreatedAt: november}
+	s := Schedule{Name: "s", Cron: "0 0 29 2 *", Calendar: "c", Job: fairlead.Job{Kind: "noop"}, CreatedAt: november}
 	if err := Normalize(&s); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestAScheduleThatItsCalendarNeverLetsBeDueIsRefused(t *testing.T) {
 		"at":   {Schedule{At: november.AddDate(0, 0, 7)}, `"c" excludes the day of at`},
 	} {
 		s := given.schedule
-		s.Name, s.Calendar, s.Enabled, s.Job = "s", "c", true, fairlead.Job{Kind: "noop"}
+		s.Name, s.Calendar, s.Job = "s", "c", fairlead.Job{Kind: "noop"}
 		_, err := client.Put(t.Context(), s)
 		if !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), given.want) {
 			t.Errorf("%s: %v", name, err)

@@ -14,7 +14,7 @@ func (c *Cursor) waits() bool { return c.Due.IsZero() && !c.FireAt.IsZero() }
 // upToDate is the schedule with a cursor by the calendar as it is now. If it cannot
 // be read it stays as it is: who decides finds out.
 func (s *Schedule) upToDate(v View) *Schedule {
-	if s.CalendarVersion == versionOf(v.Calendar) || !s.Enabled || s.Broken != "" {
+	if s.CalendarVersion == versionOf(v.Calendar) || s.Disabled || s.Broken != "" {
 		return s
 	}
 	timing, err := NewTiming(s, v.Calendar)
@@ -61,7 +61,7 @@ func newestDue(v View) (newest time.Time) {
 // sooner than it was.
 func (s *Schedule) listed(calendar *Calendar, now time.Time) Cursor {
 	timing, err := NewTiming(s, calendar)
-	if err != nil || !s.Enabled || s.Broken != "" {
+	if err != nil || s.Disabled || s.Broken != "" {
 		return s.Cursor
 	}
 	decided := s.calendarSince(calendar, now)

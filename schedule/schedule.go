@@ -41,8 +41,8 @@ type Schedule struct {
 
 	Alert *Alert // who is told if it goes wrong; nil: nobody
 
-	Enabled  bool
-	Reason   string // why it is not
+	Disabled bool   // it makes no runs by itself
+	Reason   string // why it is disabled
 	Outdated bool   // its Cursor was computed with another calendar than there is now; set by the store, and undone by the Client
 	Broken   string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
 

@@ -123,7 +123,7 @@ func (a *guardedAPI) fill(text string) string {
 		text = strings.ReplaceAll(text, "JOB", strconv.FormatInt(job.ID, 10))
 	}
 	if strings.Contains(text, "SCHEDULE") {
-		schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme"}, Enabled: true})
+		schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{Name: unique, Cron: "@hourly", Job: fairlead.Job{Kind: "noop", Tenant: "acme"}})
 		if err != nil {
 			a.Fatal(err)
 		}

@@ -32,7 +32,7 @@ func TestAPageOfLargeJobsEndsEarly(t *testing.T) {
 func TestAPageOfLargeRunsEndsEarly(t *testing.T) {
 	a := newGuardedAPI(t)
 	args := []byte(`"` + strings.Repeat("x", 1<<20-2) + `"`)
-	schedule, err := a.schedules.Put(t.Context(), schedule.Schedule{Name: "large", Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "noop", Args: args}, Enabled: true})
+	schedule, err := a.schedules.Put(t.Context(), schedule.Schedule{Name: "large", Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "noop", Args: args}})
 	if err != nil {
 		t.Fatal(err)
 	}

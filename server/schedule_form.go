@@ -21,9 +21,9 @@ func scheduleOf(in *fairleadv1.Schedule) schedule.Schedule {
 		Overlap: schedule.Overlap(in.GetOverlapAction()), AfterFailure: schedule.AfterFailure(in.GetFailureAction()),
 		MaxConcurrency: int(in.GetMaxConcurrency()), Concurrency: schedule.Concurrency(in.GetConcurrencyPolicy()), QueueDepth: int(in.GetQueueDepth()),
 		CatchUp: schedule.CatchUp(in.GetCatchUpMode()), CatchUpLimit: int(in.GetCatchUpLimit()), CatchUpWindow: in.GetCatchUpWindow().AsDuration(),
-		Enabled: in.Enabled == nil || in.GetEnabled(), Version: in.GetVersion(), Alert: alertOf(in.GetAlert()),
+		Disabled: in.Enabled != nil && !in.GetEnabled(), Version: in.GetVersion(), Alert: alertOf(in.GetAlert()),
 	}
-	if !out.Enabled {
+	if out.Disabled {
 		out.Reason = in.GetReason()
 	}
 	return out
@@ -45,7 +45,7 @@ func scheduleTo(s schedule.Schedule) *fairleadv1.Schedule {
 		OverlapAction: given(string(s.Overlap)), FailureAction: given(string(s.AfterFailure)),
 		MaxConcurrency: proto.Int32(int32(s.MaxConcurrency)), ConcurrencyPolicy: given(string(s.Concurrency)), QueueDepth: proto.Int32(int32(s.QueueDepth)),
 		CatchUpMode: given(string(s.CatchUp)), CatchUpLimit: proto.Int32(int32(s.CatchUpLimit)), CatchUpWindow: durationTo(s.CatchUpWindow),
-		Enabled: &s.Enabled, Reason: given(s.Reason), Version: s.Version,
+		Enabled: new(!s.Disabled), Reason: given(s.Reason), Version: s.Version,
 		NextDue: timeTo(s.Due), NextFire: timeTo(s.FireAt), CreatedAt: timeTo(s.CreatedAt), UpdatedAt: timeTo(s.UpdatedAt),
 		Alert: alertTo(s.Alert),
 	}

@@ -22,7 +22,7 @@ func (s scoped) schedule(ctx context.Context, id int64) error {
 
 // PutSchedule creates or replaces a schedule for a tenant of the caller's.
 func (s scoped) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
-	if sc.Enabled || sc.Version == 0 { // one from earlier times can be disabled
+	if !sc.Disabled || sc.Version == 0 { // one from earlier times can be disabled
 		if err := checkUnreserved("job.", &sc.Job); err != nil {
 			return schedule.Schedule{}, err
 		}

@@ -66,7 +66,7 @@ func (c *Cluster) scheduleWithin(ctx context.Context, within time.Duration) (lat
 	for i := range c.Schedules.Count {
 		plan := c.Plan(c.random, c.Node.Lease)
 		s := schedule.Schedule{
-			Name: fmt.Sprintf("schedule %d", i), StartsAt: from, EndsAt: to, Job: *work.Job(plan), Enabled: true,
+			Name: fmt.Sprintf("schedule %d", i), StartsAt: from, EndsAt: to, Job: *work.Job(plan),
 			CatchUp: schedule.CatchUpFull, CatchUpLimit: c.Schedules.Seconds,
 		}
 		if i%2 == 0 {

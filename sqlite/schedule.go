@@ -48,7 +48,7 @@ func (t *txn) putSchedule(s schedule.Schedule, body string, restart bool) (sched
 		if !restart {
 			s.Cursor = stored.Cursor
 		}
-		err = t.must(1, t.sql.SetSchedule, s.Name, s.Job.Tenant, s.Calendar, s.Enabled, body,
+		err = t.must(1, t.sql.SetSchedule, s.Name, s.Job.Tenant, s.Calendar, !s.Disabled, body,
 			stored.Version+1, t.now, sqlstore.Micros(s.Due), sqlstore.Micros(s.FireAt), s.CalendarVersion, id)
 	}
 	if err != nil {
@@ -64,7 +64,7 @@ func (t *txn) addSchedule(schedule *schedule.Schedule, body string) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	return id, t.must(1, t.sql.AddSchedule, id, schedule.Name, schedule.Job.Tenant, schedule.Calendar, schedule.Enabled, body,
+	return id, t.must(1, t.sql.AddSchedule, id, schedule.Name, schedule.Job.Tenant, schedule.Calendar, !schedule.Disabled, body,
 		1, cmp.Or(sqlstore.Micros(schedule.CreatedAt), t.now), t.now, sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt),
 		schedule.CalendarVersion)
 }

@@ -25,7 +25,7 @@ func BenchmarkTick(b *testing.B) {
 						if i >= due {
 							at = now.Add(1000 * time.Hour)
 						}
-						schedule := schedule.Schedule{Name: fmt.Sprint("s", i), Job: job, Enabled: true, Cursor: schedule.Cursor{Due: at, FireAt: at}}
+						schedule := schedule.Schedule{Name: fmt.Sprint("s", i), Job: job, Cursor: schedule.Cursor{Due: at, FireAt: at}}
 						if _, err := s.PutSchedule(b.Context(), schedule, false); err != nil {
 							b.Error(err)
 						}

@@ -72,7 +72,7 @@ func newBreakable(t *testing.T, store Store) *breakable {
 	f.equal("claimed", len(b.running), 2)
 	b.parked = enqueue(&fairlead.Job{ConcurrencyKey: name})
 	b.ready, b.left, b.later = enqueue(&fairlead.Job{}), enqueue(&fairlead.Job{}), enqueue(&fairlead.Job{NotBefore: f.now().Add(time.Hour)})
-	b.schedule, err = b.schedules.Put(ctx, schedule.Schedule{Name: name, Cron: "@yearly", Enabled: true, Job: fairlead.Job{Kind: "a"}})
+	b.schedule, err = b.schedules.Put(ctx, schedule.Schedule{Name: name, Cron: "@yearly", Job: fairlead.Job{Kind: "a"}})
 	f.ok(err)
 	b.batch, err = b.batches.Start(ctx, batch.Batch{Name: name, Type: "paint"}, batch.Change{Target: batch.Target{ID: "1", Type: "wall"}})
 	f.ok(err)

@@ -11,7 +11,7 @@ import (
 // c, through the client as users do.
 func (f *fixture) midnightly(changes ...func(*schedule.Schedule)) schedule.Schedule {
 	f.Helper()
-	s := schedule.Schedule{Name: "s", Daily: "00:00", Calendar: "c", Enabled: true, Job: *plain()}
+	s := schedule.Schedule{Name: "s", Daily: "00:00", Calendar: "c", Job: *plain()}
 	for _, change := range changes {
 		change(&s)
 	}

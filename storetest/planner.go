@@ -10,7 +10,7 @@ import (
 // hourly is a schedule of plain jobs that is due now.
 func (f *fixture) hourly(name string, changes ...func(*schedule.Schedule)) schedule.Schedule {
 	f.Helper()
-	s := schedule.Schedule{Name: name, Every: time.Hour, Job: fairlead.Job{Kind: kind}, Enabled: true, Cursor: at(f.now())}
+	s := schedule.Schedule{Name: name, Every: time.Hour, Job: fairlead.Job{Kind: kind}, Cursor: at(f.now())}
 	for _, change := range changes {
 		change(&s)
 	}
@@ -20,7 +20,7 @@ func (f *fixture) hourly(name string, changes ...func(*schedule.Schedule)) sched
 // at is the cursor of a schedule that is due then.
 func at(due time.Time) schedule.Cursor { return schedule.Cursor{Due: due, FireAt: due} }
 
-func disabled(s *schedule.Schedule) { s.Enabled = false }
+func disabled(s *schedule.Schedule) { s.Disabled = true }
 
 func dueAt(due time.Time) func(*schedule.Schedule) {
 	return func(s *schedule.Schedule) { s.Cursor = at(due) }

@@ -70,7 +70,7 @@ func (m *plannerModel) Create(rt *rapid.T) {
 func (m *plannerModel) Change(rt *rapid.T) {
 	known := m.anySchedule(rt)
 	s := known.Schedule
-	s.Enabled = rapid.IntRange(0, 2).Draw(rt, "enabled") > 0
+	s.Disabled = rapid.IntRange(0, 2).Draw(rt, "disabled") == 0
 	s.Cursor = at(m.instant(rt))
 	restart := rapid.Bool().Draw(rt, "restart")
 	stored, err := m.tryPut(s, restart)
@@ -79,7 +79,7 @@ func (m *plannerModel) Change(rt *rapid.T) {
 		s.Cursor = known.Cursor
 	}
 	m.equal("the cursor", stored.Cursor, s.Cursor)
-	m.equal("enabled", stored.Enabled, s.Enabled)
+	m.equal("disabled", stored.Disabled, s.Disabled)
 	known.Schedule = stored
 }
 

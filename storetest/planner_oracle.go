@@ -67,7 +67,7 @@ func (o *plannerOracle) news(s *knownSchedule) bool {
 // due are the schedules that a tick has to act upon.
 func (o *plannerOracle) due() []*knownSchedule {
 	return slices.DeleteFunc(o.living(), func(s *knownSchedule) bool {
-		due := s.Enabled && !s.FireAt.IsZero() && !s.FireAt.After(o.now)
+		due := !s.Disabled && !s.FireAt.IsZero() && !s.FireAt.After(o.now)
 		return !due && !o.news(s)
 	})
 }
@@ -76,7 +76,7 @@ func (o *plannerOracle) due() []*knownSchedule {
 func (o *plannerOracle) next() time.Duration {
 	next := time.Duration(-1)
 	for _, s := range o.living() {
-		if !s.Enabled || s.FireAt.IsZero() {
+		if s.Disabled || s.FireAt.IsZero() {
 			continue
 		}
 		if wait := max(0, s.FireAt.Sub(o.now)); next < 0 || wait < next {

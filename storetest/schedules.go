@@ -25,7 +25,7 @@ func (f *fixture) elaborate() schedule.Schedule {
 		},
 		Overlap: schedule.OverlapCancel, AfterFailure: schedule.FailureRetry, MaxConcurrency: 3, Concurrency: schedule.ConcurrencySkip,
 		QueueDepth: 9, CatchUp: schedule.CatchUpFull, CatchUpLimit: 11, CatchUpWindow: 36 * time.Hour,
-		Enabled: false, Reason: "too loud",
+		Disabled: true, Reason: "too loud",
 		Cursor: schedule.Cursor{Due: now.Add(time.Hour), FireAt: now.Add(time.Hour + 700*time.Millisecond)},
 	}
 }

@@ -17,7 +17,7 @@ func RunSpoiled(t *testing.T, store Store, spoil func(t *testing.T, schedule int
 	now, err := store.Now(t.Context())
 	f.ok(err)
 	put := func(name string) schedule.Schedule {
-		sc := schedule.Schedule{Name: name, Cron: "@yearly", Enabled: true, Job: fairlead.Job{Kind: "a"}}
+		sc := schedule.Schedule{Name: name, Cron: "@yearly", Job: fairlead.Job{Kind: "a"}}
 		f.ok(schedule.Normalize(&sc))
 		past := now.Add(-time.Second)
 		sc.CreatedAt, sc.Cursor = past, schedule.Cursor{Due: past, FireAt: past}
@@ -56,7 +56,7 @@ func RunSpoiled(t *testing.T, store Store, spoil func(t *testing.T, schedule int
 	_, err = client.Trigger(t.Context(), bad.ID, nil)
 	f.wantErr(err, fairlead.ErrConflict)
 
-	mended := schedule.Schedule{ID: bad.ID, Version: stored[0].Version, Name: "bad", Cron: "@yearly", Enabled: true, Job: fairlead.Job{Kind: "a"}}
+	mended := schedule.Schedule{ID: bad.ID, Version: stored[0].Version, Name: "bad", Cron: "@yearly", Job: fairlead.Job{Kind: "a"}}
 	mended, err = client.Put(t.Context(), mended)
 	f.ok(err)
 	f.equal("Broken once it was replaced", mended.Broken, "")

@@ -47,10 +47,10 @@ func testTick(c *chapter) {
 	c.test("one that is enabled later is acted upon then", func(f *fixture) {
 		s := f.plan("s", disabled)
 		f.wantSeen(enough, runIt)
-		s.Enabled = true
+		s.Disabled = false
 		s = f.put(s)
 		f.wantSeen(enough, leave, "s")
-		s.Enabled = false
+		s.Disabled = true
 		f.put(s)
 		f.wantSeen(enough, runIt)
 	})
@@ -141,7 +141,7 @@ func testTick(c *chapter) {
 	c.test("it takes one whose run has ended even if it is disabled", func(f *fixture) {
 		s := f.plan("s")
 		f.tick(runIt)
-		s.Enabled = false
+		s.Disabled = true
 		f.put(s)
 		f.ended(f.fires(s.ID)[0], fairlead.Succeed)
 		f.wantSeen(enough, leave, "s")
@@ -187,7 +187,7 @@ func testTick(c *chapter) {
 	})
 	c.test("decide is told the schedule as it is", func(f *fixture) {
 		want := f.elaborate()
-		want.Enabled, want.Cursor = true, at(f.now())
+		want.Disabled, want.Cursor = false, at(f.now())
 		keeping(f.calendar(schedule.Calendar{Name: "holidays"}))(&want)
 		want = f.put(want)
 		f.tick(func(s schedule.Schedule, view schedule.View) schedule.Plan {

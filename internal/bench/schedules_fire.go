@@ -129,7 +129,7 @@ func (s *Schedules) putFiring(ctx context.Context, queue string, from time.Time)
 		}
 		schedule := schedule.Schedule{
 			Name: firingName(queue, i), Every: time.Second, StartsAt: begin, EndsAt: begin.Add(time.Duration(s.Seconds) * time.Second),
-			Job: *job, Enabled: true, CatchUp: schedule.CatchUpFull,
+			Job: *job, CatchUp: schedule.CatchUpFull,
 		}
 		if _, err := client.Put(ctx, schedule); err != nil {
 			return err

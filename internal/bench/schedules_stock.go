@@ -95,6 +95,6 @@ func (s *stock) put(ctx context.Context, i int) (schedule.Schedule, error) {
 	job := fairlead.NewKind[Args](KindOwn).Job(NewArgs())
 	job.Queue = s.queue
 	return s.client.Put(ctx, schedule.Schedule{
-		Name: fmt.Sprintf("%s stored %d", s.queue, i), Every: 24 * time.Hour, StartsAt: s.due.Add(time.Duration(i) * time.Millisecond), Job: *job, Enabled: true,
+		Name: fmt.Sprintf("%s stored %d", s.queue, i), Every: 24 * time.Hour, StartsAt: s.due.Add(time.Duration(i) * time.Millisecond), Job: *job,
 	})
 }

@@ -26,13 +26,15 @@ func ScanSchedule(row Scanner) (s ScheduleRow, err error) {
 	var body, standing []byte
 	var created, updated, due, fireAt, lastDue, lastEnded, calendarVersion int64
 	var calendar string
+	var enabled bool
 	var last schedule.Fire
-	err = row.Scan(&s.ID, &s.Name, &s.Enabled, &body, &s.Version, &created, &updated, &due, &fireAt,
+	err = row.Scan(&s.ID, &s.Name, &enabled, &body, &s.Version, &created, &updated, &due, &fireAt,
 		&last.Job, &lastDue, &last.Trigger, &last.Number, &last.State, &lastEnded, &s.Skipped, &standing,
 		&calendar, &s.CalendarVersion, &calendarVersion)
 	if err != nil {
 		return s, err
 	}
+	s.Disabled = !enabled
 	s.CreatedAt, s.UpdatedAt, s.Due, s.FireAt = Time(created), Time(updated), Time(due), Time(fireAt)
 	if last.Job != 0 {
 		last.Schedule, last.Due, last.EndedAt = s.ID, Time(lastDue), Time(lastEnded)

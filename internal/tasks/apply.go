@@ -81,7 +81,7 @@ func apply(in *fairleadv1.Task, s *schedule.Schedule) error {
 		s.CatchUpWindow = time.Duration(in.GetCatchUpWindowSec()) * time.Second
 	}
 	if in.Status != nil {
-		s.Enabled, s.Reason = in.GetStatus() != statusDisabled, ""
+		s.Disabled, s.Reason = in.GetStatus() == statusDisabled, ""
 	}
 	if len(in.GetRetryPolicyJson()) > 0 {
 		applyRetry(&c, in.GetRetryPolicyJson(), &s.Job)

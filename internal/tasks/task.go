@@ -19,7 +19,7 @@ func taskOf(s *schedule.Schedule) (*fairleadv1.Task, error) {
 		return nil, err
 	}
 	status, exec := statusDisabled, execSync
-	if s.Enabled {
+	if !s.Disabled {
 		status = statusEnabled
 	}
 	if call.Async {
@@ -36,7 +36,7 @@ func taskOf(s *schedule.Schedule) (*fairleadv1.Task, error) {
 		CatchUpMode: word(s.CatchUp), CatchUpLimit: number(float64(s.CatchUpLimit)), CatchUpWindowSec: number(s.CatchUpWindow.Seconds()),
 		Version: s.Version, CreatedAt: timeTo(s.CreatedAt), UpdatedAt: timeTo(s.UpdatedAt),
 	}
-	if s.Enabled {
+	if !s.Disabled {
 		task.NextTime = timeTo(s.Due)
 	}
 	if call.Headers == nil {

@@ -19,7 +19,7 @@ func TestAScheduleStartsASweep(t *testing.T) {
 			w.t.Fatal(err)
 		}
 		_, err := w.schedules.Put(w.t.Context(), schedule.Schedule{
-			Name: "often", Enabled: true, Every: time.Minute, Job: fairlead.Job{Kind: sweep.StartKind, Args: json.RawMessage(`{"sweep":"regular","again":true}`)},
+			Name: "often", Every: time.Minute, Job: fairlead.Job{Kind: sweep.StartKind, Args: json.RawMessage(`{"sweep":"regular","again":true}`)},
 		})
 		if err != nil {
 			w.t.Fatal(err)

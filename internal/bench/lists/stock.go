@@ -65,7 +65,7 @@ func (s *stock) addTenants(ctx context.Context) error {
 func (s *stock) addSchedules(ctx context.Context) (err error) {
 	for i := range min(1000, s.side/5) {
 		schedule := schedule.Schedule{
-			Name: fmt.Sprintf("schedule-%06d", i), Every: 24 * time.Hour, StartsAt: time.Now().Add(1000 * time.Hour), Enabled: i%10 != 0,
+			Name: fmt.Sprintf("schedule-%06d", i), Every: 24 * time.Hour, StartsAt: time.Now().Add(1000 * time.Hour), Disabled: i%10 == 0,
 			Job: fairlead.Job{Kind: commonKind, Tenant: fmt.Sprint("tenant-", i%tenants)},
 		}
 		if s.schedule, err = s.schedules.Put(ctx, schedule); err != nil {
