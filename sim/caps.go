@@ -150,9 +150,13 @@ func (c *check) endOf(claim Event) Instant {
 		}
 		return e.At
 	}
+	next, again := s.laterClaim(claim.Fence)
 	for _, e := range c.Events { // in order
 		if e.What != Reaped || e.Jobs == 0 || e.Sent <= claim.At {
 			continue
+		}
+		if again && e.Sent > next.At {
+			break // the job was taken back before, by a call that began before the claim was known or whose node died with the answer
 		}
 		if until, known := c.leases.believedUntil(claim.Node, e.Sent); known && until < e.Sent || c.killedBetween(claim, e.At) {
 			return e.Sent

@@ -60,3 +60,19 @@ func TestCheckCountsTheRunOfAStarvedNodeUntilItsLeaseEnds(t *testing.T) {
 		}
 	}
 }
+
+// Process b takes job 1 back from a, whose lease ended, dies before it can say so, and
+// runs the job in its next life. What it takes back later are other jobs.
+func TestCheckCountsARunNoLongerThanUntilItsJobIsClaimedAgain(t *testing.T) {
+	r := overlapping(1400)
+	r.Events[0].Node = 1
+	r.Events[1] = Event{At: at(110), What: Granted, Process: "a", Node: 1, Sent: at(105), DB: db(107)}
+	r.Events = append(r.Events,
+		Event{At: at(1300), What: Claimed, Process: "b", Job: 1, Fence: 11},
+		Event{At: at(1310), What: Asked, Process: "b", Job: 1, Fence: 11})
+	for _, v := range Check(r).Violations {
+		if v.Rule == CapsKept {
+			t.Error(v)
+		}
+	}
+}
