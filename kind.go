@@ -22,12 +22,8 @@ func (k Kind[T]) Name() string { return k.name }
 // encoded as JSON make Enqueue fail with ErrInvalid.
 func (k Kind[T]) Job(args T) *Job {
 	encoded, err := json.Marshal(args)
-	if err != nil {
-		// An invalid document is kept, so that the error surfaces where errors
-		// are handled and not as a panic here.
-		encoded = []byte("!" + err.Error())
-	}
-	return &Job{Kind: k.name, Args: encoded}
+	// The error surfaces where errors are handled, and not as a panic here.
+	return &Job{Kind: k.name, Args: encoded, unencoded: err}
 }
 
 // Args decodes the args of a job of this kind.

@@ -51,7 +51,11 @@ func (j *Job) normalize() []FieldError {
 	} else {
 		c.Text("trace", j.Trace)
 	}
-	c.JSON("args", j.Args, MaxArgs)
+	if j.unencoded != nil {
+		c.Refuse("args", "cannot be encoded as JSON (%v); use a type that encoding/json can encode", j.unencoded)
+	} else {
+		c.JSON("args", j.Args, MaxArgs)
+	}
 	if j.Priority > MaxPriority || j.Priority < -MaxPriority {
 		c.Refuse("priority", "is %d; it must be between %d and %d", j.Priority, -MaxPriority, MaxPriority)
 	}
@@ -93,6 +97,10 @@ func CheckJSON(field string, raw json.RawMessage) error {
 func NormalizeJobs(jobs []*Job) error {
 	var c complaints
 	for i, j := range jobs {
+		if j == nil {
+			c.Refuse(fmt.Sprintf("jobs[%d]", i), "is nil; give a job, as one that the Job method of a kind makes")
+			continue
+		}
 		for _, f := range j.normalize() {
 			if len(jobs) > 1 {
 				f.Field = fmt.Sprintf("jobs[%d].%s", i, f.Field)

@@ -58,9 +58,20 @@ func TestNormalizeTellsJobsOfOneCallApart(t *testing.T) {
 }
 
 func TestArgsThatCannotBeEncodedAreRefusedByEnqueue(t *testing.T) {
-	kind := fairlead.NewKind[func()]("k")
-	if err := fairlead.NormalizeJobs([]*fairlead.Job{kind.Job(func() {})}); !errors.Is(err, fairlead.ErrInvalid) {
-		t.Errorf("got %v, want ErrInvalid", err)
+	kind := fairlead.NewKind[chan int]("k")
+	err := fairlead.NormalizeJobs([]*fairlead.Job{kind.Job(nil)})
+	if want := "invalid: args: cannot be encoded as JSON (json: unsupported type: chan int); use a type that encoding/json can encode"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if !errors.Is(err, fairlead.ErrInvalid) {
+		t.Errorf("%v is not ErrInvalid", err)
+	}
+}
+
+func TestEnqueueRefusesNil(t *testing.T) {
+	err := fairlead.NewClient(nil).Enqueue(t.Context(), nil)
+	if want := "invalid: jobs[0]: is nil; give a job, as one that the Job method of a kind makes"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 
