@@ -134,8 +134,6 @@ type Job struct {
 	Trace string // W3C traceparent of the caller, handed to the handler
 
 	Status
-
-	unencoded error // why its args could not be encoded
 }
 
 // Status is what the store knows of a job. Fence, Node and StartedAt are those

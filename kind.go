@@ -15,6 +15,9 @@ type Kind[T any] struct {
 // NewKind declares a kind.
 func NewKind[T any](name string) Kind[T] { return Kind[T]{name: name} }
 
+// notEncoded is in front of an error that stands where args should: no document begins so.
+const notEncoded = "!"
+
 // Name is the kind's name as the store keeps it.
 func (k Kind[T]) Name() string { return k.name }
 
@@ -22,8 +25,12 @@ func (k Kind[T]) Name() string { return k.name }
 // encoded as JSON make Enqueue fail with ErrInvalid.
 func (k Kind[T]) Job(args T) *Job {
 	encoded, err := json.Marshal(args)
-	// The error surfaces where errors are handled, and not as a panic here.
-	return &Job{Kind: k.name, Args: encoded, unencoded: err}
+	if err != nil {
+		// The error is kept instead, so that it surfaces where errors are handled and not
+		// as a panic here.
+		encoded = []byte(notEncoded + err.Error())
+	}
+	return &Job{Kind: k.name, Args: encoded}
 }
 
 // Args decodes the args of a job of this kind.

@@ -1,6 +1,7 @@
 package fairlead
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -51,8 +52,8 @@ func (j *Job) normalize() []FieldError {
 	} else {
 		c.Text("trace", j.Trace)
 	}
-	if j.unencoded != nil {
-		c.Refuse("args", "cannot be encoded as JSON (%v); use a type that encoding/json can encode", j.unencoded)
+	if why, unencoded := bytes.CutPrefix(j.Args, []byte(notEncoded)); unencoded {
+		c.Refuse("args", "cannot be encoded as JSON (%s); use a type that encoding/json can encode", strings.ToValidUTF8(string(why), "�"))
 	} else {
 		c.JSON("args", j.Args, MaxArgs)
 	}

@@ -10,8 +10,16 @@ import (
 	"github.com/fairlead-io/fairlead"
 )
 
+// Auditor keeps an audit log.
+type Auditor interface {
+	// Audit adds entries to the audit log, as of now and in their order.
+	Audit(ctx context.Context, entries []Entry) error
+}
+
 // Store keeps who may use the service, and what they did.
 type Store interface {
+	Auditor
+
 	// AddToken stores a token and returns it with its ID and CreatedAt. The token
 	// has been through Normalize. It fails with ErrConflict if another has
 	// its name or its hash.
@@ -25,8 +33,6 @@ type Store interface {
 	// TouchToken notes that a token was used now. A token that is gone is fine.
 	TouchToken(ctx context.Context, id int64) error
 
-	// Audit adds entries to the audit log, as of now and in their order.
-	Audit(ctx context.Context, entries []Entry) error
 	// AuditLog returns the entries that match, newest (largest ID) first.
 	// Entries are kept for Window.
 	AuditLog(ctx context.Context, filter Filter) ([]Entry, error)

@@ -130,7 +130,7 @@ func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Pa
 
 // write stores the parts of the pass.
 func (p *preparing) write(ctx context.Context) error {
-	w := newPartWriter(p.store, p.batch.ID, p.try, p.want.Kind)
+	w := newPartWriter(p.store.AddParts, p.batch.ID, p.try, p.want.Kind)
 	for _, c := range p.chosen {
 		part, err := p.part(ctx, c.part)
 		if err != nil {

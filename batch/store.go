@@ -76,6 +76,16 @@ type Tx interface {
 	Recall(ctx context.Context, first, last int64) ([]int64, error)
 }
 
+// CallerTx is the caller's own transaction, made by the Tx method of a store. What it does
+// becomes visible when the caller commits, and never if the caller rolls back.
+type CallerTx interface {
+	// AddBatch stores a batch that is opened, with all its parts, and returns it with its
+	// ID and CreatedAt. Nodes begin with it after the commit.
+	AddBatch(ctx context.Context, batch Batch, parts []Part) (Batch, error)
+	// Nodes lists the nodes that are alive and those not yet forgotten.
+	Nodes(ctx context.Context) ([]fairlead.Node, error)
+}
+
 // TaskEnd is the end of a job.
 type TaskEnd struct {
 	ID         int64

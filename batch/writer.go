@@ -10,7 +10,7 @@ const (
 
 // partWriter stores the parts of a pass, a few at a time.
 type partWriter struct {
-	store Store
+	store func(ctx context.Context, batch int64, parts []Part) error
 	batch int64
 	pass  int
 	kind  PassKind
@@ -23,7 +23,7 @@ type partWriter struct {
 	whole int // bytes of parts
 }
 
-func newPartWriter(store Store, batch int64, pass int, kind PassKind) *partWriter {
+func newPartWriter(store func(ctx context.Context, batch int64, parts []Part) error, batch int64, pass int, kind PassKind) *partWriter {
 	return &partWriter{store: store, batch: batch, pass: pass, kind: kind, next: pass * partsPerPass}
 }
 
@@ -73,7 +73,7 @@ func (w *partWriter) flush(ctx context.Context) error {
 	if len(w.parts) == 0 {
 		return nil
 	}
-	err := w.store.AddParts(ctx, w.batch, w.parts)
+	err := w.store(ctx, w.batch, w.parts)
 	w.parts, w.whole = nil, 0
 	return err
 }

@@ -7,6 +7,14 @@ import (
 	"github.com/fairlead-io/fairlead/sweep"
 )
 
+// Tx is the caller's own transaction with all that clients do in one.
+type Tx interface {
+	fairlead.Tx
+	schedule.CallerTx
+	batch.CallerTx
+	sweep.CallerTx
+}
+
 // Store is all that a node asks of a database: jobs, what makes them, and what a node does
 // with them.
 type Store interface {

@@ -15,19 +15,21 @@ func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return s.atomically(ctx, "audit", func(ctx context.Context, t *txn) error {
-		now, err := t.clock(ctx)
-		if err != nil {
-			return err
-		}
-		var added rows
-		for _, entry := range entries {
-			e := sqlstore.CleanEntry(entry)
-			added.add().int(now).str(e.Actor).str(string(e.Role)).str(e.From).str(e.Action).str(e.Subject).str(e.Tenant).
-				blob(e.Before).blob(e.After).str(e.Error).end()
-		}
-		return t.insert(ctx, t.sql.AddEntries, &added)
-	})
+	return s.atomically(ctx, "audit", func(ctx context.Context, t *txn) error { return t.audit(ctx, entries) })
+}
+
+func (t *txn) audit(ctx context.Context, entries []access.Entry) error {
+	now, err := t.clock(ctx)
+	if err != nil {
+		return err
+	}
+	var added rows
+	for _, entry := range entries {
+		e := sqlstore.CleanEntry(entry)
+		added.add().int(now).str(e.Actor).str(string(e.Role)).str(e.From).str(e.Action).str(e.Subject).str(e.Tenant).
+			blob(e.Before).blob(e.After).str(e.Error).end()
+	}
+	return t.insert(ctx, t.sql.AddEntries, &added)
 }
 
 // AuditLog returns the entries that match, newest first.

@@ -20,23 +20,26 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	if err != nil {
 		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
-	err = s.atomically(ctx, "create batch", func(ctx context.Context, t *txn) error {
-		now, err := t.clock(ctx)
-		if err != nil {
-			return err
-		}
-		result, err := t.tx.ExecContext(ctx, t.sql.AddBatch, b.Name, b.Type, b.Queue, b.Tenant, now, string(b.State()), row.status, row.body)
-		if err != nil {
-			return err
-		}
-		b.ID, err = result.LastInsertId()
-		b.CreatedAt = sqlstore.Time(now)
-		return err
-	})
+	err = s.atomically(ctx, "create batch", func(ctx context.Context, t *txn) error { return t.addBatch(ctx, &b, &row) })
 	if err != nil {
 		return batch.Batch{}, err
 	}
 	return b, nil
+}
+
+// addBatch stores a batch that is not open yet, and sets its ID and CreatedAt.
+func (t *txn) addBatch(ctx context.Context, b *batch.Batch, row *batchRow) error {
+	now, err := t.clock(ctx)
+	if err != nil {
+		return err
+	}
+	result, err := t.tx.ExecContext(ctx, t.sql.AddBatch, b.Name, b.Type, b.Queue, b.Tenant, now, string(b.State()), row.status, row.body)
+	if err != nil {
+		return err
+	}
+	b.ID, err = result.LastInsertId()
+	b.CreatedAt = sqlstore.Time(now)
+	return err
 }
 
 // batchRow is what is stored of a batch as JSON.

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/batch"
@@ -25,20 +22,9 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) e
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var stored rows
-	tasks := make([][]byte, len(parts))
-	for i := range parts {
-		p := &parts[i]
-		var err error
-		if p.First, err = s.ids.Run(ctx, p.Size); err != nil {
-			return fmt.Errorf("add parts: set ids aside: %w", err)
-		}
-		if tasks[i], err = sqlstore.EncodeTasks(p); err == nil {
-			err = addPart(&stored, batch, p)
-		}
-		if err != nil {
-			return fmt.Errorf("add parts: %w", err)
-		}
+	fresh, err := s.numberParts(ctx, parts)
+	if err != nil {
+		return fmt.Errorf("add parts: %w", err)
 	}
 	return s.atomically(ctx, "add parts", func(ctx context.Context, t *txn) error {
 		var id int64
@@ -49,17 +35,48 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) e
 		if !exists {
 			return sqlstore.NoSuchBatch(batch)
 		}
-		err = t.insert(ctx, t.sql.AddParts, &stored)
-		var answer *mysql.MySQLError
-		if errors.As(err, &answer) && answer.Number == errDuplicate {
-			return fmt.Errorf("batch %d has a part of one of these numbers: %w", batch, fairlead.ErrConflict)
-		}
-		for i := 0; err == nil && i < len(parts); i++ {
-			// One by one, and not in hexadecimal: they may be megabytes.
-			_, err = t.exec(ctx, t.sql.DescribePart, batch, parts[i].Number, tasks[i])
-		}
-		return err
+		return t.addParts(ctx, batch, fresh)
 	})
+}
+
+// newParts are parts as they are going to be stored.
+type newParts struct {
+	parts []batch.Part
+	tasks [][]byte
+}
+
+// numberParts sets the ids of tasks aside.
+func (s *Store) numberParts(ctx context.Context, parts []batch.Part) (*newParts, error) {
+	fresh := &newParts{parts: parts, tasks: make([][]byte, len(parts))}
+	for i := range parts {
+		p := &parts[i]
+		var err error
+		if p.First, err = s.ids.Run(ctx, p.Size); err != nil {
+			return nil, fmt.Errorf("set ids aside: %w", err)
+		}
+		if fresh.tasks[i], err = sqlstore.EncodeTasks(p); err != nil {
+			return nil, err
+		}
+	}
+	return fresh, nil
+}
+
+func (t *txn) addParts(ctx context.Context, batch int64, fresh *newParts) error {
+	var stored rows
+	for i := range fresh.parts {
+		if err := addPart(&stored, batch, &fresh.parts[i]); err != nil {
+			return err
+		}
+	}
+	err := t.insert(ctx, t.sql.AddParts, &stored)
+	if isDuplicate(err) {
+		return fmt.Errorf("batch %d has a part of one of these numbers: %w", batch, fairlead.ErrConflict)
+	}
+	for i := 0; err == nil && i < len(fresh.parts); i++ {
+		// One by one, and not in hexadecimal: they may be megabytes.
+		_, err = t.exec(ctx, t.sql.DescribePart, batch, fresh.parts[i].Number, fresh.tasks[i])
+	}
+	return err
 }
 
 // addPart adds a part to the tuples of statements that store parts.

@@ -24,10 +24,6 @@ func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	}
 	err = s.atomically(ctx, "put schedule", func(ctx context.Context, t *txn) error {
 		stored, err = t.putSchedule(ctx, sc, body, restart)
-		var answer *mysql.MySQLError
-		if errors.As(err, &answer) && answer.Number == errDuplicate {
-			return sqlstore.ScheduleTaken(sc.Name)
-		}
 		return err
 	})
 	if err != nil {
@@ -36,7 +32,21 @@ func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	return stored, nil
 }
 
-func (t *txn) putSchedule(ctx context.Context, schedule schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {
+func (t *txn) putSchedule(ctx context.Context, sc schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {
+	stored, err := t.storeSchedule(ctx, sc, body, restart)
+	if isDuplicate(err) {
+		err = sqlstore.ScheduleTaken(sc.Name)
+	}
+	return stored, err
+}
+
+// isDuplicate tells that the server refused what must be unique.
+func isDuplicate(err error) bool {
+	var answer *mysql.MySQLError
+	return errors.As(err, &answer) && answer.Number == errDuplicate
+}
+
+func (t *txn) storeSchedule(ctx context.Context, schedule schedule.Schedule, body []byte, restart bool) (schedule.Schedule, error) {
 	var calendar any // null if there is none
 	version := int64(0)
 	if schedule.Calendar != "" {
@@ -199,10 +209,18 @@ func (t *txn) endQueued(ctx context.Context, runs []schedule.Fire) error {
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var locked []*lockedSchedule
-	err := each(ctx, s.db, collectSchedules(&locked), fill(s.sql.Schedules, "named", chosenSchedules(filter)), filter.After, sqlstore.SchedulePage(filter))
+	schedules, err := s.readSchedules(ctx, s.db, filter)
 	if err != nil {
 		return nil, fmt.Errorf("schedules: %w", err)
+	}
+	return schedules, nil
+}
+
+func (s *Store) readSchedules(ctx context.Context, q querier, filter schedule.Filter) ([]schedule.Schedule, error) {
+	var locked []*lockedSchedule
+	err := each(ctx, q, collectSchedules(&locked), fill(s.sql.Schedules, "named", chosenSchedules(filter)), filter.After, sqlstore.SchedulePage(filter))
+	if err != nil {
+		return nil, err
 	}
 	var schedules []schedule.Schedule
 	for _, s := range locked {

@@ -3,12 +3,9 @@ package mysql
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/sweep"
@@ -24,17 +21,9 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
 	err = s.atomically(ctx, "put sweep", func(ctx context.Context, t *txn) error {
-		id, err := t.putSweep(ctx, &sw, &row)
-		var answer *mysql.MySQLError
-		if errors.As(err, &answer) && answer.Number == errDuplicate {
-			return sqlstore.SweepTaken(sw.Name)
-		}
-		if err != nil {
-			return err
-		}
-		stored, err := t.readSweeps(ctx, t.tx, sweep.Filter{IDs: []int64{id}})
+		stored, err := t.putSweep(ctx, &sw, &row)
 		if err == nil {
-			sw = stored[0]
+			sw = stored
 		}
 		return err
 	})
@@ -44,7 +33,22 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	return sw, nil
 }
 
-func (t *txn) putSweep(ctx context.Context, s *sweep.Sweep, row *sqlstore.SweepRow) (int64, error) {
+func (t *txn) putSweep(ctx context.Context, s *sweep.Sweep, row *sqlstore.SweepRow) (sweep.Sweep, error) {
+	id, err := t.storeSweep(ctx, s, row)
+	if isDuplicate(err) {
+		err = sqlstore.SweepTaken(s.Name)
+	}
+	if err != nil {
+		return sweep.Sweep{}, err
+	}
+	stored, err := t.readSweeps(ctx, t.tx, sweep.Filter{IDs: []int64{id}})
+	if err != nil {
+		return sweep.Sweep{}, err
+	}
+	return stored[0], nil
+}
+
+func (t *txn) storeSweep(ctx context.Context, s *sweep.Sweep, row *sqlstore.SweepRow) (int64, error) {
 	if s.Version == 0 {
 		now, err := t.clock(ctx)
 		if err != nil {

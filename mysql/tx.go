@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
 // Tx is the caller's own transaction, on the server of the store. Any isolation
 // level and any session settings will do. Ids, new lanes and the clock come
 // from the store's own connections.
-func (s *Store) Tx(tx *sql.Tx) fairlead.Tx {
+func (s *Store) Tx(tx *sql.Tx) driver.Tx {
 	return &callersTx{txn: txn{Store: s, tx: tx, callers: true}}
 }
 

@@ -13,6 +13,13 @@ func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
+	if err := s.run(ctx, s.auditCall(entries)); err != nil {
+		return fmt.Errorf("audit: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) auditCall(entries []access.Entry) call {
 	const texts = 7
 	columns := make([][]string, texts)
 	before, after := make([]*string, len(entries)), make([]*string, len(entries))
@@ -23,13 +30,9 @@ func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 		}
 		before[i], after[i] = jsonText(e.Before), jsonText(e.After)
 	}
-	err := s.run(ctx, call{sql: s.sql.AddEntries, args: []any{
+	return call{sql: s.sql.AddEntries, args: []any{
 		columns[0], columns[1], columns[2], columns[3], columns[4], columns[5], before, after, columns[6],
-	}})
-	if err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	return nil
+	}}
 }
 
 // AuditLog returns the entries that match, newest first.

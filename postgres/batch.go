@@ -17,17 +17,24 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	if err != nil {
 		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
-	var created int64
-	err = s.run(ctx, call{
-		sql:  s.sql.AddBatch,
-		args: []any{b.Name, b.Type, b.Queue, b.Tenant, string(b.State()), string(row.status), string(row.body)},
-		each: func(row sqlstore.Scanner) error { return row.Scan(&b.ID, &created) },
-	})
-	if err != nil {
+	if err := s.run(ctx, s.addBatchCall(&b, &row)); err != nil {
 		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
-	b.CreatedAt = sqlstore.Time(created)
 	return b, nil
+}
+
+// addBatchCall stores a batch that is not open yet, and sets its ID and CreatedAt.
+func (s *Store) addBatchCall(b *batch.Batch, row *batchRow) call {
+	return call{
+		sql:  s.sql.AddBatch,
+		args: []any{b.Name, b.Type, b.Queue, b.Tenant, string(b.State()), string(row.status), string(row.body)},
+		each: func(row sqlstore.Scanner) error {
+			var created int64
+			err := row.Scan(&b.ID, &created)
+			b.CreatedAt = sqlstore.Time(created)
+			return err
+		},
+	}
 }
 
 // batchRow is what is stored of a batch as JSON.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -41,52 +42,74 @@ func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	stored, err := s.putSchedule(ctx, sc, restart)
-	if err != nil {
+	put, err := s.newPutting(ctx, sc, restart)
+	if err == nil {
+		err = s.transact(ctx, put.in)
+	}
+	if err = put.taken(err); err != nil {
 		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
 	}
 	s.waker.later() // it may be due sooner than anybody knows
-	return stored, nil
+	return put.stored, nil
 }
 
-func (s *Store) putSchedule(ctx context.Context, schedule schedule.Schedule, restart bool) (stored schedule.Schedule, err error) {
+// putting stores a schedule.
+type putting struct {
+	*Store
+	schedule schedule.Schedule
+	restart  bool
+	declared []any // columns of the row
+	stored   schedule.Schedule
+}
+
+// newPutting finds out the lane before the transaction, which must not wait for a second
+// connection.
+func (s *Store) newPutting(ctx context.Context, schedule schedule.Schedule, restart bool) (*putting, error) {
+	p := &putting{Store: s, schedule: schedule, restart: restart}
 	body, err := sqlstore.EncodeSchedule(&schedule)
 	if err != nil {
-		return stored, err
+		return p, err
 	}
-	// Before the transaction: it must not wait for a second connection.
 	lanes, err := s.laneIDs(ctx, []*fairlead.Job{&schedule.Job})
 	if err != nil {
-		return stored, err
+		return p, err
 	}
-	declared := []any{
+	p.declared = []any{
 		schedule.Name, schedule.Job.Tenant, lanes[0], schedule.Calendar, jsonText(body), !schedule.Disabled,
 		sqlstore.Micros(schedule.Due), sqlstore.Micros(schedule.FireAt), schedule.CalendarVersion,
 	}
-	err = s.transact(ctx, func(ctx context.Context, r runner) error {
-		id, err := schedule.ID, s.shareCalendar(ctx, r, schedule.Calendar)
-		switch {
-		case err != nil:
-			return err
-		case schedule.Version == 0:
-			id, err = s.addSchedule(ctx, r, schedule.Name, append(declared[:len(declared):len(declared)], sqlstore.Micros(schedule.CreatedAt)))
-		default:
-			err = s.replaceSchedule(ctx, r, &schedule, append(declared[:len(declared):len(declared)], id, restart))
-		}
-		if err != nil {
-			return err
-		}
-		var rows []scheduleRow
-		if err := r.run(ctx, s.scheduleRowsCall(&rows, []int64{id})); err != nil {
-			return err
-		}
-		stored = rows[0].Schedule
-		return nil
-	})
-	if nameTaken(err) {
-		err = sqlstore.ScheduleTaken(schedule.Name)
+	return p, nil
+}
+
+// in stores the schedule in a transaction.
+func (p *putting) in(ctx context.Context, r runner) error {
+	id, err := p.schedule.ID, p.shareCalendar(ctx, r, p.schedule.Calendar)
+	columns := slices.Clip(p.declared)
+	switch {
+	case err != nil:
+		return err
+	case p.schedule.Version == 0:
+		id, err = p.addSchedule(ctx, r, p.schedule.Name, append(columns, sqlstore.Micros(p.schedule.CreatedAt)))
+	default:
+		err = p.replaceSchedule(ctx, r, &p.schedule, append(columns, id, p.restart))
 	}
-	return stored, err
+	if err != nil {
+		return err
+	}
+	var rows []scheduleRow
+	if err := r.run(ctx, p.scheduleRowsCall(&rows, []int64{id})); err != nil {
+		return err
+	}
+	p.stored = rows[0].Schedule
+	return nil
+}
+
+// taken tells whether an error says that another schedule has the name.
+func (p *putting) taken(err error) error {
+	if nameTaken(err) {
+		return sqlstore.ScheduleTaken(p.schedule.Name)
+	}
+	return err
 }
 
 // nameTaken tells that the server refused what must be unique.
@@ -190,6 +213,14 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 
 // Schedules lists living schedules by name.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	var schedules []schedule.Schedule
+	if err := s.run(ctx, s.schedulesCall(&schedules, filter)); err != nil {
+		return nil, fmt.Errorf("schedules: %w", err)
+	}
+	return schedules, nil
+}
+
+func (s *Store) schedulesCall(schedules *[]schedule.Schedule, filter schedule.Filter) call {
 	text := s.sql.SchedulesOfAll
 	switch {
 	case len(filter.IDs) > 0:
@@ -199,22 +230,17 @@ func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 	case len(filter.Tenants) > 0:
 		text = s.sql.SchedulesByTenant
 	}
-	var schedules []schedule.Schedule
-	err := s.run(ctx, call{
+	return call{
 		sql: text,
 		args: []any{
 			filter.After, sqlstore.SchedulePage(filter), filter.Enabled,
 			distinct(filter.IDs), distinct(filter.Names), distinct(filter.Tenants),
 		},
-		restart: func() { schedules = nil },
+		restart: func() { *schedules = nil },
 		each: func(row sqlstore.Scanner) error {
 			one, err := scanScheduleRow(row)
-			schedules = append(schedules, one.Schedule)
+			*schedules = append(*schedules, one.Schedule)
 			return err
 		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("schedules: %w", err)
 	}
-	return schedules, nil
 }

@@ -18,6 +18,7 @@ var files embed.FS
 type statements struct {
 	Pin        string `sql:"pin"`
 	SameServer string `sql:"same_server"`
+	IsServer   string `sql:"is_server"`
 	Now        string `sql:"now"`
 	Notify     string `sql:"notify"`
 	AddLanes   string `sql:"add_lanes"`

@@ -18,9 +18,9 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	defer cancel()
 	row, err := sqlstore.NewSweepRow(&sw)
 	if err == nil && sw.Version == 0 {
-		sw.ID, err = s.addSweep(ctx, &sw, &row)
+		sw.ID, err = s.addSweep(ctx, s, &sw, &row)
 	} else if err == nil {
-		err = s.replaceSweep(ctx, &sw, &row)
+		err = s.transact(ctx, func(ctx context.Context, r runner) error { return s.replaceSweep(ctx, r, &sw, &row) })
 	}
 	if nameTaken(err) {
 		err = sqlstore.SweepTaken(sw.Name)
@@ -38,9 +38,9 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	return stored[0], nil
 }
 
-func (s *Store) addSweep(ctx context.Context, sweep *sweep.Sweep, row *sqlstore.SweepRow) (id int64, err error) {
+func (s *Store) addSweep(ctx context.Context, r runner, sweep *sweep.Sweep, row *sqlstore.SweepRow) (id int64, err error) {
 	var created int64
-	err = s.run(ctx, call{
+	err = r.run(ctx, call{
 		sql: s.sql.AddSweep, args: []any{sweep.Name, sweep.Tenant, string(row.State), jsonText(row.Status), jsonText(row.Body)},
 		each: func(row sqlstore.Scanner) error { return row.Scan(&id, &created) },
 	})
@@ -50,20 +50,18 @@ func (s *Store) addSweep(ctx context.Context, sweep *sweep.Sweep, row *sqlstore.
 	return id, err
 }
 
-func (s *Store) replaceSweep(ctx context.Context, sw *sweep.Sweep, row *sqlstore.SweepRow) error {
-	return s.transact(ctx, func(ctx context.Context, r runner) error {
-		before, err := s.lockSweep(ctx, r, sw.ID)
-		if err != nil {
-			return err
-		}
-		if before.Version != sw.Version {
-			return sqlstore.SweepChanged(before.Name)
-		}
-		if err := sweep.CheckChange(&before, sw); err != nil {
-			return err
-		}
-		return r.run(ctx, call{sql: s.sql.ReplaceSweep, args: []any{sw.ID, sw.Name, sw.Tenant, jsonText(row.Body)}})
-	})
+func (s *Store) replaceSweep(ctx context.Context, r runner, sw *sweep.Sweep, row *sqlstore.SweepRow) error {
+	before, err := s.lockSweep(ctx, r, sw.ID)
+	if err != nil {
+		return err
+	}
+	if before.Version != sw.Version {
+		return sqlstore.SweepChanged(before.Name)
+	}
+	if err := sweep.CheckChange(&before, sw); err != nil {
+		return err
+	}
+	return r.run(ctx, call{sql: s.sql.ReplaceSweep, args: []any{sw.ID, sw.Name, sw.Tenant, jsonText(row.Body)}})
 }
 
 // lockSweep lets nobody else steer a sweep.
@@ -101,6 +99,14 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 
 // Sweeps lists sweeps, newest first.
 func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+	var sweeps []sweep.Sweep
+	if err := s.run(ctx, s.sweepsCall(&sweeps, filter)); err != nil {
+		return nil, fmt.Errorf("sweeps: %w", err)
+	}
+	return sweeps, nil
+}
+
+func (s *Store) sweepsCall(sweeps *[]sweep.Sweep, filter sweep.Filter) call {
 	text, below := s.sql.SweepsOfAll, filter.Below
 	switch {
 	case len(filter.IDs) > 0:
@@ -119,21 +125,16 @@ func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep,
 	for i, state := range filter.States {
 		states[i] = string(state)
 	}
-	var sweeps []sweep.Sweep
-	err := s.run(ctx, call{
+	return call{
 		sql:     text,
 		args:    []any{below, sqlstore.SweepPage(filter), distinct(filter.IDs), distinct(filter.Names), distinct(states), distinct(filter.Tenants)},
-		restart: func() { sweeps = nil },
+		restart: func() { *sweeps = nil },
 		each: func(row sqlstore.Scanner) error {
 			var sums sweep.Progress
 			sweep, err := sqlstore.ScanSweep(longerRow{row, []any{&sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate}})
 			sqlstore.SetSums(&sweep, sums)
-			sweeps = append(sweeps, sweep)
+			*sweeps = append(*sweeps, sweep)
 			return err
 		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("sweeps: %w", err)
 	}
-	return sweeps, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -17,12 +18,12 @@ import (
 // matter to them. Nothing is assumed of its isolation level; stricter ones than
 // READ COMMITTED may make a call fail with a serialization failure, which is
 // the caller's to retry as always.
-func (s *Store) Tx(tx pgx.Tx) fairlead.Tx {
+func (s *Store) Tx(tx pgx.Tx) driver.Tx {
 	return &callerTx{store: s, in: callersRunner{pgxRunner{tx}}}
 }
 
 // SQLTx is Tx for a transaction of database/sql with the driver of pgx.
-func (s *Store) SQLTx(tx *sql.Tx) fairlead.Tx {
+func (s *Store) SQLTx(tx *sql.Tx) driver.Tx {
 	return &callerTx{store: s, in: callersRunner{sqlRunner{tx}}}
 }
 
@@ -68,10 +69,16 @@ func (t *callerTx) enqueueAll(ctx context.Context, fresh *newJobs) error {
 	if !fresh.mayBeRefusedInPart() {
 		return t.store.enqueueIn(ctx, t.in, fresh)
 	}
+	return t.undoable(ctx, func() error { return t.store.enqueueIn(ctx, t.in, fresh) })
+}
+
+// undoable does something as a whole or not at all, so that the caller may go on after it
+// was refused.
+func (t *callerTx) undoable(ctx context.Context, f func() error) error {
 	if err := t.in.run(ctx, call{sql: t.store.sql.Savepoint}); err != nil {
 		return err
 	}
-	if err := t.store.enqueueIn(ctx, t.in, fresh); err != nil {
+	if err := f(); err != nil {
 		return errors.Join(err, t.in.run(ctx, call{sql: t.store.sql.ReturnToSavepoint}))
 	}
 	return t.in.run(ctx, call{sql: t.store.sql.ReleaseSavepoint})

@@ -13,11 +13,27 @@ import (
 // Client is how programs use the schedules of a store. It may be used by many
 // goroutines.
 type Client struct {
+	desk
 	store Store
 }
 
 // NewClient makes a client of a store.
-func NewClient(store Store) *Client { return &Client{store: store} }
+func NewClient(store Store) *Client { return &Client{desk: desk{store}, store: store} }
+
+// Within is the client inside the caller's own transaction: see the Tx method of the
+// store in use.
+func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{desk{tx}} }
+
+// TxClient is a client inside the caller's own transaction. What it does counts when the
+// caller commits.
+type TxClient struct {
+	desk
+}
+
+// desk reads and stores schedules, in a transaction of the caller's or of their own.
+type desk struct {
+	tx CallerTx
+}
 
 // Put creates the schedule if its Version is zero, else it replaces the
 // one of that ID and Version. Its instants count from now on if it is new, if it
@@ -26,17 +42,21 @@ func NewClient(store Store) *Client { return &Client{store: store} }
 // with ErrInvalid also if the calendar excludes all that it would be due at within
 // eight years.
 func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
+	return c.put(ctx, schedule)
+}
+
+func (d desk) put(ctx context.Context, schedule Schedule) (Schedule, error) {
 	if err := Normalize(&schedule); err != nil {
 		return Schedule{}, err
 	}
-	now, err := c.store.Now(ctx)
+	now, err := d.tx.Now(ctx)
 	if err != nil {
 		return Schedule{}, err
 	}
 	restart := true
 	schedule.CreatedAt = now
 	if schedule.Version != 0 {
-		current, err := c.ByID(ctx, schedule.ID)
+		current, err := d.one(ctx, Filter{IDs: []int64{schedule.ID}}, fmt.Sprint(schedule.ID))
 		if err != nil {
 			return Schedule{}, err
 		}
@@ -45,7 +65,7 @@ func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
 	}
 	schedule.Cursor = Cursor{}
 	if restart && !schedule.Disabled {
-		timing, err := c.timing(ctx, &schedule)
+		timing, err := d.timing(ctx, &schedule)
 		if err == nil {
 			err = timing.everDue(now)
 		}
@@ -54,11 +74,11 @@ func (c *Client) Put(ctx context.Context, schedule Schedule) (Schedule, error) {
 		}
 		schedule.Cursor = timing.Begin(now)
 	}
-	stored, err := c.store.PutSchedule(ctx, schedule, restart)
+	stored, err := d.tx.PutSchedule(ctx, schedule, restart)
 	if err != nil {
 		return Schedule{}, err
 	}
-	listed, err := c.listed(ctx, []Schedule{stored})
+	listed, err := d.listed(ctx, []Schedule{stored})
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -72,11 +92,11 @@ func (s *Schedule) restarts(before *Schedule) bool {
 }
 
 // timing is when a schedule is due.
-func (c *Client) timing(ctx context.Context, s *Schedule) (*Timing, error) {
+func (d desk) timing(ctx context.Context, s *Schedule) (*Timing, error) {
 	if s.Calendar == "" {
 		return NewTiming(s, nil)
 	}
-	calendars, err := c.calendarsByName(ctx)
+	calendars, err := d.calendarsByName(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -87,8 +107,8 @@ func (c *Client) timing(ctx context.Context, s *Schedule) (*Timing, error) {
 	return NewTiming(s, calendar)
 }
 
-func (c *Client) calendarsByName(ctx context.Context) (map[string]*Calendar, error) {
-	calendars, err := c.store.Calendars(ctx)
+func (d desk) calendarsByName(ctx context.Context) (map[string]*Calendar, error) {
+	calendars, err := d.tx.Calendars(ctx)
 	byName := make(map[string]*Calendar, len(calendars))
 	for i := range calendars {
 		byName[calendars[i].Name] = &calendars[i]
@@ -98,15 +118,15 @@ func (c *Client) calendarsByName(ctx context.Context) (map[string]*Calendar, err
 
 // listed brings the cursors of schedules up to date whose calendar has changed:
 // what is shown agrees with a preview before a node has come by.
-func (c *Client) listed(ctx context.Context, schedules []Schedule) ([]Schedule, error) {
+func (d desk) listed(ctx context.Context, schedules []Schedule) ([]Schedule, error) {
 	if !slices.ContainsFunc(schedules, func(s Schedule) bool { return s.Outdated }) {
 		return schedules, nil
 	}
-	now, err := c.store.Now(ctx)
+	now, err := d.tx.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	calendars, err := c.calendarsByName(ctx)
+	calendars, err := d.calendarsByName(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -125,11 +145,15 @@ func (c *Client) ByID(ctx context.Context, id int64) (Schedule, error) {
 
 // Get returns the schedule of a name, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, name string) (Schedule, error) {
-	return c.one(ctx, Filter{Names: []string{name}}, fmt.Sprintf("%q", name))
+	return c.named(ctx, name)
 }
 
-func (c *Client) one(ctx context.Context, filter Filter, what string) (Schedule, error) {
-	found, err := c.List(ctx, filter)
+func (d desk) named(ctx context.Context, name string) (Schedule, error) {
+	return d.one(ctx, Filter{Names: []string{name}}, fmt.Sprintf("%q", name))
+}
+
+func (d desk) one(ctx context.Context, filter Filter, what string) (Schedule, error) {
+	found, err := d.list(ctx, filter)
 	if err != nil {
 		return Schedule{}, err
 	}
@@ -141,11 +165,15 @@ func (c *Client) one(ctx context.Context, filter Filter, what string) (Schedule,
 
 // List lists schedules by name, a page at a time.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Schedule, error) {
-	found, err := c.store.Schedules(ctx, filter)
+	return c.list(ctx, filter)
+}
+
+func (d desk) list(ctx context.Context, filter Filter) ([]Schedule, error) {
+	found, err := d.tx.Schedules(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	return c.listed(ctx, found)
+	return d.listed(ctx, found)
 }
 
 // Delete removes a schedule; its name is free again. Runs that are active

@@ -67,6 +67,20 @@ type Store interface {
 	Now(ctx context.Context) (time.Time, error)
 }
 
+// CallerTx is the caller's own transaction, made by the Tx method of a store. What it does
+// becomes visible when the caller commits, and never if the caller rolls back.
+type CallerTx interface {
+	// PutSchedule is Store.PutSchedule inside the transaction. A conflict leaves the
+	// transaction as it was: the caller may go on.
+	PutSchedule(ctx context.Context, schedule Schedule, restart bool) (Schedule, error)
+	// Schedules is Store.Schedules, and sees what the transaction did.
+	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
+	// Calendars lists all calendars by name.
+	Calendars(ctx context.Context) ([]Calendar, error)
+	// Now is the database's clock.
+	Now(ctx context.Context) (time.Time, error)
+}
+
 // Filter chooses living schedules. Empty fields choose all.
 type Filter struct {
 	IDs     []int64

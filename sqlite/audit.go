@@ -13,24 +13,32 @@ func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
+	rows := auditRows(entries)
+	_, err := write(ctx, s, "audit", func(t *txn) (none, error) { return none{}, t.audit(rows) })
+	return err
+}
+
+// auditRows are entries as they are going to be stored.
+func auditRows(entries []access.Entry) [][]any {
 	rows := make([][]any, len(entries))
 	for i, entry := range entries {
 		e := sqlstore.CleanEntry(entry)
 		rows[i] = []any{e.Actor, string(e.Role), e.From, e.Action, e.Subject, e.Tenant, text(e.Before), text(e.After), e.Error}
 	}
-	_, err := write(ctx, s, "audit", func(t *txn) (none, error) {
-		first, err := t.next(auditCounter, int64(len(rows)))
-		if err != nil {
-			return none{}, err
+	return rows
+}
+
+func (t *txn) audit(rows [][]any) error {
+	first, err := t.next(auditCounter, int64(len(rows)))
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if err := t.must(1, t.sql.AddEntry, append([]any{first + int64(i), t.now}, row...)...); err != nil {
+			return err
 		}
-		for i, row := range rows {
-			if err := t.must(1, t.sql.AddEntry, append([]any{first + int64(i), t.now}, row...)...); err != nil {
-				return none{}, err
-			}
-		}
-		return none{}, nil
-	})
-	return err
+	}
+	return nil
 }
 
 // AuditLog returns the entries that match, newest first.

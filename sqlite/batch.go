@@ -20,16 +20,20 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 		return batch.Batch{}, err
 	}
 	return write(ctx, s, "create batch", func(t *txn) (batch.Batch, error) {
-		id, err := t.next(batchCounter, 1)
-		if err != nil {
-			return batch.Batch{}, err
-		}
-		err = t.must(1, t.sql.AddBatch, id, b.Name, b.Type, b.Queue, b.Tenant, t.now, body, status)
+		id, err := t.addBatch(&b, body, status)
 		if err != nil {
 			return batch.Batch{}, err
 		}
 		return t.batch(id)
 	})
+}
+
+func (t *txn) addBatch(b *batch.Batch, body, status string) (int64, error) {
+	id, err := t.next(batchCounter, 1)
+	if err != nil {
+		return 0, err
+	}
+	return id, t.must(1, t.sql.AddBatch, id, b.Name, b.Type, b.Queue, b.Tenant, t.now, body, status)
 }
 
 // encodeBatch is what is declared of a batch, and how it stands.

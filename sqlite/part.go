@@ -21,29 +21,40 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) e
 	if len(parts) == 0 {
 		return nil
 	}
-	fresh := make([]newPart, len(parts))
-	numbers := make([]int, len(parts))
-	for i := range parts {
-		marks, err := sqlstore.EncodeMarks(&parts[i].Marks)
-		if err != nil {
-			return err
-		}
-		tasks, err := sqlstore.EncodeTasks(&parts[i])
-		if err != nil {
-			return err
-		}
-		fresh[i], numbers[i] = newPart{Part: parts[i], marks: string(marks), tasks: string(tasks)}, parts[i].Number
+	fresh, err := newParts(parts)
+	if err != nil {
+		return err
 	}
-	firsts, err := write(ctx, s, "add parts", func(t *txn) ([]int64, error) { return t.addParts(batch, numbers, fresh) })
+	firsts, err := write(ctx, s, "add parts", func(t *txn) ([]int64, error) { return t.addParts(batch, fresh) })
 	for i, first := range firsts {
 		parts[i].Batch, parts[i].First = batch, first
 	}
 	return err
 }
 
-func (t *txn) addParts(batch int64, numbers []int, parts []newPart) ([]int64, error) {
+func newParts(parts []batch.Part) ([]newPart, error) {
+	fresh := make([]newPart, len(parts))
+	for i := range parts {
+		marks, err := sqlstore.EncodeMarks(&parts[i].Marks)
+		if err != nil {
+			return nil, err
+		}
+		tasks, err := sqlstore.EncodeTasks(&parts[i])
+		if err != nil {
+			return nil, err
+		}
+		fresh[i] = newPart{Part: parts[i], marks: string(marks), tasks: string(tasks)}
+	}
+	return fresh, nil
+}
+
+func (t *txn) addParts(batch int64, parts []newPart) ([]int64, error) {
 	if _, err := t.batch(batch); err != nil {
 		return nil, err
+	}
+	numbers := make([]int, len(parts))
+	for i := range parts {
+		numbers[i] = parts[i].Number
 	}
 	var taken int
 	if found, err := t.one(t.sql.PartTaken, []any{batch, jsonOf(numbers)}, &taken); err != nil || found {

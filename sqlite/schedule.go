@@ -148,6 +148,10 @@ func (t *txn) deleteSchedule(id int64) error {
 
 // Schedules lists living schedules by name.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	return read(ctx, s, "list schedules", func(t *txn) ([]schedule.Schedule, error) { return t.schedules(filter) })
+}
+
+func (t *txn) schedules(filter schedule.Filter) ([]schedule.Schedule, error) {
 	conditions, args := []string{"deleted_at = 0"}, []any(nil)
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
@@ -167,13 +171,11 @@ func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 	if filter.After != "" {
 		add("name > ?", filter.After)
 	}
-	query := s.sql.Schedules + " where " + strings.Join(conditions, " and ") + " order by name limit " + strconv.Itoa(sqlstore.SchedulePage(filter))
-	return read(ctx, s, "list schedules", func(t *txn) ([]schedule.Schedule, error) {
-		rows, err := t.scheduleRows(query, args...)
-		schedules := make([]schedule.Schedule, len(rows))
-		for i := range rows {
-			schedules[i] = rows[i].Schedule
-		}
-		return schedules, err
-	})
+	query := t.sql.Schedules + " where " + strings.Join(conditions, " and ") + " order by name limit " + strconv.Itoa(sqlstore.SchedulePage(filter))
+	rows, err := t.scheduleRows(query, args...)
+	schedules := make([]schedule.Schedule, len(rows))
+	for i := range rows {
+		schedules[i] = rows[i].Schedule
+	}
+	return schedules, err
 }

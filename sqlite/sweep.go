@@ -115,6 +115,10 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 
 // Sweeps returns the sweeps that match.
 func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+	return read(ctx, s, "list sweeps", func(t *txn) ([]sweep.Sweep, error) { return t.chosenSweeps(filter) })
+}
+
+func (t *txn) chosenSweeps(filter sweep.Filter) ([]sweep.Sweep, error) {
 	conditions, args := []string{"true"}, []any(nil)
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
@@ -134,6 +138,6 @@ func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep,
 	if filter.Below > 0 {
 		add("id < ?", filter.Below)
 	}
-	query := s.sql.Sweeps + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.SweepPage(filter))
-	return read(ctx, s, "list sweeps", func(t *txn) ([]sweep.Sweep, error) { return t.summed(query, args...) })
+	query := t.sql.Sweeps + " where " + strings.Join(conditions, " and ") + " order by id desc limit " + strconv.Itoa(sqlstore.SweepPage(filter))
+	return t.summed(query, args...)
 }

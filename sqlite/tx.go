@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
@@ -13,7 +14,7 @@ import (
 // database: one from DB, or from the caller's own handle on the same file. Its
 // first use takes the write lock. A deferred transaction should not have read
 // before: SQLite refuses to let it write once somebody else has.
-func (s *Store) Tx(tx *sql.Tx) fairlead.Tx { return &callerTx{store: s, tx: tx} }
+func (s *Store) Tx(tx *sql.Tx) driver.Tx { return &callerTx{store: s, tx: tx} }
 
 // callerTx makes ids and lanes inside the caller's transaction and caches
 // nothing of it, as the caller may roll back.
@@ -22,8 +23,6 @@ type callerTx struct {
 	tx    *sql.Tx
 	news  news
 }
-
-var _ fairlead.Tx = (*callerTx)(nil)
 
 // Enqueue stores jobs when the caller commits.
 func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/driver"
 )
@@ -38,7 +37,7 @@ type Harness struct {
 
 // Transaction is a caller's own transaction and what the store does in it.
 type Transaction struct {
-	Tx               fairlead.Tx
+	Tx               driver.Tx
 	Commit, Rollback func() error
 }
 

@@ -49,6 +49,7 @@ func chapters() []titled {
 		{"Keys", Enqueuing, testKeys},
 		{"Once", Enqueuing, testOnce},
 		{"Tx", Enqueuing, testTx},
+		{"Tx of features", Scheduling, testTxOfFeatures},
 		{"Get", Reading, testGet},
 		{"Find", Reading, testFind},
 		{"Tally", Reading, testTally},

@@ -102,6 +102,16 @@ type Tx interface {
 	Record(ctx context.Context, event Event) error
 }
 
+// CallerTx is the caller's own transaction, made by the Tx method of a store. What it does
+// becomes visible when the caller commits, and never if the caller rolls back.
+type CallerTx interface {
+	// PutSweep is Store.PutSweep inside the transaction. A conflict leaves the transaction
+	// as it was: the caller may go on.
+	PutSweep(ctx context.Context, sweep Sweep) (Sweep, error)
+	// Sweeps is Store.Sweeps, and sees what the transaction did.
+	Sweeps(ctx context.Context, filter Filter) ([]Sweep, error)
+}
+
 // MaxShards is how many shards a sweep has at most.
 const MaxShards = 1000
 

@@ -30,6 +30,14 @@ select set_config('statement_timeout', '{{timeout}}', true),
 , case when {{since}} = '{{started}}'::timestamptz then 0
        else ('another server since ' || {{since}})::int end;
 
+-- name: is_server
+-- Tells whether the server is the one that this process knows, in a transaction of a
+-- caller, which must not fail.
+-- Inputs: $1 when it was started.
+-- Output: whether it is.
+-- Locks: none.
+select {{since}} = $1::timestamptz;
+
 -- name: now
 -- The database's clock.
 -- Output: microseconds.

@@ -1,0 +1,98 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// intake takes the tasks of a batch in the making.
+type intake struct {
+	batch      Batch
+	writer     *partWriter
+	kinds      map[string]bool      // that live nodes handle
+	operations map[string]Operation // that are known here, by the kind of their jobs
+}
+
+// intake is for the tasks of a batch. It fails with ErrInvalid, also if no live node knows
+// its type.
+func (c *Client) intake(ctx context.Context, nodes func(ctx context.Context) ([]fairlead.Node, error), batch Batch) (*intake, error) {
+	if err := Normalize(&batch); err != nil {
+		return nil, err
+	}
+	alive, err := nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in := &intake{batch: batch, kinds: map[string]bool{}, operations: c.operations()}
+	for kind := range in.operations {
+		in.kinds[kind] = true
+	}
+	for _, node := range alive {
+		for _, kind := range node.Kinds {
+			in.kinds[kind] = in.kinds[kind] || !node.Dead
+		}
+	}
+	if !in.handled() {
+		return nil, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "type", Message: fmt.Sprintf(
+			"is %q: no live node handles batches of this type; start one that registers an operation for it, or mend the type", batch.Type)}}}
+	}
+	return in, nil
+}
+
+// handled tells whether there are targets to which the type of batch can be done.
+func (n *intake) handled() bool {
+	for kind, live := range n.kinds {
+		if live && strings.HasSuffix(kind, TaskKind("", n.batch.Type)) {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds tasks.
+func (n *intake) add(ctx context.Context, changes []Change) error {
+	for i := range changes {
+		var c complaints
+		prefix := fmt.Sprintf("tasks[%d].", n.writer.count)
+		adopt(&c, prefix, NormalizeChange(&changes[i]))
+		adopt(&c, prefix, n.batch.checkTaskKind(&changes[i]))
+		if len(c.Found) == 0 {
+			adopt(&c, prefix, n.check(changes[i]))
+		}
+		if kind := TaskKind(changes[i].Target.Type, n.batch.Type); changes[i].Target.Type != "" && !n.kinds[kind] {
+			c.Refuse(prefix+"target.type", "is %q: no live node handles batches of type %q on such targets; start one that registers the operation, or mend the type", changes[i].Target.Type, n.batch.Type)
+		}
+		if n.writer.count >= MaxTasks {
+			c.Refuse("tasks", "are more than %d; make several batches of them", MaxTasks)
+		} else if n.writer.full() {
+			c.Refuse("tasks", "have more bytes of parameters than a batch can hold; make several batches of them")
+		}
+		if err := fairlead.Invalid(c.Found...); err != nil {
+			return err
+		}
+		if err := n.writer.add(ctx, PartTask{Change: changes[i]}, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check asks the operation whether a task can be done, if it is known.
+func (n *intake) check(change Change) error {
+	op, known := n.operations[TaskKind(change.Target.Type, n.batch.Type)]
+	if !known || op.Check == nil {
+		return nil
+	}
+	return op.Check(n.batch.args(0, change, false))
+}
+
+// close stores what is left of the tasks, and tells how many there are.
+func (n *intake) close(ctx context.Context) (total int, err error) {
+	if n.writer.count == 0 {
+		return 0, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: "are none; a batch needs at least one"}}}
+	}
+	return n.writer.count, n.writer.close(ctx, &n.batch)
+}

@@ -1,0 +1,49 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// MaxWithin is how many tasks a batch may have that is started within a transaction.
+const MaxWithin = 10_000
+
+// Within is the client inside the caller's own transaction: see the Tx method of the
+// store in use.
+func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{client: c, tx: tx} }
+
+// TxClient is a client inside the caller's own transaction. What it does counts when the
+// caller commits.
+type TxClient struct {
+	client *Client
+	tx     CallerTx
+}
+
+// Start makes a batch of at most MaxWithin tasks that begins when the caller commits, and
+// never if the caller rolls back. It fails with ErrInvalid.
+func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (Batch, error) {
+	if len(changes) > MaxWithin {
+		return Batch{}, &fairlead.InvalidError{Fields: []fairlead.FieldError{{Field: "tasks", Message: fmt.Sprintf(
+			"are %d; at most %d can be stored within a transaction: start the batch after the commit", len(changes), MaxWithin)}}}
+	}
+	in, err := c.client.intake(ctx, c.tx.Nodes, batch)
+	if err != nil {
+		return Batch{}, err
+	}
+	var parts []Part
+	in.writer = newPartWriter(func(_ context.Context, _ int64, some []Part) error {
+		parts = append(parts, some...)
+		return nil
+	}, 0, 1, PassForward)
+	if err := in.add(ctx, changes); err != nil {
+		return Batch{}, err
+	}
+	total, err := in.close(ctx)
+	if err != nil {
+		return Batch{}, err
+	}
+	in.batch.open(total)
+	return c.tx.AddBatch(ctx, in.batch, parts)
+}

@@ -1,0 +1,99 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// inCallers does something in the caller's transaction, as a whole or not at all.
+func inCallers[T any](ctx context.Context, c *callersTx, verb string, f func(ctx context.Context, t *txn) (T, error)) (result T, err error) {
+	ctx, cancel := c.txn.bound(ctx)
+	defer cancel()
+	err = c.call(ctx, func() error {
+		result, err = f(ctx, &c.txn)
+		return err
+	})
+	if err != nil {
+		var none T
+		return none, fmt.Errorf("%s in a transaction: %w", verb, err)
+	}
+	return result, nil
+}
+
+// PutSchedule implements schedule.CallerTx.
+func (c *callersTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
+	body, err := sqlstore.EncodeSchedule(&sc)
+	if err != nil {
+		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
+	}
+	return inCallers(ctx, c, "put schedule", func(ctx context.Context, t *txn) (schedule.Schedule, error) {
+		return t.putSchedule(ctx, sc, body, restart)
+	})
+}
+
+// Schedules implements schedule.CallerTx.
+func (c *callersTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	return inCallers(ctx, c, "list schedules", func(ctx context.Context, t *txn) ([]schedule.Schedule, error) {
+		return t.readSchedules(ctx, t.tx, filter)
+	})
+}
+
+// Calendars implements schedule.CallerTx.
+func (c *callersTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
+	return c.txn.Calendars(ctx)
+}
+
+// Now implements schedule.CallerTx.
+func (c *callersTx) Now(ctx context.Context) (time.Time, error) { return c.txn.Now(ctx) }
+
+// PutSweep implements sweep.CallerTx.
+func (c *callersTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
+	row, err := sqlstore.NewSweepRow(&sw)
+	if err != nil {
+		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
+	}
+	return inCallers(ctx, c, "put sweep", func(ctx context.Context, t *txn) (sweep.Sweep, error) { return t.putSweep(ctx, &sw, &row) })
+}
+
+// Sweeps implements sweep.CallerTx.
+func (c *callersTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+	return inCallers(ctx, c, "list sweeps", func(ctx context.Context, t *txn) ([]sweep.Sweep, error) { return t.readSweeps(ctx, t.tx, filter) })
+}
+
+// AddBatch implements batch.CallerTx.
+func (c *callersTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+	row, err := newBatchRow(&b)
+	if err != nil {
+		return batch.Batch{}, fmt.Errorf("add batch: %w", err)
+	}
+	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Batch, error) {
+		fresh, err := t.numberParts(ctx, parts)
+		if err == nil {
+			err = t.addBatch(ctx, &b, &row)
+		}
+		if err == nil {
+			err = t.must(ctx, 1, t.sql.KeepBatch, 0, b.Opened, sqlstore.BatchOpen(&b), string(b.State()), row.status, row.body, b.ID)
+		}
+		if err == nil {
+			err = t.addParts(ctx, b.ID, fresh)
+		}
+		return b, err
+	})
+}
+
+// Nodes implements batch.CallerTx.
+func (c *callersTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return c.txn.Nodes(ctx) }
+
+// Audit adds entries to the audit log when the caller commits.
+func (c *callersTx) Audit(ctx context.Context, entries []access.Entry) error {
+	_, err := inCallers(ctx, c, "audit", func(ctx context.Context, t *txn) (struct{}, error) { return struct{}{}, t.audit(ctx, entries) })
+	return err
+}

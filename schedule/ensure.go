@@ -1,0 +1,94 @@
+package schedule
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/ensure"
+)
+
+// Ensured is what Ensure found, and what it did.
+type Ensured struct {
+	Schedule                       // as it is stored now
+	Created  bool                  // there was none of this name
+	Changed  []fairlead.Difference // fields that were not as declared, and are now
+}
+
+// Ensure creates a schedule, or brings the one of its name to the declared state.
+// Programs call it when they start; any number of them may do so at once.
+//
+// It owns the fields that are set, those of the job one by one, and how the schedule is
+// timed as a whole: a field that is zero stays as it is stored. In particular a schedule
+// that an operator has disabled stays disabled. A field that it owns and that has another
+// value is set back and reported in Changed. Both a creation and a change stand in the
+// audit log, as done by "ensure". Nothing is ever removed: a schedule that the program no
+// longer declares stays until it is deleted.
+//
+// It fails with ErrInvalid as Put does.
+func (c *Client) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
+	const tries = 10 // each of which another change came before
+	for try := 1; ; try++ {
+		ensured, err := c.ensure(ctx, declared)
+		if try == tries || !errors.Is(err, fairlead.ErrConflict) {
+			return ensured, err
+		}
+	}
+}
+
+// Ensure is Client.Ensure inside the transaction. It fails with ErrConflict if another
+// transaction changes the schedule meanwhile: then the caller begins anew.
+func (c *TxClient) Ensure(ctx context.Context, declared Schedule) (Ensured, error) {
+	return c.ensure(ctx, declared)
+}
+
+func (d desk) ensure(ctx context.Context, declared Schedule) (Ensured, error) {
+	checked := declared
+	if err := Normalize(&checked); err != nil {
+		return Ensured{}, err
+	}
+	entry := access.Entry{Action: "EnsureSchedule", Subject: "schedule:" + declared.Name, Tenant: checked.Job.Tenant}
+	stored, err := d.named(ctx, declared.Name)
+	if errors.Is(err, fairlead.ErrNotFound) {
+		declared.ID, declared.Version = 0, 0
+		created, err := d.put(ctx, declared)
+		if err == nil {
+			err = ensure.Record(ctx, d.tx, entry, nil)
+		}
+		return Ensured{Schedule: created, Created: true}, err
+	}
+	if err != nil {
+		return Ensured{}, err
+	}
+	owned := ensure.Owned(declared, "ID", "Version", "CreatedAt", "UpdatedAt", "Outdated", "Broken", "Cursor", "Job.ID", "Job.Status")
+	merged := stored
+	merged.Cron, merged.Every, merged.Delay, merged.Daily, merged.At = declared.Cron, declared.Every, declared.Delay, declared.Daily, declared.At
+	ensure.Copy(&merged, &declared, owned)
+	if err := Normalize(&merged); err != nil {
+		return Ensured{}, err
+	}
+	changed := ensure.Differences(&stored, &merged, timingAnd(owned))
+	if len(changed) == 0 && stored.Broken == "" {
+		return Ensured{Schedule: stored}, nil
+	}
+	now, err := d.put(ctx, merged)
+	if err == nil {
+		err = ensure.Record(ctx, d.tx, entry, changed)
+	}
+	return Ensured{Schedule: now, Changed: changed}, err
+}
+
+// timingAnd adds the ways to be due that a declaration leaves out because it has chosen
+// another one.
+func timingAnd(owned []string) []string {
+	paths := []string{"Cron", "Every", "Delay", "Daily", "At"}
+	for _, path := range owned {
+		switch path {
+		case "Cron", "Every", "Delay", "Daily", "At":
+		default:
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}

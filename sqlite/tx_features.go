@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/internal/sqlstore"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// PutSchedule implements schedule.CallerTx.
+func (c *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
+	body, err := sqlstore.EncodeSchedule(&sc)
+	if err != nil {
+		return schedule.Schedule{}, err
+	}
+	return within(ctx, c, "put schedule", func(t *txn) (schedule.Schedule, error) { return t.putSchedule(sc, string(body), restart) })
+}
+
+// Schedules implements schedule.CallerTx.
+func (c *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	return within(ctx, c, "list schedules", func(t *txn) ([]schedule.Schedule, error) { return t.schedules(filter) })
+}
+
+// Calendars implements schedule.CallerTx.
+func (c *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
+	return within(ctx, c, "list calendars", func(t *txn) ([]schedule.Calendar, error) { return t.calendars(t.sql.Calendars) })
+}
+
+// Now implements schedule.CallerTx.
+func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.store.Now(ctx) }
+
+// PutSweep implements sweep.CallerTx.
+func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
+	row, err := sqlstore.NewSweepRow(&sw)
+	if err != nil {
+		return sweep.Sweep{}, err
+	}
+	return within(ctx, c, "put sweep", func(t *txn) (sweep.Sweep, error) { return t.putSweep(&sw, &row) })
+}
+
+// Sweeps implements sweep.CallerTx.
+func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+	return within(ctx, c, "list sweeps", func(t *txn) ([]sweep.Sweep, error) { return t.chosenSweeps(filter) })
+}
+
+// AddBatch implements batch.CallerTx.
+func (c *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+	body, status, err := encodeBatch(&b)
+	if err != nil {
+		return batch.Batch{}, err
+	}
+	fresh, err := newParts(parts)
+	if err != nil {
+		return batch.Batch{}, err
+	}
+	return within(ctx, c, "add batch", func(t *txn) (batch.Batch, error) {
+		id, err := t.addBatch(&b, body, status)
+		if err == nil {
+			err = t.saveBatch(id, &b)
+		}
+		if err == nil {
+			_, err = t.addParts(id, fresh)
+		}
+		if err != nil {
+			return batch.Batch{}, err
+		}
+		return t.batch(id)
+	})
+}
+
+// Nodes implements batch.CallerTx.
+func (c *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) {
+	return within(ctx, c, "list nodes", (*txn).allNodes)
+}
+
+// Audit adds entries to the audit log when the caller commits.
+func (c *callerTx) Audit(ctx context.Context, entries []access.Entry) error {
+	_, err := within(ctx, c, "audit", func(t *txn) (none, error) { return none{}, t.audit(auditRows(entries)) })
+	return err
+}

@@ -1,0 +1,96 @@
+package sweep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/ensure"
+)
+
+// Ensured is what Ensure found, and what it did.
+type Ensured struct {
+	Sweep                         // as it is stored now
+	Created bool                  // there was none of this name
+	Changed []fairlead.Difference // fields that were not as declared, and are now
+}
+
+// Ensure creates a sweep, or brings the one of its name to the declared state; it starts
+// none. Programs call it when they start; any number of them may do so at once.
+//
+// It owns the fields that are set, and where the items come from as a whole: a field that
+// is zero stays as it is stored. A field that it owns and that has another value is set
+// back and reported in Changed. Both a creation and a change stand in the audit log, as
+// done by "ensure". Nothing is ever removed.
+//
+// It fails with ErrInvalid, and with ErrConflict if the sweep has been started and what
+// it goes over differs.
+func (c *Client) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
+	const tries = 10 // each of which another change came before
+	for try := 1; ; try++ {
+		ensured, err := ensureIn(ctx, c.store, declared)
+		if err == nil && len(ensured.Changed) > 0 && ensured.State == Running {
+			_ = Steer(ctx, c.store, ensured.ID) // else a node does so soon
+		}
+		if try == tries || !errors.Is(err, fairlead.ErrConflict) {
+			return ensured, err
+		}
+	}
+}
+
+// Within is the client inside the caller's own transaction: see the Tx method of the
+// store in use.
+func (c *Client) Within(tx CallerTx) *TxClient { return &TxClient{tx} }
+
+// TxClient is a client inside the caller's own transaction. What it does counts when the
+// caller commits.
+type TxClient struct {
+	tx CallerTx
+}
+
+// Ensure is Client.Ensure inside the transaction. It fails with ErrConflict also if
+// another transaction changes the sweep meanwhile: then the caller begins anew.
+func (c *TxClient) Ensure(ctx context.Context, declared Sweep) (Ensured, error) {
+	return ensureIn(ctx, c.tx, declared)
+}
+
+func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error) {
+	fresh := declared
+	if err := Normalize(&fresh); err != nil {
+		return Ensured{}, err
+	}
+	entry := access.Entry{Action: "EnsureSweep", Subject: "sweep:" + declared.Name, Tenant: fresh.Tenant}
+	found, err := tx.Sweeps(ctx, Filter{Names: []string{declared.Name}})
+	if err != nil {
+		return Ensured{}, err
+	}
+	if len(found) == 0 {
+		fresh.ID, fresh.Version, fresh.Status = 0, 0, Status{State: Created}
+		created, err := tx.PutSweep(ctx, fresh)
+		if err == nil {
+			err = ensure.Record(ctx, tx, entry, nil)
+		}
+		return Ensured{Sweep: created, Created: true}, err
+	}
+	stored, merged := found[0], found[0]
+	owned := ensure.Owned(declared, "ID", "Version", "CreatedAt", "Status", "Source")
+	ensure.Copy(&merged, &declared, owned)
+	if declared.Source != (ItemSource{}) {
+		merged.Source = declared.Source
+		owned = append(owned, "Source")
+	}
+	if err := Normalize(&merged); err != nil {
+		return Ensured{}, err
+	}
+	changed := ensure.Differences(&stored, &merged, owned)
+	if len(changed) == 0 {
+		return Ensured{Sweep: stored}, nil
+	}
+	now, err := tx.PutSweep(ctx, merged)
+	if err != nil {
+		return Ensured{}, fmt.Errorf("ensure sweep %q: %w", declared.Name, err)
+	}
+	return Ensured{Sweep: now, Changed: changed}, ensure.Record(ctx, tx, entry, changed)
+}
