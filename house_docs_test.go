@@ -49,6 +49,34 @@ func TestTheDocumentationNamesWhatExists(t *testing.T) {
 	}
 }
 
+// TestTheMapListsEveryPackage compares the list of CONTRIBUTING.md with the packages.
+func TestTheMapListsEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]int{}
+	for _, match := range regexp.MustCompile("(?m)^\\| `([^`]+)/` \\| [^|]+ \\|$").FindAllStringSubmatch(string(text), -1) {
+		listed[match[1]]++
+	}
+	packages := map[string]bool{}
+	for _, file := range goFiles(t) {
+		if !strings.HasSuffix(file, "_test.go") && !generated(file) {
+			packages[path.Dir(file)] = true
+		}
+	}
+	for pkg := range packages {
+		if listed[pkg] != 1 {
+			t.Errorf("CONTRIBUTING.md has %d lines for the package %s, not one", listed[pkg], pkg)
+		}
+	}
+	for pkg := range listed {
+		if !packages[pkg] {
+			t.Errorf("CONTRIBUTING.md lists %s, which is no package", pkg)
+		}
+	}
+}
+
 // exportedNames lists what packages export: by the package's name, then by the name of
 // what is exported, with its fields and methods.
 func exportedNames(t *testing.T) map[string]map[string][]string {
