@@ -30,6 +30,8 @@
 //	  ▼            ▼                    ▼ answer, deadline     │
 //	cancelled   succeeded, failed, cancelled ── Retry ──► ready
 //
+// A due job whose gate is full (see Job.ConcurrencyKey) is parked before it is ready.
+//
 // # What is guaranteed
 //
 //   - A job runs at least once, and never under two live leases at a time.
@@ -47,6 +49,9 @@
 //
 // [Job] and its [State]s; [Kind], [Handler] and [Mux] for those who run jobs;
 // [Client] for those who make and manage them; the outcomes [Fatal], [RetryAt],
-// [SnoozeFor], [Replace], [Await], [Release]; [Store] for those who write one.
-// Package engine is a node, fairleadtest helps your tests.
+// [SnoozeFor], [Replace], [Await], [Release].
+//
+// Everything that runs is a job. Packages schedule, batch and sweep only decide which jobs
+// exist. Package engine is a node, worker one that knows the service and no database;
+// fairleadtest helps your tests. Those who write a store begin with package driver.
 package fairlead

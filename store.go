@@ -284,7 +284,7 @@ type Settlement struct {
 	Fence int64
 	Move  Move
 
-	After    time.Duration   // Again, Snooze: due so long after the database's now. Wait: time until the deadline
+	After    time.Duration   // Again, Snooze: due so long after the database's now. Await: time until the deadline
 	At       time.Time       // Again, Snooze: due then, instead of After
 	Output   json.RawMessage // Succeed
 	Reason   Reason          // Fail, Again, Drop

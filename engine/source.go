@@ -8,7 +8,7 @@ import (
 )
 
 // Source is where a node gets its jobs: a store, or a service in front of one.
-// If it is a fairlead.Keeper too, as stores are, the node takes its turn at the
+// If it is a driver.Keeper too, as stores are, the node takes its turn at the
 // housekeeping.
 type Source interface {
 	driver.Worker

@@ -13,7 +13,7 @@ import (
 )
 
 // HandleSweep registers what is called with the items of sweeps of a kind. It is
-// sweep.Handle for a worker: items are fetched and handled here, and about once a
+// items.Handle for a worker: items are fetched and handled here, and about once a
 // second the service hears how far that has come. The mux must be that of Run.
 //
 // The options say where this worker gets items from; those of the service do not

@@ -43,7 +43,7 @@ func openStore(ctx context.Context, location string) (server.Store, error) {
 
 type databaseOptions struct {
 	// schemaOnly leaves the schema alone and allows nothing but the methods of
-	// fairlead.Migrator.
+	// driver.Migrator.
 	schemaOnly bool
 	// idleLimit is how long the server lets a transaction of a stopped process
 	// hold its locks; zero is the store's default.
