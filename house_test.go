@@ -78,6 +78,7 @@ var imports = []struct {
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
 	{"internal/bench", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"internal/bench/lists", []string{".", "access", "batch", "driver", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "schedule", "sweep"}, "a stock of jobs is written past the store, in its own tables, and read through it"},
+	{"examples/...", []string{".", "batch", "engine", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "postgres", "mysql", "sqlite", "sim", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
 	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/cli", "internal/oidc", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
