@@ -173,6 +173,9 @@ func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {
 				})
 			},
 			settle: func(settlements []fairlead.Settlement) error {
+				if len(settlements) == 0 {
+					t.Error("the store was asked to settle nothing")
+				}
 				for _, s := range settlements {
 					if s.Move == fairlead.MoveRelease {
 						t.Errorf("job %d was released", s.ID)
@@ -307,6 +310,9 @@ func TestASlowStoreIsClaimedFromAgainWhenItHasCaughtUp(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.engineStore = &awkward{Store: w.store, settle: func([]fairlead.Settlement) error {
 			time.Sleep(time.Second)
+			if tally, err := w.client.Tally(w.t.Context(), fairlead.Filter{}); err != nil || tally[fairlead.Running] > 10 {
+				t.Errorf("%d jobs are held by a node with one slot, %v", tally[fairlead.Running], err)
+			}
 			return nil
 		}}
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })

@@ -117,7 +117,7 @@ func TestQueuesHaveTheirOwnSlotsOrShareTheNodes(t *testing.T) {
 func TestAPausedNodeClaimsNothingUntilItIsResumed(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
-		node, stop := w.startEngine(engine.Options{})
+		node, stop := w.startEngine(engine.Options{Poll: time.Hour}) // nothing but Resume wakes it
 		pass(time.Second)
 		node.Pause()
 		job := &fairlead.Job{Kind: "k"}
@@ -127,7 +127,7 @@ func TestAPausedNodeClaimsNothingUntilItIsResumed(t *testing.T) {
 			t.Errorf("while paused the job became %s", got.State)
 		}
 		node.Resume()
-		w.wait(job)
+		w.wantSoon("the job", job, time.Minute)
 		if err := stop(); err != nil {
 			t.Error(err)
 		}

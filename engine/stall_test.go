@@ -58,6 +58,44 @@ func TestANodeThatStallsBeginsToClaimAnew(t *testing.T) {
 	})
 }
 
+// slowClaims is a store that takes its time to give one job.
+type slowClaims struct {
+	driver.Store
+	slow atomic.Bool
+}
+
+func (s *slowClaims) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
+	if s.slow.Load() && !claim.Solo {
+		time.Sleep(3 * time.Second)
+		claim.Max = min(claim.Max, 1)
+	}
+	return s.Store.Claim(ctx, claim)
+}
+
+func TestANodeThatMovesHoweverSlowlyIsNotStalled(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := &slowClaims{Store: w.store}
+		w.engineStore = store
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		seen := &stalls{}
+		jobs := make([]*fairlead.Job, 30)
+		for i := range jobs {
+			jobs[i] = &fairlead.Job{Kind: "k"}
+		}
+		w.run(engine.Options{Lease: time.Hour, Observer: seen}, func() {
+			pass(time.Minute) // the node has looked around
+			store.slow.Store(true)
+			w.enqueue(jobs...)
+			for _, job := range jobs {
+				w.wait(job)
+			}
+		})
+		if n := seen.count.Load(); n != 0 {
+			t.Errorf("%d stalls were seen while a job was claimed every three seconds", n)
+		}
+	})
+}
+
 // A node is not stalled that has nothing to do, or must not do it, or is busy.
 func TestANodeThatWaitsIsNotStalled(t *testing.T) {
 	inBubble(t, func(w *world) {

@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// many is a store with many batches, sweeps and shards, which it gives by the page.
+type many struct {
+	driver.Store
+	ids []int64 // newest first
+}
+
+func descending(n int) []int64 {
+	ids := make([]int64, n)
+	for i := range ids {
+		ids[i] = int64(n - i)
+	}
+	return ids
+}
+
+// page are the ids below one, at most so many.
+func (m *many) page(below int64, limit int) []int64 {
+	ids := m.ids
+	if below > 0 {
+		ids = ids[slices.IndexFunc(append(ids, 0), func(id int64) bool { return id < below }):]
+	}
+	return ids[:min(limit, len(ids))]
+}
+
+func (m *many) Batches(_ context.Context, filter batch.Filter) (found []batch.Batch, err error) {
+	for _, id := range m.page(filter.Below, filter.Limit) {
+		found = append(found, batch.Batch{ID: id})
+	}
+	return found, nil
+}
+
+func (m *many) Sweeps(_ context.Context, filter sweep.Filter) (found []sweep.Sweep, err error) {
+	for _, id := range m.page(filter.Below, filter.Limit) {
+		s := sweep.Sweep{ID: id}
+		s.State = sweep.Waiting
+		found = append(found, s)
+	}
+	return found, nil
+}
+
+func (m *many) Find(_ context.Context, filter fairlead.Filter) (found []*fairlead.Job, err error) {
+	for _, id := range m.page(filter.Below, filter.Limit) {
+		found = append(found, &fairlead.Job{ID: id})
+	}
+	return found, nil
+}
+
+func (m *many) Nodes(context.Context) ([]fairlead.Node, error) { return nil, nil }
+
+func TestAllBatchesSweepsAndShardsAreSeenHoweverMany(t *testing.T) {
+	mux := fairlead.NewMux()
+	mux.Handle(modelKind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
+	for _, n := range []int{0, 1, openPage - 1, openPage, openPage + 1, 2*openPage + 1} {
+		store := &many{ids: descending(n)}
+		e, err := New(store, mux, Options{Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := newLife(e, 1, time.Now())
+		batches, err := l.batches.due(t.Context(), time.Now())
+		if err != nil || len(batches) != n {
+			t.Errorf("of %d batches %d are looked at, %v", n, len(batches), err)
+		}
+		sweeps, err := l.steerer.due(t.Context(), time.Now())
+		if err != nil || len(sweeps) != n {
+			t.Errorf("of %d sweeps %d are looked at, %v", n, len(sweeps), err)
+		}
+		jobs, err := l.steerer.shardJobs(t.Context())
+		if err != nil || len(jobs) != n {
+			t.Errorf("of %d shards %d are seen, %v", n, len(jobs), err)
+		}
+	}
+}
