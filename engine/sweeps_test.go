@@ -181,14 +181,14 @@ func TestASweepThatBeginsIsSpreadAtOnce(t *testing.T) {
 		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
 		w.handle(sweep.KindOf("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
 		for range 3 {
-			stop := w.start(engine.Options{})
+			stop := w.start(engine.Options{Poll: time.Minute}) // nothing but the shards wakes them
 			defer func() {
 				if err := stop(); err != nil {
 					t.Error(err)
 				}
 			}()
 		}
-		pass(5 * time.Second)
+		pass(90 * time.Second) // they have seen each other, and do not look again soon
 		w.startSweep("one", 9)
 		pass(3 * time.Second)
 		if got := shards.perNode(); !slices.Equal(got, []int{3, 3, 3}) || shards.begun() != 9 {
