@@ -113,6 +113,37 @@ func TestAnObserverIsToldWhatTheNodeDoes(t *testing.T) {
 	})
 }
 
+// acknowledged looks at a node when it hears that a run has ended.
+type acknowledged struct {
+	engine.NoObserver
+	node    atomic.Pointer[engine.Engine]
+	unsaved atomic.Int64
+}
+
+func (a *acknowledged) Ended(*fairlead.Job, fairlead.Settlement, fairlead.Settled, time.Duration) {
+	a.unsaved.Add(int64(a.node.Load().Stats().Unsaved))
+}
+
+func TestARunThatTheStoreHasAcknowledgedIsNotCountedAsUnsaved(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.replacing()
+		seen := &acknowledged{}
+		node, stop := w.startEngine(engine.Options{Observer: seen})
+		seen.node.Store(node)
+		for _, job := range []*fairlead.Job{{Kind: "plain"}, replacement(`"a"`)} {
+			w.enqueue(job)
+			w.wait(job)
+			pass(time.Second)
+		}
+		if n := seen.unsaved.Load(); n != 0 {
+			t.Errorf("%d runs counted", n)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestANodeWhoseBeatsSucceedBeatsNoOftenerThanItShould(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })

@@ -198,9 +198,11 @@ func TestANodeThatEndsStillWritesRunsWhoseKeysBecomeFree(t *testing.T) {
 
 func TestAReplacementThatTheStoreRefusesFailsItsJobAlone(t *testing.T) {
 	inBubble(t, func(w *world) {
+		var tries []time.Time // of the bad one
 		w.engineStore = &awkward{Store: w.store, settle: func(settlements []fairlead.Settlement) error {
 			for _, s := range settlements {
 				if s.Replace != nil && s.Replace.Key == `"bad"` {
+					tries = append(tries, time.Now())
 					return errors.New("that cannot be stored")
 				}
 			}
@@ -213,6 +215,9 @@ func TestAReplacementThatTheStoreRefusesFailsItsJobAlone(t *testing.T) {
 			w.wantSoon("the good replacement", good, 5*time.Second)
 			if done := w.wait(bad); done.State != fairlead.Failed || done.Reason != fairlead.ReasonFatal {
 				t.Errorf("the bad one is %s, reason %q", done.State, done.Reason)
+			}
+			if between := tries[len(tries)-1].Sub(tries[0]); len(tries) < 5 || between < 200*time.Millisecond {
+				t.Errorf("it was tried %d times without a pause, within %v", len(tries), between)
 			}
 		})
 	})

@@ -154,6 +154,52 @@ func TestANodeThatLostItsLeaseStartsOverAndItsHandlersEnd(t *testing.T) {
 	})
 }
 
+func TestANodeThatLostItsLeaseStartsOverThoughAHandlerWillNotEnd(t *testing.T) {
+	inBubble(t, func(w *world) {
+		release := make(chan struct{})
+		w.handle("quick", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			time.Sleep(time.Millisecond)
+			return nil
+		})
+		w.handle("deaf", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			<-release
+			return nil
+		})
+		seen := &abandonments{}
+		node, stop := w.startEngine(engine.Options{Slots: 1, Observer: seen})
+		var jobs []*fairlead.Job // the quick ones make the node claim ahead, and so some of the others wait in it
+		for range 500 {
+			jobs = append(jobs, &fairlead.Job{Kind: "quick", Priority: 1})
+		}
+		for range 10 {
+			jobs = append(jobs, &fairlead.Job{Kind: "deaf"})
+		}
+		w.enqueue(jobs...)
+		pass(time.Minute)
+		before := node.Stats()
+		if before.Queued == 0 {
+			t.Error("the node has claimed nothing ahead")
+		}
+		if err := w.store.Leave(w.t.Context(), before.Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if after := node.Stats(); after.Node <= before.Node || !after.Alive || after.Busy != 1 {
+			t.Errorf("after node %d it is %+v", before.Node, after)
+		}
+		if n := seen.count.Load(); n != 1 {
+			t.Errorf("%d handlers are said to ignore their end, but only one ran", n)
+		}
+		close(release)
+		for _, job := range jobs {
+			w.wait(job)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestAJobThatKillsItsNodesIsFoundOut(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
