@@ -158,8 +158,8 @@ func (l *life) run(ctx context.Context) error {
 		}
 	case result = <-lost:
 		endWork()
-		l.fence()
 		work.Wait()
+		l.fence() // the beat has done so: this is for what a claim that was under way has brought
 	}
 	remaining := l.awaitHandlers(l.options.Grace)
 	leased := l.lease.valid()

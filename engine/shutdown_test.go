@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -200,6 +201,73 @@ func TestANodeThatLostItsLeaseStartsOverThoughAHandlerWillNotEnd(t *testing.T) {
 	})
 }
 
+// lateSuspects is a store whose answer to a claim of a suspect does not come until it is
+// released.
+type lateSuspects struct {
+	driver.Store
+	begun   atomic.Bool // before, there are none
+	release chan struct{}
+}
+
+func (s *lateSuspects) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
+	if claim.Solo && !s.begun.Load() {
+		return nil, nil
+	}
+	jobs, err := s.Store.Claim(ctx, claim)
+	if claim.Solo && len(jobs) > 0 {
+		<-s.release
+	}
+	return jobs, err
+}
+
+func TestJobsOfAClaimThatIsOvertakenByALostLeaseAreNoHandlersThatWillNotEnd(t *testing.T) {
+	inBubble(t, func(w *world) {
+		end := make(chan struct{})
+		w.handle("deaf", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			<-end
+			return nil
+		})
+		suspect := &fairlead.Job{Kind: "deaf"}
+		w.enqueue(suspect)
+		w.makeSuspects()
+		store := &lateSuspects{Store: w.store, release: make(chan struct{})}
+		w.engineStore = store
+		seen := &abandonments{}
+		node, stop := w.startEngine(engine.Options{Slots: 2, Lease: time.Hour, Observer: seen})
+		pass(time.Minute)
+		store.begun.Store(true)
+		pass(2 * time.Second) // the suspect is claimed, but the node does not know it
+		w.enqueue(&fairlead.Job{Kind: "deaf"}, &fairlead.Job{Kind: "deaf"})
+		pass(time.Second)
+		if err := w.store.Leave(w.t.Context(), node.Stats().Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(5 * time.Second)
+		close(store.release)
+		pass(time.Minute)
+		if n := seen.count.Load(); n != 2 {
+			t.Errorf("%d handlers are said to ignore their end, but two ran", n)
+		}
+		close(end)
+		w.wait(suspect)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// makeSuspects lets nodes die that have all jobs, until these are suspected of it.
+func (w *world) makeSuspects() {
+	w.t.Helper()
+	for range driver.SoloAfter {
+		w.deadNode(time.Second)
+		pass(2 * time.Second)
+		if _, err := w.store.Reap(w.t.Context(), driver.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
 func TestAJobThatKillsItsNodesIsFoundOut(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
@@ -244,13 +312,7 @@ func TestASuspectRunsAloneAmongSuspects(t *testing.T) {
 			jobs[i] = &fairlead.Job{Kind: "k"}
 		}
 		w.enqueue(jobs...)
-		for range driver.SoloAfter {
-			w.deadNode(time.Second)
-			pass(2 * time.Second)
-			if _, err := w.store.Reap(w.t.Context(), driver.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		w.makeSuspects()
 		w.run(engine.Options{}, func() {
 			innocent := &fairlead.Job{Kind: "k"}
 			w.enqueue(innocent)

@@ -64,7 +64,12 @@ func TestANodeClaimsShardsUpToItsShare(t *testing.T) {
 	r.take(1, false)
 	r.leave(first)
 	r.wantRoom("when one has ended", 1)
-	r.take(1, true)
+	second := r.take(1, true)
+	r.leave(second)
+	r.take(2, true)
+	r.wantRoom("with its share, of as many sweeps as it may have", 0)
+	r.share = 2
+	r.wantRoom("with more than its share, as others have joined", 0)
 	r.share = 0
 	r.wantRoom("when no other node is there", -1)
 	r.take(1, true)
