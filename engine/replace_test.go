@@ -72,12 +72,14 @@ func (h *heldKeys) await(ctx context.Context, next *fairlead.Job) error {
 	}
 }
 
-// replacing registers the kind "replace", whose args are the key of the successor, and
-// two kinds that do nothing.
+// replacing registers the kinds "replace" and "swap", whose args are the key of the
+// successor, and two kinds that do nothing.
 func (w *world) replacing() {
-	w.handle("replace", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
-		return fairlead.Replace(&fairlead.Job{Kind: "next", Key: string(job.Args), OnDuplicate: fairlead.KeepDuplicate})
-	})
+	for _, kind := range []string{"replace", "swap"} {
+		w.handle(kind, fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+			return fairlead.Replace(&fairlead.Job{Kind: "next", Key: string(job.Args), OnDuplicate: fairlead.KeepDuplicate})
+		})
+	}
 	w.handle("plain", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 	w.handle("next", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 }
@@ -131,8 +133,11 @@ func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
 				for range 20 {
 					jobs = append(jobs, replacement(`"a"`), replacement(`"b"`))
 				}
-				w.enqueue(jobs...)
 				w.run(engine.Options{Slots: 2, QueueSize: 8, SlotsOnly: slotsOnly, Poll: time.Hour}, func() {
+					swap := &fairlead.Job{Kind: "swap", Args: []byte(`"c"`)}
+					w.enqueue(swap)
+					w.wantSoon("a job whose key is free", swap, 5*time.Second)
+					w.enqueue(jobs...)
 					pass(time.Minute)
 					running := 0
 					for _, job := range jobs {
@@ -143,9 +148,10 @@ func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
 					if running == 0 || running > 2*(2+8) {
 						t.Errorf("%d runs wait for the keys of their successors", running)
 					}
-					plain := &fairlead.Job{Kind: "plain"}
-					w.enqueue(plain)
+					plain, swap := &fairlead.Job{Kind: "plain"}, &fairlead.Job{Kind: "swap", Args: []byte(`"c"`)}
+					w.enqueue(plain, swap)
 					w.wantSoon("the job of another kind", plain, 5*time.Second)
+					w.wantSoon("the job of another kind that has a successor", swap, 5*time.Second)
 					store.free(`"a"`)
 					store.free(`"b"`)
 					for _, job := range jobs {

@@ -85,6 +85,45 @@ func TestASettlementThatTheStoreRefusesHoldsUpNobody(t *testing.T) {
 	})
 }
 
+func TestASettlementThatTheStoreRefusesFailsNoneThatIsWrittenWithIt(t *testing.T) {
+	inBubble(t, func(w *world) {
+		writes := 0
+		w.engineStore = &awkward{Store: w.store, settle: func(settlements []fairlead.Settlement) error {
+			if writes++; writes == 1 {
+				time.Sleep(time.Second) // the others come together
+			}
+			for _, s := range settlements {
+				if s.Memo != nil {
+					return errors.New("that cannot be stored")
+				}
+			}
+			return nil
+		}}
+		// They end in the order of their ids.
+		w.handle("good", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+			time.Sleep(time.Duration(job.ID) * time.Millisecond)
+			return nil
+		})
+		w.handle("bad", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+			time.Sleep(time.Duration(job.ID) * time.Millisecond)
+			return fairlead.SnoozeFor(time.Hour).Remember("x")
+		})
+		jobs := []*fairlead.Job{{Kind: "good"}, {Kind: "good"}, {Kind: "bad"}, {Kind: "good"}}
+		w.enqueue(jobs...)
+		w.run(engine.Options{}, func() {
+			for i, job := range jobs {
+				want := fairlead.Succeeded
+				if job.Kind == "bad" {
+					want = fairlead.Failed
+				}
+				if done := w.wait(job); done.State != want || done.Attempt != 1 {
+					t.Errorf("job %d is %s at attempt %d: %s", i, done.State, done.Attempt, done.Error)
+				}
+			}
+		})
+	})
+}
+
 // The key of a successor may be held by a transaction that is open for long.
 func TestARunWhoseSuccessorHasToWaitForItsKeyHoldsUpNobody(t *testing.T) {
 	inBubble(t, func(w *world) {

@@ -138,6 +138,25 @@ func TestARunThatEndsWhileTheStoreIsAwayIsPutOff(t *testing.T) {
 	}
 }
 
+func TestASaveUnderAShorterContextEndsWithThat(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = &saves{Store: w.store, answer: func(_ context.Context, call int64) (bool, error) { return call < 1000, fairlead.ErrUnavailable }}
+		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+			short, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			if err := fairlead.Progress(short, "half"); !errors.Is(err, fairlead.ErrUnavailable) {
+				t.Errorf("the handler got %v", err)
+			}
+			return nil // it can do without
+		})
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{}, func() {
+			w.enqueue(job)
+			w.wantSoon("the job", job, time.Minute)
+		})
+	})
+}
+
 // A job that has failed for good was not put off, whatever its handler said of the store.
 func TestOnlyWhatIsPutOffIsLoggedAsPutOff(t *testing.T) {
 	inBubble(t, func(w *world) {

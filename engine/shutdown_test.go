@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,6 +28,10 @@ func TestShutdownLetsRunningJobsFinishAndReleasesTheRest(t *testing.T) {
 			w.enqueue(jobs...)
 			pass(5 * time.Second)
 		})
+		nodes, err := w.client.Nodes(w.t.Context())
+		if err != nil || len(nodes) > 0 && !nodes[0].Dead {
+			t.Errorf("it has not left: %+v, %v", nodes, err)
+		}
 		counts, err := w.client.Tally(w.t.Context(), fairlead.Filter{})
 		if err != nil || counts[fairlead.Succeeded] != 2 || counts[fairlead.Ready] != 18 {
 			t.Errorf("after the shutdown: %v, %v", counts, err)
@@ -76,6 +81,36 @@ func TestShutdownReportsHandlersThatWillNotEnd(t *testing.T) {
 		}
 		close(release)
 		synctest.Wait()
+	})
+}
+
+func TestALeaseThatIsLostDuringAShutdownEndsTheHandlers(t *testing.T) {
+	inBubble(t, func(w *world) {
+		log := &lines{}
+		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		job := &fairlead.Job{Kind: "k"}
+		node, stop := w.startEngine(engine.Options{DrainTimeout: time.Hour, Logger: slog.New(slog.NewJSONHandler(log, nil))})
+		w.enqueue(job)
+		pass(time.Second)
+		id, begin, ended := node.Stats().Node, time.Now(), make(chan error, 1)
+		go func() { ended <- stop() }()
+		pass(time.Minute)
+		w.want("while it drains", job, fairlead.Running)
+		if err := w.store.Leave(w.t.Context(), id); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > 2*time.Minute {
+			t.Errorf("it ended after %v", took)
+		}
+		if len(log.with(t, "lease lost while shutting down")) != 1 {
+			t.Error("the log does not say that the lease was lost")
+		}
 	})
 }
 

@@ -58,6 +58,30 @@ func TestANodeThatStallsBeginsToClaimAnew(t *testing.T) {
 	})
 }
 
+func TestANodeThatHasNothingToClaimAnyMoreIsNotStalled(t *testing.T) {
+	inBubble(t, func(w *world) {
+		hanging := &stuck{Store: w.store, release: make(chan struct{})}
+		w.engineStore = hanging
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		seen := &stalls{}
+		w.run(engine.Options{Lease: time.Hour, Poll: time.Second, Observer: seen}, func() {
+			pass(time.Minute) // the node has looked around
+			hanging.hangs.Store(true)
+			job := &fairlead.Job{Kind: "k"}
+			w.enqueue(job)
+			pass(12 * time.Second) // the first look has found it
+			if err := w.client.Cancel(w.t.Context(), job.ID, "too late"); err != nil {
+				t.Fatal(err)
+			}
+			pass(time.Minute)
+			close(hanging.release)
+		})
+		if n := seen.count.Load(); n != 0 {
+			t.Errorf("%d stalls were seen", n)
+		}
+	})
+}
+
 // slowClaims is a store that takes its time to give one job.
 type slowClaims struct {
 	driver.Store

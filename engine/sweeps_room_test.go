@@ -111,15 +111,42 @@ func TestANodeThatGaveBackAShardOfOneSweepTooManyRests(t *testing.T) {
 }
 
 func TestASweepThatRunsElsewhereStaysTogetherWhileRoomIsTight(t *testing.T) {
+	a := newAllotment(t, 1, 3, 1)
+	a.join()
+	a.join()
+	for _, job := range a.jobs[:3] { // all of the first sweep
+		job.State, job.Node = fairlead.Running, 1
+	}
+	if given := a.see().surplus(1, false); given != 0 {
+		t.Errorf("a shard of sweep %d is given to the only node that has room for the other", given)
+	}
 	r := roomFor(t)
-	r.tight, r.others = true, map[int64]bool{1: true}
+	if r.see(a.see(), 1, r.now); len(r.others) != 0 {
+		t.Errorf("the sweeps of others are %v to the only node that has any", r.others)
+	}
+	r.see(a.see(), 2, r.now)
+	r.share = 4
 	r.take(2, true)
 	r.take(1, false)
 	r.wantRoom("after it gave one back", 0)
 	r.pass(sweepRest)
 	r.take(2, true)
-	r.tight = false
+	r.most, r.tight = 2, false
 	r.take(1, true)
+}
+
+func TestANodeThatRestsClaimsShardsOfASweepThatBeginsWhenAllOthersAreOver(t *testing.T) {
+	r := roomFor(t)
+	shards := []*run{r.take(1, true), r.take(2, true)}
+	r.take(3, false)
+	for _, shard := range shards {
+		r.leave(shard)
+	}
+	none := newAllotment(t, 1)
+	none.join()
+	none.join()
+	r.see(none.see(), 1, r.now)
+	r.wantRoom("while it rests", 1)
 }
 
 func TestAShardIsGivenToOthersNowAndThen(t *testing.T) {
