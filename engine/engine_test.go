@@ -62,7 +62,8 @@ func TestADelayedJobStartsOnTime(t *testing.T) {
 		})
 		due := time.Now().Add(90*time.Second + 123456*time.Microsecond)
 		job := &fairlead.Job{Kind: "k", NotBefore: due}
-		w.run(engine.Options{}, func() {
+		w.run(engine.Options{Poll: time.Hour}, func() {
+			pass(time.Second)
 			w.enqueue(job)
 			w.wait(job)
 		})

@@ -158,6 +158,53 @@ func TestANodeThatIsNotTrustedTakesJobsBackOnlyAfterALongTimeInTouch(t *testing.
 	})
 }
 
+// idleJobs are jobs of which one is ready and nothing hinders it.
+type idleJobs struct{ kind string }
+
+func (j idleJobs) Find(context.Context, fairlead.Filter) ([]*fairlead.Job, error) {
+	return []*fairlead.Job{{ID: 1, Kind: j.kind}}, nil
+}
+
+func (j idleJobs) Explain(context.Context, int64) (fairlead.Explanation, error) {
+	return fairlead.Explanation{State: fairlead.Ready}, nil
+}
+
+func TestAJobOfABoundedKindCouldStartWhileThereIsRoomForIt(t *testing.T) {
+	mux := fairlead.NewMux()
+	mux.Handle("few", fairlead.HandlerOptions{MaxRunning: 1}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
+	e, err := New(nil, mux, Options{Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newLife(e, 1, time.Now()).groups[0]
+	w := stallWatch{group: g, jobs: idleJobs{"few"}}
+	for held, want := range []bool{true, false} {
+		g.kinds["few"].held.Store(int64(held))
+		if could, err := w.startable(t.Context()); err != nil || could != want {
+			t.Errorf("with %d of 1 held, that it could start is %t, %v", held, could, err)
+		}
+	}
+}
+
+func TestTheFirstCauseThatEndsARunCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := numbered(1)[0]
+		if r.overdue(time.Now()) != 0 || r.why() != nil {
+			t.Error("it has ended before")
+		}
+		first := errors.New("first")
+		r.end(first)
+		time.Sleep(time.Second)
+		r.end(errors.New("second"))
+		if late := r.overdue(time.Now()); r.why() != first || late != time.Second { //nolint:errorlint // that very one
+			t.Errorf("it has ended %v ago because of %v", late, r.why())
+		}
+		if r.begin(time.Hour, func() {}) {
+			t.Error("it begins after its end")
+		}
+	})
+}
+
 func TestAHandlerThatBeginsWhileTheNodeLeavesIsToldAtOnce(t *testing.T) {
 	told := func(c <-chan struct{}) bool {
 		select {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
@@ -16,7 +17,9 @@ import (
 // many is a store with many batches, sweeps and shards, which it gives by the page.
 type many struct {
 	driver.Store
-	ids []int64 // newest first
+	ids    []int64 // newest first
+	state  sweep.State
+	silent []sweep.Silence
 }
 
 func descending(n int) []int64 {
@@ -46,7 +49,7 @@ func (m *many) Batches(_ context.Context, filter batch.Filter) (found []batch.Ba
 func (m *many) Sweeps(_ context.Context, filter sweep.Filter) (found []sweep.Sweep, err error) {
 	for _, id := range m.page(filter.Below, filter.Limit) {
 		s := sweep.Sweep{ID: id}
-		s.State = sweep.Waiting
+		s.State, s.Silent = m.state, m.silent
 		found = append(found, s)
 	}
 	return found, nil
@@ -65,7 +68,7 @@ func TestAllBatchesSweepsAndShardsAreSeenHoweverMany(t *testing.T) {
 	mux := fairlead.NewMux()
 	mux.Handle(modelKind, fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
 	for _, n := range []int{0, 1, openPage - 1, openPage, openPage + 1, 2*openPage + 1} {
-		store := &many{ids: descending(n)}
+		store := &many{ids: descending(n), state: sweep.Waiting}
 		e, err := New(store, mux, Options{Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
@@ -84,4 +87,65 @@ func TestAllBatchesSweepsAndShardsAreSeenHoweverMany(t *testing.T) {
 			t.Errorf("of %d shards %d are seen, %v", n, len(jobs), err)
 		}
 	}
+}
+
+func TestANodeThatRunsNoShardsAsksForNone(t *testing.T) {
+	l := quietLife(t, &many{ids: descending(3)}, Options{})
+	if jobs, err := l.steerer.shardJobs(t.Context()); err != nil || len(jobs) > 0 {
+		t.Errorf("it sees %d jobs, %v", len(jobs), err)
+	}
+}
+
+// A steerer looks at all sweeps every poll. News makes it look sooner, but only once
+// every poll.
+func TestNewsOfShardsMakesANodeLookSoonerOnceEveryPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const poll = 10 * time.Second
+		store := &many{ids: descending(1), state: sweep.Running}
+		s := quietLife(t, store, Options{Poll: poll}).steerer
+		next := func(what string, want time.Duration) {
+			t.Helper()
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if got := time.Until(s.all); got != want {
+				t.Errorf("%s: it looks in %v, want %v", what, got, want)
+			}
+		}
+		look := func() {
+			t.Helper()
+			if due, err := s.due(t.Context(), time.Now()); err != nil || len(due) != 1 {
+				t.Errorf("%d sweeps are looked at, %v", len(due), err)
+			}
+		}
+		look()
+		next("after a look", poll)
+		s.hurry()
+		next("with news", poll/hurrySoon)
+		time.Sleep(poll / hurrySoon / 2)
+		s.hurry()
+		next("with more news", poll/hurrySoon/2)
+		time.Sleep(poll / hurrySoon / 2)
+		look()
+		s.hurry()
+		next("with news right after such a look", poll)
+		time.Sleep(poll - poll/hurrySoon/2)
+		s.hurry()
+		next("with news when a look is near", poll/hurrySoon/2)
+		time.Sleep(poll / hurrySoon / 2)
+		look()
+		s.hurry()
+		next("with news after a poll without", poll/hurrySoon)
+		time.Sleep(poll / hurrySoon)
+		store.state = sweep.Waiting
+		look()
+		time.Sleep(poll)
+		look()
+		s.hurry()
+		next("while no sweep runs", poll)
+		s.learn()
+		next("when a shard was claimed", time.Until(time.Time{}))
+		store.silent = []sweep.Silence{{}}
+		look()
+		next("while the rate of a shard is free for others", poll/waitSoon)
+	})
 }

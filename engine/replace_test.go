@@ -163,6 +163,57 @@ func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
 	}
 }
 
+func TestReplacementsWhoseKeysAreFreeDoNotWaitForEachOther(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.replacing()
+		w.run(engine.Options{}, func() {
+			begin := time.Now()
+			for i := range 20 {
+				next := replacement(fmt.Sprintf(`"%d"`, i))
+				w.enqueue(next)
+				w.wantSoon("a replacement", next, 5*time.Second)
+			}
+			if took := time.Since(begin); took > 5*time.Second {
+				t.Errorf("20 of them, one after the other, took %v", took)
+			}
+		})
+	})
+}
+
+// A suspect whose end waits for a key does not run any more: the next suspect may. When
+// the key is free, that one is still the only suspect that runs.
+func TestASuspectThatWaitsForAKeyGivesItsPlaceToOneOther(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var running gauge
+		w.replacing()
+		w.handle("suspect", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			for range 30 {
+				running.duringASecond()
+			}
+			return nil
+		})
+		held := replacement(`"a"`)
+		held.Priority = 1
+		jobs := []*fairlead.Job{held, {Kind: "suspect"}, {Kind: "suspect"}}
+		w.enqueue(jobs...)
+		w.makeSuspects()
+		store := hold(w.store, `"a"`)
+		w.engineStore = store
+		w.run(engine.Options{}, func() {
+			pass(10 * time.Second)
+			w.want("the suspect whose key is held", held, fairlead.Running)
+			w.want("the next suspect", jobs[1], fairlead.Running)
+			store.free(`"a"`)
+			for _, job := range jobs {
+				w.wait(job)
+			}
+		})
+		if running.most != 1 {
+			t.Errorf("%d suspects ran at once", running.most)
+		}
+	})
+}
+
 func TestANodeThatEndsReleasesRunsWhoseKeysAreStillHeld(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.engineStore = hold(w.store, `"a"`)

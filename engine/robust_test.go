@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
 // awkward is a store that misbehaves in one way.
@@ -235,6 +237,52 @@ func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {
 			}
 			pass(time.Minute)
 		})
+	})
+}
+
+// The database committed a claim, and its answer was lost. The node lives, so that no
+// other takes the jobs back.
+func TestJobsOfAClaimWhoseAnswerIsLostAreReleasedAtOnce(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := faulty.New(w.store)
+		w.engineStore = store
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{Lease: time.Hour}, func() {
+			pass(time.Minute)
+			store.LoseAnswer(1, faulty.Claim)
+			w.enqueue(job)
+			ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+			defer cancel()
+			if done, err := w.client.Wait(ctx, job.ID); err != nil || done.State != fairlead.Succeeded || done.Crashes != 0 {
+				t.Errorf("it is %+v, %v", done, err)
+			}
+		})
+	})
+}
+
+func TestABeatThatTheEndOfTheNodeCutsOffIsNoFailure(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var hangs atomic.Bool
+		caught := make(chan struct{}, 10)
+		w.engineStore = &awkward{Store: w.store, beat: func(ctx context.Context) error {
+			if hangs.Load() {
+				caught <- struct{}{}
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}}
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		log := &lines{}
+		w.run(engine.Options{Logger: slog.New(slog.NewJSONHandler(log, nil))}, func() {
+			pass(time.Minute)
+			hangs.Store(true)
+			<-caught
+		})
+		if found := log.with(t, "beat failed"); len(found) > 0 {
+			t.Errorf("the log says %v", found)
+		}
 	})
 }
 

@@ -144,6 +144,9 @@ func TestJobsOfADeadNodeRunAgainWhenItsLeaseIsOver(t *testing.T) {
 			if err := w.client.ResumeKind(w.t.Context(), "k"); err != nil {
 				t.Fatal(err)
 			}
+			if _, err := w.store.Join(w.t.Context(), fairlead.Node{Name: "patient"}, time.Hour); err != nil { // it dies much later
+				t.Fatal(err)
+			}
 			w.deadNode(10 * time.Second)
 			begin := time.Now()
 			for _, job := range jobs {

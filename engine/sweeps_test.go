@@ -133,6 +133,31 @@ func TestSweepsAreSpreadOverTheNodes(t *testing.T) {
 	})
 }
 
+func TestADrainedNodeGivesBackItsShardsUntilItIsUndone(t *testing.T) {
+	inBubble(t, func(w *world) {
+		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
+		w.handle(sweep.KindOf("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
+		node, stop := w.startEngine(engine.Options{})
+		w.startSweep("one", 3)
+		pass(5 * time.Second)
+		want := func(when string, want ...int) {
+			t.Helper()
+			if got := shards.perNode(); !slices.Equal(got, want) {
+				t.Errorf("%s it runs %v shards, want %v", when, got, want)
+			}
+		}
+		want("before", 3)
+		w.drain(node, true)
+		want("while it drains")
+		w.drain(node, false)
+		pass(10 * time.Second)
+		want("when it is undone", 3)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestNodesThatJoinGetShards(t *testing.T) {
 	inBubble(t, func(w *world) {
 		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
