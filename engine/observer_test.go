@@ -168,7 +168,7 @@ func TestRoomThatComesInBitsIsClaimedForTogether(t *testing.T) {
 			time.Sleep(time.Duration(50+job.ID%100) * time.Millisecond)
 			return nil
 		})
-		jobs := make([]*fairlead.Job, 1000)
+		jobs := make([]*fairlead.Job, 500)
 		for i := range jobs {
 			jobs[i] = &fairlead.Job{Kind: "k"}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
 // failing is a store that fails at what a node repeats, after it has done some of it.
@@ -131,5 +132,102 @@ func TestANodeThatIsAloneLooksForDeadNodesFourTimesPerLease(t *testing.T) {
 				t.Errorf("in ten leases it looked %d times, want about 40", looks)
 			}
 		})
+	})
+}
+
+// plenty is a store in which there is more to keep house with than one call does.
+type plenty struct {
+	driver.Store
+	promotes, expires, prunes, reaps atomic.Int64
+}
+
+// more tells how much a call does: as much as it may, a few times.
+func more(count *atomic.Int64, limit int) int {
+	if count.Add(1) <= 3 {
+		return limit
+	}
+	return 0
+}
+
+func (p *plenty) Promote(_ context.Context, limit int) (driver.Promotion, error) {
+	return driver.Promotion{Moved: more(&p.promotes, limit), Next: -1}, nil
+}
+
+func (p *plenty) Expire(_ context.Context, limit int) (int, error) {
+	return more(&p.expires, limit), nil
+}
+
+func (p *plenty) Prune(_ context.Context, _ driver.Retention, limit int) (int, error) {
+	return more(&p.prunes, limit), nil
+}
+
+func (p *plenty) Reap(_ context.Context, reap driver.Reap) (driver.Reaped, error) {
+	return driver.Reaped{Jobs: more(&p.reaps, reap.Limit)}, nil
+}
+
+func TestHousekeepingGoesOnAtOnceWhileThereIsMore(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := &plenty{Store: w.store}
+		w.engineStore = store
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		w.run(engine.Options{Poll: time.Hour, Lease: 20 * time.Second}, func() {
+			pass(26 * time.Second) // the node is trusted to reap, and has not looked again
+			for what, count := range map[string]*atomic.Int64{"promote": &store.promotes, "expire": &store.expires, "prune": &store.prunes, "reap": &store.reaps} {
+				if n := count.Load(); n < 4 {
+					t.Errorf("it was asked %d times to %s", n, what)
+				}
+			}
+		})
+	})
+}
+
+func TestANodeThatEndsReleasesJobsOfAClaimWhoseAnswerWasLost(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := faulty.New(w.store)
+		w.engineStore = store
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{Lease: time.Hour, Poll: time.Hour}, func() {
+			pass(time.Minute)
+			store.LoseAnswer(1, faulty.Claim)
+			store.Fail(1, faulty.Held) // so that it cannot look for them at once
+			w.enqueue(job)
+			pass(time.Minute)
+			w.want("the node does not know of it", job, fairlead.Running)
+		})
+		if got := w.get(job); got.State != fairlead.Ready || got.Attempt != 0 {
+			t.Errorf("it is %s after attempt %d", got.State, got.Attempt)
+		}
+	})
+}
+
+func TestANodeThatCannotConfirmItsLeaseEndsItsHandlersBeforeItIsOver(t *testing.T) {
+	inBubble(t, func(w *world) {
+		const lease = 10 * time.Second
+		var silent atomic.Bool
+		w.engineStore = &awkward{Store: w.store, beat: func(context.Context) error {
+			if silent.Load() {
+				return errors.New("no connection")
+			}
+			return nil
+		}}
+		ended := make(chan time.Time, 10)
+		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+			<-ctx.Done()
+			ended <- time.Now()
+			return ctx.Err()
+		})
+		stop := w.start(engine.Options{Lease: lease, Beat: 2 * time.Second})
+		w.enqueue(&fairlead.Job{Kind: "k"})
+		pass(time.Minute)
+		silent.Store(true)
+		begin := time.Now()
+		if after := (<-ended).Sub(begin); after >= lease {
+			t.Errorf("its handler went on for %v", after)
+		}
+		silent.Store(false)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
 	})
 }

@@ -236,6 +236,30 @@ func TestANodeThatEndsReleasesRunsWhoseKeysAreStillHeld(t *testing.T) {
 	})
 }
 
+func TestANodeThatLostItsLeaseDoesNotWaitForKeysThatAreHeld(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = hold(w.store, `"a"`, `"b"`)
+		w.replacing()
+		w.enqueue(replacement(`"a"`), replacement(`"b"`))
+		node, stop := w.startEngine(engine.Options{Lease: time.Hour})
+		pass(time.Minute)
+		before := node.Stats()
+		if before.Unsaved != 2 {
+			t.Errorf("%d runs wait for keys", before.Unsaved)
+		}
+		if err := w.store.Leave(w.t.Context(), before.Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if after := node.Stats(); after.Node <= before.Node || after.Unsaved != 0 {
+			t.Errorf("after node %d it is %+v", before.Node, after)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestANodeThatEndsStillWritesRunsWhoseKeysBecomeFree(t *testing.T) {
 	inBubble(t, func(w *world) {
 		store := hold(w.store, `"a"`)

@@ -287,7 +287,6 @@ func TestJobsOfAClaimThatIsOvertakenByALostLeaseAreNoHandlersThatWillNotEnd(t *t
 			t.Errorf("%d handlers are said to ignore their end, but two ran", n)
 		}
 		close(end)
-		w.wait(suspect)
 		if err := stop(); err != nil {
 			t.Error(err)
 		}

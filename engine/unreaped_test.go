@@ -85,7 +85,7 @@ func TestADeadNodeThatHoldsNothingIsNotAskedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.run(engine.Options{Lease: 10 * time.Second}, func() { pass(10 * time.Minute) })
+		w.run(engine.Options{Lease: 10 * time.Second}, func() { pass(3 * time.Minute) })
 		if n := store.times[dead]; n != 1 {
 			t.Errorf("it was asked %d times", n)
 		}
