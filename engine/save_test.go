@@ -140,7 +140,8 @@ func TestARunThatEndsWhileTheStoreIsAwayIsPutOff(t *testing.T) {
 
 func TestASaveUnderAShorterContextEndsWithThat(t *testing.T) {
 	inBubble(t, func(w *world) {
-		w.engineStore = &saves{Store: w.store, answer: func(_ context.Context, call int64) (bool, error) { return call < 1000, fairlead.ErrUnavailable }}
+		store := &saves{Store: w.store, answer: func(_ context.Context, call int64) (bool, error) { return call < 1000, fairlead.ErrUnavailable }}
+		w.engineStore = store
 		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
 			short, cancel := context.WithTimeout(ctx, 5*time.Second)
 			defer cancel()
@@ -154,6 +155,9 @@ func TestASaveUnderAShorterContextEndsWithThat(t *testing.T) {
 			w.enqueue(job)
 			w.wantSoon("the job", job, time.Minute)
 		})
+		if calls := store.calls.Load(); calls > 100 {
+			t.Errorf("the store was asked %d times", calls)
+		}
 	})
 }
 
