@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"reflect"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -148,4 +149,76 @@ func TestNewsOfShardsMakesANodeLookSoonerOnceEveryPoll(t *testing.T) {
 		look()
 		next("while the rate of a shard is free for others", poll/waitSoon)
 	})
+}
+
+func TestAShardThatIsGivenBackIsNoNewsOfItsSweep(t *testing.T) {
+	s := quietLife(t, &many{ids: descending(5), state: sweep.Waiting}, Options{}).steerer
+	now := time.Now()
+	if due, err := s.due(t.Context(), now); err != nil || len(due) != 5 {
+		t.Errorf("%d sweeps are looked at, %v", len(due), err)
+	}
+	jobs := newAllotment(t, 1, 1, 1).jobs
+	s.tell([]ending{
+		{run: &run{job: jobs[0]}, settlement: fairlead.Settlement{Move: fairlead.MoveRelease}},
+		{run: &run{job: jobs[1]}, settlement: fairlead.Settlement{Move: fairlead.Succeed}},
+		{run: numbered(1)[0], settlement: fairlead.Settlement{Move: fairlead.Succeed}}, // no shard
+	})
+	if due, err := s.due(t.Context(), now); err != nil || len(due) != 1 || !due[2] {
+		t.Errorf("before the next poll %v are looked at, %v", due, err)
+	}
+}
+
+func TestTheZeroValueOfOptionsIsWhatTheirCommentsSay(t *testing.T) {
+	const day = 24 * time.Hour
+	o := Options{}.withDefaults()
+	if o.Logger == nil || o.Observer == nil || o.Base == nil || o.Base() == nil {
+		t.Errorf("without a default are some of %v, %v and %p", o.Logger, o.Observer, o.Base)
+	}
+	o.Logger, o.Observer, o.Base = nil, nil, nil
+	want := Options{
+		Slots: 32, QueueSize: 1000, ClaimBatch: 500, MaxSweeps: 5, MaxCrashes: 20,
+		Poll: time.Second, Beat: 2 * time.Second, Lease: 10 * time.Second, Grace: 5 * time.Second,
+		DrainTimeout: 30 * time.Second, Timeout: time.Hour, StuckLimit: 10 * time.Minute,
+		Retention: driver.Retention{Succeeded: day, Failed: 7 * day, Cancelled: day, Skipped: day},
+	}
+	if !reflect.DeepEqual(o, want) {
+		t.Errorf("they are %+v", o)
+	}
+}
+
+// refusing is a store that works and takes no settlement.
+type refusing struct{ many }
+
+func (*refusing) Now(context.Context) (time.Time, error) { return time.Now(), nil }
+
+func (*refusing) Settle(context.Context, []fairlead.Settlement) ([]fairlead.Settled, error) {
+	return nil, fairlead.ErrUnavailable
+}
+
+func TestOfKeysThatAreDueTheOneThatWasTriedLeastIsNext(t *testing.T) {
+	r := quietLife(t, &refusing{}, Options{}).replacer
+	now := time.Now()
+	if k, wait := r.nextHeld(now); k != nil || wait >= 0 {
+		t.Errorf("of none it is %v, in %v", k, wait)
+	}
+	for i, name := range []string{"tried", "later", "never"} {
+		due := now.Add(time.Duration(i) * time.Second)
+		r.held[name] = &heldKey{name: name, due: due, pause: settleFirst, try: replaceTry, endings: []ending{{run: numbered(1)[0]}}}
+	}
+	want := func(at time.Time, name string) {
+		t.Helper()
+		for range 20 { // in whatever order they are seen
+			if k, _ := r.nextHeld(at); k == nil || k.name != name {
+				t.Fatalf("next is %+v, want %s", k, name)
+			}
+		}
+	}
+	want(now, "tried")
+	if k, wait := r.nextHeld(now.Add(-time.Second)); k != nil || wait != time.Second {
+		t.Errorf("before any is due it is %v, in %v", k, wait)
+	}
+	r.writeHeld(t.Context(), r.held["tried"])
+	want(now.Add(time.Hour), "later") // of those that were never tried the one that is due first
+	r.writeHeld(t.Context(), r.held["later"])
+	want(now.Add(time.Hour), "never")
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -165,6 +167,10 @@ func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
 
 func TestReplacementsWhoseKeysAreFreeDoNotWaitForEachOther(t *testing.T) {
 	inBubble(t, func(w *world) {
+		w.engineStore = &awkward{Store: w.store, settle: func([]fairlead.Settlement) error {
+			time.Sleep(100 * time.Millisecond) // others end meanwhile
+			return nil
+		}}
 		w.replacing()
 		w.run(engine.Options{}, func() {
 			begin := time.Now()
@@ -175,6 +181,14 @@ func TestReplacementsWhoseKeysAreFreeDoNotWaitForEachOther(t *testing.T) {
 			}
 			if took := time.Since(begin); took > 5*time.Second {
 				t.Errorf("20 of them, one after the other, took %v", took)
+			}
+			many := make([]*fairlead.Job, 300) // more than one write takes
+			for i := range many {
+				many[i] = replacement(fmt.Sprintf(`"of many %d"`, i))
+			}
+			w.enqueue(many...)
+			for _, job := range many {
+				w.wantSoon("one of many", job, time.Minute)
 			}
 		})
 	})
@@ -241,7 +255,8 @@ func TestANodeThatLostItsLeaseDoesNotWaitForKeysThatAreHeld(t *testing.T) {
 		w.engineStore = hold(w.store, `"a"`, `"b"`)
 		w.replacing()
 		w.enqueue(replacement(`"a"`), replacement(`"b"`))
-		node, stop := w.startEngine(engine.Options{Lease: time.Hour})
+		log := &lines{}
+		node, stop := w.startEngine(engine.Options{Lease: time.Hour, Logger: slog.New(slog.NewJSONHandler(log, nil))})
 		pass(time.Minute)
 		before := node.Stats()
 		if before.Unsaved != 2 {
@@ -254,6 +269,43 @@ func TestANodeThatLostItsLeaseDoesNotWaitForKeysThatAreHeld(t *testing.T) {
 		if after := node.Stats(); after.Node <= before.Node || after.Unsaved != 0 {
 			t.Errorf("after node %d it is %+v", before.Node, after)
 		}
+		if found := log.with(t, "settlements given up"); len(found) != 1 || found[0]["jobs"] != 2.0 {
+			t.Errorf("of what it gave up the log says %v", found)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestANodeThatLostItsLeaseDoesNotWaitForAStoreThatIsAway(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var away atomic.Bool
+		broken := func() error {
+			if away.Load() {
+				return errors.New("no connection")
+			}
+			return nil
+		}
+		w.engineStore = &awkward{Store: w.store, now: broken, settle: func([]fairlead.Settlement) error { return broken() }}
+		w.replacing()
+		node, stop := w.startEngine(engine.Options{Lease: time.Hour})
+		pass(time.Second)
+		away.Store(true)
+		w.enqueue(replacement(`"a"`), &fairlead.Job{Kind: "plain"})
+		pass(time.Minute)
+		before := node.Stats()
+		if before.Unsaved != 2 {
+			t.Errorf("%d runs wait for the store", before.Unsaved)
+		}
+		if err := w.store.Leave(w.t.Context(), before.Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if after := node.Stats(); after.Node <= before.Node {
+			t.Errorf("after node %d it is %+v", before.Node, after)
+		}
+		away.Store(false)
 		if err := stop(); err != nil {
 			t.Error(err)
 		}

@@ -74,7 +74,9 @@ func TestWhatAHandlerSavesWaitsForAStoreThatIsAway(t *testing.T) {
 				store := &saves{Store: w.store, answer: c.answer}
 				w.engineStore = store
 				var got error
+				runs := 0
 				w.handle("k", fairlead.HandlerOptions{MaxAttempts: 1}, func(ctx context.Context, _ *fairlead.Job) error {
+					runs++
 					got = fairlead.Progress(ctx, "half")
 					return got
 				})
@@ -82,8 +84,8 @@ func TestWhatAHandlerSavesWaitsForAStoreThatIsAway(t *testing.T) {
 				w.run(engine.Options{}, func() {
 					w.enqueue(job)
 					done := w.wait(job)
-					if done.State != c.state || !errors.Is(got, c.fails) || store.calls.Load() != c.calls {
-						t.Errorf("the job %s after %d calls; the handler got %v", done.State, store.calls.Load(), got)
+					if done.State != c.state || !errors.Is(got, c.fails) || runs != 1 || store.calls.Load() != c.calls {
+						t.Errorf("the job %s after %d runs and %d calls; the handler got %v", done.State, runs, store.calls.Load(), got)
 					}
 					if c.fails == nil && string(done.Progress) != `"half"` {
 						t.Errorf("its progress is %s", done.Progress)
