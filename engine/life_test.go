@@ -158,6 +158,22 @@ func TestANodeThatIsNotTrustedTakesJobsBackOnlyAfterALongTimeInTouch(t *testing.
 	})
 }
 
+func TestWhatWaitsForANodeToBeIdleIsToldOnce(t *testing.T) {
+	r, runs := newRegistry(), numbered(2)
+	r.add(runs)
+	idle := r.whenIdle()
+	r.over(runs[0])
+	select {
+	case <-idle:
+		t.Error("it is said to be idle while one runs")
+	default:
+	}
+	r.over(runs[1])
+	<-idle
+	<-r.whenIdle()
+	r.over(runs...) // one that was given up returns after all
+}
+
 // idleJobs are jobs of which one is ready and nothing hinders it.
 type idleJobs struct{ kind string }
 

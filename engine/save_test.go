@@ -163,6 +163,26 @@ func TestASaveUnderAShorterContextEndsWithThat(t *testing.T) {
 	})
 }
 
+func TestARunWhoseTimeIsOverWhileItSavesHasTimedOut(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = &saves{Store: w.store, answer: func(ctx context.Context, _ int64) (bool, error) {
+			<-ctx.Done() // it is not away: it had no time to answer
+			return true, ctx.Err()
+		}}
+		w.handle("k", fairlead.HandlerOptions{MaxAttempts: 1, Timeout: time.Second}, func(ctx context.Context, _ *fairlead.Job) error {
+			return fairlead.Progress(ctx, "half")
+		})
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{}, func() {
+			w.enqueue(job)
+			pass(time.Minute)
+			if got := w.get(job); got.State != fairlead.Failed || got.Reason != fairlead.ReasonTimeout {
+				t.Errorf("the job is %s, reason %q", got.State, got.Reason)
+			}
+		})
+	})
+}
+
 // A job that has failed for good was not put off, whatever its handler said of the store.
 func TestOnlyWhatIsPutOffIsLoggedAsPutOff(t *testing.T) {
 	inBubble(t, func(w *world) {
