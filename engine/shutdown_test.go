@@ -144,10 +144,14 @@ func TestJobsOfADeadNodeRunAgainWhenItsLeaseIsOver(t *testing.T) {
 			if err := w.client.ResumeKind(w.t.Context(), "k"); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.store.Join(w.t.Context(), fairlead.Node{Name: "patient"}, time.Hour); err != nil { // it dies much later
-				t.Fatal(err)
+			patient := func() { // it dies much later
+				if _, err := w.store.Join(w.t.Context(), fairlead.Node{Name: "patient"}, time.Hour); err != nil {
+					t.Fatal(err)
+				}
 			}
+			patient()
 			w.deadNode(10 * time.Second)
+			patient()
 			begin := time.Now()
 			for _, job := range jobs {
 				w.wait(job)
