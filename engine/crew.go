@@ -118,9 +118,6 @@ func (c *crew) queued() int {
 func (c *crew) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closed {
-		return
-	}
 	c.closed = true
 	for _, w := range c.parked {
 		w.wake <- struct{}{}

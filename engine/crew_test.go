@@ -65,8 +65,9 @@ func TestCrewStartsRunsInOrder(t *testing.T) {
 
 func TestCrewGivesTheSlotOfALostWorkerToAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stuck, release := make(chan struct{}), make(chan struct{})
+		stuck, release, hold := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		var ran []int64
+		close(hold)
 		c := newCrew(1, func(r *run) bool {
 			if r.job.ID == 0 {
 				close(stuck)
@@ -74,6 +75,7 @@ func TestCrewGivesTheSlotOfALostWorkerToAnother(t *testing.T) {
 				return false
 			}
 			ran = append(ran, r.job.ID)
+			<-hold
 			return true
 		})
 		c.add(numbered(3))
@@ -88,6 +90,14 @@ func TestCrewGivesTheSlotOfALostWorkerToAnother(t *testing.T) {
 			t.Errorf("%d of 2 ran after the slot was given away", len(ran))
 		}
 		close(release)
+		synctest.Wait()
+		hold = make(chan struct{})
+		c.add(numbered(4)[1:])
+		synctest.Wait()
+		if len(ran) != 3 {
+			t.Errorf("%d run at once in one slot after the lost worker has returned", len(ran)-2)
+		}
+		close(hold)
 		c.close()
 		c.all.Wait()
 	})

@@ -30,7 +30,7 @@ func (w *world) want(what string, job *fairlead.Job, state fairlead.State) {
 func TestADrainedNodeStartsNothingUntilItIsUndone(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
-		node, stop := w.startEngine(engine.Options{})
+		node, stop := w.startEngine(engine.Options{Poll: time.Hour}) // nothing but the undoing wakes it
 		pass(time.Second)
 		w.drain(node, true)
 		nodes, err := w.client.Nodes(w.t.Context())

@@ -62,7 +62,8 @@ func TestADelayedJobStartsOnTime(t *testing.T) {
 		})
 		due := time.Now().Add(90*time.Second + 123456*time.Microsecond)
 		job := &fairlead.Job{Kind: "k", NotBefore: due}
-		w.run(engine.Options{}, func() {
+		w.run(engine.Options{Poll: time.Hour}, func() {
+			pass(time.Second)
 			w.enqueue(job)
 			w.wait(job)
 		})
@@ -136,20 +137,40 @@ func TestTheSlotOfAStuckHandlerIsGivenAwayInTheEnd(t *testing.T) {
 			<-release
 			return nil
 		})
-		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
-		stuck, other := &fairlead.Job{Kind: "stuck"}, &fairlead.Job{Kind: "k"}
-		w.run(engine.Options{Slots: 1, StuckLimit: 5 * time.Minute}, func() {
-			w.enqueue(stuck)
-			w.wait(stuck)
-			w.enqueue(other)
-			pass(4 * time.Minute)
-			if got := w.get(other); got.State.Final() {
-				t.Error("the only slot was given away too early")
-			}
-			w.wait(other)
-			close(release)
-			pass(time.Second)
+		var running gauge
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			running.duringASecond()
+			return nil
 		})
+		stuck, other := &fairlead.Job{Kind: "stuck"}, &fairlead.Job{Kind: "k"}
+		node, stop := w.startEngine(engine.Options{Slots: 1, StuckLimit: 5 * time.Minute})
+		w.enqueue(stuck)
+		w.wait(stuck)
+		w.enqueue(other)
+		pass(4 * time.Minute)
+		if got := w.get(other); got.State.Final() {
+			t.Error("the only slot was given away too early")
+		}
+		w.wait(other)
+		pass(time.Second)
+		if busy := node.Stats().Busy; busy != 0 {
+			t.Errorf("%d slots are busy after that of the stuck handler was given away", busy)
+		}
+		close(release)
+		pass(time.Second)
+		// The handler has ended after all, but its slot is no longer its own.
+		more := []*fairlead.Job{{Kind: "k"}, {Kind: "k"}, {Kind: "k"}}
+		w.enqueue(more...)
+		for _, job := range more {
+			w.wait(job)
+		}
+		pass(time.Second)
+		if busy := node.Stats().Busy; running.most != 1 || busy != 0 {
+			t.Errorf("%d ran at once in one slot, and %d slots are busy at the end", running.most, busy)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 

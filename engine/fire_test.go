@@ -97,7 +97,7 @@ func TestARunThatIsReplacedStops(t *testing.T) {
 			stopped <- struct{}{}
 			return ctx.Err()
 		})
-		w.run(engine.Options{}, func() {
+		w.run(engine.Options{Lease: time.Hour}, func() { // it does not look by itself
 			s := w.put(schedule.Schedule{Name: "s", Cron: "0 * * * * *", Overlap: schedule.OverlapCancel, MaxConcurrency: 1, Job: fairlead.Job{Kind: "k"}})
 			time.Sleep(130 * time.Second)
 			fires := w.fires(s)

@@ -158,13 +158,12 @@ func (l *life) run(ctx context.Context) error {
 		}
 	case result = <-lost:
 		endWork()
-		l.fence()
 		work.Wait()
+		l.fence() // the beat has done so: this is for what a claim that was under way has brought
 	}
 	remaining := l.awaitHandlers(l.options.Grace)
-	leased := l.lease.valid()
-	l.settler.finish(leased)
-	l.replacer.finish(leased)
+	l.settler.finish()
+	l.replacer.finish()
 	// A database that does not answer must not keep the node from ending: what
 	// cannot be settled within a lease is left for others to take back.
 	patience := time.AfterFunc(l.options.Lease, endSaving)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"testing"
@@ -48,7 +49,9 @@ func TestListenersAreToldOfTheirKindAndTenant(t *testing.T) {
 			return ctx.Err()
 		})
 		var h heard
-		options := engine.Options{Listeners: []engine.Listener{h.listener("all", "", ""), h.listener("bad", "bad", ""), h.listener("acme", "", "acme")}}
+		log := &lines{}
+		options := engine.Options{Logger: slog.New(slog.NewJSONHandler(log, nil))}
+		options.Listeners = []engine.Listener{h.listener("all", "", ""), {}, h.listener("bad", "bad", ""), h.listener("acme", "", "acme")} // one is told of nothing
 		w.run(options, func() {
 			for _, job := range []*fairlead.Job{{Kind: "good", Tenant: "acme"}, {Kind: "bad"}, {Kind: "slow", Tenant: "acme"}} {
 				w.enqueue(job)
@@ -66,6 +69,9 @@ func TestListenersAreToldOfTheirKindAndTenant(t *testing.T) {
 		if !slices.Equal(h.lines, want) {
 			t.Errorf("told %q, want %q", h.lines, want)
 		}
+		if found := log.with(t, "listener panicked"); len(found) > 0 {
+			t.Errorf("the log says %v", found)
+		}
 	})
 }
 
@@ -73,14 +79,18 @@ func TestAListenerThatPanicsOrHangsAffectsNoJob(t *testing.T) {
 	inBubble(t, func(w *world) {
 		release := make(chan struct{})
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
-		var h heard
+		var h, late heard
+		log := &lines{}
 		listeners := []engine.Listener{
 			{OnStart: func(context.Context, *fairlead.Job) { panic("oops") }},
-			{OnStart: func(context.Context, *fairlead.Job) { <-release }},
+			{OnStart: func(_ context.Context, job *fairlead.Job) {
+				<-release
+				late.add("%d", job.ID)
+			}},
 			h.listener("quiet", "", ""),
 		}
 		const jobs = 3000
-		w.run(engine.Options{Listeners: listeners}, func() {
+		w.run(engine.Options{Listeners: listeners, Logger: slog.New(slog.NewJSONHandler(log, nil))}, func() {
 			batch := make([]*fairlead.Job, jobs)
 			for i := range batch {
 				batch[i] = &fairlead.Job{Kind: "k"}
@@ -97,5 +107,9 @@ func TestAListenerThatPanicsOrHangsAffectsNoJob(t *testing.T) {
 		}
 		close(release)
 		pass(time.Second)
+		// It misses what it was too slow for.
+		if n := len(late.lines); n == 0 || n > jobs/2 || len(log.with(t, "too slow")) != 1 {
+			t.Errorf("the second was told of %d jobs; the log says so %d times", n, len(log.with(t, "too slow")))
+		}
 	})
 }

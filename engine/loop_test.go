@@ -16,7 +16,7 @@ func TestLoopTakesAStepEveryIntervalWithJitter(t *testing.T) {
 		steps := 0
 		newLoop("test", time.Second, slog.New(slog.DiscardHandler)).run(ctx, func(context.Context) (time.Duration, error) {
 			steps++
-			return 0, nil
+			return time.Duration(steps%2) * time.Hour, nil // later than the interval is no wish
 		})
 		if steps < 95 || steps > 106 {
 			t.Errorf("%d steps in 100 intervals", steps)

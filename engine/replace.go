@@ -25,13 +25,12 @@ type replacer struct {
 	wake  chan struct{}
 	bound int // how many runs may wait before no more of their kinds are claimed
 
-	mu       sync.Mutex
-	fresh    []ending
-	held     map[string]*heldKey // by key
-	kinds    map[string]int      // ends that the store has not acknowledged, by the kind of the job
-	unsaved  int                 // all of them
-	closing  bool                // no more will come
-	hopeless bool                // the lease is lost: do not insist
+	mu      sync.Mutex
+	fresh   []ending
+	held    map[string]*heldKey // by key
+	kinds   map[string]int      // ends that the store has not acknowledged, by the kind of the job
+	unsaved int                 // all of them
+	closing bool                // no more will come
 }
 
 // heldKey is a key that may be held, and the runs that want it, in the order in which
@@ -106,9 +105,9 @@ func (r *replacer) crowded() (kinds []string) {
 
 // finish makes run return once all is written, or at the first failure if the lease is
 // lost.
-func (r *replacer) finish(leased bool) {
+func (r *replacer) finish() {
 	r.mu.Lock()
-	r.closing, r.hopeless = true, !leased
+	r.closing = true
 	r.mu.Unlock()
 	r.poke()
 }
@@ -144,11 +143,8 @@ func (r *replacer) run(ctx context.Context) {
 	r.release(ctx)
 }
 
-func (r *replacer) givenUp() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.hopeless || !r.life.lease.valid()
-}
+// givenUp reports whether the lease is gone: the jobs belong to others then.
+func (r *replacer) givenUp() bool { return !r.life.lease.valid() }
 
 func (r *replacer) takeFresh() ([]ending, bool) {
 	r.mu.Lock()

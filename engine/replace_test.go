@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,12 +74,14 @@ func (h *heldKeys) await(ctx context.Context, next *fairlead.Job) error {
 	}
 }
 
-// replacing registers the kind "replace", whose args are the key of the successor, and
-// two kinds that do nothing.
+// replacing registers the kinds "replace" and "swap", whose args are the key of the
+// successor, and two kinds that do nothing.
 func (w *world) replacing() {
-	w.handle("replace", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
-		return fairlead.Replace(&fairlead.Job{Kind: "next", Key: string(job.Args), OnDuplicate: fairlead.KeepDuplicate})
-	})
+	for _, kind := range []string{"replace", "swap"} {
+		w.handle(kind, fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+			return fairlead.Replace(&fairlead.Job{Kind: "next", Key: string(job.Args), OnDuplicate: fairlead.KeepDuplicate})
+		})
+	}
 	w.handle("plain", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 	w.handle("next", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
 }
@@ -131,8 +135,11 @@ func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
 				for range 20 {
 					jobs = append(jobs, replacement(`"a"`), replacement(`"b"`))
 				}
-				w.enqueue(jobs...)
 				w.run(engine.Options{Slots: 2, QueueSize: 8, SlotsOnly: slotsOnly, Poll: time.Hour}, func() {
+					swap := &fairlead.Job{Kind: "swap", Args: []byte(`"c"`)}
+					w.enqueue(swap)
+					w.wantSoon("a job whose key is free", swap, 5*time.Second)
+					w.enqueue(jobs...)
 					pass(time.Minute)
 					running := 0
 					for _, job := range jobs {
@@ -143,9 +150,10 @@ func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
 					if running == 0 || running > 2*(2+8) {
 						t.Errorf("%d runs wait for the keys of their successors", running)
 					}
-					plain := &fairlead.Job{Kind: "plain"}
-					w.enqueue(plain)
+					plain, swap := &fairlead.Job{Kind: "plain"}, &fairlead.Job{Kind: "swap", Args: []byte(`"c"`)}
+					w.enqueue(plain, swap)
 					w.wantSoon("the job of another kind", plain, 5*time.Second)
+					w.wantSoon("the job of another kind that has a successor", swap, 5*time.Second)
 					store.free(`"a"`)
 					store.free(`"b"`)
 					for _, job := range jobs {
@@ -155,6 +163,69 @@ func TestRunsThatWaitForKeysStopTheClaimsOfTheirKindOnly(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestReplacementsWhoseKeysAreFreeDoNotWaitForEachOther(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = &awkward{Store: w.store, settle: func([]fairlead.Settlement) error {
+			time.Sleep(100 * time.Millisecond) // others end meanwhile
+			return nil
+		}}
+		w.replacing()
+		w.run(engine.Options{}, func() {
+			begin := time.Now()
+			for i := range 20 {
+				next := replacement(fmt.Sprintf(`"%d"`, i))
+				w.enqueue(next)
+				w.wantSoon("a replacement", next, 5*time.Second)
+			}
+			if took := time.Since(begin); took > 5*time.Second {
+				t.Errorf("20 of them, one after the other, took %v", took)
+			}
+			many := make([]*fairlead.Job, 300) // more than one write takes
+			for i := range many {
+				many[i] = replacement(fmt.Sprintf(`"of many %d"`, i))
+			}
+			w.enqueue(many...)
+			for _, job := range many {
+				w.wantSoon("one of many", job, time.Minute)
+			}
+		})
+	})
+}
+
+// A suspect whose end waits for a key does not run any more: the next suspect may. When
+// the key is free, that one is still the only suspect that runs.
+func TestASuspectThatWaitsForAKeyGivesItsPlaceToOneOther(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var running gauge
+		w.replacing()
+		w.handle("suspect", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			for range 30 {
+				running.duringASecond()
+			}
+			return nil
+		})
+		held := replacement(`"a"`)
+		held.Priority = 1
+		jobs := []*fairlead.Job{held, {Kind: "suspect"}, {Kind: "suspect"}}
+		w.enqueue(jobs...)
+		w.makeSuspects()
+		store := hold(w.store, `"a"`)
+		w.engineStore = store
+		w.run(engine.Options{}, func() {
+			pass(10 * time.Second)
+			w.want("the suspect whose key is held", held, fairlead.Running)
+			w.want("the next suspect", jobs[1], fairlead.Running)
+			store.free(`"a"`)
+			for _, job := range jobs {
+				w.wait(job)
+			}
+		})
+		if running.most != 1 {
+			t.Errorf("%d suspects ran at once", running.most)
+		}
+	})
 }
 
 func TestANodeThatEndsReleasesRunsWhoseKeysAreStillHeld(t *testing.T) {
@@ -179,6 +250,68 @@ func TestANodeThatEndsReleasesRunsWhoseKeysAreStillHeld(t *testing.T) {
 	})
 }
 
+func TestANodeThatLostItsLeaseDoesNotWaitForKeysThatAreHeld(t *testing.T) {
+	inBubble(t, func(w *world) {
+		w.engineStore = hold(w.store, `"a"`, `"b"`)
+		w.replacing()
+		w.enqueue(replacement(`"a"`), replacement(`"b"`))
+		log := &lines{}
+		node, stop := w.startEngine(engine.Options{Lease: time.Hour, Logger: slog.New(slog.NewJSONHandler(log, nil))})
+		pass(time.Minute)
+		before := node.Stats()
+		if before.Unsaved != 2 {
+			t.Errorf("%d runs wait for keys", before.Unsaved)
+		}
+		if err := w.store.Leave(w.t.Context(), before.Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if after := node.Stats(); after.Node <= before.Node || after.Unsaved != 0 {
+			t.Errorf("after node %d it is %+v", before.Node, after)
+		}
+		if found := log.with(t, "settlements given up"); len(found) != 1 || found[0]["jobs"] != 2.0 {
+			t.Errorf("of what it gave up the log says %v", found)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestANodeThatLostItsLeaseDoesNotWaitForAStoreThatIsAway(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var away atomic.Bool
+		broken := func() error {
+			if away.Load() {
+				return errors.New("no connection")
+			}
+			return nil
+		}
+		w.engineStore = &awkward{Store: w.store, now: broken, settle: func([]fairlead.Settlement) error { return broken() }}
+		w.replacing()
+		node, stop := w.startEngine(engine.Options{Lease: time.Hour})
+		pass(time.Second)
+		away.Store(true)
+		w.enqueue(replacement(`"a"`), &fairlead.Job{Kind: "plain"})
+		pass(time.Minute)
+		before := node.Stats()
+		if before.Unsaved != 2 {
+			t.Errorf("%d runs wait for the store", before.Unsaved)
+		}
+		if err := w.store.Leave(w.t.Context(), before.Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if after := node.Stats(); after.Node <= before.Node {
+			t.Errorf("after node %d it is %+v", before.Node, after)
+		}
+		away.Store(false)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestANodeThatEndsStillWritesRunsWhoseKeysBecomeFree(t *testing.T) {
 	inBubble(t, func(w *world) {
 		store := hold(w.store, `"a"`)
@@ -198,9 +331,11 @@ func TestANodeThatEndsStillWritesRunsWhoseKeysBecomeFree(t *testing.T) {
 
 func TestAReplacementThatTheStoreRefusesFailsItsJobAlone(t *testing.T) {
 	inBubble(t, func(w *world) {
+		var tries []time.Time // of the bad one
 		w.engineStore = &awkward{Store: w.store, settle: func(settlements []fairlead.Settlement) error {
 			for _, s := range settlements {
 				if s.Replace != nil && s.Replace.Key == `"bad"` {
+					tries = append(tries, time.Now())
 					return errors.New("that cannot be stored")
 				}
 			}
@@ -213,6 +348,9 @@ func TestAReplacementThatTheStoreRefusesFailsItsJobAlone(t *testing.T) {
 			w.wantSoon("the good replacement", good, 5*time.Second)
 			if done := w.wait(bad); done.State != fairlead.Failed || done.Reason != fairlead.ReasonFatal {
 				t.Errorf("the bad one is %s, reason %q", done.State, done.Reason)
+			}
+			if between := tries[len(tries)-1].Sub(tries[0]); len(tries) < 5 || between < 200*time.Millisecond {
+				t.Errorf("it was tried %d times without a pause, within %v", len(tries), between)
 			}
 		})
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/sim/faulty"
 )
 
 // awkward is a store that misbehaves in one way.
@@ -80,6 +82,45 @@ func TestASettlementThatTheStoreRefusesHoldsUpNobody(t *testing.T) {
 			}
 			if done := w.wait(bad); done.State != fairlead.Failed || done.Reason != fairlead.ReasonFatal {
 				t.Errorf("the bad job is %s, reason %q", done.State, done.Reason)
+			}
+		})
+	})
+}
+
+func TestASettlementThatTheStoreRefusesFailsNoneThatIsWrittenWithIt(t *testing.T) {
+	inBubble(t, func(w *world) {
+		writes := 0
+		w.engineStore = &awkward{Store: w.store, settle: func(settlements []fairlead.Settlement) error {
+			if writes++; writes == 1 {
+				time.Sleep(time.Second) // the others come together
+			}
+			for _, s := range settlements {
+				if s.Memo != nil {
+					return errors.New("that cannot be stored")
+				}
+			}
+			return nil
+		}}
+		// They end in the order of their ids.
+		w.handle("good", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+			time.Sleep(time.Duration(job.ID) * time.Millisecond)
+			return nil
+		})
+		w.handle("bad", fairlead.HandlerOptions{}, func(_ context.Context, job *fairlead.Job) error {
+			time.Sleep(time.Duration(job.ID) * time.Millisecond)
+			return fairlead.SnoozeFor(time.Hour).Remember("x")
+		})
+		jobs := []*fairlead.Job{{Kind: "good"}, {Kind: "good"}, {Kind: "bad"}, {Kind: "good"}}
+		w.enqueue(jobs...)
+		w.run(engine.Options{}, func() {
+			for i, job := range jobs {
+				want := fairlead.Succeeded
+				if job.Kind == "bad" {
+					want = fairlead.Failed
+				}
+				if done := w.wait(job); done.State != want || done.Attempt != 1 {
+					t.Errorf("job %d is %s at attempt %d: %s", i, done.State, done.Attempt, done.Error)
+				}
 			}
 		})
 	})
@@ -173,6 +214,9 @@ func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {
 				})
 			},
 			settle: func(settlements []fairlead.Settlement) error {
+				if len(settlements) == 0 {
+					t.Error("the store was asked to settle nothing")
+				}
 				for _, s := range settlements {
 					if s.Move == fairlead.MoveRelease {
 						t.Errorf("job %d was released", s.ID)
@@ -193,6 +237,52 @@ func TestAJobThatIsSettledWhileTheNodeLooksForStraysIsNoStray(t *testing.T) {
 			}
 			pass(time.Minute)
 		})
+	})
+}
+
+// The database committed a claim, and its answer was lost. The node lives, so that no
+// other takes the jobs back.
+func TestJobsOfAClaimWhoseAnswerIsLostAreReleasedAtOnce(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := faulty.New(w.store)
+		w.engineStore = store
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		job := &fairlead.Job{Kind: "k"}
+		w.run(engine.Options{Lease: time.Hour}, func() {
+			pass(time.Minute)
+			store.LoseAnswer(1, faulty.Claim)
+			w.enqueue(job)
+			ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+			defer cancel()
+			if done, err := w.client.Wait(ctx, job.ID); err != nil || done.State != fairlead.Succeeded || done.Crashes != 0 {
+				t.Errorf("it is %+v, %v", done, err)
+			}
+		})
+	})
+}
+
+func TestABeatThatTheEndOfTheNodeCutsOffIsNoFailure(t *testing.T) {
+	inBubble(t, func(w *world) {
+		var hangs atomic.Bool
+		caught := make(chan struct{}, 10)
+		w.engineStore = &awkward{Store: w.store, beat: func(ctx context.Context) error {
+			if hangs.Load() {
+				caught <- struct{}{}
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return nil
+		}}
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		log := &lines{}
+		w.run(engine.Options{Logger: slog.New(slog.NewJSONHandler(log, nil))}, func() {
+			pass(time.Minute)
+			hangs.Store(true)
+			<-caught
+		})
+		if found := log.with(t, "beat failed"); len(found) > 0 {
+			t.Errorf("the log says %v", found)
+		}
 	})
 }
 
@@ -307,6 +397,9 @@ func TestASlowStoreIsClaimedFromAgainWhenItHasCaughtUp(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.engineStore = &awkward{Store: w.store, settle: func([]fairlead.Settlement) error {
 			time.Sleep(time.Second)
+			if tally, err := w.client.Tally(w.t.Context(), fairlead.Filter{}); err != nil || tally[fairlead.Running] > 10 {
+				t.Errorf("%d jobs are held by a node with one slot, %v", tally[fairlead.Running], err)
+			}
 			return nil
 		}}
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })

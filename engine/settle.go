@@ -36,11 +36,10 @@ type settler struct {
 	life *life
 	wake chan struct{}
 
-	mu       sync.Mutex
-	pending  []ending
-	writing  int  // handed to the write under way
-	closing  bool // no more will come
-	hopeless bool // the lease is lost: do not insist
+	mu      sync.Mutex
+	pending []ending
+	writing int  // handed to the write under way
+	closing bool // no more will come
 }
 
 func newSettler(l *life) *settler { return &settler{life: l, wake: make(chan struct{}, 1)} }
@@ -85,9 +84,9 @@ func (s *settler) unsaved() int {
 
 // finish makes run return once all is written, or at the first failure if the
 // lease is lost.
-func (s *settler) finish(leased bool) {
+func (s *settler) finish() {
 	s.mu.Lock()
-	s.closing, s.hopeless = true, !leased
+	s.closing = true
 	s.mu.Unlock()
 	s.poke()
 }
@@ -166,7 +165,7 @@ func (s *settler) write(ctx context.Context, batch []ending) {
 			return
 		}
 		s.life.log.Warn("settlements not written yet", "jobs", len(batch), "error", err, "retry_in", pause)
-		if s.givenUp() || sleep(ctx, pause) != nil {
+		if !s.life.lease.valid() || sleep(ctx, pause) != nil {
 			s.life.log.Warn("settlements given up: their leases are lost", "jobs", len(batch))
 			s.done(batch)
 			return
@@ -210,12 +209,6 @@ func unstorable(s fairlead.Settlement, err error) fairlead.Settlement {
 		ID: s.ID, Fence: s.Fence, Move: fairlead.Fail, FreeKey: s.FreeKey,
 		Reason: fairlead.ReasonFatal, Error: "what became of the run could not be stored: " + err.Error(),
 	}
-}
-
-func (s *settler) givenUp() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.hopeless || !s.life.lease.valid()
 }
 
 func (s *settler) done(batch []ending) {

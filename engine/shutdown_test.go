@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,6 +28,10 @@ func TestShutdownLetsRunningJobsFinishAndReleasesTheRest(t *testing.T) {
 			w.enqueue(jobs...)
 			pass(5 * time.Second)
 		})
+		nodes, err := w.client.Nodes(w.t.Context())
+		if err != nil || len(nodes) > 0 && !nodes[0].Dead {
+			t.Errorf("it has not left: %+v, %v", nodes, err)
+		}
 		counts, err := w.client.Tally(w.t.Context(), fairlead.Filter{})
 		if err != nil || counts[fairlead.Succeeded] != 2 || counts[fairlead.Ready] != 18 {
 			t.Errorf("after the shutdown: %v, %v", counts, err)
@@ -78,6 +84,36 @@ func TestShutdownReportsHandlersThatWillNotEnd(t *testing.T) {
 	})
 }
 
+func TestALeaseThatIsLostDuringAShutdownEndsTheHandlers(t *testing.T) {
+	inBubble(t, func(w *world) {
+		log := &lines{}
+		w.handle("k", fairlead.HandlerOptions{}, func(ctx context.Context, _ *fairlead.Job) error {
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		job := &fairlead.Job{Kind: "k"}
+		node, stop := w.startEngine(engine.Options{DrainTimeout: time.Hour, Logger: slog.New(slog.NewJSONHandler(log, nil))})
+		w.enqueue(job)
+		pass(time.Second)
+		id, begin, ended := node.Stats().Node, time.Now(), make(chan error, 1)
+		go func() { ended <- stop() }()
+		pass(time.Minute)
+		w.want("while it drains", job, fairlead.Running)
+		if err := w.store.Leave(w.t.Context(), id); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > 2*time.Minute {
+			t.Errorf("it ended after %v", took)
+		}
+		if len(log.with(t, "lease lost while shutting down")) != 1 {
+			t.Error("the log does not say that the lease was lost")
+		}
+	})
+}
+
 // deadNode joins, claims everything, and is never heard of again.
 func (w *world) deadNode(lease time.Duration) []*fairlead.Job {
 	w.t.Helper()
@@ -108,7 +144,14 @@ func TestJobsOfADeadNodeRunAgainWhenItsLeaseIsOver(t *testing.T) {
 			if err := w.client.ResumeKind(w.t.Context(), "k"); err != nil {
 				t.Fatal(err)
 			}
+			patient := func() { // it dies much later
+				if _, err := w.store.Join(w.t.Context(), fairlead.Node{Name: "patient"}, time.Hour); err != nil {
+					t.Fatal(err)
+				}
+			}
+			patient()
 			w.deadNode(10 * time.Second)
+			patient()
 			begin := time.Now()
 			for _, job := range jobs {
 				w.wait(job)
@@ -152,6 +195,118 @@ func TestANodeThatLostItsLeaseStartsOverAndItsHandlersEnd(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestANodeThatLostItsLeaseStartsOverThoughAHandlerWillNotEnd(t *testing.T) {
+	inBubble(t, func(w *world) {
+		release := make(chan struct{})
+		w.handle("quick", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			time.Sleep(time.Millisecond)
+			return nil
+		})
+		w.handle("deaf", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			<-release
+			return nil
+		})
+		seen := &abandonments{}
+		node, stop := w.startEngine(engine.Options{Slots: 1, Observer: seen})
+		var jobs []*fairlead.Job // the quick ones make the node claim ahead, and so some of the others wait in it
+		for range 500 {
+			jobs = append(jobs, &fairlead.Job{Kind: "quick", Priority: 1})
+		}
+		for range 10 {
+			jobs = append(jobs, &fairlead.Job{Kind: "deaf"})
+		}
+		w.enqueue(jobs...)
+		pass(time.Minute)
+		before := node.Stats()
+		if before.Queued == 0 {
+			t.Error("the node has claimed nothing ahead")
+		}
+		if err := w.store.Leave(w.t.Context(), before.Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(time.Minute)
+		if after := node.Stats(); after.Node <= before.Node || !after.Alive || after.Busy != 1 {
+			t.Errorf("after node %d it is %+v", before.Node, after)
+		}
+		if n := seen.count.Load(); n != 1 {
+			t.Errorf("%d handlers are said to ignore their end, but only one ran", n)
+		}
+		close(release)
+		for _, job := range jobs {
+			w.wait(job)
+		}
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// lateSuspects is a store whose answer to a claim of a suspect does not come until it is
+// released.
+type lateSuspects struct {
+	driver.Store
+	begun   atomic.Bool // before, there are none
+	release chan struct{}
+}
+
+func (s *lateSuspects) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
+	if claim.Solo && !s.begun.Load() {
+		return nil, nil
+	}
+	jobs, err := s.Store.Claim(ctx, claim)
+	if claim.Solo && len(jobs) > 0 {
+		<-s.release
+	}
+	return jobs, err
+}
+
+func TestJobsOfAClaimThatIsOvertakenByALostLeaseAreNoHandlersThatWillNotEnd(t *testing.T) {
+	inBubble(t, func(w *world) {
+		end := make(chan struct{})
+		w.handle("deaf", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error {
+			<-end
+			return nil
+		})
+		suspect := &fairlead.Job{Kind: "deaf"}
+		w.enqueue(suspect)
+		w.makeSuspects()
+		store := &lateSuspects{Store: w.store, release: make(chan struct{})}
+		w.engineStore = store
+		seen := &abandonments{}
+		node, stop := w.startEngine(engine.Options{Slots: 2, Lease: time.Hour, Observer: seen})
+		pass(time.Minute)
+		store.begun.Store(true)
+		pass(2 * time.Second) // the suspect is claimed, but the node does not know it
+		w.enqueue(&fairlead.Job{Kind: "deaf"}, &fairlead.Job{Kind: "deaf"})
+		pass(time.Second)
+		if err := w.store.Leave(w.t.Context(), node.Stats().Node); err != nil { // as if it had been declared dead
+			t.Fatal(err)
+		}
+		pass(5 * time.Second)
+		close(store.release)
+		pass(time.Minute)
+		if n := seen.count.Load(); n != 2 {
+			t.Errorf("%d handlers are said to ignore their end, but two ran", n)
+		}
+		close(end)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// makeSuspects lets nodes die that have all jobs, until these are suspected of it.
+func (w *world) makeSuspects() {
+	w.t.Helper()
+	for range driver.SoloAfter {
+		w.deadNode(time.Second)
+		pass(2 * time.Second)
+		if _, err := w.store.Reap(w.t.Context(), driver.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
 }
 
 func TestAJobThatKillsItsNodesIsFoundOut(t *testing.T) {
@@ -198,13 +353,7 @@ func TestASuspectRunsAloneAmongSuspects(t *testing.T) {
 			jobs[i] = &fairlead.Job{Kind: "k"}
 		}
 		w.enqueue(jobs...)
-		for range driver.SoloAfter {
-			w.deadNode(time.Second)
-			pass(2 * time.Second)
-			if _, err := w.store.Reap(w.t.Context(), driver.Reap{MaxCrashes: 20, Limit: 10}); err != nil {
-				t.Fatal(err)
-			}
-		}
+		w.makeSuspects()
 		w.run(engine.Options{}, func() {
 			innocent := &fairlead.Job{Kind: "k"}
 			w.enqueue(innocent)

@@ -69,12 +69,16 @@ func TestAKindRunsAtMostAsOftenOnANodeAsItAllows(t *testing.T) {
 		for range 20 {
 			jobs = append(jobs, &fairlead.Job{Kind: "bounded"}, &fairlead.Job{Kind: "free"})
 		}
-		w.run(engine.Options{Slots: 10}, func() {
+		begin := time.Now()
+		w.run(engine.Options{Slots: 10, Poll: time.Hour}, func() { // nothing but the end of a job makes it claim the next
 			w.enqueue(jobs...)
 			for _, job := range jobs {
 				w.wait(job)
 			}
 		})
+		if took := time.Since(begin); took > time.Minute {
+			t.Errorf("10 seconds of work took %v", took)
+		}
 		if bounded.most != 2 || free.most < 8 {
 			t.Errorf("bounded ran %d at once, want 2; free %d, want at least 8", bounded.most, free.most)
 		}
@@ -117,7 +121,7 @@ func TestQueuesHaveTheirOwnSlotsOrShareTheNodes(t *testing.T) {
 func TestAPausedNodeClaimsNothingUntilItIsResumed(t *testing.T) {
 	inBubble(t, func(w *world) {
 		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
-		node, stop := w.startEngine(engine.Options{})
+		node, stop := w.startEngine(engine.Options{Poll: time.Hour}) // nothing but Resume wakes it
 		pass(time.Second)
 		node.Pause()
 		job := &fairlead.Job{Kind: "k"}
@@ -127,7 +131,7 @@ func TestAPausedNodeClaimsNothingUntilItIsResumed(t *testing.T) {
 			t.Errorf("while paused the job became %s", got.State)
 		}
 		node.Resume()
-		w.wait(job)
+		w.wantSoon("the job", job, time.Minute)
 		if err := stop(); err != nil {
 			t.Error(err)
 		}

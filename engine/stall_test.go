@@ -58,6 +58,68 @@ func TestANodeThatStallsBeginsToClaimAnew(t *testing.T) {
 	})
 }
 
+func TestANodeThatHasNothingToClaimAnyMoreIsNotStalled(t *testing.T) {
+	inBubble(t, func(w *world) {
+		hanging := &stuck{Store: w.store, release: make(chan struct{})}
+		w.engineStore = hanging
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		seen := &stalls{}
+		w.run(engine.Options{Lease: time.Hour, Poll: time.Second, Observer: seen}, func() {
+			pass(time.Minute) // the node has looked around
+			hanging.hangs.Store(true)
+			job := &fairlead.Job{Kind: "k"}
+			w.enqueue(job)
+			pass(12 * time.Second) // the first look has found it
+			if err := w.client.Cancel(w.t.Context(), job.ID, "too late"); err != nil {
+				t.Fatal(err)
+			}
+			pass(time.Minute)
+			close(hanging.release)
+		})
+		if n := seen.count.Load(); n != 0 {
+			t.Errorf("%d stalls were seen", n)
+		}
+	})
+}
+
+// slowClaims is a store that takes its time to give one job.
+type slowClaims struct {
+	driver.Store
+	slow atomic.Bool
+}
+
+func (s *slowClaims) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
+	if s.slow.Load() && !claim.Solo {
+		time.Sleep(3 * time.Second)
+		claim.Max = min(claim.Max, 1)
+	}
+	return s.Store.Claim(ctx, claim)
+}
+
+func TestANodeThatMovesHoweverSlowlyIsNotStalled(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := &slowClaims{Store: w.store}
+		w.engineStore = store
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		seen := &stalls{}
+		jobs := make([]*fairlead.Job, 30)
+		for i := range jobs {
+			jobs[i] = &fairlead.Job{Kind: "k"}
+		}
+		w.run(engine.Options{Lease: time.Hour, Observer: seen}, func() {
+			pass(time.Minute) // the node has looked around
+			store.slow.Store(true)
+			w.enqueue(jobs...)
+			for _, job := range jobs {
+				w.wait(job)
+			}
+		})
+		if n := seen.count.Load(); n != 0 {
+			t.Errorf("%d stalls were seen while a job was claimed every three seconds", n)
+		}
+	})
+}
+
 // A node is not stalled that has nothing to do, or must not do it, or is busy.
 func TestANodeThatWaitsIsNotStalled(t *testing.T) {
 	inBubble(t, func(w *world) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,8 +17,10 @@ import (
 // starved is a store as a starved process sees it: it does not answer in time.
 type starved struct {
 	driver.Store
-	beats atomic.Bool // beats do not get through
-	all   atomic.Bool // nor does anything else that would tell that the node lives
+	beats atomic.Bool  // beats do not get through
+	all   atomic.Bool  // nor does anything else that would tell that the node lives
+	again atomic.Int64 // how often it was told of a life of which it had been told
+	told  sync.Map     // lives
 }
 
 var errStarved = errors.New("no answer in time")
@@ -33,6 +36,9 @@ func (s *starved) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer
 func (s *starved) Lived(ctx context.Context, node fairlead.NodeID) error {
 	if s.all.Load() {
 		return errStarved
+	}
+	if _, before := s.told.LoadOrStore(node, true); before {
+		s.again.Add(1)
 	}
 	return s.Store.Lived(ctx, node)
 }
@@ -104,6 +110,9 @@ func TestLeasesThatAStarvedNodeLosesMakeNoPoison(t *testing.T) {
 				}
 				if len(attempts) <= losses || slices.ContainsFunc(attempts, func(a fairlead.Attempt) bool { return a.Reason != fairlead.ReasonLeaseLost }) {
 					t.Errorf("its attempts are %+v", attempts)
+				}
+				if again := store.again.Load(); again > 2*losses { // an answer may come too late
+					t.Errorf("what the store knew was said %d times again", again)
 				}
 				if err := errors.Join(node(), healthy()); err != nil {
 					t.Error(err)

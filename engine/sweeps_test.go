@@ -133,6 +133,31 @@ func TestSweepsAreSpreadOverTheNodes(t *testing.T) {
 	})
 }
 
+func TestADrainedNodeGivesBackItsShardsUntilItIsUndone(t *testing.T) {
+	inBubble(t, func(w *world) {
+		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
+		w.handle(sweep.KindOf("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
+		node, stop := w.startEngine(engine.Options{})
+		w.startSweep("one", 3)
+		pass(5 * time.Second)
+		want := func(when string, want ...int) {
+			t.Helper()
+			if got := shards.perNode(); !slices.Equal(got, want) {
+				t.Errorf("%s it runs %v shards, want %v", when, got, want)
+			}
+		}
+		want("before", 3)
+		w.drain(node, true)
+		want("while it drains")
+		w.drain(node, false)
+		pass(10 * time.Second)
+		want("when it is undone", 3)
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestNodesThatJoinGetShards(t *testing.T) {
 	inBubble(t, func(w *world) {
 		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
@@ -181,14 +206,14 @@ func TestASweepThatBeginsIsSpreadAtOnce(t *testing.T) {
 		shards := &shardsOf{running: map[fairlead.NodeID]map[int64]int{}}
 		w.handle(sweep.KindOf("k"), fairlead.HandlerOptions{Timeout: time.Hour}, shards.work)
 		for range 3 {
-			stop := w.start(engine.Options{})
+			stop := w.start(engine.Options{Poll: time.Minute}) // nothing but the shards wakes them
 			defer func() {
 				if err := stop(); err != nil {
 					t.Error(err)
 				}
 			}()
 		}
-		pass(5 * time.Second)
+		pass(90 * time.Second) // they have seen each other, and do not look again soon
 		w.startSweep("one", 9)
 		pass(3 * time.Second)
 		if got := shards.perNode(); !slices.Equal(got, []int{3, 3, 3}) || shards.begun() != 9 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -59,6 +60,36 @@ type idleReaper struct{ driver.Store }
 
 func (idleReaper) Reap(context.Context, driver.Reap) (driver.Reaped, error) {
 	return driver.Reaped{}, nil
+}
+
+// asked is a store that counts how often the jobs of each node are asked for.
+type asked struct {
+	driver.Store
+	mu    sync.Mutex
+	times map[fairlead.NodeID]int
+}
+
+func (a *asked) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
+	a.mu.Lock()
+	a.times[node]++
+	a.mu.Unlock()
+	return a.Store.Held(ctx, node)
+}
+
+func TestADeadNodeThatHoldsNothingIsNotAskedAgain(t *testing.T) {
+	inBubble(t, func(w *world) {
+		store := &asked{Store: w.store, times: map[fairlead.NodeID]int{}}
+		w.engineStore = store
+		w.handle("k", fairlead.HandlerOptions{}, func(context.Context, *fairlead.Job) error { return nil })
+		dead, err := w.store.Join(w.t.Context(), fairlead.Node{}, time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.run(engine.Options{Lease: 10 * time.Second}, func() { pass(3 * time.Minute) })
+		if n := store.times[dead]; n != 1 {
+			t.Errorf("it was asked %d times", n)
+		}
+	})
 }
 
 // unreaped remembers what is left of dead nodes.
