@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/wire"
@@ -90,6 +94,25 @@ func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 	}
 	if !proto.Equal(got, want) {
 		t.Error("what was read is not what was written")
+	}
+}
+
+// Each list is short enough, and the messages within their entries are too many.
+func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
+	const entries = 90_000
+	job := &fairleadv1.Job{Timeout: durationpb.New(1e9), NotBefore: timestamppb.New(time.Unix(1, 0))}
+	data, err := proto.Marshal(&fairleadv1.ListJobsResponse{Items: slices.Repeat([]*fairleadv1.Job{job}, entries)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := `{"items":[` + strings.Repeat(`{"timeout":"1s","not_before":"2030-01-01T00:00:00Z"},`, entries-1) + `{}]}`
+	for form, err := range map[string]error{
+		"protobuf": wire.UnmarshalBinary(data, &fairleadv1.ListJobsResponse{}),
+		"JSON":     wire.Unmarshal([]byte(document), &fairleadv1.ListJobsResponse{}),
+	} {
+		if err == nil || !strings.HasSuffix(err.Error(), "has more than 250000 elements; send less at once") {
+			t.Errorf("as %s: got %v", form, err)
+		}
 	}
 }
 
