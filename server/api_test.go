@@ -220,7 +220,14 @@ func TestTheClusterIsSeenAndLimited(t *testing.T) {
 	}
 	a.send(200, "PUT", "/api/v1/limits/kind:noop", `{}`)
 	a.send(400, "PUT", "/api/v1/limits/tenant:acme", `{"max_running":1}`)
-	a.send(400, "PUT", "/api/v1/limits/queue:", `{"max_running":1}`)
+	for _, scope := range []string{"queue:", "kind:", "queue", "global:all", "nothing:x"} {
+		problem, _ := a.send(400, "PUT", "/api/v1/limits/"+scope, `{"max_running":1}`)
+		if got := refusals(problem)["scope"]; got != "must be global, queue:NAME or kind:NAME" {
+			t.Errorf("%s is refused as %v", scope, problem)
+		}
+	}
+	queue, _ := a.send(200, "PUT", "/api/v1/limits/queue:mail", `{"max_running":3}`)
+	wantFields(t, queue, map[string]any{"scope": "queue:mail", "max_running": 3.0})
 	drift, _ := a.send(200, "POST", "/api/v1/verify", "")
 	if len(drift["items"].([]any)) != 0 {
 		t.Errorf("there is drift: %v", drift)
@@ -302,8 +309,9 @@ func TestAJobIsWatchedUntilItIsFinal(t *testing.T) {
 func TestPagesOfOthersAreKeptAway(t *testing.T) {
 	a := newAPI(t)
 	for name, change := range map[string]func(*http.Request){
-		"another origin": func(r *http.Request) { r.Header.Set("Origin", "https://example.com") },
-		"another name":   func(r *http.Request) { r.Host = "example.com" },
+		"another origin":  func(r *http.Request) { r.Header.Set("Origin", "https://example.com") },
+		"another name":    func(r *http.Request) { r.Host = "example.com" },
+		"another address": func(r *http.Request) { r.Host = "192.0.2.1:80" },
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url+"/api/v1/jobs", strings.NewReader(`{"jobs":[{"kind":"noop"}]}`))
 		if err != nil {

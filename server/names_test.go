@@ -51,8 +51,14 @@ func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
 	acme := a.as(a.token(access.RoleOperator, "acme"))
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"n","every":"1h","job":{"kind":"noop","tenant":"acme"}}`, acme...)
 	a.send(200, "PATCH", "/api/v1/schedules/n", `{"every":"2h"}`, acme...)
-	problem, _ := a.send(409, "PATCH", "/api/v1/schedules/n", `{"name":"other","every":"3h","version":1}`, acme...)
-	if !strings.Contains(problem["detail"].(string), "changed by somebody else") {
-		t.Errorf("told is %v", problem)
+	a.send(200, "POST", "/api/v1/sweeps", `{"name":"n","kind":"count","to":9,"tenant":"acme"}`, acme...)
+	a.send(200, "PATCH", "/api/v1/sweeps/n", `{"rate":2}`, acme...)
+	for path, change := range map[string]string{"/api/v1/schedules/n": `"every":"3h"`, "/api/v1/sweeps/n": `"rate":3`} {
+		for _, name := range []string{"", `"name":"other",`} {
+			problem, _ := a.send(409, "PATCH", path, `{`+name+change+`,"version":1}`, acme...)
+			if !strings.Contains(problem["detail"].(string), "changed by somebody else") {
+				t.Errorf("told is %v", problem)
+			}
+		}
 	}
 }

@@ -228,7 +228,7 @@ func TestLinesAndFailedItemsOfASweep(t *testing.T) {
 	}
 	for body, field := range map[string]string{
 		`{}`: "text", `{"text":"x","level":"loud"}`: "level", `{"text":"x","index":-1}`: "index", `{"items":[{"index":1}]}`: "items[0].text",
-		`{"text":"x","items":[{"text":"y"}]}`: "items", `{"text":"` + strings.Repeat("x", 4001) + `"}`: "text",
+		`{"text":"x","items":[{"text":"y"}]}`: "items", `{"index":3,"items":[{"text":"y"}]}`: "items", `{"level":"warn","items":[{"text":"y"}]}`: "items", `{"text":"` + strings.Repeat("x", 4001) + `"}`: "text",
 	} {
 		if problem, _ := a.send(400, "POST", path+"/logs", body); refusals(problem)[field] == "" {
 			t.Errorf("%.50s is refused as %v", body, problem)
