@@ -69,13 +69,16 @@ func TestASweepIsStartedStoppedAndFinished(t *testing.T) {
 	finished := a.untilSweep(path, "finished", inState("finished"))
 	wantFields(t, progressOf(finished), map[string]any{"marked": "1000", "done": "998", "abandoned": "2"})
 	a.send(409, "POST", path+"/start", `{}`)
+	again, _ := a.send(200, "POST", path+"/start", `{"again":true}`)
+	wantFields(t, again, map[string]any{"state": "running", "run": 3.0})
+	a.untilSweep(path, "finished again", inState("finished"))
 
 	history, _ := a.send(200, "GET", path+"/history", "")
 	var actions []string
 	for _, event := range items(t, history) {
 		actions = append(actions, fmt.Sprint(event["action"], " by ", event["by"]))
 	}
-	want := "finish by <nil>, start by local, data by local, stopped by <nil>, stop by local, start by local, create by local"
+	want := "finish by <nil>, start by local, renew by local, finish by <nil>, start by local, data by local, stopped by <nil>, stop by local, start by local, create by local"
 	if got := strings.Join(actions, ", "); got != want {
 		t.Errorf("its history is %s, want %s", got, want)
 	}

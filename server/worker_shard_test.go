@@ -68,6 +68,7 @@ func TestAWorkerGoesOverAShard(t *testing.T) {
 	shard = fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
 	wantFields(t, w.call(200, "shard", shard), map[string]any{"mark": "21", "done": "10", "abandoned": "1"})
 	w.call(200, "checkpoint", shard+`,"mark":110,"done":99,"abandoned":1,"ended":true`)
+	w.call(200, "items", shard+`,"stop":"it was the last"`) // which stops nothing any more
 	w.settle(job, `"outcome":"succeed"`)
 	if sweep, _ := a.send(200, "GET", sweeps+"/all", ""); sweep["state"] != "finished" {
 		t.Errorf("it is %v", sweep)
@@ -167,16 +168,49 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 	// Another's, and jobs that no sweep has employed.
 	other := a.join(`{"kinds":["sweep.k"]}`)
 	other.call(409, "checkpoint", shard+`,"mark":30,"done":20`)
-	a.enqueue(`{"kind":"mail"}`)
-	if err := fairlead.NewClient(a.store).Enqueue(t.Context(), &fairlead.Job{Kind: "sweep.k", Args: json.RawMessage(`{"sweep_id":1,"shard":0}`)}); err != nil {
-		t.Fatal(err)
-	}
-	for _, job := range w.lease("") {
+	for _, stray := range []struct{ kind, args, why string }{
+		{"mail", `{}`, "goes over no shard of a sweep"},
+		{"mail", `{"sweep_id":1,"shard":0}`, "goes over no shard of a sweep"},
+		{"sweep.k", `7`, "goes over no shard of a sweep"},
+		{"sweep.k", `{"sweep_id":1,"shard":0}`, "employed another or none"},
+		{"sweep.k", `{"sweep_id":1,"shard":1}`, "employed another or none"},
+		{"sweep.k", `{"sweep_id":1,"shard":-1}`, "employed another or none"},
+		{"sweep.k", `{"sweep_id":9,"shard":0}`, "employed another or none"},
+	} {
+		if err := fairlead.NewClient(a.store).Enqueue(t.Context(), &fairlead.Job{Kind: stray.kind, Args: json.RawMessage(stray.args)}); err != nil {
+			t.Fatal(err)
+		}
+		job := w.lease(`"max":1`)[0]
 		own := fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
 		for what, fields := range map[string]string{"shard": "", "checkpoint": `,"mark":30`, "items": `,"stop":"x"`} {
-			if problem := w.call(400, what, own+fields); refusals(problem)["job"] == "" {
-				t.Errorf("%s of a %v is refused as %v", what, job["kind"], problem)
+			if problem := w.call(400, what, own+fields); !strings.Contains(refusals(problem)["job"], stray.why) {
+				t.Errorf("%s of a %s with %s is refused as %v", what, stray.kind, stray.args, problem)
 			}
 		}
+		w.settle(job, `"outcome":"succeed"`)
 	}
+}
+
+// The end of a list is known only once it was read: until then any item may be of it.
+func TestAWorkerFindsOutWhereAShardEnds(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["sweep.k"]}`)
+	shard, job := w.goOver(`"serial":true,"source":{"file":"/lists/users"}`)
+	wantFields(t, w.call(200, "shard", shard), map[string]any{"from": "0", "to": "0"})
+	w.call(200, "items", shard+`,"lines":[{"index":7,"text":"glad"}]`)
+	w.call(200, "checkpoint", shard+`,"mark":8,"done":7,"abandoned":1,"failed":[{"index":7,"attempts":5,"error":"no"}]`)
+	w.call(200, "checkpoint", shard+`,"mark":8,"done":7,"abandoned":1,"to":9`)
+	for fields, field := range map[string]string{`,"mark":8,"to":8`: "to", `,"mark":8,"done":9,"abandoned":1`: "done", `,"mark":10`: "mark"} {
+		if problem := w.call(400, "checkpoint", shard+fields); refusals(problem)[field] == "" {
+			t.Errorf("%s is refused as %v", fields, problem)
+		}
+	}
+	if problem := w.call(400, "items", shard+`,"lines":[{"index":9,"text":"sad"}]`); refusals(problem)["lines[0].index"] == "" {
+		t.Errorf("an item behind the end is refused as %v", problem)
+	}
+	w.call(200, "checkpoint", shard+`,"mark":9,"done":8,"abandoned":1,"ended":true`)
+	w.settle(job, `"outcome":"succeed"`)
+	sweep, _ := a.send(200, "GET", sweeps+"/all", "")
+	wantFields(t, sweep, map[string]any{"state": "finished"})
+	wantFields(t, progressOf(sweep), map[string]any{"total": "9", "done": "8", "abandoned": "1"})
 }
