@@ -141,6 +141,14 @@ func TestJobsAreListedPageByPage(t *testing.T) {
 	if seen != 5 {
 		t.Errorf("%d jobs were listed, want 5", seen)
 	}
+	for range 115 {
+		a.enqueue(`{"kind":"noop"}`)
+	}
+	first, _ := a.send(200, "GET", "/api/v1/jobs?kind=noop", "")
+	rest, _ := a.send(200, "GET", "/api/v1/jobs?kind=noop&page_token="+first["next_page_token"].(string), "")
+	if len(items(t, first)) != 100 || len(items(t, rest)) != 20 || rest["next_page_token"] != nil {
+		t.Errorf("without a size, pages have %d and %d jobs", len(items(t, first)), len(items(t, rest)))
+	}
 	empty, _ := a.send(200, "GET", "/api/v1/jobs?tenant=nobody", "")
 	if items, ok := empty["items"].([]any); !ok || len(items) != 0 {
 		t.Errorf("an empty page is %v", empty)
