@@ -4,10 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 func TestABatchIsCreatedRetriedAndRolledBack(t *testing.T) {
@@ -310,4 +316,22 @@ func TestEventsTellOfBatches(t *testing.T) {
 	told("running")
 	a.send(200, "POST", batches+"/"+made["id"].(string)+"/approve", `{}`)
 	told("success")
+}
+
+// unbegun is a store in which no batch may be begun.
+type unbegun struct {
+	server.Store
+	t *testing.T
+}
+
+func (s unbegun) CreateBatch(_ context.Context, b batch.Batch) (batch.Batch, error) {
+	s.t.Errorf("batch %s is begun", b.Name)
+	return b, errors.New("it is not allowed")
+}
+
+func TestABatchWithoutTasksIsNotBegun(t *testing.T) {
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store { return unbegun{store, t} })
+	submitter := a.as(a.token(access.RoleSubmitter, ""))
+	a.send(400, "POST", batches, `{"name":"n","type":"paint"}`, submitter...)
+	a.send(400, "POST", "/api/batch", `{"batch_name":"n","batch_type":"paint"}`, submitter...)
 }

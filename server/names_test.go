@@ -62,3 +62,22 @@ func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
 		}
 	}
 }
+
+// Nor is another name to blame for a change that is not possible now.
+func TestAConflictThatIsNotAboutTheNameIsToldAsSuch(t *testing.T) {
+	a := newGuardedAPI(t)
+	acme := a.as(a.token(access.RoleOperator, "acme"))
+	a.send(200, "POST", "/api/v1/sweeps", `{"name":"n","kind":"count","to":9,"tenant":"acme"}`, acme...)
+	a.send(200, "POST", "/api/v1/sweeps", `{"name":"theirs","kind":"count","to":9,"tenant":"zeta"}`, a.as(a.token(access.RoleOperator, "zeta"))...)
+	a.send(200, "POST", "/api/v1/sweeps/n/start", `{}`, acme...)
+	for _, name := range []string{"n", "other"} {
+		problem, _ := a.send(409, "PATCH", "/api/v1/sweeps/n", fmt.Sprintf(`{"name":%q,"to":10}`, name), acme...)
+		if !strings.Contains(problem["detail"].(string), "has been started") {
+			t.Errorf("told is %v", problem)
+		}
+	}
+	problem, _ := a.send(409, "PATCH", "/api/v1/sweeps/n", `{"name":"theirs"}`, acme...)
+	if !strings.Contains(problem["detail"].(string), "cannot be used") {
+		t.Errorf("of the name of another's they are told %v", problem)
+	}
+}
