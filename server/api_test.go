@@ -227,7 +227,10 @@ func TestTheClusterIsSeenAndLimited(t *testing.T) {
 		t.Errorf("the limits are %v", limits)
 	}
 	a.send(200, "PUT", "/api/v1/limits/kind:noop", `{}`)
-	a.send(400, "PUT", "/api/v1/limits/tenant:acme", `{"max_running":1}`)
+	tenants, _ := a.send(400, "PUT", "/api/v1/limits/tenant:acme", `{"max_running":1}`)
+	if got := refusals(tenants)["scope"]; !strings.Contains(got, "of the tenant itself") {
+		t.Errorf("the limit of a tenant is refused as %v", tenants)
+	}
 	for _, scope := range []string{"queue:", "kind:", "queue", "global:all", "nothing:x"} {
 		problem, _ := a.send(400, "PUT", "/api/v1/limits/"+scope, `{"max_running":1}`)
 		if got := refusals(problem)["scope"]; got != "must be global, queue:NAME or kind:NAME" {

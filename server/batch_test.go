@@ -253,6 +253,10 @@ func TestABadLineIsNamed(t *testing.T) {
 		{batches + "/upload?name=n&type=sand", "text/csv", "target_id,target_type\n1,wall\n", "type", "no live node"},
 		{upload + "&colour=red", "text/csv", "target_id,target_type\n1,wall\n", "colour", "not a parameter"},
 		{upload + "&canary.colour=red", "text/csv", "target_id,target_type\n1,wall\n", "canary.colour", "not a parameter"},
+		{upload + "&canary=1", "text/csv", "target_id,target_type\n1,wall\n", "canary", "cannot be given in the URL"},
+		{upload + "&stop_after=1", "text/csv", "target_id,target_type\n1,wall\n", "stop_after", "cannot be given in the URL"},
+		{upload + "&stop_after.percent=101", "text/csv", "target_id,target_type\n1,wall\n", "stop_after.percent", "between"},
+		{upload + "&other.tasks=1", "text/csv", "target_id,target_type\n1,wall\n", "other.tasks", "not a parameter"},
 		{upload + "&info=%7B", "text/csv", "target_id,target_type\n1,wall\n", "info", ""},
 		{upload + "&rate=-1", "text/csv", "target_id,target_type\n1,wall\n", "rate", "between"},
 	} {

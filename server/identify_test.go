@@ -49,6 +49,7 @@ func TestExpiredAndUnknownTokensAreRefused(t *testing.T) {
 	a.send(401, "GET", "/api/v1/jobs", "", a.as(past)...)
 	a.send(401, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic YTpi")
+	a.send(401, "GET", "/api/v1/jobs", "", a.as("signed.by.nobody")...)
 	known := a.token(access.RoleViewer, "")
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic "+known)
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", known)
@@ -96,10 +97,16 @@ func TestARequestWithAKeyCountsOnce(t *testing.T) {
 	if one["ids"].([]any)[0] == three["ids"].([]any)[0] {
 		t.Error("somebody else's key was taken for the same")
 	}
-	a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", strings.Repeat("k", 300))...)
+	for _, key := range []string{strings.Repeat("k", 256), "\xff"} {
+		problem, _ := a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", key)...)
+		if refusals(problem)["Idempotency-Key"] == "" {
+			t.Errorf("the key %.10q is refused as %v", key, problem)
+		}
+	}
+	a.send(200, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"}]}`, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", strings.Repeat("k", 255))...)
 	tally, err := a.client.Tally(t.Context(), fairlead.Filter{})
-	if err != nil || tally[fairlead.Ready] != 4 {
-		t.Errorf("there are %v jobs (%v), want 4", tally, err)
+	if err != nil || tally[fairlead.Ready] != 5 {
+		t.Errorf("there are %v jobs (%v), want 5", tally, err)
 	}
 }
 

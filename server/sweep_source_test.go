@@ -62,6 +62,12 @@ func TestASweepOverATableNamesADatabaseThatIsKnown(t *testing.T) {
 	}
 }
 
+// A service that runs nothing itself cannot know which databases there are.
+func TestASweepOverATableIsTakenWhereNothingRuns(t *testing.T) {
+	a := newAPI(t)
+	a.send(200, "POST", sweeps, `{"name":"n","kind":"count","source":{"table":{"database":"shed","name":"users","key":"id"}}}`)
+}
+
 func TestASweepComesBackWithItsSource(t *testing.T) {
 	a := newTableAPI(t)
 	for name, source := range map[string]string{"file": "/lists/users", "url": "http://svc.internal/users"} {

@@ -177,6 +177,21 @@ func TestALargeAnswerIsPackedForWhoUnderstandsIt(t *testing.T) {
 	}
 }
 
+func TestACallerThatHasGoneIsNotWorthALineOfTheLog(t *testing.T) {
+	var log bytes.Buffer
+	ctx, leave := context.WithCancel(t.Context())
+	handler := handlerOf(t, &log, "GetJob", func(e *rest.Endpoint) {
+		e.Call = func(ctx context.Context, _ proto.Message) (proto.Message, error) {
+			leave()
+			return nil, ctx.Err()
+		}
+	})
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/v1/jobs/7", nil))
+	if log.Len() != 0 {
+		t.Errorf("the log is %s", log.String())
+	}
+}
+
 // Of what callers cannot tell apart they learn nothing, and the log learns all; what the
 // caller has done wrong is not worth a line of the log.
 func TestWhatCallersDoNotSeeIsLogged(t *testing.T) {
