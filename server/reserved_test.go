@@ -47,6 +47,7 @@ func TestNobodyMakesJobsThatSpeakInOurName(t *testing.T) {
 func TestAScheduleIsNotChangedIntoOneThatSpeaksInOurName(t *testing.T) {
 	a := newAPI(t)
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"n","every":"1h","job":{"kind":"noop"}}`)
+	a.send(400, "POST", "/api/v1/schedules", `{"name":"m","every":"1h","enabled":false,"job":{"kind":"notice"}}`)
 	a.send(400, "PUT", "/api/v1/schedules/n", `{"every":"1h","job":{"kind":"notice"}}`)
 	a.send(400, "PATCH", "/api/v1/schedules/n", `{"job":{"kind":"notice"}}`)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // goOver lets a sweep run and leases the job of its only shard.
@@ -213,4 +214,45 @@ func TestAWorkerFindsOutWhereAShardEnds(t *testing.T) {
 	sweep, _ := a.send(200, "GET", sweeps+"/all", "")
 	wantFields(t, sweep, map[string]any{"state": "finished"})
 	wantFields(t, progressOf(sweep), map[string]any{"total": "9", "done": "8", "abandoned": "1"})
+}
+
+// Who wants to be asked before a sweep runs is told that a run took up what another had
+// begun: once for each such run.
+func TestTheBusinessIsToldOfARunThatTakesUpAShard(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["sweep.k"]}`)
+	calls := func() (n int) {
+		jobs, err := a.store.Find(t.Context(), fairlead.Filter{Kinds: []string{sweep.GateKind}, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, job := range jobs {
+			if strings.Contains(string(job.Args), `"again":true`) {
+				n++
+			}
+		}
+		return n
+	}
+	a.send(200, "POST", sweeps, `{"name":"all","kind":"k","to":100,"gate":{"before_run":"http://127.0.0.1:1"}}`)
+	a.send(200, "POST", sweeps+"/all/start", `{}`)
+	a.send(200, "POST", sweeps+"/all/open", `{}`)
+	for run := range 3 {
+		job := w.lease("")[0]
+		shard := fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
+		w.call(200, "shard", shard)
+		w.call(200, "checkpoint", shard+fmt.Sprintf(`,"mark":%d,"done":%d`, run+1, run+1))
+		w.call(200, "shard", shard) // as after a restart of the worker
+		if got := calls(); got != run {
+			t.Errorf("in run %d it was told %d times, want %d", run+1, got, run)
+		}
+		w.settle(job, `"outcome":"fail","error":"the worker was killed","after":"1ms"`)
+		a.eventually("the shard is ready again", func() bool {
+			_, err := a.store.Promote(t.Context(), 10)
+			found, findErr := a.store.Find(t.Context(), fairlead.Filter{Kinds: []string{"sweep.k"}, States: []fairlead.State{fairlead.Ready}, Limit: 1})
+			if err != nil || findErr != nil {
+				t.Fatal(err, findErr)
+			}
+			return len(found) == 1
+		})
+	}
 }

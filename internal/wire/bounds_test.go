@@ -97,6 +97,27 @@ func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 	}
 }
 
+// A document without bytes is no document, as it is in JSON.
+func TestABinaryDocumentIsJSONOrNotThere(t *testing.T) {
+	for document, want := range map[string]string{
+		"": "", "null": "", ` {"a":[1]} `: "", "{": "jobs.args: is not JSON: ", "1 2": "jobs.args: is not JSON: there is more behind the end of the document", " ": "jobs.args: is not JSON: ",
+	} {
+		into := &fairleadv1.EnqueueJobsRequest{}
+		err := wire.UnmarshalBinary(entries(1, entries(2, []byte(document), 1), 1), into)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v", document, err)
+		}
+		if err == nil && string(into.GetJobs()[0].GetArgs()) != document {
+			t.Errorf("%q was read as %q", document, into.GetJobs()[0].GetArgs())
+		}
+	}
+	for name, data := range map[string][]byte{"a tag": {0xff}, "a value": {0x0a, 5, 1}, "a text": entries(1, entries(1, []byte{0xff}, 1), 1)} {
+		if err := wire.UnmarshalBinary(data, &fairleadv1.EnqueueJobsRequest{}); err == nil {
+			t.Errorf("%s that is cut off or no text was read", name)
+		}
+	}
+}
+
 // Each list is short enough, and the messages within their entries are too many.
 func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
 	const entries = 90_000
