@@ -104,6 +104,16 @@ func TestJobsAreEnqueuedReadAndMoved(t *testing.T) {
 			t.Errorf("%s is %v, want %v", field, job[field], want)
 		}
 	}
+	for _, field := range []string{"retry", "key", "output", "progress", "memo", "error", "node", "batch_id", "schedule_id", "finished_at"} {
+		if job[field] != nil {
+			t.Errorf("%s is %v, and was not given", field, job[field])
+		}
+	}
+	given := a.wantState(a.enqueue(`{"kind":"noop","retry":{"base":"2s","factor":3,"max":"60s","precise":true},"key":"once","max_attempts":4,"on_crash":"cancel"}`), "ready")
+	if jsonOf(t, given["retry"]) != `{"base":"2s","factor":3,"max":"60s","precise":true}` {
+		t.Errorf("retry is %v", given["retry"])
+	}
+	wantFields(t, given, map[string]any{"key": "once", "max_attempts": 4.0, "on_crash": "cancel"})
 	later := a.enqueue(`{"kind":"noop","not_before":"2100-01-01T00:00:00Z"}`)
 	a.wantState(later, "scheduled")
 	a.send(200, "POST", later+"/reschedule", `{"not_before":"2101-01-01T00:00:00Z"}`)

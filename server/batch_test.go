@@ -197,6 +197,12 @@ func TestTasksAreUploadedLineByLine(t *testing.T) {
 	first := items(t, tasks)[0]["target"].(map[string]any)
 	wantFields(t, first, map[string]any{"id": "1", "name": "north", "type": "wall", "env": "live"})
 
+	for _, kind := range []string{"", "text/plain; charset=utf-8", "application/octet-stream"} { // what it looks like counts
+		for name, body := range map[string]string{"table": "target_id,target_type\n1,wall\n", "lines": `{"target":{"id":"1","type":"wall"}}`} {
+			made, _ := a.send(200, "POST", batches+"/upload?type=paint&name="+name, body, "Content-Type", kind)
+			wantFields(t, made, map[string]any{"name": name, "total": 1.0})
+		}
+	}
 	var packed bytes.Buffer
 	packer := gzip.NewWriter(&packed)
 	fmt.Fprintln(packer, `{"name":"lines","type":"paint","then":[{"job":{"kind":"noop"}}]}`)

@@ -74,6 +74,9 @@ func TestWhoGuessesTokensIsHeldUpAndNobodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
+		if asks := response.Header.Get("WWW-Authenticate") != ""; asks != (response.StatusCode == http.StatusUnauthorized) {
+			t.Errorf("%d comes with %v", response.StatusCode, response.Header)
+		}
 		statuses[response.StatusCode]++
 	}
 	if statuses[401] < 20 || statuses[429] == 0 {
