@@ -68,6 +68,20 @@ func TestAnEntryShowsWhatWasThereAndWhatCameOfIt(t *testing.T) {
 	}
 }
 
+func TestAnEntryOfWhatChangesNothingKnownHasNoBefore(t *testing.T) {
+	a := newGuardedAPI(t)
+	operator := a.as(a.token(access.RoleOperator, ""))
+	for path, body := range map[string]string{
+		"verify": `{}`, "jobs/bulk": `{"action":"run","filter":{}}`, "batches": `{"name":"b","type":"paint","tasks":[{"target":{"id":"1","type":"wall"}}]}`,
+		"sweeps": `{"name":"s","kind":"count","to":9}`, "schedules": `{"name":"s","every":"1h","job":{"kind":"noop"}}`, "calendars": `{"name":"c"}`, "tenants": `{"name":"new"}`,
+	} {
+		a.send(200, "POST", "/api/v1/"+path, body, operator...)
+		if entry := a.lastEntry(); entry["before"] != nil {
+			t.Errorf("%s is written down as %v", path, entry)
+		}
+	}
+}
+
 // unsure is a store whose answers are lost, once that is asked for.
 type unsure struct {
 	server.Store

@@ -120,3 +120,19 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// broken is a store that cannot count.
+type broken struct{ Store }
+
+func (broken) Usage(context.Context) (fairlead.UsageReport, error) {
+	return fairlead.UsageReport{}, fairlead.ErrUnavailable
+}
+
+func TestWhatCannotBeCountedIsNotCountedAsNothing(t *testing.T) {
+	for _, tenants := range [][]string{nil, {"acme"}} {
+		ctx := withCaller(t.Context(), caller{identity: Identity{Name: "c", Role: access.RoleViewer, Tenants: tenants}})
+		if report, err := (scoped{store: broken{}}).Usage(ctx); !errors.Is(err, fairlead.ErrUnavailable) {
+			t.Errorf("who is bound to %v is told %+v, %v", tenants, report, err)
+		}
+	}
+}

@@ -114,8 +114,15 @@ func TestASweepIsChanged(t *testing.T) {
 	if got := changed["error_budget"].(map[string]any); got["percent"] != 2.5 || got["items"] != nil {
 		t.Errorf("its budget is %v", got)
 	}
+	noted := func(want string) {
+		t.Helper()
+		history, _ := a.send(200, "GET", path+"/history", "")
+		wantFields(t, items(t, history)[0], map[string]any{"action": "set", "note": want})
+	}
+	noted("error_budget, in_flight 2000, name most, rate 100, timeout")
 	changed, _ = a.send(200, "PATCH", path, `{"rate":null,"version":2}`, "If-Match", header.Get("ETag"))
 	wantFields(t, changed, map[string]any{"rate": 0.0, "in_flight": 2000.0})
+	noted("rate default")
 	a.send(412, "PATCH", path, `{"rate":7}`, "If-Match", header.Get("ETag"))
 	a.send(409, "PATCH", path, `{"rate":7,"version":1}`)
 	for body, field := range map[string]string{

@@ -117,6 +117,7 @@ func TestWhatDoesNotFitIsRefusedByItsPath(t *testing.T) {
 		`{"jobs":[{"retry":{"factor":null1}}]}`:  "is not JSON",
 		`{"jobs":[{"retry":{"factor":{}}}]}`:     "jobs[0].retry.factor: is an object; it must be a number",
 		`{"jobs":[{"retry":{"factor":1e999}}]}`:  "jobs[0].retry.factor: is 1e999, which is out of range",
+		`{"jobs":[{"kind":"\ud83d\uZZ00"}]}`:     `is not JSON: "ZZ00" are not four hexadecimal digits`,
 		`{"jobs":[{"kind":"\u12G4"}]}`:           `is not JSON: "12G4" are not four hexadecimal digits`,
 		`{"jobs":[{"priority":1.}]}`:             "is not JSON: there is '}' where a digit should be",
 		`{"jobs":[{"priority":1e}]}`:             "is not JSON: there is '}' where a digit should be",
