@@ -255,6 +255,7 @@ func TestABadLineIsNamed(t *testing.T) {
 		{upload, "", `{"name":"m","tasks":[{"target":{"id":"1","type":"wall"}}]}`, "line 1, tasks", "own"},
 		{upload, "application/x-ndjson", strings.Repeat("x", 2<<20), "line 1", "longer"},
 		{upload, "application/x-ndjson", "", "tasks", "at least one"},
+		{upload, "", "", "line 1", "columns"},
 		{batches + "/upload?type=paint", "text/csv", "target_id,target_type\n1,wall\n", "name", "missing"},
 		{batches + "/upload?name=n&type=sand", "text/csv", "target_id,target_type\n1,wall\n", "type", "no live node"},
 		{upload + "&colour=red", "text/csv", "target_id,target_type\n1,wall\n", "colour", "not a parameter"},

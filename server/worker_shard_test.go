@@ -39,7 +39,7 @@ func TestAWorkerGoesOverAShard(t *testing.T) {
 	wantFields(t, loaded, map[string]any{"number": 0.0, "from": "10", "to": "110", "mark": "10", "done": "0"})
 	wantFields(t, loaded["sweep"].(map[string]any), map[string]any{"id": "1", "attempts": 5.0, "state": "running"})
 
-	orders := w.call(200, "checkpoint", shard+`,"mark":10`)
+	orders := w.call(200, "checkpoint", shard+`,"mark":10,"to":110`)
 	wantFields(t, orders, map[string]any{"stop": false, "rate": 50.0, "in_flight": 4.0, "budget_left": "3"})
 	if args := orders["args"].(map[string]any); args["word"] != "hi" {
 		t.Errorf("the args are %v", args)
@@ -196,24 +196,29 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 func TestAWorkerFindsOutWhereAShardEnds(t *testing.T) {
 	a := newAPI(t)
 	w := a.join(`{"kinds":["sweep.k"]}`)
-	shard, job := w.goOver(`"serial":true,"source":{"file":"/lists/users"}`)
-	wantFields(t, w.call(200, "shard", shard), map[string]any{"from": "0", "to": "0"})
+	shard, job := w.goOver(`"from":3,"serial":true,"source":{"file":"/lists/users"}`)
+	wantFields(t, w.call(200, "shard", shard), map[string]any{"from": "3", "to": "0"})
 	w.call(200, "items", shard+`,"lines":[{"index":7,"text":"glad"}]`)
-	w.call(200, "checkpoint", shard+`,"mark":8,"done":7,"abandoned":1,"failed":[{"index":7,"attempts":5,"error":"no"}]`)
-	w.call(200, "checkpoint", shard+`,"mark":8,"done":7,"abandoned":1,"to":9`)
-	for fields, field := range map[string]string{`,"mark":8,"to":8`: "to", `,"mark":8,"done":9,"abandoned":1`: "done", `,"mark":10`: "mark"} {
+	w.call(200, "checkpoint", shard+`,"mark":8,"done":4,"abandoned":1,"failed":[{"index":7,"attempts":5,"error":"no"}]`)
+	refused := func(fields, field string) {
+		t.Helper()
 		if problem := w.call(400, "checkpoint", shard+fields); refusals(problem)[field] == "" {
 			t.Errorf("%s is refused as %v", fields, problem)
 		}
 	}
+	refused(`,"mark":8,"to":2`, "to")
+	w.call(200, "checkpoint", shard+`,"mark":8,"done":4,"abandoned":1,"to":9`)
+	refused(`,"mark":8,"to":8`, "to")
+	refused(`,"mark":8,"done":6,"abandoned":1`, "done")
+	refused(`,"mark":10`, "mark")
 	if problem := w.call(400, "items", shard+`,"lines":[{"index":9,"text":"sad"}]`); refusals(problem)["lines[0].index"] == "" {
 		t.Errorf("an item behind the end is refused as %v", problem)
 	}
-	w.call(200, "checkpoint", shard+`,"mark":9,"done":8,"abandoned":1,"ended":true`)
+	w.call(200, "checkpoint", shard+`,"mark":9,"done":5,"abandoned":1,"ended":true`)
 	w.settle(job, `"outcome":"succeed"`)
 	sweep, _ := a.send(200, "GET", sweeps+"/all", "")
 	wantFields(t, sweep, map[string]any{"state": "finished"})
-	wantFields(t, progressOf(sweep), map[string]any{"total": "9", "done": "8", "abandoned": "1"})
+	wantFields(t, progressOf(sweep), map[string]any{"total": "6", "done": "5", "abandoned": "1"})
 }
 
 // Who wants to be asked before a sweep runs is told that a run took up what another had

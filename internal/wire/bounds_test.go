@@ -141,7 +141,7 @@ func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
 func TestNotAllMistakesOfALargeRequestAreNamed(t *testing.T) {
 	request := &fairleadv1.EnqueueJobsRequest{}
 	for range 10_000 {
-		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1})
+		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1, Priority: 40000}) // three each: the last that is named is in the middle of one
 	}
 	if found := wire.Check(request); len(found) != 100 {
 		t.Errorf("%d mistakes are named", len(found))
