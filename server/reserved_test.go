@@ -97,5 +97,6 @@ func TestASubmitterStartsNoOtherSweepThroughASchedule(t *testing.T) {
 	operator, submitter := a.as(a.token(access.RoleOperator, "")), a.as(a.token(access.RoleSubmitter, ""))
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"nightly","every":"1h","job":{"kind":"sweep.start","args":{"sweep":"one"}}}`, operator...)
 	a.send(403, "POST", "/api/v1/schedules/nightly/trigger", `{"args":{"sweep":"other"}}`, submitter...)
+	a.send(200, "POST", "/api/v1/schedules/nightly/trigger", `{"args":{"sweep":"other"}}`, operator...)
 	a.send(200, "POST", "/api/v1/schedules/nightly/trigger", `{}`, submitter...)
 }

@@ -239,6 +239,14 @@ func TestAConflictIsAFailedPreconditionForWhoNamesAVersion(t *testing.T) {
 	}
 }
 
+// A worker has a version too, which is a text and no version of what is stored.
+func TestAVersionThatIsATextIsNotMatched(t *testing.T) {
+	answer := answerTo(t, handlerOf(t, io.Discard, "", nil), "POST", "/api/v1/workers", `{"kinds":["k"],"version":"1"}`, "If-Match", `"3"`)
+	if answer.Code != 200 || answer.Header().Get("ETag") != "" {
+		t.Errorf("answered with %d %v %s", answer.Code, answer.Header(), answer.Body)
+	}
+}
+
 func TestWhatIsPossibleElsewhereIsNamed(t *testing.T) {
 	handler := handlerOf(t, io.Discard, "", nil)
 	answer := answerTo(t, handler, "PATCH", "/api/v1/jobs", "{}")
