@@ -197,6 +197,13 @@ func TestTasksAreUploadedLineByLine(t *testing.T) {
 	first := items(t, tasks)[0]["target"].(map[string]any)
 	wantFields(t, first, map[string]any{"id": "1", "name": "north", "type": "wall", "env": "live"})
 
+	for kind, body := range map[string]string{
+		"text/csv":             "\ufeffTarget_ID, target_type ,after\n1,wall,\"\"\"" + strings.Repeat("x", 100<<10) + "\"\"\"\n", // as some programs begin and write tables
+		"application/x-ndjson": `{"target":{"id":"1","type":"wall"},"after":"` + strings.Repeat("x", 100<<10) + `"}`,
+	} {
+		made, _ := a.send(200, "POST", batches+"/upload?type=paint&name=long", body, "Content-Type", kind)
+		wantFields(t, made, map[string]any{"total": 1.0})
+	}
 	for _, kind := range []string{"", "text/plain; charset=utf-8", "application/octet-stream"} { // what it looks like counts
 		for name, body := range map[string]string{"table": "target_id,target_type\n1,wall\n", "lines": `{"target":{"id":"1","type":"wall"}}`} {
 			made, _ := a.send(200, "POST", batches+"/upload?type=paint&name="+name, body, "Content-Type", kind)

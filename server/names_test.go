@@ -45,6 +45,23 @@ func TestNamesOfOtherTenantsAreNotTold(t *testing.T) {
 	}
 }
 
+// A name may look like an id. The id counts first.
+func TestANameMayLookLikeAnID(t *testing.T) {
+	a := newAPI(t)
+	for list, fields := range map[string]string{"schedules": `"every":"1h","job":{"kind":"noop"}`, "sweeps": `"kind":"count","to":9`} {
+		path := "/api/v1/" + list
+		for _, name := range []string{"77", "1", "plain"} {
+			a.send(200, "POST", path, `{"name":"`+name+`",`+fields+`}`)
+		}
+		for ref, want := range map[string]string{"77": "77", "1": "77", "2": "1", "3": "plain", "plain": "plain"} { // ids are given in order
+			if got, _ := a.send(200, "GET", path+"/"+ref, ""); got["name"] != want {
+				t.Errorf("%s/%s is %v, want %s", path, ref, got["name"], want)
+			}
+		}
+		a.send(404, "GET", path+"/78", "")
+	}
+}
+
 // A version that is not current any more is told as such, whatever the name.
 func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
 	a := newGuardedAPI(t)

@@ -121,6 +121,57 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 	}
 }
 
+// An empty list of tenants stands for all of them: a filter that names only tenants of
+// others must not become one.
+func TestAFilterThatNamesOnlyOthersFindsNothing(t *testing.T) {
+	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	newZetas(t, store)
+	if _, err := store.PutTenant(t.Context(), fairlead.Tenant{Name: "zeta"}); err != nil {
+		t.Fatal(err)
+	}
+	own, zeta := scoped{store: store}, []string{"zeta"}
+	count := func(identity Identity) map[string]int64 {
+		ctx := withCaller(t.Context(), caller{identity: identity})
+		found := map[string]int64{}
+		add := func(name string, n int64, err error) {
+			if found[name] = n; err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		jobs, err := own.Find(ctx, fairlead.Filter{Tenants: zeta, Kinds: []string{"noop"}, Limit: 9})
+		add("Find", int64(len(jobs)), err)
+		page, err := own.FindPage(ctx, fairlead.Filter{Tenants: zeta, Kinds: []string{"noop"}, Limit: 9})
+		add("FindPage", int64(len(page.Jobs)), err)
+		tally, err := own.Tally(ctx, fairlead.Filter{Tenants: zeta, Kinds: []string{"noop"}})
+		add("Tally", tally[fairlead.Ready], err)
+		counted, err := own.TallyUpTo(ctx, fairlead.Filter{Tenants: zeta, Kinds: []string{"noop"}}, 9)
+		add("TallyUpTo", counted.Total(), err)
+		batches, err := own.Batches(ctx, batch.Filter{Tenants: zeta, Limit: 9})
+		add("Batches", int64(len(batches)), err)
+		sweeps, err := own.Sweeps(ctx, sweep.Filter{Tenants: zeta, Limit: 9})
+		add("Sweeps", int64(len(sweeps)), err)
+		schedules, err := own.Schedules(ctx, schedule.Filter{Tenants: zeta, Limit: 9})
+		add("Schedules", int64(len(schedules)), err)
+		tenants, err := own.Tenants(ctx, fairlead.TenantFilter{Names: zeta, Limit: 9})
+		add("Tenants", int64(len(tenants)), err)
+		return found
+	}
+	for name, n := range count(Identity{Role: access.RoleViewer, Tenants: []string{"acme"}}) {
+		if n != 0 {
+			t.Errorf("%s finds %d of others", name, n)
+		}
+	}
+	for name, n := range count(Identity{Role: access.RoleViewer, Tenants: []string{"acme", "zeta"}}) {
+		if n != 1 {
+			t.Errorf("%s finds %d of their own, want 1", name, n)
+		}
+	}
+}
+
 // broken is a store that cannot count.
 type broken struct{ Store }
 
