@@ -55,6 +55,14 @@ func TestNothingIsSentToACallerThatIsNotBelievedAnyMore(t *testing.T) {
 	})
 }
 
+func TestWhoIsBelievedForGoodIsNotLookedUp(t *testing.T) {
+	ctx := withCaller(t.Context(), caller{identity: localIdentity})
+	lasting, ended := whileBelieved(ctx)
+	if err := errors.New("oh"); lasting != ctx || !errors.Is(ended(err), err) || ended(nil) != nil {
+		t.Error("the call does not end as it ended")
+	}
+}
+
 func TestADatabaseThatIsTooSlowIsUnavailable(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()

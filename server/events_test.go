@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -148,4 +149,12 @@ func TestWhoIsBoundToATenantHearsOfNothingElse(t *testing.T) {
 	e.hears("acme has failed and begun a batch")
 	e.must(e.client.Enqueue(ctx, &fairlead.Job{Kind: "k", Tenant: "zeta"}))
 	e.hears("zeta has a job", "stats")
+}
+
+func TestWhoWatchesIsToldThatNothingCanBeSeen(t *testing.T) {
+	e := newEventful(t, localIdentity)
+	e.watcher.system = NewSystem(broken{e.store}, nil)
+	if err := e.watcher.look(e.ctx); !errors.Is(err, fairlead.ErrUnavailable) || len(e.heard) != 0 {
+		t.Errorf("heard are %v, %v", e.heard, err)
+	}
 }

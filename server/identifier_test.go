@@ -200,3 +200,15 @@ func TestManyTokensAreNotRememberedForGood(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTokenOfTheFileIsAnAdminsWithoutADatabase(t *testing.T) {
+	keys, hash := newRing(), HashSecret("from the file")
+	keys.lost = errors.New("gone")
+	i := keys.identifier(Auth{Admin: &hash})
+	if found, err := i.identify(t.Context(), "Bearer from the file", "a"); err != nil || found.identity.Role != access.RoleAdmin || found.identity.Name != "token-file" || found.kept {
+		t.Errorf("it is %+v, %v", found, err)
+	}
+	if _, err := i.identify(t.Context(), "Bearer from another file", "a"); err == nil {
+		t.Error("another token is believed")
+	}
+}
