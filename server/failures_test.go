@@ -57,7 +57,7 @@ func TestAllAddressesTogetherGuessSoOften(t *testing.T) {
 	})
 }
 
-func TestWhatAKnownTokenCostIsGivenBack(t *testing.T) {
+func TestWhatAKnownTokenSpentIsGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFailures()
 		for range 2 * everywhereBurst {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -184,6 +185,65 @@ func TestWhatCannotBeCountedIsNotCountedAsNothing(t *testing.T) {
 		ctx := withCaller(t.Context(), caller{identity: Identity{Name: "c", Role: access.RoleViewer, Tenants: tenants}})
 		if report, err := (scoped{store: broken{}}).Usage(ctx); !errors.Is(err, fairlead.ErrUnavailable) {
 			t.Errorf("who is bound to %v is told %+v, %v", tenants, report, err)
+		}
+	}
+}
+
+// conflicting is a store in which each name is taken, and that can be asked a few times.
+type conflicting struct {
+	Store
+	left int
+}
+
+func (c *conflicting) PutSweep(context.Context, sweep.Sweep) (sweep.Sweep, error) {
+	return sweep.Sweep{}, fairlead.ErrConflict
+}
+
+func (c *conflicting) PutSchedule(context.Context, schedule.Schedule, bool) (schedule.Schedule, error) {
+	return schedule.Schedule{}, fairlead.ErrConflict
+}
+
+func (c *conflicting) Sweeps(_ context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+	if c.left--; c.left < 0 {
+		return nil, fairlead.ErrUnavailable
+	}
+	if len(filter.IDs) > 0 || len(filter.Tenants) == 0 {
+		return []sweep.Sweep{{ID: 1, Version: 3, Tenant: "acme"}}, nil
+	}
+	return nil, nil
+}
+
+func (c *conflicting) Schedules(_ context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	if c.left--; c.left < 0 {
+		return nil, fairlead.ErrUnavailable
+	}
+	if len(filter.IDs) > 0 || len(filter.Tenants) == 0 {
+		return []schedule.Schedule{{ID: 1, Version: 3}}, nil
+	}
+	return nil, nil
+}
+
+// Whose name it is must be known before anything is told of it.
+func TestAConflictWhoseReasonCannotBeFoundOutIsNotTold(t *testing.T) {
+	ctx := withCaller(t.Context(), caller{identity: Identity{Role: access.RoleOperator, Tenants: []string{"acme"}}})
+	for name, c := range map[string]struct {
+		put   func(scoped) error
+		looks int
+	}{
+		"a sweep": {func(s scoped) error {
+			return second(s.PutSweep(ctx, sweep.Sweep{ID: 1, Name: "n", Version: 3, Tenant: "acme"}))
+		}, 4},
+		"a schedule": {func(s scoped) error {
+			return second(s.PutSchedule(ctx, schedule.Schedule{ID: 1, Name: "n", Version: 3, Job: fairlead.Job{Kind: "noop", Tenant: "acme"}}, false))
+		}, 4},
+	} {
+		for left := range c.looks {
+			if err := c.put(scoped{store: &conflicting{left: left}}); !errors.Is(err, fairlead.ErrUnavailable) {
+				t.Errorf("%s after %d looks: %v", name, left, err)
+			}
+		}
+		if err := c.put(scoped{store: &conflicting{left: c.looks}}); !errors.Is(err, fairlead.ErrConflict) || !strings.Contains(err.Error(), "cannot be used") {
+			t.Errorf("%s whose name is another's: %v", name, err)
 		}
 	}
 }

@@ -40,6 +40,7 @@ func TestAWorkerThatWasSilentStillSettlesWhatWasNotTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.call(409, "beat", "")
+	a.join(`{"kinds":["k"]}`).call(200, "", "") // after which the server looks at the nodes again
 	if ended := w.settle(job, `"outcome":"succeed","output":7,"progress":{"n":1},"memo":{"m":2}`); ended["result"] != "as_asked" {
 		t.Errorf("it ended as %v", ended)
 	}
