@@ -22,7 +22,7 @@ func (a *guardedAPI) lastEntry() map[string]any {
 
 // change is a request that is written down.
 type change struct {
-	verb, path, body string // as those of everyMethod
+	verb, path, body string // as filled in for everyMethod
 	action, subject  string
 	field            string // that it changes
 	before, after    any
@@ -106,7 +106,7 @@ func TestWhatMayHaveHappenedIsWrittenDownAsSuch(t *testing.T) {
 	wantFields(t, entry["after"].(map[string]any), map[string]any{"name": "acme", "max_running": 5.0})
 }
 
-// What handlers are given may be anything, and secrets are nobody's to read later.
+// What handlers are given may be anything, and secrets are not to be read later.
 func TestTheAuditLogKeepsNoSecretsAndNothingLarge(t *testing.T) {
 	a := newGuardedAPI(t)
 	operator := a.as(a.token(access.RoleOperator, ""))

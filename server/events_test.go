@@ -28,14 +28,14 @@ type eventful struct {
 	waits   bool // a job waits, longer at each look: the stats are always new
 }
 
-func newEventful(t *testing.T, caller Identity) *eventful {
+func newEventful(t *testing.T, identity Identity) *eventful {
 	store, err := sqlite.Open(t.Context(), "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	e := &eventful{T: t, store: store, client: fairlead.NewClient(store)}
-	e.ctx = withCaller(t.Context(), callerWith(caller))
+	e.ctx = withCaller(t.Context(), caller{identity: identity})
 	e.watcher = &watcher{system: NewSystem(scoped{store: store}, nil), send: func(event *fairleadv1.Event) error {
 		what := strings.TrimSpace(event.GetType() + " " + event.GetChange())
 		if event.GetAt() == nil {
@@ -48,8 +48,6 @@ func newEventful(t *testing.T, caller Identity) *eventful {
 	}}
 	return e
 }
-
-func callerWith(identity Identity) caller { return caller{identity: identity} }
 
 // hears looks once and expects events, in any order.
 func (e *eventful) hears(after string, want ...string) {
@@ -133,7 +131,7 @@ func TestWhoWatchesHearsEachChangeOnce(t *testing.T) {
 	e.hears("it has ended")
 }
 
-// Nodes are nobody's, and what other tenants do is theirs to know.
+// Nodes belong to no tenant, and what other tenants do is theirs to know.
 func TestWhoIsBoundToATenantHearsOfNothingElse(t *testing.T) {
 	e := newEventful(t, Identity{Name: "z", Role: access.RoleViewer, Tenants: []string{"zeta"}})
 	ctx := t.Context()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spent is how many look-ups an address has left at once.
+// leftOf uses up what look-ups an address has left at once, and returns how many.
 func (f *failures) leftOf(address string) (n int) {
 	for own := true; own; n++ {
 		own, _ = f.spend(address)

@@ -49,7 +49,7 @@ func TestExpiredAndUnknownTokensAreRefused(t *testing.T) {
 	a.send(401, "GET", "/api/v1/jobs", "", a.as(past)...)
 	a.send(401, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic YTpi")
-	a.send(401, "GET", "/api/v1/jobs", "", a.as("signed.by.nobody")...)
+	a.send(401, "GET", "/api/v1/jobs", "", a.as("not.signed.atall")...)
 	known := a.token(access.RoleViewer, "")
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic "+known)
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", known)
