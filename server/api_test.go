@@ -104,6 +104,16 @@ func TestJobsAreEnqueuedReadAndMoved(t *testing.T) {
 			t.Errorf("%s is %v, want %v", field, job[field], want)
 		}
 	}
+	for _, field := range []string{"retry", "key", "output", "progress", "memo", "error", "node", "batch_id", "schedule_id", "finished_at"} {
+		if job[field] != nil {
+			t.Errorf("%s is %v, and was not given", field, job[field])
+		}
+	}
+	given := a.wantState(a.enqueue(`{"kind":"noop","retry":{"base":"2s","factor":3,"max":"60s","precise":true},"key":"once","max_attempts":4,"on_crash":"cancel"}`), "ready")
+	if jsonOf(t, given["retry"]) != `{"base":"2s","factor":3,"max":"60s","precise":true}` {
+		t.Errorf("retry is %v", given["retry"])
+	}
+	wantFields(t, given, map[string]any{"key": "once", "max_attempts": 4.0, "on_crash": "cancel"})
 	later := a.enqueue(`{"kind":"noop","not_before":"2100-01-01T00:00:00Z"}`)
 	a.wantState(later, "scheduled")
 	a.send(200, "POST", later+"/reschedule", `{"not_before":"2101-01-01T00:00:00Z"}`)
@@ -140,6 +150,14 @@ func TestJobsAreListedPageByPage(t *testing.T) {
 	}
 	if seen != 5 {
 		t.Errorf("%d jobs were listed, want 5", seen)
+	}
+	for range 115 {
+		a.enqueue(`{"kind":"noop"}`)
+	}
+	first, _ := a.send(200, "GET", "/api/v1/jobs?kind=noop", "")
+	rest, _ := a.send(200, "GET", "/api/v1/jobs?kind=noop&page_token="+first["next_page_token"].(string), "")
+	if len(items(t, first)) != 100 || len(items(t, rest)) != 20 || rest["next_page_token"] != nil {
+		t.Errorf("without a size, pages have %d and %d jobs", len(items(t, first)), len(items(t, rest)))
 	}
 	empty, _ := a.send(200, "GET", "/api/v1/jobs?tenant=nobody", "")
 	if items, ok := empty["items"].([]any); !ok || len(items) != 0 {
@@ -219,8 +237,18 @@ func TestTheClusterIsSeenAndLimited(t *testing.T) {
 		t.Errorf("the limits are %v", limits)
 	}
 	a.send(200, "PUT", "/api/v1/limits/kind:noop", `{}`)
-	a.send(400, "PUT", "/api/v1/limits/tenant:acme", `{"max_running":1}`)
-	a.send(400, "PUT", "/api/v1/limits/queue:", `{"max_running":1}`)
+	tenants, _ := a.send(400, "PUT", "/api/v1/limits/tenant:acme", `{"max_running":1}`)
+	if got := refusals(tenants)["scope"]; !strings.Contains(got, "of the tenant itself") {
+		t.Errorf("the limit of a tenant is refused as %v", tenants)
+	}
+	for _, scope := range []string{"queue:", "kind:", "queue", "global:all", "nothing:x"} {
+		problem, _ := a.send(400, "PUT", "/api/v1/limits/"+scope, `{"max_running":1}`)
+		if got := refusals(problem)["scope"]; got != "must be global, queue:NAME or kind:NAME" {
+			t.Errorf("%s is refused as %v", scope, problem)
+		}
+	}
+	queue, _ := a.send(200, "PUT", "/api/v1/limits/queue:mail", `{"max_running":3}`)
+	wantFields(t, queue, map[string]any{"scope": "queue:mail", "max_running": 3.0})
 	drift, _ := a.send(200, "POST", "/api/v1/verify", "")
 	if len(drift["items"].([]any)) != 0 {
 		t.Errorf("there is drift: %v", drift)
@@ -249,6 +277,10 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{400, "GET", "/api/v1/jobs?state=done", "", "state[0]"},
 		{400, "GET", "/api/v1/jobs?page_size=many", "", "page_size"},
 		{400, "GET", "/api/v1/jobs?page_token=!", "", "page_token"},
+		{400, "GET", "/api/v1/jobs?page_token=AAAA", "", "page_token"},
+		{400, "GET", "/api/v1/jobs?page_token=AAAAAAAAAAAAAAAA", "", "page_token"},
+		{400, "GET", "/api/v1/jobs?page_size=1&page_size=2", "", "page_size"},
+		{400, "POST", "/api/v1/jobs/7/cancel", `{"id":8}`, "id"},
 		{400, "POST", "/api/v1/jobs?kind=a", `{}`, ""},
 		{404, "GET", "/api/v1/jobs/999", "", ""},
 		{404, "GET", "/api/v1/nothing", "", ""},
@@ -302,8 +334,9 @@ func TestAJobIsWatchedUntilItIsFinal(t *testing.T) {
 func TestPagesOfOthersAreKeptAway(t *testing.T) {
 	a := newAPI(t)
 	for name, change := range map[string]func(*http.Request){
-		"another origin": func(r *http.Request) { r.Header.Set("Origin", "https://example.com") },
-		"another name":   func(r *http.Request) { r.Host = "example.com" },
+		"another origin":  func(r *http.Request) { r.Header.Set("Origin", "https://example.com") },
+		"another name":    func(r *http.Request) { r.Host = "example.com" },
+		"another address": func(r *http.Request) { r.Host = "192.0.2.1:80" },
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, a.url+"/api/v1/jobs", strings.NewReader(`{"jobs":[{"kind":"noop"}]}`))
 		if err != nil {

@@ -1,9 +1,16 @@
 package server_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/fairlead-io/fairlead/access"
+	batchscheduler "github.com/fairlead-io/fairlead/api/batch_scheduler"
+	"github.com/fairlead-io/fairlead/api/batch_scheduler/batchschedulerconnect"
 )
 
 func TestABatchUnderItsOtherNames(t *testing.T) {
@@ -85,4 +92,48 @@ func TestABatchUnderItsOtherNamesIsRefusedByThem(t *testing.T) {
 		}
 	}
 	a.send(404, "GET", "/api/batch/77", "")
+}
+
+// An event has the whole of a batch in one field: what is wrong in it is named there, and
+// what is refused for other reasons is refused as everywhere.
+func TestABatchInAnEventIsRefusedAsOneByItself(t *testing.T) {
+	a := newGuardedAPI(t)
+	plaintext := &http.Transport{Protocols: new(http.Protocols)}
+	plaintext.Protocols.SetUnencryptedHTTP2(true)
+	trigger := func(tenant, data string, wake int64) (*batchscheduler.TriggerEventResponse, error) {
+		events := batchschedulerconnect.NewBatchSchedulerServiceClient(&http.Client{Transport: plaintext}, a.url)
+		ctx, call := connect.NewClientContext(t.Context())
+		call.RequestHeader().Set("Authorization", "Bearer "+a.token(access.RoleSubmitter, tenant))
+		return events.TriggerEvent(ctx, &batchscheduler.TriggerEventRequest{EventType: batchscheduler.EventType_CREATE_BATCH, JobData: []byte(data), BatchId: wake})
+	}
+	good := `{"batch_name":"n","batch_type":"paint","tenant":"acme","tasks":[{"target_id":1,"target_type":"wall"}]}`
+	made, err := trigger("acme", good, 0)
+	if err != nil || made.GetBatchId() == 0 {
+		t.Fatalf("it answers %v, %v", made, err)
+	}
+	if _, err := trigger("zeta", good, 0); connect.CodeOf(err) != connect.CodePermissionDenied {
+		t.Errorf("a batch of another tenant is %v", err)
+	}
+	for data, field := range map[string]string{
+		`{`:                                  "job_data",
+		`{"colour":"red"}`:                   "job_data.colour",
+		`{"batch_name":"n"}`:                 "job_data.batch_type",
+		strings.Replace(good, "wall", "", 1): "job_data.tasks[0].target_type",
+		strings.Replace(good, "paint", "sand", 1):                       "job_data.batch_type",
+		strings.Replace(good, `"target_id":1`, `"x":1`, 1):              "job_data.tasks[0].x",
+		strings.Replace(good, `"tasks":[`, `"status":"s","tasks":[`, 1): "job_data.status",
+	} {
+		_, err := trigger("acme", data, 0)
+		wantField(t, err, field)
+	}
+	_, err = trigger("acme", good, made.GetBatchId())
+	wantField(t, err, "batch_id")
+	_, err = trigger("acme", "", 0)
+	wantField(t, err, "job_data")
+	if woken, err := trigger("acme", "", made.GetBatchId()); err != nil || woken.GetBatchId() != made.GetBatchId() {
+		t.Errorf("woken, it answers %v, %v", woken, err)
+	}
+	if _, err := trigger("acme", "", 77); connect.CodeOf(err) != connect.CodeNotFound {
+		t.Errorf("a batch that does not exist is %v", err)
+	}
 }

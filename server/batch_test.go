@@ -4,10 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 func TestABatchIsCreatedRetriedAndRolledBack(t *testing.T) {
@@ -191,6 +197,19 @@ func TestTasksAreUploadedLineByLine(t *testing.T) {
 	first := items(t, tasks)[0]["target"].(map[string]any)
 	wantFields(t, first, map[string]any{"id": "1", "name": "north", "type": "wall", "env": "live"})
 
+	for kind, body := range map[string]string{
+		"text/csv":             "\ufeffTarget_ID, target_type ,after\n1,wall,\"\"\"" + strings.Repeat("x", 100<<10) + "\"\"\"\n", // as some programs begin and write tables
+		"application/x-ndjson": `{"target":{"id":"1","type":"wall"},"after":"` + strings.Repeat("x", 100<<10) + `"}`,
+	} {
+		made, _ := a.send(200, "POST", batches+"/upload?type=paint&name=long", body, "Content-Type", kind)
+		wantFields(t, made, map[string]any{"total": 1.0})
+	}
+	for _, kind := range []string{"", "text/plain; charset=utf-8", "application/octet-stream"} { // what it looks like counts
+		for name, body := range map[string]string{"table": "target_id,target_type\n1,wall\n", "lines": `{"target":{"id":"1","type":"wall"}}`} {
+			made, _ := a.send(200, "POST", batches+"/upload?type=paint&name="+name, body, "Content-Type", kind)
+			wantFields(t, made, map[string]any{"name": name, "total": 1.0})
+		}
+	}
 	var packed bytes.Buffer
 	packer := gzip.NewWriter(&packed)
 	fmt.Fprintln(packer, `{"name":"lines","type":"paint","then":[{"job":{"kind":"noop"}}]}`)
@@ -243,10 +262,15 @@ func TestABadLineIsNamed(t *testing.T) {
 		{upload, "", `{"name":"m","tasks":[{"target":{"id":"1","type":"wall"}}]}`, "line 1, tasks", "own"},
 		{upload, "application/x-ndjson", strings.Repeat("x", 2<<20), "line 1", "longer"},
 		{upload, "application/x-ndjson", "", "tasks", "at least one"},
+		{upload, "", "", "line 1", "columns"},
 		{batches + "/upload?type=paint", "text/csv", "target_id,target_type\n1,wall\n", "name", "missing"},
 		{batches + "/upload?name=n&type=sand", "text/csv", "target_id,target_type\n1,wall\n", "type", "no live node"},
 		{upload + "&colour=red", "text/csv", "target_id,target_type\n1,wall\n", "colour", "not a parameter"},
 		{upload + "&canary.colour=red", "text/csv", "target_id,target_type\n1,wall\n", "canary.colour", "not a parameter"},
+		{upload + "&canary=1", "text/csv", "target_id,target_type\n1,wall\n", "canary", "cannot be given in the URL"},
+		{upload + "&stop_after=1", "text/csv", "target_id,target_type\n1,wall\n", "stop_after", "cannot be given in the URL"},
+		{upload + "&stop_after.percent=101", "text/csv", "target_id,target_type\n1,wall\n", "stop_after.percent", "between"},
+		{upload + "&other.tasks=1", "text/csv", "target_id,target_type\n1,wall\n", "other.tasks", "not a parameter"},
 		{upload + "&info=%7B", "text/csv", "target_id,target_type\n1,wall\n", "info", ""},
 		{upload + "&rate=-1", "text/csv", "target_id,target_type\n1,wall\n", "rate", "between"},
 	} {
@@ -310,4 +334,22 @@ func TestEventsTellOfBatches(t *testing.T) {
 	told("running")
 	a.send(200, "POST", batches+"/"+made["id"].(string)+"/approve", `{}`)
 	told("success")
+}
+
+// unbegun is a store in which no batch may be begun.
+type unbegun struct {
+	server.Store
+	t *testing.T
+}
+
+func (s unbegun) CreateBatch(_ context.Context, b batch.Batch) (batch.Batch, error) {
+	s.t.Errorf("batch %s is begun", b.Name)
+	return b, errors.New("it is not allowed")
+}
+
+func TestABatchWithoutTasksIsNotBegun(t *testing.T) {
+	a := newGuardedAPIOn(t, func(store server.Store) server.Store { return unbegun{store, t} })
+	submitter := a.as(a.token(access.RoleSubmitter, ""))
+	a.send(400, "POST", batches, `{"name":"n","type":"paint"}`, submitter...)
+	a.send(400, "POST", "/api/batch", `{"batch_name":"n","batch_type":"paint"}`, submitter...)
 }

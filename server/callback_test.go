@@ -62,7 +62,10 @@ func TestACallbackCountsOnceAndItsRepeatIsFine(t *testing.T) {
 	a.send(400, "POST", path, `{"status":"done"}`, token(run)...)
 	a.send(400, "POST", path, `{`, token(run)...)
 	a.wantJob(run.Job, fairlead.Waiting)
-	first, _ := a.send(200, "POST", path, `{"status":"success","output":{"n":1}}`, token(run)...)
+	first, header := a.send(200, "POST", path, `{"status":"success","output":{"n":1}}`, token(run)...)
+	if header.Get("Content-Type") != "application/json" || header.Get("Cache-Control") != "no-store" {
+		t.Errorf("answered with %v", header)
+	}
 	again, _ := a.send(200, "POST", path, `{"status":"success","output":{"n":1}}`, token(run)...)
 	if jsonOf(t, first) != jsonOf(t, again) {
 		t.Errorf("answered %v, then %v", first, again)

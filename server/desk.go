@@ -86,8 +86,7 @@ func endingWithBelief(next func(context.Context, proto.Message) (proto.Message, 
 // slow makes it an ErrUnavailable that the database took longer than this service
 // waits for it, if the caller would still have waited.
 func slow(ctx context.Context, err error) error {
-	var own *rest.Error
-	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fairlead.ErrUnavailable) || errors.As(err, &own) {
+	if ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, fairlead.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", fairlead.ErrUnavailable, err)

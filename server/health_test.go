@@ -39,8 +39,11 @@ func TestLiveWhileItAnswersReadyWhileItCanWork(t *testing.T) {
 			for path, want := range map[string]int{"/livez": c.livez, "/readyz": c.readyz} {
 				answer := httptest.NewRecorder()
 				handler.ServeHTTP(answer, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil))
-				if answer.Code != want {
-					t.Errorf("%s: %d, want %d", path, answer.Code, want)
+				if isOK := answer.Body.String() == "ok\n"; answer.Code != want || isOK != (want == http.StatusOK) {
+					t.Errorf("%s: %d %s, want %d", path, answer.Code, answer.Body, want)
+				}
+				if header := answer.Header(); header.Get("Content-Type") != "text/plain; charset=utf-8" || header.Get("Cache-Control") != "no-store" {
+					t.Errorf("%s is answered with %v", path, header)
 				}
 			}
 		})

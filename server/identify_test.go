@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -48,6 +49,12 @@ func TestExpiredAndUnknownTokensAreRefused(t *testing.T) {
 	a.send(401, "GET", "/api/v1/jobs", "", a.as(past)...)
 	a.send(401, "GET", "/api/v1/jobs", "", a.as("fl_unknown")...)
 	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic YTpi")
+	a.send(401, "GET", "/api/v1/jobs", "", a.as("not.signed.atall")...)
+	known := a.token(access.RoleViewer, "")
+	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Basic "+known)
+	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", known)
+	a.send(401, "GET", "/api/v1/jobs", "", "Authorization", "Bearer ")
+	a.send(200, "GET", "/api/v1/jobs", "", "Authorization", "bearer  "+known)
 	a.send(401, "GET", "/api/v1/jobs", "")
 }
 
@@ -67,6 +74,9 @@ func TestWhoGuessesTokensIsHeldUpAndNobodyElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = response.Body.Close()
+		if asks := response.Header.Get("WWW-Authenticate") != ""; asks != (response.StatusCode == http.StatusUnauthorized) {
+			t.Errorf("%d comes with %v", response.StatusCode, response.Header)
+		}
 		statuses[response.StatusCode]++
 	}
 	if statuses[401] < 20 || statuses[429] == 0 {
@@ -90,10 +100,16 @@ func TestARequestWithAKeyCountsOnce(t *testing.T) {
 	if one["ids"].([]any)[0] == three["ids"].([]any)[0] {
 		t.Error("somebody else's key was taken for the same")
 	}
-	a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", strings.Repeat("k", 300))...)
+	for _, key := range []string{strings.Repeat("k", 256), "\xff"} {
+		problem, _ := a.send(400, "POST", "/api/v1/jobs", body, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", key)...)
+		if refusals(problem)["Idempotency-Key"] == "" {
+			t.Errorf("the key %.10q is refused as %v", key, problem)
+		}
+	}
+	a.send(200, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"}]}`, append(a.as(a.token(access.RoleSubmitter, "")), "Idempotency-Key", strings.Repeat("k", 255))...)
 	tally, err := a.client.Tally(t.Context(), fairlead.Filter{})
-	if err != nil || tally[fairlead.Ready] != 4 {
-		t.Errorf("there are %v jobs (%v), want 4", tally, err)
+	if err != nil || tally[fairlead.Ready] != 5 {
+		t.Errorf("there are %v jobs (%v), want 5", tally, err)
 	}
 }
 
@@ -105,17 +121,36 @@ func TestWhoIsBoundToTenantsSeesOnlyTheirs(t *testing.T) {
 		}
 	}
 	zeta := a.as(a.token(access.RoleOperator, "zeta"))
-	for path, want := range map[string]int{"/api/v1/jobs": 2, "/api/v1/jobs?tenant=acme": 0, "/api/v1/jobs?tenant=acme&tenant=zeta": 2, "/api/v1/tenants": 1} {
-		list, _ := a.send(200, "GET", path, "", zeta...)
-		if got := len(list["items"].([]any)); got != want {
-			t.Errorf("%s lists %d, want %d", path, got, want)
+	for i, tenant := range []string{"acme", "zeta", "zeta"} {
+		for path, fields := range map[string]string{
+			"batches": `"type":"paint","tenant":%q,"tasks":[{"target":{"id":"1","type":"wall"}}]`, "sweeps": `"kind":"count","to":9,"tenant":%q`,
+			"schedules": `"every":"1h","job":{"kind":"noop","tenant":%q}`,
+		} {
+			a.send(200, "POST", "/api/v1/"+path, fmt.Sprintf(`{"name":"n%d",`+fields+`}`, i, tenant), a.as(a.token(access.RoleOperator, ""))...)
 		}
+	}
+	for _, what := range []string{"jobs?kind=noop", "batches?", "sweeps?", "schedules?"} {
+		for query, want := range map[string]int{"": 2, "&tenant=acme": 0, "&tenant=zeta": 2, "&tenant=acme&tenant=zeta": 2} {
+			list, _ := a.send(200, "GET", "/api/v1/"+what+query, "", zeta...)
+			if got := len(list["items"].([]any)); got != want {
+				t.Errorf("%s%s lists %d, want %d", what, query, got, want)
+			}
+		}
+	}
+	if list, _ := a.send(200, "GET", "/api/v1/tenants", "", zeta...); len(list["items"].([]any)) != 1 {
+		t.Errorf("the tenants are %v", list)
 	}
 	stats, _ := a.send(200, "GET", "/api/v1/stats", "", zeta...)
 	if tenants := stats["tenants"].([]any); len(tenants) != 1 || tenants[0].(map[string]any)["tenant"] != "zeta" {
 		t.Errorf("the stats are %v", stats)
 	}
-	done, _ := a.send(200, "POST", "/api/v1/jobs/bulk", `{"action":"cancel","filter":{}}`, zeta...)
+	for tenants, want := range map[string]any{`[]`: "2", `["acme"]`: nil, `["acme","zeta"]`: "2"} {
+		counted, _ := a.send(200, "POST", "/api/v1/jobs/bulk", `{"action":"delete","dry_run":true,"filter":{"kind":["noop"],"tenant":`+tenants+`}}`, zeta...)
+		if got := counted["matched"]; got != want {
+			t.Errorf("%v of the jobs of %s are matched, want %v", got, tenants, want)
+		}
+	}
+	done, _ := a.send(200, "POST", "/api/v1/jobs/bulk", `{"action":"cancel","filter":{"kind":["noop"]}}`, zeta...)
 	if done["done"] != "2" {
 		t.Errorf("it cancelled %v", done)
 	}
@@ -175,9 +210,22 @@ func TestEnqueueingIsWrittenDownInSums(t *testing.T) {
 		t.Fatalf("written down is %v", log)
 	}
 	sum := items[0].(map[string]any)["after"].(map[string]any)
-	if sum["requests"] != 3.0 || sum["jobs"] != 6.0 {
-		t.Errorf("the sum is %v", sum)
+	wantFields(t, sum, map[string]any{"requests": 3.0, "jobs": 6.0, "first_id": "1", "last_id": "6"})
+
+	// A request that is repeated is answered with the ids of the first time.
+	once := append(slices.Clone(submitter), "Idempotency-Key", "k")
+	a.send(200, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"}]}`, once...)
+	if err := a.service.Run(ended); err != nil {
+		t.Fatal(err)
 	}
+	a.send(200, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"}]}`, submitter...)
+	a.send(200, "POST", "/api/v1/jobs", `{"jobs":[{"kind":"noop"}]}`, once...)
+	if err := a.service.Run(ended); err != nil {
+		t.Fatal(err)
+	}
+	log, _ = a.send(200, "GET", "/api/v1/audit?action=EnqueueJobs&page_size=1", "", admin...)
+	sum = log["items"].([]any)[0].(map[string]any)["after"].(map[string]any)
+	wantFields(t, sum, map[string]any{"requests": 2.0, "jobs": 2.0, "first_id": "7", "last_id": "8"})
 }
 
 // leaving is a store whose database can be lost.

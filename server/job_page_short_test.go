@@ -50,3 +50,29 @@ func TestAPageOfFewMatchesEndsEarly(t *testing.T) {
 		t.Errorf("%d jobs were found on %d pages", len(found), pages)
 	}
 }
+
+// uneven is a store in which the newest jobs are large and all others small.
+type uneven struct{ Store }
+
+func (uneven) FindPage(_ context.Context, filter fairlead.Filter) (page fairlead.Page, err error) {
+	id := filter.Below - 1
+	if filter.Below == 0 {
+		id = 1000
+	}
+	for ; len(page.Jobs) < filter.Limit; id-- {
+		job := &fairlead.Job{ID: id}
+		if id > 1000-firstLook {
+			job.Args = make([]byte, 100<<10)
+		}
+		page.Jobs = append(page.Jobs, job)
+	}
+	page.Next = id + 1
+	return page, nil
+}
+
+func TestAPageIsFullIfItsJobsFit(t *testing.T) {
+	page, err := findPage(t.Context(), fairlead.NewClient(uneven{}), fairlead.Filter{Limit: 200})
+	if err != nil || len(page.Jobs) != 200 || page.Next != page.Jobs[199].ID {
+		t.Errorf("the page has %d jobs, and the next begins below %d: %v", len(page.Jobs), page.Next, err)
+	}
+}

@@ -45,14 +45,56 @@ func TestNamesOfOtherTenantsAreNotTold(t *testing.T) {
 	}
 }
 
+// A name may look like an id. The id counts first.
+func TestANameMayLookLikeAnID(t *testing.T) {
+	a := newAPI(t)
+	for list, fields := range map[string]string{"schedules": `"every":"1h","job":{"kind":"noop"}`, "sweeps": `"kind":"count","to":9`} {
+		path := "/api/v1/" + list
+		for _, name := range []string{"77", "1", "plain"} {
+			a.send(200, "POST", path, `{"name":"`+name+`",`+fields+`}`)
+		}
+		for ref, want := range map[string]string{"77": "77", "1": "77", "2": "1", "3": "plain", "plain": "plain"} { // ids are given in order
+			if got, _ := a.send(200, "GET", path+"/"+ref, ""); got["name"] != want {
+				t.Errorf("%s/%s is %v, want %s", path, ref, got["name"], want)
+			}
+		}
+		a.send(404, "GET", path+"/78", "")
+	}
+}
+
 // A version that is not current any more is told as such, whatever the name.
 func TestAVersionConflictOfTheirOwnIsToldAsSuch(t *testing.T) {
 	a := newGuardedAPI(t)
 	acme := a.as(a.token(access.RoleOperator, "acme"))
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"n","every":"1h","job":{"kind":"noop","tenant":"acme"}}`, acme...)
 	a.send(200, "PATCH", "/api/v1/schedules/n", `{"every":"2h"}`, acme...)
-	problem, _ := a.send(409, "PATCH", "/api/v1/schedules/n", `{"name":"other","every":"3h","version":1}`, acme...)
-	if !strings.Contains(problem["detail"].(string), "changed by somebody else") {
-		t.Errorf("told is %v", problem)
+	a.send(200, "POST", "/api/v1/sweeps", `{"name":"n","kind":"count","to":9,"tenant":"acme"}`, acme...)
+	a.send(200, "PATCH", "/api/v1/sweeps/n", `{"rate":2}`, acme...)
+	for path, change := range map[string]string{"/api/v1/schedules/n": `"every":"3h"`, "/api/v1/sweeps/n": `"rate":3`} {
+		for _, name := range []string{"", `"name":"other",`} {
+			problem, _ := a.send(409, "PATCH", path, `{`+name+change+`,"version":1}`, acme...)
+			if !strings.Contains(problem["detail"].(string), "changed by somebody else") {
+				t.Errorf("told is %v", problem)
+			}
+		}
+	}
+}
+
+// Nor is another name to blame for a change that is not possible now.
+func TestAConflictThatIsNotAboutTheNameIsToldAsSuch(t *testing.T) {
+	a := newGuardedAPI(t)
+	acme := a.as(a.token(access.RoleOperator, "acme"))
+	a.send(200, "POST", "/api/v1/sweeps", `{"name":"n","kind":"count","to":9,"tenant":"acme"}`, acme...)
+	a.send(200, "POST", "/api/v1/sweeps", `{"name":"theirs","kind":"count","to":9,"tenant":"zeta"}`, a.as(a.token(access.RoleOperator, "zeta"))...)
+	a.send(200, "POST", "/api/v1/sweeps/n/start", `{}`, acme...)
+	for _, name := range []string{"n", "other"} {
+		problem, _ := a.send(409, "PATCH", "/api/v1/sweeps/n", fmt.Sprintf(`{"name":%q,"to":10}`, name), acme...)
+		if !strings.Contains(problem["detail"].(string), "has been started") {
+			t.Errorf("told is %v", problem)
+		}
+	}
+	problem, _ := a.send(409, "PATCH", "/api/v1/sweeps/n", `{"name":"theirs"}`, acme...)
+	if !strings.Contains(problem["detail"].(string), "cannot be used") {
+		t.Errorf("of the name of another's they are told %v", problem)
 	}
 }

@@ -47,6 +47,7 @@ func TestNobodyMakesJobsThatSpeakInOurName(t *testing.T) {
 func TestAScheduleIsNotChangedIntoOneThatSpeaksInOurName(t *testing.T) {
 	a := newAPI(t)
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"n","every":"1h","job":{"kind":"noop"}}`)
+	a.send(400, "POST", "/api/v1/schedules", `{"name":"m","every":"1h","enabled":false,"job":{"kind":"notice"}}`)
 	a.send(400, "PUT", "/api/v1/schedules/n", `{"every":"1h","job":{"kind":"notice"}}`)
 	a.send(400, "PATCH", "/api/v1/schedules/n", `{"job":{"kind":"notice"}}`)
 }
@@ -96,5 +97,6 @@ func TestASubmitterStartsNoOtherSweepThroughASchedule(t *testing.T) {
 	operator, submitter := a.as(a.token(access.RoleOperator, "")), a.as(a.token(access.RoleSubmitter, ""))
 	a.send(200, "POST", "/api/v1/schedules", `{"name":"nightly","every":"1h","job":{"kind":"sweep.start","args":{"sweep":"one"}}}`, operator...)
 	a.send(403, "POST", "/api/v1/schedules/nightly/trigger", `{"args":{"sweep":"other"}}`, submitter...)
+	a.send(200, "POST", "/api/v1/schedules/nightly/trigger", `{"args":{"sweep":"other"}}`, operator...)
 	a.send(200, "POST", "/api/v1/schedules/nightly/trigger", `{}`, submitter...)
 }

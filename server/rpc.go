@@ -261,8 +261,11 @@ func (c checking) coded(method connect.Spec, err error) error {
 	if errors.As(err, &own) {
 		return connect.NewError(ownCodes[own.Status], err)
 	}
-	if code := connect.CodeOf(err); errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return connect.NewError(code, err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return connect.NewError(connect.CodeCanceled, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return connect.NewError(connect.CodeDeadlineExceeded, err)
 	}
 	c.log.Error("request failed", "method", method.Procedure, "error", err)
 	return connect.NewError(connect.CodeInternal, errors.New("the server could not do this; its log says why"))

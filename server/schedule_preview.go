@@ -43,10 +43,7 @@ func (s *Schedules) preview(ctx context.Context, sc schedule.Schedule, n int32) 
 	if err != nil {
 		return nil, err
 	}
-	if sc.Zone == "" {
-		sc.Zone = "UTC"
-	}
-	zone, err := time.LoadLocation(sc.Zone)
+	zone, err := time.LoadLocation(sc.Zone) // UTC if there is none
 	if err != nil {
 		return nil, err
 	}

@@ -267,6 +267,9 @@ func TestAScheduleIsShownByItsCalendarAsItIsNow(t *testing.T) {
 	a.send(200, "POST", schedules, `{"name":"s",`+timing+`,"job":{"kind":"k"}}`)
 	shown := func() (next, preview any, words string) {
 		s, _ := a.send(200, "GET", schedules+"/s", "")
+		if (s["next_due"] == nil) != (s["next_fire"] == nil) {
+			t.Errorf("it is due %v, and fires %v", s["next_due"], s["next_fire"])
+		}
 		listed, _ := a.send(200, "GET", schedules, "")
 		if got := items(t, listed)[0]["next_due"]; got != s["next_due"] {
 			t.Errorf("it is due %v, and %v in the list", s["next_due"], got)

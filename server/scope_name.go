@@ -47,14 +47,19 @@ func unnamed(ctx context.Context, what, name string, err error, seen func() (boo
 }
 
 // seesSchedule reports whether the conflict of a schedule that is put is with a
-// schedule of the caller's: another that has its name, or a newer version of itself.
+// schedule of the caller's: another that has its name, or a newer version of itself. It
+// also is if no schedule has the name: then the conflict is not about that.
 func (s scoped) seesSchedule(ctx context.Context, sc schedule.Schedule) (bool, error) {
 	found, err := s.Schedules(ctx, schedule.Filter{Names: []string{sc.Name}})
 	if err != nil || len(found) > 0 || sc.Version == 0 {
 		return len(found) > 0, err
 	}
 	found, err = s.Schedules(ctx, schedule.Filter{IDs: []int64{sc.ID}})
-	return len(found) > 0 && found[0].Version != sc.Version, err
+	if err != nil || len(found) > 0 && found[0].Version != sc.Version {
+		return true, err
+	}
+	taken, err := s.store.Schedules(ctx, schedule.Filter{Names: []string{sc.Name}})
+	return len(taken) == 0, err
 }
 
 // seesSweep is seesSchedule of a sweep.
@@ -64,5 +69,9 @@ func (s scoped) seesSweep(ctx context.Context, sw sweep.Sweep) (bool, error) {
 		return len(found) > 0, err
 	}
 	found, err = s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
-	return len(found) > 0 && found[0].Version != sw.Version, err
+	if err != nil || len(found) > 0 && found[0].Version != sw.Version {
+		return true, err
+	}
+	taken, err := s.store.Sweeps(ctx, sweep.Filter{Names: []string{sw.Name}})
+	return len(taken) == 0, err
 }

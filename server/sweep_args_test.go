@@ -48,6 +48,7 @@ func TestArgsOfSweepsAreChecked(t *testing.T) {
 	refused("POST", sweeps, `{"name":"bad","kind":"picky","to":9,"args":{"good":false}}`, "args.good")
 	refused("POST", sweeps, `{"name":"bad","kind":"picky","to":9}`, "args.good")
 	a.send(200, "POST", sweeps, `{"name":"asked","kind":"picky","to":9,"gate":{"before_run":"http://127.0.0.1:1"}}`)
+	refused("POST", sweeps, `{"name":"bad","kind":"picky","to":9,"args":{"good":false},"gate":{"before_run":"http://127.0.0.1:1"}}`, "args.good")
 	a.send(200, "POST", sweeps, `{"name":"other","kind":"easy","to":9,"args":{"good":false}}`)
 	a.send(200, "POST", sweeps, `{"name":"good","kind":"picky","to":9,"args":{"good":true}}`)
 	refused("PATCH", sweeps+"/good", `{"per_call":10}`, "args.good")

@@ -69,13 +69,16 @@ func TestASweepIsStartedStoppedAndFinished(t *testing.T) {
 	finished := a.untilSweep(path, "finished", inState("finished"))
 	wantFields(t, progressOf(finished), map[string]any{"marked": "1000", "done": "998", "abandoned": "2"})
 	a.send(409, "POST", path+"/start", `{}`)
+	again, _ := a.send(200, "POST", path+"/start", `{"again":true}`)
+	wantFields(t, again, map[string]any{"state": "running", "run": 3.0})
+	a.untilSweep(path, "finished again", inState("finished"))
 
 	history, _ := a.send(200, "GET", path+"/history", "")
 	var actions []string
 	for _, event := range items(t, history) {
 		actions = append(actions, fmt.Sprint(event["action"], " by ", event["by"]))
 	}
-	want := "finish by <nil>, start by local, data by local, stopped by <nil>, stop by local, start by local, create by local"
+	want := "finish by <nil>, start by local, renew by local, finish by <nil>, start by local, data by local, stopped by <nil>, stop by local, start by local, create by local"
 	if got := strings.Join(actions, ", "); got != want {
 		t.Errorf("its history is %s, want %s", got, want)
 	}
@@ -111,8 +114,15 @@ func TestASweepIsChanged(t *testing.T) {
 	if got := changed["error_budget"].(map[string]any); got["percent"] != 2.5 || got["items"] != nil {
 		t.Errorf("its budget is %v", got)
 	}
+	noted := func(want string) {
+		t.Helper()
+		history, _ := a.send(200, "GET", path+"/history", "")
+		wantFields(t, items(t, history)[0], map[string]any{"action": "set", "note": want})
+	}
+	noted("error_budget, in_flight 2000, name most, rate 100, timeout")
 	changed, _ = a.send(200, "PATCH", path, `{"rate":null,"version":2}`, "If-Match", header.Get("ETag"))
 	wantFields(t, changed, map[string]any{"rate": 0.0, "in_flight": 2000.0})
+	noted("rate default")
 	a.send(412, "PATCH", path, `{"rate":7}`, "If-Match", header.Get("ETag"))
 	a.send(409, "PATCH", path, `{"rate":7,"version":1}`)
 	for body, field := range map[string]string{
@@ -228,7 +238,7 @@ func TestLinesAndFailedItemsOfASweep(t *testing.T) {
 	}
 	for body, field := range map[string]string{
 		`{}`: "text", `{"text":"x","level":"loud"}`: "level", `{"text":"x","index":-1}`: "index", `{"items":[{"index":1}]}`: "items[0].text",
-		`{"text":"x","items":[{"text":"y"}]}`: "items", `{"text":"` + strings.Repeat("x", 4001) + `"}`: "text",
+		`{"text":"x","items":[{"text":"y"}]}`: "items", `{"index":3,"items":[{"text":"y"}]}`: "items", `{"level":"warn","items":[{"text":"y"}]}`: "items", `{"text":"` + strings.Repeat("x", 4001) + `"}`: "text",
 	} {
 		if problem, _ := a.send(400, "POST", path+"/logs", body); refusals(problem)[field] == "" {
 			t.Errorf("%.50s is refused as %v", body, problem)
@@ -343,6 +353,7 @@ func TestASweepThatCannotBeIsRefused(t *testing.T) {
 		`{"name":"n","kind":"count","source":{"file":"/a","url":"http://b"}}`:    {"source", "one of"},
 		`{"name":"n","kind":"count","source":{"table":{"name":"t","key":"id"}}}`: {"source.table.database", "missing"},
 		`{"name":"n","kind":"count","to":9,"version":1}`:                         {"version", "server"},
+		`{"name":"n","kind":"count","to":9,"ref":"m"}`:                           {"ref", "leave it away"},
 		`{"name":"n","kind":"count","to":9,"colour":1}`:                          {"colour", "not a field"},
 	} {
 		problem, _ := a.send(400, "POST", sweeps, body)

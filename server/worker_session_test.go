@@ -87,6 +87,9 @@ func TestWorkersGetSessionsThatOlderServersAcceptWhileOneOfThemLives(t *testing.
 		}
 		return joined
 	}
+	if _, err := store.Join(driver.AsNode(t.Context(), "token"), fairlead.Node{Name: "new", Kinds: []string{"k"}, Slots: 1}, time.Hour); err != nil {
+		t.Fatal(err)
+	}
 	if joined := join(); joined.GetSession() == oldSession(key, joined.GetId()) {
 		t.Error("a session has no token though there is no older server")
 	}

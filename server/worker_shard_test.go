@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/sweep"
 )
 
 // goOver lets a sweep run and leases the job of its only shard.
@@ -38,7 +39,7 @@ func TestAWorkerGoesOverAShard(t *testing.T) {
 	wantFields(t, loaded, map[string]any{"number": 0.0, "from": "10", "to": "110", "mark": "10", "done": "0"})
 	wantFields(t, loaded["sweep"].(map[string]any), map[string]any{"id": "1", "attempts": 5.0, "state": "running"})
 
-	orders := w.call(200, "checkpoint", shard+`,"mark":10`)
+	orders := w.call(200, "checkpoint", shard+`,"mark":10,"to":110`)
 	wantFields(t, orders, map[string]any{"stop": false, "rate": 50.0, "in_flight": 4.0, "budget_left": "3"})
 	if args := orders["args"].(map[string]any); args["word"] != "hi" {
 		t.Errorf("the args are %v", args)
@@ -68,6 +69,7 @@ func TestAWorkerGoesOverAShard(t *testing.T) {
 	shard = fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
 	wantFields(t, w.call(200, "shard", shard), map[string]any{"mark": "21", "done": "10", "abandoned": "1"})
 	w.call(200, "checkpoint", shard+`,"mark":110,"done":99,"abandoned":1,"ended":true`)
+	w.call(200, "items", shard+`,"stop":"it was the last"`) // which stops nothing any more
 	w.settle(job, `"outcome":"succeed"`)
 	if sweep, _ := a.send(200, "GET", sweeps+"/all", ""); sweep["state"] != "finished" {
 		t.Errorf("it is %v", sweep)
@@ -167,16 +169,95 @@ func TestWhatAWorkerCannotSayOfAShard(t *testing.T) {
 	// Another's, and jobs that no sweep has employed.
 	other := a.join(`{"kinds":["sweep.k"]}`)
 	other.call(409, "checkpoint", shard+`,"mark":30,"done":20`)
-	a.enqueue(`{"kind":"mail"}`)
-	if err := fairlead.NewClient(a.store).Enqueue(t.Context(), &fairlead.Job{Kind: "sweep.k", Args: json.RawMessage(`{"sweep_id":1,"shard":0}`)}); err != nil {
-		t.Fatal(err)
-	}
-	for _, job := range w.lease("") {
+	for _, stray := range []struct{ kind, args, why string }{
+		{"mail", `{}`, "goes over no shard of a sweep"},
+		{"mail", `{"sweep_id":1,"shard":0}`, "goes over no shard of a sweep"},
+		{"sweep.k", `7`, "goes over no shard of a sweep"},
+		{"sweep.k", `{"sweep_id":1,"shard":0}`, "employed another or none"},
+		{"sweep.k", `{"sweep_id":1,"shard":1}`, "employed another or none"},
+		{"sweep.k", `{"sweep_id":1,"shard":-1}`, "employed another or none"},
+		{"sweep.k", `{"sweep_id":9,"shard":0}`, "employed another or none"},
+	} {
+		if err := fairlead.NewClient(a.store).Enqueue(t.Context(), &fairlead.Job{Kind: stray.kind, Args: json.RawMessage(stray.args)}); err != nil {
+			t.Fatal(err)
+		}
+		job := w.lease(`"max":1`)[0]
 		own := fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
 		for what, fields := range map[string]string{"shard": "", "checkpoint": `,"mark":30`, "items": `,"stop":"x"`} {
-			if problem := w.call(400, what, own+fields); refusals(problem)["job"] == "" {
-				t.Errorf("%s of a %v is refused as %v", what, job["kind"], problem)
+			if problem := w.call(400, what, own+fields); !strings.Contains(refusals(problem)["job"], stray.why) {
+				t.Errorf("%s of a %s with %s is refused as %v", what, stray.kind, stray.args, problem)
 			}
 		}
+		w.settle(job, `"outcome":"succeed"`)
+	}
+}
+
+// The end of a list is known only once it was read: until then any item may be of it.
+func TestAWorkerFindsOutWhereAShardEnds(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["sweep.k"]}`)
+	shard, job := w.goOver(`"from":3,"serial":true,"source":{"file":"/lists/users"}`)
+	wantFields(t, w.call(200, "shard", shard), map[string]any{"from": "3", "to": "0"})
+	w.call(200, "items", shard+`,"lines":[{"index":7,"text":"glad"}]`)
+	w.call(200, "checkpoint", shard+`,"mark":8,"done":4,"abandoned":1,"failed":[{"index":7,"attempts":5,"error":"no"}]`)
+	refused := func(fields, field string) {
+		t.Helper()
+		if problem := w.call(400, "checkpoint", shard+fields); refusals(problem)[field] == "" {
+			t.Errorf("%s is refused as %v", fields, problem)
+		}
+	}
+	refused(`,"mark":8,"to":2`, "to")
+	w.call(200, "checkpoint", shard+`,"mark":8,"done":4,"abandoned":1,"to":9`)
+	refused(`,"mark":8,"to":8`, "to")
+	refused(`,"mark":8,"done":6,"abandoned":1`, "done")
+	refused(`,"mark":10`, "mark")
+	if problem := w.call(400, "items", shard+`,"lines":[{"index":9,"text":"sad"}]`); refusals(problem)["lines[0].index"] == "" {
+		t.Errorf("an item behind the end is refused as %v", problem)
+	}
+	w.call(200, "checkpoint", shard+`,"mark":9,"done":5,"abandoned":1,"ended":true`)
+	w.settle(job, `"outcome":"succeed"`)
+	sweep, _ := a.send(200, "GET", sweeps+"/all", "")
+	wantFields(t, sweep, map[string]any{"state": "finished"})
+	wantFields(t, progressOf(sweep), map[string]any{"total": "6", "done": "5", "abandoned": "1"})
+}
+
+// Who wants to be asked before a sweep runs is told that a run took up what another had
+// begun: once for each such run.
+func TestTheBusinessIsToldOfARunThatTakesUpAShard(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["sweep.k"]}`)
+	calls := func() (n int) {
+		jobs, err := a.store.Find(t.Context(), fairlead.Filter{Kinds: []string{sweep.GateKind}, Limit: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, job := range jobs {
+			if strings.Contains(string(job.Args), `"again":true`) {
+				n++
+			}
+		}
+		return n
+	}
+	a.send(200, "POST", sweeps, `{"name":"all","kind":"k","to":100,"gate":{"before_run":"http://127.0.0.1:1"}}`)
+	a.send(200, "POST", sweeps+"/all/start", `{}`)
+	a.send(200, "POST", sweeps+"/all/open", `{}`)
+	for run := range 3 {
+		job := w.lease("")[0]
+		shard := fmt.Sprintf(`"job":%q,"fence":%q`, job["id"], job["fence"])
+		w.call(200, "shard", shard)
+		w.call(200, "checkpoint", shard+fmt.Sprintf(`,"mark":%d,"done":%d`, run+1, run+1))
+		w.call(200, "shard", shard) // as after a restart of the worker
+		if got := calls(); got != run {
+			t.Errorf("in run %d it was told %d times, want %d", run+1, got, run)
+		}
+		w.settle(job, `"outcome":"fail","error":"the worker was killed","after":"1ms"`)
+		a.eventually("the shard is ready again", func() bool {
+			_, err := a.store.Promote(t.Context(), 10)
+			found, findErr := a.store.Find(t.Context(), fairlead.Filter{Kinds: []string{"sweep.k"}, States: []fairlead.State{fairlead.Ready}, Limit: 1})
+			if err != nil || findErr != nil {
+				t.Fatal(err, findErr)
+			}
+			return len(found) == 1
+		})
 	}
 }

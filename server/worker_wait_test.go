@@ -77,6 +77,12 @@ func TestAWorkerTakesCrashSuspectsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	busy := a.join(`{"kinds":["k","other"],"slots":1}`)
+	a.enqueue(`{"kind":"other"}`)
+	busy.lease(`"suspects":"none"`)
+	if none := busy.lease(`"suspects":"only"`); len(none) != 0 {
+		t.Fatalf("a worker without a free slot leased %v", none)
+	}
 	w := a.join(`{"kinds":["k"],"slots":5}`)
 	if none := w.lease(`"suspects":"none"`); len(none) != 0 {
 		t.Fatalf("suspects are leased among others: %v", none)
@@ -149,4 +155,34 @@ func TestJobsAreStreamedIntoFreeSlots(t *testing.T) {
 	if connect.CodeOf(err) != connect.CodePermissionDenied {
 		t.Errorf("a wrong session is %v", err)
 	}
+}
+
+func TestAWorkerGetsAsManyJobsAsItAsksForAndHasRoomFor(t *testing.T) {
+	a := newAPI(t)
+	w := a.join(`{"kinds":["k","l"],"slots":2,"queue_capacity":1,"queues":["a","b"]}`)
+	for range 3 {
+		a.enqueue(`{"kind":"k","queue":"a"}`)
+		a.enqueue(`{"kind":"l","queue":"b"}`)
+	}
+	for _, step := range []struct {
+		fields string
+		want   int
+	}{
+		{`"max":5,"queues":["c"]`, 0},
+		{`"max":5,"rooms":[{"kind":"k","max":0},{"kind":"l","max":0}]`, 0},
+		{`"max":1`, 1},
+		{``, 1}, // as many as there are slots
+		{``, 0},
+		{`"max":5`, 1}, // it may keep one in its own queue
+		{`"max":5`, 0},
+	} {
+		if got := w.lease(step.fields); len(got) != step.want {
+			t.Errorf("%s: leased are %v, want %d", step.fields, got, step.want)
+		}
+	}
+	free := a.join(`{"kinds":["k","l"],"slots":5}`) // it serves all queues
+	if got := free.lease(`"queues":["b"],"rooms":[{"kind":"l","max":1}]`); len(got) != 1 || got[0]["queue"] != "b" {
+		t.Errorf("leased are %v", got)
+	}
+	w.call(400, "lease", `"wait":"-1s"`)
 }

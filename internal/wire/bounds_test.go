@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/wire"
@@ -93,11 +97,51 @@ func TestBinaryIsReadWithinTheBounds(t *testing.T) {
 	}
 }
 
+// A document without bytes is no document, as it is in JSON.
+func TestABinaryDocumentIsJSONOrNotThere(t *testing.T) {
+	for document, want := range map[string]string{
+		"": "", "null": "", ` {"a":[1]} `: "", "{": "jobs.args: is not JSON: ", "1 2": "jobs.args: is not JSON: there is more behind the end of the document", " ": "jobs.args: is not JSON: ",
+	} {
+		into := &fairleadv1.EnqueueJobsRequest{}
+		err := wire.UnmarshalBinary(entries(1, entries(2, []byte(document), 1), 1), into)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v", document, err)
+		}
+		if err == nil && string(into.GetJobs()[0].GetArgs()) != document {
+			t.Errorf("%q was read as %q", document, into.GetJobs()[0].GetArgs())
+		}
+	}
+	for name, data := range map[string][]byte{"a tag": {0xff}, "a value": {0x0a, 5, 1}, "a text": entries(1, entries(1, []byte{0xff}, 1), 1)} {
+		if err := wire.UnmarshalBinary(data, &fairleadv1.EnqueueJobsRequest{}); err == nil {
+			t.Errorf("%s that is cut off or no text was read", name)
+		}
+	}
+}
+
+// Each list is short enough, and the messages within their entries are too many.
+func TestAllElementsOfARequestAreCountedTogether(t *testing.T) {
+	const entries = 90_000
+	job := &fairleadv1.Job{Timeout: durationpb.New(1e9), NotBefore: timestamppb.New(time.Unix(1, 0))}
+	data, err := proto.Marshal(&fairleadv1.ListJobsResponse{Items: slices.Repeat([]*fairleadv1.Job{job}, entries)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := `{"items":[` + strings.Repeat(`{"timeout":"1s","not_before":"2030-01-01T00:00:00Z"},`, entries-1) + `{}]}`
+	for form, err := range map[string]error{
+		"protobuf": wire.UnmarshalBinary(data, &fairleadv1.ListJobsResponse{}),
+		"JSON":     wire.Unmarshal([]byte(document), &fairleadv1.ListJobsResponse{}),
+	} {
+		if err == nil || !strings.HasSuffix(err.Error(), "has more than 250000 elements; send less at once") {
+			t.Errorf("as %s: got %v", form, err)
+		}
+	}
+}
+
 // A message with very many mistakes is refused with the first of them.
 func TestNotAllMistakesOfALargeRequestAreNamed(t *testing.T) {
 	request := &fairleadv1.EnqueueJobsRequest{}
 	for range 10_000 {
-		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1})
+		request.Jobs = append(request.Jobs, &fairleadv1.NewJob{MaxAttempts: -1, Priority: 40000}) // three each: the last that is named is in the middle of one
 	}
 	if found := wire.Check(request); len(found) != 100 {
 		t.Errorf("%d mistakes are named", len(found))

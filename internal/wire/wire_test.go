@@ -3,6 +3,8 @@ package wire_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +27,17 @@ func TestAMessageIsReadAndWrittenAsTheSchemaSays(t *testing.T) {
 	}{
 		{"nothing", `{}`, &fairleadv1.Job{}, ""},
 		{"texts", `{"kind":"a\u00e4\n\"\\/\ud83d\ude00","queue":"ü"}`, &fairleadv1.Job{Kind: "aä\n\"\\/😀", Queue: "ü"}, `{"kind":"aä\n\"\\/😀","queue":"ü"}`},
+		{"texts with escapes in the middle", `{"kind":"\u0009 \"a\" ","queue":"\b\f\r\t"}`, &fairleadv1.Job{Kind: "\t \"a\" ", Queue: "\b\f\r\t"}, `{"kind":"\u0009 \"a\" ","queue":"\u0008\u000c\u000d\u0009"}`},
+		{
+			"the least and the greatest numbers", `{"id":-9223372036854775808,"fence":"9223372036854775807","priority":-2147483648,"attempt":2147483647}`,
+			&fairleadv1.Job{Id: math.MinInt64, Fence: math.MaxInt64, Priority: math.MinInt32, Attempt: math.MaxInt32},
+			`{"id":"-9223372036854775808","priority":-2147483648,"attempt":2147483647,"fence":"9223372036854775807"}`,
+		},
+		{"exponents", `{"factor":1e+2}`, &fairleadv1.Retry{Factor: 100}, `{"factor":100}`},
+		{"numbers that begin with each digit", `{"priority":0,"attempt":9,"failures":"0"}`, &fairleadv1.Job{Attempt: 9}, `{"attempt":9}`},
+		{"fractions that begin with each digit", `{"factor":0.5}`, &fairleadv1.Retry{Factor: 0.5}, ""},
+		{"a large fraction", `{"factor":9.75}`, &fairleadv1.Retry{Factor: 9.75}, ""},
+		{"small and negative fractions", `{"factor":-2.5E-1}`, &fairleadv1.Retry{Factor: -0.25}, `{"factor":-0.25}`},
 		{"numbers", `{"id":9007199254740993,"priority":-5,"attempt":"7"}`, &fairleadv1.Job{Id: 9007199254740993, Priority: -5, Attempt: 7}, `{"id":"9007199254740993","priority":-5,"attempt":7}`},
 		{"documents", `{"args": {"a": [1, 2.50, null], "b": "x"} , "output":0}`, &fairleadv1.Job{Args: []byte(`{"a": [1, 2.50, null], "b": "x"}`), Output: []byte("0")}, `{"args":{"a":[1,2.50,null],"b":"x"},"output":0}`},
 		{
@@ -70,26 +83,47 @@ func TestAMessageIsReadAndWrittenAsTheSchemaSays(t *testing.T) {
 
 func TestWhatDoesNotFitIsRefusedByItsPath(t *testing.T) {
 	for document, want := range map[string]string{
-		``:                                     "is not JSON: the document ends where a value should be at byte 0",
-		`[]`:                                   "is a list; it must be an object",
-		`{"jobs":[{"kind":"a"}`:                `is not JSON: the document ends where ']' should be at byte 21`,
-		`{"jobs":[{"kind":"a"},]}`:             "is not JSON: there is ']' where a value should be at byte 22",
-		`{"jobs":[]} x`:                        "is not JSON: there is more behind the end of the document at byte 12",
-		`{"jobs":{}}`:                          "jobs: is an object; it must be a list",
-		`{"jobs":[{"kidn":"a"}]}`:              "jobs[0].kidn: is not a field that is known here",
-		`{"jobs":[{"kind":"a","kind":"b"}]}`:   "jobs[0].kind: is there twice",
-		`{"jobs":[{},{"kind":7}]}`:             "jobs[1].kind: is a number; it must be a text",
-		`{"jobs":[{"priority":"x"}]}`:          `jobs[0].priority: is "x"; it must be a whole number`,
-		`{"jobs":[{"priority":1.5}]}`:          `jobs[0].priority: is "1.5"; it must be a whole number`,
-		`{"jobs":[{"priority":3000000000}]}`:   "jobs[0].priority: is 3000000000; it must be between -2147483648 and 2147483647",
-		`{"jobs":[{"start_by":"tomorrow"}]}`:   `jobs[0].start_by: is "tomorrow"; it must be a time such as "2026-01-31T12:00:00Z"`,
-		`{"jobs":[{"timeout":20}]}`:            `jobs[0].timeout: is a number; it must be a duration such as "20s"`,
-		`{"jobs":[{"retry":{"factor":"2"}}]}`:  "jobs[0].retry.factor: is a text; it must be a number",
-		`{"jobs":[{"retry":{"precise":1}}]}`:   "jobs[0].retry.precise: is a number; it must be true or false",
-		`{"jobs":[{"kind":"\x00"}]}`:           "is not JSON",
-		`{"jobs":[{"kind":"` + "\xff" + `"}]}`: "is not JSON: a text is not valid UTF-8",
-		`{"jobs":[{"kind":"\ud800"}]}`:         "is not JSON: half of a surrogate pair is missing",
-		`{"jobs":[{"args":01}]}`:               "is not JSON",
+		``:                                       "is not JSON: the document ends where a value should be at byte 0",
+		`[]`:                                     "is a list; it must be an object",
+		`{"jobs":[{"kind":"a"}`:                  `is not JSON: the document ends where ']' should be at byte 21`,
+		`{"jobs":[{"kind":"a"},]}`:               "is not JSON: there is ']' where a value should be at byte 22",
+		`{"jobs":[]} x`:                          "is not JSON: there is more behind the end of the document at byte 12",
+		`{"jobs":{}}`:                            "jobs: is an object; it must be a list",
+		`{"jobs":[{"kidn":"a"}]}`:                "jobs[0].kidn: is not a field that is known here",
+		`{"jobs":[{"kind":"a","kind":"b"}]}`:     "jobs[0].kind: is there twice",
+		`{"jobs":[{},{"kind":7}]}`:               "jobs[1].kind: is a number; it must be a text",
+		`{"jobs":[{"priority":"x"}]}`:            `jobs[0].priority: is "x"; it must be a whole number`,
+		`{"jobs":[{"priority":1.5}]}`:            `jobs[0].priority: is "1.5"; it must be a whole number`,
+		`{"jobs":[{"priority":3000000000}]}`:     "jobs[0].priority: is 3000000000; it must be between -2147483648 and 2147483647",
+		`{"jobs":[{"start_by":"tomorrow"}]}`:     `jobs[0].start_by: is "tomorrow"; it must be a time such as "2026-01-31T12:00:00Z"`,
+		`{"jobs":[{"timeout":20}]}`:              `jobs[0].timeout: is a number; it must be a duration such as "20s"`,
+		`{"jobs":[{"retry":{"factor":"2"}}]}`:    "jobs[0].retry.factor: is a text; it must be a number",
+		`{"jobs":[{"retry":{"precise":1}}]}`:     "jobs[0].retry.precise: is a number; it must be true or false",
+		`{"jobs":[{"kind":"\x00"}]}`:             "is not JSON",
+		`{"jobs":[{"kind":"` + "\xff" + `"}]}`:   "is not JSON: a text is not valid UTF-8",
+		`{"jobs":[{"kind":"\ud800"}]}`:           "is not JSON: half of a surrogate pair is missing",
+		`{"jobs":[{"kind":"\ud800\u0041"}]}`:     "is not JSON: a surrogate pair does not fit together",
+		`{"jobs":[{"kind":"\ud800abcdef"}]}`:     "is not JSON: half of a surrogate pair is missing",
+		`{"jobs":[{"kind":"\n` + "\x1f" + `"}]}`: "is not JSON: there is a control character in a text",
+		`{"jobs":[{"kind":"` + "\x1f" + `"}]}`:   "is not JSON: there is a control character in a text",
+		`{"jobs":[{"kind":"\n` + "\xff" + `"}]}`: "is not JSON: a text is not valid UTF-8",
+		`{"jobs":[{"kind":"\q"}]}`:               `is not JSON: there is no escape \q`,
+		`{"jobs":[{"kind":"\n`:                   "is not JSON: a text has no end",
+		`{"jobs":[{"kind":"\`:                    "is not JSON: a text has no end",
+		`{"jobs":[{"kind":"\u12`:                 "is not JSON: a text has no end",
+		`{"jobs":[{"priority":true}]}`:           "jobs[0].priority: is true; it must be a whole number",
+		`{"jobs":[{"priority":[]}]}`:             "jobs[0].priority: is a list; it must be a whole number",
+		`{"jobs":[{"priority":-}]}`:              "is not JSON: there is '-' where a number should be",
+		`{"jobs":[{"retry":{"factor":null1}}]}`:  "is not JSON",
+		`{"jobs":[{"retry":{"factor":{}}}]}`:     "jobs[0].retry.factor: is an object; it must be a number",
+		`{"jobs":[{"retry":{"factor":1e999}}]}`:  "jobs[0].retry.factor: is 1e999, which is out of range",
+		`{"jobs":[{"kind":"\ud83d\uZZ00"}]}`:     `is not JSON: "ZZ00" are not four hexadecimal digits`,
+		`{"jobs":[{"kind":"\u12G4"}]}`:           `is not JSON: "12G4" are not four hexadecimal digits`,
+		`{"jobs":[{"priority":1.}]}`:             "is not JSON: there is '}' where a digit should be",
+		`{"jobs":[{"priority":1e}]}`:             "is not JSON: there is '}' where a digit should be",
+		`{"jobs":[{"priority":-2147483649}]}`:    "jobs[0].priority: is -2147483649; it must be between -2147483648 and 2147483647",
+		`{"jobs":[{"priority":2147483648}]}`:     "jobs[0].priority: is 2147483648; it must be between -2147483648 and 2147483647",
+		`{"jobs":[{"args":01}]}`:                 "is not JSON",
 		`{"jobs":[{"args":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}]}`: "is not JSON: it is nested more than 64 levels deep",
 	} {
 		err := wire.Unmarshal([]byte(document), &fairleadv1.EnqueueJobsRequest{})
@@ -124,6 +158,42 @@ func TestRulesAreCheckedAllAtOnce(t *testing.T) {
 	}
 	if found := wire.Check(&fairleadv1.EnqueueJobsRequest{}); len(found) != 1 || found[0].Field != "jobs" {
 		t.Errorf("of nothing %v is refused", found)
+	}
+}
+
+func TestRulesAllowTheLargestAndTheSmallestThatTheyName(t *testing.T) {
+	for name, allowed := range map[string]proto.Message{
+		"texts and numbers": &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{
+			{Kind: strings.Repeat("k", 200), Priority: 32000, Key: strings.Repeat("k", 255)}, {Kind: "k", Priority: -32000, MaxAttempts: 32000},
+		}},
+		"a list": &fairleadv1.EnqueueJobsRequest{Jobs: slices.Repeat([]*fairleadv1.NewJob{{Kind: "k"}}, 10_000)},
+	} {
+		if found := wire.Check(allowed); len(found) != 0 {
+			t.Errorf("%s: %v is refused", name, found)
+		}
+	}
+	over := &fairleadv1.EnqueueJobsRequest{Jobs: slices.Repeat([]*fairleadv1.NewJob{{Kind: "k"}}, 10_001)}
+	want := []wire.FieldError{{Field: "jobs", Message: "has 10001 entries; at most 10000 are taken at once"}}
+	if diff := cmp.Diff(want, wire.Check(over)); diff != "" {
+		t.Errorf("of a list that is too long it differs what is refused (-want +got):\n%s", diff)
+	}
+}
+
+// No database keeps a NUL in a text, so no field takes one, but for what handlers say.
+func TestATextWithANULIsRefusedWhereverItStands(t *testing.T) {
+	for field, message := range map[string]proto.Message{
+		"jobs[0].kind":  &fairleadv1.EnqueueJobsRequest{Jobs: []*fairleadv1.NewJob{{Kind: "a\x00"}}},
+		"kind[1]":       &fairleadv1.ListJobsRequest{Kind: []string{"a", "\x00"}},
+		"labels":        &fairleadv1.Tenant{Name: "n", Labels: map[string]string{"\x00": "v"}},
+		"alert.headers": &fairleadv1.Schedule{Alert: &fairleadv1.Alert{Headers: map[string]string{"k": "v\x00"}}},
+	} {
+		want := wire.FieldError{Field: field, Message: "contains a NUL character"}
+		if found := wire.Check(message); !slices.Contains(found, want) {
+			t.Errorf("%s: %v is refused", field, found)
+		}
+	}
+	if found := wire.Check(&fairleadv1.FailJobRequest{Id: 1, Fence: 1, Error: "a\x00"}); len(found) != 0 {
+		t.Errorf("of what a handler says %v is refused", found)
 	}
 }
 

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/internal/rest"
+)
+
+// watchJobs is the endpoint of a stream that is the test's.
+func watchJobs(stream func(ctx context.Context, send func(proto.Message) error) error) *rest.Endpoint {
+	return &rest.Endpoint{
+		Method: fairleadv1.File_fairlead_v1_job_proto.Services().ByName("JobService").Methods().ByName("WatchJob"), Access: &fairleadv1.Access{Role: string(access.RoleViewer)},
+		Stream: func(ctx context.Context, _ proto.Message, send func(proto.Message) error) error {
+			return stream(ctx, send)
+		},
+	}
+}
+
+// A stream may be about to send when its caller's token is revoked.
+func TestNothingIsSentToACallerThatIsNotBelievedAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		believed := true
+		c := caller{identity: Identity{Name: "c", Role: access.RoleViewer}, since: time.Now(), recheckEvery: time.Second, recheck: func(context.Context) error {
+			if !believed {
+				return errRevoked
+			}
+			return nil
+		}}
+		sent := 0
+		var refusal error
+		endpoint := (&desk{}).around(watchJobs(func(_ context.Context, send func(proto.Message) error) error {
+			time.Sleep(5 * time.Second)
+			if err := send(&fairleadv1.Job{}); err != nil {
+				t.Errorf("while it is believed: %v", err)
+			}
+			believed = false
+			time.Sleep(5 * time.Second)
+			refusal = send(&fairleadv1.Job{})
+			return nil
+		}))
+		err := endpoint.Stream(withCaller(t.Context(), c), &fairleadv1.GetJobRequest{}, func(proto.Message) error { sent++; return nil })
+		if sent != 1 || !errors.Is(refusal, errRevoked) || !errors.Is(err, errRevoked) {
+			t.Errorf("%d were sent; the stream is told %v, the caller %v", sent, refusal, err)
+		}
+	})
+}
+
+func TestWhoIsBelievedForGoodIsNotLookedUp(t *testing.T) {
+	ctx := withCaller(t.Context(), caller{identity: localIdentity})
+	lasting, ended := whileBelieved(ctx)
+	if err := errors.New("oh"); lasting != ctx || !errors.Is(ended(err), err) || ended(nil) != nil {
+		t.Error("the call does not end as it ended")
+	}
+}
+
+func TestADatabaseThatIsTooSlowIsUnavailable(t *testing.T) {
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	late := fmt.Errorf("query: %w", context.DeadlineExceeded)
+	for name, c := range map[string]struct {
+		ctx             context.Context
+		err             error
+		wantUnavailable bool
+	}{
+		"too slow":                       {t.Context(), late, true},
+		"too slow for who has gone":      {gone, late, false},
+		"broken":                         {t.Context(), errors.New("broken"), false},
+		"unavailable, which says enough": {t.Context(), fmt.Errorf("%w: %w", fairlead.ErrUnavailable, context.DeadlineExceeded), true},
+		"nothing":                        {t.Context(), nil, false},
+	} {
+		err := slow(c.ctx, c.err)
+		if errors.Is(err, fairlead.ErrUnavailable) != c.wantUnavailable || (err == nil) != (c.err == nil) {
+			t.Errorf("%s: it is %v", name, err)
+		}
+		if c.err != nil && !errors.Is(err, errors.Unwrap(c.err)) && errors.Unwrap(c.err) != nil {
+			t.Errorf("%s: %v does not say why", name, err)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+)
+
+// ring is a store of tokens that can be lost, and that counts how often it is asked.
+type ring struct {
+	access.Store
+	tokens map[[32]byte]access.Token
+	lost   error // what a look-up fails with
+	touch  error
+	asked  int
+}
+
+func (r *ring) FindToken(_ context.Context, hash [32]byte) (access.Token, error) {
+	r.asked++
+	token, found := r.tokens[hash]
+	if r.lost != nil {
+		return access.Token{}, r.lost
+	}
+	if !found {
+		return access.Token{}, fairlead.ErrNotFound
+	}
+	return token, nil
+}
+
+func (r *ring) Tokens(context.Context) (all []access.Token, err error) {
+	r.asked++
+	for hash, token := range r.tokens {
+		token.Hash = hash
+		all = append(all, token)
+	}
+	return all, r.lost
+}
+
+func (r *ring) TouchToken(context.Context, int64) error { return r.touch }
+
+func newRing() *ring {
+	return &ring{tokens: map[[32]byte]access.Token{HashSecret("known"): {ID: 1, Name: "ci", Role: access.RoleViewer}}}
+}
+
+func (r *ring) identifier(auth Auth) *identifier {
+	auth.Required = true
+	return newIdentifier(auth, r, slog.New(slog.DiscardHandler))
+}
+
+func TestATokenIsBelievedForAMomentWithoutAskingAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys := newRing()
+		i := keys.identifier(Auth{})
+		identify := func() error { return second(i.identify(t.Context(), "Bearer known", "a")) }
+		for range 3 {
+			if err := identify(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if keys.asked != 1 {
+			t.Errorf("the database was asked %d times", keys.asked)
+		}
+		clear(keys.tokens)
+		time.Sleep(tokenTrust - 1)
+		if err := identify(); err != nil {
+			t.Errorf("within a moment: %v", err)
+		}
+		time.Sleep(1)
+		if err := identify(); !errors.Is(err, errStranger) {
+			t.Errorf("after it was revoked: %v", err)
+		}
+	})
+}
+
+// What an identity provider has signed may end before the moment is over.
+func TestAnIdentityIsBelievedNoLongerThanItSays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		until := time.Now().Add(time.Second)
+		i := newRing().identifier(Auth{Verify: func(context.Context, string) (Identity, error) {
+			return Identity{Name: "jo", Role: access.RoleViewer, Until: until}, nil
+		}})
+		if found, err := i.identify(t.Context(), "Bearer a.b.c", "a"); err != nil || found.identity.Name != "jo" {
+			t.Fatalf("it is %v, %v", found, err)
+		}
+		time.Sleep(time.Second)
+		if _, err := i.identify(t.Context(), "Bearer a.b.c", "a"); !errors.Is(err, errStranger) {
+			t.Errorf("at its end: %v", err)
+		}
+	})
+}
+
+func TestADatabaseThatIsGoneCountsAsNoGuess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys := newRing()
+		i := keys.identifier(Auth{})
+		keys.lost = errors.New("gone")
+		for range 5 * addressBurst {
+			if _, err := i.identify(t.Context(), "Bearer known", "a"); !errors.Is(err, errNoDatabase) {
+				t.Fatal(err)
+			}
+		}
+		keys.lost = nil
+		if _, err := i.identify(t.Context(), "Bearer unknown", "a"); !errors.Is(err, errStranger) {
+			t.Errorf("the first guess: %v", err)
+		}
+		keys.touch = fairlead.ErrUnavailable // it only reads now
+		if _, err := i.identify(t.Context(), "Bearer known", "a"); err != nil {
+			t.Errorf("a token whose use cannot be noted: %v", err)
+		}
+		keys.touch = errors.New("broken")
+		time.Sleep(tokenTrust)
+		if _, err := i.identify(t.Context(), "Bearer known", "a"); !errors.Is(err, errNoDatabase) {
+			t.Errorf("a database that is broken: %v", err)
+		}
+	})
+}
+
+func TestACredentialCountsWhileItsTokenStandsForTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hash, gone := HashSecret("known"), errors.New("gone")
+		same := Identity{Name: "ci", Role: access.RoleViewer}
+		for name, c := range map[string]struct {
+			credential credential
+			change     func(*ring)
+			want       error
+		}{
+			"as before":       {credential{same, hash, true}, func(*ring) {}, nil},
+			"removed":         {credential{same, hash, true}, func(r *ring) { clear(r.tokens) }, errRevoked},
+			"expired":         {credential{same, hash, true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Expired: true} }, errRevoked},
+			"of another role": {credential{same, hash, true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleAdmin} }, errRevoked},
+			"of another name": {credential{same, hash, true}, func(r *ring) { r.tokens[hash] = access.Token{Name: "cd", Role: access.RoleViewer} }, errRevoked},
+			"for a tenant": {credential{same, hash, true}, func(r *ring) {
+				r.tokens[hash] = access.Token{Name: "ci", Role: access.RoleViewer, Tenants: []string{"acme"}}
+			}, errRevoked},
+			"not to be found out":        {credential{same, hash, true}, func(r *ring) { r.lost = gone }, gone},
+			"kept in no database":        {credential{identity: same}, func(r *ring) { r.lost = gone }, nil},
+			"kept in none, and over":     {credential{identity: Identity{Until: time.Now()}}, func(*ring) {}, errRevoked},
+			"kept in none, not yet over": {credential{identity: Identity{Until: time.Now().Add(time.Hour)}}, func(*ring) {}, nil},
+		} {
+			keys := newRing()
+			c.change(keys)
+			if err := keys.identifier(Auth{}).recheck(t.Context(), c.credential); !errors.Is(err, c.want) {
+				t.Errorf("%s: %v, want %v", name, err, c.want)
+			}
+		}
+	})
+}
+
+// Only what was answered long ago is asked for again before a call, because a body may
+// have come for long.
+func TestACallerWhoseBodyCameForLongIsLookedUpAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, answer := 0, error(nil)
+		ctx := withCaller(t.Context(), caller{since: time.Now(), recheck: func(context.Context) error { asked++; return answer }})
+		time.Sleep(tokenTrust)
+		if err := believedStill(ctx); err != nil || asked != 0 {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+		time.Sleep(1)
+		if err := believedStill(ctx); err != nil || asked != 1 {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+		answer = errors.New("gone") // which refuses no caller here
+		if err := believedStill(ctx); err != nil {
+			t.Error(err)
+		}
+		answer = errRevoked
+		if err := believedStill(ctx); !errors.Is(err, errRevoked) {
+			t.Errorf("got %v", err)
+		}
+		if err := believedStill(withCaller(t.Context(), caller{})); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSecretsThatAreTooLongAreNotLookedUp(t *testing.T) {
+	keys := newRing()
+	i := keys.identifier(Auth{})
+	for size, asks := range map[int]int{maxSecret: 1, maxSecret + 1: 0} {
+		keys.asked = 0
+		if _, err := i.identify(t.Context(), "Bearer "+string(make([]byte, size)), "a"); !errors.Is(err, errStranger) || keys.asked != asks {
+			t.Errorf("one of %d bytes was asked for %d times: %v", size, keys.asked, err)
+		}
+	}
+}
+
+func TestManyTokensAreNotRememberedForGood(t *testing.T) {
+	i := newRing().identifier(Auth{})
+	for n := range 2*tokenMemory + 1 {
+		i.remember([32]byte{byte(n), byte(n >> 8), byte(n >> 16)}, credential{})
+		if len(i.tokens) > tokenMemory {
+			t.Fatalf("%d are remembered", len(i.tokens))
+		}
+	}
+}
+
+func TestTheTokenOfTheFileIsAnAdminsWithoutADatabase(t *testing.T) {
+	keys, hash := newRing(), HashSecret("from the file")
+	keys.lost = errors.New("gone")
+	i := keys.identifier(Auth{Admin: &hash})
+	if found, err := i.identify(t.Context(), "Bearer from the file", "a"); err != nil || found.identity.Role != access.RoleAdmin || found.identity.Name != "token-file" || found.kept {
+		t.Errorf("it is %+v, %v", found, err)
+	}
+	if _, err := i.identify(t.Context(), "Bearer from another file", "a"); err == nil {
+		t.Error("another token is believed")
+	}
+}

@@ -1,0 +1,101 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"golang.org/x/sync/semaphore"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+func TestABodyReservesWhatItMayBecome(t *testing.T) {
+	const unknown, limit = -1, 16 << 20
+	for _, c := range []struct {
+		length, read, more int64
+		packed             bool
+		want               int64
+	}{
+		{unknown, 0, 512, false, 0},
+		{unknown, smallBody - 512, 512, false, 0},
+		{unknown, smallBody - 512, 513, false, middleBody},
+		{unknown, middleBody - 512, 512, false, middleBody},
+		{unknown, middleBody - 512, 513, false, limit},
+		{smallBody, 0, 512, false, 0},
+		{smallBody + 1, 0, 512, false, smallBody + 1},
+		{limit, 0, 512, false, limit},
+		{limit + 1, 0, 512, false, limit},
+		{100, 0, 1 << 20, false, 0},
+		{unknown, 0, smallBody / inflation, true, 0},
+		{unknown, 0, smallBody/inflation + 1, true, middleBody},
+		{unknown, 0, middleBody/inflation + 1, true, limit},
+		{10, 0, 1 << 20, true, 0},
+		{smallBody/inflation + 1, 0, 1 << 20, true, middleBody},
+		{1 << 20, 0, 10, true, 0},
+		{1 << 20, 0, 1 << 20, true, limit},
+	} {
+		b := &sharedBody{length: c.length, read: c.read, packed: c.packed, limit: limit}
+		if got := b.needed(c.more); got != c.want {
+			t.Errorf("%+v: it needs %d", c, got)
+		}
+	}
+}
+
+// shareOf is a body of so many bytes that was read, and the memory that it has a share of.
+func shareOf(t *testing.T, size int) (context.Context, *sharedBody, *semaphore.Weighted) {
+	t.Helper()
+	memory := semaphore.NewWeighted(largeBodies)
+	body := &sharedBody{
+		ReadCloser: io.NopCloser(bytes.NewReader(make([]byte, size))), ctx: t.Context(), memory: memory, length: int64(size), limit: 16 << 20,
+	}
+	if n, err := io.Copy(io.Discard, body); err != nil || n != int64(size) {
+		t.Fatalf("%d of %d bytes are read: %v", n, size, err)
+	}
+	return context.WithValue(t.Context(), sharedBodyKey{}, body), body, memory
+}
+
+// taken is how much of the memory is not free.
+func taken(memory *semaphore.Weighted) (bytes int64) {
+	for step := int64(largeBodies); step > 0; step /= 2 {
+		for memory.TryAcquire(step) {
+			bytes += step
+		}
+	}
+	memory.Release(bytes)
+	return largeBodies - bytes
+}
+
+func TestWhatAMessageDoesNotNeedIsGivenBackBeforeItsCall(t *testing.T) {
+	for name, c := range map[string]struct{ message, want int }{
+		"a small one": {10, 0}, "a large one": {smallBody + 1, smallBody + 5}, "one that became larger": {4 << 20, 2 << 20},
+	} {
+		ctx, body, memory := shareOf(t, 2<<20)
+		if got := taken(memory); got != 2<<20 {
+			t.Errorf("%s: %d bytes are reserved", name, got)
+		}
+		settleShare(ctx, &fairleadv1.QueueRequest{Name: strings.Repeat("x", c.message)})
+		if got := taken(memory); got != int64(c.want) {
+			t.Errorf("%s: %d bytes are kept, want %d", name, got, c.want)
+		}
+		body.keep(0)
+		if got := taken(memory); got != 0 {
+			t.Errorf("%s: %d bytes are never given back", name, got)
+		}
+	}
+	settleShare(t.Context(), &fairleadv1.QueueRequest{}) // of a request without a body
+}
+
+func TestABodyWithoutMemoryIsNotRead(t *testing.T) {
+	_, body, memory := shareOf(t, 2<<20)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	late := &sharedBody{ReadCloser: io.NopCloser(strings.NewReader("x")), ctx: ctx, memory: memory, length: largeBodies, limit: largeBodies}
+	if _, err := late.Read(make([]byte, 10)); !errors.Is(err, errManyLarge) {
+		t.Errorf("got %v", err)
+	}
+	body.keep(0)
+}
