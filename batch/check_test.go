@@ -54,7 +54,10 @@ func TestABatchNamesTheFieldThatIsWrong(t *testing.T) {
 		"then":   {func(b *batch.Batch) { b.Then = jobsOf(11) }},
 		"then[1]": {
 			func(b *batch.Batch) { b.Then = jobsOf(2); b.Then[1].Key = "k" }, func(b *batch.Batch) { b.Then = jobsOf(2); b.Then[1].ConcurrencyKey = "k" },
-			func(b *batch.Batch) { b.Then = jobsOf(2); b.Then[1].NotBefore = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC) },
+			func(b *batch.Batch) {
+				b.Then = jobsOf(2)
+				b.Then[1].NotBefore = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+			},
 		},
 		"then[1].kind": {func(b *batch.Batch) { b.Then = jobsOf(2); b.Then[1].Kind = "" }},
 	} {

@@ -119,6 +119,21 @@ func TestARetryThatIsStillToBeMadeIsCancelled(t *testing.T) {
 	m.equal("it has ended", b.EndedAt.IsZero(), false)
 }
 
+func TestAPassIsMadeAtOnceThoughAnotherThatIsNotWantedAnyMoreWasBegun(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(3, func(b *batch.Batch) { b.MaxRunning = 2 })
+	jobs := m.start(2)
+	m.succeed(jobs[0])
+	m.fail(jobs[1])
+	m.look(b.ID)
+	m.wantRetry(b.ID)
+	m.acted(m.batches.Cancel(t.Context(), b.ID, ""))
+	m.succeed(m.start(1)...)
+	m.look(b.ID)
+	b = m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	m.equal("how many are rolled back", b.Tally.RollbackPending > 0, true)
+}
+
 func TestARetryThatHasNotBegunHasFailedWhenTheBatchIsRolledBack(t *testing.T) {
 	m := newMoving(t)
 	b := m.create(3)
