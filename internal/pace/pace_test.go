@@ -248,6 +248,21 @@ func TestNoChangesOfTheRateGiveMoreThanTheRates(t *testing.T) {
 	})
 }
 
+func TestARateThatIsSetAfterNoLimitIsKept(t *testing.T) {
+	for _, owed := range []float64{0, 5, -5} {
+		synctest.Test(t, func(t *testing.T) {
+			p := pace.Resume(pace.Unlimited, owed)
+			if _, err := p.Wait(t.Context(), 1, 1); err != nil {
+				t.Fatal(err)
+			}
+			p.SetRate(10)
+			if got := count(collect(t, p, 30*time.Second, func() int { return 1 })); got < 298 || got > 301 {
+				t.Errorf("%d in 30 s, with %v owed before", got, owed)
+			}
+		})
+	}
+}
+
 func TestWithoutALimitNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, start := pace.New(pace.Unlimited), time.Now()
