@@ -390,3 +390,18 @@ func TestOthersHaveTheRateOfARunThatIsNotHeardOf(t *testing.T) {
 	goOn(0, 1)
 	want("once it is heard of again", half, half)
 }
+
+func TestAShardThatHasEndedSharesNothingThoughItsJobStillRuns(t *testing.T) {
+	s := newScrubbing(t)
+	sw := s.start(s.put(inShards(2), func(w *sweep.Sweep) { w.InFlight = 16 }))
+	runs := s.claim(2)
+	s.checkpoint(runs[0], 500, 0, true)
+	var orders sweep.Orders
+	for range 3 {
+		orders = s.checkpoint(runs[1], 0, 0, false)
+		s.look(sw)
+	}
+	if orders.Share.InFlight != 16 {
+		t.Errorf("the other may have %d in flight, want all 16", orders.Share.InFlight)
+	}
+}
