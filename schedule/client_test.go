@@ -68,7 +68,7 @@ func TestAScheduleThatIsChangedCountsFromNowOnIfWhenItIsDueHasChanged(t *testing
 			p.ok(err)
 			c.begin.Name, c.begin.Enabled, c.begin.Job = "s", true, fairlead.Job{Kind: "k"}
 			s := p.put(c.begin)
-			// Nobody acts upon it for ten days: what was due is still to be done if it goes on.
+			// No node acts upon it for ten days: what was due is still to be done if it goes on.
 			p.now = noon.Add(10 * day)
 			if !c.begin.At.IsZero() {
 				p.now = noon
