@@ -25,8 +25,9 @@ var layers = []struct {
 	{"a node", []string{"engine"}},
 	{"handlers", []string{"cdc", "httpcall", "sweep/items", "tracing"}},
 	{"databases", []string{"mysql", "postgres", "sqlite"}},
-	{"what a database is asked for", []string{"access", "driver"}},
+	{"what a database is asked for", []string{"driver"}},
 	{"what makes jobs", []string{"batch", "schedule", "sweep"}},
+	{"who may do what, and did it", []string{"access"}},
 	{"jobs", []string{"."}},
 }
 
@@ -39,6 +40,7 @@ var undrawn = []struct{ tree, why string }{
 	{"storetest", "only tests import it"},
 	{"fairleadtest", "only tests import it"},
 	{"sim", "only tests import it"},
+	{"examples", "they are programs of users"},
 	{"cdc/connecttest", "only tests import it"},
 }
 

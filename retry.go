@@ -49,7 +49,7 @@ func (r *Retry) Delay(failures int) time.Duration {
 	if delay < float64(ceiling) {
 		pause = time.Duration(delay)
 	}
-	if r.Precise || pause <= 0 {
+	if r.Precise {
 		return pause
 	}
 	return rand.N(min(pause, math.MaxInt64-1) + 1)

@@ -54,6 +54,15 @@ func TestTheLongestPauseDoesNotOverflow(t *testing.T) {
 	}
 }
 
+func TestWhatARetryDoesNotSayIsFromASecondToAnHourTwiceAsLongEachTime(t *testing.T) {
+	r := &fairlead.Retry{Precise: true}
+	for failures, want := range map[int]time.Duration{1: time.Second, 2: 2 * time.Second, 12: 2048 * time.Second, 13: time.Hour, 100: time.Hour} {
+		if d := r.Delay(failures); d != want {
+			t.Errorf("after %d failures: %v, want %v", failures, d, want)
+		}
+	}
+}
+
 func TestANilRetryIsTheDefault(t *testing.T) {
 	var r *fairlead.Retry
 	if d := r.Delay(1); d < 0 || d > time.Second {

@@ -338,6 +338,21 @@ func TestLargeTasksGoInSmallParts(t *testing.T) {
 	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{Success: 60})
 }
 
+func TestWhatIsReleasedAtOnceHasABoundOfBytes(t *testing.T) {
+	const tasks = 40
+	m := newMoving(t)
+	large := boxes(tasks)
+	for i := range large {
+		large[i].Before, large[i].After = quoted(250<<10), quoted(250<<10)
+	}
+	b, err := m.batches.Start(t.Context(), batch.Batch{Name: "spring", Type: "move"}, large...)
+	m.ok(err)
+	if b.Out == 0 || b.Out > 33 {
+		t.Errorf("%d tasks of half a megabyte are released at once", b.Out)
+	}
+	m.equal("how many are released in the end", m.look(b.ID).Out, tasks)
+}
+
 func TestCancelLetsNoMoreTasksBegin(t *testing.T) {
 	m := newMoving(t)
 	b := m.create(5)

@@ -49,3 +49,31 @@ func TestTasksWhoseJobsAreMadeBeforehandRunOnce(t *testing.T) {
 	m.equal("how it ended", ended.State(), batch.Success)
 	m.noDrift()
 }
+
+func TestTasksWhoseJobsAreNotMadeBeforehandAreReleasedBesideThem(t *testing.T) {
+	const tasks = 12 * batch.PartSize
+	m := newMoving(t)
+	b := m.create(tasks)
+	outlook := &batch.Outlook{}
+	jobs := m.start(tasks)
+	failed := jobIDs(jobs[:2])
+	m.fail(jobs[:2]...)
+	m.succeed(jobs[2:]...)
+	m.clock.Advance(20 * time.Millisecond)
+	_, err := batch.ConductAhead(t.Context(), m.store, b.ID, outlook)
+	m.ok(err)
+	m.wantRetry(b.ID, failed...)
+	m.ok(batch.Prepare(t.Context(), m.store, b.ID, m.tried(b.ID)))
+	m.succeed(m.start(tasks)...)
+	_, err = batch.ConductAhead(t.Context(), m.store, b.ID, outlook)
+	m.ok(err)
+	retried := map[int64]batch.Change{}
+	for _, job := range m.start(tasks) {
+		if args := taskOf(job); args.Task != job.ID {
+			retried[args.Task] = args.Change
+		}
+		m.succeed(job)
+	}
+	m.equal("what is retried", retried, map[int64]batch.Change{failed[0]: boxes(1)[0], failed[1]: boxes(2)[1]})
+	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{Success: tasks})
+}

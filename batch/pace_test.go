@@ -92,6 +92,53 @@ func TestFailuresPauseABatch(t *testing.T) {
 	}
 }
 
+func TestABatchThatIsPausedKeepsTheReason(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(10, func(b *batch.Batch) { b.StopAfter.Failures, b.MaxRunning = 1, 2 })
+	jobs := m.start(2)
+	m.acted(m.batches.Pause(t.Context(), b.ID, "lunch"))
+	m.fail(jobs...)
+	m.equal("why it is paused", m.look(b.ID).Reason, "lunch")
+}
+
+func TestTheFasterTasksEndTheMoreAreLetOutAhead(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(10_000)
+	first := m.batch(b.ID).Out
+	m.succeed(m.start(first)...)
+	m.clock.Advance(30 * time.Millisecond)
+	fast := m.look(b.ID).Out
+	if fast < 2*first {
+		t.Errorf("%d are let out after %d ended in 30 ms", fast, first)
+	}
+	for range 20 {
+		m.succeed(m.start(1)...)
+		m.clock.Advance(time.Second)
+		m.look(b.ID)
+	}
+	m.succeed(m.start(10_000)...)
+	m.clock.Advance(time.Minute)
+	m.equal("how many are let out at once after few ended for long", m.look(b.ID).Out, first)
+}
+
+func TestALookTellsWhetherSoMuchWasDoneThatThereIsSoonToBeMore(t *testing.T) {
+	m := newMoving(t)
+	busy := func(b batch.Batch) bool {
+		t.Helper()
+		done, err := batch.Conduct(t.Context(), m.store, b.ID)
+		m.ok(err)
+		return done.Busy
+	}
+	many := m.create(3 * batch.PartSize)
+	m.equal("while none ends", busy(many), false)
+	jobs := m.start(2 * batch.PartSize)
+	m.succeed(jobs[:batch.PartSize-1]...)
+	m.equal("when a few ended", busy(many), false)
+	m.succeed(m.start(3 * batch.PartSize)...)
+	m.succeed(jobs[batch.PartSize-1:]...)
+	m.equal("when many ended", busy(many), true)
+}
+
 func TestABatchKeepsToItsRate(t *testing.T) {
 	m := newMoving(t)
 	b := m.create(1000, func(b *batch.Batch) { b.Rate = 50 })

@@ -185,8 +185,8 @@ func (p *preparing) begin(ctx context.Context) error {
 	if !won {
 		return p.store.DropParts(ctx, p.batch.ID, p.try)
 	}
-	for try := range p.try {
-		if try > 0 && !p.batch.began(try) {
+	for try := 1; try < p.try; try++ {
+		if !p.batch.began(try) {
 			if err := p.store.DropParts(ctx, p.batch.ID, try); err != nil {
 				return err
 			}

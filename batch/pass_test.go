@@ -119,6 +119,21 @@ func TestARetryThatIsStillToBeMadeIsCancelled(t *testing.T) {
 	m.equal("it has ended", b.EndedAt.IsZero(), false)
 }
 
+func TestAPassIsMadeAtOnceThoughAnotherThatIsNotWantedAnyMoreWasBegun(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(3, func(b *batch.Batch) { b.MaxRunning = 2 })
+	jobs := m.start(2)
+	m.succeed(jobs[0])
+	m.fail(jobs[1])
+	m.look(b.ID)
+	m.wantRetry(b.ID)
+	m.acted(m.batches.Cancel(t.Context(), b.ID, ""))
+	m.succeed(m.start(1)...)
+	m.look(b.ID)
+	b = m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	m.equal("how many are rolled back", b.Tally.RollbackPending > 0, true)
+}
+
 func TestARetryThatHasNotBegunHasFailedWhenTheBatchIsRolledBack(t *testing.T) {
 	m := newMoving(t)
 	b := m.create(3)
@@ -144,4 +159,74 @@ func TestWhatMayHaveBeenAppliedIsUndoneThoughItsRetryFailed(t *testing.T) {
 	m.look(b.ID)
 	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
 	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{RollbackSuccess: 2})
+}
+
+func TestATaskThatWasRetriedManyTimesIsStillOne(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(2)
+	jobs := m.start(2)
+	m.succeed(jobs[1])
+	for range 55 { // more passes than are read at once
+		m.fail(jobs[0])
+		m.look(b.ID)
+		m.acted(m.batches.Retry(t.Context(), b.ID))
+		jobs = m.start(1)
+	}
+	m.succeed(jobs[0])
+	m.equal("the tally", m.look(b.ID).Tally, batch.Tally{Success: 2})
+	m.equal("how its tasks stand", m.stands(b.ID), []batch.TaskState{batch.TaskSuccess, batch.TaskSuccess})
+	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	m.equal("the tally after it was rolled back", m.finish(b.ID).Tally, batch.Tally{RollbackSuccess: 2})
+}
+
+func TestARetryLeavesWhatCouldNotBeRolledBack(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(2)
+	jobs := m.start(2)
+	m.succeed(jobs[0])
+	m.fail(jobs[1])
+	m.look(b.ID)
+	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{Tasks: []int64{jobs[0].ID}}))
+	m.fail(m.start(1)...)
+	m.look(b.ID)
+	b = m.acted(m.batches.Retry(t.Context(), b.ID))
+	m.equal("the tally", b.Tally, batch.Tally{RetryPending: 1, RollbackFail: 1})
+}
+
+func TestARollBackThatWasCancelledIsResumed(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(1)
+	m.finish(b.ID)
+	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	m.end(fairlead.Drop, "", m.start(1)...)
+	m.equal("the tally", m.look(b.ID).Tally, batch.Tally{RollbackFail: 1})
+	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	m.equal("the tally once it is resumed", m.finish(b.ID).Tally, batch.Tally{RollbackSuccess: 1})
+}
+
+func TestARetryThatIsPausedGoesOn(t *testing.T) {
+	m := newMoving(t)
+	b := m.create(1)
+	m.fail(m.start(1)...)
+	m.look(b.ID)
+	m.acted(m.batches.Retry(t.Context(), b.ID))
+	b = m.acted(m.batches.Pause(t.Context(), b.ID, ""))
+	m.equal("the tally while it is paused", b.Tally, batch.Tally{RetryPending: 1})
+	m.equal("what can be started", len(m.start(1)), 0)
+	m.acted(m.batches.Resume(t.Context(), b.ID))
+	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{Success: 1})
+}
+
+func TestACanaryIsNotJudgedWhileTheBatchIsPaused(t *testing.T) {
+	m := newMoving(t)
+	for name, end := range map[string]func(...*fairlead.Job){"a good one": m.succeed, "a bad one": m.fail} {
+		b := m.create(4, func(b *batch.Batch) { b.Canary = batch.Canary{Tasks: 2, Ratio: 0.5} })
+		jobs := m.start(2)
+		m.acted(m.batches.Pause(t.Context(), b.ID, "lunch"))
+		end(jobs...)
+		b = m.look(b.ID)
+		m.equal(name+" is approved of", b.Approved, false)
+		m.equal("why it is paused with "+name, b.Reason, "lunch")
+		m.acted(m.batches.Cancel(t.Context(), b.ID, ""))
+	}
 }

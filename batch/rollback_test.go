@@ -238,3 +238,22 @@ func TestWhatWasFoundBeforeIsPutBack(t *testing.T) {
 	tasks := m.tasks(batch.TaskFilter{Batch: b.ID})
 	m.equal("what a task shows", string(tasks[0].Before), `{"at":"here"}`)
 }
+
+func TestWhatIsRememberedOfARollBackIsNotPutBack(t *testing.T) {
+	m := newMoving(t)
+	change := boxes(1)[0]
+	change.Before = nil
+	b, err := m.batches.Start(t.Context(), batch.Batch{Name: "spring", Type: "move"}, change)
+	m.ok(err)
+	m.succeed(m.start(1)...)
+	m.look(b.ID)
+	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	job := m.start(1)[0]
+	_, err = m.store.Settle(t.Context(), []fairlead.Settlement{{ID: job.ID, Fence: job.Fence, Move: fairlead.Fail, Memo: []byte(`{"before":{"at":"sea"}}`)}})
+	m.ok(err)
+	m.look(b.ID)
+	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
+	if args := taskOf(m.start(1)[0]); !args.Undo || args.Before != nil {
+		t.Errorf("what is put back when it is resumed is %s", args.Before)
+	}
+}

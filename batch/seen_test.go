@@ -41,3 +41,20 @@ func TestRunningTasksAreCountedOnceForAllWhileManyEnd(t *testing.T) {
 	m.finish(b.ID)
 	m.equal("what is seen in the end", tally(), batch.Tally{Success: 600})
 }
+
+func TestACountIsNotToldAfterTheClockWasSetBack(t *testing.T) {
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	for at, want := range map[time.Time]bool{
+		{}:                                 false,
+		now:                                true,
+		now.Add(time.Microsecond):          false,
+		now.Add(time.Hour):                 false,
+		now.Add(1 - batch.SeenFor):         true,
+		now.Add(-batch.SeenFor):            false,
+		now.Add(-time.Hour * 24 * 365 * 9): false,
+	} {
+		if seen := (batch.Seen{At: at}); seen.Told(now) != want {
+			t.Errorf("what was counted at %v is told at %v: %v", at, now, !want)
+		}
+	}
+}

@@ -40,7 +40,9 @@ func TestATaskWhoseJobIsMissingIsInDoubt(t *testing.T) {
 	m.succeed(jobs[0], jobs[1])
 	testdb.Lose(t, m.store, jobs[1].ID)
 	m.clock.Advance(soughtAfter)
+	found := m.clock.Now()
 	m.equal("the tally", m.look(b.ID).Tally, batch.Tally{Success: 1, Fail: 1, Pending: 0, Running: 1})
+	m.clock.Advance(time.Second)
 	m.succeed(jobs[2])
 	after := m.look(b.ID)
 	m.equal("its state", after.State(), batch.PartialFail)
@@ -50,6 +52,7 @@ func TestATaskWhoseJobIsMissingIsInDoubt(t *testing.T) {
 	if !strings.Contains(failed[0].Info, "not known whether it was applied") {
 		t.Errorf("what is said of it: %q", failed[0].Info)
 	}
+	m.equal("when it changed last", failed[0].UpdatedAt, found)
 	m.acted(m.batches.RollBack(t.Context(), b.ID, batch.RollBack{}))
 	m.equal("the tally after it was rolled back", m.finish(b.ID).Tally, batch.Tally{RollbackSuccess: 3})
 }

@@ -122,6 +122,7 @@ func TestMissedInstantsAreToldOf(t *testing.T) {
 		{schedule.CatchUpFull, schedule.AlertMissed, 10*time.Minute + 30*time.Second, "missed 11 run 11"},
 		{schedule.CatchUpNone, schedule.AlertMissed, 21 * time.Second, "missed 1 run 0"},
 		{schedule.CatchUpNone, schedule.AlertMissed, 20 * time.Second, ""}, // late, but not too late
+		{schedule.CatchUpNone, schedule.AlertMissed, -time.Minute, ""},     // nothing has come
 		{schedule.CatchUpNone, schedule.AlertMissed, 100 * time.Hour, "missed 1000 run 0"},
 		{schedule.CatchUpNone, schedule.AlertFailure, time.Hour, ""},
 	} {

@@ -169,6 +169,7 @@ func testFind(c *chapter) {
 		f.equal("the job", f.find(fairlead.Filter{})[0].Queue, "away")
 	})
 	testPages(c)
+	testManyPages(c)
 	testFilter(c)
 	testCreated(c)
 	testFinishedFrom(c)

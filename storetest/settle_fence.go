@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -218,6 +219,44 @@ func testSettleMany(c *chapter) {
 		f.wantState(jobs[0], fairlead.Succeeded)
 		f.equal("its fence", f.wantState(jobs[1], fairlead.Running).Fence, current.Fence)
 		f.settle(to(fairlead.Succeed, current))
+	})
+	c.test("each of many successes keeps what it brings besides, and its key is free", func(f *fixture) {
+		const each = 10
+		var jobs []*fairlead.Job
+		for i := range 5 * each {
+			job := plain()
+			if i%5 == 4 {
+				job = with(keyed(fmt.Sprint(i)))
+			}
+			jobs = append(jobs, job)
+		}
+		f.enqueue(jobs...)
+		f.claim(f.join(), len(jobs))
+		var settlements []fairlead.Settlement
+		for i, job := range jobs {
+			success := to(fairlead.Succeed, f.get(job))
+			text := json.RawMessage(fmt.Sprint(i))
+			switch i % 5 {
+			case 1:
+				success.Output = text
+			case 2:
+				success.Memo = text
+			case 3:
+				success.Progress = text
+			}
+			success.FreeKey = i%5 == 4
+			settlements = append(settlements, success)
+		}
+		f.settle(settlements...)
+		for i, job := range jobs {
+			var want [5]string
+			want[i%5] = fmt.Sprint(i)
+			found := f.wantState(job, fairlead.Succeeded)
+			f.equal("what a job brought", []string{string(found.Output), string(found.Memo), string(found.Progress)}, want[1:4])
+			if i%5 == 4 {
+				f.enqueue(with(keyed(fmt.Sprint(i))))
+			}
+		}
 	})
 	c.test("a call without settlements gets no answers", func(f *fixture) {
 		got, err := f.store.Settle(f.ctx(), nil)

@@ -41,6 +41,25 @@ func TestASweepStopsWhenTooManyItemsOfAMinuteComeToNothing(t *testing.T) {
 	}
 }
 
+func TestWhyASweepStopsNamesTheMinuteIfThatIsWhy(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget sweep.Budget
+		want   string
+	}{
+		"of a minute":            {sweep.Budget{PerMinute: 10}, "10 items came to nothing within a minute"},
+		"in all, before the one": {sweep.Budget{Items: 10, PerMinute: 11}, "10 items came to nothing"},
+	} {
+		s := newScrubbing(t)
+		sw := s.start(s.put(func(w *sweep.Sweep) { w.Name = name }, budget(c.budget)))
+		run := s.claim(1)[0]
+		s.look(sw)
+		s.checkpoint(run, 0, 10, false)
+		if stopping := s.look(sw); stopping.State != sweep.Stopping || stopping.Reason != c.want {
+			t.Errorf("%s: it is %s for %q, want %q", name, stopping.State, stopping.Reason, c.want)
+		}
+	}
+}
+
 // What was done before it was last started does not excuse what comes to nothing since.
 func TestAPercentageCountsSinceTheLastStart(t *testing.T) {
 	s := newScrubbing(t)

@@ -350,3 +350,58 @@ func (h *sharing) clear() {
 		h.ok(h.store.Cancel(h.Context(), job.ID, ""))
 	}
 }
+
+// A run that is not heard of keeps its lease for a while, and what it has in flight. Its
+// rate is of use to others before that.
+func TestOthersHaveTheRateOfARunThatIsNotHeardOf(t *testing.T) {
+	s := newScrubbing(t)
+	sw := s.start(s.put(inShards(2), func(w *sweep.Sweep) { w.Rate, w.InFlight = 10, 16 }))
+	runs := s.claim(2)
+	told := make([]sweep.Share, len(runs))
+	goOn := func(speaking ...int) {
+		t.Helper()
+		for range 20 {
+			s.passed.Add(int64(300 * time.Millisecond))
+			for _, i := range speaking {
+				uses := told[i]
+				if uses.InFlight == 0 {
+					uses.Rate = sweep.LeastRate
+				}
+				orders, err := s.store.Checkpoint(t.Context(), sweep.Checkpoint{
+					Sweep: sw.ID, Number: runs[i].Shard, Job: runs[i].ID, Fence: runs[i].Fence, Mark: s.shards(sw.ID)[runs[i].Shard].From, Used: uses,
+				})
+				s.ok(err)
+				told[i] = orders.Share
+			}
+			s.look(sw)
+		}
+	}
+	want := func(when string, shares ...sweep.Share) {
+		t.Helper()
+		if !slices.Equal(told, shares) {
+			t.Fatalf("%s they have %+v, want %+v", when, told, shares)
+		}
+	}
+	half := sweep.Share{Rate: 5, InFlight: 8}
+	goOn(0, 1)
+	want("while both are heard of", half, half)
+	goOn(1)
+	want("while one is silent", half, sweep.Share{Rate: 10, InFlight: 8})
+	goOn(0, 1)
+	want("once it is heard of again", half, half)
+}
+
+func TestAShardThatHasEndedSharesNothingThoughItsJobStillRuns(t *testing.T) {
+	s := newScrubbing(t)
+	sw := s.start(s.put(inShards(2), func(w *sweep.Sweep) { w.InFlight = 16 }))
+	runs := s.claim(2)
+	s.checkpoint(runs[0], 500, 0, true)
+	var orders sweep.Orders
+	for range 3 {
+		orders = s.checkpoint(runs[1], 0, 0, false)
+		s.look(sw)
+	}
+	if orders.Share.InFlight != 16 {
+		t.Errorf("the other may have %d in flight, want all 16", orders.Share.InFlight)
+	}
+}

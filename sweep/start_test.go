@@ -3,6 +3,7 @@ package sweep_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/fairlead-io/fairlead"
@@ -73,12 +74,36 @@ func TestAJobStartsASweep(t *testing.T) {
 	s.wantConflict(work(fairlead.Job{ID: 8}, args))
 	first.Attempt = 2 // its first attempt could not say that it was done
 	s.ok(work(first, args))
+	run := s.claim(1)[0]
+	s.checkpoint(run, 1000, 0, true)
+	s.end(run)
+	s.wantState(s.look(sw), sweep.Finished)
+	s.wantConflict(work(fairlead.Job{ID: 9}, args))
+	s.ok(work(fairlead.Job{ID: 9}, `{"sweep":"`+sw.Name+`","again":true}`))
+	s.wantState(s.look(sw), sweep.Running)
 }
 
-func TestTheNameOfWhatStartsSweepsIsNoKind(t *testing.T) {
-	s := sweep.Sweep{Name: "n", Kind: "start", To: 1}
-	var invalid *fairlead.InvalidError
-	if err := sweep.Normalize(&s); !errors.As(err, &invalid) || invalid.Fields[0].Field != "kind" {
-		t.Errorf("it was answered with %v", err)
+func TestNamesOfTheJobsOfSweepsAreNoKinds(t *testing.T) {
+	for _, name := range []string{sweep.StartKind, sweep.GateKind} {
+		s := sweep.Sweep{Name: "n", Kind: strings.TrimPrefix(name, sweep.KindOf("")), To: 1}
+		if err := sweep.Normalize(&s); !onlyField(err, "kind") {
+			t.Errorf("%s was answered with %v", s.Kind, err)
+		}
+	}
+}
+
+func TestTheSweepOfAJobIsThatOfItsShard(t *testing.T) {
+	for _, c := range []struct {
+		job  fairlead.Job
+		want int64
+	}{
+		{fairlead.Job{Kind: sweep.KindOf("scrub"), Args: json.RawMessage(`{"sweep_id":7,"shard":1}`)}, 7},
+		{fairlead.Job{Kind: sweep.KindOf("scrub"), Args: json.RawMessage(`{"sweep_id":7,"shard":"one"}`)}, 0},
+		{fairlead.Job{Kind: "scrub", Args: json.RawMessage(`{"sweep_id":7}`)}, 0},
+		{fairlead.Job{Kind: sweep.StartKind, Args: json.RawMessage(`{"sweep_id":7}`)}, 0},
+	} {
+		if got := sweep.Of(&c.job); got != c.want {
+			t.Errorf("%s %s: %d, want %d", c.job.Kind, c.job.Args, got, c.want)
+		}
 	}
 }

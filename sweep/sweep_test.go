@@ -307,6 +307,41 @@ func TestStoppingCancelsShardsThatNobodyHasBegun(t *testing.T) {
 	}
 }
 
+func TestASweepKnowsWhenItFirstRan(t *testing.T) {
+	s := newScrubbing(t)
+	sw := s.put()
+	if !sw.StartedAt.IsZero() {
+		t.Fatalf("it ran at %v before it was started", sw.StartedAt)
+	}
+	first := s.start(sw).StartedAt
+	if first.IsZero() {
+		t.Fatal("it runs, and does not know since when")
+	}
+	s.passed.Add(int64(time.Hour))
+	s.stop(sw)
+	if again := s.start(sw); !again.StartedAt.Equal(first) || !again.EndedAt.IsZero() {
+		t.Fatalf("once it is started again it stands as %+v, want %v as when it first ran", again.Status, first)
+	}
+}
+
+func TestHowManyItemsThereAreIsUnknownUntilTheSourceIsCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		sweep  sweep.Sweep
+		shards []sweep.Shard
+		want   int64
+	}{
+		"before it is cut":          {sweep.Sweep{From: 5, To: 8}, nil, 3},
+		"before it is counted":      {sweep.Sweep{From: 5}, nil, 0},
+		"cut before it is counted":  {sweep.Sweep{From: 5, Status: sweep.Status{Cut: true}}, []sweep.Shard{{From: 5, Mark: 7}}, 0},
+		"cut and counted":           {sweep.Sweep{From: 5, Status: sweep.Status{Cut: true}}, []sweep.Shard{{From: 5, To: 9, Mark: 7}, {From: 9, To: 12, Mark: 9}}, 7},
+		"cut with an end of itself": {sweep.Sweep{From: 5, To: 8, Status: sweep.Status{Cut: true}}, []sweep.Shard{{From: 5, To: 8, Mark: 5}}, 3},
+	} {
+		if got := sweep.ProgressOf(&c.sweep, c.shards).Total; got != c.want {
+			t.Errorf("%s: %d items, want %d", name, got, c.want)
+		}
+	}
+}
+
 func TestASweepFinishesWithItsLastShard(t *testing.T) {
 	s := newScrubbing(t)
 	sw := s.start(s.put(inShards(2)))

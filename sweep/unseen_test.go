@@ -35,3 +35,21 @@ func TestAShardWhoseJobIsMissingIsGoneOverByAnother(t *testing.T) {
 	s.end(next[0], runs[1])
 	s.wantState(s.look(sw), sweep.Finished)
 }
+
+func TestTheHistoryNamesSomeOfManyJobsThatAreMissing(t *testing.T) {
+	s := newScrubbing(t)
+	const many = 22
+	sw := s.start(s.put(inShards(many), func(w *sweep.Sweep) { w.InFlight = many }))
+	for _, run := range s.claim(many) {
+		testdb.Lose(t, s.store, run.ID)
+	}
+	s.wantState(s.look(sw), sweep.Running)
+	if again := len(s.claim(2 * many)); again != many {
+		t.Errorf("%d jobs were made again, want %d", again, many)
+	}
+	events, err := s.store.SweepEvents(t.Context(), sweep.EventFilter{Sweep: sw.ID, Limit: 1})
+	s.ok(err)
+	if note := events[0].Note; strings.Count(note, "which went over shard") != 20 || !strings.HasSuffix(note, " and 2 more") {
+		t.Errorf("the history says %q", note)
+	}
+}

@@ -118,3 +118,36 @@ func TestTheSetRateIsNeverExceeded(t *testing.T) {
 		}
 	})
 }
+
+func TestALowerSetRateHoldsAtOnceAndAHigherOneAsFarAsNothingWasLowered(t *testing.T) {
+	bad := pace.Sample{Elapsed: time.Second, Tries: 100, Errors: 100}
+	for name, c := range map[string]struct {
+		from    float64
+		lowered bool
+		to      float64
+		want    func(rate float64) bool
+	}{
+		"a lower one":                           {100, false, 10, func(rate float64) bool { return rate == 10 }},
+		"a higher one":                          {100, false, 1000, func(rate float64) bool { return rate == 1000 }},
+		"one instead of none":                   {pace.Unlimited, false, 10, func(rate float64) bool { return rate == 10 }},
+		"none":                                  {100, false, pace.Unlimited, func(rate float64) bool { return rate == pace.Unlimited }},
+		"a higher one after it was lowered":     {100, true, 1000, func(rate float64) bool { return rate > 0 && rate < 100 }},
+		"none after it was lowered":             {100, true, pace.Unlimited, func(rate float64) bool { return rate > 0 && rate < 100 }},
+		"a much lower one after it was lowered": {100, true, 2, func(rate float64) bool { return rate == 2 }},
+		"to be held":                            {100, true, pace.Held, func(rate float64) bool { return rate == pace.Held }},
+		"one below none after that was lowered": {pace.Unlimited, true, 20, func(rate float64) bool { return rate == 20 }},
+		"one above what none was lowered to":    {pace.Unlimited, true, 1000, func(rate float64) bool { return rate > 0 && rate < 100 }},
+	} {
+		g := pace.NewGovernor(c.from, pace.GovernorOptions{})
+		if c.lowered {
+			g.Tick(bad)
+		}
+		if g.SetCeiling(c.to); !c.want(g.Rate()) {
+			t.Errorf("%s: the rate is %v", name, g.Rate())
+		}
+	}
+	g := pace.NewGovernor(100, pace.GovernorOptions{})
+	if rate := g.Tick(pace.Sample{Tries: 100, Errors: 100}); rate != 100 {
+		t.Errorf("tries in no time lowered the rate to %v", rate)
+	}
+}

@@ -248,6 +248,21 @@ func TestNoChangesOfTheRateGiveMoreThanTheRates(t *testing.T) {
 	})
 }
 
+func TestARateThatIsSetAfterNoLimitIsKept(t *testing.T) {
+	for _, owed := range []float64{0, 5, -5} {
+		synctest.Test(t, func(t *testing.T) {
+			p := pace.Resume(pace.Unlimited, owed)
+			if _, err := p.Wait(t.Context(), 1, 1); err != nil {
+				t.Fatal(err)
+			}
+			p.SetRate(10)
+			if got := count(collect(t, p, 30*time.Second, func() int { return 1 })); got < 298 || got > 301 {
+				t.Errorf("%d in 30 s, with %v owed before", got, owed)
+			}
+		})
+	}
+}
+
 func TestWithoutALimitNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, start := pace.New(pace.Unlimited), time.Now()
@@ -343,6 +358,42 @@ func TestNothingIsOwedToAPaceThatWasHeld(t *testing.T) {
 		p.SetRate(10)
 		if got := count(collect(t, p, 30*time.Second, func() int { return 1 })); got > 301 {
 			t.Errorf("%d in 30 s", got)
+		}
+	})
+}
+
+func TestWhatIsNoRatePanics(t *testing.T) {
+	for _, rate := range []float64{-0.5, -2, math.NaN(), math.Inf(1), math.Inf(-1)} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%v was taken for a rate", rate)
+				}
+			}()
+			pace.New(rate)
+		}()
+	}
+	for _, rate := range []float64{pace.Held, pace.Unlimited, 0.001, 1e9} {
+		if got := pace.New(rate).Rate(); got != rate {
+			t.Errorf("the rate is %v, want %v", got, rate)
+		}
+	}
+}
+
+func TestPermitsThatAreDueInAMillisecondAreAskedForTogether(t *testing.T) {
+	for rate, want := range map[float64]int{0.5: 1, 1000: 1, 5000: 5, pace.Unlimited: math.MaxInt32, 1e15: math.MaxInt32} {
+		if got := pace.New(rate).Slice(); got != want {
+			t.Errorf("at %v per second %d are asked for at once, want %d", rate, got, want)
+		}
+	}
+}
+
+func TestTheLowestRateIsNoHaste(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := pace.New(1e-12) // the second permit is due in 30,000 years
+		grants := collect(t, p, 365*24*time.Hour, func() int { return 1 })
+		if got := count(grants); got != 1 {
+			t.Errorf("%d permits were given", got)
 		}
 	})
 }

@@ -177,7 +177,7 @@ func (e *explaining) crowded() {
 		e.add(fairlead.Obstacle{Code: fairlead.Suspected}, "it was running in %d crashes, so that it runs beside no other such job", e.Job.Crashes)
 	}
 	if e.Explanation.Ahead > 0 {
-		e.add(fairlead.Obstacle{Code: fairlead.InLine}, "%s go first", jobs(e.Explanation.Ahead))
+		e.add(fairlead.Obstacle{Code: fairlead.InLine}, "%s first", jobsGo(e.Explanation.Ahead))
 	}
 }
 
@@ -245,14 +245,14 @@ func named(gate Gate) string {
 	return strings.Join(names, ", ")
 }
 
-func jobs(n int) string {
+func jobsGo(n int) string {
 	switch {
 	case n >= fairlead.MaxAhead:
-		return fmt.Sprintf("%d jobs or more", fairlead.MaxAhead)
+		return fmt.Sprintf("%d jobs or more go", fairlead.MaxAhead)
 	case n == 1:
-		return "1 job"
+		return "1 job goes"
 	default:
-		return fmt.Sprintf("%d jobs", n)
+		return fmt.Sprintf("%d jobs go", n)
 	}
 }
 

@@ -145,3 +145,28 @@ func TestIDsThatWereSetAsideLongAgoAreNotUsed(t *testing.T) {
 		}
 	})
 }
+
+func TestABlockIsUsedUpBeforeAnotherIsReserved(t *testing.T) {
+	reserved := int64(0)
+	ids := &IDs{Size: 10, Alloc: func(_ context.Context, n int) ([]int64, error) {
+		blocks := make([]int64, n)
+		for i := range blocks {
+			blocks[i] = 1 + 10*reserved
+			reserved++
+		}
+		return blocks, nil
+	}}
+	for call, want := range []int64{1, 1, 3} { // blocks, after 4, 10 and 30 ids
+		if err := ids.Fill(t.Context(), make([]int64, []int{4, 6, 20}[call])); err != nil || reserved != want {
+			t.Errorf("call %d: %d blocks are reserved, want %d: %v", call, reserved, want, err)
+		}
+	}
+	for range 2 {
+		if _, err := ids.Run(t.Context(), 5); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if reserved != 4 {
+		t.Errorf("two runs of half a block took %d blocks", reserved-3)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
 )
 
@@ -59,5 +60,36 @@ func TestALaneThatIsKnownIsAddedOnce(t *testing.T) {
 	lanes.Reset()
 	if all := lanes.Known(); len(all) != 0 {
 		t.Errorf("knows %v after all were forgotten", all)
+	}
+}
+
+func TestEachLaneThatIsNotKnownIsMissingOnce(t *testing.T) {
+	lanes := NewLanes()
+	lanes.Add(mail)
+	job := func(kind string) *fairlead.Job { return &fairlead.Job{Queue: "default", Kind: kind} }
+	missing := lanes.Missing([]*fairlead.Job{job("sms"), job("mail"), job("sms"), job("fax")})
+	if want := []LaneKey{sms.LaneKey, {Queue: "default", Kind: "fax"}}; !slices.Equal(missing, want) {
+		t.Errorf("got %v, want %v", missing, want)
+	}
+}
+
+func TestAFilterChoosesLanesByAllThatItSays(t *testing.T) {
+	lanes := NewLanes()
+	lanes.Add(Lane{1, LaneKey{"q", "a", "k"}}, Lane{2, LaneKey{"q", "b", "k"}}, Lane{3, LaneKey{"p", "a", "k"}}, Lane{4, LaneKey{"q", "a", "l"}})
+	for _, c := range []struct {
+		filter fairlead.Filter
+		want   []int32
+		all    bool
+	}{
+		{fairlead.Filter{}, nil, true},
+		{fairlead.Filter{Queues: []string{"q"}}, []int32{1, 2, 4}, false},
+		{fairlead.Filter{Tenants: []string{"a"}}, []int32{1, 3, 4}, false},
+		{fairlead.Filter{Kinds: []string{"k", "l"}}, []int32{1, 2, 3, 4}, false},
+		{fairlead.Filter{Queues: []string{"q"}, Tenants: []string{"a"}, Kinds: []string{"k"}}, []int32{1}, false},
+		{fairlead.Filter{Kinds: []string{"none"}}, nil, false},
+	} {
+		if ids, all := lanes.Matching(c.filter); !slices.Equal(ids, c.want) || all != c.all {
+			t.Errorf("%+v: got %v, %v", c.filter, ids, all)
+		}
 	}
 }

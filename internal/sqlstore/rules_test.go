@@ -50,3 +50,14 @@ func TestRules(t *testing.T) {
 		t.Error("a tenant that nobody declared has a quota")
 	}
 }
+
+func TestTwoSetsOfQuotasHaveTwoNames(t *testing.T) {
+	names := map[string][]int32{}
+	for _, ids := range [][]int32{{}, {1}, {2}, {12}, {1, 2}, {1, 12}, {11, 2}, {112}, {1, 1, 2}} {
+		name := HoldName(ids)
+		if other, taken := names[name]; taken {
+			t.Errorf("%v and %v are both called %q", ids, other, name)
+		}
+		names[name] = ids
+	}
+}

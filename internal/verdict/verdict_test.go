@@ -132,3 +132,18 @@ func recovered() (err error) {
 	defer func() { err = NewPanic(recover()) }()
 	panic("ouch")
 }
+
+func TestAJobWithAKeyOrAGateGivesItBack(t *testing.T) {
+	entry := &fairlead.Entry{}
+	for _, c := range []struct {
+		job  fairlead.Job
+		want bool
+	}{{fairlead.Job{}, false}, {fairlead.Job{Key: "k"}, true}, {fairlead.Job{ConcurrencyKey: "c"}, true}} {
+		if s := Decide(&c.job, entry, nil, nil, nil); s.FreeKey != c.want {
+			t.Errorf("%+v: its key is free: %v", c.job, s.FreeKey)
+		}
+	}
+	if s := Decide(&fairlead.Job{}, entry, fairlead.Replace(nil), nil, nil); s.Move != fairlead.Succeed {
+		t.Errorf("a job that is replaced by none settles as %+v", s)
+	}
+}

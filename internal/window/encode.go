@@ -20,9 +20,6 @@ func (w *Window) Encode() (mark int64, bitmap []byte) {
 // AppendBitmap appends the bitmap of Encode to a buffer.
 func (w *Window) AppendBitmap(to []byte) []byte {
 	first, start := w.mark+1, len(to)
-	if w.high <= first {
-		return to
-	}
 	for i := first; i < w.high; i += wordBits {
 		// What follows High in the ring is clear, or it is the mark's own bit.
 		next := w.ring[word(i)]>>offset(i) | w.ring[word(i+wordBits)]<<(wordBits-offset(i))

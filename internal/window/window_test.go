@@ -149,3 +149,48 @@ func BenchmarkEncode(b *testing.B) {
 		buffer = w.AppendBitmap(buffer[:0])
 	}
 }
+
+func TestAWindowThatSkipsIntoTheMiddleForgetsWhatIsBefore(t *testing.T) {
+	w := window.New(window.MaxSize, 0)
+	for _, i := range []int64{1, 4, 5, 7} {
+		w.Done(i)
+	}
+	w.Skip(3)
+	if w.Mark() != 3 || w.High() != 8 {
+		t.Fatalf("it is [%d, %d)", w.Mark(), w.High())
+	}
+	w.Done(window.MaxSize + 2) // the last that fits
+	for i, want := range map[int64]bool{2: true, 3: false, 4: true, 6: false, 7: true, window.MaxSize: false, window.MaxSize + 1: false} {
+		if w.IsDone(i) != want {
+			t.Errorf("item %d is done: %v", i, !want)
+		}
+	}
+	w.Skip(4)
+	if w.Mark() != 6 {
+		t.Errorf("the mark is %d, want that of the next item that is not done", w.Mark())
+	}
+	w.Skip(2)
+	if w.Mark() != 6 {
+		t.Errorf("the mark moved backwards to %d", w.Mark())
+	}
+	var seen []int64
+	w.Pending(func(i int64) bool { seen = append(seen, i); return len(seen) < 2 })
+	if !slices.Equal(seen, []int64{6, 8}) {
+		t.Errorf("the first that are pending are %v", seen)
+	}
+}
+
+func TestAWindowThatJoinsAnOlderOneKeepsItsMark(t *testing.T) {
+	w := window.New(64, 0)
+	w.DoneRange(0, 10)
+	if err := w.Restore(2, []byte{0xff, 0xff}); err != nil { // items 3 to 18
+		t.Fatal(err)
+	}
+	if w.Mark() != 19 || w.High() != 19 {
+		t.Errorf("it is [%d, %d)", w.Mark(), w.High())
+	}
+	w.Done(19 + 63)
+	if w.IsDone(20) || w.IsDone(2+window.MaxSize) {
+		t.Error("an item is done that was never begun")
+	}
+}

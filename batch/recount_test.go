@@ -1,0 +1,36 @@
+package batch_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/fairlead-io/fairlead/batch"
+)
+
+func TestEachCountThatIsWrongIsMendedAndNamed(t *testing.T) {
+	part := func(pass int, kind batch.PassKind, marks string) batch.Part {
+		return batch.Part{Pass: pass, Kind: kind, Marks: batch.Marks{States: []batch.Mark(marks)}}
+	}
+	parts := []batch.Part{
+		part(1, batch.PassForward, "hhhhoosssssfdddx"),
+		part(1, batch.PassThen, "hhh"),  // no tasks
+		part(2, batch.PassRetry, "hhh"), // of a try that came to nothing
+		part(3, batch.PassRetry, "hhoosdd"),
+		part(4, batch.PassUndo, "hhhooosd"),
+	}
+	b := batch.Batch{Status: batch.Status{Passes: []batch.Pass{{Number: 1}, {Number: 3}, {Number: 4}}}}
+	b.Tally.Running = 9
+	want := []batch.Miscount{
+		{What: "pending", Found: 6}, {What: "running", Counted: 9}, {What: "success", Found: 6}, {What: "fail", Found: 6}, {What: "retry_pending", Found: 4},
+		{What: "rollback_pending", Found: 6}, {What: "rollback_success", Found: 1}, {What: "rollback_fail", Found: 1},
+		{What: "held", Found: 4}, {What: "held to retry", Found: 2}, {What: "held to roll back", Found: 3},
+		{What: "out", Found: 7}, {What: "out to roll back", Found: 3}, {What: "doubtful", Found: 5},
+	}
+	if diff := cmp.Diff(want, b.Mend(parts)); diff != "" {
+		t.Errorf("what was wrong differs (-want +got):\n%s", diff)
+	}
+	if again := b.Mend(parts); len(again) > 0 {
+		t.Errorf("it is still wrong: %v", again)
+	}
+}

@@ -1,0 +1,177 @@
+package sqlstore
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/internal/dispatch"
+)
+
+var explained = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// readyFacts are those of a job that starts at once: nothing is in its way.
+func readyFacts() Facts {
+	return Facts{
+		Now:    explained,
+		Job:    &fairlead.Job{ID: 7, Queue: "q", Tenant: "t", Kind: "k", Status: fairlead.Status{State: fairlead.Ready}},
+		Rules:  NewRules(1, nil, nil, nil),
+		Limits: map[int32]*dispatch.Limit{},
+		Nodes:  []fairlead.Node{{ID: 1, Kinds: []string{"k"}, Idle: 1, Until: explained.Add(time.Second)}},
+	}
+}
+
+// under puts the job of some facts under a limit that stands like this.
+func (f *Facts) under(rule fairlead.Limit, stands dispatch.Limit) {
+	stands.ID, stands.Cap, stands.Rate, stands.Burst = 3, rule.MaxRunning, rule.Rate, rule.Burst
+	f.Rules = NewRules(1, nil, nil, []*Quota{{ID: 3, Rule: rule}})
+	f.Limits[3] = &stands
+}
+
+func TestWhatIsInTheWayOfAJobIsSaid(t *testing.T) {
+	hour := explained.Add(time.Hour)
+	for name, c := range map[string]struct {
+		change func(f *Facts)
+		want   []string
+		start  time.Time // zero: it cannot be told
+	}{
+		"nothing": {func(*Facts) {}, nil, explained},
+		"it runs": {func(f *Facts) { f.Job.State = fairlead.Running }, nil, time.Time{}},
+		"its time has not come": {
+			func(f *Facts) { f.Job.State, f.Job.NotBefore = fairlead.Scheduled, hour },
+			[]string{"not_due: it is not due until 2030-01-01T01:00:00Z"}, hour,
+		},
+		"it backs off": {
+			func(f *Facts) { f.Job.State, f.Job.NotBefore, f.Job.Failures = fairlead.Scheduled, hour, 2 },
+			[]string{"not_due: it backs off until 2030-01-01T01:00:00Z after 2 failed attempts"}, hour,
+		},
+		"an earlier run": {
+			func(f *Facts) { f.Job.State, f.Job.NotBefore = fairlead.Scheduled, fairlead.Never },
+			[]string{"queued: it waits for an earlier run of its schedule"}, time.Time{},
+		},
+		"a gate": {
+			func(f *Facts) {
+				f.Job.State, f.Job.ConcurrencyKey = fairlead.Parked, "c"
+				f.Gate = Gate{Places: 3, Taken: 3, By: []int64{4, 5}, Ahead: 2}
+			},
+			[]string{`at_gate: concurrency key "c" has 3 of 3 places taken, by job 4, job 5, others`, "in_line: 2 jobs go first"}, time.Time{},
+		},
+		"a gate whose places are all known": {
+			func(f *Facts) {
+				f.Job.State, f.Job.ConcurrencyKey, f.Gate = fairlead.Parked, "c", Gate{Places: 1, Taken: 1, By: []int64{4}}
+			},
+			[]string{`at_gate: concurrency key "c" has 1 of 1 places taken, by job 4`}, time.Time{},
+		},
+		"a pause": {
+			func(f *Facts) {
+				f.Rules = NewRules(1, []fairlead.Pause{{Scope: fairlead.PauseKind, Name: "k"}, {Scope: fairlead.PauseTenant, Name: "p"}}, map[string]string{"t": "p"}, nil)
+			},
+			[]string{`paused: kind "k" is paused`, `paused: tenant "p" is paused`}, time.Time{},
+		},
+		"a cap of which nothing is known to end": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 2}, dispatch.Limit{Used: 2})
+			},
+			[]string{"at_cap: the cluster runs 2 of 2 jobs"}, time.Time{},
+		},
+		"a cap under which jobs of the tenant go on being started": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitTenant, Name: "t", MaxRunning: 2}, dispatch.Limit{Used: 2})
+				f.Starts = startsOf("t", 10, "other", 90)
+			},
+			[]string{`at_cap: tenant "t" runs 2 of 2 jobs`}, explained.Add(fairlead.UsageWindow / 10),
+		},
+		"a cap with room": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitKind, Name: "k", MaxRunning: 2}, dispatch.Limit{Used: 1})
+			},
+			nil, explained,
+		},
+		"a rate": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", Rate: 0.5, Burst: 1}, dispatch.Limit{})
+			},
+			[]string{`over_rate: queue "q" starts 0.5 jobs per second, the next one in 2s`}, explained.Add(2 * time.Second),
+		},
+		"a cap and a rate": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitQueue, Name: "q", MaxRunning: 1, Rate: 1, Burst: 1}, dispatch.Limit{Used: 1})
+				f.Starts = startsOf("t", 1)
+			},
+			[]string{`at_cap: queue "q" runs 1 of 1 jobs`, `over_rate: queue "q" starts 1 jobs per second, the next one in 1s`}, explained.Add(fairlead.UsageWindow),
+		},
+		"a limit that was removed just now": {
+			func(f *Facts) {
+				f.under(fairlead.Limit{Scope: fairlead.LimitGlobal, MaxRunning: 1}, dispatch.Limit{Used: 1})
+				delete(f.Limits, 3)
+			},
+			nil, explained,
+		},
+		"no node": {
+			func(f *Facts) { f.Nodes[0].Kinds = nil },
+			[]string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{},
+		},
+		"a dead node":             {func(f *Facts) { f.Nodes[0].Dead = true }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
+		"a node that is late":     {func(f *Facts) { f.Nodes[0].Until = explained }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
+		"a node of another queue": {func(f *Facts) { f.Nodes[0].Queues = []string{"other"} }, []string{`no_node: no live node serves queue "q" and knows kind "k"`}, time.Time{}},
+		"a node that drains": {
+			func(f *Facts) { f.Nodes[0].Draining = true },
+			[]string{"no_node: the 1 nodes that could run it were asked to start nothing more"}, time.Time{},
+		},
+		"a node that drains beside another": {
+			func(f *Facts) {
+				f.Nodes = append(f.Nodes, f.Nodes[0])
+				f.Nodes[0].Draining = true
+			},
+			nil, explained,
+		},
+		"no slot": {
+			func(f *Facts) { f.Nodes[0].Idle, f.Starts = 0, startsOf("other", 5) },
+			[]string{"no_slot: all slots of the 1 nodes that could run it are taken"}, explained.Add(fairlead.UsageWindow / 5),
+		},
+		"crashes":                   {func(f *Facts) { f.Job.Crashes = 3 }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job"}, time.Time{}},
+		"too few crashes":           {func(f *Facts) { f.Job.Crashes = 2 }, nil, explained},
+		"one that goes first":       {func(f *Facts) { f.Ahead, f.Starts = 1, startsOf("t", 4) }, []string{"in_line: 1 job goes first"}, explained.Add(fairlead.UsageWindow / 4)},
+		"some that go first":        {func(f *Facts) { f.Ahead, f.Starts = 2, startsOf("t", 4) }, []string{"in_line: 2 jobs go first"}, explained.Add(fairlead.UsageWindow / 2)},
+		"very many that go first":   {func(f *Facts) { f.Ahead = fairlead.MaxAhead }, []string{"in_line: 10000 jobs or more go first"}, time.Time{}},
+		"a time that none can tell": {func(f *Facts) { f.Ahead, f.Job.Crashes, f.Starts = 1, 3, startsOf("t", 4) }, []string{"suspect: it was running in 3 crashes, so that it runs beside no other such job", "in_line: 1 job goes first"}, time.Time{}},
+	} {
+		f := readyFacts()
+		c.change(&f)
+		e := Explain(f)
+		var got []string
+		for _, o := range e.Obstacles {
+			got = append(got, string(o.Code)+": "+o.Text)
+		}
+		if !slices.Equal(got, c.want) || !e.Start.Equal(c.start) {
+			t.Errorf("%s: got %q and a start at %v, want %q and %v", name, got, e.Start, c.want, c.start)
+		}
+		if e.ID != 7 || e.State != f.Job.State || !e.At.Equal(explained) {
+			t.Errorf("%s: it is about %+v", name, e)
+		}
+	}
+}
+
+func TestTheLanesThatCompeteWithAJobAreThoseThatItsNodesCouldStartNow(t *testing.T) {
+	f := readyFacts()
+	f.Nodes[0].Kinds = []string{"k", "full", "held"}
+	f.Nodes = append(f.Nodes, fairlead.Node{ID: 2, Kinds: []string{"elsewhere"}, Idle: 1, Until: explained.Add(time.Second)})
+	f.Rules = NewRules(1, []fairlead.Pause{{Scope: fairlead.PauseKind, Name: "held"}}, nil,
+		[]*Quota{{ID: 3, Rule: fairlead.Limit{Scope: fairlead.LimitKind, Name: "full", MaxRunning: 1}}})
+	f.Limits[3] = &dispatch.Limit{ID: 3, Cap: 1, Used: 1}
+	lane := func(id int32, kind string) Lane { return Lane{id, LaneKey{Queue: "q", Tenant: "t", Kind: kind}} }
+	rivals := f.Rivals([]Lane{lane(1, "k"), lane(2, "full"), lane(3, "held"), lane(4, "elsewhere")})
+	if !slices.Equal(rivals, []Lane{lane(1, "k")}) {
+		t.Errorf("got %v", rivals)
+	}
+}
+
+// startsOf are how many jobs of tenants were started.
+func startsOf(counts ...any) (all []driver.Starts) {
+	for i := 0; i < len(counts); i += 2 {
+		all = append(all, driver.Starts{Tenant: counts[i].(string), Count: counts[i+1].(int)})
+	}
+	return all
+}

@@ -1,0 +1,119 @@
+package storetest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+)
+
+// testManyPages is about so many jobs that a page goes through a part of them only, and
+// that a list by time looks for the ids of that time first.
+func testManyPages(c *chapter) {
+	c.test("pages and counts of many jobs are those that the filter chooses, whatever it chooses by", func(f *fixture) {
+		hours := f.fillHours(3, 500)
+		all := f.find(fairlead.Filter{Limit: 100_000})
+		failed, ended := []fairlead.State{fairlead.Failed}, []fairlead.State{fairlead.Succeeded, fairlead.Failed}
+		live := []fairlead.State{fairlead.Ready, fairlead.Scheduled, fairlead.Running}
+		for _, filter := range []fairlead.Filter{
+			{}, {Tenants: []string{"x"}}, {Kinds: []string{"other"}}, {Kinds: []string{kind}}, {Key: "shared"}, {Key: "shared", States: live}, {Key: "shared", From: hours[1]},
+			{States: failed}, {States: ended}, {States: live}, {States: failed, Tenants: []string{"y"}},
+			{From: hours[1]}, {To: hours[1]}, {From: hours[1], To: hours[2]}, {From: hours[3]}, {To: hours[3]}, {From: hours[0], To: hours[4]}, {From: hours[4]},
+			{From: hours[1], States: failed}, {To: hours[2], States: live}, {From: hours[2], Tenants: []string{"y"}}, {From: hours[1], To: hours[2], Kinds: []string{"other"}},
+			{FinishedFrom: hours[2]}, {FinishedFrom: hours[2], States: failed}, {FinishedFrom: hours[0]}, {FinishedFrom: hours[0], States: ended}, {FinishedFrom: hours[1], From: hours[1]},
+			{FinishedFrom: hours[1], Below: all[1000].ID}, {From: hours[1], Below: all[1000].ID}, {Below: all[1000].ID, States: failed},
+		} {
+			var want []int64
+			tally := map[fairlead.State]int64{}
+			for _, job := range all {
+				if chooses(filter, job) {
+					want = append(want, job.ID)
+					tally[job.State]++
+				}
+			}
+			filter.Limit = 700
+			if len(want) <= 100 {
+				filter.Limit = 5 // the smaller the page, the smaller the part that it goes through
+			}
+			if got := f.follow(filter); !slices.Equal(got, want) {
+				f.Fatalf("pages of %d of %+v have %d jobs, not %d", filter.Limit, filter, len(got), len(want))
+			}
+			f.wantCounts(filter, tally)
+		}
+	})
+}
+
+// wantCounts demands that a tally is complete, and that one which stops says so.
+func (f *fixture) wantCounts(filter fairlead.Filter, want map[fairlead.State]int64) {
+	f.Helper()
+	filter.Limit = 0
+	total := int64(0)
+	for _, n := range want {
+		total += n
+	}
+	for _, atMost := range []int64{0, 10, 100_000} {
+		count, err := f.store.TallyUpTo(f.ctx(), filter, atMost)
+		f.ok(err)
+		if complete := maps.Equal(count.States, want); !complete && (!count.More || count.Total() > total || atMost == 0 || atMost > 2*total+10_000) {
+			f.Fatalf("up to %d of %+v are %v, more: %v, not %v", atMost, filter, count.States, count.More, want)
+		}
+	}
+}
+
+// chooses reports whether a filter chooses a job.
+func chooses(filter fairlead.Filter, job *fairlead.Job) bool {
+	among := func(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	switch {
+	case !among(filter.Tenants, job.Tenant), !among(filter.Kinds, job.Kind), filter.Key != "" && job.Key != filter.Key,
+		len(filter.States) > 0 && !slices.Contains(filter.States, job.State),
+		!filter.From.IsZero() && job.CreatedAt.Before(filter.From), !filter.To.IsZero() && !job.CreatedAt.Before(filter.To),
+		!filter.FinishedFrom.IsZero() && (!job.State.Final() || job.FinishedAt.Before(filter.FinishedFrom)),
+		filter.Below > 0 && job.ID >= filter.Below:
+		return false
+	}
+	return true
+}
+
+// fillHours makes jobs in each of some hours, most of which end in it, and a batch whose
+// tasks become jobs behind the last hour, with ids of the first. It returns when the
+// hours began, when the last ended, and what time it is then.
+func (f *fixture) fillHours(hours, jobs int) (began []time.Time) {
+	f.Helper()
+	_, err := f.store.Join(f.ctx(), fairlead.Node{Name: "mover", Kinds: []string{"box.move"}, Slots: 1}, 1000*time.Hour)
+	f.ok(err)
+	tasks := make([]batch.Change, 40)
+	for i := range tasks {
+		tasks[i].Target = batch.Target{ID: fmt.Sprint(i), Type: "box"}
+	}
+	batches, node := batch.NewClient(f.store), f.joinFor(1000*time.Hour)
+	moving, err := batches.Start(f.ctx(), batch.Batch{Name: "moving", Type: "move", Canary: batch.Canary{Tasks: 1}}, tasks...)
+	f.ok(err)
+	for hour := range hours {
+		began = append(began, f.now())
+		made := slices.Concat(many(jobs, forTenant("x")), many(60, forTenant("y")), many(30, ofKind("other"), forTenant("y")),
+			many(20, forTenant("z"), notBefore(f.now().Add(1000*time.Hour))))
+		for i := range 50 { // as many lanes
+			made = append(made, with(forTenant(fmt.Sprint("tenant ", hour, " ", i)), keyed("shared")))
+		}
+		f.enqueue(made...)
+		f.Advance(20 * time.Minute)
+		var settlements []fairlead.Settlement
+		for i, job := range f.claim(node, jobs) {
+			settlement := to(fairlead.Succeed, job)
+			if i%10 == 0 {
+				settlement.Move = fairlead.Fail
+			}
+			settlements = append(settlements, settlement)
+		}
+		f.settle(settlements...)
+		f.Advance(40 * time.Minute)
+	}
+	began = append(began, f.now())
+	_, err = batches.Approve(f.ctx(), moving.ID)
+	f.ok(err)
+	f.Advance(time.Minute)
+	return append(began, f.now())
+}
