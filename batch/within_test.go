@@ -88,9 +88,13 @@ func TestABatchOfATransactionIsRefusedAsOthersAre(t *testing.T) {
 	defer tx.Rollback() //nolint:errcheck // it only has to end
 	within := c.Within(store.Tx(tx))
 	for want, try := range map[string]func() error{
-		"type: is \"wash\"": func() error { return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "wash"}, walls(1)...)) },
-		"tasks: are none":   func() error { return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"})) },
-		"tasks: are 10001":  func() error { return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"}, walls(batch.MaxWithin+1)...)) },
+		"type: is \"wash\"": func() error {
+			return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "wash"}, walls(1)...))
+		},
+		"tasks: are none": func() error { return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"})) },
+		"tasks: are 10001": func() error {
+			return only(within.Start(t.Context(), batch.Batch{Name: "b", Type: "paint"}, walls(batch.MaxWithin+1)...))
+		},
 	} {
 		if err := try(); !errors.Is(err, fairlead.ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %s: %v", want, err)

@@ -66,7 +66,7 @@ func TestAScheduleThatIsChangedCountsFromNowOnIfWhenItIsDueHasChanged(t *testing
 			p := newPlanning(t)
 			_, err := p.client.PutCalendar(t.Context(), schedule.Calendar{Name: "c", Dates: []string{"2030-01-01"}})
 			p.ok(err)
-			c.begin.Name, c.begin.Enabled, c.begin.Job = "s", true, fairlead.Job{Kind: "k"}
+			c.begin.Name, c.begin.Job = "s", fairlead.Job{Kind: "k"}
 			s := p.put(c.begin)
 			// No node acts upon it for ten days: what was due is still to be done if it goes on.
 			p.now = noon.Add(10 * day)
@@ -88,10 +88,10 @@ func TestAScheduleThatIsChangedCountsFromNowOnIfWhenItIsDueHasChanged(t *testing
 
 func TestAScheduleThatIsEnabledAgainCountsFromNowOn(t *testing.T) {
 	p := newPlanning(t)
-	s := p.put(schedule.Schedule{Name: "s", Cron: "0 * * * *", Enabled: true, Job: fairlead.Job{Kind: "k"}})
+	s := p.put(schedule.Schedule{Name: "s", Cron: "0 * * * *", Job: fairlead.Job{Kind: "k"}})
 	off, err := p.client.Disable(t.Context(), s.ID, "holiday")
 	p.ok(err)
-	if off.Enabled || off.Reason != "holiday" || !off.Due.IsZero() {
+	if !off.Disabled || off.Reason != "holiday" || !off.Due.IsZero() {
 		t.Errorf("it is %+v", off)
 	}
 	same, err := p.client.Disable(t.Context(), s.ID, "holiday")
@@ -107,7 +107,7 @@ func TestAScheduleThatIsEnabledAgainCountsFromNowOn(t *testing.T) {
 	p.now = noon.Add(90 * time.Minute)
 	on, err := p.client.Enable(t.Context(), s.ID)
 	p.ok(err)
-	if want := noon.Add(2 * time.Hour); !on.Enabled || on.Reason != "" || !on.Due.Equal(want) {
+	if want := noon.Add(2 * time.Hour); on.Disabled || on.Reason != "" || !on.Due.Equal(want) {
 		t.Errorf("it is %+v, want it to be due at %v", on, want)
 	}
 }

@@ -10,7 +10,7 @@ import (
 // outdated is a schedule whose cursor was computed with another calendar than mondays,
 // or none.
 func outdated(do func(s *Schedule)) Schedule {
-	s := Schedule{ID: 1, Name: "s", Cron: "0 * * * *", Calendar: "c", Enabled: true, UpdatedAt: november.Add(-48 * time.Hour), Job: fairlead.Job{Kind: "k"}}
+	s := Schedule{ID: 1, Name: "s", Cron: "0 * * * *", Calendar: "c", UpdatedAt: november.Add(-48 * time.Hour), Job: fairlead.Job{Kind: "k"}}
 	s.Cursor = Cursor{Due: november.Add(time.Hour), FireAt: november.Add(time.Hour), CalendarVersion: 3}
 	do(&s)
 	if err := Normalize(&s); err != nil {
@@ -49,7 +49,7 @@ func TestADecisionGoesByTheCalendarAsItIs(t *testing.T) {
 		"the same calendar":                  {func(s *Schedule) { s.Due = hours(5) }, View{Calendar: &Calendar{Version: 3}}, hours(5)},
 		"a day that is excluded now":         {asIs, View{Calendar: mondays}, midnight},
 		"a day that is free now":             {func(s *Schedule) { s.Due = midnight }, View{Calendar: changed(0)}, hours(1)},
-		"it is not enabled":                  {func(s *Schedule) { s.Enabled = false }, View{Calendar: mondays}, hours(1)},
+		"it is not enabled":                  {func(s *Schedule) { s.Disabled = true }, View{Calendar: mondays}, hours(1)},
 		"a calendar that is gone":            {func(s *Schedule) { s.Due, s.UpdatedAt = midnight, hours(-1) }, View{}, hours(0)},
 		"a calendar of an older program":     {func(s *Schedule) { s.Due = midnight }, View{Calendar: &Calendar{Name: "c", Version: 4}}, hours(1)},
 		"a run of the hour is active":        {func(s *Schedule) { s.Due = midnight }, View{Calendar: changed(-3), Active: []Fire{{Job: 7, Due: hours(0), Trigger: TriggerCron, State: fairlead.Running}}}, hours(1)},
@@ -76,7 +76,7 @@ func TestADecisionGoesByTheCalendarAsItIs(t *testing.T) {
 		if !due.Equal(c.due) {
 			t.Errorf("%s: it is due at %v, want %v (%+v)", name, due, c.due, plan)
 		}
-		if want := versionOf(c.view.Calendar); s.Enabled && plan.Cursor.CalendarVersion != want {
+		if want := versionOf(c.view.Calendar); !s.Disabled && plan.Cursor.CalendarVersion != want {
 			t.Errorf("%s: it counts as computed with version %d, want %d", name, plan.Cursor.CalendarVersion, want)
 		}
 	}
@@ -108,7 +108,7 @@ func TestWhatIsShownOfAScheduleAgreesWithItsCalendar(t *testing.T) {
 	}{
 		"a day that is excluded now":              {func(*Schedule) {}, mondays, hours(12)},
 		"a day that is free now":                  {func(s *Schedule) { s.Due = hours(12) }, changed(0), hours(1)},
-		"it is not enabled":                       {func(s *Schedule) { s.Enabled = false }, mondays, hours(1)},
+		"it is not enabled":                       {func(s *Schedule) { s.Disabled = true }, mondays, hours(1)},
 		"a delay, of whose runs nothing is known": {func(s *Schedule) { s.Cron, s.Delay, s.Due = "", time.Hour, hours(12) }, changed(0), hours(12)},
 	} {
 		s := outdated(c.do)
