@@ -23,7 +23,7 @@ type Obstacle struct {
 	Used  int        // at a cap: jobs that count; at a gate: those that have a place; at a rate: nothing
 	Cap   int
 	By    []int64   // at a gate: the first of the jobs that have a place, at most five
-	Until time.Time // when it goes away by itself; zero if it does not, or nobody knows
+	Until time.Time // when it goes away by itself; zero if it does not, or that is unknown
 	Text  string    // all of that for people
 }
 

@@ -103,7 +103,7 @@ const (
 
 // Job is the durable unit of work.
 //
-// Fields above Status are chosen by whoever enqueues it and their zero values
+// Fields above Status are chosen by the caller of Enqueue and their zero values
 // are useful; Status is written by the store and ignored by Enqueue.
 type Job struct {
 	ID   int64           // set by Enqueue
@@ -153,7 +153,7 @@ type Status struct {
 	StartedAt  time.Time
 	FinishedAt time.Time // zero while live
 	Deadline   time.Time // while waiting: when the wait ends without an answer
-	CancelWish bool      // while running: somebody asked to cancel it
+	CancelWish bool      // while running: it was asked to stop
 	Output     json.RawMessage
 	Reason     Reason
 	Error      string

@@ -46,7 +46,7 @@ func SnoozeUntil(at time.Time) *Outcome { return &Outcome{move: Snooze, at: at} 
 // transaction.
 func Replace(job *Job) error { return &Outcome{move: Succeed, replace: job} }
 
-// Await leaves the job waiting, without holding a slot, until somebody answers
+// Await leaves the job waiting, without holding a slot, until an answer comes
 // through Client.Resolve with the job's id and fence, or the time is over.
 func Await(within time.Duration) *Outcome { return &Outcome{move: MoveAwait, after: within} }
 

@@ -27,7 +27,7 @@ type Tenure interface {
 	// Leaving is closed when the node wants to have nothing more to do: it shuts down,
 	// or an operator drains it.
 	Leaving() <-chan struct{}
-	// LeasedUntil is until when the node may be sure that nobody else runs the job.
+	// LeasedUntil is until when the node may be sure that no other node runs the job.
 	LeasedUntil() time.Time
 }
 
@@ -41,7 +41,7 @@ func Leaving(ctx context.Context) <-chan struct{} {
 	return nil
 }
 
-// LeasedUntil tells until when nobody else can run the job that runs under the
+// LeasedUntil tells until when no other node can run the job that runs under the
 // context, by the node's clock. It is nil if the context is not that of a node.
 func LeasedUntil(ctx context.Context) func() time.Time {
 	if tenure, ok := ctx.Value(runKey{}).(Tenure); ok {

@@ -26,16 +26,16 @@ import (
 // or is rescheduled to a time that is to come, and keeps it otherwise: while it
 // is ready, runs, waits for its answer or for its next attempt. So at no instant
 // have more jobs a place than there are, unless their number was lowered: then
-// nobody is admitted until it fits again. Whatever gives back a place, or adds
+// no job is admitted until it fits again. Whatever gives back a place, or adds
 // one, has admitted the next job when it returns; a Tx when it is committed and
-// woken; Promote admits whom nobody did.
+// woken; Promote admits those that were left behind.
 //
 // # Time
 //
 // Due times and leases are judged by the database's clock, read after the
 // locks of the move were taken. Times are kept to the microsecond. One that is
-// further from 1970 than MaxMicros counts as so far away, be it chosen by a
-// handler, an answer or an operator: the far future is never now.
+// further from 1970 than MaxMicros counts as so far away, whether a
+// handler, an answer or an operator chose it: the far future is never now.
 //
 // # Errors
 //
@@ -103,11 +103,11 @@ type Enqueuer interface {
 // store. What it does becomes visible when the caller commits, and never if
 // the caller rolls back.
 type Tx interface {
-	// Enqueue is Store.Enqueue inside the transaction. Nobody is woken. One that
+	// Enqueue is Store.Enqueue inside the transaction. No node is woken. A call that
 	// conflicts has stored nothing and replaced nothing: the caller may go on.
 	Enqueue(ctx context.Context, jobs []*Job) error
 	// Settle is Store.Settle inside the transaction, but counts once: a settlement
-	// that was made before is lost here, be it by the same fence. A caller whose
+	// that was made before is lost here, even under the same fence. A caller whose
 	// commit succeeded without saying so, and who begins anew, must not commit its
 	// own effects again.
 	Settle(ctx context.Context, settlements []Settlement) ([]Settled, error)
@@ -220,12 +220,12 @@ type Operator interface {
 	Drain(ctx context.Context, node NodeID, drain bool) error
 	// Resolve answers for a waiting job: its Move is Succeed, Fail or Again. An
 	// answer that overtakes the job's move to waiting is kept and consumed by
-	// that move: Succeed and Fail count even if somebody asked to cancel, Again
+	// that move: Succeed and Fail count even if the job was asked to stop, Again
 	// does not, and its pause begins with that move. If the node dies before, the
 	// answer is lost with its run. It fails with ErrLeaseLost if the fence is not
 	// the job's, with ErrExpired after the deadline, and with ErrConflict if the
 	// job was cancelled while it waited or instead of being retried, or has been
-	// answered differently, be it only in the output; the same answer again is
+	// answered differently, even if only the output differs; the same answer again is
 	// fine, also if its text was changed to be stored. Its Memo and Progress are kept
 	// as those of a settlement are. A move that is no answer is ErrInvalid. At the
 	// deadline either the answer counts or Expire, never both.
@@ -235,7 +235,7 @@ type Operator interface {
 	// job that has still to move to waiting only Told is kept: that move sets the
 	// deadline, and what is returned is zero. It fails with ErrLeaseLost if the fence
 	// is not the job's, with ErrExpired after the deadline, and with ErrConflict if
-	// the job has been answered, be it ahead of its move to waiting, or has ended
+	// the job has been answered, even before it moved to waiting, or has ended
 	// otherwise. At the deadline either it counts or Expire, never both.
 	Extend(ctx context.Context, extension Extension) (time.Time, error)
 }
@@ -301,7 +301,7 @@ type Settled int
 // What a settlement can lead to.
 const (
 	SettledAsAsked   Settled = iota // moved now, or (not in a Tx) found to have been moved by the same fence before
-	SettledCancelled                // somebody had asked to cancel it: it ended as cancelled
+	SettledCancelled                // it had been asked to stop: it ended as cancelled
 	SettledLost                     // the fence is not current: nothing was changed
 )
 

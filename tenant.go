@@ -6,7 +6,7 @@ import (
 )
 
 // Tenant is for whom jobs run, with what they may use together. A tenant that
-// nobody has declared works too: nothing of its own bounds it.
+// was never declared works too: nothing of its own bounds it.
 type Tenant struct {
 	Name   string
 	Parent string // a declared tenant whose cap and rate hold for these jobs as well; empty: none

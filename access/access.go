@@ -51,7 +51,7 @@ type Token struct {
 	LastUsed  time.Time // to the minute; zero: never
 }
 
-// Role is what somebody may do.
+// Role is what the holder of a token may do.
 type Role string
 
 // The roles. Each of viewer, submitter, operator and admin may do what those
@@ -64,7 +64,7 @@ const (
 	RoleWorker    Role = "worker"
 )
 
-// May tells whether somebody in this role may do what needs another one.
+// May tells whether this role may do what another one is needed for.
 func (r Role) May(needed Role) bool {
 	rank := map[Role]int{RoleViewer: 1, RoleSubmitter: 2, RoleOperator: 3, RoleAdmin: 4}
 	if needed == RoleWorker {
@@ -97,11 +97,11 @@ func Normalize(t *Token) error {
 	return fairlead.Invalid(c.Found...)
 }
 
-// Entry is one thing that somebody did.
+// Entry is one action.
 type Entry struct {
 	ID      int64     // set by the store; grows
 	At      time.Time // set by the store: the database's clock
-	Actor   string    // name of the token, subject of an identity provider, or "local" where nobody is asked
+	Actor   string    // name of the token, subject of an identity provider, or "local" where callers are not asked who they are
 	Role    Role
 	From    string          // network address
 	Action  string          // method of the API, as "PauseQueue"

@@ -12,11 +12,11 @@ import (
 type Keeper interface {
 	// Promote makes at most limit due scheduled jobs ready, or parks them, earliest
 	// first, and tells how long it is until the next is due. It also lets gates
-	// admit jobs where whoever gave back a place did not live to do so.
+	// admit jobs where a process died between giving back a place and admitting the next.
 	Promote(ctx context.Context, limit int) (Promotion, error)
 	// Reap declares nodes dead whose lease has run out, and takes back at most
 	// Limit jobs leased to dead or unknown nodes. Each gets a crash recorded and
-	// becomes ready, or ends: as cancelled if somebody had asked for it or its
+	// becomes ready, or ends: as cancelled if that was asked for or its
 	// OnCrash says so (then with ReasonCrash), as failed with ReasonPoison once
 	// it has crashed more than MaxCrashes times. A wish goes before the others. A
 	// crash does not count against MaxAttempts. At the end of a lease either Beat

@@ -71,6 +71,6 @@ type Beat struct {
 // BeatAnswer is what a beat brings back.
 type BeatAnswer struct {
 	Now    time.Time // the database's clock when it extended the lease
-	Cancel []Held    // running jobs of this node that somebody asked to stop
+	Cancel []Held    // running jobs of this node that were asked to stop
 	Drain  bool      // whether it was asked to start nothing more
 }

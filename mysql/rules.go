@@ -13,7 +13,7 @@ import (
 // rules are those of one version, with what they mean for lanes.
 type rules struct {
 	*sqlstore.Rules
-	open sync.Map // *fairlead.Scope → *openList
+	open sync.Map // *driver.Scope → *openList
 }
 
 // rulesOf returns the rules of a version that is locked.

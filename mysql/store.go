@@ -150,7 +150,7 @@ const utcNow = "timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', sysda
 //go:embed sql/*.sql migrations/*.sql
 var files embed.FS
 
-// Store is a fairlead.Store and a fairlead.Migrator.
+// Store is a driver.Store, an access.Store and a driver.Migrator.
 type Store struct {
 	options  Options
 	database string

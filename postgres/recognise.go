@@ -191,7 +191,7 @@ func (s *Store) drop() {
 	s.waker.hub.Work(nil)
 }
 
-// Restored implements fairlead.Restorer.
+// Restored implements driver.Restorer.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	ctx, cancel := s.limit(ctx)
 	defer cancel()

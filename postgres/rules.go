@@ -22,7 +22,7 @@ type ruleBook struct {
 type rules struct {
 	*sqlstore.Rules
 	holds sync.Map // sqlstore.Lane → *hold
-	open  sync.Map // *fairlead.Scope → *openList
+	open  sync.Map // *driver.Scope → *openList
 }
 
 // hold is the quotas that the jobs of a lane count against.

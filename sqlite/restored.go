@@ -13,7 +13,7 @@ const (
 	nodesLost = 1000        // the same of nodes
 )
 
-// Restored implements fairlead.Restorer. Ids are taken in the transaction that uses
+// Restored implements driver.Restorer. Ids are taken in the transaction that uses
 // them, and the other processes compare lanes; the rules and the ready jobs they read
 // anew because their counters go on.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {

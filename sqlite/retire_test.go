@@ -223,3 +223,29 @@ func TestNothingIsLeftOfALimitThatWasRemoved(t *testing.T) {
 		return rows
 	})
 }
+
+// Of two lanes that were given up and differ in their queue, the one that gets a job is
+// taken into use again.
+func TestALaneThatIsUsedAgainTakesNoOtherAlong(t *testing.T) {
+	w := newWalks(t)
+	enqueue := func(queue string) *fairlead.Job {
+		t.Helper()
+		job := &fairlead.Job{Kind: "unused", Queue: queue}
+		if err := fairlead.NewClient(w.store).Enqueue(t.Context(), job); err != nil {
+			t.Fatal(err)
+		}
+		return job
+	}
+	for _, queue := range []string{"one", "two"} {
+		if err := w.store.Delete(t.Context(), enqueue(queue).ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.after(sqlstore.LaneWalkEvery)
+	w.after(sqlstore.LaneUnused + time.Hour)
+	enqueue("one")
+	var givenUp string
+	if err := w.store.DB().QueryRowContext(t.Context(), "select group_concat(queue) from fairlead_lane where retired_at <> 0").Scan(&givenUp); err != nil || givenUp != "two" {
+		t.Errorf("given up are %q, %v", givenUp, err)
+	}
+}

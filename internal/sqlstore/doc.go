@@ -49,7 +49,7 @@
 // turn is the negated priority, so that every key ascends. attempt is the
 // number of the last run (0 before the first), failures those that count
 // against the job's limit, crashes the node deaths since the last progress.
-// solo is 1 for a job reaped with at least fairlead.SoloAfter crashes. wish is
+// solo is 1 for a job reaped with at least driver.SoloAfter crashes. wish is
 // the reason of a wish to cancel, null if there is none; answer is an answer
 // that came before the job moved to waiting. held names the quotas that the job
 // counts against. gate is a hash, see GateOf; MySQL has a table gate of rows to

@@ -36,7 +36,7 @@ type Lanes struct {
 	order []Lane // by insertion
 	epoch uint64 // how often lanes were forgotten
 
-	served sync.Map // *fairlead.Scope → *served
+	served sync.Map // *driver.Scope → *served
 }
 
 // served is the part of order that a scope may claim from.

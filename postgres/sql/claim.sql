@@ -54,7 +54,6 @@ picked as materialized (
             else array(
                 select ctid from {{ready}}
                 where lane = $5::int and solo = $2::smallint and (turn, start_by, id) >= ($6::smallint, $7::bigint, $8::bigint)
-                  and (select ok from fit)
                 order by turn, start_by, id
                 limit $1::int
                 for update skip locked)
