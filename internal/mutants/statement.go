@@ -47,7 +47,7 @@ var plainDamages = []struct {
 	where   *regexp.Regexp
 	instead string
 }{
-	{"lock", regexp.MustCompile(`\bfor (?:no key )?(?:update|share)(?: of \w+(?:, \w+)*)?(?: skip locked| nowait)?`), ``},
+	{"lock", regexp.MustCompile(`\bfor (?:no key )?(?:update|share)(?: of \w+(?:, \w+)*)?(?: skip locked| nowait| \{\{wait\}\})?`), ``},
 	{"lock", regexp.MustCompile(`\block in share mode(?: skip locked| nowait)?`), ``},
 	{"wait", regexp.MustCompile(` (?:skip locked|nowait)\b`), ``},
 	{"lock", regexp.MustCompile(`\bpg_advisory_xact_lock(?:_shared)?\(([^()]+)\)`), `($1 is null)`},
