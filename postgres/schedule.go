@@ -22,8 +22,9 @@ type scheduleRow struct {
 // scanScheduleRow reads a row of schedule_rows. The lane is for nodes of former
 // versions: it may be given up, and the runs find theirs by its names.
 func scanScheduleRow(row sqlstore.Scanner) (s scheduleRow, err error) {
+	var lane int32
 	var deletedAt int64
-	s.ScheduleRow, err = sqlstore.ScanSchedule(longerRow{row, []any{nil, &deletedAt}})
+	s.ScheduleRow, err = sqlstore.ScanSchedule(longerRow{row, []any{&lane, &deletedAt}})
 	s.deleted = deletedAt != 0
 	return s, err
 }
