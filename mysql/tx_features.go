@@ -69,15 +69,15 @@ func (c *callersTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sw
 }
 
 // AddBatch implements batch.CallerTx.
-func (c *callersTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+func (c *callersTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
 	row, err := newBatchRow(&b)
 	if err != nil {
-		return batch.Batch{}, fmt.Errorf("add batch: %w", err)
+		return batch.Record{}, fmt.Errorf("add batch: %w", err)
 	}
-	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Batch, error) {
+	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Record, error) {
 		fresh, err := t.numberParts(ctx, parts)
 		if err == nil {
-			err = t.addBatch(ctx, &b, &row)
+			err = t.addBatch(ctx, &b.Batch, &row)
 		}
 		if err == nil {
 			err = t.must(ctx, 1, t.sql.KeepBatch, 0, b.Opened, sqlstore.BatchOpen(&b), string(b.State()), row.status, row.body, b.ID)

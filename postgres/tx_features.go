@@ -87,7 +87,7 @@ func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Swe
 }
 
 // AddBatch implements batch.CallerTx.
-func (t *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
 	row, err := newBatchRow(&b)
@@ -102,14 +102,14 @@ func (t *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Pa
 		})
 	}
 	if err != nil {
-		return batch.Batch{}, fmt.Errorf("add batch in a transaction: %w", err)
+		return batch.Record{}, fmt.Errorf("add batch in a transaction: %w", err)
 	}
 	return b, nil
 }
 
-func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Batch, row *batchRow, columns *partColumns) error {
+func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Record, row *batchRow, columns *partColumns) error {
 	same, stored := known.started.IsZero(), 0
-	calls := []call{t.store.addBatchCall(b, row)}
+	calls := []call{t.store.addBatchCall(&b.Batch, row)}
 	if !same {
 		calls = append(calls, call{sql: t.store.sql.IsServer, args: []any{known.started}, each: func(row sqlstore.Scanner) error { return row.Scan(&same) }})
 	}

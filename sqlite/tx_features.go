@@ -49,17 +49,17 @@ func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Swe
 }
 
 // AddBatch implements batch.CallerTx.
-func (c *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
 	body, status, err := encodeBatch(&b)
 	if err != nil {
-		return batch.Batch{}, err
+		return batch.Record{}, err
 	}
 	fresh, err := newParts(parts)
 	if err != nil {
-		return batch.Batch{}, err
+		return batch.Record{}, err
 	}
-	return within(ctx, c, "add batch", func(t *txn) (batch.Batch, error) {
-		id, err := t.addBatch(&b, body, status)
+	return within(ctx, c, "add batch", func(t *txn) (batch.Record, error) {
+		id, err := t.addBatch(&b.Batch, body, status)
 		if err == nil {
 			err = t.saveBatch(id, &b)
 		}
@@ -67,7 +67,7 @@ func (c *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Pa
 			_, err = t.addParts(id, fresh)
 		}
 		if err != nil {
-			return batch.Batch{}, err
+			return batch.Record{}, err
 		}
 		return t.batch(id)
 	})

@@ -111,7 +111,7 @@ var storingWays = []storingWay{
 		b, p := f.opened(3)
 		return func() {
 			f.Helper()
-			f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error {
+			f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error {
 				return tx.Enqueue(ctx, taskJobs(b, p, ofKind(kind)))
 			})
 		}
