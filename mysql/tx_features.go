@@ -56,7 +56,7 @@ func (c *callersTx) Now(ctx context.Context) (time.Time, error) { return c.txn.N
 
 // PutSweep implements sweep.CallerTx.
 func (c *callersTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sw)
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
@@ -64,8 +64,8 @@ func (c *callersTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, 
 }
 
 // Sweeps implements sweep.CallerTx.
-func (c *callersTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
-	return inCallers(ctx, c, "list sweeps", func(ctx context.Context, t *txn) ([]sweep.Sweep, error) { return t.readSweeps(ctx, t.tx, filter) })
+func (c *callersTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	return inCallers(ctx, c, "list sweeps", func(ctx context.Context, t *txn) ([]sweep.Record, error) { return t.readSweeps(ctx, t.tx, filter) })
 }
 
 // AddBatch implements batch.CallerTx.

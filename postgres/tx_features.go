@@ -51,8 +51,8 @@ func (t *callerTx) Now(ctx context.Context) (time.Time, error) { return t.store.
 func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
-	row, err := sqlstore.NewSweepRow(&sw)
-	var stored []sweep.Sweep
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
+	var stored []sweep.Record
 	if err == nil {
 		err = t.undoable(ctx, func() (err error) {
 			if sw.Version == 0 {
@@ -72,14 +72,14 @@ func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, e
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep in a transaction: %w", err)
 	}
-	return stored[0], nil
+	return stored[0].Sweep, nil
 }
 
 // Sweeps implements sweep.CallerTx.
-func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
-	var sweeps []sweep.Sweep
+	var sweeps []sweep.Record
 	if err := t.in.run(ctx, t.store.sweepsCall(&sweeps, filter)); err != nil {
 		return nil, fmt.Errorf("sweeps in a transaction: %w", err)
 	}

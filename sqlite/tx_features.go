@@ -36,7 +36,7 @@ func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.store.
 
 // PutSweep implements sweep.CallerTx.
 func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sw)
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err != nil {
 		return sweep.Sweep{}, err
 	}
@@ -44,8 +44,8 @@ func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, e
 }
 
 // Sweeps implements sweep.CallerTx.
-func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
-	return within(ctx, c, "list sweeps", func(t *txn) ([]sweep.Sweep, error) { return t.chosenSweeps(filter) })
+func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	return within(ctx, c, "list sweeps", func(t *txn) ([]sweep.Record, error) { return t.chosenSweeps(filter) })
 }
 
 // AddBatch implements batch.CallerTx.

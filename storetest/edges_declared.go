@@ -171,7 +171,7 @@ func (f *fixture) declaredEdges() []edgeCall {
 	})
 	add("Shards of none", func(f *fixture) (any, error) { return f.store.Shards(ctx, noJob) })
 	add("Steer none", func(f *fixture) (any, error) {
-		return f.store.Steer(ctx, noJob, true, func(context.Context, *sweep.Sweep, sweep.Tx) error { return nil })
+		return f.store.Steer(ctx, noJob, true, func(context.Context, *sweep.Record, sweep.Tx) error { return nil })
 	})
 	add("Checkpoint of none", func(f *fixture) (any, error) {
 		_, err := f.store.Checkpoint(ctx, sweep.Checkpoint{Sweep: noJob})
