@@ -57,38 +57,20 @@ type Threshold struct {
 
 // Status is how a batch stands.
 type Status struct {
-	Total int   // tasks
-	Tally Tally // of its tasks; as of the last look, but for what is running
+	Total    int   // tasks
+	Tally    Tally // of its tasks; as of the last look, but for what is running
+	Doubtful int   // failed tasks that may have been applied all the same
 
-	Held      int // tasks of the first pass that were not let out yet
-	HeldRetry int // the same of passes that retry
-	HeldUndo  int // the same of passes that roll back
-	Out       int // tasks that were let out, and have not been seen to have ended
-	OutUndo   int // those of them that are rolled back
-	Doubtful  int // failed tasks that may have been applied all the same
-
-	Opened    bool   // all tasks are stored: only then anybody sees it
-	Undoing   bool   // it is rolled back as a whole: nothing goes forward any more
-	Undo      Wanted // how
 	Cancelled bool   // nothing goes forward any more
-	Paused    bool   // nothing is let out
+	Undoing   bool   // it is rolled back as a whole: nothing goes forward any more
+	Paused    bool   // no task begins until it is resumed
 	Reason    string // why it is paused or cancelled
 	Approved  bool   // the tasks behind the canary follow
-	Forgiven  int    // failures that do not count for the threshold any more
+	Awaiting  bool   `json:"-"` // the canary has ended, and the others wait for Approve
 
-	Passes     []Pass    // through its tasks, oldest first
-	Wanted     []Wanted  // passes that are still to be made
-	Wants      int       // how many were ever asked for
-	Tries      int       // how often somebody began to make one
-	PreparedAt time.Time // when somebody last did
-
-	Ahead       int       // tasks to let out at once, if MaxRunning does not say
-	OutAt       time.Time // when tasks were last let out
-	Saved       float64   // what the rate allowed at that time and was not used
-	SoughtAt    time.Time // when it was last looked whether jobs were removed
-	Seen        Seen      `json:",omitzero"`
+	Passes      []Pass    // through its tasks, oldest first
 	Completions int       // how often it completed
-	StartedAt   time.Time // when the first task was let out; zero: none was
+	StartedAt   time.Time // when the first task was released; zero: none was
 	EndedAt     time.Time // when it completed; zero: it has not, or was opened again
 }
 
@@ -108,19 +90,10 @@ const (
 // Pass is one way through tasks of a batch: all of them forward at first, then
 // those that are retried or rolled back.
 type Pass struct {
-	Number int // which of Tries it was
+	Number int // grows from pass to pass; attempts to make one that were given up leave gaps
 	Kind   PassKind
 	Tasks  int
 	Serial bool // each task waits for the one before
-}
-
-// Wanted is a pass that somebody asked for.
-type Wanted struct {
-	Number int // which of Wants it is
-	Kind   PassKind
-	Tasks  []int64 // IDs; nil: all that come into question
-	Failed bool    // PassUndo: failed tasks that had started too
-	Serial bool    // PassUndo
 }
 
 // Target is what a task is done to.

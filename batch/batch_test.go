@@ -155,6 +155,15 @@ func (m *moving) batch(id int64) batch.Batch {
 	return b
 }
 
+// record reads a batch with its ledger.
+func (m *moving) record(id int64) batch.Record {
+	m.Helper()
+	found, err := m.store.Batches(m.outer.Context(), batch.Filter{IDs: []int64{id}})
+	m.ok(err)
+	m.equal("how many batches have the ID", len(found), 1)
+	return found[0]
+}
+
 // acted is a batch that somebody acted upon.
 func (m *moving) acted(b batch.Batch, err error) batch.Batch {
 	m.Helper()

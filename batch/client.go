@@ -54,10 +54,10 @@ func (c *Client) Start(ctx context.Context, batch Batch, changes ...Change) (Bat
 }
 
 // act changes a batch and does what follows from it in one transaction.
-func (c *Client) act(ctx context.Context, id int64, change func(b *Batch) error) (Batch, error) {
-	var acted Batch
+func (c *Client) act(ctx context.Context, id int64, change func(b *Record) error) (Batch, error) {
+	var acted Record
 	var done Conducted
-	_, err := c.store.Conduct(ctx, id, true, func(ctx context.Context, batch *Batch, tx Tx) error {
+	_, err := c.store.Conduct(ctx, id, true, func(ctx context.Context, batch *Record, tx Tx) error {
 		conducting := newConducting(batch, tx)
 		if batch.Opened {
 			if err := conducting.fold(ctx); err != nil { // it is judged by how it stands now
@@ -75,7 +75,7 @@ func (c *Client) act(ctx context.Context, id int64, change func(b *Batch) error)
 		return Batch{}, err
 	}
 	if !done.Prepare || acted.Total > prepareAtOnce {
-		return acted, nil
+		return acted.forUser(), nil
 	}
 	if err := Prepare(ctx, c.store, id, done.Try); err != nil {
 		return Batch{}, err
@@ -87,29 +87,46 @@ func (c *Client) act(ctx context.Context, id int64, change func(b *Batch) error)
 }
 
 // illegal is the ErrConflict of an action that the state of a batch forbids.
-func illegal(action string, b *Batch) error {
+func illegal(action string, b *Record) error {
 	return fmt.Errorf("cannot %s batch %d: it is %s: %w", action, b.ID, b.State(), fairlead.ErrConflict)
 }
 
 // Get returns a batch, or ErrNotFound.
 func (c *Client) Get(ctx context.Context, id int64) (Batch, error) {
-	batch, err := one(ctx, c.store, id)
-	if err == nil && !batch.Opened {
+	record, err := c.record(ctx, id)
+	if err != nil {
+		return Batch{}, err
+	}
+	return record.forUser(), nil
+}
+
+// record returns a batch that is opened with its ledger, or ErrNotFound.
+func (c *Client) record(ctx context.Context, id int64) (Record, error) {
+	record, err := one(ctx, c.store, id)
+	if err == nil && !record.Opened {
 		err = fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound)
 	}
-	return batch, err
+	return record, err
 }
 
 // List lists batches, newest first.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
-	return c.store.Batches(ctx, filter)
+	records, err := c.store.Batches(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	batches := make([]Batch, len(records))
+	for i := range records {
+		batches[i] = records[i].forUser()
+	}
+	return batches, nil
 }
 
 // Cancel lets no more tasks begin. Those that run end as they end, and are
 // counted so. It fails with ErrConflict if none is left to begin or to run, or if it
 // is rolled back.
 func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, error) {
-	return c.act(ctx, id, func(b *Batch) error {
+	return c.act(ctx, id, func(b *Record) error {
 		switch state := b.State(); {
 		case b.Cancelled && !b.Undoing:
 			return nil
@@ -124,12 +141,12 @@ func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, er
 
 // drop lets nothing go forward any more. What was not let out counts as cancelled, but
 // for what was to be retried: whoever looks next finds that it has failed.
-func (b *Batch) drop(flag *bool) {
-	if !b.dropped() {
-		b.Tally.Pending -= b.Held
-		b.Tally.RetryPending -= b.HeldRetry
-		b.Tally.Cancel += b.Held + b.HeldRetry
-		b.Wanted = slices.DeleteFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassRetry })
+func (r *Record) drop(flag *bool) {
+	if !r.dropped() {
+		r.Tally.Pending -= r.Held
+		r.Tally.RetryPending -= r.HeldRetry
+		r.Tally.Cancel += r.Held + r.HeldRetry
+		r.Wanted = slices.DeleteFunc(r.Wanted, func(w Wanted) bool { return w.Kind == PassRetry })
 	}
 	*flag = true
 }
@@ -140,7 +157,7 @@ func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, er
 	if err := c.checkTasks(ctx, id, tasks, "retry", TaskFail); err != nil {
 		return Batch{}, err
 	}
-	return c.act(ctx, id, func(b *Batch) error {
+	return c.act(ctx, id, func(b *Record) error {
 		if b.dropped() || b.Tally.Fail == 0 {
 			return illegal("retry", b)
 		}
@@ -150,12 +167,12 @@ func (c *Client) Retry(ctx context.Context, id int64, tasks ...int64) (Batch, er
 }
 
 // want asks for a pass and opens the batch again. If it was paused it goes on.
-func (b *Batch) want(w Wanted) {
-	b.ask(w)
-	if b.Paused {
-		b.Paused, b.Reason = false, ""
+func (r *Record) want(w Wanted) {
+	r.ask(w)
+	if r.Paused {
+		r.Paused, r.Reason = false, ""
 	}
-	b.EndedAt, b.Forgiven = time.Time{}, b.Tally.Fail
+	r.EndedAt, r.Forgiven = time.Time{}, r.Tally.Fail
 }
 
 // RollBack says what is rolled back of a batch.
@@ -174,7 +191,7 @@ func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, err
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
 		return Batch{}, err
 	}
-	return c.act(ctx, id, func(b *Batch) error {
+	return c.act(ctx, id, func(b *Record) error {
 		if !b.canRollBack(r) {
 			return illegal("roll back", b)
 		}
@@ -193,14 +210,14 @@ func (c *Client) RollBack(ctx context.Context, id int64, r RollBack) (Batch, err
 
 // canRollBack tells whether there is something to roll back, or may come to be. What
 // is being rolled back is not rolled back again, but for tasks of which that failed.
-func (b *Batch) canRollBack(r RollBack) bool {
-	if slices.ContainsFunc(b.Wanted, func(w Wanted) bool { return w.Kind == PassUndo }) {
+func (r *Record) canRollBack(request RollBack) bool {
+	if slices.ContainsFunc(r.Wanted, func(w Wanted) bool { return w.Kind == PassUndo }) {
 		return false
 	}
-	if b.Undoing {
-		return b.Tally.RollbackFail > 0 || r.Failed && b.Tally.Fail > 0
+	if r.Undoing {
+		return r.Tally.RollbackFail > 0 || request.Failed && r.Tally.Fail > 0
 	}
-	return b.applied(r.Failed)+b.Tally.RollbackFail > 0 || len(r.Tasks) == 0 && b.Tally.Open() > 0
+	return r.applied(request.Failed)+r.Tally.RollbackFail > 0 || len(request.Tasks) == 0 && r.Tally.Open() > 0
 }
 
 // maxChosen is how many tasks can be chosen by their IDs at once.
@@ -238,7 +255,7 @@ func (c *Client) checkTasks(ctx context.Context, id int64, tasks []int64, action
 // Pause lets no more tasks begin until it is resumed. Those that run go on. It
 // fails with ErrConflict if it has completed.
 func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, error) {
-	return c.act(ctx, id, func(b *Batch) error {
+	return c.act(ctx, id, func(b *Record) error {
 		if !b.EndedAt.IsZero() {
 			return illegal("pause", b)
 		}
@@ -250,7 +267,7 @@ func (c *Client) Pause(ctx context.Context, id int64, reason string) (Batch, err
 // Resume lets tasks begin again. Failures so far do not count any more for
 // StopAfter. Resuming what is not paused is fine.
 func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
-	return c.act(ctx, id, func(b *Batch) error {
+	return c.act(ctx, id, func(b *Record) error {
 		if b.Paused {
 			b.Paused, b.Reason, b.Forgiven = false, "", b.Tally.Fail
 		}
@@ -261,7 +278,7 @@ func (c *Client) Resume(ctx context.Context, id int64) (Batch, error) {
 // Approve lets the other tasks follow the canary, whether it has ended or not.
 // It fails with ErrConflict if the batch has none, or has completed.
 func (c *Client) Approve(ctx context.Context, id int64) (Batch, error) {
-	return c.act(ctx, id, func(b *Batch) error {
+	return c.act(ctx, id, func(b *Record) error {
 		if b.Canary.Tasks == 0 || !b.EndedAt.IsZero() || b.dropped() {
 			return illegal("approve", b)
 		}
@@ -281,7 +298,7 @@ type Pace struct {
 // SetPace changes how fast a batch goes. It fails with ErrInvalid, and with
 // ErrConflict if it has completed.
 func (c *Client) SetPace(ctx context.Context, id int64, pace Pace) (Batch, error) {
-	return c.act(ctx, id, func(b *Batch) error {
+	return c.act(ctx, id, func(b *Record) error {
 		if !b.EndedAt.IsZero() {
 			return illegal("change the pace of", b)
 		}

@@ -26,7 +26,7 @@ func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 // that lets out many tasks their jobs are made beforehand.
 func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) (Conducted, error) {
 	var c *conducting
-	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Batch, tx Tx) error {
+	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Record, tx Tx) error {
 		c = newConducting(batch, tx)
 		c.outlook = outlook
 		return c.look(ctx)
@@ -38,7 +38,7 @@ func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) 
 	if outlook != nil {
 		outlook.pass(c.saved)
 		if len(c.jobs) >= PartSize && c.Held > 0 {
-			err = outlook.extend(ctx, store, c.Batch)
+			err = outlook.extend(ctx, store, &c.Batch)
 		}
 	}
 	return c.done, err
@@ -46,7 +46,7 @@ func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) 
 
 // conducting is a transaction that acts upon a batch.
 type conducting struct {
-	*Batch
+	*Record
 	tx    Tx
 	now   time.Time
 	ended int             // tasks that this look saw end
@@ -59,8 +59,8 @@ type conducting struct {
 	outlook *Outlook // nil: nothing was made beforehand
 }
 
-func newConducting(batch *Batch, tx Tx) *conducting {
-	return &conducting{Batch: batch, tx: tx, now: tx.Now(), saved: map[int]*Part{}, done: Conducted{Next: -1}}
+func newConducting(batch *Record, tx Tx) *conducting {
+	return &conducting{Record: batch, tx: tx, now: tx.Now(), saved: map[int]*Part{}, done: Conducted{Next: -1}}
 }
 
 // look does all there is to do with a batch.
@@ -151,17 +151,6 @@ func (c *conducting) move(p *Part, i int, to Mark) {
 	p.States[i] = to
 }
 
-// heldBy is how many tasks of passes of a kind were not let out yet.
-func (b *Batch) heldBy(kind PassKind) *int {
-	switch kind {
-	case PassRetry:
-		return &b.HeldRetry
-	case PassUndo:
-		return &b.HeldUndo
-	}
-	return &b.Held
-}
-
 // prepareTime is after how long somebody else makes a wanted pass.
 const prepareTime = time.Minute
 
@@ -192,17 +181,4 @@ func (b *Batch) applied(failed bool) int {
 		return b.Tally.Success + b.Tally.Fail
 	}
 	return b.Tally.Success + b.Doubtful
-}
-
-// ask asks for a pass.
-func (b *Batch) ask(w Wanted) {
-	if len(b.Wanted) == 0 {
-		b.PreparedAt = time.Time{} // nobody is at it
-	}
-	if len(w.Tasks) == 0 {
-		w.Tasks = nil // all
-	}
-	b.Wants++
-	w.Number = b.Wants
-	b.Wanted = append(b.Wanted, w)
 }

@@ -13,6 +13,6 @@
 //
 // A batch counts every task once, whatever crashes meanwhile, and completes in one change
 // of state. Failed tasks can be retried, a rollback can be resumed. [Operation] is what a
-// program says of its targets; [Store] is what a database keeps, with the ledger that only
-// they see.
+// program says of its targets. Writers of stores read [Store], which keeps each batch as a
+// [Record]: with the [Ledger] that users do not see.
 package batch

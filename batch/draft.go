@@ -39,17 +39,10 @@ func (n *Draft) Open(ctx context.Context) (Batch, error) {
 	if err != nil {
 		return Batch{}, err
 	}
-	return n.client.act(ctx, n.batch.ID, func(b *Batch) error {
+	return n.client.act(ctx, n.batch.ID, func(b *Record) error {
 		if !b.Opened { // else the answer was lost
 			b.open(total)
 		}
 		return nil
 	})
-}
-
-// open lets a batch begin whose tasks are stored.
-func (b *Batch) open(total int) {
-	b.Opened, b.Total, b.Held, b.Tries = true, total, total, 1
-	b.Tally = Tally{Pending: total}
-	b.Passes = []Pass{{Number: 1, Kind: PassForward, Tasks: total}}
 }

@@ -27,18 +27,18 @@ func (t Threshold) passed(failed, total int) bool {
 	return failed > 0 && (t.Failures > 0 && failed >= t.Failures || t.Percent > 0 && float64(failed)*100 >= t.Percent*float64(total))
 }
 
-// Awaiting tells whether the canary has ended and somebody has to approve of it.
-func (b *Batch) Awaiting() bool {
-	return b.Canary.Tasks > 0 && !b.Approved && !b.dropped() && b.canaryRoom() == 0 &&
-		b.Out == 0 && b.Held > 0 && b.HeldRetry == 0 && len(b.Wanted) == 0
+// awaitsApproval reports whether the canary has ended and the other tasks wait.
+func (r *Record) awaitsApproval() bool {
+	return r.Canary.Tasks > 0 && !r.Approved && !r.dropped() && r.canaryRoom() == 0 &&
+		r.Out == 0 && r.Held > 0 && r.HeldRetry == 0 && len(r.Wanted) == 0
 }
 
-// canaryRoom is how many tasks may be let out before the canary is approved of.
-func (b *Batch) canaryRoom() int { return max(0, b.Canary.Tasks-(b.Total-b.Held)) }
+// canaryRoom is how many tasks may be released before the canary is approved of.
+func (r *Record) canaryRoom() int { return max(0, r.Canary.Tasks-(r.Total-r.Held)) }
 
 // judgeCanary lets the other tasks follow if enough of the first succeeded.
 func (c *conducting) judgeCanary() {
-	if !c.Awaiting() || c.Canary.Ratio == 0 || c.Paused {
+	if !c.awaitsApproval() || c.Canary.Ratio == 0 || c.Paused {
 		return
 	}
 	if ended := c.Total - c.Held; float64(c.Tally.Success) >= c.Canary.Ratio*float64(ended) {

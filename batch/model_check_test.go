@@ -44,9 +44,9 @@ func undoing(state batch.TaskState) bool {
 // check looks whether all that has to hold does.
 func (m *model) check() {
 	m.Helper()
-	var it batch.Batch
+	var it batch.Record
 	var parts []batch.Part
-	_, err := m.store.Conduct(m.outer.Context(), m.id, true, func(ctx context.Context, b *batch.Batch, tx batch.Tx) (err error) {
+	_, err := m.store.Conduct(m.outer.Context(), m.id, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) (err error) {
 		it = *b
 		parts, err = tx.Parts(ctx, batch.PartFilter{Tasks: true})
 		return err
@@ -57,7 +57,7 @@ func (m *model) check() {
 	m.checkTasks()
 }
 
-func (m *model) checkCounts(b batch.Batch, parts []batch.Part) {
+func (m *model) checkCounts(b batch.Record, parts []batch.Part) {
 	m.Helper()
 	m.equal("the number of tasks", b.Tally.Total(), m.total)
 	m.equal("the tally", b.Tally, b.Recount(parts))
@@ -75,7 +75,7 @@ func (m *model) checkCounts(b batch.Batch, parts []batch.Part) {
 
 // checkJobs expects of each task one job at most that is live: that of the last pass
 // in which it takes part.
-func (m *model) checkJobs(b batch.Batch, parts []batch.Part) {
+func (m *model) checkJobs(b batch.Record, parts []batch.Part) {
 	m.Helper()
 	places, out := map[int64]int{}, map[int64]batch.PassKind{}
 	for i := range parts {
@@ -153,7 +153,7 @@ func (m *model) complete() {
 		if b.Paused {
 			m.acted(m.batches.Resume(m.outer.Context(), m.id))
 		}
-		if b = m.batch(m.id); b.Paused || b.Awaiting() { // a canary that is not good enough
+		if b = m.batch(m.id); b.Paused || b.Awaiting { // a canary that is not good enough
 			m.acted(m.batches.Approve(m.outer.Context(), m.id))
 		}
 		jobs := m.start(100)

@@ -45,7 +45,7 @@ func (d *dying) DropParts(ctx context.Context, batch int64, pass int) error {
 	return d.call(func() error { return d.Store.DropParts(ctx, batch, pass) })
 }
 
-func (d *dying) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Batch, batch.Tx) error) (begun bool, err error) {
+func (d *dying) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (begun bool, err error) {
 	err = d.call(func() (err error) {
 		begun, err = d.Store.Conduct(ctx, id, wait, act)
 		return err

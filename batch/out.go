@@ -24,12 +24,12 @@ const (
 	leastPause = 10 * time.Millisecond // between two looks because of the rate
 )
 
-// toLetOut is how many tasks are still to be let out.
-func (b *Batch) toLetOut() int {
-	if b.dropped() {
-		return b.HeldUndo
+// toLetOut is how many tasks are still to be released.
+func (r *Record) toLetOut() int {
+	if r.dropped() {
+		return r.HeldUndo
 	}
-	return b.Held + b.HeldRetry + b.HeldUndo
+	return r.Held + r.HeldRetry + r.HeldUndo
 }
 
 // letOut makes jobs of tasks, as many as there may be. What somebody asked for goes

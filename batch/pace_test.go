@@ -15,15 +15,16 @@ func TestACanaryWaitsForApproval(t *testing.T) {
 	b := m.create(6, func(b *batch.Batch) { b.Canary.Tasks = 2 })
 	jobs := m.start(10)
 	m.equal("how many go ahead", len(jobs), 2)
-	m.equal("it waits", m.look(b.ID).Held, 4)
+	m.look(b.ID)
+	m.equal("how many are held", m.record(b.ID).Held, 4)
 	m.succeed(jobs[0])
 	m.fail(jobs[1])
 	b = m.look(b.ID)
-	m.equal("it waits for somebody", b.Awaiting(), true)
+	m.equal("it waits for somebody", b.Awaiting, true)
 	m.equal("what can be started", len(m.start(10)), 0)
 	m.acted(m.batches.Retry(t.Context(), b.ID))
 	b = m.batch(b.ID)
-	m.equal("it waits for somebody while one is retried", b.Awaiting(), false)
+	m.equal("it waits for somebody while one is retried", b.Awaiting, false)
 	m.succeed(m.start(10)...)
 	b = m.look(b.ID)
 	m.equal("the tally", b.Tally, batch.Tally{Success: 2, Pending: 4})
@@ -165,7 +166,7 @@ func TestABatchKeepsToItsRate(t *testing.T) {
 	m.equal("what can be started at once", len(m.start(100)), 0)
 	bound := 7
 	b = m.acted(m.batches.SetPace(t.Context(), b.ID, batch.Pace{Rate: &none, MaxRunning: &bound}))
-	m.equal("how many are out", b.Out, 7)
+	m.equal("how many are out", m.record(b.ID).Out, 7)
 	wrong := -1.0
 	if _, err := m.batches.SetPace(t.Context(), b.ID, batch.Pace{Rate: &wrong}); err == nil {
 		t.Error("a negative rate is accepted")

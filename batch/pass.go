@@ -23,11 +23,11 @@ const MaxTasks = 1_000_000
 // a number to. It takes several transactions. If it does not get to the end, somebody
 // makes the pass anew; tries that came to nothing are removed.
 func Prepare(ctx context.Context, store Store, id int64, try int) error {
-	batch, err := one(ctx, store, id)
-	if err != nil || len(batch.Wanted) == 0 {
+	record, err := one(ctx, store, id)
+	if err != nil || len(record.Wanted) == 0 {
 		return err
 	}
-	p := &preparing{store: store, batch: &batch, want: batch.Wanted[0], try: try}
+	p := &preparing{store: store, batch: &record.Batch, want: record.Wanted[0], try: try}
 	if err := p.choose(ctx); err != nil {
 		return err
 	}
@@ -37,13 +37,13 @@ func Prepare(ctx context.Context, store Store, id int64, try int) error {
 	return p.begin(ctx)
 }
 
-func one(ctx context.Context, store Store, id int64) (Batch, error) {
+func one(ctx context.Context, store Store, id int64) (Record, error) {
 	found, err := store.Batches(ctx, Filter{IDs: []int64{id}})
 	if err != nil {
-		return Batch{}, err
+		return Record{}, err
 	}
 	if len(found) == 0 {
-		return Batch{}, fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound)
+		return Record{}, fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound)
 	}
 	return found[0], nil
 }
@@ -168,7 +168,7 @@ func (p *preparing) part(ctx context.Context, number int) (*Part, error) {
 // more, and removes what other tries left behind.
 func (p *preparing) begin(ctx context.Context) error {
 	won := false
-	_, err := p.store.Conduct(ctx, p.batch.ID, true, func(ctx context.Context, batch *Batch, tx Tx) error {
+	_, err := p.store.Conduct(ctx, p.batch.ID, true, func(ctx context.Context, batch *Record, tx Tx) error {
 		won = len(batch.Wanted) > 0 && batch.Wanted[0].Number == p.want.Number
 		if !won {
 			return nil

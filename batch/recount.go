@@ -2,23 +2,23 @@ package batch
 
 // Recount counts the tasks of parts, with those that are let out as pending. It is
 // what Tally has to be, but for what is running.
-func (b *Batch) Recount(parts []Part) Tally {
-	return b.recount(parts).Tally
+func (r *Record) Recount(parts []Part) Tally {
+	return r.recount(parts).Tally
 }
 
 // recount counts all that a batch knows of its tasks.
-func (b *Batch) recount(parts []Part) Status {
-	var found Batch
+func (r *Record) recount(parts []Part) Record {
+	var found Record
 	for i := range parts {
 		kind := parts[i].Kind
-		if kind == PassThen || !b.began(parts[i].Pass) {
+		if kind == PassThen || !r.began(parts[i].Pass) {
 			continue
 		}
 		for _, mark := range parts[i].States {
 			if mark == MarkPassed {
 				continue
 			}
-			*found.Tally.Of(taskState(kind, mark, b.dropped()))++
+			*found.Tally.Of(taskState(kind, mark, r.dropped()))++
 			switch {
 			case mark == MarkHeld:
 				*found.heldBy(kind)++
@@ -32,7 +32,7 @@ func (b *Batch) recount(parts []Part) Status {
 			}
 		}
 	}
-	return found.Status
+	return found
 }
 
 // Miscount is a count of tasks that was wrong.
@@ -44,9 +44,9 @@ type Miscount struct {
 
 // Mend counts the tasks of all parts of the batch anew, corrects what differs, and
 // tells what did. Nothing ever should.
-func (b *Batch) Mend(parts []Part) []Miscount {
+func (r *Record) Mend(parts []Part) []Miscount {
 	var wrong []Miscount
-	found := b.recount(parts)
+	found := r.recount(parts)
 	mend := func(what string, counted *int, found int) {
 		if *counted != found {
 			wrong = append(wrong, Miscount{What: what, Counted: *counted, Found: found})
@@ -54,13 +54,13 @@ func (b *Batch) Mend(parts []Part) []Miscount {
 		}
 	}
 	for _, state := range TaskStates() {
-		mend(string(state), b.Tally.Of(state), *found.Tally.Of(state))
+		mend(string(state), r.Tally.Of(state), *found.Tally.Of(state))
 	}
-	mend("held", &b.Held, found.Held)
-	mend("held to retry", &b.HeldRetry, found.HeldRetry)
-	mend("held to roll back", &b.HeldUndo, found.HeldUndo)
-	mend("out", &b.Out, found.Out)
-	mend("out to roll back", &b.OutUndo, found.OutUndo)
-	mend("doubtful", &b.Doubtful, found.Doubtful)
+	mend("held", &r.Held, found.Held)
+	mend("held to retry", &r.HeldRetry, found.HeldRetry)
+	mend("held to roll back", &r.HeldUndo, found.HeldUndo)
+	mend("out", &r.Out, found.Out)
+	mend("out to roll back", &r.OutUndo, found.OutUndo)
+	mend("doubtful", &r.Doubtful, found.Doubtful)
 	return wrong
 }

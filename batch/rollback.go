@@ -18,14 +18,14 @@ func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit i
 	if err := c.checkTasks(ctx, id, r.Tasks, "roll back", r.states()...); err != nil {
 		return nil, 0, err
 	}
-	batch, err := c.Get(ctx, id)
+	record, err := c.record(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
-	if !batch.canRollBack(r) {
-		return nil, 0, illegal("roll back", &batch)
+	if !record.canRollBack(r) {
+		return nil, 0, illegal("roll back", &record)
 	}
-	p := &preparing{store: c.store, batch: &batch, want: Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial}}
+	p := &preparing{store: c.store, batch: &record.Batch, want: Wanted{Kind: PassUndo, Tasks: r.Tasks, Failed: r.Failed, Serial: r.Serial}}
 	if len(r.Tasks) == 0 {
 		p.want.Tasks = nil
 	}
@@ -37,7 +37,7 @@ func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit i
 		if err != nil {
 			return nil, 0, err
 		}
-		tasks = append(tasks, part.task(chosen.index, &batch))
+		tasks = append(tasks, part.task(chosen.index, &record.Batch))
 	}
 	return tasks, len(p.chosen), nil
 }

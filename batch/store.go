@@ -17,8 +17,8 @@ import (
 // all in one transaction: each end is counted once, whoever looks, however often,
 // and none is lost with a node.
 type Store interface {
-	// CreateBatch stores a batch without tasks and returns it with its ID and
-	// CreatedAt. It has been through Normalize.
+	// CreateBatch stores a batch without tasks, with an empty ledger, and returns it with
+	// its ID and CreatedAt. It has been through Normalize.
 	CreateBatch(ctx context.Context, batch Batch) (Batch, error)
 	// AddParts stores parts of a batch, all or none, with their tasks, and sets First
 	// of each: their IDs are set aside, and are not given to anything else. Numbers
@@ -35,11 +35,11 @@ type Store interface {
 	// repeated. If others act upon the batch it waits for them, or, unless wait is
 	// set, returns false at once. It fails with ErrNotFound, and with what act
 	// returns.
-	Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *Batch, tx Tx) error) (bool, error)
+	Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *Record, tx Tx) error) (bool, error)
 	// Batches returns the batches that match, newest (largest ID) first. Those of
 	// their tasks that run are counted as running, or, until Seen is SeenFor old, as
 	// many as it says: all else is as of when the batch was last acted upon.
-	Batches(ctx context.Context, filter Filter) ([]Batch, error)
+	Batches(ctx context.Context, filter Filter) ([]Record, error)
 	// Parts returns parts of a batch, in the order of their numbers.
 	Parts(ctx context.Context, batch int64, filter PartFilter) ([]Part, error)
 
@@ -81,7 +81,7 @@ type Tx interface {
 type CallerTx interface {
 	// AddBatch stores a batch that is opened, with all its parts, and returns it with its
 	// ID and CreatedAt. Nodes begin with it after the commit.
-	AddBatch(ctx context.Context, batch Batch, parts []Part) (Batch, error)
+	AddBatch(ctx context.Context, batch Record, parts []Part) (Record, error)
 	// Nodes lists the nodes that are alive and those not yet forgotten.
 	Nodes(ctx context.Context) ([]fairlead.Node, error)
 }

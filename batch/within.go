@@ -44,6 +44,10 @@ func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (B
 	if err != nil {
 		return Batch{}, err
 	}
-	in.batch.open(total)
-	return c.tx.AddBatch(ctx, in.batch, parts)
+	record := Record{Batch: in.batch}
+	record.open(total)
+	if record, err = c.tx.AddBatch(ctx, record, parts); err != nil {
+		return Batch{}, err
+	}
+	return record.forUser(), nil
 }

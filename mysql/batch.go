@@ -16,7 +16,7 @@ import (
 // CreateBatch stores a batch without tasks.
 func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
 	ctx = sqlstore.MayWait(ctx)
-	row, err := newBatchRow(&b)
+	row, err := newBatchRow(&batch.Record{Batch: b})
 	if err != nil {
 		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
@@ -47,8 +47,8 @@ type batchRow struct {
 	body, status []byte
 }
 
-func newBatchRow(b *batch.Batch) (row batchRow, err error) {
-	if row.body, err = sqlstore.EncodeBatch(b); err != nil {
+func newBatchRow(b *batch.Record) (row batchRow, err error) {
+	if row.body, err = sqlstore.EncodeBatch(&b.Batch); err != nil {
 		return row, err
 	}
 	row.status, err = sqlstore.EncodeBatchStatus(b)
@@ -56,10 +56,10 @@ func newBatchRow(b *batch.Batch) (row batchRow, err error) {
 }
 
 // Batches lists batches, newest first.
-func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
+func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
-	var batches []batch.Batch
+	var batches []batch.Record
 	var now int64
 	err := each(ctx, s.db, func(row *sql.Rows) error {
 		batch, err := sqlstore.ScanBatch(atATime{row, &now})
@@ -126,13 +126,13 @@ type outRange struct {
 }
 
 // countRunning counts those tasks of batches as running that are, or that they tell of.
-func (s *Store) countRunning(ctx context.Context, batches []batch.Batch, now time.Time) error {
+func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now time.Time) error {
 	var ids []int64
 	seen := map[int64]*batch.Seen{}
 	for i := range batches {
 		switch b := &batches[i]; {
 		case b.Seen.Told(now):
-			sqlstore.SawRunning(b, b.Seen)
+			sqlstore.SawRunning(&b.Batch, b.Seen)
 		case b.Out > 0:
 			ids = append(ids, b.ID)
 			seen[b.ID] = &batch.Seen{}
@@ -157,7 +157,7 @@ func (s *Store) countRunning(ctx context.Context, batches []batch.Batch, now tim
 	}
 	for i := range batches {
 		if counted := seen[batches[i].ID]; counted != nil {
-			sqlstore.SawRunning(&batches[i], *counted)
+			sqlstore.SawRunning(&batches[i].Batch, *counted)
 		}
 	}
 	return nil

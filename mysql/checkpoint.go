@@ -24,7 +24,7 @@ func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Order
 }
 
 func (s *Store) checkpoint(ctx context.Context, c *sweep.Checkpoint) (sweep.Orders, error) {
-	var sw sweep.Sweep
+	var sw sweep.Record
 	var granted sqlstore.Granted
 	var done, abandoned int64
 	found := false

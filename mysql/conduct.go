@@ -13,7 +13,7 @@ import (
 )
 
 // Conduct acts upon a batch under its lock.
-func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) (bool, error) {
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
@@ -40,7 +40,7 @@ type conducting struct {
 	ends  map[span][]batch.TaskEnd // those that were read ahead
 }
 
-func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) error {
+func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) error {
 	batch, err := c.lock(ctx, wait)
 	if err != nil || !c.locked {
 		return err
@@ -67,7 +67,7 @@ func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx contex
 }
 
 // lock locks the batch, unless another has it locked and wait is not set.
-func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Batch, err error) {
+func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Record, err error) {
 	how := skipLocked
 	if wait {
 		how = waitForLock

@@ -115,7 +115,7 @@ func TestRecallPassesOverAJobThatIsLockedInOneOfItsPlaces(t *testing.T) {
 			b, table := l.newBatch(), "fairlead_"+test.table
 			var recalled []int64
 			recall := func(ctx context.Context) error {
-				_, err := l.store.Conduct(ctx, b.ID, true, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+				_, err := l.store.Conduct(ctx, b.ID, true, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 					recalled, err = tx.Recall(ctx, job.ID, job.ID)
 					return err
 				})

@@ -11,14 +11,14 @@ import (
 )
 
 // Steer acts upon a sweep under its lock.
-func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) (bool, error) {
+func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (bool, error) {
 	how, locked := skipLocked, false
 	if wait {
 		how = waitForLock
 		ctx = sqlstore.MayWait(ctx)
 	}
 	err := s.atomically(ctx, "steer", func(ctx context.Context, t *txn) error {
-		var before sweep.Sweep
+		var before sweep.Record
 		var err error
 		if before, locked, err = t.tryLockSweep(ctx, id, how); err != nil {
 			return err
@@ -50,7 +50,7 @@ func (t *txn) sweepsExist(ctx context.Context, ids []int64) error {
 }
 
 // steer acts upon a sweep that is locked.
-func (t *txn) steer(ctx context.Context, before *sweep.Sweep, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) error {
+func (t *txn) steer(ctx context.Context, before *sweep.Record, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) error {
 	now, err := t.clock(ctx)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func TestAShardThatEndsWhileItIsReadHasEnded(t *testing.T) {
 	ending("lock tables fairlead_job write") // whoever reads how jobs stand waits
 	read := make(chan error, 1)
 	go func() {
-		_, err := store.Steer(ctx, s.ID, true, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		_, err := store.Steer(ctx, s.ID, true, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			shards, states, err := tx.Shards(ctx)
 			if err == nil && states[0] == "" && !shards[0].Ended {
 				t.Error("its job has gone, and it has not ended")

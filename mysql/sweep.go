@@ -16,7 +16,7 @@ var _ sweep.Store = (*Store)(nil)
 // PutSweep creates or replaces a sweep.
 func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	ctx = sqlstore.MayWait(ctx)
-	row, err := sqlstore.NewSweepRow(&sw)
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
@@ -45,7 +45,7 @@ func (t *txn) putSweep(ctx context.Context, s *sweep.Sweep, row *sqlstore.SweepR
 	if err != nil {
 		return sweep.Sweep{}, err
 	}
-	return stored[0], nil
+	return stored[0].Sweep, nil
 }
 
 func (t *txn) storeSweep(ctx context.Context, s *sweep.Sweep, row *sqlstore.SweepRow) (int64, error) {
@@ -74,7 +74,7 @@ func (t *txn) storeSweep(ctx context.Context, s *sweep.Sweep, row *sqlstore.Swee
 }
 
 // lockSweep lets nobody else steer a sweep.
-func (t *txn) lockSweep(ctx context.Context, id int64) (sweep.Sweep, error) {
+func (t *txn) lockSweep(ctx context.Context, id int64) (sweep.Record, error) {
 	sweep, found, err := t.tryLockSweep(ctx, id, waitForLock)
 	if err == nil && !found {
 		err = sqlstore.NoSuchSweep(id)
@@ -82,7 +82,7 @@ func (t *txn) lockSweep(ctx context.Context, id int64) (sweep.Sweep, error) {
 	return sweep, err
 }
 
-func (t *txn) tryLockSweep(ctx context.Context, id int64, wait string) (sweep sweep.Sweep, found bool, err error) {
+func (t *txn) tryLockSweep(ctx context.Context, id int64, wait string) (sweep sweep.Record, found bool, err error) {
 	err = t.each(ctx, func(row *sql.Rows) error {
 		found = true
 		sweep, err = sqlstore.ScanSweep(row)
@@ -114,7 +114,7 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps lists sweeps, newest first.
-func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
 	sweeps, err := s.readSweeps(ctx, s.db, filter)
@@ -125,12 +125,12 @@ func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep,
 }
 
 // readSweeps reads sweeps with the sums of their shards.
-func (s *Store) readSweeps(ctx context.Context, q querier, filter sweep.Filter) ([]sweep.Sweep, error) {
+func (s *Store) readSweeps(ctx context.Context, q querier, filter sweep.Filter) ([]sweep.Record, error) {
 	below := filter.Below
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	var sweeps []sweep.Sweep
+	var sweeps []sweep.Record
 	err := each(ctx, q, func(row *sql.Rows) error {
 		sweep, err := sqlstore.ScanSweep(row)
 		sweeps = append(sweeps, sweep)

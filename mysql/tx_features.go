@@ -56,7 +56,7 @@ func (c *callersTx) Now(ctx context.Context) (time.Time, error) { return c.txn.N
 
 // PutSweep implements sweep.CallerTx.
 func (c *callersTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sw)
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
@@ -64,20 +64,20 @@ func (c *callersTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, 
 }
 
 // Sweeps implements sweep.CallerTx.
-func (c *callersTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
-	return inCallers(ctx, c, "list sweeps", func(ctx context.Context, t *txn) ([]sweep.Sweep, error) { return t.readSweeps(ctx, t.tx, filter) })
+func (c *callersTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	return inCallers(ctx, c, "list sweeps", func(ctx context.Context, t *txn) ([]sweep.Record, error) { return t.readSweeps(ctx, t.tx, filter) })
 }
 
 // AddBatch implements batch.CallerTx.
-func (c *callersTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+func (c *callersTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
 	row, err := newBatchRow(&b)
 	if err != nil {
-		return batch.Batch{}, fmt.Errorf("add batch: %w", err)
+		return batch.Record{}, fmt.Errorf("add batch: %w", err)
 	}
-	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Batch, error) {
+	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Record, error) {
 		fresh, err := t.numberParts(ctx, parts)
 		if err == nil {
-			err = t.addBatch(ctx, &b, &row)
+			err = t.addBatch(ctx, &b.Batch, &row)
 		}
 		if err == nil {
 			err = t.must(ctx, 1, t.sql.KeepBatch, 0, b.Opened, sqlstore.BatchOpen(&b), string(b.State()), row.status, row.body, b.ID)

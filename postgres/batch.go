@@ -13,7 +13,7 @@ import (
 // CreateBatch stores a batch without tasks.
 func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
 	ctx = sqlstore.MayWait(ctx)
-	row, err := newBatchRow(&b)
+	row, err := newBatchRow(&batch.Record{Batch: b})
 	if err != nil {
 		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
@@ -42,8 +42,8 @@ type batchRow struct {
 	body, status []byte
 }
 
-func newBatchRow(b *batch.Batch) (row batchRow, err error) {
-	if row.body, err = sqlstore.EncodeBatch(b); err != nil {
+func newBatchRow(b *batch.Record) (row batchRow, err error) {
+	if row.body, err = sqlstore.EncodeBatch(&b.Batch); err != nil {
 		return row, err
 	}
 	row.status, err = sqlstore.EncodeBatchStatus(b)
@@ -51,7 +51,7 @@ func newBatchRow(b *batch.Batch) (row batchRow, err error) {
 }
 
 // Batches lists batches, newest first.
-func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
+func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	text := s.sql.BatchesOfAll
 	switch {
 	case len(filter.IDs) > 0:
@@ -67,7 +67,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch
 	if below == 0 {
 		below = math.MaxInt64
 	}
-	var batches []batch.Batch
+	var batches []batch.Record
 	err := s.run(ctx, call{
 		sql: text,
 		args: []any{
@@ -82,7 +82,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch
 			if told {
 				seen = batch.Seen
 			}
-			sqlstore.SawRunning(&batch, seen)
+			sqlstore.SawRunning(&batch.Batch, seen)
 			batches = append(batches, batch)
 			return err
 		},

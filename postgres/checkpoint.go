@@ -10,7 +10,7 @@ import (
 
 // Checkpoint stores how far the run of a shard has come, in one statement.
 func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
-	var sw sweep.Sweep
+	var sw sweep.Record
 	var granted sqlstore.Granted
 	var held, kept bool
 	var done, abandoned int64

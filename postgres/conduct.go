@@ -13,7 +13,7 @@ import (
 )
 
 // Conduct acts upon a batch under its lock.
-func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) (bool, error) {
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
@@ -34,7 +34,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 }
 
 // conduct is one transaction, or several if it has to be repeated.
-func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Batch, tx batch.Tx) error) (c *conducting, err error) {
+func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (c *conducting, err error) {
 	err = s.travel(ctx, func(ctx context.Context, t *trips) error {
 		c = &conducting{Store: s, trips: t, id: id}
 		batch, err := c.lock(ctx, wait)
@@ -82,7 +82,7 @@ type conducting struct {
 type stretch struct{ first, last int64 }
 
 // lock begins the transaction.
-func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Batch, err error) {
+func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Record, err error) {
 	text, exists, now := c.sql.TryBatch, false, int64(0)
 	if wait {
 		text = c.sql.LockBatch
@@ -120,7 +120,7 @@ func (c *conducting) noteSent() {
 }
 
 // keep writes what changed of the batch, and commits.
-func (c *conducting) keep(ctx context.Context, batch *batch.Batch, before batchRow) error {
+func (c *conducting) keep(ctx context.Context, batch *batch.Record, before batchRow) error {
 	row, err := newBatchRow(batch)
 	if err != nil {
 		return err

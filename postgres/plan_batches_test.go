@@ -112,7 +112,7 @@ func batchVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 }
 
 // letOutAll opens a batch and makes jobs of its tasks.
-func letOutAll(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+func letOutAll(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 	parts, err := tx.Parts(ctx, batch.PartFilter{Held: true, Tasks: true, Limit: 2})
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func letOutAll(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
 
 // lookAndEnd asks all that can be asked, and ends the batch. Ends are looked for in
 // ranges first, then one by one.
-func lookAndEnd(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+func lookAndEnd(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 	for range 2 {
 		parts, err := tx.Parts(ctx, batch.PartFilter{Out: true})
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Steer acts upon a sweep under its lock.
-func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) (bool, error) {
+func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (bool, error) {
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
@@ -30,7 +30,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 }
 
 // steer is one transaction, or several if it has to be repeated.
-func (s *Store) steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error) (t *sweepTx, err error) {
+func (s *Store) steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (t *sweepTx, err error) {
 	err = s.transact(ctx, func(ctx context.Context, r runner) error {
 		t = &sweepTx{Store: s, in: r, sweep: id}
 		before, err := t.lock(ctx, wait)
@@ -63,7 +63,7 @@ type sweepTx struct {
 }
 
 // lock locks the sweep, unless another has it locked and wait is not set.
-func (t *sweepTx) lock(ctx context.Context, wait bool) (sweep sweep.Sweep, err error) {
+func (t *sweepTx) lock(ctx context.Context, wait bool) (sweep sweep.Record, err error) {
 	text, exists, now := t.sql.TrySweep, false, int64(0)
 	if wait {
 		text = t.sql.LockSweep
@@ -84,7 +84,7 @@ func (t *sweepTx) lock(ctx context.Context, wait bool) (sweep sweep.Sweep, err e
 }
 
 // keep writes what is new about the sweep.
-func (t *sweepTx) keep(ctx context.Context, before, after *sweep.Sweep) error {
+func (t *sweepTx) keep(ctx context.Context, before, after *sweep.Record) error {
 	row, news, err := sqlstore.SteeredRow(before, after)
 	if err != nil || !news {
 		return err

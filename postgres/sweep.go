@@ -16,7 +16,7 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	ctx = sqlstore.MayWait(ctx)
 	ctx, cancel := s.limit(ctx)
 	defer cancel()
-	row, err := sqlstore.NewSweepRow(&sw)
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err == nil && sw.Version == 0 {
 		sw.ID, err = s.addSweep(ctx, s, &sw, &row)
 	} else if err == nil {
@@ -25,7 +25,7 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	if nameTaken(err) {
 		err = sqlstore.SweepTaken(sw.Name)
 	}
-	var stored []sweep.Sweep
+	var stored []sweep.Record
 	if err == nil {
 		stored, err = s.Sweeps(ctx, sweep.Filter{IDs: []int64{sw.ID}})
 	}
@@ -35,7 +35,7 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
-	return stored[0], nil
+	return stored[0].Sweep, nil
 }
 
 func (s *Store) addSweep(ctx context.Context, r runner, sweep *sweep.Sweep, row *sqlstore.SweepRow) (id int64, err error) {
@@ -65,7 +65,7 @@ func (s *Store) replaceSweep(ctx context.Context, r runner, sw *sweep.Sweep, row
 }
 
 // lockSweep lets nobody else steer a sweep.
-func (s *Store) lockSweep(ctx context.Context, r runner, id int64) (sweep sweep.Sweep, err error) {
+func (s *Store) lockSweep(ctx context.Context, r runner, id int64) (sweep sweep.Record, err error) {
 	found := false
 	err = r.run(ctx, call{sql: s.sql.LockSweep, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
 		found = true
@@ -98,15 +98,15 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps lists sweeps, newest first.
-func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
-	var sweeps []sweep.Sweep
+func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	var sweeps []sweep.Record
 	if err := s.run(ctx, s.sweepsCall(&sweeps, filter)); err != nil {
 		return nil, fmt.Errorf("sweeps: %w", err)
 	}
 	return sweeps, nil
 }
 
-func (s *Store) sweepsCall(sweeps *[]sweep.Sweep, filter sweep.Filter) call {
+func (s *Store) sweepsCall(sweeps *[]sweep.Record, filter sweep.Filter) call {
 	text, below := s.sql.SweepsOfAll, filter.Below
 	switch {
 	case len(filter.IDs) > 0:

@@ -31,7 +31,7 @@ func sweepOf(t *testing.T, s *Store, node fairlead.NodeID, name string, shards i
 	for i := range parts {
 		parts[i], numbers[i], jobs[i] = sweep.Shard{Number: i, To: 1000}, i, newJob(t)
 	}
-	_, err = s.Steer(t.Context(), sw.ID, true, func(ctx context.Context, w *sweep.Sweep, tx sweep.Tx) error {
+	_, err = s.Steer(t.Context(), sw.ID, true, func(ctx context.Context, w *sweep.Record, tx sweep.Tx) error {
 		w.State, w.Cut = sweep.Running, true
 		if err := tx.Cut(ctx, parts); err != nil {
 			return err
@@ -143,7 +143,7 @@ func sweepVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 		first := sweep.Checkpoint{Sweep: sw.ID, Job: jobs[0].ID, Fence: jobs[0].Fence, Mark: 5, Failed: []sweep.FailedItem{{Index: 1}, {Index: 3}}, Redone: []int64{3}}
 		_, err := s.Checkpoint(ctx, first)
 		must(err)
-		_, err = s.Steer(ctx, sw.ID, false, func(ctx context.Context, w *sweep.Sweep, tx sweep.Tx) error {
+		_, err = s.Steer(ctx, sw.ID, false, func(ctx context.Context, w *sweep.Record, tx sweep.Tx) error {
 			shards, _, err := tx.Shards(ctx)
 			if err != nil {
 				return err

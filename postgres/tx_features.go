@@ -51,8 +51,8 @@ func (t *callerTx) Now(ctx context.Context) (time.Time, error) { return t.store.
 func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
-	row, err := sqlstore.NewSweepRow(&sw)
-	var stored []sweep.Sweep
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
+	var stored []sweep.Record
 	if err == nil {
 		err = t.undoable(ctx, func() (err error) {
 			if sw.Version == 0 {
@@ -72,14 +72,14 @@ func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, e
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep in a transaction: %w", err)
 	}
-	return stored[0], nil
+	return stored[0].Sweep, nil
 }
 
 // Sweeps implements sweep.CallerTx.
-func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
-	var sweeps []sweep.Sweep
+	var sweeps []sweep.Record
 	if err := t.in.run(ctx, t.store.sweepsCall(&sweeps, filter)); err != nil {
 		return nil, fmt.Errorf("sweeps in a transaction: %w", err)
 	}
@@ -87,7 +87,7 @@ func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Swe
 }
 
 // AddBatch implements batch.CallerTx.
-func (t *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
 	ctx, cancel := t.store.limit(ctx)
 	defer cancel()
 	row, err := newBatchRow(&b)
@@ -102,14 +102,14 @@ func (t *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Pa
 		})
 	}
 	if err != nil {
-		return batch.Batch{}, fmt.Errorf("add batch in a transaction: %w", err)
+		return batch.Record{}, fmt.Errorf("add batch in a transaction: %w", err)
 	}
 	return b, nil
 }
 
-func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Batch, row *batchRow, columns *partColumns) error {
+func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Record, row *batchRow, columns *partColumns) error {
 	same, stored := known.started.IsZero(), 0
-	calls := []call{t.store.addBatchCall(b, row)}
+	calls := []call{t.store.addBatchCall(&b.Batch, row)}
 	if !same {
 		calls = append(calls, call{sql: t.store.sql.IsServer, args: []any{known.started}, each: func(row sqlstore.Scanner) error { return row.Scan(&same) }})
 	}

@@ -50,7 +50,7 @@ func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 		Id: b.ID, Name: b.Name, Type: b.Type, Description: b.Description,
 		Creator: b.Creator, Env: b.Env, Queue: b.Queue, Az: b.AZ, Service: b.Service, Info: b.Info, Tenant: b.Tenant, Priority: int32(b.Priority),
 		MaxRunning: int32(b.MaxRunning), Rate: b.Rate, Timeout: durationTo(b.Timeout), Notify: b.Notify,
-		State: string(b.State()), Paused: b.Paused, Reason: b.Reason, Awaiting: b.Awaiting(), Tally: tallyTo(b.Tally),
+		State: string(b.State()), Paused: b.Paused, Reason: b.Reason, Awaiting: b.Awaiting, Tally: tallyTo(b.Tally),
 		Total: proto.Int32(int32(b.Total)), Done: proto.Int32(int32(done)), Progress: proto.Float64(share(done, b.Total)), Completions: int32(b.Completions),
 		CreatedAt: timeTo(b.CreatedAt), StartedAt: timeTo(b.StartedAt), EndedAt: timeTo(b.EndedAt),
 	}
@@ -64,7 +64,7 @@ func batchTo(b *batch.Batch, now time.Time) *fairleadv1.Batch {
 		out.Then = append(out.Then, &fairleadv1.Then{Job: newJobTo(&b.Then[i])})
 	}
 	out.Throughput = throughput(b, done, now)
-	if left := b.Tally.Open(); out.GetThroughput() > 0 && left > 0 && !b.Paused && !b.Awaiting() {
+	if left := b.Tally.Open(); out.GetThroughput() > 0 && left > 0 && !b.Paused && !b.Awaiting {
 		out.Eta = timeTo(now.Add(time.Duration(float64(left) / out.GetThroughput() * float64(time.Second))))
 	}
 	return out

@@ -57,7 +57,7 @@ func (s scoped) DropParts(ctx context.Context, id int64, pass int) error {
 }
 
 // Conduct acts upon a batch of the caller's.
-func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Batch, batch.Tx) error) (bool, error) {
+func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return false, err
 	}
@@ -65,7 +65,7 @@ func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 }
 
 // Batches lists the caller's of the batches.
-func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
+func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	tenants, some := narrow(ctx, filter.Tenants)
 	if !some {
 		return nil, nil

@@ -32,7 +32,7 @@ func (s scoped) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 		if len(found) == 0 {
 			return sweep.Sweep{}, fmt.Errorf("sweep %d: %w", sw.ID, fairlead.ErrNotFound)
 		}
-		before = &found[0]
+		before = &found[0].Sweep
 	}
 	if err := ownSweep(ctx, &sw, before); err != nil {
 		return sweep.Sweep{}, err
@@ -69,7 +69,7 @@ func (s scoped) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps lists the caller's of the sweeps.
-func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+func (s scoped) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	tenants, some := narrow(ctx, filter.Tenants)
 	if !some {
 		return nil, nil
@@ -87,7 +87,7 @@ func (s scoped) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) 
 }
 
 // Steer steers a sweep of the caller's.
-func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Sweep, sweep.Tx) error) (bool, error) {
+func (s scoped) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
 	if err := s.sweep(ctx, id); err != nil {
 		return false, err
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"strconv"
 	"time"
@@ -34,26 +35,49 @@ func NewSweeps(store Store, stopping <-chan struct{}) *Sweeps {
 
 // find returns the sweep of an id or a name. A name that looks like an id counts only if
 // there is no such id.
-func (s *Sweeps) find(ctx context.Context, ref string) (sweep.Sweep, error) {
+func (s *Sweeps) find(ctx context.Context, ref string) (sweep.Record, error) {
 	if id, err := strconv.ParseInt(ref, 10, 64); err == nil {
-		found, err := s.client.ByID(ctx, id)
+		found, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{id}}, ref)
 		if !errors.Is(err, fairlead.ErrNotFound) {
 			return found, err
 		}
 	}
-	return s.client.Get(ctx, ref)
+	return sweepRecord(ctx, s.store, sweep.Filter{Names: []string{ref}}, strconv.Quote(ref))
 }
 
-// after shows a sweep to which something was done.
-func (s *Sweeps) after(ctx context.Context, sweep sweep.Sweep, err error) (*fairleadv1.Sweep, error) {
+// sweepRecord returns a sweep with its ledger, of which answers show AskedAt, or
+// ErrNotFound.
+func sweepRecord(ctx context.Context, store Store, filter sweep.Filter, what string) (sweep.Record, error) {
+	found, err := store.Sweeps(ctx, filter)
 	if err != nil {
-		return nil, err
+		return sweep.Record{}, err
 	}
+	if len(found) == 0 {
+		return sweep.Record{}, fmt.Errorf("sweep %s: %w", what, fairlead.ErrNotFound)
+	}
+	return found[0], nil
+}
+
+// shown is a sweep as an answer has it.
+func (s *Sweeps) shown(ctx context.Context, record sweep.Record) (*fairleadv1.Sweep, error) {
 	now, err := s.store.Now(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return sweepTo(&sweep, now), nil
+	return sweepTo(&record, now), nil
+}
+
+// after shows a sweep as an action left it.
+func (s *Sweeps) after(ctx context.Context, after sweep.Sweep, err error) (*fairleadv1.Sweep, error) {
+	if err != nil {
+		return nil, err
+	}
+	record, err := sweepRecord(ctx, s.store, sweep.Filter{IDs: []int64{after.ID}}, strconv.FormatInt(after.ID, 10))
+	if err != nil && !errors.Is(err, fairlead.ErrNotFound) { // it may have been deleted meanwhile
+		return nil, err
+	}
+	record.Sweep = after
+	return s.shown(ctx, record)
 }
 
 // CreateSweep stores a sweep, if the business has nothing against it.
@@ -89,8 +113,11 @@ func (s *Sweeps) CreateSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairle
 
 // GetSweep returns a sweep.
 func (s *Sweeps) GetSweep(ctx context.Context, in *fairleadv1.GetSweepRequest) (*fairleadv1.Sweep, error) {
-	sweep, err := s.find(ctx, in.GetId())
-	return s.after(ctx, sweep, err)
+	record, err := s.find(ctx, in.GetId())
+	if err != nil {
+		return nil, err
+	}
+	return s.shown(ctx, record)
 }
 
 // ListSweeps lists sweeps, newest first.
@@ -100,7 +127,7 @@ func (s *Sweeps) ListSweeps(ctx context.Context, in *fairleadv1.ListSweepsReques
 		return nil, err
 	}
 	size := pageSize(in.GetPageSize())
-	sweeps, err := s.client.List(ctx, sweep.Filter{
+	sweeps, err := s.store.Sweeps(ctx, sweep.Filter{
 		Names: in.GetName(), States: texts[sweep.State](in.GetState()), Tenants: in.GetTenant(),
 		Below: below, Limit: size + 1, // one more tells whether there is a next page
 	})
@@ -138,7 +165,7 @@ func (s *Sweeps) PatchSweep(ctx context.Context, in *fairleadv1.Sweep) (*fairlea
 	if err := s.checks.check(&changed); err != nil {
 		return nil, err
 	}
-	if err := ownSweep(ctx, &changed, &current); err != nil {
+	if err := ownSweep(ctx, &changed, &current.Sweep); err != nil {
 		return nil, err
 	}
 	if changed.Kind != current.Kind || !reflect.DeepEqual(changed.Source, current.Source) {

@@ -36,7 +36,7 @@ func sweepOf(in *fairleadv1.Sweep) sweep.Sweep {
 }
 
 // sweepTo is a sweep as an answer has it, at a time of the database's clock.
-func sweepTo(s *sweep.Sweep, now time.Time) *fairleadv1.Sweep {
+func sweepTo(s *sweep.Record, now time.Time) *fairleadv1.Sweep {
 	n := func(n int) *int32 { return proto.Int32(int32(n)) }
 	out := &fairleadv1.Sweep{
 		Name: &s.Name, Kind: &s.Kind, Args: s.Data, Source: sourceTo(&s.Source), From: &s.From, To: &s.To,
@@ -51,7 +51,7 @@ func sweepTo(s *sweep.Sweep, now time.Time) *fairleadv1.Sweep {
 		out.Gate = &fairleadv1.SweepGate{BeforeCreate: s.Gate.BeforeCreate, BeforeRun: s.Gate.BeforeRun, Timeout: durationTo(s.Gate.Timeout)}
 	}
 	if s.ID != 0 {
-		out.Id, out.Progress = strconv.FormatInt(s.ID, 10), progressTo(s, now)
+		out.Id, out.Progress = strconv.FormatInt(s.ID, 10), progressTo(&s.Sweep, now)
 	}
 	return out
 }
@@ -102,7 +102,7 @@ var notSettings = []protoreflect.Name{
 
 // patchSweep changes those fields of a sweep that a request has, and tells which these
 // are.
-func patchSweep(current sweep.Sweep, by *fairleadv1.Sweep) (changed sweep.Sweep, note string, err error) {
+func patchSweep(current sweep.Record, by *fairleadv1.Sweep) (changed sweep.Sweep, note string, err error) {
 	asked := slices.Clone(by.GetClear())
 	by.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
 		if !slices.Contains(notSettings, field.Name()) {

@@ -79,17 +79,17 @@ func refusal(status int) bool {
 }
 
 // question is the sweep as the API has it, signed with the key of its tenant.
-func (b business) question(ctx context.Context, sweep *sweep.Sweep) (*http.Request, error) {
-	body, err := wire.Marshal(sweepTo(sweep, time.Time{}))
+func (b business) question(ctx context.Context, sw *sweep.Sweep) (*http.Request, error) {
+	body, err := wire.Marshal(sweepTo(&sweep.Record{Sweep: *sw}, time.Time{}))
 	if err != nil {
 		return nil, err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, sweep.Gate.BeforeCreate, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, sw.Gate.BeforeCreate, bytes.NewReader(body))
 	if err != nil {
 		return nil, refuseField(gateField, "is no address that can be called")
 	}
 	request.Header.Set("Content-Type", "application/json")
-	key, err := b.client.SigningKey(ctx, sweep.Tenant)
+	key, err := b.client.SigningKey(ctx, sw.Tenant)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ var _ batch.Store = (*Store)(nil)
 
 // CreateBatch stores a batch without tasks.
 func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, error) {
-	body, status, err := encodeBatch(&b)
+	body, status, err := encodeBatch(&batch.Record{Batch: b})
 	if err != nil {
 		return batch.Batch{}, err
 	}
@@ -24,7 +24,8 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 		if err != nil {
 			return batch.Batch{}, err
 		}
-		return t.batch(id)
+		record, err := t.batch(id)
+		return record.Batch, err
 	})
 }
 
@@ -37,8 +38,8 @@ func (t *txn) addBatch(b *batch.Batch, body, status string) (int64, error) {
 }
 
 // encodeBatch is what is declared of a batch, and how it stands.
-func encodeBatch(batch *batch.Batch) (body, status string, err error) {
-	declared, err := sqlstore.EncodeBatch(batch)
+func encodeBatch(batch *batch.Record) (body, status string, err error) {
+	declared, err := sqlstore.EncodeBatch(&batch.Batch)
 	if err != nil {
 		return "", "", err
 	}
@@ -47,7 +48,7 @@ func encodeBatch(batch *batch.Batch) (body, status string, err error) {
 }
 
 // batch reads a batch as it was last acted upon.
-func (t *txn) batch(id int64) (batch batch.Batch, err error) {
+func (t *txn) batch(id int64) (batch batch.Record, err error) {
 	found := false
 	err = t.each(t.sql.Batch, []any{id}, func(row sqlstore.Scanner) (err error) {
 		found = true
@@ -61,7 +62,7 @@ func (t *txn) batch(id int64) (batch batch.Batch, err error) {
 }
 
 // saveBatch keeps what may change of a batch.
-func (t *txn) saveBatch(id int64, batch *batch.Batch) error {
+func (t *txn) saveBatch(id int64, batch *batch.Record) error {
 	body, status, err := encodeBatch(batch)
 	if err != nil {
 		return err
@@ -70,7 +71,7 @@ func (t *txn) saveBatch(id int64, batch *batch.Batch) error {
 }
 
 // Batches returns the batches that match.
-func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch, error) {
+func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
 	var conditions []string
 	var args []any
 	add := func(condition string, arg ...any) {
@@ -96,8 +97,8 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Batch
 		add("b.id < ?", filter.Below)
 	}
 	query := s.sql.Batches + " where " + strings.Join(conditions, " and ") + " order by b.id desc limit " + strconv.Itoa(sqlstore.BatchPage(filter))
-	return read(ctx, s, "list batches", func(t *txn) ([]batch.Batch, error) {
-		var batches []batch.Batch
+	return read(ctx, s, "list batches", func(t *txn) ([]batch.Record, error) {
+		var batches []batch.Record
 		err := t.each(query, append([]any{t.now - batch.SeenFor.Microseconds(), t.now}, args...), func(row sqlstore.Scanner) error {
 			batch, err := scanRunning(row)
 			batches = append(batches, batch)
@@ -117,21 +118,21 @@ type besides struct {
 func (b besides) Scan(into ...any) error { return b.Scanner.Scan(append(into, b.into)...) }
 
 // scanRunning reads a batch and counts those of its tasks that run.
-func scanRunning(row sqlstore.Scanner) (batch.Batch, error) {
+func scanRunning(row sqlstore.Scanner) (batch.Record, error) {
 	var counts []byte
 	b, err := sqlstore.ScanBatch(besides{row, &counts})
 	if err != nil {
 		return b, err
 	}
 	if counts == nil {
-		sqlstore.SawRunning(&b, b.Seen)
+		sqlstore.SawRunning(&b.Batch, b.Seen)
 		return b, nil
 	}
 	running := map[batch.PassKind]int{}
 	if err := json.Unmarshal(counts, &running); err != nil {
 		return b, err
 	}
-	sqlstore.SawRunning(&b, batch.Seen{
+	sqlstore.SawRunning(&b.Batch, batch.Seen{
 		Forward: running[batch.PassForward], Retry: running[batch.PassRetry], Undo: running[batch.PassUndo],
 	})
 	return b, nil

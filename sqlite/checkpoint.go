@@ -18,7 +18,7 @@ func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sw
 
 // checkpoint writes nothing before it is known to count.
 func (t *txn) checkpoint(c *sweep.Checkpoint) (sweep.Orders, error) {
-	var s sweep.Sweep
+	var s sweep.Record
 	var granted sqlstore.Granted
 	var mark int64
 	held := false

@@ -9,7 +9,7 @@ import (
 
 // Conduct acts upon a batch. The write lock of the file is the lock of the batch; who
 // does not want to wait is told by this process that others are at it.
-func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Batch, batch.Tx) error) (bool, error) {
+func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if !s.acting.begin(id, wait) {
 		return false, nil
 	}
@@ -53,7 +53,7 @@ func (a *acting) end(id int64) {
 // refusal is what act returned: that is no failure of the transaction.
 type refusal struct{ err error }
 
-func (t *txn) conduct(id int64, act func(context.Context, *batch.Batch, batch.Tx) error) (refusal, error) {
+func (t *txn) conduct(id int64, act func(context.Context, *batch.Record, batch.Tx) error) (refusal, error) {
 	stored, err := t.batch(id)
 	if err != nil {
 		return refusal{}, err

@@ -10,7 +10,7 @@ import (
 
 // Steer acts upon a sweep. The write lock of the file is the lock of the sweep; who
 // does not want to wait is told by this process that others are at it.
-func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Sweep, sweep.Tx) error) (bool, error) {
+func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
 	if !s.steerers.begin(id, wait) {
 		return false, nil
 	}
@@ -54,7 +54,7 @@ func (s *steerers) end(id int64) {
 // steerRefusal is what act returned: that is no failure of the transaction.
 type steerRefusal struct{ err error }
 
-func (t *txn) steer(id int64, act func(context.Context, *sweep.Sweep, sweep.Tx) error) (steerRefusal, error) {
+func (t *txn) steer(id int64, act func(context.Context, *sweep.Record, sweep.Tx) error) (steerRefusal, error) {
 	before, err := t.sweep(id)
 	if err != nil {
 		return steerRefusal{}, err

@@ -13,7 +13,7 @@ var _ sweep.Store = (*Store)(nil)
 
 // PutSweep creates or replaces a sweep.
 func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sw)
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err != nil {
 		return sweep.Sweep{}, err
 	}
@@ -55,23 +55,23 @@ func (t *txn) putSweep(s *sweep.Sweep, row *sqlstore.SweepRow) (sweep.Sweep, err
 	if err != nil {
 		return sweep.Sweep{}, err
 	}
-	return stored[0], nil
+	return stored[0].Sweep, nil
 }
 
 // sweep reads a sweep, without the sum of its shards.
-func (t *txn) sweep(id int64) (sweep.Sweep, error) {
+func (t *txn) sweep(id int64) (sweep.Record, error) {
 	found, err := t.sweeps(t.sql.Sweep, id)
 	if err != nil {
-		return sweep.Sweep{}, err
+		return sweep.Record{}, err
 	}
 	if len(found) == 0 {
-		return sweep.Sweep{}, sqlstore.NoSuchSweep(id)
+		return sweep.Record{}, sqlstore.NoSuchSweep(id)
 	}
 	return found[0], nil
 }
 
-func (t *txn) sweeps(query string, args ...any) ([]sweep.Sweep, error) {
-	var sweeps []sweep.Sweep
+func (t *txn) sweeps(query string, args ...any) ([]sweep.Record, error) {
+	var sweeps []sweep.Record
 	err := t.each(query, args, func(row sqlstore.Scanner) error {
 		sweep, err := sqlstore.ScanSweep(row)
 		sweeps = append(sweeps, sweep)
@@ -81,7 +81,7 @@ func (t *txn) sweeps(query string, args ...any) ([]sweep.Sweep, error) {
 }
 
 // summed reads sweeps with the sums of their shards.
-func (t *txn) summed(query string, args ...any) ([]sweep.Sweep, error) {
+func (t *txn) summed(query string, args ...any) ([]sweep.Record, error) {
 	sweeps, err := t.sweeps(query, args...)
 	if err != nil || len(sweeps) == 0 {
 		return nil, err
@@ -114,11 +114,11 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 }
 
 // Sweeps returns the sweeps that match.
-func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
-	return read(ctx, s, "list sweeps", func(t *txn) ([]sweep.Sweep, error) { return t.chosenSweeps(filter) })
+func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	return read(ctx, s, "list sweeps", func(t *txn) ([]sweep.Record, error) { return t.chosenSweeps(filter) })
 }
 
-func (t *txn) chosenSweeps(filter sweep.Filter) ([]sweep.Sweep, error) {
+func (t *txn) chosenSweeps(filter sweep.Filter) ([]sweep.Record, error) {
 	conditions, args := []string{"true"}, []any(nil)
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)

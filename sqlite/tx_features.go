@@ -36,7 +36,7 @@ func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.store.
 
 // PutSweep implements sweep.CallerTx.
 func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	row, err := sqlstore.NewSweepRow(&sw)
+	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err != nil {
 		return sweep.Sweep{}, err
 	}
@@ -44,22 +44,22 @@ func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, e
 }
 
 // Sweeps implements sweep.CallerTx.
-func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
-	return within(ctx, c, "list sweeps", func(t *txn) ([]sweep.Sweep, error) { return t.chosenSweeps(filter) })
+func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+	return within(ctx, c, "list sweeps", func(t *txn) ([]sweep.Record, error) { return t.chosenSweeps(filter) })
 }
 
 // AddBatch implements batch.CallerTx.
-func (c *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Part) (batch.Batch, error) {
+func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
 	body, status, err := encodeBatch(&b)
 	if err != nil {
-		return batch.Batch{}, err
+		return batch.Record{}, err
 	}
 	fresh, err := newParts(parts)
 	if err != nil {
-		return batch.Batch{}, err
+		return batch.Record{}, err
 	}
-	return within(ctx, c, "add batch", func(t *txn) (batch.Batch, error) {
-		id, err := t.addBatch(&b, body, status)
+	return within(ctx, c, "add batch", func(t *txn) (batch.Record, error) {
+		id, err := t.addBatch(&b.Batch, body, status)
 		if err == nil {
 			err = t.saveBatch(id, &b)
 		}
@@ -67,7 +67,7 @@ func (c *callerTx) AddBatch(ctx context.Context, b batch.Batch, parts []batch.Pa
 			_, err = t.addParts(id, fresh)
 		}
 		if err != nil {
-			return batch.Batch{}, err
+			return batch.Record{}, err
 		}
 		return t.batch(id)
 	})

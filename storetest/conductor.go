@@ -56,7 +56,7 @@ func (f *fixture) addParts(b batch.Batch, parts ...batch.Part) []batch.Part {
 }
 
 // act does something to a batch under its lock.
-type act = func(ctx context.Context, b *batch.Batch, tx batch.Tx) error
+type act = func(ctx context.Context, b *batch.Record, tx batch.Tx) error
 
 // conduct acts upon a batch, and waits for others who do.
 func (f *fixture) conduct(id int64, do act) {
@@ -67,9 +67,9 @@ func (f *fixture) conduct(id int64, do act) {
 }
 
 // change changes a batch.
-func (f *fixture) change(id int64, change func(*batch.Batch)) {
+func (f *fixture) change(id int64, change func(*batch.Record)) {
 	f.Helper()
-	f.conduct(id, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
+	f.conduct(id, func(_ context.Context, b *batch.Record, _ batch.Tx) error {
 		change(b)
 		return nil
 	})
@@ -80,7 +80,7 @@ func (f *fixture) opened(tasks int, changes ...func(*batch.Batch)) (batch.Batch,
 	f.Helper()
 	b := f.batch(changes...)
 	p := f.addParts(b, part(1, tasks))[0]
-	f.change(b.ID, func(b *batch.Batch) {
+	f.change(b.ID, func(b *batch.Record) {
 		b.Opened, b.Total, b.Held = true, tasks, tasks
 		b.Tally = batch.Tally{Pending: tasks}
 		b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: tasks}}
@@ -102,7 +102,7 @@ func taskJobs(b batch.Batch, p batch.Part, changes ...func(*fairlead.Job)) []*fa
 func (f *fixture) letOut(b batch.Batch, p batch.Part) []*fairlead.Job {
 	f.Helper()
 	jobs := taskJobs(b, p)
-	f.conduct(b.ID, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+	f.conduct(b.ID, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		for i := range p.States {
 			p.States[i] = batch.MarkOut
 		}
@@ -116,7 +116,7 @@ func (f *fixture) letOut(b batch.Batch, p batch.Part) []*fairlead.Job {
 	return jobs
 }
 
-func (f *fixture) batches(filter batch.Filter) []batch.Batch {
+func (f *fixture) batches(filter batch.Filter) []batch.Record {
 	f.Helper()
 	list, err := f.store.Batches(f.ctx(), filter)
 	f.ok(err)
@@ -124,7 +124,7 @@ func (f *fixture) batches(filter batch.Filter) []batch.Batch {
 }
 
 // theBatch reads a batch.
-func (f *fixture) theBatch(id int64) batch.Batch {
+func (f *fixture) theBatch(id int64) batch.Record {
 	f.Helper()
 	found := f.batches(batch.Filter{IDs: []int64{id}})
 	if len(found) != 1 {
@@ -133,7 +133,7 @@ func (f *fixture) theBatch(id int64) batch.Batch {
 	return found[0]
 }
 
-func batchIDs(list []batch.Batch) []int64 {
+func batchIDs(list []batch.Record) []int64 {
 	ids := make([]int64, len(list))
 	for i, b := range list {
 		ids[i] = b.ID
@@ -178,7 +178,7 @@ func (f *fixture) forgetBatches() error {
 		return err
 	}
 	for _, b := range batches {
-		if _, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *batch.Batch, tx batch.Tx) error {
+		if _, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *batch.Record, tx batch.Tx) error {
 			b.EndedAt = tx.Now()
 			return nil
 		}); err != nil {
@@ -204,8 +204,8 @@ func testCreateBatch(c *chapter) {
 		f.ok(err)
 		want.ID, want.CreatedAt = stored.ID, f.now()
 		f.equal("the answer", stored, want)
-		f.equal("the batch", f.theBatch(stored.ID), want)
-		f.equal("the batch elsewhere", f.elsewhere().theBatch(stored.ID), want)
+		f.equal("the batch, and its empty ledger", f.theBatch(stored.ID), batch.Record{Batch: want})
+		f.equal("the batch elsewhere", f.elsewhere().theBatch(stored.ID), batch.Record{Batch: want})
 		f.equal("its parts", len(f.parts(stored.ID, batch.PartFilter{})), 0)
 	})
 	c.test("IDs of batches grow", func(f *fixture) {

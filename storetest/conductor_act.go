@@ -14,17 +14,18 @@ import (
 func testConduct(c *chapter) {
 	c.test("Conduct keeps what act changed of the batch, but for what stays as it is", func(f *fixture) {
 		b := f.batch(func(b *batch.Batch) { b.Creator = "me" })
-		want := b
-		f.conduct(b.ID, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
+		want := batch.Record{Batch: b}
+		f.conduct(b.ID, func(_ context.Context, b *batch.Record, _ batch.Tx) error {
 			b.ID, b.Name, b.Type, b.Queue, b.Tenant, b.Creator, b.CreatedAt = 1000, "x", "x", "x", "x", "x", time.Unix(1, 0)
 			b.MaxRunning, b.Rate, b.Description = 3, 1.5, "slower"
-			b.Status = everyStatus(want.CreatedAt)
+			b.Status, b.Ledger = everyStatus(want.CreatedAt), everyLedger(want.CreatedAt)
 			return nil
 		})
-		want.MaxRunning, want.Rate, want.Description, want.Status = 3, 1.5, "slower", everyStatus(want.CreatedAt)
+		want.MaxRunning, want.Rate, want.Description = 3, 1.5, "slower"
+		want.Status, want.Ledger = everyStatus(want.CreatedAt), everyLedger(want.CreatedAt)
 		f.equal("the batch", f.theBatch(b.ID), want)
-		var within batch.Batch
-		f.elsewhere().change(b.ID, func(b *batch.Batch) { within = *b })
+		var within batch.Record
+		f.elsewhere().change(b.ID, func(b *batch.Record) { within = *b })
 		f.equal("the batch as act sees it", within, want)
 	})
 	c.test("unless act returns an error: then nothing is kept, and Conduct fails with it", func(f *fixture) {
@@ -35,12 +36,12 @@ func testConduct(c *chapter) {
 		more := f.addParts(b, part(2, 2))[0]
 		before, parts := f.theBatch(b.ID), f.parts(b.ID, batch.PartFilter{})
 		for _, refusal := range []error{errors.New("no"), fairlead.ErrConflict, fairlead.ErrNotFound} {
-			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 				b.Paused, b.Tally = true, batch.Tally{Fail: 4}
 				if err := tx.SaveParts(ctx, []batch.Part{marked(p, "sfhc"), marked(more, "oo")}); err != nil {
 					return err
 				}
-				if err := tx.Enqueue(ctx, taskJobs(*b, more)); err != nil {
+				if err := tx.Enqueue(ctx, taskJobs(b.Batch, more)); err != nil {
 					return err
 				}
 				if _, err := tx.Recall(ctx, p.First, p.Last()); err != nil {
@@ -58,7 +59,7 @@ func testConduct(c *chapter) {
 	})
 	c.test("Conduct fails with ErrNotFound, and does not call act", func(f *fixture) {
 		for _, wait := range []bool{true, false} {
-			_, err := f.store.Conduct(f.ctx(), f.batch().ID+1000, wait, func(context.Context, *batch.Batch, batch.Tx) error {
+			_, err := f.store.Conduct(f.ctx(), f.batch().ID+1000, wait, func(context.Context, *batch.Record, batch.Tx) error {
 				return errors.New("act was called")
 			})
 			f.wantErr(err, fairlead.ErrNotFound)
@@ -74,18 +75,25 @@ func testConduct(c *chapter) {
 	})
 }
 
-// everyStatus has no field that is empty.
+// everyStatus has no field that is empty, but for Awaiting, which is not stored.
 func everyStatus(at time.Time) batch.Status {
 	return batch.Status{
 		Total: 1, Tally: batch.Tally{Pending: 2, RetryPending: 3, Success: 4, Fail: 5, RollbackPending: 6, RollbackSuccess: 7, RollbackFail: 8, Cancel: 9},
-		Held: 10, HeldRetry: 11, HeldUndo: 12, Out: 13, OutUndo: 21, Doubtful: 14,
-		Opened: true, Undoing: true, Undo: batch.Wanted{Kind: batch.PassUndo, Failed: true, Serial: true}, Cancelled: true, Paused: true, Reason: "why", Approved: true, Forgiven: 15,
-		Passes: []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 16, Serial: true}},
+		Doubtful: 14, Undoing: true, Cancelled: true, Paused: true, Reason: "why", Approved: true,
+		Passes:      []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 16, Serial: true}},
+		Completions: 20, StartedAt: at.Add(4 * time.Second), EndedAt: at.Add(5 * time.Second),
+	}
+}
+
+// everyLedger has no field that is empty.
+func everyLedger(at time.Time) batch.Ledger {
+	return batch.Ledger{
+		Opened: true, Held: 10, HeldRetry: 11, HeldUndo: 12, Out: 13, OutUndo: 21,
+		Undo: batch.Wanted{Kind: batch.PassUndo, Failed: true, Serial: true}, Forgiven: 15,
 		Wanted: []batch.Wanted{{Number: 22, Kind: batch.PassUndo, Tasks: []int64{17}, Failed: true, Serial: true}, {Kind: batch.PassRetry}}, Wants: 23,
 		Tries: 18, PreparedAt: at.Add(time.Second),
-		Ahead: 19, OutAt: at.Add(2 * time.Second), Saved: 0.25, SoughtAt: at.Add(3 * time.Second), Completions: 20,
-		Seen:      batch.Seen{At: at.Add(-time.Hour), Forward: 24, Retry: 25, Undo: 26},
-		StartedAt: at.Add(4 * time.Second), EndedAt: at.Add(5 * time.Second),
+		Ahead: 19, OutAt: at.Add(2 * time.Second), Saved: 0.25, SoughtAt: at.Add(3 * time.Second),
+		Seen: batch.Seen{At: at.Add(-time.Hour), Forward: 24, Retry: 25, Undo: 26},
 	}
 }
 
@@ -94,7 +102,7 @@ func testBatchTx(c *chapter) {
 		b := f.batch()
 		for range 2 {
 			var now time.Time
-			f.conduct(b.ID, func(_ context.Context, _ *batch.Batch, tx batch.Tx) error {
+			f.conduct(b.ID, func(_ context.Context, _ *batch.Record, tx batch.Tx) error {
 				now = tx.Now()
 				return nil
 			})
@@ -111,7 +119,7 @@ func testBatchTx(c *chapter) {
 			want[i].Ended, want[i].Before = []int64{0, 5, 1234567890123}, map[int]json.RawMessage{2: json.RawMessage(`{"a":"ü"}`)}
 		}
 		var within []batch.Part
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 			changed := []batch.Part{want[2], want[0]}
 			for i := range changed {
 				changed[i].Pass, changed[i].Kind, changed[i].First, changed[i].Size, changed[i].Tasks = 9, batch.PassUndo, 1, 1, nil
@@ -139,7 +147,7 @@ func testBatchTx(c *chapter) {
 			again(claimed[5], time.Hour), wait(claimed[6]), to(fairlead.Succeed, claimed[7]))
 		f.ok(f.store.Cancel(f.ctx(), jobs[8].ID, "no more"))
 		var ends []batch.TaskEnd
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 			ends, err = tx.Ends(ctx, p.First, p.Last()-1)
 			return err
 		})
@@ -157,12 +165,12 @@ func testBatchTx(c *chapter) {
 		jobs := f.letOut(b, p)
 		claimed := f.claim(f.join(), 4)
 		f.settle(to(fairlead.Succeed, claimed[0]), wait(claimed[1]), again(claimed[2], time.Hour))
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error {
 			_, err := tx.Recall(ctx, jobs[4].ID, jobs[4].ID)
 			return err
 		})
 		var known []int64
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 			known, err = tx.Known(ctx, p.First, p.Last()+1)
 			return err
 		})
@@ -174,7 +182,7 @@ func testBatchTx(c *chapter) {
 		claimed := f.claim(f.join(), 8)
 		f.settle(to(fairlead.Succeed, claimed[1]), wait(claimed[2]), again(claimed[3], time.Hour), to(fairlead.Fail, claimed[4]))
 		var running []int
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error {
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error {
 			running = nil
 			for _, last := range []int64{p.Last(), p.First + 2, p.First - 1} {
 				n, err := tx.Running(ctx, p.First, last)
@@ -193,7 +201,7 @@ func testBatchTx(c *chapter) {
 		jobs := append(taskJobs(b, p, priority(3)), taskJobs(b, other)[1])
 		jobs[0].Args, jobs[1].Timeout, jobs[2].Trace = json.RawMessage(`{"n": 1}`), time.Minute, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 		jobs[3].Kind = "other"
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error { return tx.Enqueue(ctx, jobs) })
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error { return tx.Enqueue(ctx, jobs) })
 		for _, job := range jobs {
 			found := f.wantState(job, fairlead.Ready)
 			f.equal("what is known of it", found, &fairlead.Job{
@@ -213,7 +221,7 @@ func testBatchTx(c *chapter) {
 		jobs := taskJobs(b, p)
 		f.enqueue(plain())
 		for _, some := range [][]*fairlead.Job{{jobs[1], jobs[4], jobs[5], jobs[8]}, {jobs[0], jobs[2]}, {jobs[3], jobs[6], jobs[7]}} {
-			f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error { return tx.Enqueue(ctx, some) })
+			f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error { return tx.Enqueue(ctx, some) })
 		}
 		f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 10})
 		f.wantState(jobs[8], fairlead.Ready)
@@ -229,7 +237,7 @@ func testBatchTx(c *chapter) {
 				job.Kind = "other"
 			}
 		}
-		f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error { return tx.Enqueue(ctx, jobs) })
+		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error { return tx.Enqueue(ctx, jobs) })
 		f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: int64(len(jobs))})
 		f.equal("what is claimed", ids(f.claimAs(driver.Claim{Node: f.join(), Scope: everything(kind, "other"), Max: len(jobs)})), sorted(ids(jobs)))
 	})

@@ -14,7 +14,7 @@ func testListBatches(c *chapter) {
 		a, _ := f.opened(1, func(b *batch.Batch) { b.Name, b.Type, b.Queue, b.Tenant = "one", "move", "sg", "acme" })
 		b, _ := f.opened(1, func(b *batch.Batch) { b.Name, b.Type, b.Queue, b.Tenant = "two", "stop", "sg", "acme" })
 		d, _ := f.opened(1, func(b *batch.Batch) { b.Name, b.Type, b.Queue, b.Tenant = "one", "stop", "us", "beta" })
-		f.change(b.ID, func(b *batch.Batch) { b.EndedAt = f.now() })
+		f.change(b.ID, func(b *batch.Record) { b.EndedAt = f.now() })
 		for _, ask := range []struct {
 			filter batch.Filter
 			want   []int64
@@ -41,7 +41,7 @@ func testListBatches(c *chapter) {
 		var all []int64
 		for range 103 {
 			b := f.batch()
-			f.change(b.ID, func(b *batch.Batch) { b.Opened = true })
+			f.change(b.ID, func(b *batch.Record) { b.Opened = true })
 			all = append(all, b.ID)
 		}
 		slices.Reverse(all)
@@ -62,9 +62,9 @@ func testListBatches(c *chapter) {
 	})
 	c.test("one that is opened again is open", func(f *fixture) {
 		b, _ := f.opened(1)
-		f.change(b.ID, func(b *batch.Batch) { b.EndedAt = f.now() })
+		f.change(b.ID, func(b *batch.Record) { b.EndedAt = f.now() })
 		f.equal("the open ones", len(f.batches(batch.Filter{Open: true})), 0)
-		f.change(b.ID, func(b *batch.Batch) { b.EndedAt = time.Time{} })
+		f.change(b.ID, func(b *batch.Record) { b.EndedAt = time.Time{} })
 		f.equal("the open ones", batchIDs(f.batches(batch.Filter{Open: true})), []int64{b.ID})
 	})
 	c.test("those of its tasks that run are counted as running", func(f *fixture) {
@@ -80,7 +80,7 @@ func testListBatches(c *chapter) {
 		f.settle(to(fairlead.Succeed, claimed[2]))
 		f.equal("the tally until its end is counted", f.theBatch(b.ID).Tally, batch.Tally{Pending: 4, Running: 1})
 		var within batch.Tally
-		f.change(b.ID, func(b *batch.Batch) { within = b.Tally })
+		f.change(b.ID, func(b *batch.Record) { within = b.Tally })
 		f.equal("the tally as whoever acts upon it sees it", within, batch.Tally{Pending: 5})
 	})
 	c.test("those of other batches are not counted", func(f *fixture) {
@@ -96,7 +96,7 @@ func testListBatches(c *chapter) {
 		b, p := f.opened(9)
 		f.letOut(b, p)
 		f.claim(f.join(), 1)
-		f.change(b.ID, func(b *batch.Batch) {
+		f.change(b.ID, func(b *batch.Record) {
 			b.Tally = batch.Tally{Pending: 4, RetryPending: 3, RollbackPending: 2}
 			b.Seen = batch.Seen{At: f.now(), Forward: 3, Retry: 2, Undo: 7}
 		})
@@ -108,13 +108,13 @@ func testListBatches(c *chapter) {
 		f.Advance(20 * time.Millisecond)
 		counted := batch.Tally{Pending: 3, RetryPending: 3, Running: 1, RollbackPending: 2}
 		f.equal("the tally then", f.theBatch(b.ID).Tally, counted)
-		f.change(b.ID, func(b *batch.Batch) { b.Seen.At = f.now().Add(time.Hour) })
+		f.change(b.ID, func(b *batch.Record) { b.Seen.At = f.now().Add(time.Hour) })
 		f.equal("the tally after a clock was set back", f.theBatch(b.ID).Tally, counted)
 	})
 	c.test("tasks that are retried or rolled back and run are counted as such", func(f *fixture) {
 		b := f.batch()
 		parts := f.addParts(b, marked(part(1, 4), "xxxx"), partOf(2, batch.PassRetry, 11, 2), partOf(3, batch.PassUndo, 21, 2))
-		f.change(b.ID, func(b *batch.Batch) {
+		f.change(b.ID, func(b *batch.Record) {
 			b.Opened, b.Total, b.HeldRetry, b.HeldUndo = true, 4, 2, 2
 			b.Tally = batch.Tally{RetryPending: 2, RollbackPending: 2}
 			b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 4}, {Number: 2, Kind: batch.PassRetry, Tasks: 2}, {Number: 3, Kind: batch.PassUndo, Tasks: 2}}
@@ -150,7 +150,7 @@ func testPruneBatches(c *chapter) {
 			b, _ := f.opened(3)
 			f.addParts(b, partOf(2, batch.PassThen, 11, 1))
 			open, _ := f.opened(3)
-			f.change(b.ID, func(b *batch.Batch) {
+			f.change(b.ID, func(b *batch.Record) {
 				b.Tally, b.EndedAt, b.Cancelled = end.tally, f.now(), end.state == batch.Cancel
 			})
 			f.equal("its state", stateOf(f.theBatch(b.ID)), end.state)
@@ -168,7 +168,7 @@ func testPruneBatches(c *chapter) {
 	c.test("Prune keeps batches forever if their retention is zero, at most limit of others go, and these are counted", func(f *fixture) {
 		for range 3 {
 			b, _ := f.opened(1)
-			f.change(b.ID, func(b *batch.Batch) { b.Tally, b.EndedAt = batch.Tally{Success: 1}, f.now() })
+			f.change(b.ID, func(b *batch.Record) { b.Tally, b.EndedAt = batch.Tally{Success: 1}, f.now() })
 		}
 		f.Advance(1000 * time.Hour)
 		f.equal("how many go without retention", prune(f, driver.Retention{Failed: time.Hour, Cancelled: time.Hour}, 10), 0)
@@ -200,7 +200,7 @@ func testPruneBatches(c *chapter) {
 		f.letOut(b, p)
 		f.claim(f.join(), 1)
 		f.wantNoDrift()
-		f.change(b.ID, func(b *batch.Batch) { b.Tally, b.Out = batch.Tally{Pending: 1, Success: 2}, 1 })
+		f.change(b.ID, func(b *batch.Record) { b.Tally, b.Out = batch.Tally{Pending: 1, Success: 2}, 1 })
 		drift, err := f.store.Verify(f.ctx())
 		f.ok(err)
 		f.equal("the drift", len(drift), 3)
@@ -213,4 +213,4 @@ func testPruneBatches(c *chapter) {
 	})
 }
 
-func stateOf(b batch.Batch) batch.State { return b.State() }
+func stateOf(b batch.Record) batch.State { return b.State() }

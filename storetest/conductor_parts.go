@@ -114,7 +114,7 @@ func testParts(c *chapter) {
 				a.filter.Tasks = tasks
 				f.equal(named("what is found by", a.filter), numbers(f.parts(b.ID, a.filter)), a.want)
 				var within []batch.Part
-				f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+				f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 					within, err = tx.Parts(ctx, a.filter)
 					return err
 				})

@@ -18,7 +18,7 @@ func testConductorRaces(c *chapter) {
 		var inside, overlaps atomic.Int32
 		f.ok(first(f.rivals(rivals, func(_ int, store Store) error {
 			for range rounds {
-				begun, err := store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+				begun, err := store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 					if inside.Add(1) > 1 {
 						overlaps.Add(1)
 					}
@@ -43,7 +43,7 @@ func testConductorRaces(c *chapter) {
 		b, other := f.batch(), f.batch()
 		acting, enough, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 		go func() {
-			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
+			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(_ context.Context, b *batch.Record, _ batch.Tx) error {
 				close(acting)
 				<-enough
 				b.Total++
@@ -59,12 +59,12 @@ func testConductorRaces(c *chapter) {
 		var begun []bool
 		var errs []error
 		for _, store := range stores {
-			is, err := store.Conduct(f.ctx(), b.ID, false, func(context.Context, *batch.Batch, batch.Tx) error {
+			is, err := store.Conduct(f.ctx(), b.ID, false, func(context.Context, *batch.Record, batch.Tx) error {
 				return errors.New("act was called")
 			})
 			begun, errs = append(begun, is), append(errs, err)
 			if !f.SerialWrites { // others are not held up
-				is, err := store.Conduct(f.ctx(), other.ID, false, func(context.Context, *batch.Batch, batch.Tx) error { return nil })
+				is, err := store.Conduct(f.ctx(), other.ID, false, func(context.Context, *batch.Record, batch.Tx) error { return nil })
 				begun, errs = append(begun, !is), append(errs, err)
 			}
 		}
@@ -75,7 +75,7 @@ func testConductorRaces(c *chapter) {
 			f.equal("it was acted upon", is, false)
 		}
 		f.equal("how often it was acted upon", f.theBatch(b.ID).Total, 1)
-		is, err := f.store.Conduct(f.ctx(), b.ID, false, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
+		is, err := f.store.Conduct(f.ctx(), b.ID, false, func(_ context.Context, b *batch.Record, _ batch.Tx) error {
 			b.Total++
 			return nil
 		})
@@ -93,7 +93,7 @@ func testConductorRaces(c *chapter) {
 			var recallErr, claimErr error
 			together(
 				func() {
-					_, recallErr = f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+					_, recallErr = f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 						recalled, err = tx.Recall(ctx, p.First, p.Last())
 						return err
 					})

@@ -11,7 +11,7 @@ import (
 // recall takes back jobs of a range under the lock of a batch.
 func (f *fixture) recall(b, first, last int64) (recalled []int64) {
 	f.Helper()
-	f.conduct(b, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+	f.conduct(b, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 		recalled, err = tx.Recall(ctx, first, last)
 		return err
 	})

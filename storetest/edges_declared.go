@@ -158,10 +158,10 @@ func (f *fixture) declaredEdges() []edgeCall {
 	add("AddParts of nothing", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, nil) })
 	add("DropParts of none", func(f *fixture) (any, error) { return nil, f.store.DropParts(ctx, noJob, 1) })
 	add("Conduct none", func(f *fixture) (any, error) {
-		return f.store.Conduct(ctx, noJob, true, func(context.Context, *batch.Batch, batch.Tx) error { return nil })
+		return f.store.Conduct(ctx, noJob, true, func(context.Context, *batch.Record, batch.Tx) error { return nil })
 	})
 	add("Conduct none, without waiting", func(f *fixture) (any, error) {
-		return f.store.Conduct(ctx, noJob, false, func(context.Context, *batch.Batch, batch.Tx) error { return nil })
+		return f.store.Conduct(ctx, noJob, false, func(context.Context, *batch.Record, batch.Tx) error { return nil })
 	})
 	add("Parts of none", func(f *fixture) (any, error) { return f.store.Parts(ctx, noJob, batch.PartFilter{}) })
 	add("DeleteSweep of none", func(f *fixture) (any, error) { return nil, f.store.DeleteSweep(ctx, noJob) })
@@ -171,7 +171,7 @@ func (f *fixture) declaredEdges() []edgeCall {
 	})
 	add("Shards of none", func(f *fixture) (any, error) { return f.store.Shards(ctx, noJob) })
 	add("Steer none", func(f *fixture) (any, error) {
-		return f.store.Steer(ctx, noJob, true, func(context.Context, *sweep.Sweep, sweep.Tx) error { return nil })
+		return f.store.Steer(ctx, noJob, true, func(context.Context, *sweep.Record, sweep.Tx) error { return nil })
 	})
 	add("Checkpoint of none", func(f *fixture) (any, error) {
 		_, err := f.store.Checkpoint(ctx, sweep.Checkpoint{Sweep: noJob})

@@ -71,7 +71,7 @@ func testPassedOver(c *chapter, ends ending) {
 			tx := f.replaceIn("k")
 			var recalled []int64
 			recall := func() error {
-				_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) (err error) {
+				_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
 					recalled, err = tx.Recall(ctx, first.ID, second.ID)
 					return err
 				})

@@ -150,7 +150,7 @@ func testHeldBatches(c *chapter) {
 		"that was never opened": func(f *fixture) batch.Batch { return f.batch() },
 		"that ended": func(f *fixture) batch.Batch {
 			b, _ := f.opened(1)
-			f.change(b.ID, func(b *batch.Batch) { b.Tally, b.EndedAt = batch.Tally{Success: 1}, f.now() })
+			f.change(b.ID, func(b *batch.Record) { b.Tally, b.EndedAt = batch.Tally{Success: 1}, f.now() })
 			return b
 		},
 	} {
@@ -162,7 +162,7 @@ func testHeldBatches(c *chapter) {
 			f.Advance(2 * day)
 			inside, enough, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 			go func() {
-				_, err := f.store.Conduct(f.ctx(), held.ID, true, func(context.Context, *batch.Batch, batch.Tx) error {
+				_, err := f.store.Conduct(f.ctx(), held.ID, true, func(context.Context, *batch.Record, batch.Tx) error {
 					close(inside)
 					<-enough
 					return nil

@@ -61,15 +61,26 @@ func inState(state sweep.State) func(*sweep.Sweep) {
 
 func (f *fixture) sweeps(filter sweep.Filter) []sweep.Sweep {
 	f.Helper()
-	list, err := f.store.Sweeps(f.ctx(), filter)
+	records, err := f.store.Sweeps(f.ctx(), filter)
 	f.ok(err)
+	var list []sweep.Sweep
+	for i := range records {
+		list = append(list, records[i].Sweep)
+	}
 	return list
 }
 
 // theSweep reads a sweep.
 func (f *fixture) theSweep(id int64) sweep.Sweep {
 	f.Helper()
-	found := f.sweeps(sweep.Filter{IDs: []int64{id}})
+	return f.sweepRecord(id).Sweep
+}
+
+// sweepRecord reads a sweep with its ledger.
+func (f *fixture) sweepRecord(id int64) sweep.Record {
+	f.Helper()
+	found, err := f.store.Sweeps(f.ctx(), sweep.Filter{IDs: []int64{id}})
+	f.ok(err)
 	if len(found) != 1 {
 		f.Fatalf("%d sweeps have the ID %d", len(found), id)
 	}
@@ -92,7 +103,7 @@ func (f *fixture) shards(sweep int64) []sweep.Shard {
 }
 
 // steered is what somebody does to a sweep under its lock.
-type steered = func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error
+type steered = func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error
 
 // steer acts upon a sweep, and waits for others who do.
 func (f *fixture) steer(id int64, act steered) {
@@ -105,7 +116,7 @@ func (f *fixture) steer(id int64, act steered) {
 // setState says how a sweep stands.
 func (f *fixture) setState(id int64, state sweep.State) {
 	f.Helper()
-	f.steer(id, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+	f.steer(id, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 		s.State = state
 		return nil
 	})
@@ -125,7 +136,7 @@ func ranges(s int64, n int) []sweep.Shard {
 func (f *fixture) cut(n int, changes ...func(*sweep.Sweep)) sweep.Sweep {
 	f.Helper()
 	s := f.sweep(fmt.Sprint("cut into ", n), changes...)
-	f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+	f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 		s.State, s.Cut = sweep.Running, true
 		return tx.Cut(ctx, ranges(s.ID, n))
 	})
@@ -137,7 +148,7 @@ func (f *fixture) employ(s int64, shards ...int) []*fairlead.Job {
 	f.Helper()
 	jobs := many(len(shards))
 	f.ok(fairlead.NormalizeJobs(jobs))
-	f.steer(s, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+	f.steer(s, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 		return tx.Employ(ctx, shards, jobs)
 	})
 	return jobs
@@ -153,7 +164,7 @@ func (f *fixture) sweeping(changes ...func(*sweep.Sweep)) (sweep.Sweep, *fairlea
 // grant gives the first shard a share.
 func (f *fixture) grant(sw int64, share sweep.Share) {
 	f.Helper()
-	f.steer(sw, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+	f.steer(sw, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 		return tx.Grant(ctx, []sweep.Shard{{Sweep: s.ID, Share: share}})
 	})
 }
@@ -224,7 +235,7 @@ func (f *fixture) forgetSweeps() error {
 		return err
 	}
 	for _, s := range sweeps {
-		_, err := f.store.Steer(f.ctx(), s.ID, true, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			s.State = sweep.Stopped
 			return nil
 		})

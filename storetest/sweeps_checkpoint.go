@@ -39,7 +39,7 @@ func testCheckpoint(c *chapter) {
 	})
 	c.test("To counts if that of the shard was not known", func(f *fixture) {
 		s := f.sweep("s")
-		f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			s.State, s.Cut = sweep.Running, true
 			return tx.Cut(ctx, []sweep.Shard{{}})
 		})
@@ -132,7 +132,7 @@ func testCheckpoint(c *chapter) {
 	c.test("Checkpoint answers with the Data that counts from now on", func(f *fixture) {
 		s, job := f.sweeping(func(s *sweep.Sweep) { s.Data = json.RawMessage(`{"n" : 1}`) })
 		f.equal("the data", f.checkpoint(markAt(s, job, 1)).Data, json.RawMessage(`{"n" : 1}`))
-		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			s.Data = nil
 			return nil
 		})
@@ -153,7 +153,7 @@ func testCheckpoint(c *chapter) {
 		left(2, 1, 6)
 		left(1, 4, 5)
 		left(0, 6, 0)
-		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			s.Forgiven = 5
 			return nil
 		})
@@ -162,16 +162,17 @@ func testCheckpoint(c *chapter) {
 		now.Budget = sweep.Budget{Percent: 1}
 		f.putSweep(now)
 		left(0, 6, 13-6) // of 1211 items
-		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Record, tx sweep.Tx) error {
 			s.Earlier = 100
 			s.Lately = []sweep.Failing{{At: tx.Now(), Items: 9}, {At: tx.Now(), Items: 10}}
 			s.Silent = []sweep.Silence{{Shard: 3, Since: tx.Now(), Free: true}, {Shard: 4}}
 			return nil
 		})
 		left(0, 6, 12-6) // of 1106 since it was started
-		now = f.theSweep(s.ID)
-		f.equal("what was seen", len(now.Lately), 2)
-		f.equal("who was silent", now.Silent, []sweep.Silence{{Shard: 3, Since: now.Lately[0].At, Free: true}, {Shard: 4}})
+		record := f.sweepRecord(s.ID)
+		f.equal("what was seen", len(record.Lately), 2)
+		f.equal("who was silent", record.Silent, []sweep.Silence{{Shard: 3, Since: record.Lately[0].At, Free: true}, {Shard: 4}})
+		now = record.Sweep
 		now.Budget = sweep.Budget{PerMinute: 3}
 		f.putSweep(now)
 		left(0, 6, 3-2) // 11 have come to nothing by now, 9 of them earlier
@@ -196,7 +197,7 @@ func testShares(c *chapter) {
 		want := f.shards(s.ID)
 		want[2].Share, want[0].Share = share, sweep.Share{InFlight: 1}
 		want[2].Told, want[0].Told = want[2].Share, want[0].Share
-		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			return tx.Grant(ctx, []sweep.Shard{
 				{Number: 2, From: 7, To: 8, Job: 9, Mark: 10, Share: share, Used: share, Ended: true, Fence: 11},
 				{Number: 0, Share: sweep.Share{InFlight: 1}},

@@ -14,13 +14,13 @@ import (
 // recut makes the shards of a sweep anew.
 func (f *fixture) recut(s int64, shards []sweep.Shard) {
 	f.Helper()
-	f.steer(s, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error { return tx.Cut(ctx, shards) })
+	f.steer(s, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error { return tx.Cut(ctx, shards) })
 }
 
 // forget forgets which items of a sweep came to nothing.
 func (f *fixture) forget(s int64) {
 	f.Helper()
-	f.steer(s, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error { return tx.Forget(ctx) })
+	f.steer(s, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error { return tx.Forget(ctx) })
 }
 
 func testCut(c *chapter) {
@@ -47,13 +47,13 @@ func testCut(c *chapter) {
 		s := f.cut(len(want))
 		jobs := many(7, inQueue("shards"), behind("g"))
 		f.ok(fairlead.NormalizeJobs(jobs))
-		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			return tx.Employ(ctx, []int{0, 1, 2, 3, 4, 5, 6}, jobs)
 		})
 		f.enqueue(many(5, behind("g"))...)
 		claimed := f.claimAs(driver.Claim{Node: f.join(), Scope: &driver.Scope{Queues: []string{"shards"}, Kinds: []string{kind}}, Max: 6})
 		f.settle(to(fairlead.Succeed, claimed[0]), to(fairlead.Fail, claimed[1]), to(fairlead.Drop, claimed[2]), wait(claimed[4]), again(claimed[5], time.Hour))
-		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			_, states, err := tx.Shards(ctx)
 			f.equal("the states", states, want)
 			return err
@@ -113,7 +113,7 @@ func testCut(c *chapter) {
 	})
 	c.test("Forget is undone if the steering is", func(f *fixture) {
 		s, _ := f.failing(1, 3)
-		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			if err := tx.Forget(ctx); err != nil {
 				return err
 			}
@@ -124,7 +124,7 @@ func testCut(c *chapter) {
 	})
 	c.test("if cutting was undone the shards are as before", func(f *fixture) {
 		s := f.cut(3)
-		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			if err := tx.Cut(ctx, ranges(s.ID, 5)); err != nil {
 				return err
 			}
@@ -149,7 +149,7 @@ func testCut(c *chapter) {
 		refused := func() {
 			f.Helper()
 			before := f.shards(s.ID)
-			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 				return tx.Cut(ctx, ranges(s.ID, 3))
 			})
 			f.wantErr(err, fairlead.ErrConflict)
@@ -161,7 +161,7 @@ func testCut(c *chapter) {
 		f.settle(again(claimed, time.Hour))
 		refused()
 		f.ok(f.store.Cancel(f.ctx(), job.ID, ""))
-		f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			return tx.Cut(ctx, ranges(s.ID, 3))
 		})
 		f.equal("the shards", f.shards(s.ID), ranges(s.ID, 3))

@@ -108,7 +108,7 @@ func testSweepLogs(c *chapter) {
 		note := func(text string) {
 			for _, s := range []sweep.Sweep{finished, stopped} {
 				f.ok(f.store.AddSweepLogs(f.ctx(), []sweep.Log{{Sweep: s.ID, Text: text}}))
-				f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+				f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 					return tx.Record(ctx, sweep.Event{Action: text})
 				})
 			}

@@ -22,11 +22,19 @@ func elaborateSweep() sweep.Sweep {
 	}
 }
 
-// everyStanding has no field that is empty.
+// everyStanding has no field that is empty, but for what the shards tell.
 func everyStanding(at time.Time) sweep.Status {
 	return sweep.Status{
-		State: sweep.Stopped, Reason: "why\x00 not", Run: 2, AskedAt: at.Add(time.Second), StartedAt: at.Add(2 * time.Second),
-		EndedAt: at.Add(3 * time.Second), Cut: true, Forgiven: 7,
+		State: sweep.Stopped, Reason: "why\x00 not", Run: 2, StartedAt: at.Add(2 * time.Second), EndedAt: at.Add(3 * time.Second),
+		Silent: []sweep.Silence{{Shard: 3, Since: at.Add(4 * time.Second), Free: true}, {Shard: 4}},
+	}
+}
+
+// everySweepLedger has no field that is empty.
+func everySweepLedger(at time.Time) sweep.Ledger {
+	return sweep.Ledger{
+		AskedAt: at.Add(time.Second), Cut: true, Forgiven: 7, Earlier: 8,
+		Lately: []sweep.Failing{{At: at.Add(5 * time.Second), Items: 9}, {At: at.Add(6 * time.Second), Items: 10}},
 	}
 }
 
@@ -35,10 +43,10 @@ func testPutSweep(c *chapter) {
 		want := elaborateSweep()
 		want.Status = everyStanding(f.now())
 		stored := f.putSweep(want)
-		want.ID, want.Version, want.CreatedAt = stored.ID, stored.Version, f.now()
+		want.ID, want.Version, want.CreatedAt, want.Total = stored.ID, stored.Version, f.now(), want.To-want.From
 		f.equal("the answer", stored, want)
-		f.equal("the sweep", f.theSweep(stored.ID), want)
-		f.equal("the sweep elsewhere", f.elsewhere().theSweep(stored.ID), want)
+		f.equal("the sweep, and its empty ledger", f.sweepRecord(stored.ID), sweep.Record{Sweep: want})
+		f.equal("the sweep elsewhere", f.elsewhere().sweepRecord(stored.ID), sweep.Record{Sweep: want})
 		f.equal("its shards", len(f.shards(stored.ID)), 0)
 	})
 	c.test("Total is what is said as long as there are no shards", func(f *fixture) {
@@ -78,18 +86,18 @@ func testPutSweep(c *chapter) {
 	})
 	c.test("How it stands counts only if it is created", func(f *fixture) {
 		s := f.cut(2)
-		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
-			s.Run, s.Reason = 3, "because"
+		f.steer(s.ID, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
+			s.Run, s.Reason, s.Ledger = 3, "because", everySweepLedger(f.now())
 			return nil
 		})
-		want := f.theSweep(s.ID)
-		change := want
+		want := f.sweepRecord(s.ID)
+		change := want.Sweep
 		change.Status, change.Rate = everyStanding(f.now()), 5
 		want.Rate = 5
 		stored := f.putSweep(change)
 		want.Version = stored.Version
-		f.equal("the answer", stored, want)
-		f.equal("the sweep", f.theSweep(s.ID), want)
+		f.equal("the answer", stored, want.Sweep)
+		f.equal("the sweep and its ledger", f.sweepRecord(s.ID), want)
 		f.equal("its shards", len(f.shards(s.ID)), 2)
 	})
 	c.test("it fails with ErrConflict if another sweep has the name", func(f *fixture) {
@@ -163,7 +171,7 @@ func testDeleteSweep(c *chapter) {
 		s, _ := f.failing(1, 3)
 		for _, sw := range []sweep.Sweep{kept, s} {
 			f.ok(f.store.AddSweepLogs(f.ctx(), []sweep.Log{{Sweep: sw.ID, Text: "a line"}}))
-			f.steer(sw.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+			f.steer(sw.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 				return tx.Record(ctx, sweep.Event{Action: "what"})
 			})
 		}
@@ -178,7 +186,7 @@ func testDeleteSweep(c *chapter) {
 		kept := f.sweep("kept")
 		f.note(s, job, sweep.FailedItem{Index: 3})
 		f.ok(f.store.AddSweepLogs(f.ctx(), []sweep.Log{{Sweep: s.ID, Text: "gone"}, {Sweep: kept.ID, Text: "kept"}}))
-		f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			s.State = sweep.Stopped
 			return tx.Record(ctx, sweep.Event{Action: "stop"})
 		})
@@ -237,7 +245,7 @@ func testListSweeps(c *chapter) {
 		const shards, large = 3, int64(300_000_000_000_000_000)
 		s := f.sweep("s")
 		f.cut(2)
-		f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			s.State, s.Cut = sweep.Running, true
 			parts := ranges(s.ID, shards)
 			for i := range parts {
@@ -254,7 +262,7 @@ func testListSweeps(c *chapter) {
 		}
 		want := sweep.Progress{Total: shards * large, Marked: shards * large / 2, Done: shards * (large/2 + 10), Abandoned: 9, Errors: 60, InWindow: 39, Rate: 3}
 		f.equal("what has been done", f.theSweep(s.ID).Progress, want)
-		found := f.theSweep(s.ID)
+		found := f.sweepRecord(s.ID)
 		f.equal("what has been done", sweep.ProgressOf(&found, f.shards(s.ID)), want)
 		f.setState(s.ID, sweep.Stopping)
 		want.Rate = 0

@@ -19,7 +19,7 @@ func testSweepRaces(c *chapter) {
 		var inside, overlaps atomic.Int32
 		f.ok(first(f.rivals(rivals, func(_ int, store Store) error {
 			for range rounds {
-				begun, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+				begun, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 					if inside.Add(1) > 1 {
 						overlaps.Add(1)
 					}
@@ -42,7 +42,7 @@ func testSweepRaces(c *chapter) {
 	})
 	c.test("unless wait is set: then Steer returns false at once", func(f *fixture) {
 		s, other := f.sweep("s"), f.sweep("other")
-		held := f.hold(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		held := f.hold(s.ID, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			s.Run++
 			return nil
 		})
@@ -53,12 +53,12 @@ func testSweepRaces(c *chapter) {
 		var begun []bool
 		var errs []error
 		for _, store := range stores {
-			is, err := store.Steer(f.ctx(), s.ID, false, func(context.Context, *sweep.Sweep, sweep.Tx) error {
+			is, err := store.Steer(f.ctx(), s.ID, false, func(context.Context, *sweep.Record, sweep.Tx) error {
 				return errors.New("act was called")
 			})
 			begun, errs = append(begun, is), append(errs, err)
 			if !f.SerialWrites { // others are not held up
-				is, err := store.Steer(f.ctx(), other.ID, false, func(context.Context, *sweep.Sweep, sweep.Tx) error { return nil })
+				is, err := store.Steer(f.ctx(), other.ID, false, func(context.Context, *sweep.Record, sweep.Tx) error { return nil })
 				begun, errs = append(begun, !is), append(errs, err)
 			}
 		}
@@ -67,7 +67,7 @@ func testSweepRaces(c *chapter) {
 		for _, is := range begun {
 			f.equal("it was steered", is, false)
 		}
-		is, err := f.store.Steer(f.ctx(), s.ID, false, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		is, err := f.store.Steer(f.ctx(), s.ID, false, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			s.Run++
 			return nil
 		})
@@ -84,7 +84,7 @@ func testSweepRaces(c *chapter) {
 		jobs := f.claim(f.join(), 2)
 		f.checkpoint(markAt(s, jobs[0], 1))
 		f.grant(s.ID, sweep.Share{Rate: 5, InFlight: 1})
-		held := f.hold(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		held := f.hold(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			s.State, s.Data = sweep.Stopping, []byte(`1`)
 			more := many(1)
 			if err := fairlead.NormalizeJobs(more); err != nil {
@@ -138,7 +138,7 @@ func testSweepRaces(c *chapter) {
 	c.test("of many that cut or employ at once the shards stay whole", func(f *fixture) {
 		s := f.cut(2)
 		errs := f.rivals(6, func(i int, store Store) error {
-			_, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+			_, err := store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 				if err := tx.Cut(ctx, ranges(s.ID, 2+i)); err != nil {
 					return err
 				}
@@ -160,7 +160,7 @@ func (f *fixture) hold(sw int64, act steered) (release func() error) {
 	f.Helper()
 	inside, enough, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := f.store.Steer(f.ctx(), sw, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		_, err := f.store.Steer(f.ctx(), sw, true, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			if err := act(ctx, s, tx); err != nil {
 				return err
 			}

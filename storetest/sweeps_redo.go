@@ -11,7 +11,7 @@ import (
 // again lets failed items of a sweep wait to be tried again.
 func (f *fixture) again(s int64, indexes ...int64) (unknown []int64) {
 	f.Helper()
-	f.steer(s, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) (err error) {
+	f.steer(s, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) (err error) {
 		unknown, err = tx.Again(ctx, indexes)
 		return err
 	})
@@ -117,7 +117,7 @@ func testRetryItems(c *chapter) {
 	})
 	c.test("An item that fails waits even if it is not known how far its shard goes", func(f *fixture) {
 		s := f.sweep("s")
-		f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 			s.State, s.Cut = sweep.Running, true
 			return tx.Cut(ctx, []sweep.Shard{{}})
 		})
@@ -128,7 +128,7 @@ func testRetryItems(c *chapter) {
 	c.test("Again is undone if the steering is", func(f *fixture) {
 		s, _ := f.failing(1, 3)
 		before := f.shards(s.ID)
-		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			if _, err := tx.Again(ctx, nil); err != nil {
 				return err
 			}
@@ -209,7 +209,7 @@ func testItemsOfCheckpoint(c *chapter) {
 	c.test("Items of other shards and of other sweeps wait on", func(f *fixture) {
 		for _, at := range []int64{1, 500} { // one whose shards lie before those that have ended, one behind
 			s := f.sweep(fmt.Sprint("at ", at))
-			f.steer(s.ID, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+			f.steer(s.ID, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 				s.State, s.Cut = sweep.Running, true
 				return tx.Cut(ctx, []sweep.Shard{{From: at, To: at + 1, Mark: at}, {Number: 1, From: at + 1, To: at + 2, Mark: at + 1}})
 			})

@@ -12,21 +12,21 @@ import (
 )
 
 func testSteer(c *chapter) {
-	c.test("Steer keeps what act changed of how the sweep stands, and of its Data", func(f *fixture) {
+	c.test("Steer keeps what act changed of how the sweep stands, of its ledger and of its Data", func(f *fixture) {
 		s := f.sweep("s")
-		want := s
+		want := sweep.Record{Sweep: s, Ledger: everySweepLedger(f.now())}
 		want.Status, want.Data = everyStanding(f.now()), json.RawMessage(`{"n": 1 }`)
-		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			changed := elaborateSweep()
 			changed.ID, changed.Version, changed.Status, changed.Data = unknown, 77, want.Status, want.Data
-			*s = changed
+			*s = sweep.Record{Sweep: changed, Ledger: want.Ledger}
 			return nil
 		})
-		got := f.theSweep(s.ID)
+		got := f.sweepRecord(s.ID)
 		want.Version = got.Version
 		f.equal("the sweep", got, want)
-		var seen sweep.Sweep
-		f.elsewhere().steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		var seen sweep.Record
+		f.elsewhere().steer(s.ID, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			seen = *s
 			return nil
 		})
@@ -36,7 +36,7 @@ func testSteer(c *chapter) {
 		s := f.sweep("s")
 		f.setState(s.ID, sweep.Running)
 		f.equal("the Version", f.theSweep(s.ID).Version, s.Version)
-		f.steer(s.ID, func(_ context.Context, s *sweep.Sweep, _ sweep.Tx) error {
+		f.steer(s.ID, func(_ context.Context, s *sweep.Record, _ sweep.Tx) error {
 			s.Data = json.RawMessage(`2`)
 			return nil
 		})
@@ -52,7 +52,7 @@ func testSteer(c *chapter) {
 		sw, shards := f.theSweep(s.ID), f.shards(s.ID)
 		jobs := f.tally(fairlead.Filter{})
 		for _, refusal := range []error{errors.New("no"), fairlead.ErrConflict, fairlead.ErrNotFound} {
-			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Sweep, tx sweep.Tx) error {
+			_, err := f.store.Steer(f.ctx(), s.ID, true, func(ctx context.Context, s *sweep.Record, tx sweep.Tx) error {
 				s.State, s.Reason, s.Data = sweep.Stopped, "what", json.RawMessage(`1`)
 				more := many(2)
 				if err := fairlead.NormalizeJobs(more); err != nil {
@@ -82,7 +82,7 @@ func testSteer(c *chapter) {
 	})
 	c.test("Steer fails with ErrNotFound, and does not call act", func(f *fixture) {
 		for _, wait := range []bool{true, false} {
-			_, err := f.store.Steer(f.ctx(), unknown, wait, func(context.Context, *sweep.Sweep, sweep.Tx) error {
+			_, err := f.store.Steer(f.ctx(), unknown, wait, func(context.Context, *sweep.Record, sweep.Tx) error {
 				return errors.New("act was called")
 			})
 			f.wantErr(err, fairlead.ErrNotFound)
@@ -103,7 +103,7 @@ func testSweepTx(c *chapter) {
 		s := f.sweep("s")
 		for range 2 {
 			var now time.Time
-			f.steer(s.ID, func(_ context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+			f.steer(s.ID, func(_ context.Context, _ *sweep.Record, tx sweep.Tx) error {
 				now = tx.Now()
 				return nil
 			})
@@ -123,7 +123,7 @@ func testSweepTx(c *chapter) {
 		f.ok(f.store.Delete(f.ctx(), jobs[8].ID))
 		var shards []sweep.Shard
 		var states []fairlead.State
-		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) (err error) {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) (err error) {
 			shards, states, err = tx.Shards(ctx)
 			return err
 		})
@@ -137,7 +137,7 @@ func testSweepTx(c *chapter) {
 		jobs := many(2, inQueue("sg"), priority(3))
 		jobs[0].Args, jobs[1].Args = json.RawMessage(`{"shard": 2}`), json.RawMessage(`{"shard": 0}`)
 		f.ok(fairlead.NormalizeJobs(jobs))
-		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			return tx.Employ(ctx, []int{2, 0}, jobs)
 		})
 		want := ranges(s.ID, 3)
@@ -164,7 +164,7 @@ func testSweepTx(c *chapter) {
 		jobs, more := many(3, forTenant("acme")), many(2, forTenant("acme"))
 		f.ok(fairlead.NormalizeJobs(jobs))
 		f.ok(fairlead.NormalizeJobs(more))
-		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 			if err := tx.Employ(ctx, []int{0, 1, 2}, jobs); err != nil {
 				return err
 			}
@@ -176,7 +176,7 @@ func testSweepTx(c *chapter) {
 		s := f.cut(1)
 		jobs := []*fairlead.Job{with(ofKind("first of its kind"), inQueue("new")), with(notBefore(f.now().Add(time.Hour)))}
 		f.ok(fairlead.NormalizeJobs(jobs))
-		f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error { return tx.Enqueue(ctx, jobs) })
+		f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error { return tx.Enqueue(ctx, jobs) })
 		f.wantState(jobs[0], fairlead.Ready)
 		f.wantState(jobs[1], fairlead.Scheduled)
 		f.equal("the shards", f.shards(s.ID), ranges(s.ID, 1))
@@ -186,7 +186,7 @@ func testSweepTx(c *chapter) {
 		first := sweep.Event{By: "ann\x00", Action: "start", From: sweep.Created, To: sweep.Waiting, Note: "a\nb"}
 		second := sweep.Event{Action: "stop", From: sweep.Waiting, To: sweep.Stopped}
 		record := func(events ...sweep.Event) {
-			f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+			f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 				for _, event := range events {
 					if err := tx.Record(ctx, event); err != nil {
 						return err

@@ -111,7 +111,7 @@ var storingWays = []storingWay{
 		b, p := f.opened(3)
 		return func() {
 			f.Helper()
-			f.conduct(b.ID, func(ctx context.Context, _ *batch.Batch, tx batch.Tx) error {
+			f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) error {
 				return tx.Enqueue(ctx, taskJobs(b, p, ofKind(kind)))
 			})
 		}
@@ -121,7 +121,7 @@ var storingWays = []storingWay{
 		s := f.sweep(kind)
 		return func() {
 			f.Helper()
-			f.steer(s.ID, func(ctx context.Context, _ *sweep.Sweep, tx sweep.Tx) error {
+			f.steer(s.ID, func(ctx context.Context, _ *sweep.Record, tx sweep.Tx) error {
 				jobs := many(2, ofKind(kind))
 				if err := fairlead.NormalizeJobs(jobs); err != nil {
 					return err

@@ -108,9 +108,9 @@ func testTxOfSweeps(c *chapter) {
 }
 
 func testTxOfBatches(c *chapter) {
-	add := func(f *fixture, tx Transaction) batch.Batch {
-		b := batch.Batch{Name: "move them", Type: "move"}
-		f.ok(batch.Normalize(&b))
+	add := func(f *fixture, tx Transaction) batch.Record {
+		b := batch.Record{Batch: batch.Batch{Name: "move them", Type: "move"}}
+		f.ok(batch.Normalize(&b.Batch))
 		b.Opened, b.Total, b.Held, b.Tries, b.Tally = true, 3, 3, 1, batch.Tally{Pending: 3}
 		b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 3}}
 		stored, err := tx.Tx.AddBatch(f.ctx(), b, []batch.Part{part(1, 2), part(2, 1)})
@@ -122,7 +122,7 @@ func testTxOfBatches(c *chapter) {
 		b := add(f, tx)
 		f.equal("what others see", len(f.batches(batch.Filter{})), 0)
 		f.ok(tx.Commit())
-		f.equal("the open batches", f.batches(batch.Filter{Open: true}), []batch.Batch{b})
+		f.equal("the open batches", f.batches(batch.Filter{Open: true}), []batch.Record{b})
 		f.equal("its parts", len(f.parts(b.ID, batch.PartFilter{Held: true, Tasks: true})), 2)
 	})
 	c.test("a batch of a transaction begins when a node looks at it", func(f *fixture) {

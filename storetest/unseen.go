@@ -39,7 +39,7 @@ func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 // count notes how all tasks of a part have ended, as conducting the batch does.
 func (f *fixture) count(b batch.Batch, p batch.Part, marks string) {
 	f.Helper()
-	f.conduct(b.ID, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+	f.conduct(b.ID, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		return tx.SaveParts(ctx, []batch.Part{marked(p, marks)})
 	})
 }
@@ -71,9 +71,9 @@ func testUnseenTasks(c *chapter) {
 			f.settle(to(fairlead.Succeed, job))
 		}
 		f.Advance(2 * time.Hour)
-		f.change(ended.ID, func(b *batch.Batch) { b.EndedAt = f.now() })
+		f.change(ended.ID, func(b *batch.Record) { b.EndedAt = f.now() })
 		f.equal("how many are removed", f.pruneSoon(10), 2)
-		f.change(removed.ID, func(b *batch.Batch) { b.EndedAt = f.now().Add(-2 * time.Hour) })
+		f.change(removed.ID, func(b *batch.Record) { b.EndedAt = f.now().Add(-2 * time.Hour) })
 		f.pruneSoon(10)
 		f.pruneSoon(10)
 		f.equal("the rest", f.tally(fairlead.Filter{}), map[fairlead.State]int64{})

@@ -21,56 +21,56 @@ const (
 // BudgetLeft is how many more items may come to nothing before the sweep stops, if so
 // many have been done and have come to nothing over all its shards, without those that
 // wait to be tried again; negative: there is no bound.
-func (s *Sweep) BudgetLeft(done, abandoned int64) int64 {
-	left, taken := int64(-1), max(0, abandoned-s.Forgiven)
+func (r *Record) BudgetLeft(done, abandoned int64) int64 {
+	left, taken := int64(-1), max(0, abandoned-r.Forgiven)
 	bound := func(allowed, taken int64) {
 		if l := max(0, allowed-taken); left < 0 || l < left {
 			left = l
 		}
 	}
-	if s.Budget.Items > 0 {
-		bound(s.Budget.Items, taken)
+	if r.Budget.Items > 0 {
+		bound(r.Budget.Items, taken)
 	}
-	if seen := max(0, done-s.Earlier) + taken; s.Budget.Percent > 0 && seen >= percentFrom {
-		bound(int64(math.Ceil(s.Budget.Percent/100*float64(seen))), taken)
+	if seen := max(0, done-r.Earlier) + taken; r.Budget.Percent > 0 && seen >= percentFrom {
+		bound(int64(math.Ceil(r.Budget.Percent/100*float64(seen))), taken)
 	}
-	if s.Budget.PerMinute > 0 {
-		before := s.Forgiven
-		if len(s.Lately) > 0 {
-			before = s.Lately[0].Items
+	if r.Budget.PerMinute > 0 {
+		before := r.Forgiven
+		if len(r.Lately) > 0 {
+			before = r.Lately[0].Items
 		}
-		bound(s.Budget.PerMinute, max(0, abandoned-before))
+		bound(r.Budget.PerMinute, max(0, abandoned-before))
 	}
 	return left
 }
 
 // overspent says why the budget is used up.
-func (s *Sweep) overspent(abandoned int64) string {
-	if len(s.Lately) > 0 && abandoned-s.Lately[0].Items >= s.Budget.PerMinute {
-		return fmt.Sprintf("%d items came to nothing within a minute", abandoned-s.Lately[0].Items)
+func (r *Record) overspent(abandoned int64) string {
+	if len(r.Lately) > 0 && abandoned-r.Lately[0].Items >= r.Budget.PerMinute {
+		return fmt.Sprintf("%d items came to nothing within a minute", abandoned-r.Lately[0].Items)
 	}
-	return fmt.Sprintf("%d items came to nothing", abandoned-s.Forgiven)
+	return fmt.Sprintf("%d items came to nothing", abandoned-r.Forgiven)
 }
 
 // watchFailing notes how many items have come to nothing by now, and forgets what is
 // no part of this minute any more.
-func (s *Sweep) watchFailing(now time.Time, abandoned int64) {
-	if s.Budget.PerMinute == 0 {
-		s.Lately = nil
+func (r *Record) watchFailing(now time.Time, abandoned int64) {
+	if r.Budget.PerMinute == 0 {
+		r.Lately = nil
 		return
 	}
-	s.Lately = slices.Clone(s.Lately) // what was stored is compared with it
-	if n := len(s.Lately); n == 0 || now.Sub(s.Lately[n-1].At) >= failingEvery {
-		s.Lately = append(s.Lately, Failing{At: now, Items: abandoned})
+	r.Lately = slices.Clone(r.Lately) // what was stored is compared with it
+	if n := len(r.Lately); n == 0 || now.Sub(r.Lately[n-1].At) >= failingEvery {
+		r.Lately = append(r.Lately, Failing{At: now, Items: abandoned})
 	}
-	s.Lately = slices.DeleteFunc(s.Lately, func(f Failing) bool { return now.Sub(f.At) > failingSpan })
+	r.Lately = slices.DeleteFunc(r.Lately, func(f Failing) bool { return now.Sub(f.At) > failingSpan })
 }
 
 // ProgressOf sums up how far the shards of a sweep have come.
-func ProgressOf(s *Sweep, shards []Shard) Progress {
+func ProgressOf(r *Record, shards []Shard) Progress {
 	var p Progress
-	if !s.Cut && s.To > 0 {
-		p.Total = s.To - s.From
+	if !r.Cut && r.To > 0 {
+		p.Total = r.To - r.From
 	}
 	for i := range shards {
 		sh := &shards[i]
@@ -83,7 +83,7 @@ func ProgressOf(s *Sweep, shards []Shard) Progress {
 		p.Again += sh.Again
 		p.Errors += sh.Errors
 		p.InWindow += max(0, sh.Done+sh.Abandoned-(sh.Mark-sh.From))
-		if s.State == Running && !sh.Ended {
+		if r.State == Running && !sh.Ended {
 			p.Rate += sh.Measured
 		}
 	}

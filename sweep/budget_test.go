@@ -23,7 +23,7 @@ func TestASweepStopsWhenTooManyItemsOfAMinuteComeToNothing(t *testing.T) {
 				t.Fatalf("after %d seconds the orders are %+v", second, orders)
 			}
 		}
-		if looked := s.look(sw); looked.State != sweep.Running || len(looked.Lately) > 12 {
+		if looked := s.look(sw); looked.State != sweep.Running || len(s.ledger(sw).Lately) > 12 {
 			t.Fatalf("after %d seconds it stands as %+v", second, looked.Status)
 		}
 	}

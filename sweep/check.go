@@ -66,7 +66,7 @@ func Normalize(s *Sweep) error {
 
 // CheckChange returns an ErrConflict if a sweep that has been started would go
 // over something else than it has gone over so far.
-func CheckChange(before, after *Sweep) error {
+func CheckChange(before *Record, after *Sweep) error {
 	if !before.Cut {
 		return nil
 	}

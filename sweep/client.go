@@ -53,12 +53,20 @@ func (c *Client) one(ctx context.Context, filter Filter, what string) (Sweep, er
 	if len(found) == 0 {
 		return Sweep{}, fmt.Errorf("sweep %s: %w", what, fairlead.ErrNotFound)
 	}
-	return found[0], nil
+	return found[0].Sweep, nil
 }
 
 // List lists sweeps, newest first.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Sweep, error) {
-	return c.store.Sweeps(ctx, filter)
+	records, err := c.store.Sweeps(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	sweeps := make([]Sweep, len(records))
+	for i := range records {
+		sweeps[i] = records[i].Sweep
+	}
+	return sweeps, nil
 }
 
 // Delete removes a sweep. It fails with ErrConflict unless it is created,

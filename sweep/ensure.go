@@ -74,7 +74,7 @@ func ensureIn(ctx context.Context, tx CallerTx, declared Sweep) (Ensured, error)
 		}
 		return Ensured{Sweep: created, Created: true}, err
 	}
-	stored, merged := found[0], found[0]
+	stored, merged := found[0].Sweep, found[0].Sweep
 	owned := ensure.Owned(declared, "ID", "Version", "CreatedAt", "Status", "Source")
 	ensure.Copy(&merged, &declared, owned)
 	if declared.Source != (ItemSource{}) {

@@ -45,7 +45,7 @@ func TestASweepWaitsUntilTheBusinessOpensIt(t *testing.T) {
 	}
 	jobs, err := s.store.Find(t.Context(), fairlead.Filter{Queues: []string{"sg"}, Tenants: []string{"acme"}})
 	s.ok(err)
-	if len(jobs) != 1 || len(s.claim(10)) != 0 || waiting.Cut {
+	if len(jobs) != 1 || len(s.claim(10)) != 0 || s.ledger(sw).Cut {
 		t.Fatal("it does not wait")
 	}
 	opened, err := s.client.Open(t.Context(), sw.ID, "business")

@@ -11,7 +11,7 @@ import (
 // retry lets a sweep run in which items are tried again that came to nothing.
 func (s *steering) retry(ctx context.Context, indexes []int64) error {
 	if s.State != Stopped && s.State != Finished {
-		return illegal("retry", s.Sweep)
+		return illegal("retry", &s.Sweep)
 	}
 	unknown, err := s.tx.Again(ctx, indexes)
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *steering) retry(ctx context.Context, indexes []int64) error {
 	if s.shards, s.states, err = s.tx.Shards(ctx); err != nil {
 		return err
 	}
-	again := ProgressOf(s.Sweep, s.shards).Again
+	again := ProgressOf(s.Record, s.shards).Again
 	if again == 0 {
 		return fmt.Errorf("cannot retry sweep %q: none of its items failed: %w", s.Name, fairlead.ErrConflict)
 	}

@@ -212,8 +212,8 @@ type behind struct {
 	before []sweep.Shard
 }
 
-func (b behind) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Sweep, sweep.Tx) error) (bool, error) {
-	return b.Store.Steer(ctx, id, wait, func(ctx context.Context, sweep *sweep.Sweep, tx sweep.Tx) error {
+func (b behind) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
+	return b.Store.Steer(ctx, id, wait, func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error {
 		return act(ctx, sweep, behindTx{tx, b.before})
 	})
 }

@@ -23,7 +23,7 @@ type ShardArgs struct {
 
 // steering is a transaction that steers a sweep.
 type steering struct {
-	*Sweep
+	*Record
 	tx     Tx
 	by     string
 	shards []Shard
@@ -55,8 +55,8 @@ func leaveIt(context.Context, *steering) error { return nil }
 func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string, act func(ctx context.Context, s *steering) error) (Sweep, []int64, error) {
 	var after Sweep
 	var idle []int64
-	_, err := store.Steer(ctx, id, wait, func(ctx context.Context, sweep *Sweep, tx Tx) error {
-		s := &steering{Sweep: sweep, tx: tx, by: by}
+	_, err := store.Steer(ctx, id, wait, func(ctx context.Context, sweep *Record, tx Tx) error {
+		s := &steering{Record: sweep, tx: tx, by: by}
 		var err error
 		if s.shards, s.states, err = tx.Shards(ctx); err != nil {
 			return err
@@ -67,7 +67,7 @@ func steerOnce(ctx context.Context, store Store, id int64, wait bool, by string,
 		if err := s.follow(ctx); err != nil {
 			return err
 		}
-		after, idle = *sweep, s.idle()
+		after, idle = sweep.Sweep, s.idle()
 		after.Progress = ProgressOf(sweep, s.shards)
 		return nil
 	})
@@ -210,7 +210,7 @@ func (s *steering) halt(ctx context.Context, reason string) error {
 // start lets a sweep run, or wait for the business.
 func (s *steering) start(ctx context.Context) error {
 	if s.State != Created && s.State != Stopped {
-		return illegal("start", s.Sweep)
+		return illegal("start", &s.Sweep)
 	}
 	if s.allEnded() {
 		s.Reason = ""
@@ -238,7 +238,7 @@ func (s *steering) begin(ctx context.Context, action, note string) error {
 // open lets a sweep run that waits for the business.
 func (s *steering) open(ctx context.Context) error {
 	if s.State != Waiting {
-		return illegal("open", s.Sweep)
+		return illegal("open", &s.Sweep)
 	}
 	return s.run(ctx, "open", "")
 }
@@ -297,13 +297,13 @@ func (s *steering) stop(ctx context.Context, reason string) error {
 	case Running:
 		return s.halt(ctx, reason)
 	}
-	return illegal("stop", s.Sweep)
+	return illegal("stop", &s.Sweep)
 }
 
 // setData changes what handlers are given with every item.
 func (s *steering) setData(ctx context.Context, data json.RawMessage) error {
 	if (s.State == Running || s.State == Stopping) && !s.Serial {
-		return illegal("change the data of", s.Sweep)
+		return illegal("change the data of", &s.Sweep)
 	}
 	s.Data = data
 	return s.tx.Record(ctx, Event{By: s.by, Action: "data", From: s.State, To: s.State})

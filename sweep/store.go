@@ -15,7 +15,7 @@ import (
 type Store interface {
 	// PutSweep creates the sweep if its Version is zero, else it replaces what people
 	// say of the one of that ID and Version, and returns it as stored. How it stands
-	// counts only if it is created. It has been through Normalize. It fails with
+	// counts only if it is created; its ledger is empty then. It has been through Normalize. It fails with
 	// ErrConflict if another sweep has the name, this one has another Version by now or
 	// CheckChange refuses it, and with ErrNotFound.
 	PutSweep(ctx context.Context, sweep Sweep) (Sweep, error)
@@ -24,19 +24,19 @@ type Store interface {
 	DeleteSweep(ctx context.Context, id int64) error
 	// Sweeps returns the sweeps that match, newest (largest ID) first, each with the
 	// sum of what its shards have stored.
-	Sweeps(ctx context.Context, filter Filter) ([]Sweep, error)
+	Sweeps(ctx context.Context, filter Filter) ([]Record, error)
 	// Shards returns the shards of a sweep, in order.
 	Shards(ctx context.Context, sweep int64) ([]Shard, error)
 
 	// Steer calls act with a sweep, without the sum of its shards, under its lock.
 	// Unless act returns an error, what it did and what it changed of how the sweep
-	// stands, and of its Data, is kept; else nothing is. If it changed Data, Version
+	// stands, of its ledger and of its Data, is kept; else nothing is. If it changed Data, Version
 	// grows.
 	// Then nodes that may run enqueued jobs are woken. act must not use the store but
 	// through the Tx, and may be called again if the transaction has to be
 	// repeated. If others steer the sweep it waits for them, or, unless wait is set,
 	// returns false at once. It fails with ErrNotFound, and with what act returns.
-	Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *Sweep, tx Tx) error) (bool, error)
+	Steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *Record, tx Tx) error) (bool, error)
 
 	// Checkpoint stores how far the run of a shard has come and answers with what it
 	// is to do from now on. It fails with ErrLeaseLost unless the job runs under the
@@ -109,7 +109,7 @@ type CallerTx interface {
 	// as it was: the caller may go on.
 	PutSweep(ctx context.Context, sweep Sweep) (Sweep, error)
 	// Sweeps is Store.Sweeps, and sees what the transaction did.
-	Sweeps(ctx context.Context, filter Filter) ([]Sweep, error)
+	Sweeps(ctx context.Context, filter Filter) ([]Record, error)
 }
 
 // MaxShards is how many shards a sweep has at most.

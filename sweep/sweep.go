@@ -104,21 +104,10 @@ type Status struct {
 	State     State
 	Reason    string    // why it stopped
 	Run       int       // how often it was started
-	AskedAt   time.Time // when the business was last told that it waits
 	StartedAt time.Time // when it first ran
 	EndedAt   time.Time // when it last stopped or finished
-	Cut       bool      // its shards have been made
-	Forgiven  int64     // items that came to nothing before it was last started: they take nothing from the budget
-	Earlier   int64     // items that were done before it was last started
-	Lately    []Failing // how many had come to nothing when, over the last minute, the oldest first; kept if the budget has a PerMinute
 	Silent    []Silence // shards whose runs are not heard of
 	Progress
-}
-
-// Failing is how many items of a sweep had come to nothing at a time.
-type Failing struct {
-	At    time.Time
-	Items int64
 }
 
 // Progress is how far the shards of a sweep have come.

@@ -104,6 +104,14 @@ func (s *scrubbing) look(sw sweep.Sweep) sweep.Sweep {
 	return found
 }
 
+// ledger reads that of a sweep.
+func (s *scrubbing) ledger(sw sweep.Sweep) sweep.Ledger {
+	s.Helper()
+	found, err := s.store.Sweeps(s.Context(), sweep.Filter{IDs: []int64{sw.ID}})
+	s.ok(err)
+	return found[0].Ledger
+}
+
 func (s *scrubbing) wantState(sweep sweep.Sweep, want sweep.State) {
 	s.Helper()
 	if sweep.State != want {
@@ -436,7 +444,7 @@ func TestBudgetLeft(t *testing.T) {
 		{sweep.Budget{Percent: 50, Items: 3}, 1000, 1, 0, 2},
 		{sweep.Budget{Percent: 0.1, Items: 300}, 1000, 1, 0, 1},
 	} {
-		sweep := sweep.Sweep{Budget: c.budget, Status: sweep.Status{Forgiven: c.forgiven}}
+		sweep := sweep.Record{Sweep: sweep.Sweep{Budget: c.budget}, Ledger: sweep.Ledger{Forgiven: c.forgiven}}
 		if got := sweep.BudgetLeft(c.done, c.abandoned); got != c.want {
 			t.Errorf("%+v: %d are left, want %d", c, got, c.want)
 		}

@@ -45,9 +45,16 @@ func EncodeBatch(b *batch.Batch) ([]byte, error) {
 	return raw, nil
 }
 
-// EncodeBatchStatus is how a batch stands, as JSON.
-func EncodeBatchStatus(b *batch.Batch) ([]byte, error) {
-	raw, err := json.Marshal(b.Status)
+// batchStatus is the status and the ledger of a batch in one object. Nodes of earlier
+// versions read and write the same keys.
+type batchStatus struct {
+	batch.Status
+	batch.Ledger
+}
+
+// EncodeBatchStatus is how a batch stands and its ledger, as JSON.
+func EncodeBatchStatus(b *batch.Record) ([]byte, error) {
+	raw, err := json.Marshal(batchStatus{b.Status, b.Ledger})
 	if err != nil {
 		return nil, fmt.Errorf("encode how batch %d stands: %w", b.ID, err)
 	}
@@ -55,7 +62,7 @@ func EncodeBatchStatus(b *batch.Batch) ([]byte, error) {
 }
 
 // ScanBatch reads id, name, type, queue, tenant, created_at, body and status.
-func ScanBatch(row Scanner) (b batch.Batch, err error) {
+func ScanBatch(row Scanner) (b batch.Record, err error) {
 	var created int64
 	var body, status []byte
 	if err := row.Scan(&b.ID, &b.Name, &b.Type, &b.Queue, &b.Tenant, &created, &body, &status); err != nil {
@@ -66,9 +73,11 @@ func ScanBatch(row Scanner) (b batch.Batch, err error) {
 	if err := json.Unmarshal(body, &declared); err != nil {
 		return b, fmt.Errorf("batch %d: %w", b.ID, err)
 	}
-	if err := json.Unmarshal(status, &b.Status); err != nil {
+	var stands batchStatus
+	if err := json.Unmarshal(status, &stands); err != nil {
 		return b, fmt.Errorf("how batch %d stands: %w", b.ID, err)
 	}
+	b.Status, b.Ledger = stands.Status, stands.Ledger
 	b.Description, b.Creator, b.Env, b.AZ, b.Service = declared.Description, declared.Creator, declared.Env, declared.AZ, declared.Service
 	b.Priority, b.MaxRunning, b.Rate, b.Timeout = declared.Priority, declared.MaxRunning, declared.Rate, declared.Timeout
 	b.Canary, b.StopAfter, b.Notify = declared.Canary, declared.StopAfter, declared.Notify
@@ -82,7 +91,7 @@ func ScanBatch(row Scanner) (b batch.Batch, err error) {
 }
 
 // BatchOpen tells whether a batch is still to be acted upon.
-func BatchOpen(b *batch.Batch) bool { return b.Opened && b.EndedAt.IsZero() }
+func BatchOpen(b *batch.Record) bool { return b.Opened && b.EndedAt.IsZero() }
 
 // SawRunning counts jobs of a batch that run, which its tally has as pending.
 func SawRunning(b *batch.Batch, seen batch.Seen) {

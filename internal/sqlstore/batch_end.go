@@ -53,7 +53,7 @@ func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, erro
 }
 
 func verifyBatch(ctx context.Context, store batch.Store, id int64) (drift []driver.Drift, err error) {
-	_, err = store.Conduct(ctx, id, true, func(ctx context.Context, b *batch.Batch, tx batch.Tx) error {
+	_, err = store.Conduct(ctx, id, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		parts, err := tx.Parts(ctx, batch.PartFilter{})
 		drift = nil // it may be done again
 		if err == nil {

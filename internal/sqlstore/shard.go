@@ -65,19 +65,19 @@ func ScanShard(row Scanner) (s sweep.Shard, err error) {
 // ScanSums reads what the shards of one of some sweeps have stored in all, and gives it
 // to the sweep: sweep, total, marked, done, abandoned, again, errors, in_window and
 // measured.
-func ScanSums(row Scanner, sweeps []sweep.Sweep) error {
+func ScanSums(row Scanner, sweeps []sweep.Record) error {
 	var id int64
 	var sums sweep.Progress
 	if err := row.Scan(&id, &sums.Total, &sums.Marked, &sums.Done, &sums.Abandoned, &sums.Again, &sums.Errors, &sums.InWindow, &sums.Rate); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(sweeps, func(s sweep.Sweep) bool { return s.ID == id })
+	i := slices.IndexFunc(sweeps, func(s sweep.Record) bool { return s.ID == id })
 	SetSums(&sweeps[i], sums)
 	return nil
 }
 
 // SetSums gives a sweep what its shards have stored in all.
-func SetSums(s *sweep.Sweep, sums sweep.Progress) {
+func SetSums(s *sweep.Record, sums sweep.Progress) {
 	if !s.Cut {
 		sums.Total = s.Total
 	}
@@ -88,7 +88,7 @@ func SetSums(s *sweep.Sweep, sums sweep.Progress) {
 }
 
 // SweepIDs are the ids of sweeps.
-func SweepIDs(sweeps []sweep.Sweep) []int64 {
+func SweepIDs(sweeps []sweep.Record) []int64 {
 	ids := make([]int64, len(sweeps))
 	for i := range sweeps {
 		ids[i] = sweeps[i].ID
@@ -98,7 +98,7 @@ func SweepIDs(sweeps []sweep.Sweep) []int64 {
 
 // OrdersOf is the answer to a checkpoint, if so many items have been done and come to
 // nothing over all shards, without those that wait to be tried again.
-func OrdersOf(s *sweep.Sweep, share sweep.Share, done, abandoned int64) sweep.Orders {
+func OrdersOf(s *sweep.Record, share sweep.Share, done, abandoned int64) sweep.Orders {
 	return sweep.Orders{Stop: s.State != sweep.Running, Share: share, Data: s.Data, Left: s.BudgetLeft(done, abandoned)}
 }
 

@@ -36,7 +36,7 @@ type sweepBody struct {
 	Priority    int               `json:"priority,omitempty"`
 }
 
-// sweepStatus is how a sweep stands, but for what its shards tell.
+// sweepStatus is how a sweep stands, but for what its shards tell, and its ledger.
 type sweepStatus struct {
 	Reason    string `json:"reason,omitempty"`
 	Run       int    `json:"run,omitempty"`
@@ -66,24 +66,24 @@ type SweepRow struct {
 }
 
 // NewSweepRow is a sweep as it is stored.
-func NewSweepRow(s *sweep.Sweep) (row SweepRow, err error) {
+func NewSweepRow(s *sweep.Record) (row SweepRow, err error) {
 	row.State, row.Version = s.State, s.Version
-	if row.Body, err = EncodeSweep(s); err != nil {
+	if row.Body, err = EncodeSweep(&s.Sweep); err != nil {
 		return row, err
 	}
 	row.Status, err = EncodeSweepStatus(s)
 	return row, err
 }
 
-// SteeredRow is what is kept of a sweep that was steered: how it stands, and its
-// Data. It tells whether that is anything new.
-func SteeredRow(before, after *sweep.Sweep) (row SweepRow, news bool, err error) {
+// SteeredRow is what is kept of a sweep that was steered: how it stands, its ledger and
+// its Data. It tells whether that is anything new.
+func SteeredRow(before, after *sweep.Record) (row SweepRow, news bool, err error) {
 	was, err := NewSweepRow(before)
 	if err != nil {
 		return row, false, err
 	}
 	kept := *before
-	kept.Status, kept.Data = after.Status, after.Data
+	kept.Status, kept.Ledger, kept.Data = after.Status, after.Ledger, after.Data
 	if row, err = NewSweepRow(&kept); err != nil {
 		return row, false, err
 	}
@@ -107,8 +107,8 @@ func EncodeSweep(s *sweep.Sweep) ([]byte, error) {
 	return body, nil
 }
 
-// EncodeSweepStatus is how a sweep stands, but for its state, as JSON.
-func EncodeSweepStatus(s *sweep.Sweep) ([]byte, error) {
+// EncodeSweepStatus is how a sweep stands, but for its state, and its ledger, as JSON.
+func EncodeSweepStatus(s *sweep.Record) ([]byte, error) {
 	var lately [][2]int64
 	for _, f := range s.Lately {
 		lately = append(lately, [2]int64{Micros(f.At), f.Items})
@@ -124,7 +124,7 @@ func EncodeSweepStatus(s *sweep.Sweep) ([]byte, error) {
 }
 
 // ScanSweep reads id, name, tenant, state, version, created_at, body and status.
-func ScanSweep(row Scanner) (s sweep.Sweep, err error) {
+func ScanSweep(row Scanner) (s sweep.Record, err error) {
 	var created int64
 	var body, status []byte
 	if err := row.Scan(&s.ID, &s.Name, &s.Tenant, &s.State, &s.Version, &created, &body, &status); err != nil {
@@ -191,7 +191,7 @@ func SweepChanged(name string) error {
 }
 
 // SweepBusy is the ErrConflict of a sweep that cannot be deleted now, nil if it can.
-func SweepBusy(s *sweep.Sweep) error {
+func SweepBusy(s *sweep.Record) error {
 	switch s.State {
 	case sweep.Created, sweep.Stopped, sweep.Finished:
 		return nil

@@ -55,7 +55,7 @@ func (c *cutOff) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (s
 	return c.Store.Checkpoint(ctx, checkpoint)
 }
 
-func (c *cutOff) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Sweep, sweep.Tx) error) (bool, error) {
+func (c *cutOff) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
 	if err := c.err(); err != nil {
 		return false, err
 	}

@@ -103,7 +103,7 @@ func (s *stock) addBatches(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, b *batch.Batch, _ batch.Tx) error {
+	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, b *batch.Record, _ batch.Tx) error {
 		b.Opened, b.Total, b.Passes = true, max(s.side, 5*batch.PartSize), []batch.Pass{{Number: 1, Kind: batch.PassForward}}
 		return nil
 	})
@@ -136,7 +136,7 @@ func (s *stock) addParts(ctx context.Context) error {
 	if err != nil || len(found) != 1 {
 		return errors.Join(err, fmt.Errorf("%d batches are the model", len(found)))
 	}
-	s.batch = found[0]
+	s.batch = found[0].Batch
 	const size = batch.PartSize
 	for number := 1; number*size <= max(s.side, 5*size); number++ {
 		part := batch.Part{Number: 200_000 + number, Pass: 1, Kind: batch.PassForward, Size: size, Held: size, Marks: batch.NewMarks(size)}

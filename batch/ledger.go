@@ -1,0 +1,83 @@
+package batch
+
+import "time"
+
+// Record is a batch as a store keeps it: the batch of the users, and the ledger by which
+// this package conducts it. A Client returns only the batch.
+type Record struct {
+	Batch
+	Ledger
+}
+
+// Ledger is what this package writes down about a batch between two transactions. A store
+// keeps all of it and changes none of it.
+type Ledger struct {
+	Opened bool // all tasks are stored; until then users do not see the batch
+
+	Held      int // tasks of the first pass that are not released yet
+	HeldRetry int // the same of passes that retry
+	HeldUndo  int // the same of passes that roll back
+	Out       int // released tasks that have not been seen to have ended
+	OutUndo   int // those of them that are rolled back
+
+	Undo     Wanted // how it is rolled back, if Undoing
+	Forgiven int    // failures that do not count for StopAfter any more
+
+	Wanted     []Wanted  // passes that are still to be made
+	Wants      int       // how many passes were ever asked for
+	Tries      int       // how often a node began to make one
+	PreparedAt time.Time // when a node last did
+
+	Ahead    int       // tasks to release at once, if MaxRunning is zero
+	OutAt    time.Time // when tasks were last released
+	Saved    float64   // what the rate allowed at OutAt and was not used
+	SoughtAt time.Time // when missing jobs were last looked for
+	Seen     Seen      `json:",omitzero"`
+}
+
+// Wanted is a pass that was asked for and is still to be made.
+type Wanted struct {
+	Number int // which of Wants it is
+	Kind   PassKind
+	Tasks  []int64 // IDs; nil: all that come into question
+	Failed bool    // PassUndo: failed tasks that had started too
+	Serial bool    // PassUndo
+}
+
+// forUser returns the batch without its ledger.
+func (r *Record) forUser() Batch {
+	batch := r.Batch
+	batch.Awaiting = r.awaitsApproval()
+	return batch
+}
+
+// open lets a batch begin whose tasks are stored.
+func (r *Record) open(total int) {
+	r.Opened, r.Total, r.Held, r.Tries = true, total, total, 1
+	r.Tally = Tally{Pending: total}
+	r.Passes = []Pass{{Number: 1, Kind: PassForward, Tasks: total}}
+}
+
+// heldBy is how many tasks of passes of a kind are not released yet.
+func (l *Ledger) heldBy(kind PassKind) *int {
+	switch kind {
+	case PassRetry:
+		return &l.HeldRetry
+	case PassUndo:
+		return &l.HeldUndo
+	}
+	return &l.Held
+}
+
+// ask asks for a pass.
+func (l *Ledger) ask(w Wanted) {
+	if len(l.Wanted) == 0 {
+		l.PreparedAt = time.Time{} // no node makes one now
+	}
+	if len(w.Tasks) == 0 {
+		w.Tasks = nil // all
+	}
+	l.Wants++
+	w.Number = l.Wants
+	l.Wanted = append(l.Wanted, w)
+}
