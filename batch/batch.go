@@ -45,7 +45,7 @@ type Batch struct {
 // Canary lets the first tasks of a batch go ahead of the others.
 type Canary struct {
 	Tasks int     // how many; zero: all tasks are alike
-	Ratio float64 // of them that has to succeed for the others to follow by themselves; zero: somebody has to approve
+	Ratio float64 // of them that has to succeed for the others to follow by themselves; zero: an operator has to approve
 }
 
 // Threshold is how many failures pause a batch. Either may be zero: then it does

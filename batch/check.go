@@ -84,7 +84,7 @@ func (b *Batch) checkPace(c *complaints) {
 		c.Refuse("canary.tasks", "is %d; it must be between 1 and %d, or zero for none", b.Canary.Tasks, MaxTasks)
 	}
 	if math.IsNaN(b.Canary.Ratio) || b.Canary.Ratio < 0 || b.Canary.Ratio > 1 {
-		c.Refuse("canary.ratio", "is %v; it must be between 0 (somebody approves) and 1", b.Canary.Ratio)
+		c.Refuse("canary.ratio", "is %v; it must be between 0 (an operator approves) and 1", b.Canary.Ratio)
 	}
 	if b.Canary.Ratio > 0 && b.Canary.Tasks == 0 {
 		c.Refuse("canary.ratio", "is given without canary.tasks; say how many tasks go first")

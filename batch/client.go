@@ -38,7 +38,7 @@ func (c *Client) operations() map[string]Operation {
 	return known
 }
 
-// prepareAtOnce is up to how many tasks whoever asks for a pass makes it.
+// prepareAtOnce is up to how many tasks the caller that asks for a pass makes it.
 const prepareAtOnce = 10_000
 
 // Start makes a batch of some tasks. It fails with ErrInvalid.
@@ -140,7 +140,7 @@ func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, er
 }
 
 // drop lets nothing go forward any more. What was not let out counts as cancelled, but
-// for what was to be retried: whoever looks next finds that it has failed.
+// for what was to be retried: the next look finds that it has failed.
 func (r *Record) drop(flag *bool) {
 	if !r.dropped() {
 		r.Tally.Pending -= r.Held

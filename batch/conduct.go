@@ -10,7 +10,7 @@ import (
 // Conducted is what became of a look at a batch.
 type Conducted struct {
 	Next    time.Duration // until it should be looked at again by itself; zero: at once; negative: when there is news
-	Prepare bool          // a pass is wanted, and nobody is known to make it
+	Prepare bool          // a pass is wanted, and no process is known to make it
 	Try     int           // the number of the pass then
 	Ended   bool          // it has completed
 	Busy    bool          // so much was done that there is soon to be more
@@ -22,7 +22,7 @@ func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	return ConductAhead(ctx, store, id, nil)
 }
 
-// ConductAhead is Conduct for somebody who looks at a batch again and again. If
+// ConductAhead is Conduct for a process that looks at a batch again and again. If
 // that lets out many tasks their jobs are made beforehand.
 func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) (Conducted, error) {
 	var c *conducting
@@ -151,7 +151,7 @@ func (c *conducting) move(p *Part, i int, to Mark) {
 	p.States[i] = to
 }
 
-// prepareTime is after how long somebody else makes a wanted pass.
+// prepareTime is after how long another process makes a wanted pass.
 const prepareTime = time.Minute
 
 // conclude completes a batch of which no task is left.

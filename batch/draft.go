@@ -2,7 +2,7 @@ package batch
 
 import "context"
 
-// Draft is a batch in the making: tasks are added to it, and nobody sees it
+// Draft is a batch in the making: tasks are added to it, and it cannot be seen
 // before it is opened.
 type Draft struct {
 	intake

@@ -67,12 +67,12 @@ type Operation struct {
 	BatchType  string
 	Timeout    time.Duration // of one attempt; zero: DefaultTaskTimeout
 
-	// Check refuses tasks that can never be done, when a batch is created by somebody
-	// who knows the operation (see Client.Knowing). An *InvalidError names their
+	// Check refuses tasks that can never be done, when a batch is created by a client
+	// that knows the operation (see Client.Knowing). An *InvalidError names their
 	// fields.
 	Check func(task TaskArgs) error
 	// BuildParam reads how the target stands now: what a rollback puts back, if
-	// whoever made the batch did not say. It is remembered before anything is
+	// the batch does not say. It is remembered before anything is
 	// changed; a task that failed before that has nothing to be rolled back.
 	BuildParam func(ctx context.Context, task TaskArgs) (json.RawMessage, error)
 	// AlreadyDone tells whether the target is as it should be: as After says, or as
@@ -85,7 +85,7 @@ type Operation struct {
 	Undo func(ctx context.Context, task TaskArgs) error
 }
 
-// DefaultTaskTimeout bounds an attempt of a task if nobody says otherwise.
+// DefaultTaskTimeout bounds an attempt of a task if nothing says otherwise.
 const DefaultTaskTimeout = 20 * time.Second
 
 // taskRetry is the pause before a task that timed out is tried again, also if its
@@ -148,7 +148,7 @@ func (op *Operation) complete(ctx context.Context, job *fairlead.Job, task *Task
 		return nil
 	}
 	if task.Undo {
-		return errors.New("nobody knows what to put back: neither the batch nor the operation said what was there before")
+		return errors.New("it is unknown what to put back: neither the batch nor the operation said what was there before")
 	}
 	if op.BuildParam == nil {
 		return nil

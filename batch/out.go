@@ -32,7 +32,7 @@ func (r *Record) toLetOut() int {
 	return r.Held + r.HeldRetry + r.HeldUndo
 }
 
-// letOut makes jobs of tasks, as many as there may be. What somebody asked for goes
+// letOut makes jobs of tasks, as many as there may be. What was asked for goes
 // first.
 func (c *conducting) letOut(ctx context.Context) error {
 	room := c.room()

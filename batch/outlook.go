@@ -13,7 +13,7 @@ const (
 
 // Outlook is the jobs of tasks that a batch will let out soon. What a task has to do
 // never changes: so its job is made before the lock of the batch is taken, under
-// which nobody else gets on. It has one user at a time.
+// which no other process gets on. It has one user at a time.
 type Outlook struct {
 	jobs  map[int][]*fairlead.Job // number of a part → those of all its tasks
 	bytes int                     // of their args
@@ -45,7 +45,7 @@ func (o *Outlook) forget(number int) {
 	delete(o.jobs, number)
 }
 
-// passBelow forgets parts before a number: somebody else has let them out.
+// passBelow forgets parts before a number: another process has let them out.
 func (o *Outlook) passBelow(number int) {
 	for ready := range o.jobs {
 		if ready < number {

@@ -93,7 +93,7 @@ func (m *Marks) end(i int, mark Mark, after time.Duration) {
 	m.States[i], m.Ended[i] = mark, after.Milliseconds()
 }
 
-// before is what is put back if a task is rolled back; nil: nobody knows.
+// before is what is put back if a task is rolled back; nil: it is unknown.
 func (p *Part) before(i int) json.RawMessage {
 	if given := p.Tasks[i].Before; given != nil {
 		return given

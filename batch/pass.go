@@ -20,7 +20,7 @@ const (
 const MaxTasks = 1_000_000
 
 // Prepare makes the pass that a batch wants, as the try that Conduct gave
-// a number to. It takes several transactions. If it does not get to the end, somebody
+// a number to. It takes several transactions. If it does not get to the end, another
 // makes the pass anew; tries that came to nothing are removed.
 func Prepare(ctx context.Context, store Store, id int64, try int) error {
 	record, err := one(ctx, store, id)
@@ -164,7 +164,7 @@ func (p *preparing) part(ctx context.Context, number int) (*Part, error) {
 	return &parts[0], nil
 }
 
-// begin makes the pass count, unless another try was faster or nobody wants it any
+// begin makes the pass count, unless another try was faster or it is not wanted any
 // more, and removes what other tries left behind.
 func (p *preparing) begin(ctx context.Context) error {
 	won := false

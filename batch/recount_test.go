@@ -19,7 +19,7 @@ func TestEachCountThatIsWrongIsMendedAndNamed(t *testing.T) {
 		part(3, batch.PassRetry, "hhoosdd"),
 		part(4, batch.PassUndo, "hhhooosd"),
 	}
-	b := batch.Batch{Status: batch.Status{Passes: []batch.Pass{{Number: 1}, {Number: 3}, {Number: 4}}}}
+	b := batch.Record{Batch: batch.Batch{Status: batch.Status{Passes: []batch.Pass{{Number: 1}, {Number: 3}, {Number: 4}}}}}
 	b.Tally.Running = 9
 	want := []batch.Miscount{
 		{What: "pending", Found: 6}, {What: "running", Counted: 9}, {What: "success", Found: 6}, {What: "fail", Found: 6}, {What: "retry_pending", Found: 4},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// SeenFor is for how long a count of running tasks is told to everybody.
+// SeenFor is for how long a count of running tasks is told to all callers.
 const SeenFor = time.Second
 
 const (
@@ -14,9 +14,9 @@ const (
 	manyEnded = 100         // tasks since the last look: their number is another one when it is read
 )
 
-// Seen is how many tasks of a batch ran when whoever acts upon it last counted them.
-// That is done while many of them end: counting would take everybody longer then, and
-// nobody could tell that what they see is a moment old.
+// Seen is how many tasks of a batch ran when they were last counted under its lock.
+// That is done while many of them end: counting would slow all callers down then, and
+// no caller could tell that what they see is a moment old.
 type Seen struct {
 	At      time.Time // zero: they were never counted
 	Forward int

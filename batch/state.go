@@ -9,7 +9,7 @@ const (
 	TaskRunning         TaskState = "running"
 	TaskSuccess         TaskState = "success"
 	TaskFail            TaskState = "fail"
-	TaskRetryPending    TaskState = "retry_pending" // somebody asked to retry it
+	TaskRetryPending    TaskState = "retry_pending" // it was asked to be retried
 	TaskRollbackPending TaskState = "rollback_pending"
 	TaskRollbackRunning TaskState = "rollback_running"
 	TaskRollbackSuccess TaskState = "rollback_success"

@@ -12,9 +12,9 @@ import (
 //
 // The tasks of a batch are kept in parts. They become jobs when the batch lets them
 // out, under their own IDs; from then on they are jobs like all others, and nothing
-// in a job's way knows of batches. Whoever acts upon a batch sees under its lock
+// in a job's way knows of batches. A process that acts upon a batch sees under its lock
 // which of its jobs have ended, notes that in their parts and counts it in the batch,
-// all in one transaction: each end is counted once, whoever looks, however often,
+// all in one transaction: each end is counted once, whichever process looks, however often,
 // and none is lost with a node.
 type Store interface {
 	// CreateBatch stores a batch without tasks, with an empty ledger, and returns it with

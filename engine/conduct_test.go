@@ -22,7 +22,7 @@ type conducted struct {
 	refuse func(id int64) error
 }
 
-func (c *conducted) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Batch, batch.Tx) error) (bool, error) {
+func (c *conducted) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	c.looks.Add(1)
 	if c.refuse != nil {
 		if err := c.refuse(id); err != nil {

@@ -40,16 +40,16 @@ func (m *many) page(below int64, limit int) []int64 {
 	return ids[:min(limit, len(ids))]
 }
 
-func (m *many) Batches(_ context.Context, filter batch.Filter) (found []batch.Batch, err error) {
+func (m *many) Batches(_ context.Context, filter batch.Filter) (found []batch.Record, err error) {
 	for _, id := range m.page(filter.Below, filter.Limit) {
-		found = append(found, batch.Batch{ID: id})
+		found = append(found, batch.Record{Batch: batch.Batch{ID: id}})
 	}
 	return found, nil
 }
 
-func (m *many) Sweeps(_ context.Context, filter sweep.Filter) (found []sweep.Sweep, err error) {
+func (m *many) Sweeps(_ context.Context, filter sweep.Filter) (found []sweep.Record, err error) {
 	for _, id := range m.page(filter.Below, filter.Limit) {
-		s := sweep.Sweep{ID: id}
+		s := sweep.Record{Sweep: sweep.Sweep{ID: id}}
 		s.State, s.Silent = m.state, m.silent
 		found = append(found, s)
 	}

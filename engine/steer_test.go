@@ -18,7 +18,7 @@ type sweepLooks struct {
 	looks atomic.Int64
 }
 
-func (s *sweepLooks) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+func (s *sweepLooks) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	s.looks.Add(1)
 	return s.Store.Sweeps(ctx, filter)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/check"
 )
 
-// Alert says who is told if the runs of a schedule go wrong. Whoever it is gets an
+// Alert says where to report that runs of a schedule go wrong. The receiver gets an
 // HTTP call: a job of the kind "http", of the tenant and queue of the schedule's
 // own jobs, that is stored in the same transaction as what it tells of. It comes
 // at least once.
@@ -16,30 +16,30 @@ type Alert struct {
 	URL      string
 	On       []AlertEvent  // default failure and recovery
 	Failures int           // how many in a row AlertFailures is about; default 3
-	Quiet    time.Duration // nobody is told of a failure, or of missed instants, twice within it; default a minute
+	Quiet    time.Duration // a failure, or missed instants, are reported at most once within it; default a minute
 
 	Headers       map[string]string
 	Body          json.RawMessage // a template, as that of a call; nil: all that is known, as JSON
 	SigningSecret string          // a reference to a secret with which calls are signed; empty: they are not
 }
 
-// AlertEvent is something that somebody may want to be told of.
+// AlertEvent is something that can be reported.
 type AlertEvent string
 
 // The events. A run that was cancelled or skipped is neither a failure nor its end.
 const (
 	AlertFailure  AlertEvent = "failure"  // a run has failed
 	AlertFailures AlertEvent = "failures" // so many in a row have, once for each such row
-	AlertRecovery AlertEvent = "recovery" // one succeeded after failures that somebody was told of
-	AlertMissed   AlertEvent = "missed"   // instants passed while nobody acted upon them
+	AlertRecovery AlertEvent = "recovery" // one succeeded after failures that were reported
+	AlertMissed   AlertEvent = "missed"   // instants passed while no node acted upon them
 )
 
 // Standing is what a schedule with an Alert remembers of its runs.
 type Standing struct {
 	Failures int       // runs in a row that failed
-	Told     bool      // whether somebody was told of these
-	FailedAt time.Time // when somebody was last told of a failure
-	MissedAt time.Time // when somebody was last told of missed instants
+	Told     bool      // whether these were reported
+	FailedAt time.Time // when a failure was last reported
+	MissedAt time.Time // when missed instants were last reported
 }
 
 // Bounds of alerts, and their defaults.
@@ -54,7 +54,7 @@ const (
 	defaultQuiet    = time.Minute
 )
 
-// tells reports whether somebody wants to be told of an event.
+// tells reports whether an event is to be reported.
 func (a *Alert) tells(event AlertEvent) bool { return slices.Contains(a.On, event) }
 
 // normalize fills in the defaults and refuses what cannot be accepted.

@@ -63,7 +63,7 @@ func (s *Schedule) Decide(v View, grace time.Duration) (Plan, error) {
 	return d.plan, nil
 }
 
-// readable fails with ErrConflict if nobody knows what the schedule is to do.
+// readable fails with ErrConflict if what is stored does not say what the schedule is to do.
 func (s *Schedule) readable() error {
 	if s.Broken == "" {
 		return nil
@@ -71,7 +71,7 @@ func (s *Schedule) readable() error {
 	return fmt.Errorf("schedule %q %s; replace or delete it: %w", s.Name, s.Broken, fairlead.ErrConflict)
 }
 
-// Manual plans a run that somebody asks for: neither an earlier run nor a failure
+// Manual plans a run that a person or a program asks for: neither an earlier run nor a failure
 // keep it back, but how many may run at once does. The args are those of the
 // template if nil.
 func (s *Schedule) Manual(v View, args json.RawMessage) Plan {

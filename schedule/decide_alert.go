@@ -38,7 +38,7 @@ func (d *decision) alertEnded() {
 	}
 }
 
-// worthTelling tells whether a success is news. Nobody hears of the end of failures
+// worthTelling tells whether a success is news. The end of failures is not reported
 // that were not told of, unless all that is wanted is to hear of their end.
 func (d *decision) worthTelling() bool {
 	a, st := d.schedule.Alert, &d.plan.Standing
@@ -48,7 +48,7 @@ func (d *decision) worthTelling() bool {
 	return d.quietSince(&st.FailedAt)
 }
 
-// alertMissed decides whether somebody is told of instants that were missed.
+// alertMissed decides whether missed instants are reported.
 func (d *decision) alertMissed(t *Timing, missed span, caughtUp int) {
 	a := d.schedule.Alert
 	if a == nil || missed.before.IsZero() || !a.tells(AlertMissed) || !d.quietSince(&d.plan.Standing.MissedAt) {

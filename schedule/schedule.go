@@ -39,7 +39,7 @@ type Schedule struct {
 	CatchUpLimit   int           // most of them that are run; default 100
 	CatchUpWindow  time.Duration // how old they may be; default a day
 
-	Alert *Alert // who is told if it goes wrong; nil: nobody
+	Alert *Alert // where to report that it goes wrong; nil: nowhere
 
 	Disabled bool   // it makes no runs by itself
 	Reason   string // why it is disabled
@@ -47,7 +47,7 @@ type Schedule struct {
 	Broken   string // why what is stored of it cannot be read, set by the store: it makes no runs until it is replaced
 
 	Version   int64     // grows with each change; set by the store
-	CreatedAt time.Time // set by the store, unless whoever makes it does
+	CreatedAt time.Time // set by the store, unless it is given
 	UpdatedAt time.Time // set by the store
 
 	Cursor
@@ -93,7 +93,7 @@ const (
 	ConcurrencyParallel Concurrency = "parallel" // it runs all the same
 )
 
-// CatchUp is what becomes of instants that passed while nobody acted upon them
+// CatchUp is what becomes of instants that passed while no node acted upon them
 // for longer than the fire grace.
 type CatchUp string
 
@@ -151,7 +151,7 @@ type View struct {
 	Active   []Fire    // those that have not ended, queued ones too, oldest first
 	Last     *Fire     // of those that ended and were not skipped the one with the newest instant; nil: there is none
 	Skipped  bool      // whether one was skipped since then
-	Ended    []Fire    // runs whose end nobody was told of before, in the order of their ends
+	Ended    []Fire    // runs whose end was not told before, in the order of their ends
 	Standing Standing  // what the last plan said
 }
 

@@ -9,7 +9,7 @@ import (
 //
 // A schedule's runs are jobs that were made by one transaction together with the
 // advance of its cursor, under the lock of its row: each due instant leads to one
-// run or to one recorded skip, whoever acts upon it, however often and on however
+// run or to one recorded skip, whichever node acts upon it, however often and on however
 // many nodes, and none is lost with a node. Runs by the clock and to catch up
 // share their instants: a schedule has one of them at most.
 type Store interface {

@@ -173,7 +173,7 @@ func (a *guardedAPI) fill(text string) string {
 func (a *guardedAPI) taskAndRun(name string) (task, run string) {
 	a.Helper()
 	schedule, err := a.schedules.Put(a.Context(), schedule.Schedule{
-		Name: "task " + name, Cron: "0 0 1 1 *", Job: fairlead.Job{Kind: "http", Tenant: "acme", Args: json.RawMessage(`{"url":"http://svc.internal/"}`)},
+		Name: "task " + name, Cron: "0 0 1 1 *", Disabled: true, Job: fairlead.Job{Kind: "http", Tenant: "acme", Args: json.RawMessage(`{"url":"http://svc.internal/"}`)},
 	})
 	if err != nil {
 		a.Fatal(err)

@@ -80,7 +80,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		"AddParts":  own.AddParts(ctx, z.batch, nil),
 		"DropParts": own.DropParts(ctx, z.batch, 9),
 		"Parts":     second(own.Parts(ctx, z.batch, batch.PartFilter{})),
-		"Conduct":   second(own.Conduct(ctx, z.batch, true, func(context.Context, *batch.Batch, batch.Tx) error { return errTouched })),
+		"Conduct":   second(own.Conduct(ctx, z.batch, true, func(context.Context, *batch.Record, batch.Tx) error { return errTouched })),
 
 		"Shards":       second(own.Shards(ctx, z.sweep)),
 		"FailedItems":  second(own.FailedItems(ctx, sweep.ItemFilter{Sweep: z.sweep})),
@@ -88,7 +88,7 @@ func TestTheStoreOfACallerTouchesNothingOfOthers(t *testing.T) {
 		"SweepEvents":  second(own.SweepEvents(ctx, sweep.EventFilter{Sweep: z.sweep})),
 		"AddSweepLogs": own.AddSweepLogs(ctx, []sweep.Log{{Sweep: z.sweep, Level: "info", Text: "x"}}),
 		"Checkpoint":   second(own.Checkpoint(ctx, sweep.Checkpoint{Sweep: z.sweep})),
-		"Steer":        second(own.Steer(ctx, z.sweep, true, func(context.Context, *sweep.Sweep, sweep.Tx) error { return errTouched })),
+		"Steer":        second(own.Steer(ctx, z.sweep, true, func(context.Context, *sweep.Record, sweep.Tx) error { return errTouched })),
 		"PutSweep":     second(own.PutSweep(ctx, sweep.Sweep{ID: z.sweep, Name: "w", Kind: "count", To: 9, Version: 1, Tenant: "acme"})),
 
 		"DeleteSweep":    own.DeleteSweep(ctx, z.sweep),
@@ -203,12 +203,12 @@ func (c *conflicting) PutSchedule(context.Context, schedule.Schedule, bool) (sch
 	return schedule.Schedule{}, fairlead.ErrConflict
 }
 
-func (c *conflicting) Sweeps(_ context.Context, filter sweep.Filter) ([]sweep.Sweep, error) {
+func (c *conflicting) Sweeps(_ context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	if c.left--; c.left < 0 {
 		return nil, fairlead.ErrUnavailable
 	}
 	if len(filter.IDs) > 0 || len(filter.Tenants) == 0 {
-		return []sweep.Sweep{{ID: 1, Version: 3, Tenant: "acme"}}, nil
+		return []sweep.Record{{Sweep: sweep.Sweep{ID: 1, Version: 3, Tenant: "acme"}}}, nil
 	}
 	return nil, nil
 }

@@ -70,7 +70,7 @@ func (c *Client) History(ctx context.Context, filter EventFilter) ([]Event, erro
 	return c.store.SweepEvents(ctx, filter)
 }
 
-// Note adds to the history of a sweep what somebody did that does not move it, as
+// Note adds to the history of a sweep what was done that does not move it, as
 // to change its rate.
 func (c *Client) Note(ctx context.Context, id int64, by, action, note string) error {
 	_, err := steer(ctx, c.store, id, true, by, func(ctx context.Context, s *steering) error {

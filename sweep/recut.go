@@ -36,7 +36,7 @@ func sameParts(a, b []Shard) bool {
 }
 
 // recut makes n shards of others. First neighbours are joined, so that shards that are
-// over do not count and what nobody has begun is in one piece. Then that is shared out
+// over do not count and what was not begun is in one piece. Then that is shared out
 // again, in parts as long as each other. There may be more than n: two neighbours that
 // both have come some way cannot be joined, as a shard has one mark. There may be fewer
 // if there are not enough items.
@@ -87,7 +87,7 @@ func leastToRetry(parts []Shard) int {
 	return at
 }
 
-// splitLongest splits the shard with the longest part that nobody has begun, again and
+// splitLongest splits the shard with the longest part that was not begun, again and
 // again, until there are n.
 func splitLongest(shards []Shard, n int) []Shard {
 	pieces := make([]int, len(shards))
@@ -123,7 +123,7 @@ func (s *Shard) untouched() bool {
 	return s.Mark == s.From && len(s.Window) == 0 && len(s.Pending) == 0 && !s.Ended
 }
 
-// begunTo is where the items begin that nobody has begun: behind the window, of which
+// begunTo is where the items begin that were not begun: behind the window, of which
 // the last bit is that of the last item that is done. Items that wait for their next
 // attempt, and those that failed, are before that.
 func (s *Shard) begunTo() int64 {
@@ -134,7 +134,7 @@ func (s *Shard) begunTo() int64 {
 	return s.Mark + 1 + int64(8*last+bits.Len8(s.Window[last]))
 }
 
-// rest is how many items nobody has begun.
+// rest is how many items were not begun.
 func (s *Shard) rest() int64 {
 	if s.Ended {
 		return 0
@@ -160,7 +160,7 @@ func (s *Shard) join(next *Shard) Shard {
 	return both
 }
 
-// split shares out what nobody has begun among n shards. The first of them keeps all
+// split shares out what was not begun among n shards. The first of them keeps all
 // that was done. All know what the source has learned: that is of all its items.
 func (s *Shard) split(n int) []Shard {
 	if n == 1 {

@@ -26,7 +26,7 @@ type Silence struct {
 }
 
 // listen finds which of the shards that run are silent. If none is heard of there is
-// nobody who could use their rate, and it is rather the store that was slow.
+// no run that could use their rate, and it is rather the store that was slow.
 func (s *steering) listen(running []*Shard) {
 	heard := slices.ContainsFunc(running, func(sh *Shard) bool { return !s.unheard(sh) })
 	var silent []Silence

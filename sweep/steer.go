@@ -31,14 +31,14 @@ type steering struct {
 }
 
 // steer acts upon a sweep and does what follows from it. If the sweep stops, jobs of
-// shards that nobody has begun are cancelled: they would only begin in order to stop.
+// shards that were not begun are cancelled: they would only begin in order to stop.
 func steer(ctx context.Context, store Store, id int64, wait bool, by string, act func(ctx context.Context, s *steering) error) (Sweep, error) {
 	after, idle, err := steerOnce(ctx, store, id, wait, by, act)
 	if err != nil || len(idle) == 0 {
 		return after, err
 	}
 	for _, job := range idle {
-		_ = store.Cancel(ctx, job, "its sweep is stopped") // if it has moved, it is seen by whoever looks next
+		_ = store.Cancel(ctx, job, "its sweep is stopped") // if it has moved, the next look sees it
 	}
 	then, _, err := steerOnce(ctx, store, id, wait, "", leaveIt)
 	if then.ID == 0 {
@@ -133,7 +133,7 @@ func (s *steering) allEnded() bool {
 	return s.Cut
 }
 
-// follow does what follows from how the sweep stands by now. Nobody did that.
+// follow does what follows from how the sweep stands by now, without being asked.
 func (s *steering) follow(ctx context.Context) error {
 	s.by = ""
 	if s.State == Running && !s.allEnded() {

@@ -10,7 +10,7 @@ import (
 // Store keeps sweeps.
 //
 // How far a shard has come is written by its run, under the fence of its job, and by
-// nobody else: a run that has lost its lease changes nothing any more, and marks
+// nothing else: a run that has lost its lease changes nothing any more, and marks
 // never move backwards. What becomes of a sweep is decided under its lock.
 type Store interface {
 	// PutSweep creates the sweep if its Version is zero, else it replaces what people
@@ -40,7 +40,7 @@ type Store interface {
 
 	// Checkpoint stores how far the run of a shard has come and answers with what it
 	// is to do from now on. It fails with ErrLeaseLost unless the job runs under the
-	// fence and is that of the shard. It does not wait for whoever steers the sweep.
+	// fence and is that of the shard. It does not wait for a process that steers the sweep.
 	// The first of a run forgets the shares of the run before. A mark that is smaller
 	// than the stored one is refused with ErrConflict. A sweep that is not running
 	// answers with Stop.

@@ -10,7 +10,7 @@ import (
 // room than ten.
 //
 // It is cut into shards. Each is a job that goes over its part of the items on
-// whichever node has claimed it.
+// the node that has claimed it.
 type Sweep struct {
 	ID   int64 // set by the store
 	Name string
@@ -209,11 +209,11 @@ type Log struct {
 	At    time.Time // set by the store
 }
 
-// Event is what somebody did to a sweep, or what became of it.
+// Event is what was done to a sweep, or what became of it.
 type Event struct {
 	ID     int64     // set by the store; later events have larger ones
 	At     time.Time // set by the store
-	By     string    // empty: nobody, it came so
+	By     string    // empty: it came about by itself
 	Action string
 	From   State
 	To     State

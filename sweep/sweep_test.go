@@ -334,15 +334,15 @@ func TestASweepKnowsWhenItFirstRan(t *testing.T) {
 
 func TestHowManyItemsThereAreIsUnknownUntilTheSourceIsCounted(t *testing.T) {
 	for name, c := range map[string]struct {
-		sweep  sweep.Sweep
+		sweep  sweep.Record
 		shards []sweep.Shard
 		want   int64
 	}{
-		"before it is cut":          {sweep.Sweep{From: 5, To: 8}, nil, 3},
-		"before it is counted":      {sweep.Sweep{From: 5}, nil, 0},
-		"cut before it is counted":  {sweep.Sweep{From: 5, Status: sweep.Status{Cut: true}}, []sweep.Shard{{From: 5, Mark: 7}}, 0},
-		"cut and counted":           {sweep.Sweep{From: 5, Status: sweep.Status{Cut: true}}, []sweep.Shard{{From: 5, To: 9, Mark: 7}, {From: 9, To: 12, Mark: 9}}, 7},
-		"cut with an end of itself": {sweep.Sweep{From: 5, To: 8, Status: sweep.Status{Cut: true}}, []sweep.Shard{{From: 5, To: 8, Mark: 5}}, 3},
+		"before it is cut":          {sweep.Record{Sweep: sweep.Sweep{From: 5, To: 8}}, nil, 3},
+		"before it is counted":      {sweep.Record{Sweep: sweep.Sweep{From: 5}}, nil, 0},
+		"cut before it is counted":  {sweep.Record{Sweep: sweep.Sweep{From: 5}, Ledger: sweep.Ledger{Cut: true}}, []sweep.Shard{{From: 5, Mark: 7}}, 0},
+		"cut and counted":           {sweep.Record{Sweep: sweep.Sweep{From: 5}, Ledger: sweep.Ledger{Cut: true}}, []sweep.Shard{{From: 5, To: 9, Mark: 7}, {From: 9, To: 12, Mark: 9}}, 7},
+		"cut with an end of itself": {sweep.Record{Sweep: sweep.Sweep{From: 5, To: 8}, Ledger: sweep.Ledger{Cut: true}}, []sweep.Shard{{From: 5, To: 8, Mark: 5}}, 3},
 	} {
 		if got := sweep.ProgressOf(&c.sweep, c.shards).Total; got != c.want {
 			t.Errorf("%s: %d items, want %d", name, got, c.want)
