@@ -182,7 +182,8 @@ func (s SweepCalls) sweep(ctx context.Context, url string) (err error) {
 	}
 	const endless = 1_000_000_000_000
 	run := sweepRun{client: sweep.NewClient(s.Store)}
-	if err := run.start(ctx, sweep.Sweep{Name: queue, Kind: items.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
+	begin := context.WithoutCancel(ctx) // on a slow machine the time may be over before it has begun
+	if err := run.start(begin, sweep.Sweep{Name: queue, Kind: items.HTTPKind, Queue: queue, To: endless, InFlight: s.InFlight, Data: args}); err != nil {
 		return err
 	}
 	<-ctx.Done()
