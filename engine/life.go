@@ -190,7 +190,7 @@ func (l *life) drain(lost <-chan error) bool {
 	defer timer.Stop()
 	select {
 	case <-l.registry.whenIdle():
-		return true
+		return l.lease.valid() // handlers also end because it was lost
 	case <-timer.C:
 		l.registry.endAll(verdict.ErrDraining)
 		return true
