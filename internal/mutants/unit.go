@@ -81,7 +81,9 @@ func (w *workshop) play(ctx context.Context, units []unit, limit time.Duration, 
 	if err != nil && !errors.As(err, &exit) && !r.hung && !errors.Is(err, exec.ErrWaitDelay) {
 		return r, fmt.Errorf("run the tests of %s: %w", units[0].Package, err)
 	}
-	_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what a failed test may have left
+	if command.Process != nil { // else the whole was interrupted before it began
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // what a failed test may have left
+	}
 	return r, nil
 }
 
