@@ -26,8 +26,8 @@ type Batch struct {
 	Tenant   string // DefaultTenant if empty
 	Priority int
 
-	MaxRunning int           // tasks that are let out at once; zero: no bound
-	Rate       float64       // tasks that are let out per second; zero: no bound
+	MaxRunning int           // tasks that are released at once; zero: no bound
+	Rate       float64       // tasks that are released per second; zero: no bound
 	Timeout    time.Duration // of one attempt; zero: that of the operation
 	Canary     Canary
 	StopAfter  Threshold
@@ -118,7 +118,7 @@ type Task struct {
 	Batch int64
 	Change
 	State     TaskState
-	Job       int64  // its job of the last pass it took part in; it may not have been let out yet
+	Job       int64  // its job of the last pass it took part in; it may not have been released yet
 	Info      string // why it failed, or was cancelled
 	Retries   int    // how often it was tried again by itself since it was created or retried
 	UpdatedAt time.Time

@@ -139,7 +139,7 @@ func (c *Client) Cancel(ctx context.Context, id int64, reason string) (Batch, er
 	})
 }
 
-// drop lets nothing go forward any more. What was not let out counts as cancelled, but
+// drop lets nothing go forward any more. What was not released counts as cancelled, but
 // for what was to be retried: the next look finds that it has failed.
 func (r *Record) drop(flag *bool) {
 	if !r.dropped() {

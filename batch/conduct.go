@@ -16,14 +16,14 @@ type Conducted struct {
 	Busy    bool          // so much was done that there is soon to be more
 }
 
-// Conduct looks at a batch once: it counts the tasks that have ended, lets out
+// Conduct looks at a batch once: it counts the tasks that have ended, releases
 // more, and completes it when none is left. Nothing happens if others are at it.
 func Conduct(ctx context.Context, store Store, id int64) (Conducted, error) {
 	return ConductAhead(ctx, store, id, nil)
 }
 
 // ConductAhead is Conduct for a process that looks at a batch again and again. If
-// that lets out many tasks their jobs are made beforehand.
+// that releases many tasks their jobs are made beforehand.
 func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) (Conducted, error) {
 	var c *conducting
 	begun, err := store.Conduct(ctx, id, false, func(ctx context.Context, batch *Record, tx Tx) error {

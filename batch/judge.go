@@ -6,7 +6,7 @@ import (
 )
 
 // judge pauses a batch with too many failures, decides about its canary, and takes
-// back what was let out and must not start any more.
+// back what was released and must not start any more.
 func (c *conducting) judge(ctx context.Context) error {
 	if failed := c.Tally.Fail - c.Forgiven; !c.Paused && !c.dropped() && c.StopAfter.passed(failed, c.Total) {
 		c.Paused, c.Reason = true, fmt.Sprintf("%d of %d tasks have failed", c.Tally.Fail, c.Total)
@@ -48,7 +48,7 @@ func (c *conducting) judgeCanary() {
 	}
 }
 
-// recall takes back tasks that were let out and have not started. Those that have
+// recall takes back tasks that were released and have not started. Those that have
 // end as they end.
 func (c *conducting) recall(ctx context.Context) error {
 	parts, err := c.tx.Parts(ctx, PartFilter{Out: true})

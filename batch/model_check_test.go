@@ -15,7 +15,7 @@ var becomes = map[batch.TaskState][]batch.TaskState{
 	batch.TaskRunning:         {batch.TaskPending, batch.TaskRetryPending, batch.TaskSuccess, batch.TaskFail, batch.TaskCancel},
 	batch.TaskSuccess:         {batch.TaskRollbackPending},
 	batch.TaskFail:            {batch.TaskRetryPending, batch.TaskRollbackPending},
-	batch.TaskRetryPending:    {batch.TaskRunning, batch.TaskFail, batch.TaskCancel}, // the last if somebody removes its job
+	batch.TaskRetryPending:    {batch.TaskRunning, batch.TaskFail, batch.TaskCancel}, // the last if its job is removed
 	batch.TaskRollbackPending: {batch.TaskRollbackRunning},
 	batch.TaskRollbackRunning: {batch.TaskRollbackPending, batch.TaskRollbackSuccess, batch.TaskRollbackFail},
 	batch.TaskRollbackFail:    {batch.TaskRollbackPending},

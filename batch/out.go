@@ -15,9 +15,9 @@ const (
 	leastAhead   = 500
 	mostAhead    = 20_000
 	carefulAhead = 50                     // if failures pause it, and MaxRunning does not say
-	aheadSpan    = 300 * time.Millisecond // what is let out should last so long
+	aheadSpan    = 300 * time.Millisecond // what is released should last so long
 
-	// What one transaction lets out.
+	// What one transaction releases.
 	outAtOnce = 4 * PartSize
 	outBytes  = 16 << 20 // of args
 
@@ -66,7 +66,7 @@ func (c *conducting) letOut(ctx context.Context) error {
 	return nil
 }
 
-// letOutOf lets out some tasks of passes of a kind, in order, and tells how many.
+// letOutOf releases some tasks of passes of a kind, in order, and tells how many.
 // Parts of tries that came to nothing may lie between the others.
 func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int, error) {
 	n := 0
@@ -96,7 +96,7 @@ func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int
 	return n, nil
 }
 
-// heldParts returns parts with tasks to let out, and what these have to do unless
+// heldParts returns parts with tasks to release, and what these have to do unless
 // their jobs are ready.
 func (c *conducting) heldParts(ctx context.Context, filter PartFilter) ([]Part, error) {
 	filter.Tasks = c.outlook == nil || len(c.outlook.jobs) == 0
@@ -129,7 +129,7 @@ func (b *Batch) serial(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass && p.Serial })
 }
 
-// letOutPart lets out some tasks of a part, in order, and tells how many.
+// letOutPart releases some tasks of a part, in order, and tells how many.
 func (c *conducting) letOutPart(p *Part, most int) int {
 	n, ready := 0, c.outlook.ready(p.Number)
 	for i := 0; i < p.Size && n < most && c.bytes < outBytes; i++ {
@@ -149,7 +149,7 @@ func (c *conducting) letOutPart(p *Part, most int) int {
 	return n
 }
 
-// room is how many tasks may be let out now.
+// room is how many tasks may be released now.
 func (c *conducting) room() int {
 	if c.Paused || c.toLetOut() == 0 {
 		return 0
@@ -170,7 +170,7 @@ func (c *conducting) room() int {
 	return min(room, outAtOnce)
 }
 
-// ahead adapts how many tasks are let out to how fast they are done.
+// ahead adapts how many tasks are released to how fast they are done.
 func (c *conducting) ahead() int {
 	if c.StopAfter != (Threshold{}) {
 		return carefulAhead
@@ -185,7 +185,7 @@ func (c *conducting) ahead() int {
 	return c.Ahead
 }
 
-// allowance is how many tasks the rate allows to let out. It never saves more than
+// allowance is how many tasks the rate allows to release. It never saves more than
 // a tenth of a second's, but always a whole task.
 func (c *conducting) allowance() float64 {
 	if c.Rate == 0 {

@@ -11,7 +11,7 @@ const (
 	outlookBytes = 2 * outBytes             // of args
 )
 
-// Outlook is the jobs of tasks that a batch will let out soon. What a task has to do
+// Outlook is the jobs of tasks that a batch will release soon. What a task has to do
 // never changes: so its job is made before the lock of the batch is taken, under
 // which no other process gets on. It has one user at a time.
 type Outlook struct {

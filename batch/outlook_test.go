@@ -9,7 +9,7 @@ import (
 )
 
 // Jobs that are made beforehand are those that would have been made, each once,
-// whoever else lets tasks out, and after a pause.
+// whichever process releases tasks, and after a pause.
 func TestTasksWhoseJobsAreMadeBeforehandRunOnce(t *testing.T) {
 	const tasks = 12*batch.PartSize + 7
 	m := newMoving(t)

@@ -22,7 +22,7 @@ type Part struct {
 	First  int64 // set by the store
 
 	Size int // tasks
-	Held int // of them that were not let out yet
+	Held int // of them that were not released yet
 	Out  int // of them that were, and have not been seen to have ended
 	Marks
 
@@ -56,8 +56,8 @@ type Mark byte
 
 // The marks.
 const (
-	MarkHeld   Mark = 'h' // not let out yet
-	MarkOut    Mark = 'o' // let out, and not seen to have ended
+	MarkHeld   Mark = 'h' // not released yet
+	MarkOut    Mark = 'o' // released, and not seen to have ended
 	MarkDone   Mark = 's' // succeeded
 	MarkFailed Mark = 'f'
 	MarkDoubt  Mark = 'd' // failed, but may have been applied: it timed out, its node died or its job is missing
@@ -65,7 +65,7 @@ const (
 	MarkPassed Mark = 'x' // it takes part in a later pass, which counts
 )
 
-// NewMarks are those of tasks that were not let out yet.
+// NewMarks are those of tasks that were not released yet.
 func NewMarks(tasks int) Marks {
 	m := Marks{States: make([]Mark, tasks)}
 	for i := range m.States {
@@ -142,7 +142,7 @@ func taskState(kind PassKind, mark Mark, dropped bool) TaskState {
 	return TaskFail
 }
 
-// dropped tells whether tasks that were not let out never will be, unless they are
+// dropped tells whether tasks that were not released never will be, unless they are
 // rolled back.
 func (b *Batch) dropped() bool { return b.Cancelled || b.Undoing }
 

@@ -1,6 +1,6 @@
 package batch
 
-// Recount counts the tasks of parts, with those that are let out as pending. It is
+// Recount counts the tasks of parts, with those that are released as pending. It is
 // what Tally has to be, but for what is running.
 func (r *Record) Recount(parts []Part) Tally {
 	return r.recount(parts).Tally

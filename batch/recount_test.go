@@ -15,7 +15,7 @@ func TestEachCountThatIsWrongIsMendedAndNamed(t *testing.T) {
 	parts := []batch.Part{
 		part(1, batch.PassForward, "hhhhoosssssfdddx"),
 		part(1, batch.PassThen, "hhh"),  // no tasks
-		part(2, batch.PassRetry, "hhh"), // of a try that came to nothing
+		part(2, batch.PassRetry, "hhh"), // of a try that was broken off
 		part(3, batch.PassRetry, "hhoosdd"),
 		part(4, batch.PassUndo, "hhhooosd"),
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead-io/fairlead/batch"
 )
 
-// While many tasks end, how many run is counted now and then by whoever acts upon the
+// While many tasks end, how many run is counted now and then by the process that acts upon the
 // batch, and those who look at it are told that.
 func TestRunningTasksAreCountedOnceForAllWhileManyEnd(t *testing.T) {
 	m := newMoving(t)

@@ -115,7 +115,7 @@ type Filter struct {
 type PartFilter struct {
 	Numbers []int
 	After   int  // only larger numbers
-	Held    bool // only parts with tasks that were not let out yet
+	Held    bool // only parts with tasks that were not released yet
 	Out     bool // only parts with tasks that were, and have not been seen to have ended
 	Kind    PassKind
 	Tasks   bool // read their tasks too
