@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/internal/testdb"
 )
 
@@ -44,7 +45,7 @@ func TestFencesGoOnAfterABackendWasKilled(t *testing.T) {
 func loseCommits(t *testing.T, url string, claim func() int64) (last int64, lost bool) {
 	t.Helper()
 	exec(t, url, "checkpoint")
-	victim := connect(t, url)
+	victim, witness := connect(t, url), connect(t, url)
 	var pid, walWriter, before, after int
 	err := victim.QueryRow(t.Context(), "select pg_backend_pid(), (select pid from pg_stat_activity where backend_type = 'walwriter')").Scan(&pid, &walWriter)
 	if err != nil {
@@ -61,6 +62,10 @@ func loseCommits(t *testing.T, url string, claim func() int64) (last int64, lost
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
+	}
+	// Until the server has noticed it goes on as if nothing had happened.
+	if _, err := witness.Exec(t.Context(), "select pg_sleep($1)", patience.Limit.Seconds()); err == nil {
+		t.Fatal("the server did not notice that a backend was killed")
 	}
 	err = persist(t, func(ctx context.Context) error { // until it has recovered
 		conn, err := pgx.Connect(ctx, url)
