@@ -62,7 +62,14 @@ func New(node Node, store Store, options Options) (*Service, error) {
 		return nil, err
 	}
 	registerMetrics(mux, guard, options.Metrics)
-	mux.Handle("/", Health(node, store))
+	registerHealth(mux, node, store)
+	if options.Console != nil {
+		console, err := options.Console(hardened(mux))
+		if err != nil {
+			return nil, err
+		}
+		mux.Handle("/", console)
+	}
 	return &Service{Handler: withDeadlines(tracing.Receive(hardened(mux))), auditor: auditor}, nil
 }
 
@@ -94,6 +101,10 @@ type Options struct {
 	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
 	Guard    *httpcall.Guard      // of calls that a request makes; nil: none does
 	Workers  WorkerOptions
+
+	// Console makes what answers all other paths. It calls the API in process, as its
+	// viewers; nil: there is none.
+	Console func(api http.Handler) (http.Handler, error)
 
 	// Databases are those whose tables sweeps of Kinds may go over.
 	Databases []string

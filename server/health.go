@@ -18,6 +18,11 @@ type Node interface {
 // answers. Draining makes it not ready, so that load balancers turn away first.
 func Health(node Node, store Store) http.Handler {
 	mux := http.NewServeMux()
+	registerHealth(mux, node, store)
+	return mux
+}
+
+func registerHealth(mux *http.ServeMux, node Node, store Store) {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, "ok")
 	})
@@ -34,7 +39,6 @@ func Health(node Node, store Store) http.Handler {
 		}
 		answer(w, http.StatusOK, "ok")
 	})
-	return mux
 }
 
 func answer(w http.ResponseWriter, status int, text string) {

@@ -13,12 +13,14 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/console"
 	"github.com/fairlead-io/fairlead/driver"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/external"
@@ -196,6 +198,10 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
 		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, sweep.StartKind: sweep.CheckStartArgs}, Sweeps: sweepChecks(calls),
 		Kinds: kinds, Guard: guard, Databases: databases.Names(),
+		Console: func(api http.Handler) (http.Handler, error) {
+			secure := strings.HasPrefix(o.publicURL, "https://")
+			return console.New(api, console.Options{Version: versionText(), Secure: secure, Stopping: ctx.Done(), Log: log})
+		},
 	})
 	if err != nil {
 		return err

@@ -1,0 +1,51 @@
+package console
+
+import (
+	"fmt"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// bar is a part of a whole, for the template "bar".
+func bar(part, whole float64, label string) map[string]any {
+	percent := 0.0
+	if whole > 0 {
+		percent = min(100, max(0, 100*part/whole))
+	}
+	return map[string]any{"percent": percent, "label": label}
+}
+
+// Used is how many of so many slots are busy.
+func (v *visit) Used(slots, idle int32) map[string]any {
+	return bar(float64(slots-idle), float64(slots), v.T("%s of %s slots are busy", v.Num(slots-idle), v.Num(slots)))
+}
+
+// BusySlots is the same in figures.
+func (v *visit) BusySlots(node *fairleadv1.Node) string {
+	return fmt.Sprintf("%s / %s", v.Num(node.GetSlots()-node.GetIdleSlots()), v.Num(node.GetSlots()))
+}
+
+// CapUse is what a tenant uses of its cap.
+func (v *visit) CapUse(usage *fairleadv1.Usage) map[string]any {
+	return bar(float64(usage.GetRunning()+usage.GetWaiting()), float64(usage.GetMaxRunning()), v.CapText(usage))
+}
+
+// CapText is the same in figures.
+func (v *visit) CapText(usage *fairleadv1.Usage) string {
+	used := usage.GetRunning() + usage.GetWaiting()
+	if usage.GetMaxRunning() == 0 {
+		return v.T("%s, no cap", v.Num(used))
+	}
+	return fmt.Sprintf("%s / %s", v.Num(used), v.Num(usage.GetMaxRunning()))
+}
+
+// Progress is a share that is done.
+func (v *visit) Progress(share float64) map[string]any {
+	return bar(share, 1, fmt.Sprintf("%.0f %%", 100*share))
+}
+
+// SweepShare is how much of a sweep is done or abandoned.
+func (v *visit) SweepShare(progress *fairleadv1.SweepProgress) map[string]any {
+	ended := float64(progress.GetDone() + progress.GetAbandoned())
+	return bar(ended, float64(progress.GetTotal()), v.T("%s of %s items have ended", v.Num(int64(ended)), v.Num(progress.GetTotal())))
+}

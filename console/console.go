@@ -1,0 +1,100 @@
+package console
+
+import (
+	"errors"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Options of a console. The zero value is one at "/" of a server without TLS.
+type Options struct {
+	// Prefix is the path under which it is mounted, as "/ops/fairlead". The handler is
+	// given requests with the prefix, as http.ServeMux passes them on.
+	Prefix string
+	// Secure says that browsers reach it by HTTPS though it does not speak TLS itself,
+	// as behind a proxy.
+	Secure bool
+	// Version is shown in the footer.
+	Version string
+	// Stopping is closed when the program is to end: open pages are told to come back.
+	Stopping <-chan struct{}
+	// Log is told of what went wrong; nil: slog.Default.
+	Log *slog.Logger
+}
+
+// Console is the handler of all pages.
+type Console struct {
+	options   Options
+	services  *services
+	templates *templates
+	assets    *assets
+	views     perTick[[]byte] // live parts, by who may see them and how they read
+	history   history
+	mux       *http.ServeMux
+	now       func() time.Time
+}
+
+// New makes the console of a service, whose API is called in process.
+func New(api http.Handler, options Options) (*Console, error) {
+	options.Prefix = strings.TrimSuffix(options.Prefix, "/")
+	if options.Prefix != "" && !strings.HasPrefix(options.Prefix, "/") {
+		return nil, errors.New("console: the prefix must begin with a slash, as /ops/fairlead")
+	}
+	if options.Log == nil {
+		options.Log = slog.Default()
+	}
+	static, err := fs.Sub(files, "static")
+	if err != nil {
+		return nil, err
+	}
+	c := &Console{options: options, services: newServices(api), mux: http.NewServeMux(), now: time.Now}
+	if c.assets, err = newAssets(static); err != nil {
+		return nil, err
+	}
+	if c.templates, err = parseTemplates(); err != nil {
+		return nil, err
+	}
+	c.route()
+	return c, nil
+}
+
+// route says what answers which path.
+func (c *Console) route() {
+	protected := http.NewCrossOriginProtection()
+	handle := func(pattern string, handler http.HandlerFunc) {
+		method, path, _ := strings.Cut(pattern, " ")
+		c.mux.Handle(method+" "+c.options.Prefix+path, protected.Handler(handler))
+	}
+	for i := range screens {
+		s := &screens[i]
+		handle("GET "+s.path, func(w http.ResponseWriter, r *http.Request) { c.page(w, r, s) })
+		handle("GET "+livePath+strings.TrimSuffix(s.path, "{$}"), func(w http.ResponseWriter, r *http.Request) { c.live(w, r, s) })
+	}
+	handle("GET /static/", c.assets.serve(c.options.Prefix+"/static/"))
+	handle("GET /login", c.loginPage)
+	handle("POST /login", c.login)
+	handle("POST /logout", c.logout)
+	handle("POST /preferences", c.setPreferences)
+	handle("GET /find", c.find)
+	handle("GET /", c.notFound)
+}
+
+// ServeHTTP answers with a page, a part of one, or an asset.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	// Nothing but what the console itself serves: no inline scripts or styles, no other
+	// origins, no frames.
+	header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("X-Frame-Options", "DENY")
+	header.Set("Referrer-Policy", "same-origin")
+	header.Set("Cache-Control", "no-store")
+	if r.URL.Path == c.options.Prefix && c.options.Prefix != "" {
+		http.Redirect(w, r, c.options.Prefix+"/", http.StatusSeeOther)
+		return
+	}
+	c.mux.ServeHTTP(w, r)
+}

@@ -1,0 +1,20 @@
+package console
+
+// count is a number of rows, and where these rows are.
+type count struct {
+	N    int64
+	More bool // there are more: counting stopped at N
+	Href string
+	Tone string // how it is coloured: a state, or empty
+}
+
+// Text writes the number; one that stopped at a bound has a plus.
+func (v *visit) countText(c count) string {
+	if c.More {
+		return v.Num(c.N) + "+"
+	}
+	return v.Num(c.N)
+}
+
+// CountText is countText for templates.
+func (s *shown) CountText() string { return s.countText(s.Data.(count)) }

@@ -1,0 +1,28 @@
+// Package console is the web console: an http.Handler with pages that show what a
+// cluster does and why a job does not run.
+//
+// # Where it stands
+//
+// The console is a client of the service's API like any other. It is given the handler
+// of that API, calls it in process with the token of whoever looks, and knows no store:
+// roles, tenant scopes and the audit log hold for a page as they hold for a call.
+//
+// # A screen
+//
+// A screen is a path, a function that loads what it shows, and a template with two
+// parts: "NAME-head" is sent once, with filters and whatever a person may be typing
+// into; "NAME" is live, and is sent again when it has changed. All screens are listed in
+// screens.go.
+//
+// # Many viewers
+//
+// Time is cut into ticks of two seconds. Within a tick a question to the API is asked
+// once for all viewers who may see the same, and a page is rendered once for all who
+// read it in the same language and zone. What the database has to do does not grow with
+// the number of open pages.
+//
+// # Numbers
+//
+// A number that counts rows is drawn by the template "count", which makes it a link to
+// exactly these rows. A count that stopped at a bound leads to a list with that bound.
+package console

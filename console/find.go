@@ -1,0 +1,67 @@
+package console
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// hit is something that was found.
+type hit struct {
+	Title, What, Href string
+}
+
+// Pages are the entries of the navigation as hits.
+func (v *visit) Pages() (all []hit) {
+	for _, group := range v.Navigation() {
+		for _, line := range group.Entries {
+			all = append(all, hit{Title: v.T(line.Title), What: v.T("page"), Href: v.Href(line.Path)})
+		}
+	}
+	return all
+}
+
+// find answers with what a text may mean: pages with such a title, and things that are
+// called exactly so. Enter leads to the first of them.
+func (c *Console) find(w http.ResponseWriter, r *http.Request) {
+	who, err := c.identify(r)
+	v := c.visit(r, who)
+	if err != nil {
+		c.refuse(w, v, err)
+		return
+	}
+	hits := v.hits(v.Get("q"))
+	if r.Header.Get("HX-Request") == "" && len(hits) > 0 {
+		http.Redirect(w, r, hits[0].Href, http.StatusSeeOther)
+		return
+	}
+	if r.Header.Get("HX-Request") == "" {
+		c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("Nothing is called so.")}))
+		return
+	}
+	c.render(w, http.StatusOK, "found", v.show(hits))
+}
+
+func (v *visit) hits(query string) (all []hit) {
+	if query == "" {
+		return v.Pages()
+	}
+	for _, find := range finders {
+		all = append(all, find(v, query)...)
+	}
+	for _, page := range v.Pages() {
+		if strings.Contains(strings.ToLower(page.Title), strings.ToLower(query)) {
+			all = append(all, page)
+		}
+	}
+	return all
+}
+
+// finders look for things by their exact name or id.
+var finders = []func(v *visit, query string) []hit{}
+
+// number is a text as an id.
+func number(query string) (int64, bool) {
+	id, err := strconv.ParseInt(query, 10, 64)
+	return id, err == nil && id > 0
+}

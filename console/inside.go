@@ -1,0 +1,80 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+)
+
+// inside carries requests to a handler of the same process, on behalf of who looks.
+type inside struct {
+	handler http.Handler
+}
+
+// RoundTrip is part of http.RoundTripper. The handler sees the name of the server and
+// the address that the viewer's own request has, since it judges by them.
+func (i inside) RoundTrip(request *http.Request) (*http.Response, error) {
+	own := request.Clone(request.Context())
+	own.RequestURI = own.URL.RequestURI()
+	if v := viewerOf(request.Context()); v != nil {
+		own.Host, own.RemoteAddr, own.TLS = v.host, v.address, v.tls
+		if v.token != "" {
+			own.Header.Set("Authorization", "Bearer "+v.token)
+		}
+	}
+	if own.Body == nil {
+		own.Body = http.NoBody
+	}
+	answer := &recorded{header: http.Header{}}
+	i.handler.ServeHTTP(answer, own)
+	if err := request.Context().Err(); err != nil {
+		return nil, err
+	}
+	return answer.response(request), nil
+}
+
+// recorded is an answer that is kept in memory.
+type recorded struct {
+	header http.Header
+	sent   http.Header // as it was when the answer began
+	status int
+	body   bytes.Buffer
+}
+
+// Header is part of http.ResponseWriter.
+func (r *recorded) Header() http.Header { return r.header }
+
+// WriteHeader is part of http.ResponseWriter.
+func (r *recorded) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status, r.sent = status, r.header.Clone()
+	}
+}
+
+// Write is part of http.ResponseWriter.
+func (r *recorded) Write(p []byte) (int, error) {
+	r.WriteHeader(http.StatusOK)
+	return r.body.Write(p)
+}
+
+func (r *recorded) response(request *http.Request) *http.Response {
+	r.WriteHeader(http.StatusOK)
+	return &http.Response{
+		Status: http.StatusText(r.status), StatusCode: r.status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: r.sent, Body: io.NopCloser(&r.body), ContentLength: int64(r.body.Len()), Request: request,
+	}
+}
+
+type viewerKey struct{}
+
+// withViewer makes calls of the API those of a viewer.
+func withViewer(ctx context.Context, v *viewer) context.Context {
+	return context.WithValue(ctx, viewerKey{}, v)
+}
+
+// viewerOf is on whose behalf the API is called; nil: nobody's.
+func viewerOf(ctx context.Context) *viewer {
+	v, _ := ctx.Value(viewerKey{}).(*viewer)
+	return v
+}

@@ -1,0 +1,47 @@
+package console
+
+// entry is a line of the navigation.
+type entry struct {
+	Nav, Path, Title string
+	allowed          func(*viewer) bool // nil: for all
+}
+
+// section is a group of lines.
+type section struct {
+	Title   string
+	Entries []entry
+}
+
+// navigation is what the pages are found by.
+var navigation = []section{
+	{"", []entry{
+		{"overview", "/", "Overview", nil},
+	}},
+}
+
+// Navigation is what the viewer may find pages by.
+func (v *visit) Navigation() (all []section) {
+	if v.Role == "" {
+		return nil
+	}
+	for _, group := range navigation {
+		some := section{Title: group.Title}
+		for _, line := range group.Entries {
+			if line.allowed == nil || line.allowed(v.viewer) {
+				some.Entries = append(some.Entries, line)
+			}
+		}
+		if len(some.Entries) > 0 {
+			all = append(all, some)
+		}
+	}
+	return all
+}
+
+// HTMLLang is the language of the page as browsers know it.
+func (v *visit) HTMLLang() string {
+	if v.Lang == "zh" {
+		return "zh-Hans"
+	}
+	return v.Lang
+}

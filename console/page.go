@@ -1,0 +1,156 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+)
+
+// page answers with a whole page.
+func (c *Console) page(w http.ResponseWriter, r *http.Request, s *screen) {
+	who, err := c.identify(r)
+	v := c.visit(r, who)
+	if err != nil {
+		c.refuse(w, v, err)
+		return
+	}
+	data, err := s.load(v)
+	if err != nil {
+		c.refuse(w, v, err)
+		return
+	}
+	shown := v.show(data)
+	shown.Screen = s
+	c.render(w, http.StatusOK, "page", shown)
+}
+
+// refuse answers with a page that says what went wrong. Who is not known is asked for a
+// token first.
+func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
+	if connect.CodeOf(err) == connect.CodeUnauthenticated {
+		http.Redirect(w, v.request, v.Href("/login", "next", v.Back()), http.StatusSeeOther)
+		return
+	}
+	status, text := v.refusal(err)
+	if status == http.StatusInternalServerError {
+		c.options.Log.Error("console page failed", "path", v.Path, "error", err)
+	}
+	c.render(w, status, "error", v.show(failure{Status: status, Text: text}))
+}
+
+// failure is what the page shows that takes the place of one that could not be made.
+type failure struct {
+	Status int
+	Text   string
+}
+
+func (c *Console) notFound(w http.ResponseWriter, r *http.Request) {
+	who, err := c.identify(r)
+	v := c.visit(r, who)
+	if err != nil {
+		c.refuse(w, v, err)
+		return
+	}
+	c.render(w, http.StatusNotFound, "error", v.show(failure{Status: http.StatusNotFound, Text: v.T("There is no page at this address.")}))
+}
+
+// livePath is below which the live parts of pages are.
+const livePath = "/live"
+
+// quietLimit is how long a connection may be silent: proxies end those that are.
+const quietLimit = 15 * time.Second
+
+// live sends the live part of a page whenever it has changed.
+func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // proxies are not to keep it back
+	stream := &stream{w: w, conn: http.NewResponseController(w)}
+	for last := ""; ; {
+		body, err := c.liveBody(r, s)
+		switch {
+		case connect.CodeOf(err) == connect.CodeUnauthenticated:
+			_ = stream.event("signed-out", "")
+			return
+		case err != nil && r.Context().Err() != nil:
+			return
+		case err != nil:
+			err = stream.event("stale", "")
+		case body != last:
+			err, last = stream.event("", body), body
+		default:
+			err = stream.alive()
+		}
+		if err != nil {
+			return // the viewer has gone
+		}
+		select {
+		case <-r.Context().Done():
+			return
+		case <-c.options.Stopping:
+			return
+		case <-time.After(untilNextTick(time.Now())):
+		}
+	}
+}
+
+// liveBody is the live part of a page as of this tick.
+func (c *Console) liveBody(r *http.Request, s *screen) (string, error) {
+	who, err := c.identify(r)
+	if err != nil {
+		return "", err
+	}
+	v := c.visit(r, who)
+	key := strings.Join([]string{who.scope, v.Lang, v.Zone.String(), s.name, v.Back()}, "\n")
+	body, err := c.views.get(r.Context(), v.Now, key, func(ctx context.Context) ([]byte, error) {
+		v.ctx = withViewer(ctx, who)
+		data, err := s.load(v)
+		if err != nil {
+			return nil, err
+		}
+		return c.templates.execute(s.name, v.show(data))
+	})
+	return string(body), err
+}
+
+// stream writes server-sent events.
+type stream struct {
+	w      http.ResponseWriter
+	conn   *http.ResponseController
+	spoken time.Time
+}
+
+// event sends data, under a name unless that is empty.
+func (s *stream) event(name, data string) error {
+	var b strings.Builder
+	if name != "" {
+		fmt.Fprintf(&b, "event: %s\n", name)
+	}
+	for line := range strings.Lines(data) {
+		fmt.Fprintf(&b, "data: %s\n", strings.TrimRight(line, "\r\n"))
+	}
+	if data == "" {
+		b.WriteString("data:\n")
+	}
+	b.WriteString("\n")
+	return s.write(b.String())
+}
+
+// alive says something if the connection was silent for long.
+func (s *stream) alive() error {
+	if time.Since(s.spoken) < quietLimit {
+		return nil
+	}
+	return s.write(": still here\n\n")
+}
+
+func (s *stream) write(text string) error {
+	s.spoken = time.Now()
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return s.conn.Flush()
+}

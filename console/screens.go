@@ -1,0 +1,15 @@
+package console
+
+// screen is a page: its path, what it shows, and where the navigation stands.
+type screen struct {
+	name  string // of its templates: NAME and NAME-head
+	path  string
+	Title string
+	Nav   string // the entry of the navigation that is marked
+	load  func(*visit) (any, error)
+}
+
+// screens are all pages, in no particular order.
+var screens = []screen{
+	{"overview", "/{$}", "Overview", "overview", loadOverview},
+}

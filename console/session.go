@@ -1,0 +1,109 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"connectrpc.com/connect"
+)
+
+// sessionCookie carries the token of who has signed in. Nothing of a session is kept
+// here, so it holds on every node, and ends with the token.
+const sessionCookie = "fairlead_session"
+
+// maxToken is how many bytes of a token a browser keeps in a cookie.
+const maxToken = 3800
+
+var errWorker = errors.New("this token belongs to a worker, which may run jobs but not look at them")
+
+// signIn is what the page that asks for a token shows.
+type signIn struct {
+	Next  string // where to go then
+	Error string
+}
+
+func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
+	if _, err := c.identify(r); err == nil {
+		c.redirect(w, r, r.FormValue("next"))
+		return
+	}
+	c.showLogin(w, r, http.StatusOK, "")
+}
+
+func (c *Console) showLogin(w http.ResponseWriter, r *http.Request, status int, message string) {
+	v := c.visit(r, c.stranger(r, ""))
+	c.render(w, status, "login", v.show(signIn{Next: localPath(r.FormValue("next")), Error: message}))
+}
+
+// login takes a token, and remembers it in the browser if the API knows it.
+func (c *Console) login(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
+	v := c.visit(r, c.stranger(r, strings.TrimSpace(r.PostFormValue("token"))))
+	switch {
+	case v.token == "":
+		c.showLogin(w, r, http.StatusUnprocessableEntity, v.T("Enter a token."))
+		return
+	case len(v.token) > maxToken || strings.ContainsAny(v.token, "\";\\, \t\r\n"):
+		c.showLogin(w, r, http.StatusUnprocessableEntity, v.T("This is no token: it is too long, or has spaces or quotes in it."))
+		return
+	}
+	if err := c.introduce(r, v.viewer); err != nil {
+		status, text := v.refusal(err)
+		c.showLogin(w, r, status, text)
+		return
+	}
+	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: sessionCookie, Value: v.token, HttpOnly: true}))
+	c.redirect(w, r, r.PostFormValue("next"))
+}
+
+func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: sessionCookie, MaxAge: -1, HttpOnly: true}))
+	http.Redirect(w, r, c.options.Prefix+"/login", http.StatusSeeOther)
+}
+
+// cookie adds what all cookies have: they are sent to the console alone, not with what
+// pages of others send, and not without TLS where there is TLS.
+func (c *Console) cookie(r *http.Request, cookie *http.Cookie) *http.Cookie {
+	cookie.Path, cookie.SameSite, cookie.Secure = c.options.Prefix+"/", http.SameSiteLaxMode, r.TLS != nil || c.options.Secure
+	return cookie
+}
+
+// redirect leads to a path of the console.
+func (c *Console) redirect(w http.ResponseWriter, r *http.Request, next string) {
+	http.Redirect(w, r, c.options.Prefix+localPath(next), http.StatusSeeOther)
+}
+
+// localPath is a path below the prefix, or "/" if it leads elsewhere.
+func localPath(next string) string {
+	to, err := url.Parse(next)
+	if err != nil || to.Scheme != "" || to.Host != "" || !strings.HasPrefix(to.Path, "/") || strings.HasPrefix(to.Path, "//") || strings.Contains(next, "\\") {
+		return "/"
+	}
+	to.Fragment = ""
+	return to.String()
+}
+
+// refusal is what a viewer is told of an error of the API, and the status of the page.
+func (v *visit) refusal(err error) (status int, text string) {
+	var refused *connect.Error
+	if !errors.As(err, &refused) {
+		return http.StatusInternalServerError, v.T("This page could not be made; the log of the server says why.")
+	}
+	switch refused.Code() {
+	case connect.CodeUnauthenticated:
+		return http.StatusUnauthorized, v.T("The token is unknown, was revoked or has expired. Ask an admin for another.")
+	case connect.CodePermissionDenied:
+		return http.StatusForbidden, refused.Message()
+	case connect.CodeNotFound:
+		return http.StatusNotFound, refused.Message()
+	case connect.CodeInvalidArgument, connect.CodeFailedPrecondition:
+		return http.StatusBadRequest, refused.Message()
+	case connect.CodeResourceExhausted:
+		return http.StatusTooManyRequests, refused.Message()
+	case connect.CodeUnavailable, connect.CodeDeadlineExceeded:
+		return http.StatusServiceUnavailable, v.T("The database does not answer. The page tries again by itself.")
+	}
+	return http.StatusInternalServerError, refused.Message()
+}

@@ -1,0 +1,43 @@
+package console
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
+)
+
+// newSharing asks the API each question once per tick for all viewers who may see the
+// same. What changes something is never shared, nor is the question who a viewer is.
+func newSharing() connect.UnaryInterceptorFunc {
+	answers := &perTick[connect.AnyResponse]{}
+	return func(next connect.UnaryFunc) connect.UnaryFunc {
+		return func(ctx context.Context, request connect.AnyRequest) (connect.AnyResponse, error) {
+			who := viewerOf(ctx)
+			message, ok := request.Any().(proto.Message)
+			if who == nil || who.scope == "" || !ok || !reads(request.Spec().Procedure) {
+				return next(ctx, request)
+			}
+			raw, err := proto.MarshalOptions{Deterministic: true}.Marshal(message)
+			if err != nil {
+				return nil, err
+			}
+			key := who.scope + "\n" + request.Spec().Procedure + "\n" + string(raw)
+			return answers.get(ctx, time.Now(), key, func(ctx context.Context) (connect.AnyResponse, error) { return next(ctx, request) })
+		}
+	}
+}
+
+// reads tells whether a method only reads. It goes by the method's name, as the schema
+// does: what is not known to read is not shared.
+func reads(procedure string) bool {
+	name := procedure[strings.LastIndexByte(procedure, '/')+1:]
+	for _, verb := range []string{"Get", "List", "Count", "Explain", "Preview"} {
+		if strings.HasPrefix(name, verb) {
+			return true
+		}
+	}
+	return false
+}

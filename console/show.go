@@ -1,0 +1,210 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// text is a value as it stands in an address.
+func text(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return value
+	case time.Time:
+		if value.IsZero() {
+			return ""
+		}
+		return value.UTC().Format(time.RFC3339Nano)
+	case *timestamppb.Timestamp:
+		return text(moment(value))
+	case bool:
+		if !value {
+			return ""
+		}
+	}
+	return fmt.Sprint(value)
+}
+
+// integer is a number of any type.
+func integer(value any) int64 {
+	n, _ := strconv.ParseInt(fmt.Sprint(value), 10, 64)
+	return n
+}
+
+// moment is a time of the API or of ours; zero if it is not set.
+func moment(value any) time.Time {
+	switch value := value.(type) {
+	case time.Time:
+		return value
+	case *timestamppb.Timestamp:
+		if value != nil {
+			return value.AsTime()
+		}
+	}
+	return time.Time{}
+}
+
+// span is a duration of the API or of ours.
+func span(value any) time.Duration {
+	switch value := value.(type) {
+	case time.Duration:
+		return value
+	case *durationpb.Duration:
+		if value != nil {
+			return value.AsDuration()
+		}
+	}
+	return 0
+}
+
+// Num writes a number for people: 1,234,567.
+func (v *visit) Num(value any) string {
+	digits := strconv.FormatInt(integer(value), 10)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// Rate writes a number per second: 0.25, 3.1, 120.
+func (v *visit) Rate(rate float64) string {
+	switch {
+	case rate == 0:
+		return "0"
+	case rate < 1:
+		return strconv.FormatFloat(rate, 'f', 2, 64)
+	case rate < 100:
+		return strconv.FormatFloat(rate, 'f', 1, 64)
+	}
+	return v.Num(int64(rate + 0.5))
+}
+
+// Dur writes how long something takes: 340ms, 12s, 3m 5s, 2h 10m, 4d 3h.
+func (v *visit) Dur(value any) string { return shortDuration(span(value)) }
+
+func shortDuration(d time.Duration) string {
+	if d < 0 {
+		return "-" + shortDuration(-d)
+	}
+	pair := func(large int64, unit string, small int64, smaller string) string {
+		if small == 0 {
+			return fmt.Sprintf("%d%s", large, unit)
+		}
+		return fmt.Sprintf("%d%s %d%s", large, unit, small, smaller)
+	}
+	switch seconds := int64(d / time.Second); {
+	case d == 0:
+		return "0s"
+	case d < time.Millisecond:
+		return "<1ms"
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d/time.Millisecond)
+	case d < 10*time.Second:
+		return strconv.FormatFloat(float64(d/(100*time.Millisecond))/10, 'f', -1, 64) + "s"
+	case seconds < 60:
+		return fmt.Sprintf("%ds", seconds)
+	case seconds < 3600:
+		return pair(seconds/60, "m", seconds%60, "s")
+	case seconds < 24*3600:
+		return pair(seconds/3600, "h", seconds%3600/60, "m")
+	default:
+		return pair(seconds/(24*3600), "d", seconds%(24*3600)/3600, "h")
+	}
+}
+
+// When writes a time in the viewer's zone, with UTC when one points at it. A zone that
+// is given is told as well.
+func (v *visit) When(value any, zones ...string) template.HTML {
+	at := moment(value)
+	if at.IsZero() {
+		return `<span class="none">–</span>`
+	}
+	return v.timeElement(at, v.clock(at), zones)
+}
+
+// Ago writes how long ago a time was, or in how long it will be.
+func (v *visit) Ago(value any, zones ...string) template.HTML {
+	at := moment(value)
+	if at.IsZero() {
+		return `<span class="none">–</span>`
+	}
+	distance := v.Now.Sub(at)
+	words := v.T("just now")
+	switch {
+	case distance >= time.Second:
+		words = v.T("%s ago", shortDuration(rounded(distance)))
+	case distance <= -time.Second:
+		words = v.T("in %s", shortDuration(rounded(-distance)))
+	}
+	return v.timeElement(at, words, zones)
+}
+
+// rounded leaves out what nobody reads of a distance.
+func rounded(d time.Duration) time.Duration {
+	switch {
+	case d < time.Minute:
+		return d.Truncate(time.Second)
+	case d < time.Hour:
+		return d.Truncate(time.Minute)
+	}
+	return d.Truncate(time.Hour)
+}
+
+// clock is a time of day, with its date unless that is today's.
+func (v *visit) clock(at time.Time) string {
+	local, today := at.In(v.Zone), v.Now.In(v.Zone)
+	switch {
+	case local.YearDay() == today.YearDay() && local.Year() == today.Year():
+		return local.Format("15:04:05")
+	case local.Year() == today.Year():
+		return local.Format("01-02 15:04:05")
+	}
+	return local.Format("2006-01-02 15:04")
+}
+
+func (v *visit) timeElement(at time.Time, words string, zones []string) template.HTML {
+	hint := []string{at.In(v.Zone).Format("2006-01-02 15:04:05.000") + " " + v.Zone.String(), at.UTC().Format("2006-01-02 15:04:05.000") + " UTC"}
+	for _, name := range zones {
+		if zone, err := time.LoadLocation(name); err == nil && name != "" && name != "UTC" && name != v.Zone.String() {
+			hint = append(hint, at.In(zone).Format("2006-01-02 15:04:05.000")+" "+name)
+		}
+	}
+	escape := template.HTMLEscapeString
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" title="%s">%s</time>`, at.UTC().Format(time.RFC3339Nano), escape(strings.Join(hint, "\n")), escape(words)))
+}
+
+// JSON writes a document for people, line by line. Its numbers stay as they are, however
+// large.
+func (v *visit) JSON(document []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, document, "", "  ") != nil {
+		return string(document)
+	}
+	return b.String()
+}
+
+// dict makes a map of names and values, for a template within a template.
+func dict(pairs ...any) (map[string]any, error) {
+	if len(pairs)%2 != 0 {
+		return nil, fmt.Errorf("dict: %d names and values", len(pairs))
+	}
+	out := map[string]any{}
+	for i := 0; i < len(pairs); i += 2 {
+		out[fmt.Sprint(pairs[i])] = pairs[i+1]
+	}
+	return out, nil
+}

@@ -1,0 +1,30 @@
+package console
+
+import "strings"
+
+// tones are how states are coloured. What is not listed has no colour.
+var tones = map[string]string{
+	"scheduled": "later", "parked": "held", "ready": "ready", "running": "running", "waiting": "waiting",
+	"succeeded": "good", "failed": "bad", "cancelled": "off", "skipped": "off",
+	// Batches and their tasks.
+	"pending": "later", "success": "good", "fail": "bad", "partial_fail": "bad", "retry_pending": "ready", "cancel": "off",
+	"rollback_pending": "held", "rollback_running": "waiting", "rollback_success": "undone", "rollback_fail": "bad",
+	// Sweeps.
+	"created": "later", "stopping": "held", "stopped": "off", "finished": "good",
+	// Others.
+	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "draining": "held", "alive": "good",
+	"open": "bad", "half_open": "held", "queued": "held",
+}
+
+// Tone is how a state is coloured.
+func (v *visit) Tone(state any) string {
+	if tone, known := tones[text(state)]; known {
+		return tone
+	}
+	return "none"
+}
+
+// StateName is what a state is called.
+func (v *visit) StateName(state any) string {
+	return v.T(strings.ReplaceAll(text(state), "_", " "))
+}

@@ -1,0 +1,139 @@
+// What pages do in the browser besides htmx: tell the server the zone, draw charts from
+// the figures that came with the page, copy documents, open the palette, and say when a
+// page is no longer up to date.
+"use strict";
+
+(() => {
+  const root = document.documentElement;
+
+  // The server writes times in the zone of this cookie. Only the first page of all comes
+  // without it, and is asked for again.
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (zone && zone !== root.dataset.zone && !document.cookie.includes("zone=" + encodeURIComponent(zone))) {
+    const secure = location.protocol === "https:" ? "; Secure" : "";
+    document.cookie = "zone=" + encodeURIComponent(zone) + "; path=" + root.dataset.prefix + "/; max-age=31536000; SameSite=Lax" + secure;
+    if (document.cookie.includes("zone=")) location.reload();
+  }
+
+  // A token may have a light and a dark side; only a colour that is used has one.
+  const probe = document.createElement("span");
+  probe.hidden = true;
+  document.body.append(probe);
+  const color = name => {
+    probe.style.color = "var(" + name + ")";
+    return getComputedStyle(probe).color;
+  };
+
+  // Charts: an element with data-chart has [[times], [figures], …] in data-figures, and
+  // the names of the series in data-series.
+  const charts = new Map();
+  function draw(element) {
+    const figures = element.dataset.figures;
+    const known = charts.get(element);
+    if (known && known.figures === figures && known.width === element.clientWidth) return;
+    const data = JSON.parse(figures);
+    if (known && known.width === element.clientWidth) {
+      known.figures = figures;
+      known.plot.setData(data);
+      return;
+    }
+    if (known) known.plot.destroy();
+    const names = JSON.parse(element.dataset.series);
+    const axis = {stroke: color("--text-dim"), grid: {stroke: color("--line"), width: 1}, ticks: {show: false}, font: "11px system-ui"};
+    const plot = new uPlot({
+      width: element.clientWidth, height: element.clientHeight || 180, cursor: {y: false}, legend: {show: false},
+      scales: {x: {time: true}, y: {range: (_, low, high) => [0, Math.max(1, high * 1.15)]}},
+      axes: [axis, {...axis, size: 44}],
+      series: [{}, ...names.map((name, i) => ({label: name, stroke: color("--chart-" + (i + 1)), width: 2, fill: i ? undefined : color("--chart-fill"), points: {show: false}}))],
+    }, data, element);
+    charts.set(element, {plot, figures, width: element.clientWidth});
+  }
+  function drawAll() {
+    document.querySelectorAll("[data-chart]").forEach(draw);
+    for (const element of charts.keys()) {
+      if (!element.isConnected) {
+        charts.get(element).plot.destroy();
+        charts.delete(element);
+      }
+    }
+  }
+
+  // Dragging over a picture of time chooses a span: the page is asked for with it.
+  let drag = null;
+  const fraction = (picture, event) => {
+    const box = picture.getBoundingClientRect();
+    const left = box.left + box.width * Number(picture.dataset.zoomLeft || 0);
+    return Math.min(1, Math.max(0, (event.clientX - left) / (box.right - left)));
+  };
+  document.addEventListener("pointerdown", event => {
+    const picture = event.target.closest("[data-zoom-from]");
+    if (!picture || event.button !== 0) return;
+    drag = {id: picture.id, at: fraction(picture, event), x: event.clientX};
+  });
+  document.addEventListener("pointerup", event => {
+    const picture = drag && document.getElementById(drag.id);
+    const begun = drag;
+    drag = null;
+    if (!picture || Math.abs(event.clientX - begun.x) < 8) return;
+    event.preventDefault();
+    const from = Number(picture.dataset.zoomFrom), to = Number(picture.dataset.zoomTo);
+    const ends = [begun.at, fraction(picture, event)].sort((a, b) => a - b).map(part => new Date(from + part * (to - from)).toISOString());
+    const url = new URL(location.href);
+    url.searchParams.set("from", ends[0]);
+    url.searchParams.set("to", ends[1]);
+    location.assign(url);
+  });
+
+  // The palette.
+  const palette = document.getElementById("palette");
+  const open = () => {
+    if (!palette || palette.open) return;
+    palette.showModal();
+    document.getElementById("palette-text").select();
+  };
+  document.getElementById("find")?.addEventListener("click", open);
+  document.addEventListener("keydown", event => {
+    const typing = event.target.closest("input, textarea, select");
+    if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing)) {
+      event.preventDefault();
+      open();
+    }
+    if (!palette?.open || (event.key !== "ArrowDown" && event.key !== "ArrowUp")) return;
+    event.preventDefault();
+    const links = [...palette.querySelectorAll("a")];
+    const next = links.indexOf(document.activeElement) + (event.key === "ArrowDown" ? 1 : -1);
+    (links[next] || document.getElementById("palette-text")).focus();
+  });
+  palette?.addEventListener("click", event => { if (event.target === palette) palette.close(); });
+
+  document.addEventListener("click", event => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    navigator.clipboard?.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.classList.add("done");
+    setTimeout(() => button.classList.remove("done"), 1200);
+  });
+
+  // A select of a filter sends its form at once.
+  document.addEventListener("change", event => {
+    if (event.target.matches("form.filters select, form.filters input[type=checkbox]")) event.target.form.requestSubmit();
+  });
+
+  // The live part.
+  const live = document.getElementById("live");
+  const stale = document.getElementById("stale");
+  const fresh = is => { if (stale) stale.hidden = is; };
+  if (live) {
+    live.addEventListener("signed-out", () => location.reload());
+    live.addEventListener("stale", () => fresh(false));
+    live.addEventListener("htmx:sse:error", () => fresh(false));
+    live.addEventListener("htmx:sse:after:message", event => {
+      if (event.detail.message.event !== "stale") fresh(true);
+      live.dataset.updates = Number(live.dataset.updates || 0) + 1;
+      drawAll();
+    });
+  }
+  window.addEventListener("resize", drawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => location.reload());
+  drawAll();
+})();

@@ -1,0 +1,63 @@
+package console
+
+import (
+	"crypto/tls"
+	"net/http"
+	"slices"
+	"strings"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// viewer is who looks.
+type viewer struct {
+	token         string // empty: none was given
+	host, address string // of the request, by which the API judges callers as well
+	tls           *tls.ConnectionState
+
+	// What the API says of the token.
+	Name    string
+	Role    string
+	Tenants []string // bound to these; none: to no tenant
+	scope   string   // the same for all who may see the same; empty: not known yet
+}
+
+// identify finds out who sends a request. It fails with CodeUnauthenticated if a token
+// is needed, or counts no longer.
+func (c *Console) identify(r *http.Request) (*viewer, error) {
+	v := c.stranger(r, "")
+	if cookie, err := r.Cookie(sessionCookie); err == nil {
+		v.token = cookie.Value
+	}
+	return v, c.introduce(r, v)
+}
+
+// stranger is a viewer of whom only the request is known.
+func (c *Console) stranger(r *http.Request, token string) *viewer {
+	return &viewer{token: token, host: r.Host, address: r.RemoteAddr, tls: r.TLS}
+}
+
+// introduce asks the API who a viewer is.
+func (c *Console) introduce(r *http.Request, v *viewer) error {
+	who, err := c.services.tokens.WhoAmI(withViewer(r.Context(), v), &fairleadv1.WhoAmIRequest{})
+	if err != nil {
+		return err
+	}
+	if who.GetRole() == "worker" {
+		return connect.NewError(connect.CodePermissionDenied, errWorker)
+	}
+	v.Name, v.Role, v.Tenants = who.GetName(), who.GetRole(), slices.Sorted(slices.Values(who.GetTenants()))
+	v.scope = v.Role + "\x00" + strings.Join(v.Tenants, "\x00")
+	return nil
+}
+
+// Local tells whether the service asks nobody for a token.
+func (v *viewer) Local() bool { return v.token == "" && v.Role != "" }
+
+// Bound tells whether the viewer sees some tenants only.
+func (v *viewer) Bound() bool { return len(v.Tenants) > 0 }
+
+// Admin tells whether the viewer may see tokens and the audit log.
+func (v *viewer) Admin() bool { return v.Role == "admin" }
