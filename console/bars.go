@@ -39,6 +39,19 @@ func (v *visit) CapText(usage *fairleadv1.Usage) string {
 	return fmt.Sprintf("%s / %s", v.Num(used), v.Num(usage.GetMaxRunning()))
 }
 
+// RateUse is what a tenant uses of the starts per second that it may make.
+func (v *visit) RateUse(usage *fairleadv1.Usage) map[string]any {
+	return bar(usage.GetStarted(), usage.GetRate(), v.RateText(usage))
+}
+
+// RateText is the same in figures.
+func (v *visit) RateText(usage *fairleadv1.Usage) string {
+	if usage.GetRate() == 0 {
+		return v.T("%s/s, no limit", v.Rate(usage.GetStarted()))
+	}
+	return fmt.Sprintf("%s / %s/s", v.Rate(usage.GetStarted()), v.Rate(usage.GetRate()))
+}
+
 // Progress is a share that is done.
 func (v *visit) Progress(share float64) map[string]any {
 	return bar(share, 1, fmt.Sprintf("%.0f %%", 100*share))

@@ -30,11 +30,11 @@ func loadOverview(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := stats.GetTotal()
+	total := v.totals(stats)
 	o := &overview{Usage: total, AllTenants: len(stats.GetTenants())}
 	o.Running, o.Waiting, o.Ready = v.jobsIn("running", total.GetRunning()), v.jobsIn("waiting", total.GetWaiting()), v.jobsIn("ready", total.GetReady())
 	o.Parked, o.Scheduled = v.jobsIn("parked", total.GetParked()), v.jobsIn("scheduled", total.GetScheduled())
-	if o.Figures, o.Series, err = v.throughput(total); err != nil {
+	if o.Figures, o.Series, err = v.throughput("", total); err != nil {
 		return nil, err
 	}
 	o.Tenants = slices.SortedFunc(slices.Values(stats.GetTenants()), func(a, b *fairleadv1.Usage) int {
@@ -61,14 +61,33 @@ func loadOverview(v *visit) (any, error) {
 	return o, nil
 }
 
+// totals is what all jobs that the viewer sees have and do. Who is bound to tenants is
+// told the figures of these alone.
+func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
+	if !v.Bound() {
+		return stats.GetTotal()
+	}
+	sum := &fairleadv1.Usage{}
+	for _, usage := range stats.GetTenants() {
+		sum.Scheduled, sum.Parked, sum.Ready = sum.Scheduled+usage.GetScheduled(), sum.Parked+usage.GetParked(), sum.Ready+usage.GetReady()
+		sum.Running, sum.Waiting = sum.Running+usage.GetRunning(), sum.Waiting+usage.GetWaiting()
+		sum.Started, sum.Missed = sum.Started+usage.GetStarted(), sum.Missed+usage.GetMissed()
+		if usage.GetOldestWait().AsDuration() > sum.GetOldestWait().AsDuration() {
+			sum.OldestWait = usage.GetOldestWait()
+		}
+	}
+	return sum
+}
+
 // jobsIn is how many jobs are in a state.
 func (v *visit) jobsIn(state string, n int32) count {
 	return count{N: int64(n), Href: v.Href("/jobs", "state", state), Tone: v.Tone(state)}
 }
 
-// throughput is what the chart of the last half hour is drawn from.
-func (v *visit) throughput(total *fairleadv1.Usage) (figures, series string, err error) {
-	samples := v.console.history.add(v.scope, sample{at: v.Now, started: total.GetStarted(), running: int64(total.GetRunning()), ready: int64(total.GetReady())})
+// throughput is what the chart of the last half hour is drawn from, of all that the
+// viewer sees or of a part of it.
+func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
+	samples := v.console.history.add(v.scope+"\n"+part, sample{at: v.Now, started: total.GetStarted(), running: int64(total.GetRunning()), ready: int64(total.GetReady())})
 	columns := make([][]float64, 3)
 	for _, s := range samples {
 		columns[0] = append(columns[0], float64(s.at.UnixMilli())/1000)

@@ -12,4 +12,10 @@ type screen struct {
 // screens are all pages, in no particular order.
 var screens = []screen{
 	{"overview", "/{$}", "Overview", "overview", loadOverview},
+	{"tenants", "/tenants", "Tenants and limits", "tenants", loadTenants},
+	{"tenant", "/tenants/{name}", "Tenant", "tenants", loadTenant},
+	{"queues", "/queues", "Queues", "queues", loadQueues},
+	{"nodes", "/nodes", "Nodes", "nodes", loadNodes},
+	{"audit", "/audit", "Audit", "audit", loadAudit},
+	{"tokens", "/tokens", "Tokens", "tokens", loadTokens},
 }
