@@ -6,9 +6,9 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// bar is a part of a whole, for the template "bar".
+// bar is a part of a whole, for the template "bar". A whole without a bound has none.
 func bar(part, whole float64, label string) map[string]any {
-	percent := 0.0
+	percent := -1.0
 	if whole > 0 {
 		percent = min(100, max(0, 100*part/whole))
 	}
