@@ -81,6 +81,8 @@ var everyMethod = map[protoreflect.Name]struct {
 	"GetStats":    {access.RoleViewer, many, `{}`},
 	"WatchEvents": {access.RoleViewer, many, `{}`},
 
+	"ListBreakers": {access.RoleViewer, cluster, `{}`},
+
 	"CreateToken": {access.RoleAdmin, nothing, `{"name":"NEW","role":"viewer"}`},
 	"ListTokens":  {access.RoleAdmin, nothing, `{}`},
 	"DeleteToken": {access.RoleAdmin, nothing, `{"id":TOKEN}`},

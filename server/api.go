@@ -34,6 +34,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
+	services.system.breakers = options.Breakers
 	services.sweeps.business = newBusiness(options.Guard, store)
 	services.sweeps.kinds, services.sweeps.databases, services.sweeps.checks = options.Kinds, options.Databases, options.Sweeps
 	endpoints, err := services.endpoints()
@@ -94,6 +95,9 @@ type Options struct {
 	Kinds    *fairlead.Mux        // whose operations on targets are known here; nil: none
 	Guard    *httpcall.Guard      // of calls that a request makes; nil: none does
 	Workers  WorkerOptions
+
+	// Breakers lists the targets of calls that this node leaves alone; nil: there are none.
+	Breakers func() []httpcall.Breaker
 
 	// Databases are those whose tables sweeps of Kinds may go over.
 	Databases []string

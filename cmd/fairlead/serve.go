@@ -195,7 +195,7 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
 		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, sweep.StartKind: sweep.CheckStartArgs}, Sweeps: sweepChecks(calls),
-		Kinds: kinds, Guard: guard, Databases: databases.Names(),
+		Kinds: kinds, Guard: guard, Databases: databases.Names(), Breakers: calls.Breakers,
 	})
 	if err != nil {
 		return err
