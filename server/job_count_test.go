@@ -132,7 +132,7 @@ func TestJobsAreCountedByState(t *testing.T) {
 			"to=2100-01-01T00:00:00Z":            "3 ready, 1 cancelled, 4 in all",
 			"finished_from=2000-01-01T00:00:00Z": "1 cancelled, 1 in all",
 			"finished_from=2100-01-01T00:00:00Z": "0 in all",
-			"tenant=nobody":                      "0 in all",
+			"tenant=unknown":                     "0 in all",
 		} {
 			a.wantCount(t, "", query, want)
 		}

@@ -33,13 +33,15 @@ func filterOf(in jobChoice) fairlead.Filter {
 // some of those below an id, and where the next page begins; zero: there is none.
 type idPages func(ctx context.Context, below int64, size int) (ids []int64, next int64, err error)
 
-// madeBy returns the ids of the runs of a schedule or of the jobs of a batch; nil if a
-// request names neither.
-func (s *Jobs) madeBy(in interface {
+// makerChoice is what requests that choose jobs by their maker have in common.
+type makerChoice interface {
 	GetSchedule() int64
 	GetBatch() int64
-},
-) (idPages, error) {
+}
+
+// madeBy returns the ids of the runs of a schedule or of the jobs of a batch; nil if a
+// request names neither.
+func (s *Jobs) madeBy(in makerChoice) (idPages, error) {
 	switch {
 	case in.GetSchedule() != 0 && in.GetBatch() != 0:
 		return nil, refuseField("batch", "cannot be combined with schedule; give one of the two")
