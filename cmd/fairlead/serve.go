@@ -197,11 +197,11 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
 		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, sweep.StartKind: sweep.CheckStartArgs}, Sweeps: sweepChecks(calls),
-		Kinds: kinds, Guard: guard, Databases: databases.Names(),
 		Console: func(api http.Handler) (http.Handler, error) {
 			secure := strings.HasPrefix(o.publicURL, "https://")
 			return console.New(api, console.Options{Version: versionText(), Secure: secure, Stopping: ctx.Done(), Log: log})
 		},
+		Kinds: kinds, Guard: guard, Databases: databases.Names(), Breakers: calls.Breakers,
 	})
 	if err != nil {
 		return err

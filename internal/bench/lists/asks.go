@@ -205,6 +205,13 @@ func (s *stock) batchAsks() []ask {
 		filter.Batch, filter.Limit = s.batch.ID, page
 		list = append(list, listing("tasks of a batch: "+name, filter, s.batches.Tasks))
 	}
+	for name, filter := range map[string]batch.JobFilter{"": {}, "second page": {Below: s.tasks[len(s.tasks)/2]}} {
+		filter.Batch, filter.Limit = s.batch.ID, page
+		list = append(list, listing("jobs of a batch: "+name, filter, func(ctx context.Context, filter batch.JobFilter) ([]int64, error) {
+			found, err := s.batches.Jobs(ctx, filter)
+			return found.IDs, err
+		}))
+	}
 	return list
 }
 
