@@ -5,24 +5,28 @@ import (
 	"encoding/json"
 	"slices"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
 // overview is how the cluster is at a glance.
 type overview struct {
-	Running, Waiting, Ready, Parked, Scheduled count
-	Usage                                      *fairleadv1.Usage
-	Figures, Series                            string // of the chart of starts
-	Nodes                                      []*fairleadv1.Node
-	Tenants                                    []*fairleadv1.Usage
-	AllTenants                                 int
-	Batches                                    []*fairleadv1.Batch
-	Sweeps                                     []*fairleadv1.Sweep
+	Running, Waiting, Ready, Parked, Scheduled, Failed count
+	Usage                                              *fairleadv1.Usage
+	Figures, Series                                    string // of the chart of starts
+	Nodes                                              []*fairleadv1.Node
+	Tenants                                            []*fairleadv1.Usage
+	AllTenants                                         int
+	Batches                                            []*fairleadv1.Batch
+	Sweeps                                             []*fairleadv1.Sweep
+	Notices                                            []notice
 }
 
 const (
-	overviewTenants = 10 // that are shown, those with most running jobs first
-	overviewRows    = 6  // of other things
+	overviewTenants = 10   // that are shown, those with most running jobs first
+	overviewRows    = 6    // of other things
+	overviewFailed  = 1000 // up to which failures of the last hour are counted
 )
 
 func loadOverview(v *visit) (any, error) {
@@ -58,7 +62,12 @@ func loadOverview(v *visit) (any, error) {
 		return nil, err
 	}
 	o.Sweeps = sweeps.GetItems()
-	return o, nil
+	since := v.hourAgo()
+	if o.Failed, err = v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), AtMost: overviewFailed}, "state", "failed", "finished_from", since); err != nil {
+		return nil, err
+	}
+	o.Notices, err = v.attention(o)
+	return o, err
 }
 
 // totals is what all jobs that the viewer sees have and do. Who is bound to tenants is
