@@ -13,8 +13,8 @@ import (
 // and the titles of pages.
 var english = []*regexp.Regexp{
 	regexp.MustCompile(`\.T\(?\s*("(?:[^"\\]|\\.)*")`),
-	regexp.MustCompile(`\.N\(?\s*[^"\n]*?("(?:[^"\\]|\\.)*"),?\s+"`),
-	regexp.MustCompile(`\.N\(?\s*[^"\n]*?"(?:[^"\\]|\\.)*",?\s+("(?:[^"\\]|\\.)*")`),
+	regexp.MustCompile(`\.N[( ]\s*[^"\n]*?("(?:[^"\\]|\\.)*"),?\s+"`),
+	regexp.MustCompile(`\.N[( ]\s*[^"\n]*?"(?:[^"\\]|\\.)*",?\s+("(?:[^"\\]|\\.)*")`),
 }
 
 // used returns every text that is translated, and where.
