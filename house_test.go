@@ -77,11 +77,12 @@ var imports = []struct {
 	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore"}, "mutants are made of sources and statements, without running either"},
 	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
+	{"internal/demo", []string{".", "batch", "driver", "httpcall", "schedule", "sweep", "sweep/items"}, "the demo is a program of a user, on any store; what a node does with batches it does to remove them"},
 	{"internal/bench", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"internal/bench/lists", []string{".", "access", "batch", "driver", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "schedule", "sweep"}, "a stock of jobs is written past the store, in its own tables, and read through it"},
 	{"examples/...", []string{".", "batch", "engine", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "postgres", "mysql", "sqlite", "sim", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/cli", "internal/oidc", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/cli", "internal/demo", "internal/oidc", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -261,6 +261,7 @@ type statements struct {
 	KnownJobs       string `sql:"known_jobs"`
 	RunningBetween  string `sql:"running_between"`
 	Recall          string `sql:"recall"`
+	DeleteBatch     string `sql:"delete_batch"`
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`
 
