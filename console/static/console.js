@@ -32,6 +32,10 @@
     const known = charts.get(element);
     if (known && known.figures === figures && known.width === element.clientWidth) return;
     const data = JSON.parse(figures);
+    if (data[0].length === 1) { // a single moment has no length: it stands at the end of two minutes
+      data[0].unshift(data[0][0] - 120);
+      for (const column of data.slice(1)) column.unshift(null);
+    }
     if (known && known.width === element.clientWidth) {
       known.figures = figures;
       known.plot.setData(data);
