@@ -165,7 +165,7 @@ func (s *stock) scheduleAsks() []ask {
 	var list []ask
 	for name, filter := range map[string]schedule.Filter{
 		"": {}, "second page": {After: "schedule-000100"}, "tenant": {Tenants: []string{commonTenant}}, "name": {Names: []string{s.schedule.Name}},
-		"id": {IDs: []int64{s.schedule.ID}}, "enabled": {Enabled: &yes}, "disabled": {Enabled: &no},
+		"id": {IDs: []int64{s.schedule.ID}}, "enabled": {Enabled: &yes}, "disabled": {Enabled: &no}, "soonest": {Soonest: true},
 	} {
 		filter.Limit = page
 		list = append(list, listing("schedules: "+name, filter, s.schedules.List))
