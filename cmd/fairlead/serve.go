@@ -205,6 +205,9 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	courier.SetPublicURL(o.publicURL)
 	calls.SetPublicURL(o.publicURL)
+	if err := show.open(ctx, o.publicURL); err != nil {
+		return err
+	}
 	log.Info("serving", "url", scheme+address, "db", shown(o.db), "version", versionText())
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
@@ -217,9 +220,6 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		Kinds: kinds, Guard: guard, Databases: databases.Names(), Breakers: calls.Breakers,
 	})
 	if err != nil {
-		return err
-	}
-	if err := show.open(ctx, o.publicURL); err != nil {
 		return err
 	}
 	show.announce(o.stdout, scheme+address)
