@@ -45,6 +45,15 @@ type Figure struct {
 	Millis float64 `json:"ms"`
 }
 
+// NewFigure judges what was read for some rows by the page that may have so many.
+func NewFigure(name string, rows, page int, read int64, took time.Duration) Figure {
+	of := max(rows, page)
+	return Figure{
+		Name: name, Rows: rows, Read: read, PerRow: float64(read) / float64(max(1, of)), Millis: float64(took.Microseconds()) / 1000,
+		Above: read > int64(perRow*of+constant),
+	}
+}
+
 // Run fills the store and measures every list.
 func (l Lists) Run(ctx context.Context) ([]Figure, error) {
 	s, err := l.fill(ctx)
@@ -92,11 +101,7 @@ func (s *stock) measure(ctx context.Context) ([]Figure, error) {
 		if err != nil {
 			return figures, fmt.Errorf("%s: %w", a.name, err)
 		}
-		of := max(rows, a.page)
-		figures = append(figures, Figure{
-			Name: a.name, Rows: rows, Read: meter.Read(), PerRow: float64(meter.Read()) / float64(max(1, of)), Millis: float64(took.Microseconds()) / 1000,
-			Above: meter.Read() > int64(perRow*of+constant),
-		})
+		figures = append(figures, NewFigure(a.name, rows, a.page, meter.Read(), took))
 	}
 	slices.SortStableFunc(figures, func(a, b Figure) int { return cmp.Compare(a.Name, b.Name) })
 	return figures, nil
