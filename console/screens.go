@@ -12,4 +12,8 @@ type screen struct {
 // screens are all pages, in no particular order.
 var screens = []screen{
 	{"overview", "/{$}", "Overview", "overview", loadOverview},
+	{"jobs", "/jobs", "Jobs", "jobs", loadJobs},
+	{"job", "/jobs/{id}", "Job", "jobs", loadJob},
+	{"failures", "/failures", "Failures", "failures", loadFailures},
+	{"runs", "/runs", "Runs", "runs", loadRuns},
 }
