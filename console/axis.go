@@ -8,6 +8,15 @@ type tick struct {
 	Text string
 }
 
+// Anchor is how the text stands to the mark: at the right end there is no room for half
+// of it.
+func (t tick) Anchor() string {
+	if t.X > ganttWidth-32 {
+		return "end"
+	}
+	return "middle"
+}
+
 // tickSteps are the distances that marks may have.
 var tickSteps = []time.Duration{
 	time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond,

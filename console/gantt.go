@@ -141,9 +141,12 @@ func (g *gantt) pack(jobs []ran) (bars []ganttBar, lanes int) {
 			ends[lane] = bar.to
 		case len(ends) < mostLanes:
 			lane, ends = len(ends), append(ends, bar.to)
-		default:
-			crowd = append(crowd, bar)
-			continue
+		default: // there may be room for its run without its wait
+			if lane = slices.IndexFunc(ends, func(end float64) bool { return end <= bar.X }); lane < 0 {
+				crowd = append(crowd, bar)
+				continue
+			}
+			bar.Wait, ends[lane] = bar.X, bar.to
 		}
 		bar.Y = float64(lane) * laneHeight
 		bars = append(bars, bar)

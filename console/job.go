@@ -148,7 +148,10 @@ func shardOf(job *fairleadv1.Job) (sweep string, shard int64) {
 // Due is when a job became due, or will; zero if it waits for an earlier run.
 func (v *visit) Due(job *fairleadv1.Job) time.Time {
 	due := moment(job.GetNotBefore())
-	if due.After(farAway) {
+	switch {
+	case due.IsZero():
+		return moment(job.GetCreatedAt())
+	case due.After(farAway):
 		return time.Time{}
 	}
 	return due
@@ -173,15 +176,12 @@ func (v *visit) TookAttempt(attempt *fairleadv1.Attempt) time.Duration {
 	return max(0, moment(attempt.GetFinishedAt()).Sub(moment(attempt.GetStartedAt())))
 }
 
-// Lateness is how long after its time a run has started. The time is the instant of its
-// schedule, or when it became due.
+// Lateness is how long after its time the current or last run has started. The time is
+// the instant of its schedule, or when the job became due.
 func (v *visit) Lateness(job *fairleadv1.Job) time.Duration {
 	due := moment(job.GetDue())
-	if due.IsZero() || job.GetAttempt() > 1 {
+	if due.IsZero() {
 		due = v.Due(job)
-	}
-	if created := moment(job.GetCreatedAt()); due.Before(created) && job.GetDue() == nil {
-		due = created
 	}
 	return max(0, moment(job.GetStartedAt()).Sub(due))
 }

@@ -32,10 +32,10 @@ type httpMessage struct {
 func (c *httpCall) Took() time.Duration { return time.Duration(c.DurationMS) * time.Millisecond }
 
 // Names are the headers in order.
-func (m *httpMessage) Names() []string { return slices.Sorted(maps.Keys(m.Headers)) }
+func (m httpMessage) Names() []string { return slices.Sorted(maps.Keys(m.Headers)) }
 
 // Bytes is the body, for a document.
-func (m *httpMessage) Bytes() []byte { return []byte(m.Body) }
+func (m httpMessage) Bytes() []byte { return []byte(m.Body) }
 
 // callOf is the last call of a job, which is its output if it succeeded at once, and
 // what it reported otherwise; nil if it made none.

@@ -34,7 +34,8 @@ type jobTab struct {
 	State   string // empty: all
 	Href    string
 	Current bool
-	Count   *count // nil: how many there are is not known
+	Count   count
+	Counted bool // else it is not known how many there are
 }
 
 // jobFilter is what the parameters choose.

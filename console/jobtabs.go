@@ -58,8 +58,9 @@ func (v *visit) fillTab(tab *jobTab, n int64, more bool) {
 	case more && n == 0:
 		return
 	case more:
-		tab.Count = &count{N: n, More: true, Href: v.Here("state", tab.State, "at_most", n), Tone: v.Tone(tab.State)}
+		tab.Count = count{N: n, More: true, Href: v.Here("state", tab.State, "at_most", n), Tone: v.Tone(tab.State)}
 	default:
-		tab.Count = &count{N: n, Href: tab.Href, Tone: v.Tone(tab.State)}
+		tab.Count = count{N: n, Href: tab.Href, Tone: v.Tone(tab.State)}
 	}
+	tab.Counted = true
 }

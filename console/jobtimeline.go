@@ -23,7 +23,7 @@ func (v *visit) StretchTitle(s stretch) string {
 	if s.Run > 0 {
 		title = v.T("Run %s", v.Num(s.Run)) + ": " + title
 		if s.Reason != "" {
-			title += " (" + v.T(s.Reason) + ")"
+			title += " (" + v.StateName(s.Reason) + ")"
 		}
 	}
 	return fmt.Sprintf("%s, %s\n%s – %s", title, shortDuration(s.length()), v.clock(s.From), v.clock(s.To))

@@ -25,32 +25,20 @@ const pictured = 40
 var farAway = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // phasesOf tells a job's life apart, as far as it is recorded: its runs, and what it did
-// before each of them. The due time of a job is that of its next or last run, so only
-// the gap that it lies in is known to be a time before the job was due and one after.
+// before each of them. The due time of a job that is not scheduled is that of its first
+// run: for how long it backed off before a later one is not kept.
 func phasesOf(job *fairleadv1.Job, attempts []*fairleadv1.Attempt, now time.Time) []phase {
 	runs := runsOf(job, attempts, now)
-	at, due := moment(job.GetCreatedAt()), moment(job.GetNotBefore())
-	if due.After(farAway) {
-		due = time.Time{}
-	}
+	at, due, what := moment(job.GetCreatedAt()), moment(job.GetNotBefore()), "ready"
 	if skip := len(runs) - pictured; skip > 0 {
-		at, runs = runs[skip-1].To, runs[skip:]
+		at, what, runs = runs[skip-1].To, "idle", runs[skip:]
 	}
 	var all []phase
 	for _, run := range runs {
-		what := "idle"
-		if lastRun(job, run) || due.After(at) && due.Before(run.From) {
-			what = "ready"
-		}
 		all = append(all, gap(at, run.From, due, what)...)
-		all, at = append(all, run), run.To
+		all, at, what = append(all, run), run.To, "idle"
 	}
-	return append(all, rest(job, at, due, now)...)
-}
-
-// lastRun reports whether a run is the one that the job's own due time belongs to.
-func lastRun(job *fairleadv1.Job, run phase) bool {
-	return !moment(job.GetStartedAt()).IsZero() && run.From.Equal(moment(job.GetStartedAt()))
+	return append(all, rest(job, at, due, now, what)...)
 }
 
 // runsOf are the runs of a job, oldest first: those that failed, and the current or last.
@@ -89,20 +77,25 @@ func gap(from, to, due time.Time, what string) (all []phase) {
 }
 
 // rest is what follows the last run: until now, and what is still ahead.
-func rest(job *fairleadv1.Job, at, due, now time.Time) []phase {
+func rest(job *fairleadv1.Job, at, due, now time.Time, what string) []phase {
 	switch job.GetState() {
 	case "running":
 		return nil
 	case "waiting":
 		return gap(now, moment(job.GetDeadline()), time.Time{}, "ahead")
 	case "scheduled":
+		if due.After(farAway) { // it has no time of its own
+			due = now
+		}
 		return append(gap(at, now, time.Time{}, "scheduled"), gap(now, due, time.Time{}, "ahead")...)
-	case "ready", "parked":
-		return gap(at, now, due, job.GetState())
+	case "parked":
+		return gap(at, now, due, "parked")
+	case "ready":
+		return gap(at, now, due, what)
 	}
 	end := moment(job.GetFinishedAt())
 	if due.After(end) { // it ended before it was due
-		return gap(at, end, time.Time{}, "scheduled")
+		what = "scheduled"
 	}
-	return gap(at, end, due, "ready")
+	return gap(at, end, due, what)
 }

@@ -178,12 +178,9 @@ func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
 		if bar.Ongoing = bar.Ends.IsZero(); bar.Ongoing {
 			bar.Ends = v.Now
 		}
-		bar.Waits = moment(job.GetCreatedAt())
-		if due := v.Due(job); due.After(bar.Waits) {
+		bar.Waits = bar.Starts
+		if due := v.Due(job); job.GetAttempt() == 1 && due.Before(bar.Starts) { // when it was due again after a failure is not kept
 			bar.Waits = due
-		}
-		if bar.Waits.After(bar.Starts) {
-			bar.Waits = bar.Starts
 		}
 		if bar.Ends.Before(r.From) { // it has ended between two reads
 			continue

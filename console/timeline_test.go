@@ -50,17 +50,20 @@ func TestALifeIsToldApartAsFarAsItIsRecorded(t *testing.T) {
 		},
 		"cancelled in line": {&fairleadv1.Job{State: "cancelled", CreatedAt: after(0), NotBefore: after(20), FinishedAt: after(50)}, nil, "scheduled 0s-20s, ready 20s-50s"},
 		"succeeded after two failures": {
-			&fairleadv1.Job{State: "succeeded", CreatedAt: after(0), NotBefore: after(60), StartedAt: after(61), FinishedAt: after(70), Attempt: 3, Fence: 3},
+			&fairleadv1.Job{State: "succeeded", CreatedAt: after(0), NotBefore: after(4), StartedAt: after(61), FinishedAt: after(70), Attempt: 3, Fence: 3},
 			[]*fairleadv1.Attempt{failed(1, 10, 20), failed(2, 30, 40)},
-			"idle 0s-10s, failed 10s-20s, idle 20s-30s, failed 30s-40s, scheduled 40s-1m0s, ready 1m0s-1m1s, succeeded 1m1s-1m10s",
+			"scheduled 0s-4s, ready 4s-10s, failed 10s-20s, idle 20s-30s, failed 30s-40s, idle 40s-1m1s, succeeded 1m1s-1m10s",
 		},
 		"failed, its last run being recorded": {
 			&fairleadv1.Job{State: "failed", CreatedAt: after(0), NotBefore: after(0), StartedAt: after(10), FinishedAt: after(20), Attempt: 1, Fence: 1},
 			[]*fairleadv1.Attempt{failed(1, 10, 20)}, "ready 0s-10s, failed 10s-20s",
 		},
+		"ready again": {
+			&fairleadv1.Job{State: "ready", CreatedAt: after(0), Attempt: 1, Failures: 1}, []*fairleadv1.Attempt{failed(1, 10, 20)}, "ready 0s-10s, failed 10s-20s, idle 20s-1m40s",
+		},
 		"backing off": {
 			&fairleadv1.Job{State: "scheduled", CreatedAt: after(0), NotBefore: after(130), Attempt: 1, Failures: 1},
-			[]*fairleadv1.Attempt{failed(1, 10, 20)}, "idle 0s-10s, failed 10s-20s, scheduled 20s-1m40s, ahead 1m40s-2m10s",
+			[]*fairleadv1.Attempt{failed(1, 10, 20)}, "ready 0s-10s, failed 10s-20s, scheduled 20s-1m40s, ahead 1m40s-2m10s",
 		},
 	} {
 		if got := told(phasesOf(test.job, test.attempts, now)); got != test.want {
