@@ -9,8 +9,8 @@ import (
 // normalisedLength is how many characters of an error tell it from others.
 const normalisedLength = 300
 
-// noError stands for an error without a text.
-const noError = "–"
+// noErrorText stands for an error without a text.
+const noErrorText = "–"
 
 // particulars are what differs between errors of the same cause, in the order in which
 // they are looked for: an address has numbers in it, and a time has more than numbers.
@@ -48,7 +48,7 @@ func normalise(text string) string {
 		line = string(runes[:normalisedLength]) + "…"
 	}
 	if line == "" {
-		return noError
+		return noErrorText
 	}
 	return line
 }

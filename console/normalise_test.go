@@ -17,7 +17,7 @@ func TestErrorsOfTheSameCauseAreNormalisedToTheSameText(t *testing.T) {
 		`no mail to ADDRESS`:           {"no mail to ada@example.org", "no mail to b.c+d@mail.example.com"},
 		`took Nms of Ns`:               {"took 12ms of 1.5s", "took 900ms of 30s"},
 		`panic: nil at ID`:             {"panic: nil at 0xc000012345", "panic: nil at 0x0"},
-		noError:                        {"", " \n\t"},
+		noErrorText:                    {"", " \n\t"},
 	} {
 		for _, text := range texts {
 			if got := normalise(text); got != want {

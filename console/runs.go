@@ -92,7 +92,9 @@ func loadRuns(v *visit) (any, error) {
 	r.More, r.Chart = more, layGantt(bars, r.From, r.To, v.T("others"))
 	at, step := ticksOf(r.Chart.From, r.Chart.To, ganttTicks, v.Zone)
 	for _, t := range at {
-		r.Ticks = append(r.Ticks, tick{X: r.Chart.X(t), Text: tickText(t, step)})
+		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // else the text of the fold is in its way
+			r.Ticks = append(r.Ticks, tick{X: x, Text: tickText(t, step)})
+		}
 	}
 	for _, bar := range bars {
 		if !slices.Contains(r.States, bar.State) {
