@@ -17,6 +17,11 @@ var navigation = []section{
 	{"", []entry{
 		{"overview", "/", "Overview", nil},
 	}},
+	{"Work", []entry{
+		{"jobs", "/jobs", "Jobs", nil},
+		{"failures", "/failures", "Failures", nil},
+		{"runs", "/runs", "Runs", nil},
+	}},
 	{"Capacity", []entry{
 		{"tenants", "/tenants", "Tenants and limits", nil},
 		{"queues", "/queues", "Queues", (*viewer).Unbound},

@@ -12,6 +12,10 @@ type screen struct {
 // screens are all pages, in no particular order.
 var screens = []screen{
 	{"overview", "/{$}", "Overview", "overview", loadOverview},
+	{"jobs", "/jobs", "Jobs", "jobs", loadJobs},
+	{"job", "/jobs/{id}", "Job", "jobs", loadJob},
+	{"failures", "/failures", "Failures", "failures", loadFailures},
+	{"runs", "/runs", "Runs", "runs", loadRuns},
 	{"tenants", "/tenants", "Tenants and limits", "tenants", loadTenants},
 	{"tenant", "/tenants/{name}", "Tenant", "tenants", loadTenant},
 	{"queues", "/queues", "Queues", "queues", loadQueues},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/driver"
@@ -27,6 +28,20 @@ import (
 const demoDatabase = "sqlite://fairlead-demo.db"
 
 const demoUsage = "show a demo: tenants, schedules, a batch, a sweep and a flow of jobs; without --db in " + demoDatabase
+
+// demoDrain is how long jobs may go on at shutdown: nothing is lost with those of the demo,
+// and people do not like to wait.
+const demoDrain = 2 * time.Second
+
+// demoDefaults are those of a node with the demo, where nothing else is said.
+func (o *serveOptions) demoDefaults(flags *pflag.FlagSet) {
+	if !flags.Changed(dbFlag) {
+		o.db = demoDatabase
+	}
+	if !flags.Changed("drain-timeout") {
+		o.node.DrainTimeout = demoDrain
+	}
+}
 
 // demoNode is the demo of a node; the zero value is none.
 type demoNode struct {

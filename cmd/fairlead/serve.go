@@ -73,10 +73,10 @@ func newServeCommand() *cobra.Command {
 			if err := readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr()); err != nil {
 				return err
 			}
-			if o.demo && !cmd.Flags().Changed(dbFlag) {
-				o.db = demoDatabase
-			}
 			o.stdout = cmd.OutOrStdout()
+			if o.demo {
+				o.demoDefaults(cmd.Flags())
+			}
 			o.typed = func(err error) error { return cli.Typed(cmd, err) }
 			return serve(cmd.Context(), o, cmd.ErrOrStderr())
 		},

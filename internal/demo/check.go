@@ -15,25 +15,37 @@ import (
 // Check fails with ErrConflict if a name of the demo is taken by something that is not the
 // demo's. It stores nothing.
 func (d *Demo) Check(ctx context.Context) error {
-	own, foreign, err := ownTenants(ctx, d.jobs)
-	if err != nil {
+	own, taken, err := d.taken(ctx)
+	if err != nil || len(taken) == 0 {
 		return err
 	}
-	var taken []string
+	if len(own) == 0 {
+		// Another node may have begun to store the demo after the tenants were read. It
+		// stores them first, so that they are found now.
+		if _, taken, err = d.taken(ctx); err != nil || len(taken) == 0 {
+			return err
+		}
+	}
+	return fmt.Errorf("these names of the demo are taken: %s; rename them, or let the demo use another database: %w", strings.Join(taken, ", "), fairlead.ErrConflict)
+}
+
+// taken returns the demo's tenants, and the names that are taken by something else.
+func (d *Demo) taken(ctx context.Context) (own, taken []string, err error) {
+	own, foreign, err := ownTenants(ctx, d.jobs)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, name := range foreign {
 		taken = append(taken, fmt.Sprintf("tenant %q", name))
 	}
 	for _, find := range []func(ctx context.Context, own []string) ([]string, error){d.takenByUse, d.takenSchedules, d.takenSweep, d.takenUnowned} {
 		found, err := find(ctx, own)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		taken = append(taken, found...)
 	}
-	if len(taken) == 0 {
-		return nil
-	}
-	return fmt.Errorf("these names of the demo are taken: %s; rename them, or let the demo use another database: %w", strings.Join(taken, ", "), fairlead.ErrConflict)
+	return own, taken, nil
 }
 
 // takenByUse returns the tenants that have something though none is the demo's. Whether
