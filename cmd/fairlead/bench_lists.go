@@ -36,7 +36,12 @@ func runBenchLists(cmd *cobra.Command, o benchOptions) error {
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	if o.output != "json" {
+	return writeFigures(cmd, o.output, figures)
+}
+
+// writeFigures writes what was read, for people or line by line.
+func writeFigures(cmd *cobra.Command, output string, figures []lists.Figure) error {
+	if output != "json" {
 		return lists.WriteTable(cmd.OutOrStdout(), figures)
 	}
 	out := json.NewEncoder(cmd.OutOrStdout())

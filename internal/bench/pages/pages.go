@@ -102,6 +102,7 @@ type service struct{ api http.Handler }
 func newService(store lists.Store) (*service, error) {
 	log := slog.New(slog.DiscardHandler)
 	kinds := fairlead.NewMux()
+	kinds.Handle("bench", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil })) // a node has a kind
 	node, err := engine.New(store, kinds, engine.Options{Name: "bench", Logger: log})
 	if err != nil {
 		return nil, err
