@@ -160,7 +160,7 @@ func (m *minuteCounts) in(minute int) (some []*plan) {
 
 const (
 	hotSpots = 8 // that are shown, the worst first
-	hotLeast = 3 // schedules that make a hot spot
+	hotLeast = 3 // schedules more than in an ordinary minute that make a hot spot
 )
 
 // hotSpot is schedules that fire in the same minute, in one minute of the week or in
@@ -172,7 +172,7 @@ type hotSpot struct {
 	Spread   *spread   // nil: no jitter helps
 }
 
-// hot finds the minutes in which most schedules fire, more than in an ordinary minute.
+// hot finds the minutes in which most schedules fire, by some more than in an ordinary one.
 // Minutes with the same schedules are one hot spot.
 func (m *minuteCounts) hot() (worst []hotSpot) {
 	if len(m.who) == 0 {
@@ -182,7 +182,7 @@ func (m *minuteCounts) hot() (worst []hotSpot) {
 	type group struct{ first, times int }
 	groups := map[uint64]*group{}
 	for minute, n := range m.who {
-		if n < hotLeast || n <= ordinary {
+		if n < ordinary+hotLeast {
 			continue
 		}
 		if known, there := groups[m.set[minute]]; there {

@@ -17,6 +17,11 @@ var navigation = []section{
 	{"", []entry{
 		{"overview", "/", "Overview", nil},
 	}},
+	{"Plans", []entry{
+		{"schedules", "/schedules", "Schedules", nil},
+		{"load", "/load", "Coming load", nil},
+		{"calendars", "/calendars", "Calendars", nil},
+	}},
 }
 
 // Navigation is what the viewer may find pages by.

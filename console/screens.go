@@ -12,4 +12,9 @@ type screen struct {
 // screens are all pages, in no particular order.
 var screens = []screen{
 	{"overview", "/{$}", "Overview", "overview", loadOverview},
+	{"schedules", "/schedules", "Schedules", "schedules", loadSchedules},
+	{"schedule", "/schedules/{id}", "Schedule", "schedules", loadSchedule},
+	{"calendars", "/calendars", "Calendars", "calendars", loadCalendars},
+	{"calendar", "/calendars/{name}", "Calendar", "calendars", loadCalendar},
+	{"load", "/load", "Coming load", "load", loadComing},
 }

@@ -22,6 +22,9 @@ type sparkRun struct {
 	Tone, Title         string
 }
 
+// Newest is what the bar of the newest run says.
+func (s sparkBars) Newest() string { return s.Bars[len(s.Bars)-1].Title }
+
 // sparkHeights are how high bars are, by colour: a failure stands out without colours.
 var sparkHeights = map[string]int{"bad": 20, "good": 12, "off": 5}
 

@@ -96,6 +96,7 @@ type dayPicture struct {
 	Day                 int
 	X, Y, Width, Height int
 	TextX, TextY        int
+	StrikeX, StrikeY    int // where the mark of an excluded day begins: it is told without colours too
 	Today               bool
 	Excluded            []exclusion // why; none: it is not
 }
@@ -112,7 +113,7 @@ func yearPicture(year int, today time.Time, days *exclusions) (months []monthPic
 			place := blank + day.Day() - 1
 			x, y := place%7*dayWidth, monthHead+place/7*dayHeight
 			picture.Days = append(picture.Days, dayPicture{
-				Date: day, Day: day.Day(), X: x + 1, Y: y + 1, Width: dayWidth - 2, Height: dayHeight - 2, TextX: x + dayWidth/2, TextY: y + 16,
+				Date: day, Day: day.Day(), X: x + 1, Y: y + 1, Width: dayWidth - 2, Height: dayHeight - 2, TextX: x + dayWidth/2, TextY: y + 16, StrikeX: x + 3, StrikeY: y + dayHeight - 3,
 				Today: day.Format(time.DateOnly) == today.Format(time.DateOnly), Excluded: days.of(day),
 			})
 		}
