@@ -155,7 +155,7 @@ func TestASpreadIsComputedFromTheNames(t *testing.T) {
 	for _, n := range perMinute {
 		most = max(most, n)
 	}
-	if most != s.Most || most > 4 {
+	if most != s.Most || most > 1+12/4 {
 		t.Errorf("the jitter %v leaves %d in one minute, and %d were promised", s.Jitter, most, s.Most)
 	}
 	if few := spreadOf(plans[:2], minute); few != nil {

@@ -175,9 +175,9 @@ func (v *visit) SpanText(from, to time.Time) string {
 	return from.In(v.Zone).Format("2006-01-02 15:04") + "–" + to.In(v.Zone).Format("15:04")
 }
 
-// DayName is a weekday and its date.
+// DayName is a weekday, in short, and its date.
 func (v *visit) DayName(day time.Time) string {
-	return v.T(day.Weekday().String()) + " " + day.Format("01-02")
+	return v.T(day.Weekday().String()[:len("Mon")]) + " " + day.Format("01-02")
 }
 
 // Brief writes a number where there is little room: 999, 1.2k, 34k.

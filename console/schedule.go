@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +31,11 @@ type schedulePage struct {
 	Runs        []*runRow
 	Next, First string
 	Alert       *alertFacts // nil: it tells no one
+}
+
+// Remarked tells whether clocks are changed on a day of the coming fires.
+func (p *schedulePage) Remarked() bool {
+	return slices.ContainsFunc(p.Fires, func(fire comingFire) bool { return fire.Remark != "" })
 }
 
 // fact is something that is known, under a name.

@@ -22,6 +22,9 @@ type sparkRun struct {
 	Tone, Title         string
 }
 
+// Ground is where bars stand.
+func (s sparkBars) Ground() int { return s.Height - 1 }
+
 // Newest is what the bar of the newest run says.
 func (s sparkBars) Newest() string { return s.Bars[len(s.Bars)-1].Title }
 

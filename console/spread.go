@@ -18,8 +18,8 @@ type spread struct {
 // spreads are the jitters that are tried, shortest first.
 var spreads = []time.Duration{2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute}
 
-// spreadOf finds the shortest jitter that leaves at most a quarter of the schedules in one
-// minute. Each schedule's part of a jitter is fixed by its name, so that the outcome is
+// spreadOf finds the shortest jitter that leaves at most a quarter of the schedules that
+// can be moved in one minute, beside those that stay. Each schedule's part of a jitter is fixed by its name, so that the outcome is
 // computed, not guessed. Schedules that have a jitter, that are due more often than each
 // hour, or whose next instants nothing foresees stay where they are.
 func spreadOf(plans []*plan, minute time.Time) *spread {
@@ -33,7 +33,8 @@ func spreadOf(plans []*plan, minute time.Time) *spread {
 		return nil
 	}
 	for _, jitter := range spreads {
-		perMinute := map[int]int{0: len(plans) - len(movable)}
+		stay := len(plans) - len(movable)
+		perMinute := map[int]int{0: stay}
 		for _, p := range movable {
 			due := p.timing.Next(instantBefore(minute))
 			perMinute[int(due.Sub(minute)+p.offset(jitter))/int(time.Minute)]++
@@ -42,7 +43,7 @@ func spreadOf(plans []*plan, minute time.Time) *spread {
 		for _, n := range perMinute {
 			most = max(most, n)
 		}
-		if most <= max(1, (len(plans)+3)/4) {
+		if most <= stay+(len(movable)+3)/4 {
 			return &spread{Jitter: jitter, Most: most, Plans: movable}
 		}
 	}
