@@ -155,8 +155,8 @@ func TestASpreadIsComputedFromTheNames(t *testing.T) {
 	for _, n := range perMinute {
 		most = max(most, n)
 	}
-	if most != s.Most || most > 1+12/4 {
-		t.Errorf("the jitter %v leaves %d in one minute, and %d were promised", s.Jitter, most, s.Most)
+	if share := (100*most + len(plans) - 1) / len(plans); share != s.Most || most > 1+12/4 {
+		t.Errorf("the jitter %v leaves %d %% in one minute, and %d %% were promised", s.Jitter, share, s.Most)
 	}
 	if few := spreadOf(plans[:2], minute); few != nil {
 		t.Errorf("two schedules are spread by %+v", few)

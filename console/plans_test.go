@@ -200,7 +200,7 @@ func TestTheSpreadThatIsSuggestedHolds(t *testing.T) {
 		r.schedule(fmt.Sprintf(`{"name":"night-%02d","daily":"03:00","job":{"kind":"noop"}}`, i))
 	}
 	page := r.page(200, "/load")
-	promised := regexp.MustCompile(`A jitter of (\d+m) leaves at most (\d+) of them`).FindStringSubmatch(page)
+	promised := regexp.MustCompile(`A jitter of (\d+m) leaves at most (\d+) % of them`).FindStringSubmatch(page)
 	if promised == nil {
 		t.Fatalf("nothing is suggested:\n%s", page)
 	}
@@ -217,8 +217,8 @@ func TestTheSpreadThatIsSuggestedHolds(t *testing.T) {
 		perMinute[minute]++
 		most = max(most, perMinute[minute])
 	}
-	if strconv.Itoa(most) != promised[2] {
-		t.Errorf("%d fire in one minute, and %s were promised", most, promised[2])
+	if share := (100*most + 15) / 16; strconv.Itoa(share) != promised[2] {
+		t.Errorf("%d %% fire in one minute, and %s %% were promised", share, promised[2])
 	}
 }
 

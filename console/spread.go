@@ -11,7 +11,7 @@ import (
 // spread is a jitter that takes schedules apart which fire in the same minute.
 type spread struct {
 	Jitter time.Duration
-	Most   int     // of all that fire in that minute, how many would still fire in one minute
+	Most   int     // percent of all that fire in that minute that would still fire in one minute, rounded up
 	Plans  []*plan // that are to be given the jitter
 }
 
@@ -44,7 +44,7 @@ func spreadOf(plans []*plan, minute time.Time) *spread {
 			most = max(most, n)
 		}
 		if most <= stay+(len(movable)+3)/4 {
-			return &spread{Jitter: jitter, Most: most, Plans: movable}
+			return &spread{Jitter: jitter, Most: (100*most + len(plans) - 1) / len(plans), Plans: movable}
 		}
 	}
 	return nil
