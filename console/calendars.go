@@ -127,7 +127,8 @@ func (v *visit) DayTitle(day dayPicture) string {
 	for _, why := range day.Excluded {
 		switch {
 		case why.Weekday != "":
-			title = append(title, v.T("every "+why.Weekday))
+			every := "every " + why.Weekday
+			title = append(title, v.T(every))
 		case why.Yearly != "":
 			title = append(title, v.T("%s of every year", why.Yearly))
 		case why.Date != "":

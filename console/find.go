@@ -61,6 +61,7 @@ func (v *visit) hits(query string) (all []hit) {
 var finders = []func(v *visit, query string) []hit{
 	findSchedule,
 	findCalendar,
+	findTenant,
 }
 
 // number is a text as an id.

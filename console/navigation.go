@@ -22,6 +22,16 @@ var navigation = []section{
 		{"load", "/load", "Coming load", nil},
 		{"calendars", "/calendars", "Calendars", nil},
 	}},
+	{"Capacity", []entry{
+		{"tenants", "/tenants", "Tenants and limits", nil},
+		{"queues", "/queues", "Queues", (*viewer).Unbound},
+		{"nodes", "/nodes", "Nodes", (*viewer).Unbound},
+	}},
+	{"Access", []entry{
+		{"audit", "/audit", "Audit", (*viewer).Admin},
+		{"tokens", "/tokens", "Tokens", (*viewer).Admin},
+		{"docs", "/docs", "API reference", nil},
+	}},
 }
 
 // Navigation is what the viewer may find pages by.

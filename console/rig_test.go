@@ -2,50 +2,86 @@ package console
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/engine"
-	"github.com/fairlead-io/fairlead/internal/patience"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
 )
 
-// rig is a console of a real service on SQLite.
+// rig is a console before a real service on SQLite. No node runs unless the test starts
+// it.
 type rig struct {
 	*testing.T
-	api     http.Handler
+	store   *sqlite.Store
+	jobs    *fairlead.Client
+	api     http.Handler // the service, with the console at its "/"
 	console *Console
 	node    *engine.Engine
-	stale   bool   // something was changed since the console was made
-	token   string // who looks; empty: no token is asked for
+
+	calls, lookups atomic.Int64 // of the API by the console, but for WhoAmI, and of tokens
 }
 
-// newRig makes a service that asks for no token. Its node does not run.
-func newRig(t *testing.T) *rig { return rigWith(t, server.Auth{}) }
-
-// newGuardedRig makes a service whose admin has the rig's token.
-func newGuardedRig(t *testing.T) *rig {
-	const admin = "the-admins-token"
-	r := rigWith(t, server.Auth{Required: true, Admin: new(sha256.Sum256([]byte(admin)))})
-	r.token = admin
-	return r
+// counting is a store that counts how often it is asked for tokens.
+type counting struct {
+	*sqlite.Store
+	lookups *atomic.Int64
 }
 
-func rigWith(t *testing.T, auth server.Auth) *rig {
+// FindToken counts.
+func (c counting) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
+	c.lookups.Add(1)
+	return c.Store.FindToken(ctx, hash)
+}
+
+// Tokens counts.
+func (c counting) Tokens(ctx context.Context) ([]access.Token, error) {
+	c.lookups.Add(1)
+	return c.Store.Tokens(ctx)
+}
+
+// newRig makes a rig. With auth callers need a token; see token.
+func newRig(t *testing.T, auth bool, kinds *fairlead.Mux) *rig {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "console.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kinds == nil {
+		kinds = fairlead.NewMux()
+		kinds.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
+	}
+	log := slog.New(slog.DiscardHandler)
+	r := &rig{T: t, store: store, jobs: fairlead.NewClient(store)}
+	if r.node, err = engine.New(store, kinds, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log}); err != nil {
+		t.Fatal(err)
+	}
+	r.api, err = server.New(r.node, counting{store, &r.lookups}, server.Options{
+		Version: "test", Log: log, Auth: server.Auth{Required: auth}, Kinds: kinds,
+		Console: func(api http.Handler) (http.Handler, error) {
+			counted := http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+				if request.URL.Path != fairleadv1connect.TokenServiceWhoAmIProcedure {
+					r.calls.Add(1)
+				}
+				api.ServeHTTP(w, request)
+			})
+			r.console, err = New(counted, Options{Version: "test", Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+			return r.console, err
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,35 +90,11 @@ func rigWith(t *testing.T, auth server.Auth) *rig {
 			t.Error(err)
 		}
 	})
-	log := slog.New(slog.DiscardHandler)
-	mux := fairlead.NewMux()
-	mux.Handle("noop", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil }))
-	mux.Handle("broken", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return fairlead.Fatal(errors.New("it is broken")) }))
-	node, err := engine.New(store, mux, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	api, err := server.New(node, store, server.Options{Version: "test", Log: log, Auth: auth})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &rig{T: t, api: api, node: node}
-	r.renew()
 	return r
 }
 
-// renew makes the console anew: what it has read before counts no more.
-func (r *rig) renew() {
-	r.Helper()
-	r.stale = false
-	var err error
-	if r.console, err = New(r.api, Options{Version: "test", Log: slog.New(slog.DiscardHandler)}); err != nil {
-		r.Fatal(err)
-	}
-}
-
-// runs runs the node until the test ends.
-func (r *rig) runs() {
+// run runs the node until the test ends.
+func (r *rig) run() {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- r.node.Run(ctx) }()
@@ -94,125 +106,70 @@ func (r *rig) runs() {
 	})
 }
 
-// request is one from this machine, by who looks.
-func (r *rig) request(verb, path, body string) *http.Request {
-	request := httptest.NewRequestWithContext(r.Context(), verb, path, strings.NewReader(body))
-	request.Host, request.RemoteAddr = "127.0.0.1", "127.0.0.1:1234"
-	return request
-}
-
-// asks calls the API, which must succeed, and returns its answer. Pages know of what it
-// changed at once.
-func (r *rig) asks(verb, path, body string) (answer map[string]any) {
+// token makes a token and returns its secret.
+func (r *rig) token(name string, role access.Role, tenants ...string) string {
 	r.Helper()
-	request := r.request(verb, path, body)
-	if r.token != "" {
-		request.Header.Set("Authorization", "Bearer "+r.token)
-	}
-	recorder := httptest.NewRecorder()
-	r.api.ServeHTTP(recorder, request)
-	raw, err := io.ReadAll(recorder.Body)
-	if err != nil {
+	secret := "secret-of-" + name
+	if _, err := r.store.AddToken(r.Context(), access.Token{Name: name, Role: role, Tenants: tenants, Hash: server.HashSecret(secret)}); err != nil {
 		r.Fatal(err)
 	}
-	if recorder.Code != http.StatusOK {
-		r.Fatalf("%s %s: %d: %s", verb, path, recorder.Code, raw)
-	}
-	if err := json.Unmarshal(raw, &answer); err != nil {
-		r.Fatalf("%s %s: %v in %s", verb, path, err, raw)
-	}
-	r.stale = r.stale || verb != http.MethodGet
-	return answer
+	return secret
 }
 
-// as is the same rig, looked at by another with a token of a role and of some tenants.
-func (r *rig) as(role string, tenants ...string) *rig {
+// enqueue stores jobs.
+func (r *rig) enqueue(jobs ...*fairlead.Job) {
 	r.Helper()
-	asked, err := json.Marshal(map[string]any{"name": role + strings.Join(tenants, ""), "role": role, "tenants": tenants})
-	if err != nil {
+	if err := r.jobs.Enqueue(r.Context(), jobs...); err != nil {
 		r.Fatal(err)
 	}
-	other := *r
-	other.token = r.asks("POST", "/api/v1/tokens", string(asked))["secret"].(string)
-	return &other
 }
 
-// page looks at a page, which must have a status, with cookies given as names and values.
-func (r *rig) page(want int, path string, cookies ...string) string {
+// ask sends a request with cookies, given as names and values.
+func (r *rig) ask(method, path string, form url.Values, cookies ...string) *http.Response {
 	r.Helper()
-	if r.stale {
-		r.renew()
-	}
-	request := r.request("GET", path, "")
-	if r.token != "" {
-		request.AddCookie(&http.Cookie{Name: sessionCookie, Value: r.token})
+	request := httptest.NewRequestWithContext(r.Context(), method, path, strings.NewReader(form.Encode()))
+	request.Host = "localhost"
+	if form != nil {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
 	for i := 0; i+1 < len(cookies); i += 2 {
 		request.AddCookie(&http.Cookie{Name: cookies[i], Value: cookies[i+1]})
 	}
-	recorder := httptest.NewRecorder()
-	r.console.ServeHTTP(recorder, request)
-	if recorder.Code != want {
-		r.Fatalf("%s: %d, want %d: %s", path, recorder.Code, want, recorder.Body)
-	}
-	return recorder.Body.String()
+	answer := httptest.NewRecorder()
+	r.api.ServeHTTP(answer, request)
+	return answer.Result()
 }
 
-// shows expects texts on a page.
-func (r *rig) shows(page string, wants ...string) {
+// page returns a page, which must be answered with the status.
+func (r *rig) page(status int, path string, cookies ...string) string {
 	r.Helper()
-	for _, want := range wants {
-		if !strings.Contains(page, want) {
-			r.Errorf("%q is not in\n%s", want, page[max(0, strings.Index(page, "<main")):])
+	answer := r.ask(http.MethodGet, path, nil, cookies...)
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != status {
+		r.Fatalf("%s: %d, %v: %s", path, answer.StatusCode, err, body)
+	}
+	return string(body)
+}
+
+// shows fails unless a page has all texts.
+func (r *rig) shows(page string, texts ...string) {
+	r.Helper()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			r.Error(errors.New("this is not shown: " + text))
 		}
 	}
+	if r.Failed() {
+		r.Log(page)
+	}
 }
 
-// hides expects texts not to be on a page.
-func (r *rig) hides(page string, unwanted ...string) {
+// hides fails if a page has one of the texts.
+func (r *rig) hides(page string, texts ...string) {
 	r.Helper()
-	for _, text := range unwanted {
+	for _, text := range texts {
 		if strings.Contains(page, text) {
-			r.Errorf("%q is in\n%s", text, page[max(0, strings.Index(page, "<main")):])
-		}
-	}
-}
-
-var (
-	rowPattern  = regexp.MustCompile(`<[^>]* data-row id="([^"]*)"`)
-	nextPattern = regexp.MustCompile(`<a href="([^"]*)"[^>]* data-next`)
-)
-
-// rows are the ids of the rows of a list, from all its pages.
-func (r *rig) rows(path string) (ids []string) {
-	r.Helper()
-	for pages := 0; path != ""; pages++ {
-		if pages > 100 {
-			r.Fatalf("%s leads to no end", path)
-		}
-		page := r.page(http.StatusOK, path)
-		for _, found := range rowPattern.FindAllStringSubmatch(page, -1) {
-			ids = append(ids, found[1])
-		}
-		path = ""
-		if next := nextPattern.FindStringSubmatch(page); next != nil {
-			path = strings.ReplaceAll(next[1], "&amp;", "&")
-		}
-	}
-	return ids
-}
-
-// until waits for something to be so.
-func (r *rig) until(what string, so func() bool) {
-	r.Helper()
-	deadline := time.After(patience.Limit)
-	ticks := time.NewTicker(10 * time.Millisecond)
-	defer ticks.Stop()
-	for !so() {
-		select {
-		case <-deadline:
-			r.Fatalf("waited too long until %s", what)
-		case <-ticks.C:
+			r.Errorf("this is shown: %s", text)
 		}
 	}
 }

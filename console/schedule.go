@@ -201,12 +201,12 @@ func (v *visit) policies(s *fairleadv1.Schedule) []fact {
 	if s.GetMaxConcurrency() > 0 {
 		bound = v.Num(s.GetMaxConcurrency()) + "; " + v.T(policyWords["more:"+s.GetConcurrencyPolicy()])
 		if s.GetConcurrencyPolicy() == "queue" {
-			bound += ", " + v.T("at most %s", v.Num(s.GetQueueDepth()))
+			bound += ", " + v.T("at most %s of them", v.Num(s.GetQueueDepth()))
 		}
 	}
 	missed := v.T(policyWords["missed:"+s.GetCatchUpMode()])
 	if s.GetCatchUpMode() == "full" {
-		missed += ", " + v.T("at most %s", v.Num(s.GetCatchUpLimit()))
+		missed += ", " + v.T("at most %s of them", v.Num(s.GetCatchUpLimit()))
 	}
 	if s.GetCatchUpMode() != "none" {
 		missed += ", " + v.T("up to %s old", v.Dur(s.GetCatchUpWindow()))
@@ -252,8 +252,8 @@ var alertEvents = map[string]string{
 	"failure": "a run fails", "failures": "%s runs fail in a row", "recovery": "a run succeeds after failures", "missed": "instants were missed",
 }
 
-// Percent writes a share. It is not rounded up: 100 % is all.
-func (v *visit) Percent(share float64) string {
+// SuccessShare writes a share in percent. It is not rounded up: 100 % is all.
+func (v *visit) SuccessShare(share float64) string {
 	return strconv.FormatFloat(math.Floor(1000*share)/10, 'f', -1, 64) + " %"
 }
 

@@ -17,4 +17,10 @@ var screens = []screen{
 	{"calendars", "/calendars", "Calendars", "calendars", loadCalendars},
 	{"calendar", "/calendars/{name}", "Calendar", "calendars", loadCalendar},
 	{"load", "/load", "Coming load", "load", loadComing},
+	{"tenants", "/tenants", "Tenants and limits", "tenants", loadTenants},
+	{"tenant", "/tenants/{name}", "Tenant", "tenants", loadTenant},
+	{"queues", "/queues", "Queues", "queues", loadQueues},
+	{"nodes", "/nodes", "Nodes", "nodes", loadNodes},
+	{"audit", "/audit", "Audit", "audit", loadAudit},
+	{"tokens", "/tokens", "Tokens", "tokens", loadTokens},
 }

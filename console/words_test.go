@@ -1,0 +1,114 @@
+package console
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// english finds the texts that are translated: those of T and N, in templates and in Go,
+// and the titles of pages.
+var english = []*regexp.Regexp{
+	regexp.MustCompile(`\.T\(?\s*("(?:[^"\\]|\\.)*")`),
+	regexp.MustCompile(`\.N[( ]\s*[^"\n]*?("(?:[^"\\]|\\.)*"),?\s+"`),
+	regexp.MustCompile(`\.N[( ]\s*[^"\n]*?"(?:[^"\\]|\\.)*",?\s+("(?:[^"\\]|\\.)*")`),
+}
+
+// used returns every text that is translated, and where.
+func used(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	templates, err := fs.Glob(os.DirFS("."), "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := fs.Glob(os.DirFS("."), "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(templates, sources...) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pattern := range english {
+			for _, match := range pattern.FindAllStringSubmatch(string(raw), -1) {
+				text, err := strconv.Unquote(match[1])
+				if err != nil {
+					t.Fatalf("%s: %s: %v", name, match[1], err)
+				}
+				texts[text] = name
+			}
+		}
+	}
+	for _, s := range screens {
+		texts[s.Title] = "screens.go"
+	}
+	for _, group := range navigation {
+		texts[group.Title] = "navigation.go"
+		for _, line := range group.Entries {
+			texts[line.Title] = "navigation.go"
+		}
+	}
+	for state := range tones {
+		texts[strings.ReplaceAll(state, "_", " ")] = "state.go"
+	}
+	for _, text := range chosenByPlans() {
+		texts[text] = "schedule.go, calendars.go or load.go"
+	}
+	delete(texts, "")
+	return texts
+}
+
+func TestEveryTextIsInEveryLanguage(t *testing.T) {
+	for _, lang := range languages[1:] {
+		words, err := readWords(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, where := range used(t) {
+			if words[text] == "" {
+				t.Errorf("%s: %s has no word for %q", where, lang, text)
+			}
+		}
+	}
+}
+
+func TestTranslationsHaveThePlacesOfTheirTexts(t *testing.T) {
+	places := regexp.MustCompile(`%(\[\d+\])?[a-z%]`)
+	for _, lang := range languages[1:] {
+		words, err := readWords(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, other := range words {
+			if want, got := len(places.FindAllString(text, -1)), len(places.FindAllString(other, -1)); want != got {
+				t.Errorf("%q has %d places, and %q in %s has %d", text, want, other, lang, got)
+			}
+		}
+	}
+}
+
+func TestNoTranslationIsLeftOver(t *testing.T) {
+	texts := used(t)
+	for _, lang := range languages[1:] {
+		words, err := readWords(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text := range words {
+			if texts[text] == "" && !composed[text] {
+				t.Errorf("%s: no page says %q", lang, text)
+			}
+		}
+	}
+}
+
+// composed are texts that pages choose by what the API answers.
+var composed = map[string]bool{}
