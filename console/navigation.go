@@ -17,6 +17,10 @@ var navigation = []section{
 	{"", []entry{
 		{"overview", "/", "Overview", nil},
 	}},
+	{"Bulk", []entry{
+		{"batches", "/batches", "Batches", nil},
+		{"sweeps", "/sweeps", "Sweeps", nil},
+	}},
 }
 
 // Navigation is what the viewer may find pages by.

@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -68,17 +67,6 @@ func (v *visit) jobsIn(state string, n int32) count {
 
 // throughput is what the chart of the last half hour is drawn from.
 func (v *visit) throughput(total *fairleadv1.Usage) (figures, series string, err error) {
-	samples := v.console.history.add(v.scope, sample{at: v.Now, started: total.GetStarted(), running: int64(total.GetRunning()), ready: int64(total.GetReady())})
-	columns := make([][]float64, 3)
-	for _, s := range samples {
-		columns[0] = append(columns[0], float64(s.at.UnixMilli())/1000)
-		columns[1] = append(columns[1], s.started)
-		columns[2] = append(columns[2], float64(s.running))
-	}
-	raw, err := json.Marshal(columns)
-	if err != nil {
-		return "", "", err
-	}
-	names, err := json.Marshal([]string{v.T("starts per second"), v.T("running")})
-	return string(raw), string(names), err
+	names := []string{v.T("starts per second"), v.T("running")}
+	return v.chart("cluster\x00"+v.scope, names, total.GetStarted(), float64(total.GetRunning()))
 }
