@@ -38,7 +38,7 @@ func (v *visit) SweepBar(s *fairleadv1.Sweep) segmented {
 		bar.Label = v.T("%s of %s items have ended", v.Num(p.GetDone()+p.GetAbandoned()), v.Num(p.GetTotal()))
 		bar.Segments = segments(p.GetTotal(),
 			segment{Tone: "good", Name: v.T("done"), N: p.GetMarked()},
-			segment{Tone: "running", Name: v.T("done in the window"), N: p.GetInWindow()},
+			segment{Tone: "waiting", Name: v.T("done in the window"), N: p.GetInWindow()},
 		)
 	}
 	return bar
