@@ -129,8 +129,8 @@ func (v *visit) BatchBar(b *fairleadv1.Batch) segmented {
 	}
 }
 
-// Percent is a share of one as a number of hundredths.
-func (v *visit) Percent(share float64) string { return strconv.FormatFloat(100*share, 'f', -1, 64) }
+// Hundredths is a share of one as a number of hundredths.
+func (v *visit) Hundredths(share float64) string { return strconv.FormatFloat(100*share, 'f', -1, 64) }
 
 // findBatches finds batches by their id and by their name.
 func findBatches(v *visit, query string) (hits []hit) {

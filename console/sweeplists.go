@@ -87,13 +87,13 @@ func loadSweepHistory(v *visit) (any, error) {
 func (v *visit) ActionName(action string) string {
 	switch action {
 	case "create":
-		return v.T("Created")
+		return v.T("Creation")
 	case "set":
-		return v.T("Changed")
+		return v.T("Settings changed")
 	case "renew":
 		return v.T("Began anew")
 	case "start":
-		return v.T("Started")
+		return v.T("Start")
 	case "retry":
 		return v.T("Failed items again")
 	case "open":

@@ -143,7 +143,7 @@ func TestTheLogOfASweepIsFilteredByLevelAndItem(t *testing.T) {
 func TestTheHistoryOfASweepSaysWhoDidWhat(t *testing.T) {
 	r := newMailers(t, false)
 	r.swept(sweep.Sweep{Name: "small", To: 5})
-	r.shows(r.page(200, "/sweeps/small/history"), "Started", "ada", "Finished", "automatic")
+	r.shows(r.page(200, "/sweeps/small/history"), ">Start<", "ada", "Finished", "automatic")
 }
 
 func TestASweepOfAnotherTenantDoesNotExist(t *testing.T) {
