@@ -88,14 +88,14 @@ func TestCountsOfABatchLeadToExactlyThoseTasks(t *testing.T) {
 	page := r.page(200, "/batches/1")
 	r.shows(page, "fairlead batch retry 1", "Each square is a task", `title="wall-3: fail"`, `title="wall-4: success"`, "wall # is wet")
 	for _, from := range []string{list, page} {
-		for href, n := range r.counts(from) {
-			if rows := r.rows(href); rows != n {
+		for href, n := range r.countLinks(from) {
+			if rows := r.rowsOf(href); rows != n {
 				t.Errorf("%s is said to have %d rows, and has %d", href, n, rows)
 			}
 		}
 	}
-	if n := r.counts(page)["/batches/1/tasks?at_most=500&like=wall+%23+is+wet&state=fail&state=rollback_fail"]; n != 46 {
-		t.Errorf("the group of wet walls has %d tasks, of %v", n, r.counts(page))
+	if n := r.countLinks(page)["/batches/1/tasks?at_most=500&like=wall+%23+is+wet&state=fail&state=rollback_fail"]; n != 46 {
+		t.Errorf("the group of wet walls has %d tasks, of %v", n, r.countLinks(page))
 	}
 }
 

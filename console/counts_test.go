@@ -12,8 +12,8 @@ var (
 	nextLink  = regexp.MustCompile(`<a href="([^"]*)" rel="next"`)
 )
 
-// counts are the links of a page that count rows, with how many that is.
-func (r *rig) counts(page string) map[string]int {
+// countLinks are the links of a page that count rows, with how many that is.
+func (r *rig) countLinks(page string) map[string]int {
 	all := map[string]int{}
 	for _, found := range countLink.FindAllStringSubmatch(page, -1) {
 		n, err := strconv.Atoi(found[2])
@@ -25,8 +25,8 @@ func (r *rig) counts(page string) map[string]int {
 	return all
 }
 
-// rows is how many rows a list has, over all its pages.
-func (r *rig) rows(path string) (n int) {
+// rowsOf is how many rows a list has, over all its pages.
+func (r *rig) rowsOf(path string) (n int) {
 	r.Helper()
 	for path != "" {
 		page := r.page(200, path)

@@ -84,12 +84,12 @@ func TestCountsOfASweepLeadToExactlyThoseItems(t *testing.T) {
 	page := r.page(200, "/sweeps/campaign%2Fspring")
 	r.shows(page, "It has finished, and items have failed.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "nothing is left to do", "880", "item # has no address")
 	for _, from := range []string{list, page} {
-		counts := r.counts(from)
+		counts := r.countLinks(from)
 		if counts["/sweeps/1/failed"] != 120 {
 			t.Errorf("counts are %v", counts)
 		}
 		for href, n := range counts {
-			if rows := r.rows(href); rows != n {
+			if rows := r.rowsOf(href); rows != n {
 				t.Errorf("%s is said to have %d rows, and has %d", href, n, rows)
 			}
 		}
@@ -133,7 +133,7 @@ func TestTheLogOfASweepIsFilteredByLevelAndItem(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, n := range map[string]int{"": 60, "?level=warn": 30, "?level=warn&level=info": 60, "?index=3": 6, "?index=3&level=info": 0} {
-		if rows := r.rows("/sweeps/talkative/log" + path); rows != n {
+		if rows := r.rowsOf("/sweeps/talkative/log" + path); rows != n {
 			t.Errorf("%s has %d lines, not %d", path, rows, n)
 		}
 	}
