@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -93,6 +92,7 @@ func (v *visit) jobsIn(state string, n int32) count {
 	return count{N: int64(n), Href: v.Href("/jobs", "state", state), Tone: v.Tone(state)}
 }
 
+<<<<<<< HEAD
 // throughput is what the chart of the last half hour is drawn from, of all that the
 // viewer sees or of a part of it.
 func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
@@ -109,4 +109,10 @@ func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, serie
 	}
 	names, err := json.Marshal([]string{v.T("starts per second"), v.T("running")})
 	return string(raw), string(names), err
+=======
+// throughput is what the chart of the last half hour is drawn from.
+func (v *visit) throughput(total *fairleadv1.Usage) (figures, series string, err error) {
+	names := []string{v.T("starts per second"), v.T("running")}
+	return v.chart("cluster\x00"+v.scope, names, total.GetStarted(), float64(total.GetRunning()))
+>>>>>>> cbulk
 }

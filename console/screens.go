@@ -27,4 +27,12 @@ var screens = []screen{
 	{"nodes", "/nodes", "Nodes", "nodes", loadNodes},
 	{"audit", "/audit", "Audit", "audit", loadAudit},
 	{"tokens", "/tokens", "Tokens", "tokens", loadTokens},
+	{"batches", "/batches", "Batches", "batches", loadBatches},
+	{"batch", "/batches/{id}", "Batch", "batches", loadBatch},
+	{"batch-tasks", "/batches/{id}/tasks", "Tasks of a batch", "batches", loadBatchTasks},
+	{"sweeps", "/sweeps", "Sweeps", "sweeps", loadSweeps},
+	{"sweep", "/sweeps/{id}", "Sweep", "sweeps", loadSweep},
+	{"sweep-failed", "/sweeps/{id}/failed", "Failed items of a sweep", "sweeps", loadSweepFailed},
+	{"sweep-log", "/sweeps/{id}/log", "Log of a sweep", "sweeps", loadSweepLog},
+	{"sweep-history", "/sweeps/{id}/history", "History of a sweep", "sweeps", loadSweepHistory},
 }
