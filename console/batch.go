@@ -23,7 +23,7 @@ type notice struct {
 type batchPage struct {
 	*fairleadv1.Batch
 	Notices []notice
-	States  []stateCount
+	States  []taskCount
 	Cells   []cell
 	PerCell int64 // tasks that a cell stands for
 	Groups  []errorGroup
@@ -32,8 +32,8 @@ type batchPage struct {
 	Notify  string
 }
 
-// stateCount is how many tasks are in a state.
-type stateCount struct {
+// taskCount is how many tasks are in a state.
+type taskCount struct {
 	State string
 	Count count
 }
@@ -50,7 +50,7 @@ func loadBatch(v *visit) (any, error) {
 	for _, state := range taskStates {
 		n := v.tasksIn(b, []string{state})
 		if n.N > 0 || slices.Contains([]string{"success", "fail", "running", "pending"}, state) {
-			page.States = append(page.States, stateCount{state, n})
+			page.States = append(page.States, taskCount{state, n})
 		}
 	}
 	for _, then := range b.GetThen() {

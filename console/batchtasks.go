@@ -41,7 +41,7 @@ func loadBatchTasks(v *visit) (any, error) {
 	}
 	list.Items, list.More, list.Pages = answer.GetItems(), answer.GetNextPageToken() != "", v.further(list.nextOf(answer.GetNextPageToken()))
 	if list.Like != "" {
-		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(task *fairleadv1.BatchTask) bool { return normaliseError(task.GetInfo()) != list.Like })
+		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(task *fairleadv1.BatchTask) bool { return normalise(task.GetInfo()) != list.Like })
 	}
 	return list, nil
 }

@@ -33,7 +33,7 @@ func loadSweepFailed(v *visit) (any, error) {
 	}
 	list.Items, list.More, list.Pages = answer.GetItems(), answer.GetNextPageToken() != "", v.further(list.nextOf(answer.GetNextPageToken()))
 	if list.Like != "" {
-		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(item *fairleadv1.FailedItem) bool { return normaliseError(item.GetError()) != list.Like })
+		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(item *fairleadv1.FailedItem) bool { return normalise(item.GetError()) != list.Like })
 	}
 	return list, nil
 }
