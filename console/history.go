@@ -1,6 +1,8 @@
 package console
 
 import (
+	"encoding/json"
+	"math"
 	"sync"
 	"time"
 )
@@ -8,40 +10,75 @@ import (
 const (
 	historyLength = 900 // samples, one per tick: half an hour
 	historyRest   = 30 * time.Minute
+	historyMost   = 200 // subjects; the one that was not looked at for longest makes room
 )
 
-// sample is what the figures were at one moment.
+// sample is what some figures were at one moment.
 type sample struct {
 	at      time.Time
-	started float64
-	running int64
-	ready   int64
+	figures []float64 // NaN: there is none
 }
 
-// history remembers the figures of the last half hour, of each scope that is looked at.
-// The zero value is ready.
+// history remembers the figures of the last half hour, of each subject that is looked
+// at. The zero value is ready.
 type history struct {
-	mu     sync.Mutex
-	scopes map[string][]sample
+	mu       sync.Mutex
+	subjects map[string][]sample
 }
 
-// add adds what was seen in a tick, and returns all that is remembered of the scope.
-func (h *history) add(scope string, now sample) []sample {
+// add adds what was seen in a tick, and returns all that is remembered of the subject.
+func (h *history) add(subject string, now sample) []sample {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.scopes == nil {
-		h.scopes = map[string][]sample{}
+	if h.subjects == nil {
+		h.subjects = map[string][]sample{}
 	}
-	for other, samples := range h.scopes {
-		if now.at.Sub(samples[len(samples)-1].at) > historyRest {
-			delete(h.scopes, other)
-		}
-	}
-	samples := h.scopes[scope]
+	h.forget(now.at)
+	samples := h.subjects[subject]
 	if n := len(samples); n == 0 || tickOf(samples[n-1].at) < tickOf(now.at) {
 		samples = append(samples, now)
 	}
 	samples = samples[max(len(samples)-historyLength, 0):]
-	h.scopes[scope] = samples
+	h.subjects[subject] = samples
 	return append([]sample(nil), samples...)
+}
+
+// forget drops subjects that were not looked at for long, and the oldest if there are too
+// many.
+func (h *history) forget(now time.Time) {
+	oldest, since := "", now
+	for subject, samples := range h.subjects {
+		last := samples[len(samples)-1].at
+		if now.Sub(last) > historyRest {
+			delete(h.subjects, subject)
+		} else if !last.After(since) {
+			oldest, since = subject, last
+		}
+	}
+	if len(h.subjects) > historyMost {
+		delete(h.subjects, oldest)
+	}
+}
+
+// chart adds figures to those that are remembered of a subject, and returns what a chart
+// of the last half hour is drawn from: the columns, and the names of the series.
+func (v *visit) chart(subject string, names []string, figures ...float64) (data, series string, err error) {
+	samples := v.console.history.add(subject, sample{at: v.Now, figures: figures})
+	columns := make([][]any, 1+len(figures))
+	for _, s := range samples {
+		columns[0] = append(columns[0], float64(s.at.UnixMilli())/1000)
+		for i, figure := range s.figures {
+			if math.IsNaN(figure) {
+				columns[1+i] = append(columns[1+i], nil)
+				continue
+			}
+			columns[1+i] = append(columns[1+i], figure)
+		}
+	}
+	raw, err := json.Marshal(columns)
+	if err != nil {
+		return "", "", err
+	}
+	named, err := json.Marshal(names)
+	return string(raw), string(named), err
 }

@@ -11,8 +11,8 @@ const (
 	tabMadeCount = 25 // those that a schedule or a batch made: each is looked up
 )
 
-// endedStates are the last ones of a job.
-var endedStates = []string{"succeeded", "failed", "cancelled", "skipped"}
+// endedJobStates are the last ones of a job.
+var endedJobStates = []string{"succeeded", "failed", "cancelled", "skipped"}
 
 // jobTabs are the jobs by state, with their numbers where these cost little: all if the
 // page has all jobs, those of jobs that have not ended if all jobs or those of one tenant
@@ -72,7 +72,7 @@ func (v *visit) countEnded(f *jobFilter) (*fairleadv1.CountJobsResponse, error) 
 		bound = tabMadeCount
 	}
 	return v.jobs.CountJobs(v.ctx, &fairleadv1.CountJobsRequest{
-		State: endedStates, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
+		State: endedJobStates, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
 		Schedule: f.Schedule, Batch: f.Batch, AtMost: bound,
 	})
 }

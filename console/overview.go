@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -20,7 +19,7 @@ type overview struct {
 	AllTenants                                         int
 	Batches                                            []*fairleadv1.Batch
 	Sweeps                                             []*fairleadv1.Sweep
-	Notices                                            []notice
+	Concerns                                           []concern
 }
 
 const (
@@ -66,7 +65,7 @@ func loadOverview(v *visit) (any, error) {
 	if o.Failed, err = v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), AtMost: overviewFailed}, "state", "failed", "finished_from", since); err != nil {
 		return nil, err
 	}
-	o.Notices, err = v.attention(o)
+	o.Concerns, err = v.attention(o)
 	return o, err
 }
 
@@ -96,17 +95,6 @@ func (v *visit) jobsIn(state string, n int32) count {
 // throughput is what the chart of the last half hour is drawn from, of all that the
 // viewer sees or of a part of it.
 func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
-	samples := v.console.history.add(v.scope+"\n"+part, sample{at: v.Now, started: total.GetStarted(), running: int64(total.GetRunning()), ready: int64(total.GetReady())})
-	columns := make([][]float64, 3)
-	for _, s := range samples {
-		columns[0] = append(columns[0], float64(s.at.UnixMilli())/1000)
-		columns[1] = append(columns[1], s.started)
-		columns[2] = append(columns[2], float64(s.running))
-	}
-	raw, err := json.Marshal(columns)
-	if err != nil {
-		return "", "", err
-	}
-	names, err := json.Marshal([]string{v.T("starts per second"), v.T("running")})
-	return string(raw), string(names), err
+	names := []string{v.T("starts per second"), v.T("running")}
+	return v.chart("cluster\x00"+v.scope+"\x00"+part, names, total.GetStarted(), float64(total.GetRunning()))
 }

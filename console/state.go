@@ -8,12 +8,12 @@ var tones = map[string]string{
 	"succeeded": "good", "failed": "bad", "cancelled": "off", "skipped": "off",
 	// Batches and their tasks.
 	"pending": "later", "success": "good", "fail": "bad", "partial_fail": "bad", "retry_pending": "ready", "cancel": "off",
-	"rollback_pending": "held", "rollback_running": "waiting", "rollback_success": "undone", "rollback_fail": "bad",
+	"rollback_pending": "held", "rollback_running": "waiting", "rollback_success": "undone", "rollback_fail": "bad", "awaiting": "held",
 	// Sweeps.
 	"created": "later", "stopping": "held", "stopped": "off", "finished": "good",
 	// Others.
 	"enabled": "good", "disabled": "off", "paused": "held", "dead": "bad", "draining": "held", "alive": "good",
-	"open": "bad", "half_open": "held", "queued": "held",
+	"warn": "held", "error": "bad", "open": "bad", "half_open": "held", "queued": "held",
 }
 
 // Tone is how a state is coloured.

@@ -1,0 +1,172 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// notice is what a viewer should know of something first, and what can be done about it.
+type notice struct {
+	Tone, Title string
+	Text        string // a reason that was stored
+	Remedy      string
+	Commands    []string
+}
+
+// batchPage is one batch.
+type batchPage struct {
+	*fairleadv1.Batch
+	Notices []notice
+	States  []taskCount
+	Cells   []cell
+	PerCell int64 // tasks that a cell stands for
+	Groups  []errorGroup
+	More    bool // there are more failed tasks than were looked through
+	Calls   []string
+	Notify  string
+}
+
+// taskCount is how many tasks are in a state.
+type taskCount struct {
+	State string
+	Count count
+}
+
+func loadBatch(v *visit) (any, error) {
+	if err := v.only(); err != nil {
+		return nil, err
+	}
+	b, err := v.batch()
+	if err != nil {
+		return nil, err
+	}
+	page := &batchPage{Batch: b, Notices: v.batchNotices(b), Notify: withoutUserinfo(b.GetNotify())}
+	for _, state := range taskStates {
+		n := v.tasksIn(b, []string{state})
+		if n.N > 0 || slices.Contains([]string{"success", "fail", "running", "pending"}, state) {
+			page.States = append(page.States, taskCount{state, n})
+		}
+	}
+	for _, then := range b.GetThen() {
+		page.Calls = append(page.Calls, then.GetJob().GetKind())
+	}
+	if page.Cells, page.PerCell, err = v.taskCells(b); err != nil {
+		return nil, err
+	}
+	page.Groups, page.More, err = v.taskGroups(b)
+	return page, err
+}
+
+// batch is the batch in the path.
+func (v *visit) batch() (*fairleadv1.Batch, error) {
+	id, is := number(v.Value("id"))
+	if !is {
+		return nil, connect.NewError(connect.CodeNotFound, errors.New("id: a batch has a number, as /batches/17; the list has them all"))
+	}
+	return v.batches.GetBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id})
+}
+
+// batchNotices say what a batch waits for, and what can be done about it.
+func (v *visit) batchNotices(b *fairleadv1.Batch) (all []notice) {
+	command := func(verb string) string { return fmt.Sprintf("fairlead batch %s %d", verb, b.GetId()) }
+	switch {
+	case b.GetPaused():
+		all = append(all, notice{
+			Tone: "held", Title: v.T("Paused: no task begins until it is resumed."), Text: b.GetReason(),
+			Remedy: v.T("Mend the cause, then let it go on. Failures so far do not count any more then."), Commands: []string{command("resume")},
+		})
+	case b.GetAwaiting():
+		all = append(all, notice{
+			Tone: "held", Title: v.T("The canary has ended: the other tasks wait for approval."), Text: b.GetReason(),
+			Remedy: v.T("Look at what the first tasks did, then let the others follow, or cancel."), Commands: []string{command("approve"), command("cancel")},
+		})
+	}
+	switch b.GetState() {
+	case "fail", "partial_fail":
+		all = append(all, notice{
+			Tone: "bad", Title: v.T("It has completed, and tasks have failed."),
+			Remedy: v.T("Try failed tasks again, or see what a rollback would put back."), Commands: []string{command("retry"), command("rollback") + " --dry-run"},
+		})
+	case "rollback_fail":
+		all = append(all, notice{
+			Tone: "bad", Title: v.T("The rollback could not undo all tasks."),
+			Remedy: v.T("Mend the cause; another rollback goes on with what is left."), Commands: []string{command("rollback")},
+		})
+	case "cancel":
+		all = append(all, notice{Tone: "off", Title: v.T("Cancelled: no more tasks begin."), Text: b.GetReason()})
+	}
+	return all
+}
+
+// taskCells are the squares of the grid: one for each task of a small batch, else by the
+// tally, in proportion.
+func (v *visit) taskCells(b *fairleadv1.Batch) (cells []cell, perCell int64, err error) {
+	if b.GetTotal() <= gridCells {
+		tasks, err := v.batches.ListBatchTasks(v.ctx, &fairleadv1.ListBatchTasksRequest{Id: b.GetId(), PageSize: gridCells})
+		for _, task := range tasks.GetItems() {
+			cells = append(cells, cell{
+				Tone: v.Tone(task.GetState()), Title: targetName(task.GetTarget()) + ": " + v.StateName(task.GetState()),
+				Href: v.TaskJob(task), ID: strconv.FormatInt(task.GetId(), 10),
+			})
+		}
+		return cells, 1, err
+	}
+	var shares []share
+	for _, state := range taskStates {
+		shares = append(shares, share{state, tallied(b.GetTally(), state)})
+	}
+	for i, n := range proportions(shares, gridCells) {
+		state := shares[i].State
+		for range n {
+			cells = append(cells, cell{Tone: v.Tone(state), Title: v.StateName(state), Href: v.tasksHref(b.GetId(), []string{state})})
+		}
+	}
+	return cells, int64(b.GetTotal()) / gridCells, nil
+}
+
+// targetName is what a target is called.
+func targetName(target *fairleadv1.Target) string {
+	if target.GetName() != "" {
+		return target.GetName()
+	}
+	return target.GetId()
+}
+
+// TaskJob leads to the job of a task; empty: it may not be there yet.
+func (v *visit) TaskJob(task *fairleadv1.BatchTask) string {
+	switch task.GetState() {
+	case "pending", "retry_pending", "rollback_pending", "cancel":
+		return ""
+	}
+	if task.GetJobId() == 0 {
+		return ""
+	}
+	return v.To("/jobs", task.GetJobId())
+}
+
+// taskGroups are the failed tasks of a batch by their errors, as far as one look goes.
+func (v *visit) taskGroups(b *fairleadv1.Batch) (groups []errorGroup, more bool, err error) {
+	if v.FailedTasks(b).N == 0 {
+		return nil, false, nil
+	}
+	tasks, err := v.batches.ListBatchTasks(v.ctx, &fairleadv1.ListBatchTasksRequest{Id: b.GetId(), State: failedStates, PageSize: bulkWindow})
+	if err != nil {
+		return nil, false, err
+	}
+	var all []failed
+	for _, task := range tasks.GetItems() {
+		all = append(all, failed{Error: task.GetInfo(), At: moment(task.GetUpdatedAt()), Name: targetName(task.GetTarget()), Href: v.TaskJob(task)})
+	}
+	groups = groupErrors(all)
+	for i := range groups {
+		groups[i].Count.Href = v.tasksHref(b.GetId(), failedStates, "like", groups[i].Like, "at_most", bulkWindow)
+		groups[i].Count.Tone = "bad"
+	}
+	return groups, tasks.GetNextPageToken() != "", nil
+}

@@ -1,0 +1,78 @@
+package console
+
+import (
+	"slices"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// taskList is a page of a batch's tasks.
+type taskList struct {
+	Batch *fairleadv1.Batch
+	Items []*fairleadv1.BatchTask
+	Pages map[string]any
+	looked
+}
+
+// looked is how much of a list a page has gone through.
+type looked struct {
+	Like   string // only rows whose error is like this; empty: all
+	AtMost int    // rows that were looked through; zero: no bound
+	More   bool   // there are rows behind the bound
+}
+
+func loadBatchTasks(v *visit) (any, error) {
+	if err := v.only("state", "like", "at_most", "page"); err != nil {
+		return nil, err
+	}
+	view, size, err := v.look()
+	if err != nil {
+		return nil, err
+	}
+	list := &taskList{looked: view}
+	if list.Batch, err = v.batch(); err != nil {
+		return nil, err
+	}
+	answer, err := v.batches.ListBatchTasks(v.ctx, &fairleadv1.ListBatchTasksRequest{
+		Id: list.Batch.GetId(), State: v.All("state"), PageSize: size, PageToken: v.Get("page"),
+	})
+	if err != nil {
+		return nil, ofPage(err)
+	}
+	list.Items, list.More, list.Pages = answer.GetItems(), answer.GetNextPageToken() != "", v.further(list.nextOf(answer.GetNextPageToken()))
+	if list.Like != "" {
+		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(task *fairleadv1.BatchTask) bool { return normalise(task.GetInfo()) != list.Like })
+	}
+	return list, nil
+}
+
+// look reads how much of a list is looked through, and how many rows that is at once.
+// Rows that are alike are looked for in one window, as the groups that lead here were
+// made of one.
+func (v *visit) look() (looked, int32, error) {
+	bound, err := v.atMost()
+	view := looked{Like: v.Get("like"), AtMost: bound}
+	switch {
+	case err != nil:
+		return view, 0, err
+	case bound == 0 && view.Like != "":
+		view.AtMost = bulkWindow
+	case bound == 0:
+		return view, bulkRows, nil
+	}
+	if v.Get("page") != "" {
+		return view, 0, badParameter("page", "cannot be given together with like or at_most, which show one window")
+	}
+	return view, int32(view.AtMost), nil
+}
+
+// nextOf is the token of the next page, of which a list with a bound has none.
+func (l looked) nextOf(token string) string {
+	if l.AtMost > 0 {
+		return ""
+	}
+	return token
+}
+
+// TaskStates are all states of a task, for the filter.
+func (v *visit) TaskStates() []string { return taskStates }

@@ -1,0 +1,92 @@
+package console
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"connectrpc.com/connect"
+)
+
+const (
+	bulkRows   = 50  // of a page of batches, sweeps, tasks, items or lines
+	bulkWindow = 500 // the most rows that one page looks through
+)
+
+// badParameter is what a page answers that was asked for with a parameter it cannot use.
+func badParameter(name, problem string) error {
+	return connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("%s: %s", name, problem))
+}
+
+// only refuses parameters that the page does not know: a filter with a slip of the pen
+// would otherwise show rows that were not asked for.
+func (v *visit) only(names ...string) error {
+	for name := range v.Query {
+		if !slices.Contains(names, name) {
+			return badParameter(name, "is not known here; use "+strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// flag is a parameter that is either true or not given.
+func (v *visit) flag(name string) (bool, error) {
+	switch v.Get(name) {
+	case "":
+		return false, nil
+	case "true":
+		return true, nil
+	}
+	return false, badParameter(name, "must be true, or be left away")
+}
+
+// atMost is after how many rows a list ends by the parameter at_most; zero: it does not.
+func (v *visit) atMost() (int, error) {
+	given := v.Get("at_most")
+	if given == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil || n < 1 || n > bulkWindow {
+		return 0, badParameter("at_most", fmt.Sprintf("must be a number between 1 and %d", bulkWindow))
+	}
+	return n, nil
+}
+
+// ofPage names the parameter of this page in a refusal of the API, which knows it by
+// another name.
+func ofPage(err error) error {
+	var refused *connect.Error
+	if errors.As(err, &refused) && refused.Code() == connect.CodeInvalidArgument && strings.Contains(refused.Message(), "page_token") {
+		return connect.NewError(connect.CodeInvalidArgument, errors.New(strings.ReplaceAll(refused.Message(), "page_token", "page")))
+	}
+	return err
+}
+
+// further is the way to the next rows, for the template "pages".
+func (v *visit) further(next string) map[string]any {
+	ways := map[string]any{"first": "", "next": ""}
+	if v.Get("page") != "" {
+		ways["first"] = v.Here()
+	}
+	if next != "" {
+		ways["next"] = v.Here("page", next)
+	}
+	return ways
+}
+
+// Has tells whether a parameter is given with a value.
+func (v *visit) Has(name, value string) bool { return slices.Contains(v.All(name), value) }
+
+// Filtered tells whether the page shows only some rows, for a reason that the viewer can
+// take away.
+func (v *visit) Filtered() bool {
+	for name := range v.Query {
+		if len(v.All(name)) > 0 {
+			return true
+		}
+	}
+	return false
+}

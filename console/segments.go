@@ -1,0 +1,56 @@
+package console
+
+// segment is a part of a bar.
+type segment struct {
+	Tone string // how it is coloured
+	Name string // what it is, in the viewer's language
+	N    int64
+	X, W float64 // where it is drawn, of barWidth
+}
+
+const (
+	barWidth     = 100.0
+	segmentWidth = 1.5 // at least, of barWidth: what is there can be seen
+)
+
+// segmented is a bar of several parts, for the template "segments".
+type segmented struct {
+	Segments []segment
+	Label    string
+}
+
+// segments divides a bar among parts of a whole, in their order. Parts that are empty
+// are left out, and none is too narrow to be seen. What the parts leave of the whole
+// stays empty.
+func segments(whole int64, parts ...segment) []segment {
+	var all []segment
+	used, sum := 0.0, int64(0)
+	for _, part := range parts {
+		if part.N > 0 {
+			sum += part.N
+			all = append(all, part)
+		}
+	}
+	whole = max(whole, sum)
+	for i := range all {
+		all[i].W = max(segmentWidth, barWidth*float64(all[i].N)/float64(whole))
+		used += all[i].W
+	}
+	// What narrow parts were given is taken from the wide ones, in proportion.
+	bound := barWidth
+	if sum < whole {
+		bound -= segmentWidth // something is still to do, and that can be seen too
+	}
+	if spare := used - segmentWidth*float64(len(all)); used > bound && spare > 0 {
+		shrink := max(0, (bound-segmentWidth*float64(len(all)))/spare)
+		for i := range all {
+			all[i].W = segmentWidth + (all[i].W-segmentWidth)*shrink
+		}
+	}
+	x := 0.0
+	for i := range all {
+		all[i].X = x
+		x += all[i].W
+	}
+	return all
+}

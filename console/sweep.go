@@ -1,0 +1,171 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// sweepPage is one sweep.
+type sweepPage struct {
+	*fairleadv1.Sweep
+	Notices      []notice
+	Args, Origin []byte // documents; nil: there is none
+	Shards       []shardRow
+	AllShards    int
+	BudgetKnown  bool
+	BudgetLeft   int64
+	Budget       string
+	Figures      string // of the chart of rates; empty: it does not run
+	Series       string
+	Groups       []errorGroup
+	More         bool // there are more failed items than were looked through
+	Log          []*fairleadv1.SweepLog
+	Events       []*fairleadv1.SweepEvent
+}
+
+// sweepLines is how many lines of its log and history the page of a sweep shows.
+const sweepLines = 10
+
+func loadSweep(v *visit) (any, error) {
+	if err := v.only(); err != nil {
+		return nil, err
+	}
+	s, err := v.sweep()
+	if err != nil {
+		return nil, err
+	}
+	page := &sweepPage{Sweep: s, Notices: v.sweepNotices(s), Budget: v.budgetText(s.GetErrorBudget()), Args: withoutUserinfo(s.GetArgs())}
+	if page.Origin, err = sourceDocument(s.GetSource()); err != nil {
+		return nil, err
+	}
+	if page.Shards, page.AllShards, err = v.shardRows(s); err != nil {
+		return nil, err
+	}
+	if s.GetState() == "running" || s.GetState() == "stopping" {
+		if page.Figures, page.Series, err = v.rates(s); err != nil {
+			return nil, err
+		}
+	}
+	lines, err := v.sweeps.ListSweepLogs(v.ctx, &fairleadv1.ListSweepLogsRequest{Id: s.GetId(), PageSize: sweepLines})
+	if err != nil {
+		return nil, err
+	}
+	events, err := v.sweeps.ListSweepHistory(v.ctx, &fairleadv1.ListSweepHistoryRequest{Id: s.GetId(), PageSize: bulkRows})
+	if err != nil {
+		return nil, err
+	}
+	page.Log, page.Events = lines.GetItems(), events.GetItems()
+	failures, err := v.sweeps.ListFailedItems(v.ctx, &fairleadv1.ListFailedItemsRequest{Id: s.GetId(), PageSize: bulkWindow})
+	if err != nil {
+		return nil, err
+	}
+	page.More = failures.GetNextPageToken() != ""
+	page.Groups = v.itemGroups(s, failures.GetItems())
+	page.BudgetLeft, page.BudgetKnown = budgetLeft(s, failures.GetItems(), !page.More, lastStart(page.Events))
+	page.Events = page.Events[:min(len(page.Events), sweepLines)]
+	return page, nil
+}
+
+// sweep is the sweep in the path, by its id or its name.
+func (v *visit) sweep() (*fairleadv1.Sweep, error) {
+	return v.sweeps.GetSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: v.Value("id")})
+}
+
+// sweepNotices say what a sweep waits for, and what can be done about it.
+func (v *visit) sweepNotices(s *fairleadv1.Sweep) []notice {
+	command := func(verb string) string { return fmt.Sprintf("fairlead sweep %s %s", verb, s.GetId()) }
+	failed := s.GetProgress().GetAbandoned() > 0
+	switch s.GetState() {
+	case "created":
+		return []notice{{Tone: "later", Title: v.T("It has not been started."), Remedy: v.T("Let it run:"), Commands: []string{command("start")}}}
+	case "waiting":
+		return []notice{{
+			Tone: "held", Title: v.T("It waits at its gate: the business was told, and has to open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
+			Remedy:   v.T("The business is told again every %s. If it cannot open the gate itself, do so:", v.Dur(s.GetGate().GetTimeout())),
+			Commands: []string{command("open")},
+		}}
+	case "stopping":
+		return []notice{{Tone: "held", Title: v.T("It stops: no more items begin, and those in flight end."), Text: s.GetReason()}}
+	case "stopped":
+		n := notice{
+			Tone: "held", Title: v.T("It was stopped, and can go on where it was."), Text: s.GetReason(),
+			Remedy: v.T("Mend the cause, then let it go on:"), Commands: []string{command("start")},
+		}
+		if failed {
+			n.Remedy, n.Commands = v.T("Mend the cause, then let it go on, or try failed items again first:"), append(n.Commands, command("retry"))
+		}
+		return []notice{n}
+	case "finished":
+		if failed {
+			return []notice{{Tone: "bad", Title: v.T("It has finished, and items have failed."), Remedy: v.T("Mend the cause, then try them again:"), Commands: []string{command("retry")}}}
+		}
+	}
+	return nil
+}
+
+// budgetText is what an error budget allows.
+func (v *visit) budgetText(budget *fairleadv1.ErrorBudget) string {
+	var parts []string
+	if n := budget.GetItems(); n > 0 {
+		parts = append(parts, v.N(n, "%s item", "%s items"))
+	}
+	if budget.GetPercent() > 0 {
+		parts = append(parts, strconv.FormatFloat(budget.GetPercent(), 'f', -1, 64)+" %")
+	}
+	if n := budget.GetPerMinute(); n > 0 {
+		parts = append(parts, v.T("%s per minute", v.Num(n)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sourceDocument is where the items of a sweep come from, as a document without
+// passwords.
+func sourceDocument(source *fairleadv1.ItemSource) ([]byte, error) {
+	if source == nil {
+		return nil, nil
+	}
+	type table struct {
+		Database string   `json:"database"`
+		Name     string   `json:"name"`
+		Key      string   `json:"key"`
+		Columns  []string `json:"columns,omitempty"`
+	}
+	shown := struct {
+		File  string `json:"file,omitempty"`
+		URL   string `json:"url,omitempty"`
+		Table *table `json:"table,omitempty"`
+	}{File: source.GetFile(), URL: withoutUserinfo(source.GetUrl())}
+	if t := source.GetTable(); t != nil {
+		shown.Table = &table{t.GetDatabase(), t.GetName(), t.GetKey(), t.GetColumns()}
+	}
+	return json.Marshal(shown)
+}
+
+// rates is what the chart of a sweep's rate is drawn from. Who may see a sweep sees the
+// same of it as all others.
+func (v *visit) rates(s *fairleadv1.Sweep) (figures, series string, err error) {
+	set := s.GetRate()
+	if set == 0 {
+		set = math.NaN()
+	}
+	return v.chart("sweep\x00"+s.GetId(), []string{v.T("items per second"), v.T("set rate")}, s.GetProgress().GetRate(), set)
+}
+
+// itemGroups are failed items by their errors.
+func (v *visit) itemGroups(s *fairleadv1.Sweep, items []*fairleadv1.FailedItem) []errorGroup {
+	var all []failed
+	for _, item := range items {
+		all = append(all, failed{Error: item.GetError(), At: moment(item.GetAt()), Name: v.T("item %s", v.Num(item.GetIndex()))})
+	}
+	groups := groupErrors(all)
+	for i := range groups {
+		groups[i].Count.Href = v.Href(sweepPath(s)+"/failed", "like", groups[i].Like, "at_most", bulkWindow)
+		groups[i].Count.Tone = "bad"
+	}
+	return groups
+}

@@ -1,0 +1,96 @@
+package console
+
+import (
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// sweepList is a page of sweeps.
+type sweepList struct {
+	Items []*fairleadv1.Sweep
+	Pages map[string]any
+}
+
+// sweepStates are all states of a sweep, for the filter.
+var sweepStates = []string{"created", "waiting", "running", "stopping", "stopped", "finished"}
+
+// SweepStates are sweepStates for templates.
+func (v *visit) SweepStates() []string { return sweepStates }
+
+func loadSweeps(v *visit) (any, error) {
+	if err := v.only("state", "tenant", "name", "page"); err != nil {
+		return nil, err
+	}
+	answer, err := v.sweeps.ListSweeps(v.ctx, &fairleadv1.ListSweepsRequest{
+		State: v.All("state"), Tenant: v.All("tenant"), Name: v.All("name"), PageSize: bulkRows, PageToken: v.Get("page"),
+	})
+	if err != nil {
+		return nil, ofPage(err)
+	}
+	return &sweepList{Items: answer.GetItems(), Pages: v.further(answer.GetNextPageToken())}, nil
+}
+
+// SweepBar is how far a sweep has come: what is done before the marks, what has ended in
+// the windows behind them, and what is to do.
+func (v *visit) SweepBar(s *fairleadv1.Sweep) segmented {
+	p := s.GetProgress()
+	bar := segmented{Label: v.T("%s items have ended", v.Num(p.GetDone()+p.GetAbandoned()))}
+	if p.GetTotal() > 0 {
+		bar.Label = v.T("%s of %s items have ended", v.Num(p.GetDone()+p.GetAbandoned()), v.Num(p.GetTotal()))
+		bar.Segments = segments(p.GetTotal(),
+			segment{Tone: "good", Name: v.T("done"), N: p.GetMarked()},
+			segment{Tone: "waiting", Name: v.T("done in the window"), N: p.GetInWindow()},
+		)
+	}
+	return bar
+}
+
+// FailedItems counts the items of a sweep that have failed.
+func (v *visit) FailedItems(s *fairleadv1.Sweep) count {
+	c := count{N: s.GetProgress().GetAbandoned(), Href: v.Href(sweepPath(s) + "/failed")}
+	if c.N > 0 {
+		c.Tone = "bad"
+	}
+	return c
+}
+
+// ItemsLeft is how many items have not ended, of a sweep whose items were counted.
+func (v *visit) ItemsLeft(s *fairleadv1.Sweep) int64 {
+	p := s.GetProgress()
+	return max(0, p.GetTotal()-p.GetDone()-p.GetAbandoned())
+}
+
+// SweepRate is how fast a sweep goes, and how fast it may.
+func (v *visit) SweepRate(s *fairleadv1.Sweep) string {
+	set := v.T("no bound")
+	if s.GetRate() > 0 {
+		set = v.Rate(s.GetRate())
+	}
+	return v.Rate(s.GetProgress().GetRate()) + " / " + set
+}
+
+// SweepState is what a state of a sweep is called: one that waits does so at its gate, and
+// not for an answer as a job does.
+func (v *visit) SweepState(state string) string {
+	if state == "waiting" {
+		return v.T("at its gate")
+	}
+	return v.StateName(state)
+}
+
+// Before is the last index before an end.
+func (v *visit) Before(end int64) int64 { return end - 1 }
+
+// Plain is an address without a name and password in it.
+func (v *visit) Plain(address string) string { return withoutUserinfo(address) }
+
+// sweepPath is where a sweep is shown. Its id has no slashes, its name may.
+func sweepPath(s *fairleadv1.Sweep) string { return "/sweeps/" + s.GetId() }
+
+// findSweeps finds a sweep by its id or its name.
+func findSweeps(v *visit, query string) []hit {
+	found, err := v.sweeps.GetSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: query})
+	if err != nil {
+		return nil
+	}
+	return []hit{{Title: found.GetName(), What: v.T("sweep %s", found.GetId()), Href: v.Href(sweepPath(found))}}
+}

@@ -1,0 +1,76 @@
+package console
+
+import (
+	"strconv"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// shardRow is a shard of a sweep, with its picture.
+type shardRow struct {
+	*fairleadv1.Shard
+	Picture shardPicture
+	Job     string // where its job is shown; empty: none goes over it
+	Node    string // on which it runs; empty: not known, or on none
+}
+
+// shardRows are the shards of a sweep, and how many there are.
+func (v *visit) shardRows(s *fairleadv1.Sweep) (rows []shardRow, all int, err error) {
+	answer, err := v.sweeps.ListShards(v.ctx, &fairleadv1.GetSweepRequest{Id: s.GetId()})
+	if err != nil {
+		return nil, 0, err
+	}
+	shards := answer.GetItems()
+	shown := shards[:min(len(shards), bulkWindow)]
+	nodes := v.shardNodes(s, shown)
+	for _, shard := range shown {
+		row := shardRow{Shard: shard, Node: nodes[shard.GetJobId()]}
+		row.Picture = pictureShard(shard.GetFrom(), shard.GetTo(), shard.GetMark(), shard.GetDone()+shard.GetAbandoned(), int64(s.GetWindow()))
+		if shard.GetJobId() != 0 {
+			row.Job = v.To("/jobs", shard.GetJobId())
+		}
+		rows = append(rows, row)
+	}
+	return rows, len(shards), nil
+}
+
+// shardNodes are the nodes on which the jobs of shards run. The kind of these jobs is
+// that of the first that runs, so two questions do for all. A viewer who may not see
+// nodes sees the shards without them.
+func (v *visit) shardNodes(s *fairleadv1.Sweep, shards []*fairleadv1.Shard) map[int64]string {
+	if v.Bound() || s.GetState() != "running" && s.GetState() != "stopping" {
+		return nil
+	}
+	names := map[int64]string{}
+	for _, shard := range shards {
+		if shard.GetJobId() == 0 || shard.GetEnded() {
+			continue
+		}
+		first, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: shard.GetJobId()})
+		if err != nil {
+			return nil // the job has just gone; the next look knows more
+		}
+		running, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
+			Kind: []string{first.GetKind()}, State: []string{"running"}, Tenant: []string{s.GetTenant()}, PageSize: bulkWindow,
+		})
+		if err != nil {
+			return nil
+		}
+		nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
+		if err != nil {
+			return nil
+		}
+		known := map[int64]string{}
+		for _, node := range nodes.GetItems() {
+			known[node.GetId()] = node.GetName()
+		}
+		for _, job := range running.GetItems() {
+			names[job.GetId()] = known[job.GetNode()]
+			if names[job.GetId()] == "" && job.GetNode() != 0 {
+				names[job.GetId()] = strconv.FormatInt(job.GetNode(), 10)
+			}
+		}
+		break
+	}
+	return names
+}
