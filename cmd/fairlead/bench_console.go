@@ -20,8 +20,8 @@ func newBenchConsoleCommand(o *benchOptions) *cobra.Command {
 		Long: "What every page of the console reads: it stores what \"bench lists\" does (--jobs, by default a\n" +
 			"million, with a schedule for every ten and a tenant for every thousand of them), and asks for\n" +
 			"every screen with its filters, as an admin. Those that read above 50 for each row that they\n" +
-			"may show and 2,000, or show more than 500 rows, are marked. What all tenants use is counted\n" +
-			"apart: pages share it.\n\n" +
+			"may show or look through and 3,000, or show more than 500 rows, are marked. What all tenants\n" +
+			"use is counted apart: pages share it.\n\n" +
 			"Everything stays: use an empty database and drop it afterwards.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runBenchConsole(cmd, *o) },
@@ -37,7 +37,7 @@ func runBenchConsole(cmd *cobra.Command, o benchOptions) error {
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	return writeFigures(cmd, o.output, figures)
+	return writeFigures(cmd, o.output, figures, pages.WriteTable)
 }
 
 func measurePages(ctx context.Context, db string, l lists.Lists) (_ []lists.Figure, err error) {

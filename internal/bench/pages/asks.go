@@ -12,15 +12,16 @@ import (
 
 // How many rows screens show or look through.
 const (
-	listed   = 50  // rows of a list
-	planned  = 25  // schedules, each with its last runs
-	windowed = 500 // of what is looked through, as for errors that are alike
+	listed   = 50      // rows of a list
+	planned  = 25 * 31 // schedules, and the last 30 runs of each, which are drawn
+	windowed = 500     // of what is looked through, as for errors that are alike
+	measured = 1000    // runs of a schedule that its figures are made of
 )
 
 // ask is a page with its filters.
 type ask struct {
 	path string // with parameters
-	page int    // rows that it may have
+	page int    // rows that it may show or look through
 }
 
 // at is a page whose parameters are given as names and values.
@@ -89,7 +90,7 @@ func scheduleAsks(s lists.Stored) []ask {
 	return []ask{
 		at(planned, "/schedules"), at(planned, "/schedules", "tenant", s.Tenant), at(planned, "/schedules", "tenant", s.FewTenant),
 		at(planned, "/schedules", "enabled", "true"), at(planned, "/schedules", "enabled", "false"), at(planned, "/schedules", "tenant", s.Tenant, "enabled", "false"),
-		at(listed, fmt.Sprint("/schedules/", s.Schedule)), at(listed, "/calendars"), at(listed, "/calendars/"+s.Calendar),
+		at(measured, fmt.Sprint("/schedules/", s.Schedule)), at(listed, "/calendars"), at(listed, "/calendars/"+s.Calendar),
 		at(windowed, "/load"), at(windowed, "/load", "tenant", s.Tenant),
 	}
 }

@@ -3,6 +3,7 @@ package pages
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"regexp"
@@ -16,8 +17,12 @@ import (
 	"github.com/fairlead-io/fairlead/server"
 )
 
-// mostRows is how many rows a page may show, whatever there is.
-const mostRows = 500
+const (
+	mostRows = 500 // that a page may show, whatever there is
+	// constant is what a page may read besides what its rows cost: 2,000 as its list may,
+	// and 1,000 for what stands around it, such as the numbers of tabs.
+	constant = 3000
+)
 
 // Pages measures the console of a store.
 type Pages struct {
@@ -59,7 +64,7 @@ func (p Pages) measure(ctx context.Context, asks []ask) ([]lists.Figure, error) 
 		if err != nil {
 			return figures, err
 		}
-		figure := lists.NewFigure(a.path, rows, a.page, meter.Read(), took)
+		figure := lists.NewFigure(a.path, rows, a.page, constant, meter.Read(), took)
 		figure.Above = figure.Above || rows > mostRows
 		figures = append(figures, figure)
 	}
@@ -78,7 +83,7 @@ func (p Pages) usage(ctx context.Context) (lists.Figure, error) {
 		}
 		if all := report.All; meter.Read() > 0 {
 			live := all.Scheduled + all.Parked + all.Ready + all.Running + all.Waiting
-			return lists.NewFigure("the usage of all tenants, which pages share", len(report.Tenants), live, meter.Read(), time.Since(began)), nil
+			return lists.NewFigure("the usage of all tenants, which pages share", len(report.Tenants), live, constant, meter.Read(), time.Since(began)), nil
 		}
 		select {
 		case <-ctx.Done():
@@ -132,4 +137,9 @@ func (s *service) rows(ctx context.Context, path string) (int, error) {
 		return 0, fmt.Errorf("%s: status %d: %s", path, answer.status, answer.body.Bytes())
 	}
 	return len(row.FindAll(answer.body.Bytes(), -1)), nil
+}
+
+// WriteTable writes figures for people.
+func WriteTable(w io.Writer, figures []lists.Figure) error {
+	return lists.WriteFigures(w, figures, constant)
 }

@@ -57,7 +57,7 @@ func TestPagesReadAsMuchAsTheyShow(t *testing.T) {
 				t.Fatal(err)
 			}
 			var table strings.Builder
-			if err := lists.WriteTable(&table, figures); err != nil {
+			if err := WriteTable(&table, figures); err != nil {
 				t.Fatal(err)
 			}
 			t.Log("\n" + table.String())
