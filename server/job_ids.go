@@ -85,6 +85,7 @@ func (s *Jobs) findAmong(ctx context.Context, made idPages, filter fairlead.Filt
 
 const (
 	idsPerCount = 1000 // that are counted at once, at most
+	leastIDs    = 25   // and at least
 	idsPerJob   = 2    // that are looked at for each job that may be counted
 )
 
@@ -92,7 +93,7 @@ const (
 // all.
 func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
-	size := int(min(idsPerCount, atMost))
+	size := int(min(idsPerCount, max(leastIDs, atMost)))
 	for below, seen := int64(0), int64(0); ; {
 		ids, next, err := made(ctx, below, size)
 		if err != nil {

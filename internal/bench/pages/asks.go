@@ -67,7 +67,10 @@ func jobAsks(s lists.Stored) []ask {
 		at(windowed, "/jobs", "state", "failed", "text", "target 7 "), at(windowed, "/jobs", "text", "found nowhere"),
 	}
 	for _, state := range jobStates {
-		all = append(all, at(listed, "/jobs", "state", string(state)), at(listed, fmt.Sprint("/jobs/", s.Jobs[state])))
+		all = append(all, at(listed, "/jobs", "state", string(state)))
+		if id := s.Jobs[state]; id != 0 { // of few jobs none may be in this state
+			all = append(all, at(listed, fmt.Sprint("/jobs/", id)))
+		}
 	}
 	return all
 }
