@@ -55,8 +55,10 @@ help: ## List the targets and variables
 	@echo '  FAIRLEAD_SWEEP_LINES=5000000      lines of the list that a sweep goes over; the default is 200000'
 
 .PHONY: run
-run: build ## Run a node on http://127.0.0.1:7717 with an embedded database
-	@exec bin/fairlead serve $(ARGS)
+run: ## Run a node with the demo on http://127.0.0.1:7717; ARGS='--demo=false' leaves the demo out
+	@echo 'compiling…: half a minute on a fresh clone, then seconds'
+	@$(MAKE) --no-print-directory build
+	@exec bin/fairlead serve --demo $(ARGS)
 
 .PHONY: build
 build: ## Build bin/fairlead

@@ -21,7 +21,7 @@ var layers = []struct {
 	name     string
 	packages []string
 }{
-	{"what surrounds a node", []string{"external", "metrics", "server", "worker"}},
+	{"what surrounds a node", []string{"console", "external", "metrics", "server", "worker"}},
 	{"a node", []string{"engine"}},
 	{"handlers", []string{"cdc", "httpcall", "sweep/items", "tracing"}},
 	{"databases", []string{"mysql", "postgres", "sqlite"}},
@@ -35,7 +35,7 @@ var layers = []struct {
 // counts as imported by the package that uses it.
 var undrawn = []struct{ tree, why string }{
 	{"internal", "they are details of the packages that use them, and would be half of the boxes"},
-	{"api", "its code is generated, and server and worker alone use it"},
+	{"api", "its code is generated, and only server, worker and console use it"},
 	{"cmd", "the program imports everything"},
 	{"storetest", "only tests import it"},
 	{"fairleadtest", "only tests import it"},

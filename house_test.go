@@ -67,6 +67,7 @@ var imports = []struct {
 	{"internal/openapi", []string{"api", "api/fairlead/v1", "internal/rest"}, "routes are described by what they are made of"},
 	{"internal/tasks", []string{".", "api/fairlead/v1", "httpcall", "schedule"}, "tasks are schedules of HTTP calls under other names"},
 	{"server", []string{".", "access", "api/batch_scheduler", "api/batch_scheduler/batchschedulerconnect", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "batch", "driver", "httpcall", "internal/joint", "internal/openapi", "internal/reserved", "internal/rest", "internal/starts", "internal/sweeping", "internal/tasks", "internal/verdict", "internal/wire", "schedule", "sweep", "tracing"}, "the service speaks to any store through its contract, relays workers, takes the answers that calls were given tokens for, and checks how far workers say they have come"},
+	{"console", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "schedule"}, "the console is a user of the API: it knows no store and no server; when a schedule is due it computes as the server does"},
 	{"internal/screen", nil, "what people read is written without knowing what it is about"},
 	{"internal/top", []string{"api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/screen"}, "the live view is a user of the API"},
 	{"internal/cli", []string{".", "access", "api/fairlead/v1", "api/fairlead/v1/fairleadv1connect", "internal/cron", "internal/screen", "internal/top", "internal/wire"}, "the command line is a user of the API: it knows no store and no server"},
@@ -76,11 +77,12 @@ var imports = []struct {
 	{"internal/mutants", []string{"internal/mutants/active", "internal/sqlstore"}, "mutants are made of sources and statements, without running either"},
 	{"internal/mutants/active", nil, "what any package may be made to ask knows none of them"},
 	{"internal/testrun", nil, "go test is run without knowing what is tested"},
+	{"internal/demo", []string{".", "batch", "driver", "httpcall", "schedule", "sweep", "sweep/items"}, "the demo is a program of a user, on any store; what a node does with batches it does to remove them"},
 	{"internal/bench", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "httpcall"}, "workloads run on any store; calls of sweeps are one of them"},
 	{"internal/bench/lists", []string{".", "access", "batch", "driver", "internal/mysqlurl", "internal/reads", "internal/sqlstore", "schedule", "sweep"}, "a stock of jobs is written past the store, in its own tables, and read through it"},
 	{"examples/...", []string{".", "batch", "engine", "schedule", "sqlite", "sweep", "sweep/items"}, "an example is a program of a user"},
 	{"sim/...", []string{".", "batch", "driver", "engine", "schedule", "sweep", "sweep/items", "postgres", "mysql", "sqlite", "sim", "internal/patience", "internal/testdb"}, "the crash harness runs whole nodes"},
-	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/cli", "internal/oidc", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
+	{"cmd/fairlead", []string{".", "access", "batch", "cdc", "console", "driver", "engine", "external", "httpcall", "internal/bench", "internal/bench/lists", "internal/cli", "internal/demo", "internal/oidc", "internal/tables", "metrics", "mysql", "postgres", "schedule", "server", "sqlite", "sweep", "sweep/items", "tracing"}, "the program puts everything together"},
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -122,6 +122,11 @@ func (c *Client) List(ctx context.Context, filter Filter) ([]Batch, error) {
 	return batches, nil
 }
 
+// Delete removes a batch that has completed, with its tasks. The jobs that these became
+// stay until they are deleted or pruned. It fails with ErrConflict while the batch has
+// not completed, and with ErrNotFound.
+func (c *Client) Delete(ctx context.Context, id int64) error { return c.store.DeleteBatch(ctx, id) }
+
 // Cancel lets no more tasks begin. Those that run end as they end, and are
 // counted so. It fails with ErrConflict if none is left to begin or to run, or if it
 // is rolled back.

@@ -36,6 +36,10 @@ type Store interface {
 	// set, returns false at once. It fails with ErrNotFound, and with what act
 	// returns.
 	Conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *Record, tx Tx) error) (bool, error)
+	// DeleteBatch removes a batch with its parts. The jobs that its tasks became stay
+	// until they are deleted or pruned. It fails with ErrConflict unless the batch has
+	// completed, and with ErrNotFound.
+	DeleteBatch(ctx context.Context, id int64) error
 	// Batches returns the batches that match, newest (largest ID) first. Those of
 	// their tasks that run are counted as running, or, until Seen is SeenFor old, as
 	// many as it says: all else is as of when the batch was last acted upon.

@@ -6,9 +6,9 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// bar is a part of a whole, for the template "bar".
+// bar is a part of a whole, for the template "bar". A whole without a bound has none.
 func bar(part, whole float64, label string) map[string]any {
-	percent := 0.0
+	percent := -1.0
 	if whole > 0 {
 		percent = min(100, max(0, 100*part/whole))
 	}
@@ -37,6 +37,19 @@ func (v *visit) CapText(usage *fairleadv1.Usage) string {
 		return v.T("%s, no cap", v.Num(used))
 	}
 	return fmt.Sprintf("%s / %s", v.Num(used), v.Num(usage.GetMaxRunning()))
+}
+
+// RateUse is what a tenant uses of the starts per second that it may make.
+func (v *visit) RateUse(usage *fairleadv1.Usage) map[string]any {
+	return bar(usage.GetStarted(), usage.GetRate(), v.RateText(usage))
+}
+
+// RateText is the same in figures.
+func (v *visit) RateText(usage *fairleadv1.Usage) string {
+	if usage.GetRate() == 0 {
+		return v.T("%s/s, no limit", v.Rate(usage.GetStarted()))
+	}
+	return fmt.Sprintf("%s / %s/s", v.Rate(usage.GetStarted()), v.Rate(usage.GetRate()))
 }
 
 // Progress is a share that is done.

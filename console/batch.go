@@ -11,8 +11,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// notice is what a viewer should know of something first, and what can be done about it.
-type notice struct {
+// advice is what a viewer should know of something first, and what can be done about it.
+type advice struct {
 	Tone, Title string
 	Text        string // a reason that was stored
 	Remedy      string
@@ -22,8 +22,8 @@ type notice struct {
 // batchPage is one batch.
 type batchPage struct {
 	*fairleadv1.Batch
-	Notices []notice
-	States  []stateCount
+	Notices []advice
+	States  []taskCount
 	Cells   []cell
 	PerCell int64 // tasks that a cell stands for
 	Groups  []errorGroup
@@ -32,8 +32,8 @@ type batchPage struct {
 	Notify  string
 }
 
-// stateCount is how many tasks are in a state.
-type stateCount struct {
+// taskCount is how many tasks are in a state.
+type taskCount struct {
 	State string
 	Count count
 }
@@ -50,7 +50,7 @@ func loadBatch(v *visit) (any, error) {
 	for _, state := range taskStates {
 		n := v.tasksIn(b, []string{state})
 		if n.N > 0 || slices.Contains([]string{"success", "fail", "running", "pending"}, state) {
-			page.States = append(page.States, stateCount{state, n})
+			page.States = append(page.States, taskCount{state, n})
 		}
 	}
 	for _, then := range b.GetThen() {
@@ -73,33 +73,33 @@ func (v *visit) batch() (*fairleadv1.Batch, error) {
 }
 
 // batchNotices say what a batch waits for, and what can be done about it.
-func (v *visit) batchNotices(b *fairleadv1.Batch) (all []notice) {
+func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	command := func(verb string) string { return fmt.Sprintf("fairlead batch %s %d", verb, b.GetId()) }
 	switch {
 	case b.GetPaused():
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "held", Title: v.T("Paused: no task begins until it is resumed."), Text: b.GetReason(),
 			Remedy: v.T("Mend the cause, then let it go on. Failures so far do not count any more then."), Commands: []string{command("resume")},
 		})
 	case b.GetAwaiting():
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "held", Title: v.T("The canary has ended: the other tasks wait for approval."), Text: b.GetReason(),
 			Remedy: v.T("Look at what the first tasks did, then let the others follow, or cancel."), Commands: []string{command("approve"), command("cancel")},
 		})
 	}
 	switch b.GetState() {
 	case "fail", "partial_fail":
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "bad", Title: v.T("It has completed, and tasks have failed."),
 			Remedy: v.T("Try failed tasks again, or see what a rollback would put back."), Commands: []string{command("retry"), command("rollback") + " --dry-run"},
 		})
 	case "rollback_fail":
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "bad", Title: v.T("The rollback could not undo all tasks."),
 			Remedy: v.T("Mend the cause; another rollback goes on with what is left."), Commands: []string{command("rollback")},
 		})
 	case "cancel":
-		all = append(all, notice{Tone: "off", Title: v.T("Cancelled: no more tasks begin."), Text: b.GetReason()})
+		all = append(all, advice{Tone: "off", Title: v.T("Cancelled: no more tasks begin."), Text: b.GetReason()})
 	}
 	return all
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestCountsOfABatchLeadToExactlyThoseTasks(t *testing.T) {
 	list := r.page(200, "/batches?open=&name=all+red")
 	r.shows(list, ">all red<", "partial fail", "ada", "140 of 140 tasks have ended")
 	page := r.page(200, "/batches/1")
-	r.shows(page, "fairlead batch retry 1", "Each square is a task", `title="wall-3: fail"`, `title="wall-4: success"`, "wall # is wet")
+	r.shows(page, "fairlead batch retry 1", "Each square is a task", `title="wall-3: fail"`, `title="wall-4: success"`, "wall N is wet")
 	for _, from := range []string{list, page} {
 		for href, n := range r.countLinks(from) {
 			if rows := r.rowsOf(href); rows != n {
@@ -94,7 +95,7 @@ func TestCountsOfABatchLeadToExactlyThoseTasks(t *testing.T) {
 			}
 		}
 	}
-	if n := r.countLinks(page)["/batches/1/tasks?at_most=500&like=wall+%23+is+wet&state=fail&state=rollback_fail"]; n != 46 {
+	if n := r.countLinks(page)["/batches/1/tasks?at_most=500&like=wall+N+is+wet&state=fail&state=rollback_fail"]; n != 46 {
 		t.Errorf("the group of wet walls has %d tasks, of %v", n, r.countLinks(page))
 	}
 }
@@ -174,9 +175,16 @@ func TestParametersOfBatchesThatCannotBeUsedAreNamed(t *testing.T) {
 func TestABatchIsFoundByItsIdAndItsName(t *testing.T) {
 	r := newPainters(t, false)
 	r.painted(batch.Batch{Name: "all red"}, 1)
-	for _, query := range []string{"1", "all+red"} {
-		if to := r.ask("GET", "/find?q="+query, nil).Header.Get("Location"); to != "/batches/1" {
-			t.Errorf("%s leads to %q", query, to)
+	request := httptest.NewRequestWithContext(t.Context(), "GET", "/find", nil)
+	request.Host = "localhost"
+	who, err := r.console.identify(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range []string{"1", "all red"} { // 1 is also a job
+		hits := findBatches(r.console.visit(request, who), query)
+		if len(hits) != 1 || hits[0].Href != "/batches/1" || hits[0].Title != "all red" {
+			t.Errorf("%s finds %v", query, hits)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func loadBatchTasks(v *visit) (any, error) {
 	}
 	list.Items, list.More, list.Pages = answer.GetItems(), answer.GetNextPageToken() != "", v.further(list.nextOf(answer.GetNextPageToken()))
 	if list.Like != "" {
-		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(task *fairleadv1.BatchTask) bool { return normaliseError(task.GetInfo()) != list.Like })
+		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(task *fairleadv1.BatchTask) bool { return normalise(task.GetInfo()) != list.Like })
 	}
 	return list, nil
 }
@@ -58,10 +58,10 @@ func (v *visit) look() (looked, int32, error) {
 	case bound == 0 && view.Like != "":
 		view.AtMost = bulkWindow
 	case bound == 0:
-		return view, bulkRows, nil
+		return view, listRows, nil
 	}
 	if v.Get("page") != "" {
-		return view, 0, badParameter("page", "cannot be given together with like or at_most, which show one window")
+		return view, 0, refuse("page", "cannot be given together with like or at_most, which show one window")
 	}
 	return view, int32(view.AtMost), nil
 }

@@ -28,6 +28,7 @@ type Options struct {
 // Console is the handler of all pages.
 type Console struct {
 	options   Options
+	api       http.Handler
 	services  *services
 	templates *templates
 	assets    *assets
@@ -50,7 +51,7 @@ func New(api http.Handler, options Options) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{options: options, services: newServices(api), mux: http.NewServeMux(), now: time.Now}
+	c := &Console{options: options, api: api, services: newServices(api), mux: http.NewServeMux(), now: time.Now}
 	if c.assets, err = newAssets(static); err != nil {
 		return nil, err
 	}
@@ -79,6 +80,8 @@ func (c *Console) route() {
 	handle("POST /logout", c.logout)
 	handle("POST /preferences", c.setPreferences)
 	handle("GET /find", c.find)
+	handle("GET /docs", c.reference("/docs"))
+	handle("GET /openapi.json", c.reference("/openapi.json"))
 	handle("GET /", c.notFound)
 }
 

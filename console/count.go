@@ -8,7 +8,10 @@ type count struct {
 	Tone string // how it is coloured: a state, or empty
 }
 
-// Text writes the number; one that stopped at a bound has a plus.
+// Count is the number itself, for templates of what embeds one.
+func (c count) Count() count { return c }
+
+// countText writes the number; one that stopped at a bound has a plus.
 func (v *visit) countText(c count) string {
 	if c.More {
 		return v.Num(c.N) + "+"

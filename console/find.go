@@ -58,7 +58,9 @@ func (v *visit) hits(query string) (all []hit) {
 }
 
 // finders look for things by their exact name or id.
-var finders = []func(v *visit, query string) []hit{findBatches, findSweeps}
+var finders = []func(v *visit, query string) []hit{
+	findJob, findTenant, findBatches, findSweeps,
+}
 
 // number is a text as an id.
 func number(query string) (int64, bool) {

@@ -17,9 +17,24 @@ var navigation = []section{
 	{"", []entry{
 		{"overview", "/", "Overview", nil},
 	}},
+	{"Work", []entry{
+		{"jobs", "/jobs", "Jobs", nil},
+		{"failures", "/failures", "Failures", nil},
+		{"runs", "/runs", "Runs", nil},
+	}},
 	{"Bulk", []entry{
 		{"batches", "/batches", "Batches", nil},
 		{"sweeps", "/sweeps", "Sweeps", nil},
+	}},
+	{"Capacity", []entry{
+		{"tenants", "/tenants", "Tenants and limits", nil},
+		{"queues", "/queues", "Queues", (*viewer).Unbound},
+		{"nodes", "/nodes", "Nodes", (*viewer).Unbound},
+	}},
+	{"Access", []entry{
+		{"audit", "/audit", "Audit", (*viewer).Admin},
+		{"tokens", "/tokens", "Tokens", (*viewer).Admin},
+		{"docs", "/docs", "API reference", nil},
 	}},
 }
 

@@ -4,24 +4,28 @@ import (
 	"cmp"
 	"slices"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
 // overview is how the cluster is at a glance.
 type overview struct {
-	Running, Waiting, Ready, Parked, Scheduled count
-	Usage                                      *fairleadv1.Usage
-	Figures, Series                            string // of the chart of starts
-	Nodes                                      []*fairleadv1.Node
-	Tenants                                    []*fairleadv1.Usage
-	AllTenants                                 int
-	Batches                                    []*fairleadv1.Batch
-	Sweeps                                     []*fairleadv1.Sweep
+	Running, Waiting, Ready, Parked, Scheduled, Failed count
+	Usage                                              *fairleadv1.Usage
+	Figures, Series                                    string // of the chart of starts
+	Nodes                                              []*fairleadv1.Node
+	Tenants                                            []*fairleadv1.Usage
+	AllTenants                                         int
+	Batches                                            []*fairleadv1.Batch
+	Sweeps                                             []*fairleadv1.Sweep
+	Notices                                            []notice
 }
 
 const (
-	overviewTenants = 10 // that are shown, those with most running jobs first
-	overviewRows    = 6  // of other things
+	overviewTenants = 10   // that are shown, those with most running jobs first
+	overviewRows    = 6    // of other things
+	overviewFailed  = 1000 // up to which failures of the last hour are counted
 )
 
 func loadOverview(v *visit) (any, error) {
@@ -29,11 +33,11 @@ func loadOverview(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	total := stats.GetTotal()
+	total := v.totals(stats)
 	o := &overview{Usage: total, AllTenants: len(stats.GetTenants())}
 	o.Running, o.Waiting, o.Ready = v.jobsIn("running", total.GetRunning()), v.jobsIn("waiting", total.GetWaiting()), v.jobsIn("ready", total.GetReady())
 	o.Parked, o.Scheduled = v.jobsIn("parked", total.GetParked()), v.jobsIn("scheduled", total.GetScheduled())
-	if o.Figures, o.Series, err = v.throughput(total); err != nil {
+	if o.Figures, o.Series, err = v.throughput("", total); err != nil {
 		return nil, err
 	}
 	o.Tenants = slices.SortedFunc(slices.Values(stats.GetTenants()), func(a, b *fairleadv1.Usage) int {
@@ -57,7 +61,30 @@ func loadOverview(v *visit) (any, error) {
 		return nil, err
 	}
 	o.Sweeps = sweeps.GetItems()
-	return o, nil
+	since := v.hourAgo()
+	if o.Failed, err = v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), AtMost: overviewFailed}, "state", "failed", "finished_from", since); err != nil {
+		return nil, err
+	}
+	o.Notices, err = v.attention(o)
+	return o, err
+}
+
+// totals is what all jobs that the viewer sees have and do. Who is bound to tenants is
+// told the figures of these alone.
+func (v *visit) totals(stats *fairleadv1.Stats) *fairleadv1.Usage {
+	if !v.Bound() {
+		return stats.GetTotal()
+	}
+	sum := &fairleadv1.Usage{}
+	for _, usage := range stats.GetTenants() {
+		sum.Scheduled, sum.Parked, sum.Ready = sum.Scheduled+usage.GetScheduled(), sum.Parked+usage.GetParked(), sum.Ready+usage.GetReady()
+		sum.Running, sum.Waiting = sum.Running+usage.GetRunning(), sum.Waiting+usage.GetWaiting()
+		sum.Started, sum.Missed = sum.Started+usage.GetStarted(), sum.Missed+usage.GetMissed()
+		if usage.GetOldestWait().AsDuration() > sum.GetOldestWait().AsDuration() {
+			sum.OldestWait = usage.GetOldestWait()
+		}
+	}
+	return sum
 }
 
 // jobsIn is how many jobs are in a state.
@@ -65,8 +92,9 @@ func (v *visit) jobsIn(state string, n int32) count {
 	return count{N: int64(n), Href: v.Href("/jobs", "state", state), Tone: v.Tone(state)}
 }
 
-// throughput is what the chart of the last half hour is drawn from.
-func (v *visit) throughput(total *fairleadv1.Usage) (figures, series string, err error) {
+// throughput is what the chart of the last half hour is drawn from, of all that the
+// viewer sees or of a part of it.
+func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
 	names := []string{v.T("starts per second"), v.T("running")}
-	return v.chart("cluster\x00"+v.scope, names, total.GetStarted(), float64(total.GetRunning()))
+	return v.chart(v.scope+"\n"+part, names, total.GetStarted(), float64(total.GetRunning()))
 }

@@ -10,11 +10,13 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/api/fairlead/v1/fairleadv1connect"
 	"github.com/fairlead-io/fairlead/engine"
 	"github.com/fairlead-io/fairlead/server"
 	"github.com/fairlead-io/fairlead/sqlite"
@@ -29,6 +31,26 @@ type rig struct {
 	api     http.Handler // the service, with the console at its "/"
 	console *Console
 	node    *engine.Engine
+
+	calls, lookups atomic.Int64 // of the API by the console, but for WhoAmI, and of tokens
+}
+
+// counting is a store that counts how often it is asked for tokens.
+type counting struct {
+	*sqlite.Store
+	lookups *atomic.Int64
+}
+
+// FindToken counts.
+func (c counting) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
+	c.lookups.Add(1)
+	return c.Store.FindToken(ctx, hash)
+}
+
+// Tokens counts.
+func (c counting) Tokens(ctx context.Context) ([]access.Token, error) {
+	c.lookups.Add(1)
+	return c.Store.Tokens(ctx)
 }
 
 // newRig makes a rig. With auth callers need a token; see token.
@@ -47,10 +69,16 @@ func newRig(t *testing.T, auth bool, kinds *fairlead.Mux) *rig {
 	if r.node, err = engine.New(store, kinds, engine.Options{Name: "here", Slots: 4, Poll: 20 * time.Millisecond, Logger: log}); err != nil {
 		t.Fatal(err)
 	}
-	r.api, err = server.New(r.node, store, server.Options{
+	r.api, err = server.New(r.node, counting{store, &r.lookups}, server.Options{
 		Version: "test", Log: log, Auth: server.Auth{Required: auth}, Kinds: kinds,
 		Console: func(api http.Handler) (http.Handler, error) {
-			r.console, err = New(api, Options{Version: "test", Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+			counted := http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+				if request.URL.Path != fairleadv1connect.TokenServiceWhoAmIProcedure {
+					r.calls.Add(1)
+				}
+				api.ServeHTTP(w, request)
+			})
+			r.console, err = New(counted, Options{Version: "test", Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 			return r.console, err
 		},
 	})

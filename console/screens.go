@@ -12,6 +12,16 @@ type screen struct {
 // screens are all pages, in no particular order.
 var screens = []screen{
 	{"overview", "/{$}", "Overview", "overview", loadOverview},
+	{"jobs", "/jobs", "Jobs", "jobs", loadJobs},
+	{"job", "/jobs/{id}", "Job", "jobs", loadJob},
+	{"failures", "/failures", "Failures", "failures", loadFailures},
+	{"runs", "/runs", "Runs", "runs", loadRuns},
+	{"tenants", "/tenants", "Tenants and limits", "tenants", loadTenants},
+	{"tenant", "/tenants/{name}", "Tenant", "tenants", loadTenant},
+	{"queues", "/queues", "Queues", "queues", loadQueues},
+	{"nodes", "/nodes", "Nodes", "nodes", loadNodes},
+	{"audit", "/audit", "Audit", "audit", loadAudit},
+	{"tokens", "/tokens", "Tokens", "tokens", loadTokens},
 	{"batches", "/batches", "Batches", "batches", loadBatches},
 	{"batch", "/batches/{id}", "Batch", "batches", loadBatch},
 	{"batch-tasks", "/batches/{id}/tasks", "Tasks of a batch", "batches", loadBatchTasks},

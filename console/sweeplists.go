@@ -33,7 +33,7 @@ func loadSweepFailed(v *visit) (any, error) {
 	}
 	list.Items, list.More, list.Pages = answer.GetItems(), answer.GetNextPageToken() != "", v.further(list.nextOf(answer.GetNextPageToken()))
 	if list.Like != "" {
-		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(item *fairleadv1.FailedItem) bool { return normaliseError(item.GetError()) != list.Like })
+		list.Items = slices.DeleteFunc(slices.Clone(list.Items), func(item *fairleadv1.FailedItem) bool { return normalise(item.GetError()) != list.Like })
 	}
 	return list, nil
 }
@@ -48,11 +48,11 @@ func loadSweepLog(v *visit) (any, error) {
 	if err := v.only("level", "index", "page"); err != nil {
 		return nil, err
 	}
-	request := &fairleadv1.ListSweepLogsRequest{Level: v.All("level"), PageSize: bulkRows, PageToken: v.Get("page")}
+	request := &fairleadv1.ListSweepLogsRequest{Level: v.All("level"), PageSize: listRows, PageToken: v.Get("page")}
 	if given := v.Get("index"); given != "" {
 		index, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || index < 0 {
-			return nil, badParameter("index", "must be the number of an item, as 17")
+			return nil, refuse("index", "must be the number of an item, as 17")
 		}
 		request.Index = &index
 	}
@@ -76,7 +76,7 @@ func loadSweepHistory(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := v.sweeps.ListSweepHistory(v.ctx, &fairleadv1.ListSweepHistoryRequest{Id: sweep.GetId(), PageSize: bulkRows, PageToken: v.Get("page")})
+	answer, err := v.sweeps.ListSweepHistory(v.ctx, &fairleadv1.ListSweepHistoryRequest{Id: sweep.GetId(), PageSize: listRows, PageToken: v.Get("page")})
 	if err != nil {
 		return nil, ofPage(err)
 	}

@@ -82,7 +82,7 @@ func TestCountsOfASweepLeadToExactlyThoseItems(t *testing.T) {
 	list := r.page(200, "/sweeps?state=finished")
 	r.shows(list, ">campaign/spring<", "1,200 of 1,200 items have ended", "1,080 / 1,200")
 	page := r.page(200, "/sweeps/campaign%2Fspring")
-	r.shows(page, "It has finished, and items have failed.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "nothing is left to do", "880", "item # has no address")
+	r.shows(page, "It has finished, and items have failed.", "fairlead sweep retry 1", "Shard 1", "items 600 to 1,199", "nothing is left to do", "880", "item N has no address")
 	for _, from := range []string{list, page} {
 		counts := r.countLinks(from)
 		if counts["/sweeps/1/failed"] != 120 {

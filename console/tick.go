@@ -61,7 +61,7 @@ func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, make fu
 func (p *perTick[V]) entry(tick int64, key string) (entry *made[V], first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tick != tick || p.entries == nil {
+	if p.tick < tick || p.entries == nil { // one who comes late is served what is newer
 		p.tick, p.entries = tick, map[string]*made[V]{}
 	}
 	if entry, there := p.entries[key]; there {

@@ -96,6 +96,22 @@ func (v *visit) Here(parameters ...any) string {
 	return v.link(v.Path, query)
 }
 
+// NextPage is this page with the rows behind a token; empty: there are none.
+func (v *visit) NextPage(token string) string {
+	if token == "" {
+		return ""
+	}
+	return v.Here("page", token)
+}
+
+// FirstPage leads back to the first rows; empty if these are they.
+func (v *visit) FirstPage() string {
+	if v.Get("page") == "" {
+		return ""
+	}
+	return v.Here()
+}
+
 func (v *visit) link(path string, query url.Values) string {
 	to := url.URL{Path: v.console.options.Prefix + path, RawQuery: query.Encode()}
 	return to.String()

@@ -38,6 +38,7 @@ type breaker struct {
 	running  int
 	failures int           // in a row
 	pause    time.Duration // how long it stays open; zero: it is closed
+	opened   time.Time     // when that was, unless it is closed
 	until    time.Time     // when the next call may probe
 	probing  bool
 	touched  time.Time // when the last call ended, if none is under way
@@ -85,7 +86,7 @@ func (b *breakers) find(name string) *breaker {
 	if len(b.byName) >= manyTargets {
 		now := time.Now()
 		for other, t := range b.byName {
-			if t.running == 0 && now.Sub(t.touched) > idleTarget {
+			if t.idle(now) {
 				delete(b.byName, other)
 			}
 		}
@@ -108,12 +109,14 @@ func (b *breakers) leave(e entry, v verdict) {
 	case v == answered:
 		t.failures, t.pause = 0, 0
 	case v == unhealthy && e.probe:
+		t.failures++
 		t.pause = min(2*t.pause, breakerLongest)
 		t.until = time.Now().Add(t.pause)
 	case v == unhealthy:
 		t.failures++
 		if b.maxFailures > 0 && t.failures >= b.maxFailures && t.pause == 0 {
-			t.pause, t.until = breakerFirst, time.Now().Add(breakerFirst)
+			t.pause, t.opened = breakerFirst, time.Now()
+			t.until = t.opened.Add(t.pause)
 		}
 	}
 	if t.running > 0 {

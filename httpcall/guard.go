@@ -19,6 +19,7 @@ type Guard struct {
 	local    bool // loopback and private addresses are allowed
 	networks []netip.Prefix
 	hosts    map[string]bool
+	aliases  map[string]string // host and port that calls name → address that they reach
 	dialer   net.Dialer
 }
 
@@ -44,6 +45,16 @@ func NewGuard(allow []string, local bool) (*Guard, error) {
 		}
 	}
 	return g, nil
+}
+
+// Alias makes calls to a host and port reach an address of this machine, which they may
+// although it is private. No other call may because of it. It is for targets inside of
+// this process, whose address other nodes could not use. Call it before the guard is used.
+func (g *Guard) Alias(hostport string, address netip.AddrPort) {
+	if g.aliases == nil {
+		g.aliases = map[string]string{}
+	}
+	g.aliases[hostport] = address.String()
 }
 
 var (
@@ -72,10 +83,14 @@ type listedHost struct{}
 // dialled is passed on.
 func (g *Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
-	if err == nil && g.hosts[hostName(host)] {
+	target, alias := g.aliases[address]
+	if !alias {
+		target = address
+	}
+	if err == nil && (alias || g.hosts[hostName(host)]) {
 		ctx = context.WithValue(ctx, listedHost{}, true)
 	}
-	conn, err := g.dialer.DialContext(ctx, network, address)
+	conn, err := g.dialer.DialContext(ctx, network, target)
 	var denied *DeniedError
 	if errors.As(err, &denied) {
 		// The addresses of a name may be known to this side's network alone.

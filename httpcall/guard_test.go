@@ -257,6 +257,20 @@ func TestANameWithAddressesOfBothSortsReachesNoneThatIsDenied(t *testing.T) {
 	}
 }
 
+func TestAnAliasLeadsToItsAddressAndAllowsNothingElse(t *testing.T) {
+	_, port, hits := victim(t)
+	guard := newGuard(t, false)
+	guard.Alias("sample.invalid:80", netip.MustParseAddrPort("127.0.0.1:"+port))
+	if _, err := call(t, guard, "http://sample.invalid/"); err != nil || hits.Load() != 1 {
+		t.Errorf("the alias was denied, or led elsewhere: %v", err)
+	}
+	for _, url := range []string{"http://127.0.0.1:" + port + "/", "http://sample.invalid:" + port + "/"} {
+		if _, err := call(t, guard, url); err == nil || hits.Load() != 1 {
+			t.Errorf("%s was called because of the alias: %v", url, err)
+		}
+	}
+}
+
 func TestARefusalDoesNotTellWhatANameLeadsTo(t *testing.T) {
 	guard := newGuard(t, false)
 	guard.dialer.Resolver = newNames(t, func(int) string { return "10.20.30.40" }).resolver

@@ -75,6 +75,12 @@ func TestPlans(t *testing.T) {
 			t.Errorf("it is planned as %+v", plan)
 		}
 	})
+	t.Run("the schedules that fire next are the first of an index", func(t *testing.T) {
+		plan := explain(t, s, strings.Replace(s.sql.SchedulesSoonest, "?", "100", 1))
+		if !slices.ContainsFunc(plan, func(a tableRead) bool { return a.key == "next_fire" && !strings.Contains(a.extra, "filesort") }) {
+			t.Errorf("it is planned as %+v", plan)
+		}
+	})
 	t.Run("busy lanes and gates are skipped through", func(t *testing.T) {
 		for name, statement := range map[string]string{"busy_lanes": s.sql.BusyLanes, "parked_gates": s.sql.ParkedGates} {
 			plan := explain(t, s, statement)

@@ -40,14 +40,35 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock strin
 			if removed, err = t.one(ctx, []any{&id}, lock, append(inputs[:len(inputs):len(inputs)], now-age)...); err != nil || !removed {
 				return err
 			}
-			for _, statement := range []string{t.sql.DropBatchParts, t.sql.DropBatchTasks, t.sql.DropBatch} {
-				if _, err := t.exec(ctx, statement, id); err != nil {
-					return err
-				}
-			}
-			return nil
+			return t.dropBatch(ctx, id)
 		})
 		if err != nil || !removed {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteBatch removes a batch that has completed, with its parts.
+func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
+	ctx = sqlstore.MayWait(ctx)
+	return s.atomically(ctx, "delete batch", func(ctx context.Context, t *txn) error {
+		c := &conducting{txn: t, id: id}
+		batch, err := c.lock(ctx, true)
+		if err == nil {
+			err = sqlstore.BatchBusy(&batch)
+		}
+		if err != nil {
+			return err
+		}
+		return t.dropBatch(ctx, id)
+	})
+}
+
+// dropBatch removes a batch that is locked, with its parts.
+func (t *txn) dropBatch(ctx context.Context, id int64) error {
+	for _, statement := range []string{t.sql.DropBatchParts, t.sql.DropBatchTasks, t.sql.DropBatch} {
+		if _, err := t.exec(ctx, statement, id); err != nil {
 			return err
 		}
 	}

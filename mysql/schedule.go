@@ -205,7 +205,7 @@ func (t *txn) endQueued(ctx context.Context, runs []schedule.Fire) error {
 	return t.write(ctx, &m)
 }
 
-// Schedules lists living schedules by name.
+// Schedules lists living schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	ctx, cancel := s.bound(ctx)
 	defer cancel()
@@ -217,8 +217,12 @@ func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 }
 
 func (s *Store) readSchedules(ctx context.Context, q querier, filter schedule.Filter) ([]schedule.Schedule, error) {
+	query, args := fill(s.sql.Schedules, "named", chosenSchedules(filter)), []any{filter.After, sqlstore.SchedulePage(filter)}
+	if filter.Soonest {
+		query, args = s.sql.SchedulesSoonest, []any{sqlstore.SchedulePage(filter)}
+	}
 	var locked []*lockedSchedule
-	err := each(ctx, q, collectSchedules(&locked), fill(s.sql.Schedules, "named", chosenSchedules(filter)), filter.After, sqlstore.SchedulePage(filter))
+	err := each(ctx, q, collectSchedules(&locked), query, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -202,6 +202,7 @@ type statements struct {
 	OutdatedSchedules string `sql:"outdated_schedules"`
 	LockSchedules     string `sql:"lock_schedules"`
 	Schedules         string `sql:"schedules"`
+	SchedulesSoonest  string `sql:"schedules_soonest"`
 	NextSchedule      string `sql:"next_schedule"`
 	LockOldSchedules  string `sql:"lock_old_schedules"`
 	DropSchedules     string `sql:"drop_schedules"`

@@ -104,6 +104,9 @@ func batchVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 		}
 		_, err = s.Conduct(ctx, b.ID, false, lookAndEnd)
 		must(err)
+		if round == 0 {
+			must(s.DeleteBatch(ctx, b.ID))
+		}
 		_, err = s.Prune(ctx, driver.Retention{Succeeded: time.Hour, Failed: time.Hour, Cancelled: time.Hour}, 100)
 		must(err)
 		_, err = s.Prune(ctx, driver.Retention{Failed: time.Microsecond}, 1)

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -31,11 +33,31 @@ func TestPlansNeverScanSchedules(t *testing.T) {
 	plans.forget()
 	scheduleVerbs(t, store, node, "full")
 	t.Run("without statistics", func(t *testing.T) { checkPlans(t, store, plans.seen()) })
+	checkSoonest(t, store, plans)
 
 	exec(t, at, "update pg_class set reltuples = 0, relpages = greatest(relpages, 1) where oid in (select indexrelid from pg_index where indrelid::regclass::text like 'fairlead_%') or oid::regclass::text like 'fairlead_%'")
 	plans.forget()
 	scheduleVerbs(t, store, node, "misled")
 	t.Run("with statistics of a moment when nothing was there", func(t *testing.T) { checkPlans(t, store, plans.seen()) })
+	checkSoonest(t, store, plans)
+}
+
+// checkSoonest looks at how the schedules are found that fire next: as the first of an
+// index, of which no more is read than is asked for.
+func checkSoonest(t *testing.T, store *Store, plans *planSpy) {
+	t.Helper()
+	const limit = 20
+	first := regexp.MustCompile(`Limit .*\n(\s+->  Result .*\n\s+One-Time Filter: .*\n)?\s+->  Index (Only )?Scan using fairlead_cursor_fire_at_schedule_idx `)
+	for range 7 {
+		plans.forget()
+		found, err := store.Schedules(t.Context(), schedule.Filter{Soonest: true, Limit: limit})
+		if err != nil || len(found) != limit {
+			t.Fatalf("%d schedules are the soonest: %v", len(found), err)
+		}
+		if seen := strings.Join(plans.seen(), "\n"); !first.MatchString(seen) || strings.Contains(seen, "Seq Scan") {
+			t.Errorf("more is read than the first schedules:\n%s", seen)
+		}
+	}
 }
 
 // multiplySchedules stores many schedules that are like the first one and not due
@@ -93,7 +115,7 @@ func scheduleVerbs(t *testing.T, s *Store, node fairlead.NodeID, keys string) {
 		sc, err = s.PutSchedule(ctx, sc, true)
 		must(err)
 		for _, filter := range []schedule.Filter{
-			{}, {After: name}, {IDs: []int64{sc.ID}}, {Names: []string{name}}, {Tenants: []string{"tenant 1", "tenant 2"}, Enabled: new(true)},
+			{}, {After: name}, {IDs: []int64{sc.ID}}, {Names: []string{name}}, {Tenants: []string{"tenant 1", "tenant 2"}, Enabled: new(true)}, {Soonest: true},
 		} {
 			_, err := s.Schedules(ctx, filter)
 			must(err)

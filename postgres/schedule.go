@@ -212,7 +212,7 @@ func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	return nil
 }
 
-// Schedules lists living schedules by name.
+// Schedules lists living schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	var schedules []schedule.Schedule
 	if err := s.run(ctx, s.schedulesCall(&schedules, filter)); err != nil {
@@ -224,6 +224,8 @@ func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedu
 func (s *Store) schedulesCall(schedules *[]schedule.Schedule, filter schedule.Filter) call {
 	text := s.sql.SchedulesOfAll
 	switch {
+	case filter.Soonest:
+		text = s.sql.SchedulesSoonest
 	case len(filter.IDs) > 0:
 		text = s.sql.SchedulesByID
 	case len(filter.Names) > 0:

@@ -200,6 +200,7 @@ type statements struct {
 	SchedulesByName   string `sql:"schedules_by_name"`
 	SchedulesByTenant string `sql:"schedules_by_tenant"`
 	SchedulesOfAll    string `sql:"schedules_of_all"`
+	SchedulesSoonest  string `sql:"schedules_soonest"`
 	PruneSchedules    string `sql:"prune_schedules"`
 	LockCalendar      string `sql:"lock_calendar"`
 	ShareCalendar     string `sql:"share_calendar"`
@@ -261,6 +262,7 @@ type statements struct {
 	KnownJobs       string `sql:"known_jobs"`
 	RunningBetween  string `sql:"running_between"`
 	Recall          string `sql:"recall"`
+	DeleteBatch     string `sql:"delete_batch"`
 	PruneBatch      string `sql:"prune_batch"`
 	PruneUnopened   string `sql:"prune_unopened"`
 
@@ -339,6 +341,7 @@ type statements struct {
 // loaded.
 const (
 	choice      = "{{choice}}"
+	order       = "{{order}}"
 	vacate      = "{{vacate}}"
 	depart      = "{{depart}}"
 	due         = "{{due}}"
@@ -387,8 +390,9 @@ func (s *statements) fillIn() {
 		*text = strings.ReplaceAll(*text, runningSweep, s.RunningSweep)
 	}
 	for _, way := range []*string{&s.SchedulesByID, &s.SchedulesByName, &s.SchedulesByTenant, &s.SchedulesOfAll} {
-		*way = strings.ReplaceAll(s.Schedules, choice, *way)
+		*way = strings.NewReplacer(choice, *way, order, "s.name").Replace(s.Schedules)
 	}
+	s.SchedulesSoonest = strings.NewReplacer(choice, s.SchedulesSoonest, order, "k.fire_at, s.id").Replace(s.Schedules)
 	for _, way := range []*string{&s.FiresOfJobs, &s.FiresOfSchedule, &s.FiresOfAll} {
 		*way = strings.ReplaceAll(s.Fires, choice, *way)
 	}
@@ -457,6 +461,8 @@ func expander(schema string, version int, options Options) sqlstore.Expander {
 			return databaseClock
 		case "choice":
 			return choice
+		case "order":
+			return order
 		case "changed":
 			return changed
 		case "verdict":

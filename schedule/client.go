@@ -49,7 +49,8 @@ func (c *Client) Get(ctx context.Context, name string) (Schedule, error) {
 	return c.named(ctx, name)
 }
 
-// List lists schedules by name, a page at a time.
+// List lists schedules by name, a page at a time, or those that fire next. It fails with
+// ErrInvalid if the filter combines Soonest with what it cannot be combined with.
 func (c *Client) List(ctx context.Context, filter Filter) ([]Schedule, error) {
 	return c.list(ctx, filter)
 }

@@ -122,9 +122,15 @@ func (d desk) one(ctx context.Context, filter Filter, what string) (Schedule, er
 }
 
 func (d desk) list(ctx context.Context, filter Filter) ([]Schedule, error) {
-	found, err := d.tx.Schedules(ctx, filter)
-	if err != nil {
+	if err := filter.check(); err != nil {
 		return nil, err
 	}
-	return d.listed(ctx, found)
+	found, err := d.tx.Schedules(ctx, filter)
+	if err == nil {
+		found, err = d.listed(ctx, found)
+	}
+	if err == nil && filter.Soonest {
+		found = upcoming(found)
+	}
+	return found, err
 }

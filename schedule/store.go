@@ -28,7 +28,10 @@ type Store interface {
 	// with ErrNotFound.
 	DeleteSchedule(ctx context.Context, id int64) error
 	// Schedules lists living schedules by name. One whose stored form cannot be read
-	// says so in Broken, here and to decide, and holds up no other.
+	// says so in Broken, here and to decide, and holds up no other. With Soonest it lists
+	// those that are enabled and have a FireAt, by FireAt and then by ID, and reads about
+	// as many as it returns; the caller gives no other field then but Limit, and Enabled
+	// if that is true.
 	Schedules(ctx context.Context, filter Filter) ([]Schedule, error)
 
 	// Tick takes at most limit enabled schedules whose FireAt has come, earliest
@@ -89,6 +92,11 @@ type Filter struct {
 	Enabled *bool
 	After   string // only names behind this one: the last of the page before
 	Limit   int    // zero means 100
+	// Soonest lists the enabled schedules that will fire, the one that fires next first. It
+	// has no pages, and is not combined with IDs, Names, Tenants, After or an Enabled that is
+	// false. One that a changed calendar brings forward may be missing until a node has
+	// acted upon the change.
+	Soonest bool
 }
 
 // FireFilter chooses runs. Empty fields choose all.

@@ -45,6 +45,7 @@ var everyMethod = map[protoreflect.Name]struct {
 	"AssignJobs":     {access.RoleSubmitter, jobsOf, `{"tenant":"acme","start":"2030-01-01T00:00:00Z","end":"2030-01-02T00:00:00Z","jobs":[{"kind":"noop"}]}`},
 	"GetJob":         {access.RoleViewer, aJob, `{"id":JOB}`},
 	"ListJobs":       {access.RoleViewer, many, `{}`},
+	"CountJobs":      {access.RoleViewer, many, `{}`},
 	"ListAttempts":   {access.RoleViewer, aJob, `{"id":JOB}`},
 	"ExplainJob":     {access.RoleViewer, aJob, `{"id":JOB}`},
 	"WatchJob":       {access.RoleViewer, aJob, `{"id":JOB}`},
@@ -79,6 +80,8 @@ var everyMethod = map[protoreflect.Name]struct {
 	"Verify":      {access.RoleOperator, cluster, `{}`},
 	"GetStats":    {access.RoleViewer, many, `{}`},
 	"WatchEvents": {access.RoleViewer, many, `{}`},
+
+	"ListBreakers": {access.RoleViewer, cluster, `{}`},
 
 	"CreateToken": {access.RoleAdmin, nothing, `{"name":"NEW","role":"viewer"}`},
 	"ListTokens":  {access.RoleAdmin, nothing, `{}`},

@@ -34,6 +34,7 @@ func New(node Node, store Store, options Options) (*Service, error) {
 	services := newServices(store, options)
 	services.jobs.enqueuer, services.jobs.args = tracing.NewEnqueuer(options.Traces), options.Args
 	services.schedules.args = options.Args
+	services.system.breakers = options.Breakers
 	services.sweeps.business = newBusiness(options.Guard, store)
 	services.sweeps.kinds, services.sweeps.databases, services.sweeps.checks = options.Kinds, options.Databases, options.Sweeps
 	endpoints, err := services.endpoints()
@@ -105,6 +106,9 @@ type Options struct {
 	// Console makes what answers all other paths. It calls the API in process, as its
 	// viewers; nil: there is none.
 	Console func(api http.Handler) (http.Handler, error)
+
+	// Breakers lists the targets of calls that this node leaves alone; nil: there are none.
+	Breakers func() []httpcall.Breaker
 
 	// Databases are those whose tables sweeps of Kinds may go over.
 	Databases []string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/schedule"
 	"github.com/fairlead-io/fairlead/tracing"
 )
@@ -130,6 +131,7 @@ func texts[T ~string](values []string) []T {
 type Jobs struct {
 	client    *fairlead.Client
 	schedules *schedule.Client
+	batches   *batch.Client
 	enqueuer  *tracing.Enqueuer
 	args      ArgsChecks
 	stopping  <-chan struct{}
@@ -138,7 +140,9 @@ type Jobs struct {
 // NewJobs makes the service of a store's jobs. Who watches is let go when the
 // program stops.
 func NewJobs(store Store, stopping <-chan struct{}) *Jobs {
-	return &Jobs{client: fairlead.NewClient(store), schedules: schedule.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping}
+	return &Jobs{
+		client: fairlead.NewClient(store), schedules: schedule.NewClient(store), batches: batch.NewClient(store), enqueuer: tracing.NewEnqueuer(nil), stopping: stopping,
+	}
 }
 
 // EnqueueJobs stores all jobs or none.
@@ -209,13 +213,15 @@ func (s *Jobs) ListJobs(ctx context.Context, in *fairleadv1.ListJobsRequest) (*f
 	if err != nil {
 		return nil, err
 	}
-	filter := fairlead.Filter{
-		States: texts[fairlead.State](in.GetState()), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(),
-		Key: in.GetKey(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), Below: below, Limit: int(in.GetPageSize()),
+	made, err := s.madeBy(in)
+	if err != nil {
+		return nil, err
 	}
+	filter := filterOf(in)
+	filter.Below, filter.Limit = below, int(in.GetPageSize())
 	var page fairlead.Page
-	if in.GetSchedule() != 0 {
-		page, err = s.runsOf(ctx, in.GetSchedule(), filter)
+	if made != nil {
+		page, err = s.findAmong(ctx, made, filter)
 	} else {
 		page, err = findPage(ctx, s.client, filter)
 	}

@@ -42,9 +42,6 @@ var bulkActions = map[string]bulkAction{
 	},
 }
 
-// countedAtMost is about how many jobs a dry run counts.
-const countedAtMost = 10_000
-
 // BulkJobs does the same to all jobs that match. It goes through them once, from
 // the newest to the oldest, so that jobs which it makes match again are not met
 // twice.
@@ -83,10 +80,10 @@ func (s *Jobs) BulkJobs(ctx context.Context, in *fairleadv1.BulkJobsRequest) (*f
 
 // filter chooses those of the jobs that the action allows.
 func (a bulkAction) filter(in *fairleadv1.JobFilter) (fairlead.Filter, error) {
-	filter := fairlead.Filter{
-		IDs: in.GetId(), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Key: in.GetKey(), From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), States: a.states,
-	}
-	if asked := texts[fairlead.State](in.GetState()); len(asked) > 0 {
+	filter := filterOf(in)
+	asked := filter.States
+	filter.IDs, filter.States = in.GetId(), a.states
+	if len(asked) > 0 {
 		filter.States = slices.DeleteFunc(asked, func(state fairlead.State) bool { return !slices.Contains(a.states, state) })
 		if len(filter.States) == 0 {
 			return filter, refuseField("filter.state", "names no state in which this can be done")

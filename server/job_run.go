@@ -32,17 +32,3 @@ func (s *Jobs) jobsTo(ctx context.Context, jobs ...*fairlead.Job) ([]*fairleadv1
 	}
 	return out, nil
 }
-
-// runsOf narrows a filter to a page of a schedule's runs.
-func (s *Jobs) runsOf(ctx context.Context, schedule int64, filter fairlead.Filter) (fairlead.Page, error) {
-	fires, next, err := runPage(ctx, s.schedules, schedule, filter.Below, pageSize(int32(filter.Limit)))
-	if err != nil || len(fires) == 0 {
-		return fairlead.Page{}, err
-	}
-	filter.IDs, filter.Below, filter.Limit = jobsOf(fires), 0, len(fires)
-	page, err := findPage(ctx, s.client, filter)
-	if page.Next == 0 {
-		page.Next = next // runs are numbered as their jobs are
-	}
-	return page, err
-}

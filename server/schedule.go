@@ -65,12 +65,14 @@ func (s *Schedules) GetSchedule(ctx context.Context, in *fairleadv1.GetScheduleR
 	return scheduleTo(schedule), nil
 }
 
-// ListSchedules lists schedules by name.
+// ListSchedules lists schedules by name, or those that fire next.
 func (s *Schedules) ListSchedules(ctx context.Context, in *fairleadv1.ListSchedulesRequest) (*fairleadv1.ListSchedulesResponse, error) {
 	size := pageSize(in.GetPageSize())
-	schedules, err := s.client.List(ctx, schedule.Filter{
-		Tenants: in.GetTenant(), Enabled: in.Enabled, After: in.GetPageToken(), Limit: size + 1, // one more tells whether there is a next page
-	})
+	filter := schedule.Filter{Tenants: in.GetTenant(), Enabled: in.Enabled, After: in.GetPageToken(), Soonest: in.GetSoonest(), Limit: size}
+	if !filter.Soonest {
+		filter.Limit++ // one more tells whether there is a next page
+	}
+	schedules, err := s.client.List(ctx, filter)
 	if err != nil {
 		return nil, err
 	}

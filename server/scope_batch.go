@@ -56,6 +56,14 @@ func (s scoped) DropParts(ctx context.Context, id int64, pass int) error {
 	return s.store.DropParts(ctx, id, pass)
 }
 
+// DeleteBatch removes a batch of the caller's.
+func (s scoped) DeleteBatch(ctx context.Context, id int64) error {
+	if err := s.batch(ctx, id); err != nil {
+		return err
+	}
+	return s.store.DeleteBatch(ctx, id)
+}
+
 // Conduct acts upon a batch of the caller's.
 func (s scoped) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
 	if err := s.batch(ctx, id); err != nil {

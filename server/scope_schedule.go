@@ -50,8 +50,14 @@ func (s scoped) DeleteSchedule(ctx context.Context, id int64) error {
 	return s.store.DeleteSchedule(ctx, id)
 }
 
-// Schedules lists the caller's of the schedules.
+// Schedules lists the caller's of the schedules. The soonest are those of all tenants: a
+// caller who is bound to some may not see them.
 func (s scoped) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+	if filter.Soonest {
+		if err := whole(ctx); err != nil {
+			return nil, err
+		}
+	}
 	tenants, some := narrow(ctx, filter.Tenants)
 	if !some {
 		return nil, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/httpcall"
 )
 
 // System implements the SystemService.
@@ -18,6 +19,7 @@ type System struct {
 	store    Store
 	client   *fairlead.Client
 	batches  *batch.Client
+	breakers func() []httpcall.Breaker // nil: there are none
 	stopping <-chan struct{}
 }
 

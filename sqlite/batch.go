@@ -169,11 +169,33 @@ func (t *txn) deleteBatches(query string, args ...any) (int, error) {
 		return 0, err
 	}
 	for _, id := range ids {
-		for _, remove := range []string{t.sql.DeleteTasks, t.sql.DeleteParts, t.sql.DeleteBatch} {
-			if _, err := t.exec(remove, id); err != nil {
-				return 0, err
-			}
+		if err := t.deleteBatch(id); err != nil {
+			return 0, err
 		}
 	}
 	return len(ids), nil
+}
+
+// DeleteBatch removes a batch that has completed, with its parts.
+func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
+	_, err := write(ctx, s, "delete batch", func(t *txn) (none, error) {
+		batch, err := t.batch(id)
+		if err == nil {
+			err = sqlstore.BatchBusy(&batch)
+		}
+		if err != nil {
+			return none{}, err
+		}
+		return none{}, t.deleteBatch(id)
+	})
+	return err
+}
+
+func (t *txn) deleteBatch(id int64) error {
+	for _, remove := range []string{t.sql.DeleteTasks, t.sql.DeleteParts, t.sql.DeleteBatch} {
+		if _, err := t.exec(remove, id); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -19,6 +19,7 @@ func TestTickLooksAtWhatIsDue(t *testing.T) {
 		args               []any
 	}{
 		{"the schedules that are due", s.sql.DueSchedules, "schedule_by_fire", []any{1, 1}},
+		{"the schedules that fire next", s.sql.SchedulesSoonest, "schedule_by_fire", []any{1}},
 		{"when the next one is", s.sql.NextFire, "schedule_by_fire", nil},
 		{"runs that have ended", s.sql.EndedSchedules, "fire_open", []any{1}},
 		{"the open runs of a schedule", s.sql.OpenFires, "fire_open", []any{1, "[1]"}},

@@ -146,13 +146,27 @@ func (t *txn) deleteSchedule(id int64) error {
 	return t.must(1, t.sql.DeleteSchedule, t.now, id)
 }
 
-// Schedules lists living schedules by name.
+// Schedules lists living schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	return read(ctx, s, "list schedules", func(t *txn) ([]schedule.Schedule, error) { return t.schedules(filter) })
 }
 
 func (t *txn) schedules(filter schedule.Filter) ([]schedule.Schedule, error) {
-	conditions, args := []string{"deleted_at = 0"}, []any(nil)
+	query, args := t.sql.SchedulesSoonest, []any{sqlstore.SchedulePage(filter)}
+	if !filter.Soonest {
+		query, args = t.sql.schedulesByName(filter)
+	}
+	rows, err := t.scheduleRows(query, args...)
+	schedules := make([]schedule.Schedule, len(rows))
+	for i := range rows {
+		schedules[i] = rows[i].Schedule
+	}
+	return schedules, err
+}
+
+// schedulesByName is the statement that lists the schedules of a filter by name.
+func (s *statements) schedulesByName(filter schedule.Filter) (query string, args []any) {
+	conditions := []string{"deleted_at = 0"}
 	add := func(condition string, arg any) {
 		conditions, args = append(conditions, condition), append(args, arg)
 	}
@@ -171,11 +185,5 @@ func (t *txn) schedules(filter schedule.Filter) ([]schedule.Schedule, error) {
 	if filter.After != "" {
 		add("name > ?", filter.After)
 	}
-	query := t.sql.Schedules + " where " + strings.Join(conditions, " and ") + " order by name limit " + strconv.Itoa(sqlstore.SchedulePage(filter))
-	rows, err := t.scheduleRows(query, args...)
-	schedules := make([]schedule.Schedule, len(rows))
-	for i := range rows {
-		schedules[i] = rows[i].Schedule
-	}
-	return schedules, err
+	return s.Schedules + " where " + strings.Join(conditions, " and ") + " order by name limit " + strconv.Itoa(sqlstore.SchedulePage(filter)), args
 }

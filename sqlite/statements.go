@@ -128,21 +128,22 @@ type statements struct {
 	Secret      string `sql:"secret"`
 	AddSecret   string `sql:"add_secret"`
 
-	Schedules       string `sql:"schedules"`
-	SchedulesByID   string `sql:"schedules_by_id"`
-	DueSchedules    string `sql:"due_schedules"`
-	NextFire        string `sql:"next_fire"`
-	ScheduleNamed   string `sql:"schedule_named"`
-	AddSchedule     string `sql:"add_schedule"`
-	SetSchedule     string `sql:"set_schedule"`
-	Advance         string `sql:"advance"`
-	DeleteSchedule  string `sql:"delete_schedule"`
-	ForgetSchedules string `sql:"forget_schedules"`
-	Calendars       string `sql:"calendars"`
-	Calendar        string `sql:"calendar"`
-	PutCalendar     string `sql:"put_calendar"`
-	CalendarUsed    string `sql:"calendar_used"`
-	DeleteCalendar  string `sql:"delete_calendar"`
+	Schedules        string `sql:"schedules"`
+	SchedulesByID    string `sql:"schedules_by_id"`
+	SchedulesSoonest string `sql:"schedules_soonest"`
+	DueSchedules     string `sql:"due_schedules"`
+	NextFire         string `sql:"next_fire"`
+	ScheduleNamed    string `sql:"schedule_named"`
+	AddSchedule      string `sql:"add_schedule"`
+	SetSchedule      string `sql:"set_schedule"`
+	Advance          string `sql:"advance"`
+	DeleteSchedule   string `sql:"delete_schedule"`
+	ForgetSchedules  string `sql:"forget_schedules"`
+	Calendars        string `sql:"calendars"`
+	Calendar         string `sql:"calendar"`
+	PutCalendar      string `sql:"put_calendar"`
+	CalendarUsed     string `sql:"calendar_used"`
+	DeleteCalendar   string `sql:"delete_calendar"`
 
 	OutdatedCalendars string `sql:"outdated_calendars"`
 	OutdatedSchedules string `sql:"outdated_schedules"`

@@ -20,6 +20,7 @@ func testConductor(c *chapter) {
 	testBatchTx(c)
 	testRecall(c)
 	testPruneBatches(c)
+	testDeleteBatch(c)
 	testConductorRaces(c)
 }
 

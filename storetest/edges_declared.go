@@ -157,6 +157,7 @@ func (f *fixture) declaredEdges() []edgeCall {
 	add("AddParts to none", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, []batch.Part{{Number: 1}}) })
 	add("AddParts of nothing", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, nil) })
 	add("DropParts of none", func(f *fixture) (any, error) { return nil, f.store.DropParts(ctx, noJob, 1) })
+	add("DeleteBatch of none", func(f *fixture) (any, error) { return nil, f.store.DeleteBatch(ctx, noJob) })
 	add("Conduct none", func(f *fixture) (any, error) {
 		return f.store.Conduct(ctx, noJob, true, func(context.Context, *batch.Record, batch.Tx) error { return nil })
 	})

@@ -92,6 +92,7 @@ func chapters() []titled {
 		{"Expire", Claiming, testExpire},
 		{"Prune", Administering, testPrune},
 		{"Schedules", Scheduling, testSchedules},
+		{"Soonest schedules", Scheduling, testSoonest},
 		{"DeleteSchedule", Scheduling, testDeleteSchedule},
 		{"Calendars", Scheduling, testCalendars},
 		{"Changed calendars", Scheduling, testChangedCalendars},

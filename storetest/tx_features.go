@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/fairlead-io/fairlead"
 	"github.com/fairlead-io/fairlead/access"
@@ -29,6 +30,17 @@ func testTxOfSchedules(c *chapter) {
 		f.equal("what others see", scheduleNames(f.schedules(schedule.Filter{})), []string(nil))
 		f.ok(tx.Commit())
 		f.equal("what others see then", f.schedules(schedule.Filter{}), []schedule.Schedule{put})
+	})
+	c.test("the soonest schedules are those that the transaction sees", func(f *fixture) {
+		f.plan("later", dueAt(f.now().Add(time.Hour)))
+		tx := f.begin()
+		_, err := tx.Tx.PutSchedule(f.ctx(), f.unstored("sooner"), false)
+		f.ok(err)
+		inside, err := tx.Tx.Schedules(f.ctx(), schedule.Filter{Soonest: true})
+		f.ok(err)
+		f.equal("what the transaction sees", scheduleNames(inside), []string{"sooner", "later"})
+		f.ok(tx.Rollback())
+		f.equal("what others see", f.soonest(0), []string{"later"})
 	})
 	c.test("a schedule never exists if the caller rolls back", func(f *fixture) {
 		s, tx := f.unstored("s"), f.begin()

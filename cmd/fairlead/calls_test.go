@@ -74,3 +74,20 @@ func TestServedCallsUseListedSecretsAndShowNone(t *testing.T) {
 		t.Errorf("the secret is in the answer or the log:\n%s\n%s", shown, log)
 	}
 }
+
+func TestATargetThatIsLeftAloneIsListedWithoutItsPath(t *testing.T) {
+	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
+	defer target.Close()
+	address := strings.TrimPrefix(target.URL, "http://")
+	node := startServe(t, "--db", "sqlite://"+filepath.Join(t.TempDir(), "jobs.db"), "--poll", "20ms", "--target-max-failures", "1")
+	url := "http://ann:hunter2@" + address + "/orders?token=hunter3"
+	ids := node.send(t, "POST", "/api/v1/jobs", fmt.Sprintf(`{"jobs":[{"kind":"http","max_attempts":1,"args":{"url":%q}}]}`, url))["ids"].([]any)
+	node.finished(t, ids[0].(string))
+	raw, err := json.Marshal(node.send(t, "GET", "/api/v1/breakers", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(raw); !strings.Contains(got, `"address":"`+address+`"`) || !strings.Contains(got, `"failures":1`) || strings.Contains(got, "hunter") || strings.Contains(got, "orders") {
+		t.Errorf("listed is %s", got)
+	}
+}

@@ -24,7 +24,7 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usagef("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(newServeCommand(), newMigrateCommand(), newRestoredCommand(), newBenchCommand(), newVersionCommand())
+	root.AddCommand(newServeCommand(), newMigrateCommand(), newRestoredCommand(), newBenchCommand(), newDemoCommand(), newVersionCommand())
 	root.AddCommand(cli.Commands(cli.Options{AddToken: addToken, DatabaseFlags: databaseFlags, Database: databaseFrom})...)
 	return root
 }

@@ -45,6 +45,8 @@ type serveOptions struct {
 	cdc                 string
 	sweepFiles          []string
 	sweepDatabases      []string
+	demo                bool
+	stdout              io.Writer
 	typed               func(error) error // names what a node refuses by its flag
 }
 
@@ -71,6 +73,10 @@ func newServeCommand() *cobra.Command {
 			if err := readDatabaseFile(cmd.Flags(), cmd.ErrOrStderr()); err != nil {
 				return err
 			}
+			o.stdout = cmd.OutOrStdout()
+			if o.demo {
+				o.demoDefaults(cmd.Flags())
+			}
 			o.typed = func(err error) error { return cli.Typed(cmd, err) }
 			return serve(cmd.Context(), o, cmd.ErrOrStderr())
 		},
@@ -81,6 +87,7 @@ func newServeCommand() *cobra.Command {
 	databaseFlags(f, &o.db, defaultDatabase)
 	f.StringVar(&o.listenURL, dbListenFlag, "", listenUsage)
 	f.StringVar(&o.config, "config", "", "YAML file with these settings")
+	f.BoolVar(&o.demo, "demo", false, demoUsage)
 	f.StringVar(&o.cdc, "cdc", "", "YAML file with the Kafka Connect clusters on whose connectors batches may work")
 	f.IntVar(&o.node.Slots, "slots", 32, "jobs to run at once")
 	f.StringArrayVar(&o.queues, "queue", nil, "queue to serve (repeatable; default all)")
@@ -162,6 +169,12 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	if err := registerCDC(kinds, o.cdc); err != nil {
 		return err
 	}
+	show, err := startDemo(ctx, o.demo, timed, guard, log)
+	if err != nil {
+		return err
+	}
+	defer show.stop()
+	show.register(kinds)
 	options := o.nodeOptions(log)
 	options.Listeners = append(options.Listeners, courier.Listener())
 	options.Observer = counts
@@ -192,22 +205,26 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 	}
 	courier.SetPublicURL(o.publicURL)
 	calls.SetPublicURL(o.publicURL)
+	if err := show.open(ctx, o.publicURL); err != nil {
+		return err
+	}
 	log.Info("serving", "url", scheme+address, "db", shown(o.db), "version", versionText())
 	workers := server.WorkerOptions{Poll: o.node.Poll, Beat: o.node.Beat, Lease: o.node.Lease, Grace: o.node.Grace}
 	service, err := server.New(node, timed, server.Options{
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
 		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, sweep.StartKind: sweep.CheckStartArgs}, Sweeps: sweepChecks(calls),
-		Kinds: kinds, Guard: guard, Databases: databases.Names(),
 		Console: func(api http.Handler) (http.Handler, error) {
 			secure := strings.HasPrefix(o.publicURL, "https://")
 			return console.New(api, console.Options{Version: versionText(), Secure: secure, Stopping: ctx.Done(), Log: log})
 		},
+		Kinds: kinds, Guard: guard, Databases: databases.Names(), Breakers: calls.Breakers,
 	})
 	if err != nil {
 		return err
 	}
+	show.announce(o.stdout, scheme+address)
 	check := func(ctx context.Context) { databases.Check(ctx, log) }
-	return runAll(ctx, listener, secure, service, node, courier.Watch, check)
+	return runAll(ctx, listener, secure, service, node, courier.Watch, check, show.run)
 }
 
 // runAll runs the service, the node, and loops beside it. The service outlives
@@ -287,20 +304,4 @@ func checkPublicURL(text string) error {
 		return usagef("--public-url %q: give an address such as https://fairlead.example.org", text)
 	}
 	return nil
-}
-
-func newLogger(w io.Writer, format, level string) (*slog.Logger, error) {
-	var lowest slog.Level
-	if err := lowest.UnmarshalText([]byte(level)); err != nil {
-		return nil, usagef("--log-level %q: use debug, info, warn or error", level)
-	}
-	options := &slog.HandlerOptions{Level: lowest}
-	switch format {
-	case "text":
-		return slog.New(slog.NewTextHandler(w, options)), nil
-	case "json":
-		return slog.New(slog.NewJSONHandler(w, options)), nil
-	default:
-		return nil, usagef("--log-format %q: use text or json", format)
-	}
 }

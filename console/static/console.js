@@ -32,6 +32,10 @@
     const known = charts.get(element);
     if (known && known.figures === figures && known.width === element.clientWidth) return;
     const data = JSON.parse(figures);
+    if (data[0].length === 1) { // a single moment has no length: it stands at the end of two minutes
+      data[0].unshift(data[0][0] - 120);
+      for (const column of data.slice(1)) column.unshift(null);
+    }
     if (known && known.width === element.clientWidth) {
       known.figures = figures;
       known.plot.setData(data);
@@ -42,7 +46,7 @@
     const axis = {stroke: color("--text-dim"), grid: {stroke: color("--line"), width: 1}, ticks: {show: false}, font: "11px system-ui"};
     const plot = new uPlot({
       width: element.clientWidth, height: element.clientHeight || 180, cursor: {y: false}, legend: {show: false},
-      scales: {x: {time: true, range: (_, first, last) => first < last ? [first, last] : [last - 60, last + 1]}, y: {range: (_, low, high) => [0, Math.max(1, high * 1.15)]}},
+      scales: {x: {time: true, range: (_, low, high) => [Math.min(low, high - 120), high]}, y: {range: (_, low, high) => [0, Math.max(1, high * 1.15)]}},
       axes: [axis, {...axis, size: 44}],
       series: [{}, ...names.map((name, i) => ({label: name, stroke: color("--chart-" + (i + 1)), width: 2, fill: i ? undefined : color("--chart-fill"), points: {show: false}}))],
     }, data, element);

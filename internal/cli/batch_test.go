@@ -41,6 +41,12 @@ func (r *rig) untilBatch(id, what string, holds func(batch map[string]any) bool)
 	}
 }
 
+// madeSchedule is the id of a schedule that is never due.
+func (r *rig) madeSchedule() string {
+	r.Helper()
+	return r.document("schedule", "create", "never", "noop", "--at", "2100-01-01T00:00:00Z")["id"].(string)
+}
+
 const someWalls = "target_id,target_type,before,after\n" +
 	"1,wall,\"{\"\"colour\"\":\"\"white\"\"}\",\"{\"\"colour\"\":\"\"red\"\"}\"\n2,wall,1,2\n3,wall,1,2\n"
 
@@ -56,6 +62,11 @@ func TestABatchOfAFileIsAwaitedAndRolledBack(t *testing.T) {
 	}
 	r.says([]string{"walls", "paint", "success"}, "batch", "list", "--type", "paint")
 	r.says([]string{"TARGET", "wall", "success"}, "batch", "tasks", id)
+	if jobs := r.document("job", "list", "--batch", id); len(jobs["items"].([]any)) != 3 {
+		t.Errorf("its jobs are %v", jobs)
+	}
+	r.says([]string{"succeeded     3\n", "total         3\n"}, "job", "count", "--batch", id)
+	r.fails(ExitUsage, "--batch: cannot be combined", "job", "list", "--batch", id, "--schedule", r.madeSchedule())
 	if open := r.document("batch", "list", "--open"); len(open["items"].([]any)) != 0 {
 		t.Errorf("open are %v", open)
 	}

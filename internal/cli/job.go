@@ -13,7 +13,7 @@ import (
 
 func (s *session) jobCommand() *cobra.Command {
 	return s.prints(s.connects(noun("job", "Enqueue, watch and move jobs",
-		s.jobEnqueueCommand(), s.jobGetCommand(), s.jobListCommand(), s.jobExplainCommand(), s.jobAttemptsCommand(), s.jobWatchCommand(),
+		s.jobEnqueueCommand(), s.jobGetCommand(), s.jobListCommand(), s.jobCountCommand(), s.jobExplainCommand(), s.jobAttemptsCommand(), s.jobWatchCommand(),
 		s.jobCancelCommand(), s.jobRetryCommand(), s.jobRunCommand(), s.jobRescheduleCommand(), s.jobPriorityCommand(),
 		s.jobFinishCommand(), s.jobFailCommand(), s.jobDeleteCommand(), s.jobBulkCommand(),
 	)))
@@ -44,11 +44,11 @@ func (s *session) jobGetCommand() *cobra.Command {
 type jobFilter struct {
 	states, kinds, queues, tenants []string
 	key                            string
-	from, to                       moment
+	from, to, finished             moment
 }
 
 func (s *session) filters(cmd *cobra.Command, f *jobFilter) {
-	f.from.past, f.to.past = true, true
+	f.from.past, f.to.past, f.finished.past = true, true, true
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.states, "state", nil, "in this state (repeatable): "+strings.Join(states, ", "))
 	flags.StringSliceVar(&f.kinds, "kind", nil, "of this kind (repeatable)")
@@ -57,19 +57,32 @@ func (s *session) filters(cmd *cobra.Command, f *jobFilter) {
 	flags.StringVar(&f.key, "key", "", "with this key")
 	flags.Var(&f.from, "from", "created then or later: a time, or a span such as 2h for two hours ago")
 	flags.Var(&f.to, "to", "created earlier")
+	flags.Var(&f.finished, "finished-from", "ended then or later; no live job")
 	complete(cmd, "state", oneOf(states...))
 	complete(cmd, "kind", s.asked(kindNames))
 	complete(cmd, "queue", s.asked(queueNames))
 	complete(cmd, "tenant", s.asked(tenantNames))
 }
 
+// jobMaker is what the jobs that are meant were made by.
+type jobMaker struct {
+	schedule string // its id or name
+	batch    int64
+}
+
+func (s *session) makers(cmd *cobra.Command, m *jobMaker) {
+	cmd.Flags().StringVar(&m.schedule, "schedule", "", "runs of this schedule, by id or name")
+	cmd.Flags().Int64Var(&m.batch, "batch", 0, "jobs of the tasks of this batch, by id")
+	complete(cmd, "schedule", s.asked(scheduleNames))
+}
+
 func (s *session) jobListCommand() *cobra.Command {
 	var filter jobFilter
+	var maker jobMaker
 	var limit int
-	var schedule string
 	cmd := verb("list", "List jobs, newest first", s.runs(func(ctx context.Context, c *call) error {
 		all := &fairleadv1.ListJobsResponse{}
-		made, err := c.scheduleID(ctx, schedule)
+		schedule, err := c.scheduleID(ctx, maker.schedule)
 		if err != nil {
 			return err
 		}
@@ -77,7 +90,7 @@ func (s *session) jobListCommand() *cobra.Command {
 			page, err := c.jobs.ListJobs(ctx, &fairleadv1.ListJobsRequest{
 				State: filter.states, Kind: filter.kinds, Queue: filter.queues, Tenant: filter.tenants, Key: filter.key,
 				From: filter.from.proto(), To: filter.to.proto(), PageSize: size, PageToken: all.GetNextPageToken(),
-				Schedule: made,
+				FinishedFrom: filter.finished.proto(), Schedule: schedule, Batch: maker.batch,
 			})
 			if err != nil {
 				return false, 0, err
@@ -92,8 +105,7 @@ func (s *session) jobListCommand() *cobra.Command {
 		return c.printTable(all, jobTable(c.Screen, all.GetItems()))
 	}))
 	s.filters(cmd, &filter)
-	cmd.Flags().StringVar(&schedule, "schedule", "", "runs of this schedule, by id or name")
-	complete(cmd, "schedule", s.asked(scheduleNames))
+	s.makers(cmd, &maker)
 	limits(cmd, &limit)
 	return cmd
 }

@@ -39,7 +39,7 @@ func (s *session) jobBulkCommand() *cobra.Command {
 		}
 		request := &fairleadv1.BulkJobsRequest{Action: action, DryRun: dryRun, Reason: reason, Filter: &fairleadv1.JobFilter{
 			State: filter.states, Kind: filter.kinds, Queue: filter.queues, Tenant: filter.tenants, Key: filter.key, Id: ids,
-			From: filter.from.proto(), To: filter.to.proto(),
+			From: filter.from.proto(), To: filter.to.proto(), FinishedFrom: filter.finished.proto(),
 		}}
 		if !dryRun && !yes && (action == "cancel" || action == "delete") {
 			if err := c.askBulk(ctx, request); err != nil {

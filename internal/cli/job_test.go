@@ -124,6 +124,49 @@ func TestListsFetchAsManyPagesAsNeeded(t *testing.T) {
 	r.fails(ExitUsage, "--limit -1", "job", "list", "--limit", "-1")
 }
 
+func TestJobsAreCounted(t *testing.T) {
+	r := newRig(t)
+	r.id("job", "enqueue", "noop", "--not-before", "1h", "--tenant", "acme")
+	r.cancelled()
+	r.says([]string{"STATE      JOBS\nscheduled     1\n", "running       0\n", "cancelled     1\n", "total         2\n"}, "job", "count")
+	r.says([]string{"STATE      JOBS\ncancelled     0\ntotal         0\n"}, "job", "count", "--tenant", "acme", "--state", "cancelled")
+	r.says([]string{"total         1\n"}, "job", "count", "--finished-from", "1h", "--kind", "noop", "--queue", "default", "--from", "1h")
+	if answer := r.document("job", "count", "--state", "cancelled"); fmt.Sprint(answer) != "map[states:[map[count:1 state:cancelled]] total:1]" {
+		t.Errorf("the answer is %v", answer)
+	}
+	r.fails(ExitUsage, "--at-most: is 10001", "job", "count", "--at-most", "10001")
+	r.fails(ExitNotFound, "", "job", "count", "--batch", "77")
+	r.fails(ExitNotFound, "", "job", "count", "--schedule", "none")
+
+	r.stdin = strings.NewReader("[" + strings.Repeat(`{"kind":"unknown"},`, 1499) + `{"kind":"unknown"}]`)
+	r.typed(ExitOK, "job", "enqueue", "--file", "-")
+	if _, stderr := r.typed(ExitOK, "job", "count", "--kind", "unknown", "--at-most", "1000"); !strings.Contains(stderr, "there may be more") {
+		t.Errorf("that counting stopped is told as %q", stderr)
+	}
+	if _, stderr := r.typed(ExitOK, "job", "count", "--kind", "unknown"); stderr != "" {
+		t.Errorf("all are counted, and %q", stderr)
+	}
+}
+
+func TestJobsThatEndedLatelyAreChosen(t *testing.T) {
+	r := newRig(t)
+	live, ended := r.id("job", "enqueue", "noop", "--not-before", "1h"), r.cancelled()
+	list := func(from string) (ids []string) {
+		for _, item := range r.document("job", "list", "--finished-from", from)["items"].([]any) {
+			ids = append(ids, item.(map[string]any)["id"].(string))
+		}
+		return ids
+	}
+	if got := list("1h"); len(got) != 1 || got[0] != ended {
+		t.Errorf("listed are %v, want %s and not %s", got, ended, live)
+	}
+	if got := list("2100-01-01"); len(got) != 0 {
+		t.Errorf("listed are %v", got)
+	}
+	r.says([]string{"would be done to 0 jobs"}, "job", "bulk", "delete", "--finished-from", "2100-01-01", "--dry-run")
+	r.says([]string{"done to 1 job\n"}, "job", "bulk", "delete", "--finished-from", "1h", "--yes")
+}
+
 func TestBulkIsAskedBack(t *testing.T) {
 	r := newRig(t)
 	for range 3 {

@@ -95,10 +95,11 @@ func (s *session) scheduleGetCommand() *cobra.Command {
 }
 
 // listSchedules fetches schedules; no limit fetches all.
-func (c *call) listSchedules(ctx context.Context, tenants []string, limit int) (*fairleadv1.ListSchedulesResponse, error) {
+func (c *call) listSchedules(ctx context.Context, request *fairleadv1.ListSchedulesRequest, limit int) (*fairleadv1.ListSchedulesResponse, error) {
 	all := &fairleadv1.ListSchedulesResponse{}
 	err := pages(limit, func(size int32) (more bool, got int, err error) {
-		page, err := c.schedules.ListSchedules(ctx, &fairleadv1.ListSchedulesRequest{Tenant: tenants, PageSize: size, PageToken: all.GetNextPageToken()})
+		request.PageSize, request.PageToken = size, all.GetNextPageToken()
+		page, err := c.schedules.ListSchedules(ctx, request)
 		if err != nil {
 			return false, 0, err
 		}
@@ -110,9 +111,12 @@ func (c *call) listSchedules(ctx context.Context, tenants []string, limit int) (
 
 func (s *session) scheduleListCommand() *cobra.Command {
 	var limit int
-	var tenants []string
+	request := &fairleadv1.ListSchedulesRequest{}
 	cmd := verb("list", "List schedules", s.runs(func(ctx context.Context, c *call) error {
-		all, err := c.listSchedules(ctx, tenants, limit)
+		if request.GetSoonest() && (limit < 1 || limit > largestPage) {
+			return Usagef("--limit %d: with --soonest it must be from 1 to %d", limit, largestPage)
+		}
+		all, err := c.listSchedules(ctx, request, limit)
 		if err != nil {
 			return err
 		}
@@ -131,7 +135,8 @@ func (s *session) scheduleListCommand() *cobra.Command {
 		}
 		return c.printTable(all, table)
 	}))
-	cmd.Flags().StringSliceVar(&tenants, "tenant", nil, "whose jobs are of this tenant (repeatable)")
+	cmd.Flags().StringSliceVar(&request.Tenant, "tenant", nil, "whose jobs are of this tenant (repeatable)")
+	cmd.Flags().BoolVar(&request.Soonest, "soonest", false, "those that fire next, in that order")
 	complete(cmd, "tenant", s.asked(tenantNames))
 	limits(cmd, &limit)
 	return cmd

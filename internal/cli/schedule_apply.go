@@ -46,7 +46,7 @@ func (s *session) scheduleExportCommand() *cobra.Command {
 			all.Items = append(all.Items, schedule)
 		} else {
 			var err error
-			if all, err = c.listSchedules(ctx, nil, 0); err != nil {
+			if all, err = c.listSchedules(ctx, &fairleadv1.ListSchedulesRequest{}, 0); err != nil {
 				return err
 			}
 		}
@@ -250,7 +250,7 @@ func (change *scheduleChange) text() string {
 
 // changes compares what is wanted with what there is.
 func (c *call) changes(ctx context.Context, wanted []*fairleadv1.Schedule) (all []*scheduleChange, err error) {
-	there, err := c.listSchedules(ctx, nil, 0)
+	there, err := c.listSchedules(ctx, &fairleadv1.ListSchedulesRequest{}, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -37,6 +37,29 @@ func TestASchedulesLifeOnTheCommandLine(t *testing.T) {
 	r.says([]string{"calendar feast is deleted"}, "calendar", "delete", "feast")
 }
 
+func TestTheSoonestSchedulesAreListedInTheirOrder(t *testing.T) {
+	r := newRig(t)
+	for name, at := range map[string]string{"a": "2100-01-03", "b": "2100-01-01", "c": "2100-01-02"} {
+		r.typed(ExitOK, "schedule", "create", name, "noop", "--at", at+"T00:00:00Z")
+	}
+	names := func(args ...string) (all string) {
+		t.Helper()
+		for _, item := range r.document(append([]string{"schedule", "list"}, args...)...)["items"].([]any) {
+			all += item.(map[string]any)["name"].(string)
+		}
+		return all
+	}
+	for want, args := range map[string][]string{"abc": nil, "bca": {"--soonest"}, "bc": {"--soonest", "--limit", "2"}} {
+		if got := names(args...); got != want {
+			t.Errorf("%v lists %s, want %s", args, got, want)
+		}
+	}
+	for _, limit := range []string{"0", "1001"} {
+		r.fails(ExitUsage, "--limit "+limit+": with --soonest it must be from 1 to 1000", "schedule", "list", "--soonest", "--limit", limit)
+	}
+	r.fails(ExitUsage, "--soonest: cannot be combined with tenants", "schedule", "list", "--soonest", "--tenant", "acme")
+}
+
 func TestWhoIsToldOfASchedule(t *testing.T) {
 	r := newRig(t)
 	alert := func(args ...string) any {

@@ -170,5 +170,13 @@ func EncodeTasks(p *batch.Part) ([]byte, error) {
 // BatchPage is how many batches are asked for.
 func BatchPage(f batch.Filter) int { return page(f.Limit) }
 
+// BatchBusy is the ErrConflict of a batch that cannot be deleted now, nil if it can.
+func BatchBusy(b *batch.Record) error {
+	if !b.EndedAt.IsZero() {
+		return nil
+	}
+	return fmt.Errorf("batch %d is %s; cancel it, and let it complete, before it is deleted: %w", b.ID, b.State(), fairlead.ErrConflict)
+}
+
 // NoSuchBatch is the ErrNotFound of a batch's id.
 func NoSuchBatch(id int64) error { return fmt.Errorf("batch %d: %w", id, fairlead.ErrNotFound) }

@@ -88,6 +88,19 @@ where alive = 1 and name > ? {{named}}
 order by name
 limit ?;
 
+-- name: schedules_soonest
+-- Lists the schedules that fire next, in that order.
+-- Inputs: limit.
+-- Output: as schedules.
+-- Locks: none.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_trigger, last_number, last_state, last_ended_at, skipped, standing,
+       coalesce(calendar, ''), calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0), 1
+from {{schedule}} force index (next_fire)
+where next_fire is not null
+order by next_fire, id
+limit ?;
+
 -- name: next_schedule
 -- Tells when the next schedule is due.
 -- Inputs: none.

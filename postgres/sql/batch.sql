@@ -290,6 +290,18 @@ ready as (
 )
 select id from scheduled union all select id from parked union all select id from ready order by id;
 
+-- name: delete_batch
+-- Removes a batch with all its parts.
+-- Inputs: $1 id, locked.
+-- Locks: the deleted rows.
+with gone as materialized (
+    delete from {{batch}} where id = $1::bigint returning id
+),
+parts as (
+    delete from {{part}} where batch = any (array(select id from gone))
+)
+delete from {{part_task}} where batch = any (array(select id from gone));
+
 -- name: prune_batch
 -- Removes a batch that completed long ago, with all its parts.
 -- Inputs: $1 states, $2 retention in microseconds.

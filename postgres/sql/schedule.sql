@@ -62,7 +62,7 @@ with changed as (
 update {{cursor}} set enabled = false where schedule = $1::bigint;
 
 -- name: schedules
--- Lists living schedules by name.
+-- Lists living schedules by name, the soonest in the order in which they fire.
 -- Inputs: $1 name to begin behind, $2 at most so many, $3 enabled or null for
 --   both, $4 ids, $5 names, $6 tenants; null for all.
 -- Output: as schedule_rows.
@@ -73,7 +73,7 @@ select s.id, s.name, k.enabled, s.body, s.version, s.created_at, s.updated_at, k
 from ({{choice}}) a
 cross join lateral (select * from {{schedule}} where id = a.id offset 0) s
 cross join lateral (select * from {{cursor}} where schedule = a.id offset 0) k
-order by s.name
+order by {{order}}
 limit $2::int;
 
 -- name: schedules_by_id
@@ -114,6 +114,15 @@ select s.id from {{schedule}} s
 where $4::bigint[] is null and $5::text[] is null and $6::text[] is null and s.deleted_at = 0 and s.name > $1::text
   and ($3::bool is null or (select enabled from {{cursor}} where schedule = s.id) = $3::bool)
 order by s.name limit $2::int;
+
+-- name: schedules_soonest
+-- A part of schedules: those that fire next. A deleted one is not enabled. The other
+-- inputs are never given: they stand here because the server asks for their types.
+-- Locks: none.
+select schedule as id from {{cursor}}
+where enabled and fire_at <> 0
+  and $1::text = '' and $3::bool is not false and $4::bigint[] is null and $5::text[] is null and $6::text[] is null
+order by fire_at, schedule limit $2::int;
 
 -- name: prune_schedules
 -- Forgets schedules that were deleted long ago and have no runs any more.

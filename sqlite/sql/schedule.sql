@@ -20,6 +20,17 @@ cross join {{schedule}} s on s.id = v.value
 where s.deleted_at = 0
 order by s.id;
 
+-- name: schedules_soonest
+-- Reads the schedules that fire next, in that order.
+-- Inputs: limit.  Output: as schedules.  Locks: none.
+select id, name, enabled, body, version, created_at, updated_at, due, fire_at,
+       last_job, last_due, last_made_by, last_number, last_state, last_ended_at, skipped, standing,
+       calendar, calendar_seen, coalesce((select c.version from {{calendar}} c where c.name = {{schedule}}.calendar), 0)
+from {{schedule}}
+where enabled = 1 and deleted_at = 0 and fire_at <> 0
+order by fire_at, id
+limit 0 + ?;
+
 -- name: due_schedules
 -- Reads the schedules that are due, earliest first.
 -- Inputs: now, limit.  Output: as schedules.  Locks: none.

@@ -1187,6 +1187,168 @@ func (x *Event) GetBatch() *Batch {
 	return nil
 }
 
+type ListBreakersRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBreakersRequest) Reset() {
+	*x = ListBreakersRequest{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBreakersRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBreakersRequest) ProtoMessage() {}
+
+func (x *ListBreakersRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBreakersRequest.ProtoReflect.Descriptor instead.
+func (*ListBreakersRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{20}
+}
+
+// Breaker keeps calls away from a target that fails.
+type Breaker struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Host and port of the target; http and https share a breaker.
+	Address string `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	// open: no call is made; or half_open: one call tries whether the target answers again.
+	State string `protobuf:"bytes,2,opt,name=state,proto3" json:"state,omitempty"`
+	// Failed calls in a row.
+	Failures int32 `protobuf:"varint,3,opt,name=failures,proto3" json:"failures,omitempty"`
+	// When it opened.
+	Since *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
+	// When a call may try the target again; it has passed if the state is half_open.
+	OpenUntil     *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=open_until,json=openUntil,proto3" json:"open_until,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Breaker) Reset() {
+	*x = Breaker{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Breaker) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Breaker) ProtoMessage() {}
+
+func (x *Breaker) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Breaker.ProtoReflect.Descriptor instead.
+func (*Breaker) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *Breaker) GetAddress() string {
+	if x != nil {
+		return x.Address
+	}
+	return ""
+}
+
+func (x *Breaker) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *Breaker) GetFailures() int32 {
+	if x != nil {
+		return x.Failures
+	}
+	return 0
+}
+
+func (x *Breaker) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *Breaker) GetOpenUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OpenUntil
+	}
+	return nil
+}
+
+type ListBreakersResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Items         []*Breaker             `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBreakersResponse) Reset() {
+	*x = ListBreakersResponse{}
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBreakersResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBreakersResponse) ProtoMessage() {}
+
+func (x *ListBreakersResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_cluster_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBreakersResponse.ProtoReflect.Descriptor instead.
+func (*ListBreakersResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_cluster_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ListBreakersResponse) GetItems() []*Breaker {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
 var File_fairlead_v1_cluster_proto protoreflect.FileDescriptor
 
 const file_fairlead_v1_cluster_proto_rawDesc = "" +
@@ -1271,7 +1433,17 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\x06change\x18\x04 \x01(\tR\x06change\x12%\n" +
 	"\x04node\x18\x05 \x01(\v2\x11.fairlead.v1.NodeR\x04node\x12\"\n" +
 	"\x03job\x18\x06 \x01(\v2\x10.fairlead.v1.JobR\x03job\x12(\n" +
-	"\x05batch\x18\a \x01(\v2\x12.fairlead.v1.BatchR\x05batch2\xf9\x02\n" +
+	"\x05batch\x18\a \x01(\v2\x12.fairlead.v1.BatchR\x05batch\"\x15\n" +
+	"\x13ListBreakersRequest\"\xc2\x01\n" +
+	"\aBreaker\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x14\n" +
+	"\x05state\x18\x02 \x01(\tR\x05state\x12\x1a\n" +
+	"\bfailures\x18\x03 \x01(\x05R\bfailures\x120\n" +
+	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x129\n" +
+	"\n" +
+	"open_until\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\topenUntil\"B\n" +
+	"\x14ListBreakersResponse\x12*\n" +
+	"\x05items\x18\x01 \x03(\v2\x14.fairlead.v1.BreakerR\x05items2\xf9\x02\n" +
 	"\fQueueService\x12q\n" +
 	"\n" +
 	"ListQueues\x12\x1e.fairlead.v1.ListQueuesRequest\x1a\x1f.fairlead.v1.ListQueuesResponse\"\"ڵ\x18\b\n" +
@@ -1298,12 +1470,14 @@ const file_fairlead_v1_cluster_proto_rawDesc = "" +
 	"\boperator\x82\xd3\xe4\x93\x02\x1b:\x01*\x1a\x16/api/v1/limits/{scope}\x12j\n" +
 	"\x06Verify\x12\x1a.fairlead.v1.VerifyRequest\x1a\x1b.fairlead.v1.VerifyResponse\"'ڵ\x18\n" +
 	"\n" +
-	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xda\x01\n" +
+	"\boperator\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/verify2\xd5\x02\n" +
 	"\rSystemService\x12_\n" +
 	"\bGetStats\x12\x1c.fairlead.v1.GetStatsRequest\x1a\x12.fairlead.v1.Stats\"!ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/stats\x12h\n" +
 	"\vWatchEvents\x12\x1f.fairlead.v1.WatchEventsRequest\x1a\x12.fairlead.v1.Event\"\"ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01B<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
+	"\x06viewer\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/events0\x01\x12y\n" +
+	"\fListBreakers\x12 .fairlead.v1.ListBreakersRequest\x1a!.fairlead.v1.ListBreakersResponse\"$ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/breakersB<Z:github.com/fairlead-io/fairlead/api/fairlead/v1;fairleadv1b\x06proto3"
 
 var (
 	file_fairlead_v1_cluster_proto_rawDescOnce sync.Once
@@ -1317,7 +1491,7 @@ func file_fairlead_v1_cluster_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_cluster_proto_rawDescData
 }
 
-var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_fairlead_v1_cluster_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*QueueRequest)(nil),          // 0: fairlead.v1.QueueRequest
 	(*QueueResponse)(nil),         // 1: fairlead.v1.QueueResponse
@@ -1339,53 +1513,61 @@ var file_fairlead_v1_cluster_proto_goTypes = []any{
 	(*Stats)(nil),                 // 17: fairlead.v1.Stats
 	(*WatchEventsRequest)(nil),    // 18: fairlead.v1.WatchEventsRequest
 	(*Event)(nil),                 // 19: fairlead.v1.Event
-	(*durationpb.Duration)(nil),   // 20: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil), // 21: google.protobuf.Timestamp
-	(*Usage)(nil),                 // 22: fairlead.v1.Usage
-	(*Job)(nil),                   // 23: fairlead.v1.Job
-	(*Batch)(nil),                 // 24: fairlead.v1.Batch
+	(*ListBreakersRequest)(nil),   // 20: fairlead.v1.ListBreakersRequest
+	(*Breaker)(nil),               // 21: fairlead.v1.Breaker
+	(*ListBreakersResponse)(nil),  // 22: fairlead.v1.ListBreakersResponse
+	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
+	(*Usage)(nil),                 // 25: fairlead.v1.Usage
+	(*Job)(nil),                   // 26: fairlead.v1.Job
+	(*Batch)(nil),                 // 27: fairlead.v1.Batch
 }
 var file_fairlead_v1_cluster_proto_depIdxs = []int32{
-	20, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
+	23, // 0: fairlead.v1.Queue.oldest_wait:type_name -> google.protobuf.Duration
 	3,  // 1: fairlead.v1.ListQueuesResponse.items:type_name -> fairlead.v1.Queue
-	21, // 2: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
-	21, // 3: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
-	21, // 4: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
+	24, // 2: fairlead.v1.Node.joined_at:type_name -> google.protobuf.Timestamp
+	24, // 3: fairlead.v1.Node.last_beat:type_name -> google.protobuf.Timestamp
+	24, // 4: fairlead.v1.Node.lease_until:type_name -> google.protobuf.Timestamp
 	8,  // 5: fairlead.v1.ListNodesResponse.items:type_name -> fairlead.v1.Node
 	10, // 6: fairlead.v1.ListLimitsResponse.items:type_name -> fairlead.v1.Limit
 	14, // 7: fairlead.v1.VerifyResponse.items:type_name -> fairlead.v1.Drift
-	22, // 8: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
-	22, // 9: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
-	21, // 10: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
+	25, // 8: fairlead.v1.Stats.total:type_name -> fairlead.v1.Usage
+	25, // 9: fairlead.v1.Stats.tenants:type_name -> fairlead.v1.Usage
+	24, // 10: fairlead.v1.Event.at:type_name -> google.protobuf.Timestamp
 	17, // 11: fairlead.v1.Event.stats:type_name -> fairlead.v1.Stats
 	8,  // 12: fairlead.v1.Event.node:type_name -> fairlead.v1.Node
-	23, // 13: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
-	24, // 14: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
-	2,  // 15: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
-	0,  // 16: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
-	0,  // 17: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
-	5,  // 18: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
-	6,  // 19: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
-	11, // 20: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
-	10, // 21: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
-	13, // 22: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
-	16, // 23: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
-	18, // 24: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
-	4,  // 25: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
-	1,  // 26: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
-	1,  // 27: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
-	9,  // 28: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
-	7,  // 29: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
-	12, // 30: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
-	10, // 31: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
-	15, // 32: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
-	17, // 33: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
-	19, // 34: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
-	25, // [25:35] is the sub-list for method output_type
-	15, // [15:25] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	26, // 13: fairlead.v1.Event.job:type_name -> fairlead.v1.Job
+	27, // 14: fairlead.v1.Event.batch:type_name -> fairlead.v1.Batch
+	24, // 15: fairlead.v1.Breaker.since:type_name -> google.protobuf.Timestamp
+	24, // 16: fairlead.v1.Breaker.open_until:type_name -> google.protobuf.Timestamp
+	21, // 17: fairlead.v1.ListBreakersResponse.items:type_name -> fairlead.v1.Breaker
+	2,  // 18: fairlead.v1.QueueService.ListQueues:input_type -> fairlead.v1.ListQueuesRequest
+	0,  // 19: fairlead.v1.QueueService.PauseQueue:input_type -> fairlead.v1.QueueRequest
+	0,  // 20: fairlead.v1.QueueService.ResumeQueue:input_type -> fairlead.v1.QueueRequest
+	5,  // 21: fairlead.v1.NodeService.ListNodes:input_type -> fairlead.v1.ListNodesRequest
+	6,  // 22: fairlead.v1.NodeService.DrainNode:input_type -> fairlead.v1.DrainNodeRequest
+	11, // 23: fairlead.v1.LimitService.ListLimits:input_type -> fairlead.v1.ListLimitsRequest
+	10, // 24: fairlead.v1.LimitService.SetLimit:input_type -> fairlead.v1.Limit
+	13, // 25: fairlead.v1.LimitService.Verify:input_type -> fairlead.v1.VerifyRequest
+	16, // 26: fairlead.v1.SystemService.GetStats:input_type -> fairlead.v1.GetStatsRequest
+	18, // 27: fairlead.v1.SystemService.WatchEvents:input_type -> fairlead.v1.WatchEventsRequest
+	20, // 28: fairlead.v1.SystemService.ListBreakers:input_type -> fairlead.v1.ListBreakersRequest
+	4,  // 29: fairlead.v1.QueueService.ListQueues:output_type -> fairlead.v1.ListQueuesResponse
+	1,  // 30: fairlead.v1.QueueService.PauseQueue:output_type -> fairlead.v1.QueueResponse
+	1,  // 31: fairlead.v1.QueueService.ResumeQueue:output_type -> fairlead.v1.QueueResponse
+	9,  // 32: fairlead.v1.NodeService.ListNodes:output_type -> fairlead.v1.ListNodesResponse
+	7,  // 33: fairlead.v1.NodeService.DrainNode:output_type -> fairlead.v1.DrainNodeResponse
+	12, // 34: fairlead.v1.LimitService.ListLimits:output_type -> fairlead.v1.ListLimitsResponse
+	10, // 35: fairlead.v1.LimitService.SetLimit:output_type -> fairlead.v1.Limit
+	15, // 36: fairlead.v1.LimitService.Verify:output_type -> fairlead.v1.VerifyResponse
+	17, // 37: fairlead.v1.SystemService.GetStats:output_type -> fairlead.v1.Stats
+	19, // 38: fairlead.v1.SystemService.WatchEvents:output_type -> fairlead.v1.Event
+	22, // 39: fairlead.v1.SystemService.ListBreakers:output_type -> fairlead.v1.ListBreakersResponse
+	29, // [29:40] is the sub-list for method output_type
+	18, // [18:29] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_cluster_proto_init() }
@@ -1404,7 +1586,7 @@ func file_fairlead_v1_cluster_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_cluster_proto_rawDesc), len(file_fairlead_v1_cluster_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   4,
 		},

@@ -836,7 +836,9 @@ type JobFilter struct {
 	// Created then or later.
 	From *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=from,proto3" json:"from,omitempty"`
 	// Created earlier.
-	To            *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
+	To *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=to,proto3" json:"to,omitempty"`
+	// Ended then or later; no live job.
+	FinishedFrom  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=finished_from,json=finishedFrom,proto3" json:"finished_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -927,6 +929,13 @@ func (x *JobFilter) GetTo() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *JobFilter) GetFinishedFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FinishedFrom
+	}
+	return nil
+}
+
 type ListJobsRequest struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
@@ -943,7 +952,12 @@ type ListJobsRequest struct {
 	// Created earlier.
 	To *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=to,proto3" json:"to,omitempty"`
 	// Runs of this schedule, by its id. A page may have fewer than were asked for.
-	Schedule      int64 `protobuf:"varint,10,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	Schedule int64 `protobuf:"varint,10,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	// Ended then or later; no live job.
+	FinishedFrom *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=finished_from,json=finishedFrom,proto3" json:"finished_from,omitempty"`
+	// Jobs of the tasks of this batch, by its id: those of every pass. A page may have
+	// fewer than were asked for.
+	Batch         int64 `protobuf:"varint,12,opt,name=batch,proto3" json:"batch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1048,6 +1062,20 @@ func (x *ListJobsRequest) GetSchedule() int64 {
 	return 0
 }
 
+func (x *ListJobsRequest) GetFinishedFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FinishedFrom
+	}
+	return nil
+}
+
+func (x *ListJobsRequest) GetBatch() int64 {
+	if x != nil {
+		return x.Batch
+	}
+	return 0
+}
+
 type ListJobsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Fewer than page_size, or none, where few of very many jobs match: each page looks at
@@ -1103,6 +1131,252 @@ func (x *ListJobsResponse) GetNextPageToken() string {
 	return ""
 }
 
+type CountJobsRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	State  []string               `protobuf:"bytes,1,rep,name=state,proto3" json:"state,omitempty"`
+	Kind   []string               `protobuf:"bytes,2,rep,name=kind,proto3" json:"kind,omitempty"`
+	Queue  []string               `protobuf:"bytes,3,rep,name=queue,proto3" json:"queue,omitempty"`
+	Tenant []string               `protobuf:"bytes,4,rep,name=tenant,proto3" json:"tenant,omitempty"`
+	Key    string                 `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// Created then or later.
+	From *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=from,proto3" json:"from,omitempty"`
+	// Created earlier.
+	To *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=to,proto3" json:"to,omitempty"`
+	// Ended then or later; no live job.
+	FinishedFrom *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=finished_from,json=finishedFrom,proto3" json:"finished_from,omitempty"`
+	// Runs of this schedule, by its id.
+	Schedule int64 `protobuf:"varint,9,opt,name=schedule,proto3" json:"schedule,omitempty"`
+	// Jobs of the tasks of this batch, by its id: those of every pass.
+	Batch int64 `protobuf:"varint,10,opt,name=batch,proto3" json:"batch,omitempty"`
+	// Counting stops at about so many jobs; 10000 if 0.
+	AtMost        int32 `protobuf:"varint,11,opt,name=at_most,json=atMost,proto3" json:"at_most,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountJobsRequest) Reset() {
+	*x = CountJobsRequest{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountJobsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountJobsRequest) ProtoMessage() {}
+
+func (x *CountJobsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountJobsRequest.ProtoReflect.Descriptor instead.
+func (*CountJobsRequest) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *CountJobsRequest) GetState() []string {
+	if x != nil {
+		return x.State
+	}
+	return nil
+}
+
+func (x *CountJobsRequest) GetKind() []string {
+	if x != nil {
+		return x.Kind
+	}
+	return nil
+}
+
+func (x *CountJobsRequest) GetQueue() []string {
+	if x != nil {
+		return x.Queue
+	}
+	return nil
+}
+
+func (x *CountJobsRequest) GetTenant() []string {
+	if x != nil {
+		return x.Tenant
+	}
+	return nil
+}
+
+func (x *CountJobsRequest) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *CountJobsRequest) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *CountJobsRequest) GetTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+func (x *CountJobsRequest) GetFinishedFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.FinishedFrom
+	}
+	return nil
+}
+
+func (x *CountJobsRequest) GetSchedule() int64 {
+	if x != nil {
+		return x.Schedule
+	}
+	return 0
+}
+
+func (x *CountJobsRequest) GetBatch() int64 {
+	if x != nil {
+		return x.Batch
+	}
+	return 0
+}
+
+func (x *CountJobsRequest) GetAtMost() int32 {
+	if x != nil {
+		return x.AtMost
+	}
+	return 0
+}
+
+// StateCount is how many jobs are in a state.
+type StateCount struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	State         string                 `protobuf:"bytes,1,opt,name=state,proto3" json:"state,omitempty"`
+	Count         *int32                 `protobuf:"varint,2,opt,name=count,proto3,oneof" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StateCount) Reset() {
+	*x = StateCount{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StateCount) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StateCount) ProtoMessage() {}
+
+func (x *StateCount) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StateCount.ProtoReflect.Descriptor instead.
+func (*StateCount) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *StateCount) GetState() string {
+	if x != nil {
+		return x.State
+	}
+	return ""
+}
+
+func (x *StateCount) GetCount() int32 {
+	if x != nil && x.Count != nil {
+		return *x.Count
+	}
+	return 0
+}
+
+type CountJobsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Every state that was asked for, also those without jobs.
+	States []*StateCount `protobuf:"bytes,1,rep,name=states,proto3" json:"states,omitempty"`
+	// In all of these states.
+	Total *int32 `protobuf:"varint,2,opt,name=total,proto3,oneof" json:"total,omitempty"`
+	// There may be more jobs: counting stopped at the bound.
+	More          bool `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CountJobsResponse) Reset() {
+	*x = CountJobsResponse{}
+	mi := &file_fairlead_v1_job_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CountJobsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CountJobsResponse) ProtoMessage() {}
+
+func (x *CountJobsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_fairlead_v1_job_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CountJobsResponse.ProtoReflect.Descriptor instead.
+func (*CountJobsResponse) Descriptor() ([]byte, []int) {
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CountJobsResponse) GetStates() []*StateCount {
+	if x != nil {
+		return x.States
+	}
+	return nil
+}
+
+func (x *CountJobsResponse) GetTotal() int32 {
+	if x != nil && x.Total != nil {
+		return *x.Total
+	}
+	return 0
+}
+
+func (x *CountJobsResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
 // Attempt is a run that did not simply succeed.
 type Attempt struct {
 	state      protoimpl.MessageState `protogen:"open.v1"`
@@ -1120,7 +1394,7 @@ type Attempt struct {
 
 func (x *Attempt) Reset() {
 	*x = Attempt{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[10]
+	mi := &file_fairlead_v1_job_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1132,7 +1406,7 @@ func (x *Attempt) String() string {
 func (*Attempt) ProtoMessage() {}
 
 func (x *Attempt) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[10]
+	mi := &file_fairlead_v1_job_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1145,7 +1419,7 @@ func (x *Attempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Attempt.ProtoReflect.Descriptor instead.
 func (*Attempt) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{10}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Attempt) GetRun() int32 {
@@ -1206,7 +1480,7 @@ type ListAttemptsResponse struct {
 
 func (x *ListAttemptsResponse) Reset() {
 	*x = ListAttemptsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[11]
+	mi := &file_fairlead_v1_job_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1218,7 +1492,7 @@ func (x *ListAttemptsResponse) String() string {
 func (*ListAttemptsResponse) ProtoMessage() {}
 
 func (x *ListAttemptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[11]
+	mi := &file_fairlead_v1_job_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1231,7 +1505,7 @@ func (x *ListAttemptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListAttemptsResponse.ProtoReflect.Descriptor instead.
 func (*ListAttemptsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{11}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ListAttemptsResponse) GetItems() []*Attempt {
@@ -1260,7 +1534,7 @@ type Explanation struct {
 
 func (x *Explanation) Reset() {
 	*x = Explanation{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[12]
+	mi := &file_fairlead_v1_job_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1272,7 +1546,7 @@ func (x *Explanation) String() string {
 func (*Explanation) ProtoMessage() {}
 
 func (x *Explanation) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[12]
+	mi := &file_fairlead_v1_job_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1285,7 +1559,7 @@ func (x *Explanation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Explanation.ProtoReflect.Descriptor instead.
 func (*Explanation) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{12}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Explanation) GetId() int64 {
@@ -1353,7 +1627,7 @@ type Obstacle struct {
 
 func (x *Obstacle) Reset() {
 	*x = Obstacle{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[13]
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1639,7 @@ func (x *Obstacle) String() string {
 func (*Obstacle) ProtoMessage() {}
 
 func (x *Obstacle) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[13]
+	mi := &file_fairlead_v1_job_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1652,7 @@ func (x *Obstacle) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Obstacle.ProtoReflect.Descriptor instead.
 func (*Obstacle) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{13}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Obstacle) GetCode() string {
@@ -1447,7 +1721,7 @@ type CancelJobRequest struct {
 
 func (x *CancelJobRequest) Reset() {
 	*x = CancelJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[14]
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1459,7 +1733,7 @@ func (x *CancelJobRequest) String() string {
 func (*CancelJobRequest) ProtoMessage() {}
 
 func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[14]
+	mi := &file_fairlead_v1_job_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1472,7 +1746,7 @@ func (x *CancelJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelJobRequest.ProtoReflect.Descriptor instead.
 func (*CancelJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{14}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *CancelJobRequest) GetId() int64 {
@@ -1499,7 +1773,7 @@ type RescheduleJobRequest struct {
 
 func (x *RescheduleJobRequest) Reset() {
 	*x = RescheduleJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[15]
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1511,7 +1785,7 @@ func (x *RescheduleJobRequest) String() string {
 func (*RescheduleJobRequest) ProtoMessage() {}
 
 func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[15]
+	mi := &file_fairlead_v1_job_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1524,7 +1798,7 @@ func (x *RescheduleJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RescheduleJobRequest.ProtoReflect.Descriptor instead.
 func (*RescheduleJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{15}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RescheduleJobRequest) GetId() int64 {
@@ -1551,7 +1825,7 @@ type SetJobPriorityRequest struct {
 
 func (x *SetJobPriorityRequest) Reset() {
 	*x = SetJobPriorityRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1563,7 +1837,7 @@ func (x *SetJobPriorityRequest) String() string {
 func (*SetJobPriorityRequest) ProtoMessage() {}
 
 func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[16]
+	mi := &file_fairlead_v1_job_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1576,7 +1850,7 @@ func (x *SetJobPriorityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetJobPriorityRequest.ProtoReflect.Descriptor instead.
 func (*SetJobPriorityRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{16}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SetJobPriorityRequest) GetId() int64 {
@@ -1605,7 +1879,7 @@ type FinishJobRequest struct {
 
 func (x *FinishJobRequest) Reset() {
 	*x = FinishJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1617,7 +1891,7 @@ func (x *FinishJobRequest) String() string {
 func (*FinishJobRequest) ProtoMessage() {}
 
 func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[17]
+	mi := &file_fairlead_v1_job_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1630,7 +1904,7 @@ func (x *FinishJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FinishJobRequest.ProtoReflect.Descriptor instead.
 func (*FinishJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{17}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *FinishJobRequest) GetId() int64 {
@@ -1666,7 +1940,7 @@ type FailJobRequest struct {
 
 func (x *FailJobRequest) Reset() {
 	*x = FailJobRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1678,7 +1952,7 @@ func (x *FailJobRequest) String() string {
 func (*FailJobRequest) ProtoMessage() {}
 
 func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[18]
+	mi := &file_fairlead_v1_job_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1691,7 +1965,7 @@ func (x *FailJobRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FailJobRequest.ProtoReflect.Descriptor instead.
 func (*FailJobRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{18}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *FailJobRequest) GetId() int64 {
@@ -1723,7 +1997,7 @@ type DeleteJobResponse struct {
 
 func (x *DeleteJobResponse) Reset() {
 	*x = DeleteJobResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1735,7 +2009,7 @@ func (x *DeleteJobResponse) String() string {
 func (*DeleteJobResponse) ProtoMessage() {}
 
 func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[19]
+	mi := &file_fairlead_v1_job_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1748,7 +2022,7 @@ func (x *DeleteJobResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteJobResponse.ProtoReflect.Descriptor instead.
 func (*DeleteJobResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{19}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{22}
 }
 
 type BulkJobsRequest struct {
@@ -1765,7 +2039,7 @@ type BulkJobsRequest struct {
 
 func (x *BulkJobsRequest) Reset() {
 	*x = BulkJobsRequest{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1777,7 +2051,7 @@ func (x *BulkJobsRequest) String() string {
 func (*BulkJobsRequest) ProtoMessage() {}
 
 func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[20]
+	mi := &file_fairlead_v1_job_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1790,7 +2064,7 @@ func (x *BulkJobsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsRequest.ProtoReflect.Descriptor instead.
 func (*BulkJobsRequest) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{20}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *BulkJobsRequest) GetAction() string {
@@ -1838,7 +2112,7 @@ type BulkJobsResponse struct {
 
 func (x *BulkJobsResponse) Reset() {
 	*x = BulkJobsResponse{}
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1850,7 +2124,7 @@ func (x *BulkJobsResponse) String() string {
 func (*BulkJobsResponse) ProtoMessage() {}
 
 func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_fairlead_v1_job_proto_msgTypes[21]
+	mi := &file_fairlead_v1_job_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1863,7 +2137,7 @@ func (x *BulkJobsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BulkJobsResponse.ProtoReflect.Descriptor instead.
 func (*BulkJobsResponse) Descriptor() ([]byte, []int) {
-	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{21}
+	return file_fairlead_v1_job_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *BulkJobsResponse) GetMatched() int64 {
@@ -1978,7 +2252,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x03end\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampB\x06\x92\xb5\x18\x02\b\x01R\x03end\x122\n" +
 	"\x04jobs\x18\x04 \x03(\v2\x13.fairlead.v1.NewJobB\t\x92\xb5\x18\x05\b\x01\x18\x90NR\x04jobs\"'\n" +
 	"\rGetJobRequest\x12\x16\n" +
-	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\xc3\x02\n" +
+	"\x02id\x18\x01 \x01(\x03B\x06\x92\xb5\x18\x02\b\x01R\x02id\"\x84\x03\n" +
 	"\tJobFilter\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
@@ -1987,7 +2261,8 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x03key\x18\x05 \x01(\tR\x03key\x12\x17\n" +
 	"\x02id\x18\x06 \x03(\x03B\a\x92\xb5\x18\x03\x18\xe8\aR\x02id\x12.\n" +
 	"\x04from\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
-	"\x02to\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"\x93\x03\n" +
+	"\x02to\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12?\n" +
+	"\rfinished_from\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\ffinishedFrom\"\xea\x03\n" +
 	"\x0fListJobsRequest\x12m\n" +
 	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
 	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
@@ -2000,10 +2275,35 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x04from\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
 	"\x02to\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12\x1a\n" +
 	"\bschedule\x18\n" +
-	" \x01(\x03R\bschedule\"b\n" +
+	" \x01(\x03R\bschedule\x12?\n" +
+	"\rfinished_from\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\ffinishedFrom\x12\x14\n" +
+	"\x05batch\x18\f \x01(\x03R\x05batch\"b\n" +
 	"\x10ListJobsResponse\x12&\n" +
 	"\x05items\x18\x01 \x03(\v2\x10.fairlead.v1.JobR\x05items\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xeb\x01\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xc8\x03\n" +
+	"\x10CountJobsRequest\x12m\n" +
+	"\x05state\x18\x01 \x03(\tBW\x92\xb5\x18S*\tscheduled*\x06parked*\x05ready*\arunning*\awaiting*\tsucceeded*\x06failed*\tcancelled*\askippedR\x05state\x12\x12\n" +
+	"\x04kind\x18\x02 \x03(\tR\x04kind\x12\x14\n" +
+	"\x05queue\x18\x03 \x03(\tR\x05queue\x12\x16\n" +
+	"\x06tenant\x18\x04 \x03(\tR\x06tenant\x12\x10\n" +
+	"\x03key\x18\x05 \x01(\tR\x03key\x12.\n" +
+	"\x04from\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
+	"\x02to\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x02to\x12?\n" +
+	"\rfinished_from\x18\b \x01(\v2\x1a.google.protobuf.TimestampR\ffinishedFrom\x12\x1a\n" +
+	"\bschedule\x18\t \x01(\x03R\bschedule\x12\x14\n" +
+	"\x05batch\x18\n" +
+	" \x01(\x03R\x05batch\x12\"\n" +
+	"\aat_most\x18\v \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\x90NR\x06atMost\"G\n" +
+	"\n" +
+	"StateCount\x12\x14\n" +
+	"\x05state\x18\x01 \x01(\tR\x05state\x12\x19\n" +
+	"\x05count\x18\x02 \x01(\x05H\x00R\x05count\x88\x01\x01B\b\n" +
+	"\x06_count\"}\n" +
+	"\x11CountJobsResponse\x12/\n" +
+	"\x06states\x18\x01 \x03(\v2\x17.fairlead.v1.StateCountR\x06states\x12\x19\n" +
+	"\x05total\x18\x02 \x01(\x05H\x00R\x05total\x88\x01\x01\x12\x12\n" +
+	"\x04more\x18\x03 \x01(\bR\x04moreB\b\n" +
+	"\x06_total\"\xeb\x01\n" +
 	"\aAttempt\x12\x10\n" +
 	"\x03run\x18\x01 \x01(\x05R\x03run\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x03R\x05fence\x12\x12\n" +
@@ -2060,7 +2360,7 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\amatched\x18\x01 \x01(\x03R\amatched\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x16\n" +
 	"\x06missed\x18\x03 \x01(\x03R\x06missed\x12\x12\n" +
-	"\x04more\x18\x04 \x01(\bR\x04more2\xb6\x0e\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more2\xaa\x0f\n" +
 	"\n" +
 	"JobService\x12z\n" +
 	"\vEnqueueJobs\x12\x1f.fairlead.v1.EnqueueJobsRequest\x1a .fairlead.v1.EnqueueJobsResponse\"(ڵ\x18\r\n" +
@@ -2071,7 +2371,9 @@ const file_fairlead_v1_job_proto_rawDesc = "" +
 	"\x06GetJob\x12\x1a.fairlead.v1.GetJobRequest\x1a\x10.fairlead.v1.Job\"%ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x13\x12\x11/api/v1/jobs/{id}\x12i\n" +
 	"\bListJobs\x12\x1c.fairlead.v1.ListJobsRequest\x1a\x1d.fairlead.v1.ListJobsResponse\" ڵ\x18\b\n" +
-	"\x06viewer\x82\xd3\xe4\x93\x02\x0e\x12\f/api/v1/jobs\x12}\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x0e\x12\f/api/v1/jobs\x12r\n" +
+	"\tCountJobs\x12\x1d.fairlead.v1.CountJobsRequest\x1a\x1e.fairlead.v1.CountJobsResponse\"&ڵ\x18\b\n" +
+	"\x06viewer\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/jobs/count\x12}\n" +
 	"\fListAttempts\x12\x1a.fairlead.v1.GetJobRequest\x1a!.fairlead.v1.ListAttemptsResponse\".ڵ\x18\b\n" +
 	"\x06viewer\x82\xd3\xe4\x93\x02\x1c\x12\x1a/api/v1/jobs/{id}/attempts\x12q\n" +
 	"\n" +
@@ -2113,7 +2415,7 @@ func file_fairlead_v1_job_proto_rawDescGZIP() []byte {
 	return file_fairlead_v1_job_proto_rawDescData
 }
 
-var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 22)
+var file_fairlead_v1_job_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_fairlead_v1_job_proto_goTypes = []any{
 	(*NewJob)(nil),                // 0: fairlead.v1.NewJob
 	(*Retry)(nil),                 // 1: fairlead.v1.Retry
@@ -2125,92 +2427,103 @@ var file_fairlead_v1_job_proto_goTypes = []any{
 	(*JobFilter)(nil),             // 7: fairlead.v1.JobFilter
 	(*ListJobsRequest)(nil),       // 8: fairlead.v1.ListJobsRequest
 	(*ListJobsResponse)(nil),      // 9: fairlead.v1.ListJobsResponse
-	(*Attempt)(nil),               // 10: fairlead.v1.Attempt
-	(*ListAttemptsResponse)(nil),  // 11: fairlead.v1.ListAttemptsResponse
-	(*Explanation)(nil),           // 12: fairlead.v1.Explanation
-	(*Obstacle)(nil),              // 13: fairlead.v1.Obstacle
-	(*CancelJobRequest)(nil),      // 14: fairlead.v1.CancelJobRequest
-	(*RescheduleJobRequest)(nil),  // 15: fairlead.v1.RescheduleJobRequest
-	(*SetJobPriorityRequest)(nil), // 16: fairlead.v1.SetJobPriorityRequest
-	(*FinishJobRequest)(nil),      // 17: fairlead.v1.FinishJobRequest
-	(*FailJobRequest)(nil),        // 18: fairlead.v1.FailJobRequest
-	(*DeleteJobResponse)(nil),     // 19: fairlead.v1.DeleteJobResponse
-	(*BulkJobsRequest)(nil),       // 20: fairlead.v1.BulkJobsRequest
-	(*BulkJobsResponse)(nil),      // 21: fairlead.v1.BulkJobsResponse
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),   // 23: google.protobuf.Duration
+	(*CountJobsRequest)(nil),      // 10: fairlead.v1.CountJobsRequest
+	(*StateCount)(nil),            // 11: fairlead.v1.StateCount
+	(*CountJobsResponse)(nil),     // 12: fairlead.v1.CountJobsResponse
+	(*Attempt)(nil),               // 13: fairlead.v1.Attempt
+	(*ListAttemptsResponse)(nil),  // 14: fairlead.v1.ListAttemptsResponse
+	(*Explanation)(nil),           // 15: fairlead.v1.Explanation
+	(*Obstacle)(nil),              // 16: fairlead.v1.Obstacle
+	(*CancelJobRequest)(nil),      // 17: fairlead.v1.CancelJobRequest
+	(*RescheduleJobRequest)(nil),  // 18: fairlead.v1.RescheduleJobRequest
+	(*SetJobPriorityRequest)(nil), // 19: fairlead.v1.SetJobPriorityRequest
+	(*FinishJobRequest)(nil),      // 20: fairlead.v1.FinishJobRequest
+	(*FailJobRequest)(nil),        // 21: fairlead.v1.FailJobRequest
+	(*DeleteJobResponse)(nil),     // 22: fairlead.v1.DeleteJobResponse
+	(*BulkJobsRequest)(nil),       // 23: fairlead.v1.BulkJobsRequest
+	(*BulkJobsResponse)(nil),      // 24: fairlead.v1.BulkJobsResponse
+	(*timestamppb.Timestamp)(nil), // 25: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),   // 26: google.protobuf.Duration
 }
 var file_fairlead_v1_job_proto_depIdxs = []int32{
-	22, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
-	22, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
-	23, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
+	25, // 0: fairlead.v1.NewJob.not_before:type_name -> google.protobuf.Timestamp
+	25, // 1: fairlead.v1.NewJob.start_by:type_name -> google.protobuf.Timestamp
+	26, // 2: fairlead.v1.NewJob.timeout:type_name -> google.protobuf.Duration
 	1,  // 3: fairlead.v1.NewJob.retry:type_name -> fairlead.v1.Retry
-	23, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
-	23, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
-	22, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
-	22, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
-	23, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
+	26, // 4: fairlead.v1.Retry.base:type_name -> google.protobuf.Duration
+	26, // 5: fairlead.v1.Retry.max:type_name -> google.protobuf.Duration
+	25, // 6: fairlead.v1.Job.not_before:type_name -> google.protobuf.Timestamp
+	25, // 7: fairlead.v1.Job.start_by:type_name -> google.protobuf.Timestamp
+	26, // 8: fairlead.v1.Job.timeout:type_name -> google.protobuf.Duration
 	1,  // 9: fairlead.v1.Job.retry:type_name -> fairlead.v1.Retry
-	22, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
-	22, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
-	22, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
-	22, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
-	22, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
+	25, // 10: fairlead.v1.Job.created_at:type_name -> google.protobuf.Timestamp
+	25, // 11: fairlead.v1.Job.started_at:type_name -> google.protobuf.Timestamp
+	25, // 12: fairlead.v1.Job.finished_at:type_name -> google.protobuf.Timestamp
+	25, // 13: fairlead.v1.Job.deadline:type_name -> google.protobuf.Timestamp
+	25, // 14: fairlead.v1.Job.due:type_name -> google.protobuf.Timestamp
 	0,  // 15: fairlead.v1.EnqueueJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	22, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
-	22, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
+	25, // 16: fairlead.v1.AssignJobsRequest.start:type_name -> google.protobuf.Timestamp
+	25, // 17: fairlead.v1.AssignJobsRequest.end:type_name -> google.protobuf.Timestamp
 	0,  // 18: fairlead.v1.AssignJobsRequest.jobs:type_name -> fairlead.v1.NewJob
-	22, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
-	22, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
-	22, // 21: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
-	22, // 22: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
-	2,  // 23: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
-	22, // 24: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
-	22, // 25: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
-	10, // 26: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
-	22, // 27: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	13, // 28: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
-	22, // 29: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
-	22, // 30: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
-	22, // 31: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
-	7,  // 32: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
-	3,  // 33: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
-	5,  // 34: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
-	6,  // 35: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
-	8,  // 36: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
-	6,  // 37: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
-	6,  // 38: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 39: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
-	14, // 40: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
-	6,  // 41: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
-	6,  // 42: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
-	15, // 43: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
-	16, // 44: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
-	17, // 45: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
-	18, // 46: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
-	6,  // 47: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
-	20, // 48: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
-	4,  // 49: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	4,  // 50: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
-	2,  // 51: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
-	9,  // 52: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
-	11, // 53: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
-	12, // 54: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
-	2,  // 55: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
-	2,  // 56: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
-	2,  // 57: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
-	2,  // 58: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
-	2,  // 59: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
-	2,  // 60: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
-	2,  // 61: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
-	2,  // 62: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
-	19, // 63: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
-	21, // 64: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
-	49, // [49:65] is the sub-list for method output_type
-	33, // [33:49] is the sub-list for method input_type
-	33, // [33:33] is the sub-list for extension type_name
-	33, // [33:33] is the sub-list for extension extendee
-	0,  // [0:33] is the sub-list for field type_name
+	25, // 19: fairlead.v1.JobFilter.from:type_name -> google.protobuf.Timestamp
+	25, // 20: fairlead.v1.JobFilter.to:type_name -> google.protobuf.Timestamp
+	25, // 21: fairlead.v1.JobFilter.finished_from:type_name -> google.protobuf.Timestamp
+	25, // 22: fairlead.v1.ListJobsRequest.from:type_name -> google.protobuf.Timestamp
+	25, // 23: fairlead.v1.ListJobsRequest.to:type_name -> google.protobuf.Timestamp
+	25, // 24: fairlead.v1.ListJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	2,  // 25: fairlead.v1.ListJobsResponse.items:type_name -> fairlead.v1.Job
+	25, // 26: fairlead.v1.CountJobsRequest.from:type_name -> google.protobuf.Timestamp
+	25, // 27: fairlead.v1.CountJobsRequest.to:type_name -> google.protobuf.Timestamp
+	25, // 28: fairlead.v1.CountJobsRequest.finished_from:type_name -> google.protobuf.Timestamp
+	11, // 29: fairlead.v1.CountJobsResponse.states:type_name -> fairlead.v1.StateCount
+	25, // 30: fairlead.v1.Attempt.started_at:type_name -> google.protobuf.Timestamp
+	25, // 31: fairlead.v1.Attempt.finished_at:type_name -> google.protobuf.Timestamp
+	13, // 32: fairlead.v1.ListAttemptsResponse.items:type_name -> fairlead.v1.Attempt
+	25, // 33: fairlead.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	16, // 34: fairlead.v1.Explanation.obstacles:type_name -> fairlead.v1.Obstacle
+	25, // 35: fairlead.v1.Explanation.start:type_name -> google.protobuf.Timestamp
+	25, // 36: fairlead.v1.Obstacle.until:type_name -> google.protobuf.Timestamp
+	25, // 37: fairlead.v1.RescheduleJobRequest.not_before:type_name -> google.protobuf.Timestamp
+	7,  // 38: fairlead.v1.BulkJobsRequest.filter:type_name -> fairlead.v1.JobFilter
+	3,  // 39: fairlead.v1.JobService.EnqueueJobs:input_type -> fairlead.v1.EnqueueJobsRequest
+	5,  // 40: fairlead.v1.JobService.AssignJobs:input_type -> fairlead.v1.AssignJobsRequest
+	6,  // 41: fairlead.v1.JobService.GetJob:input_type -> fairlead.v1.GetJobRequest
+	8,  // 42: fairlead.v1.JobService.ListJobs:input_type -> fairlead.v1.ListJobsRequest
+	10, // 43: fairlead.v1.JobService.CountJobs:input_type -> fairlead.v1.CountJobsRequest
+	6,  // 44: fairlead.v1.JobService.ListAttempts:input_type -> fairlead.v1.GetJobRequest
+	6,  // 45: fairlead.v1.JobService.ExplainJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 46: fairlead.v1.JobService.WatchJob:input_type -> fairlead.v1.GetJobRequest
+	17, // 47: fairlead.v1.JobService.CancelJob:input_type -> fairlead.v1.CancelJobRequest
+	6,  // 48: fairlead.v1.JobService.RetryJob:input_type -> fairlead.v1.GetJobRequest
+	6,  // 49: fairlead.v1.JobService.RunJob:input_type -> fairlead.v1.GetJobRequest
+	18, // 50: fairlead.v1.JobService.RescheduleJob:input_type -> fairlead.v1.RescheduleJobRequest
+	19, // 51: fairlead.v1.JobService.SetJobPriority:input_type -> fairlead.v1.SetJobPriorityRequest
+	20, // 52: fairlead.v1.JobService.FinishJob:input_type -> fairlead.v1.FinishJobRequest
+	21, // 53: fairlead.v1.JobService.FailJob:input_type -> fairlead.v1.FailJobRequest
+	6,  // 54: fairlead.v1.JobService.DeleteJob:input_type -> fairlead.v1.GetJobRequest
+	23, // 55: fairlead.v1.JobService.BulkJobs:input_type -> fairlead.v1.BulkJobsRequest
+	4,  // 56: fairlead.v1.JobService.EnqueueJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	4,  // 57: fairlead.v1.JobService.AssignJobs:output_type -> fairlead.v1.EnqueueJobsResponse
+	2,  // 58: fairlead.v1.JobService.GetJob:output_type -> fairlead.v1.Job
+	9,  // 59: fairlead.v1.JobService.ListJobs:output_type -> fairlead.v1.ListJobsResponse
+	12, // 60: fairlead.v1.JobService.CountJobs:output_type -> fairlead.v1.CountJobsResponse
+	14, // 61: fairlead.v1.JobService.ListAttempts:output_type -> fairlead.v1.ListAttemptsResponse
+	15, // 62: fairlead.v1.JobService.ExplainJob:output_type -> fairlead.v1.Explanation
+	2,  // 63: fairlead.v1.JobService.WatchJob:output_type -> fairlead.v1.Job
+	2,  // 64: fairlead.v1.JobService.CancelJob:output_type -> fairlead.v1.Job
+	2,  // 65: fairlead.v1.JobService.RetryJob:output_type -> fairlead.v1.Job
+	2,  // 66: fairlead.v1.JobService.RunJob:output_type -> fairlead.v1.Job
+	2,  // 67: fairlead.v1.JobService.RescheduleJob:output_type -> fairlead.v1.Job
+	2,  // 68: fairlead.v1.JobService.SetJobPriority:output_type -> fairlead.v1.Job
+	2,  // 69: fairlead.v1.JobService.FinishJob:output_type -> fairlead.v1.Job
+	2,  // 70: fairlead.v1.JobService.FailJob:output_type -> fairlead.v1.Job
+	22, // 71: fairlead.v1.JobService.DeleteJob:output_type -> fairlead.v1.DeleteJobResponse
+	24, // 72: fairlead.v1.JobService.BulkJobs:output_type -> fairlead.v1.BulkJobsResponse
+	56, // [56:73] is the sub-list for method output_type
+	39, // [39:56] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_fairlead_v1_job_proto_init() }
@@ -2219,13 +2532,15 @@ func file_fairlead_v1_job_proto_init() {
 		return
 	}
 	file_fairlead_v1_options_proto_init()
+	file_fairlead_v1_job_proto_msgTypes[11].OneofWrappers = []any{}
+	file_fairlead_v1_job_proto_msgTypes[12].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_fairlead_v1_job_proto_rawDesc), len(file_fairlead_v1_job_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   22,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -510,7 +510,11 @@ type ListSchedulesRequest struct {
 	// Of the jobs that they make.
 	Tenant []string `protobuf:"bytes,3,rep,name=tenant,proto3" json:"tenant,omitempty"`
 	// Only those that are, or that are not.
-	Enabled       *bool `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	Enabled *bool `protobuf:"varint,4,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
+	// Those that are enabled and will fire, the one that fires next first. It has one page,
+	// and is not combined with tenant, page_token or enabled=false. Callers who are bound to
+	// tenants may not ask for it.
+	Soonest       bool `protobuf:"varint,5,opt,name=soonest,proto3" json:"soonest,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -569,6 +573,13 @@ func (x *ListSchedulesRequest) GetTenant() []string {
 func (x *ListSchedulesRequest) GetEnabled() bool {
 	if x != nil && x.Enabled != nil {
 		return *x.Enabled
+	}
+	return false
+}
+
+func (x *ListSchedulesRequest) GetSoonest() bool {
+	if x != nil {
+		return x.Soonest
 	}
 	return false
 }
@@ -1949,13 +1960,14 @@ const file_fairlead_v1_schedule_proto_rawDesc = "" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"/\n" +
 	"\x12GetScheduleRequest\x12\x19\n" +
-	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\"\xa0\x01\n" +
+	"\x02id\x18\x01 \x01(\tB\t\x92\xb5\x18\x05\b\x01 \xc8\x01R\x02id\"\xba\x01\n" +
 	"\x14ListSchedulesRequest\x12&\n" +
 	"\tpage_size\x18\x01 \x01(\x05B\t\x92\xb5\x18\x05\x10\x00\x18\xe8\aR\bpageSize\x12\x1d\n" +
 	"\n" +
 	"page_token\x18\x02 \x01(\tR\tpageToken\x12\x16\n" +
 	"\x06tenant\x18\x03 \x03(\tR\x06tenant\x12\x1d\n" +
-	"\aenabled\x18\x04 \x01(\bH\x00R\aenabled\x88\x01\x01B\n" +
+	"\aenabled\x18\x04 \x01(\bH\x00R\aenabled\x88\x01\x01\x12\x18\n" +
+	"\asoonest\x18\x05 \x01(\bR\asoonestB\n" +
 	"\n" +
 	"\b_enabled\"l\n" +
 	"\x15ListSchedulesResponse\x12+\n" +

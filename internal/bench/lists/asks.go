@@ -165,7 +165,7 @@ func (s *stock) scheduleAsks() []ask {
 	var list []ask
 	for name, filter := range map[string]schedule.Filter{
 		"": {}, "second page": {After: "schedule-000100"}, "tenant": {Tenants: []string{commonTenant}}, "name": {Names: []string{s.schedule.Name}},
-		"id": {IDs: []int64{s.schedule.ID}}, "enabled": {Enabled: &yes}, "disabled": {Enabled: &no},
+		"id": {IDs: []int64{s.schedule.ID}}, "enabled": {Enabled: &yes}, "disabled": {Enabled: &no}, "soonest": {Soonest: true},
 	} {
 		filter.Limit = page
 		list = append(list, listing("schedules: "+name, filter, s.schedules.List))
@@ -204,6 +204,13 @@ func (s *stock) batchAsks() []ask {
 	} {
 		filter.Batch, filter.Limit = s.batch.ID, page
 		list = append(list, listing("tasks of a batch: "+name, filter, s.batches.Tasks))
+	}
+	for name, filter := range map[string]batch.JobFilter{"": {}, "second page": {Below: s.tasks[len(s.tasks)/2]}} {
+		filter.Batch, filter.Limit = s.batch.ID, page
+		list = append(list, listing("jobs of a batch: "+name, filter, func(ctx context.Context, filter batch.JobFilter) ([]int64, error) {
+			found, err := s.batches.Jobs(ctx, filter)
+			return found.IDs, err
+		}))
 	}
 	return list
 }

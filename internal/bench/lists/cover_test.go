@@ -20,7 +20,7 @@ import (
 // filters are those that stores and clients take. One that is new has to be added here,
 // and each of its fields to what is asked.
 var filters = []any{
-	fairlead.Filter{}, access.Filter{}, batch.Filter{}, batch.PartFilter{}, batch.TaskFilter{}, schedule.Filter{},
+	fairlead.Filter{}, access.Filter{}, batch.Filter{}, batch.PartFilter{}, batch.TaskFilter{}, batch.JobFilter{}, schedule.Filter{},
 	schedule.FireFilter{}, sweep.Filter{}, sweep.ItemFilter{}, sweep.LogFilter{}, sweep.EventFilter{}, fairlead.TenantFilter{},
 }
 
@@ -70,14 +70,18 @@ func TestEveryFieldOfEveryFilterIsMeasured(t *testing.T) {
 // listed tells what each list and figure of the API is made from. Those that are short by
 // their nature are of what people declare, one by one.
 var listed = map[string]string{
-	"ListJobs": "jobs: ", "ListAttempts": "attempts", "ExplainJob": "explain: ready", "BulkJobs": "count of jobs: ",
+	"ListJobs": "jobs: ", "ListAttempts": "attempts", "ExplainJob": "explain: ready", "BulkJobs": "count of jobs: ", "CountJobs": "count of jobs: ",
 	"ListSchedules": "schedules: ", "ListRuns": "runs: schedule", "GetScheduleStats": "runs: schedule", "ListCalendars": "calendars",
 	"ListTenants": "tenants", "GetTenantStats": "usage", "ListQueues": "usage", "GetStats": "usage", "WatchEvents": "jobs: failed since",
 	"ListNodes": "nodes", "ListLimits": "limits", "ListTokens": "tokens", "ListAudit": "audit: ",
 	"ListBatches": "batches: ", "ListBatchTasks": "tasks of a batch: ", "ListSweeps": "sweeps: ", "ListSweepLogs": "lines: ",
 	"ListFailedItems": "failed items: ", "ListSweepHistory": "events: ", "ListShards": "shards",
 	"ListTasks": "schedules: ", "ListTaskRuns": "runs: schedule", "ListRetries": "failed items: again", "ListLeases": "jobs: id",
+	"ListBreakers": noDatabase,
 }
+
+// noDatabase is what a list is made from that a node has in memory.
+const noDatabase = ""
 
 func TestEveryListOfTheAPIIsMeasured(t *testing.T) {
 	measured := map[string]bool{}
@@ -97,7 +101,7 @@ func TestEveryListOfTheAPIIsMeasured(t *testing.T) {
 				if (strings.HasPrefix(name, "List") || strings.HasSuffix(name, "Stats")) && !known {
 					t.Errorf("%s is not measured", name)
 				}
-				if known && !measured[from] {
+				if known && from != noDatabase && !measured[from] {
 					t.Errorf("%s is made from %q, which is not measured", name, from)
 				}
 			}

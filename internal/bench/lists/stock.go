@@ -104,7 +104,8 @@ func (s *stock) addBatches(ctx context.Context) error {
 		return err
 	}
 	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, b *batch.Record, _ batch.Tx) error {
-		b.Opened, b.Total, b.Passes = true, max(s.side, 5*batch.PartSize), []batch.Pass{{Number: 1, Kind: batch.PassForward}}
+		b.Opened, b.Total = true, max(s.side, 5*batch.PartSize)
+		b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: b.Total}}
 		return nil
 	})
 	if err != nil {

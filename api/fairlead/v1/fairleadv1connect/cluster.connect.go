@@ -61,6 +61,9 @@ const (
 	// SystemServiceWatchEventsProcedure is the fully-qualified name of the SystemService's WatchEvents
 	// RPC.
 	SystemServiceWatchEventsProcedure = "/fairlead.v1.SystemService/WatchEvents"
+	// SystemServiceListBreakersProcedure is the fully-qualified name of the SystemService's
+	// ListBreakers RPC.
+	SystemServiceListBreakersProcedure = "/fairlead.v1.SystemService/ListBreakers"
 )
 
 // QueueServiceClient is a client for the fairlead.v1.QueueService service.
@@ -458,6 +461,9 @@ type SystemServiceClient interface {
 	// Sends what happens: the figures when they have changed, nodes that come and
 	// go, jobs that fail for good.
 	WatchEvents(context.Context, *v1.WatchEventsRequest) (*connect.ServerStreamForClient[v1.Event], error)
+	// Lists the targets of HTTP calls that the answering node leaves alone because calls to
+	// them failed. Each node knows its own calls only.
+	ListBreakers(context.Context, *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error)
 }
 
 // NewSystemServiceClient constructs a client for the fairlead.v1.SystemService service. By default,
@@ -483,13 +489,20 @@ func NewSystemServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			connect.WithSchema(systemServiceMethods.ByName("WatchEvents")),
 			connect.WithClientOptions(opts...),
 		),
+		listBreakers: connect.NewClient[v1.ListBreakersRequest, v1.ListBreakersResponse](
+			httpClient,
+			baseURL+SystemServiceListBreakersProcedure,
+			connect.WithSchema(systemServiceMethods.ByName("ListBreakers")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // systemServiceClient implements SystemServiceClient.
 type systemServiceClient struct {
-	getStats    *connect.Client[v1.GetStatsRequest, v1.Stats]
-	watchEvents *connect.Client[v1.WatchEventsRequest, v1.Event]
+	getStats     *connect.Client[v1.GetStatsRequest, v1.Stats]
+	watchEvents  *connect.Client[v1.WatchEventsRequest, v1.Event]
+	listBreakers *connect.Client[v1.ListBreakersRequest, v1.ListBreakersResponse]
 }
 
 // GetStats calls fairlead.v1.SystemService.GetStats.
@@ -506,6 +519,15 @@ func (c *systemServiceClient) WatchEvents(ctx context.Context, req *v1.WatchEven
 	return c.watchEvents.CallServerStream(ctx, connect.NewRequest(req))
 }
 
+// ListBreakers calls fairlead.v1.SystemService.ListBreakers.
+func (c *systemServiceClient) ListBreakers(ctx context.Context, req *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error) {
+	response, err := c.listBreakers.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SystemServiceHandler is an implementation of the fairlead.v1.SystemService service.
 type SystemServiceHandler interface {
 	// What all jobs together have and do, and those of each tenant.
@@ -513,6 +535,9 @@ type SystemServiceHandler interface {
 	// Sends what happens: the figures when they have changed, nodes that come and
 	// go, jobs that fail for good.
 	WatchEvents(context.Context, *v1.WatchEventsRequest, *connect.ServerStream[v1.Event]) error
+	// Lists the targets of HTTP calls that the answering node leaves alone because calls to
+	// them failed. Each node knows its own calls only.
+	ListBreakers(context.Context, *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error)
 }
 
 // NewSystemServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -534,12 +559,20 @@ func NewSystemServiceHandler(svc SystemServiceHandler, opts ...connect.HandlerOp
 		connect.WithSchema(systemServiceMethods.ByName("WatchEvents")),
 		connect.WithHandlerOptions(opts...),
 	)
+	systemServiceListBreakersHandler := connect.NewUnaryHandlerSimple(
+		SystemServiceListBreakersProcedure,
+		svc.ListBreakers,
+		connect.WithSchema(systemServiceMethods.ByName("ListBreakers")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/fairlead.v1.SystemService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case SystemServiceGetStatsProcedure:
 			systemServiceGetStatsHandler.ServeHTTP(w, r)
 		case SystemServiceWatchEventsProcedure:
 			systemServiceWatchEventsHandler.ServeHTTP(w, r)
+		case SystemServiceListBreakersProcedure:
+			systemServiceListBreakersHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -555,4 +588,8 @@ func (UnimplementedSystemServiceHandler) GetStats(context.Context, *v1.GetStatsR
 
 func (UnimplementedSystemServiceHandler) WatchEvents(context.Context, *v1.WatchEventsRequest, *connect.ServerStream[v1.Event]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SystemService.WatchEvents is not implemented"))
+}
+
+func (UnimplementedSystemServiceHandler) ListBreakers(context.Context, *v1.ListBreakersRequest) (*v1.ListBreakersResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.SystemService.ListBreakers is not implemented"))
 }

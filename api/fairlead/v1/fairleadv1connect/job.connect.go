@@ -41,6 +41,8 @@ const (
 	JobServiceGetJobProcedure = "/fairlead.v1.JobService/GetJob"
 	// JobServiceListJobsProcedure is the fully-qualified name of the JobService's ListJobs RPC.
 	JobServiceListJobsProcedure = "/fairlead.v1.JobService/ListJobs"
+	// JobServiceCountJobsProcedure is the fully-qualified name of the JobService's CountJobs RPC.
+	JobServiceCountJobsProcedure = "/fairlead.v1.JobService/CountJobs"
 	// JobServiceListAttemptsProcedure is the fully-qualified name of the JobService's ListAttempts RPC.
 	JobServiceListAttemptsProcedure = "/fairlead.v1.JobService/ListAttempts"
 	// JobServiceExplainJobProcedure is the fully-qualified name of the JobService's ExplainJob RPC.
@@ -79,6 +81,8 @@ type JobServiceClient interface {
 	GetJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Lists jobs, newest first.
 	ListJobs(context.Context, *v1.ListJobsRequest) (*v1.ListJobsResponse, error)
+	// Counts jobs by their state, up to a bound.
+	CountJobs(context.Context, *v1.CountJobsRequest) (*v1.CountJobsResponse, error)
 	// The runs of a job that failed, timed out or crashed, oldest first.
 	ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error)
 	// Says why a job does not run.
@@ -138,6 +142,12 @@ func NewJobServiceClient(httpClient connect.HTTPClient, baseURL string, opts ...
 			httpClient,
 			baseURL+JobServiceListJobsProcedure,
 			connect.WithSchema(jobServiceMethods.ByName("ListJobs")),
+			connect.WithClientOptions(opts...),
+		),
+		countJobs: connect.NewClient[v1.CountJobsRequest, v1.CountJobsResponse](
+			httpClient,
+			baseURL+JobServiceCountJobsProcedure,
+			connect.WithSchema(jobServiceMethods.ByName("CountJobs")),
 			connect.WithClientOptions(opts...),
 		),
 		listAttempts: connect.NewClient[v1.GetJobRequest, v1.ListAttemptsResponse](
@@ -221,6 +231,7 @@ type jobServiceClient struct {
 	assignJobs     *connect.Client[v1.AssignJobsRequest, v1.EnqueueJobsResponse]
 	getJob         *connect.Client[v1.GetJobRequest, v1.Job]
 	listJobs       *connect.Client[v1.ListJobsRequest, v1.ListJobsResponse]
+	countJobs      *connect.Client[v1.CountJobsRequest, v1.CountJobsResponse]
 	listAttempts   *connect.Client[v1.GetJobRequest, v1.ListAttemptsResponse]
 	explainJob     *connect.Client[v1.GetJobRequest, v1.Explanation]
 	watchJob       *connect.Client[v1.GetJobRequest, v1.Job]
@@ -265,6 +276,15 @@ func (c *jobServiceClient) GetJob(ctx context.Context, req *v1.GetJobRequest) (*
 // ListJobs calls fairlead.v1.JobService.ListJobs.
 func (c *jobServiceClient) ListJobs(ctx context.Context, req *v1.ListJobsRequest) (*v1.ListJobsResponse, error) {
 	response, err := c.listJobs.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CountJobs calls fairlead.v1.JobService.CountJobs.
+func (c *jobServiceClient) CountJobs(ctx context.Context, req *v1.CountJobsRequest) (*v1.CountJobsResponse, error) {
+	response, err := c.countJobs.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -385,6 +405,8 @@ type JobServiceHandler interface {
 	GetJob(context.Context, *v1.GetJobRequest) (*v1.Job, error)
 	// Lists jobs, newest first.
 	ListJobs(context.Context, *v1.ListJobsRequest) (*v1.ListJobsResponse, error)
+	// Counts jobs by their state, up to a bound.
+	CountJobs(context.Context, *v1.CountJobsRequest) (*v1.CountJobsResponse, error)
 	// The runs of a job that failed, timed out or crashed, oldest first.
 	ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error)
 	// Says why a job does not run.
@@ -440,6 +462,12 @@ func NewJobServiceHandler(svc JobServiceHandler, opts ...connect.HandlerOption) 
 		JobServiceListJobsProcedure,
 		svc.ListJobs,
 		connect.WithSchema(jobServiceMethods.ByName("ListJobs")),
+		connect.WithHandlerOptions(opts...),
+	)
+	jobServiceCountJobsHandler := connect.NewUnaryHandlerSimple(
+		JobServiceCountJobsProcedure,
+		svc.CountJobs,
+		connect.WithSchema(jobServiceMethods.ByName("CountJobs")),
 		connect.WithHandlerOptions(opts...),
 	)
 	jobServiceListAttemptsHandler := connect.NewUnaryHandlerSimple(
@@ -524,6 +552,8 @@ func NewJobServiceHandler(svc JobServiceHandler, opts ...connect.HandlerOption) 
 			jobServiceGetJobHandler.ServeHTTP(w, r)
 		case JobServiceListJobsProcedure:
 			jobServiceListJobsHandler.ServeHTTP(w, r)
+		case JobServiceCountJobsProcedure:
+			jobServiceCountJobsHandler.ServeHTTP(w, r)
 		case JobServiceListAttemptsProcedure:
 			jobServiceListAttemptsHandler.ServeHTTP(w, r)
 		case JobServiceExplainJobProcedure:
@@ -571,6 +601,10 @@ func (UnimplementedJobServiceHandler) GetJob(context.Context, *v1.GetJobRequest)
 
 func (UnimplementedJobServiceHandler) ListJobs(context.Context, *v1.ListJobsRequest) (*v1.ListJobsResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.ListJobs is not implemented"))
+}
+
+func (UnimplementedJobServiceHandler) CountJobs(context.Context, *v1.CountJobsRequest) (*v1.CountJobsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("fairlead.v1.JobService.CountJobs is not implemented"))
 }
 
 func (UnimplementedJobServiceHandler) ListAttempts(context.Context, *v1.GetJobRequest) (*v1.ListAttemptsResponse, error) {

@@ -98,7 +98,7 @@ const (
 type ScheduleServiceClient interface {
 	CreateSchedule(context.Context, *v1.Schedule) (*v1.Schedule, error)
 	GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.Schedule, error)
-	// Lists schedules by name.
+	// Lists schedules by name, or those that fire next.
 	ListSchedules(context.Context, *v1.ListSchedulesRequest) (*v1.ListSchedulesResponse, error)
 	// Replaces a schedule: what is not given has its default. A version, or If-Match,
 	// must be the current one.
@@ -374,7 +374,7 @@ func (c *scheduleServiceClient) GetScheduleStats(ctx context.Context, req *v1.Ge
 type ScheduleServiceHandler interface {
 	CreateSchedule(context.Context, *v1.Schedule) (*v1.Schedule, error)
 	GetSchedule(context.Context, *v1.GetScheduleRequest) (*v1.Schedule, error)
-	// Lists schedules by name.
+	// Lists schedules by name, or those that fire next.
 	ListSchedules(context.Context, *v1.ListSchedulesRequest) (*v1.ListSchedulesResponse, error)
 	// Replaces a schedule: what is not given has its default. A version, or If-Match,
 	// must be the current one.

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/httpcall"
+	"github.com/fairlead-io/fairlead/internal/cli"
+	"github.com/fairlead-io/fairlead/internal/demo"
+	"github.com/fairlead-io/fairlead/sweep/items"
+)
+
+// demoDatabase is where the demo is unless a database is named: away from real jobs.
+const demoDatabase = "sqlite://fairlead-demo.db"
+
+const demoUsage = "show a demo: tenants, schedules, a batch, a sweep and a flow of jobs; without --db in " + demoDatabase
+
+// demoDrain is how long jobs may go on at shutdown: nothing is lost with those of the demo,
+// and people do not like to wait.
+const demoDrain = 2 * time.Second
+
+// demoDefaults are those of a node with the demo, where nothing else is said.
+func (o *serveOptions) demoDefaults(flags *pflag.FlagSet) {
+	if !flags.Changed(dbFlag) {
+		o.db = demoDatabase
+	}
+	if !flags.Changed("drain-timeout") {
+		o.node.DrainTimeout = demoDrain
+	}
+}
+
+// demoNode is the demo of a node; the zero value is none.
+type demoNode struct {
+	*demo.Demo
+	log    *slog.Logger
+	target *demo.Target
+	web    *http.Server
+	ended  chan struct{}
+}
+
+// startDemo sees that the demo can be on a database, and serves what its calls reach, on a
+// port of this machine that nothing else uses. It stores nothing yet.
+func startDemo(ctx context.Context, on bool, store driver.Store, guard *httpcall.Guard, log *slog.Logger) (*demoNode, error) {
+	if !on {
+		return &demoNode{}, nil
+	}
+	d := &demoNode{Demo: demo.New(store, demo.Options{Logger: log}), log: log, target: demo.NewTarget(), ended: make(chan struct{})}
+	if err := d.Check(ctx); err != nil {
+		return nil, fmt.Errorf("--demo: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("--demo: listen for its calls: %w", err)
+	}
+	guard.Alias(demo.TargetAddress, listener.Addr().(*net.TCPAddr).AddrPort())
+	d.web = &http.Server{Handler: d.target, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10}
+	go func() {
+		defer close(d.ended)
+		if err := d.web.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			log.Error("the target of the demo is closed", "error", err)
+		}
+	}()
+	return d, nil
+}
+
+// register adds what the demo's jobs do.
+func (d *demoNode) register(kinds *fairlead.Mux) {
+	if d.Demo != nil {
+		d.Register(kinds, items.Options{Logger: d.log})
+	}
+}
+
+// open stores the demo, now that it is known where callbacks go.
+func (d *demoNode) open(ctx context.Context, publicURL string) error {
+	if d.Demo == nil {
+		return nil
+	}
+	if err := d.target.SetService(publicURL); err != nil {
+		return fmt.Errorf("--demo: %w", err)
+	}
+	if err := d.Declare(ctx); err != nil {
+		return fmt.Errorf("--demo: %w", err)
+	}
+	return nil
+}
+
+// announce tells people where to look. It is no line of the log, which programs read.
+func (d *demoNode) announce(out io.Writer, url string) {
+	if d.Demo != nil {
+		fmt.Fprintf(out, "The demo is running. Open %s in a browser; Ctrl-C ends it.\n", url)
+	}
+}
+
+// run keeps the demo going.
+func (d *demoNode) run(ctx context.Context) {
+	if d.Demo != nil {
+		d.Run(ctx)
+	}
+}
+
+// stop ends the target and waits for it.
+func (d *demoNode) stop() {
+	if d.web == nil {
+		return
+	}
+	_ = d.web.Close() // the listener is closed in any case
+	d.target.Close()
+	<-d.ended
+}
+
+func newDemoCommand() *cobra.Command {
+	var db string
+	cmd := &cobra.Command{
+		Use:               "demo",
+		Short:             "Remove the demo that serve --demo made",
+		PersistentPreRunE: databaseFrom,
+	}
+	cli.OnlyCommands(cmd)
+	databaseFlags(cmd.PersistentFlags(), &db, demoDatabase)
+	cmd.AddCommand(&cobra.Command{
+		Use:   "clear",
+		Short: "Remove the demo from a database",
+		Long: "Remove the demo from a database: its tenants " + strings.Join(demo.Tenants(), ", ") + " with all that they have, and\n" +
+			"nothing else. Stop the nodes that run with --demo first. Running it twice does no harm.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return clearDemo(cmd.Context(), db, func(line string) { fmt.Fprintln(cmd.OutOrStdout(), line) })
+		},
+	})
+	return cmd
+}
+
+func clearDemo(ctx context.Context, db string, report func(line string)) (err error) {
+	if path, isFile := strings.CutPrefix(db, "sqlite://"); isFile {
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { // opening it would make it
+			report("there is no demo here: " + shown(db) + " does not exist")
+			return nil
+		}
+	}
+	store, err := openStore(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return demo.Clear(ctx, store, report)
+}

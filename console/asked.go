@@ -1,0 +1,127 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// parameters reads the parameters of a page. The first that cannot be read is what err
+// returns, and so is one that was never asked for.
+type parameters struct {
+	v     *visit
+	asked []string
+	wrong error
+}
+
+func (v *visit) parameters() *parameters { return &parameters{v: v} }
+
+// err is what is wrong with the parameters. It is called after all of them were read.
+func (p *parameters) err() error {
+	if p.wrong != nil {
+		return p.wrong
+	}
+	for name := range p.v.Query {
+		if !slices.Contains(p.asked, name) {
+			return refuse(name, fmt.Sprintf("is not a parameter of this page; it has %s", strings.Join(p.asked, ", ")))
+		}
+	}
+	return nil
+}
+
+// refuse is an error of a parameter.
+func refuse(name, message string) error {
+	return connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("%s: %s", name, message))
+}
+
+func (p *parameters) refuse(name, message string) {
+	if p.wrong == nil {
+		p.wrong = refuse(name, message)
+	}
+}
+
+// text is a parameter as it is.
+func (p *parameters) text(name string) string {
+	p.asked = append(p.asked, name)
+	return p.v.Get(name)
+}
+
+// texts is a parameter that may be given several times.
+func (p *parameters) texts(name string) []string {
+	p.asked = append(p.asked, name)
+	return p.v.All(name)
+}
+
+// number is a parameter that is a positive number; zero if it is not given.
+func (p *parameters) number(name string) int64 {
+	given := p.text(name)
+	if given == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(given, 10, 64)
+	if err != nil || n <= 0 {
+		p.refuse(name, "must be a number above 0")
+		return 0
+	}
+	return n
+}
+
+// choice is a parameter with some possible values, of which the first is the default.
+func (p *parameters) choice(name string, values ...string) string {
+	given := p.text(name)
+	switch {
+	case given == "":
+		return values[0]
+	case !slices.Contains(values, given):
+		p.refuse(name, "must be one of "+strings.Join(values, ", "))
+	}
+	return given
+}
+
+// localTimes are how browsers write a time without a zone.
+var localTimes = []string{"2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02"}
+
+// time is a parameter that is a time, or one in the viewer's zone; nil if it is not given.
+func (p *parameters) time(name string) *timestamppb.Timestamp {
+	given := p.text(name)
+	if given == "" {
+		return nil
+	}
+	at, err := time.Parse(time.RFC3339, given)
+	for _, layout := range localTimes {
+		if err != nil {
+			at, err = time.ParseInLocation(layout, given, p.v.Zone)
+		}
+	}
+	if err != nil {
+		p.refuse(name, "must be a time as 2026-01-31T12:00:00Z")
+		return nil
+	}
+	return timestamppb.New(at)
+}
+
+// Field is a time parameter as a field of a form takes it: in the viewer's zone, to the
+// millisecond. One that has more digits is rounded up, since most of them are ends.
+func (v *visit) Field(name string) string {
+	given := v.Get(name)
+	at, err := time.Parse(time.RFC3339, given)
+	if err != nil {
+		return given
+	}
+	at = at.Add(time.Millisecond - 1).Truncate(time.Millisecond).In(v.Zone)
+	return at.Format("2006-01-02T15:04:05.999")
+}
+
+// Further are the values of a parameter after the first, which a field of a form has no
+// room for.
+func (v *visit) Further(name string) []string {
+	if all := v.All(name); len(all) > 1 {
+		return all[1:]
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// notice is something that a person should look at, and what to do about it.
+type notice struct {
+	ID     string
+	State  string // of which it is the colour
+	Text   string
+	Href   string // of what it is about
+	Count  *count // of the rows that it is about; nil: it is about none
+	Remedy string
+}
+
+const (
+	noticedFailures = 200 // failed jobs that are looked at, to see which kinds fail
+	noticedReady    = 100 // ready jobs that are looked at, to see which kinds no node handles
+	noticedKinds    = 5   // that are told of
+	noticedCount    = 100 // up to which their jobs are counted
+)
+
+// attention collects what needs a person. Each part asks for little, whatever there is.
+func (v *visit) attention(o *overview) (all []notice, err error) {
+	parts := []func(*overview) ([]notice, error){v.failingKinds, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
+	if v.Unbound() {
+		parts = append([]func(*overview) ([]notice, error){v.deadNodes, v.openBreakers, v.unhandledKinds, v.pausedQueues}, parts...)
+	}
+	for _, part := range parts {
+		some, err := part(o)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
+}
+
+// hourAgo is when the last hour began, to the minute: a link keeps its meaning for as
+// long.
+func (v *visit) hourAgo() time.Time { return v.Now.Add(-time.Hour).Truncate(time.Minute) }
+
+// counted counts jobs up to a bound, and leads to them.
+func (v *visit) counted(request *fairleadv1.CountJobsRequest, parameters ...any) (count, error) {
+	answer, err := v.jobs.CountJobs(v.ctx, request)
+	if err != nil {
+		return count{}, err
+	}
+	c := count{N: int64(answer.GetTotal()), More: answer.GetMore()}
+	if c.More {
+		c.N = min(c.N, int64(request.GetAtMost()))
+		parameters = append(parameters, "at_most", c.N)
+	}
+	c.Href = v.Href("/jobs", parameters...)
+	return c, nil
+}
+
+// failingKinds are the kinds of the jobs that failed in the last hour.
+func (v *visit) failingKinds(*overview) (all []notice, err error) {
+	since := v.hourAgo()
+	failed, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), PageSize: noticedFailures})
+	if err != nil {
+		return nil, err
+	}
+	for _, kind := range commonKinds(failed.GetItems()) {
+		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, Kind: []string{kind}, FinishedFrom: timestamppb.New(since), AtMost: noticedCount},
+			"state", "failed", "kind", kind, "finished_from", since)
+		if err != nil {
+			return nil, err
+		}
+		if c.N > 0 {
+			all = append(all, notice{
+				ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
+				Remedy: v.T("See what the errors have in common, mend the cause, then retry: fairlead job bulk retry --state failed --kind %s", kind),
+			})
+		}
+	}
+	return all, nil
+}
+
+// commonKinds are the kinds that most of the jobs have.
+func commonKinds(jobs []*fairleadv1.Job) (kinds []string) {
+	times := map[string]int{}
+	for _, job := range jobs {
+		if times[job.GetKind()]++; times[job.GetKind()] == 1 {
+			kinds = append(kinds, job.GetKind())
+		}
+	}
+	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
+	return kinds[:min(len(kinds), noticedKinds)]
+}
+
+// lateStarts tells of jobs that started later than they should have.
+func (v *visit) lateStarts(o *overview) ([]notice, error) {
+	if o.Usage.GetMissed() == 0 {
+		return nil, nil
+	}
+	return []notice{{
+		ID: "late", State: "paused", Href: v.Href("/tenants"),
+		Text:   v.N(o.Usage.GetMissed(), "%s job of the last minute started after its start_by.", "%s jobs of the last minute started after their start_by."),
+		Remedy: v.T("Add nodes or slots, or raise the cap of the tenant that waits."),
+	}}, nil
+}
+
+// unhandledKinds are kinds of ready jobs that no living node handles.
+func (v *visit) unhandledKinds(o *overview) (all []notice, err error) {
+	ready, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"ready"}, PageSize: noticedReady})
+	if err != nil {
+		return nil, err
+	}
+	handled := map[string]bool{}
+	for _, node := range o.Nodes {
+		for _, kind := range node.GetKinds() {
+			handled[kind] = handled[kind] || !node.GetDead()
+		}
+	}
+	var foreign []*fairleadv1.Job
+	for _, job := range ready.GetItems() {
+		if !handled[job.GetKind()] {
+			foreign = append(foreign, job)
+		}
+	}
+	for _, kind := range commonKinds(foreign) {
+		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"ready"}, Kind: []string{kind}, AtMost: noticedCount}, "state", "ready", "kind", kind)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, notice{
+			ID: "unhandled-" + kind, State: "failed", Text: v.T("No living node handles kind %s. Ready jobs of it:", kind), Count: &c, Href: v.Href("/nodes"),
+			Remedy: v.T("Start a program that registers a handler of this kind, or cancel the jobs."),
+		})
+	}
+	return all, nil
+}
+
+// waitingBatches are batches that go on only if a person wants them to.
+func (v *visit) waitingBatches(o *overview) (all []notice, err error) {
+	for _, b := range o.Batches {
+		one := notice{ID: "batch-waits-" + text(b.GetId()), State: "paused", Href: v.To("/batches", b.GetId())}
+		switch {
+		case b.GetAwaiting():
+			one.Text = v.T("The canary of batch %s has ended, and waits for approval.", b.GetName())
+			one.Remedy = v.T("Look at its tasks, then: fairlead batch approve %s", text(b.GetId()))
+		case b.GetPaused():
+			one.Text = v.T("Batch %s is paused.", b.GetName())
+			one.Remedy = v.T("Let it go on with: fairlead batch resume %s", text(b.GetId()))
+		default:
+			continue
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// waitingSweeps are sweeps that wait for the business.
+func (v *visit) waitingSweeps(o *overview) (all []notice, err error) {
+	for _, s := range o.Sweeps {
+		if s.GetState() == "waiting" {
+			all = append(all, notice{
+				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s waits until it is opened.", s.GetName()),
+				Remedy: v.T("Open it with: fairlead sweep open %s", s.GetName()),
+			})
+		}
+	}
+	return all, nil
+}

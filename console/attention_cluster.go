@@ -1,0 +1,81 @@
+package console
+
+import (
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// deadNodes are nodes that are silent, for long or for too long already.
+func (v *visit) deadNodes(o *overview) (all []notice, err error) {
+	for _, node := range o.Nodes {
+		one := notice{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
+		lease := node.GetLeaseUntil().AsTime().Sub(node.GetLastBeat().AsTime())
+		switch {
+		case node.GetDead():
+			one.State, one.Text = "dead", v.T("Node %s is dead.", node.GetName())
+			one.Remedy = v.T("Its jobs run elsewhere already. See its log for why it stopped.")
+		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
+			one.State, one.Text = "paused", v.T("Node %s is silent for longer than it should be.", node.GetName())
+			one.Remedy = v.T("It may be overloaded, paused or cut off from the database. After its lease its jobs are taken back.")
+		default:
+			continue
+		}
+		if all = append(all, one); len(all) == noticedKinds {
+			return all, nil
+		}
+	}
+	return all, nil
+}
+
+// openBreakers are targets of calls that are left alone for now.
+func (v *visit) openBreakers(*overview) (all []notice, err error) {
+	breakers, err := v.system.ListBreakers(v.ctx, &fairleadv1.ListBreakersRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range breakers.GetItems()[:min(len(breakers.GetItems()), noticedKinds)] {
+		all = append(all, notice{
+			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("%s is not called for now: too many calls failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
+			Remedy: v.T("Calls go on by themselves once it answers. Its next call is at %s.", v.clock(b.GetOpenUntil().AsTime())),
+		})
+	}
+	return all, nil
+}
+
+// pausedQueues are queues that start nothing.
+func (v *visit) pausedQueues(*overview) (all []notice, err error) {
+	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range queues.GetItems() {
+		if !q.GetPaused() {
+			continue
+		}
+		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
+		all = append(all, notice{
+			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in it:", q.GetName()), Count: &c, Href: v.Href("/queues"),
+			Remedy: v.T("Let it go on with: fairlead queue resume %s", q.GetName()),
+		})
+		if len(all) == noticedKinds {
+			return all, nil
+		}
+	}
+	return all, nil
+}
+
+// pausedTenants are tenants of which nothing starts, among the first by name.
+func (v *visit) pausedTenants(*overview) (all []notice, err error) {
+	tenants, err := v.tenants.ListTenants(v.ctx, &fairleadv1.ListTenantsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, tenant := range tenants.GetItems() {
+		if tenant.GetPaused() && len(all) < noticedKinds {
+			all = append(all, notice{
+				ID: "tenant-paused-" + tenant.GetName(), State: "paused", Text: v.T("Tenant %s is paused.", tenant.GetName()), Href: v.To("/tenants", tenant.GetName()),
+				Remedy: v.T("Let it go on with: fairlead tenant resume %s", tenant.GetName()),
+			})
+		}
+	}
+	return all, nil
+}

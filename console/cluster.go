@@ -1,0 +1,78 @@
+package console
+
+import (
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// nodesPage is what runs jobs.
+type nodesPage struct {
+	Nodes []nodeLine
+}
+
+// nodeLine is a node, and what its jobs are counted by.
+type nodeLine struct {
+	*fairleadv1.Node
+	State string
+}
+
+func loadNodes(v *visit) (any, error) {
+	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
+	if err != nil {
+		return nil, err
+	}
+	page := &nodesPage{}
+	for _, node := range nodes.GetItems()[:min(len(nodes.GetItems()), maxRows)] {
+		page.Nodes = append(page.Nodes, nodeLine{Node: node, State: nodeState(node)})
+	}
+	return page, nil
+}
+
+// maxRows is how many rows a page has at most, whatever there is.
+const maxRows = 500
+
+func nodeState(node *fairleadv1.Node) string {
+	switch {
+	case node.GetDead():
+		return "dead"
+	case node.GetDraining():
+		return "draining"
+	}
+	return "alive"
+}
+
+// queuesPage is what waits where.
+type queuesPage struct {
+	Queues []queueLine
+	Cut    bool // there are more than a page holds
+}
+
+// queueLine is a queue with its jobs, by state.
+type queueLine struct {
+	*fairleadv1.Queue
+	Counts []stateCount
+}
+
+// stateCount is how many jobs are in a state.
+type stateCount struct {
+	State string
+	count
+}
+
+func loadQueues(v *visit) (any, error) {
+	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
+	if err != nil {
+		return nil, err
+	}
+	page := &queuesPage{Cut: len(queues.GetItems()) > maxRows}
+	for _, q := range queues.GetItems()[:min(len(queues.GetItems()), maxRows)] {
+		line := queueLine{Queue: q}
+		for _, part := range []struct {
+			state string
+			n     int64
+		}{{"ready", q.GetReady()}, {"running", q.GetRunning()}, {"waiting", q.GetWaiting()}, {"parked", q.GetParked()}, {"scheduled", q.GetScheduled()}} {
+			line.Counts = append(line.Counts, stateCount{part.state, count{N: part.n, Href: v.Href("/jobs", "state", part.state, "queue", q.GetName())}})
+		}
+		page.Queues = append(page.Queues, line)
+	}
+	return page, nil
+}

@@ -1,0 +1,139 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	failureGroups  = 100 // that are shown
+	failureTenants = 5   // that are named of a group
+)
+
+// failures are failed jobs of one window by what they have in common.
+type failures struct {
+	Groups   []failureGroup
+	Cut      bool // there are more groups than are shown
+	Filtered bool
+	Any      bool // jobs were looked at
+	Old, New time.Time
+	Pages    map[string]any
+}
+
+// failureGroup is failed jobs of the same kind and cause.
+type failureGroup struct {
+	ID          string // of its element
+	Kind, Like  string
+	Count       count
+	First, Last time.Time // when jobs of it ended
+	Newest      *fairleadv1.Job
+	Tenants     []string
+	Others      bool // there are more tenants
+	jobs        int64
+}
+
+func loadFailures(v *visit) (any, error) {
+	p := v.parameters()
+	filter := &fairleadv1.ListJobsRequest{
+		State: []string{"failed"}, Kind: p.texts("kind"), Tenant: p.texts("tenant"), Queue: p.texts("queue"),
+		FinishedFrom: p.time("finished_from"), PageToken: p.text("page"),
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	jobs, next, err := v.readJobs(filter, windowJobs)
+	if err != nil {
+		return nil, err
+	}
+	f := &failures{Groups: groupFailures(jobs), Any: len(jobs) > 0, Pages: map[string]any{"first": "", "next": ""}}
+	f.Filtered = len(filter.Kind)+len(filter.Tenant)+len(filter.Queue) > 0 || filter.FinishedFrom != nil
+	if filter.PageToken != "" {
+		f.Pages["first"] = v.Here()
+	}
+	if next != "" {
+		f.Pages["next"] = v.Here("page", next)
+	}
+	if f.Any {
+		newest, oldest := jobs[0], jobs[len(jobs)-1]
+		f.Old, f.New = moment(oldest.GetCreatedAt()), moment(newest.GetCreatedAt())
+		for i := range f.Groups {
+			f.Groups[i].Count = count{N: f.Groups[i].jobs, Href: v.failuresOf(f.Groups[i], jobs, filter), Tone: "bad"}
+		}
+	}
+	if len(f.Groups) > failureGroups {
+		f.Groups, f.Cut = f.Groups[:failureGroups], true
+	}
+	return f, nil
+}
+
+// failuresOf is the list of exactly the jobs of a group: those of its kind and cause
+// within the window. Jobs that were created after the window was read are left out.
+func (v *visit) failuresOf(group failureGroup, window []*fairleadv1.Job, filter *fairleadv1.ListJobsRequest) string {
+	var last time.Time
+	for _, job := range window { // ids grow as jobs are stored, which is nearly as they are created
+		if created := moment(job.GetCreatedAt()); created.After(last) {
+			last = created
+		}
+	}
+	parameters := []any{
+		"state", "failed", "kind", group.Kind, "like", group.Like, "to", last.Add(time.Microsecond),
+		"down_to", window[len(window)-1].GetId(), "finished_from", filter.GetFinishedFrom(), "page", filter.GetPageToken(),
+	}
+	for _, tenant := range filter.GetTenant() {
+		parameters = append(parameters, "tenant", tenant)
+	}
+	for _, queue := range filter.GetQueue() {
+		parameters = append(parameters, "queue", queue)
+	}
+	return v.Href("/jobs", parameters...)
+}
+
+// groupFailures puts together what failed in the same way, the most frequent first. The
+// jobs come newest first.
+func groupFailures(jobs []*fairleadv1.Job) []failureGroup {
+	type cause struct{ kind, like string }
+	places := map[cause]int{}
+	var groups []failureGroup
+	for _, job := range jobs {
+		key := cause{job.GetKind(), normalise(job.GetError())}
+		place, there := places[key]
+		if !there {
+			place = len(groups)
+			places[key] = place
+			groups = append(groups, failureGroup{ID: causeID(key.kind, key.like), Kind: key.kind, Like: key.like, Newest: job})
+		}
+		groups[place].add(job)
+	}
+	slices.SortStableFunc(groups, func(a, b failureGroup) int { return cmp.Or(cmp.Compare(b.jobs, a.jobs), b.Last.Compare(a.Last)) })
+	return groups
+}
+
+func (g *failureGroup) add(job *fairleadv1.Job) {
+	g.jobs++
+	ended := moment(job.GetFinishedAt())
+	if g.First.IsZero() || ended.Before(g.First) {
+		g.First = ended
+	}
+	if ended.After(g.Last) {
+		g.Last = ended
+	}
+	switch {
+	case slices.Contains(g.Tenants, job.GetTenant()):
+	case len(g.Tenants) < failureTenants:
+		g.Tenants = append(g.Tenants, job.GetTenant())
+	default:
+		g.Others = true
+	}
+}
+
+// causeID names a group in a page: the same as long as the group is there.
+func causeID(kind, like string) string {
+	hash := fnv.New64a()
+	_, _ = fmt.Fprintf(hash, "%q %q", kind, like)
+	return fmt.Sprintf("cause-%x", hash.Sum64())
+}

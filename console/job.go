@@ -1,0 +1,200 @@
+package console
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// attemptRows is how many runs are listed, the last ones.
+const attemptRows = 100
+
+// jobPage is all about one job.
+type jobPage struct {
+	Job      *fairleadv1.Job
+	Why      *why // nil: nothing is to be explained
+	Timeline []stretch
+	Summary  string // of the timeline, in words
+	Attempts []*fairleadv1.Attempt
+	Earlier  bool // there were more attempts than are listed
+	Call     *httpCall
+	Sweep    string // whose shard it goes over; empty: none
+	Shard    int64
+	Made     struct{ Schedule, Batch, Sweep string } // names of what made it, or their ids
+	Trace    string
+	nodes    map[int64]string
+}
+
+func loadJob(v *visit) (any, error) {
+	if err := v.parameters().err(); err != nil {
+		return nil, err
+	}
+	id, isNumber := number(v.Value("id"))
+	if !isNumber {
+		return nil, connect.NewError(connect.CodeNotFound, errors.New(v.T("The id of a job is a number.")))
+	}
+	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+	if err != nil {
+		return nil, err
+	}
+	p := &jobPage{Job: job, Call: callOf(job), Trace: fairlead.TraceID(job.GetTrace())}
+	attempts, err := v.jobs.ListAttempts(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+	if err != nil {
+		return nil, err
+	}
+	p.Timeline = layTimeline(phasesOf(job, attempts.GetItems(), v.Now), timelineWidth)
+	p.Summary = v.summary(p.Timeline)
+	p.Attempts = slices.Clone(attempts.GetItems())
+	if n := len(p.Attempts) - attemptRows; n > 0 {
+		p.Attempts, p.Earlier = p.Attempts[n:], true
+	}
+	slices.Reverse(p.Attempts)
+	if p.nodes, err = v.nodeNames(); err != nil {
+		return nil, err
+	}
+	if p.Why, err = v.whyNot(job); err != nil {
+		return nil, err
+	}
+	return p, v.nameMakers(p)
+}
+
+// Width is that of the picture of its life.
+func (p *jobPage) Width() float64 { return timelineWidth }
+
+// Folded reports whether some of the picture is folded.
+func (p *jobPage) Folded() bool {
+	return slices.ContainsFunc(p.Timeline, func(s stretch) bool { return s.Folded })
+}
+
+// nodeNames are the names of nodes by id, of which who is bound to tenants hears nothing.
+func (v *visit) nodeNames() (map[int64]string, error) {
+	names := map[int64]string{}
+	if v.Bound() {
+		return names, nil
+	}
+	nodes, err := v.nodes.ListNodes(v.ctx, &fairleadv1.ListNodesRequest{})
+	for _, node := range nodes.GetItems() {
+		names[node.GetId()] = node.GetName()
+	}
+	return names, err
+}
+
+// Node is what a node is called.
+func (p *jobPage) Node(id int64) string { return nodeName(p.nodes, id) }
+
+func nodeName(names map[int64]string, id int64) string {
+	if name := names[id]; name != "" {
+		return name
+	}
+	return "#" + text(id)
+}
+
+// nameMakers finds out what the schedule, batch or sweep is called that made a job. One
+// that is gone, or that the viewer may not see, is called by its id.
+func (v *visit) nameMakers(p *jobPage) (err error) {
+	if id := p.Job.GetScheduleId(); id != 0 {
+		p.Made.Schedule, err = v.scheduleName(id)
+	}
+	if id := p.Job.GetBatchId(); id != 0 && err == nil {
+		batch, failed := v.batches.GetBatch(v.ctx, &fairleadv1.GetBatchRequest{Id: id})
+		p.Made.Batch, err = calledOr(batch.GetName(), id, failed)
+	}
+	p.Sweep, p.Shard = shardOf(p.Job)
+	if p.Sweep != "" && err == nil {
+		sweep, failed := v.sweeps.GetSweep(v.ctx, &fairleadv1.GetSweepRequest{Id: p.Sweep})
+		p.Made.Sweep, err = calledOr(sweep.GetName(), p.Sweep, failed)
+	}
+	return err
+}
+
+// scheduleName is what a schedule is called.
+func (v *visit) scheduleName(id int64) (string, error) {
+	schedule, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: text(id)})
+	return calledOr(schedule.GetName(), id, err)
+}
+
+// calledOr is a name, or an id of what has none, is gone or may not be seen.
+func calledOr(name string, id any, err error) (string, error) {
+	switch connect.CodeOf(err) {
+	case connect.CodeNotFound, connect.CodePermissionDenied:
+		return "#" + text(id), nil
+	}
+	if name == "" {
+		name = "#" + text(id)
+	}
+	return name, err
+}
+
+// shardOf is the sweep, and the number of its shard, that a job goes over. Only Fairlead
+// makes jobs of such kinds.
+func shardOf(job *fairleadv1.Job) (sweep string, shard int64) {
+	var args struct {
+		Sweep int64 `json:"sweep_id"`
+		Shard int64 `json:"shard"`
+	}
+	if !strings.HasPrefix(job.GetKind(), "sweep.") || json.Unmarshal(job.GetArgs(), &args) != nil || args.Sweep == 0 {
+		return "", 0
+	}
+	return text(args.Sweep), args.Shard
+}
+
+// Due is when a job became due, or will; zero if it waits for an earlier run.
+func (v *visit) Due(job *fairleadv1.Job) time.Time {
+	due := moment(job.GetNotBefore())
+	switch {
+	case due.IsZero():
+		return moment(job.GetCreatedAt())
+	case due.After(farAway):
+		return time.Time{}
+	}
+	return due
+}
+
+// Took is how long the current or last run has taken so far.
+func (v *visit) Took(job *fairleadv1.Job) time.Duration {
+	end := moment(job.GetFinishedAt())
+	if end.IsZero() {
+		end = v.Now
+	}
+	return max(0, end.Sub(moment(job.GetStartedAt())))
+}
+
+// TookSoFar is the same of a run that goes on, in whole seconds.
+func (v *visit) TookSoFar(job *fairleadv1.Job) time.Duration {
+	return v.Took(job).Truncate(time.Second)
+}
+
+// TookAttempt is how long an attempt has taken.
+func (v *visit) TookAttempt(attempt *fairleadv1.Attempt) time.Duration {
+	return max(0, moment(attempt.GetFinishedAt()).Sub(moment(attempt.GetStartedAt())))
+}
+
+// Lateness is how long after its time the current or last run has started. The time is
+// the instant of its schedule, or when the job became due.
+func (v *visit) Lateness(job *fairleadv1.Job) time.Duration {
+	due := moment(job.GetDue())
+	if due.IsZero() {
+		due = v.Due(job)
+	}
+	return max(0, moment(job.GetStartedAt()).Sub(due))
+}
+
+// findJob finds a job by its id.
+func findJob(v *visit, query string) []hit {
+	id, isNumber := number(strings.TrimPrefix(query, "#"))
+	if !isNumber {
+		return nil
+	}
+	job, err := v.jobs.GetJob(v.ctx, &fairleadv1.GetJobRequest{Id: id})
+	if err != nil {
+		return nil // there is none, or none for this viewer
+	}
+	return []hit{{Title: "#" + text(id) + " " + job.GetKind(), What: v.T("job"), Href: v.To("/jobs", id)}}
+}

@@ -1,0 +1,187 @@
+package console
+
+import (
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	listRows   = 50  // of a page
+	windowJobs = 500 // that a page looks through for a text
+)
+
+// jobStates are the states of jobs, in the order of a job's life.
+var jobStates = []string{"scheduled", "parked", "ready", "running", "waiting", "succeeded", "failed", "cancelled", "skipped"}
+
+// jobList is a page of jobs.
+type jobList struct {
+	Jobs     []*fairleadv1.Job
+	Tabs     []jobTab
+	States   []string // that are chosen
+	Filtered bool     // something other than a state is chosen
+	AtMost   bool     // the list ends where a count stopped
+	Window   *jobWindow
+	Like     string
+	Pages    map[string]any
+}
+
+// jobTab leads to the jobs of a state, or to all of them.
+type jobTab struct {
+	State   string // empty: all
+	Href    string
+	Current bool
+	Count   count
+	Counted bool // else it is not known how many there are
+}
+
+// jobFilter is what the parameters choose.
+type jobFilter struct {
+	*fairleadv1.ListJobsRequest
+	text, like string // of the error, for which jobs are looked through
+	downTo     int64  // no job with a smaller id
+	atMost     int64
+}
+
+// looks reports whether jobs are looked through, since the API cannot choose them.
+func (f *jobFilter) looks() bool { return f.text != "" || f.like != "" || f.downTo > 0 }
+
+// chooses reports whether something other than a state is chosen.
+func (f *jobFilter) chooses() bool {
+	return f.looks() || len(f.Kind)+len(f.Queue)+len(f.Tenant) > 0 || f.Key != "" || f.Batch+f.Schedule > 0 || f.From != nil || f.To != nil || f.FinishedFrom != nil
+}
+
+// matches reports whether a job is one of those that are looked for.
+func (f *jobFilter) matches(job *fairleadv1.Job) bool {
+	switch {
+	case job.GetId() < f.downTo:
+		return false
+	case f.text != "" && !strings.Contains(strings.ToLower(job.GetError()), strings.ToLower(f.text)):
+		return false
+	}
+	return f.like == "" || normalise(job.GetError()) == f.like
+}
+
+// jobFilter reads the parameters of the list of jobs.
+func (v *visit) jobFilter() (*jobFilter, error) {
+	p := v.parameters()
+	f := &jobFilter{ListJobsRequest: &fairleadv1.ListJobsRequest{
+		State: p.texts("state"), Kind: p.texts("kind"), Queue: p.texts("queue"), Tenant: p.texts("tenant"), Key: p.text("key"),
+		Batch: p.number("batch"), Schedule: p.number("schedule"), From: p.time("from"), To: p.time("to"), FinishedFrom: p.time("finished_from"),
+		PageToken: p.text("page"),
+	}}
+	f.text, f.like, f.downTo, f.atMost = p.text("text"), p.text("like"), p.number("down_to"), p.number("at_most")
+	for _, state := range f.State {
+		if !slices.Contains(jobStates, state) {
+			p.refuse("state", "must be one of "+strings.Join(jobStates, ", "))
+		}
+	}
+	if f.Batch > 0 && f.Schedule > 0 {
+		p.refuse("batch", "cannot be combined with schedule; give one of the two")
+	}
+	return f, p.err()
+}
+
+func loadJobs(v *visit) (any, error) {
+	f, err := v.jobFilter()
+	if err != nil {
+		return nil, err
+	}
+	list := &jobList{States: f.State, Like: f.like, AtMost: f.atMost > 0, Filtered: f.chooses()}
+	next := ""
+	if f.looks() {
+		if list.Window, err = v.lookThrough(f); err != nil {
+			return nil, err
+		}
+		list.Jobs, next = list.Window.Found, list.Window.next
+	} else if list.Jobs, next, err = v.readJobs(f.ListJobsRequest, rowsOf(f)); err != nil {
+		return nil, err
+	}
+	list.Pages = v.jobPages(f, int64(len(list.Jobs)), next)
+	list.Tabs, err = v.jobTabs(f)
+	return list, err
+}
+
+// rowsOf is how many rows the page has.
+func rowsOf(f *jobFilter) int {
+	if f.atMost > 0 {
+		return int(min(listRows, f.atMost))
+	}
+	return listRows
+}
+
+// jobPages is the way to the next page. A list with a bound goes on with what is left.
+func (v *visit) jobPages(f *jobFilter, rows int64, next string) map[string]any {
+	pages := map[string]any{"first": "", "next": ""}
+	if f.PageToken != "" {
+		pages["first"] = v.Here("at_most", "")
+	}
+	switch {
+	case next == "", f.atMost > 0 && rows >= f.atMost:
+	case f.atMost > 0:
+		pages["next"] = v.Here("page", next, "at_most", f.atMost-rows)
+	default:
+		pages["next"] = v.Here("page", next)
+	}
+	return pages
+}
+
+// readCalls bounds how often the API is asked for one page: its pages may be short, or
+// even empty, where few of very many jobs match or jobs are large.
+const readCalls = 8
+
+// readJobs reads so many jobs, or fewer if they are hard to find, and says where the
+// next page begins.
+func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*fairleadv1.Job, next string, err error) {
+	next = filter.GetPageToken()
+	for range readCalls {
+		page, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
+			State: filter.GetState(), Kind: filter.GetKind(), Queue: filter.GetQueue(), Tenant: filter.GetTenant(), Key: filter.GetKey(),
+			From: filter.GetFrom(), To: filter.GetTo(), FinishedFrom: filter.GetFinishedFrom(), Schedule: filter.GetSchedule(), Batch: filter.GetBatch(),
+			PageToken: next, PageSize: int32(rows - len(jobs)),
+		})
+		if err != nil {
+			return nil, "", err
+		}
+		jobs, next = append(jobs, page.GetItems()...), page.GetNextPageToken()
+		if next == "" || len(jobs) >= rows {
+			break
+		}
+	}
+	return jobs, next, nil
+}
+
+// jobWindow is what was looked through, and what was found there.
+type jobWindow struct {
+	Found     []*fairleadv1.Job
+	Any       bool                   // jobs were looked at
+	Old, New  *timestamppb.Timestamp // when the oldest and the newest of them were created
+	First, ID int64                  // their ids
+	next      string
+}
+
+// lookThrough looks at the jobs of one window.
+func (v *visit) lookThrough(f *jobFilter) (*jobWindow, error) {
+	jobs, next, err := v.readJobs(f.ListJobsRequest, windowJobs)
+	if err != nil {
+		return nil, err
+	}
+	w := &jobWindow{next: next}
+	for _, job := range jobs {
+		if job.GetId() < f.downTo {
+			w.next = ""
+			break
+		}
+		if !w.Any {
+			w.Any, w.New, w.ID = true, job.GetCreatedAt(), job.GetId()
+		}
+		w.Old, w.First = job.GetCreatedAt(), job.GetId()
+		if f.matches(job) && (f.atMost == 0 || int64(len(w.Found)) < f.atMost) {
+			w.Found = append(w.Found, job)
+		}
+	}
+	return w, nil
+}

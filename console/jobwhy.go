@@ -1,0 +1,163 @@
+package console
+
+import (
+	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// why is what keeps a job from running, in words.
+type why struct {
+	Obstacles []obstacle
+	Start     time.Time // when it will probably start; zero: that cannot be told
+}
+
+// obstacle is one thing that keeps a job from starting, and what helps.
+type obstacle struct {
+	Code    string
+	Text    string
+	Until   time.Time
+	Remedy  string
+	Command string // that carries the remedy out
+	Links   []link
+}
+
+// link is a way to another page.
+type link struct {
+	Text, Href string
+}
+
+// whyNot explains a job that could run and does not.
+func (v *visit) whyNot(job *fairleadv1.Job) (*why, error) {
+	switch job.GetState() {
+	case "scheduled", "parked", "ready":
+	default:
+		return nil, nil
+	}
+	answer, err := v.jobs.ExplainJob(v.ctx, &fairleadv1.GetJobRequest{Id: job.GetId()})
+	if err != nil {
+		return nil, err
+	}
+	out := &why{Start: moment(answer.GetStart())}
+	for _, o := range answer.GetObstacles() {
+		out.Obstacles = append(out.Obstacles, v.explain(job, o, int64(answer.GetAhead())))
+	}
+	return out, nil
+}
+
+// explain puts an obstacle into words.
+func (v *visit) explain(job *fairleadv1.Job, o *fairleadv1.Obstacle, ahead int64) obstacle {
+	out := obstacle{Code: o.GetCode(), Until: moment(o.GetUntil()), Text: o.GetText()}
+	switch o.GetCode() {
+	case "not_due":
+		out.Text = v.T("It is not due until %s.", v.clock(out.Until))
+		if job.GetFailures() > 0 {
+			out.Text = v.T("Its last run failed. It backs off until %s.", v.clock(out.Until))
+		}
+		out.Remedy, out.Command = v.T("It can be made ready at once:"), "fairlead job run "+text(job.GetId())
+	case "queued":
+		out.Text = v.T("It waits for an earlier run of its schedule to end.")
+		if job.GetScheduleId() != 0 {
+			out.Links = append(out.Links, link{v.T("Jobs of the schedule"), v.Href("/jobs", "schedule", job.GetScheduleId())})
+		}
+	case "at_gate":
+		v.atGate(job, o, &out)
+	case "paused":
+		v.paused(o, &out)
+	case "no_node":
+		out.Text = v.T("No live node that starts jobs serves queue %q and knows kind %q.", job.GetQueue(), job.GetKind())
+		out.Remedy = v.T("Start a node or a worker that handles this kind in this queue, or let a draining one go on.")
+		out.Links = v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
+	case "at_cap":
+		out.Text = v.T("%s: %s of %s places are taken.", v.owner(o), v.Num(o.GetUsed()), v.Num(o.GetCap()))
+		v.limited(o, &out, "--max-running")
+	case "over_rate":
+		out.Text = v.T("%s: the rate of starts is used up until %s.", v.owner(o), v.clock(out.Until))
+		v.limited(o, &out, "--rate")
+	case "no_slot":
+		out.Text = v.T("All slots of the nodes that could run it are busy.")
+		out.Remedy, out.Links = v.T("It starts when a slot becomes free; more nodes or more slots help."), v.forAll(link{v.T("Nodes"), v.Href("/nodes")})
+	case "suspect":
+		out.Text = v.T("Its nodes died %s times while it ran, so it runs beside no other such job.", v.Num(job.GetCrashes()))
+	case "in_line":
+		out.Text = v.goFirst(ahead)
+		out.Remedy, out.Command = v.T("A higher priority puts it ahead:"), "fairlead job priority "+text(job.GetId())+" 10"
+	}
+	return out
+}
+
+// mostAhead is how many jobs before one are counted.
+const mostAhead = 10_000
+
+func (v *visit) goFirst(ahead int64) string {
+	if ahead >= mostAhead {
+		return v.T("%s jobs or more go first.", v.Num(ahead))
+	}
+	return v.N(ahead, "%s job goes first.", "%s jobs go first.")
+}
+
+func (v *visit) atGate(job *fairleadv1.Job, o *fairleadv1.Obstacle, out *obstacle) {
+	out.Text = v.T("Concurrency key %q: %s of %s places are taken.", o.GetName(), v.Num(o.GetUsed()), v.Num(o.GetCap()))
+	out.Remedy, out.Command = v.T("It goes on when one of these jobs ends. More of them may run at once with:"), "fairlead limit set "+shellWord("kind:"+job.GetKind())+" --per-key "+text(o.GetCap()+1)
+	for _, id := range o.GetBy() {
+		out.Links = append(out.Links, link{v.T("Job %s", text(id)), v.To("/jobs", id)})
+	}
+}
+
+func (v *visit) paused(o *fairleadv1.Obstacle, out *obstacle) {
+	switch o.GetScope() {
+	case "queue":
+		out.Text, out.Command = v.T("Queue %q is paused.", o.GetName()), "fairlead queue resume "+shellWord(o.GetName())
+	case "tenant":
+		out.Text, out.Command = v.T("Tenant %q is paused.", o.GetName()), "fairlead tenant resume "+shellWord(o.GetName())
+	case "kind":
+		out.Text = v.T("Kind %q is paused.", o.GetName())
+		return
+	}
+	out.Remedy, out.Links = v.T("Its jobs start again with:"), v.ownerLinks(o)
+}
+
+// limited adds where a limit is set.
+func (v *visit) limited(o *fairleadv1.Obstacle, out *obstacle, flag string) {
+	out.Remedy, out.Links = v.T("The limit can be changed with:"), v.ownerLinks(o)
+	switch o.GetScope() {
+	case "tenant":
+		out.Command = "fairlead tenant update " + shellWord(o.GetName()) + " " + flag + " N"
+	case "global":
+		out.Command = "fairlead limit set global " + flag + " N"
+	default:
+		out.Command = "fairlead limit set " + shellWord(o.GetScope()+":"+o.GetName()) + " " + flag + " N"
+	}
+}
+
+// owner is whose limit keeps a job from starting.
+func (v *visit) owner(o *fairleadv1.Obstacle) string {
+	switch o.GetScope() {
+	case "queue":
+		return v.T("Queue %q", o.GetName())
+	case "tenant":
+		return v.T("Tenant %q", o.GetName())
+	case "kind":
+		return v.T("Kind %q", o.GetName())
+	}
+	return v.T("The cluster")
+}
+
+// ownerLinks lead to the page of a queue, a tenant or the limits.
+func (v *visit) ownerLinks(o *fairleadv1.Obstacle) []link {
+	switch o.GetScope() {
+	case "queue":
+		return v.forAll(link{v.owner(o), v.To("/queues", o.GetName())})
+	case "tenant":
+		return []link{{v.owner(o), v.To("/tenants", o.GetName())}}
+	}
+	return v.forAll(link{v.T("Limits"), v.Href("/limits")})
+}
+
+// forAll are links to what is shown to those only who are bound to no tenant.
+func (v *visit) forAll(links ...link) []link {
+	if v.Bound() {
+		return nil
+	}
+	return links
+}

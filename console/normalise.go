@@ -1,0 +1,54 @@
+package console
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// normalisedLength is how many characters of an error tell it from others.
+const normalisedLength = 300
+
+// noErrorText stands for an error without a text.
+const noErrorText = "–"
+
+// particulars are what differs between errors of the same cause, in the order in which
+// they are looked for: an address has numbers in it, and a time has more than numbers.
+var particulars = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>)\]]*[^\s"'<>)\]:,.;]`), "URL"},
+	{regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+`), "ADDRESS"},
+	{regexp.MustCompile(`"(\\.|[^"\\])*"`), `"…"`},
+	{regexp.MustCompile("`[^`]*`"), "`…`"},
+	{regexp.MustCompile(`(^|[\s(\[=:,])'[^']*'`), `$1'…'`},
+	{regexp.MustCompile(`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`), "ID"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?(Z|UTC|[+-]\d\d:?\d\d))?)?`), "TIME"},
+	{regexp.MustCompile(`\[[0-9A-Fa-f:]*::?[0-9A-Fa-f:.]*\](:\d+)?`), "ADDRESS"},
+	{regexp.MustCompile(`\b\d{1,3}(\.\d{1,3}){3}(:\d+)?\b`), "ADDRESS"},
+	{regexp.MustCompile(`\b[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*:\d{2,5}\b`), "ADDRESS"},
+	{regexp.MustCompile(`\b0x[0-9A-Fa-f]+\b`), "ID"},
+	{regexp.MustCompile(`\b[0-9A-Fa-f]*(\d[A-Fa-f]|[A-Fa-f]\d)[0-9A-Fa-f]{6,}\b`), "ID"},
+	{regexp.MustCompile(`\d+([.,]\d+)*`), "N"},
+}
+
+// normalise is what errors of the same cause have in common: the first line without its
+// numbers, ids, quoted texts, times and addresses.
+func normalise(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD")), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	if utf8.RuneCountInString(line) > 4*normalisedLength { // what follows costs by length
+		line = string([]rune(line)[:4*normalisedLength])
+	}
+	for _, p := range particulars {
+		line = p.pattern.ReplaceAllString(line, p.instead)
+	}
+	if runes := []rune(line); len(runes) > normalisedLength {
+		line = string(runes[:normalisedLength]) + "…"
+	}
+	if line == "" {
+		return noErrorText
+	}
+	return line
+}

@@ -1,0 +1,252 @@
+package console
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	runJobs    = 500 // that are read for a chart
+	namedFew   = 30  // schedules whose names are asked for
+	ganttTicks = 8
+	leastSpan  = 10 * time.Millisecond
+	mostSpan   = 366 * 24 * time.Hour
+)
+
+// spans are the lengths of time up to now that a click leads to; the first is the
+// default.
+var spans = []string{"15m", "5m", "1h", "6h"}
+
+// groupings are what bars can be grouped by; the first is the default.
+var groupings = []string{"queue", "tenant", "node", "schedule"}
+
+// runs is what ran in a span of time.
+type runs struct {
+	Chart    *gantt
+	From, To time.Time
+	Rolling  string // the span ends now: how long it is
+	By       string
+	More     bool // not all jobs are drawn
+	Ticks    []tick
+	States   []string // that occur
+	ZoomOut  string
+	Spans    []runSpan
+	now      time.Time
+}
+
+// runSpan leads to the last so many minutes.
+type runSpan struct {
+	Text, Href string
+	Current    bool
+}
+
+// Empty reports whether nothing ran.
+func (r *runs) Empty() bool { return len(r.Chart.Groups) == 0 }
+
+// Groupings are what bars can be grouped by.
+func (r *runs) Groupings() []string { return groupings }
+
+// Width is that of the picture.
+func (r *runs) Width() float64 { return ganttWidth }
+
+// ZoomLeft is the part of the width before the axis.
+func (r *runs) ZoomLeft() float64 { return r.Chart.Left / ganttWidth }
+
+// Millis is a time as browsers count it.
+func (r *runs) Millis(at time.Time) int64 { return at.UnixMilli() }
+
+// Now is where the present is on the axis; negative: it is not on it.
+func (r *runs) Now() float64 {
+	if r.now.After(r.Chart.To) || r.now.Before(r.Chart.From) {
+		return -1
+	}
+	return r.Chart.X(r.now)
+}
+
+func loadRuns(v *visit) (any, error) {
+	p := v.parameters()
+	last, by := p.choice("last", spans...), p.choice("by", groupings...)
+	from, to := p.time("from"), p.time("to")
+	tenants, queues, kinds := p.texts("tenant"), p.texts("queue"), p.texts("kind")
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	r := &runs{By: by, now: v.Now}
+	if err := r.choose(from, to, last, v.Now); err != nil {
+		return nil, err
+	}
+	filter := &fairleadv1.ListJobsRequest{Tenant: tenants, Queue: queues, Kind: kinds}
+	jobs, more, err := v.ranBetween(r.From, r.To, filter)
+	if err != nil {
+		return nil, err
+	}
+	bars, err := v.barsOf(jobs, r)
+	if err != nil {
+		return nil, err
+	}
+	r.More, r.Chart = more, layGantt(bars, r.From, r.To, v.T("others"))
+	at, step := ticksOf(r.Chart.From, r.Chart.To, ganttTicks, v.Zone)
+	for _, t := range at {
+		if x := r.Chart.X(t); r.Chart.Idle == 0 || x > r.Chart.Left+foldWidth/2 { // else the text of the fold is in its way
+			r.Ticks = append(r.Ticks, tick{X: x, Text: tickText(t, step)})
+		}
+	}
+	for _, bar := range bars {
+		if !slices.Contains(r.States, bar.State) {
+			r.States = append(r.States, bar.State)
+		}
+	}
+	slices.Sort(r.States)
+	v.ways(r)
+	return r, nil
+}
+
+// choose sets the span of time: what is given, or the last so many minutes.
+func (r *runs) choose(from, to *timestamppb.Timestamp, last string, now time.Time) error {
+	length, err := time.ParseDuration(last)
+	if err != nil {
+		return err
+	}
+	if from == nil && to == nil {
+		r.Rolling = last
+	}
+	r.To = now
+	if to != nil {
+		r.To = to.AsTime()
+	}
+	r.From = r.To.Add(-length)
+	if from != nil {
+		r.From = from.AsTime()
+	}
+	switch length := r.To.Sub(r.From); {
+	case length < leastSpan:
+		return refuse("to", "must be later than from by 10ms and more")
+	case length > mostSpan:
+		return refuse("from", "must be within 366 days before to")
+	}
+	return nil
+}
+
+// ways are the buttons above the chart.
+func (v *visit) ways(r *runs) {
+	half := r.To.Sub(r.From) / 2
+	from, to := r.From.Add(-half), r.To.Add(half)
+	if to.After(v.Now) {
+		from, to = from.Add(v.Now.Sub(to)), v.Now
+	}
+	if 4*half <= mostSpan {
+		r.ZoomOut = v.Here("from", from.Truncate(time.Millisecond), "to", to.Truncate(time.Millisecond))
+	}
+	for _, name := range []string{"5m", "15m", "1h", "6h"} {
+		length, _ := time.ParseDuration(name) // they are ours
+		r.Spans = append(r.Spans, runSpan{
+			Text: v.T("Last %s", shortDuration(length)), Href: v.Here("last", name, "from", "", "to", ""), Current: r.Rolling == name,
+		})
+	}
+}
+
+// ranBetween reads the jobs that ran in a span: those that run still, and those that
+// have ended since it began.
+func (v *visit) ranBetween(from, to time.Time, filter *fairleadv1.ListJobsRequest) (jobs []*fairleadv1.Job, more bool, err error) {
+	filter.To, filter.State = timestamppb.New(to), []string{"running", "waiting"}
+	live, next, err := v.readJobs(filter, runJobs/2)
+	if err != nil {
+		return nil, false, err
+	}
+	filter.State, filter.FinishedFrom = []string{"succeeded", "failed", "cancelled"}, timestamppb.New(from)
+	ended, others, err := v.readJobs(filter, runJobs-len(live))
+	for _, job := range append(live, ended...) {
+		if started := moment(job.GetStartedAt()); !started.IsZero() && started.Before(to) {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs, next != "" || others != "", err
+}
+
+// barsOf are jobs as the chart draws them.
+func (v *visit) barsOf(jobs []*fairleadv1.Job, r *runs) ([]ran, error) {
+	names, err := v.groupNames(jobs, r.By)
+	if err != nil {
+		return nil, err
+	}
+	var bars []ran
+	for _, job := range jobs {
+		bar := ran{ID: job.GetId(), Kind: job.GetKind(), State: job.GetState(), Group: names(job), Starts: moment(job.GetStartedAt()), Ends: moment(job.GetFinishedAt())}
+		if bar.Ongoing = bar.Ends.IsZero(); bar.Ongoing {
+			bar.Ends = v.Now
+		}
+		bar.Waits = bar.Starts
+		if due := v.Due(job); job.GetAttempt() == 1 && due.Before(bar.Starts) { // when it was due again after a failure is not kept
+			bar.Waits = due
+		}
+		if bar.Ends.Before(r.From) { // it has ended between two reads
+			continue
+		}
+		bars = append(bars, bar)
+	}
+	return bars, nil
+}
+
+// groupNames returns what says in which group a job is.
+func (v *visit) groupNames(jobs []*fairleadv1.Job, by string) (func(*fairleadv1.Job) string, error) {
+	switch by {
+	case "tenant":
+		return (*fairleadv1.Job).GetTenant, nil
+	case "node":
+		nodes, err := v.nodeNames()
+		return func(job *fairleadv1.Job) string { return nodeName(nodes, job.GetNode()) }, err
+	case "schedule":
+		return v.scheduleNames(jobs)
+	}
+	return (*fairleadv1.Job).GetQueue, nil
+}
+
+// scheduleNames asks for the names of some schedules; the others are called by their ids.
+func (v *visit) scheduleNames(jobs []*fairleadv1.Job) (func(*fairleadv1.Job) string, error) {
+	names := map[int64]string{0: v.T("no schedule")}
+	for _, job := range jobs {
+		id := job.GetScheduleId()
+		if _, known := names[id]; known {
+			continue
+		}
+		names[id] = "#" + text(id)
+		if len(names) > namedFew {
+			continue
+		}
+		var err error
+		if names[id], err = v.scheduleName(id); err != nil {
+			return nil, err
+		}
+	}
+	return func(job *fairleadv1.Job) string { return names[job.GetScheduleId()] }, nil
+}
+
+// BarTitle says what a bar is.
+func (v *visit) BarTitle(bar ganttBar) string {
+	if bar.Jobs > 1 {
+		return fmt.Sprintf("%s\n%s – %s", v.N(bar.Jobs, "%s job", "%s jobs"), v.clock(bar.Waits), v.clock(bar.Ends))
+	}
+	waited, took := shortDuration(bar.Starts.Sub(bar.Waits)), shortDuration(bar.Ends.Sub(bar.Starts))
+	return fmt.Sprintf("%s #%d\n%s\n%s\n%s – %s", bar.Kind, bar.ID, v.StateName(bar.State), v.T("waited %s, ran %s", waited, took), v.clock(bar.Starts), v.clock(bar.Ends))
+}
+
+// BarHref leads to the job of a bar, or to a closer look at those that it stands for.
+func (v *visit) BarHref(bar ganttBar) string {
+	if bar.Jobs > 1 {
+		return v.Here("from", bar.Waits.Truncate(time.Millisecond), "to", bar.Ends.Add(time.Millisecond).Truncate(time.Millisecond))
+	}
+	return v.To("/jobs", bar.ID)
+}
+
+// Cut is the beginning of a text that has little room.
+func (v *visit) Cut(name string, length int) string {
+	if runes := []rune(name); len(runes) > length {
+		return string(runes[:length-1]) + "…"
+	}
+	return name
+}

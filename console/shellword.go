@@ -1,0 +1,15 @@
+package console
+
+import "strings"
+
+// plainWord are the characters that mean nothing to a shell.
+const plainWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@/=+,-"
+
+// shellWord is a stored name as a command that is shown takes it: a person may paste it
+// into a shell, and others have chosen the name.
+func shellWord(name string) string {
+	if name != "" && strings.Trim(name, plainWord) == "" && !strings.HasPrefix(name, "-") {
+		return name
+	}
+	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+}

@@ -1,0 +1,128 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+// tenantsPage is what tenants use, and what they may.
+type tenantsPage struct {
+	Tenants []tenantLine
+	Limits  []limitLine
+	Next    string // page
+	All     int
+}
+
+// tenantLine is a tenant with its jobs, by state.
+type tenantLine struct {
+	*fairleadv1.Usage
+	Counts []stateCount
+}
+
+// limitLine is a limit of the whole, of a queue or of a kind.
+type limitLine struct {
+	*fairleadv1.Limit
+	Running count
+}
+
+// tenantsAtOnce is how many tenants a page shows.
+const tenantsAtOnce = 50
+
+// loadTenants shows tenants by name, those behind the parameter page. The figures of all
+// of them come with one answer.
+func loadTenants(v *visit) (any, error) {
+	stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	page := &tenantsPage{All: len(stats.GetTenants())}
+	byName := slices.SortedFunc(slices.Values(stats.GetTenants()), func(a, b *fairleadv1.Usage) int { return cmp.Compare(a.GetTenant(), b.GetTenant()) })
+	for _, usage := range byName {
+		if v.Get("page") != "" && usage.GetTenant() <= v.Get("page") {
+			continue
+		}
+		if len(page.Tenants) == tenantsAtOnce {
+			page.Next = page.Tenants[tenantsAtOnce-1].GetTenant()
+			break
+		}
+		page.Tenants = append(page.Tenants, tenantLine{Usage: usage, Counts: v.tenantCounts(usage)})
+	}
+	page.Limits, err = v.limitLines()
+	return page, err
+}
+
+// limitLines are the limits that are no tenant's, which are shown to who sees all
+// tenants.
+func (v *visit) limitLines() (lines []limitLine, err error) {
+	if v.Bound() {
+		return nil, nil
+	}
+	limits, err := v.limits.ListLimits(v.ctx, &fairleadv1.ListLimitsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	for _, limit := range limits.GetItems() {
+		if !strings.HasPrefix(limit.GetScope(), "tenant:") && len(lines) < maxRows-tenantsAtOnce {
+			lines = append(lines, limitLine{Limit: limit, Running: v.limitUse(limit)})
+		}
+	}
+	return lines, nil
+}
+
+// limitUse is how many jobs count against a limit: those that run or await an answer.
+func (v *visit) limitUse(limit *fairleadv1.Limit) count {
+	scope, name, _ := strings.Cut(limit.GetScope(), ":")
+	if scope == "global" {
+		name = ""
+	}
+	href := v.Href("/jobs", "state", "running", "state", "waiting", scope, name)
+	return count{N: int64(limit.GetRunning()), Href: href}
+}
+
+func (v *visit) tenantCounts(usage *fairleadv1.Usage) (all []stateCount) {
+	for _, part := range []struct {
+		state string
+		n     int32
+	}{{"ready", usage.GetReady()}, {"running", usage.GetRunning()}, {"waiting", usage.GetWaiting()}, {"parked", usage.GetParked()}, {"scheduled", usage.GetScheduled()}} {
+		all = append(all, stateCount{part.state, count{N: int64(part.n), Href: v.Href("/jobs", "state", part.state, "tenant", usage.GetTenant())}})
+	}
+	return all
+}
+
+// tenantPage is one tenant.
+type tenantPage struct {
+	Usage    *fairleadv1.Usage
+	Declared *fairleadv1.Tenant // nil: it only has jobs
+	Counts   []stateCount
+	Figures  string // of the chart of starts
+	Series   string
+}
+
+func loadTenant(v *visit) (any, error) {
+	name := v.Value("name")
+	usage, err := v.tenants.GetTenantStats(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
+	if err != nil {
+		return nil, err
+	}
+	page := &tenantPage{Usage: usage, Counts: v.tenantCounts(usage)}
+	declared, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: name})
+	if err == nil {
+		page.Declared = declared
+	} else if connect.CodeOf(err) != connect.CodeNotFound {
+		return nil, err
+	}
+	page.Figures, page.Series, err = v.throughput("tenant\x00"+name, usage)
+	return page, err
+}
+
+func findTenant(v *visit, query string) []hit {
+	if _, err := v.tenants.GetTenant(v.ctx, &fairleadv1.GetTenantRequest{Name: query}); err != nil {
+		return nil
+	}
+	return []hit{{Title: query, What: v.T("tenant"), Href: v.To("/tenants", query)}}
+}

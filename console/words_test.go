@@ -1,0 +1,137 @@
+package console
+
+import (
+	"io/fs"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// english finds the texts that are translated: those of T and N, in templates and in Go,
+// and the titles of pages.
+var english = []*regexp.Regexp{
+	regexp.MustCompile(`\.T\(?\s*("(?:[^"\\]|\\.)*")`),
+	regexp.MustCompile(`\.N[( ]\s*[^"\n]*?("(?:[^"\\]|\\.)*"),?\s+"`),
+	regexp.MustCompile(`\.N[( ]\s*[^"\n]*?"(?:[^"\\]|\\.)*",?\s+("(?:[^"\\]|\\.)*")`),
+}
+
+// used returns every text that is translated, and where.
+func used(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	templates, err := fs.Glob(os.DirFS("."), "templates/*.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := fs.Glob(os.DirFS("."), "*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range append(templates, sources...) {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, pattern := range english {
+			for _, match := range pattern.FindAllStringSubmatch(string(raw), -1) {
+				text, err := strconv.Unquote(match[1])
+				if err != nil {
+					t.Fatalf("%s: %s: %v", name, match[1], err)
+				}
+				texts[text] = name
+			}
+		}
+	}
+	for _, s := range screens {
+		texts[s.Title] = "screens.go"
+	}
+	for _, group := range navigation {
+		texts[group.Title] = "navigation.go"
+		for _, line := range group.Entries {
+			texts[line.Title] = "navigation.go"
+		}
+	}
+	for state := range tones {
+		texts[strings.ReplaceAll(state, "_", " ")] = "state.go"
+	}
+	delete(texts, "")
+	return texts
+}
+
+func TestEveryTextIsInEveryLanguage(t *testing.T) {
+	for _, lang := range languages[1:] {
+		words, err := readWords(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, where := range used(t) {
+			if words[text] == "" {
+				t.Errorf("%s: %s has no word for %q", where, lang, text)
+			}
+		}
+	}
+}
+
+func TestTranslationsHaveThePlacesOfTheirTexts(t *testing.T) {
+	places := regexp.MustCompile(`%(\[\d+\])?[a-z%]`)
+	for _, lang := range languages[1:] {
+		words, err := readWords(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, other := range words {
+			if want, got := len(places.FindAllString(text, -1)), len(places.FindAllString(other, -1)); want != got {
+				t.Errorf("%q has %d places, and %q in %s has %d", text, want, other, lang, got)
+			}
+		}
+	}
+}
+
+func TestNoTranslationIsLeftOver(t *testing.T) {
+	sources := everything(t)
+	for _, lang := range languages[1:] {
+		words, err := readWords(lang)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text := range words {
+			name := strconv.Quote(strings.ReplaceAll(text, " ", "_"))
+			if !strings.Contains(sources, strconv.Quote(text)) && !strings.Contains(sources, name) && !answered[text] {
+				t.Errorf("%s: no page says %q", lang, text)
+			}
+		}
+	}
+}
+
+// answered are words that only the API says.
+var answered = map[string]bool{
+	// Why an attempt ended.
+	"error": true, "fatal": true, "panic": true, "timeout": true, "deadline": true, "crash": true, "poison": true, "replaced": true, "lease lost": true,
+}
+
+// everything is all that pages are made of.
+func everything(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	for _, pattern := range []string{"templates/*.html", "*.go"} {
+		names, err := fs.Glob(os.DirFS("."), pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(name, "_test.go") {
+				b.Write(raw)
+			}
+		}
+	}
+	return b.String()
+}

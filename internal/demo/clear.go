@@ -1,0 +1,222 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// Clear removes the demo, which is all that its tenants have, and nothing else. It reports
+// what it does as lines of text. Where there is no demo it does nothing. It fails with
+// ErrConflict, before it removes anything, while a node runs the demo or something that is
+// not the demo's depends on it.
+//
+// What stays is what the store keeps of things that are gone: entries of the audit log, and
+// the numbers that were given out.
+func Clear(ctx context.Context, store driver.Store, report func(line string)) error {
+	c := &clearing{Demo: New(store, Options{}), report: report}
+	var err error
+	if c.own, _, err = ownTenants(ctx, c.jobs); err != nil {
+		return err
+	}
+	if len(c.own) == 0 {
+		report("there is no demo here")
+		return nil
+	}
+	if err := c.check(ctx); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{c.removeSchedules, c.settle, c.removeSweeps, c.removeBatches, c.removeJobs, c.removeTenants} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	report("the demo is removed")
+	return nil
+}
+
+// clearing is the removal of a demo.
+type clearing struct {
+	*Demo
+	own    []string // tenants
+	mu     sync.Mutex
+	report func(line string) // called by one goroutine at a time
+}
+
+func (c *clearing) reportf(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report(fmt.Sprintf(format, args...))
+}
+
+// check refuses to remove what would be made anew, or is needed by others.
+func (c *clearing) check(ctx context.Context) error {
+	nodes, err := c.jobs.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, node := range nodes {
+		if !node.Dead && slices.Contains(node.Kinds, rolloutKind) {
+			return fmt.Errorf("node %d (%s) runs the demo; stop it first: %w", node.ID, node.Name, fairlead.ErrConflict)
+		}
+	}
+	err = c.eachTenant(ctx, func(t fairlead.Tenant) error {
+		if slices.Contains(c.own, t.Parent) && !slices.Contains(c.own, t.Name) {
+			return fmt.Errorf("tenant %q names %q as its parent; change that first: %w", t.Name, t.Parent, fairlead.ErrConflict)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.eachSchedule(ctx, schedule.Filter{}, func(s schedule.Schedule) error {
+		if s.Calendar == calendarName && !slices.Contains(c.own, s.Job.Tenant) {
+			return fmt.Errorf("schedule %q uses the calendar %q; change that first: %w", s.Name, calendarName, fairlead.ErrConflict)
+		}
+		return nil
+	})
+}
+
+func (c *clearing) eachTenant(ctx context.Context, do func(fairlead.Tenant) error) error {
+	filter := fairlead.TenantFilter{Limit: page}
+	for {
+		found, err := c.jobs.Tenants(ctx, filter)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, t := range found {
+			if err := do(t); err != nil {
+				return err
+			}
+		}
+		filter.After = found[len(found)-1].Name
+	}
+}
+
+func (c *clearing) eachSchedule(ctx context.Context, filter schedule.Filter, do func(schedule.Schedule) error) error {
+	filter.Limit = page
+	for {
+		found, err := c.schedules.List(ctx, filter)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		for _, s := range found {
+			if err := do(s); err != nil {
+				return err
+			}
+		}
+		filter.After = found[len(found)-1].Name
+	}
+}
+
+func (c *clearing) removeSchedules(ctx context.Context) error {
+	removed := 0
+	err := c.eachSchedule(ctx, schedule.Filter{Tenants: c.own}, func(s schedule.Schedule) error {
+		removed++
+		return gone(c.schedules.Delete(ctx, s.ID))
+	})
+	if err != nil {
+		return err
+	}
+	c.reportf("schedules: %d removed", removed)
+	if err := c.schedules.DeleteCalendar(ctx, calendarName); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+		return err
+	}
+	c.reportf("calendar %q: removed", calendarName)
+	return nil
+}
+
+func (c *clearing) removeSweeps(ctx context.Context) error {
+	removed := 0
+	for {
+		found, err := c.sweeps.List(ctx, sweep.Filter{Tenants: c.own})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			c.reportf("sweeps: %d removed", removed)
+			return nil
+		}
+		for i := range found {
+			if err := c.sweeps.Delete(ctx, found[i].ID); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+				return err
+			}
+			removed++
+		}
+	}
+}
+
+func (c *clearing) removeBatches(ctx context.Context) error {
+	removed := 0
+	for {
+		found, err := c.batches.List(ctx, batch.Filter{Tenants: c.own})
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			c.reportf("batches: %d removed", removed)
+			return nil
+		}
+		for i := range found {
+			if err := c.batches.Delete(ctx, found[i].ID); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+				return err
+			}
+			removed++
+		}
+	}
+}
+
+// removeAtOnce is how many jobs are removed at a time, each in a transaction of its own.
+const removeAtOnce = 4
+
+func (c *clearing) removeJobs(ctx context.Context) error {
+	var removed atomic.Int64
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(removeAtOnce)
+	listed := eachJob(within, c.store, fairlead.Filter{Tenants: c.own, Limit: page}, func(job *fairlead.Job) error {
+		group.Go(func() error {
+			if err := c.jobs.Delete(within, job.ID); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+				return err
+			}
+			if n := removed.Add(1); n%1000 == 0 {
+				c.reportf("jobs: %d removed so far", n)
+			}
+			return nil
+		})
+		return within.Err()
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	c.reportf("jobs: %d removed", removed.Load())
+	return listed
+}
+
+// removeTenants comes last: by them the rest is recognised, should the removal be
+// interrupted.
+func (c *clearing) removeTenants(ctx context.Context) error {
+	if err := c.jobs.ResumeQueue(ctx, pausedQueue); err != nil {
+		return err
+	}
+	for _, name := range c.own {
+		if err := c.jobs.ResumeTenant(ctx, name); err != nil { // which an operator may have paused undeclared
+			return err
+		}
+		if err := c.jobs.DeleteTenant(ctx, name); err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+			return err
+		}
+	}
+	c.reportf("tenants: %d removed", len(c.own))
+	return nil
+}

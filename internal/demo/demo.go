@@ -1,0 +1,104 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+	"github.com/fairlead-io/fairlead/driver"
+	"github.com/fairlead-io/fairlead/schedule"
+	"github.com/fairlead-io/fairlead/sweep"
+)
+
+// Options of a demo. The zero value is useful.
+type Options struct {
+	Logger *slog.Logger // default slog.Default()
+}
+
+// Demo is the demo on one store.
+type Demo struct {
+	store     driver.Store
+	jobs      *fairlead.Client
+	schedules *schedule.Client
+	batches   *batch.Client
+	sweeps    *sweep.Client
+	log       *slog.Logger
+}
+
+// New makes a demo. It stores nothing yet.
+func New(store driver.Store, options Options) *Demo {
+	if options.Logger == nil {
+		options.Logger = slog.Default()
+	}
+	return &Demo{
+		store: store, jobs: fairlead.NewClient(store), schedules: schedule.NewClient(store),
+		batches: batch.NewClient(store), sweeps: sweep.NewClient(store), log: options.Logger,
+	}
+}
+
+// Declare stores what the demo consists of, or brings it back to what is declared. Call
+// Check before.
+func (d *Demo) Declare(ctx context.Context) error {
+	own, _, err := ownTenants(ctx, d.jobs)
+	if err != nil {
+		return err
+	}
+	if err := d.declareTenants(ctx); err != nil {
+		return err
+	}
+	if len(own) == 0 { // later an operator decides whether it is paused
+		if err := d.jobs.PauseQueue(ctx, pausedQueue); err != nil {
+			return err
+		}
+	}
+	if err := d.declareSchedules(ctx); err != nil {
+		return err
+	}
+	if _, err := d.sweeps.Ensure(ctx, declaredSweep()); err != nil {
+		return fmt.Errorf("sweep %q of the demo: %w", sweepName, err)
+	}
+	return nil
+}
+
+// Run makes jobs, begins batches and sweeps, and removes what is old, until ctx ends.
+func (d *Demo) Run(ctx context.Context) {
+	var loops sync.WaitGroup
+	loops.Go(func() { d.repeat(ctx, "tend", 10*time.Second, d.tend) })
+	loops.Go(func() { d.repeat(ctx, "flow", time.Second, d.flow) })
+	loops.Go(func() { d.repeat(ctx, "trim", time.Minute, d.trim) })
+	loops.Wait()
+}
+
+// repeat does something at once and then again and again. A failure that goes on is
+// reported once.
+func (d *Demo) repeat(ctx context.Context, what string, every time.Duration, do func(context.Context) error) {
+	ticks := time.NewTicker(every)
+	defer ticks.Stop()
+	failing := false
+	for {
+		err := do(ctx)
+		if err != nil && ctx.Err() == nil && !failing {
+			d.log.Warn("the demo is held up", "loop", what, "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+	}
+}
+
+// tend makes anew what has ended and should always be there.
+func (d *Demo) tend(ctx context.Context) error {
+	now, err := d.store.Now(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.enqueue(ctx, standing(now)), d.tendBatch(ctx, now), d.tendSweep(ctx, now))
+}

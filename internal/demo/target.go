@@ -1,0 +1,153 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Target is a service that the demo's HTTP calls reach: it answers at once, slowly, later
+// by a callback, never, or not always well.
+type Target struct {
+	mux    *http.ServeMux
+	client *http.Client
+	calls  atomic.Int64 // of /flaky
+
+	ctx     context.Context
+	cancel  context.CancelFunc
+	answers sync.WaitGroup
+	mu      sync.Mutex
+	service *url.URL // where callbacks may go; nil: nowhere
+}
+
+// NewTarget makes a target. Close ends it.
+func NewTarget() *Target {
+	t := &Target{mux: http.NewServeMux(), client: &http.Client{Timeout: 10 * time.Second}}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	t.mux.HandleFunc("/sync", t.sync)
+	t.mux.HandleFunc("/slow", t.slow)
+	t.mux.HandleFunc("/flaky", t.flaky)
+	t.mux.HandleFunc("/async", t.async)
+	t.mux.HandleFunc("/never", accept)
+	return t
+}
+
+// SetService says where the service is to which callbacks go. Others are refused: the
+// target calls nothing else, whatever a request names.
+func (t *Target) SetService(service string) error {
+	parsed, err := url.Parse(service)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.service = parsed
+	return nil
+}
+
+// Close gives up the callbacks that are still to come, and waits for those under way.
+func (t *Target) Close() {
+	t.cancel()
+	t.answers.Wait()
+}
+
+// ServeHTTP answers one call.
+func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.mux.ServeHTTP(w, r) }
+
+func (t *Target) sync(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusOK, map[string]any{"rows": 1200 + time.Now().Unix()%97, "status": "stored"})
+}
+
+// longest is how long /slow waits at most.
+const longest = 30 * time.Second
+
+func (t *Target) slow(w http.ResponseWriter, r *http.Request) {
+	seconds, err := strconv.Atoi(r.URL.Query().Get("seconds"))
+	if err != nil || seconds < 0 {
+		answer(w, http.StatusBadRequest, map[string]any{"error": "seconds is no number; give one, as in /slow?seconds=5"})
+		return
+	}
+	if work(r.Context(), min(time.Duration(seconds)*time.Second, longest)) != nil {
+		return // the caller has gone
+	}
+	answer(w, http.StatusOK, map[string]any{"status": "exported", "seconds": seconds})
+}
+
+// flaky fails each third call, in turn in different ways.
+func (t *Target) flaky(w http.ResponseWriter, _ *http.Request) {
+	n := t.calls.Add(1)
+	switch {
+	case n%3 != 0:
+		answer(w, http.StatusOK, map[string]any{"status": "delivered"})
+	case n%2 == 0:
+		w.Header().Set("Retry-After", "3")
+		answer(w, http.StatusTooManyRequests, map[string]any{"error": "quota of the partner is used up"})
+	default:
+		answer(w, http.StatusServiceUnavailable, map[string]any{"error": "upstream connect error: connection refused"})
+	}
+}
+
+// async accepts a call and answers it some seconds later.
+func (t *Target) async(w http.ResponseWriter, r *http.Request) {
+	callback, token := r.Header.Get("Fairlead-Callback-Url"), r.Header.Get("Fairlead-Callback-Token")
+	if !t.mayCall(callback) {
+		answer(w, http.StatusBadRequest, map[string]any{"error": "Fairlead-Callback-Url does not lead to the service of this demo"})
+		return
+	}
+	n := t.calls.Add(1)
+	t.answers.Go(func() {
+		if work(t.ctx, time.Duration(4+n%5)*time.Second) != nil {
+			return
+		}
+		body := map[string]any{"status": "success", "output": map[string]any{"pallets": 40 + n%13, "site": "north"}}
+		if n%7 == 0 {
+			body = map[string]any{"status": "failure", "error": "the site reports a stock of -3 pallets"}
+		}
+		t.report(callback, token, body)
+	})
+	accept(w, r)
+}
+
+func (t *Target) mayCall(callback string) bool {
+	parsed, err := url.Parse(callback)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return err == nil && t.service != nil && parsed.Scheme == t.service.Scheme && parsed.Host == t.service.Host
+}
+
+// report answers for a job. A report that is lost is one that never came: the job then
+// fails at its deadline.
+func (t *Target) report(callback, token string, body map[string]any) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return
+	}
+	request, err := http.NewRequestWithContext(t.ctx, http.MethodPost, callback, bytes.NewReader(raw))
+	if err != nil {
+		return
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	request.Header.Set("Content-Type", "application/json")
+	if response, err := t.client.Do(request); err == nil {
+		_ = response.Body.Close()
+	}
+}
+
+func accept(w http.ResponseWriter, _ *http.Request) {
+	answer(w, http.StatusAccepted, map[string]any{"status": "accepted"})
+}
+
+func answer(w http.ResponseWriter, status int, body map[string]any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	if raw, err := json.Marshal(body); err == nil {
+		fmt.Fprintln(w, string(raw))
+	}
+}

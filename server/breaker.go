@@ -1,0 +1,31 @@
+package server
+
+import (
+	"context"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/httpcall"
+)
+
+// ListBreakers lists the targets that this node leaves alone.
+func (s *System) ListBreakers(ctx context.Context, _ *fairleadv1.ListBreakersRequest) (*fairleadv1.ListBreakersResponse, error) {
+	if err := whole(ctx); err != nil {
+		return nil, err // targets are called for all tenants
+	}
+	out := &fairleadv1.ListBreakersResponse{}
+	if s.breakers == nil {
+		return out, nil
+	}
+	for _, breaker := range s.breakers() {
+		out.Items = append(out.Items, breakerTo(breaker))
+	}
+	return out, nil
+}
+
+func breakerTo(b httpcall.Breaker) *fairleadv1.Breaker {
+	state := "open"
+	if b.HalfOpen {
+		state = "half_open"
+	}
+	return &fairleadv1.Breaker{Address: b.Address, State: state, Failures: int32(b.Failures), Since: timeTo(b.Since), OpenUntil: timeTo(b.Until)}
+}

@@ -1,0 +1,120 @@
+package server
+
+import (
+	"context"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/batch"
+)
+
+// jobChoice is what requests that choose jobs have in common.
+type jobChoice interface {
+	GetState() []string
+	GetKind() []string
+	GetQueue() []string
+	GetTenant() []string
+	GetKey() string
+	GetFrom() *timestamppb.Timestamp
+	GetTo() *timestamppb.Timestamp
+	GetFinishedFrom() *timestamppb.Timestamp
+}
+
+// filterOf chooses jobs as a request does.
+func filterOf(in jobChoice) fairlead.Filter {
+	return fairlead.Filter{
+		States: texts[fairlead.State](in.GetState()), Kinds: in.GetKind(), Queues: in.GetQueue(), Tenants: in.GetTenant(), Key: in.GetKey(),
+		From: timeOf(in.GetFrom()), To: timeOf(in.GetTo()), FinishedFrom: timeOf(in.GetFinishedFrom()),
+	}
+}
+
+// idPages returns the ids of jobs that something made, largest first, a page at a time:
+// some of those below an id, and where the next page begins; zero: there is none.
+type idPages func(ctx context.Context, below int64, size int) (ids []int64, next int64, err error)
+
+// makerChoice is what requests that choose jobs by their maker have in common.
+type makerChoice interface {
+	GetSchedule() int64
+	GetBatch() int64
+}
+
+// madeBy returns the ids of the runs of a schedule or of the jobs of a batch; nil if a
+// request names neither.
+func (s *Jobs) madeBy(in makerChoice) (idPages, error) {
+	switch {
+	case in.GetSchedule() != 0 && in.GetBatch() != 0:
+		return nil, refuseField("batch", "cannot be combined with schedule; give one of the two")
+	case in.GetSchedule() != 0:
+		return s.runsOf(in.GetSchedule()), nil
+	case in.GetBatch() != 0:
+		return s.jobsOfBatch(in.GetBatch()), nil
+	}
+	return nil, nil
+}
+
+// runsOf are the runs of a schedule, which are numbered as their jobs are.
+func (s *Jobs) runsOf(schedule int64) idPages {
+	return func(ctx context.Context, below int64, size int) ([]int64, int64, error) {
+		fires, next, err := runPage(ctx, s.schedules, schedule, below, size)
+		return jobsOf(fires), next, err
+	}
+}
+
+// jobsOfBatch are the jobs of the tasks of a batch.
+func (s *Jobs) jobsOfBatch(id int64) idPages {
+	return func(ctx context.Context, below int64, size int) ([]int64, int64, error) {
+		page, err := s.batches.Jobs(ctx, batch.JobFilter{Batch: id, Below: below, Limit: size})
+		return page.IDs, page.Next, err
+	}
+}
+
+// findAmong narrows a filter to a page of ids.
+func (s *Jobs) findAmong(ctx context.Context, made idPages, filter fairlead.Filter) (fairlead.Page, error) {
+	ids, next, err := made(ctx, filter.Below, pageSize(int32(filter.Limit)))
+	if err != nil || len(ids) == 0 { // no ids would choose all jobs
+		return fairlead.Page{Next: next}, err
+	}
+	filter.IDs, filter.Below, filter.Limit = ids, 0, len(ids)
+	page, err := findPage(ctx, s.client, filter)
+	if page.Next == 0 {
+		page.Next = next
+	}
+	return page, err
+}
+
+const (
+	idsPerCount = 1000 // that are counted at once
+	idsPerJob   = 2    // that are looked at for each job that may be counted
+)
+
+// tallyAmong counts the jobs that match among those with the ids, as TallyUpTo does among
+// all.
+func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
+	count := fairlead.Count{States: map[fairlead.State]int64{}}
+	for below, seen := int64(0), int64(0); ; {
+		ids, next, err := made(ctx, below, idsPerCount)
+		if err != nil {
+			return count, err
+		}
+		if len(ids) > 0 { // none would choose all jobs
+			filter.IDs = ids
+			some, err := s.client.TallyUpTo(ctx, filter, 0)
+			if err != nil {
+				return count, err
+			}
+			for state, n := range some.States {
+				count.States[state] += n
+			}
+		}
+		seen += idsPerCount
+		if next == 0 {
+			return count, nil
+		}
+		if count.Total() >= atMost || seen >= idsPerJob*atMost {
+			count.More = true
+			return count, nil
+		}
+		below = next
+	}
+}

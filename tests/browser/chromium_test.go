@@ -1,0 +1,219 @@
+package browser
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/fairlead-io/fairlead/internal/patience"
+)
+
+// chromium starts the browser once for all tests.
+var chromium = sync.OnceValues(func() (context.Context, error) {
+	path, err := browserPath()
+	if err != nil {
+		return nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(patience.Limit),
+		chromedp.Flag("lang", "en-US"), chromedp.Flag("hide-scrollbars", true))
+	allocator, _ := chromedp.NewExecAllocator(context.Background(), options...) // ends with the process
+	browser, _ := chromedp.NewContext(allocator)
+	return browser, chromedp.Do(browser)
+})
+
+func browserPath() (string, error) {
+	for _, name := range []string{os.Getenv("FAIRLEAD_TEST_CHROMIUM"), "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); name != "" && err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("there is no Chromium: install it (apt-get install chromium), or name it in FAIRLEAD_TEST_CHROMIUM")
+}
+
+// tab is a page that is open in the browser, and what it complained of.
+type tab struct {
+	*testing.T
+	ctx  context.Context
+	base string
+
+	mu         sync.Mutex
+	complaints []string
+}
+
+// look is how a page is looked at.
+type look struct {
+	width, height int64
+	dark          bool
+	lang          string
+	cookies       map[string]string
+}
+
+var wide = look{width: 1440, height: 900, lang: "en"}
+
+// open opens a tab for the pages of a server. The test is skipped, loudly, where there is
+// no browser, unless REQUIRE_DBS says that everything must be there.
+func open(t *testing.T, base string, as look) *tab {
+	t.Helper()
+	browser, err := chromium()
+	if err != nil && os.Getenv("REQUIRE_DBS") == "" {
+		t.Skipf("THE CONSOLE IS NOT LOOKED AT: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	tab := &tab{T: t, ctx: ctx, base: strings.TrimSuffix(base, "/")}
+	tab.listen()
+	scheme := "light"
+	if as.dark {
+		scheme = "dark"
+	}
+	send(tab, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: as.width, Height: as.height, DeviceScaleFactor: 1, Mobile: as.width < 500})
+	send(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}}})
+	send(tab, emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: "Europe/Berlin"})
+	cookies := map[string]string{"lang": as.lang, "zone": "Europe%2FBerlin"}
+	for name, value := range as.cookies {
+		cookies[name] = value
+	}
+	for name, value := range cookies {
+		if value != "" {
+			send(tab, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: base + "/"})
+		}
+	}
+	return tab
+}
+
+// send sends a command of the browser's own protocol.
+func send[P, R any](t *tab, command cdp.Command[P, R], params P) (result R) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience.Limit)
+	defer cancel()
+	result, err := chromedp.Run(ctx, func(ctx context.Context, target *chromedp.Target) (R, error) {
+		return cdp.Call(ctx, target, command, params)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// listen remembers errors of scripts, failed requests and breaches of the content
+// security policy. What listens ends with the tab.
+func (t *tab) listen() {
+	thrown := chromedp.Events(t.ctx, runtime.ExceptionThrown)
+	called := chromedp.Events(t.ctx, runtime.ConsoleAPICalled)
+	entered := chromedp.Events(t.ctx, log.EntryAdded)
+	send(t, runtime.Enable, cdp.Empty{})
+	send(t, log.Enable, cdp.Empty{})
+	go func() {
+		for event, err := range thrown {
+			if err == nil {
+				t.complain("exception: " + fmt.Sprint(event.ExceptionDetails))
+			}
+		}
+	}()
+	go func() {
+		for event, err := range called {
+			if err == nil && (event.Type == "error" || event.Type == "warning" || event.Type == "assert") {
+				t.complain(fmt.Sprintf("console: %v", event.Args))
+			}
+		}
+	}()
+	go func() {
+		for event, err := range entered {
+			if err == nil && (event.Entry.Level == "error" || event.Entry.Level == "warning") {
+				t.complain(fmt.Sprintf("%s: %s %s", event.Entry.Source, event.Entry.Text, event.Entry.URL))
+			}
+		}
+	}()
+}
+
+func (t *tab) complain(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.complaints = append(t.complaints, text)
+}
+
+// quiet fails if something was complained of since it was last called.
+func (t *tab) quiet(where string) {
+	t.Helper()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, complaint := range t.complaints {
+		t.Errorf("%s: %s", where, complaint)
+	}
+	t.complaints = nil
+}
+
+// do does steps, in reasonable time.
+func (t *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience.Limit)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// visit opens a page and waits until its live part is connected.
+func (t *tab) visit(path string) {
+	t.Helper()
+	t.do(chromedp.Navigate(t.base+path), chromedp.WaitReady(chromedp.CSS("main")))
+	t.await(`!document.getElementById("live") || Number(document.getElementById("live").dataset.updates) > 0`)
+}
+
+// await waits until an expression is true, also while one page follows another.
+func (t *tab) await(expression string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience.Limit)
+	defer cancel()
+	for {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool](expression))
+		if err == nil && is {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s is not so: %v", expression, err)
+		case <-time.After(30 * time.Millisecond):
+		}
+	}
+}
+
+// value is what an expression is.
+func value[V any](t *tab, expression string) V {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.ctx, patience.Limit)
+	defer cancel()
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[V](expression, awaited))
+	if err != nil {
+		t.Fatalf("%.200s: %v", expression, err)
+	}
+	return found
+}
+
+// awaited waits for a promise.
+func awaited(params *runtime.EvaluateParams) {
+	yes := true
+	params.AwaitPromise = &yes
+}
+
+// stop ends the browser.
+func stop(browser context.Context) {
+	ctx, cancel := context.WithTimeout(browser, patience.Limit)
+	defer cancel()
+	_ = chromedp.Cancel(ctx) // it ends with this process anyway
+}

@@ -1,0 +1,139 @@
+package browser
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/page"
+)
+
+// every is all screens of a server, found as a person finds them: by the navigation, and
+// by the first row of each list.
+func every(t *tab) (paths []string) {
+	t.Helper()
+	const links = `[...document.querySelectorAll(%q)].map(a => a.getAttribute("href"))`
+	t.visit("/")
+	seen := map[string]bool{}
+	add := func(href string) bool {
+		path := strings.TrimPrefix(href, prefixOf(t))
+		where, _, _ := strings.Cut(path, "?")
+		if seen[where] || where == "/docs" {
+			return false
+		}
+		seen[where] = true
+		paths = append(paths, path)
+		return true
+	}
+	for _, href := range value[[]string](t, fmt.Sprintf(links, ".nav a")) {
+		add(href)
+	}
+	for i := 0; i < len(paths); i++ {
+		t.visit(paths[i])
+		kinds := map[string]bool{}
+		for _, href := range value[[]string](t, fmt.Sprintf(links, `[data-row]:first-child a[href], main .tabs a[href]`)) {
+			parts := strings.Split(strings.Split(strings.TrimPrefix(href, prefixOf(t)), "?")[0], "/")
+			kind := parts[1] + fmt.Sprint(len(parts)) + parts[len(parts)-1]
+			if len(parts) > 2 {
+				kind = parts[1] + fmt.Sprint(len(parts)) // of things one is enough
+			}
+			if len(parts) > 3 {
+				kind += parts[3]
+			}
+			if !kinds[kind] && len(paths) < 60 {
+				kinds[kind] = true
+				add(href)
+			}
+		}
+	}
+	return paths
+}
+
+func prefixOf(t *tab) string {
+	return value[string](t, `document.documentElement.dataset.prefix`)
+}
+
+// finding is something that axe found.
+type finding struct {
+	ID, Impact, Help string
+	Nodes            []struct{ HTML, FailureSummary string }
+}
+
+// accessible fails if axe finds something serious.
+func (t *tab) accessible(where string) {
+	t.Helper()
+	script, err := os.ReadFile(filepath.Join("testdata", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	value[bool](t, string(script)+"; true")
+	raw := value[string](t, `axe.run(document, {resultTypes: ["violations"]}).then(found => JSON.stringify(found.violations))`)
+	var findings []finding
+	if err := json.Unmarshal([]byte(raw), &findings); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if f.Impact != "serious" && f.Impact != "critical" {
+			continue
+		}
+		for _, node := range f.Nodes {
+			t.Errorf("%s: %s: %s: %s: %s", where, f.Impact, f.Help, node.HTML, node.FailureSummary)
+		}
+	}
+}
+
+// fits fails if a page is wider than the screen.
+func (t *tab) fits(where string) {
+	t.Helper()
+	if over := value[int](t, `document.documentElement.scrollWidth - document.documentElement.clientWidth`); over > 0 {
+		widest := value[[]string](t, `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".table, .nav, pre, .scroll")).slice(0, 3).map(e => e.outerHTML.slice(0, 160))`)
+		t.Errorf("%s: %d px do not fit: %q", where, over, widest)
+	}
+}
+
+func TestEveryScreenIsSoundInEveryLook(t *testing.T) {
+	url := demo(t)
+	paths := every(open(t, url, wide))
+	t.Logf("%d screens: %q", len(paths), paths)
+	for _, as := range []look{
+		{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true},
+		{width: 375, height: 800, lang: "zh"}, {width: 375, height: 800, lang: "en", dark: true}, {width: 2560, height: 1300, lang: "en"},
+	} {
+		t.Run(fmt.Sprintf("%s, %d px, dark %v", as.lang, as.width, as.dark), func(t *testing.T) {
+			tab := open(t, url, as)
+			for _, path := range paths {
+				tab.visit(path)
+				tab.accessible(path)
+				tab.fits(path)
+				tab.quiet(path)
+			}
+		})
+	}
+}
+
+func TestScreenshots(t *testing.T) {
+	dir := os.Getenv("FAIRLEAD_SCREENSHOTS")
+	if dir == "" {
+		t.Skip("make screenshots takes them")
+	}
+	url := demo(t)
+	paths := every(open(t, url, wide))
+	for _, as := range []look{{width: 1440, height: 900, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true}} {
+		tab := open(t, url, as)
+		for _, path := range paths {
+			tab.visit(path)
+			beyond := true
+			picture := send(tab, page.CaptureScreenshot, page.CaptureScreenshotParams{CaptureBeyondViewport: &beyond}).Data
+			name := strings.Trim(strings.NewReplacer("/", "-", "?", "-", "&", "-", "=", "-", "%", "").Replace(path), "-")
+			if name == "" {
+				name = "overview"
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, as.width)), picture, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
