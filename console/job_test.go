@@ -127,3 +127,12 @@ func TestAJobPageLeadsToWhatMadeIt(t *testing.T) {
 		t.Error("a job of another kind goes over a shard")
 	}
 }
+
+func TestATraceIsNamedByItsIDAlone(t *testing.T) {
+	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
+	for given, want := range map[string]string{"00-" + id + "-00f067aa0ba902b7-01": id, "": "", id: "", "00-" + id: "", "00-x" + id[1:] + "-00f067aa0ba902b7-01": ""} {
+		if got := traceID(given); got != want {
+			t.Errorf("%q is of trace %q, want %q", given, got, want)
+		}
+	}
+}
