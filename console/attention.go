@@ -10,8 +10,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// notice is something that a person should look at, and what to do about it.
-type notice struct {
+// concern is something that a person should look at, and what to do about it.
+type concern struct {
 	ID     string
 	State  string // of which it is the colour
 	Text   string
@@ -21,17 +21,17 @@ type notice struct {
 }
 
 const (
-	noticedFailures = 200 // failed jobs that are looked at, to see which kinds fail
-	noticedReady    = 100 // ready jobs that are looked at, to see which kinds no node handles
-	noticedKinds    = 5   // that are told of
-	noticedCount    = 100 // up to which their jobs are counted
+	concernFailures = 200 // failed jobs that are looked at, to see which kinds fail
+	concernReady    = 100 // ready jobs that are looked at, to see which kinds no node handles
+	concernKinds    = 5   // that are told of
+	concernCount    = 100 // up to which their jobs are counted
 )
 
 // attention collects what needs a person. Each part asks for little, whatever there is.
-func (v *visit) attention(o *overview) (all []notice, err error) {
-	parts := []func(*overview) ([]notice, error){v.failingKinds, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
+func (v *visit) attention(o *overview) (all []concern, err error) {
+	parts := []func(*overview) ([]concern, error){v.failingKinds, v.lateStarts, v.waitingBatches, v.waitingSweeps, v.pausedTenants}
 	if v.Unbound() {
-		parts = append([]func(*overview) ([]notice, error){v.deadNodes, v.openBreakers, v.unhandledKinds, v.pausedQueues}, parts...)
+		parts = append([]func(*overview) ([]concern, error){v.deadNodes, v.openBreakers, v.unhandledKinds, v.pausedQueues}, parts...)
 	}
 	for _, part := range parts {
 		some, err := part(o)
@@ -63,20 +63,20 @@ func (v *visit) counted(request *fairleadv1.CountJobsRequest, parameters ...any)
 }
 
 // failingKinds are the kinds of the jobs that failed in the last hour.
-func (v *visit) failingKinds(*overview) (all []notice, err error) {
+func (v *visit) failingKinds(*overview) (all []concern, err error) {
 	since := v.hourAgo()
-	failed, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), PageSize: noticedFailures})
+	failed, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), PageSize: concernFailures})
 	if err != nil {
 		return nil, err
 	}
 	for _, kind := range commonKinds(failed.GetItems()) {
-		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, Kind: []string{kind}, FinishedFrom: timestamppb.New(since), AtMost: noticedCount},
+		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, Kind: []string{kind}, FinishedFrom: timestamppb.New(since), AtMost: concernCount},
 			"state", "failed", "kind", kind, "finished_from", since)
 		if err != nil {
 			return nil, err
 		}
 		if c.N > 0 {
-			all = append(all, notice{
+			all = append(all, concern{
 				ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
 				Remedy: v.T("See what the errors have in common, mend the cause, then retry: fairlead job bulk retry --state failed --kind %s", kind),
 			})
@@ -94,15 +94,15 @@ func commonKinds(jobs []*fairleadv1.Job) (kinds []string) {
 		}
 	}
 	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b)) })
-	return kinds[:min(len(kinds), noticedKinds)]
+	return kinds[:min(len(kinds), concernKinds)]
 }
 
 // lateStarts tells of jobs that started later than they should have.
-func (v *visit) lateStarts(o *overview) ([]notice, error) {
+func (v *visit) lateStarts(o *overview) ([]concern, error) {
 	if o.Usage.GetMissed() == 0 {
 		return nil, nil
 	}
-	return []notice{{
+	return []concern{{
 		ID: "late", State: "paused", Href: v.Href("/tenants"),
 		Text:   v.N(o.Usage.GetMissed(), "%s job of the last minute started after its start_by.", "%s jobs of the last minute started after their start_by."),
 		Remedy: v.T("Add nodes or slots, or raise the cap of the tenant that waits."),
@@ -110,8 +110,8 @@ func (v *visit) lateStarts(o *overview) ([]notice, error) {
 }
 
 // unhandledKinds are kinds of ready jobs that no living node handles.
-func (v *visit) unhandledKinds(o *overview) (all []notice, err error) {
-	ready, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"ready"}, PageSize: noticedReady})
+func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
+	ready, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{State: []string{"ready"}, PageSize: concernReady})
 	if err != nil {
 		return nil, err
 	}
@@ -128,11 +128,11 @@ func (v *visit) unhandledKinds(o *overview) (all []notice, err error) {
 		}
 	}
 	for _, kind := range commonKinds(foreign) {
-		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"ready"}, Kind: []string{kind}, AtMost: noticedCount}, "state", "ready", "kind", kind)
+		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"ready"}, Kind: []string{kind}, AtMost: concernCount}, "state", "ready", "kind", kind)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, notice{
+		all = append(all, concern{
 			ID: "unhandled-" + kind, State: "failed", Text: v.T("No living node handles kind %s. Ready jobs of it:", kind), Count: &c, Href: v.Href("/nodes"),
 			Remedy: v.T("Start a program that registers a handler of this kind, or cancel the jobs."),
 		})
@@ -141,9 +141,9 @@ func (v *visit) unhandledKinds(o *overview) (all []notice, err error) {
 }
 
 // waitingBatches are batches that go on only if a person wants them to.
-func (v *visit) waitingBatches(o *overview) (all []notice, err error) {
+func (v *visit) waitingBatches(o *overview) (all []concern, err error) {
 	for _, b := range o.Batches {
-		one := notice{ID: "batch-waits-" + text(b.GetId()), State: "paused", Href: v.To("/batches", b.GetId())}
+		one := concern{ID: "batch-waits-" + text(b.GetId()), State: "paused", Href: v.To("/batches", b.GetId())}
 		switch {
 		case b.GetAwaiting():
 			one.Text = v.T("The canary of batch %s has ended, and waits for approval.", b.GetName())
@@ -160,10 +160,10 @@ func (v *visit) waitingBatches(o *overview) (all []notice, err error) {
 }
 
 // waitingSweeps are sweeps that wait for the business.
-func (v *visit) waitingSweeps(o *overview) (all []notice, err error) {
+func (v *visit) waitingSweeps(o *overview) (all []concern, err error) {
 	for _, s := range o.Sweeps {
 		if s.GetState() == "waiting" {
-			all = append(all, notice{
+			all = append(all, concern{
 				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s waits until it is opened.", s.GetName()),
 				Remedy: v.T("Open it with: fairlead sweep open %s", s.GetName()),
 			})

@@ -5,9 +5,9 @@ import (
 )
 
 // deadNodes are nodes that are silent, for long or for too long already.
-func (v *visit) deadNodes(o *overview) (all []notice, err error) {
+func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 	for _, node := range o.Nodes {
-		one := notice{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
+		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
 		lease := node.GetLeaseUntil().AsTime().Sub(node.GetLastBeat().AsTime())
 		switch {
 		case node.GetDead():
@@ -19,7 +19,7 @@ func (v *visit) deadNodes(o *overview) (all []notice, err error) {
 		default:
 			continue
 		}
-		if all = append(all, one); len(all) == noticedKinds {
+		if all = append(all, one); len(all) == concernKinds {
 			return all, nil
 		}
 	}
@@ -27,13 +27,13 @@ func (v *visit) deadNodes(o *overview) (all []notice, err error) {
 }
 
 // openBreakers are targets of calls that are left alone for now.
-func (v *visit) openBreakers(*overview) (all []notice, err error) {
+func (v *visit) openBreakers(*overview) (all []concern, err error) {
 	breakers, err := v.system.ListBreakers(v.ctx, &fairleadv1.ListBreakersRequest{})
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range breakers.GetItems()[:min(len(breakers.GetItems()), noticedKinds)] {
-		all = append(all, notice{
+	for _, b := range breakers.GetItems()[:min(len(breakers.GetItems()), concernKinds)] {
+		all = append(all, concern{
 			ID: "breaker-" + b.GetAddress(), State: b.GetState(), Text: v.T("%s is not called for now: too many calls failed.", b.GetAddress()), Href: v.Href("/jobs", "kind", "http", "state", "scheduled"),
 			Remedy: v.T("Calls go on by themselves once it answers. Its next call is at %s.", v.clock(b.GetOpenUntil().AsTime())),
 		})
@@ -42,7 +42,7 @@ func (v *visit) openBreakers(*overview) (all []notice, err error) {
 }
 
 // pausedQueues are queues that start nothing.
-func (v *visit) pausedQueues(*overview) (all []notice, err error) {
+func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
 	if err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func (v *visit) pausedQueues(*overview) (all []notice, err error) {
 			continue
 		}
 		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
-		all = append(all, notice{
+		all = append(all, concern{
 			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in it:", q.GetName()), Count: &c, Href: v.Href("/queues"),
 			Remedy: v.T("Let it go on with: fairlead queue resume %s", q.GetName()),
 		})
-		if len(all) == noticedKinds {
+		if len(all) == concernKinds {
 			return all, nil
 		}
 	}
@@ -64,14 +64,14 @@ func (v *visit) pausedQueues(*overview) (all []notice, err error) {
 }
 
 // pausedTenants are tenants of which nothing starts, among the first by name.
-func (v *visit) pausedTenants(*overview) (all []notice, err error) {
+func (v *visit) pausedTenants(*overview) (all []concern, err error) {
 	tenants, err := v.tenants.ListTenants(v.ctx, &fairleadv1.ListTenantsRequest{})
 	if err != nil {
 		return nil, err
 	}
 	for _, tenant := range tenants.GetItems() {
-		if tenant.GetPaused() && len(all) < noticedKinds {
-			all = append(all, notice{
+		if tenant.GetPaused() && len(all) < concernKinds {
+			all = append(all, concern{
 				ID: "tenant-paused-" + tenant.GetName(), State: "paused", Text: v.T("Tenant %s is paused.", tenant.GetName()), Href: v.To("/tenants", tenant.GetName()),
 				Remedy: v.T("Let it go on with: fairlead tenant resume %s", tenant.GetName()),
 			})

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
 // Options of a console. The zero value is one at "/" of a server without TLS.
@@ -33,6 +35,8 @@ type Console struct {
 	templates *templates
 	assets    *assets
 	views     perTick[[]byte] // live parts, by who may see them and how they read
+	stats     perTick[*fairleadv1.ScheduleStats]
+	loads     perTick[*lookedAt]
 	history   history
 	mux       *http.ServeMux
 	now       func() time.Time

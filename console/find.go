@@ -59,7 +59,7 @@ func (v *visit) hits(query string) (all []hit) {
 
 // finders look for things by their exact name or id.
 var finders = []func(v *visit, query string) []hit{
-	findJob, findTenant, findBatches, findSweeps,
+	findJob, findSchedule, findCalendar, findBatches, findSweeps, findTenant,
 }
 
 // number is a text as an id.

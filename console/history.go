@@ -10,6 +10,7 @@ import (
 const (
 	historyLength = 900 // samples, one per tick: half an hour
 	historyRest   = 30 * time.Minute
+	historyMost   = 200 // subjects; the one that was not looked at for longest makes room
 )
 
 // sample is what some figures were at one moment.
@@ -32,11 +33,7 @@ func (h *history) add(subject string, now sample) []sample {
 	if h.subjects == nil {
 		h.subjects = map[string][]sample{}
 	}
-	for other, samples := range h.subjects {
-		if now.at.Sub(samples[len(samples)-1].at) > historyRest {
-			delete(h.subjects, other)
-		}
-	}
+	h.forget(now.at)
 	samples := h.subjects[subject]
 	if n := len(samples); n == 0 || tickOf(samples[n-1].at) < tickOf(now.at) {
 		samples = append(samples, now)
@@ -44,6 +41,23 @@ func (h *history) add(subject string, now sample) []sample {
 	samples = samples[max(len(samples)-historyLength, 0):]
 	h.subjects[subject] = samples
 	return append([]sample(nil), samples...)
+}
+
+// forget drops subjects that were not looked at for long, and the oldest if there are too
+// many.
+func (h *history) forget(now time.Time) {
+	oldest, since := "", now
+	for subject, samples := range h.subjects {
+		last := samples[len(samples)-1].at
+		if now.Sub(last) > historyRest {
+			delete(h.subjects, subject)
+		} else if !last.After(since) {
+			oldest, since = subject, last
+		}
+	}
+	if len(h.subjects) > historyMost {
+		delete(h.subjects, oldest)
+	}
 }
 
 // chart adds figures to those that are remembered of a subject, and returns what a chart

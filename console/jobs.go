@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -143,6 +144,9 @@ func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*
 			From: filter.GetFrom(), To: filter.GetTo(), FinishedFrom: filter.GetFinishedFrom(), Schedule: filter.GetSchedule(), Batch: filter.GetBatch(),
 			PageToken: next, PageSize: int32(rows - len(jobs)),
 		})
+		if connect.CodeOf(err) == connect.CodeInvalidArgument && strings.Contains(err.Error(), "page_token") {
+			return nil, "", refuse("page", "is none that was given out; leave it away for the first page")
+		}
 		if err != nil {
 			return nil, "", err
 		}

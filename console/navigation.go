@@ -22,6 +22,11 @@ var navigation = []section{
 		{"failures", "/failures", "Failures", nil},
 		{"runs", "/runs", "Runs", nil},
 	}},
+	{"Plans", []entry{
+		{"schedules", "/schedules", "Schedules", nil},
+		{"load", "/load", "Coming load", nil},
+		{"calendars", "/calendars", "Calendars", nil},
+	}},
 	{"Bulk", []entry{
 		{"batches", "/batches", "Batches", nil},
 		{"sweeps", "/sweeps", "Sweeps", nil},

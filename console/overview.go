@@ -19,7 +19,8 @@ type overview struct {
 	AllTenants                                         int
 	Batches                                            []*fairleadv1.Batch
 	Sweeps                                             []*fairleadv1.Sweep
-	Notices                                            []notice
+	Fires                                              []*fairleadv1.Schedule
+	Concerns                                           []concern
 }
 
 const (
@@ -65,7 +66,10 @@ func loadOverview(v *visit) (any, error) {
 	if o.Failed, err = v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), AtMost: overviewFailed}, "state", "failed", "finished_from", since); err != nil {
 		return nil, err
 	}
-	o.Notices, err = v.attention(o)
+	if o.Fires, err = v.nextFires(); err != nil {
+		return nil, err
+	}
+	o.Concerns, err = v.attention(o)
 	return o, err
 }
 
@@ -96,5 +100,5 @@ func (v *visit) jobsIn(state string, n int32) count {
 // viewer sees or of a part of it.
 func (v *visit) throughput(part string, total *fairleadv1.Usage) (figures, series string, err error) {
 	names := []string{v.T("starts per second"), v.T("running")}
-	return v.chart(v.scope+"\n"+part, names, total.GetStarted(), float64(total.GetRunning()))
+	return v.chart("cluster\x00"+v.scope+"\x00"+part, names, total.GetStarted(), float64(total.GetRunning()))
 }

@@ -17,7 +17,7 @@ type visit struct {
 	ctx     context.Context // the calls of a page are made on behalf of who looks
 	request *http.Request
 
-	Path  string // below the prefix
+	Path  string // below the prefix, with what is escaped in it: names may have slashes
 	Query url.Values
 	Lang  string
 	Theme string // "light", "dark", or empty: as the system
@@ -27,7 +27,7 @@ type visit struct {
 
 // visit reads from a request how its viewer reads.
 func (c *Console) visit(r *http.Request, who *viewer) *visit {
-	path := strings.TrimPrefix(r.URL.Path, c.options.Prefix)
+	path := strings.TrimPrefix(r.URL.EscapedPath(), c.options.Prefix)
 	if live, is := strings.CutPrefix(path, livePath); is {
 		path = live
 	}
@@ -112,9 +112,16 @@ func (v *visit) FirstPage() string {
 	return v.Here()
 }
 
+// link is a path, escaped as it is to be, with parameters.
 func (v *visit) link(path string, query url.Values) string {
-	to := url.URL{Path: v.console.options.Prefix + path, RawQuery: query.Encode()}
-	return to.String()
+	return v.console.options.Prefix + withQuery(path, query)
+}
+
+func withQuery(path string, query url.Values) string {
+	if len(query) == 0 {
+		return path
+	}
+	return path + "?" + query.Encode()
 }
 
 // To is a link to the page of one thing, whose name may have slashes in it.
@@ -131,10 +138,7 @@ func (v *visit) To(path string, name any, parameters ...any) string {
 func (v *visit) Live() string { return v.link(livePath+v.Path, v.Query) }
 
 // Back is this page below the prefix, to come back to.
-func (v *visit) Back() string {
-	to := url.URL{Path: v.Path, RawQuery: v.Query.Encode()}
-	return to.String()
-}
+func (v *visit) Back() string { return withQuery(v.Path, v.Query) }
 
 // Asset is where a file is served.
 func (v *visit) Asset(name string) string {

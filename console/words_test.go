@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // english finds the texts that are translated: those of T and N, in templates and in Go,
@@ -59,6 +60,9 @@ func used(t *testing.T) map[string]string {
 	for state := range tones {
 		texts[strings.ReplaceAll(state, "_", " ")] = "state.go"
 	}
+	for _, text := range chosenByPlans() {
+		texts[text] = "schedule.go, calendars.go or load.go"
+	}
 	delete(texts, "")
 	return texts
 }
@@ -108,11 +112,20 @@ func TestNoTranslationIsLeftOver(t *testing.T) {
 	}
 }
 
-// answered are words that only the API says.
-var answered = map[string]bool{
-	// Why an attempt ended.
-	"error": true, "fatal": true, "panic": true, "timeout": true, "deadline": true, "crash": true, "poison": true, "replaced": true, "lease lost": true,
-}
+// answered are words that only the API and the calendar say.
+var answered = func() map[string]bool {
+	words := map[string]bool{}
+	for _, reason := range []string{"error", "fatal", "panic", "timeout", "deadline", "crash", "poison", "replaced", "lease lost"} {
+		words[reason] = true // why an attempt ended
+	}
+	for day := time.Sunday; day <= time.Saturday; day++ {
+		words[day.String()], words[day.String()[:3]], words["every "+day.String()] = true, true, true
+	}
+	for month := time.January; month <= time.December; month++ {
+		words[month.String()] = true
+	}
+	return words
+}()
 
 // everything is all that pages are made of.
 func everything(t *testing.T) string {

@@ -1,0 +1,184 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	calendarsShown = 50
+	comingShown    = 4 // days of a calendar in the list
+)
+
+// calendarsPage is a list of calendars.
+type calendarsPage struct {
+	Rows        []calendarRow
+	Next, First string
+}
+
+// calendarRow is a calendar and its next days.
+type calendarRow struct {
+	*fairleadv1.Calendar
+	Weekdays []string // translated
+	Coming   []string
+}
+
+func loadCalendars(v *visit) (any, error) {
+	p := v.parameters()
+	after := p.page()
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	list, err := v.calendars.ListCalendars(v.ctx, &fairleadv1.ListCalendarsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	items := list.GetItems()
+	if after != "" {
+		last := slices.IndexFunc(items, func(c *fairleadv1.Calendar) bool { return c.GetName() == after })
+		if last < 0 {
+			return nil, refuse("page", "no calendar is called so any more; leave it away for the first page")
+		}
+		items = items[last+1:]
+	}
+	page := &calendarsPage{}
+	for _, calendar := range items[:min(len(items), calendarsShown)] {
+		page.Rows = append(page.Rows, v.calendarRow(calendar))
+	}
+	if len(items) > calendarsShown {
+		page.Next = v.Here("page", items[calendarsShown-1].GetName())
+	}
+	if after != "" {
+		page.First = v.Here()
+	}
+	return page, nil
+}
+
+func (v *visit) calendarRow(calendar *fairleadv1.Calendar) calendarRow {
+	row := calendarRow{Calendar: calendar, Weekdays: v.weekdays(calendar)}
+	for _, day := range exclusionsOf(calendar).coming(v.Now.In(v.Zone), comingShown) {
+		row.Coming = append(row.Coming, day.Format(time.DateOnly))
+	}
+	return row
+}
+
+// weekdays are those of a calendar in the viewer's language, Monday first.
+func (v *visit) weekdays(calendar *fairleadv1.Calendar) (names []string) {
+	for i := range 7 {
+		day := time.Weekday((i + 1) % 7).String()
+		if slices.Contains(calendar.GetWeekdays(), strings.ToLower(day)) {
+			names = append(names, v.T(day))
+		}
+	}
+	return names
+}
+
+// calendarPage is a year of a calendar.
+type calendarPage struct {
+	calendarRow
+	Year         int
+	Before, Then string // links to other years; empty: there is none
+	Months       []monthPicture
+	Dates        []string                // that count in this year
+	Ranges       []*fairleadv1.DateRange // that touch it
+}
+
+const lastYear = 9999
+
+func loadCalendar(v *visit) (any, error) {
+	p := v.parameters()
+	year := int(p.number("year"))
+	if year > lastYear {
+		p.refuse("year", "must be a year as 2026")
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	today := v.Now.In(v.Zone)
+	if year == 0 {
+		year = today.Year()
+	}
+	calendar, err := v.calendars.GetCalendar(v.ctx, &fairleadv1.GetCalendarRequest{Name: v.Value("name")})
+	if err != nil {
+		return nil, err
+	}
+	days := exclusionsOf(calendar)
+	page := &calendarPage{calendarRow: v.calendarRow(calendar), Year: year, Months: yearPicture(year, today, days)}
+	if year > 1 {
+		page.Before = v.Here("year", year-1)
+	}
+	if year < lastYear {
+		page.Then = v.Here("year", year+1)
+	}
+	january := time.Date(year, time.January, 1, 0, 0, 0, 0, time.UTC)
+	for _, date := range calendar.GetDates() {
+		if len(date) == len("12-25") || strings.HasPrefix(date, january.Format("2006-")) {
+			page.Dates = append(page.Dates, date)
+		}
+	}
+	slices.Sort(page.Dates)
+	page.Ranges = days.within(january).ranges
+	return page, nil
+}
+
+// DayTitle is what is told of a day when one points at it: why it is left out.
+func (v *visit) DayTitle(day dayPicture) string {
+	title := []string{day.Date.Format(time.DateOnly)}
+	for _, why := range day.Excluded {
+		switch {
+		case why.Weekday != "":
+			every := "every " + why.Weekday
+			title = append(title, v.T(every))
+		case why.Yearly != "":
+			title = append(title, v.T("%s of every year", why.Yearly))
+		case why.Date != "":
+			title = append(title, v.T("this day"))
+		default:
+			title = append(title, v.T("%s to %s", why.From, why.To))
+		}
+	}
+	return strings.Join(title, "\n")
+}
+
+// MonthLabel is a picture of a month in words.
+func (v *visit) MonthLabel(month monthPicture) string {
+	var days []string
+	for _, day := range month.Days {
+		if len(day.Excluded) > 0 {
+			days = append(days, v.Num(day.Day))
+		}
+	}
+	name := v.T(month.Month.String())
+	if len(days) == 0 {
+		return v.T("%s: no day is excluded", name)
+	}
+	return v.T("%s: excluded are %s", name, strings.Join(days, ", "))
+}
+
+// MonthName is the name of a month.
+func (v *visit) MonthName(month time.Month) string { return v.T(month.String()) }
+
+// weekHead is where the name of a weekday stands above a month.
+type weekHead struct {
+	Name string
+	X    int
+}
+
+// WeekHeads are the short names of the weekdays, Monday first.
+func (v *visit) WeekHeads() (heads []weekHead) {
+	for i, name := range []string{"Mo", "Tu", "We", "Th", "Fr", "Sa", "Su"} {
+		heads = append(heads, weekHead{v.T(name), i*dayWidth + dayWidth/2})
+	}
+	return heads
+}
+
+func findCalendar(v *visit, query string) []hit {
+	calendar, err := v.calendars.GetCalendar(v.ctx, &fairleadv1.GetCalendarRequest{Name: query})
+	if err != nil {
+		return nil
+	}
+	return []hit{{Title: calendar.GetName(), What: v.T("calendar"), Href: v.To("/calendars", calendar.GetName())}}
+}

@@ -1,0 +1,207 @@
+package console
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// heat is how often schedules fire in a week to come, as a viewer's clocks show it. It is
+// shared by viewers, and does not change.
+type heat struct {
+	From, To time.Time
+	Days     []heatDay
+	Minutes  []heatCell // of the hour
+	Hot      []hotSpot
+
+	DayScale, MinuteScale []heatStep
+}
+
+// heatDay is a weekday, hour by hour.
+type heatDay struct {
+	Date  time.Time
+	Cells []heatCell
+}
+
+// heatCell is how often schedules fire in an hour, or in a minute of all hours.
+type heatCell struct {
+	From, To time.Time // of an hour; zero: clocks do not show it in this week
+	Minute   int       // of the hour
+	N        int64
+	Level    int
+}
+
+// heatStep is a colour of the scale and the numbers that have it.
+type heatStep struct {
+	Level    int
+	From, To int64
+}
+
+// heatLevels is how many colours there are besides that of nothing.
+const heatLevels = 6
+
+// weekFrom is the span that is looked at: from the beginning of the hour, as the viewer's
+// clocks show it, to the same hour a week later.
+func weekFrom(now time.Time, zone *time.Location) (from, to time.Time) {
+	local := now.In(zone)
+	from = local.Add(-time.Duration(local.Minute())*time.Minute - time.Duration(local.Second())*time.Second - time.Duration(local.Nanosecond()))
+	return from, from.AddDate(0, 0, 7)
+}
+
+// heatOf counts the fires of schedules from one moment to another, which are whole hours
+// of the viewer's zone, a week apart. Hot spots are only those that are still to come.
+func heatOf(plans []*plan, now, from, to time.Time) *heat {
+	m := countMinutes(plans, from, to)
+	h := &heat{From: from, To: to}
+	for i := range 7 {
+		h.Days = append(h.Days, heatDay{Date: from.AddDate(0, 0, i), Cells: make([]heatCell, 24)})
+	}
+	h.Minutes = make([]heatCell, 60)
+	for i := range h.Minutes {
+		h.Minutes[i].Minute = i
+	}
+	for i, n := range m.fires {
+		at := from.Add(time.Duration(i) * time.Minute)
+		cell := &h.Days[(int(at.Weekday())-int(from.Weekday())+7)%7].Cells[at.Hour()]
+		if cell.From.IsZero() {
+			cell.From = at
+		}
+		cell.To = at.Add(time.Minute)
+		cell.N += n
+		h.Minutes[at.Minute()].N += n
+	}
+	var hours []*heatCell
+	for d := range h.Days {
+		for c := range h.Days[d].Cells {
+			hours = append(hours, &h.Days[d].Cells[c])
+		}
+	}
+	h.DayScale = colour(hours)
+	var minutes []*heatCell
+	for i := range h.Minutes {
+		minutes = append(minutes, &h.Minutes[i])
+	}
+	h.MinuteScale = colour(minutes)
+	h.Hot = m.hot(now)
+	return h
+}
+
+// colour gives each cell its level, and returns the scale: equal steps up to the largest
+// number.
+func colour(cells []*heatCell) (scale []heatStep) {
+	most := int64(0)
+	for _, cell := range cells {
+		most = max(most, cell.N)
+	}
+	if most == 0 {
+		return nil
+	}
+	levels := min(most, heatLevels)
+	for level := int64(1); level <= levels; level++ {
+		// The strongest colours are used even if there are few.
+		scale = append(scale, heatStep{Level: int(level + heatLevels - levels), From: (level-1)*most/levels + 1, To: level * most / levels})
+	}
+	for _, cell := range cells {
+		for _, step := range scale {
+			if step.From <= cell.N && cell.N <= step.To {
+				cell.Level = step.Level
+			}
+		}
+	}
+	return scale
+}
+
+// minuteCounts are the fires of schedules by minute.
+type minuteCounts struct {
+	plans []*plan
+	from  time.Time
+	fires []int64
+	who   []int      // how many schedules fire in each minute
+	set   []uint64   // which ones: equal numbers for equal sets
+	fired [][]uint64 // a bit per minute for each schedule
+}
+
+func countMinutes(plans []*plan, from, to time.Time) *minuteCounts {
+	minutes := int(to.Sub(from) / time.Minute)
+	m := &minuteCounts{plans: plans, from: from, fires: make([]int64, minutes), who: make([]int, minutes), set: make([]uint64, minutes)}
+	for i, p := range plans {
+		fired := make([]uint64, minutes/64+1)
+		p.fires(from, to, func(minute, n int) {
+			m.fires[minute] += int64(n)
+			if bit := uint64(1) << (minute % 64); fired[minute/64]&bit == 0 {
+				fired[minute/64] |= bit
+				m.who[minute]++
+				m.set[minute] ^= scatter(uint64(i) + 1)
+			}
+		})
+		m.fired = append(m.fired, fired)
+	}
+	return m
+}
+
+// scatter makes numbers of which the exclusive or tells sets apart: the finish of
+// SplitMix64.
+func scatter(x uint64) uint64 {
+	x *= 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// in are the schedules that fire in a minute.
+func (m *minuteCounts) in(minute int) (some []*plan) {
+	for i, fired := range m.fired {
+		if fired[minute/64]>>(minute%64)&1 != 0 {
+			some = append(some, m.plans[i])
+		}
+	}
+	return some
+}
+
+const (
+	hotSpots = 8 // that are shown, the worst first
+	hotLeast = 3 // schedules more than in an ordinary minute that make a hot spot
+)
+
+// hotSpot is schedules that fire in the same minute, in one minute of the week or in
+// several.
+type hotSpot struct {
+	Plans    []*plan
+	From, To time.Time // the first such minute
+	Times    int       // such minutes in the week
+	Spread   *spread   // nil: no jitter helps
+}
+
+// hot finds the minutes in which most schedules fire, by some more than in an ordinary one.
+// Minutes with the same schedules are one hot spot; those that have begun do not count.
+func (m *minuteCounts) hot(now time.Time) (worst []hotSpot) {
+	if len(m.who) == 0 {
+		return nil
+	}
+	ordinary := slices.Sorted(slices.Values(m.who))[len(m.who)/2]
+	type group struct{ first, times int }
+	groups := map[uint64]*group{}
+	for minute, n := range m.who {
+		if n < ordinary+hotLeast || m.from.Add(time.Duration(minute)*time.Minute).Before(now) {
+			continue
+		}
+		if known, there := groups[m.set[minute]]; there {
+			known.times++
+		} else {
+			groups[m.set[minute]] = &group{minute, 1}
+		}
+	}
+	var order []*group
+	for _, g := range groups {
+		order = append(order, g)
+	}
+	slices.SortFunc(order, func(a, b *group) int {
+		return cmp.Or(cmp.Compare(m.who[b.first], m.who[a.first]), cmp.Compare(b.times, a.times), cmp.Compare(a.first, b.first))
+	})
+	for _, g := range order[:min(len(order), hotSpots)] {
+		at := m.from.Add(time.Duration(g.first) * time.Minute)
+		plans := m.in(g.first)
+		worst = append(worst, hotSpot{Plans: plans, From: at, To: at.Add(time.Minute), Times: g.times, Spread: spreadOf(plans, at)})
+	}
+	return worst
+}

@@ -1,0 +1,207 @@
+package console
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	loadSchedulesRead = 500                // that are looked at for one picture
+	longestSpan       = 8 * 24 * time.Hour // of which it is listed what fires
+)
+
+// loadPage is when schedules will fire: a picture of a week, or those of one span.
+type loadPage struct {
+	*heat
+	Hot         []hotRow
+	Looked      count
+	Next, First string
+	Unread      []string // schedules whose instants cannot be computed here
+
+	Listed           bool
+	SpanFrom, SpanTo time.Time
+	Rows             []loadRow
+	Fires            int64  // of all rows
+	Back             string // to the picture
+}
+
+// hotRow is a hot spot, and the link to its schedules.
+type hotRow struct {
+	hotSpot
+	ID      int
+	Who     count
+	Command string // of its spread
+}
+
+// loadRow is a schedule that fires in a span.
+type loadRow struct {
+	*plan
+	Timing, Words string
+	Fires         int64
+}
+
+// lookedAt are schedules, and the load that they will make. It is shared by viewers.
+type lookedAt struct {
+	plans  []*plan
+	unread []string
+	next   string
+	heat   *heat
+}
+
+func loadComing(v *visit) (any, error) {
+	p := v.parameters()
+	tenants, token, from, to := p.texts("tenant"), p.page(), moment(p.time("from")), moment(p.time("to"))
+	switch {
+	case from.IsZero() != to.IsZero():
+		p.refuse("from", "must be given together with to")
+	case !to.IsZero() && (!from.Before(to) || to.Sub(from) > longestSpan):
+		p.refuse("to", "must be after from, by 8 days at most")
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	looked, err := v.looked(token, tenants)
+	if err != nil {
+		return nil, err
+	}
+	page := &loadPage{heat: looked.heat, Unread: looked.unread}
+	page.Looked = count{N: int64(len(looked.plans) + len(looked.unread)), More: looked.next != "", Href: v.scheduleListHref(token, tenants, looked.next != "")}
+	if looked.next != "" {
+		page.Next = v.Here("page", looked.next, "from", "", "to", "")
+	}
+	if token != "" {
+		page.First = v.Here("from", "", "to", "")
+	}
+	if !from.IsZero() {
+		page.list(looked, from, to)
+		page.Back = v.hereAt("from", "", "to", "")
+		return page, nil
+	}
+	for i, spot := range looked.heat.Hot {
+		row := hotRow{hotSpot: spot, ID: i + 1, Who: count{N: int64(len(spot.Plans)), Href: v.SpanHref(spot.From, spot.To)}}
+		if spot.Spread != nil {
+			row.Command = spot.Spread.Commands()
+		}
+		page.Hot = append(page.Hot, row)
+	}
+	return page, nil
+}
+
+// looked reads schedules and counts their fires. As that is much for a tick, it is done
+// only now and then, once for all viewers who may see the same.
+func (v *visit) looked(token string, tenants []string) (*lookedAt, error) {
+	at := v.Now.Truncate(figuresRest)
+	request := &fairleadv1.ListSchedulesRequest{Tenant: tenants, Enabled: new(true), PageSize: loadSchedulesRead, PageToken: token}
+	key := strings.Join(append([]string{v.scope, v.Zone.String(), token}, tenants...), "\n")
+	looked, err := v.console.loads.get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, request, at) })
+	if err != nil { // a failure is not kept
+		return v.lookAt(v.ctx, request, at)
+	}
+	return looked, nil
+}
+
+func (v *visit) lookAt(ctx context.Context, request *fairleadv1.ListSchedulesRequest, now time.Time) (*lookedAt, error) {
+	list, err := v.schedules.ListSchedules(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	calendars, err := v.calendars.ListCalendars(ctx, &fairleadv1.ListCalendarsRequest{})
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*fairleadv1.Calendar{}
+	for _, calendar := range calendars.GetItems() {
+		byName[calendar.GetName()] = calendar
+	}
+	looked := &lookedAt{next: list.GetNextPageToken()}
+	for _, s := range list.GetItems() {
+		p, err := planOf(s, byName[s.GetCalendar()])
+		if err != nil {
+			looked.unread = append(looked.unread, s.GetName())
+			continue
+		}
+		looked.plans = append(looked.plans, p)
+	}
+	from, to := weekFrom(now, v.Zone)
+	looked.heat = heatOf(looked.plans, now, from, to)
+	return looked, nil
+}
+
+// list keeps the schedules that fire in a span.
+func (page *loadPage) list(looked *lookedAt, from, to time.Time) {
+	page.Listed, page.SpanFrom, page.SpanTo = true, from, to
+	for _, p := range looked.plans {
+		fires := int64(0)
+		p.fires(from, to, func(_, n int) { fires += int64(n) })
+		if fires > 0 {
+			page.Rows = append(page.Rows, loadRow{plan: p, Timing: timingText(p.Schedule), Words: p.timing.Words(), Fires: fires})
+			page.Fires += fires
+		}
+	}
+}
+
+// scheduleListHref leads to the schedules that were looked at.
+func (v *visit) scheduleListHref(token string, tenants []string, more bool) string {
+	parameters := []any{"enabled", "true", "page", token}
+	for _, tenant := range tenants {
+		parameters = append(parameters, "tenant", tenant)
+	}
+	if more {
+		parameters = append(parameters, "at_most", loadSchedulesRead)
+	}
+	return v.Href("/schedules", parameters...)
+}
+
+// hereAt is Here on the same page of a list.
+func (v *visit) hereAt(parameters ...any) string {
+	return v.Here(append([]any{"page", v.Query.Get("page")}, parameters...)...)
+}
+
+// SpanHref leads to the schedules that fire in a span, of those that were looked at.
+func (v *visit) SpanHref(from, to time.Time) string { return v.hereAt("from", from, "to", to) }
+
+// SpanText is a span of one day in the viewer's zone.
+func (v *visit) SpanText(from, to time.Time) string {
+	return from.In(v.Zone).Format("2006-01-02 15:04") + "–" + to.In(v.Zone).Format("15:04")
+}
+
+// DayName is a weekday, in short, and its date.
+func (v *visit) DayName(day time.Time) string {
+	return v.T(day.Weekday().String()[:len("Mon")]) + " " + day.Format("01-02")
+}
+
+// Brief writes a number where there is little room: 999, 1.2k, 34k.
+func (v *visit) Brief(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 10_000:
+		return strconv.FormatFloat(float64(n/100)/10, 'f', -1, 64) + "k"
+	case n < 1_000_000:
+		return strconv.FormatInt(n/1000, 10) + "k"
+	}
+	return strconv.FormatInt(n/1_000_000, 10) + "M"
+}
+
+// Hours are those of a day.
+func (v *visit) Hours() (hours []string) {
+	for i := range 24 {
+		hours = append(hours, strconv.Itoa(i))
+	}
+	return hours
+}
+
+// TenDigits are the last digits of minutes.
+func (v *visit) TenDigits() []int { return []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9} }
+
+// MinuteRows are the minutes of the hour, ten by ten.
+func (page *loadPage) MinuteRows() (rows [][]heatCell) {
+	for i := 0; i < len(page.Minutes); i += 10 {
+		rows = append(rows, page.Minutes[i:i+10])
+	}
+	return rows
+}

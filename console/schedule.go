@@ -1,0 +1,262 @@
+package console
+
+import (
+	"context"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"connectrpc.com/connect"
+
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+)
+
+const (
+	firesShown = 15
+	runsShown  = 50
+	// figuresRest is how long figures are shown before they are computed again, if that
+	// costs a thousand rows or more.
+	figuresRest = 30 * time.Second
+)
+
+// schedulePage is a schedule and all about it.
+type schedulePage struct {
+	*scheduleRow
+	Policies    []fact
+	Stats       *fairleadv1.ScheduleStats
+	Fires       []comingFire
+	Runs        []*runRow
+	Next, First string
+	Alert       *alertFacts // nil: it tells no one
+}
+
+// Remarked tells whether clocks are changed on a day of the coming fires.
+func (p *schedulePage) Remarked() bool {
+	return slices.ContainsFunc(p.Fires, func(fire comingFire) bool { return fire.Remark != "" })
+}
+
+// fact is something that is known, under a name.
+type fact struct {
+	Name, Value string
+}
+
+// comingFire is when the schedule will be due.
+type comingFire struct {
+	*fairleadv1.Instant
+	Remark string
+}
+
+// runRow is a run, and what its job says of it.
+type runRow struct {
+	*fairleadv1.Run
+	Trigger, Skip string // in words
+	Started       any
+	Took          string // empty: it has not started
+}
+
+// alertFacts is who is told, without what may be secret: headers, and all of the address
+// but the host, as the paths of many webhooks are passwords.
+type alertFacts struct {
+	To     string
+	Events []string
+	Quiet  time.Duration
+	Signed bool
+}
+
+func loadSchedule(v *visit) (any, error) {
+	p := v.parameters()
+	token := p.page()
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	s, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: v.Value("id")})
+	if err != nil {
+		return nil, err
+	}
+	last, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: s.GetId(), PageSize: sparkLength})
+	if err != nil {
+		return nil, err
+	}
+	page := &schedulePage{scheduleRow: v.scheduleRow(s, last.GetItems()), Policies: v.policies(s), Alert: v.alertFacts(s.GetAlert())}
+	if page.Stats, err = v.scheduleStats(s.GetId()); err != nil {
+		return nil, err
+	}
+	if page.Fires, err = v.comingFires(s); err != nil {
+		return nil, err
+	}
+	return page, v.scheduleRuns(page, token)
+}
+
+// scheduleStats reads how the last thousand runs went. They are read again only now and
+// then: other pages of the same schedule share them.
+func (v *visit) scheduleStats(id string) (*fairleadv1.ScheduleStats, error) {
+	request := &fairleadv1.GetScheduleRequest{Id: id}
+	stats, err := v.console.stats.get(v.ctx, v.Now.Truncate(figuresRest), v.scope+"\n"+id, func(ctx context.Context) (*fairleadv1.ScheduleStats, error) {
+		return v.schedules.GetScheduleStats(ctx, request)
+	})
+	if err != nil { // a failure is not kept
+		return v.schedules.GetScheduleStats(v.ctx, request)
+	}
+	return stats, nil
+}
+
+// comingFires lists when the schedule will be due. Of one that is due once, or after the
+// end of each run, only the next instant is known.
+func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err error) {
+	n := int32(firesShown)
+	if s.GetDelay() != nil || s.GetAt() != nil {
+		if s.GetNextDue() == nil {
+			return nil, nil
+		}
+		n = 1
+	}
+	preview, err := v.schedules.PreviewSchedule(v.ctx, &fairleadv1.PreviewScheduleRequest{Id: s.GetId(), N: n})
+	if connect.CodeOf(err) == connect.CodeInvalidArgument {
+		return nil, nil // what is stored of it cannot be read; the reason is among the facts
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, instant := range preview.GetItems() {
+		fires = append(fires, comingFire{Instant: instant, Remark: v.clockChange(instant.GetRemark())})
+	}
+	if s.GetDelay() != nil && len(fires) > 0 { // a preview has it begin now
+		fires[0] = comingFire{Instant: &fairleadv1.Instant{Due: s.GetNextDue(), Fire: s.GetNextFire(), Local: v.InZone(s.GetNextDue(), s.GetTimezone())}}
+	}
+	return fires, nil
+}
+
+// scheduleRuns reads a page of runs, and of their jobs when they started and ended. Both
+// lists go by the ids of the jobs, so that one token leads to the same page of both.
+func (v *visit) scheduleRuns(page *schedulePage, token string) error {
+	runs, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: page.GetId(), PageSize: runsShown, PageToken: token})
+	if connect.CodeOf(err) == connect.CodeInvalidArgument {
+		return refuse("page", "is none that was given out; leave it away for the first page")
+	}
+	if err != nil {
+		return err
+	}
+	id, err := strconv.ParseInt(page.GetId(), 10, 64)
+	if err != nil {
+		return err
+	}
+	jobs, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{Schedule: id, PageSize: runsShown, PageToken: token})
+	if err != nil {
+		return err
+	}
+	byID := map[int64]*fairleadv1.Job{}
+	for _, job := range jobs.GetItems() {
+		byID[job.GetId()] = job
+	}
+	for _, run := range runs.GetItems() {
+		page.Runs = append(page.Runs, v.runRow(run, byID[run.GetId()]))
+	}
+	if runs.GetNextPageToken() != "" {
+		page.Next = v.Here("page", runs.GetNextPageToken())
+	}
+	if token != "" {
+		page.First = v.Here()
+	}
+	return nil
+}
+
+func (v *visit) runRow(run *fairleadv1.Run, job *fairleadv1.Job) *runRow {
+	row := &runRow{Run: run, Trigger: run.GetTrigger()}
+	if words := triggers[run.GetTrigger()]; words != "" {
+		row.Trigger = v.T(words)
+	}
+	switch why := skipReasons[run.GetSkipReason()]; {
+	case why != "":
+		row.Skip = v.T(why)
+	case run.GetQueued():
+		row.Skip = v.T("it waits for an earlier run")
+	}
+	began := moment(job.GetStartedAt())
+	if began.IsZero() || run.GetSkipReason() != "" {
+		return row
+	}
+	row.Started = began
+	switch ended := moment(job.GetFinishedAt()); {
+	case !ended.IsZero():
+		row.Took = shortDuration(ended.Sub(began))
+	case job.GetState() == "running" || job.GetState() == "waiting":
+		row.Took = v.T("%s so far", shortDuration(max(0, v.Now.Sub(began)).Truncate(time.Second)))
+	}
+	return row
+}
+
+// triggers are what made a run, in words.
+var triggers = map[string]string{"cron": "the clock", "catch_up": "catching up", "manual": "by hand", "backfill": "backfill"}
+
+// skipReasons are why a run was recorded and not run, in words.
+var skipReasons = map[string]string{
+	"overlap": "an earlier run was still active", "failure": "the run before had failed", "concurrency": "too many runs were active",
+}
+
+// policies are what happens if runs come too close to each other, fail, or are missed.
+func (v *visit) policies(s *fairleadv1.Schedule) []fact {
+	bound := v.T("no bound")
+	if s.GetMaxConcurrency() > 0 {
+		bound = v.Num(s.GetMaxConcurrency()) + "; " + v.T(policyWords["more:"+s.GetConcurrencyPolicy()])
+		if s.GetConcurrencyPolicy() == "queue" {
+			bound += ", " + v.T("at most %s of them", v.Num(s.GetQueueDepth()))
+		}
+	}
+	missed := v.T(policyWords["missed:"+s.GetCatchUpMode()])
+	if s.GetCatchUpMode() == "full" {
+		missed += ", " + v.T("at most %s of them", v.Num(s.GetCatchUpLimit()))
+	}
+	if s.GetCatchUpMode() != "none" {
+		missed += ", " + v.T("up to %s old", v.Dur(s.GetCatchUpWindow()))
+	}
+	return []fact{
+		{v.T("While an earlier run is active"), v.T(policyWords["overlap:"+s.GetOverlapAction()])},
+		{v.T("After a run that failed"), v.T(policyWords["failure:"+s.GetFailureAction()])},
+		{v.T("Runs at once"), bound},
+		{v.T("Missed instants"), missed},
+	}
+}
+
+// policyWords are the policies of a schedule in words.
+var policyWords = map[string]string{
+	"overlap:allow": "the next one runs, as far as the bound of runs at once allows", "overlap:skip": "the next one is skipped",
+	"overlap:cancel_prev": "the earlier run is cancelled", "overlap:parallel": "the next one runs beside it",
+	"failure:run_new": "the next one runs as if nothing had happened", "failure:retry": "the next one runs as the next attempt", "failure:skip": "the next one is skipped, once",
+	"more:queue": "more of them wait", "more:skip": "more of them are skipped", "more:parallel": "more of them run all the same",
+	"missed:none": "are not run", "missed:compact": "the last of them is run", "missed:full": "each of them is run",
+}
+
+func (v *visit) alertFacts(alert *fairleadv1.Alert) *alertFacts {
+	if alert == nil {
+		return nil
+	}
+	facts := &alertFacts{To: v.T("an address that is not shown"), Quiet: span(alert.GetQuiet()), Signed: alert.GetSigningSecret() != ""}
+	if to, err := url.Parse(alert.GetUrl()); err == nil && to.Host != "" && !strings.ContainsAny(to.Host, "{}") {
+		facts.To = to.Scheme + "://" + to.Host + "/…"
+	}
+	for _, event := range alert.GetOn() {
+		switch words := alertEvents[event]; {
+		case event == "failures":
+			facts.Events = append(facts.Events, v.T(words, v.Num(alert.GetFailures())))
+		case words != "":
+			facts.Events = append(facts.Events, v.T(words))
+		}
+	}
+	return facts
+}
+
+// alertEvents are what a schedule tells of, in words.
+var alertEvents = map[string]string{
+	"failure": "a run fails", "failures": "%s runs fail in a row", "recovery": "a run succeeds after failures", "missed": "instants were missed",
+}
+
+// SuccessShare writes a share in percent. It is not rounded up: 100 % is all.
+func (v *visit) SuccessShare(share float64) string {
+	return strconv.FormatFloat(math.Floor(1000*share)/10, 'f', -1, 64) + " %"
+}
+
+// isNotFound tells whether the API says that something does not exist.
+func isNotFound(err error) bool { return err != nil && connect.CodeOf(err) == connect.CodeNotFound }
