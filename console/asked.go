@@ -51,6 +51,12 @@ func (p *parameters) text(name string) string {
 	return p.v.Get(name)
 }
 
+// page is where a page of a list begins: the token may be a name, whose spaces count.
+func (p *parameters) page() string {
+	p.asked = append(p.asked, "page")
+	return p.v.Query.Get("page")
+}
+
 // texts is a parameter that may be given several times.
 func (p *parameters) texts(name string) []string {
 	p.asked = append(p.asked, name)
@@ -78,7 +84,7 @@ func (p *parameters) choice(name string, values ...string) string {
 	case given == "":
 		return values[0]
 	case !slices.Contains(values, given):
-		p.refuse(name, "must be one of "+strings.Join(values, ", "))
+		p.refuse(name, "must be one of "+strings.TrimPrefix(strings.Join(values, ", "), ", ")) // an empty default is not given
 	}
 	return given
 }

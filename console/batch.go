@@ -11,8 +11,8 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// notice is what a viewer should know of something first, and what can be done about it.
-type notice struct {
+// advice is what a viewer should know of something first, and what can be done about it.
+type advice struct {
 	Tone, Title string
 	Text        string // a reason that was stored
 	Remedy      string
@@ -22,7 +22,7 @@ type notice struct {
 // batchPage is one batch.
 type batchPage struct {
 	*fairleadv1.Batch
-	Notices []notice
+	Notices []advice
 	States  []taskCount
 	Cells   []cell
 	PerCell int64 // tasks that a cell stands for
@@ -73,33 +73,33 @@ func (v *visit) batch() (*fairleadv1.Batch, error) {
 }
 
 // batchNotices say what a batch waits for, and what can be done about it.
-func (v *visit) batchNotices(b *fairleadv1.Batch) (all []notice) {
+func (v *visit) batchNotices(b *fairleadv1.Batch) (all []advice) {
 	command := func(verb string) string { return fmt.Sprintf("fairlead batch %s %d", verb, b.GetId()) }
 	switch {
 	case b.GetPaused():
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "held", Title: v.T("Paused: no task begins until it is resumed."), Text: b.GetReason(),
 			Remedy: v.T("Mend the cause, then let it go on. Failures so far do not count any more then."), Commands: []string{command("resume")},
 		})
 	case b.GetAwaiting():
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "held", Title: v.T("The canary has ended: the other tasks wait for approval."), Text: b.GetReason(),
 			Remedy: v.T("Look at what the first tasks did, then let the others follow, or cancel."), Commands: []string{command("approve"), command("cancel")},
 		})
 	}
 	switch b.GetState() {
 	case "fail", "partial_fail":
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "bad", Title: v.T("It has completed, and tasks have failed."),
 			Remedy: v.T("Try failed tasks again, or see what a rollback would put back."), Commands: []string{command("retry"), command("rollback") + " --dry-run"},
 		})
 	case "rollback_fail":
-		all = append(all, notice{
+		all = append(all, advice{
 			Tone: "bad", Title: v.T("The rollback could not undo all tasks."),
 			Remedy: v.T("Mend the cause; another rollback goes on with what is left."), Commands: []string{command("rollback")},
 		})
 	case "cancel":
-		all = append(all, notice{Tone: "off", Title: v.T("Cancelled: no more tasks begin."), Text: b.GetReason()})
+		all = append(all, advice{Tone: "off", Title: v.T("Cancelled: no more tasks begin."), Text: b.GetReason()})
 	}
 	return all
 }

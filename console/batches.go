@@ -22,7 +22,7 @@ func loadBatches(v *visit) (any, error) {
 	}
 	answer, err := v.batches.ListBatches(v.ctx, &fairleadv1.ListBatchesRequest{
 		Open: open, Tenant: v.All("tenant"), Type: v.All("type"), Name: v.All("name"), Queue: v.All("queue"),
-		PageSize: bulkRows, PageToken: v.Get("page"),
+		PageSize: listRows, PageToken: v.Get("page"),
 	})
 	if err != nil {
 		return nil, ofPage(err)

@@ -58,10 +58,10 @@ func (v *visit) look() (looked, int32, error) {
 	case bound == 0 && view.Like != "":
 		view.AtMost = bulkWindow
 	case bound == 0:
-		return view, bulkRows, nil
+		return view, listRows, nil
 	}
 	if v.Get("page") != "" {
-		return view, 0, badParameter("page", "cannot be given together with like or at_most, which show one window")
+		return view, 0, refuse("page", "cannot be given together with like or at_most, which show one window")
 	}
 	return view, int32(view.AtMost), nil
 }

@@ -10,22 +10,15 @@ import (
 	"connectrpc.com/connect"
 )
 
-const (
-	bulkRows   = 50  // of a page of batches, sweeps, tasks, items or lines
-	bulkWindow = 500 // the most rows that one page looks through
-)
-
-// badParameter is what a page answers that was asked for with a parameter it cannot use.
-func badParameter(name, problem string) error {
-	return connect.NewError(connect.CodeInvalidArgument, fmt.Errorf("%s: %s", name, problem))
-}
+// bulkWindow is how many rows one page looks through at most.
+const bulkWindow = 500
 
 // only refuses parameters that the page does not know: a filter with a slip of the pen
 // would otherwise show rows that were not asked for.
 func (v *visit) only(names ...string) error {
 	for name := range v.Query {
 		if !slices.Contains(names, name) {
-			return badParameter(name, "is not known here; use "+strings.Join(names, ", "))
+			return refuse(name, "is not known here; use "+strings.Join(names, ", "))
 		}
 	}
 	return nil
@@ -39,7 +32,7 @@ func (v *visit) flag(name string) (bool, error) {
 	case "true":
 		return true, nil
 	}
-	return false, badParameter(name, "must be true, or be left away")
+	return false, refuse(name, "must be true, or be left away")
 }
 
 // atMost is after how many rows a list ends by the parameter at_most; zero: it does not.
@@ -50,7 +43,7 @@ func (v *visit) atMost() (int, error) {
 	}
 	n, err := strconv.Atoi(given)
 	if err != nil || n < 1 || n > bulkWindow {
-		return 0, badParameter("at_most", fmt.Sprintf("must be a number between 1 and %d", bulkWindow))
+		return 0, refuse("at_most", fmt.Sprintf("must be a number between 1 and %d", bulkWindow))
 	}
 	return n, nil
 }
@@ -67,14 +60,7 @@ func ofPage(err error) error {
 
 // further is the way to the next rows, for the template "pages".
 func (v *visit) further(next string) map[string]any {
-	ways := map[string]any{"first": "", "next": ""}
-	if v.Get("page") != "" {
-		ways["first"] = v.Here()
-	}
-	if next != "" {
-		ways["next"] = v.Here("page", next)
-	}
-	return ways
+	return map[string]any{"first": v.FirstPage(), "next": v.NextPage(next)}
 }
 
 // Has tells whether a parameter is given with a value.

@@ -27,18 +27,20 @@ type calendarRow struct {
 }
 
 func loadCalendars(v *visit) (any, error) {
-	if err := v.takes("page"); err != nil {
+	p := v.parameters()
+	after := p.page()
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	list, err := v.calendars.ListCalendars(v.ctx, &fairleadv1.ListCalendarsRequest{})
 	if err != nil {
 		return nil, err
 	}
-	items, after := list.GetItems(), v.Query.Get("page")
+	items := list.GetItems()
 	if after != "" {
 		last := slices.IndexFunc(items, func(c *fairleadv1.Calendar) bool { return c.GetName() == after })
 		if last < 0 {
-			return nil, refuseParameter("page", "no calendar is called so any more; leave it away for the first page")
+			return nil, refuse("page", "no calendar is called so any more; leave it away for the first page")
 		}
 		items = items[last+1:]
 	}
@@ -87,12 +89,13 @@ type calendarPage struct {
 const lastYear = 9999
 
 func loadCalendar(v *visit) (any, error) {
-	if err := v.takes("year"); err != nil {
-		return nil, err
+	p := v.parameters()
+	year := int(p.number("year"))
+	if year > lastYear {
+		p.refuse("year", "must be a year as 2026")
 	}
-	year, err := v.whole("year", 1, lastYear)
-	if err != nil {
-		return nil, refuseParameter("year", "must be a year as 2026")
+	if err := p.err(); err != nil {
+		return nil, err
 	}
 	today := v.Now.In(v.Zone)
 	if year == 0 {

@@ -49,8 +49,8 @@ func weekFrom(now time.Time, zone *time.Location) (from, to time.Time) {
 }
 
 // heatOf counts the fires of schedules from one moment to another, which are whole hours
-// of the viewer's zone, a week apart.
-func heatOf(plans []*plan, from, to time.Time) *heat {
+// of the viewer's zone, a week apart. Hot spots are only those that are still to come.
+func heatOf(plans []*plan, now, from, to time.Time) *heat {
 	m := countMinutes(plans, from, to)
 	h := &heat{From: from, To: to}
 	for i := range 7 {
@@ -82,7 +82,7 @@ func heatOf(plans []*plan, from, to time.Time) *heat {
 		minutes = append(minutes, &h.Minutes[i])
 	}
 	h.MinuteScale = colour(minutes)
-	h.Hot = m.hot()
+	h.Hot = m.hot(now)
 	return h
 }
 
@@ -173,8 +173,8 @@ type hotSpot struct {
 }
 
 // hot finds the minutes in which most schedules fire, by some more than in an ordinary one.
-// Minutes with the same schedules are one hot spot.
-func (m *minuteCounts) hot() (worst []hotSpot) {
+// Minutes with the same schedules are one hot spot; those that have begun do not count.
+func (m *minuteCounts) hot(now time.Time) (worst []hotSpot) {
 	if len(m.who) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (m *minuteCounts) hot() (worst []hotSpot) {
 	type group struct{ first, times int }
 	groups := map[uint64]*group{}
 	for minute, n := range m.who {
-		if n < ordinary+hotLeast {
+		if n < ordinary+hotLeast || m.from.Add(time.Duration(minute)*time.Minute).Before(now) {
 			continue
 		}
 		if known, there := groups[m.set[minute]]; there {

@@ -52,7 +52,7 @@ func TestAWeekBeginsWithTheViewersHourAndEndsWithItAWeekLater(t *testing.T) {
 func TestFiresAreCountedUnderTheViewersWeekdaysAndHours(t *testing.T) {
 	zone := zoneOf(t, "Asia/Kolkata")
 	from, to := weekFrom(time.Date(2026, 11, 17, 4, 0, 0, 0, time.UTC), zone) // a Tuesday, 09:00 there
-	h := heatOf(plansOf(t, "0 3 * * 2", "10 3 * * *"), from, to)              // Tuesdays 08:30 there, and daily 08:40
+	h := heatOf(plansOf(t, "0 3 * * 2", "10 3 * * *"), from, from, to)        // Tuesdays 08:30 there, and daily 08:40
 	if h.Days[0].Date.Weekday() != time.Tuesday {
 		t.Fatalf("the first day is a %v", h.Days[0].Date.Weekday())
 	}
@@ -71,7 +71,7 @@ func TestFiresAreCountedUnderTheViewersWeekdaysAndHours(t *testing.T) {
 func TestAllFiresAreInTheCellsThoughClocksAreChanged(t *testing.T) {
 	for _, now := range []time.Time{time.Date(2026, 3, 26, 5, 0, 0, 0, time.UTC), time.Date(2026, 10, 22, 5, 0, 0, 0, time.UTC)} {
 		from, to := weekFrom(now, zoneOf(t, "Europe/Paris"))
-		h := heatOf(plansOf(t, "* * * * *"), from, to)
+		h := heatOf(plansOf(t, "* * * * *"), from, from, to)
 		hours, minutes, blank := int64(0), int64(0), 0
 		for _, day := range h.Days {
 			for _, cell := range day.Cells {
@@ -118,7 +118,7 @@ func TestAScaleHasNoGapsAndEndsWithTheLargestNumber(t *testing.T) {
 func TestMinutesWithTheSameSchedulesAreOneHotSpot(t *testing.T) {
 	from := time.Date(2026, 11, 17, 4, 0, 0, 0, time.UTC)
 	plans := plansOf(t, "0 3 * * *", "0 3 * * *", "0 3 * * *", "0 3 * * *", "30 * * * *", "30 * * * *", "30 * * * *", "15 7 * * *", "15 7 * * *", "* * * * *")
-	hot := countMinutes(plans, from, from.AddDate(0, 0, 7)).hot()
+	hot := countMinutes(plans, from, from.AddDate(0, 0, 7)).hot(from)
 	if len(hot) != 2 {
 		t.Fatalf("there are %d hot spots: %+v", len(hot), hot)
 	}
@@ -128,6 +128,15 @@ func TestMinutesWithTheSameSchedulesAreOneHotSpot(t *testing.T) {
 	}
 	if len(half.Plans) != 4 || half.Times != 7*24 || half.From.Minute() != 30 {
 		t.Errorf("at half past it is %d schedules, %d times, from %v", len(half.Plans), half.Times, half.From)
+	}
+}
+
+func TestAHotSpotIsStillToCome(t *testing.T) {
+	from := time.Date(2026, 11, 17, 4, 0, 0, 0, time.UTC)
+	counts := countMinutes(plansOf(t, "10 * * * *", "10 * * * *", "10 * * * *"), from, from.AddDate(0, 0, 7))
+	hot := counts.hot(from.Add(25 * time.Minute))
+	if len(hot) != 1 || hot[0].From.Format("15:04") != "05:10" || hot[0].Times != 7*24-1 {
+		t.Errorf("at 04:25 the hot spots are %+v", hot)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"connectrpc.com/connect"
 
-	"github.com/fairlead-io/fairlead"
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
@@ -44,7 +43,7 @@ func loadJob(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &jobPage{Job: job, Call: callOf(job), Trace: fairlead.TraceID(job.GetTrace())}
+	p := &jobPage{Job: job, Call: callOf(job), Trace: traceID(job.GetTrace())}
 	attempts, err := v.jobs.ListAttempts(v.ctx, &fairleadv1.GetJobRequest{Id: id})
 	if err != nil {
 		return nil, err
@@ -143,6 +142,16 @@ func shardOf(job *fairleadv1.Job) (sweep string, shard int64) {
 		return "", 0
 	}
 	return text(args.Sweep), args.Shard
+}
+
+// traceID is the id of the trace that a W3C traceparent belongs to, which is between its
+// version and the id of the caller's span; empty if the text is none.
+func traceID(traceparent string) string {
+	parts := strings.Split(traceparent, "-")
+	if len(parts) < 4 || len(parts[1]) != 32 || strings.Trim(parts[1], "0123456789abcdef") != "" {
+		return ""
+	}
+	return parts[1]
 }
 
 // Due is when a job became due, or will; zero if it waits for an earlier run.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"connectrpc.com/connect"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -137,6 +138,9 @@ func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*
 		From: filter.GetFrom(), To: filter.GetTo(), FinishedFrom: filter.GetFinishedFrom(), Schedule: filter.GetSchedule(), Batch: filter.GetBatch(),
 		PageToken: filter.GetPageToken(), PageSize: int32(rows),
 	})
+	if connect.CodeOf(err) == connect.CodeInvalidArgument && strings.Contains(err.Error(), "page_token") {
+		return nil, "", refuse("page", "is none that was given out; leave it away for the first page")
+	}
 	return page.GetItems(), page.GetNextPageToken(), err
 }
 

@@ -53,32 +53,27 @@ type lookedAt struct {
 }
 
 func loadComing(v *visit) (any, error) {
-	if err := v.takes("tenant", "page", "from", "to"); err != nil {
-		return nil, err
-	}
-	from, err := v.instant("from")
-	if err != nil {
-		return nil, err
-	}
-	to, err := v.instant("to")
+	p := v.parameters()
+	tenants, token, from, to := p.texts("tenant"), p.page(), moment(p.time("from")), moment(p.time("to"))
 	switch {
-	case err != nil:
-		return nil, err
 	case from.IsZero() != to.IsZero():
-		return nil, refuseParameter("from", "must be given together with to")
+		p.refuse("from", "must be given together with to")
 	case !to.IsZero() && (!from.Before(to) || to.Sub(from) > longestSpan):
-		return nil, refuseParameter("to", "must be after from, by 8 days at most")
+		p.refuse("to", "must be after from, by 8 days at most")
 	}
-	looked, err := v.looked()
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	looked, err := v.looked(token, tenants)
 	if err != nil {
 		return nil, err
 	}
 	page := &loadPage{heat: looked.heat, Unread: looked.unread}
-	page.Looked = count{N: int64(len(looked.plans) + len(looked.unread)), More: looked.next != "", Href: v.scheduleListHref(looked)}
+	page.Looked = count{N: int64(len(looked.plans) + len(looked.unread)), More: looked.next != "", Href: v.scheduleListHref(token, tenants, looked.next != "")}
 	if looked.next != "" {
 		page.Next = v.Here("page", looked.next, "from", "", "to", "")
 	}
-	if v.Query.Get("page") != "" {
+	if token != "" {
 		page.First = v.Here("from", "", "to", "")
 	}
 	if !from.IsZero() {
@@ -98,20 +93,19 @@ func loadComing(v *visit) (any, error) {
 
 // looked reads schedules and counts their fires. As that is much for a tick, it is done
 // only now and then, once for all viewers who may see the same.
-func (v *visit) looked() (*lookedAt, error) {
+func (v *visit) looked(token string, tenants []string) (*lookedAt, error) {
 	at := v.Now.Truncate(figuresRest)
-	key := strings.Join(append([]string{v.scope, v.Zone.String(), v.Query.Get("page")}, v.All("tenant")...), "\n")
-	looked, err := v.console.loads.get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, at) })
+	request := &fairleadv1.ListSchedulesRequest{Tenant: tenants, Enabled: new(true), PageSize: loadSchedulesRead, PageToken: token}
+	key := strings.Join(append([]string{v.scope, v.Zone.String(), token}, tenants...), "\n")
+	looked, err := v.console.loads.get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, request, at) })
 	if err != nil { // a failure is not kept
-		return v.lookAt(v.ctx, at)
+		return v.lookAt(v.ctx, request, at)
 	}
 	return looked, nil
 }
 
-func (v *visit) lookAt(ctx context.Context, now time.Time) (*lookedAt, error) {
-	list, err := v.schedules.ListSchedules(ctx, &fairleadv1.ListSchedulesRequest{
-		Tenant: v.All("tenant"), Enabled: new(true), PageSize: loadSchedulesRead, PageToken: v.Query.Get("page"),
-	})
+func (v *visit) lookAt(ctx context.Context, request *fairleadv1.ListSchedulesRequest, now time.Time) (*lookedAt, error) {
+	list, err := v.schedules.ListSchedules(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +127,7 @@ func (v *visit) lookAt(ctx context.Context, now time.Time) (*lookedAt, error) {
 		looked.plans = append(looked.plans, p)
 	}
 	from, to := weekFrom(now, v.Zone)
-	looked.heat = heatOf(looked.plans, from, to)
+	looked.heat = heatOf(looked.plans, now, from, to)
 	return looked, nil
 }
 
@@ -151,12 +145,12 @@ func (page *loadPage) list(looked *lookedAt, from, to time.Time) {
 }
 
 // scheduleListHref leads to the schedules that were looked at.
-func (v *visit) scheduleListHref(looked *lookedAt) string {
-	parameters := []any{"enabled", "true", "page", v.Query.Get("page")}
-	for _, tenant := range v.All("tenant") {
+func (v *visit) scheduleListHref(token string, tenants []string, more bool) string {
+	parameters := []any{"enabled", "true", "page", token}
+	for _, tenant := range tenants {
 		parameters = append(parameters, "tenant", tenant)
 	}
-	if looked.next != "" {
+	if more {
 		parameters = append(parameters, "at_most", loadSchedulesRead)
 	}
 	return v.Href("/schedules", parameters...)

@@ -19,6 +19,7 @@ type overview struct {
 	AllTenants                                         int
 	Batches                                            []*fairleadv1.Batch
 	Sweeps                                             []*fairleadv1.Sweep
+	Fires                                              []*fairleadv1.Schedule
 	Concerns                                           []concern
 }
 
@@ -63,6 +64,9 @@ func loadOverview(v *visit) (any, error) {
 	o.Sweeps = sweeps.GetItems()
 	since := v.hourAgo()
 	if o.Failed, err = v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, FinishedFrom: timestamppb.New(since), AtMost: overviewFailed}, "state", "failed", "finished_from", since); err != nil {
+		return nil, err
+	}
+	if o.Fires, err = v.nextFires(); err != nil {
 		return nil, err
 	}
 	o.Concerns, err = v.attention(o)

@@ -38,9 +38,9 @@ func TestSchedulesAreListedWithWhenTheyAreDueAndHowTheyWent(t *testing.T) {
 		}
 	}
 	r.shows(r.page(200, "/schedules?tenant=nemo"), "No schedule matches")
-	r.shows(r.page(400, "/schedules?enabled=perhaps"), "enabled: must be true or false")
-	r.shows(r.page(400, "/schedules?at_most=-1"), "at_most: must be a number from 1 to")
-	r.shows(r.page(400, "/schedules?tenat=acme"), "tenat: this page does not know it")
+	r.shows(r.page(400, "/schedules?enabled=perhaps"), "enabled: must be one of true, false")
+	r.shows(r.page(400, "/schedules?at_most=-1"), "at_most: must be a number above 0")
+	r.shows(r.page(400, "/schedules?tenat=acme"), "tenat: is not a parameter of this page")
 }
 
 func TestAListOfSchedulesEndsWhereItsCountStopped(t *testing.T) {
@@ -75,7 +75,7 @@ func TestAScheduleShowsWhatItMakesWhenAndForWhom(t *testing.T) {
 	}
 	r.page(404, "/schedules/nothing")
 	r.shows(r.page(400, "/schedules/"+id+"?page=nonsense"), "page: is none that was given out")
-	r.shows(r.page(400, "/schedules/"+id+"?pgae=1"), "pgae: this page does not know it")
+	r.shows(r.page(400, "/schedules/"+id+"?pgae=1"), "pgae: is not a parameter of this page")
 }
 
 func TestRunsOfAScheduleHaveTheirReasonAndDuration(t *testing.T) {
@@ -127,7 +127,8 @@ func TestACalendarShowsAYear(t *testing.T) {
 	}
 	r.shows(r.page(200, "/calendars/feast?year=2028", "lang", "zh"), "每星期日", "十二月", "2028-12-25\n每年 12-25")
 	r.page(404, "/calendars/nothing")
-	r.shows(r.page(400, "/calendars/feast?year=MMXXVI"), "year: must be a year as 2026")
+	r.shows(r.page(400, "/calendars/feast?year=MMXXVI"), "year: must be a number above 0")
+	r.shows(r.page(400, "/calendars/feast?year=10000"), "year: must be a year as 2026")
 	r.shows(r.page(400, "/calendars?page=gone"), "page: no calendar is called so")
 }
 
@@ -236,7 +237,7 @@ func TestASpanOfTheLoadIsRefusedIfItIsNone(t *testing.T) {
 		"from=2026-01-01T00:00:00Z":                         "from: must be given together with to",
 		"from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z": "to: must be after from",
 		"from=2026-01-01T00:00:00Z&to=2027-01-01T00:00:00Z": "to: must be after from",
-		"hour=3": "hour: this page does not know it",
+		"hour=3": "hour: is not a parameter of this page",
 	} {
 		r.shows(r.page(400, "/load?"+query), want)
 	}

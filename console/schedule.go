@@ -67,7 +67,9 @@ type alertFacts struct {
 }
 
 func loadSchedule(v *visit) (any, error) {
-	if err := v.takes("page"); err != nil {
+	p := v.parameters()
+	token := p.page()
+	if err := p.err(); err != nil {
 		return nil, err
 	}
 	s, err := v.schedules.GetSchedule(v.ctx, &fairleadv1.GetScheduleRequest{Id: v.Value("id")})
@@ -85,7 +87,7 @@ func loadSchedule(v *visit) (any, error) {
 	if page.Fires, err = v.comingFires(s); err != nil {
 		return nil, err
 	}
-	return page, v.scheduleRuns(page)
+	return page, v.scheduleRuns(page, token)
 }
 
 // scheduleStats reads how the last thousand runs went. They are read again only now and
@@ -129,11 +131,10 @@ func (v *visit) comingFires(s *fairleadv1.Schedule) (fires []comingFire, err err
 
 // scheduleRuns reads a page of runs, and of their jobs when they started and ended. Both
 // lists go by the ids of the jobs, so that one token leads to the same page of both.
-func (v *visit) scheduleRuns(page *schedulePage) error {
-	token := v.Query.Get("page")
+func (v *visit) scheduleRuns(page *schedulePage, token string) error {
 	runs, err := v.schedules.ListRuns(v.ctx, &fairleadv1.ListRunsRequest{Id: page.GetId(), PageSize: runsShown, PageToken: token})
 	if connect.CodeOf(err) == connect.CodeInvalidArgument {
-		return refuseParameter("page", "is none that was given out; leave it away for the first page")
+		return refuse("page", "is none that was given out; leave it away for the first page")
 	}
 	if err != nil {
 		return err

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	schedulesShown = 25        // on a page: each has its last runs with it
-	runsAtOnce     = 5         // calls for the runs of a page
-	atMost         = 1_000_000 // of what a bound of a list may be
+	schedulesShown = 25 // on a page: each has its last runs with it
+	runsAtOnce     = 5  // calls for the runs of a page
 )
 
 // schedulesPage is a list of schedules.
@@ -33,28 +32,25 @@ type scheduleRow struct {
 }
 
 func loadSchedules(v *visit) (any, error) {
-	if err := v.takes("tenant", "enabled", "page", "at_most"); err != nil {
+	p := v.parameters()
+	tenants, enabled, bound := p.texts("tenant"), p.choice("enabled", "", "true", "false"), p.number("at_most")
+	token := p.page()
+	if err := p.err(); err != nil {
 		return nil, err
 	}
-	enabled, err := v.yesNo("enabled")
-	if err != nil {
-		return nil, err
-	}
-	bound, err := v.whole("at_most", 1, atMost)
-	if err != nil {
-		return nil, err
-	}
-	size := schedulesShown
+	size := int64(schedulesShown)
 	if bound > 0 {
 		size = min(size, bound)
 	}
-	list, err := v.schedules.ListSchedules(v.ctx, &fairleadv1.ListSchedulesRequest{
-		Tenant: v.All("tenant"), Enabled: enabled, PageSize: int32(size), PageToken: v.Query.Get("page"),
-	})
+	request := &fairleadv1.ListSchedulesRequest{Tenant: tenants, PageSize: int32(size), PageToken: token}
+	if enabled != "" {
+		request.Enabled = new(enabled == "true")
+	}
+	list, err := v.schedules.ListSchedules(v.ctx, request)
 	if err != nil {
 		return nil, err
 	}
-	page := &schedulesPage{Filtered: len(v.All("tenant")) > 0 || enabled != nil || v.Query.Get("page") != ""}
+	page := &schedulesPage{Filtered: len(tenants) > 0 || enabled != "" || token != ""}
 	if page.Rows, err = v.scheduleRows(list.GetItems()); err != nil {
 		return nil, err
 	}
@@ -68,7 +64,7 @@ func loadSchedules(v *visit) (any, error) {
 	default:
 		page.Bounded = true
 	}
-	if v.Query.Get("page") != "" {
+	if token != "" {
 		page.First = v.Here("at_most", "")
 	}
 	return page, nil

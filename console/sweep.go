@@ -13,7 +13,7 @@ import (
 // sweepPage is one sweep.
 type sweepPage struct {
 	*fairleadv1.Sweep
-	Notices      []notice
+	Notices      []advice
 	Args, Origin []byte // documents; nil: there is none
 	Shards       []shardRow
 	AllShards    int
@@ -55,7 +55,7 @@ func loadSweep(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := v.sweeps.ListSweepHistory(v.ctx, &fairleadv1.ListSweepHistoryRequest{Id: s.GetId(), PageSize: bulkRows})
+	events, err := v.sweeps.ListSweepHistory(v.ctx, &fairleadv1.ListSweepHistoryRequest{Id: s.GetId(), PageSize: listRows})
 	if err != nil {
 		return nil, err
 	}
@@ -77,32 +77,32 @@ func (v *visit) sweep() (*fairleadv1.Sweep, error) {
 }
 
 // sweepNotices say what a sweep waits for, and what can be done about it.
-func (v *visit) sweepNotices(s *fairleadv1.Sweep) []notice {
+func (v *visit) sweepNotices(s *fairleadv1.Sweep) []advice {
 	command := func(verb string) string { return fmt.Sprintf("fairlead sweep %s %s", verb, s.GetId()) }
 	failed := s.GetProgress().GetAbandoned() > 0
 	switch s.GetState() {
 	case "created":
-		return []notice{{Tone: "later", Title: v.T("It has not been started."), Remedy: v.T("Let it run:"), Commands: []string{command("start")}}}
+		return []advice{{Tone: "later", Title: v.T("It has not been started."), Remedy: v.T("Let it run:"), Commands: []string{command("start")}}}
 	case "waiting":
-		return []notice{{
+		return []advice{{
 			Tone: "held", Title: v.T("It waits at its gate: the business was told, and has to open it."), Text: withoutUserinfo(s.GetGate().GetBeforeRun()),
 			Remedy:   v.T("The business is told again every %s. If it cannot open the gate itself, do so:", v.Dur(s.GetGate().GetTimeout())),
 			Commands: []string{command("open")},
 		}}
 	case "stopping":
-		return []notice{{Tone: "held", Title: v.T("It stops: no more items begin, and those in flight end."), Text: s.GetReason()}}
+		return []advice{{Tone: "held", Title: v.T("It stops: no more items begin, and those in flight end."), Text: s.GetReason()}}
 	case "stopped":
-		n := notice{
+		n := advice{
 			Tone: "held", Title: v.T("It was stopped, and can go on where it was."), Text: s.GetReason(),
 			Remedy: v.T("Mend the cause, then let it go on:"), Commands: []string{command("start")},
 		}
 		if failed {
 			n.Remedy, n.Commands = v.T("Mend the cause, then let it go on, or try failed items again first:"), append(n.Commands, command("retry"))
 		}
-		return []notice{n}
+		return []advice{n}
 	case "finished":
 		if failed {
-			return []notice{{Tone: "bad", Title: v.T("It has finished, and items have failed."), Remedy: v.T("Mend the cause, then try them again:"), Commands: []string{command("retry")}}}
+			return []advice{{Tone: "bad", Title: v.T("It has finished, and items have failed."), Remedy: v.T("Mend the cause, then try them again:"), Commands: []string{command("retry")}}}
 		}
 	}
 	return nil

@@ -48,11 +48,11 @@ func loadSweepLog(v *visit) (any, error) {
 	if err := v.only("level", "index", "page"); err != nil {
 		return nil, err
 	}
-	request := &fairleadv1.ListSweepLogsRequest{Level: v.All("level"), PageSize: bulkRows, PageToken: v.Get("page")}
+	request := &fairleadv1.ListSweepLogsRequest{Level: v.All("level"), PageSize: listRows, PageToken: v.Get("page")}
 	if given := v.Get("index"); given != "" {
 		index, err := strconv.ParseInt(given, 10, 64)
 		if err != nil || index < 0 {
-			return nil, badParameter("index", "must be the number of an item, as 17")
+			return nil, refuse("index", "must be the number of an item, as 17")
 		}
 		request.Index = &index
 	}
@@ -76,7 +76,7 @@ func loadSweepHistory(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := v.sweeps.ListSweepHistory(v.ctx, &fairleadv1.ListSweepHistoryRequest{Id: sweep.GetId(), PageSize: bulkRows, PageToken: v.Get("page")})
+	answer, err := v.sweeps.ListSweepHistory(v.ctx, &fairleadv1.ListSweepHistoryRequest{Id: sweep.GetId(), PageSize: listRows, PageToken: v.Get("page")})
 	if err != nil {
 		return nil, ofPage(err)
 	}

@@ -21,7 +21,7 @@ func loadSweeps(v *visit) (any, error) {
 		return nil, err
 	}
 	answer, err := v.sweeps.ListSweeps(v.ctx, &fairleadv1.ListSweepsRequest{
-		State: v.All("state"), Tenant: v.All("tenant"), Name: v.All("name"), PageSize: bulkRows, PageToken: v.Get("page"),
+		State: v.All("state"), Tenant: v.All("tenant"), Name: v.All("name"), PageSize: listRows, PageToken: v.Get("page"),
 	})
 	if err != nil {
 		return nil, ofPage(err)

@@ -74,12 +74,31 @@
     if (!picture || event.button !== 0) return;
     drag = {id: picture.id, at: fraction(picture, event), x: event.clientX};
   });
+  const dragged = event => drag && Math.abs(event.clientX - drag.x) >= 8;
+  document.addEventListener("pointermove", event => {
+    const picture = dragged(event) && document.getElementById(drag.id);
+    if (!picture) return;
+    let band = picture.querySelector(".band"); // an update of the page takes it away
+    if (!band) {
+      band = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+      band.classList.add("band");
+      picture.append(band);
+    }
+    const {width, height} = picture.viewBox.baseVal;
+    const left = width * Number(picture.dataset.zoomLeft || 0);
+    const [from, to] = [drag.at, fraction(picture, event)].sort((a, b) => a - b).map(part => left + part * (width - left));
+    for (const [name, value] of Object.entries({x: from, y: 0, width: to - from, height})) band.setAttribute(name, value);
+  });
   document.addEventListener("pointerup", event => {
-    const picture = drag && document.getElementById(drag.id);
+    const picture = dragged(event) && document.getElementById(drag.id);
     const begun = drag;
     drag = null;
-    if (!picture || Math.abs(event.clientX - begun.x) < 8) return;
-    event.preventDefault();
+    if (!picture) return;
+    // A drag that ends on the link that it began on is no click on it. The click follows
+    // at once, if there is one.
+    const noClick = click => { click.preventDefault(); click.stopPropagation(); };
+    document.addEventListener("click", noClick, {capture: true, once: true});
+    setTimeout(() => document.removeEventListener("click", noClick, {capture: true}));
     const from = Number(picture.dataset.zoomFrom), to = Number(picture.dataset.zoomTo);
     const ends = [begun.at, fraction(picture, event)].sort((a, b) => a - b).map(part => new Date(from + part * (to - from)).toISOString());
     const url = new URL(location.href);

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -187,10 +188,28 @@ func (t *tab) await(expression string) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("%s is not so: %v", expression, err)
+			t.Fatalf("%s is not so: %v; %v; the page is %v", expression, err, t.said(), t.where())
 		case <-time.After(30 * time.Millisecond):
 		}
 	}
+}
+
+// said is what was complained of.
+func (t *tab) said() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.complaints)
+}
+
+// where tells the address and the state of the page.
+func (t *tab) where() string {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), 10*time.Second)
+	defer cancel()
+	found, err := chromedp.Run(ctx, chromedp.Evaluate[string](`[location.href, document.readyState, document.visibilityState, document.getElementById("live")?.outerHTML.slice(0, 200)].join(" ")`))
+	if err != nil {
+		return err.Error()
+	}
+	return found
 }
 
 // value is what an expression is.

@@ -1,0 +1,138 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
+	"github.com/fairlead-io/fairlead/schedule"
+)
+
+// jobPage is the page of a job as people read it.
+func (r *rig) jobPage(job *fairlead.Job, cookies ...string) string {
+	r.Helper()
+	return html.UnescapeString(r.page(http.StatusOK, "/jobs/"+fmt.Sprint(job.ID), cookies...))
+}
+
+func TestAJobPageSaysWhyItDoesNotRun(t *testing.T) {
+	r := newRig(t, false, nil)
+	later := &fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(3*time.Hour + time.Minute)}
+	first, second := &fairlead.Job{Kind: "noop", ConcurrencyKey: "one at a time"}, &fairlead.Job{Kind: "noop", ConcurrencyKey: "one at a time"}
+	paused := &fairlead.Job{Kind: "noop", Queue: "it's", Tenant: "acme"}
+	r.enqueue(later, first, second, paused)
+	if err := r.jobs.PauseQueue(t.Context(), "it's"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.jobs.PauseTenant(t.Context(), "acme"); err != nil {
+		t.Fatal(err)
+	}
+	r.shows(r.jobPage(later), "Why is it not running?", "It is not due until", "in 3h", "fairlead job run "+fmt.Sprint(later.ID))
+	r.shows(r.jobPage(second), `Concurrency key "one at a time": 1 of 1 places are taken.`, fmt.Sprintf(`href="/jobs/%d">Job %d</a>`, first.ID, first.ID), "fairlead limit set kind:noop --per-key 2")
+	r.shows(r.jobPage(paused), `Queue "it's" is paused.`, `fairlead queue resume 'it'\''s'`, `href="/queues/it%27s"`, `Tenant "acme" is paused.`, `href="/tenants/acme"`,
+		`No live node that starts jobs serves queue "it's" and knows kind "noop".`, `href="/nodes"`, "When it will start cannot be told.")
+	r.shows(r.jobPage(paused, "lang", "zh"), `队列 "it's" 已暂停。`, "为什么没有运行？")
+}
+
+func TestEveryObstacleIsPutIntoWords(t *testing.T) {
+	r := newRig(t, false, nil)
+	v := r.console.visit(httpRequest(r), &viewer{Role: "viewer"})
+	job := &fairleadv1.Job{Id: 7, Kind: "k", Queue: "q", Crashes: 2, ScheduleId: 3}
+	for _, test := range []struct {
+		obstacle *fairleadv1.Obstacle
+		want     string
+	}{
+		{&fairleadv1.Obstacle{Code: "queued"}, "It waits for an earlier run of its schedule to end."},
+		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "tenant", Name: "acme", Used: 5, Cap: 5}, `Tenant "acme": 5 of 5 places are taken. fairlead tenant update acme --max-running N`},
+		{&fairleadv1.Obstacle{Code: "at_cap", Scope: "global", Used: 1000, Cap: 1000}, `The cluster: 1,000 of 1,000 places are taken. fairlead limit set global --max-running N`},
+		{&fairleadv1.Obstacle{Code: "over_rate", Scope: "queue", Name: "q", Until: after(0)}, `Queue "q": the rate of starts is used up until 2030-01-02 12:00. fairlead limit set queue:q --rate N`},
+		{&fairleadv1.Obstacle{Code: "paused", Scope: "kind", Name: "k"}, `Kind "k" is paused.`},
+		{&fairleadv1.Obstacle{Code: "no_slot"}, "All slots of the nodes that could run it are busy."},
+		{&fairleadv1.Obstacle{Code: "suspect"}, "Its nodes died 2 times while it ran, so it runs beside no other such job."},
+		{&fairleadv1.Obstacle{Code: "in_line"}, "10,000 jobs or more go first. fairlead job priority 7 10"},
+		{&fairleadv1.Obstacle{Code: "unheard_of", Text: "as the API says"}, "as the API says"},
+	} {
+		told := v.explain(job, test.obstacle, mostAhead)
+		got := told.Text
+		if told.Command != "" {
+			got += " " + told.Command
+		}
+		if got != test.want {
+			t.Errorf("%s is %q, want %q", test.obstacle.GetCode(), got, test.want)
+		}
+	}
+	if got := v.goFirst(1); got != "1 job goes first." {
+		t.Error(got)
+	}
+}
+
+// httpRequest is a request of a page.
+func httpRequest(r *rig) *http.Request {
+	request, err := http.NewRequestWithContext(r.Context(), http.MethodGet, "/", nil)
+	if err != nil {
+		r.Fatal(err)
+	}
+	return request
+}
+
+func TestAJobPageShowsAllOfTheJob(t *testing.T) {
+	kinds := fairlead.NewMux()
+	kinds.Handle("calls", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(ctx context.Context, job *fairlead.Job) error {
+		if job.Attempt == 1 {
+			return errors.New("first it broke\n\tat line 1 <script>")
+		}
+		return fairlead.SetOutput(ctx, json.RawMessage(`{"status":200,"duration_ms":12,"request":{"method":"POST","url":"https://shop.example/x"},"response":{"headers":{"X-One":"1"},"body":"{\"big\":12345678901234567890}"}}`))
+	}))
+	r := newRig(t, false, kinds)
+	job := &fairlead.Job{
+		Kind: "calls", Tenant: "acme", Args: json.RawMessage(`{"n":98765432109876543210}`), Key: "once", Priority: 4, MaxAttempts: 3, Timeout: 90 * time.Second,
+		Retry: &fairlead.Retry{Base: time.Millisecond}, Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", OnCrash: fairlead.CancelOnCrash,
+	}
+	r.enqueue(job)
+	r.run()
+	r.await(1)
+	raw := r.page(http.StatusOK, "/jobs/"+fmt.Sprint(job.ID))
+	r.shows(raw, "first it broke\n\tat line 1 &lt;script&gt;", "98765432109876543210", `role="img"`, `id="attempt-`)
+	r.shows(html.UnescapeString(raw), `12345678901234567890`, "POST https://shop.example/x", "X-One", "Runs that did not succeed", "Run 1", "here",
+		"4bf92f3577b34da6a3ce929d0e0e4736", "1 of 3 have failed", "1m 30s", "it is cancelled", `href="/jobs?key=once&tenant=acme"`, "Its life")
+	r.hides(raw, "Why is it not running?", "<script>\n")
+}
+
+func TestAJobPageLeadsToWhatMadeIt(t *testing.T) {
+	r := newRig(t, false, nil)
+	made, err := schedule.NewClient(r.store).Put(t.Context(), schedule.Schedule{Name: "nightly", Every: time.Hour, Job: fairlead.Job{Kind: "noop"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fire, err := schedule.NewClient(r.store).Trigger(t.Context(), made.ID, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.shows(r.jobPage(&fairlead.Job{ID: fire.Job}), fmt.Sprintf(`href="/schedules/%d">nightly</a>`, made.ID))
+	if ids := r.listed(fmt.Sprintf("/jobs?schedule=%d", made.ID)); len(ids) != 1 {
+		t.Errorf("%v are jobs of the schedule", ids)
+	}
+	r.countsHold(fmt.Sprintf("/jobs?schedule=%d", made.ID))
+	sweep, shard := shardOf(&fairleadv1.Job{Kind: "sweep.resize", Args: []byte(`{"sweep_id":12,"shard":3}`)})
+	if sweep != "12" || shard != 3 {
+		t.Errorf("it goes over shard %d of sweep %q", shard, sweep)
+	}
+	if sweep, _ := shardOf(&fairleadv1.Job{Kind: "resize", Args: []byte(`{"sweep_id":12,"shard":3}`)}); sweep != "" {
+		t.Error("a job of another kind goes over a shard")
+	}
+}
+
+func TestATraceIsNamedByItsIDAlone(t *testing.T) {
+	const id = "4bf92f3577b34da6a3ce929d0e0e4736"
+	for given, want := range map[string]string{"00-" + id + "-00f067aa0ba902b7-01": id, "": "", id: "", "00-" + id: "", "00-x" + id[1:] + "-00f067aa0ba902b7-01": ""} {
+		if got := traceID(given); got != want {
+			t.Errorf("%q is of trace %q, want %q", given, got, want)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/internal/patience"
+)
+
+// failing handles kinds whose jobs fail, each with an error of its own.
+func failing() *fairlead.Mux {
+	kinds := fairlead.NewMux()
+	handle := func(kind string, handler fairlead.HandlerFunc) {
+		kinds.Handle(kind, fairlead.HandlerOptions{}, handler)
+	}
+	handle("noop", func(context.Context, *fairlead.Job) error { return nil })
+	handle("bill", func(_ context.Context, job *fairlead.Job) error {
+		if job.ID%3 == 0 {
+			return fairlead.Fatal(errors.New("the card was refused"))
+		}
+		return fairlead.Fatal(fmt.Errorf("order %d is unknown\nmore of it <b>", job.ID))
+	})
+	handle("mail", func(_ context.Context, job *fairlead.Job) error {
+		return fairlead.Fatal(fmt.Errorf("order %d is unknown", job.ID))
+	})
+	return kinds
+}
+
+// await waits until so many jobs have ended.
+func (r *rig) await(n int64) {
+	r.Helper()
+	deadline := time.After(patience.Limit)
+	ticks := time.NewTicker(20 * time.Millisecond)
+	defer ticks.Stop()
+	for {
+		counts, err := r.jobs.Tally(r.Context(), fairlead.Filter{States: []fairlead.State{fairlead.Succeeded, fairlead.Failed}})
+		if err != nil {
+			r.Fatal(err)
+		}
+		if counts[fairlead.Succeeded]+counts[fairlead.Failed] == n {
+			return
+		}
+		select {
+		case <-deadline:
+			r.Fatalf("%v have ended, want %d", counts, n)
+		case <-ticks.C:
+		}
+	}
+}
+
+var (
+	listRow   = regexp.MustCompile(`<tr data-row id="job-(\d+)"`)
+	nextHref  = regexp.MustCompile(`<a href="([^"]*)"[^>]* data-next`)
+	countHref = regexp.MustCompile(`href="([^"]*)" data-count="(\d+)"( data-more)?`)
+)
+
+// listed are the ids of the jobs of a list, from all of its pages.
+func (r *rig) listed(path string, cookies ...string) (ids []string) {
+	r.Helper()
+	for pages := 0; path != ""; pages++ {
+		if pages > 100 {
+			r.Fatalf("%s leads to no end", path)
+		}
+		page := r.page(http.StatusOK, path, cookies...)
+		for _, row := range listRow.FindAllStringSubmatch(page, -1) {
+			ids = append(ids, row[1])
+		}
+		path = ""
+		if next := nextHref.FindStringSubmatch(page); next != nil {
+			path = html.UnescapeString(next[1])
+		}
+	}
+	return ids
+}
+
+// countsHold follows every count of a page to the rows that it counts, and returns how
+// many counts there are.
+func (r *rig) countsHold(path string, cookies ...string) (counts, stopped int) {
+	r.Helper()
+	for _, found := range countHref.FindAllStringSubmatch(r.page(http.StatusOK, path, cookies...), -1) {
+		rows := r.listed(html.UnescapeString(found[1]), cookies...)
+		if fmt.Sprint(len(rows)) != found[2] {
+			r.Errorf("%s: a count of %s leads to %d rows: %s", path, found[2], len(rows), found[1])
+		}
+		counts++
+		if found[3] != "" {
+			stopped++
+		}
+	}
+	return counts, stopped
+}
+
+func jobsOf(n int, job fairlead.Job) (all []*fairlead.Job) {
+	for range n {
+		one := job
+		all = append(all, &one)
+	}
+	return all
+}
+
+func TestTabsCountTheRowsThatTheyLeadTo(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(jobsOf(120, fairlead.Job{Kind: "noop"})...)
+	r.enqueue(jobsOf(3, fairlead.Job{Kind: "noop", Tenant: "acme", NotBefore: time.Now().Add(time.Hour)})...)
+	r.enqueue(jobsOf(4, fairlead.Job{Kind: "other", Tenant: "acme", Queue: "q", ConcurrencyKey: "gate"})...)
+	for path, want := range map[string]string{"/jobs": "127", "/jobs?tenant=acme": "7", "/jobs?kind=other&state=parked": "3", "/jobs?queue=q&tenant=nobodys": "0"} {
+		if counts, _ := r.countsHold(path); counts != 1+len(jobStates) {
+			t.Errorf("%s has %d counts", path, counts)
+		}
+		r.shows(r.page(http.StatusOK, path), `data-count="`+want+`"`)
+	}
+}
+
+func TestACountThatStoppedLeadsToAListThatStopsThere(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.enqueue(jobsOf(2*tabCount+1, fairlead.Job{Kind: "noop"})...)
+	r.enqueue(jobsOf(7, fairlead.Job{Kind: "noop", NotBefore: time.Now().Add(time.Hour)})...)
+	if _, stopped := r.countsHold("/jobs?kind=noop"); stopped != 1 {
+		t.Errorf("%d counts stopped, want that of ready jobs", stopped)
+	}
+	if _, stopped := r.countsHold("/jobs"); stopped != 0 {
+		t.Errorf("%d counts stopped, though the service keeps all of them", stopped)
+	}
+	page := r.page(http.StatusOK, "/jobs?kind=noop")
+	r.shows(page, `state=scheduled" data-count="7">`)
+	r.shows(r.page(http.StatusOK, "/jobs?at_most=10"), "This list ends where counting stopped.")
+	if rows := r.listed("/jobs?at_most=120"); len(rows) != 120 {
+		t.Errorf("a list of at most 120 jobs has %d", len(rows))
+	}
+}
+
+func TestAnErrorIsLookedForWindowByWindow(t *testing.T) {
+	r := newRig(t, false, nil)
+	jobs := jobsOf(windowJobs+20, fairlead.Job{Kind: "noop"})
+	r.enqueue(jobs...)
+	for _, i := range []int{3, 7, windowJobs + 5} {
+		if err := r.jobs.Cancel(t.Context(), jobs[i].ID, fmt.Sprintf("Order %d was lost", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := r.page(http.StatusOK, "/jobs?text=order+5")
+	r.shows(first, fmt.Sprintf(`id="job-%d"`, jobs[windowJobs+5].ID), fmt.Sprintf("from #%d to #%d", jobs[20].ID, jobs[windowJobs+19].ID), "Older jobs are in the next window.")
+	r.hides(first, "data-count")
+	want := []string{fmt.Sprint(jobs[windowJobs+5].ID), fmt.Sprint(jobs[7].ID), fmt.Sprint(jobs[3].ID)}
+	if got := r.listed("/jobs?like=Order+N+was+lost"); !slices.Equal(got, want) {
+		t.Errorf("%v have such an error, want %v", got, want)
+	}
+	if got := r.listed("/jobs?text=WAS+LOST&like=Order+N+was+lost&at_most=1"); !slices.Equal(got, want[:1]) {
+		t.Errorf("at most one of them is %v, want %v", got, want[:1])
+	}
+	r.shows(r.page(http.StatusOK, "/jobs?text=nowhere"), "No such error here")
+	if got := r.listed("/jobs?text=nowhere"); len(got) != 0 {
+		t.Errorf("%v are found", got)
+	}
+}
+
+func TestAGroupOfFailuresLeadsToExactlyItsJobs(t *testing.T) {
+	r := newRig(t, false, failing())
+	r.enqueue(jobsOf(200, fairlead.Job{Kind: "bill", Tenant: "acme"})...)
+	r.enqueue(jobsOf(200, fairlead.Job{Kind: "mail", Tenant: "globex", Queue: "post"})...)
+	r.enqueue(jobsOf(5, fairlead.Job{Kind: "noop"})...)
+	r.enqueue(jobsOf(150, fairlead.Job{Kind: "bill", Tenant: "globex"})...)
+	r.run()
+	r.await(555)
+	page := r.page(http.StatusOK, "/failures")
+	r.shows(page, "order N is unknown", "the card was refused", "more of it &lt;b&gt;", "Older ones are in the next window.", `href="/tenants/acme"`)
+	for path, want := range map[string]int{"/failures": 3, "/failures?kind=bill": 2, "/failures?tenant=globex&queue=post": 1, "/failures?finished_from=2020-01-01": 3} {
+		if counts, _ := r.countsHold(path); counts != want {
+			t.Errorf("%s has %d groups, want %d", path, counts, want)
+		}
+	}
+	next := html.UnescapeString(nextHref.FindStringSubmatch(page)[1])
+	if counts, _ := r.countsHold(next); counts == 0 {
+		t.Error("the next window has no groups")
+	}
+	r.shows(r.page(http.StatusOK, "/failures?kind=noop"), "No failed job matches")
+}
+
+func TestListsTeachWhenThereIsNothing(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.shows(r.page(http.StatusOK, "/jobs"), "No jobs yet", "fairlead job enqueue http")
+	r.shows(r.page(http.StatusOK, "/jobs?kind=none"), "No job matches")
+	r.shows(r.page(http.StatusOK, "/failures"), "No job has failed", "fairlead job enqueue http")
+	r.shows(r.page(http.StatusOK, "/runs"), "Nothing ran", "fairlead job enqueue http")
+	r.shows(r.page(http.StatusOK, "/jobs", "lang", "zh"), "还没有作业")
+}
+
+func TestParametersThatCannotBeReadAreNamed(t *testing.T) {
+	r := newRig(t, false, nil)
+	for path, want := range map[string]string{
+		"/jobs?state=done":                    "state: must be one of scheduled",
+		"/jobs?from=yesterday":                "from: must be a time as 2026-01-31T12:00:00Z",
+		"/jobs?batch=x":                       "batch: must be a number above 0",
+		"/jobs?batch=1&schedule=1":            "batch: cannot be combined",
+		"/jobs?at_most=0":                     "at_most: must be a number above 0",
+		"/jobs?colour=red":                    "colour: is not a parameter of this page",
+		"/jobs?page=xyz":                      "page: is none that was given out",
+		"/jobs/1?colour=red":                  "colour: is not a parameter of this page",
+		"/failures?finished_from=1":           "finished_from: must be a time",
+		"/failures?state=ready":               "state: is not a parameter of this page",
+		"/runs?by=colour":                     "by: must be one of queue, tenant, node, schedule",
+		"/runs?last=2h":                       "last: must be one of",
+		"/runs?from=2026-01-01&to=2026-01-01": "to: must be later than from",
+		"/runs?from=2020-01-01&to=2026-01-01": "from: must be within 366 days",
+	} {
+		r.shows(html.UnescapeString(r.page(http.StatusBadRequest, path)), want)
+	}
+	r.page(http.StatusNotFound, "/jobs/first")
+	r.page(http.StatusNotFound, "/jobs/4711")
+}
+
+func TestAViewerBoundToATenantSeesNothingOfOthers(t *testing.T) {
+	r := newRig(t, true, failing())
+	own, others := &fairlead.Job{Kind: "mail", Tenant: "acme"}, &fairlead.Job{Kind: "bill", Tenant: "globex"}
+	r.enqueue(own, others)
+	r.run()
+	r.await(2)
+	bound := []string{sessionCookie, r.token("ada", access.RoleViewer, "acme")}
+	for _, path := range []string{"/jobs", "/failures", "/runs", "/runs?by=node", "/runs?by=schedule", "/jobs/" + fmt.Sprint(own.ID)} {
+		page := r.page(http.StatusOK, path, bound...)
+		r.shows(page, "mail")
+		r.hides(page, "globex", "bill", "/jobs/"+fmt.Sprint(others.ID), `href="/nodes"`)
+	}
+	r.page(http.StatusNotFound, "/jobs/"+fmt.Sprint(others.ID), bound...)
+	if counts, _ := r.countsHold("/jobs", bound...); counts != 1+len(jobStates) {
+		t.Errorf("%d counts", counts)
+	}
+	r.hides(r.page(http.StatusNotFound, "/find?q="+fmt.Sprint(others.ID), bound...), "globex")
+}
+
+func TestAJobIsFoundByItsID(t *testing.T) {
+	r := newRig(t, false, nil)
+	job := &fairlead.Job{Kind: "noop"}
+	r.enqueue(job)
+	for _, query := range []string{fmt.Sprint(job.ID), "%23" + fmt.Sprint(job.ID)} {
+		answer := r.ask(http.MethodGet, "/find?q="+query, nil)
+		if to := answer.Header.Get("Location"); !strings.HasSuffix(to, "/jobs/"+fmt.Sprint(job.ID)) {
+			t.Errorf("%s leads to %q with %d", query, to, answer.StatusCode)
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package browser
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fairlead-io/fairlead/access"
+	"github.com/fairlead-io/fairlead/server"
+	"github.com/fairlead-io/fairlead/sqlite"
+)
+
+// TestAViewerOfATenantSeesNothingOfOthers looks at every screen of the demo as one who is
+// bound to one of its three tenants.
+func TestAViewerOfATenantSeesNothingOfOthers(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "demo.db")
+	t.Run("a demo", func(t *testing.T) { ripen(t, serve(t, file, "--demo")) }) // ends with this test
+	store, err := sqlite.Open(t.Context(), file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for tenant, secret := range map[string]string{"acme": "secret-of-acme", "initech": "secret-of-initech"} {
+		if _, err := store.AddToken(t.Context(), access.Token{Name: "reader of " + tenant, Role: access.RoleViewer, Tenants: []string{tenant}, Hash: server.HashSecret(secret)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	url := freeze(t, file, "", server.Auth{Required: true})
+	for tenant, others := range map[string][]string{"acme": {"globex", "initech"}, "initech": {"globex", "acme"}} {
+		t.Run(tenant, func(t *testing.T) {
+			as := wide
+			as.cookies = map[string]string{"fairlead_session": "secret-of-" + tenant}
+			tab := open(t, url, as)
+			paths := every(tab)
+			t.Logf("%q", paths)
+			for _, path := range paths {
+				tab.visit(path)
+				tab.quiet(path)
+				text := strings.ToLower(value[string](tab, `document.documentElement.outerHTML`))
+				for _, other := range others {
+					if at := strings.Index(text, other); at >= 0 {
+						t.Errorf("%s shows %s: …%s…", path, other, text[max(0, at-80):min(len(text), at+80)])
+					}
+				}
+			}
+			for _, path := range []string{"/nodes", "/queues", "/tokens", "/audit", "/tenants/globex"} {
+				tab.visit(path)
+				if strings.Contains(value[string](tab, `document.querySelector("main").innerText`), "globex-maintenance") || value[int](tab, `document.querySelectorAll("[data-row]").length`) > 0 {
+					t.Errorf("%s shows rows", path)
+				}
+			}
+		})
+	}
+}
