@@ -24,7 +24,6 @@ const (
 	concernFailures = 200 // failed jobs that are looked at, to see which kinds fail
 	concernReady    = 100 // ready jobs that are looked at, to see which kinds no node handles
 	concernKinds    = 5   // that are told of
-	concernCount    = 100 // up to which their jobs are counted
 )
 
 // attention collects what needs a person. Each part asks for little, whatever there is.
@@ -62,6 +61,22 @@ func (v *visit) counted(request *fairleadv1.CountJobsRequest, parameters ...any)
 	return c, nil
 }
 
+// countedAmong counts the jobs of a kind on a page that was read anyway, and leads to
+// them. If jobs follow the page there are more.
+func (v *visit) countedAmong(page *fairleadv1.ListJobsResponse, kind string, parameters ...any) count {
+	c := count{More: page.GetNextPageToken() != ""}
+	for _, job := range page.GetItems() {
+		if job.GetKind() == kind {
+			c.N++
+		}
+	}
+	if c.More {
+		parameters = append(parameters, "at_most", c.N)
+	}
+	c.Href = v.Href("/jobs", parameters...)
+	return c
+}
+
 // failingKinds are the kinds of the jobs that failed in the last hour.
 func (v *visit) failingKinds(*overview) (all []concern, err error) {
 	since := v.hourAgo()
@@ -70,17 +85,11 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 		return nil, err
 	}
 	for _, kind := range commonKinds(failed.GetItems()) {
-		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"failed"}, Kind: []string{kind}, FinishedFrom: timestamppb.New(since), AtMost: concernCount},
-			"state", "failed", "kind", kind, "finished_from", since)
-		if err != nil {
-			return nil, err
-		}
-		if c.N > 0 {
-			all = append(all, concern{
-				ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
-				Remedy: v.T("See what the errors have in common, mend the cause, then retry: fairlead job bulk retry --state failed --kind %s", kind),
-			})
-		}
+		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
+		all = append(all, concern{
+			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
+			Remedy: v.T("See what the errors have in common, mend the cause, then retry: fairlead job bulk retry --state failed --kind %s", kind),
+		})
 	}
 	return all, nil
 }
@@ -128,10 +137,7 @@ func (v *visit) unhandledKinds(o *overview) (all []concern, err error) {
 		}
 	}
 	for _, kind := range commonKinds(foreign) {
-		c, err := v.counted(&fairleadv1.CountJobsRequest{State: []string{"ready"}, Kind: []string{kind}, AtMost: concernCount}, "state", "ready", "kind", kind)
-		if err != nil {
-			return nil, err
-		}
+		c := v.countedAmong(ready, kind, "state", "ready", "kind", kind)
 		all = append(all, concern{
 			ID: "unhandled-" + kind, State: "failed", Text: v.T("No living node handles kind %s. Ready jobs of it:", kind), Count: &c, Href: v.Href("/nodes"),
 			Remedy: v.T("Start a program that registers a handler of this kind, or cancel the jobs."),

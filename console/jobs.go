@@ -102,7 +102,7 @@ func loadJobs(v *visit) (any, error) {
 		return nil, err
 	}
 	list.Pages = v.jobPages(f, int64(len(list.Jobs)), next)
-	list.Tabs, err = v.jobTabs(f)
+	list.Tabs, err = v.jobTabs(f, list.Jobs, next != "")
 	return list, err
 }
 
@@ -130,32 +130,18 @@ func (v *visit) jobPages(f *jobFilter, rows int64, next string) map[string]any {
 	return pages
 }
 
-// readCalls bounds how often the API is asked for one page: its pages may be short, or
-// even empty, where few of very many jobs match or jobs are large.
-const readCalls = 8
-
-// readJobs reads so many jobs, or fewer if they are hard to find, and says where the
-// next page begins.
+// readJobs reads so many jobs, or fewer if they are hard to find or large, and says where
+// the next page begins. It asks once: that reads as much as a page may.
 func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*fairleadv1.Job, next string, err error) {
-	next = filter.GetPageToken()
-	for range readCalls {
-		page, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
-			State: filter.GetState(), Kind: filter.GetKind(), Queue: filter.GetQueue(), Tenant: filter.GetTenant(), Key: filter.GetKey(),
-			From: filter.GetFrom(), To: filter.GetTo(), FinishedFrom: filter.GetFinishedFrom(), Schedule: filter.GetSchedule(), Batch: filter.GetBatch(),
-			PageToken: next, PageSize: int32(rows - len(jobs)),
-		})
-		if connect.CodeOf(err) == connect.CodeInvalidArgument && strings.Contains(err.Error(), "page_token") {
-			return nil, "", refuse("page", "is none that was given out; leave it away for the first page")
-		}
-		if err != nil {
-			return nil, "", err
-		}
-		jobs, next = append(jobs, page.GetItems()...), page.GetNextPageToken()
-		if next == "" || len(jobs) >= rows {
-			break
-		}
+	page, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
+		State: filter.GetState(), Kind: filter.GetKind(), Queue: filter.GetQueue(), Tenant: filter.GetTenant(), Key: filter.GetKey(),
+		From: filter.GetFrom(), To: filter.GetTo(), FinishedFrom: filter.GetFinishedFrom(), Schedule: filter.GetSchedule(), Batch: filter.GetBatch(),
+		PageToken: filter.GetPageToken(), PageSize: int32(rows),
+	})
+	if connect.CodeOf(err) == connect.CodeInvalidArgument && strings.Contains(err.Error(), "page_token") {
+		return nil, "", refuse("page", "is none that was given out; leave it away for the first page")
 	}
-	return jobs, next, nil
+	return page.GetItems(), page.GetNextPageToken(), err
 }
 
 // jobWindow is what was looked through, and what was found there.

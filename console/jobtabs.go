@@ -6,12 +6,20 @@ import (
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
 
-// tabCount is about how many jobs are looked at to count those of one state.
-const tabCount = 2000
+const (
+	tabCount     = 50 // jobs that have ended are counted up to about so many
+	tabMadeCount = 25 // those that a schedule or a batch made: each is looked up
+)
 
-// jobTabs are the jobs by state. Jobs that are looked through for a text are not
-// counted: that would take all of them.
-func (v *visit) jobTabs(f *jobFilter) ([]jobTab, error) {
+// endedJobStates are the last ones of a job.
+var endedJobStates = []string{"succeeded", "failed", "cancelled", "skipped"}
+
+// jobTabs are the jobs by state, with their numbers where these cost little: all if the
+// page has all jobs, those of jobs that have not ended if all jobs or those of one tenant
+// or one queue are shown, since these are counted anyway, and those of jobs that have
+// ended up to a bound. Jobs that are looked through for a text are not counted: that
+// would take all of them.
+func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]jobTab, error) {
 	tabs := []jobTab{{Href: v.Here("state", "", "at_most", ""), Current: len(f.State) == 0}}
 	for _, state := range jobStates {
 		tabs = append(tabs, jobTab{State: state, Href: v.Here("state", state, "at_most", ""), Current: slices.Equal(f.State, []string{state})})
@@ -19,73 +27,121 @@ func (v *visit) jobTabs(f *jobFilter) ([]jobTab, error) {
 	if f.looks() {
 		return tabs, nil
 	}
-	live, known, err := v.liveCounts(f)
+	if !more && len(f.State) == 0 && f.PageToken == "" && f.atMost == 0 {
+		v.fillTabs(tabs, countStates(shown), true)
+		return tabs, nil
+	}
+	known, err := v.liveCounts(f)
 	if err != nil {
 		return nil, err
 	}
-	for i := range tabs[1:] {
-		tab := &tabs[1+i]
-		if n, live := live[tab.State]; known && live {
-			v.fillTab(tab, n, false)
-			continue
-		}
-		counted, err := v.countJobs(f, tab.State)
-		if err != nil {
-			return nil, err
-		}
-		v.fillTab(tab, int64(counted.GetTotal()), counted.GetMore())
+	ended, err := v.countEnded(f)
+	if err != nil {
+		return nil, err
 	}
-	v.sumTabs(tabs)
+	if !ended.GetMore() && known == nil {
+		known = map[string]int64{}
+	}
+	for _, state := range ended.GetStates() {
+		if ended.GetMore() {
+			v.fillTab(tabOf(tabs, state.GetState()), int64(state.GetCount()), true)
+		} else {
+			known[state.GetState()] = int64(state.GetCount())
+		}
+	}
+	v.fillTabs(tabs, known, len(known) == len(jobStates))
 	return tabs, nil
 }
 
-// sumTabs gives the first tab, of all states, the sum of the others. It is left without a
-// number if one of them stopped at a bound: which jobs the sum counts could not be told.
-func (v *visit) sumTabs(tabs []jobTab) {
-	sum := int64(0)
-	for _, tab := range tabs[1:] {
-		if !tab.Counted || tab.Count.More {
-			return
-		}
-		sum += tab.Count.N
+// countStates is how many of the jobs are in each state.
+func countStates(jobs []*fairleadv1.Job) map[string]int64 {
+	counts := map[string]int64{}
+	for _, state := range jobStates {
+		counts[state] = 0
 	}
-	v.fillTab(&tabs[0], sum, false)
+	for _, job := range jobs {
+		counts[job.GetState()]++
+	}
+	return counts
 }
 
-// liveCounts are the numbers of jobs that have not ended, which the service keeps: of all
-// jobs, of a tenant's, or of a queue's. For other filters they are not known.
-func (v *visit) liveCounts(f *jobFilter) (counts map[string]int64, known bool, err error) {
+// countEnded counts jobs that have ended, by state.
+func (v *visit) countEnded(f *jobFilter) (*fairleadv1.CountJobsResponse, error) {
+	bound := int32(tabCount)
+	if f.Batch+f.Schedule > 0 {
+		bound = tabMadeCount
+	}
+	return v.jobs.CountJobs(v.ctx, &fairleadv1.CountJobsRequest{
+		State: endedJobStates, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
+		Schedule: f.Schedule, Batch: f.Batch, AtMost: bound,
+	})
+}
+
+// liveCounts is how many jobs have not ended, by state, of all, of one tenant or of one
+// queue; nil: other jobs are chosen.
+func (v *visit) liveCounts(f *jobFilter) (map[string]int64, error) {
 	if len(f.Kind) > 0 || f.Key != "" || f.Batch+f.Schedule > 0 || f.From != nil || f.To != nil || f.FinishedFrom != nil {
-		return nil, false, nil
+		return nil, nil
 	}
 	switch {
 	case len(f.Tenant) == 0 && len(f.Queue) == 0:
 		stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
-		return usageCounts(v.totals(stats)), true, nil
+		return liveOf(v.totals(stats)), nil
 	case len(f.Tenant) == 1 && len(f.Queue) == 0:
-		usage, err := v.tenants.GetTenantStats(v.ctx, &fairleadv1.GetTenantRequest{Name: f.Tenant[0]})
+		stats, err := v.system.GetStats(v.ctx, &fairleadv1.GetStatsRequest{})
 		if err != nil {
-			return nil, false, nil // it is not told whether a tenant is unknown or another's
+			return nil, err
 		}
-		return usageCounts(usage), true, nil
+		for _, usage := range stats.GetTenants() {
+			if usage.GetTenant() == f.Tenant[0] {
+				return liveOf(usage), nil
+			}
+		}
+		return liveOf(nil), nil
+	case len(f.Queue) == 1 && len(f.Tenant) == 0 && v.Unbound():
+		return v.liveOfQueue(f.Queue[0])
 	}
-	return nil, false, nil
+	return nil, nil
 }
 
-func usageCounts(u *fairleadv1.Usage) map[string]int64 {
+func (v *visit) liveOfQueue(name string) (map[string]int64, error) {
+	queues, err := v.queues.ListQueues(v.ctx, &fairleadv1.ListQueuesRequest{})
+	if err != nil {
+		return nil, err
+	}
+	var q *fairleadv1.Queue
+	for _, one := range queues.GetItems() {
+		if one.GetName() == name {
+			q = one
+		}
+	}
+	return map[string]int64{"scheduled": q.GetScheduled(), "parked": q.GetParked(), "ready": q.GetReady(), "running": q.GetRunning(), "waiting": q.GetWaiting()}, nil
+}
+
+func liveOf(u *fairleadv1.Usage) map[string]int64 {
 	return map[string]int64{
 		"scheduled": int64(u.GetScheduled()), "parked": int64(u.GetParked()), "ready": int64(u.GetReady()), "running": int64(u.GetRunning()), "waiting": int64(u.GetWaiting()),
 	}
 }
 
-func (v *visit) countJobs(f *jobFilter, state string) (*fairleadv1.CountJobsResponse, error) {
-	return v.jobs.CountJobs(v.ctx, &fairleadv1.CountJobsRequest{
-		State: []string{state}, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
-		Schedule: f.Schedule, Batch: f.Batch, AtMost: tabCount,
-	})
+// fillTabs gives tabs the numbers that are known, and the first one their sum if they are
+// all.
+func (v *visit) fillTabs(tabs []jobTab, known map[string]int64, all bool) {
+	sum := int64(0)
+	for state, n := range known {
+		v.fillTab(tabOf(tabs, state), n, false)
+		sum += n
+	}
+	if all {
+		v.fillTab(&tabs[0], sum, false)
+	}
+}
+
+func tabOf(tabs []jobTab, state string) *jobTab {
+	return &tabs[slices.IndexFunc(tabs, func(tab jobTab) bool { return tab.State == state })]
 }
 
 // fillTab gives a tab its number. A count that stopped leads to a list that stops there;

@@ -84,7 +84,8 @@ func (s *Jobs) findAmong(ctx context.Context, made idPages, filter fairlead.Filt
 }
 
 const (
-	idsPerCount = 1000 // that are counted at once
+	idsPerCount = 1000 // that are counted at once, at most
+	leastIDs    = 25   // and at least
 	idsPerJob   = 2    // that are looked at for each job that may be counted
 )
 
@@ -92,8 +93,9 @@ const (
 // all.
 func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
 	count := fairlead.Count{States: map[fairlead.State]int64{}}
+	size := int(min(idsPerCount, max(leastIDs, atMost)))
 	for below, seen := int64(0), int64(0); ; {
-		ids, next, err := made(ctx, below, idsPerCount)
+		ids, next, err := made(ctx, below, size)
 		if err != nil {
 			return count, err
 		}
@@ -107,7 +109,7 @@ func (s *Jobs) tallyAmong(ctx context.Context, made idPages, filter fairlead.Fil
 				count.States[state] += n
 			}
 		}
-		seen += idsPerCount
+		seen += int64(size)
 		if next == 0 {
 			return count, nil
 		}

@@ -37,7 +37,7 @@ func TestACountAmongIDsStopsAtItsBound(t *testing.T) {
 		want   int64
 		more   bool
 	}{
-		{ready, 1, idsPerCount, true},
+		{ready, 1, leastIDs, true},
 		{ready, idsPerCount, idsPerCount, true},
 		{ready, idsPerCount + 1, 2 * idsPerCount, true},
 		{ready, 2*idsPerCount + 1, 2*idsPerCount + 500, false},

@@ -60,7 +60,7 @@ func newBenchCommand() *cobra.Command {
 			},
 		})
 	}
-	cmd.AddCommand(newBenchTenantsCommand(&o), newBenchSchedulesCommand(&o), newBenchBatchCommand(&o), newBenchSweepCommand(&o), newBenchListsCommand(&o), newBenchRestCommand(&o), newBenchWorkerCommand(), newBenchTargetCommand(), newBenchViewerCommand(), newBenchNodeCommand())
+	cmd.AddCommand(newBenchTenantsCommand(&o), newBenchSchedulesCommand(&o), newBenchBatchCommand(&o), newBenchSweepCommand(&o), newBenchListsCommand(&o), newBenchConsoleCommand(&o), newBenchRestCommand(&o), newBenchWorkerCommand(), newBenchTargetCommand(), newBenchViewerCommand(), newBenchNodeCommand())
 	return cmd
 }
 

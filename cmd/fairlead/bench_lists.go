@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -36,8 +37,13 @@ func runBenchLists(cmd *cobra.Command, o benchOptions) error {
 	if err != nil {
 		return fmt.Errorf("bench: %w", err)
 	}
-	if o.output != "json" {
-		return lists.WriteTable(cmd.OutOrStdout(), figures)
+	return writeFigures(cmd, o.output, figures, lists.WriteTable)
+}
+
+// writeFigures writes what was read, for people or line by line.
+func writeFigures(cmd *cobra.Command, output string, figures []lists.Figure, table func(io.Writer, []lists.Figure) error) error {
+	if output != "json" {
+		return table(cmd.OutOrStdout(), figures)
 	}
 	out := json.NewEncoder(cmd.OutOrStdout())
 	for _, figure := range figures {

@@ -245,3 +245,26 @@ func TestBenchListsMarksWhatReadsTooMuch(t *testing.T) {
 		t.Errorf("a database with jobs was filled again, with code %d: %s", code, stderr.String())
 	}
 }
+
+func TestBenchConsoleMarksPagesThatReadTooMuch(t *testing.T) {
+	db := "sqlite://" + filepath.Join(t.TempDir(), "bench.db")
+	var stdout, stderr bytes.Buffer
+	args := []string{"bench", "console", "--db", db, "--jobs", "2000", "-o", "json"}
+	if code := run(t.Context(), args, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
+	}
+	pages := 0
+	for line := range strings.Lines(stdout.String()) {
+		var figure map[string]any
+		if err := json.Unmarshal([]byte(line), &figure); err != nil {
+			t.Fatalf("%v in %q", err, line)
+		}
+		if figure["above"] != false || figure["list"] == "" {
+			t.Errorf("the figures are %v", figure)
+		}
+		pages++
+	}
+	if pages < 50 {
+		t.Errorf("only %d pages were measured", pages)
+	}
+}

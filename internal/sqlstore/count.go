@@ -10,6 +10,13 @@ const (
 	// countWindow is how many rows of a place one statement of an exact count goes
 	// through: few enough that it ends soon.
 	countWindow = 50_000
+	// leastWindow and leastLive are how many rows of those that have ended and of those
+	// that have not a count that may stop goes through at once, at least: there are few of
+	// the latter, and nearly all of them match what is asked.
+	leastWindow = 50
+	leastLive   = 1000
+	// leastEnds is how many jobs that ended lately a count reads by their ends.
+	leastEnds = 300
 	// readsPerJob is how many rows a count that may stop reads for each job that it may
 	// count.
 	readsPerJob = 2
@@ -46,11 +53,14 @@ func (q *Query) Count(ctx context.Context, ask Ask, filter fairlead.Filter, atMo
 	if err != nil {
 		return count, err
 	}
-	rows := int64(countWindow)
+	size := looks{done: countWindow, live: countWindow}
 	if atMost > 0 {
-		rows = max(1000, atMost)
+		size = looks{done: int(max(leastWindow, atMost)), live: int(max(leastLive, atMost))}
 	}
-	size := looks{done: int(rows), live: int(rows)}
+	rows := int64(size.live)
+	if len(places[len(places)-1].asked(filter)) > 0 {
+		rows = int64(size.done)
+	}
 	for read := int64(0); ; {
 		within, more, err := q.frame(ctx, ask, filter, bounds, size, true)
 		if err != nil {

@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -190,23 +191,19 @@ func (b *queryBuilder) table(p place) (from, id string) {
 		// ready is ordered by its whole key: a job's own row tells where to look.
 		// Both values of solo are joined, as MySQL would scan the lane for a list
 		// of them.
-		return jobs + " cross join (select 0 as solo union all select 1) s " + b.join(across) +
+		return jobs + " cross join (select 0 as solo union all select 1) s " + b.join() +
 			" {{ready}} p on " + b.probe("p.lane", "k.lane") + " and p.solo = s.solo and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
 	case p.table == "parked" && (named || across):
-		return jobs + " " + b.join(across) + " {{parked}} p on " + b.probe("p.gate", "k.gate") + " and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
+		return jobs + " " + b.join() + " {{parked}} p on " + b.probe("p.gate", "k.gate") + " and p.turn = k.turn and p.start_by = k.start_by and p.id = k.id", "k.id"
 	case b.within.ByID && p.table != "ready" && p.table != "parked":
 		return " from {{" + p.table + "}} p" + b.ByID, "p.id"
 	}
 	return " from {{" + p.table + "}} p", "p.id"
 }
 
-// join joins what is to be looked up for each of very many rows, or of a few.
-func (b *queryBuilder) join(many bool) string {
-	if many && b.Join != "" {
-		return b.Join
-	}
-	return "join"
-}
+// join joins what is to be looked up for each row, by its whole key: a database that was
+// free to choose might read all ready jobs of its lane.
+func (b *queryBuilder) join() string { return cmp.Or(b.Join, "join") }
 
 // ids are the conditions on ids.
 func (b *queryBuilder) ids(id string) (where []string) {

@@ -43,7 +43,7 @@ type looks struct {
 // lookSize is that of a page.
 func lookSize(filter fairlead.Filter) looks {
 	limit := pageOf(filter)
-	size := looks{done: 800 + 12*limit, live: 100 + limit}
+	size := looks{done: 350 + 12*limit, live: 100 + limit}
 	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is looked up in job besides
 		size.done, size.live = size.done*2/3, size.live*2/3
 	}
@@ -64,7 +64,11 @@ func choosy(filter fairlead.Filter, lanes []int32) bool {
 func (q *Query) frame(ctx context.Context, ask Ask, filter fairlead.Filter, bounds Window, size looks, counts bool) (within Window, more bool, err error) {
 	lanes, _ := q.Lanes.Matching(filter)
 	within = Window{From: bounds.From, Below: bounds.below(filter), ByID: true, Across: map[string]bool{}, ManyLanes: len(lanes) > size.live}
-	if ends, err := q.fewEnds(ctx, ask, filter, size.done/3); err != nil || ends {
+	few := size.done / 3
+	if counts {
+		few = max(few, leastEnds)
+	}
+	if ends, err := q.fewEnds(ctx, ask, filter, few); err != nil || ends {
 		within.ByID = false
 		return within, false, err
 	}

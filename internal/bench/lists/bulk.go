@@ -17,12 +17,22 @@ type bulk interface {
 	exec(ctx context.Context, statement string) error
 	// afterJobs lets the next job have an id above this one.
 	afterJobs(ctx context.Context, last int64) error
+	// copySchedules stores a copy of each schedule that was put.
+	copySchedules(ctx context.Context, c scheduleCopy) error
 	// look lets the server look at what is there, as it does by itself after a while.
 	look(ctx context.Context) error
 	// fires are the columns of fire: job, schedule, due, source, number, what made
 	// it, why it was skipped, and others with what they have.
 	fires() (columns []string, others []any)
 	Close() error
+}
+
+// scheduleCopy says how copies of schedules differ from them.
+type scheduleCopy struct {
+	last  int64  // only those whose id is at most this one are copied
+	shift int64  // is added to their ids
+	later int64  // microseconds by which they fire later
+	name  string // takes the place of "schedule-" in their names
 }
 
 // openBulk opens the database that a URL names.

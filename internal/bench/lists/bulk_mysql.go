@@ -42,8 +42,16 @@ func (b *mysqlBulk) afterJobs(ctx context.Context, last int64) error {
 	return err
 }
 
+func (b *mysqlBulk) copySchedules(ctx context.Context, c scheduleCopy) error {
+	const statement = "insert into " + prefix + "schedule (id, name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at, next_fire) " +
+		"select id + ?, replace(name, 'schedule-', ?), tenant, calendar, enabled, body, version, created_at, updated_at, due + ?, fire_at + ?, next_fire + ? " +
+		"from " + prefix + "schedule where id <= ?"
+	_, err := b.db.ExecContext(ctx, statement, c.shift, c.name, c.later, c.later, c.later, c.last)
+	return err
+}
+
 func (b *mysqlBulk) look(ctx context.Context) error {
-	return b.exec(ctx, "analyze table "+prefix+"job, "+prefix+"done, "+prefix+"audit")
+	return b.exec(ctx, "analyze table "+prefix+"job, "+prefix+"done, "+prefix+"audit, "+prefix+"schedule")
 }
 
 func (b *mysqlBulk) fires() ([]string, []any) {

@@ -36,6 +36,22 @@ func (b *postgresBulk) afterJobs(ctx context.Context, last int64) error {
 	return b.exec(ctx, "select setval(pg_get_serial_sequence('"+prefix+"lane', 'id'), (select max(id) from "+prefix+"lane))")
 }
 
+func (b *postgresBulk) copySchedules(ctx context.Context, c scheduleCopy) error {
+	const schedules = "insert into " + prefix + "schedule (id, version, created_at, updated_at, deleted_at, lane, name, tenant, calendar, body) " +
+		"select id + $2::bigint, version, created_at, updated_at, deleted_at, lane, replace(name, 'schedule-', $3::text), tenant, calendar, body " +
+		"from " + prefix + "schedule where id <= $1::bigint"
+	if _, err := b.conn.Exec(ctx, schedules, c.last, c.shift, c.name); err != nil {
+		return fmt.Errorf("copy schedules: %w", err)
+	}
+	const cursors = "insert into " + prefix + "cursor (schedule, due, fire_at, last_job, last_due, last_ended_at, last_number, enabled, skipped, last_trigger, last_state) " +
+		"select schedule + $2::bigint, due + $3::bigint, fire_at + $3::bigint, last_job, last_due, last_ended_at, last_number, enabled, skipped, last_trigger, last_state " +
+		"from " + prefix + "cursor where schedule <= $1::bigint"
+	if _, err := b.conn.Exec(ctx, cursors, c.last, c.shift, c.later); err != nil {
+		return fmt.Errorf("copy cursors: %w", err)
+	}
+	return nil
+}
+
 func (b *postgresBulk) look(ctx context.Context) error { return b.exec(ctx, "vacuum analyze") }
 
 func (b *postgresBulk) fires() ([]string, []any) {

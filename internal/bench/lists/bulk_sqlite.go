@@ -48,6 +48,14 @@ func (b *sqliteBulk) afterJobs(ctx context.Context, last int64) error {
 	return err
 }
 
+func (b *sqliteBulk) copySchedules(ctx context.Context, c scheduleCopy) error {
+	const statement = "insert into " + prefix + "schedule (id, name, tenant, calendar, enabled, body, version, created_at, updated_at, due, fire_at) " +
+		"select id + ?, replace(name, 'schedule-', ?), tenant, calendar, enabled, body, version, created_at, updated_at, due + ?, fire_at + ? " +
+		"from " + prefix + "schedule where id <= ?"
+	_, err := b.db.ExecContext(ctx, statement, c.shift, c.name, c.later, c.later, c.last)
+	return err
+}
+
 // look does nothing: its plans follow from the statements alone.
 func (b *sqliteBulk) look(context.Context) error { return nil }
 

@@ -22,7 +22,7 @@ import (
 
 const (
 	perRow   = 50   // reads that a row of a page may cost
-	constant = 2000 // and all rows together besides
+	constant = 2000 // and all rows of a list together besides
 )
 
 // Lists measures a store.
@@ -43,6 +43,16 @@ type Figure struct {
 	PerRow float64 `json:"per_row"` // of the page
 	Above  bool    `json:"above"`   // it reads more than its page allows
 	Millis float64 `json:"ms"`
+}
+
+// NewFigure judges what was read for some rows by the page that may have so many, and by
+// what all rows may cost besides.
+func NewFigure(name string, rows, page, besides int, read int64, took time.Duration) Figure {
+	of := max(rows, page)
+	return Figure{
+		Name: name, Rows: rows, Read: read, PerRow: float64(read) / float64(max(1, of)), Millis: float64(took.Microseconds()) / 1000,
+		Above: read > int64(perRow*of+besides),
+	}
 }
 
 // Run fills the store and measures every list.
@@ -92,18 +102,19 @@ func (s *stock) measure(ctx context.Context) ([]Figure, error) {
 		if err != nil {
 			return figures, fmt.Errorf("%s: %w", a.name, err)
 		}
-		of := max(rows, a.page)
-		figures = append(figures, Figure{
-			Name: a.name, Rows: rows, Read: meter.Read(), PerRow: float64(meter.Read()) / float64(max(1, of)), Millis: float64(took.Microseconds()) / 1000,
-			Above: meter.Read() > int64(perRow*of+constant),
-		})
+		figures = append(figures, NewFigure(a.name, rows, a.page, constant, meter.Read(), took))
 	}
 	slices.SortStableFunc(figures, func(a, b Figure) int { return cmp.Compare(a.Name, b.Name) })
 	return figures, nil
 }
 
-// WriteTable writes figures for people.
+// WriteTable writes figures of lists for people.
 func WriteTable(w io.Writer, figures []Figure) error {
+	return WriteFigures(w, figures, constant)
+}
+
+// WriteFigures writes figures for people, and by what they were judged.
+func WriteFigures(w io.Writer, figures []Figure, besides int) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "rows\tread\tper row\tms\t\t list\t")
 	above := 0
@@ -115,7 +126,7 @@ func WriteTable(w io.Writer, figures []Figure) error {
 		}
 		fmt.Fprintf(table, "%d\t%d\t%.1f\t%.1f\t%s\t %s\t\n", f.Rows, f.Read, f.PerRow, f.Millis, mark, f.Name)
 	}
-	fmt.Fprintf(table, "%d of %d read more than %d for each row of their page and %d\t\n", above, len(figures), perRow, constant)
+	fmt.Fprintf(table, "%d of %d read more than %d for each row of their page and %d\t\n", above, len(figures), perRow, besides)
 	return table.Flush()
 }
 

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	tenants = 200
-	kinds   = 20
-	queues  = 4
-	days    = 30
+	fewTenants = 200 // that have jobs of all kinds; all others have those of two
+	kinds      = 20
+	queues     = 4
+	days       = 30
 
 	commonTenant, rareTenant = "tenant-1", "tenant-rare"
 	commonKind, rareKind     = "kind-1", "kind-rare"
@@ -34,19 +34,23 @@ type made struct {
 
 // mix makes jobs, the same ones whenever it is asked.
 type mix struct {
-	jobs  int
-	began time.Time
-	lanes []lane
-	first map[fairlead.State]int64 // an id of each state
+	jobs    int
+	tenants int
+	began   time.Time
+	lanes   []lane                   // the last two are those of few jobs
+	first   map[fairlead.State]int64 // an id of each state
 }
 
 type lane struct{ queue, tenant, kind string }
 
 // newMix is a mix of so many jobs that were created in the days before now.
 func newMix(jobs int, now time.Time) *mix {
-	m := &mix{jobs: jobs, began: now.Add(-days * 24 * time.Hour), first: map[fairlead.State]int64{}}
-	for t := range tenants {
+	m := &mix{jobs: jobs, tenants: max(fewTenants, jobs/1000), began: now.Add(-days * 24 * time.Hour), first: map[fairlead.State]int64{}}
+	for t := range m.tenants {
 		for k := range kinds {
+			if t >= fewTenants && k != t%kinds && k != (t+1)%kinds {
+				continue
+			}
 			m.lanes = append(m.lanes, lane{fmt.Sprint("queue-", k%queues), fmt.Sprint("tenant-", t), fmt.Sprint("kind-", k)})
 		}
 	}
@@ -96,13 +100,13 @@ func (m *mix) job(i int) made {
 func (m *mix) laneOf(random *rand.Rand, i int) int {
 	switch spacing := max(1, m.jobs/10); {
 	case i%spacing == spacing/2:
-		return tenants * kinds
+		return len(m.lanes) - 2
 	case i%spacing == spacing/3:
-		return tenants*kinds + 1
+		return len(m.lanes) - 1
 	case random.IntN(3) == 0:
 		return kinds + random.IntN(kinds) // of the common tenant
 	}
-	return random.IntN(tenants * kinds)
+	return random.IntN(len(m.lanes) - 2)
 }
 
 // batchAt is the batch whose tasks get their ids at a time: one a day.

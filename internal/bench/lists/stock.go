@@ -2,11 +2,13 @@ package lists
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/batch"
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -24,9 +26,11 @@ type stock struct {
 	into      bulk
 	side      int // entries, runs, lines and items, beside the jobs
 
+	earliest  int64             // id of the first schedule
 	schedule  schedule.Schedule // that has most of the runs
 	sweep     sweep.Sweep       // that has lines, items and events
 	batch     batch.Batch       // that has parts
+	openBatch int64             // id of the one that has not ended
 	tasks     []int64           // ids of some of its tasks
 	ready     int64             // id of a job
 	scheduled int64
@@ -45,7 +49,7 @@ func (s *stock) fill(ctx context.Context, stored func()) error {
 		return err
 	}
 	s.ready, s.scheduled, s.parked = s.first[fairlead.Ready], s.first[fairlead.Scheduled], s.first[fairlead.Parked]
-	for _, step := range []func(context.Context) error{s.addTenants, s.addSchedules, s.addRuns, s.addBatches, s.addParts, s.addSweeps, s.addLines, s.addEntries} {
+	for _, step := range []func(context.Context) error{s.addTenants, s.addCalendar, s.addSchedules, s.addRuns, s.addBatches, s.addParts, s.addSweeps, s.addLines, s.addEntries, s.addTokens} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -54,43 +58,12 @@ func (s *stock) fill(ctx context.Context, stored func()) error {
 }
 
 func (s *stock) addTenants(ctx context.Context) error {
-	for i := range tenants {
+	for i := range s.tenants {
 		if _, err := s.client.PutTenant(ctx, fairlead.Tenant{Name: fmt.Sprint("tenant-", i)}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (s *stock) addSchedules(ctx context.Context) (err error) {
-	for i := range min(1000, s.side/5) {
-		schedule := schedule.Schedule{
-			Name: fmt.Sprintf("schedule-%06d", i), Every: 24 * time.Hour, StartsAt: time.Now().Add(1000 * time.Hour), Disabled: i%10 == 0,
-			Job: fairlead.Job{Kind: commonKind, Tenant: fmt.Sprint("tenant-", i%tenants)},
-		}
-		if s.schedule, err = s.schedules.Put(ctx, schedule); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addRuns makes runs of a schedule of the newest jobs.
-func (s *stock) addRuns(ctx context.Context) error {
-	columns, others := s.into.fires()
-	runs := &table{into: s.into, name: "fire", columns: columns}
-	for i := range s.side {
-		id := int64(s.jobs - i)
-		schedule := s.schedule.ID
-		if i%10 == 0 {
-			schedule--
-		}
-		row := append([]any{id, schedule, sqlstore.Micros(s.began.Add(time.Duration(id) * time.Second)), 0, 0, "cron", ""}, others...)
-		if err := runs.add(ctx, row...); err != nil {
-			return err
-		}
-	}
-	return runs.flush(ctx)
 }
 
 // addBatches makes one for each day of the mix, and others that are older.
@@ -124,7 +97,10 @@ func (s *stock) addBatches(ctx context.Context) error {
 			kind = "rare"
 		}
 		id := first.ID + int64(min(2000, s.side/5)-i)
-		if err := s.into.exec(ctx, fmt.Sprintf(insert, id, sqlstore.Micros(created), ended, open, fmt.Sprint("batch-", i), kind, i%queues, i%tenants, state, first.ID)); err != nil {
+		if i == 0 {
+			s.openBatch = id
+		}
+		if err := s.into.exec(ctx, fmt.Sprintf(insert, id, sqlstore.Micros(created), ended, open, fmt.Sprint("batch-", i), kind, i%queues, i%s.tenants, state, first.ID)); err != nil {
 			return err
 		}
 	}
@@ -155,7 +131,7 @@ func (s *stock) addParts(ctx context.Context) error {
 
 func (s *stock) addSweeps(ctx context.Context) (err error) {
 	for i := range min(1000, s.side/5) {
-		sweep := sweep.Sweep{Name: fmt.Sprint("sweep-", i), Kind: "items", To: 1_000_000, Tenant: fmt.Sprint("tenant-", i%tenants)}
+		sweep := sweep.Sweep{Name: fmt.Sprint("sweep-", i), Kind: "items", To: 1_000_000, Tenant: fmt.Sprint("tenant-", i%s.tenants)}
 		if s.sweep, err = s.sweeps.Put(ctx, sweep); err != nil {
 			return err
 		}
@@ -204,4 +180,14 @@ func (s *stock) addEntries(ctx context.Context) error {
 		}
 	}
 	return entries.flush(ctx)
+}
+
+func (s *stock) addTokens(ctx context.Context) error {
+	for i := range 20 {
+		name := fmt.Sprint("token-", i)
+		if _, err := s.store.AddToken(ctx, access.Token{Name: name, Role: access.RoleViewer, Hash: sha256.Sum256([]byte(name))}); err != nil {
+			return err
+		}
+	}
+	return nil
 }

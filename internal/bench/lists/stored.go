@@ -1,0 +1,36 @@
+package lists
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+)
+
+// Stored names what a filled store has: one of each, for those who ask for something
+// other than lists.
+type Stored struct {
+	Began, Ended time.Time // of the month of jobs
+
+	Jobs              map[fairlead.State]int64 // an id of each state
+	Tenant, FewTenant string                   // of many jobs, and of few
+	Kind, FewKind     string
+	Queue, Key        string
+	Schedule          int64 // that has most of the runs
+	Calendar          string
+	Batch, OpenBatch  int64 // one that has many tasks, and one that has not ended
+	Sweep             int64 // that has lines, failed items and events
+}
+
+// Fill stores all that lists are measured with, and says what it is.
+func (l Lists) Fill(ctx context.Context) (Stored, error) {
+	s, err := l.fill(ctx)
+	if err != nil {
+		return Stored{}, err
+	}
+	return Stored{
+		Began: s.began, Ended: s.began.Add(days * 24 * time.Hour), Jobs: s.first,
+		Tenant: commonTenant, FewTenant: rareTenant, Kind: commonKind, FewKind: rareKind, Queue: "queue-1", Key: hotKey,
+		Schedule: s.schedule.ID, Calendar: calendar, Batch: s.batch.ID, OpenBatch: s.openBatch, Sweep: s.sweep.ID,
+	}, nil
+}

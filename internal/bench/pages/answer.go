@@ -1,0 +1,22 @@
+package pages
+
+import (
+	"bytes"
+	"net/http"
+)
+
+// answer is a page that is kept in memory.
+type answer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header is part of http.ResponseWriter.
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader is part of http.ResponseWriter.
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+// Write is part of http.ResponseWriter.
+func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }

@@ -1,0 +1,145 @@
+package pages
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/fairlead-io/fairlead"
+	"github.com/fairlead-io/fairlead/console"
+	"github.com/fairlead-io/fairlead/engine"
+	"github.com/fairlead-io/fairlead/internal/bench/lists"
+	"github.com/fairlead-io/fairlead/internal/reads"
+	"github.com/fairlead-io/fairlead/server"
+)
+
+const (
+	mostRows = 500 // that a page may show, whatever there is
+	// constant is what a page may read besides what its rows cost: 2,000 as its list may,
+	// and 1,000 for what stands around it, such as the numbers of tabs.
+	constant = 3000
+)
+
+// Pages measures the console of a store.
+type Pages struct {
+	lists.Lists // says where it is, and how much is stored in it
+}
+
+// Run fills the store and measures every page.
+func (p Pages) Run(ctx context.Context) ([]lists.Figure, error) {
+	stored, err := p.Fill(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return p.measure(ctx, asksOf(stored))
+}
+
+// measure asks for each page three times: what a process learns with the first is known
+// to it from then on, the second is timed, and the third is metered.
+func (p Pages) measure(ctx context.Context, asks []ask) ([]lists.Figure, error) {
+	service, err := newService(p.Store)
+	if err != nil {
+		return nil, err
+	}
+	usage, err := p.usage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	figures := []lists.Figure{usage}
+	for _, a := range asks {
+		if _, err := service.rows(ctx, a.path); err != nil {
+			return figures, err
+		}
+		began := time.Now()
+		if _, err := service.rows(ctx, a.path); err != nil {
+			return figures, err
+		}
+		took := time.Since(began)
+		measured, meter := reads.With(ctx)
+		rows, err := service.rows(measured, a.path)
+		if err != nil {
+			return figures, err
+		}
+		figure := lists.NewFigure(a.path, rows, a.page, constant, meter.Read(), took)
+		figure.Above = figure.Above || rows > mostRows
+		figures = append(figures, figure)
+	}
+	return figures, nil
+}
+
+// usage measures the count of all live jobs. A process keeps it for a time that grows
+// with their number, and all pages share it: so it is a figure of its own.
+func (p Pages) usage(ctx context.Context) (lists.Figure, error) {
+	measured, meter := reads.With(ctx)
+	for {
+		began := time.Now()
+		report, err := p.Store.Usage(measured)
+		if err != nil {
+			return lists.Figure{}, err
+		}
+		if all := report.All; meter.Read() > 0 {
+			live := all.Scheduled + all.Parked + all.Ready + all.Running + all.Waiting
+			return lists.NewFigure("the usage of all tenants, which pages share", len(report.Tenants), live, constant, meter.Read(), time.Since(began)), nil
+		}
+		select {
+		case <-ctx.Done():
+			return lists.Figure{}, ctx.Err()
+		case <-time.After(10 * time.Millisecond): // a count that is still kept ages
+		}
+	}
+}
+
+// usageApart is a store whose count of live jobs is not measured with a page.
+type usageApart struct{ lists.Store }
+
+// Usage is part of fairlead.Store.
+func (s usageApart) Usage(ctx context.Context) (fairlead.UsageReport, error) {
+	return s.Store.Usage(reads.Without(ctx))
+}
+
+// service is the API of a node that does not run.
+type service struct{ api http.Handler }
+
+func newService(store lists.Store) (*service, error) {
+	log := slog.New(slog.DiscardHandler)
+	kinds := fairlead.NewMux()
+	kinds.Handle("bench", fairlead.HandlerOptions{}, fairlead.HandlerFunc(func(context.Context, *fairlead.Job) error { return nil })) // a node has a kind
+	node, err := engine.New(store, kinds, engine.Options{Name: "bench", Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	api, err := server.New(node, usageApart{store}, server.Options{Version: "bench", Log: log, Kinds: kinds})
+	return &service{api: api}, err
+}
+
+// row begins the elements of a page that are rows of a list.
+var row = regexp.MustCompile(`<[a-z]+[^<>]* data-row[ >=]`)
+
+// rows asks for a page as an admin, and counts the rows in it. The console is a new one:
+// another would answer with what it has asked for already.
+func (s *service) rows(ctx context.Context, path string) (int, error) {
+	pages, err := console.New(s.api, console.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return 0, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	request.RemoteAddr = "127.0.0.1:1"
+	answer := &answer{header: http.Header{}, status: http.StatusOK}
+	pages.ServeHTTP(answer, request)
+	if answer.status != http.StatusOK {
+		return 0, fmt.Errorf("%s: status %d: %s", path, answer.status, answer.body.Bytes())
+	}
+	return len(row.FindAll(answer.body.Bytes(), -1)), nil
+}
+
+// WriteTable writes figures for people.
+func WriteTable(w io.Writer, figures []lists.Figure) error {
+	return lists.WriteFigures(w, figures, constant)
+}
