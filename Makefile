@@ -67,7 +67,7 @@ build: ## Build bin/fairlead
 .PHONY: test
 test: bin/testdb-run bin/testrun ## Run all tests on SQLite, PostgreSQL and MariaDB, then the race detector
 	@echo '== Starting PostgreSQL and MariaDB: seconds, or minutes if they have to be installed first'
-	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-race
+	@$(WITH_DATABASES) $(MAKE) --no-print-directory test-packages test-grpc test-browser test-race
 
 .PHONY: mutants
 mutants: bin/testdb-run ## Damage the code in one place at a time and see whether a test notices; flags in ARGS
@@ -78,16 +78,31 @@ mutants: bin/testdb-run ## Damage the code in one place at a time and see whethe
 test-packages: bin/testdb-run bin/testrun
 	@$(NEED_CURL)
 	@$(NEED_PYTHON)
-	@echo '== Step 1 of 4: go vet, which compiles everything: minutes the first time, then seconds'
+	@echo '== Step 1 of 5: go vet, which compiles everything: minutes the first time, then seconds'
 	go vet ./...
-	@echo '== Step 2 of 4: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
+	@echo '== Step 2 of 5: the packages, $(strip $(AT_ONCE)) at a time: about ten minutes on two cores; what passed before and has not changed takes no time'
 	$(WITH_DATABASES) $(GO_TEST) -p $(AT_ONCE) -timeout $(TIMEOUT) $(TESTFLAGS) -- $(PKGS)
 
 # grpc-go is the client of a module of its own: nobody else should depend on it.
 .PHONY: test-grpc
 test-grpc: bin/testrun
-	@echo '== Step 3 of 4: the service with grpc-go as its client: a minute the first time'
+	@echo '== Step 3 of 5: the service with grpc-go as its client: a minute the first time'
 	cd tests/grpc && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
+
+# The console is looked at in Chromium, which a module of its own drives. Without one
+# these tests are skipped, loudly.
+.PHONY: test-browser
+test-browser: bin/testrun
+	@$(NEED_CHROMIUM)
+	@echo '== Step 4 of 5: the console in Chromium: about three minutes'
+	cd tests/browser && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
+
+.PHONY: screenshots
+screenshots: ## Take pictures of every page of the console, at 1440 and 375 px, into screenshots/
+	@$(NEED_CHROMIUM)
+	@mkdir -p screenshots
+	cd tests/browser && FAIRLEAD_SCREENSHOTS=$(CURDIR)/screenshots go test -count=1 -timeout $(TIMEOUT) -run '^TestScreenshots$$' .
+	@ls screenshots
 
 # What of a store has goroutines meet.
 RACE_TESTS := ^Test(Store|Caller.*|ACaller.*|Process.*)$$/^(Contention|Races|Listen|Reap|Keys|Gates)$$
@@ -109,7 +124,7 @@ RACE_GO_TEST := CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(WITH_DATABASES) $(GO_
 test-race: bin/testdb-run bin/testrun
 ifneq ($(strip $(RACE_PKGS)),)
 	@$(NEED_C_COMPILER)
-	@echo '== Step 4 of 4: the race detector, for which everything is compiled again: about ten minutes on two cores'
+	@echo '== Step 5 of 5: the race detector, for which everything is compiled again: about ten minutes on two cores'
 	$(if $(strip $(RACE_STORES)),$(RACE_GO_TEST) -run '$(RACE_TESTS)' $(TESTFLAGS) -- $(RACE_STORES) & stores=$$!;) \
 	$(RACE_GO_TEST) $(TESTFLAGS) -- $$(go list $(RACE_PKGS) | grep -v '$(RACE_LESS)'); rest=$$?; \
 	wait $$stores && exit $$rest
@@ -123,6 +138,16 @@ command -v curl >/dev/null || { \
 	export DEBIAN_FRONTEND=noninteractive; \
 	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
 		echo 'curl is missing: the examples of docs/api.md are not run' >&2; }
+endef
+
+# The console is tested with it. The fonts are for Chinese.
+define NEED_CHROMIUM
+command -v chromium >/dev/null || command -v google-chrome >/dev/null || test -n "$$FAIRLEAD_TEST_CHROMIUM" || { \
+	echo 'installing Chromium for the tests of the console: a minute or two'; \
+	install='apt-get install -qq -y --no-install-recommends chromium fonts-noto-cjk fonts-dejavu-core'; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$install >/dev/null 2>&1 || { apt-get update -qq; $$install >/dev/null; } || \
+		echo 'CHROMIUM IS MISSING: THE CONSOLE IS NOT LOOKED AT' >&2; }
 endef
 
 # examples/worker.py is run with it.
@@ -184,4 +209,4 @@ bench-peers: ## Compare with other schedulers on the same private servers
 
 .PHONY: clean
 clean: ## Remove what was built and measured here
-	rm -rf bin coverage coverage.* *.prof *.pprof *.test
+	rm -rf bin coverage coverage.* screenshots *.prof *.pprof *.test

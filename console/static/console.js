@@ -142,6 +142,9 @@
     if (event.target.matches("form.filters select, form.filters input[type=checkbox]")) event.target.form.requestSubmit();
   });
 
+  // On a small screen the navigation is a line, of which only a part is seen.
+  document.querySelector(".nav a[aria-current]")?.scrollIntoView({block: "nearest", inline: "center"});
+
   // The live part.
   const live = document.getElementById("live");
   const stale = document.getElementById("stale");

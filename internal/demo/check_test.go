@@ -30,7 +30,7 @@ func TestCheckNamesWhatIsTakenByOthers(t *testing.T) {
 			_, err := w.sweeps.Put(ctx, sweep.Sweep{Name: sweepName, Kind: "own", To: 5})
 			return err
 		},
-		`calendar "acme-business-days"`: func(ctx context.Context, w *world) error {
+		`calendar "business-days"`: func(ctx context.Context, w *world) error {
 			_, err := w.schedules.PutCalendar(ctx, schedule.Calendar{Name: calendarName})
 			return err
 		},

@@ -31,7 +31,7 @@ func owns(t fairlead.Tenant) bool {
 // Other names. Kinds begin with "demo." so that no program that shares the database takes
 // these jobs for its own.
 const (
-	calendarName = "acme-business-days"
+	calendarName = "business-days"
 	sweepName    = "globex-catalog-thumbnails"
 	batchName    = "acme openssl upgrade"
 	pausedQueue  = "globex-maintenance"

@@ -120,6 +120,7 @@ func TestScreenshots(t *testing.T) {
 		t.Skip("make screenshots takes them")
 	}
 	url := demo(t)
+	ripen(t, url)
 	paths := every(open(t, url, wide))
 	for _, as := range []look{{width: 1440, height: 900, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true}} {
 		tab := open(t, url, as)
