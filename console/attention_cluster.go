@@ -1,8 +1,13 @@
 package console
 
 import (
+	"time"
+
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 )
+
+// deadNews is for how long the death of a node, which may have been meant, is news.
+const deadNews = 10 * time.Minute
 
 // deadNodes are nodes that are silent, for long or for too long already.
 func (v *visit) deadNodes(o *overview) (all []concern, err error) {
@@ -10,9 +15,11 @@ func (v *visit) deadNodes(o *overview) (all []concern, err error) {
 		one := concern{ID: "node-silent-" + text(node.GetId()), Href: v.Href("/nodes")}
 		lease := node.GetLeaseUntil().AsTime().Sub(node.GetLastBeat().AsTime())
 		switch {
+		case node.GetDead() && v.Now.Sub(node.GetLeaseUntil().AsTime()) > deadNews:
+			continue // it is listed among the nodes until it is forgotten
 		case node.GetDead():
-			one.State, one.Text = "dead", v.T("Node %s is dead.", node.GetName())
-			one.Remedy = v.T("Its jobs run elsewhere already. See its log for why it stopped.")
+			one.State, one.Text = "dead", v.T("Node %s has left or died.", node.GetName())
+			one.Remedy = v.T("Its jobs run elsewhere already. If that was not meant, see its log.")
 		case v.Now.Sub(node.GetLastBeat().AsTime()) > lease/2:
 			one.State, one.Text = "paused", v.T("Node %s is silent for longer than it should be.", node.GetName())
 			one.Remedy = v.T("It may be overloaded, paused or cut off from the database. After its lease its jobs are taken back.")

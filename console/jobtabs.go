@@ -7,18 +7,14 @@ import (
 )
 
 const (
-	tabCount     = 50 // jobs that have ended are counted up to about so many
-	tabMadeCount = 25 // those that a schedule or a batch made: each is looked up
+	tabCount     = 1000 // jobs are looked at to count those of one state, about
+	tabMadeCount = 100  // of those that a schedule or a batch made: each is looked up
 )
 
-// endedJobStates are the last ones of a job.
-var endedJobStates = []string{"succeeded", "failed", "cancelled", "skipped"}
-
-// jobTabs are the jobs by state, with their numbers where these cost little: all if the
-// page has all jobs, those of jobs that have not ended if all jobs or those of one tenant
-// or one queue are shown, since these are counted anyway, and those of jobs that have
-// ended up to a bound. Jobs that are looked through for a text are not counted: that
-// would take all of them.
+// jobTabs are the jobs by state. All are counted if the page has all jobs; those that
+// have not ended come from what the service keeps, if all jobs or those of one tenant or
+// one queue are shown; the others are counted up to a bound. Jobs that are looked through
+// for a text are not counted: that would take all of them.
 func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]jobTab, error) {
 	tabs := []jobTab{{Href: v.Here("state", "", "at_most", ""), Current: len(f.State) == 0}}
 	for _, state := range jobStates {
@@ -35,18 +31,21 @@ func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]job
 	if err != nil {
 		return nil, err
 	}
-	ended, err := v.countEnded(f)
-	if err != nil {
-		return nil, err
-	}
-	if !ended.GetMore() && known == nil {
+	if known == nil {
 		known = map[string]int64{}
 	}
-	for _, state := range ended.GetStates() {
-		if ended.GetMore() {
-			v.fillTab(tabOf(tabs, state.GetState()), int64(state.GetCount()), true)
+	for _, state := range jobStates {
+		if _, is := known[state]; is {
+			continue
+		}
+		counted, err := v.countState(f, state)
+		if err != nil {
+			return nil, err
+		}
+		if counted.GetMore() {
+			v.fillTab(tabOf(tabs, state), int64(counted.GetTotal()), true)
 		} else {
-			known[state.GetState()] = int64(state.GetCount())
+			known[state] = int64(counted.GetTotal())
 		}
 	}
 	v.fillTabs(tabs, known, len(known) == len(jobStates))
@@ -65,14 +64,15 @@ func countStates(jobs []*fairleadv1.Job) map[string]int64 {
 	return counts
 }
 
-// countEnded counts jobs that have ended, by state.
-func (v *visit) countEnded(f *jobFilter) (*fairleadv1.CountJobsResponse, error) {
+// countState counts the jobs of one state: of one call for all, those of the most common
+// one would use up the bound.
+func (v *visit) countState(f *jobFilter, state string) (*fairleadv1.CountJobsResponse, error) {
 	bound := int32(tabCount)
 	if f.Batch+f.Schedule > 0 {
 		bound = tabMadeCount
 	}
 	return v.jobs.CountJobs(v.ctx, &fairleadv1.CountJobsRequest{
-		State: endedJobStates, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
+		State: []string{state}, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
 		Schedule: f.Schedule, Batch: f.Batch, AtMost: bound,
 	})
 }
