@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	tabCount     = 1000 // jobs are looked at to count those of one state, about
-	tabMadeCount = 100  // of those that a schedule or a batch made: each is looked up
+	tabCount     = 100 // jobs are counted up to about so many: in windows of about 1,000
+	tabMadeCount = 25  // of those that a schedule or a batch made: each is looked up
 )
 
 // jobTabs are the jobs by state. All are counted if the page has all jobs; those that
@@ -24,36 +24,36 @@ func (v *visit) jobTabs(f *jobFilter, shown []*fairleadv1.Job, more bool) ([]job
 		return tabs, nil
 	}
 	if !more && len(f.State) == 0 && f.PageToken == "" && f.atMost == 0 {
-		v.fillTabs(tabs, countStates(shown), true)
+		v.fillTabs(tabs, statesOf(shown), true)
 		return tabs, nil
 	}
 	known, err := v.liveCounts(f)
 	if err != nil {
 		return nil, err
 	}
+	groups := [][]string{{"succeeded"}, {"failed"}, {"cancelled"}, {"skipped"}}
 	if known == nil {
-		known = map[string]int64{}
+		known, groups = map[string]int64{}, append(groups, liveStates)
 	}
-	for _, state := range jobStates {
-		if _, is := known[state]; is {
-			continue
-		}
-		counted, err := v.countState(f, state)
+	for _, states := range groups {
+		counted, err := v.countStates(f, states)
 		if err != nil {
 			return nil, err
 		}
-		if counted.GetMore() {
-			v.fillTab(tabOf(tabs, state), int64(counted.GetTotal()), true)
-		} else {
-			known[state] = int64(counted.GetTotal())
+		for _, state := range counted.GetStates() {
+			if counted.GetMore() {
+				v.fillTab(tabOf(tabs, state.GetState()), int64(state.GetCount()), true)
+			} else {
+				known[state.GetState()] = int64(state.GetCount())
+			}
 		}
 	}
 	v.fillTabs(tabs, known, len(known) == len(jobStates))
 	return tabs, nil
 }
 
-// countStates is how many of the jobs are in each state.
-func countStates(jobs []*fairleadv1.Job) map[string]int64 {
+// statesOf is how many of the jobs are in each state.
+func statesOf(jobs []*fairleadv1.Job) map[string]int64 {
 	counts := map[string]int64{}
 	for _, state := range jobStates {
 		counts[state] = 0
@@ -64,15 +64,18 @@ func countStates(jobs []*fairleadv1.Job) map[string]int64 {
 	return counts
 }
 
-// countState counts the jobs of one state: of one call for all, those of the most common
-// one would use up the bound.
-func (v *visit) countState(f *jobFilter, state string) (*fairleadv1.CountJobsResponse, error) {
+// liveStates are those of jobs that have not ended.
+var liveStates = []string{"scheduled", "parked", "ready", "running", "waiting"}
+
+// countStates counts the jobs of some states. Each state of jobs that have ended is
+// counted by itself, since the most common one would use up the bound of all.
+func (v *visit) countStates(f *jobFilter, states []string) (*fairleadv1.CountJobsResponse, error) {
 	bound := int32(tabCount)
 	if f.Batch+f.Schedule > 0 {
 		bound = tabMadeCount
 	}
 	return v.jobs.CountJobs(v.ctx, &fairleadv1.CountJobsRequest{
-		State: []string{state}, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
+		State: states, Kind: f.Kind, Queue: f.Queue, Tenant: f.Tenant, Key: f.Key, From: f.From, To: f.To, FinishedFrom: f.FinishedFrom,
 		Schedule: f.Schedule, Batch: f.Batch, AtMost: bound,
 	})
 }

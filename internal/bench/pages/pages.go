@@ -20,10 +20,9 @@ import (
 const (
 	mostRows = 500 // that a page may show, whatever there is
 	// constant is what a page may read besides what its rows cost, whatever is stored:
-	// 2,000 as its list may, and 18,000 for what stands around it. Most of that are the
-	// numbers of tabs: of up to nine states, for each of which about 1,000 jobs are looked
-	// at, in windows of up to 2,000.
-	constant = 20_000
+	// 2,000 as its list may, and 8,000 for what stands around it. Most of that are the
+	// numbers of tabs: five counts, each of which looks at a window of about 1,000 jobs.
+	constant = 10_000
 )
 
 // Pages measures the console of a store.
