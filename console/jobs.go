@@ -130,20 +130,15 @@ func (v *visit) jobPages(f *jobFilter, rows int64, next string) map[string]any {
 	return pages
 }
 
-// liveCalls is how often the API is asked for a page of jobs that have not ended. Looking
-// for these reads little, and finds few where very many are ready or parked.
-const liveCalls = 3
+// readCalls is how often the API is asked for one page, at most: where few of very many
+// jobs match, each of its own pages looks at some of them.
+const readCalls = 2
 
 // readJobs reads so many jobs, or fewer if they are hard to find or large, and says where
-// the next page begins. It asks once for jobs that may have ended: that reads as much as
-// a page may.
+// the next page begins.
 func (v *visit) readJobs(filter *fairleadv1.ListJobsRequest, rows int) (jobs []*fairleadv1.Job, next string, err error) {
-	calls := 1
-	if ended := func(state string) bool { return slices.Contains(endedJobStates, state) }; len(filter.GetState()) > 0 && !slices.ContainsFunc(filter.GetState(), ended) {
-		calls = liveCalls
-	}
 	next = filter.GetPageToken()
-	for range calls {
+	for range readCalls {
 		page, err := v.jobs.ListJobs(v.ctx, &fairleadv1.ListJobsRequest{
 			State: filter.GetState(), Kind: filter.GetKind(), Queue: filter.GetQueue(), Tenant: filter.GetTenant(), Key: filter.GetKey(),
 			From: filter.GetFrom(), To: filter.GetTo(), FinishedFrom: filter.GetFinishedFrom(), Schedule: filter.GetSchedule(), Batch: filter.GetBatch(),

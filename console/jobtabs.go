@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	tabCount     = 100 // jobs are counted up to about so many: in windows of about 1,000
+	tabCount     = 500 // jobs are counted up to about so many
 	tabMadeCount = 25  // of those that a schedule or a batch made: each is looked up
 )
 

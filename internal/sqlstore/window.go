@@ -43,7 +43,7 @@ type looks struct {
 // lookSize is that of a page.
 func lookSize(filter fairlead.Filter) looks {
 	limit := pageOf(filter)
-	size := looks{done: 350 + 12*limit, live: 100 + limit}
+	size := looks{done: 800 + 12*limit, live: 100 + limit}
 	if !filter.From.IsZero() || !filter.To.IsZero() { // each row is looked up in job besides
 		size.done, size.live = size.done*2/3, size.live*2/3
 	}

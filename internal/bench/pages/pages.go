@@ -20,9 +20,10 @@ import (
 const (
 	mostRows = 500 // that a page may show, whatever there is
 	// constant is what a page may read besides what its rows cost, whatever is stored:
-	// 2,000 as its list may, and 8,000 for what stands around it. Most of that are the
-	// numbers of tabs: five counts, each of which looks at a window of about 1,000 jobs.
-	constant = 10_000
+	// what a second look costs where few of very many jobs match (4,500), and 15,500 for
+	// what stands around the list. Most of that are the numbers of tabs: five counts,
+	// each of which looks at about 1,000 jobs.
+	constant = 20_000
 )
 
 // Pages measures the console of a store.
