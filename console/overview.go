@@ -25,6 +25,7 @@ type overview struct {
 
 const (
 	overviewTenants = 10   // that are shown, those with most running jobs first
+	overviewNodes   = 12
 	overviewRows    = 6    // of other things
 	overviewFailed  = 1000 // up to which failures of the last hour are counted
 )
@@ -50,7 +51,7 @@ func loadOverview(v *visit) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		o.Nodes = nodes.GetItems()
+		o.Nodes = nodes.GetItems()[:min(len(nodes.GetItems()), maxRows)]
 	}
 	batches, err := v.batches.ListBatches(v.ctx, &fairleadv1.ListBatchesRequest{Open: true, PageSize: overviewRows})
 	if err != nil {
@@ -71,6 +72,16 @@ func loadOverview(v *visit) (any, error) {
 	}
 	o.Concerns, err = v.attention(o)
 	return o, err
+}
+
+// Living are the nodes that may run jobs, at most as many as fit.
+func (o *overview) Living() (all []*fairleadv1.Node) {
+	for _, node := range o.Nodes {
+		if !node.GetDead() && len(all) < overviewNodes {
+			all = append(all, node)
+		}
+	}
+	return all
 }
 
 // totals is what all jobs that the viewer sees have and do. Who is bound to tenants is
