@@ -24,7 +24,7 @@ type overview struct {
 }
 
 const (
-	overviewTenants = 10   // that are shown, those with most running jobs first
+	overviewTenants = 10 // that are shown, those with most running jobs first
 	overviewNodes   = 12
 	overviewRows    = 6    // of other things
 	overviewFailed  = 1000 // up to which failures of the last hour are counted
