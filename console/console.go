@@ -19,6 +19,8 @@ type Options struct {
 	// Secure says that browsers reach it by HTTPS though it does not speak TLS itself,
 	// as behind a proxy.
 	Secure bool
+	// Provider signs viewers in elsewhere; nil: they enter a token.
+	Provider Provider
 	// Version is shown in the footer.
 	Version string
 	// Stopping is closed when the program is to end: open pages are told to come back.
@@ -82,6 +84,10 @@ func (c *Console) route() {
 	handle("GET /login", c.loginPage)
 	handle("POST /login", c.login)
 	handle("POST /logout", c.logout)
+	if c.options.Provider != nil {
+		handle("GET "+providerPath, c.goToProvider)
+		handle("GET "+callbackPath, c.backFromProvider)
+	}
 	handle("POST /preferences", c.setPreferences)
 	handle("GET /find", c.find)
 	handle("GET /docs", c.reference("/docs"))

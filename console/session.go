@@ -41,11 +41,16 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request, status int, 
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 64<<10)
 	v := c.visit(r, c.stranger(r, strings.TrimSpace(r.PostFormValue("token"))))
-	switch {
-	case v.token == "":
+	if v.token == "" {
 		c.showLogin(w, r, http.StatusUnprocessableEntity, v.T("Enter a token."))
 		return
-	case len(v.token) > maxToken || strings.ContainsAny(v.token, "\";\\, \t\r\n"):
+	}
+	c.signIn(w, r, v, r.PostFormValue("next"))
+}
+
+// signIn remembers a token in the browser if the API knows it, and goes on.
+func (c *Console) signIn(w http.ResponseWriter, r *http.Request, v *visit, next string) {
+	if len(v.token) > maxToken || strings.ContainsAny(v.token, "\";\\, \t\r\n") {
 		c.showLogin(w, r, http.StatusUnprocessableEntity, v.T("This is no token: it is too long, or has spaces or quotes in it."))
 		return
 	}
@@ -55,7 +60,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: sessionCookie, Value: v.token, HttpOnly: true}))
-	c.redirect(w, r, r.PostFormValue("next"))
+	c.redirect(w, r, next)
 }
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {

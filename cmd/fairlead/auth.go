@@ -22,6 +22,8 @@ type authOptions struct {
 	tokenFile       string
 	tlsCert, tlsKey string
 	oidc            oidc.Options
+	clientSecret    string         // a file
+	provider        *oidc.Provider // once find has asked it; nil: there is none
 }
 
 func (o *authOptions) flags(f *pflag.FlagSet) {
@@ -30,6 +32,7 @@ func (o *authOptions) flags(f *pflag.FlagSet) {
 	f.StringVar(&o.tlsKey, "tls-key", "", "file with its key")
 	f.StringVar(&o.oidc.Issuer, "oidc-issuer", "", "URL of an identity provider whose tokens are accepted; turns authentication on")
 	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "for whom its tokens must be made")
+	f.StringVar(&o.clientSecret, "oidc-client-secret-file", "", "file with the secret with which the console exchanges codes of the identity provider for tokens (default: a public client, whose id is --oidc-audience)")
 	f.StringVar(&o.oidc.RoleClaim, "oidc-role-claim", "fairlead_role", "claim of its tokens that holds the role")
 	f.StringVar(&o.oidc.TenantsClaim, "oidc-tenants-claim", "fairlead_tenants", "claim of its tokens that holds the tenants they are bound to")
 }
@@ -53,6 +56,9 @@ func (o *authOptions) tls() (*tls.Config, error) {
 // token: in a file, in the database or from an identity provider.
 func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth, error) {
 	var auth server.Auth
+	if o.clientSecret != "" && o.oidc.Issuer == "" {
+		return auth, usagef("--oidc-client-secret-file needs --oidc-issuer: it is a secret of that provider")
+	}
 	if o.oidc.Audience != "" && o.oidc.Issuer == "" {
 		return auth, usagef("--oidc-audience needs --oidc-issuer: without it nobody's tokens are accepted")
 	}
@@ -64,11 +70,14 @@ func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth
 		auth.Admin, auth.Required = &hash, true
 	}
 	if o.oidc.Issuer != "" {
-		verify, err := oidc.Verifier(ctx, o.oidc)
+		if err := o.readClientSecret(); err != nil {
+			return auth, err
+		}
+		provider, err := oidc.New(ctx, o.oidc)
 		if err != nil {
 			return auth, usagef("--oidc-issuer: %w", err)
 		}
-		auth.Verify, auth.Required = verify, true
+		o.provider, auth.Verify, auth.Required = provider, provider.Verify, true
 	}
 	tokens, err := store.Tokens(ctx)
 	if err != nil {
@@ -76,6 +85,22 @@ func (o *authOptions) find(ctx context.Context, store server.Store) (server.Auth
 	}
 	auth.Required = auth.Required || len(tokens) > 0
 	return auth, nil
+}
+
+// readClientSecret reads what the provider knows this client by.
+func (o *authOptions) readClientSecret() error {
+	if o.clientSecret == "" {
+		return nil
+	}
+	raw, err := os.ReadFile(o.clientSecret)
+	if err != nil {
+		return usagef("--oidc-client-secret-file: %w", err)
+	}
+	o.oidc.ClientSecret = string(bytes.TrimSpace(raw))
+	if o.oidc.ClientSecret == "" {
+		return usagef("--oidc-client-secret-file %s: the file is empty", o.clientSecret)
+	}
+	return nil
 }
 
 // leastToken is how long a token in a file must be: shorter ones can be guessed.

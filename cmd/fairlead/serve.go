@@ -214,8 +214,11 @@ func serve(ctx context.Context, o serveOptions, stderr io.Writer) error {
 		Version: versionText(), Log: log, Stopping: ctx.Done(), Auth: auth, Metrics: counts.Handler(), Traces: traces.provider(), Workers: workers,
 		Args: server.ArgsChecks{httpcall.Kind: calls.Validate, sweep.StartKind: sweep.CheckStartArgs}, Sweeps: sweepChecks(calls),
 		Console: func(api http.Handler) (http.Handler, error) {
-			secure := strings.HasPrefix(o.publicURL, "https://")
-			return console.New(api, console.Options{Version: versionText(), Secure: secure, Stopping: ctx.Done(), Log: log})
+			pages := console.Options{Version: versionText(), Secure: strings.HasPrefix(o.publicURL, "https://"), Stopping: ctx.Done(), Log: log}
+			if o.auth.provider != nil {
+				pages.Provider = o.auth.provider
+			}
+			return console.New(api, pages)
 		},
 		Kinds: kinds, Guard: guard, Databases: databases.Names(), Breakers: calls.Breakers,
 	})

@@ -30,7 +30,7 @@ func TestAHostileProviderHoldsNothingUp(t *testing.T) {
 				_, _ = io.Copy(io.Discard, conn)
 			}
 		}))
-		if _, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: web.URL, Audience: "fairlead"}); err == nil {
+		if _, err := verifier(t.Context(), oidc.Options{Issuer: web.URL, Audience: "fairlead"}); err == nil {
 			t.Errorf("a provider that %s is believed", what)
 		}
 		web.Close()
@@ -54,7 +54,7 @@ func TestKeysWithoutAnEndAreNotReadToIt(t *testing.T) {
 			sent.Add(int64(n))
 		}
 	})
-	verify, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: web.URL, Audience: "fairlead", RoleClaim: "role"})
+	verify, err := verifier(t.Context(), oidc.Options{Issuer: web.URL, Audience: "fairlead", RoleClaim: "role"})
 	if err != nil {
 		t.Fatal(err)
 	}

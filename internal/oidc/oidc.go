@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
 
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/outbound"
@@ -20,7 +21,8 @@ import (
 // Options say which provider is believed, and what of its tokens counts.
 type Options struct {
 	Issuer       string // its URL
-	Audience     string // for whom tokens must be made
+	Audience     string // for whom tokens must be made; the client's id where browsers sign in
+	ClientSecret string // where browsers sign in; empty: the client is a public one
 	RoleClaim    string // what holds the role of somebody
 	TenantsClaim string // what holds the tenants that a caller is bound to: a text or a list of them; without the claim the caller is not bound
 }
@@ -34,9 +36,17 @@ const maxAnswer = 1 << 20
 // maxName is how many bytes of what the provider calls somebody are kept.
 const maxName = 190
 
-// Verifier asks the provider for its keys and returns what verifies its tokens.
-// The keys are asked for again when the provider changes them.
-func Verifier(ctx context.Context, o Options) (func(ctx context.Context, token string) (server.Identity, error), error) {
+// Provider is an identity provider that is believed.
+type Provider struct {
+	options  Options
+	ctx      context.Context // with the client that asks it
+	verifier *oidc.IDTokenVerifier
+	browser  oauth2.Config
+}
+
+// New asks the provider for its keys. They are asked for again when the provider changes
+// them.
+func New(ctx context.Context, o Options) (*Provider, error) {
 	if o.Audience == "" {
 		return nil, errors.New("no audience: tokens made for others would be accepted")
 	}
@@ -49,14 +59,19 @@ func Verifier(ctx context.Context, o Options) (func(ctx context.Context, token s
 		return nil, fmt.Errorf("ask %s for its keys: %w", o.Issuer, err)
 	}
 	keys := oidc.ClientContext(ctx, &http.Client{Timeout: patience + keysPause, Transport: &pacedKeys{base: bounded}})
-	verifier := provider.VerifierContext(keys, &oidc.Config{ClientID: o.Audience})
-	return func(ctx context.Context, raw string) (server.Identity, error) {
-		token, err := verifier.Verify(ctx, raw)
-		if err != nil {
-			return server.Identity{}, err
-		}
-		return o.identity(token)
+	return &Provider{
+		options: o, ctx: ctx, verifier: provider.VerifierContext(keys, &oidc.Config{ClientID: o.Audience}),
+		browser: oauth2.Config{ClientID: o.Audience, ClientSecret: o.ClientSecret, Endpoint: provider.Endpoint(), Scopes: []string{oidc.ScopeOpenID, "profile"}},
 	}, nil
+}
+
+// Verify returns who has a token that the provider has signed.
+func (p *Provider) Verify(ctx context.Context, raw string) (server.Identity, error) {
+	token, err := p.verifier.Verify(ctx, raw)
+	if err != nil {
+		return server.Identity{}, err
+	}
+	return p.options.identity(token)
 }
 
 func (o Options) identity(token *oidc.IDToken) (server.Identity, error) {

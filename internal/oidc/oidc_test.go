@@ -1,6 +1,7 @@
 package oidc_test
 
 import (
+	"context"
 	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
@@ -18,12 +19,14 @@ import (
 
 	"github.com/fairlead-io/fairlead/access"
 	"github.com/fairlead-io/fairlead/internal/oidc"
+	"github.com/fairlead-io/fairlead/server"
 )
 
 // provider is an identity provider with one key.
 type provider struct {
 	*testing.T
 	url string
+	mux *http.ServeMux
 	key *rsa.PrivateKey
 
 	asked atomic.Int64 // how often for its keys
@@ -34,8 +37,8 @@ func newProvider(t *testing.T) *provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &provider{T: t, key: key}
 	mux := http.NewServeMux()
+	p := &provider{T: t, key: key, mux: mux}
 	web := httptest.NewServer(mux)
 	t.Cleanup(web.Close)
 	p.url = web.URL
@@ -81,9 +84,18 @@ func (p *provider) sign(claims map[string]any) string {
 	return signed + "." + text(signature)
 }
 
+// verifier is what verifies the tokens of a provider.
+func verifier(ctx context.Context, o oidc.Options) (func(context.Context, string) (server.Identity, error), error) {
+	p, err := oidc.New(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return p.Verify, nil
+}
+
 func TestCallersAreWhoTheProviderSays(t *testing.T) {
 	p := newProvider(t)
-	verify, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})
+	verify, err := verifier(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +156,7 @@ func TestCallersAreWhoTheProviderSays(t *testing.T) {
 // Forged tokens make the verifier look for new keys; the provider must not feel it.
 func TestForgedTokensDoNotLoadTheProvider(t *testing.T) {
 	p := newProvider(t)
-	verify, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})
+	verify, err := verifier(t.Context(), oidc.Options{Issuer: p.url, Audience: "fairlead", RoleClaim: "role", TenantsClaim: "tenants"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +185,7 @@ func TestForgedTokensDoNotLoadTheProvider(t *testing.T) {
 }
 
 func TestAnAudienceIsRequired(t *testing.T) {
-	if _, err := oidc.Verifier(t.Context(), oidc.Options{Issuer: "https://example.org"}); err == nil {
+	if _, err := verifier(t.Context(), oidc.Options{Issuer: "https://example.org"}); err == nil {
 		t.Error("tokens for anybody would be accepted")
 	}
 }

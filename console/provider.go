@@ -1,0 +1,100 @@
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+)
+
+// Provider is an identity provider that viewers sign in at: the authorization code flow of
+// OpenID Connect, with PKCE.
+type Provider interface {
+	// Name is what people call it.
+	Name() string
+	// AuthURL is where a browser is sent. It comes back to redirect.
+	AuthURL(redirect, state, nonce, verifier string) string
+	// Exchange returns the token that a code stands for. The API must accept it.
+	Exchange(ctx context.Context, redirect, code, nonce, verifier string) (token string, err error)
+}
+
+const (
+	providerPath = "/login/provider"
+	callbackPath = "/login/callback"
+	// signInCookie remembers a sign-in that is under way, in the browser that began it.
+	signInCookie  = "fairlead_sign_in"
+	signInSeconds = 600
+)
+
+// pendingSignIn is a sign-in that is under way.
+type pendingSignIn struct {
+	State, Nonce, Verifier, Next string
+}
+
+// ProviderName is what people call the identity provider; empty: there is none.
+func (v *visit) ProviderName() string {
+	if v.console.options.Provider == nil {
+		return ""
+	}
+	return v.console.options.Provider.Name()
+}
+
+// goToProvider sends the browser to the identity provider.
+func (c *Console) goToProvider(w http.ResponseWriter, r *http.Request) {
+	pending := pendingSignIn{State: rand.Text(), Nonce: rand.Text(), Verifier: rand.Text() + rand.Text(), Next: localPath(r.FormValue("next"))}
+	raw, err := json.Marshal(pending)
+	if err != nil {
+		c.showLogin(w, r, http.StatusInternalServerError, err.Error())
+		return
+	}
+	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: signInCookie, Value: base64.RawURLEncoding.EncodeToString(raw), MaxAge: signInSeconds, HttpOnly: true}))
+	http.Redirect(w, r, c.options.Provider.AuthURL(c.callbackURL(r), pending.State, pending.Nonce, pending.Verifier), http.StatusSeeOther)
+}
+
+// backFromProvider exchanges the code that the browser came back with for a token.
+func (c *Console) backFromProvider(w http.ResponseWriter, r *http.Request) {
+	pending, began := pendingOf(r)
+	http.SetCookie(w, c.cookie(r, &http.Cookie{Name: signInCookie, MaxAge: -1, HttpOnly: true}))
+	v := c.visit(r, c.stranger(r, ""))
+	switch {
+	case !began || subtle.ConstantTimeCompare([]byte(pending.State), []byte(r.FormValue("state"))) != 1:
+		c.showLogin(w, r, http.StatusBadRequest, v.T("This sign-in was not begun here, or took too long. Try again."))
+		return
+	case r.FormValue("code") == "":
+		c.options.Log.Warn("sign-in refused by the identity provider", "error", r.FormValue("error"))
+		c.showLogin(w, r, http.StatusForbidden, v.T("The identity provider did not sign you in."))
+		return
+	}
+	token, err := c.options.Provider.Exchange(r.Context(), c.callbackURL(r), r.FormValue("code"), pending.Nonce, pending.Verifier)
+	if err != nil {
+		c.options.Log.Warn("sign-in failed", "error", err)
+		c.showLogin(w, r, http.StatusBadGateway, v.T("The identity provider did not sign you in."))
+		return
+	}
+	v.token = token
+	c.signIn(w, r, v, pending.Next)
+}
+
+// pendingOf is the sign-in that this browser began.
+func pendingOf(r *http.Request) (pending pendingSignIn, began bool) {
+	cookie, err := r.Cookie(signInCookie)
+	if err != nil {
+		return pending, false
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cookie.Value)
+	if err != nil || json.Unmarshal(raw, &pending) != nil {
+		return pendingSignIn{}, false
+	}
+	return pending, pending.State != "" && pending.Verifier != ""
+}
+
+// callbackURL is where the provider sends browsers back to. It has to know the address.
+func (c *Console) callbackURL(r *http.Request) string {
+	scheme := "http://"
+	if r.TLS != nil || c.options.Secure {
+		scheme = "https://"
+	}
+	return scheme + r.Host + c.options.Prefix + callbackPath
+}

@@ -1,0 +1,53 @@
+package oidc
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// Name is what people call the provider: its host.
+func (p *Provider) Name() string {
+	if issuer, err := url.Parse(p.options.Issuer); err == nil && issuer.Host != "" {
+		return issuer.Host
+	}
+	return p.options.Issuer
+}
+
+// AuthURL is where a browser is sent to sign in. It comes back to redirect, with the state
+// and a code, which only who knows the verifier can exchange for a token with the nonce.
+func (p *Provider) AuthURL(redirect, state, nonce, verifier string) string {
+	client := p.browser
+	client.RedirectURL = redirect
+	return client.AuthCodeURL(state, oidc.Nonce(nonce), oauth2.S256ChallengeOption(verifier))
+}
+
+// Exchange returns the token that a code stands for.
+func (p *Provider) Exchange(ctx context.Context, redirect, code, nonce, verifier string) (string, error) {
+	client := p.browser
+	client.RedirectURL = redirect
+	asking, cancel := context.WithTimeout(p.ctx, patience)
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	answer, err := client.Exchange(asking, code, oauth2.VerifierOption(verifier))
+	if err != nil {
+		return "", fmt.Errorf("exchange the code: %w", err)
+	}
+	raw, ok := answer.Extra("id_token").(string)
+	if !ok {
+		return "", errors.New("the provider sent no id_token")
+	}
+	token, err := p.verifier.Verify(asking, raw)
+	if err != nil {
+		return "", fmt.Errorf("verify the id_token: %w", err)
+	}
+	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(nonce)) != 1 {
+		return "", errors.New("the id_token is of another sign-in")
+	}
+	return raw, nil
+}

@@ -1,0 +1,60 @@
+package browser
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+)
+
+// TestAPageThatChangesKeepsWhatAPersonDoes has a page of the living demo updated while
+// something has the focus, is scrolled, typed or opened.
+func TestAPageThatChangesKeepsWhatAPersonDoes(t *testing.T) {
+	url := demo(t)
+	tab := open(t, url, look{width: 1000, height: 500, lang: "en"})
+	updated := func(times int) {
+		t.Helper()
+		before := value[int](tab, `Number(document.getElementById("live").dataset.updates)`)
+		tab.await(fmt.Sprintf(`Number(document.getElementById("live").dataset.updates) >= %d`, before+times))
+	}
+	tab.visit("/")
+	value[bool](tab, `(() => {
+		const link = document.querySelector("#figures a");
+		link.marked = true;
+		link.focus({preventScroll: true});
+		scrollTo(0, 150);
+		window.canvas = document.querySelector("#throughput-chart canvas");
+		return true;
+	})()`)
+	updated(3)
+	if !value[bool](tab, `document.activeElement.marked === true`) {
+		t.Error("the focus is lost")
+	}
+	if at := value[float64](tab, `scrollY`); at != 150 {
+		t.Errorf("the page is scrolled to %v", at)
+	}
+	if !value[bool](tab, `window.canvas !== null && window.canvas.isConnected`) {
+		t.Error("the chart was made anew")
+	}
+	tab.visit("/jobs")
+	tab.do(chromedp.SendKeys(chromedp.CSS(`input[name="kind"]`), "demo.inv"))
+	updated(2)
+	if typed := value[string](tab, `document.activeElement.name + "=" + document.activeElement.value`); typed != "kind=demo.inv" {
+		t.Errorf("what was typed is %q", typed)
+	}
+	tab.quiet("live")
+}
+
+// TestThePaletteFindsAJob opens the palette by its key, and goes to what it finds.
+func TestThePaletteFindsAJob(t *testing.T) {
+	url := frozenDemo(t)
+	tab := open(t, url, wide)
+	tab.visit("/")
+	value[bool](tab, `document.dispatchEvent(new KeyboardEvent("keydown", {key: "k", ctrlKey: true, bubbles: true}))`)
+	tab.await(`document.getElementById("palette").open`)
+	tab.do(chromedp.SendKeys(chromedp.CSS("#palette-text"), "17"))
+	tab.await(`[...document.querySelectorAll("#palette-found a")].some(a => a.getAttribute("href") === "/jobs/17")`)
+	tab.do(chromedp.SendKeys(chromedp.CSS("#palette-text"), "\r"))
+	tab.await(`location.pathname === "/jobs/17"`)
+	tab.quiet("palette")
+}
