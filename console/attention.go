@@ -88,7 +88,7 @@ func (v *visit) failingKinds(*overview) (all []concern, err error) {
 		c := v.countedAmong(failed, kind, "state", "failed", "kind", kind, "finished_from", since)
 		all = append(all, concern{
 			ID: "failing-" + kind, State: "failed", Text: v.T("Jobs of kind %s failed in the last hour:", kind), Count: &c, Href: v.Href("/failures", "kind", kind),
-			Remedy: v.T("See what the errors have in common, mend the cause, then retry: fairlead job bulk retry --state failed --kind %s", kind),
+			Remedy: v.T("See what the errors have in common, mend the cause, then retry: fairlead job bulk retry --state failed --kind %s", shellWord(kind)),
 		})
 	}
 	return all, nil
@@ -171,7 +171,7 @@ func (v *visit) waitingSweeps(o *overview) (all []concern, err error) {
 		if s.GetState() == "waiting" {
 			all = append(all, concern{
 				ID: "sweep-waits-" + s.GetId(), State: "waiting", Href: v.To("/sweeps", s.GetId()), Text: v.T("Sweep %s waits until it is opened.", s.GetName()),
-				Remedy: v.T("Open it with: fairlead sweep open %s", s.GetName()),
+				Remedy: v.T("Open it with: fairlead sweep open %s", s.GetId()),
 			})
 		}
 	}

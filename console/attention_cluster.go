@@ -61,7 +61,7 @@ func (v *visit) pausedQueues(*overview) (all []concern, err error) {
 		c := count{N: q.GetReady(), Href: v.Href("/jobs", "state", "ready", "queue", q.GetName())}
 		all = append(all, concern{
 			ID: "queue-paused-" + q.GetName(), State: "paused", Text: v.T("Queue %s is paused. Ready jobs in it:", q.GetName()), Count: &c, Href: v.Href("/queues"),
-			Remedy: v.T("Let it go on with: fairlead queue resume %s", q.GetName()),
+			Remedy: v.T("Let it go on with: fairlead queue resume %s", shellWord(q.GetName())),
 		})
 		if len(all) == concernKinds {
 			return all, nil
@@ -80,7 +80,7 @@ func (v *visit) pausedTenants(*overview) (all []concern, err error) {
 		if tenant.GetPaused() && len(all) < concernKinds {
 			all = append(all, concern{
 				ID: "tenant-paused-" + tenant.GetName(), State: "paused", Text: v.T("Tenant %s is paused.", tenant.GetName()), Href: v.To("/tenants", tenant.GetName()),
-				Remedy: v.T("Let it go on with: fairlead tenant resume %s", tenant.GetName()),
+				Remedy: v.T("Let it go on with: fairlead tenant resume %s", shellWord(tenant.GetName())),
 			})
 		}
 	}

@@ -57,7 +57,7 @@ func New(api http.Handler, options Options) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Console{options: options, api: api, services: newServices(api), mux: http.NewServeMux(), now: time.Now}
+	c := &Console{options: options, loads: perTick[*lookedAt]{most: mostLoads}, api: api, services: newServices(api), mux: http.NewServeMux(), now: time.Now}
 	if c.assets, err = newAssets(static); err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (c *Console) route() {
 	for i := range screens {
 		s := &screens[i]
 		handle("GET "+s.path, func(w http.ResponseWriter, r *http.Request) { c.page(w, r, s) })
-		handle("GET "+livePath+strings.TrimSuffix(s.path, "{$}"), func(w http.ResponseWriter, r *http.Request) { c.live(w, r, s) })
+		handle("GET "+livePath+s.path, func(w http.ResponseWriter, r *http.Request) { c.live(w, r, s) })
 	}
 	handle("GET /static/", c.assets.serve(c.options.Prefix+"/static/"))
 	handle("GET /login", c.loginPage)

@@ -89,7 +89,7 @@ func TestOnlyTheNextFireOfADelayIsForeseen(t *testing.T) {
 	if !maps.Equal(got, map[int]int{1: 1}) {
 		t.Errorf("the fires are %v", got)
 	}
-	s.NextFire = nil // it waits for the end of a run
+	p.NextFire = nil // it waits for the end of a run
 	p.fires(from, from.Add(time.Hour), func(minute, n int) { t.Errorf("it fires in minute %d", minute) })
 }
 

@@ -147,11 +147,11 @@ func (v *visit) owner(o *fairleadv1.Obstacle) string {
 func (v *visit) ownerLinks(o *fairleadv1.Obstacle) []link {
 	switch o.GetScope() {
 	case "queue":
-		return v.forAll(link{v.owner(o), v.To("/queues", o.GetName())})
+		return v.forAll(link{v.owner(o), v.Href("/jobs", "queue", o.GetName())})
 	case "tenant":
 		return []link{{v.owner(o), v.To("/tenants", o.GetName())}}
 	}
-	return v.forAll(link{v.T("Limits"), v.Href("/limits")})
+	return v.forAll(link{v.T("Limits"), v.Href("/tenants") + "#limits"})
 }
 
 // forAll are links to what is shown to those only who are bound to no tenant.

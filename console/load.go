@@ -2,8 +2,9 @@ package console
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
@@ -11,6 +12,7 @@ import (
 
 const (
 	loadSchedulesRead = 500                // that are looked at for one picture
+	mostLoads         = 32                 // pictures that are kept at once
 	longestSpan       = 8 * 24 * time.Hour // of which it is listed what fires
 )
 
@@ -64,7 +66,8 @@ func loadComing(v *visit) (any, error) {
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	looked, err := v.looked(token, tenants)
+	from, to = from.Truncate(time.Minute), to.Truncate(time.Minute) // as fires are counted
+	looked, err := v.looked(token, slices.Compact(slices.Sorted(slices.Values(tenants))))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +99,7 @@ func loadComing(v *visit) (any, error) {
 func (v *visit) looked(token string, tenants []string) (*lookedAt, error) {
 	at := v.Now.Truncate(figuresRest)
 	request := &fairleadv1.ListSchedulesRequest{Tenant: tenants, Enabled: new(true), PageSize: loadSchedulesRead, PageToken: token}
-	key := strings.Join(append([]string{v.scope, v.Zone.String(), token}, tenants...), "\n")
+	key := fmt.Sprintf("%q %q %q %q", v.scope, v.Zone, token, tenants)
 	looked, err := v.console.loads.get(v.ctx, at, key, func(ctx context.Context) (*lookedAt, error) { return v.lookAt(ctx, request, at) })
 	if err != nil { // a failure is not kept
 		return v.lookAt(v.ctx, request, at)

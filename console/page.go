@@ -35,6 +35,9 @@ func (c *Console) refuse(w http.ResponseWriter, v *visit, err error) {
 		http.Redirect(w, v.request, v.Href("/login", "next", v.Back()), http.StatusSeeOther)
 		return
 	}
+	if v.request.Context().Err() != nil {
+		return // the viewer has gone
+	}
 	status, text := v.refusal(err)
 	if status == http.StatusInternalServerError {
 		c.options.Log.Error("console page failed", "path", v.Path, "error", err)
@@ -66,6 +69,11 @@ const quietLimit = 15 * time.Second
 
 // live sends the live part of a page whenever it has changed.
 func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
+	if r.Method != http.MethodGet { // HEAD would have no end
+		w.Header().Set("Allow", http.MethodGet)
+		http.Error(w, "use GET", http.StatusMethodNotAllowed)
+		return
+	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies are not to keep it back
 	stream := &stream{w: w, conn: http.NewResponseController(w)}
@@ -78,7 +86,7 @@ func (c *Console) live(w http.ResponseWriter, r *http.Request, s *screen) {
 		case err != nil && r.Context().Err() != nil:
 			return
 		case err != nil:
-			err = stream.event("stale", "")
+			err, last = stream.event("stale", ""), "" // what follows says that it is over
 		case body != last:
 			err, last = stream.event("", body), body
 		default:
@@ -104,15 +112,19 @@ func (c *Console) liveBody(r *http.Request, s *screen) (string, error) {
 		return "", err
 	}
 	v := c.visit(r, who)
-	key := strings.Join([]string{who.scope, v.Lang, v.Zone.String(), s.name, v.Back()}, "\n")
-	body, err := c.views.get(r.Context(), v.Now, key, func(ctx context.Context) ([]byte, error) {
+	key := fmt.Sprintf("%q %q %q %q %q", who.scope, v.Lang, v.Zone, s.name, v.Back())
+	make := func(ctx context.Context) ([]byte, error) {
 		v.ctx = withViewer(ctx, who)
 		data, err := s.load(v)
 		if err != nil {
 			return nil, err
 		}
 		return c.templates.execute(s.name, v.show(data))
-	})
+	}
+	body, own, err := c.views.share(r.Context(), v.Now, key, make)
+	if !own && personal(err) {
+		body, err = make(r.Context())
+	}
 	return string(body), err
 }
 

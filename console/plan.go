@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/protobuf/proto"
+
 	fairleadv1 "github.com/fairlead-io/fairlead/api/fairlead/v1"
 	"github.com/fairlead-io/fairlead/internal/cron"
 	"github.com/fairlead-io/fairlead/schedule"
@@ -24,10 +26,20 @@ type plan struct {
 
 var errUntimed = errors.New("nothing says when it is due")
 
+// withoutArgs is a schedule without what its jobs are given, which may be large: plans are
+// kept for a while.
+func withoutArgs(s *fairleadv1.Schedule) *fairleadv1.Schedule {
+	kept := proto.CloneOf(s)
+	if kept.GetJob() != nil {
+		kept.Job.Args = nil
+	}
+	return kept
+}
+
 // planOf reads a schedule. It fails for one that is not readable here, as in a zone that
 // this machine does not know.
 func planOf(s *fairleadv1.Schedule, calendar *fairleadv1.Calendar) (*plan, error) {
-	p := &plan{Schedule: s, own: schedule.Schedule{
+	p := &plan{Schedule: withoutArgs(s), own: schedule.Schedule{
 		Name: s.GetName(), Cron: s.GetCron(), Every: span(s.GetEvery()), Delay: span(s.GetDelay()), Daily: s.GetDaily(), At: moment(s.GetAt()),
 		Zone: s.GetTimezone(), StartsAt: moment(s.GetStartsAt()), EndsAt: moment(s.GetEndsAt()), Jitter: span(s.GetJitter()), Calendar: s.GetCalendar(),
 		CreatedAt: moment(s.GetCreatedAt()),

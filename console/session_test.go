@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"connectrpc.com/connect"
+
 	"github.com/fairlead-io/fairlead/access"
 )
 
@@ -116,5 +118,26 @@ func TestANameThatPointsHereIsNotAnswered(t *testing.T) {
 	r.api.ServeHTTP(answer, request)
 	if answer.Code == http.StatusOK {
 		t.Error("a page is shown to a web page whose name was made to point to this machine")
+	}
+}
+
+func TestACookieOfAnotherServiceLocksNobodyOut(t *testing.T) {
+	r := newRig(t, false, nil)
+	r.shows(r.page(http.StatusOK, "/", sessionCookie, "of-another-port"), "local")
+}
+
+func TestOneRevokedTokenSignsNoOtherViewerOut(t *testing.T) {
+	if !personal(connect.NewError(connect.CodeUnauthenticated, errWorker)) || personal(nil) || personal(connect.NewError(connect.CodeUnavailable, errWorker)) {
+		t.Error("errors about one viewer are not told from errors about all")
+	}
+}
+
+func TestALivePartIsAskedForByGET(t *testing.T) {
+	r := newRig(t, false, nil)
+	if answer := r.ask(http.MethodHead, "/live/", nil); answer.StatusCode != http.StatusMethodNotAllowed {
+		t.Errorf("HEAD is answered with %d", answer.StatusCode)
+	}
+	if answer := r.ask(http.MethodGet, "/live/anything", nil); answer.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown page is answered with %d", answer.StatusCode)
 	}
 }

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -24,10 +25,24 @@ func newSharing() connect.UnaryInterceptorFunc {
 			if err != nil {
 				return nil, err
 			}
-			key := who.scope + "\n" + request.Spec().Procedure + "\n" + string(raw)
-			return answers.get(ctx, time.Now(), key, func(ctx context.Context) (connect.AnyResponse, error) { return next(ctx, request) })
+			key := fmt.Sprintf("%q %s %s", who.scope, request.Spec().Procedure, raw)
+			answer, own, err := answers.share(ctx, time.Now(), key, func(ctx context.Context) (connect.AnyResponse, error) { return next(ctx, request) })
+			if !own && personal(err) {
+				return next(ctx, request)
+			}
+			return answer, err
 		}
 	}
+}
+
+// personal tells whether an error is about the one who asked: the token of another may
+// have been revoked, or its context may have ended.
+func personal(err error) bool {
+	switch connect.CodeOf(err) {
+	case connect.CodeUnauthenticated, connect.CodePermissionDenied, connect.CodeResourceExhausted, connect.CodeCanceled:
+		return err != nil
+	}
+	return false
 }
 
 // reads tells whether a method only reads. It goes by the method's name, as the schema

@@ -1,6 +1,10 @@
 package console
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
 
 // plainWord are the characters that mean nothing to a shell.
 const plainWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:@/=+,-"
@@ -10,6 +14,9 @@ const plainWord = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 func shellWord(name string) string {
 	if name != "" && strings.Trim(name, plainWord) == "" && !strings.HasPrefix(name, "-") {
 		return name
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) { // a shell would take a new line for the end
+		return "$" + strings.ReplaceAll(strconv.Quote(name), `"`, "'")
 	}
 	return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 }

@@ -188,8 +188,9 @@ func (v *visit) timeElement(at time.Time, words string, zones []string) template
 }
 
 // JSON writes a document for people, line by line. Its numbers stay as they are, however
-// large.
+// large; passwords in addresses are left out.
 func (v *visit) JSON(document []byte) string {
+	document = withoutUserinfo(document)
 	var b bytes.Buffer
 	if json.Indent(&b, document, "", "  ") != nil {
 		return string(document)

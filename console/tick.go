@@ -1,7 +1,10 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -21,6 +24,8 @@ func untilNextTick(now time.Time) time.Duration {
 // perTick makes each value once per tick, for all who ask for it. The zero value is
 // ready.
 type perTick[V any] struct {
+	most int // values that are shared at once; 0: mostShared
+
 	mu      sync.Mutex
 	tick    int64
 	entries map[string]*made[V]
@@ -28,46 +33,104 @@ type perTick[V any] struct {
 
 // made is a value that was made in this tick or is being made.
 type made[V any] struct {
-	done  chan struct{}
-	value V
-	err   error
+	done    chan struct{}
+	value   V
+	err     error
+	cancel  context.CancelFunc
+	waiting int // callers; without one it is not made any further
 }
 
-// makePatience bounds how long a value may take. It is not bound to the one who asked
-// first: others wait for the value too.
+// mostShared is how many values are shared at once. A viewer can ask for any number of
+// pages: what is more is made for the one who asks, and not kept.
+const mostShared = 2000
+
+// makePatience bounds how long a value may take.
 const makePatience = 20 * time.Second
 
 // get returns the value of a key, which make makes if it is the first to be asked for it
-// in this tick.
+// in this tick. The value is for all who wait for it: it is given up only when none of
+// them does any more.
 func (p *perTick[V]) get(ctx context.Context, now time.Time, key string, make func(context.Context) (V, error)) (V, error) {
-	entry, first := p.entry(tickOf(now), key)
-	if first {
-		go func() { // ends with make, within makePatience
-			defer close(entry.done)
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
-			defer cancel()
-			entry.value, entry.err = make(ctx)
-		}()
-	}
+	value, _, err := p.share(ctx, now, key, make)
+	return value, err
+}
+
+// share is get, and tells whether it was this call that had the value made.
+func (p *perTick[V]) share(ctx context.Context, now time.Time, key string, make func(context.Context) (V, error)) (value V, own bool, err error) {
+	entry, own := p.join(ctx, tickOf(now), key, make)
+	defer p.leave(entry)
 	select {
 	case <-entry.done:
-		return entry.value, entry.err
+		return entry.value, own, entry.err
 	case <-ctx.Done():
-		var none V
-		return none, ctx.Err()
+		return value, own, ctx.Err()
 	}
 }
 
-func (p *perTick[V]) entry(tick int64, key string) (entry *made[V], first bool) {
+// join waits for an entry, which is begun if there is none.
+func (p *perTick[V]) join(ctx context.Context, tick int64, key string, make func(context.Context) (V, error)) (entry *made[V], first bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tick < tick || p.entries == nil { // one who comes late is served what is newer
-		p.tick, p.entries = tick, map[string]*made[V]{}
-	}
+	p.turn(tick)
 	if entry, there := p.entries[key]; there {
+		entry.waiting++
 		return entry, false
 	}
-	entry = &made[V]{done: make(chan struct{})}
-	p.entries[key] = entry
+	making, cancel := context.WithTimeout(context.WithoutCancel(ctx), makePatience)
+	entry = &made[V]{done: newDone(), cancel: cancel, waiting: 1}
+	if len(p.entries) < cmp.Or(p.most, mostShared) {
+		p.entries[key] = entry
+	}
+	go func() { // ends with make, within makePatience
+		defer cancel()
+		defer close(entry.done)
+		defer func() {
+			if problem := recover(); problem != nil { // as net/http does: a page is lost, not the node
+				entry.err = fmt.Errorf("panic: %v\n%s", problem, debug.Stack())
+			}
+		}()
+		entry.value, entry.err = make(making)
+	}()
 	return entry, true
+}
+
+func newDone() chan struct{} { return make(chan struct{}) }
+
+// turn forgets the values of earlier ticks, but for those that are still being made: who
+// asks for them again need not begin anew. A caller that comes a little late is served
+// what is newer; a clock that was set back begins anew.
+func (p *perTick[V]) turn(tick int64) {
+	if p.entries != nil && p.tick-1 <= tick && tick <= p.tick {
+		return
+	}
+	kept := map[string]*made[V]{}
+	for key, entry := range p.entries {
+		select {
+		case <-entry.done:
+		default:
+			kept[key] = entry
+		}
+	}
+	p.tick, p.entries = tick, kept
+}
+
+// leave gives up a value that no caller waits for any more.
+func (p *perTick[V]) leave(entry *made[V]) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	entry.waiting--
+	select {
+	case <-entry.done:
+		return
+	default:
+	}
+	if entry.waiting > 0 {
+		return
+	}
+	entry.cancel()
+	for key, other := range p.entries {
+		if other == entry {
+			delete(p.entries, key)
+		}
+	}
 }

@@ -3,6 +3,8 @@ package console
 import (
 	"context"
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,6 +64,84 @@ func TestWhoGoesDoesNotTakeTheValueFromOthers(t *testing.T) {
 			t.Errorf("the first has gone: %v; the second got %q", gone, got)
 		}
 	})
+}
+
+func TestAValueThatPanicsIsAnError(t *testing.T) {
+	var values perTick[int]
+	_, err := values.get(t.Context(), time.Unix(1_000_000, 0), "a", func(context.Context) (int, error) { panic("oh") })
+	if err == nil || !strings.Contains(err.Error(), "oh") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestAValueIsGivenUpWhenNoCallerWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var values perTick[int]
+		ctx, cancel := context.WithCancel(t.Context())
+		given := false
+		go func() {
+			_, _ = values.get(ctx, time.Unix(1_000_000, 0), "a", func(ctx context.Context) (int, error) {
+				<-ctx.Done()
+				given = errors.Is(ctx.Err(), context.Canceled)
+				return 0, ctx.Err()
+			})
+		}()
+		synctest.Wait()
+		cancel()
+		synctest.Wait()
+		if !given || len(values.entries) != 0 {
+			t.Errorf("given up: %v, kept: %d", given, len(values.entries))
+		}
+	})
+}
+
+func TestAValueThatTakesLongIsNotBegunAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var values perTick[int]
+		begun, release := 0, make(chan struct{})
+		for i := range 3 {
+			go func() {
+				_, _ = values.get(t.Context(), time.Unix(1_000_000, 0).Add(time.Duration(i)*tickLength), "a", func(context.Context) (int, error) {
+					begun++
+					<-release
+					return 0, nil
+				})
+			}()
+			synctest.Wait()
+		}
+		close(release)
+		synctest.Wait()
+		if begun != 1 {
+			t.Errorf("it was begun %d times", begun)
+		}
+	})
+}
+
+func TestAClockThatWasSetBackBeginsAnew(t *testing.T) {
+	var values perTick[int]
+	made := 0
+	make := func(context.Context) (int, error) { made++; return made, nil }
+	later := time.Unix(1_000_000, 0)
+	for _, at := range []time.Time{later, later.Add(-time.Hour), later.Add(-time.Hour + tickLength)} {
+		if _, err := values.get(t.Context(), at, "a", make); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if made != 3 {
+		t.Errorf("it was made %d times in three ticks", made)
+	}
+}
+
+func TestOnlySoManyValuesAreKept(t *testing.T) {
+	values := perTick[int]{most: 3}
+	for i := range 10 {
+		if _, err := values.get(t.Context(), time.Unix(1_000_000, 0), strconv.Itoa(i), func(context.Context) (int, error) { return i, nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(values.entries) != 3 {
+		t.Errorf("%d are kept", len(values.entries))
+	}
 }
 
 func TestTicksBeginTogether(t *testing.T) {

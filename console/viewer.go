@@ -28,10 +28,20 @@ type viewer struct {
 // is needed, or counts no longer.
 func (c *Console) identify(r *http.Request) (*viewer, error) {
 	v := c.stranger(r, "")
-	if cookie, err := r.Cookie(sessionCookie); err == nil {
-		v.token = cookie.Value
+	cookie, err := r.Cookie(sessionCookie)
+	if err != nil {
+		return v, c.introduce(r, v)
 	}
-	return v, c.introduce(r, v)
+	v.token = cookie.Value
+	err = c.introduce(r, v)
+	if connect.CodeOf(err) == connect.CodeUnauthenticated {
+		// Browsers send a cookie to all ports of a machine: it may be of another service,
+		// while this one asks nobody.
+		if unasked := c.stranger(r, ""); c.introduce(r, unasked) == nil {
+			return unasked, nil
+		}
+	}
+	return v, err
 }
 
 // stranger is a viewer of whom only the request is known.

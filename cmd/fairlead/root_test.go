@@ -9,7 +9,7 @@ import (
 func TestACommandThatIsNotThereIsNamed(t *testing.T) {
 	for typedIn, want := range map[string]string{
 		"serv":           `fairlead has no command "serv": use audit, batch, bench, `,
-		"bench foo":      `fairlead bench has no command "foo": use batch, drain, enqueue, `,
+		"bench foo":      `fairlead bench has no command "foo": use batch, console, drain, enqueue, `,
 		"completion foo": `fairlead completion has no command "foo": use bash, fish, powershell, zsh`,
 		"migrate down":   `fairlead migrate has no command "down": use print, status, up`,
 		"job foo":        `fairlead job has no command "foo": use attempts, `,

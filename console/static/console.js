@@ -116,7 +116,7 @@
   };
   document.getElementById("find")?.addEventListener("click", open);
   document.addEventListener("keydown", event => {
-    const typing = event.target.closest("input, textarea, select");
+    const typing = event.target.closest?.("input, textarea, select");
     if ((event.key === "k" && (event.ctrlKey || event.metaKey)) || (event.key === "/" && !typing)) {
       event.preventDefault();
       open();
