@@ -4,7 +4,7 @@
 // # Where it stands
 //
 // The console is a client of the service's API like any other. It is given the handler
-// of that API, calls it in process with the token of whoever looks, and knows no store:
+// of that API, calls it in process with the token of the viewer, and knows no store:
 // roles, tenant scopes and the audit log hold for a page as they hold for a call.
 //
 // # A screen

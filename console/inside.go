@@ -73,7 +73,7 @@ func withViewer(ctx context.Context, v *viewer) context.Context {
 	return context.WithValue(ctx, viewerKey{}, v)
 }
 
-// viewerOf is on whose behalf the API is called; nil: nobody's.
+// viewerOf is on whose behalf the API is called; nil: of no viewer.
 func viewerOf(ctx context.Context) *viewer {
 	v, _ := ctx.Value(viewerKey{}).(*viewer)
 	return v

@@ -153,7 +153,7 @@ func (v *visit) Ago(value any, zones ...string) template.HTML {
 	return v.timeElement(at, words, zones)
 }
 
-// rounded leaves out what nobody reads of a distance.
+// rounded leaves out the digits of a distance that do not matter.
 func rounded(d time.Duration) time.Duration {
 	switch {
 	case d < time.Minute:

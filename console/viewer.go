@@ -36,7 +36,7 @@ func (c *Console) identify(r *http.Request) (*viewer, error) {
 	err = c.introduce(r, v)
 	if connect.CodeOf(err) == connect.CodeUnauthenticated {
 		// Browsers send a cookie to all ports of a machine: it may be of another service,
-		// while this one asks nobody.
+		// while this one needs no token.
 		if unasked := c.stranger(r, ""); c.introduce(r, unasked) == nil {
 			return unasked, nil
 		}
@@ -63,7 +63,7 @@ func (c *Console) introduce(r *http.Request, v *viewer) error {
 	return nil
 }
 
-// Local tells whether the service asks nobody for a token.
+// Local tells whether the service needs no token.
 func (v *viewer) Local() bool { return v.token == "" && v.Role != "" }
 
 // Bound tells whether the viewer sees some tenants only.
