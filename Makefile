@@ -98,7 +98,7 @@ test-browser: bin/testrun
 	cd tests/browser && go vet ./... && ../../$(GO_TEST) -timeout $(TIMEOUT) $(TESTFLAGS) -- ./...
 
 .PHONY: screenshots
-screenshots: ## Take pictures of every page of the console, at 1440 and 375 px, into screenshots/
+screenshots: ## Take pictures of every page of the console, at 1440 and 375 px, light and dark, into screenshots/
 	@$(NEED_CHROMIUM)
 	@mkdir -p screenshots
 	cd tests/browser && FAIRLEAD_SCREENSHOTS=$(CURDIR)/screenshots go test -count=1 -timeout $(TIMEOUT) -run '^TestScreenshots$$' .

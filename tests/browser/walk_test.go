@@ -122,7 +122,13 @@ func TestScreenshots(t *testing.T) {
 	url := demo(t)
 	ripen(t, url)
 	paths := every(open(t, url, wide))
-	for _, as := range []look{{width: 1440, height: 900, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true}} {
+	for _, as := range []look{
+		{width: 1440, height: 900, lang: "en"}, {width: 1440, height: 900, lang: "zh", dark: true}, {width: 375, height: 800, lang: "en"}, {width: 375, height: 800, lang: "zh", dark: true},
+	} {
+		tone := ""
+		if as.dark {
+			tone = "-dark"
+		}
 		tab := open(t, url, as)
 		for _, path := range paths {
 			tab.visit(path)
@@ -132,7 +138,7 @@ func TestScreenshots(t *testing.T) {
 			if name == "" {
 				name = "overview"
 			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, as.width)), picture, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d%s.png", name, as.width, tone)), picture, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
