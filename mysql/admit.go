@@ -60,7 +60,7 @@ func (t *txn) lockIdleGates(ctx context.Context, gates []int64) (idle []int64, e
 // admitAt lets gates admit in one transaction, and tells which of them have
 // more to admit than it took on.
 func (s *Store) admitAt(ctx context.Context, gates []int64, lock gateLocker) (unfinished []int64, err error) {
-	err = s.atomically(ctx, "admit", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "admit", func(ctx context.Context, t *txn) error {
 		var version int64
 		if _, err := t.one(ctx, []any{&version}, t.sql.ShareRules); err != nil {
 			return err
@@ -207,7 +207,7 @@ func (a *admission) letIn(ctx context.Context, ids []int64) error {
 		a.gates[p.gate].got++
 		ready.add().ints(int64(p.lane), solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes).end()
 		admitted.add().ints(p.gate, p.id).end()
-		a.news.addWork(p.lane)
+		a.wakes.addWork(p.lane)
 	}
 	if err := a.leaveParked(ctx, jobs); err != nil {
 		return err

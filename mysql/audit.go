@@ -15,7 +15,7 @@ func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	return s.atomically(ctx, "audit", func(ctx context.Context, t *txn) error { return t.audit(ctx, entries) })
+	return s.inTx(ctx, "audit", func(ctx context.Context, t *txn) error { return t.audit(ctx, entries) })
 }
 
 func (t *txn) audit(ctx context.Context, entries []access.Entry) error {
@@ -34,7 +34,7 @@ func (t *txn) audit(ctx context.Context, entries []access.Entry) error {
 
 // AuditLog returns the entries that match, newest first.
 func (s *Store) AuditLog(ctx context.Context, filter access.Filter) ([]access.Entry, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	conditions, args, err := s.query.AuditConditions(ctx, s.ask, filter)
 	if err != nil {

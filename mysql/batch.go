@@ -20,7 +20,7 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	if err != nil {
 		return batch.Batch{}, fmt.Errorf("create batch: %w", err)
 	}
-	err = s.atomically(ctx, "create batch", func(ctx context.Context, t *txn) error { return t.addBatch(ctx, &b, &row) })
+	err = s.inTx(ctx, "create batch", func(ctx context.Context, t *txn) error { return t.addBatch(ctx, &b, &row) })
 	if err != nil {
 		return batch.Batch{}, err
 	}
@@ -57,7 +57,7 @@ func newBatchRow(b *batch.Record) (row batchRow, err error) {
 
 // Batches lists batches, newest first.
 func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Record, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var batches []batch.Record
 	var now int64

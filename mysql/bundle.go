@@ -73,10 +73,10 @@ func canBundle(jobs []*fairlead.Job) bool {
 // it, or was not reached on a connection that it had closed, or this process had the
 // lanes or ids wrong and has learned them anew.
 func (s *Store) enqueueBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation) error {
-	var n news
+	var n wakes
 	again := func(err error) bool { return transient(err) || isRepeat(err) || errors.Is(err, driver.ErrBadConn) }
 	err := retry(ctx, again, func() error {
-		n = news{}
+		n = wakes{}
 		err := s.storeBundle(ctx, jobs, reserved, &n)
 		if err != nil {
 			err = s.relearn(ctx, err)
@@ -93,7 +93,7 @@ func (s *Store) enqueueBundle(ctx context.Context, jobs []*fairlead.Job, reserve
 // storeBundle sends a bundle. Its clock is null unless the lanes are as this process
 // knows them: then the first insert fails, as every job has a time at which it was
 // created.
-func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation, n *news) error {
+func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation, n *wakes) error {
 	if err := reserved.renew(ctx); err != nil {
 		return err
 	}

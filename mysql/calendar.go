@@ -31,7 +31,7 @@ func (s *Store) PutCalendar(ctx context.Context, calendar schedule.Calendar) (sc
 		if err != nil {
 			return err
 		}
-		version, t.news.later = next, true // schedules that name it may be due sooner than any node knows
+		version, t.wakes.later = next, true // schedules that name it may be due sooner than any node knows
 		_, err = t.exec(ctx, t.sql.PutCalendar, calendar.Name, body, next)
 		return err
 	})
@@ -67,7 +67,7 @@ func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
 // the change makes is larger than any there was, also of a calendar that is made
 // again.
 func (s *Store) changeCalendars(ctx context.Context, verb string, change func(ctx context.Context, t *txn, version int64) error) error {
-	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		result, err := t.tx.ExecContext(ctx, t.sql.ChangeCalendars, sqlstore.VersionStep())
 		if err != nil {
 			return err
@@ -82,7 +82,7 @@ func (s *Store) changeCalendars(ctx context.Context, verb string, change func(ct
 
 // Calendars lists all calendars by name.
 func (s *Store) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	calendars, err := readCalendars(ctx, s.db, fill(s.sql.Calendars, "named", ""))
 	if err != nil {

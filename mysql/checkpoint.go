@@ -14,7 +14,7 @@ import (
 // first, without a lock; what it was told of that is written with the rest, mostly in one
 // statement that is a transaction of its own.
 func (s *Store) Checkpoint(ctx context.Context, c sweep.Checkpoint) (sweep.Orders, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	orders, err := s.checkpoint(ctx, &c)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Store) keepCheckpoint(ctx context.Context, c *sweep.Checkpoint, told in
 		}
 		return result.RowsAffected()
 	}
-	err = s.atomically(ctx, "note items", func(ctx context.Context, t *txn) (err error) {
+	err = s.inTx(ctx, "note items", func(ctx context.Context, t *txn) (err error) {
 		if hit, err = t.exec(ctx, t.sql.Checkpoint, args...); err != nil || hit == 0 {
 			return err
 		}

@@ -16,7 +16,7 @@ import (
 
 // Claim leases ready jobs to a node.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.refreshLanesSometimes(ctx); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
@@ -27,7 +27,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	err = s.atomically(ctx, "claim", func(ctx context.Context, t *txn) (err error) {
+	err = s.inTx(ctx, "claim", func(ctx context.Context, t *txn) (err error) {
 		if c, err = t.open(ctx, claim, own); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ func TestAClaimIsNotOlderThanWhatItTook(t *testing.T) {
 	s, node := openWithNode(t, testdb.MySQL(t))
 	job := &fairlead.Job{Kind: "a"}
 	claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1}
-	err := s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
+	err := s.inTx(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
 		own, err := s.ownNode(ctx, node)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func TestAClaimThatTakesLongerThanTheLease(t *testing.T) {
 				t.Fatal(err)
 			}
 			claim := driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"a"}}, Max: 1}
-			err = s.atomically(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
+			err = s.inTx(t.Context(), "claim", func(ctx context.Context, tx *txn) error {
 				own, err := s.ownNode(ctx, node)
 				if err != nil {
 					return err

@@ -18,7 +18,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 		ctx = sqlstore.MayWait(ctx)
 	}
 	var c *conducting
-	err := s.atomically(ctx, "conduct", func(ctx context.Context, t *txn) error {
+	err := s.inTx(ctx, "conduct", func(ctx context.Context, t *txn) error {
 		c = &conducting{txn: t, id: id}
 		return c.conduct(ctx, wait, act)
 	})

@@ -69,7 +69,7 @@ func (t *txn) settleReplacing(ctx context.Context, w *settling, i int) error {
 	s := w.asked[i]
 	refusal := fairlead.NormalizeJobs([]*fairlead.Job{s.Replace})
 	if refusal == nil {
-		err := t.undoable(ctx, "fairlead_replace", func() error {
+		err := t.inSavepoint(ctx, "fairlead_replace", func() error {
 			moved, err := t.settleEach(ctx, w, []int{i})
 			if err != nil || moved == 0 {
 				return err

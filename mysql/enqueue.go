@@ -15,7 +15,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
@@ -35,7 +35,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		ctx = sqlstore.MayWait(ctx)
 	}
 	var ids []int64
-	err = s.atomically(ctx, "enqueue", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "enqueue", func(ctx context.Context, t *txn) error {
 		if err := reserved.renew(ctx); err != nil {
 			return err
 		}
@@ -131,13 +131,13 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 		switch notBefore := sqlstore.Micros(job.NotBefore); {
 		case notBefore > now:
 			later.add().ints(ids[i], int64(lane), notBefore, 0, 0, 0).end()
-			t.news.later = true
+			t.wakes.later = true
 		case gate != 0:
 			parked.add().ints(gate, int64(-job.Priority), startBy(job, now), ids[i], int64(lane), 0, 0, 0).end()
 			gates.add(gate)
 		default:
 			due = append(due, ids[i])
-			t.news.addWork(lane)
+			t.wakes.addWork(lane)
 		}
 	}
 	for _, to := range []struct {

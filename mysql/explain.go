@@ -21,7 +21,7 @@ func (s *Store) Explain(ctx context.Context, id int64) (fairlead.Explanation, er
 		return fairlead.Explanation{}, err
 	}
 	facts := sqlstore.Facts{Job: job}
-	err = s.atomically(ctx, "explain", func(ctx context.Context, t *txn) error { return t.collect(ctx, &facts) })
+	err = s.inTx(ctx, "explain", func(ctx context.Context, t *txn) error { return t.collect(ctx, &facts) })
 	if err != nil {
 		return fairlead.Explanation{}, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // Fires returns the runs that match, newest first.
 func (s *Store) Fires(ctx context.Context, filter schedule.FireFilter) ([]schedule.Fire, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	conditions, index := []string{"id > 0"}, "primary"
 	if filter.Schedule != 0 {

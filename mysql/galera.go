@@ -220,7 +220,7 @@ func (g *galera) awaitMember(ctx context.Context) error {
 
 // reach makes sure that there is a connection.
 func (g *galera) reach(ctx context.Context) error {
-	ctx, cancel := g.store.bound(ctx)
+	ctx, cancel := g.store.withTimeout(ctx)
 	defer cancel()
 	return g.store.lifeline.PingContext(ctx)
 }

@@ -50,7 +50,7 @@ func (s *Store) admitIdle(ctx context.Context, gates []int64) error {
 		return err
 	}
 	if missing := slices.DeleteFunc(slices.Clone(gates), func(id int64) bool { return slices.Contains(known, id) }); len(missing) > 0 {
-		err := s.atomically(ctx, "make gates", func(ctx context.Context, t *txn) error {
+		err := s.inTx(ctx, "make gates", func(ctx context.Context, t *txn) error {
 			_, err := t.lockGates(ctx, missing)
 			return err
 		})

@@ -164,7 +164,7 @@ func (t *txn) free(ctx context.Context, jobs map[int32]int) error {
 	for _, quota := range slices.Sorted(maps.Keys(freed)) {
 		deltas.add().ints(int64(quota), int64(freed[quota])).end()
 	}
-	t.news.room = true // somebody may have waited for a slot
+	t.wakes.room = true // somebody may have waited for a slot
 	return t.insert(ctx, t.sql.AddDeltas, &deltas)
 }
 

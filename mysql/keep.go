@@ -33,7 +33,7 @@ func inChunks(limit int, step func(limit int) (int, error)) (int, error) {
 // Promote makes due scheduled jobs ready or parks them, and lets gates admit
 // where nobody did.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	moved, err := inChunks(limit, func(limit int) (int, error) { return s.promote(ctx, limit) })
 	if err != nil {
@@ -64,7 +64,7 @@ func until(at, now int64) time.Duration {
 }
 
 func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
-	err = s.atomically(ctx, "promote", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "promote", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
@@ -99,13 +99,13 @@ func (s *Store) promote(ctx context.Context, limit int) (moved int, err error) {
 
 // Expire fails waiting jobs whose deadline has passed.
 func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	return inChunks(limit, func(limit int) (int, error) { return s.expire(ctx, limit) })
 }
 
 func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
-	err = s.atomically(ctx, "expire", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "expire", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
@@ -132,7 +132,7 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	total := 0
 	for _, of := range []struct {
@@ -188,7 +188,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 // reopens at the same instant is either not found here or gone for them.
 func (s *Store) prune(ctx context.Context, outcome int, age time.Duration, limit int) (removed int, err error) {
 	var next outdatedCursor
-	err = s.atomically(ctx, "prune", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "prune", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 
 // Limits lists every limit with its use.
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	quotas, err := readQuotas(ctx, s.db, s.sql.Quotas)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 // Verify counts the jobs of each limit and the tasks of each open batch anew, and
 // corrects what differs.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
-	err = s.atomically(ctx, "verify", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "verify", func(ctx context.Context, t *txn) error {
 		r := &ruling{txn: t}
 		if _, err := t.one(ctx, []any{&r.version}, t.sql.LockRules); err != nil {
 			return err

@@ -17,14 +17,14 @@ const uncrashChunk = 50
 // Lived says that the process of a node lives, and takes back the crashes that were
 // counted for it.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if _, err := s.quickly(ctx, s.sql.MarkLived, node); err != nil {
 		return fmt.Errorf("note that a node lived: %w", err)
 	}
 	for {
 		left := 0
-		err := s.atomically(ctx, "take crashes back", func(ctx context.Context, t *txn) (err error) {
+		err := s.inTx(ctx, "take crashes back", func(ctx context.Context, t *txn) (err error) {
 			left, err = t.takeCrashesBack(ctx, int64(node))
 			return err
 		})

@@ -174,7 +174,7 @@ func (p *planning) storeRuns(ctx context.Context, runs []*newRun) error {
 }
 
 func (p *planning) storeOrUndo(ctx context.Context, runs []*newRun) error {
-	return p.undoable(ctx, "fairlead_runs", func() error { return p.storeAll(ctx, runs) })
+	return p.inSavepoint(ctx, "fairlead_runs", func() error { return p.storeAll(ctx, runs) })
 }
 
 func (p *planning) storeAll(ctx context.Context, runs []*newRun) error {

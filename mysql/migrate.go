@@ -77,7 +77,7 @@ func (s *Store) migrate(ctx context.Context) (driver.Schema, error) {
 
 // Schema compares the database's schema with what this program knows.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	_, applied, err := s.applied(ctx, s.db)
 	if err != nil {
@@ -158,7 +158,7 @@ func (m migrator) lock(ctx context.Context) error {
 // unlock gives the lock back, also if the context has ended meanwhile: the
 // connection goes back to the pool and would keep it.
 func (m migrator) unlock(ctx context.Context) error {
-	ctx, cancel := m.bound(context.WithoutCancel(ctx))
+	ctx, cancel := m.withTimeout(context.WithoutCancel(ctx))
 	defer cancel()
 	_, err := m.conn.ExecContext(ctx, m.sql.MigrationUnlock, m.lockName())
 	return err

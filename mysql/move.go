@@ -49,7 +49,7 @@ type moves struct {
 	vacated                             []place       // that other jobs give back
 	gates                               gateSet       // at which jobs are parked
 	slots                               map[int32]int // jobs that give back their slots, by set of quotas
-	news                                news
+	news                                wakes
 }
 
 // leave takes the job out of its place. It counts against no limit any more.
@@ -224,6 +224,6 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 	if err := t.free(ctx, m.slots); err != nil {
 		return fmt.Errorf("give back slots: %w", err)
 	}
-	t.news.add(&m.news)
+	t.wakes.add(&m.news)
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // Join registers a node. Fences that are given out from now on are larger than any
 // there were, whatever the database has lost.
 func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duration) (fairlead.NodeID, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	id, err := s.join(ctx, node, lease)
 	if err == nil {
@@ -68,7 +68,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 
 // Beat extends the lease of a node.
 func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	answer, err := s.beat(ctx, beat)
 	if errors.Is(err, fairlead.ErrLeaseLost) {
@@ -200,7 +200,7 @@ func (s *Store) stillWished(ctx context.Context, seen []driver.Held) ([]driver.H
 // Held lists the jobs that are leased to a node. One that did not join here is not
 // asked for its token: who looks at it does nothing in its name.
 func (s *Store) Held(ctx context.Context, node fairlead.NodeID) ([]driver.Held, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	statement, args := s.sql.Held, []any{node}
 	if own, err := s.ownNode(ctx, node); err == nil {
@@ -228,7 +228,7 @@ func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (he
 // Drain asks a node to start nothing more, or to go on. It hears of it with its
 // next beat, and is woken for that.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	result, err := s.quickly(ctx, s.sql.Drain, drain, node)
 	if err != nil {
@@ -241,13 +241,13 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	if err != nil {
 		return fmt.Errorf("drain: %w", err)
 	}
-	s.wake(&news{cancel: true})
+	s.wake(&wakes{cancel: true})
 	return nil
 }
 
 // Leave ends the lease of a node.
 func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	s.wishes.forget(node)
 	own, err := s.ownNode(ctx, node)
@@ -263,7 +263,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 
 // Save keeps progress and memo of a running job.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
-	return s.atomically(ctx, "save", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "save", func(ctx context.Context, t *txn) error {
 		locked, err := t.running(ctx, t.sql.LockRunning, []int64{save.ID})
 		if err != nil {
 			return err

@@ -17,7 +17,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 	if len(jobs) == 0 {
 		return false, nil
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if repeated, err := s.repeat(ctx, once, jobs); repeated || err != nil {
 		return repeated, err
@@ -36,7 +36,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 	}
 	var ids []int64
 	repeated := false
-	err = s.atomically(sqlstore.MayWait(ctx), "enqueue once", func(ctx context.Context, t *txn) error {
+	err = s.inTx(sqlstore.MayWait(ctx), "enqueue once", func(ctx context.Context, t *txn) error {
 		ids = slices.Clone(reserved)
 		before, err := t.enqueueOnce(ctx, once, jobs, ids)
 		repeated = before

@@ -68,7 +68,7 @@ func (s *Store) bringUp(ctx context.Context) error {
 }
 
 func (s *Store) prepareClaims(ctx context.Context) (err error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if s.claimOpening == nil { // else a try before got as far
 		if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimOpening); err != nil {
@@ -89,7 +89,7 @@ func open(url string, options Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{options: options, database: config.DBName, lanes: sqlstore.NewLanes(), hub: sqlstore.NewHub()}
-	s.greeting = &greeting{address: config.Addr, patience: greetingPatience}
+	s.handshake = &handshake{address: config.Addr, patience: handshakePatience}
 	s.galera = &galera{store: s}
 	config.DialFunc = dial
 	config.ClientFoundRows = true // a beat within one microsecond of the last changes nothing
@@ -101,8 +101,8 @@ func open(url string, options Options) (*Store, error) {
 	if s.schema, err = sqlstore.LoadMigrations(files, s.expand); err != nil {
 		return nil, err
 	}
-	s.seal = &seal{store: s}
-	s.mouth, s.ear = newMouth(s), &ear{store: s}
+	s.signer = &signer{store: s}
+	s.notifier, s.listener = newNotifier(s), &listener{store: s}
 	s.ids = sqlstore.IDs{Size: idBlock, Alloc: s.takeIDs}
 	s.pending = &sqlstore.Pending{Read: s.readBounds, Tally: s.Tally}
 	s.query = sqlstore.Query{Expand: s.expand, Arg: func(int) string { return "?" }, NoJSON: "null", Lanes: s.lanes, ByID: " force index (primary)", Join: "straight_join", Open: "open = 1"}
@@ -123,7 +123,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := sql.OpenDB(session{Connector: connector, greeting: s.greeting, galera: s.galera, setup: s.sql.Session, pooled: s.serverConn})
+	db := sql.OpenDB(session{Connector: connector, greeting: s.handshake, galera: s.galera, setup: s.sql.Session, pooled: s.serverConn})
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(s.options.IdleLimit / 2)
@@ -133,7 +133,7 @@ func (s *Store) pool(config *mysql.Config, size int) (*sql.DB, error) {
 // session makes connections with the store's own settings.
 type session struct {
 	driver.Connector
-	greeting *greeting
+	greeting *handshake
 	galera   *galera
 	setup    string
 	pooled   func(context.Context, driver.Conn) (driver.Conn, error)

@@ -11,7 +11,7 @@ import (
 
 // operate locks a job wherever it is and lets f decide what becomes of it.
 func (s *Store) operate(ctx context.Context, verb string, id int64, f func(ctx context.Context, t *txn, p *placed, m *moves) error) error {
-	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		p, err := t.locate(ctx, id)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (t *txn) wish(ctx context.Context, p *placed, reason string) error {
 	if _, err := t.exec(ctx, t.sql.Wish, sqlstore.CleanText(reason), p.id); err != nil {
 		return err
 	}
-	t.news.cancel = true
+	t.wakes.cancel = true
 	_, err := t.exec(ctx, t.sql.CountWish, sqlstore.VersionStep())
 	return err
 }

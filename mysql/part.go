@@ -20,13 +20,13 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) e
 		return nil
 	}
 	ctx = sqlstore.MayWait(ctx)
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	fresh, err := s.numberParts(ctx, parts)
 	if err != nil {
 		return fmt.Errorf("add parts: %w", err)
 	}
-	return s.atomically(ctx, "add parts", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "add parts", func(ctx context.Context, t *txn) error {
 		var id int64
 		exists, err := t.one(ctx, []any{&id}, t.sql.ShareBatch, batch)
 		if err != nil {
@@ -93,7 +93,7 @@ func addPart(into *rows, batch int64, p *batch.Part) error {
 // DropParts removes the parts of a pass.
 func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.atomically(ctx, "drop parts", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "drop parts", func(ctx context.Context, t *txn) error {
 		var numbers []int64
 		if err := t.each(ctx, collect(&numbers), t.sql.PassParts, batch, pass); err != nil {
 			return err
@@ -109,7 +109,7 @@ func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
 
 // Parts returns parts of a batch, in the order of their numbers.
 func (s *Store) Parts(ctx context.Context, batch int64, filter batch.PartFilter) ([]batch.Part, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	parts, err := s.readParts(ctx, s.db, batch, filter, nil)
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *Store) Resume(ctx context.Context, pause fairlead.Pause) error {
 }
 
 func (s *Store) changePauses(ctx context.Context, verb, change string, pause fairlead.Pause) error {
-	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		if _, err := t.changeRules(ctx); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (s *Store) changePauses(ctx context.Context, verb, change string, pause fai
 
 // Pauses lists what is paused.
 func (s *Store) Pauses(ctx context.Context) ([]fairlead.Pause, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	pauses, err := readPauses(ctx, s.db, s.sql.Pauses)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // pruneRequests forgets the oldest answers to requests that count once.
 func (s *Store) pruneRequests(ctx context.Context, limit int) (removed int, err error) {
-	err = s.atomically(ctx, "prune requests", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "prune requests", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ func (s *Store) pruneRequests(ctx context.Context, limit int) (removed int, err 
 
 // pruneEntries removes the oldest entries of the audit log.
 func (s *Store) pruneEntries(ctx context.Context, limit int) (removed int, err error) {
-	err = s.atomically(ctx, "prune the audit log", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "prune the audit log", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
@@ -58,7 +58,7 @@ const scheduleRetention = 24 * time.Hour
 // pruneSchedules removes schedules that were deleted long ago and of whose runs
 // none is left.
 func (s *Store) pruneSchedules(ctx context.Context, limit int) (removed int, err error) {
-	err = s.atomically(ctx, "prune schedules", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "prune schedules", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err

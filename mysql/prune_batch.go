@@ -31,7 +31,7 @@ func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit i
 func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock string, inputs ...any) error {
 	for ; *limit > 0; *limit-- {
 		removed := false
-		err := s.atomically(ctx, "prune batches", func(ctx context.Context, t *txn) error {
+		err := s.inTx(ctx, "prune batches", func(ctx context.Context, t *txn) error {
 			now, err := t.clock(ctx)
 			if err != nil {
 				return err
@@ -52,7 +52,7 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock strin
 // DeleteBatch removes a batch that has completed, with its parts.
 func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.atomically(ctx, "delete batch", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "delete batch", func(ctx context.Context, t *txn) error {
 		c := &conducting{txn: t, id: id}
 		batch, err := c.lock(ctx, true)
 		if err == nil {

@@ -18,7 +18,7 @@ func (s *Store) pruneQuotas(ctx context.Context) error {
 	if err := each(ctx, s.db, collect(&removed), s.sql.RemovedQuotas); err != nil || len(removed) == 0 {
 		return err
 	}
-	return s.atomically(ctx, "prune limits", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "prune limits", func(ctx context.Context, t *txn) error {
 		var version int64
 		if _, err := t.one(ctx, []any{&version}, t.sql.LockRules); err != nil {
 			return err

@@ -245,10 +245,10 @@ func (c *claiming) lookAgain() {
 		return
 	}
 	if c.missed {
-		c.news.await(busyPause)
+		c.wakes.await(busyPause)
 	}
 	if len(c.quotas) > 0 {
-		c.news.await(dispatch.NextToken(lanesOf(maps.Values(c.views)), nil))
+		c.wakes.await(dispatch.NextToken(lanesOf(maps.Values(c.views)), nil))
 	}
 }
 

@@ -37,7 +37,7 @@ func (s *Store) FindPage(ctx context.Context, filter fairlead.Filter) (fairlead.
 }
 
 func (s *Store) findPage(ctx context.Context, verb string, filter fairlead.Filter) (fairlead.Page, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.knowLanes(ctx, filter); err != nil {
 		return fairlead.Page{}, fmt.Errorf("%s: %w", verb, err)
@@ -77,7 +77,7 @@ func (s *Store) Tally(ctx context.Context, filter fairlead.Filter) (map[fairlead
 
 // TallyUpTo counts the jobs that match by state, up to a number.
 func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost int64) (fairlead.Count, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.knowLanes(ctx, filter); err != nil {
 		return fairlead.Count{}, fmt.Errorf("count: %w", err)
@@ -91,7 +91,7 @@ func (s *Store) TallyUpTo(ctx context.Context, filter fairlead.Filter, atMost in
 
 // Attempts lists the recorded runs of a job.
 func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var attempts []fairlead.Attempt
 	err := each(ctx, s.db, func(row *sql.Rows) error {
@@ -112,7 +112,7 @@ func (s *Store) Attempts(ctx context.Context, id int64) ([]fairlead.Attempt, err
 
 // Nodes lists the nodes that are alive and those not yet forgotten.
 func (s *Store) Nodes(ctx context.Context) ([]fairlead.Node, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	nodes, err := readNodes(ctx, s.db, s.sql.Nodes)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // Reap declares nodes dead whose lease has run out, and takes back jobs of dead
 // or unknown nodes.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var reaped driver.Reaped
 	// By itself: from here on none of them can beat or claim any more.
@@ -46,7 +46,7 @@ func (s *Store) takeBack(ctx context.Context, reap driver.Reap, reaped *driver.R
 			return nil
 		}
 		var part driver.Reaped
-		err = s.atomically(ctx, "reap", func(ctx context.Context, t *txn) (err error) {
+		err = s.inTx(ctx, "reap", func(ctx context.Context, t *txn) (err error) {
 			part, err = t.reap(ctx, orphans, reap.MaxCrashes)
 			return err
 		})

@@ -20,7 +20,7 @@ import (
 // known only with the right PROCESS. Without it lanes are given up but never removed.
 func (s *Store) retireLanes(ctx context.Context) error {
 	var w laneWalk
-	err := s.atomically(ctx, "prune lanes", func(ctx context.Context, t *txn) error {
+	err := s.inTx(ctx, "prune lanes", func(ctx context.Context, t *txn) error {
 		w = laneWalk{txn: t}
 		return w.step(ctx)
 	})

@@ -46,7 +46,7 @@ func (t *txn) changeRules(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	t.news.everybody = true
+	t.wakes.everybody = true
 	return result.LastInsertId()
 }
 
@@ -116,7 +116,7 @@ type ruling struct {
 // rule changes tenants and limits.
 func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.Context, r *ruling) error) error {
 	defer s.pending.Forget()
-	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		version, err := t.changeRules(ctx)
 		if err != nil {
 			return err

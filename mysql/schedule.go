@@ -22,7 +22,7 @@ func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	if err != nil {
 		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
 	}
-	err = s.atomically(ctx, "put schedule", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "put schedule", func(ctx context.Context, t *txn) error {
 		stored, err = t.putSchedule(ctx, sc, body, restart)
 		return err
 	})
@@ -59,7 +59,7 @@ func (t *txn) storeSchedule(ctx context.Context, schedule schedule.Schedule, bod
 		}
 		calendar = schedule.Calendar
 	}
-	t.news.later = true // it may be due sooner than any other
+	t.wakes.later = true // it may be due sooner than any other
 	if schedule.Version == 0 {
 		schedule.Outdated = schedule.CalendarVersion != version
 		return t.addSchedule(ctx, schedule, calendar, body)
@@ -158,7 +158,7 @@ func (r oneMore) Scan(into ...any) error { return r.row.Scan(append(into, r.last
 // wait for others.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.atomically(ctx, "delete schedule", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "delete schedule", func(ctx context.Context, t *txn) error {
 		if _, err := t.lockSchedule(ctx, id); err != nil {
 			return err
 		}
@@ -207,7 +207,7 @@ func (t *txn) endQueued(ctx context.Context, runs []schedule.Fire) error {
 
 // Schedules lists living schedules by name, or those that fire next.
 func (s *Store) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	schedules, err := s.readSchedules(ctx, s.db, filter)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Secret returns the secret of a name, made when it is first asked for.
 func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	secret, err := s.readSecret(ctx, name, "")
 	if errors.Is(err, sql.ErrNoRows) {

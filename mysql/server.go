@@ -96,7 +96,7 @@ func (s *Store) meet(ctx context.Context, conn driverConn) (server, error) {
 	if known == nil {
 		return server{}, nil
 	}
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	found, err := s.identify(ctx, conn)
 	if err != nil || found.same(*known) {
@@ -125,7 +125,7 @@ func (lent) Close() error { return nil }
 
 // meetOnce identifies the server that the lifeline leads to, and recognises it.
 func (s *Store) meetOnce(ctx context.Context, lostUnder int64) (agreement, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	conn, err := s.lifeline.Conn(ctx)
 	if err != nil {

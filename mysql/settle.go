@@ -25,7 +25,7 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 		if err != nil {
 			return nil, err
 		}
-		err = s.atomically(ctx, "settle", func(ctx context.Context, t *txn) error {
+		err = s.inTx(ctx, "settle", func(ctx context.Context, t *txn) error {
 			if err := t.renewReplacements(ctx, work); err != nil {
 				return err
 			}
@@ -51,7 +51,7 @@ type settling struct {
 
 // settling checks the settlements and gets what their replacements need.
 func (s *Store) settling(ctx context.Context, settlements []fairlead.Settlement) (*settling, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	work := &settling{asked: settlements, reserved: map[int]int64{}}
 	var jobs []*fairlead.Job

@@ -13,7 +13,7 @@ import (
 
 // Shards returns the shards of a sweep.
 func (s *Store) Shards(ctx context.Context, sweep int64) ([]sweep.Shard, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	shards, err := s.readShards(ctx, s.db, sweep)
 	if err != nil {

@@ -17,7 +17,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 		how = waitForLock
 		ctx = sqlstore.MayWait(ctx)
 	}
-	err := s.atomically(ctx, "steer", func(ctx context.Context, t *txn) error {
+	err := s.inTx(ctx, "steer", func(ctx context.Context, t *txn) error {
 		var before sweep.Record
 		var err error
 		if before, locked, err = t.tryLockSweep(ctx, id, how); err != nil {

@@ -156,7 +156,7 @@ type Store struct {
 	database string
 	sql      statements
 	schema   []sqlstore.Migration
-	greeting *greeting
+	handshake *handshake
 	galera   *galera
 
 	db    *sql.DB         // moves and reads jobs
@@ -178,9 +178,9 @@ type Store struct {
 	query   sqlstore.Query
 	hub     *sqlstore.Hub
 	alarm   *sqlstore.Alarm // wakes nodes when it is worth to claim again
-	mouth   *mouth
-	ear     *ear
-	seal    *seal
+	notifier   *notifier
+	listener     *listener
+	signer    *signer
 
 	known       atomic.Pointer[server] // that this process last agreed on with others; nil until it is open
 	number      atomic.Int64           // of that server
@@ -271,8 +271,8 @@ func (s *Store) expand(name string) string {
 // quote makes an identifier. Double quotes would mean text in most sessions.
 func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
-// bound makes sure that a call ends.
-func (s *Store) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout makes sure that a call ends.
+func (s *Store) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
@@ -281,8 +281,8 @@ func (s *Store) Close() error {
 	var err error
 	s.alarm.Stop()
 	s.hub.Close()
-	s.ear.close()
-	s.mouth.close()
+	s.listener.close()
+	s.notifier.close()
 	s.galera.close()
 	for _, statement := range []*sql.Stmt{s.claimOpening, s.claimLane} {
 		if statement != nil {
@@ -303,7 +303,7 @@ func firstError(errs ...error) error {
 
 // Now is the database's clock.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	us, err := s.now(ctx)
 	return sqlstore.Time(us), err

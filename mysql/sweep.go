@@ -20,7 +20,7 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
 	}
-	err = s.atomically(ctx, "put sweep", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "put sweep", func(ctx context.Context, t *txn) error {
 		stored, err := t.putSweep(ctx, &sw, &row)
 		if err == nil {
 			sw = stored
@@ -94,7 +94,7 @@ func (t *txn) tryLockSweep(ctx context.Context, id int64, wait string) (sweep sw
 // DeleteSweep removes a sweep with all that is known of it.
 func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.atomically(ctx, "delete sweep", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "delete sweep", func(ctx context.Context, t *txn) error {
 		sweep, err := t.lockSweep(ctx, id)
 		if err != nil {
 			return err
@@ -115,7 +115,7 @@ func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 
 // Sweeps lists sweeps, newest first.
 func (s *Store) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	sweeps, err := s.readSweeps(ctx, s.db, filter)
 	if err != nil {

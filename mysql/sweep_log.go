@@ -30,7 +30,7 @@ func (t *txn) addFailed(ctx context.Context, sweep int64, items []sweep.FailedIt
 
 // FailedItems lists items that came to nothing.
 func (s *Store) FailedItems(ctx context.Context, filter sweep.ItemFilter) ([]sweep.FailedItem, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	first, end := sqlstore.ItemRange(filter)
 	var items []sweep.FailedItem
@@ -54,7 +54,7 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 	if len(logs) == 0 {
 		return nil
 	}
-	return s.atomically(ctx, "add sweep logs", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "add sweep logs", func(ctx context.Context, t *txn) error {
 		if err := t.sweepsExist(ctx, sqlstore.SweepsOf(logs)); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 
 // SweepLogs lists lines, newest first.
 func (s *Store) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.Log, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	below := filter.Below
 	if below == 0 {
@@ -107,7 +107,7 @@ func (s *Store) SweepLogs(ctx context.Context, filter sweep.LogFilter) ([]sweep.
 
 // SweepEvents lists what happened to a sweep, newest first.
 func (s *Store) SweepEvents(ctx context.Context, filter sweep.EventFilter) ([]sweep.Event, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var events []sweep.Event
 	below, limit := sqlstore.EventPage(filter)
@@ -130,7 +130,7 @@ func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) (
 	}
 	for _, of := range []struct{ find, drop string }{{s.sql.OldSweepLogs, s.sql.DropLogs}, {s.sql.OldSweepEvents, s.sql.DropEvents}} {
 		removed, err := inChunks(limit, func(limit int) (removed int, err error) {
-			err = s.atomically(ctx, "prune sweeps", func(ctx context.Context, t *txn) error {
+			err = s.inTx(ctx, "prune sweeps", func(ctx context.Context, t *txn) error {
 				now, err := t.clock(ctx)
 				if err != nil {
 					return err

@@ -27,7 +27,7 @@ func (s *Store) forgetAll() {
 	s.tasks.Forget()
 	s.pending.Forget()
 	s.openSeen.Store(0)
-	s.seal.forget()
+	s.signer.forget()
 }
 
 // lostTail tells that the database lost commits which this process has seen, or

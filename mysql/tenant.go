@@ -99,7 +99,7 @@ func (s *Store) DeleteTenant(ctx context.Context, name string) error {
 
 // Tenants lists declared tenants by name.
 func (s *Store) Tenants(ctx context.Context, filter fairlead.TenantFilter) ([]fairlead.Tenant, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	named := ""
 	if filter.Names != nil {

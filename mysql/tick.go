@@ -40,7 +40,7 @@ func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule
 		if locked.plan, err = decide(locked.Schedule, locked.view); err != nil {
 			return err
 		}
-		p.news.later = true // it may be due sooner than any other
+		p.wakes.later = true // it may be due sooner than any other
 		made, err = p.carryOut(ctx)
 		return err
 	})
@@ -62,13 +62,13 @@ type planning struct {
 // plan acts upon schedules. What it needs from outside of the transaction is read
 // before: who has one connection does not wait for another.
 func (s *Store) plan(ctx context.Context, verb string, f func(ctx context.Context, p *planning) error) error {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	bounds, err := s.pending.Bounds(ctx)
 	if err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
-	return s.atomically(ctx, verb, func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		t.fires = true
 		return f(ctx, &planning{txn: t, bounds: bounds, byID: map[int64]*lockedSchedule{}})
 	})

@@ -21,7 +21,7 @@ func (s *Store) AddToken(ctx context.Context, token access.Token) (stored access
 	if err != nil {
 		return access.Token{}, fmt.Errorf("add token: %w", err)
 	}
-	err = s.atomically(ctx, "add token", func(ctx context.Context, t *txn) error {
+	err = s.inTx(ctx, "add token", func(ctx context.Context, t *txn) error {
 		_, err := t.exec(ctx, t.sql.AddToken, token.Name, string(token.Role), tenants, token.Hash[:], sqlstore.Micros(token.ExpiresAt))
 		var answer *mysql.MySQLError
 		if errors.As(err, &answer) && answer.Number == errDuplicate {
@@ -47,7 +47,7 @@ func (s *Store) AddToken(ctx context.Context, token access.Token) (stored access
 
 // FindToken finds a token by its hash.
 func (s *Store) FindToken(ctx context.Context, hash [32]byte) (access.Token, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	found, err := readTokens(ctx, s.db, s.sql.FindToken, hash[:])
 	if err == nil && len(found) == 0 {
@@ -61,7 +61,7 @@ func (s *Store) FindToken(ctx context.Context, hash [32]byte) (access.Token, err
 
 // Tokens lists all tokens.
 func (s *Store) Tokens(ctx context.Context) ([]access.Token, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	tokens, err := readTokens(ctx, s.db, s.sql.Tokens)
 	if err != nil {
@@ -81,7 +81,7 @@ func readTokens(ctx context.Context, q querier, statement string, args ...any) (
 
 // DeleteToken removes a token.
 func (s *Store) DeleteToken(ctx context.Context, id int64) error {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	result, err := s.alone(ctx, s.db, s.sql.DeleteToken, id)
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Store) DeleteToken(ctx context.Context, id int64) error {
 
 // TouchToken notes that a token was used now.
 func (s *Store) TouchToken(ctx context.Context, id int64) error {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if _, err := s.alone(ctx, s.db, s.sql.TouchToken, id, sqlstore.TouchEvery.Microseconds()); err != nil {
 		return fmt.Errorf("touch token: %w", err)

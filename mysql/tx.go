@@ -31,7 +31,7 @@ func (c *callersTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	ctx, cancel := c.txn.bound(ctx)
+	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
 	if err := c.txn.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue in a transaction: %w", err)
@@ -60,7 +60,7 @@ func (c *callersTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 // transaction, so that the caller has to repeat it.
 func (c *callersTx) call(ctx context.Context, f func() error) error {
 	return retry(ctx, isRepeat, func() error {
-		err := c.txn.undoable(ctx, callMark, f)
+		err := c.txn.inSavepoint(ctx, callMark, f)
 		if err != nil {
 			err = c.txn.relearn(ctx, err)
 		}
@@ -70,7 +70,7 @@ func (c *callersTx) call(ctx context.Context, f func() error) error {
 
 // Settle is Store.Settle inside the transaction.
 func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	ctx, cancel := c.txn.bound(ctx)
+	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
 	if err := sqlstore.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
@@ -94,6 +94,6 @@ func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlemen
 // Wake tells nodes of what the transaction did, and lets gates admit. Call it
 // after the commit.
 func (c *callersTx) Wake() {
-	c.txn.wake(&c.txn.news)
+	c.txn.wake(&c.txn.wakes)
 	c.txn.admitPosted(context.Background())
 }

@@ -15,7 +15,7 @@ import (
 
 // inCallers does something in the caller's transaction, as a whole or not at all.
 func inCallers[T any](ctx context.Context, c *callersTx, verb string, f func(ctx context.Context, t *txn) (T, error)) (result T, err error) {
-	ctx, cancel := c.txn.bound(ctx)
+	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
 	err = c.call(ctx, func() error {
 		result, err = f(ctx, &c.txn)

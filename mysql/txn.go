@@ -18,16 +18,16 @@ type txn struct {
 	*Store
 	tx      *sql.Tx
 	callers bool // any isolation level, any session settings
-	news    news
+	wakes    wakes
 	posted  gateSet // gates that it left news of
 	fires   bool    // the jobs that it stores are runs of schedules
 }
 
-// atomically runs f in a transaction of the store's own, once more whenever
+// inTx runs f in a transaction of the store's own, once more whenever
 // the server undid it, or it found out that the database is not as this process
 // knows it; and then wakes whom it concerns and lets gates admit.
-func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.Context, t *txn) error) error {
-	ctx, cancel := s.bound(ctx)
+func (s *Store) inTx(ctx context.Context, verb string, f func(ctx context.Context, t *txn) error) error {
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var t *txn
 	again := func(err error) bool { return transient(err) || isRepeat(err) }
@@ -51,7 +51,7 @@ func (s *Store) atomically(ctx context.Context, verb string, f func(ctx context.
 	if err != nil {
 		return fmt.Errorf("%s: %w", verb, err)
 	}
-	s.wake(&t.news)
+	s.wake(&t.wakes)
 	t.admitPosted(sqlstore.Brief(ctx))
 	return nil
 }
@@ -247,8 +247,8 @@ func scanAll(answer *sql.Rows, scan func(*sql.Rows) error) error {
 	return answer.Err()
 }
 
-// undoable runs f and undoes all of it if it fails.
-func (t *txn) undoable(ctx context.Context, mark string, f func() error) error {
+// inSavepoint runs f and undoes all of it if it fails.
+func (t *txn) inSavepoint(ctx context.Context, mark string, f func() error) error {
 	if _, err := t.exec(ctx, fill(t.sql.Savepoint, "mark", mark)); err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 // Usage tells what the jobs of all and of each tenant have and do.
 func (s *Store) Usage(ctx context.Context) (fairlead.UsageReport, error) {
-	ctx, cancel := s.bound(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	report, err := s.usage.Report(ctx, func() (fairlead.UsageReport, error) {
 		census, err := s.census(ctx)
@@ -103,7 +103,7 @@ func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 		return nil
 	}
 	starts = slices.SortedFunc(slices.Values(starts), func(a, b driver.Starts) int { return cmp.Compare(a.Tenant, b.Tenant) })
-	err := s.atomically(ctx, "report", func(ctx context.Context, t *txn) error {
+	err := s.inTx(ctx, "report", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err
@@ -123,7 +123,7 @@ func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 // forgetStarts removes what is too old to be asked for. It is a transaction of
 // its own: with what is added it would lock more than one bucket.
 func (s *Store) forgetStarts(ctx context.Context) error {
-	return s.atomically(ctx, "report", func(ctx context.Context, t *txn) error {
+	return s.inTx(ctx, "report", func(ctx context.Context, t *txn) error {
 		now, err := t.clock(ctx)
 		if err != nil {
 			return err

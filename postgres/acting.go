@@ -203,12 +203,12 @@ func (a *acting) tell(ctx context.Context) {
 	if a.alerts != nil {
 		a.announce(a.alerts, time.Since(a.begun))
 	}
-	a.waker.work(a.admitted...)
+	a.notifier.work(a.admitted...)
 	if a.freed {
-		a.waker.freed()
+		a.notifier.freed()
 	}
 	if a.stopped {
-		a.waker.cancel()
+		a.notifier.cancel()
 	}
 	a.admit(ctx, a.gates)
 	if len(a.admitted) > 0 {

@@ -9,7 +9,7 @@ import (
 
 // transact acts upon schedules in one transaction.
 func (a *acting) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
-	return a.renewing(ctx, func(ctx context.Context) error { return a.Store.transact(ctx, f) })
+	return a.renewing(ctx, func(ctx context.Context) error { return a.Store.inTx(ctx, f) })
 }
 
 // sendAlerts stores the jobs that tell of what has gone wrong.

@@ -12,14 +12,14 @@ import (
 func (s *Store) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
 	ctx = sqlstore.MayWait(ctx)
 	var stored schedule.Calendar
-	err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) (err error) {
 		stored, err = s.putCalendar(ctx, r, calendar)
 		return err
 	})
 	if err != nil {
 		return schedule.Calendar{}, fmt.Errorf("put calendar: %w", err)
 	}
-	s.waker.later() // schedules that name it may be due sooner than any node knows
+	s.notifier.later() // schedules that name it may be due sooner than any node knows
 	return stored, nil
 }
 
@@ -68,7 +68,7 @@ func (s *Store) lockCalendar(ctx context.Context, r runner, name string) (versio
 // about to name it has it locked: it is there when this looks for it.
 func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
 	ctx = sqlstore.MayWait(ctx)
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		switch _, exists, err := s.lockCalendar(ctx, r, name); {
 		case err != nil:
 			return err

@@ -37,7 +37,7 @@ func (s scopeName) covers(lane sqlstore.Lane) bool {
 // be allowed now. It may run f more than once.
 func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *ruleChange) error) error {
 	defer s.pending.Forget()
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		c := &ruleChange{Store: s, in: r}
 		err := r.run(ctx,
 			call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}},
@@ -51,7 +51,7 @@ func (s *Store) changeRules(ctx context.Context, f func(ctx context.Context, c *
 		return err
 	})
 	if err == nil {
-		s.waker.everything()
+		s.notifier.everything()
 	}
 	return err
 }

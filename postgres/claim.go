@@ -20,7 +20,7 @@ const claimColumns = 18 // of a row that a claim returns
 
 // Claim leases ready jobs to a live node.
 func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job, error) {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.refreshLanes(ctx, laneStaleness); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)

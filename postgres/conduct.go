@@ -17,7 +17,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var c *conducting
 	err := s.renewing(ctx, func(ctx context.Context) (err error) {

@@ -15,7 +15,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
@@ -48,12 +48,12 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 // come when a job was stored only the database knows: then both are woken.
 func (s *Store) announce(fresh *newJobs, took time.Duration) {
 	if fresh.scheduled() {
-		s.waker.later()
+		s.notifier.later()
 	}
 	if fresh.timed() || s.marks.slow(took) {
-		s.waker.work(fresh.distinctLanes()...)
+		s.notifier.work(fresh.distinctLanes()...)
 	} else {
-		s.waker.atEnd(fresh.distinctLanes()...)
+		s.notifier.atEnd(fresh.distinctLanes()...)
 	}
 }
 

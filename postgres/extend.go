@@ -13,11 +13,11 @@ import (
 // Extend gives a waiting job more time and keeps what is told of it.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	ctx = sqlstore.MayWait(ctx)
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	ext := extending{Store: s, Extension: extension}
 	for done := false; !done; {
-		err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+		err := s.inTx(ctx, func(ctx context.Context, r runner) (err error) {
 			ext.deadline = 0
 			done, err = ext.try(ctx, r)
 			return err

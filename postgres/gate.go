@@ -77,7 +77,7 @@ func (s *Store) admitAt(ctx context.Context, gates []int64) error {
 			return err
 		}})
 	if err == nil {
-		s.waker.work(lanes...)
+		s.notifier.work(lanes...)
 	}
 	return err
 }

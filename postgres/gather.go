@@ -98,7 +98,7 @@ func (n *newJobs) copied() *newJobs {
 // one.
 func (s *Store) fly(crew []*passenger) {
 	// However long each of them wants to wait.
-	ctx, cancel := s.limit(context.Background())
+	ctx, cancel := s.withTimeout(context.Background())
 	defer cancel()
 	all := &newJobs{server: crew[0].fresh.server}
 	together := true

@@ -33,7 +33,7 @@ func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error
 	if err != nil {
 		return driver.Promotion{}, fmt.Errorf("promote: %w", err)
 	}
-	s.waker.work(lanes...)
+	s.notifier.work(lanes...)
 	if err := s.admitNews(ctx); err != nil {
 		return driver.Promotion{}, fmt.Errorf("promote: %w", err)
 	}
@@ -72,9 +72,9 @@ func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, erro
 		return driver.Reaped{Nodes: reaped.Nodes}, fmt.Errorf("reap: %w", err)
 	}
 	if freed {
-		s.waker.freed()
+		s.notifier.freed()
 	}
-	s.waker.work(lanes...)
+	s.notifier.work(lanes...)
 	if reaped.Poisoned+reaped.Cancelled > 0 {
 		s.admitSoon(ctx)
 	}
@@ -89,7 +89,7 @@ func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 		return 0, fmt.Errorf("expire: %w", err)
 	}
 	if freed > 0 {
-		s.waker.freed()
+		s.notifier.freed()
 	}
 	if expired > 0 {
 		s.admitSoon(ctx)

@@ -27,7 +27,7 @@ func (s *Store) enqueueKeyed(ctx context.Context, fresh *newJobs) error {
 		}
 	}
 	ids := slices.Clone(fresh.ids)
-	return s.transact(ctx, func(ctx context.Context, r runner) error {
+	return s.inTx(ctx, func(ctx context.Context, r runner) error {
 		copy(fresh.ids, ids) // as they were before a try that was undone
 		fresh.left = nil
 		return s.enqueueIn(ctx, r, fresh)

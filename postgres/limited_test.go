@@ -250,8 +250,8 @@ func TestFreedSlotsDoNotRewindMarks(t *testing.T) {
 	l := newLimitTest(t)
 	lane := markedLane{lane: 1}
 	l.store.marks.lanes[lane] = &laneMarks{turns: map[int16]*mark{}}
-	l.store.waker.freed()
-	l.store.ear.pass(news{freed: true})
+	l.store.notifier.freed()
+	l.store.listener.pass(wakes{freed: true})
 	if rewinds := l.store.marks.lanes[lane].rewinds; rewinds != 0 {
 		t.Errorf("the marks were rewound %d times", rewinds)
 	}

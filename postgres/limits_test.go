@@ -40,7 +40,7 @@ func TestTheServerEndsTransactionsThatAreLeftIdle(t *testing.T) {
 	at := testdb.Postgres(t)
 	open(t, at, Options{}) // a slow machine could not migrate within that limit
 	store := open(t, at, Options{IdleLimit: 50 * time.Millisecond})
-	err := store.transact(t.Context(), func(ctx context.Context, r runner) error {
+	err := store.inTx(t.Context(), func(ctx context.Context, r runner) error {
 		if err := r.run(ctx, call{sql: store.sql.Now}); err != nil {
 			return err
 		}

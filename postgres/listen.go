@@ -17,8 +17,8 @@ import (
 
 // Listen calls wake whenever there may be something new for the scope.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
-	s.ear.open()
-	s.ear.hub.Listen(ctx, scope, wake)
+	s.listener.open()
+	s.listener.hub.Listen(ctx, scope, wake)
 	return nil
 }
 
@@ -29,9 +29,9 @@ const (
 	reconnectSlowest = 5 * time.Second
 )
 
-// ear hears the notifications of other processes on one connection, which all
+// listener hears the notifications of other processes on one connection, which all
 // listeners share and the first of them opens.
-type ear struct {
+type listener struct {
 	store   *Store
 	hub     *sqlstore.Hub
 	channel string
@@ -42,11 +42,11 @@ type ear struct {
 	done chan struct{}
 }
 
-func newEar(s *Store, hub *sqlstore.Hub, channel, url string) *ear {
-	return &ear{store: s, hub: hub, channel: channel, url: url}
+func newListener(s *Store, hub *sqlstore.Hub, channel, url string) *listener {
+	return &listener{store: s, hub: hub, channel: channel, url: url}
 }
 
-func (e *ear) open() {
+func (e *listener) open() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.stop != nil || e.url == noListening {
@@ -58,7 +58,7 @@ func (e *ear) open() {
 	go e.loop(ctx)
 }
 
-func (e *ear) close() {
+func (e *listener) close() {
 	e.mu.Lock()
 	stop := e.stop
 	if stop == nil {
@@ -73,7 +73,7 @@ func (e *ear) close() {
 
 // loop listens until it is closed, connecting again whenever the connection
 // is lost. Wakes are hints, so that errors need no other answer.
-func (e *ear) loop(ctx context.Context) {
+func (e *listener) loop(ctx context.Context) {
 	defer close(e.done)
 	pause := reconnectFirst
 	for ctx.Err() == nil {
@@ -90,7 +90,7 @@ func (e *ear) loop(ctx context.Context) {
 
 // listen passes wakes on until the connection fails. It reports whether it was
 // listening at all.
-func (e *ear) listen(ctx context.Context) bool {
+func (e *listener) listen(ctx context.Context) bool {
 	conn, err := e.connect(ctx)
 	if err != nil {
 		return false
@@ -100,7 +100,7 @@ func (e *ear) listen(ctx context.Context) bool {
 		defer cancel()
 		_ = conn.Close(closing)
 	}()
-	e.pass(news{all: true, later: true, cancel: true}) // what was missed before
+	e.pass(wakes{all: true, later: true, cancel: true}) // what was missed before
 	for {
 		notification, err := conn.WaitForNotification(ctx)
 		if err != nil {
@@ -110,8 +110,8 @@ func (e *ear) listen(ctx context.Context) bool {
 	}
 }
 
-func (e *ear) connect(ctx context.Context) (*pgx.Conn, error) {
-	ctx, cancel := e.store.limit(ctx)
+func (e *listener) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := e.store.withTimeout(ctx)
 	defer cancel()
 	config, err := pgxpool.ParseConfig(e.url) // the URL may have settings of the pool
 	if err != nil {
@@ -132,12 +132,12 @@ func (e *ear) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-func (e *ear) hear(ctx context.Context, payload string) {
+func (e *listener) hear(ctx context.Context, payload string) {
 	words := strings.Fields(payload)
-	if len(words) == 0 || words[0] == e.store.waker.tag {
+	if len(words) == 0 || words[0] == e.store.notifier.tag {
 		return // our own listeners know already
 	}
-	n := decodeNews(words[1:])
+	n := decodeWakes(words[1:])
 	if laneKeys(e.store.lanes.Lanes, maps.Keys(n.lanes)) == nil {
 		// A lane that another process made. If it cannot be looked up now, all
 		// are woken.
@@ -149,7 +149,7 @@ func (e *ear) hear(ctx context.Context, payload string) {
 	e.pass(n)
 }
 
-func (e *ear) pass(n news) {
+func (e *listener) pass(n wakes) {
 	if n.cancel {
 		e.hub.Cancel()
 	}

@@ -32,6 +32,6 @@ func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	if err := s.run(ctx, call{sql: s.sql.ForgetReaped, args: []any{int64(node)}}); err != nil {
 		return fmt.Errorf("take crashes back: %w", err)
 	}
-	s.waker.work(lanes...)
+	s.notifier.work(lanes...)
 	return nil
 }

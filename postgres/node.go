@@ -127,7 +127,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 	if err != nil {
 		return fmt.Errorf("drain: %w", err)
 	}
-	s.waker.cancel()
+	s.notifier.cancel()
 	return nil
 }
 
@@ -174,7 +174,7 @@ func heldReader(into *[]driver.Held) func(sqlstore.Scanner) error {
 // nothing; with a commit on its way it holds the job's row, and the newer one waits.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	kept := 0
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		return r.run(ctx, call{
 			sql: s.sql.Save, args: []any{save.ID, save.Fence, jsonText(save.Memo), jsonText(save.Progress)},
 			each: func(row sqlstore.Scanner) error { return row.Scan(&kept) },

@@ -15,7 +15,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 	if len(jobs) == 0 {
 		return false, nil
 	}
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	repeated, err := s.enqueueOnce(ctx, once, jobs)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Store) enqueueFirst(ctx context.Context, once fairlead.Once, jobs []*fa
 		return false, err
 	}
 	begun, ids := time.Now(), slices.Clone(fresh.ids)
-	err = s.transact(sqlstore.MayWait(ctx), func(ctx context.Context, r runner) error {
+	err = s.inTx(sqlstore.MayWait(ctx), func(ctx context.Context, r runner) error {
 		copy(fresh.ids, ids) // as they were before a try that was undone
 		first, fresh.left = false, nil
 		err := r.run(ctx, call{

@@ -90,8 +90,8 @@ func (s *Store) prepare(ctx context.Context, url string, first session) error {
 	hub := sqlstore.NewHub()
 	s.merges.prepare(&s.sql)
 	s.tokens = sqlstore.NewAlarm(func() { hub.Work(nil) })
-	s.waker = newWaker(s, hub, channel)
-	s.ear = newEar(s, hub, channel, s.listenURL(url))
+	s.notifier = newNotifier(s, hub, channel)
+	s.listener = newListener(s, hub, channel, s.listenURL(url))
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (s *Store) adoptSession(first session) error {
 
 // meetServer finds out which server this is.
 func (s *Store) meetServer(ctx context.Context) error {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	return s.recognise(ctx, s.server.Load())
 }

@@ -24,7 +24,7 @@ type tryFrom struct {
 // is concluded only from finding it there. It returns where the job was hit.
 // A job that ended by it, or whatever departure is meant, gives back its place.
 func (s *Store) attempt(ctx context.Context, action string, id int64, how departure, tries ...tryFrom) (fairlead.State, int32, error) {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	for {
 		var hit, now fairlead.State
@@ -79,9 +79,9 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	switch {
 	case err != nil:
 	case state == fairlead.Running:
-		s.waker.cancel()
+		s.notifier.cancel()
 	case state == fairlead.Waiting:
-		s.waker.freed() // it may have had a slot
+		s.notifier.freed() // it may have had a slot
 	}
 	return err
 }
@@ -95,8 +95,8 @@ func (s *Store) Reschedule(ctx context.Context, id int64, notBefore time.Time) e
 		tryFrom{fairlead.Parked, s.sql.RescheduleParked, args},
 		tryFrom{fairlead.Ready, s.sql.RescheduleReady, args})
 	if err == nil { // whether its time has come only the database knows
-		s.waker.later()
-		s.waker.work(lane)
+		s.notifier.later()
+		s.notifier.work(lane)
 		s.admitSoon(ctx)
 	}
 	return err
@@ -110,7 +110,7 @@ func (s *Store) RunNow(ctx context.Context, id int64) error {
 		return nil // as it is
 	}
 	if err == nil {
-		s.waker.work(lane)
+		s.notifier.work(lane)
 		s.admitSoon(ctx)
 	}
 	return err
@@ -129,7 +129,7 @@ func (s *Store) SetPriority(ctx context.Context, id int64, priority int) error {
 	switch {
 	case err != nil:
 	case state == fairlead.Ready:
-		s.waker.work(lane)
+		s.notifier.work(lane)
 	case state == fairlead.Parked:
 		s.admitSoon(ctx)
 	}
@@ -145,7 +145,7 @@ func (s *Store) Delete(ctx context.Context, id int64) error {
 		var ended fairlead.State
 		var needed error
 		hit := hits(&gone)
-		err := s.transact(ctx, func(ctx context.Context, r runner) error {
+		err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 			gone, state, gates, ended, needed = false, "", nil, fairlead.Cancelled, nil
 			err := r.run(ctx,
 				call{sql: s.sql.NeededBy, args: []any{id}, each: func(row sqlstore.Scanner) (err error) {
@@ -208,7 +208,7 @@ func orZero(n *int64) int64 {
 func (s *Store) Reopen(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	var lane int32
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		var outcome int
 		var state fairlead.State
 		var tenant string
@@ -240,7 +240,7 @@ func (s *Store) Reopen(ctx context.Context, id int64) error {
 	if err != nil {
 		return fmt.Errorf("reopen: %w", err)
 	}
-	s.waker.work(lane)
+	s.notifier.work(lane)
 	s.admitSoon(ctx)
 	return nil
 }

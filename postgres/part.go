@@ -19,7 +19,7 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) e
 	if len(parts) == 0 {
 		return nil
 	}
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.addParts(ctx, batch, parts); err != nil {
 		return fmt.Errorf("add parts: %w", err)

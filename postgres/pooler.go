@@ -70,7 +70,7 @@ func (s *Store) connect(ctx context.Context, url string) (first session, err err
 
 // meet describes a session at a server.
 func (s *Store) meet(ctx context.Context, config *pgx.ConnConfig) (found session, err error) {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {

@@ -16,19 +16,19 @@ func TestNothingListensThroughAPooler(t *testing.T) {
 	pooled := testdb.PgBouncer(t, direct)
 	for _, options := range []Options{{}, {ListenURL: noListening}} {
 		store := open(t, pooled, options)
-		if !store.pooled || store.ear.url != noListening {
-			t.Errorf("%+v: pooled %v, listens at %q", options, store.pooled, store.ear.url)
+		if !store.pooled || store.listener.url != noListening {
+			t.Errorf("%+v: pooled %v, listens at %q", options, store.pooled, store.listener.url)
 		}
 	}
 	store := open(t, pooled, Options{ListenURL: direct})
-	if store.ear.url != direct {
-		t.Errorf("listens at %q", store.ear.url)
+	if store.listener.url != direct {
+		t.Errorf("listens at %q", store.listener.url)
 	}
-	if store := open(t, direct, Options{}); store.pooled || store.ear.url != direct {
-		t.Errorf("without a pooler: pooled %v, listens at %q", store.pooled, store.ear.url)
+	if store := open(t, direct, Options{}); store.pooled || store.listener.url != direct {
+		t.Errorf("without a pooler: pooled %v, listens at %q", store.pooled, store.listener.url)
 	}
-	store.ear.url = pooled // as if the pooler had come between later
-	if conn, err := store.ear.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "pooler") {
+	store.listener.url = pooled // as if the pooler had come between later
+	if conn, err := store.listener.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "pooler") {
 		t.Errorf("it listens through the pooler: %v, %v", conn, err)
 	}
 	if _, err := OpenWith(t.Context(), pooled, Options{ListenURL: pooled}); err == nil || !strings.Contains(err.Error(), "name the server itself") {

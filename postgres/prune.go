@@ -105,7 +105,7 @@ func (s *Store) remove(ctx context.Context, doomed call) (n int, last int64, err
 		ids, last = append(ids, id), max(last, end)
 		return err
 	}
-	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+	err = s.inTx(ctx, func(ctx context.Context, r runner) error {
 		ids, last = nil, 0
 		if err := r.run(ctx, doomed); err != nil || len(ids) == 0 {
 			return err

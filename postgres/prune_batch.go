@@ -42,7 +42,7 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, one call) error {
 // DeleteBatch removes a batch that has completed, with its parts.
 func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		batch, err := s.lockBatch(ctx, r, id)
 		if err == nil {
 			err = sqlstore.BatchBusy(&batch)

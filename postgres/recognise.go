@@ -86,7 +86,7 @@ func (s *Store) agree(ctx context.Context) error {
 	if known.refused == nil {
 		return nil
 	}
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if err := s.recognise(ctx, known); err != nil {
 		return unavailable(ctx, err)
@@ -188,12 +188,12 @@ func (s *Store) drop() {
 	s.marks.reset()
 	s.heads.forget()
 	s.rounds.reset()
-	s.waker.hub.Work(nil)
+	s.notifier.hub.Work(nil)
 }
 
 // Restored implements driver.Restorer.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var done driver.Restored
 	var err error

@@ -82,11 +82,11 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 	if err != nil {
 		return fmt.Errorf("resolve: %w", err)
 	}
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	res := resolving{Store: s, id: settlement.ID, fence: settlement.Fence, given: given}
 	for done := false; !done; {
-		err := s.transact(ctx, func(ctx context.Context, r runner) (err error) {
+		err := s.inTx(ctx, func(ctx context.Context, r runner) (err error) {
 			res.retried, res.freed, res.gates = nil, false, nil
 			done, err = res.try(ctx, r)
 			return err
@@ -96,11 +96,11 @@ func (s *Store) Resolve(ctx context.Context, settlement fairlead.Settlement) err
 		}
 	}
 	if res.freed {
-		s.waker.freed()
+		s.notifier.freed()
 	}
 	if res.retried != nil {
-		s.waker.later()
-		s.waker.work(res.retried...)
+		s.notifier.later()
+		s.notifier.work(res.retried...)
 	}
 	s.admit(ctx, res.gates)
 	return nil

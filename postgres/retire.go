@@ -13,7 +13,7 @@ import (
 // another process does. See sqlstore.LaneWalk.
 func (s *Store) retireLanes(ctx context.Context) error {
 	var w laneWalk
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		w = laneWalk{sql: &s.sql, in: r}
 		return w.step(ctx)
 	})

@@ -146,9 +146,9 @@ func readResult(results pgx.BatchResults, each func(sqlstore.Scanner) error) err
 	return rows.Err()
 }
 
-// transact runs several round trips in one transaction of the store's own. It
+// inTx runs several round trips in one transaction of the store's own. It
 // may run f more than once.
-func (s *Store) transact(ctx context.Context, f func(ctx context.Context, r runner) error) error {
+func (s *Store) inTx(ctx context.Context, f func(ctx context.Context, r runner) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
 		return s.seated(ctx, func(ctx context.Context) error {
 			return pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{BeginQuery: s.server.Load().begin}, func(tx pgx.Tx) error {
@@ -162,7 +162,7 @@ func (s *Store) transact(ctx context.Context, f func(ctx context.Context, r runn
 // again if the server undid it for the sake of another or is another one itself, and
 // tells what passes from what does not.
 func (s *Store) retry(ctx context.Context, f func(ctx context.Context) error) error {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	for try := 1; ; try++ {
 		known := s.server.Load()
@@ -176,8 +176,8 @@ func (s *Store) retry(ctx context.Context, f func(ctx context.Context) error) er
 	}
 }
 
-// limit bounds a call by QueryTimeout, or by the caller's own earlier deadline.
-func (s *Store) limit(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout bounds a call by QueryTimeout, or by the caller's own earlier deadline.
+func (s *Store) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 

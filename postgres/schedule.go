@@ -41,16 +41,16 @@ func (r longerRow) Scan(into ...any) error { return r.Scanner.Scan(append(into, 
 // PutSchedule creates or replaces a schedule.
 func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	ctx = sqlstore.MayWait(ctx)
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	put, err := s.newPutting(ctx, sc, restart)
 	if err == nil {
-		err = s.transact(ctx, put.in)
+		err = s.inTx(ctx, put.in)
 	}
 	if err = put.taken(err); err != nil {
 		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
 	}
-	s.waker.later() // it may be due sooner than anybody knows
+	s.notifier.later() // it may be due sooner than anybody knows
 	return put.stored, nil
 }
 
@@ -182,7 +182,7 @@ func (s *Store) lockSchedule(ctx context.Context, r runner, id int64) (scheduleR
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	var gates []int64
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		gates = nil
 		if _, err := s.lockSchedule(ctx, r, id); err != nil {
 			return err

@@ -13,7 +13,7 @@ import (
 
 // Settle moves running jobs on as their handlers decided.
 func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	settled, err := s.settleAll(ctx, settlements)
 	if err != nil {
@@ -44,12 +44,12 @@ func (s *Store) settleAll(ctx context.Context, settlements []fairlead.Settlement
 		err = errors.Join(err, s.settleReplacing(ctx, all, i))
 	}
 	if all.later {
-		s.waker.later()
+		s.notifier.later()
 	}
 	if all.freed {
-		s.waker.freed()
+		s.notifier.freed()
 	}
-	s.waker.work(all.ready...)
+	s.notifier.work(all.ready...)
 	s.admit(ctx, all.gates)
 	return all.settled, err
 }
@@ -79,7 +79,7 @@ func (s *Store) settleReplacing(ctx context.Context, all *settling, i int) error
 		if err != nil {
 			return err
 		}
-		return s.transact(ctx, func(ctx context.Context, r runner) error { return all.settleReplacing(ctx, r, i, successor) })
+		return s.inTx(ctx, func(ctx context.Context, r runner) error { return all.settleReplacing(ctx, r, i, successor) })
 	})
 }
 

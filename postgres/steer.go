@@ -15,7 +15,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var t *sweepTx
 	err := s.renewing(ctx, func(ctx context.Context) (err error) {
@@ -31,7 +31,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(ctx con
 
 // steer is one transaction, or several if it has to be repeated.
 func (s *Store) steer(ctx context.Context, id int64, wait bool, act func(ctx context.Context, sweep *sweep.Record, tx sweep.Tx) error) (t *sweepTx, err error) {
-	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+	err = s.inTx(ctx, func(ctx context.Context, r runner) error {
 		t = &sweepTx{Store: s, in: r, sweep: id}
 		before, err := t.lock(ctx, wait)
 		if err != nil || !t.locked {

@@ -90,8 +90,8 @@ type Store struct {
 	rounds      rounds
 	calendars   sqlstore.CalendarRounds
 	tasks       sqlstore.TaskCache
-	waker       *waker
-	ear         *ear
+	notifier       *notifier
+	listener         *listener
 	limitedTake atomic.Int64    // how many jobs claims under limits take, about
 	tokens      *sqlstore.Alarm // wakes nodes when a rate lets another job start
 	closing     sync.Once
@@ -108,10 +108,10 @@ var (
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.tokens.Stop()
-		s.waker.hub.Close()
-		s.ear.close()
+		s.notifier.hub.Close()
+		s.listener.close()
 		s.gather.flying.Wait()
-		s.waker.close()
+		s.notifier.close()
 		s.beats.Close()
 		s.pool.Close()
 	})

@@ -185,7 +185,7 @@ func TestStoreWithMarks(t *testing.T) {
 		h.Open = func(t testing.TB) storetest.Store {
 			store := plain(t).(*Store)
 			store.marks.after, store.marks.trail, store.marks.look, store.marks.dear = 0, 0, time.Hour, time.Hour
-			store.ear.open()
+			store.listener.open()
 			return store
 		}
 		return h

@@ -14,13 +14,13 @@ var _ sweep.Store = (*Store)(nil)
 // PutSweep creates or replaces a sweep.
 func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	ctx = sqlstore.MayWait(ctx)
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err == nil && sw.Version == 0 {
 		sw.ID, err = s.addSweep(ctx, s, &sw, &row)
 	} else if err == nil {
-		err = s.transact(ctx, func(ctx context.Context, r runner) error { return s.replaceSweep(ctx, r, &sw, &row) })
+		err = s.inTx(ctx, func(ctx context.Context, r runner) error { return s.replaceSweep(ctx, r, &sw, &row) })
 	}
 	if nameTaken(err) {
 		err = sqlstore.SweepTaken(sw.Name)
@@ -81,7 +81,7 @@ func (s *Store) lockSweep(ctx context.Context, r runner, id int64) (sweep sweep.
 // DeleteSweep removes a sweep with all that is known of it.
 func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
-	err := s.transact(ctx, func(ctx context.Context, r runner) error {
+	err := s.inTx(ctx, func(ctx context.Context, r runner) error {
 		sweep, err := s.lockSweep(ctx, r, id)
 		if err != nil {
 			return err

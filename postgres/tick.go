@@ -19,7 +19,7 @@ const (
 
 // Tick acts upon schedules that are due, and upon such whose runs have ended.
 func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedule, schedule.View) schedule.Plan) (schedule.Ticked, error) {
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	ticked, err := s.tick(ctx, max(0, limit), func(schedule schedule.Schedule, view schedule.View) (schedule.Plan, error) {
 		return decide(schedule, view), nil
@@ -61,7 +61,7 @@ func (s *Store) tick(ctx context.Context, limit int, decide decision) (schedule.
 // Act acts upon one schedule.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
 	ctx = sqlstore.MayWait(ctx)
-	ctx, cancel := s.limit(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	fires, err := s.actUpon(ctx, id, decide)
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Store) actUpon(ctx context.Context, id int64, decide decision) ([]sched
 		return nil, err
 	}
 	acting.tell(ctx)
-	s.waker.later() // it may be due sooner than anybody knows
+	s.notifier.later() // it may be due sooner than anybody knows
 	return acting.fires(), nil
 }
 

@@ -41,7 +41,7 @@ func (t *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	if err := t.store.pending.Check(ctx, jobs); err != nil {
 		return fmt.Errorf("enqueue: %w", err)
@@ -86,7 +86,7 @@ func (t *callerTx) undoable(ctx context.Context, f func() error) error {
 
 // Settle implements fairlead.Tx.
 func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	if err := sqlstore.CheckMoves(settlements); err != nil {
 		return nil, fmt.Errorf("settle in a transaction: %w", err)
@@ -122,14 +122,14 @@ func (t *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement
 // Wake implements fairlead.Tx.
 func (t *callerTx) Wake() {
 	if t.later {
-		t.store.waker.later()
+		t.store.notifier.later()
 	}
 	if t.freed {
-		t.store.waker.freed()
+		t.store.notifier.freed()
 	}
-	t.store.waker.work(t.lanes...)
+	t.store.notifier.work(t.lanes...)
 	if len(t.gates) > 0 {
-		ctx, cancel := t.store.limit(context.Background())
+		ctx, cancel := t.store.withTimeout(context.Background())
 		defer cancel()
 		t.store.admit(ctx, t.gates)
 	}

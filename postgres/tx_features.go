@@ -15,7 +15,7 @@ import (
 
 // PutSchedule implements schedule.CallerTx.
 func (t *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	put, err := t.store.newPutting(ctx, sc, restart)
 	if err == nil {
@@ -30,7 +30,7 @@ func (t *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restar
 
 // Schedules implements schedule.CallerTx.
 func (t *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	var schedules []schedule.Schedule
 	if err := t.in.run(ctx, t.store.schedulesCall(&schedules, filter)); err != nil {
@@ -49,7 +49,7 @@ func (t *callerTx) Now(ctx context.Context) (time.Time, error) { return t.store.
 
 // PutSweep implements sweep.CallerTx.
 func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	var stored []sweep.Record
@@ -77,7 +77,7 @@ func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, e
 
 // Sweeps implements sweep.CallerTx.
 func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	var sweeps []sweep.Record
 	if err := t.in.run(ctx, t.store.sweepsCall(&sweeps, filter)); err != nil {
@@ -88,7 +88,7 @@ func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Rec
 
 // AddBatch implements batch.CallerTx.
 func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	row, err := newBatchRow(&b)
 	if err == nil {
@@ -133,7 +133,7 @@ func (t *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return 
 
 // Audit adds entries to the audit log when the caller commits.
 func (t *callerTx) Audit(ctx context.Context, entries []access.Entry) error {
-	ctx, cancel := t.store.limit(ctx)
+	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	if err := t.in.run(ctx, t.store.auditCall(entries)); err != nil {
 		return fmt.Errorf("audit in a transaction: %w", err)

@@ -11,7 +11,7 @@ import (
 
 // Verify counts the jobs of each limit and the tasks of each open batch anew.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
-	err = s.transact(ctx, func(ctx context.Context, r runner) error {
+	err = s.inTx(ctx, func(ctx context.Context, r runner) error {
 		c := &ruleChange{Store: s, in: r}
 		err := r.run(ctx, call{sql: s.sql.ExcludeClaims, args: []any{s.rulesLock}})
 		if err == nil {

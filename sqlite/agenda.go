@@ -207,7 +207,7 @@ func (t *txn) replaceRun(fire *schedule.Fire) error {
 		if p.fence, err = t.next(fenceCounter, 1); err != nil {
 			return err
 		}
-		t.news.cancel = true
+		t.wakes.cancel = true
 	}
 	err = t.finish(p, end{outcome: sqlstore.OutcomeCancelled, reason: fairlead.ReasonReplaced, err: "a later run of its schedule took its place"})
 	if err != nil {

@@ -71,7 +71,7 @@ func (t *txn) succeedOne(p *placed, m *move) (settledMove, error) {
 		return settledMove{}, t.fail(p, fairlead.ReasonError, sqlstore.ReplacementRefused(m.refused))
 	}
 	var ids []int64
-	err := t.atomically(func() (err error) {
+	err := t.inSavepoint(func() (err error) {
 		if err = t.finish(p, success); err == nil { // first, as the replacement may take over its key
 			ids, err = t.enqueue(m.replacement)
 		}

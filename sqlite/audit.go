@@ -14,7 +14,7 @@ func (s *Store) Audit(ctx context.Context, entries []access.Entry) error {
 		return nil
 	}
 	rows := auditRows(entries)
-	_, err := write(ctx, s, "audit", func(t *txn) (none, error) { return none{}, t.audit(rows) })
+	_, err := inTx(ctx, s, "audit", func(t *txn) (none, error) { return none{}, t.audit(rows) })
 	return err
 }
 

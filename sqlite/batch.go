@@ -19,7 +19,7 @@ func (s *Store) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	if err != nil {
 		return batch.Batch{}, err
 	}
-	return write(ctx, s, "create batch", func(t *txn) (batch.Batch, error) {
+	return inTx(ctx, s, "create batch", func(t *txn) (batch.Batch, error) {
 		id, err := t.addBatch(&b, body, status)
 		if err != nil {
 			return batch.Batch{}, err
@@ -143,7 +143,7 @@ func scanRunning(row sqlstore.Scanner) (batch.Record, error) {
 // as it may be large.
 func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	removed, err := inChunks(limit, 1, func(int) (int, error) {
-		return write(ctx, s, "prune batches", func(t *txn) (int, error) {
+		return inTx(ctx, s, "prune batches", func(t *txn) (int, error) {
 			return t.deleteBatches(t.sql.UnopenedBatches, t.now-sqlstore.UnopenedRetention.Microseconds(), 1)
 		})
 	})
@@ -153,7 +153,7 @@ func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit i
 		}
 		var some int
 		some, err = inChunks(limit-removed, 1, func(int) (int, error) {
-			return write(ctx, s, "prune batches", func(t *txn) (int, error) {
+			return inTx(ctx, s, "prune batches", func(t *txn) (int, error) {
 				return t.deleteBatches(t.sql.EndedBatches, jsonOf(kept.States), t.now-kept.For.Microseconds(), 1)
 			})
 		})
@@ -178,7 +178,7 @@ func (t *txn) deleteBatches(query string, args ...any) (int, error) {
 
 // DeleteBatch removes a batch that has completed, with its parts.
 func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
-	_, err := write(ctx, s, "delete batch", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "delete batch", func(t *txn) (none, error) {
 		batch, err := t.batch(id)
 		if err == nil {
 			err = sqlstore.BatchBusy(&batch)

@@ -9,7 +9,7 @@ import (
 
 // PutCalendar creates or replaces a calendar.
 func (s *Store) PutCalendar(ctx context.Context, calendar schedule.Calendar) (schedule.Calendar, error) {
-	return write(ctx, s, "put calendar", func(t *txn) (schedule.Calendar, error) { return t.putCalendar(calendar) })
+	return inTx(ctx, s, "put calendar", func(t *txn) (schedule.Calendar, error) { return t.putCalendar(calendar) })
 }
 
 func (t *txn) putCalendar(calendar schedule.Calendar) (schedule.Calendar, error) {
@@ -35,7 +35,7 @@ func (t *txn) putCalendar(calendar schedule.Calendar) (schedule.Calendar, error)
 	if err := t.must(1, t.sql.PutCalendar, calendar.Name, string(body), version); err != nil {
 		return schedule.Calendar{}, err
 	}
-	t.news.later = true // schedules that name it may be due sooner than any node knows
+	t.wakes.later = true // schedules that name it may be due sooner than any node knows
 	stored, err = t.calendar(calendar.Name)
 	if err != nil {
 		return schedule.Calendar{}, err
@@ -64,7 +64,7 @@ func (t *txn) calendars(query string, args ...any) ([]schedule.Calendar, error) 
 
 // DeleteCalendar removes a calendar that no living schedule names.
 func (s *Store) DeleteCalendar(ctx context.Context, name string) error {
-	_, err := write(ctx, s, "delete calendar", func(t *txn) (none, error) { return none{}, t.deleteCalendar(name) })
+	_, err := inTx(ctx, s, "delete calendar", func(t *txn) (none, error) { return none{}, t.deleteCalendar(name) })
 	return err
 }
 

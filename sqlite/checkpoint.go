@@ -13,7 +13,7 @@ func (s *Store) Checkpoint(ctx context.Context, checkpoint sweep.Checkpoint) (sw
 	c := checkpoint // the caller's own may change once the caller has given up waiting
 	c.Window, c.Pending, c.Source = slices.Clone(c.Window), slices.Clone(c.Pending), slices.Clone(c.Source)
 	c.Failed, c.Redone = slices.Clone(c.Failed), slices.Clone(c.Redone)
-	return write(ctx, s, "checkpoint", func(t *txn) (sweep.Orders, error) { return t.checkpoint(&c) })
+	return inTx(ctx, s, "checkpoint", func(t *txn) (sweep.Orders, error) { return t.checkpoint(&c) })
 }
 
 // checkpoint writes nothing before it is known to count.

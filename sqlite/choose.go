@@ -34,7 +34,7 @@ func (l *leases) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim d
 		return nil, err
 	}
 	if l.book.rated {
-		l.news.await(dispatch.NextToken(lanes, picks))
+		l.wakes.await(dispatch.NextToken(lanes, picks))
 	}
 	if len(picks) == 0 {
 		return nil, nil

@@ -21,7 +21,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	return write(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
+	return inTx(ctx, s, "claim", func(t *txn) ([]*fairlead.Job, error) { return t.claim(claim, token) })
 }
 
 func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {

@@ -14,7 +14,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 		return false, nil
 	}
 	defer s.acting.end(id)
-	refused, err := write(ctx, s, "conduct", func(t *txn) (refusal, error) { return t.conduct(id, act) })
+	refused, err := inTx(ctx, s, "conduct", func(t *txn) (refusal, error) { return t.conduct(id, act) })
 	if err == nil {
 		err = refused.err
 	}
@@ -60,7 +60,7 @@ func (t *txn) conduct(id int64, act func(context.Context, *batch.Record, batch.T
 	}
 	tx := &batchTx{txn: t, batch: id}
 	var refused error
-	err = t.atomically(func() error {
+	err = t.inSavepoint(func() error {
 		batch := stored
 		if refused = act(t.ctx, &batch, tx); refused != nil {
 			return refused

@@ -72,9 +72,9 @@ func (t *txn) readCounters() error {
 // transaction.
 func (t *txn) writeCounters() error {
 	for name, is := range map[counter]bool{
-		workCounter:   t.news.all || t.news.freed || len(t.news.work) > 0,
-		laterCounter:  t.news.later,
-		cancelCounter: t.news.cancel,
+		workCounter:   t.wakes.all || t.wakes.freed || len(t.wakes.work) > 0,
+		laterCounter:  t.wakes.later,
+		cancelCounter: t.wakes.cancel,
 	} {
 		if !is {
 			continue

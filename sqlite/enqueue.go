@@ -17,7 +17,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		return nil
 	}
 	fresh := newJobs(jobs)
-	ids, err := write(ctx, s, "enqueue", func(t *txn) ([]int64, error) { return t.enqueueBounded(fresh) })
+	ids, err := inTx(ctx, s, "enqueue", func(t *txn) ([]int64, error) { return t.enqueueBounded(fresh) })
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (t *txn) enqueue(jobs []newJob) ([]int64, error) {
 	}
 	if len(jobs) > 1 && slices.ContainsFunc(jobs, newJob.keyed) {
 		// The last key may turn out to be taken when the others are stored.
-		err := t.atomically(inOrder)
+		err := t.inSavepoint(inOrder)
 		return ids, err
 	}
 	err := inOrder()
@@ -126,7 +126,7 @@ func (t *txn) placeRun(jobs []newJob, ids []int64, lanes []int32) error {
 			t.knock(job.gate)
 		default:
 			places.ready++
-			t.news.addWork(lanes[i], job.lane)
+			t.wakes.addWork(lanes[i], job.lane)
 		}
 	}
 	return t.place(ids, places)
@@ -196,7 +196,7 @@ func (t *txn) place(ids []int64, places newPlaces) error {
 	if places.gated {
 		toReady = t.sql.PlaceUngated
 	}
-	t.news.later = t.news.later || places.later > 0
+	t.wakes.later = t.wakes.later || places.later > 0
 	for _, place := range []struct {
 		jobs  int
 		query string

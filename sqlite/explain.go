@@ -13,7 +13,7 @@ func (s *Store) Explain(ctx context.Context, id int64) (fairlead.Explanation, er
 	if err != nil {
 		return fairlead.Explanation{}, err
 	}
-	return write(ctx, s, "explain", func(t *txn) (fairlead.Explanation, error) { return t.explain(job) })
+	return inTx(ctx, s, "explain", func(t *txn) (fairlead.Explanation, error) { return t.explain(job) })
 }
 
 func (t *txn) explain(job *fairlead.Job) (fairlead.Explanation, error) {

@@ -12,7 +12,7 @@ import (
 // Extend gives a waiting job more time and keeps what is told of it.
 func (s *Store) Extend(ctx context.Context, extension fairlead.Extension) (time.Time, error) {
 	extension.Told = slices.Clone(extension.Told)
-	deadline, err := write(ctx, s, "extend", func(t *txn) (int64, error) { return t.extend(&extension) })
+	deadline, err := inTx(ctx, s, "extend", func(t *txn) (int64, error) { return t.extend(&extension) })
 	return sqlstore.Time(deadline), err
 }
 

@@ -38,7 +38,7 @@ func inChunks(limit, chunk int, move func(limit int) (int, error)) (int, error) 
 // no commit leaves a place free for which a job is parked.
 func (s *Store) Promote(ctx context.Context, limit int) (driver.Promotion, error) {
 	moved, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
-		return write(ctx, s, "promote", func(t *txn) (int, error) { return t.promote(limit) })
+		return inTx(ctx, s, "promote", func(t *txn) (int, error) { return t.promote(limit) })
 	})
 	if err != nil {
 		return driver.Promotion{}, err
@@ -96,7 +96,7 @@ func (t *txn) workIn(lanes map[int32]bool) error {
 		if err != nil {
 			return err
 		}
-		t.news.addWork(lane, key)
+		t.wakes.addWork(lane, key)
 	}
 	return nil
 }
@@ -104,7 +104,7 @@ func (t *txn) workIn(lanes map[int32]bool) error {
 // Expire fails waiting jobs whose deadline has passed.
 func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 	return inChunks(limit, oneByOne, func(limit int) (int, error) {
-		return write(ctx, s, "expire", func(t *txn) (int, error) {
+		return inTx(ctx, s, "expire", func(t *txn) (int, error) {
 			ids, err := t.list(t.sql.Overdue, t.now, limit)
 			if err != nil {
 				return 0, err
@@ -133,7 +133,7 @@ const (
 // Prune removes what is older than it has to be kept.
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
-	_, err := write(ctx, s, "prune nodes", func(t *txn) (int64, error) {
+	_, err := inTx(ctx, s, "prune nodes", func(t *txn) (int64, error) {
 		if _, err := t.exec(t.sql.ForgetOldReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
 			return 0, err
 		}
@@ -153,7 +153,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 	if err != nil {
 		return records + jobs, err
 	}
-	_, err = write(ctx, s, "prune schedules", func(t *txn) (int64, error) {
+	_, err = inTx(ctx, s, "prune schedules", func(t *txn) (int64, error) {
 		return t.exec(t.sql.ForgetSchedules, t.now-forgetSchedules.Microseconds(), min(limit, keepChunk))
 	})
 	if err != nil {
@@ -179,7 +179,7 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 		age   time.Duration
 	}{{s.sql.ForgetOnce, fairlead.OnceWindow}, {s.sql.ForgetAudit, access.Window}} {
 		removed, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
-			return write(ctx, s, "prune records", func(t *txn) (int, error) {
+			return inTx(ctx, s, "prune records", func(t *txn) (int, error) {
 				removed, err := t.exec(kept.query, t.now-kept.age.Microseconds(), limit)
 				return int(removed), err
 			})
@@ -208,7 +208,7 @@ func (s *Store) pruneJobs(ctx context.Context, keep driver.Retention, limit int)
 			continue
 		}
 		removed, err := inChunks(limit-total, keepChunk, func(limit int) (int, error) {
-			return write(ctx, s, "prune", func(t *txn) (int, error) { return t.prune(kept.outcome, kept.age, limit) })
+			return inTx(ctx, s, "prune", func(t *txn) (int, error) { return t.prune(kept.outcome, kept.age, limit) })
 		})
 		total += removed
 		if err != nil {

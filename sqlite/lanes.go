@@ -69,7 +69,7 @@ func (t *txn) newLanes() ([]sqlstore.Lane, error) {
 	if t.readOnly {
 		t.lanes.learn(read)
 	} else {
-		t.news.read = read
+		t.wakes.read = read
 	}
 	return read, nil
 }
@@ -153,7 +153,7 @@ func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
 	if _, err := t.one(t.sql.LaneID, args, &id); err != nil {
 		return 0, fmt.Errorf("find lane: %w", err)
 	}
-	t.news.made = append(t.news.made, sqlstore.Lane{ID: id, LaneKey: key})
+	t.wakes.made = append(t.wakes.made, sqlstore.Lane{ID: id, LaneKey: key})
 	return id, nil
 }
 

@@ -12,7 +12,7 @@ import (
 
 // SetLimit sets or removes the limit of a scope.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
-	_, err := write(ctx, s, "set limit", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "set limit", func(t *txn) (none, error) {
 		family, err := t.family("")
 		if err != nil {
 			return none{}, err
@@ -33,7 +33,7 @@ func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 
 // Limits lists every limit with its use.
 func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
-	return write(ctx, s, "list limits", func(t *txn) ([]fairlead.LimitUse, error) { // one snapshot for all
+	return inTx(ctx, s, "list limits", func(t *txn) ([]fairlead.LimitUse, error) { // one snapshot for all
 		limits, err := t.limits()
 		if err != nil {
 			return nil, err

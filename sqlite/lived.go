@@ -11,7 +11,7 @@ import (
 // Lived says that the process of a node lives, and takes back the crashes that were
 // counted for it.
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
-	_, err := write(ctx, s, "note that a node lived", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "note that a node lived", func(t *txn) (none, error) {
 		if _, err := t.exec(t.sql.MarkLived, int64(node)); err != nil {
 			return none{}, err
 		}

@@ -12,7 +12,7 @@ import (
 
 // Migrate applies the migrations that are missing, all or none.
 func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
-	ctx, cancel := s.limited(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var schema driver.Schema
 	err := patiently(ctx, func() error {
@@ -35,7 +35,7 @@ func (s *Store) Migrate(ctx context.Context) (driver.Schema, error) {
 
 // Schema tells which migrations the database has, and changes nothing.
 func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
-	ctx, cancel := s.limited(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	applied, err := s.applied(ctx, s.main)
 	if err != nil {

@@ -76,7 +76,7 @@ func (t *txn) leftReady(lane int32) {
 	if t.heads != nil {
 		t.heads.touch(lane)
 	} else {
-		t.news.all = true
+		t.wakes.all = true
 	}
 }
 
@@ -92,7 +92,7 @@ func (t *txn) await(p *placed, due int64) error {
 // ready, or into parked if it has to pass its gate first.
 func (t *txn) enter(p *placed, due int64) error {
 	if due > t.now {
-		t.news.later = true
+		t.wakes.later = true
 		return t.must(1, t.sql.ToLater, p.id, p.lane, due, p.attempt, p.failures, p.crashes)
 	}
 	if p.gate != 0 && !p.admitted {
@@ -103,7 +103,7 @@ func (t *txn) enter(p *placed, due int64) error {
 	if err != nil {
 		return err
 	}
-	t.news.addWork(p.lane, lane)
+	t.wakes.addWork(p.lane, lane)
 	return t.must(1, t.sql.ToReady, p.lane, solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes)
 }
 

@@ -18,7 +18,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 	token := sqlstore.NewNodeToken(ctx)
 	for {
-		id, err := writeFirst(ctx, s, "join", func(t *txn) (int64, error) {
+		id, err := inTxFirst(ctx, s, "join", func(t *txn) (int64, error) {
 			if _, err := t.raise(fenceCounter, t.now); err != nil {
 				return 0, err
 			}
@@ -32,7 +32,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 			return fairlead.NodeID(id), err
 		}
 		// The file was restored, and the id is that of another node of this process.
-		if _, err := writeFirst(ctx, s, "join", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, id, token) }); err != nil {
+		if _, err := inTxFirst(ctx, s, "join", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, id, token) }); err != nil {
 			return 0, err
 		}
 		token = sqlstore.NewNodeToken(ctx)
@@ -45,7 +45,7 @@ func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, 
 	if err != nil {
 		return driver.BeatAnswer{}, fmt.Errorf("beat: %w", err)
 	}
-	return writeFirst(ctx, s, "beat", func(t *txn) (driver.BeatAnswer, error) {
+	return inTxFirst(ctx, s, "beat", func(t *txn) (driver.BeatAnswer, error) {
 		answer := driver.BeatAnswer{Now: sqlstore.Time(t.now)}
 		alive, err := t.one(t.sql.Beat, []any{beat.Idle, beat.Queued, t.now, t.now + beat.Lease.Microseconds(), int64(beat.Node), token, t.now}, &answer.Drain)
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *Store) Beat(ctx context.Context, beat driver.Beat) (driver.BeatAnswer, 
 // Drain asks a node to start nothing more, or to go on. It hears of it with its
 // next beat, and is woken for that.
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
-	_, err := write(ctx, s, "drain", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "drain", func(t *txn) (none, error) {
 		hit, err := t.exec(t.sql.Drain, drain, int64(node), t.now)
 		if err != nil {
 			return none{}, err
@@ -71,7 +71,7 @@ func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) err
 			t.wrote = false
 			return none{}, sqlstore.NoLiveNode(node)
 		}
-		t.news.cancel = true
+		t.wakes.cancel = true
 		return none{}, nil
 	})
 	return err
@@ -83,7 +83,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	if err != nil {
 		return nil // it has left already
 	}
-	if _, err := writeFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, int64(node), token) }); err != nil {
+	if _, err := inTxFirst(ctx, s, "leave", func(t *txn) (int64, error) { return t.exec(t.sql.Leave, t.now, int64(node), token) }); err != nil {
 		return err
 	}
 	s.nodes.Drop(node)
@@ -131,7 +131,7 @@ func (t *txn) allNodes() ([]fairlead.Node, error) {
 // Save keeps what a handler reports.
 func (s *Store) Save(ctx context.Context, save fairlead.Save) error {
 	memo, progress := string(save.Memo), string(save.Progress)
-	_, err := write(ctx, s, "save", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "save", func(t *txn) (none, error) {
 		hit, err := t.exec(t.sql.Save, save.ID, save.Fence)
 		if err != nil {
 			return none{}, err

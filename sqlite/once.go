@@ -14,7 +14,7 @@ func (s *Store) EnqueueOnce(ctx context.Context, once fairlead.Once, jobs []*fai
 		return false, nil
 	}
 	fresh := newJobs(jobs)
-	answer, err := write(ctx, s, "enqueue once", func(t *txn) (onceAnswer, error) { return t.enqueueOnce(once, fresh) })
+	answer, err := inTx(ctx, s, "enqueue once", func(t *txn) (onceAnswer, error) { return t.enqueueOnce(once, fresh) })
 	if err != nil {
 		return false, err
 	}

@@ -190,7 +190,7 @@ func keepOne(db *sql.DB) {
 
 // start brings the schema up to date and the store to work.
 func (s *Store) start(ctx context.Context) error {
-	ctx, cancel := s.limited(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	// Of many processes that open a new file at once, one turns its log on and
 	// the others find it busy.
@@ -208,7 +208,7 @@ func (s *Store) start(ctx context.Context) error {
 		s.reads = &preparedReads{DB: s.readers, all: map[string]*sql.Stmt{}}
 	}
 	s.writer = newWriter(s)
-	s.watch = newWatch(s)
+	s.listener = newListener(s)
 	s.close = sync.OnceValue(s.closeAll)
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 // operate does something to one job, wherever it is. Nothing can move it
 // between finding and doing: there is one writer at a time.
 func (s *Store) operate(ctx context.Context, verb string, id int64, allowed []fairlead.State, do func(t *txn, p *placed) error) error {
-	_, err := write(ctx, s, verb, func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, verb, func(t *txn) (none, error) {
 		p, err := t.locate(id)
 		if err != nil {
 			return none{}, err
@@ -39,7 +39,7 @@ func (s *Store) Cancel(ctx context.Context, id int64, reason string) error {
 	reason = sqlstore.CleanText(reason)
 	return s.operate(ctx, "cancel", id, live(), func(t *txn, p *placed) error {
 		if p.state == fairlead.Running {
-			t.news.cancel = true
+			t.wakes.cancel = true
 			return t.must(1, t.sql.Wish, reason, id)
 		}
 		return t.finish(p, end{outcome: sqlstore.OutcomeCancelled, err: reason})

@@ -25,7 +25,7 @@ func (s *Store) AddParts(ctx context.Context, batch int64, parts []batch.Part) e
 	if err != nil {
 		return err
 	}
-	firsts, err := write(ctx, s, "add parts", func(t *txn) ([]int64, error) { return t.addParts(batch, fresh) })
+	firsts, err := inTx(ctx, s, "add parts", func(t *txn) ([]int64, error) { return t.addParts(batch, fresh) })
 	for i, first := range firsts {
 		parts[i].Batch, parts[i].First = batch, first
 	}
@@ -83,7 +83,7 @@ func (t *txn) addParts(batch int64, parts []newPart) ([]int64, error) {
 
 // DropParts removes the parts of a pass.
 func (s *Store) DropParts(ctx context.Context, batch int64, pass int) error {
-	_, err := write(ctx, s, "drop parts", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "drop parts", func(t *txn) (none, error) {
 		if _, err := t.exec(t.sql.DropTasks, batch, pass); err != nil {
 			return none{}, err
 		}

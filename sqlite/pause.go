@@ -10,7 +10,7 @@ import (
 // Pause stops jobs of a queue or kind from being claimed. A claim looks at the
 // pauses in its own transaction, so that none comes after this one's commit.
 func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
-	_, err := write(ctx, s, "pause", func(t *txn) (int64, error) {
+	_, err := inTx(ctx, s, "pause", func(t *txn) (int64, error) {
 		if _, err := t.changeRules(); err != nil {
 			return 0, err
 		}
@@ -21,7 +21,7 @@ func (s *Store) Pause(ctx context.Context, pause fairlead.Pause) error {
 
 // Resume undoes Pause.
 func (s *Store) Resume(ctx context.Context, pause fairlead.Pause) error {
-	_, err := write(ctx, s, "resume", func(t *txn) (int64, error) {
+	_, err := inTx(ctx, s, "resume", func(t *txn) (int64, error) {
 		if _, err := t.changeRules(); err != nil {
 			return 0, err
 		}

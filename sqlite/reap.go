@@ -13,13 +13,13 @@ import (
 // touched, and takes back what dead nodes held.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	var reaped driver.Reaped
-	buried, err := write(ctx, s, "bury nodes", func(t *txn) (int64, error) { return t.exec(t.sql.Bury, t.now) })
+	buried, err := inTx(ctx, s, "bury nodes", func(t *txn) (int64, error) { return t.exec(t.sql.Bury, t.now) })
 	if err != nil {
 		return reaped, err
 	}
 	reaped.Nodes = int(buried)
 	_, err = inChunks(reap.Limit, oneByOne, func(limit int) (int, error) {
-		part, err := write(ctx, s, "reap", func(t *txn) (driver.Reaped, error) { return t.reap(reap, limit) })
+		part, err := inTx(ctx, s, "reap", func(t *txn) (driver.Reaped, error) { return t.reap(reap, limit) })
 		reaped.Jobs += part.Jobs
 		reaped.Poisoned += part.Poisoned
 		reaped.Cancelled += part.Cancelled

@@ -17,7 +17,7 @@ func (s *Store) Resolve(ctx context.Context, answer fairlead.Settlement) error {
 		return fmt.Errorf("resolve: %w", err)
 	}
 	moves := newMoves([]fairlead.Settlement{answer})
-	_, err := write(ctx, s, "resolve", func(t *txn) (none, error) { return none{}, t.resolve(&moves[0]) })
+	_, err := inTx(ctx, s, "resolve", func(t *txn) (none, error) { return none{}, t.resolve(&moves[0]) })
 	return err
 }
 

@@ -17,7 +17,7 @@ const (
 // them, and the other processes compare lanes; the rules and the ready jobs they read
 // anew because their counters go on.
 func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
-	return write(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
+	return inTx(ctx, s, "restored", func(t *txn) (done driver.Restored, err error) {
 		if _, err := t.one(t.sql.CountServer, []any{sqlstore.VersionStep()}, &done.Server); err != nil {
 			return done, err
 		}
@@ -33,7 +33,7 @@ func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 			return done, err
 		}
 		done.Job, done.Node = job-1+jobsLost, fairlead.NodeID(node-1+nodesLost)
-		t.news.all, t.news.later, t.news.cancel = true, true, true
+		t.wakes.all, t.wakes.later, t.wakes.cancel = true, true, true
 		_, err = t.changeRules()
 		return done, err
 	})

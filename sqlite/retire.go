@@ -12,7 +12,7 @@ import (
 // sqlstore.LaneWalk. All of it happens while no other transaction writes, so that nothing can be
 // stored in a lane that is about to go.
 func (s *Store) retireLanes(ctx context.Context) error {
-	_, err := write(ctx, s, "prune lanes", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "prune lanes", func(t *txn) (none, error) {
 		w := laneWalk{txn: t}
 		return none{}, w.step()
 	})

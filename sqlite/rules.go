@@ -89,7 +89,7 @@ func (t *txn) rules() (*sqlstore.Rules, error) {
 // changeRules counts a change on and returns the new version. Nodes are woken:
 // more may be allowed now.
 func (t *txn) changeRules() (int64, error) {
-	t.news.all = true
+	t.wakes.all = true
 	step := sqlstore.VersionStep()
 	before, err := t.next(rulesCounter, step)
 	return before - 1 + step, err
@@ -99,7 +99,7 @@ func (t *txn) changeRules() (int64, error) {
 // their slots.
 func (t *txn) freed() {
 	if t.capped.Load() {
-		t.news.freed = true
+		t.wakes.freed = true
 	}
 }
 

@@ -85,7 +85,7 @@ func (t *txn) storeRuns(runs []newRun) ([]int64, error) {
 		jobs[i] = run.job
 	}
 	var ids []int64
-	err := t.atomically(func() (err error) {
+	err := t.inSavepoint(func() (err error) {
 		ids, err = t.enqueueBounded(jobs)
 		return err
 	})

@@ -18,7 +18,7 @@ func (s *Store) PutSchedule(ctx context.Context, sc schedule.Schedule, restart b
 	if err != nil {
 		return schedule.Schedule{}, err
 	}
-	return write(ctx, s, "put schedule", func(t *txn) (schedule.Schedule, error) {
+	return inTx(ctx, s, "put schedule", func(t *txn) (schedule.Schedule, error) {
 		return t.putSchedule(sc, string(body), restart)
 	})
 }
@@ -54,7 +54,7 @@ func (t *txn) putSchedule(s schedule.Schedule, body string, restart bool) (sched
 	if err != nil {
 		return schedule.Schedule{}, err
 	}
-	t.news.later = true
+	t.wakes.later = true
 	row, err := t.living(id)
 	return row.Schedule, err
 }
@@ -116,7 +116,7 @@ func (t *txn) scheduleRows(query string, args ...any) ([]sqlstore.ScheduleRow, e
 // DeleteSchedule removes a schedule. Its row stays for its runs, which nobody is
 // going to be told of any more.
 func (s *Store) DeleteSchedule(ctx context.Context, id int64) error {
-	_, err := write(ctx, s, "delete schedule", func(t *txn) (none, error) { return none{}, t.deleteSchedule(id) })
+	_, err := inTx(ctx, s, "delete schedule", func(t *txn) (none, error) { return none{}, t.deleteSchedule(id) })
 	return err
 }
 

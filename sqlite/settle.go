@@ -21,7 +21,7 @@ func (s *Store) Settle(ctx context.Context, settlements []fairlead.Settlement) (
 	settled := make([]fairlead.Settled, 0, len(settlements))
 	for chunk := range slices.Chunk(settlements, settleChunk) {
 		moves := newMoves(chunk)
-		answers, err := write(ctx, s, "settle", func(t *txn) ([]settledMove, error) { return t.settle(moves) })
+		answers, err := inTx(ctx, s, "settle", func(t *txn) ([]settledMove, error) { return t.settle(moves) })
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(context
 		return false, nil
 	}
 	defer s.steerers.end(id)
-	refused, err := write(ctx, s, "steer", func(t *txn) (steerRefusal, error) { return t.steer(id, act) })
+	refused, err := inTx(ctx, s, "steer", func(t *txn) (steerRefusal, error) { return t.steer(id, act) })
 	if err == nil {
 		err = refused.err
 	}
@@ -61,7 +61,7 @@ func (t *txn) steer(id int64, act func(context.Context, *sweep.Record, sweep.Tx)
 	}
 	tx := &sweepTx{txn: t, sweep: id}
 	var refused error
-	err = t.atomically(func() error {
+	err = t.inSavepoint(func() error {
 		after := before
 		if refused = act(t.ctx, &after, tx); refused != nil {
 			return refused

@@ -80,7 +80,7 @@ type Store struct {
 	acting     acting
 	steerers   steerers
 	calendars  sqlstore.CalendarRounds
-	watch      *watch
+	listener      *listener
 	close      func() error
 }
 
@@ -94,7 +94,7 @@ var (
 func (s *Store) Close() error { return s.close() }
 
 func (s *Store) closeAll() error {
-	s.watch.stop()
+	s.listener.stop()
 	s.writer.stop()
 	s.tokens.Stop()
 	if err := s.disconnect(); err != nil {
@@ -120,8 +120,8 @@ func (s *Store) disconnect() error {
 // memory has no other way in.
 func (s *Store) DB() *sql.DB { return s.callers }
 
-// limited bounds a call in time.
-func (s *Store) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout bounds a call in time.
+func (s *Store) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	return sqlstore.WithTimeout(ctx, s.options.QueryTimeout)
 }
 
@@ -132,22 +132,22 @@ func (s *Store) Now(context.Context) (time.Time, error) {
 	return sqlstore.Time(s.micros()), nil
 }
 
-// write runs a function in a transaction of the writer, together with those
+// inTx runs a function in a transaction of the writer, together with those
 // of other callers. The function may run more than once and must not touch
 // what belongs to the caller, who may be gone by then. If it returns one of
 // the errors that callers tell apart, it should not have written anything.
-func write[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
+func inTx[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
 	return submit(ctx, s, what, &request{}, f)
 }
 
-// writeFirst is write ahead of everybody else: a beat must not be late because
+// inTxFirst is write ahead of everybody else: a beat must not be late because
 // others are busy.
-func writeFirst[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
+func inTxFirst[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
 	return submit(ctx, s, what, &request{urgent: true}, f)
 }
 
 func submit[T any](ctx context.Context, s *Store, what string, r *request, f func(t *txn) (T, error)) (T, error) {
-	ctx, cancel := s.limited(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var result, none T
 	r.run = func(t *txn) (err error) {
@@ -164,9 +164,9 @@ func submit[T any](ctx context.Context, s *Store, what string, r *request, f fun
 // snapshot, so that one of them must do for everything that can change.
 func read[T any](ctx context.Context, s *Store, what string, f func(t *txn) (T, error)) (T, error) {
 	if s.readers == nil {
-		return write(ctx, s, what, f)
+		return inTx(ctx, s, what, f)
 	}
-	ctx, cancel := s.limited(ctx)
+	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var none T
 	t := s.newTxn(ctx, s.reads)

@@ -17,7 +17,7 @@ func (s *Store) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, erro
 	if err != nil {
 		return sweep.Sweep{}, err
 	}
-	return write(ctx, s, "put sweep", func(t *txn) (sweep.Sweep, error) { return t.putSweep(&sw, &row) })
+	return inTx(ctx, s, "put sweep", func(t *txn) (sweep.Sweep, error) { return t.putSweep(&sw, &row) })
 }
 
 func (t *txn) putSweep(s *sweep.Sweep, row *sqlstore.SweepRow) (sweep.Sweep, error) {
@@ -93,7 +93,7 @@ func (t *txn) summed(query string, args ...any) ([]sweep.Record, error) {
 
 // DeleteSweep removes a sweep with all that is known of it.
 func (s *Store) DeleteSweep(ctx context.Context, id int64) error {
-	_, err := write(ctx, s, "delete sweep", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "delete sweep", func(t *txn) (none, error) {
 		sweep, err := t.sweep(id)
 		if err == nil {
 			err = sqlstore.SweepBusy(&sweep)

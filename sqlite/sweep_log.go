@@ -49,7 +49,7 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 		return nil
 	}
 	logs = slices.Clone(logs)
-	_, err := write(ctx, s, "add to the log of a sweep", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "add to the log of a sweep", func(t *txn) (none, error) {
 		for _, sweep := range sqlstore.SweepsOf(logs) {
 			if _, err := t.sweep(sweep); err != nil {
 				return none{}, err
@@ -130,7 +130,7 @@ func (s *Store) pruneSweeps(ctx context.Context, age time.Duration, limit int) (
 	}
 	for _, query := range []string{s.sql.ForgetSweepLogs, s.sql.ForgetSweepEvents} {
 		removed, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
-			return write(ctx, s, "prune sweeps", func(t *txn) (int, error) {
+			return inTx(ctx, s, "prune sweeps", func(t *txn) (int, error) {
 				before := t.now - age.Microseconds()
 				removed, err := t.exec(query, before, before, limit)
 				return int(removed), err

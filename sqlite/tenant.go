@@ -16,7 +16,7 @@ func (s *Store) PutTenant(ctx context.Context, tenant fairlead.Tenant) (fairlead
 	if err != nil {
 		return fairlead.Tenant{}, err
 	}
-	return write(ctx, s, "put tenant", func(t *txn) (fairlead.Tenant, error) { return t.putTenant(tenant, labels) })
+	return inTx(ctx, s, "put tenant", func(t *txn) (fairlead.Tenant, error) { return t.putTenant(tenant, labels) })
 }
 
 func (t *txn) putTenant(tenant fairlead.Tenant, labels []byte) (fairlead.Tenant, error) {
@@ -91,7 +91,7 @@ func (t *txn) family(except string) (sqlstore.Family, error) {
 
 // DeleteTenant removes what was declared of a tenant.
 func (s *Store) DeleteTenant(ctx context.Context, name string) error {
-	_, err := write(ctx, s, "delete tenant", func(t *txn) (none, error) { return none{}, t.deleteTenant(name) })
+	_, err := inTx(ctx, s, "delete tenant", func(t *txn) (none, error) { return none{}, t.deleteTenant(name) })
 	return err
 }
 

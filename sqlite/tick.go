@@ -41,7 +41,7 @@ func (s *Store) Tick(ctx context.Context, limit int, decide func(schedule.Schedu
 	sure := func(schedule schedule.Schedule, view schedule.View) (schedule.Plan, error) { //nolint:unparam // it is a decision that never fails
 		return decide(schedule, view), nil
 	}
-	return write(ctx, s, "tick", func(t *txn) (schedule.Ticked, error) { return t.tick(limit, found, sure) })
+	return inTx(ctx, s, "tick", func(t *txn) (schedule.Ticked, error) { return t.tick(limit, found, sure) })
 }
 
 func (t *txn) tick(limit int, found []int64, decide decision) (schedule.Ticked, error) {
@@ -95,7 +95,7 @@ func (t *txn) untilFire() (time.Duration, error) {
 
 // Act acts upon one schedule.
 func (s *Store) Act(ctx context.Context, id int64, decide func(schedule.Schedule, schedule.View) (schedule.Plan, error)) ([]schedule.Fire, error) {
-	answer, err := write(ctx, s, "act upon schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
+	answer, err := inTx(ctx, s, "act upon schedule", func(t *txn) (acted, error) { return t.act(id, decide) })
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (t *txn) act(id int64, decide decision) (acted, error) {
 	if err != nil {
 		return acted{}, err
 	}
-	t.news.later = true
+	t.wakes.later = true
 	fires, err := t.freshFires(made)
 	return acted{fires: fires}, err
 }

@@ -13,7 +13,7 @@ func (s *Store) AddToken(ctx context.Context, token access.Token) (access.Token,
 	if err != nil {
 		return access.Token{}, err
 	}
-	return write(ctx, s, "add token", func(t *txn) (access.Token, error) { return t.addToken(token, tenants) })
+	return inTx(ctx, s, "add token", func(t *txn) (access.Token, error) { return t.addToken(token, tenants) })
 }
 
 func (t *txn) addToken(token access.Token, tenants []byte) (access.Token, error) {
@@ -72,7 +72,7 @@ func (s *Store) Tokens(ctx context.Context) ([]access.Token, error) {
 
 // DeleteToken removes a token.
 func (s *Store) DeleteToken(ctx context.Context, id int64) error {
-	_, err := write(ctx, s, "delete token", func(t *txn) (none, error) {
+	_, err := inTx(ctx, s, "delete token", func(t *txn) (none, error) {
 		hit, err := t.exec(t.sql.DeleteToken, id)
 		if err == nil && hit == 0 {
 			t.wrote = false
@@ -85,7 +85,7 @@ func (s *Store) DeleteToken(ctx context.Context, id int64) error {
 
 // TouchToken notes that a token was used now.
 func (s *Store) TouchToken(ctx context.Context, id int64) error {
-	_, err := write(ctx, s, "touch token", func(t *txn) (int64, error) {
+	_, err := inTx(ctx, s, "touch token", func(t *txn) (int64, error) {
 		return t.exec(t.sql.TouchToken, t.now, id, t.now-sqlstore.TouchEvery.Microseconds())
 	})
 	return err

@@ -21,7 +21,7 @@ func (s *Store) Tx(tx *sql.Tx) driver.Tx { return &callerTx{store: s, tx: tx} }
 type callerTx struct {
 	store *Store
 	tx    *sql.Tx
-	news  news
+	news  wakes
 }
 
 // Enqueue stores jobs when the caller commits.
@@ -59,7 +59,7 @@ func (c *callerTx) Wake() {
 
 // within runs a function in the caller's transaction.
 func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn) (T, error)) (T, error) {
-	ctx, cancel := c.store.limited(ctx)
+	ctx, cancel := c.store.withTimeout(ctx)
 	defer cancel()
 	var none T
 	t := c.store.newTxn(ctx, c.tx)
@@ -75,6 +75,6 @@ func within[T any](ctx context.Context, c *callerTx, what string, f func(t *txn)
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", what, unavailable(ctx, err))
 	}
-	c.news.add(t.news)
+	c.news.add(t.wakes)
 	return result, nil
 }

@@ -32,7 +32,7 @@ type txn struct {
 	capped   *atomic.Bool // whether there are limits, as far as is known
 	now      int64
 	counters counters
-	news     news
+	wakes     wakes
 	readOnly bool
 	callers  bool                   // it is a caller's, with effects of its own
 	wrote    bool                   // whether the current function has changed anything
@@ -40,8 +40,8 @@ type txn struct {
 	knocked  map[int64]bool         // gates that the current function gave a job or a place
 }
 
-// news is what a commit brings to others.
-type news struct {
+// wakes is what a commit brings to others.
+type wakes struct {
 	made, read []sqlstore.Lane            // lanes to be cached
 	work       map[int32]sqlstore.LaneKey // lanes where jobs became ready
 	all        bool                       // jobs may have become ready anywhere
@@ -52,14 +52,14 @@ type news struct {
 }
 
 // await tells when a rate lets another job start; not positive: none waits.
-func (n *news) await(token time.Duration) {
+func (n *wakes) await(token time.Duration) {
 	if token > 0 && (n.token == 0 || token < n.token) {
 		n.token = token
 	}
 }
 
 // addWork tells that jobs became ready in a lane.
-func (n *news) addWork(id int32, key sqlstore.LaneKey) {
+func (n *wakes) addWork(id int32, key sqlstore.LaneKey) {
 	if n.work == nil {
 		n.work = map[int32]sqlstore.LaneKey{}
 	}
@@ -67,7 +67,7 @@ func (n *news) addWork(id int32, key sqlstore.LaneKey) {
 }
 
 // add merges what another function brings.
-func (n *news) add(other news) {
+func (n *wakes) add(other wakes) {
 	n.made = append(n.made, other.made...)
 	if len(other.read) > 0 {
 		n.read = other.read
@@ -144,8 +144,8 @@ func (t *txn) list(query string, args ...any) ([]int64, error) {
 	return list, err
 }
 
-// atomically undoes what f wrote if it fails, and nothing that came before.
-func (t *txn) atomically(f func() error) error {
+// inSavepoint undoes what f wrote if it fails, and nothing that came before.
+func (t *txn) inSavepoint(f func() error) error {
 	before := *t
 	if _, err := t.exec("savepoint fairlead"); err != nil {
 		return err

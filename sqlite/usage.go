@@ -76,7 +76,7 @@ func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	_, err = write(ctx, s, "report", func(t *txn) (none, error) {
+	_, err = inTx(ctx, s, "report", func(t *txn) (none, error) {
 		if _, err := t.exec(t.sql.AddStarts, t.bucket(0), string(list)); err != nil {
 			return none{}, err
 		}

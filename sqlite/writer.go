@@ -124,7 +124,7 @@ func (w *writer) prepare() {
 	if len(w.stmts.missing) == 0 {
 		return
 	}
-	ctx, cancel := w.store.limited(context.Background())
+	ctx, cancel := w.store.withTimeout(context.Background())
 	defer cancel()
 	w.stmts.prepareMissing(ctx, w.store.main)
 }
@@ -214,7 +214,7 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 			w.heads.forget() // what they learned in this transaction is not so
 		}
 	}()
-	var all news
+	var all wakes
 	for start := time.Now(); len(group) > 0 && (len(ran) == 0 || time.Since(start) < longest); {
 		if more {
 			group = append(w.takeFirst(), group...)
@@ -225,17 +225,17 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 			continue
 		}
 		ran = append(ran, r)
-		t.now, t.wrote, t.knocked, t.news = w.store.micros(), false, nil, news{}
+		t.now, t.wrote, t.knocked, t.wakes = w.store.micros(), false, nil, wakes{}
 		if r.err = r.run(t); r.err == nil {
-			all.add(t.news)
-			for lane := range t.news.work {
+			all.add(t.wakes)
+			for lane := range t.wakes.work {
 				w.heads.touch(lane)
 			}
 		} else if t.wrote || !verdict(r.err) {
 			return ran, group, harm{r.err}
 		}
 	}
-	t.news = all
+	t.wakes = all
 	if err := t.writeCounters(); err != nil {
 		return ran, group, err
 	}
@@ -245,7 +245,7 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 	w.heads.committed(t.counters)
 	w.store.lanes.Add(all.made...)
 	w.store.lanes.learn(all.read)
-	w.store.tell(w.store.watch.published(t))
+	w.store.tell(w.store.listener.published(t))
 	return ran, group, nil
 }
 
@@ -262,7 +262,7 @@ func (r *request) answer(err error) {
 // with the transaction rolls it back, unless that was committed, and gives back
 // the connection.
 func (w *writer) begin() (*sql.Tx, func(), error) {
-	ctx, cancel := w.store.limited(context.Background())
+	ctx, cancel := w.store.withTimeout(context.Background())
 	defer cancel()
 	conn, err := w.store.main.Conn(ctx)
 	if err != nil {

@@ -34,7 +34,7 @@ func inOneGroup(t *testing.T, s *Store, functions ...func(*txn) error) []error {
 	started, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() {
-		_, err := write(t.Context(), s, "block", func(*txn) (none, error) {
+		_, err := inTx(t.Context(), s, "block", func(*txn) (none, error) {
 			close(started)
 			<-release
 			return none{}, nil
@@ -47,7 +47,7 @@ func inOneGroup(t *testing.T, s *Store, functions ...func(*txn) error) []error {
 	errs := make([]error, len(functions))
 	for i, f := range functions {
 		all.Go(func() {
-			_, errs[i] = write(t.Context(), s, "test", func(t *txn) (none, error) { return none{}, f(t) })
+			_, errs[i] = inTx(t.Context(), s, "test", func(t *txn) (none, error) { return none{}, f(t) })
 		})
 		waitUntilQueued(s, i+1)
 	}
@@ -153,7 +153,7 @@ func TestAFunctionThatNobodyWaitsForIsSkipped(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() {
-		_, _ = write(t.Context(), s, "block", func(*txn) (none, error) {
+		_, _ = inTx(t.Context(), s, "block", func(*txn) (none, error) {
 			close(started)
 			<-release
 			return none{}, nil
@@ -162,7 +162,7 @@ func TestAFunctionThatNobodyWaitsForIsSkipped(t *testing.T) {
 	<-started
 	gone := make(chan error)
 	go func() {
-		_, err := write(ctx, s, "test", func(txn *txn) (none, error) { return none{}, enqueueOne("unwanted")(txn) })
+		_, err := inTx(ctx, s, "test", func(txn *txn) (none, error) { return none{}, enqueueOne("unwanted")(txn) })
 		gone <- err
 	}()
 	waitUntilQueued(s, 1)
@@ -192,7 +192,7 @@ func TestUrgentFunctionsGoFirst(t *testing.T) {
 		note("first")
 		go func() {
 			defer close(beaten)
-			_, _ = writeFirst(t.Context(), s, "beat", func(*txn) (none, error) { note("urgent"); return none{}, nil })
+			_, _ = inTxFirst(t.Context(), s, "beat", func(*txn) (none, error) { note("urgent"); return none{}, nil })
 		}()
 		for queued := 0; queued == 0; time.Sleep(time.Millisecond) {
 			s.writer.mu.Lock()
@@ -234,7 +234,7 @@ func TestACloseRefusesWhatIsWaiting(t *testing.T) {
 	started, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
 	all.Go(func() {
-		_, err := write(t.Context(), s, "block", func(*txn) (none, error) {
+		_, err := inTx(t.Context(), s, "block", func(*txn) (none, error) {
 			close(started)
 			<-release
 			return none{}, nil
@@ -245,7 +245,7 @@ func TestACloseRefusesWhatIsWaiting(t *testing.T) {
 	})
 	<-started
 	all.Go(func() {
-		_, err := write(t.Context(), s, "wait", func(*txn) (none, error) { return none{}, nil })
+		_, err := inTx(t.Context(), s, "wait", func(*txn) (none, error) { return none{}, nil })
 		if !errors.Is(err, errClosed) {
 			t.Errorf("what was waiting ends with %v", err)
 		}

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// seal marks messages between processes, so that only those who can read the
+// signer marks messages between processes, so that only those who can read the
 // database can make nodes look for work.
-type seal struct {
+type signer struct {
 	store *Store
 
 	mu  sync.Mutex
@@ -22,10 +22,10 @@ type seal struct {
 }
 
 // sealSize is how many bytes of the code are sent: a forged message costs a look.
-const sealSize = 8
+const signatureSize = 8
 
 // load makes sure that the key is known.
-func (s *seal) load(ctx context.Context) error {
+func (s *signer) load(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.key != nil && !s.forgotten.Swap(false) {
@@ -41,21 +41,21 @@ func (s *seal) load(ctx context.Context) error {
 }
 
 // forget makes the next load read the key again.
-func (s *seal) forget() { s.forgotten.Store(true) }
+func (s *signer) forget() { s.forgotten.Store(true) }
 
-func (s *seal) code(message string) string {
+func (s *signer) code(message string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	mac := hmac.New(sha256.New, s.key)
 	mac.Write([]byte(message))
-	return hex.EncodeToString(mac.Sum(nil)[:sealSize])
+	return hex.EncodeToString(mac.Sum(nil)[:signatureSize])
 }
 
-// close puts the code before a message.
-func (s *seal) close(message string) string { return s.code(message) + " " + message }
+// sign puts the code before a message.
+func (s *signer) sign(message string) string { return s.code(message) + " " + message }
 
-// open takes a message out, unless its code is wrong.
-func (s *seal) open(sealed string) (message string, ok bool) {
+// verify takes a message out, unless its code is wrong.
+func (s *signer) verify(sealed string) (message string, ok bool) {
 	code, message, _ := strings.Cut(sealed, " ")
 	return message, hmac.Equal([]byte(code), []byte(s.code(message)))
 }

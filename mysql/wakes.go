@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// news is whom a transaction concerns once it has committed.
-type news struct {
+// wakes is whom a transaction concerns once it has committed.
+type wakes struct {
 	work      map[int32]struct{} // lanes with more ready jobs
 	later     bool
 	cancel    bool
@@ -20,20 +20,20 @@ type news struct {
 
 // await tells when it is worth to look again; not positive: there is nothing to
 // wait for.
-func (n *news) await(d time.Duration) {
+func (n *wakes) await(d time.Duration) {
 	if d > 0 && (n.again == 0 || d < n.again) {
 		n.again = d
 	}
 }
 
-func (n *news) addWork(lane int32) {
+func (n *wakes) addWork(lane int32) {
 	if n.work == nil {
 		n.work = map[int32]struct{}{}
 	}
 	n.work[lane] = struct{}{}
 }
 
-func (n *news) add(more *news) {
+func (n *wakes) add(more *wakes) {
 	for lane := range more.work {
 		n.addWork(lane)
 	}
@@ -44,19 +44,19 @@ func (n *news) add(more *news) {
 	n.await(more.again)
 }
 
-func (n *news) none() bool {
+func (n *wakes) none() bool {
 	return len(n.work) == 0 && !n.later && !n.cancel && !n.everybody && !n.room
 }
 
 // wake tells all listeners: those of this process at once, those of others
 // soon.
-func (s *Store) wake(n *news) {
+func (s *Store) wake(n *wakes) {
 	s.wakeHere(n)
-	s.mouth.tell(n)
+	s.notifier.tell(n)
 }
 
 // wakeHere tells the claims and the listeners of this process.
-func (s *Store) wakeHere(n *news) {
+func (s *Store) wakeHere(n *wakes) {
 	if n.everybody {
 		s.heads.touchAll()
 		s.hub.Work(nil)
@@ -93,8 +93,8 @@ func (s *Store) laneKeys(lanes map[int32]struct{}) []sqlstore.LaneKey {
 
 // Listen calls wake for what this process does, and for what others tell.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
-	s.ear.join()
-	defer s.ear.leave()
+	s.listener.join()
+	defer s.listener.leave()
 	s.hub.Listen(ctx, scope, wake)
 	return nil
 }

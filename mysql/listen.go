@@ -15,8 +15,8 @@ const (
 	forgetAfter  = 15 * time.Second // when a silent listener is not told any more
 )
 
-// ear hears the news of other processes, as long as somebody listens.
-type ear struct {
+// listener hears the news of other processes, as long as somebody listens.
+type listener struct {
 	store *Store
 
 	mu        sync.Mutex
@@ -27,7 +27,7 @@ type ear struct {
 }
 
 // join counts a listener; the first one starts the goroutine.
-func (e *ear) join() {
+func (e *listener) join() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.listeners++; e.listeners > 1 || e.closed || e.store.options.WakeAddr == noWakes {
@@ -49,7 +49,7 @@ func (e *ear) join() {
 }
 
 // leave ends the goroutine with the last listener.
-func (e *ear) leave() {
+func (e *listener) leave() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.listeners--; e.listeners == 0 {
@@ -57,14 +57,14 @@ func (e *ear) leave() {
 	}
 }
 
-func (e *ear) close() {
+func (e *listener) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
 	e.end()
 }
 
-func (e *ear) end() {
+func (e *listener) end() {
 	if e.cancel != nil {
 		e.cancel()
 		<-e.ended
@@ -73,8 +73,8 @@ func (e *ear) end() {
 }
 
 // listen hears until ctx ends or the port is lost.
-func (e *ear) listen(ctx context.Context) {
-	if e.store.seal.load(ctx) != nil {
+func (e *listener) listen(ctx context.Context) {
+	if e.store.signer.load(ctx) != nil {
 		return
 	}
 	socket, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", e.store.options.WakeAddr)
@@ -85,7 +85,7 @@ func (e *ear) listen(ctx context.Context) {
 	defer socket.Close()
 	message := make([]byte, 2*messageSize)
 	e.register(ctx, socket.LocalAddr().String())
-	e.store.wakeHere(&news{everybody: true, later: true, cancel: true}) // what was missed before
+	e.store.wakeHere(&wakes{everybody: true, later: true, cancel: true}) // what was missed before
 	confirm := time.Now().Add(confirmEvery)
 	for ctx.Err() == nil {
 		if !time.Now().Before(confirm) {
@@ -104,24 +104,24 @@ func (e *ear) listen(ctx context.Context) {
 
 // register makes the port known to others. If that fails they do not tell us
 // for a while, and polling finds the jobs.
-func (e *ear) register(ctx context.Context, address string) {
-	ctx, cancel := e.store.bound(ctx)
+func (e *listener) register(ctx context.Context, address string) {
+	ctx, cancel := e.store.withTimeout(ctx)
 	defer cancel()
-	if _, err := e.store.lifeline.ExecContext(ctx, e.store.sql.Register, address, e.store.mouth.host, forgetAfter.Microseconds()); err == nil {
+	if _, err := e.store.lifeline.ExecContext(ctx, e.store.sql.Register, address, e.store.notifier.host, forgetAfter.Microseconds()); err == nil {
 		_, _ = e.store.lifeline.ExecContext(ctx, e.store.sql.ForgetListeners)
 	}
 }
 
-func (e *ear) hear(ctx context.Context, sealed string) {
-	message, ok := e.store.seal.open(sealed)
+func (e *listener) hear(ctx context.Context, sealed string) {
+	message, ok := e.store.signer.verify(sealed)
 	if !ok {
 		return
 	}
 	words := strings.Fields(message)
-	if len(words) < 2 || words[0] == e.store.mouth.tag {
+	if len(words) < 2 || words[0] == e.store.notifier.tag {
 		return // our own listeners know already
 	}
-	n := decodeNews(words[1:])
+	n := decodeWakes(words[1:])
 	if len(n.work) > 0 && e.store.laneKeys(n.work) == nil {
 		// A lane that another process made. If it cannot be looked up now, all
 		// are woken.

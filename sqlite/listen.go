@@ -13,14 +13,14 @@ import (
 
 // Listen calls wake when there may be something new for the scope.
 func (s *Store) Listen(ctx context.Context, scope *driver.Scope, wake func(driver.Wake)) error {
-	s.watch.join()
-	defer s.watch.leave()
+	s.listener.join()
+	defer s.listener.leave()
 	s.hub.Listen(ctx, scope, wake)
 	return nil
 }
 
 // tell wakes the listeners of this process.
-func (s *Store) tell(n news) {
+func (s *Store) tell(n wakes) {
 	if n.token > 0 {
 		s.tokens.In(n.token)
 	}
@@ -40,10 +40,10 @@ func (s *Store) tell(n news) {
 	}
 }
 
-// watch looks for what other processes commit to the file, as long as somebody
+// listener looks for what other processes commit to the file, as long as somebody
 // listens. What this process commits is told at once and is none of its
 // business.
-type watch struct {
+type listener struct {
 	store *Store
 
 	mu        sync.Mutex
@@ -56,10 +56,10 @@ type watch struct {
 	counters map[counter]int64 // of the news that listeners were told last
 }
 
-func newWatch(s *Store) *watch { return &watch{store: s, counters: map[counter]int64{}} }
+func newListener(s *Store) *listener { return &listener{store: s, counters: map[counter]int64{}} }
 
 // join counts a listener; the first one starts the goroutine.
-func (w *watch) join() {
+func (w *listener) join() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.listeners++
@@ -76,7 +76,7 @@ func (w *watch) join() {
 }
 
 // leave ends the goroutine with the last listener.
-func (w *watch) leave() {
+func (w *listener) leave() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.listeners--; w.listeners == 0 {
@@ -85,14 +85,14 @@ func (w *watch) leave() {
 }
 
 // stop ends the goroutine for good.
-func (w *watch) stop() {
+func (w *listener) stop() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
 	w.end()
 }
 
-func (w *watch) end() {
+func (w *listener) end() {
 	if w.cancel != nil {
 		w.cancel()
 		<-w.ended
@@ -102,21 +102,21 @@ func (w *watch) end() {
 
 // published is what listeners are to be told after a commit of this process:
 // its own news, and that of other processes if they committed some before.
-func (w *watch) published(t *txn) news {
+func (w *listener) published(t *txn) wakes {
 	if t.counters.now == nil {
-		return t.news
+		return t.wakes
 	}
 	n := w.since(t.counters.read)
-	n.add(t.news)
+	n.add(t.wakes)
 	w.since(t.counters.now)
 	return n
 }
 
 // since is the news since listeners were last told, by the counters.
-func (w *watch) since(read map[counter]int64) news {
+func (w *listener) since(read map[counter]int64) wakes {
 	w.told.Lock()
 	defer w.told.Unlock()
-	n := news{
+	n := wakes{
 		all:    read[workCounter] > w.counters[workCounter],
 		later:  read[laterCounter] > w.counters[laterCounter],
 		cancel: read[cancelCounter] > w.counters[cancelCounter],
@@ -136,12 +136,12 @@ const (
 
 // look asks the database again and again whether it was changed; less often
 // when there was no news for a while, as waking up for a look is not free.
-func (w *watch) look(ctx context.Context) {
+func (w *listener) look(ctx context.Context) {
 	slowest := w.store.options.Poll
 	pause, vain := min(quickest, slowest), 0
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
-	var eye eye
+	var eye changeReader
 	defer eye.close()
 	for {
 		select {
@@ -164,16 +164,16 @@ func (w *watch) look(ctx context.Context) {
 	}
 }
 
-// eye is a connection of its own: whether the database was changed is a
+// changeReader is a connection of its own: whether the database was changed is a
 // question of who asks.
-type eye struct {
+type changeReader struct {
 	conn    *sql.Conn
 	ask     *sql.Stmt
 	version int64
 }
 
 // look returns the counters if the database was changed since the last look.
-func (e *eye) look(ctx context.Context, s *Store) (map[counter]int64, error) {
+func (e *changeReader) look(ctx context.Context, s *Store) (map[counter]int64, error) {
 	if e.conn == nil {
 		if err := e.open(ctx, s); err != nil {
 			return nil, err
@@ -190,7 +190,7 @@ func (e *eye) look(ctx context.Context, s *Store) (map[counter]int64, error) {
 	return t.counters.now, err
 }
 
-func (e *eye) open(ctx context.Context, s *Store) (err error) {
+func (e *changeReader) open(ctx context.Context, s *Store) (err error) {
 	if e.conn, err = s.readers.Conn(ctx); err != nil {
 		return err
 	}
@@ -200,12 +200,12 @@ func (e *eye) open(ctx context.Context, s *Store) (err error) {
 
 // close gives the connection back. Nobody else knows of its statement, and while
 // that lives SQLite does not let go of the file.
-func (e *eye) close() {
+func (e *changeReader) close() {
 	if e.ask != nil {
 		_ = e.ask.Close()
 	}
 	if e.conn != nil {
 		_ = e.conn.Close()
 	}
-	*e = eye{}
+	*e = changeReader{}
 }

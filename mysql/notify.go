@@ -14,8 +14,8 @@ import (
 )
 
 // The server has no way to notify, so processes wake each other. Who listens
-// opens a UDP port and registers it in the listener table (see ear); who has
-// news sends it there, sealed with a secret that is in the database. A datagram is
+// opens a UDP port and registers it in the listener table (see listener); who has
+// news sends it there, signed with a secret that is in the database. A datagram is
 // a hint: it may be lost, and it says nothing but where to look.
 
 const (
@@ -25,37 +25,37 @@ const (
 	messageSize = 1200                  // bytes: fits into one packet on any network
 )
 
-// mouth tells other processes of this one's news, outside of any transaction
+// notifier tells other processes of this one's news, outside of any transaction
 // and a moment later, so that enqueueing never waits for it.
-type mouth struct {
+type notifier struct {
 	store *Store
 	tag   string // tells this store's own messages
 	host  string // whose loopback addresses mean this machine
 
 	mu      sync.Mutex
-	pending news
+	pending wakes
 	bell    chan struct{} // rung when pending is no longer empty
 	stop    context.CancelFunc
 	ended   chan struct{}
 }
 
-func newMouth(s *Store) *mouth {
+func newNotifier(s *Store) *notifier {
 	ctx, stop := context.WithCancel(context.Background())
 	host, _ := os.Hostname() // empty is as good as any other
-	m := &mouth{store: s, tag: rand.Text()[:8], host: host, bell: make(chan struct{}, 1), stop: stop, ended: make(chan struct{})}
+	m := &notifier{store: s, tag: rand.Text()[:8], host: host, bell: make(chan struct{}, 1), stop: stop, ended: make(chan struct{})}
 	go func() {
 		defer close(m.ended)
-		m.speak(ctx)
+		m.run(ctx)
 	}()
 	return m
 }
 
-func (m *mouth) close() {
+func (m *notifier) close() {
 	m.stop()
 	<-m.ended
 }
 
-func (m *mouth) tell(n *news) {
+func (m *notifier) tell(n *wakes) {
 	if n.none() || m.store.options.WakeAddr == noWakes {
 		return
 	}
@@ -68,9 +68,9 @@ func (m *mouth) tell(n *news) {
 	}
 }
 
-// speak sends what is pending until ctx ends. Whatever fails is a wake that is
+// run sends what is pending until ctx ends. Whatever fails is a wake that is
 // lost: polling finds the jobs.
-func (m *mouth) speak(ctx context.Context) {
+func (m *notifier) run(ctx context.Context) {
 	var listeners []netip.AddrPort
 	var asked time.Time
 	for {
@@ -81,15 +81,15 @@ func (m *mouth) speak(ctx context.Context) {
 		}
 		m.mu.Lock()
 		message := m.tag + m.pending.encode()
-		m.pending = news{}
+		m.pending = wakes{}
 		m.mu.Unlock()
 		if age := time.Since(asked); age > askEvery || age > askNobody && len(listeners) == 0 {
 			if found, err := m.listeners(ctx); err == nil {
 				listeners, asked = found, time.Now()
 			}
 		}
-		if len(listeners) > 0 && m.store.seal.load(ctx) == nil {
-			send(m.store.seal.close(message), listeners)
+		if len(listeners) > 0 && m.store.signer.load(ctx) == nil {
+			send(m.store.signer.sign(message), listeners)
 		}
 		select {
 		case <-ctx.Done():
@@ -111,8 +111,8 @@ func send(message string, listeners []netip.AddrPort) {
 }
 
 // listeners are the registered ports, without loopback ports of other machines.
-func (m *mouth) listeners(ctx context.Context) ([]netip.AddrPort, error) {
-	ctx, cancel := m.store.bound(ctx)
+func (m *notifier) listeners(ctx context.Context) ([]netip.AddrPort, error) {
+	ctx, cancel := m.store.withTimeout(ctx)
 	defer cancel()
 	rows, err := m.store.lifeline.QueryContext(ctx, m.store.sql.Listeners)
 	if err != nil {
@@ -135,7 +135,7 @@ func (m *mouth) listeners(ctx context.Context) ([]netip.AddrPort, error) {
 
 // encode writes news as words: "*" for work anywhere, the number of each lane
 // with work, "room", "later", "cancel".
-func (n *news) encode() string {
+func (n *wakes) encode() string {
 	var b strings.Builder
 	lanes := make([]int32, 0, len(n.work))
 	for lane := range n.work {
@@ -161,8 +161,8 @@ func (n *news) encode() string {
 	return b.String()
 }
 
-func decodeNews(words []string) *news {
-	n := &news{}
+func decodeWakes(words []string) *wakes {
+	n := &wakes{}
 	for _, word := range words {
 		switch word {
 		case "*":

@@ -62,7 +62,7 @@ func TestAServerThatGreetedOnceIsWaitedFor(t *testing.T) {
 	if err := s.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.greeting.patience = time.Millisecond
+	s.handshake.patience = time.Millisecond
 	config, err := mysqlurl.Parse(strings.Replace(at, mustHost(t, at), relay(t, silent), 1))
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +102,7 @@ func openImpatient(t *testing.T, address string, patience time.Duration) *Store 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	s.greeting.patience = patience
+	s.handshake.patience = patience
 	return s
 }
 

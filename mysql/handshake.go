@@ -15,13 +15,13 @@ import (
 // greetingPatience is how long a server may be silent before the first connection
 // to it is made. It is long enough for a busy server, and for one that asks the
 // DNS for our name first.
-const greetingPatience = 10 * time.Second
+const handshakePatience = 10 * time.Second
 
-// greeting tells a server that is not MySQL from one that is slow. At MySQL the
+// handshake tells a server that is not MySQL from one that is slow. At MySQL the
 // server speaks first; at PostgreSQL and most others the client does, so that the
 // two would wait for each other. A server that has greeted once is MySQL and is
 // waited for as long as the call may take.
-type greeting struct {
+type handshake struct {
 	address  string
 	patience time.Duration
 	met      atomic.Bool
@@ -44,7 +44,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 }
 
 // connect makes a connection to a server that may have to prove that it is MySQL.
-func (g *greeting) connect(ctx context.Context, connector driver.Connector) (driver.Conn, error) {
+func (g *handshake) connect(ctx context.Context, connector driver.Connector) (driver.Conn, error) {
 	if g.met.Load() {
 		return connector.Connect(ctx)
 	}

@@ -108,24 +108,24 @@ func TestListeningGoesOnAfterTheConnectionWasLost(t *testing.T) {
 }
 
 func TestNewsSurviveTheirEncoding(t *testing.T) {
-	many := news{}
+	many := wakes{}
 	for lane := range int32(notifyLanes + 1) {
-		many.add(news{lanes: map[int32]bool{lane: false}})
+		many.add(wakes{lanes: map[int32]bool{lane: false}})
 	}
 	if !many.all || many.lanes != nil {
 		t.Fatal("too many lanes are not all lanes")
 	}
-	for _, n := range []news{
+	for _, n := range []wakes{
 		{lanes: map[int32]bool{1: false, 77: true}},
 		{lanes: map[int32]bool{}, all: true},
 		{lanes: map[int32]bool{5: false}, freed: true},
 		{lanes: map[int32]bool{3: true}, later: true, cancel: true},
 	} {
-		if got := decodeNews(strings.Fields(n.encode())); !reflect.DeepEqual(got, n) {
+		if got := decodeWakes(strings.Fields(n.encode())); !reflect.DeepEqual(got, n) {
 			t.Errorf("%+v came back as %+v", n, got)
 		}
 	}
-	if n := decodeNews([]string{"gibberish"}); !n.all {
+	if n := decodeWakes([]string{"gibberish"}); !n.all {
 		t.Error("what is not understood must mean everything")
 	}
 }

@@ -18,24 +18,24 @@ const (
 	notifyLanes = 500                   // so many fit into one message; more are "all"
 )
 
-// waker tells listeners of news: those of this process at once, those of
+// notifier tells listeners of news: those of this process at once, those of
 // others by NOTIFY, outside of any transaction and at most once per
 // notifyEvery, because notifying is serialized over the whole server.
-type waker struct {
+type notifier struct {
 	store   *Store
 	hub     *sqlstore.Hub
 	channel string
 	tag     string // tells this process's own notifications
 
 	mu      sync.Mutex
-	pending news
+	pending wakes
 	bell    chan struct{} // rung when pending is no longer empty
 	stop    context.CancelFunc
 	done    chan struct{}
 }
 
-// news is what a notification says.
-type news struct {
+// wakes is what a notification says.
+type wakes struct {
 	lanes  map[int32]bool // with work; true if it may stand before what was claimed already
 	all    bool           // there may be work anywhere
 	later  bool           // jobs were scheduled
@@ -43,34 +43,34 @@ type news struct {
 	freed  bool           // jobs gave back slots that others may wait for
 }
 
-func newWaker(s *Store, hub *sqlstore.Hub, channel string) *waker {
+func newNotifier(s *Store, hub *sqlstore.Hub, channel string) *notifier {
 	ctx, stop := context.WithCancel(context.Background())
-	w := &waker{store: s, hub: hub, channel: channel, tag: rand.Text()[:8], bell: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
+	w := &notifier{store: s, hub: hub, channel: channel, tag: rand.Text()[:8], bell: make(chan struct{}, 1), stop: stop, done: make(chan struct{})}
 	go w.loop(ctx)
 	return w
 }
 
-func (w *waker) close() {
+func (w *notifier) close() {
 	w.stop()
 	<-w.done
 }
 
 // work says that jobs became ready in lanes, anywhere in their order.
-func (w *waker) work(lanes ...int32) {
+func (w *notifier) work(lanes ...int32) {
 	w.store.marks.rewind(lanes...)
 	w.tellWork(lanes, true)
 }
 
 // atEnd says that new jobs became ready at the end of lanes.
-func (w *waker) atEnd(lanes ...int32) { w.tellWork(lanes, false) }
+func (w *notifier) atEnd(lanes ...int32) { w.tellWork(lanes, false) }
 
-func (w *waker) tellWork(lanes []int32, before bool) {
+func (w *notifier) tellWork(lanes []int32, before bool) {
 	if len(lanes) == 0 {
 		return
 	}
 	w.store.heads.touch(lanes...)
 	w.hub.Work(laneKeys(w.store.lanes.Lanes, slices.Values(lanes)))
-	n := news{lanes: make(map[int32]bool, len(lanes))}
+	n := wakes{lanes: make(map[int32]bool, len(lanes))}
 	for _, lane := range lanes {
 		n.lanes[lane] = before
 	}
@@ -78,33 +78,33 @@ func (w *waker) tellWork(lanes []int32, before bool) {
 }
 
 // everything says that there may be work anywhere.
-func (w *waker) everything() {
+func (w *notifier) everything() {
 	w.store.marks.rewindAll()
 	w.store.heads.touchAll()
 	w.hub.Work(nil)
-	w.tell(news{all: true})
+	w.tell(wakes{all: true})
 }
 
 // freed says that jobs gave back slots of limits. What waits for them stands
 // where it stood.
-func (w *waker) freed() {
+func (w *notifier) freed() {
 	w.hub.Room()
-	w.tell(news{freed: true})
+	w.tell(wakes{freed: true})
 }
 
 // later says that jobs were scheduled.
-func (w *waker) later() {
+func (w *notifier) later() {
 	w.hub.Later()
-	w.tell(news{later: true})
+	w.tell(wakes{later: true})
 }
 
 // cancel says that a running job was asked to stop.
-func (w *waker) cancel() {
+func (w *notifier) cancel() {
 	w.hub.Cancel()
-	w.tell(news{cancel: true})
+	w.tell(wakes{cancel: true})
 }
 
-func (w *waker) tell(n news) {
+func (w *notifier) tell(n wakes) {
 	w.mu.Lock()
 	w.pending.add(n)
 	w.mu.Unlock()
@@ -114,7 +114,7 @@ func (w *waker) tell(n news) {
 	}
 }
 
-func (w *waker) loop(ctx context.Context) {
+func (w *notifier) loop(ctx context.Context) {
 	defer close(w.done)
 	rest := notifyEvery
 	for {
@@ -125,7 +125,7 @@ func (w *waker) loop(ctx context.Context) {
 		}
 		w.mu.Lock()
 		message := w.tag + " " + w.pending.encode()
-		w.pending = news{}
+		w.pending = wakes{}
 		w.mu.Unlock()
 		// A notification that fails is a wake that is lost: polling finds the jobs.
 		_ = w.store.runPlain(ctx, call{sql: w.store.sql.Notify, args: []any{w.channel, message}})
@@ -142,7 +142,7 @@ func (w *waker) loop(ctx context.Context) {
 	}
 }
 
-func (n *news) add(more news) {
+func (n *wakes) add(more wakes) {
 	n.all, n.later, n.cancel, n.freed = n.all || more.all, n.later || more.later, n.cancel || more.cancel, n.freed || more.freed
 	if n.lanes == nil {
 		n.lanes = map[int32]bool{}
@@ -157,7 +157,7 @@ func (n *news) add(more news) {
 
 // encode writes news as words: "cancel", "later", "freed", "all", or the ids of
 // lanes, negative where work may stand before what was claimed already.
-func (n *news) encode() string {
+func (n *wakes) encode() string {
 	var words []string
 	for word, said := range map[string]bool{"cancel": n.cancel, "later": n.later, "freed": n.freed, "all": n.all} {
 		if said {
@@ -173,10 +173,10 @@ func (n *news) encode() string {
 	return strings.Join(words, " ")
 }
 
-// decodeNews reads what encode wrote. What it does not understand may mean
+// decodeWakes reads what encode wrote. What it does not understand may mean
 // anything.
-func decodeNews(words []string) news {
-	n := news{lanes: map[int32]bool{}}
+func decodeWakes(words []string) wakes {
+	n := wakes{lanes: map[int32]bool{}}
 	for _, word := range words {
 		switch word {
 		case "cancel":
