@@ -152,12 +152,12 @@ var files embed.FS
 
 // Store is a driver.Store, an access.Store and a driver.Migrator.
 type Store struct {
-	options  Options
-	database string
-	sql      statements
-	schema   []sqlstore.Migration
+	options   Options
+	database  string
+	sql       statements
+	schema    []sqlstore.Migration
 	handshake *handshake
-	galera   *galera
+	galera    *galera
 
 	db    *sql.DB         // moves and reads jobs
 	seats *sqlstore.Seats // of db
@@ -172,15 +172,15 @@ type Store struct {
 
 	ids sqlstore.IDs
 
-	pending *sqlstore.Pending
-	usage   sqlstore.RecentUsage
-	lanes   *sqlstore.Lanes
-	query   sqlstore.Query
-	hub     *sqlstore.Hub
-	alarm   *sqlstore.Alarm // wakes nodes when it is worth to claim again
-	notifier   *notifier
-	listener     *listener
-	signer    *signer
+	pending  *sqlstore.Pending
+	usage    sqlstore.RecentUsage
+	lanes    *sqlstore.Lanes
+	query    sqlstore.Query
+	hub      *sqlstore.Hub
+	alarm    *sqlstore.Alarm // wakes nodes when it is worth to claim again
+	notifier *notifier
+	listener *listener
+	signer   *signer
 
 	known       atomic.Pointer[server] // that this process last agreed on with others; nil until it is open
 	number      atomic.Int64           // of that server

@@ -90,8 +90,8 @@ type Store struct {
 	rounds      rounds
 	calendars   sqlstore.CalendarRounds
 	tasks       sqlstore.TaskCache
-	notifier       *notifier
-	listener         *listener
+	notifier    *notifier
+	listener    *listener
 	limitedTake atomic.Int64    // how many jobs claims under limits take, about
 	tokens      *sqlstore.Alarm // wakes nodes when a rate lets another job start
 	closing     sync.Once

@@ -80,7 +80,7 @@ type Store struct {
 	acting     acting
 	steerers   steerers
 	calendars  sqlstore.CalendarRounds
-	listener      *listener
+	listener   *listener
 	close      func() error
 }
 
