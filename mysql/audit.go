@@ -23,7 +23,7 @@ func (t *txn) audit(ctx context.Context, entries []access.Entry) error {
 	if err != nil {
 		return err
 	}
-	var added rows
+	var added tuples
 	for _, entry := range entries {
 		e := sqlstore.CleanEntry(entry)
 		added.add().int(now).str(e.Actor).str(string(e.Role)).str(e.From).str(e.Action).str(e.Subject).str(e.Tenant).

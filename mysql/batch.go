@@ -118,8 +118,8 @@ func (s *Store) chosenBatches(filter batch.Filter) string {
 	return fill(s.sql.Batches, "index", index, "id", decimal(below), "named", conditions.String(), "limit", decimal(sqlstore.BatchPage(filter)))
 }
 
-// outRange is where jobs of a batch are that may run.
-type outRange struct {
+// releasedRange is where jobs of a batch are that may run.
+type releasedRange struct {
 	span
 	batch int64
 	kind  batch.PassKind
@@ -138,10 +138,10 @@ func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now ti
 			seen[b.ID] = &batch.Seen{}
 		}
 	}
-	var ranges []outRange
+	var ranges []releasedRange
 	for list := range idChunks(ids) {
 		err := each(ctx, s.db, func(row *sql.Rows) error {
-			var r outRange
+			var r releasedRange
 			err := row.Scan(&r.batch, &r.kind, &r.first, &r.last)
 			ranges = append(ranges, r)
 			return err
@@ -163,7 +163,7 @@ func (s *Store) countRunning(ctx context.Context, batches []batch.Record, now ti
 	return nil
 }
 
-func (s *Store) countIn(ctx context.Context, ranges []outRange, seen map[int64]*batch.Seen) error {
+func (s *Store) countIn(ctx context.Context, ranges []releasedRange, seen map[int64]*batch.Seen) error {
 	all := make([]span, len(ranges))
 	for i, r := range ranges {
 		all[i] = r.span

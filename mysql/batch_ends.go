@@ -12,7 +12,7 @@ import (
 
 // expect notes parts whose ends are probably asked for next, one part after the
 // other: the first question then reads them all.
-func (c *conducting) expect(parts []batch.Part) {
+func (c *lockedBatch) expect(parts []batch.Part) {
 	c.parts = make([]batch.Part, len(parts))
 	for i, p := range parts {
 		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
@@ -21,7 +21,7 @@ func (c *conducting) expect(parts []batch.Part) {
 }
 
 // endsOf are the jobs of a range that have ended.
-func (c *conducting) endsOf(ctx context.Context, asked span) ([]batch.TaskEnd, error) {
+func (c *lockedBatch) endsOf(ctx context.Context, asked span) ([]batch.TaskEnd, error) {
 	if slices.ContainsFunc(c.parts, func(p batch.Part) bool { return spanOf(&p) == asked }) {
 		if err := c.lookAhead(ctx); err != nil {
 			return nil, err
@@ -38,7 +38,7 @@ func spanOf(p *batch.Part) span { return span{p.First, p.Last()} }
 
 // lookAhead reads the ends of all parts that are expected: those that are news, as
 // most of a part may have ended long ago.
-func (c *conducting) lookAhead(ctx context.Context) error {
+func (c *lockedBatch) lookAhead(ctx context.Context) error {
 	var out []int64
 	for _, p := range c.parts {
 		for i, mark := range p.States {
@@ -70,7 +70,7 @@ const endRanges = 500
 
 // readEnds reads ends, in order. Memos come after them: they are written with them
 // or earlier.
-func (c *conducting) readEnds(ctx context.Context, ranges []span) (ends []batch.TaskEnd, err error) {
+func (c *lockedBatch) readEnds(ctx context.Context, ranges []span) (ends []batch.TaskEnd, err error) {
 	memos := map[int64][]byte{}
 	for chunk := range slices.Chunk(ranges, endRanges) {
 		among := within(chunk)

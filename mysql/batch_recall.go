@@ -10,7 +10,7 @@ import (
 
 // recall removes jobs of a range that have never been started, and tells which
 // these were. What others have locked is left.
-func (c *conducting) recall(ctx context.Context, first, last int64) ([]int64, error) {
+func (c *lockedBatch) recall(ctx context.Context, first, last int64) ([]int64, error) {
 	jobs := map[int64]*placed{}
 	err := c.each(ctx, func(row *sql.Rows) error {
 		p := &placed{}
@@ -63,7 +63,7 @@ func found(jobs map[int64]*placed, state fairlead.State, solo int64) func(*sql.R
 	}
 }
 
-func (c *conducting) lockScheduled(ctx context.Context, jobs map[int64]*placed) error {
+func (c *lockedBatch) lockScheduled(ctx context.Context, jobs map[int64]*placed) error {
 	var ids []int64
 	for _, p := range unplaced(jobs) {
 		ids = append(ids, p.id)
@@ -71,10 +71,10 @@ func (c *conducting) lockScheduled(ctx context.Context, jobs map[int64]*placed) 
 	return c.eachOf(ctx, found(jobs, fairlead.Scheduled, 0), c.sql.RecallLater, ids)
 }
 
-func (c *conducting) lockAllParked(ctx context.Context, jobs map[int64]*placed) error {
+func (c *lockedBatch) lockAllParked(ctx context.Context, jobs map[int64]*placed) error {
 	gated := slices.DeleteFunc(unplaced(jobs), func(p *placed) bool { return p.gate == 0 })
 	for chunk := range slices.Chunk(gated, chunkTuples) {
-		var keys rows
+		var keys tuples
 		for _, p := range chunk {
 			keys.add().ints(p.gate, p.turn, p.startBy, p.id).end()
 		}
@@ -85,17 +85,17 @@ func (c *conducting) lockAllParked(ctx context.Context, jobs map[int64]*placed) 
 	return nil
 }
 
-func (c *conducting) lockRegular(ctx context.Context, jobs map[int64]*placed) error {
+func (c *lockedBatch) lockRegular(ctx context.Context, jobs map[int64]*placed) error {
 	return c.lockAllReady(ctx, jobs, 0)
 }
 
-func (c *conducting) lockSuspects(ctx context.Context, jobs map[int64]*placed) error {
+func (c *lockedBatch) lockSuspects(ctx context.Context, jobs map[int64]*placed) error {
 	return c.lockAllReady(ctx, jobs, 1)
 }
 
-func (c *conducting) lockAllReady(ctx context.Context, jobs map[int64]*placed, solo int64) error {
+func (c *lockedBatch) lockAllReady(ctx context.Context, jobs map[int64]*placed, solo int64) error {
 	for chunk := range slices.Chunk(unplaced(jobs), chunkTuples) {
-		var keys rows
+		var keys tuples
 		for _, p := range chunk {
 			keys.add().ints(int64(p.lane), solo, p.turn, p.startBy, p.id).end()
 		}
@@ -107,11 +107,11 @@ func (c *conducting) lockAllReady(ctx context.Context, jobs map[int64]*placed, s
 }
 
 // remove removes jobs whose places are locked, with all that is known of them.
-func (c *conducting) remove(ctx context.Context, jobs map[int64]*placed, ids []int64) error {
+func (c *lockedBatch) remove(ctx context.Context, jobs map[int64]*placed, ids []int64) error {
 	var scheduled []int64
 	var parked []*placed
 	var places []place
-	ready, waiting := [2]rows{{json: true}, {json: true}}, 0
+	ready, waiting := [2]tuples{{json: true}, {json: true}}, 0
 	for _, id := range ids {
 		p := jobs[id]
 		switch p.state {

@@ -28,7 +28,7 @@ func (c *candidate) compare(other *candidate) int {
 }
 
 // sight says that the lane holds nothing, unless somebody knows better.
-func (c *candidate) sight() sight { return sight{lane: c.open.ID, news: c.news} }
+func (c *candidate) sight() laneSight { return laneSight{lane: c.open.ID, news: c.news} }
 
 // candidates is a heap of them.
 type candidates []candidate
@@ -62,4 +62,4 @@ func (c *candidates) first() candidate {
 
 // partings are used again: with thousands of lanes they are most of what a claim
 // would leave to the garbage collector.
-var partings = sync.Pool{New: func() any { return new(parting) }}
+var partings = sync.Pool{New: func() any { return new(splitLanes) }}

@@ -104,7 +104,7 @@ func (m *moves) admitRun(job *placed) bool {
 
 // advance writes how far the schedules have come.
 func (p *planning) advance(ctx context.Context) error {
-	moved := rows{json: true}
+	moved := tuples{json: true}
 	for _, s := range p.schedules {
 		last, skipped := s.LastRun(), int64(0)
 		if s.Skipped {

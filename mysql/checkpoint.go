@@ -57,7 +57,7 @@ func (s *Store) keepCheckpoint(ctx context.Context, c *sweep.Checkpoint, told in
 		c.Measured, c.Used.Rate, c.Used.InFlight, c.Ended, told, c.Fence, c.To, c.Job, c.Fence, c.Mark,
 	}
 	if len(c.Failed) == 0 && len(c.Redone) == 0 && !c.Ended {
-		result, err := s.alone(ctx, s.db, s.sql.Checkpoint, args...)
+		result, err := s.execAlone(ctx, s.db, s.sql.Checkpoint, args...)
 		if err != nil {
 			return 0, err
 		}

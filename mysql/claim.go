@@ -21,7 +21,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err := s.refreshLanesSometimes(ctx); err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	var c *claiming
+	var c *claimer
 	var jobs []*fairlead.Job
 	own, err := s.ownNode(ctx, claim.Node)
 	if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 
 // open begins a claim: the node lives. It learns what is paused and limited,
 // which holds until the claim ends.
-func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claiming, error) {
+func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claimer, error) {
 	version, until, err := t.opening(ctx, claim.Node, own)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (t *txn) open(ctx context.Context, claim driver.Claim, own ownNode) (*claim
 	if err != nil {
 		return nil, err
 	}
-	return &claiming{txn: t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim)}, nil
+	return &claimer{txn: t, Claim: claim, own: own, until: until, rules: rules, rooms: newRooms(claim)}, nil
 }
 
 // opening reads the version of the rules and when the lease of a node ends, which
@@ -81,7 +81,7 @@ func (t *txn) opening(ctx context.Context, node fairlead.NodeID, own ownNode) (v
 
 // mustBeLeased looks again if the lease was over when the jobs were locked: on a
 // server that stood still, that may be long after the claim began.
-func (c *claiming) mustBeLeased(ctx context.Context) error {
+func (c *claimer) mustBeLeased(ctx context.Context) error {
 	if c.now < c.until {
 		return nil
 	}
@@ -117,8 +117,8 @@ func (r *rooms) use(kind string) {
 	}
 }
 
-// claiming is a claim while it is being done.
-type claiming struct {
+// claimer is a claim while it is being done.
+type claimer struct {
 	*txn
 	driver.Claim
 	own   ownNode
@@ -132,7 +132,7 @@ type claiming struct {
 	names []sqlstore.Lane     // of the lanes that jobs are locked of, as this process knows them
 	open  []*laneView         // those that may have more
 	avoid map[int64]struct{}  // jobs that were chosen before
-	line  *line               // lanes that were not looked at yet; nil unless there are many
+	line  *laneLine           // lanes that were not looked at yet; nil unless there are many
 
 	strangers *sqlstore.Strangers // nil: nobody has asked for them
 
@@ -156,7 +156,7 @@ func (t *taken) key() dispatch.Key {
 	return dispatch.Key{Turn: t.turn, StartBy: t.startBy, ID: t.job.ID}
 }
 
-func (c *claiming) solo() string {
+func (c *claimer) solo() string {
 	if c.Solo {
 		return "1"
 	}
@@ -164,7 +164,7 @@ func (c *claiming) solo() string {
 }
 
 // lockFirst locks the first free jobs of a lane.
-func (c *claiming) lockFirst(ctx context.Context, view *laneView, room int) error {
+func (c *claimer) lockFirst(ctx context.Context, view *laneView, room int) error {
 	c.names = []sqlstore.Lane{{ID: view.ID, LaneKey: view.names}}
 	question := c.tx.StmtContext(ctx, c.claimLane) //nolint:sqlclosecheck // it ends with the transaction
 	answer, err := question.QueryContext(ctx, view.ID, []byte(view.names.Queue), []byte(view.names.Tenant), []byte(view.names.Kind), view.ID, c.Solo, room)
@@ -176,7 +176,7 @@ func (c *claiming) lockFirst(ctx context.Context, view *laneView, room int) erro
 
 // note reads a job whose row is locked now. It fails if its lane, or another that
 // was asked for with it, has other names than this process knows.
-func (c *claiming) note(row *sql.Rows) error {
+func (c *claimer) note(row *sql.Rows) error {
 	var (
 		t                            taken
 		notBefore, createdAt, now    int64
@@ -211,7 +211,7 @@ func (c *claiming) note(row *sql.Rows) error {
 }
 
 // lease moves what was taken to running, under a new fence.
-func (c *claiming) lease(ctx context.Context) ([]*fairlead.Job, error) {
+func (c *claimer) lease(ctx context.Context) ([]*fairlead.Job, error) {
 	if len(c.taken) == 0 {
 		return nil, nil
 	}
@@ -245,7 +245,7 @@ func (c *claiming) lease(ctx context.Context) ([]*fairlead.Job, error) {
 }
 
 // leaseSpans moves jobs with ids in a row, and tells how many.
-func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence int64, sets map[int32]int32) (moved int64, err error) {
+func (c *claimer) leaseSpans(ctx context.Context, ranges []string, fence int64, sets map[int32]int32) (moved int64, err error) {
 	for chunk := range slices.Chunk(ranges, chunkSpans) {
 		slots := []string{
 			"solo", c.solo(), "spans", strings.Join(chunk, " or "),
@@ -264,11 +264,11 @@ func (c *claiming) leaseSpans(ctx context.Context, ranges []string, fence int64,
 }
 
 // leaseEach moves jobs one by one, and tells how many.
-func (c *claiming) leaseEach(ctx context.Context, others []*taken) (moved int64, err error) {
+func (c *claimer) leaseEach(ctx context.Context, others []*taken) (moved int64, err error) {
 	if moved, err = c.leaveReady(ctx, others); err != nil {
 		return 0, err
 	}
-	running := rows{}
+	running := tuples{}
 	for _, t := range others {
 		job := t.job
 		running.add().ints(job.ID, job.Fence, int64(c.Node), int64(t.lane), int64(job.Attempt), int64(job.Failures), int64(job.Crashes), sqlstore.Micros(job.StartedAt), int64(t.set)).end()
@@ -278,12 +278,12 @@ func (c *claiming) leaseEach(ctx context.Context, others []*taken) (moved int64,
 
 // leaveReady takes jobs out of ready, and tells how many. A node that is nearly
 // idle claims them one at a time, as quickly as it can: a list would take longer.
-func (c *claiming) leaveReady(ctx context.Context, jobs []*taken) (int64, error) {
+func (c *claimer) leaveReady(ctx context.Context, jobs []*taken) (int64, error) {
 	if len(jobs) == 1 {
 		t := jobs[0]
 		return c.exec(ctx, c.sql.LeaveReadyOne, t.lane, c.Solo, t.turn, t.startBy, t.job.ID)
 	}
-	keys := rows{json: true}
+	keys := tuples{json: true}
 	for _, t := range jobs {
 		keys.add().ints(int64(t.lane), int64(t.turn), t.startBy, t.job.ID).end()
 	}
@@ -292,7 +292,7 @@ func (c *claiming) leaveReady(ctx context.Context, jobs []*taken) (int64, error)
 
 // fence takes the next fence. If it is not larger than all that this process has
 // got before, the database has forgotten these.
-func (c *claiming) fence(ctx context.Context) (int64, error) {
+func (c *claimer) fence(ctx context.Context) (int64, error) {
 	before := c.lastFence.Load()
 	result, err := c.tx.ExecContext(ctx, c.sql.TakeFence, c.Node)
 	if err != nil {
@@ -300,7 +300,7 @@ func (c *claiming) fence(ctx context.Context) (int64, error) {
 	}
 	fence, err := result.LastInsertId()
 	if err == nil && fence <= before {
-		err = c.tailLost("fence %d comes after fence %d", fence, before)
+		err = c.commitsLost("fence %d comes after fence %d", fence, before)
 	}
 	raise(&c.lastFence, fence)
 	return fence, err

@@ -28,7 +28,7 @@ const (
 // locked or taken meanwhile, unless that comes before what it has. If there are
 // limits, it first chooses by a hint of what they leave, locks those of the lanes
 // it chose from, and chooses again by what they really leave.
-func (c *claiming) take(ctx context.Context) error {
+func (c *claimer) take(ctx context.Context) error {
 	c.avoid, c.views, c.quotas = map[int64]struct{}{}, map[int32]*laneView{}, map[int32]*claimedQuota{}
 	open := c.rules.openLanes(c.Scope, c.lanes)
 	if open.many(c.Solo) {
@@ -47,7 +47,7 @@ func (c *claiming) take(ctx context.Context) error {
 	for _, lane := range lanes {
 		c.addView(lane)
 	}
-	if err := c.viewStrangers(ctx, open.strange); err != nil {
+	if err := c.viewForeignLanes(ctx, open.strange); err != nil {
 		return err
 	}
 	if len(c.open) > 1 && c.rooms.left > 0 {
@@ -59,7 +59,7 @@ func (c *claiming) take(ctx context.Context) error {
 }
 
 // takeChosen chooses among the lanes that are viewed and lined up.
-func (c *claiming) takeChosen(ctx context.Context) error {
+func (c *claimer) takeChosen(ctx context.Context) error {
 	for range chooseRounds {
 		if !c.anyOwn() || c.rooms.left <= 0 {
 			return nil
@@ -93,7 +93,7 @@ func (c *claiming) takeChosen(ctx context.Context) error {
 
 // inOrder sorts what was chosen and tells whether all of it comes after what is
 // locked already: all claims lock in this order, see claim_chosen.
-func (c *claiming) inOrder(picks []dispatch.Pick) bool {
+func (c *claimer) inOrder(picks []dispatch.Pick) bool {
 	slices.SortFunc(picks, func(a, b dispatch.Pick) int { return a.Compare(b.Key) })
 	for _, t := range c.taken {
 		if picks[0].Compare(t.key()) < 0 {
@@ -105,11 +105,11 @@ func (c *claiming) inOrder(picks []dispatch.Pick) bool {
 
 // alone tells whether there is one lane to take from and no other, so that the
 // server can be left to find its first jobs.
-func (c *claiming) alone() bool { return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() }
+func (c *claimer) alone() bool { return len(c.open) == 1 && len(c.avoid) == 0 && c.line.none() }
 
 // busyLanes leaves out lanes that hold nothing, if there are so many that
 // looking at each would cost more.
-func (c *claiming) busyLanes(ctx context.Context, lanes []*openLane) ([]*openLane, error) {
+func (c *claimer) busyLanes(ctx context.Context, lanes []*openLane) ([]*openLane, error) {
 	if len(lanes) < severalLanes {
 		return lanes, nil
 	}
@@ -121,7 +121,7 @@ func (c *claiming) busyLanes(ctx context.Context, lanes []*openLane) ([]*openLan
 }
 
 // holdingLanes are all lanes that hold ready jobs, suspects among them.
-func (c *claiming) holdingLanes(ctx context.Context) (map[int32]struct{}, error) {
+func (c *claimer) holdingLanes(ctx context.Context) (map[int32]struct{}, error) {
 	holding := map[int32]struct{}{}
 	err := c.each(ctx, func(row *sql.Rows) error {
 		var lane int32
@@ -134,7 +134,7 @@ func (c *claiming) holdingLanes(ctx context.Context) (map[int32]struct{}, error)
 
 // limit locks the limits of the lanes that were chosen from. If another claim
 // used them meanwhile, it has taken what was seen at the front of the lanes.
-func (c *claiming) limit(ctx context.Context, picks []dispatch.Pick) error {
+func (c *claimer) limit(ctx context.Context, picks []dispatch.Pick) error {
 	if err := c.lockLimits(ctx, picks); err != nil || !c.stale {
 		return err
 	}
@@ -142,7 +142,7 @@ func (c *claiming) limit(ctx context.Context, picks []dispatch.Pick) error {
 }
 
 // takeFirst locks the first free jobs of the only lane.
-func (c *claiming) takeFirst(ctx context.Context, view *laneView) error {
+func (c *claimer) takeFirst(ctx context.Context, view *laneView) error {
 	if !c.limited && len(view.Limits) > 0 {
 		if err := c.lockLimits(ctx, []dispatch.Pick{{Lane: &view.Lane}}); err != nil || len(c.open) == 0 {
 			return err
@@ -160,7 +160,7 @@ func (c *claiming) takeFirst(ctx context.Context, view *laneView) error {
 
 // choose lists the first jobs over all lanes, in order, as many as there is
 // room for. Lanes that hold nothing are left out from then on.
-func (c *claiming) choose(ctx context.Context) ([]dispatch.Pick, error) {
+func (c *claimer) choose(ctx context.Context) ([]dispatch.Pick, error) {
 	for {
 		rests := c.rests()
 		lanes := append(lanesOf(slices.Values(c.open)), rests...)
@@ -177,7 +177,7 @@ func (c *claiming) choose(ctx context.Context) ([]dispatch.Pick, error) {
 
 // feed reads more jobs of lanes that are hungry, and considers more lanes if some
 // of those that stand for them are.
-func (c *claiming) feed(ctx context.Context, hungry, rests []*dispatch.Lane) error {
+func (c *claimer) feed(ctx context.Context, hungry, rests []*dispatch.Lane) error {
 	var views []*laneView
 	var more []*dispatch.Lane
 	for _, lane := range hungry {
@@ -206,9 +206,9 @@ func lanesOf(views iter.Seq[*laneView]) []*dispatch.Lane {
 
 // lockChosen locks those of the chosen jobs that are still free, and tells
 // whether these were all. All of them are to be avoided from now on.
-func (c *claiming) lockChosen(ctx context.Context, picks []dispatch.Pick) (all bool, err error) {
+func (c *claimer) lockChosen(ctx context.Context, picks []dispatch.Pick) (all bool, err error) {
 	before := len(c.taken)
-	keys := rows{json: true}
+	keys := tuples{json: true}
 	for _, pick := range picks {
 		keys.add().ints(int64(pick.Lane.ID), int64(pick.Turn), pick.StartBy, pick.ID).end()
 		c.avoid[pick.ID] = struct{}{}
@@ -232,7 +232,7 @@ func (c *claiming) lockChosen(ctx context.Context, picks []dispatch.Pick) (all b
 }
 
 // namesOf are the lanes of chosen jobs as this process knows them.
-func (c *claiming) namesOf(picks []dispatch.Pick) []sqlstore.Lane {
+func (c *claimer) namesOf(picks []dispatch.Pick) []sqlstore.Lane {
 	seen := map[int32]struct{}{}
 	var lanes []sqlstore.Lane
 	for _, pick := range picks {
@@ -245,7 +245,7 @@ func (c *claiming) namesOf(picks []dispatch.Pick) []sqlstore.Lane {
 }
 
 // noteLost remembers of which lanes others have jobs that were chosen.
-func (c *claiming) noteLost(picks []dispatch.Pick, got []*taken) {
+func (c *claimer) noteLost(picks []dispatch.Pick, got []*taken) {
 	ours := make(map[int64]struct{}, len(got))
 	for _, t := range got {
 		ours[t.job.ID] = struct{}{}

@@ -12,11 +12,11 @@ import (
 // fewLanes are considered at once even if fewer jobs are asked for.
 const fewLanes = 16
 
-// line is the lanes that a claim from many has before it: those that probably
+// laneLine is the lanes that a claim from many has before it: those that probably
 // have jobs and were not considered yet.
-type line struct {
-	*parting
-	heads      *heads
+type laneLine struct {
+	*splitLanes
+	heads      *laneHeads
 	began      time.Time
 	open       *openLanes
 	most       int        // jobs that can be taken out of it
@@ -25,22 +25,22 @@ type line struct {
 }
 
 // none tells whether there is no lane in it.
-func (l *line) none() bool { return l == nil || len(l.busy) == 0 }
+func (l *laneLine) none() bool { return l == nil || len(l.busy) == 0 }
 
 // takeLinedUp takes jobs out of many lanes. It finds the lanes that probably
 // have jobs, most of them by what is remembered, and considers the first of
 // them.
-func (c *claiming) takeLinedUp(ctx context.Context, open openLanes) error {
-	p := partings.Get().(*parting)
+func (c *claimer) takeLinedUp(ctx context.Context, open openLanes) error {
+	p := partings.Get().(*splitLanes)
 	defer partings.Put(p)
 	p.busy, p.doubts, p.likely = p.busy[:0], p.doubts[:0], 0
-	c.line = &line{parting: p, heads: &c.heads, began: time.Now(), open: &open}
+	c.line = &laneLine{splitLanes: p, heads: &c.laneHeads, began: time.Now(), open: &open}
 	if c.Solo {
-		c.line.heads = &heads{} // suspects are so rare that nothing is remembered of them
+		c.line.heads = &laneHeads{} // suspects are so rare that nothing is remembered of them
 	}
 	c.line.heads.part(p, open.own, c.line.began, c.roomy)
 	if !c.Solo && open.limited && len(open.strange) > 0 {
-		if err := c.meetStrangers(ctx); err != nil {
+		if err := c.readOtherNodes(ctx); err != nil {
 			return err
 		}
 		if c.strangers.Any() {
@@ -68,7 +68,7 @@ func (c *claiming) takeLinedUp(ctx context.Context, open openLanes) error {
 
 // estimateCommon finds out how many jobs can be taken in all: limits that all
 // lanes are under may leave far fewer than there is room for.
-func (c *claiming) estimateCommon(ctx context.Context) error {
+func (c *claimer) estimateCommon(ctx context.Context) error {
 	c.line.most = c.rooms.left
 	if c.line.none() {
 		return nil
@@ -87,16 +87,16 @@ func (c *claiming) estimateCommon(ctx context.Context) error {
 }
 
 // roomy tells whether the node has room for a job of the lane.
-func (c *claiming) roomy(lane *openLane) bool {
+func (c *claimer) roomy(lane *openLane) bool {
 	return len(c.rooms.kinds) == 0 || c.rooms.of(lane.Kind) > 0
 }
 
 // resolveDoubts looks where the lanes begin of which that is not known. If few
 // of them had jobs when they were last seen, it pays to ask first which lanes
 // hold anything.
-func (c *claiming) resolveDoubts(ctx context.Context) error {
+func (c *claimer) resolveDoubts(ctx context.Context) error {
 	doubts := c.line.doubts
-	sights := make([]sight, 0, len(doubts))
+	sights := make([]laneSight, 0, len(doubts))
 	if len(doubts) > manyLanes && 2*(len(c.line.busy)+c.line.likely) < len(doubts) {
 		holding, err := c.holdingLanes(ctx)
 		if err != nil {
@@ -131,7 +131,7 @@ func (c *claiming) resolveDoubts(ctx context.Context) error {
 
 // consider takes the next lanes out of the line and looks at them, without those
 // that are known to be full.
-func (c *claiming) consider(ctx context.Context, n int) error {
+func (c *claimer) consider(ctx context.Context, n int) error {
 	lot := make([]*laneView, 0, min(n, len(c.line.busy)))
 	for len(lot) < n && len(c.line.busy) > 0 {
 		next := c.line.busy.first()
@@ -165,7 +165,7 @@ const anyKind = ""
 // rests stand for the lanes that were not considered yet: none of their jobs
 // comes before theirs. If there is only so much room for some kinds, there is one
 // for each kind, so that lanes need not be considered that there is no room for.
-func (c *claiming) rests() []*dispatch.Lane {
+func (c *claimer) rests() []*dispatch.Lane {
 	if c.line.none() {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (c *claiming) rests() []*dispatch.Lane {
 }
 
 // setAside takes the lanes out that none of the rests stands for.
-func (l *line) setAside(rests []*dispatch.Lane) {
+func (l *laneLine) setAside(rests []*dispatch.Lane) {
 	for _, rest := range rests {
 		if rest.Kind == anyKind {
 			return
@@ -203,7 +203,7 @@ func (l *line) setAside(rests []*dispatch.Lane) {
 
 // lineUpAgain brings lanes back that there was no room for, now that others have
 // what was chosen instead.
-func (l *line) lineUpAgain() {
+func (l *laneLine) lineUpAgain() {
 	if l != nil && len(l.aside) > 0 {
 		l.busy, l.aside = append(l.busy, l.aside...), nil
 		heap.Init(&l.busy)
@@ -211,7 +211,7 @@ func (l *line) lineUpAgain() {
 }
 
 // leaveRests is told when no other lanes can be considered any more.
-func (c *claiming) leaveRests() {
+func (c *claimer) leaveRests() {
 	if !c.line.none() {
 		c.missed = true
 		c.line.busy = c.line.busy[:0]
@@ -221,7 +221,7 @@ func (c *claiming) leaveRests() {
 // remember keeps where the lanes begin that were considered, once what was taken
 // of them is gone for good. What others may have locked is still there for all
 // that is known: then what is remembered stays.
-func (c *claiming) remember() {
+func (c *claimer) remember() {
 	if c.line == nil {
 		return
 	}
@@ -231,12 +231,12 @@ func (c *claiming) remember() {
 			view.From = key
 		}
 	}
-	sights := make([]sight, 0, len(c.views))
+	sights := make([]laneSight, 0, len(c.views))
 	for _, view := range c.views {
 		if !view.read || view.lost {
 			continue
 		}
-		found := sight{lane: view.ID, news: view.news, busy: !view.empty(), first: view.From}
+		found := laneSight{lane: view.ID, news: view.news, busy: !view.empty(), first: view.From}
 		if len(view.Keys) > 0 {
 			found.first = view.Keys[0]
 		}

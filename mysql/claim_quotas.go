@@ -37,7 +37,7 @@ const (
 )
 
 // govern puts a lane under its limits.
-func (c *claiming) govern(view *laneView, lane *openLane) {
+func (c *claimer) govern(view *laneView, lane *openLane) {
 	view.quotas = lane.quotas
 	for _, id := range view.quotas {
 		q := c.quota(id)
@@ -49,7 +49,7 @@ func (c *claiming) govern(view *laneView, lane *openLane) {
 }
 
 // quota is a limit that the claim is under.
-func (c *claiming) quota(id int32) *claimedQuota {
+func (c *claimer) quota(id int32) *claimedQuota {
 	q := c.quotas[id]
 	if q == nil {
 		rule := c.rules.Quotas[id]
@@ -60,7 +60,7 @@ func (c *claiming) quota(id int32) *claimedQuota {
 }
 
 // estimate reads what limits leave of which nothing is known, without a lock.
-func (c *claiming) estimate(ctx context.Context, ids []int32) error {
+func (c *claimer) estimate(ctx context.Context, ids []int32) error {
 	unread := map[int32]struct{}{}
 	for _, id := range ids {
 		if c.quota(id).lock == isUnread {
@@ -71,7 +71,7 @@ func (c *claiming) estimate(ctx context.Context, ids []int32) error {
 }
 
 // full tells whether a lane is known to be under a cap that is used up.
-func (c *claiming) full(lane *openLane) bool {
+func (c *claimer) full(lane *openLane) bool {
 	return slices.ContainsFunc(lane.quotas, func(id int32) bool {
 		q := c.quotas[id]
 		return q != nil && q.lock != isUnread && q.Full()
@@ -79,7 +79,7 @@ func (c *claiming) full(lane *openLane) bool {
 }
 
 // readUse reads the use of limits, which are locked by that or not.
-func (c *claiming) readUse(ctx context.Context, statement string, ids []int64, lock lockState) error {
+func (c *claimer) readUse(ctx context.Context, statement string, ids []int64, lock lockState) error {
 	return c.eachOf(ctx, func(row *sql.Rows) error {
 		var id int32
 		var used int
@@ -108,7 +108,7 @@ func (c *claiming) readUse(ctx context.Context, statement string, ids []int64, l
 // others are, in order of their ids. So claims never wait for each other in a
 // circle. MariaDB takes the skipping of a row for waiting, for a moment: so
 // nothing is skipped once there is something locked that others wait for.
-func (c *claiming) lockLimits(ctx context.Context, picks []dispatch.Pick) error {
+func (c *claimer) lockLimits(ctx context.Context, picks []dispatch.Pick) error {
 	c.limited = true
 	tenants := c.limitsOf(picks, true)
 	if err := c.lockQuotas(ctx, tenants, skipLocked); err != nil {
@@ -144,7 +144,7 @@ const (
 
 // limitsOf lists the limits of chosen lanes, those of tenants or the others.
 // Lanes that are left to another claim are left out.
-func (c *claiming) limitsOf(picks []dispatch.Pick, tenants bool) []int64 {
+func (c *claimer) limitsOf(picks []dispatch.Pick, tenants bool) []int64 {
 	wanted := map[int32]struct{}{}
 	for _, pick := range picks {
 		if len(c.refused(pick.Lane)) > 0 {
@@ -160,7 +160,7 @@ func (c *claiming) limitsOf(picks []dispatch.Pick, tenants bool) []int64 {
 }
 
 // refused lists the limits of a lane that another claim has.
-func (c *claiming) refused(lane *dispatch.Lane) (ids []int64) {
+func (c *claimer) refused(lane *dispatch.Lane) (ids []int64) {
 	for _, limit := range lane.Limits {
 		if c.quotas[limit.ID].lock == isRefused {
 			ids = append(ids, int64(limit.ID))
@@ -169,13 +169,13 @@ func (c *claiming) refused(lane *dispatch.Lane) (ids []int64) {
 	return ids
 }
 
-func (c *claiming) allLocked(lane *dispatch.Lane) bool {
+func (c *claimer) allLocked(lane *dispatch.Lane) bool {
 	return !slices.ContainsFunc(lane.Limits, func(limit *dispatch.Limit) bool { return c.quotas[limit.ID].lock != isLocked })
 }
 
-func (c *claiming) nothingLocked() bool { return len(c.lockedIDs()) == 0 }
+func (c *claimer) nothingLocked() bool { return len(c.lockedIDs()) == 0 }
 
-func (c *claiming) lockedIDs() []int64 {
+func (c *claimer) lockedIDs() []int64 {
 	var ids []int64
 	for id, q := range c.quotas {
 		if q.lock == isLocked {
@@ -186,7 +186,7 @@ func (c *claiming) lockedIDs() []int64 {
 }
 
 // lockQuotas locks limits, as far as they can be had.
-func (c *claiming) lockQuotas(ctx context.Context, ids []int64, how string) error {
+func (c *claimer) lockQuotas(ctx context.Context, ids []int64, how string) error {
 	for _, id := range ids {
 		c.quotas[int32(id)].lock = isRefused
 	}
@@ -194,7 +194,7 @@ func (c *claiming) lockQuotas(ctx context.Context, ids []int64, how string) erro
 }
 
 // fold takes off what was given back of the limits that are locked.
-func (c *claiming) fold(ctx context.Context) error {
+func (c *claimer) fold(ctx context.Context) error {
 	return c.eachOf(ctx, func(row *sql.Rows) error {
 		var id int64
 		var quota int32
@@ -211,7 +211,7 @@ func (c *claiming) fold(ctx context.Context) error {
 }
 
 // spend lets a job of a lane count against its limits.
-func (c *claiming) spend(lane int32) {
+func (c *claimer) spend(lane int32) {
 	for _, limit := range c.views[lane].Limits {
 		limit.Used++
 		if limit.Rate > 0 {
@@ -222,8 +222,8 @@ func (c *claiming) spend(lane int32) {
 }
 
 // keepQuotas writes what became of the limits that were locked.
-func (c *claiming) keepQuotas(ctx context.Context) error {
-	kept, n := rows{json: true}, 0
+func (c *claimer) keepQuotas(ctx context.Context) error {
+	kept, n := tuples{json: true}, 0
 	for id, q := range c.quotas {
 		if q.changed {
 			kept.add().ints(int64(id), int64(q.Used)).float(q.Tokens).int(q.refilledAt).end()
@@ -240,7 +240,7 @@ func (c *claiming) keepQuotas(ctx context.Context) error {
 
 // lookAgain tells when it is worth to claim again, if there is room left: soon
 // if something was left to another claim, or when a rate lets a job start.
-func (c *claiming) lookAgain() {
+func (c *claimer) lookAgain() {
 	if c.rooms.left <= 0 {
 		return
 	}

@@ -17,9 +17,9 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	if wait {
 		ctx = sqlstore.MayWait(ctx)
 	}
-	var c *conducting
+	var c *lockedBatch
 	err := s.inTx(ctx, "conduct", func(ctx context.Context, t *txn) error {
-		c = &conducting{txn: t, id: id}
+		c = &lockedBatch{txn: t, id: id}
 		return c.conduct(ctx, wait, act)
 	})
 	if err != nil {
@@ -28,8 +28,8 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	return c.locked, nil
 }
 
-// conducting is a transaction that acts upon a batch.
-type conducting struct {
+// lockedBatch is a transaction that acts upon a batch.
+type lockedBatch struct {
 	*txn
 	id     int64
 	locked bool
@@ -40,7 +40,7 @@ type conducting struct {
 	ends  map[span][]batch.TaskEnd // those that were read ahead
 }
 
-func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) error {
+func (c *lockedBatch) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) error {
 	batch, err := c.lock(ctx, wait)
 	if err != nil || !c.locked {
 		return err
@@ -67,7 +67,7 @@ func (c *conducting) conduct(ctx context.Context, wait bool, act func(ctx contex
 }
 
 // lock locks the batch, unless another has it locked and wait is not set.
-func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Record, err error) {
+func (c *lockedBatch) lock(ctx context.Context, wait bool) (batch batch.Record, err error) {
 	how := skipLocked
 	if wait {
 		how = waitForLock
@@ -96,7 +96,7 @@ func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Record, e
 // batchTx is conducting as a batch.Tx. What fails must not be kept,
 // whatever its caller makes of it.
 type batchTx struct {
-	c *conducting
+	c *lockedBatch
 }
 
 func (b batchTx) note(verb string, err error) error {
@@ -129,7 +129,7 @@ func (b batchTx) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Pa
 
 // SaveParts implements batch.Tx.
 func (b batchTx) SaveParts(ctx context.Context, parts []batch.Part) error {
-	var saved rows
+	var saved tuples
 	for i := range parts {
 		if err := addPart(&saved, b.c.id, &parts[i]); err != nil {
 			return b.note("save parts", err)

@@ -111,7 +111,7 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	for n, i := range positions {
 		chosen[n] = jobs[i]
 	}
-	lanes, err := t.guardOf(chosen)
+	lanes, err := t.guardLanes(chosen)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 		return err
 	}
 	fresh := newJobs{now: now, fires: t.fires}
-	var later, parked rows
+	var later, parked tuples
 	var gates gateSet
 	var due []int64
 	for _, i := range positions {
@@ -142,7 +142,7 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 	}
 	for _, to := range []struct {
 		table string
-		rows  *rows
+		rows  *tuples
 	}{{t.sql.InsertPlainJobs, &fresh.plain}, {t.sql.InsertJobs, &fresh.special}, {t.sql.ToLater, &later}, {t.sql.ToParked, &parked}} {
 		if err := t.insert(ctx, to.table, to.rows); err != nil {
 			return err
@@ -159,7 +159,7 @@ func (t *txn) store(ctx context.Context, jobs []*fairlead.Job, ids []int64, posi
 type newJobs struct {
 	now            int64 // 0 in a bundle
 	fires          bool  // they are runs of schedules
-	plain, special rows
+	plain, special tuples
 }
 
 func (n *newJobs) add(job *fairlead.Job, id int64, lane int32) {

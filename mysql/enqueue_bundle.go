@@ -74,7 +74,7 @@ func canBundle(jobs []*fairlead.Job) bool {
 // lanes or ids wrong and has learned them anew.
 func (s *Store) enqueueBundle(ctx context.Context, jobs []*fairlead.Job, reserved *reservation) error {
 	var n wakes
-	again := func(err error) bool { return transient(err) || isRepeat(err) || errors.Is(err, driver.ErrBadConn) }
+	again := func(err error) bool { return transient(err) || isRetry(err) || errors.Is(err, driver.ErrBadConn) }
 	err := retry(ctx, again, func() error {
 		n = wakes{}
 		err := s.storeBundle(ctx, jobs, reserved, &n)
@@ -97,7 +97,7 @@ func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved 
 	if err := reserved.renew(ctx); err != nil {
 		return err
 	}
-	lanes, err := s.guardOf(jobs)
+	lanes, err := s.guardLanes(jobs)
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,11 @@ func (s *Store) storeBundle(ctx context.Context, jobs []*fairlead.Job, reserved 
 }
 
 // placeBundle is the statement that makes the jobs of a bundle ready.
-func (s *Store) placeBundle(jobs []*fairlead.Job, ids []int64, lanes *guard) string {
+func (s *Store) placeBundle(jobs []*fairlead.Job, ids []int64, lanes *laneGuard) string {
 	if len(jobs) > fewJobs {
 		return naming(s.sql.PlaceDue, ids)
 	}
-	var ready rows
+	var ready tuples
 	for i, job := range jobs {
 		ready.add().ints(int64(lanes.of(job)), 0, int64(-job.Priority)).instant(startBy(job, 0)).ints(ids[i], 0, 0, 0).end()
 	}

@@ -85,7 +85,7 @@ func (t *txn) takeKeys(ctx context.Context, jobs []*fairlead.Job, ids []int64, w
 	}
 	ordered := slices.SortedFunc(slices.Values(wave), func(a, b int) int { return keyOf(jobs[a]).compare(keyOf(jobs[b])) })
 	for chunk := range slices.Chunk(ordered, chunkTuples) {
-		var wanted, names rows
+		var wanted, names tuples
 		for _, i := range chunk {
 			wanted.add().str(jobs[i].Tenant).str(jobs[i].Key).int(ids[i]).end()
 			names.add().str(jobs[i].Tenant).str(jobs[i].Key).end()
@@ -165,7 +165,7 @@ func (t *txn) freeKeys(ctx context.Context, ids []int64, forever bool) (gated []
 	if err != nil {
 		return nil, err
 	}
-	held := rows{json: true}
+	held := tuples{json: true}
 	for i := range holders {
 		p := &holders[i]
 		if p.gate != 0 {

@@ -6,13 +6,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// viewStrangers adds the lanes under limits that this claim does not serve but
+// viewForeignLanes adds the lanes under limits that this claim does not serve but
 // other nodes can: to their jobs it leaves what limits entitle these to.
-func (c *claiming) viewStrangers(ctx context.Context, lanes []openLane) error {
+func (c *claimer) viewForeignLanes(ctx context.Context, lanes []openLane) error {
 	if c.Solo || len(c.quotas) == 0 || len(c.lanes.Known()) == len(c.lanes.Served(c.Scope)) {
 		return nil
 	}
-	if err := c.meetStrangers(ctx); err != nil || !c.strangers.Any() {
+	if err := c.readOtherNodes(ctx); err != nil || !c.strangers.Any() {
 		return err
 	}
 	var strange []*openLane
@@ -31,8 +31,8 @@ func (c *claiming) viewStrangers(ctx context.Context, lanes []openLane) error {
 	return nil
 }
 
-// meetStrangers finds out which other nodes there are to leave something to.
-func (c *claiming) meetStrangers(ctx context.Context) error {
+// readOtherNodes finds out which other nodes there are to leave something to.
+func (c *claimer) readOtherNodes(ctx context.Context) error {
 	nodes, err := readNodes(ctx, c.tx, c.sql.Nodes)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (c *claiming) meetStrangers(ctx context.Context) error {
 }
 
 // anyOwn tells whether there is a lane left that the claim may take from.
-func (c *claiming) anyOwn() bool {
+func (c *claimer) anyOwn() bool {
 	if !c.line.none() {
 		return true
 	}

@@ -70,7 +70,7 @@ func (s *Store) admitIdle(ctx context.Context, gates []int64) error {
 // widen posts news of all gates of a kind that have parked jobs. Nobody admits
 // while the rules are locked: whoever is parked later finds the new number of
 // places.
-func (r *ruling) widen(ctx context.Context, kind string) error {
+func (r *ruleChange) widen(ctx context.Context, kind string) error {
 	first := map[int64]int32{} // lanes
 	err := r.each(ctx, func(row *sql.Rows) error {
 		var gate int64

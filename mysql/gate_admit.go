@@ -44,7 +44,7 @@ type gateLocker func(t *txn, ctx context.Context, gates []int64) ([]int64, error
 
 // lockGates locks gates, waiting for who has them.
 func (t *txn) lockGates(ctx context.Context, gates []int64) ([]int64, error) {
-	var wanted rows
+	var wanted tuples
 	for _, gate := range gates {
 		wanted.add().int(gate).end()
 	}
@@ -111,7 +111,7 @@ func (a *admission) run(ctx context.Context, ids []int64) (unfinished []int64, e
 	if err := a.look(ctx, ids); err != nil {
 		return nil, err
 	}
-	if err := a.letIn(ctx, ids); err != nil {
+	if err := a.admitFirst(ctx, ids); err != nil {
 		return nil, err
 	}
 	busy, err := a.busy(ctx, ids)
@@ -196,13 +196,13 @@ func (t *txn) states(ctx context.Context, ids []int64, tell func(id int64, taken
 	}, strings.Join(questions, " union all "))
 }
 
-// letIn makes parked jobs ready and gives them their places.
-func (a *admission) letIn(ctx context.Context, ids []int64) error {
+// admitFirst makes parked jobs ready and gives them their places.
+func (a *admission) admitFirst(ctx context.Context, ids []int64) error {
 	jobs, err := a.lockFirst(ctx, ids)
 	if err != nil {
 		return err
 	}
-	var ready, admitted rows
+	var ready, admitted tuples
 	for _, p := range jobs {
 		a.gates[p.gate].got++
 		ready.add().ints(int64(p.lane), solo(p.crashes), p.turn, p.startBy, p.id, p.attempt, p.failures, p.crashes).end()

@@ -47,7 +47,7 @@ func (t *txn) readPlaces(ctx context.Context, jobs map[int64]*placed) error {
 	if t.callers {
 		asked = t.lifeline
 	}
-	places := rows{json: true}
+	places := tuples{json: true}
 	for _, p := range jobs {
 		if p.gate != 0 {
 			places.add().ints(p.gate, p.id).end()
@@ -71,7 +71,7 @@ func (t *txn) readPlaces(ctx context.Context, jobs map[int64]*placed) error {
 
 // leaveParked takes jobs out of parked whose rows are locked.
 func (t *txn) leaveParked(ctx context.Context, jobs []*placed) error {
-	left := rows{json: true}
+	left := tuples{json: true}
 	for _, p := range jobs {
 		left.add().ints(p.gate, p.turn, p.startBy, p.id).end()
 	}
@@ -82,7 +82,7 @@ func (t *txn) leaveParked(ctx context.Context, jobs []*placed) error {
 // vacate gives back the places of those of the jobs that have one. Their gates
 // can admit others then.
 func (t *txn) vacate(ctx context.Context, places []place, free *gateSet) error {
-	left := rows{json: true}
+	left := tuples{json: true}
 	for _, p := range places {
 		left.add().ints(p.gate, p.job).end()
 	}
@@ -99,7 +99,7 @@ func (t *txn) vacate(ctx context.Context, places []place, free *gateSet) error {
 // post leaves word of gates that may have somebody to admit, for whoever admits
 // after the commit: this process at once, or Promote if that does not live to.
 func (t *txn) post(ctx context.Context, gates gateSet) error {
-	var posted rows
+	var posted tuples
 	for _, gate := range gates.sorted() {
 		posted.add().int(gate).end()
 		t.posted.add(gate)

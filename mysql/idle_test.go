@@ -29,7 +29,7 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 		pool.SetConnMaxIdleTime(0)
 	}
 	ask := storetest.IdleNode(t, s, limit)
-	var names rows
+	var names tuples
 	for i := range lanes {
 		names.add().str("default").str(fmt.Sprint("t", i)).str("a").end()
 	}
@@ -53,10 +53,10 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 // letTimePass makes all that is remembered for a while too old.
 func (s *Store) letTimePass() {
 	s.refreshed.Store(0)
-	s.heads.mu.Lock()
-	defer s.heads.mu.Unlock()
-	for i := range s.heads.lanes {
-		s.heads.lanes[i].readAt = time.Time{}
+	s.laneHeads.mu.Lock()
+	defer s.laneHeads.mu.Unlock()
+	for i := range s.laneHeads.lanes {
+		s.laneHeads.lanes[i].readAt = time.Time{}
 	}
 }
 

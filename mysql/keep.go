@@ -153,7 +153,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 			return total, err
 		}
 	}
-	if _, err := s.alone(ctx, s.db, s.sql.ForgetReaped, nodeRetention.Microseconds(), limit); err != nil {
+	if _, err := s.execAlone(ctx, s.db, s.sql.ForgetReaped, nodeRetention.Microseconds(), limit); err != nil {
 		return total, fmt.Errorf("prune: %w", err)
 	}
 	if err := s.pruneNodes(ctx); err != nil {
@@ -254,7 +254,7 @@ func (s *Store) pruneNodes(ctx context.Context) error {
 	idle := slices.DeleteFunc(old, func(node int64) bool { return slices.Contains(busy, node) })
 	for list := range idChunks(idle) {
 		for _, statement := range []string{s.sql.ForgetFences, s.sql.ForgetNodes} { // a fence whose node is forgotten is not found again
-			if _, err := s.alone(ctx, s.db, fill(statement, "ids", list)); err != nil {
+			if _, err := s.execAlone(ctx, s.db, fill(statement, "ids", list)); err != nil {
 				return err
 			}
 		}

@@ -21,7 +21,7 @@ const (
 
 // readFronts reads the first jobs of lanes by a statement that tells so many of
 // each.
-func (c *claiming) readFronts(ctx context.Context, statement string, size int, lanes []int32, each func(i int, keys []dispatch.Key)) error {
+func (c *claimer) readFronts(ctx context.Context, statement string, size int, lanes []int32, each func(i int, keys []dispatch.Key)) error {
 	var position int
 	var texts [frontSize]sql.RawBytes
 	keys, into := make([]dispatch.Key, 0, frontSize), []any{&position, &texts[0], &texts[1]}[:1+size]

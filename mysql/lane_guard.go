@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// guard is the lanes that jobs are about to be stored in, as this process knows
+// laneGuard is the lanes that jobs are about to be stored in, as this process knows
 // them. The statement that reads the clock for these jobs compares them with what
 // the database says, so that nothing is stored in a lane that is another's.
-type guard struct {
+type laneGuard struct {
 	number int64 // of the server
 	lanes  []sqlstore.Lane
 	ids    map[sqlstore.LaneKey]int32
@@ -28,9 +28,9 @@ type unknownLanes []sqlstore.LaneKey
 // Error implements error.
 func (u unknownLanes) Error() string { return fmt.Sprintf("%d lanes are not known yet", len(u)) }
 
-// guardOf guards the lanes of jobs. It fails if one is not known.
-func (s *Store) guardOf(jobs []*fairlead.Job) (*guard, error) {
-	g := &guard{number: s.number.Load(), ids: map[sqlstore.LaneKey]int32{}}
+// guardLanes guards the lanes of jobs. It fails if one is not known.
+func (s *Store) guardLanes(jobs []*fairlead.Job) (*laneGuard, error) {
+	g := &laneGuard{number: s.number.Load(), ids: map[sqlstore.LaneKey]int32{}}
 	var missing unknownLanes
 	for _, job := range jobs {
 		key := sqlstore.KeyOf(job)
@@ -52,10 +52,10 @@ func (s *Store) guardOf(jobs []*fairlead.Job) (*guard, error) {
 }
 
 // of is the lane of a job.
-func (g *guard) of(job *fairlead.Job) int32 { return g.ids[sqlstore.KeyOf(job)] }
+func (g *laneGuard) of(job *fairlead.Job) int32 { return g.ids[sqlstore.KeyOf(job)] }
 
 // changed is the error of a guard that did not hold.
-func (g *guard) changed() error { return staleLanes(g.lanes) }
+func (g *laneGuard) changed() error { return staleLanes(g.lanes) }
 
 // staleLanes tells that jobs are to be stored in lanes of which some are not as this
 // process knows them. They are looked up and made again.
@@ -87,7 +87,7 @@ func sameLanes(lanes []sqlstore.Lane) string {
 		return "l.id = " + decimal(lane.ID) + " and l.queue = " + literal(lane.Queue) + " and l.tenant = " + literal(lane.Tenant) + " and l.kind = " + literal(lane.Kind)
 	}
 	ids := make([]int64, len(lanes))
-	var named rows
+	var named tuples
 	for i, lane := range lanes {
 		ids[i] = int64(lane.ID)
 		named.add().int(int64(lane.ID)).str(lane.Queue).str(lane.Tenant).str(lane.Kind).end()
@@ -97,7 +97,7 @@ func sameLanes(lanes []sqlstore.Lane) string {
 
 // clockAt reads the database's clock as clock does, for jobs that are stored next,
 // and fails if one of their lanes is not what it was.
-func (t *txn) clockAt(ctx context.Context, g *guard) (int64, error) {
+func (t *txn) clockAt(ctx context.Context, g *laneGuard) (int64, error) {
 	var us sql.NullInt64
 	for lanes := range slices.Chunk(g.lanes, chunkTuples) {
 		if err := t.askClock(ctx, &us, t.clockAtLanes(g.number, lanes, "")); err != nil {

@@ -16,15 +16,15 @@ const (
 	headsAge = time.Second
 )
 
-// heads remembers where the ready jobs of lanes begin, so that a claim need not
+// laneHeads remembers where the ready jobs of lanes begin, so that a claim need not
 // look into thousands of lanes for a few jobs.
-type heads struct {
+type laneHeads struct {
 	mu    sync.Mutex
-	lanes []head // by id of lane
+	lanes []laneHead // by id of lane
 }
 
-// head is where the jobs of a lane begin.
-type head struct {
+// laneHead is where the jobs of a lane begin.
+type laneHead struct {
 	news   uint32       // how often there was news
 	seen   uint32       // how often there had been when it was read
 	busy   bool         // it has jobs
@@ -32,8 +32,8 @@ type head struct {
 	readAt time.Time    // zero: nothing is known
 }
 
-// sight is what a claim has seen of a lane.
-type sight struct {
+// laneSight is what a claim has seen of a lane.
+type laneSight struct {
 	lane  int32
 	news  uint32 // of which the claim knew before it looked
 	busy  bool
@@ -41,7 +41,7 @@ type sight struct {
 }
 
 // touch says that there is news of lanes.
-func (h *heads) touch(lanes map[int32]struct{}) {
+func (h *laneHeads) touch(lanes map[int32]struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for lane := range lanes {
@@ -52,7 +52,7 @@ func (h *heads) touch(lanes map[int32]struct{}) {
 }
 
 // touchAll says that there may be news of any lane.
-func (h *heads) touchAll() {
+func (h *laneHeads) touchAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.lanes {
@@ -61,24 +61,24 @@ func (h *heads) touchAll() {
 }
 
 // forget forgets where lanes begin: their ids may be those of others.
-func (h *heads) forget() {
+func (h *laneHeads) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.lanes { // what goes on has indexes into it
-		h.lanes[i] = head{news: h.lanes[i].news + 1}
+		h.lanes[i] = laneHead{news: h.lanes[i].news + 1}
 	}
 }
 
-// parting is lanes parted into those that are known to have jobs and those that
+// splitLanes is lanes parted into those that are known to have jobs and those that
 // have to be looked at. The others are known to have none.
-type parting struct {
+type splitLanes struct {
 	busy, doubts candidates
 	likely       int // how many of doubts had jobs when they were last seen
 }
 
 // part parts those of the lanes that are wanted, as of now. News that comes from
 // then on is for the next claim.
-func (h *heads) part(p *parting, lanes []openLane, now time.Time, wanted func(*openLane) bool) {
+func (h *laneHeads) part(p *splitLanes, lanes []openLane, now time.Time, wanted func(*openLane) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range lanes {
@@ -87,7 +87,7 @@ func (h *heads) part(p *parting, lanes []openLane, now time.Time, wanted func(*o
 			continue
 		}
 		if more := int(lane.ID) + 1 - len(h.lanes); more > 0 {
-			h.lanes = append(h.lanes, make([]head, more)...)
+			h.lanes = append(h.lanes, make([]laneHead, more)...)
 		}
 		head := &h.lanes[lane.ID]
 		c := candidate{open: lane, promised: lane.promised, news: head.news, from: head.first}
@@ -105,7 +105,7 @@ func (h *heads) part(p *parting, lanes []openLane, now time.Time, wanted func(*o
 
 // learn keeps what a claim that began at some time has seen, unless a later one
 // was faster.
-func (h *heads) learn(sights []sight, began time.Time) {
+func (h *laneHeads) learn(sights []laneSight, began time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, s := range sights {

@@ -41,7 +41,7 @@ func (v *laneView) room(most int) int {
 func (v *laneView) empty() bool { return v.All && len(v.Keys) == 0 }
 
 // addView prepares a lane for being looked at.
-func (c *claiming) addView(lane *openLane) *laneView {
+func (c *claimer) addView(lane *openLane) *laneView {
 	view := &laneView{Lane: dispatch.Lane{ID: lane.ID, Kind: lane.Kind, From: dispatch.Front}, names: lane.LaneKey}
 	c.govern(view, lane)
 	c.views[lane.ID] = view
@@ -50,7 +50,7 @@ func (c *claiming) addView(lane *openLane) *laneView {
 }
 
 // look reads so many of the first jobs of lanes, unless their limits are used up.
-func (c *claiming) look(ctx context.Context, views []*laneView, limit int) error {
+func (c *claimer) look(ctx context.Context, views []*laneView, limit int) error {
 	var quotas []int32
 	for _, view := range views {
 		quotas = append(quotas, view.quotas...)
@@ -70,7 +70,7 @@ func (c *claiming) look(ctx context.Context, views []*laneView, limit int) error
 
 // readHeads reads the first rows of lanes, as many as their views say, without
 // those that were chosen before.
-func (c *claiming) readHeads(ctx context.Context, views []*laneView) error {
+func (c *claimer) readHeads(ctx context.Context, views []*laneView) error {
 	var short, long []*laneView
 	for _, view := range views {
 		view.Keys, view.read = view.Keys[:0], true
@@ -86,7 +86,7 @@ func (c *claiming) readHeads(ctx context.Context, views []*laneView) error {
 	return c.readLong(ctx, long)
 }
 
-func (c *claiming) readShort(ctx context.Context, views []*laneView) error {
+func (c *claimer) readShort(ctx context.Context, views []*laneView) error {
 	lanes := make([]int32, len(views))
 	for i, view := range views {
 		lanes[i] = view.ID
@@ -99,7 +99,7 @@ func (c *claiming) readShort(ctx context.Context, views []*laneView) error {
 	})
 }
 
-func (c *claiming) readLong(ctx context.Context, views []*laneView) error {
+func (c *claimer) readLong(ctx context.Context, views []*laneView) error {
 	for chunk := range slices.Chunk(views, lanesPerQuestion) {
 		questions := make([]string, len(chunk))
 		read := make(map[int32]int, len(chunk))
@@ -127,7 +127,7 @@ func (c *claiming) readLong(ctx context.Context, views []*laneView) error {
 }
 
 // see adds a job to what is known of a lane, unless it was chosen before.
-func (c *claiming) see(view *laneView, key dispatch.Key) {
+func (c *claimer) see(view *laneView, key dispatch.Key) {
 	if _, chosen := c.avoid[key.ID]; !chosen {
 		view.Keys = append(view.Keys, key)
 	}

@@ -35,7 +35,7 @@ func (s *Store) takeIDs(ctx context.Context, n int) ([]int64, error) {
 
 // raiseIDs reserves ids and tells the last of them.
 func (s *Store) raiseIDs(ctx context.Context, n int) (int64, error) {
-	result, err := s.quickly(ctx, s.sql.TakeIDs, n)
+	result, err := s.execQuickly(ctx, s.sql.TakeIDs, n)
 	if err != nil {
 		return 0, err
 	}
@@ -62,7 +62,7 @@ func (s *Store) makeLanes(ctx context.Context, lanes []sqlstore.LaneKey) error {
 			return err
 		}
 	}
-	var names rows
+	var names tuples
 	for _, lane := range lanes {
 		names.add().str(lane.Queue).str(lane.Tenant).str(lane.Kind).end()
 	}
@@ -75,7 +75,7 @@ func (s *Store) makeLanes(ctx context.Context, lanes []sqlstore.LaneKey) error {
 			return nil
 		}
 		for _, statement := range []string{s.sql.ReopenLanes, s.sql.AddLanes} {
-			if _, err := s.quickly(ctx, fill(statement, "rows", list)); err != nil {
+			if _, err := s.execQuickly(ctx, fill(statement, "rows", list)); err != nil {
 				return err
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // SetLimit sets or removes the limit of a scope.
 func (s *Store) SetLimit(ctx context.Context, limit fairlead.Limit) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.rule(ctx, "set limit", func(ctx context.Context, r *ruling) error {
+	return s.rule(ctx, "set limit", func(ctx context.Context, r *ruleChange) error {
 		if err := sqlstore.CheckGlobalCap(limit, r.family("").Minimums); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Store) Limits(ctx context.Context) ([]fairlead.LimitUse, error) {
 // corrects what differs.
 func (s *Store) Verify(ctx context.Context) (drift []driver.Drift, err error) {
 	err = s.inTx(ctx, "verify", func(ctx context.Context, t *txn) error {
-		r := &ruling{txn: t}
+		r := &ruleChange{txn: t}
 		if _, err := t.one(ctx, []any{&r.version}, t.sql.LockRules); err != nil {
 			return err
 		}

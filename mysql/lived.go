@@ -19,7 +19,7 @@ const uncrashChunk = 50
 func (s *Store) Lived(ctx context.Context, node fairlead.NodeID) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	if _, err := s.quickly(ctx, s.sql.MarkLived, node); err != nil {
+	if _, err := s.execQuickly(ctx, s.sql.MarkLived, node); err != nil {
 		return fmt.Errorf("note that a node lived: %w", err)
 	}
 	for {
@@ -51,7 +51,7 @@ func (t *txn) takeCrashesBack(ctx context.Context, node int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	m, taken := moves{now: now}, rows{}
+	m, taken := moves{now: now}, tuples{}
 	for _, c := range counted {
 		taken.add().ints(node, c.id, c.run).end()
 		if _, err := t.exec(ctx, t.sql.Relabel, fairlead.ReasonLeaseLost, sqlstore.LostItsLease(node), c.id, c.run); err != nil {

@@ -21,7 +21,7 @@ func (s *Store) forgetAll() {
 	s.lanesGone.Store(true)
 	s.refreshed.Store(0)
 	s.rules.Store(nil)
-	s.heads.forget()
+	s.laneHeads.forget()
 	s.sets.forget()
 	s.wishes.forgetAll()
 	s.tasks.Forget()
@@ -30,19 +30,19 @@ func (s *Store) forgetAll() {
 	s.signer.forget()
 }
 
-// lostTail tells that the database lost commits which this process has seen, or
+// lostCommits tells that the database lost commits which this process has seen, or
 // has given out again what this process had.
-type lostTail struct {
+type lostCommits struct {
 	under int64 // the number of the server at which they were seen
 	what  string
 }
 
 // Error implements error.
-func (l lostTail) Error() string { return "the database has lost its last commits: " + l.what }
+func (l lostCommits) Error() string { return "the database has lost its last commits: " + l.what }
 
-// tailLost makes an error of evidence that commits are lost.
-func (s *Store) tailLost(format string, values ...any) error {
-	return lostTail{under: s.number.Load(), what: fmt.Sprintf(format, values...)}
+// commitsLost makes an error of evidence that commits are lost.
+func (s *Store) commitsLost(format string, values ...any) error {
+	return lostCommits{under: s.number.Load(), what: fmt.Sprintf(format, values...)}
 }
 
 // idsTaken tells an id that another job has from other errors: ids that are set
@@ -50,7 +50,7 @@ func (s *Store) tailLost(format string, values ...any) error {
 func (s *Store) idsTaken(err error) error {
 	var answer *mysql.MySQLError
 	if errors.As(err, &answer) && answer.Number == errDuplicate {
-		return s.tailLost("%s", answer.Message)
+		return s.commitsLost("%s", answer.Message)
 	}
 	return err
 }
@@ -58,15 +58,15 @@ func (s *Store) idsTaken(err error) error {
 // errForgotten tells that something was looked up and forgotten again meanwhile.
 var errForgotten = errors.New("the server is another one since")
 
-// repeat is the error of a transaction that is worth repeating, as this process has
+// retryError is the error of a transaction that is worth repeating, as this process has
 // learned meanwhile what it had wrong.
-type repeat struct{ error }
+type retryError struct{ error }
 
 // Unwrap implements errors.
-func (r repeat) Unwrap() error { return r.error }
+func (r retryError) Unwrap() error { return r.error }
 
-func isRepeat(err error) bool {
-	var r repeat
+func isRetry(err error) bool {
+	var r retryError
 	return errors.As(err, &r)
 }
 
@@ -77,7 +77,7 @@ func (s *Store) relearn(ctx context.Context, err error) error {
 	var changed sqlstore.ChangedLanes
 	var stale staleLanes
 	var unknown unknownLanes
-	var lost lostTail
+	var lost lostCommits
 	var learning error
 	switch {
 	case errors.As(err, &changed):
@@ -99,7 +99,7 @@ func (s *Store) relearn(ctx context.Context, err error) error {
 	if learning != nil {
 		return learning
 	}
-	return repeat{err}
+	return retryError{err}
 }
 
 // recheckLanes looks again at lanes that are not all as this process knows them, and

@@ -42,7 +42,7 @@ func (p *planning) makeRuns(ctx context.Context) ([]schedule.Fire, error) {
 	if err := p.storeRuns(ctx, runs); err != nil {
 		return nil, p.idsTaken(err)
 	}
-	lanes, err := p.guardOf(jobs)
+	lanes, err := p.guardLanes(jobs)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ type instant struct{ schedule, due int64 }
 
 // newRuns are the planned runs, without those whose instants have one.
 func (p *planning) newRuns(ctx context.Context) ([]*newRun, error) {
-	asked := rows{json: true}
+	asked := tuples{json: true}
 	taken := map[instant]bool{}
 	shared := func(run *newRun) (instant, bool) {
 		return instant{run.schedule.ID, sqlstore.Micros(run.planned.Due)}, sqlstore.SourceOf(run.planned.Trigger, -1) == 0
@@ -187,7 +187,7 @@ func (p *planning) storeAll(ctx context.Context, runs []*newRun) error {
 
 // storeEnded stores the jobs that never run: those that are skipped, and those
 // that were refused.
-func (p *planning) storeEnded(ctx context.Context, runs []*newRun, lanes *guard) error {
+func (p *planning) storeEnded(ctx context.Context, runs []*newRun, lanes *laneGuard) error {
 	fresh := newJobs{now: p.now, fires: true}
 	m := moves{now: p.now}
 	for _, run := range runs {
@@ -211,7 +211,7 @@ func (p *planning) storeEnded(ctx context.Context, runs []*newRun, lanes *guard)
 // noteRuns notes the runs. All but those that are skipped are open: one that was
 // refused has ended after its schedule was decided upon, which is news.
 func (p *planning) noteRuns(ctx context.Context, runs []*newRun) ([]schedule.Fire, error) {
-	var fires, open rows
+	var fires, open tuples
 	made := make([]schedule.Fire, len(runs))
 	for i, run := range runs {
 		fire := run.fire(p.now)

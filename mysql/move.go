@@ -43,8 +43,8 @@ type moves struct {
 	fromLater, fromRunning, fromWaiting, fromDone []int64
 	fromReady, fromParked                         []*placed
 
-	later, ready, parked, waiting, done rows
-	attempts, memos                     rows
+	later, ready, parked, waiting, done tuples
+	attempts, memos                     tuples
 	freed                               []int64       // jobs that have ended: they give back their keys and places
 	vacated                             []place       // that other jobs give back
 	gates                               gateSet       // at which jobs are parked
@@ -197,7 +197,7 @@ func (t *txn) write(ctx context.Context, m *moves) error {
 	}
 	for _, to := range []struct {
 		place string
-		rows  *rows
+		rows  *tuples
 	}{
 		{t.sql.ToLater, &m.later},
 		{t.sql.ToReady, &m.ready},

@@ -21,7 +21,7 @@ func (s *Store) Join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	defer cancel()
 	id, err := s.join(ctx, node, lease)
 	if err == nil {
-		_, err = s.quickly(ctx, s.sql.AnchorFences, s.lastFence.Load()+1)
+		_, err = s.execQuickly(ctx, s.sql.AnchorFences, s.lastFence.Load()+1)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("join: %w", err)
@@ -44,7 +44,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 	}
 	for {
 		token, number, before := sqlstore.NewNodeToken(ctx), s.number.Load(), s.highestNode.Load()
-		result, err := s.quickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds(), node.Draining, []byte(token))
+		result, err := s.execQuickly(ctx, s.sql.Join, []byte(sqlstore.CleanText(node.Name)), info, node.Idle, node.Queued, lease.Microseconds(), node.Draining, []byte(token))
 		if err != nil {
 			return 0, err
 		}
@@ -57,7 +57,7 @@ func (s *Store) join(ctx context.Context, node fairlead.Node, lease time.Duratio
 			s.lastNode.Store(id)
 			return fairlead.NodeID(id), nil
 		}
-		if _, err := s.quickly(ctx, s.sql.Leave, id, []byte(token)); err != nil {
+		if _, err := s.execQuickly(ctx, s.sql.Leave, id, []byte(token)); err != nil {
 			return 0, err
 		}
 		if _, err := s.meetOnce(ctx, number); err != nil {
@@ -85,7 +85,7 @@ func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatA
 	if err != nil {
 		return answer, err
 	}
-	result, err := s.quickly(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Lease.Microseconds(), beat.Node, own.token, own.beat)
+	result, err := s.execQuickly(ctx, s.sql.Beat, beat.Idle, beat.Queued, beat.Lease.Microseconds(), beat.Lease.Microseconds(), beat.Node, own.token, own.beat)
 	if err != nil {
 		return answer, err
 	}
@@ -230,7 +230,7 @@ func (s *Store) readHeld(ctx context.Context, statement string, args ...any) (he
 func (s *Store) Drain(ctx context.Context, node fairlead.NodeID, drain bool) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	result, err := s.quickly(ctx, s.sql.Drain, drain, node)
+	result, err := s.execQuickly(ctx, s.sql.Drain, drain, node)
 	if err != nil {
 		return fmt.Errorf("drain: %w", err)
 	}
@@ -254,7 +254,7 @@ func (s *Store) Leave(ctx context.Context, node fairlead.NodeID) error {
 	if err != nil {
 		return nil // it has left, or never joined here
 	}
-	if _, err = s.quickly(ctx, s.sql.Leave, node, own.token); err != nil {
+	if _, err = s.execQuickly(ctx, s.sql.Leave, node, own.token); err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
 	s.tokens.Drop(node)

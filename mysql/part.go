@@ -62,7 +62,7 @@ func (s *Store) numberParts(ctx context.Context, parts []batch.Part) (*newParts,
 }
 
 func (t *txn) addParts(ctx context.Context, batch int64, fresh *newParts) error {
-	var stored rows
+	var stored tuples
 	for i := range fresh.parts {
 		if err := addPart(&stored, batch, &fresh.parts[i]); err != nil {
 			return err
@@ -80,7 +80,7 @@ func (t *txn) addParts(ctx context.Context, batch int64, fresh *newParts) error 
 }
 
 // addPart adds a part to the tuples of statements that store parts.
-func addPart(into *rows, batch int64, p *batch.Part) error {
+func addPart(into *tuples, batch int64, p *batch.Part) error {
 	marks, err := sqlstore.EncodeMarks(&p.Marks)
 	if err != nil {
 		return fmt.Errorf("encode marks of part %d: %w", p.Number, err)

@@ -10,7 +10,7 @@ import (
 // batchStatements are the statements of batches that lock rows, and those that must
 // not read more than they are asked for.
 func (s *Store) batchStatements(ids []int64, marks func(statement string, values ...string) string) map[string]string {
-	var keys, gated rows
+	var keys, gated tuples
 	for _, id := range ids {
 		keys.add().ints(1, 0, 0, 5, id).end()
 		gated.add().ints(1, 0, 5, id).end()

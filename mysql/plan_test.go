@@ -93,9 +93,9 @@ func TestPlans(t *testing.T) {
 
 // lockingStatements are the statements that lock rows, for n jobs.
 func (s *Store) lockingStatements(n int) map[string]string {
-	jsonKeys, held, kept, places := rows{json: true}, rows{json: true}, rows{json: true}, rows{json: true}
-	var names rows
-	instants, moved := rows{json: true}, rows{json: true}
+	jsonKeys, held, kept, places := tuples{json: true}, tuples{json: true}, tuples{json: true}, tuples{json: true}
+	var names tuples
+	instants, moved := tuples{json: true}, tuples{json: true}
 	var ids []int64
 	for i := range int64(n) {
 		jsonKeys.add().ints(1, 0, 5, i).end()

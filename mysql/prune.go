@@ -16,7 +16,7 @@ func (s *Store) pruneRequests(ctx context.Context, limit int) (removed int, err 
 		if err != nil {
 			return err
 		}
-		var old rows
+		var old tuples
 		removed = 0
 		err = t.each(ctx, func(row *sql.Rows) error {
 			var caller, key string

@@ -53,7 +53,7 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock strin
 func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.inTx(ctx, "delete batch", func(ctx context.Context, t *txn) error {
-		c := &conducting{txn: t, id: id}
+		c := &lockedBatch{txn: t, id: id}
 		batch, err := c.lock(ctx, true)
 		if err == nil {
 			err = sqlstore.BatchBusy(&batch)

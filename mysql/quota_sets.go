@@ -13,10 +13,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// holdSets caches the sets of quotas that jobs count against. Sets never change, but the
+// quotaSets caches the sets of quotas that jobs count against. Sets never change, but the
 // database may lose one. One is deleted only with a limit that it has as a member: it is
 // not asked for any more.
-type holdSets struct {
+type quotaSets struct {
 	byName  sync.Map // members as text → int32
 	members sync.Map // int32 → []int32
 }
@@ -25,7 +25,7 @@ type holdSets struct {
 const noSet int32 = 0
 
 // add remembers a committed set.
-func (h *holdSets) add(set int32, name string) error {
+func (h *quotaSets) add(set int32, name string) error {
 	var members []int32
 	for _, word := range strings.Fields(name) {
 		quota, err := strconv.ParseInt(word, 10, 32)
@@ -40,13 +40,13 @@ func (h *holdSets) add(set int32, name string) error {
 }
 
 // forget forgets all sets.
-func (h *holdSets) forget() {
+func (h *quotaSets) forget() {
 	h.byName.Clear()
 	h.members.Clear()
 }
 
 // of is the set of some quotas, which are in order of id, if it is known.
-func (h *holdSets) of(quotas []int32) (set int32, known bool) {
+func (h *quotaSets) of(quotas []int32) (set int32, known bool) {
 	if len(quotas) == 0 {
 		return noSet, true
 	}
@@ -84,7 +84,7 @@ func (s *Store) setsOf(ctx context.Context, lists [][]int32) ([]int32, error) {
 // makeSets looks sets up and creates those that do not exist, in order, so that
 // two processes that do so wait for each other in one direction only.
 func (s *Store) makeSets(ctx context.Context, missing map[string]struct{}) error {
-	var names rows
+	var names tuples
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
 		names.add().str(name).end()
 	}
@@ -95,7 +95,7 @@ func (s *Store) makeSets(ctx context.Context, missing map[string]struct{}) error
 		if s.knowsSets(missing) {
 			return nil
 		}
-		if _, err := s.quickly(ctx, fill(s.sql.AddSets, "rows", list)); err != nil {
+		if _, err := s.execQuickly(ctx, fill(s.sql.AddSets, "rows", list)); err != nil {
 			return err
 		}
 		if err := s.readSets(ctx, fill(s.sql.SetsNamed, "rows", list)); err != nil {
@@ -160,7 +160,7 @@ func (t *txn) free(ctx context.Context, jobs map[int32]int) error {
 			freed[quota] += n
 		}
 	}
-	var deltas rows
+	var deltas tuples
 	for _, quota := range slices.Sorted(maps.Keys(freed)) {
 		deltas.add().ints(int64(quota), int64(freed[quota])).end()
 	}
@@ -170,7 +170,7 @@ func (t *txn) free(ctx context.Context, jobs map[int32]int) error {
 
 // setsByLane are the sets of quotas that the jobs of a claim count against.
 // Lanes without limits are left out.
-func (c *claiming) setsByLane(ctx context.Context) (map[int32]int32, error) {
+func (c *claimer) setsByLane(ctx context.Context) (map[int32]int32, error) {
 	byLane := map[int32]int32{}
 	var lanes []int32
 	var lists [][]int32

@@ -19,7 +19,7 @@ func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, erro
 	defer cancel()
 	var reaped driver.Reaped
 	// By itself: from here on none of them can beat or claim any more.
-	result, err := s.quickly(ctx, s.sql.Bury)
+	result, err := s.execQuickly(ctx, s.sql.Bury)
 	if err != nil {
 		return reaped, fmt.Errorf("reap: %w", err)
 	}
@@ -100,7 +100,7 @@ func (t *txn) reap(ctx context.Context, orphans map[int64]int64, maxCrashes int)
 		return driver.Reaped{}, err
 	}
 	var reaped driver.Reaped
-	m, counted := moves{now: now}, rows{}
+	m, counted := moves{now: now}, tuples{}
 	for _, p := range locked {
 		before := reaped.Jobs
 		m.takeBack(p, lived[p.node], maxCrashes, &reaped)

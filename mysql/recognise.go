@@ -105,7 +105,7 @@ func (s *Store) agree(ctx context.Context, t *txn, found server, lostUnder int64
 			return agreed, err
 		}
 	}
-	return agreed, t.leap(ctx, &agreed, lost || another)
+	return agreed, t.jumpIDs(ctx, &agreed, lost || another)
 }
 
 // anchorFences raises the counter of fences to the clock, and above all that this
@@ -118,10 +118,10 @@ func (t *txn) anchorFences(ctx context.Context) (fence int64, err error) {
 	return fence, err
 }
 
-// leap lets ids jump if some may have been given out that the database does not
+// jumpIDs lets ids jump if some may have been given out that the database does not
 // know of: because its last commits are lost, or may be, or because this process
 // has such ids.
-func (t *txn) leap(ctx context.Context, agreed *agreement, lost bool) error {
+func (t *txn) jumpIDs(ctx context.Context, agreed *agreement, lost bool) error {
 	if _, err := t.one(ctx, []any{&agreed.job}, t.sql.LockLastJob); err != nil {
 		return err
 	}

@@ -104,8 +104,8 @@ func plainQuotas(quotas []*quota) []*sqlstore.Quota {
 	return plain
 }
 
-// ruling is a change of tenants and limits, under the lock of the rules.
-type ruling struct {
+// ruleChange is a change of tenants and limits, under the lock of the rules.
+type ruleChange struct {
 	*txn
 	version, now int64
 	parents      map[string]string
@@ -114,14 +114,14 @@ type ruling struct {
 }
 
 // rule changes tenants and limits.
-func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.Context, r *ruling) error) error {
+func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.Context, r *ruleChange) error) error {
 	defer s.pending.Forget()
 	return s.inTx(ctx, verb, func(ctx context.Context, t *txn) error {
 		version, err := t.changeRules(ctx)
 		if err != nil {
 			return err
 		}
-		r := &ruling{txn: t, version: version}
+		r := &ruleChange{txn: t, version: version}
 		if err := r.read(ctx); err != nil {
 			return err
 		}
@@ -134,7 +134,7 @@ func (s *Store) rule(ctx context.Context, verb string, change func(ctx context.C
 }
 
 // read reads what holds before the change.
-func (r *ruling) read(ctx context.Context) (err error) {
+func (r *ruleChange) read(ctx context.Context) (err error) {
 	if r.now, err = r.clock(ctx); err != nil {
 		return err
 	}
@@ -146,7 +146,7 @@ func (r *ruling) read(ctx context.Context) (err error) {
 }
 
 // family is what the other tenants have to say.
-func (r *ruling) family(except string) sqlstore.Family {
+func (r *ruleChange) family(except string) sqlstore.Family {
 	family := sqlstore.Family{Parents: r.parents}
 	for _, q := range r.quotas {
 		switch {
@@ -160,7 +160,7 @@ func (r *ruling) family(except string) sqlstore.Family {
 }
 
 // limit sets what bounds a scope. A rate that differs starts with its burst.
-func (r *ruling) limit(ctx context.Context, rule fairlead.Limit, least int) error {
+func (r *ruleChange) limit(ctx context.Context, rule fairlead.Limit, least int) error {
 	q := r.quotaOf(rule)
 	was, places := q.Active(), max(q.Rule.PerKey, 1)
 	if q.Rule.Rate != rule.Rate || q.Rule.Burst != rule.Burst {
@@ -192,7 +192,7 @@ func (r *ruling) limit(ctx context.Context, rule fairlead.Limit, least int) erro
 }
 
 // quotaOf is the row of a limit, or a new one.
-func (r *ruling) quotaOf(rule fairlead.Limit) *quota {
+func (r *ruleChange) quotaOf(rule fairlead.Limit) *quota {
 	for _, q := range r.quotas {
 		if q.Rule.Scope == rule.Scope && q.Rule.Name == rule.Name {
 			return q

@@ -259,7 +259,7 @@ func chosenSchedules(filter schedule.Filter) string {
 
 // nameList is names as SQL text.
 func nameList(names []string) string {
-	var list rows
+	var list tuples
 	for _, name := range names {
 		list.add().str(name).end()
 	}

@@ -15,7 +15,7 @@ func (s *Store) Secret(ctx context.Context, name string) ([]byte, error) {
 	defer cancel()
 	secret, err := s.readSecret(ctx, name, "")
 	if errors.Is(err, sql.ErrNoRows) {
-		if _, err = s.alone(ctx, s.db, s.sql.AddSecret, name, sqlstore.NewSecret()); err == nil {
+		if _, err = s.execAlone(ctx, s.db, s.sql.AddSecret, name, sqlstore.NewSecret()); err == nil {
 			// It may be that of somebody who was faster, whose commit a plain read need
 			// not see yet.
 			secret, err = s.readSecret(ctx, name, " lock in share mode")

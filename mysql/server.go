@@ -102,26 +102,26 @@ func (s *Store) meet(ctx context.Context, conn driverConn) (server, error) {
 	if err != nil || found.same(*known) {
 		return found, err
 	}
-	lent := sql.OpenDB(lender{conn})
+	lent := sql.OpenDB(connLender{conn})
 	defer lent.Close()
 	_, err = s.recognise(ctx, lent, found, noLoss)
 	return found, err
 }
 
-// lender makes a database handle of one connection, which outlives the handle.
-type lender struct{ conn driver.Conn }
+// connLender makes a database handle of one connection, which outlives the handle.
+type connLender struct{ conn driver.Conn }
 
 // Connect implements driver.Connector.
-func (l lender) Connect(context.Context) (driver.Conn, error) { return lent{l.conn}, nil }
+func (l connLender) Connect(context.Context) (driver.Conn, error) { return lentConn{l.conn}, nil }
 
 // Driver implements driver.Connector.
-func (l lender) Driver() driver.Driver { return nil }
+func (l connLender) Driver() driver.Driver { return nil }
 
-// lent is a connection that is not closed by who has it.
-type lent struct{ driver.Conn }
+// lentConn is a connection that is not closed by who has it.
+type lentConn struct{ driver.Conn }
 
 // Close implements driver.Conn.
-func (lent) Close() error { return nil }
+func (lentConn) Close() error { return nil }
 
 // meetOnce identifies the server that the lifeline leads to, and recognises it.
 func (s *Store) meetOnce(ctx context.Context, lostUnder int64) (agreement, error) {

@@ -85,7 +85,7 @@ func (t *txn) cut(ctx context.Context, sweep int64, shards []sweep.Shard) error 
 			return err
 		}
 	}
-	var steered, stored rows
+	var steered, stored tuples
 	for i := range shards {
 		s, ended := &shards[i], int64(0)
 		if s.Ended {
@@ -130,7 +130,7 @@ func (t *txn) grant(ctx context.Context, sweep int64, shards []sweep.Shard) erro
 	if err != nil {
 		return err
 	}
-	var shares rows
+	var shares tuples
 	for i := range shards {
 		share, was := shards[i].Share, stored[shards[i].Number]
 		peak := sqlstore.PeakOf(was, share)
@@ -144,7 +144,7 @@ func (t *txn) employ(ctx context.Context, sweep int64, numbers []int, jobs []*fa
 	if _, err := t.shardsByNumber(ctx, sweep, numbers); err != nil {
 		return err
 	}
-	var employed rows
+	var employed tuples
 	for i, number := range numbers {
 		employed.add().ints(sweep, int64(number), jobs[i].ID).end()
 	}

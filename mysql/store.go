@@ -201,8 +201,8 @@ type Store struct {
 	lanesRemoved   atomic.Int64 // lanes that had been removed when it was last looked which are gone
 	lanesKept      atomic.Int64 // lanes that were not gone then
 	rules          atomic.Pointer[rules]
-	heads          heads
-	sets           holdSets
+	laneHeads      laneHeads
+	sets           quotaSets
 	wishes         wishCache
 	tasks          sqlstore.TaskCache
 	calendarRounds sqlstore.CalendarRounds

@@ -17,7 +17,7 @@ func (t *txn) addFailed(ctx context.Context, sweep int64, items []sweep.FailedIt
 	if err != nil {
 		return err
 	}
-	var failed rows
+	var failed tuples
 	for _, item := range items {
 		at := now
 		if !item.At.IsZero() {
@@ -62,7 +62,7 @@ func (s *Store) AddSweepLogs(ctx context.Context, logs []sweep.Log) error {
 		if err != nil {
 			return err
 		}
-		var lines rows
+		var lines tuples
 		for _, line := range logs {
 			lines.add().ints(line.Sweep, line.Index).str(sqlstore.CleanText(line.Level)).str(sqlstore.CleanText(line.Text)).int(now).end()
 		}

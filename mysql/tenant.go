@@ -17,7 +17,7 @@ func (s *Store) PutTenant(ctx context.Context, tenant fairlead.Tenant) (stored f
 	if err != nil {
 		return fairlead.Tenant{}, fmt.Errorf("put tenant: %w", err)
 	}
-	err = s.rule(ctx, "put tenant", func(ctx context.Context, r *ruling) error {
+	err = s.rule(ctx, "put tenant", func(ctx context.Context, r *ruleChange) error {
 		stored, err = r.putTenant(ctx, tenant, labels)
 		return err
 	})
@@ -27,7 +27,7 @@ func (s *Store) PutTenant(ctx context.Context, tenant fairlead.Tenant) (stored f
 	return stored, nil
 }
 
-func (r *ruling) putTenant(ctx context.Context, tenant fairlead.Tenant, labels []byte) (fairlead.Tenant, error) {
+func (r *ruleChange) putTenant(ctx context.Context, tenant fairlead.Tenant, labels []byte) (fairlead.Tenant, error) {
 	createdAt, err := r.checkVersion(ctx, tenant)
 	if err != nil {
 		return tenant, err
@@ -55,7 +55,7 @@ func (r *ruling) putTenant(ctx context.Context, tenant fairlead.Tenant, labels [
 
 // checkVersion finds out whether the tenant may be stored, and when it was
 // first.
-func (r *ruling) checkVersion(ctx context.Context, tenant fairlead.Tenant) (createdAt int64, err error) {
+func (r *ruleChange) checkVersion(ctx context.Context, tenant fairlead.Tenant) (createdAt int64, err error) {
 	var version int64
 	declared, err := r.one(ctx, []any{&version, &createdAt}, r.sql.TenantVersion, tenant.Name)
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *ruling) checkVersion(ctx context.Context, tenant fairlead.Tenant) (crea
 }
 
 // adopt gives a tenant its parent. Its jobs count against that from now on.
-func (r *ruling) adopt(name, parent string) {
+func (r *ruleChange) adopt(name, parent string) {
 	if r.parents[name] != parent {
 		r.reholds = true
 	}
@@ -78,7 +78,7 @@ func (r *ruling) adopt(name, parent string) {
 // DeleteTenant removes what was declared of a tenant.
 func (s *Store) DeleteTenant(ctx context.Context, name string) error {
 	ctx = sqlstore.MayWait(ctx)
-	return s.rule(ctx, "delete tenant", func(ctx context.Context, r *ruling) error {
+	return s.rule(ctx, "delete tenant", func(ctx context.Context, r *ruleChange) error {
 		if _, declared := r.parents[name]; !declared {
 			return driver.NoSuchTenant(name)
 		}

@@ -83,7 +83,7 @@ func readTokens(ctx context.Context, q querier, statement string, args ...any) (
 func (s *Store) DeleteToken(ctx context.Context, id int64) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	result, err := s.alone(ctx, s.db, s.sql.DeleteToken, id)
+	result, err := s.execAlone(ctx, s.db, s.sql.DeleteToken, id)
 	if err != nil {
 		return fmt.Errorf("delete token: %w", err)
 	}
@@ -101,7 +101,7 @@ func (s *Store) DeleteToken(ctx context.Context, id int64) error {
 func (s *Store) TouchToken(ctx context.Context, id int64) error {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	if _, err := s.alone(ctx, s.db, s.sql.TouchToken, id, sqlstore.TouchEvery.Microseconds()); err != nil {
+	if _, err := s.execAlone(ctx, s.db, s.sql.TouchToken, id, sqlstore.TouchEvery.Microseconds()); err != nil {
 		return fmt.Errorf("touch token: %w", err)
 	}
 	return nil

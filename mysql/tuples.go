@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// rows are tuples of values as SQL text, for statements about many jobs.
+// tuples are tuples of values as SQL text, for statements about many jobs.
 //
 // Values are written as numbers and hexadecimal literals. These mean the same
 // in every session, whereas the quoting of text depends on sql_mode and
 // character set, and the session of a caller's transaction can have any.
-type rows struct {
+type tuples struct {
 	json bool     // tuples are JSON arrays, for json_table; bytes are hexadecimal text
 	full [][]byte // chunks that are large enough
 	text []byte
@@ -33,7 +33,7 @@ const (
 )
 
 // add begins a tuple.
-func (r *rows) add() *rows {
+func (r *tuples) add() *tuples {
 	if len(r.text) >= chunkBytes {
 		r.full, r.text = append(r.full, r.text), nil
 	}
@@ -49,7 +49,7 @@ func (r *rows) add() *rows {
 }
 
 // end completes a tuple.
-func (r *rows) end() {
+func (r *tuples) end() {
 	bracket := byte(')')
 	if r.json {
 		bracket = ']'
@@ -57,21 +57,21 @@ func (r *rows) end() {
 	r.text = append(r.text, bracket)
 }
 
-func (r *rows) comma() {
+func (r *tuples) comma() {
 	if !r.open {
 		r.text = append(r.text, ',')
 	}
 	r.open = false
 }
 
-func (r *rows) int(v int64) *rows {
+func (r *tuples) int(v int64) *tuples {
 	r.comma()
 	r.text = strconv.AppendInt(r.text, v, 10)
 	return r
 }
 
 // orNull adds a number; 0 is null.
-func (r *rows) orNull(v int64) *rows {
+func (r *tuples) orNull(v int64) *tuples {
 	if v == 0 {
 		return r.blob(nil)
 	}
@@ -79,7 +79,7 @@ func (r *rows) orNull(v int64) *rows {
 }
 
 // ints adds several values at once.
-func (r *rows) ints(values ...int64) *rows {
+func (r *tuples) ints(values ...int64) *tuples {
 	for _, v := range values {
 		r.int(v)
 	}
@@ -87,7 +87,7 @@ func (r *rows) ints(values ...int64) *rows {
 }
 
 // instant adds a time in microseconds; 0 is the clock of a bundle.
-func (r *rows) instant(us int64) *rows {
+func (r *tuples) instant(us int64) *tuples {
 	if us != 0 {
 		return r.int(us)
 	}
@@ -96,14 +96,14 @@ func (r *rows) instant(us int64) *rows {
 	return r
 }
 
-func (r *rows) float(v float64) *rows {
+func (r *tuples) float(v float64) *tuples {
 	r.comma()
 	r.text = strconv.AppendFloat(r.text, v, 'g', -1, 64)
 	return r
 }
 
 // blob adds bytes; none are null.
-func (r *rows) blob(v []byte) *rows {
+func (r *tuples) blob(v []byte) *tuples {
 	r.comma()
 	switch {
 	case len(v) == 0:
@@ -121,7 +121,7 @@ func (r *rows) blob(v []byte) *rows {
 }
 
 // str adds a text; an empty one is not null.
-func (r *rows) str(v string) *rows {
+func (r *tuples) str(v string) *tuples {
 	if v == "" {
 		r.comma()
 		r.text = append(r.text, "x''"...)
@@ -131,7 +131,7 @@ func (r *rows) str(v string) *rows {
 }
 
 // chunks are the lists that fit into one statement each.
-func (r *rows) chunks() iter.Seq[string] {
+func (r *tuples) chunks() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, text := range r.full {
 			if !yield(string(text)) {

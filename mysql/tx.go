@@ -15,19 +15,19 @@ import (
 // level and any session settings will do. Ids, new lanes and the clock come
 // from the store's own connections.
 func (s *Store) Tx(tx *sql.Tx) driver.Tx {
-	return &callersTx{txn: txn{Store: s, tx: tx, callers: true}}
+	return &callerTx{txn: txn{Store: s, tx: tx, callers: true}}
 }
 
-// callersTx is a fairlead.Tx. Each of its verbs happens as a whole or not at
+// callerTx is a fairlead.Tx. Each of its verbs happens as a whole or not at
 // all, so that the caller may go on after a conflict.
-type callersTx struct {
+type callerTx struct {
 	txn txn
 }
 
 const callMark = "fairlead_call"
 
 // Enqueue is Store.Enqueue inside the transaction.
-func (c *callersTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
+func (c *callerTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}
@@ -58,8 +58,8 @@ func (c *callersTx) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 // call does something as a whole or not at all, and once more if the store has
 // learned meanwhile what it had wrong. What else goes wrong may have undone the whole
 // transaction, so that the caller has to repeat it.
-func (c *callersTx) call(ctx context.Context, f func() error) error {
-	return retry(ctx, isRepeat, func() error {
+func (c *callerTx) call(ctx context.Context, f func() error) error {
+	return retry(ctx, isRetry, func() error {
 		err := c.txn.inSavepoint(ctx, callMark, f)
 		if err != nil {
 			err = c.txn.relearn(ctx, err)
@@ -69,7 +69,7 @@ func (c *callersTx) call(ctx context.Context, f func() error) error {
 }
 
 // Settle is Store.Settle inside the transaction.
-func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
+func (c *callerTx) Settle(ctx context.Context, settlements []fairlead.Settlement) ([]fairlead.Settled, error) {
 	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
 	if err := sqlstore.CheckMoves(settlements); err != nil {
@@ -93,7 +93,7 @@ func (c *callersTx) Settle(ctx context.Context, settlements []fairlead.Settlemen
 
 // Wake tells nodes of what the transaction did, and lets gates admit. Call it
 // after the commit.
-func (c *callersTx) Wake() {
+func (c *callerTx) Wake() {
 	c.txn.wake(&c.txn.wakes)
 	c.txn.admitPosted(context.Background())
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // inCallers does something in the caller's transaction, as a whole or not at all.
-func inCallers[T any](ctx context.Context, c *callersTx, verb string, f func(ctx context.Context, t *txn) (T, error)) (result T, err error) {
+func inCallers[T any](ctx context.Context, c *callerTx, verb string, f func(ctx context.Context, t *txn) (T, error)) (result T, err error) {
 	ctx, cancel := c.txn.withTimeout(ctx)
 	defer cancel()
 	err = c.call(ctx, func() error {
@@ -29,7 +29,7 @@ func inCallers[T any](ctx context.Context, c *callersTx, verb string, f func(ctx
 }
 
 // PutSchedule implements schedule.CallerTx.
-func (c *callersTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
+func (c *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restart bool) (schedule.Schedule, error) {
 	body, err := sqlstore.EncodeSchedule(&sc)
 	if err != nil {
 		return schedule.Schedule{}, fmt.Errorf("put schedule: %w", err)
@@ -40,22 +40,22 @@ func (c *callersTx) PutSchedule(ctx context.Context, sc schedule.Schedule, resta
 }
 
 // Schedules implements schedule.CallerTx.
-func (c *callersTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
+func (c *callerTx) Schedules(ctx context.Context, filter schedule.Filter) ([]schedule.Schedule, error) {
 	return inCallers(ctx, c, "list schedules", func(ctx context.Context, t *txn) ([]schedule.Schedule, error) {
 		return t.readSchedules(ctx, t.tx, filter)
 	})
 }
 
 // Calendars implements schedule.CallerTx.
-func (c *callersTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
+func (c *callerTx) Calendars(ctx context.Context) ([]schedule.Calendar, error) {
 	return c.txn.Calendars(ctx)
 }
 
 // Now implements schedule.CallerTx.
-func (c *callersTx) Now(ctx context.Context) (time.Time, error) { return c.txn.Now(ctx) }
+func (c *callerTx) Now(ctx context.Context) (time.Time, error) { return c.txn.Now(ctx) }
 
 // PutSweep implements sweep.CallerTx.
-func (c *callersTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
+func (c *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, error) {
 	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	if err != nil {
 		return sweep.Sweep{}, fmt.Errorf("put sweep: %w", err)
@@ -64,12 +64,12 @@ func (c *callersTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, 
 }
 
 // Sweeps implements sweep.CallerTx.
-func (c *callersTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
+func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Record, error) {
 	return inCallers(ctx, c, "list sweeps", func(ctx context.Context, t *txn) ([]sweep.Record, error) { return t.readSweeps(ctx, t.tx, filter) })
 }
 
 // AddBatch implements batch.CallerTx.
-func (c *callersTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
+func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
 	row, err := newBatchRow(&b)
 	if err != nil {
 		return batch.Record{}, fmt.Errorf("add batch: %w", err)
@@ -90,10 +90,10 @@ func (c *callersTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.
 }
 
 // Nodes implements batch.CallerTx.
-func (c *callersTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return c.txn.Nodes(ctx) }
+func (c *callerTx) Nodes(ctx context.Context) ([]fairlead.Node, error) { return c.txn.Nodes(ctx) }
 
 // Audit adds entries to the audit log when the caller commits.
-func (c *callersTx) Audit(ctx context.Context, entries []access.Entry) error {
+func (c *callerTx) Audit(ctx context.Context, entries []access.Entry) error {
 	_, err := inCallers(ctx, c, "audit", func(ctx context.Context, t *txn) (struct{}, error) { return struct{}{}, t.audit(ctx, entries) })
 	return err
 }

@@ -30,7 +30,7 @@ func (s *Store) inTx(ctx context.Context, verb string, f func(ctx context.Contex
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	var t *txn
-	again := func(err error) bool { return transient(err) || isRepeat(err) }
+	again := func(err error) bool { return transient(err) || isRetry(err) }
 	err := retry(ctx, again, func() error {
 		ctx, leave, err := s.seats.Take(ctx)
 		if err != nil {
@@ -56,15 +56,15 @@ func (s *Store) inTx(ctx context.Context, verb string, f func(ctx context.Contex
 	return nil
 }
 
-// quickly runs a statement that is a transaction of its own on the lifeline,
+// execQuickly runs a statement that is a transaction of its own on the lifeline,
 // once more whenever the server undid it: those that touch several rows can
 // deadlock with each other.
-func (s *Store) quickly(ctx context.Context, statement string, args ...any) (sql.Result, error) {
-	return s.alone(ctx, s.lifeline, statement, args...)
+func (s *Store) execQuickly(ctx context.Context, statement string, args ...any) (sql.Result, error) {
+	return s.execAlone(ctx, s.lifeline, statement, args...)
 }
 
-// alone is the same on any connections.
-func (s *Store) alone(ctx context.Context, db *sql.DB, statement string, args ...any) (result sql.Result, err error) {
+// execAlone is the same on any connections.
+func (s *Store) execAlone(ctx context.Context, db *sql.DB, statement string, args ...any) (result sql.Result, err error) {
 	err = retry(ctx, transient, func() error {
 		result, err = db.ExecContext(ctx, statement, args...)
 		return err
@@ -142,7 +142,7 @@ func checkHits(want int, hit int64, err error) error {
 }
 
 // execRows runs a statement for all tuples and returns how many rows it hit.
-func (t *txn) execRows(ctx context.Context, statement string, r *rows) (int64, error) {
+func (t *txn) execRows(ctx context.Context, statement string, r *tuples) (int64, error) {
 	total := int64(0)
 	for list := range r.chunks() {
 		hit, err := t.exec(ctx, fill(statement, "rows", list))
@@ -155,7 +155,7 @@ func (t *txn) execRows(ctx context.Context, statement string, r *rows) (int64, e
 }
 
 // insert runs an insert of all tuples.
-func (t *txn) insert(ctx context.Context, statement string, r *rows) error {
+func (t *txn) insert(ctx context.Context, statement string, r *tuples) error {
 	_, err := t.execRows(ctx, statement, r)
 	return err
 }
@@ -193,7 +193,7 @@ func (t *txn) eachOf(ctx context.Context, scan func(*sql.Rows) error, statement 
 }
 
 // eachRows reads all rows of the answers for all tuples.
-func (t *txn) eachRows(ctx context.Context, scan func(*sql.Rows) error, statement string, r *rows) error {
+func (t *txn) eachRows(ctx context.Context, scan func(*sql.Rows) error, statement string, r *tuples) error {
 	for list := range r.chunks() {
 		if err := t.each(ctx, scan, fill(statement, "rows", list)); err != nil {
 			return err

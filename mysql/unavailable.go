@@ -69,5 +69,5 @@ func passes(err error) bool {
 	if errors.As(err, &answer) {
 		return passingNumbers[answer.Number]
 	}
-	return errors.Is(err, mysql.ErrInvalidConn) || isRepeat(err)
+	return errors.Is(err, mysql.ErrInvalidConn) || isRetry(err)
 }

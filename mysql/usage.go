@@ -108,7 +108,7 @@ func (s *Store) Report(ctx context.Context, starts []driver.Starts) error {
 		if err != nil {
 			return err
 		}
-		var added rows
+		var added tuples
 		for _, tenant := range starts {
 			added.add().ints(bucket(now, 0)).str(tenant.Tenant).ints(int64(tenant.Count), int64(tenant.Missed)).end()
 		}
@@ -128,7 +128,7 @@ func (s *Store) forgetStarts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var old rows
+		var old tuples
 		found := 0
 		err = t.each(ctx, func(row *sql.Rows) error {
 			var at int64

@@ -16,7 +16,7 @@ import (
 // It is exact: claims are shut out by the lock of the rules, and who settles a
 // job has its row locked. Locking all rows waits for them, and what they gave
 // back is seen by what is read afterwards.
-func (r *ruling) rehold(ctx context.Context) ([]driver.Drift, error) {
+func (r *ruleChange) rehold(ctx context.Context) ([]driver.Drift, error) {
 	rules := sqlstore.NewRules(r.version, nil, r.parents, plainQuotas(r.quotas))
 	found := map[int32]int{}
 	for _, place := range []struct{ lock, hold string }{
@@ -38,7 +38,7 @@ func (r *ruling) rehold(ctx context.Context) ([]driver.Drift, error) {
 type holder struct{ lane, set int32 }
 
 // lockHolders locks all jobs of a place.
-func (r *ruling) lockHolders(ctx context.Context, statement string) (map[holder][]int64, error) {
+func (r *ruleChange) lockHolders(ctx context.Context, statement string) (map[holder][]int64, error) {
 	holders := map[holder][]int64{}
 	err := r.each(ctx, func(row *sql.Rows) error {
 		var id int64
@@ -52,7 +52,7 @@ func (r *ruling) lockHolders(ctx context.Context, statement string) (map[holder]
 
 // move gives the jobs of a place the sets that the rules say, and counts them
 // per quota.
-func (r *ruling) move(ctx context.Context, rules *sqlstore.Rules, holders map[holder][]int64, hold string, found map[int32]int) error {
+func (r *ruleChange) move(ctx context.Context, rules *sqlstore.Rules, holders map[holder][]int64, hold string, found map[int32]int) error {
 	groups := slices.Collect(maps.Keys(holders))
 	lists := make([][]int32, len(groups))
 	for i, h := range groups {
@@ -83,13 +83,13 @@ func (r *ruling) move(ctx context.Context, rules *sqlstore.Rules, holders map[ho
 
 // recount sets the use of all quotas to what was found. Their rows are read
 // once more: those that were read before the jobs were locked are old.
-func (r *ruling) recount(ctx context.Context, found map[int32]int) ([]driver.Drift, error) {
+func (r *ruleChange) recount(ctx context.Context, found map[int32]int) ([]driver.Drift, error) {
 	quotas, err := readQuotas(ctx, r.tx, r.sql.Quotas)
 	if err != nil {
 		return nil, err
 	}
 	var drift []driver.Drift
-	kept := rows{json: true}
+	kept := tuples{json: true}
 	changed := 0
 	for _, q := range quotas {
 		if n := found[q.ID]; q.running != n || q.freed != 0 {

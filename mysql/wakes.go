@@ -58,10 +58,10 @@ func (s *Store) wake(n *wakes) {
 // wakeHere tells the claims and the listeners of this process.
 func (s *Store) wakeHere(n *wakes) {
 	if n.everybody {
-		s.heads.touchAll()
+		s.laneHeads.touchAll()
 		s.hub.Work(nil)
 	} else if len(n.work) > 0 {
-		s.heads.touch(n.work)
+		s.laneHeads.touch(n.work)
 		s.hub.Work(s.laneKeys(n.work))
 	}
 	if n.room {

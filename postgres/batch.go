@@ -78,7 +78,7 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 		each: func(row sqlstore.Scanner) error {
 			var told bool
 			var seen batch.Seen
-			batch, err := sqlstore.ScanBatch(wider{row, []any{&told, &seen.Forward, &seen.Retry, &seen.Undo}})
+			batch, err := sqlstore.ScanBatch(extraColumns{row, []any{&told, &seen.Forward, &seen.Retry, &seen.Undo}})
 			if told {
 				seen = batch.Seen
 			}
@@ -93,11 +93,11 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	return batches, nil
 }
 
-// wider is a row with more columns than are asked for.
-type wider struct {
+// extraColumns is a row with more columns than are asked for.
+type extraColumns struct {
 	row  sqlstore.Scanner
 	more []any
 }
 
 // Scan reads the columns that are asked for, and the others.
-func (w wider) Scan(into ...any) error { return w.row.Scan(slices.Concat(into, w.more)...) }
+func (w extraColumns) Scan(into ...any) error { return w.row.Scan(slices.Concat(into, w.more)...) }

@@ -13,7 +13,7 @@ import (
 
 // expect notes parts whose ends are probably asked for next, one part after the
 // other: the first question then reads them all.
-func (c *conducting) expect(parts []batch.Part) {
+func (c *batchTx) expect(parts []batch.Part) {
 	c.parts = make([]batch.Part, len(parts))
 	for i, p := range parts {
 		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
@@ -22,10 +22,10 @@ func (c *conducting) expect(parts []batch.Part) {
 }
 
 // Ends implements batch.Tx.
-func (c *conducting) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
-	asked := stretch{first, last}
+func (c *batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd, error) {
+	asked := idRange{first, last}
 	if !c.readAhead(asked) {
-		look := endsLook{spans: []stretch{asked}}
+		look := endsLook{spans: []idRange{asked}}
 		if err := c.ask(ctx, look.calls(c.Store)...); err != nil {
 			return nil, fmt.Errorf("ends: %w", err)
 		}
@@ -41,18 +41,18 @@ func (c *conducting) Ends(ctx context.Context, first, last int64) ([]batch.TaskE
 
 // readAhead tells whether the ends of a range were read, or are to be with those of
 // other parts.
-func (c *conducting) readAhead(asked stretch) bool {
+func (c *batchTx) readAhead(asked idRange) bool {
 	if _, read := c.ends[asked]; read {
 		return true
 	}
 	return slices.ContainsFunc(c.parts, func(p batch.Part) bool { return spanOf(&p) == asked })
 }
 
-func spanOf(p *batch.Part) stretch { return stretch{p.First, p.Last()} }
+func spanOf(p *batch.Part) idRange { return idRange{p.First, p.Last()} }
 
 // lookAhead reads the ends of all parts that are expected. Of a part most of which
 // has ended long ago, only those are looked for that are news.
-func (c *conducting) lookAhead(ctx context.Context) error {
+func (c *batchTx) lookAhead(ctx context.Context) error {
 	if c.parts == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (c *conducting) lookAhead(ctx context.Context) error {
 		return err
 	}
 	found := look.sorted()
-	c.ends = make(map[stretch][]batch.TaskEnd, len(c.parts))
+	c.ends = make(map[idRange][]batch.TaskEnd, len(c.parts))
 	for i := range c.parts {
 		of := spanOf(&c.parts[i])
 		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
@@ -79,7 +79,7 @@ func compareEnd(end batch.TaskEnd, id int64) int { return cmp.Compare(end.ID, id
 
 // endsLook reads which jobs have ended.
 type endsLook struct {
-	spans []stretch
+	spans []idRange
 	ids   []int64
 
 	ends  []batch.TaskEnd
@@ -152,7 +152,7 @@ func (l *endsLook) sorted() []batch.TaskEnd {
 }
 
 // Known implements batch.Tx.
-func (c *conducting) Known(ctx context.Context, first, last int64) ([]int64, error) {
+func (c *batchTx) Known(ctx context.Context, first, last int64) ([]int64, error) {
 	var ids []int64
 	if err := c.ask(ctx, idsCall(&ids, c.sql.KnownJobs, first, last)); err != nil {
 		return nil, fmt.Errorf("known jobs: %w", err)
@@ -161,7 +161,7 @@ func (c *conducting) Known(ctx context.Context, first, last int64) ([]int64, err
 }
 
 // Running implements batch.Tx.
-func (c *conducting) Running(ctx context.Context, first, last int64) (running int, err error) {
+func (c *batchTx) Running(ctx context.Context, first, last int64) (running int, err error) {
 	err = c.ask(ctx, call{
 		sql: c.sql.RunningBetween, args: []any{first, last},
 		each: func(row sqlstore.Scanner) error { return row.Scan(&running) },
@@ -173,7 +173,7 @@ func (c *conducting) Running(ctx context.Context, first, last int64) (running in
 }
 
 // Recall implements batch.Tx.
-func (c *conducting) Recall(ctx context.Context, first, last int64) ([]int64, error) {
+func (c *batchTx) Recall(ctx context.Context, first, last int64) ([]int64, error) {
 	var ids []int64
 	if err := c.ask(ctx, idsCall(&ids, c.sql.Recall, first, last)); err != nil {
 		return nil, fmt.Errorf("recall: %w", err)

@@ -14,7 +14,7 @@ import (
 type candidate struct {
 	open     *openLane
 	version  uint64           // of the head that it was seen by
-	view     view             // what is known of its jobs
+	view     laneView         // what is known of its jobs
 	from     dispatch.Key     // none of them comes before
 	promised bool             // its tenant has a minimum
 	others   *dispatch.Others // who runs its jobs, if this claim does not serve it
@@ -73,8 +73,8 @@ func (l *limitedClaim) promised(open *openLane) bool {
 // begin makes a lane ready to be read.
 func (l *limitedClaim) begin(open *openLane, now time.Time) *busyLane {
 	own := *open
-	own.outset = l.marks.begin(markedLane{open.id, l.claim.Solo && !open.strange}, now)
-	return newBusyLane(own, unseen(&own))
+	own.outset = l.laneCursors.begin(cursorLane{open.id, l.claim.Solo && !open.strange}, now)
+	return newBusyLane(own, unseenView(&own))
 }
 
 // resume makes a lane of a candidate. Unless its jobs are remembered everything
@@ -85,14 +85,14 @@ func (l *limitedClaim) resume(c candidate, now time.Time) *busyLane {
 	switch {
 	case l.trusting && !c.open.strange:
 		own := *c.open
-		own.outset = outset{lane: markedLane{lane: own.id}, memory: true}
+		own.outset = claimStart{lane: cursorLane{lane: own.id}, memory: true}
 		known := slices.DeleteFunc(slices.Clone(c.view.keys), func(key dispatch.Key) bool { return l.locked[key.ID] })
-		lane = newBusyLane(own, view{keys: known, unread: c.view.unread})
+		lane = newBusyLane(own, laneView{keys: known, unread: c.view.unread})
 		lane.passedOver = len(known) < len(c.view.keys)
 	case l.many:
 		lane = l.begin(c.open, now)
 	default: // where to begin was found out just now
-		lane = newBusyLane(*c.open, unseen(c.open))
+		lane = newBusyLane(*c.open, unseenView(c.open))
 	}
 	lane.version = c.version
 	lane.From, lane.others, lane.Others = c.from, c.others, c.others

@@ -29,7 +29,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 	if err != nil {
 		return nil, fmt.Errorf("claim: %w", err)
 	}
-	c := claiming{Store: s, claim: claim, nodeToken: token, left: claim.Max, locked: map[int64]bool{}}
+	c := claimer{Store: s, claim: claim, nodeToken: token, left: claim.Max, locked: map[int64]bool{}}
 	for try, more := 0, true; more && try < claimTries; try++ {
 		if more, err = c.next(ctx); err != nil {
 			if more, err = c.renewed(ctx, err); more {
@@ -47,7 +47,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 
 // renewed learns which lanes there are if a claim has found that some are not as they
 // were known. It reports whether to claim again.
-func (c *claiming) renewed(ctx context.Context, err error) (bool, error) {
+func (c *claimer) renewed(ctx context.Context, err error) (bool, error) {
 	renewed, err := c.renew(ctx, err)
 	if renewed {
 		err = c.refreshLanes(ctx, 0)
@@ -59,8 +59,8 @@ func byOrder(a, b *fairlead.Job) int {
 	return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.StartBy.Compare(b.StartBy), cmp.Compare(a.ID, b.ID))
 }
 
-// claiming is one Claim on its way.
-type claiming struct {
+// claimer is one Claim on its way.
+type claimer struct {
 	*Store
 	claim     driver.Claim
 	nodeToken string
@@ -74,7 +74,7 @@ type claiming struct {
 }
 
 // next claims once. It reports whether there may be more to be had at once.
-func (c *claiming) next(ctx context.Context) (more bool, err error) {
+func (c *claimer) next(ctx context.Context) (more bool, err error) {
 	known, err := c.knownRules(ctx)
 	if err != nil {
 		return false, err
@@ -88,7 +88,7 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	if all.limited || len(all.lanes) > manyLanes && !c.claim.Solo {
 		return c.claimLimited(ctx, known, all)
 	}
-	open := c.spacious(all.lanes)
+	open := c.withRoom(all.lanes)
 	before, asked, begun := len(c.jobs), c.left, time.Now()
 	if len(open) == 1 && len(open[0].outset.marks) <= 1 {
 		err = c.claimLane(ctx, known, open[0])
@@ -103,21 +103,21 @@ func (c *claiming) next(ctx context.Context) (more bool, err error) {
 	}
 	got, took, changed := len(c.jobs)-before, time.Since(begun), false
 	if got == 0 {
-		changed, err = c.checkStanding(ctx, known)
+		changed, err = c.check(ctx, known)
 	}
 	if err != nil || changed { // then nothing was looked at
 		return changed && c.left > 0, err
 	}
-	c.noteHauls(open, before, asked, more, took)
+	c.noteTakes(open, before, asked, more, took)
 	return more && c.left > 0, nil
 }
 
-// spacious lists lanes that there is room for, and where a claim has to look.
-func (c *claiming) spacious(lanes []openLane) []openLane {
+// withRoom lists lanes that there is room for, and where a claim has to look.
+func (c *claimer) withRoom(lanes []openLane) []openLane {
 	open, now := make([]openLane, 0, len(lanes)), time.Now()
 	for _, lane := range lanes {
 		if lane.room = c.room(lane.Kind); lane.room > 0 {
-			lane.outset = c.marks.begin(markedLane{lane.id, c.claim.Solo}, now)
+			lane.outset = c.laneCursors.begin(cursorLane{lane.id, c.claim.Solo}, now)
 			open = append(open, lane)
 		}
 	}
@@ -125,7 +125,7 @@ func (c *claiming) spacious(lanes []openLane) []openLane {
 }
 
 // room is how many jobs of a kind may be claimed yet.
-func (c *claiming) room(kind string) int {
+func (c *claimer) room(kind string) int {
 	room, bounded := c.claim.Rooms[kind]
 	if !bounded {
 		return c.left
@@ -139,7 +139,7 @@ func (c *claiming) room(kind string) int {
 }
 
 // claimLane claims from one lane, where nothing needs to be merged.
-func (c *claiming) claimLane(ctx context.Context, known *rules, lane openLane) error {
+func (c *claimer) claimLane(ctx context.Context, known *rules, lane openLane) error {
 	from := front
 	if !lane.outset.whole() {
 		from = lane.outset.marks[0]
@@ -149,13 +149,13 @@ func (c *claiming) claimLane(ctx context.Context, known *rules, lane openLane) e
 	return c.lease(ctx, call{sql: c.sql.Claim, args: args, each: c.reader(0)})
 }
 
-func (c *claiming) commonArgs(known *rules, limit int) []any {
+func (c *claimer) commonArgs(known *rules, limit int) []any {
 	return []any{limit, c.solo(), int64(c.claim.Node), known.Version}
 }
 
 // nameLanes notes the lanes of a statement, and gives them as its arguments: it compares
 // their names.
-func (c *claiming) nameLanes(lanes map[int32]sqlstore.LaneKey) []any {
+func (c *claimer) nameLanes(lanes map[int32]sqlstore.LaneKey) []any {
 	c.asked = lanes
 	names := newLaneNames(len(lanes))
 	for id, key := range lanes {
@@ -165,7 +165,7 @@ func (c *claiming) nameLanes(lanes map[int32]sqlstore.LaneKey) []any {
 }
 
 // solo is ready.solo of the jobs to be claimed.
-func (c *claiming) solo() int16 {
+func (c *claimer) solo() int16 {
 	if c.claim.Solo {
 		return 1
 	}
@@ -173,7 +173,7 @@ func (c *claiming) solo() int16 {
 }
 
 // lease runs the statement of a claim between changes of the rules.
-func (c *claiming) lease(ctx context.Context, claim call) error {
+func (c *claimer) lease(ctx context.Context, claim call) error {
 	before := len(c.jobs)
 	claim.restart = func() { c.forget(before) }
 	err := c.runPinned(ctx, call{sql: c.sql.ShareRules, args: []any{c.rulesLock}}, claim)
@@ -188,11 +188,11 @@ func (c *claiming) lease(ctx context.Context, claim call) error {
 }
 
 // forget drops the jobs of a try that was undone.
-func (c *claiming) forget(before int) { c.jobs, c.laneIDs = c.jobs[:before], c.laneIDs[:before] }
+func (c *claimer) forget(before int) { c.jobs, c.laneIDs = c.jobs[:before], c.laneIDs[:before] }
 
 // reader makes a function that adds rows of a claim statement to the jobs,
 // skipping the first columns.
-func (c *claiming) reader(skip int) func(sqlstore.Scanner) error {
+func (c *claimer) reader(skip int) func(sqlstore.Scanner) error {
 	var (
 		lane                                 int32
 		turn, flags                          int16

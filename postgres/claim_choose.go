@@ -20,7 +20,7 @@ const fewLanes = 16
 // has the quotas of a lane is alone there: what was read under the locks is
 // still there to be taken.
 type limitedClaim struct {
-	*claiming
+	*claimer
 	known     *rules
 	open      []openLane          // served
 	strange   []openLane          // not served, but under limits
@@ -35,10 +35,10 @@ type limitedClaim struct {
 	cost      time.Duration       // of looking
 	slack     int                 // how many jobs to choose beyond those asked for, because others lock some
 
-	considered int                // of busy, in this try
-	lanes      []*dispatch.Lane   // those of them whose quotas are ours
-	accounts   map[int32]*account // the quotas that are
-	free       map[int32]bool     // the quotas that are not full, ours or not
+	considered int                   // of busy, in this try
+	lanes      []*dispatch.Lane      // those of them whose quotas are ours
+	accounts   map[int32]*claimQuota // the quotas that are
+	free       map[int32]bool        // the quotas that are not full, ours or not
 
 	changed bool          // other rules hold by now
 	passed  bool          // tenants were left to other claims
@@ -48,15 +48,15 @@ type limitedClaim struct {
 
 // claimLimited claims within limits. It reports whether there may be more to be
 // had at once.
-func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLanes) (more bool, err error) {
+func (c *claimer) claimLimited(ctx context.Context, known *rules, open openLanes) (more bool, err error) {
 	line := lines.Get().(*candidates)
 	defer lines.Put(line)
 	if c.claim.Solo {
 		open.strange = nil // suspects have nothing to leave to others
 	}
-	l := &limitedClaim{claiming: c, known: known, open: open.lanes, strange: open.strange, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
+	l := &limitedClaim{claimer: c, known: known, open: open.lanes, strange: open.strange, line: (*line)[:0], slack: int(c.merges.slack.Load()), token: -1}
 	defer func() { *line = l.line[:0] }()
-	if err := l.meet(ctx); err != nil {
+	if err := l.readOtherNodes(ctx); err != nil {
 		return false, err
 	}
 	if changed, err := l.look(ctx); changed || err != nil {
@@ -64,7 +64,7 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLane
 	}
 	before := len(c.jobs)
 	if len(l.line) > 0 {
-		err := c.travel(ctx, func(ctx context.Context, t *trips) error {
+		err := c.inRoundTrips(ctx, func(ctx context.Context, t *roundTrips) error {
 			l.restart(before)
 			return l.run(ctx, t)
 		})
@@ -81,7 +81,7 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLane
 	c.limitedTake.Store((c.limitedTake.Load() + int64(taken) + 1) / 2)
 	c.left -= taken
 	c.patient = l.passed
-	l.noteHauls(before)
+	l.noteTakes(before)
 	if l.token > 0 {
 		c.tokens.In(l.token)
 	}
@@ -92,9 +92,9 @@ func (c *claiming) claimLimited(ctx context.Context, known *rules, open openLane
 // changed.
 func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 	begun := time.Now()
-	var s standing
-	doubts := l.cull(begun)
-	surveyed := l.many && l.heads.surveyPays(len(l.line), doubts, begun)
+	var s claimCheck
+	doubts := l.splitLanes(begun)
+	surveyed := l.many && l.laneHeads.surveyPays(len(l.line), doubts, begun)
 	if surveyed {
 		if doubts, err = l.survey(ctx, doubts, &s); err != nil {
 			return false, err
@@ -105,7 +105,7 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		lane.version = d.version
 		l.looked = append(l.looked, lane)
 	}
-	if l.brisk() {
+	if l.busyEnough() {
 		for _, lane := range l.looked {
 			l.line = append(l.line, candidate{open: &lane.open, from: dispatch.Front})
 		}
@@ -126,54 +126,54 @@ func (l *limitedClaim) look(ctx context.Context) (changed bool, err error) {
 		}
 	}
 	if len(l.strange) > 0 {
-		l.befriend()
+		l.dropForeignLanes()
 	}
 	l.lineUp()
-	return s.judge(ctx, l.claiming, l.known)
+	return s.evaluate(ctx, l.claimer, l.known)
 }
 
 // lookInto reads where the lanes begin that have to be looked at.
-func (l *limitedClaim) lookInto(ctx context.Context, s *standing, begun time.Time) error {
+func (l *limitedClaim) lookInto(ctx context.Context, s *claimCheck, begun time.Time) error {
 	page := 1
 	if l.trusting {
 		page = manyKeys
 	}
-	heads := l.newReading(l.looked, page)
-	if err := l.claiming.run(ctx, s.call(l.claiming), heads.call(l.claiming)); err != nil {
+	heads := l.newLaneReading(l.looked, page)
+	if err := l.claimer.run(ctx, s.call(l.claimer), heads.call(l.claimer)); err != nil {
 		return err
 	}
 	l.cost = time.Since(begun)
 	heads.done()
 	if l.many {
-		l.heads.learn(l.looked, begun)
+		l.laneHeads.learn(l.looked, begun)
 	}
 	return nil
 }
 
-// brisk tells whether to look into few lanes right under the locks: there is so
+// busyEnough tells whether to look into few lanes right under the locks: there is so
 // much to do that most of them will have jobs.
-func (l *limitedClaim) brisk() bool {
+func (l *limitedClaim) busyEnough() bool {
 	return !l.many && len(l.looked) <= 4*fewLanes && len(l.strange) == 0 && !l.claim.Solo && l.limitedTake.Load() > 4*fewLanes
 }
 
-// cull finds out which lanes to look into, and which are known to have jobs.
-func (l *limitedClaim) cull(now time.Time) (doubts []doubt) {
+// splitLanes finds out which lanes to look into, and which are known to have jobs.
+func (l *limitedClaim) splitLanes(now time.Time) (doubts []uncertainLane) {
 	l.many = len(l.open)+len(l.strange) > manyLanes && !l.claim.Solo
-	l.trusting = l.many && l.heads.alone(now)
-	for _, lanes := range [][]openLane{l.roomy(l.open), l.strange} {
+	l.trusting = l.many && l.laneHeads.alone(now)
+	for _, lanes := range [][]openLane{l.withRoom(l.open), l.strange} {
 		if l.many {
-			l.line, doubts = l.heads.part(lanes, now, l.line, doubts)
+			l.line, doubts = l.laneHeads.part(lanes, now, l.line, doubts)
 			continue
 		}
 		for i := range lanes {
-			doubts = append(doubts, doubt{open: &lanes[i]})
+			doubts = append(doubts, uncertainLane{open: &lanes[i]})
 		}
 	}
 	return doubts
 }
 
-// roomy lists lanes of which the node has room for a job.
-func (l *limitedClaim) roomy(lanes []openLane) []openLane {
+// withRoom lists lanes of which the node has room for a job.
+func (l *limitedClaim) withRoom(lanes []openLane) []openLane {
 	if len(l.claim.Rooms) == 0 {
 		return lanes
 	}
@@ -209,12 +209,12 @@ func (l *limitedClaim) restart(before int) {
 		lane.restart()
 	}
 	l.considered, l.lanes = 0, nil
-	l.accounts, l.free = map[int32]*account{}, map[int32]bool{}
+	l.accounts, l.free = map[int32]*claimQuota{}, map[int32]bool{}
 	l.changed, l.passed, l.missed, l.token = false, false, false, -1
 }
 
 // run is all that happens in the transaction.
-func (l *limitedClaim) run(ctx context.Context, t *trips) error {
+func (l *limitedClaim) run(ctx context.Context, t *roundTrips) error {
 	begun := time.Now()
 	if err := l.enter(ctx, t); err != nil || l.changed {
 		return err
@@ -258,9 +258,9 @@ func (l *limitedClaim) choices() []*dispatch.Lane {
 // enter begins the transaction. Quotas that are waited for are locked here, all
 // at once and in the same order by every claim: those that are not of tenants,
 // then, if the claim is patient, those of tenants.
-func (l *limitedClaim) enter(ctx context.Context, t *trips) error {
-	var s standing
-	calls := []call{{sql: l.pin() + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claiming)}
+func (l *limitedClaim) enter(ctx context.Context, t *roundTrips) error {
+	var s claimCheck
+	calls := []call{{sql: l.pin() + l.sql.ShareRules + l.sql.Linger, args: []any{l.rulesLock}}, s.call(l.claimer)}
 	lot := l.nextLot(l.vowed + max(l.left, fewLanes))
 	tenants := l.tenants(lot)
 	if len(l.shared) > 0 {
@@ -280,7 +280,7 @@ func (l *limitedClaim) enter(ctx context.Context, t *trips) error {
 }
 
 // readOn reads more jobs of lanes, or considers more lanes, or both.
-func (l *limitedClaim) readOn(ctx context.Context, t *trips, hungry []*dispatch.Lane) error {
+func (l *limitedClaim) readOn(ctx context.Context, t *roundTrips, hungry []*dispatch.Lane) error {
 	var lot, known []*busyLane
 	for _, lane := range hungry {
 		if i := slices.IndexFunc(l.busy[:l.considered], func(b *busyLane) bool { return &b.Lane == lane }); i >= 0 {
@@ -315,9 +315,9 @@ func (l *limitedClaim) consider(ctx context.Context, lot, known []*busyLane, quo
 			lanes = append(lanes, lane)
 		}
 	}
-	reading := l.newReading(lanes, max(2*l.expected()/max(len(lanes), 1)+1, 2)) // most lanes hold no more than that of what is taken
+	reading := l.newLaneReading(lanes, max(2*l.expected()/max(len(lanes), 1)+1, 2)) // most lanes hold no more than that of what is taken
 	if len(lanes) > 0 {
-		calls = append(calls, reading.call(l.claiming))
+		calls = append(calls, reading.call(l.claimer))
 	}
 	if err := run(ctx, calls...); err != nil {
 		return err
@@ -367,13 +367,13 @@ func (l *limitedClaim) admit(lane *busyLane) {
 }
 
 // take leases what was chosen and writes the quotas.
-func (l *limitedClaim) take(ctx context.Context, t *trips, picks []dispatch.Pick) error {
+func (l *limitedClaim) take(ctx context.Context, t *roundTrips, picks []dispatch.Pick) error {
 	l.token = dispatch.NextToken(l.lanes, picks[:min(l.left, len(picks))])
 	if len(picks) == 0 {
 		return nil
 	}
 	before := len(l.jobs)
-	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.accountArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
+	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.quotaArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
 	if err := t.last(ctx, call{sql: l.sql.Take, args: args, each: l.reader(0)}); err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func (l *limitedClaim) take(ctx context.Context, t *trips, picks []dispatch.Pick
 	l.noteLocked(picks, before)
 	l.merges.note(taken < l.left && len(picks) == l.left+l.slack, l.slack, l.left+l.slack)
 	if l.trusting && l.missed && taken <= len(picks)/2 {
-		l.heads.share(time.Now())
+		l.laneHeads.share(time.Now())
 	}
 	return nil
 }
@@ -433,12 +433,12 @@ func (l *limitedClaim) pickArgs(picks []dispatch.Pick) []any {
 	return []any{lanes, turns, startBy, ids, held}
 }
 
-// noteHauls moves the marks of the lanes on that were looked into, and
+// noteTakes moves the marks of the lanes on that were looked into, and
 // remembers where they begin now.
-func (l *limitedClaim) noteHauls(before int) {
-	hauls, _ := l.hauls(before)
+func (l *limitedClaim) noteTakes(before int) {
+	hauls, _ := l.takes(before)
 	considered, now := l.busy[:l.considered], time.Now()
-	looked := make(map[int32]outset, len(l.looked)) // by lane; what was considered as well is taken out
+	looked := make(map[int32]claimStart, len(l.looked)) // by lane; what was considered as well is taken out
 	for _, lane := range l.looked {
 		looked[lane.ID] = lane.open.outset
 	}
@@ -450,11 +450,11 @@ func (l *limitedClaim) noteHauls(before int) {
 		delete(looked, lane.ID)
 		h := hauls[lane.ID]
 		h.cost, h.complete, h.reached = l.cost, lane.All && h.jobs() == len(lane.Keys), h.end()
-		l.marks.note(o, h, now)
+		l.laneCursors.note(o, h, now)
 	}
 	for _, lane := range l.looked {
 		if o, only := looked[lane.ID]; only {
-			l.marks.note(o, haul{cost: l.cost, complete: lane.view().empty(), reached: front}, now)
+			l.laneCursors.note(o, laneTake{cost: l.cost, complete: lane.view().empty(), reached: front}, now)
 		}
 	}
 	if !l.many {
@@ -467,5 +467,5 @@ func (l *limitedClaim) noteHauls(before int) {
 	for _, job := range l.jobs[before:] {
 		taken[job.ID] = true
 	}
-	l.heads.pass(considered, taken)
+	l.laneHeads.pass(considered, taken)
 }

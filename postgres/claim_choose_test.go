@@ -107,7 +107,7 @@ func until(t *testing.T, at, query string) {
 func TestTheServerEndsClaimsThatAreLeftIdle(t *testing.T) {
 	l := newLimitTest(t)
 	idle := open(t, l.at, Options{IdleLimit: 50 * time.Millisecond})
-	err := idle.travel(t.Context(), func(ctx context.Context, trips *trips) error {
+	err := idle.inRoundTrips(t.Context(), func(ctx context.Context, trips *roundTrips) error {
 		l.ok(trips.first(ctx, call{sql: idle.sql.Pin + idle.sql.ShareRules + idle.sql.Linger, args: []any{idle.rulesLock}}))
 		untilEnded(t, l.at)
 		return trips.last(ctx, call{sql: idle.sql.Now})
@@ -248,11 +248,11 @@ func TestALimitWaitsForSettlementsUnderWay(t *testing.T) {
 
 func TestFreedSlotsDoNotRewindMarks(t *testing.T) {
 	l := newLimitTest(t)
-	lane := markedLane{lane: 1}
-	l.store.marks.lanes[lane] = &laneMarks{turns: map[int16]*mark{}}
+	lane := cursorLane{lane: 1}
+	l.store.laneCursors.lanes[lane] = &cursorsOfLane{turns: map[int16]*laneCursor{}}
 	l.store.notifier.freed()
 	l.store.listener.pass(wakes{freed: true})
-	if rewinds := l.store.marks.lanes[lane].rewinds; rewinds != 0 {
+	if rewinds := l.store.laneCursors.lanes[lane].rewinds; rewinds != 0 {
 		t.Errorf("the marks were rewound %d times", rewinds)
 	}
 }
@@ -314,12 +314,12 @@ func TestLanesThatNobodyCanRunAreNotRead(t *testing.T) {
 // and still looks into.
 func (l *limitTest) wantStrange(kinds ...string) {
 	l.Helper()
-	c := &claiming{Store: l.store, claim: driver.Claim{Node: l.node, Scope: l.scope, Max: 1}, left: 1, locked: map[int64]bool{}}
+	c := &claimer{Store: l.store, claim: driver.Claim{Node: l.node, Scope: l.scope, Max: 1}, left: 1, locked: map[int64]bool{}}
 	l.ok(l.store.refreshLanes(l.Context(), 0))
 	known, err := c.knownRules(l.Context())
 	l.ok(err)
-	claim := &limitedClaim{claiming: c, known: known, strange: known.openLanes(l.scope, c.lanes.Lanes).strange}
-	l.ok(claim.meet(l.Context()))
+	claim := &limitedClaim{claimer: c, known: known, strange: known.openLanes(l.scope, c.lanes.Lanes).strange}
+	l.ok(claim.readOtherNodes(l.Context()))
 	var found []string
 	for _, lane := range claim.strange {
 		found = append(found, lane.Kind)

@@ -34,7 +34,7 @@ type span struct {
 
 // claimMerged claims from several spans in their common order. It reports
 // whether it may have left something that it could have claimed.
-func (c *claiming) claimMerged(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
+func (c *claimer) claimMerged(ctx context.Context, known *rules, open []openLane) (more bool, err error) {
 	slack := int(c.merges.slack.Load())
 	choose := c.left + slack
 	spans, rooms, shared := c.spans(open, choose)
@@ -60,7 +60,7 @@ func (m *mergeState) note(crowded bool, slack, choose int) {
 
 // spans are the parts of lanes to look at. Those that share a room which may
 // be too small for all of them have to be counted together.
-func (c *claiming) spans(open []openLane, choose int) (spans []span, rooms []int32, shared bool) {
+func (c *claimer) spans(open []openLane, choose int) (spans []span, rooms []int32, shared bool) {
 	numbers := map[string]int{}
 	for _, lane := range open {
 		most, number := choose, numbers[lane.Kind]
@@ -82,7 +82,7 @@ func (c *claiming) spans(open []openLane, choose int) (spans []span, rooms []int
 }
 
 // spans are a lane without what lies behind its marks.
-func (o outset) spans() []span {
+func (o claimStart) spans() []span {
 	var spans []span
 	rest := front
 	for _, mark := range o.marks {
@@ -97,7 +97,7 @@ func (o outset) spans() []span {
 
 // claimSpans claims the first jobs of all spans and tells how many were there
 // to choose from.
-func (c *claiming) claimSpans(ctx context.Context, known *rules, open []openLane, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
+func (c *claimer) claimSpans(ctx context.Context, known *rules, open []openLane, spans []span, rooms []int32, shared bool, choose int) (chosen int, err error) {
 	look := 2*choose/len(spans) + 2 // most spans hold no more than that of what is taken
 	lanes := make(map[int32]sqlstore.LaneKey, len(open))
 	for _, lane := range open {

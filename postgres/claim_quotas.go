@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// account is a quota under our lock.
-type account struct {
+// claimQuota is a quota under our lock.
+type claimQuota struct {
 	dispatch.Limit
 	folded     int // slots given back since it was written
 	refilledAt int64
@@ -50,7 +50,7 @@ func (l *limitedClaim) readQuota(row sqlstore.Scanner) error {
 	a := l.accounts[id]
 	if a == nil {
 		q := l.known.Quotas[id]
-		a = &account{Limit: dispatch.Limit{ID: id, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}}
+		a = &claimQuota{Limit: dispatch.Limit{ID: id, Cap: q.Rule.MaxRunning, Min: q.Min, Rate: q.Rule.Rate, Burst: q.Rule.Burst}}
 		l.accounts[id] = a
 	}
 	if what == "folded" {
@@ -62,8 +62,8 @@ func (l *limitedClaim) readQuota(row sqlstore.Scanner) error {
 	return nil
 }
 
-// accountArgs are the quotas that are to be written.
-func (l *limitedClaim) accountArgs(picks []dispatch.Pick) []any {
+// quotaArgs are the quotas that are to be written.
+func (l *limitedClaim) quotaArgs(picks []dispatch.Pick) []any {
 	spent := dispatch.Spent(picks)
 	ids, folded, tokens, refilledAt := []int32{}, []int32{}, []float64{}, []int64{}
 	for id, a := range l.accounts {

@@ -74,7 +74,7 @@ func (a *acting) recordCall(over []*plannedRun) (call, error) {
 	if err := a.knowLanesOf(jobs); err != nil {
 		return call{}, err
 	}
-	return jobs.believing(a.sql.RecordRuns, jobs.beliefs(a.Store), append(jobs.columns(), keys, outcomes, reasons, errs)...), nil
+	return jobs.guardedCall(a.sql.RecordRuns, jobs.laneGuards(a.Store), append(jobs.columns(), keys, outcomes, reasons, errs)...), nil
 }
 
 // openCall notes which of the new runs somebody has to look at.

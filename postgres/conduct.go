@@ -19,7 +19,7 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	}
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
-	var c *conducting
+	var c *batchTx
 	err := s.renewing(ctx, func(ctx context.Context) (err error) {
 		c, err = s.conduct(ctx, id, wait, act)
 		return err
@@ -34,9 +34,9 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 }
 
 // conduct is one transaction, or several if it has to be repeated.
-func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (c *conducting, err error) {
-	err = s.travel(ctx, func(ctx context.Context, t *trips) error {
-		c = &conducting{Store: s, trips: t, id: id}
+func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) (c *batchTx, err error) {
+	err = s.inRoundTrips(ctx, func(ctx context.Context, t *roundTrips) error {
+		c = &batchTx{Store: s, trips: t, id: id}
 		batch, err := c.lock(ctx, wait)
 		if err != nil || !c.locked {
 			return err
@@ -59,11 +59,11 @@ func (s *Store) conduct(ctx context.Context, id int64, wait bool, act func(ctx c
 	return c, err
 }
 
-// conducting is a transaction that acts upon a batch: a batch.Tx. What is
+// batchTx is a transaction that acts upon a batch: a batch.Tx. What is
 // only written waits for the next round trip, so that a look at a batch takes few.
-type conducting struct {
+type batchTx struct {
 	*Store
-	trips  *trips
+	trips  *roundTrips
 	id     int64
 	locked bool
 	now    time.Time // the database's clock, read under the lock
@@ -71,18 +71,18 @@ type conducting struct {
 	writes []call    // that were not sent yet
 
 	parts []batch.Part                // that were read as out and whose ends nobody asked for yet
-	ends  map[stretch][]batch.TaskEnd // those that were read ahead
+	ends  map[idRange][]batch.TaskEnd // those that were read ahead
 
 	fresh  []*newJobs
 	sentAt time.Time // when the first of them were sent
 	gates  []int64   // where recalled jobs had places
 }
 
-// stretch is a range of ids.
-type stretch struct{ first, last int64 }
+// idRange is a range of ids.
+type idRange struct{ first, last int64 }
 
 // lock begins the transaction.
-func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Record, err error) {
+func (c *batchTx) lock(ctx context.Context, wait bool) (batch batch.Record, err error) {
 	text, exists, now := c.sql.TryBatch, false, int64(0)
 	if wait {
 		text = c.sql.LockBatch
@@ -104,7 +104,7 @@ func (c *conducting) lock(ctx context.Context, wait bool) (batch batch.Record, e
 }
 
 // ask makes calls after what was written before them.
-func (c *conducting) ask(ctx context.Context, calls ...call) error {
+func (c *batchTx) ask(ctx context.Context, calls ...call) error {
 	if c.failed == nil {
 		c.noteSent()
 		c.failed = c.trips.run(ctx, append(c.writes, calls...)...)
@@ -113,14 +113,14 @@ func (c *conducting) ask(ctx context.Context, calls ...call) error {
 	return c.failed
 }
 
-func (c *conducting) noteSent() {
+func (c *batchTx) noteSent() {
 	if c.sentAt.IsZero() && len(c.fresh) > 0 {
 		c.sentAt = time.Now()
 	}
 }
 
 // keep writes what changed of the batch, and commits.
-func (c *conducting) keep(ctx context.Context, batch *batch.Record, before batchRow) error {
+func (c *batchTx) keep(ctx context.Context, batch *batch.Record, before batchRow) error {
 	row, err := newBatchRow(batch)
 	if err != nil {
 		return err
@@ -139,7 +139,7 @@ func (c *conducting) keep(ctx context.Context, batch *batch.Record, before batch
 }
 
 // tell wakes those who may run the jobs, once all is committed.
-func (c *conducting) tell(ctx context.Context) {
+func (c *batchTx) tell(ctx context.Context) {
 	for _, fresh := range c.fresh {
 		c.announce(fresh, time.Since(c.sentAt))
 		c.gates = append(c.gates, fresh.gates()...)
@@ -148,10 +148,10 @@ func (c *conducting) tell(ctx context.Context) {
 }
 
 // Now implements batch.Tx.
-func (c *conducting) Now() time.Time { return c.now }
+func (c *batchTx) Now() time.Time { return c.now }
 
 // Parts implements batch.Tx.
-func (c *conducting) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
+func (c *batchTx) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
 	var parts []batch.Part
 	var known map[int64][]batch.PartTask
 	if filter.Tasks {
@@ -170,7 +170,7 @@ func (c *conducting) Parts(ctx context.Context, filter batch.PartFilter) ([]batc
 }
 
 // SaveParts implements batch.Tx.
-func (c *conducting) SaveParts(_ context.Context, parts []batch.Part) error {
+func (c *batchTx) SaveParts(_ context.Context, parts []batch.Part) error {
 	columns := newPartColumns(len(parts))
 	for i := range parts {
 		if err := columns.save(&parts[i]); err != nil {
@@ -184,7 +184,7 @@ func (c *conducting) SaveParts(_ context.Context, parts []batch.Part) error {
 }
 
 // Enqueue implements batch.Tx.
-func (c *conducting) Enqueue(_ context.Context, jobs []*fairlead.Job) error {
+func (c *batchTx) Enqueue(_ context.Context, jobs []*fairlead.Job) error {
 	if len(jobs) == 0 {
 		return nil
 	}

@@ -31,7 +31,7 @@ func (s *Store) Enqueue(ctx context.Context, jobs []*fairlead.Job) error {
 		case fresh.keyed():
 			return s.enqueueKeyed(ctx, fresh)
 		case len(jobs) < gatherBelow:
-			return s.enqueueGathered(ctx, fresh)
+			return s.enqueueInGroup(ctx, fresh)
 		}
 		return s.runPlain(ctx, fresh.plainCall(s))
 	})
@@ -50,7 +50,7 @@ func (s *Store) announce(fresh *newJobs, took time.Duration) {
 	if fresh.scheduled() {
 		s.notifier.later()
 	}
-	if fresh.timed() || s.marks.slow(took) {
+	if fresh.timed() || s.laneCursors.slow(took) {
 		s.notifier.work(fresh.distinctLanes()...)
 	} else {
 		s.notifier.atEnd(fresh.distinctLanes()...)
@@ -151,7 +151,7 @@ func (n *newJobs) distinctLanes() []int32 {
 // most columns need not be sent per job.
 func (n *newJobs) plainCall(s *Store) call {
 	if !n.alike() {
-		return n.believing(s.sql.EnqueueMixed, n.beliefs(s), n.columns()...)
+		return n.guardedCall(s.sql.EnqueueMixed, n.laneGuards(s), n.columns()...)
 	}
 	sql := s.sql.Enqueue
 	if n.callers {
@@ -161,7 +161,7 @@ func (n *newJobs) plainCall(s *Store) call {
 	for i, job := range n.jobs {
 		args[i] = jsonText(job.Args)
 	}
-	return n.believing(sql, n.belief(s),
+	return n.guardedCall(sql, n.laneGuard(s),
 		n.ids, args, sqlstore.Micros(first.StartBy), n.lanes[0], int16(-first.Priority), sqlstore.Flags(first)|n.flags,
 		jsonText(sqlstore.Policy(first)), textOrNull(first.Trace))
 }

@@ -18,34 +18,34 @@ const (
 	gatherBelow   = 10  // from so many jobs on a call goes by itself
 )
 
-// gatherer stores the jobs of callers that come at once with one statement and
+// enqueueGroup stores the jobs of callers that come at once with one statement and
 // one commit. Callers that come alone are not delayed: only while gatherFlights
 // statements are under way do others wait, and are then stored together.
-type gatherer struct {
+type enqueueGroup struct {
 	mu      sync.Mutex
 	flights int
-	waiting []*passenger
+	waiting []*groupMember
 	flying  sync.WaitGroup // flights of several callers
 }
 
-// passenger is one caller that waits.
-type passenger struct {
+// groupMember is one caller that waits.
+type groupMember struct {
 	fresh *newJobs
 	done  chan error // gets what became of it
 }
 
-// enqueueGathered stores jobs without keys, perhaps together with others.
-func (s *Store) enqueueGathered(ctx context.Context, fresh *newJobs) error {
-	g := &s.gather
+// enqueueInGroup stores jobs without keys, perhaps together with others.
+func (s *Store) enqueueInGroup(ctx context.Context, fresh *newJobs) error {
+	g := &s.group
 	g.mu.Lock()
 	if g.flights < gatherFlights {
 		g.flights++
 		g.mu.Unlock()
-		defer s.land()
+		defer s.groupStored()
 		return s.runPlain(ctx, fresh.plainCall(s))
 	}
 	// A caller that gives up may change its jobs while others still store them.
-	p := &passenger{fresh: fresh.copied(), done: make(chan error, 1)}
+	p := &groupMember{fresh: fresh.copied(), done: make(chan error, 1)}
 	g.waiting = append(g.waiting, p)
 	g.mu.Unlock()
 	select {
@@ -59,15 +59,15 @@ func (s *Store) enqueueGathered(ctx context.Context, fresh *newJobs) error {
 
 // leave is for a caller that no longer wants to wait. If its jobs are under
 // way already they are stored nevertheless.
-func (g *gatherer) leave(p *passenger) {
+func (g *enqueueGroup) leave(p *groupMember) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.waiting = slices.DeleteFunc(g.waiting, func(waiting *passenger) bool { return waiting == p })
+	g.waiting = slices.DeleteFunc(g.waiting, func(waiting *groupMember) bool { return waiting == p })
 }
 
-// land ends a flight; those who have come meanwhile are the next.
-func (s *Store) land() {
-	g := &s.gather
+// groupStored ends a flight; those who have come meanwhile are the next.
+func (s *Store) groupStored() {
+	g := &s.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	n := min(len(g.waiting), gatherMost)
@@ -78,8 +78,8 @@ func (s *Store) land() {
 	crew := slices.Clone(g.waiting[:n])
 	g.waiting = slices.Delete(g.waiting, 0, n)
 	g.flying.Go(func() {
-		defer s.land()
-		s.fly(crew)
+		defer s.groupStored()
+		s.storeGroup(crew)
 	})
 }
 
@@ -94,9 +94,9 @@ func (n *newJobs) copied() *newJobs {
 	return &newJobs{jobs: jobs, ids: n.ids, lanes: n.lanes, server: n.server}
 }
 
-// fly stores the jobs of all. What one of them spoils is tried again one by
+// storeGroup stores the jobs of all. What one of them spoils is tried again one by
 // one.
-func (s *Store) fly(crew []*passenger) {
+func (s *Store) storeGroup(crew []*groupMember) {
 	// However long each of them wants to wait.
 	ctx, cancel := s.withTimeout(context.Background())
 	defer cancel()

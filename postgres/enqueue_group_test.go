@@ -81,8 +81,8 @@ func TestACallerThatLeavesDoesNotStrandTheOthers(t *testing.T) {
 			t.Errorf("caller %d left and got: %v", i, err)
 		}
 	}
-	store.gather.flying.Wait()
-	if store.gather.flights != 0 || len(store.gather.waiting) != 0 {
-		t.Fatalf("%d flights are left, %d wait", store.gather.flights, len(store.gather.waiting))
+	store.group.flying.Wait()
+	if store.group.flights != 0 || len(store.group.waiting) != 0 {
+		t.Fatalf("%d flights are left, %d wait", store.group.flights, len(store.group.waiting))
 	}
 }

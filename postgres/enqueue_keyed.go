@@ -131,7 +131,7 @@ func (s *Store) storeKeyed(ctx context.Context, r runner, fresh *newJobs) (map[i
 		keys[i], tenants[i] = job.Key, job.Tenant
 	}
 	stored := map[int64]bool{}
-	c := fresh.believing(s.sql.EnqueueKeyed, fresh.beliefs(s), append(fresh.columns(), keys, tenants)...)
+	c := fresh.guardedCall(s.sql.EnqueueKeyed, fresh.laneGuards(s), append(fresh.columns(), keys, tenants)...)
 	c.each = func(row sqlstore.Scanner) error {
 		var id *int64
 		var changed *string

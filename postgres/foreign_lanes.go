@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// neighbours is what a claim has to know of other nodes: to jobs that only they
+// otherNodes is what a claim has to know of other nodes: to jobs that only they
 // can run it leaves what limits entitle these to.
-type neighbours struct {
+type otherNodes struct {
 	nodes []fairlead.Node
 	now   time.Time
 }
 
-func (n *neighbours) calls(sql *statements) []call {
+func (n *otherNodes) calls(sql *statements) []call {
 	var micros int64
 	return []call{
 		nodesCall(sql, &n.nodes),
@@ -29,16 +29,16 @@ func (n *neighbours) calls(sql *statements) []call {
 	}
 }
 
-// meet finds out which other nodes there are to leave something to, before
+// readOtherNodes finds out which other nodes there are to leave something to, before
 // their lanes are looked into: those that nobody can run are not read. Under a
 // global limit these are all lanes that ever were, most of them long empty and
 // full of dead entries.
-func (l *limitedClaim) meet(ctx context.Context) error {
+func (l *limitedClaim) readOtherNodes(ctx context.Context) error {
 	if len(l.strange) == 0 {
 		return nil
 	}
-	var n neighbours
-	if err := l.claiming.run(ctx, n.calls(&l.sql)...); err != nil {
+	var n otherNodes
+	if err := l.claimer.run(ctx, n.calls(&l.sql)...); err != nil {
 		return err
 	}
 	l.strangers = sqlstore.NewStrangers(l.claim.Node, l.claim.Scope, n.nodes, n.now)
@@ -56,8 +56,8 @@ func (l *limitedClaim) othersOf(open *openLane) *dispatch.Others {
 	return l.strangers.Of(open.LaneKey)
 }
 
-// befriend leaves out those of the strange lanes whose jobs nobody can run now.
-func (l *limitedClaim) befriend() {
+// dropForeignLanes leaves out those of the strange lanes whose jobs nobody can run now.
+func (l *limitedClaim) dropForeignLanes() {
 	kept := l.line[:0]
 	for _, c := range l.line {
 		if c.open.strange {

@@ -11,18 +11,18 @@ import (
 // gatesAtOnce bounds the locks of one admission.
 const gatesAtOnce = 100
 
-// departure is how jobs give back their places.
-type departure string
+// gateExit is how jobs give back their places.
+type gateExit string
 
 const (
-	ended   departure = "ended"
-	putOff  departure = "put off"
-	deleted departure = "deleted"
+	ended   gateExit = "ended"
+	putOff  gateExit = "put off"
+	deleted gateExit = "deleted"
 )
 
 // leaveCall gives back the places of jobs that were moved in the same
 // transaction, and adds their gates to a list.
-func (s *Store) leaveCall(how departure, gates *[]int64, ids ...int64) call {
+func (s *Store) leaveCall(how gateExit, gates *[]int64, ids ...int64) call {
 	before := len(*gates)
 	return call{
 		sql: s.sql.LeaveGates, args: []any{ids, string(how)}, each: readGates(gates),

@@ -30,7 +30,7 @@ func readsOfIdleNode(t *testing.T, lanes int, limit *fairlead.Limit) int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.heads.survey.dear = time.Hour // however busy the machine is
+	s.laneHeads.survey.dear = time.Hour // however busy the machine is
 	ask := storetest.IdleNode(t, s, limit)
 	exec(t, at, fmt.Sprintf(`insert into fairlead_lane (queue, tenant, kind) select 'default', 't' || n, 'a' from generate_series(1, %d) n`, lanes))
 	exec(t, at, `vacuum analyze fairlead_lane`)
@@ -56,10 +56,10 @@ func (s *Store) letTimePass() {
 	s.lanes.mu.Lock()
 	s.lanes.readAt = time.Time{}
 	s.lanes.mu.Unlock()
-	s.heads.mu.Lock()
-	defer s.heads.mu.Unlock()
-	for i := range s.heads.lanes {
-		s.heads.lanes[i].readAt = time.Time{}
+	s.laneHeads.mu.Lock()
+	defer s.laneHeads.mu.Unlock()
+	for i := range s.laneHeads.lanes {
+		s.laneHeads.lanes[i].readAt = time.Time{}
 	}
 }
 

@@ -26,38 +26,38 @@ const (
 	newsShare = 4  // looks because of news: the same
 )
 
-// marks are those of all lanes.
-type marks struct {
+// laneCursors are those of all lanes.
+type laneCursors struct {
 	after int           // jobs claimed at one priority, before there is a mark: stepping over few is cheap
 	trail time.Duration // marks stay so far behind what was claimed last, for commits that take a moment
 	look  time.Duration // how often to look at a whole lane at most
 	dear  time.Duration // from what cost on a look because of news may have to wait
 
 	mu    sync.Mutex
-	lanes map[markedLane]*laneMarks
+	lanes map[cursorLane]*cursorsOfLane
 }
 
-func newMarks() *marks {
-	return &marks{after: 2000, trail: 50 * time.Millisecond, look: time.Second, dear: 20 * time.Millisecond, lanes: map[markedLane]*laneMarks{}}
+func newLaneCursors() *laneCursors {
+	return &laneCursors{after: 2000, trail: 50 * time.Millisecond, look: time.Second, dear: 20 * time.Millisecond, lanes: map[cursorLane]*cursorsOfLane{}}
 }
 
 // slow tells whether something took so long that claims may have overtaken it.
-func (m *marks) slow(took time.Duration) bool { return took > m.trail/2 }
+func (m *laneCursors) slow(took time.Duration) bool { return took > m.trail/2 }
 
-type markedLane struct {
+type cursorLane struct {
 	lane int32
 	solo bool
 }
 
-type laneMarks struct {
-	turns    map[int16]*mark
+type cursorsOfLane struct {
+	turns    map[int16]*laneCursor
 	lookedAt time.Time     // when the whole lane was looked at last
 	lookCost time.Duration // how long that took
 	rewinds  int           // how often something came to stand behind a mark
 	looked   int           // rewinds that the last look has seen
 }
 
-type mark struct {
+type laneCursor struct {
 	claimed int      // jobs
 	safe    position // where to begin
 	next    position // what safe becomes once it has rested
@@ -77,25 +77,25 @@ func (p position) compare(q position) int {
 	return cmp.Or(cmp.Compare(p.turn, q.turn), cmp.Compare(p.startBy, q.startBy), cmp.Compare(p.id, q.id))
 }
 
-// outset is where a claim from a lane begins.
-type outset struct {
-	lane    markedLane
+// claimStart is where a claim from a lane begins.
+type claimStart struct {
+	lane    cursorLane
 	marks   []position // in order, one per priority that has a mark; none: at the front
 	rewinds int        // those that the claim is going to see
 	memory  bool       // nothing is looked at: what was seen before is believed
 }
 
-func (o outset) whole() bool { return len(o.marks) == 0 && !o.memory }
+func (o claimStart) whole() bool { return len(o.marks) == 0 && !o.memory }
 
 // begin tells where a claim from a lane has to look.
-func (m *marks) begin(lane markedLane, now time.Time) outset {
+func (m *laneCursors) begin(lane cursorLane, now time.Time) claimStart {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.lanes[lane]
 	if l == nil {
-		return outset{lane: lane}
+		return claimStart{lane: lane}
 	}
-	o := outset{lane: lane, rewinds: l.rewinds}
+	o := claimStart{lane: lane, rewinds: l.rewinds}
 	rested := now.Sub(l.lookedAt)
 	if rested >= max(m.look, lookShare*l.lookCost) || l.rewinds > l.looked && (l.lookCost < m.dear || rested >= newsShare*l.lookCost) {
 		return o
@@ -109,8 +109,8 @@ func (m *marks) begin(lane markedLane, now time.Time) outset {
 	return o
 }
 
-// haul is what a claim brought back from one lane.
-type haul struct {
+// laneTake is what a claim brought back from one lane.
+type laneTake struct {
 	last     map[int16]position // the last job per priority
 	count    map[int16]int
 	complete bool     // nothing was left for lack of room
@@ -119,7 +119,7 @@ type haul struct {
 }
 
 // note moves the marks of a lane on after a claim.
-func (m *marks) note(o outset, h haul, now time.Time) {
+func (m *laneCursors) note(o claimStart, h laneTake, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	l := m.lanes[o.lane]
@@ -127,7 +127,7 @@ func (m *marks) note(o outset, h haul, now time.Time) {
 		if len(h.last) == 0 {
 			return
 		}
-		l = &laneMarks{turns: map[int16]*mark{}}
+		l = &cursorsOfLane{turns: map[int16]*laneCursor{}}
 		m.lanes[o.lane] = l
 	}
 	if o.whole() {
@@ -144,7 +144,7 @@ func (m *marks) note(o outset, h haul, now time.Time) {
 			if len(l.turns) == markTurns {
 				clear(l.turns) // so many priorities are not worth it
 			}
-			mk = &mark{safe: front, next: last, nextAt: now}
+			mk = &laneCursor{safe: front, next: last, nextAt: now}
 			l.turns[turn] = mk
 		}
 		mk.claimed += h.count[turn]
@@ -158,12 +158,12 @@ func (m *marks) note(o outset, h haul, now time.Time) {
 }
 
 // rewind says that jobs may have come to stand behind the marks of lanes.
-func (m *marks) rewind(lanes ...int32) {
+func (m *laneCursors) rewind(lanes ...int32) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, lane := range lanes {
 		for _, solo := range []bool{false, true} {
-			if l := m.lanes[markedLane{lane, solo}]; l != nil {
+			if l := m.lanes[cursorLane{lane, solo}]; l != nil {
 				l.rewinds++
 			}
 		}
@@ -171,14 +171,14 @@ func (m *marks) rewind(lanes ...int32) {
 }
 
 // reset forgets all marks.
-func (m *marks) reset() {
+func (m *laneCursors) reset() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	clear(m.lanes)
 }
 
 // rewindAll is rewind for every lane.
-func (m *marks) rewindAll() {
+func (m *laneCursors) rewindAll() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, l := range m.lanes {

@@ -14,23 +14,23 @@ import (
 // A clock and claims as marks see them.
 type markTest struct {
 	*testing.T
-	marks *marks
+	marks *laneCursors
 	now   time.Time
 }
 
-var testLane = markedLane{lane: 1}
+var testLane = cursorLane{lane: 1}
 
 func newMarkTest(t *testing.T) *markTest {
-	m := newMarks()
+	m := newLaneCursors()
 	m.after = 10
 	return &markTest{T: t, marks: m, now: time.Now()}
 }
 
-func (m *markTest) begin() outset { return m.marks.begin(testLane, m.now) }
+func (m *markTest) begin() claimStart { return m.marks.begin(testLane, m.now) }
 
 // claim notes that ten jobs up to one were claimed, as many as were asked for.
-func (m *markTest) claim(o outset, last position) {
-	m.marks.note(o, haul{last: map[int16]position{last.turn: last}, count: map[int16]int{last.turn: 10}, reached: last, cost: time.Millisecond}, m.now)
+func (m *markTest) claim(o claimStart, last position) {
+	m.marks.note(o, laneTake{last: map[int16]position{last.turn: last}, count: map[int16]int{last.turn: 10}, reached: last, cost: time.Millisecond}, m.now)
 }
 
 func (m *markTest) wantMarks(want ...position) {
@@ -121,7 +121,7 @@ func TestMarksOfSeveralPriorities(t *testing.T) {
 func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 	at := testdb.Postgres(t)
 	store := open(t, at, Options{})
-	store.marks.after, store.marks.trail, store.marks.look = 10, time.Millisecond, 50*time.Millisecond
+	store.laneCursors.after, store.laneCursors.trail, store.laneCursors.look = 10, time.Millisecond, 50*time.Millisecond
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -163,7 +163,7 @@ func TestALateCommitNobodyWasToldOfIsFoundInTime(t *testing.T) {
 func TestAClaimUnderOldRulesHasNotLookedAtTheLane(t *testing.T) {
 	at := testdb.Postgres(t)
 	store, other := open(t, at, Options{}), open(t, at, Options{})
-	store.marks.after, store.marks.trail, store.marks.look, store.marks.dear = 0, 0, time.Hour, time.Hour
+	store.laneCursors.after, store.laneCursors.trail, store.laneCursors.look, store.laneCursors.dear = 0, 0, time.Hour, time.Hour
 	node, err := store.Join(t.Context(), fairlead.Node{}, time.Hour)
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,8 @@ func (n *laneNames) add(id int32, key sqlstore.LaneKey) {
 
 func (n *laneNames) args() []any { return []any{n.ids, n.queues, n.tenants, n.kinds} }
 
-// belief is beliefs of jobs of one lane.
-func (n *newJobs) belief(s *Store) []any {
+// laneGuard is beliefs of jobs of one lane.
+func (n *newJobs) laneGuard(s *Store) []any {
 	lane, key := n.lanes[0], sqlstore.KeyOf(n.jobs[0])
 	if n.confirmed[lane] {
 		lane = 0
@@ -41,9 +41,9 @@ func (n *newJobs) serverOf(s *Store) *knownServer {
 	return s.server.Load()
 }
 
-// beliefs are the first arguments of a statement that stores jobs: the server and the
+// laneGuards are the first arguments of a statement that stores jobs: the server and the
 // lanes that it compares with what is there, and what to do if they differ.
-func (n *newJobs) beliefs(s *Store) []any {
+func (n *newJobs) laneGuards(s *Store) []any {
 	server := n.serverOf(s)
 	names := newLaneNames(1)
 	for i, lane := range n.lanes {
@@ -55,9 +55,9 @@ func (n *newJobs) beliefs(s *Store) []any {
 	return append(append([]any{server.started}, names.args()...), n.callers)
 }
 
-// believing is a statement that stores jobs, in a transaction of a caller or of the
+// guardedCall is a statement that stores jobs, in a transaction of a caller or of the
 // store's own.
-func (n *newJobs) believing(sql string, beliefs []any, args ...any) call {
+func (n *newJobs) guardedCall(sql string, beliefs []any, args ...any) call {
 	c := call{sql: sql, args: append(beliefs, args...)}
 	if n.callers {
 		c.each = func(row sqlstore.Scanner) error {

@@ -22,41 +22,41 @@ const (
 	sharedFor = 5 * time.Second
 )
 
-// heads remembers where the ready jobs of lanes begin, so that a claim need not
+// laneHeads remembers where the ready jobs of lanes begin, so that a claim need not
 // look into thousands of lanes for a few jobs.
-type heads struct {
+type laneHeads struct {
 	mu     sync.Mutex
-	lanes  []head    // by id of lane
-	shared time.Time // when others were last found to take the same jobs
-	survey surveyed
+	lanes  []laneHead // by id of lane
+	shared time.Time  // when others were last found to take the same jobs
+	survey lastSurvey
 }
 
-// head is where the jobs of a lane begin. Its version changes with everything
+// laneHead is where the jobs of a lane begin. Its version changes with everything
 // that is learned of it: what a claim knows of an older one is not kept.
-type head struct {
+type laneHead struct {
 	version uint64
 	known   bool
 	touched bool // there is news
-	view    view
+	view    laneView
 	readAt  time.Time
 }
 
 // share says that others take the jobs that are remembered.
-func (h *heads) share(now time.Time) {
+func (h *laneHeads) share(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.shared = now
 }
 
 // alone tells whether remembered jobs are probably still there.
-func (h *heads) alone(now time.Time) bool {
+func (h *laneHeads) alone(now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return now.Sub(h.shared) > sharedFor
 }
 
 // touch says that there is news of lanes.
-func (h *heads) touch(lanes ...int32) {
+func (h *laneHeads) touch(lanes ...int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
@@ -67,7 +67,7 @@ func (h *heads) touch(lanes ...int32) {
 }
 
 // touchAll says that there may be news of any lane.
-func (h *heads) touchAll() {
+func (h *laneHeads) touchAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.lanes {
@@ -77,30 +77,30 @@ func (h *heads) touchAll() {
 
 // forget drops all that is remembered. Claims that are under way find that it is not
 // what they have seen.
-func (h *heads) forget() {
+func (h *laneHeads) forget() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range h.lanes {
-		h.lanes[i] = head{version: h.lanes[i].version + 1}
+		h.lanes[i] = laneHead{version: h.lanes[i].version + 1}
 	}
 }
 
 // part adds lanes that are known to have jobs to a list, and those that have to be
 // looked at to another. News that comes from now on is for the next claim.
-func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubts []doubt) (candidates, []doubt) {
+func (h *laneHeads) part(lanes []openLane, now time.Time, busy candidates, doubts []uncertainLane) (candidates, []uncertainLane) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i := range lanes {
 		lane := &lanes[i]
 		if more := int(lane.id) + 1 - len(h.lanes); more > 0 {
-			h.lanes = append(h.lanes, make([]head, more)...)
+			h.lanes = append(h.lanes, make([]laneHead, more)...)
 		}
 		head := &h.lanes[lane.id]
 		switch {
 		case !head.known || head.touched || now.Sub(head.readAt) > headsAge:
 			head.touched, head.known = false, false // another claim has to look too, until this one has
 			head.version++
-			doubts = append(doubts, doubt{open: lane, version: head.version, likely: !head.view.empty()})
+			doubts = append(doubts, uncertainLane{open: lane, version: head.version, likely: !head.view.empty()})
 		case !head.view.empty():
 			busy = append(busy, candidate{open: lane, version: head.version, view: head.view, from: head.view.begin()})
 		}
@@ -109,7 +109,7 @@ func (h *heads) part(lanes []openLane, now time.Time, busy candidates, doubts []
 }
 
 // learn keeps what was seen of lanes as of some time.
-func (h *heads) learn(lanes []*busyLane, now time.Time) {
+func (h *laneHeads) learn(lanes []*busyLane, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
@@ -121,20 +121,20 @@ func (h *heads) learn(lanes []*busyLane, now time.Time) {
 }
 
 // pass keeps what is left of lanes after jobs were taken.
-func (h *heads) pass(lanes []*busyLane, taken map[int64]bool) {
+func (h *laneHeads) pass(lanes []*busyLane, taken map[int64]bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
 		if head := h.current(lane); head != nil && head.known {
 			left := slices.DeleteFunc(slices.Clone(lane.Keys), func(key dispatch.Key) bool { return taken[key.ID] })
-			h.keep(head, lane, view{keys: left, unread: lane.unread})
+			h.keep(head, lane, laneView{keys: left, unread: lane.unread})
 		}
 	}
 }
 
 // current is the head that a claim has seen the lane by. If it is not that any
 // more, another claim was at work in the lane, and it has to be looked at again.
-func (h *heads) current(lane *busyLane) *head {
+func (h *laneHeads) current(lane *busyLane) *laneHead {
 	head := &h.lanes[lane.ID]
 	if head.version != lane.version {
 		head.touched = true
@@ -145,7 +145,7 @@ func (h *heads) current(lane *busyLane) *head {
 
 // keep remembers a view. If jobs were passed over that others had at that moment,
 // it is not believed for long.
-func (h *heads) keep(head *head, lane *busyLane, view view) {
+func (h *laneHeads) keep(head *laneHead, lane *busyLane, view laneView) {
 	head.version++
 	lane.version = head.version
 	head.view = view

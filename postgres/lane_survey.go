@@ -12,22 +12,22 @@ import (
 // follows the lanes that do. It pays where most lanes are empty, as they are for a
 // node that is idle.
 
-// doubt is a lane that has to be looked at.
-type doubt struct {
+// uncertainLane is a lane that has to be looked at.
+type uncertainLane struct {
 	open    *openLane
 	version uint64 // of its head; zero: nothing is remembered of it
 	likely  bool   // it had jobs when it was last seen
 }
 
-// surveyed is what is known of the last survey.
-type surveyed struct {
+// lastSurvey is what is known of the last survey.
+type lastSurvey struct {
 	at   time.Time
 	cost time.Duration
 	dear time.Duration // zero: dearSurvey
 }
 
 // mayBegin tells whether the next may begin.
-func (s *surveyed) mayBegin(now time.Time) bool {
+func (s *lastSurvey) mayBegin(now time.Time) bool {
 	return s.cost < cmp.Or(s.dear, dearSurvey) || now.Sub(s.at) >= lookShare*s.cost
 }
 
@@ -39,7 +39,7 @@ const dearSurvey = 200 * time.Millisecond
 
 // surveyPays tells whether to ask which lanes hold anything before looking into some
 // of them.
-func (h *heads) surveyPays(busy int, doubts []doubt, now time.Time) bool {
+func (h *laneHeads) surveyPays(busy int, doubts []uncertainLane, now time.Time) bool {
 	if len(doubts) <= manyLanes {
 		return false
 	}
@@ -55,7 +55,7 @@ func (h *heads) surveyPays(busy int, doubts []doubt, now time.Time) bool {
 }
 
 // clear keeps that a survey, begun at some time, found nothing in lanes.
-func (h *heads) clear(lanes []doubt, begun time.Time) {
+func (h *laneHeads) clear(lanes []uncertainLane, begun time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, lane := range lanes {
@@ -65,12 +65,12 @@ func (h *heads) clear(lanes []doubt, begun time.Time) {
 			continue
 		}
 		head.version++
-		head.known, head.readAt, head.view = true, begun, view{}
+		head.known, head.readAt, head.view = true, begun, laneView{}
 	}
 }
 
 // noteSurvey keeps what a survey cost.
-func (h *heads) noteSurvey(begun time.Time, cost time.Duration) {
+func (h *laneHeads) noteSurvey(begun time.Time, cost time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.survey.at, h.survey.cost = begun, cost
@@ -78,14 +78,14 @@ func (h *heads) noteSurvey(begun time.Time, cost time.Duration) {
 
 // survey leaves out of lanes that are in doubt those that hold nothing. It finds out
 // by the way whether the node is alive and which rules hold.
-func (l *limitedClaim) survey(ctx context.Context, doubts []doubt, s *standing) ([]doubt, error) {
+func (l *limitedClaim) survey(ctx context.Context, doubts []uncertainLane, s *claimCheck) ([]uncertainLane, error) {
 	begun := time.Now()
 	var holding map[int32]bool
-	if err := l.claiming.run(ctx, s.call(l.claiming), lanesCall(&holding, l.sql.BusyLanes)); err != nil {
+	if err := l.claimer.run(ctx, s.call(l.claimer), lanesCall(&holding, l.sql.BusyLanes)); err != nil {
 		return nil, err
 	}
-	l.heads.noteSurvey(begun, time.Since(begun))
-	var kept, empty []doubt
+	l.laneHeads.noteSurvey(begun, time.Since(begun))
+	var kept, empty []uncertainLane
 	for _, d := range doubts {
 		if holding[d.open.id] {
 			kept = append(kept, d)
@@ -93,13 +93,13 @@ func (l *limitedClaim) survey(ctx context.Context, doubts []doubt, s *standing) 
 			empty = append(empty, d)
 		}
 	}
-	l.heads.clear(empty, begun)
+	l.laneHeads.clear(empty, begun)
 	return kept, nil
 }
 
 // suspected leaves out of many lanes those that hold no crash suspects. These are so
 // rare that nothing is remembered of them.
-func (c *claiming) suspected(ctx context.Context, lanes []openLane) ([]openLane, error) {
+func (c *claimer) suspected(ctx context.Context, lanes []openLane) ([]openLane, error) {
 	var holding map[int32]bool
 	if err := c.run(ctx, lanesCall(&holding, c.sql.SuspectLanes)); err != nil {
 		return nil, err

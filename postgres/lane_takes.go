@@ -7,10 +7,10 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// hauls are the jobs claimed since a moment, by lane, and the last of them in
+// takes are the jobs claimed since a moment, by lane, and the last of them in
 // the order of all.
-func (c *claiming) hauls(before int) (hauls map[int32]haul, reached position) {
-	hauls, reached = map[int32]haul{}, front
+func (c *claimer) takes(before int) (hauls map[int32]laneTake, reached position) {
+	hauls, reached = map[int32]laneTake{}, front
 	for i, job := range c.jobs[before:] {
 		at := position{int16(-job.Priority), sqlstore.Micros(job.StartBy), job.ID}
 		if at.compare(reached) > 0 {
@@ -24,7 +24,7 @@ func (c *claiming) hauls(before int) (hauls map[int32]haul, reached position) {
 		lane := c.laneIDs[before+i]
 		h, ok := hauls[lane]
 		if !ok {
-			h = haul{last: map[int16]position{}, count: map[int16]int{}}
+			h = laneTake{last: map[int16]position{}, count: map[int16]int{}}
 			hauls[lane] = h
 		}
 		if last, seen := h.last[at.turn]; !seen || at.compare(last) > 0 {
@@ -35,11 +35,11 @@ func (c *claiming) hauls(before int) (hauls map[int32]haul, reached position) {
 	return hauls, reached
 }
 
-// noteHauls moves the marks of the lanes on, after a claim that asked for so
+// noteTakes moves the marks of the lanes on, after a claim that asked for so
 // many jobs, and may have left more even if it got fewer.
-func (c *claiming) noteHauls(open []openLane, before, asked int, more bool, cost time.Duration) {
+func (c *claimer) noteTakes(open []openLane, before, asked int, more bool, cost time.Duration) {
 	left := more || len(c.jobs)-before == asked
-	hauls, reached := c.hauls(before)
+	hauls, reached := c.takes(before)
 	ofKind, now := map[string]int{}, time.Now()
 	for _, job := range c.jobs[before:] {
 		ofKind[job.Kind]++
@@ -53,12 +53,12 @@ func (c *claiming) noteHauls(open []openLane, before, asked int, more bool, cost
 		case left:
 			h.complete = false
 		}
-		c.marks.note(lane.outset, h, now)
+		c.laneCursors.note(lane.outset, h, now)
 	}
 }
 
 // jobs is how many there are.
-func (h haul) jobs() (n int) {
+func (h laneTake) jobs() (n int) {
 	for _, count := range h.count {
 		n += count
 	}
@@ -66,7 +66,7 @@ func (h haul) jobs() (n int) {
 }
 
 // end is where the last of the jobs stood.
-func (h haul) end() position {
+func (h laneTake) end() position {
 	end := front
 	for _, last := range h.last {
 		if last.compare(end) > 0 {

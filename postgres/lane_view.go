@@ -12,29 +12,29 @@ type busyLane struct {
 	dispatch.Lane
 	open    openLane
 	version uint64           // of the head that it was seen by
-	before  view             // what was known of it when the claim began
+	before  laneView         // what was known of it when the claim began
 	unread  []span           // what was not read of it yet
 	others  *dispatch.Others // who runs its jobs, if this claim does not serve it
 
 	passedOver bool // jobs were left out because others had them
 }
 
-// view is what is known of the jobs of a lane.
-type view struct {
+// laneView is what is known of the jobs of a lane.
+type laneView struct {
 	keys   []dispatch.Key // the first of them
 	unread []span         // where the others are
 }
 
-// unseen is the view of a lane of which nothing was read.
-func unseen(open *openLane) view {
-	v := view{unread: open.outset.spans()}
+// unseenView is the view of a lane of which nothing was read.
+func unseenView(open *openLane) laneView {
+	v := laneView{unread: open.outset.spans()}
 	for i := range v.unread {
 		v.unread[i].lane = open.id
 	}
 	return v
 }
 
-func newBusyLane(open openLane, before view) *busyLane {
+func newBusyLane(open openLane, before laneView) *busyLane {
 	lane := &busyLane{open: open, before: before}
 	lane.restart()
 	return lane
@@ -51,10 +51,10 @@ func (l *busyLane) restart() {
 }
 
 // view is what is known of the lane by now.
-func (l *busyLane) view() view { return view{keys: l.Keys, unread: l.unread} }
+func (l *busyLane) view() laneView { return laneView{keys: l.Keys, unread: l.unread} }
 
 // begin is where the first job stands, or a bound before it.
-func (v view) begin() dispatch.Key {
+func (v laneView) begin() dispatch.Key {
 	switch {
 	case len(v.keys) > 0:
 		return v.keys[0]
@@ -65,10 +65,10 @@ func (v view) begin() dispatch.Key {
 	return dispatch.Front
 }
 
-func (v view) empty() bool { return len(v.keys)+len(v.unread) == 0 }
+func (v laneView) empty() bool { return len(v.keys)+len(v.unread) == 0 }
 
-// reading reads where the next jobs of lanes stand.
-type reading struct {
+// laneReading reads where the next jobs of lanes stand.
+type laneReading struct {
 	lanes []*busyLane
 	page  int // how many jobs of each span
 	spans []span
@@ -76,8 +76,8 @@ type reading struct {
 	skip  map[int64]bool   // jobs to be passed over
 }
 
-func (c *claiming) newReading(lanes []*busyLane, page int) *reading {
-	r := &reading{lanes: lanes, page: page, skip: c.locked}
+func (c *claimer) newLaneReading(lanes []*busyLane, page int) *laneReading {
+	r := &laneReading{lanes: lanes, page: page, skip: c.locked}
 	for _, lane := range lanes {
 		r.spans = append(r.spans, lane.unread...)
 	}
@@ -85,7 +85,7 @@ func (c *claiming) newReading(lanes []*busyLane, page int) *reading {
 	return r
 }
 
-func (r *reading) call(c *claiming) call {
+func (r *laneReading) call(c *claimer) call {
 	args := append([]any{c.solo()}, spanArgs(r.spans)[:5]...)
 	return call{
 		sql: c.sql.LaneKeys, args: append(args, r.page), restart: func() { clear(r.found) },
@@ -100,7 +100,7 @@ func (r *reading) call(c *claiming) call {
 }
 
 // done tells the lanes what was found.
-func (r *reading) done() {
+func (r *laneReading) done() {
 	found := r.found
 	for _, lane := range r.lanes {
 		n := len(lane.unread)

@@ -152,8 +152,8 @@ func (s *Store) refreshLanes(ctx context.Context, maxAge time.Duration) error {
 func (s *Store) forgetLanes(lanes ...int32) {
 	s.lanes.Forget(lanes...)
 	s.lanes.anew.Store(true)
-	s.marks.rewind(lanes...)
-	s.heads.touch(lanes...)
+	s.laneCursors.rewind(lanes...)
+	s.laneHeads.touch(lanes...)
 }
 
 // laneKeys names lanes for listeners of this process; nil if one is unknown.

@@ -157,14 +157,14 @@ func (e *listener) pass(n wakes) {
 		e.hub.Later()
 	}
 	if n.all {
-		e.store.marks.rewindAll()
-		e.store.heads.touchAll()
+		e.store.laneCursors.rewindAll()
+		e.store.laneHeads.touchAll()
 	}
 	for lane, before := range n.lanes {
 		if before {
-			e.store.marks.rewind(lane)
+			e.store.laneCursors.rewind(lane)
 		}
-		e.store.heads.touch(lane)
+		e.store.laneHeads.touch(lane)
 	}
 	if n.freed {
 		e.hub.RoomElsewhere()

@@ -91,7 +91,7 @@ func TestAJobThatWasLockedIsFoundOnceItIsNot(t *testing.T) {
 }
 
 func TestWhatAnEarlierClaimKnowsDoesNotReplaceALaterLook(t *testing.T) {
-	h, now, lanes := &heads{}, time.Now(), []openLane{{id: 1}}
+	h, now, lanes := &laneHeads{}, time.Now(), []openLane{{id: 1}}
 	seen := func(version uint64, ids ...int64) []*busyLane {
 		lane := &busyLane{version: version}
 		lane.ID, lane.All = 1, true
@@ -120,7 +120,7 @@ func TestWhatAnEarlierClaimKnowsDoesNotReplaceALaterLook(t *testing.T) {
 }
 
 func TestNewsDuringASurveyIsNotLost(t *testing.T) {
-	h, now, lanes := &heads{}, time.Now(), []openLane{{id: 1}, {id: 2}, {id: 3}}
+	h, now, lanes := &laneHeads{}, time.Now(), []openLane{{id: 1}, {id: 2}, {id: 3}}
 	_, doubts := h.part(lanes, now, nil, nil)
 	h.touch(1)                                   // job 1 comes behind the survey's back
 	_, later := h.part(lanes[2:], now, nil, nil) // another claim looks into lane 3
@@ -137,7 +137,7 @@ func TestNewsDuringASurveyIsNotLost(t *testing.T) {
 
 func TestMarksAreUsedAmongManyLanes(t *testing.T) {
 	l := drained(t)
-	l.store.marks.after, l.store.marks.trail = 100, 0
+	l.store.laneCursors.after, l.store.laneCursors.trail = 100, 0
 	var hot int32
 	for range 10 {
 		jobs := make([]*fairlead.Job, 100)
@@ -154,7 +154,7 @@ func TestMarksAreUsedAmongManyLanes(t *testing.T) {
 			hot = lane.ID
 		}
 	}
-	if o := l.store.marks.begin(markedLane{hot, false}, time.Now()); o.whole() {
+	if o := l.store.laneCursors.begin(cursorLane{hot, false}, time.Now()); o.whole() {
 		t.Error("after 1000 jobs a look into the lane begins at its front")
 	}
 }

@@ -83,17 +83,17 @@ func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatA
 	case err != nil:
 		return answer, err
 	case now == 0:
-		return answer, errors.Join(fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost), s.inquest(ctx, known, beat.Node, token))
+		return answer, errors.Join(fmt.Errorf("node %d: %w", beat.Node, fairlead.ErrLeaseLost), s.explainBeat(ctx, known, beat.Node, token))
 	}
 	s.nodes.Beaten(beat.Node, last)
 	answer.Now = sqlstore.Time(now)
 	return answer, nil
 }
 
-// inquest finds out whether a node lost its lease because the database has lost
+// explainBeat finds out whether a node lost its lease because the database has lost
 // commits: a beat that it had acknowledged, or the node itself. Then all that this
 // process has cached is in doubt.
-func (s *Store) inquest(ctx context.Context, known *knownServer, node fairlead.NodeID, token string) error {
+func (s *Store) explainBeat(ctx context.Context, known *knownServer, node fairlead.NodeID, token string) error {
 	last := s.nodes.LastBeat(node)
 	if last == 0 {
 		return nil // others have heard its beats
@@ -111,7 +111,7 @@ func (s *Store) inquest(ctx context.Context, known *knownServer, node fairlead.N
 	if err != nil || pruned || found && own && beaten >= last {
 		return err
 	}
-	_, err = s.succeed(ctx, known)
+	_, err = s.succeedServer(ctx, known)
 	return err
 }
 

@@ -57,7 +57,7 @@ func (w *notifier) close() {
 
 // work says that jobs became ready in lanes, anywhere in their order.
 func (w *notifier) work(lanes ...int32) {
-	w.store.marks.rewind(lanes...)
+	w.store.laneCursors.rewind(lanes...)
 	w.tellWork(lanes, true)
 }
 
@@ -68,7 +68,7 @@ func (w *notifier) tellWork(lanes []int32, before bool) {
 	if len(lanes) == 0 {
 		return
 	}
-	w.store.heads.touch(lanes...)
+	w.store.laneHeads.touch(lanes...)
 	w.hub.Work(laneKeys(w.store.lanes.Lanes, slices.Values(lanes)))
 	n := wakes{lanes: make(map[int32]bool, len(lanes))}
 	for _, lane := range lanes {
@@ -79,8 +79,8 @@ func (w *notifier) tellWork(lanes []int32, before bool) {
 
 // everything says that there may be work anywhere.
 func (w *notifier) everything() {
-	w.store.marks.rewindAll()
-	w.store.heads.touchAll()
+	w.store.laneCursors.rewindAll()
+	w.store.laneHeads.touchAll()
 	w.hub.Work(nil)
 	w.tell(wakes{all: true})
 }

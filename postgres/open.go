@@ -32,7 +32,7 @@ func OpenWith(ctx context.Context, url string, options Options) (*Store, error) 
 	if options.IdleLimit <= 0 {
 		options.IdleLimit = defaultIdleLimit
 	}
-	s := &Store{options: options, marks: newMarks(), heads: &heads{}}
+	s := &Store{options: options, laneCursors: newLaneCursors(), laneHeads: &laneHeads{}}
 	first, err := s.connect(ctx, url)
 	if err != nil {
 		return nil, fmt.Errorf("open postgres store: %w", unavailable(ctx, err))

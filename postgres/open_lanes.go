@@ -16,7 +16,7 @@ type openLane struct {
 
 	// Only of one claim, where all lanes are looked into:
 	room   int
-	outset outset
+	outset claimStart
 }
 
 func (l *openLane) limited() bool { return l.hold != nil }

@@ -23,7 +23,7 @@ type tryFrom struct {
 // missed because it moved meanwhile is looked for again: that it is in a state
 // is concluded only from finding it there. It returns where the job was hit.
 // A job that ended by it, or whatever departure is meant, gives back its place.
-func (s *Store) attempt(ctx context.Context, action string, id int64, how departure, tries ...tryFrom) (fairlead.State, int32, error) {
+func (s *Store) attempt(ctx context.Context, action string, id int64, how gateExit, tries ...tryFrom) (fairlead.State, int32, error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	for {

@@ -163,7 +163,7 @@ func (s *Store) partsCall(parts *[]batch.Part, batch int64, filter batch.PartFil
 		restart: func() { *parts = nil },
 		each: func(row sqlstore.Scanner) error {
 			if !filter.Tasks {
-				row = wider{row, []any{nil}}
+				row = extraColumns{row, []any{nil}}
 			}
 			part, err := sqlstore.ScanPart(row, filter.Tasks)
 			if filter.Tasks && part.Tasks == nil {

@@ -61,7 +61,7 @@ func (s *Store) recognise(ctx context.Context, known *knownServer) error {
 	if s.server.Load() != known {
 		return nil
 	}
-	row, lost, err := s.lookAtServer(ctx)
+	row, lost, err := s.readServer(ctx)
 	if err != nil {
 		return fmt.Errorf("recognise the database: %w", err)
 	}
@@ -114,9 +114,9 @@ func raise(largest *atomic.Int64, number int64) {
 	}
 }
 
-// lookAtServer reads the row of server and what the server says of itself, and tells
+// readServer reads the row of server and what the server says of itself, and tells
 // whether it has forgotten ids that this process got.
-func (s *Store) lookAtServer(ctx context.Context) (row serverRow, lost bool, err error) {
+func (s *Store) readServer(ctx context.Context) (row serverRow, lost bool, err error) {
 	lastBlock, highest := int64(0), s.ids.Highest() // before the sequence: others take ids meanwhile
 	err = s.sendPlain(ctx,
 		call{sql: s.sql.KnownServer, each: func(r sqlstore.Scanner) error {
@@ -170,23 +170,23 @@ func (s *Store) countServer(ctx context.Context, row *serverRow, lost bool) (don
 // the new one must not find it. refused is why this process could not count it, if so.
 func (s *Store) adopt(row *serverRow, refused error) {
 	if known := s.server.Load(); !known.started.IsZero() {
-		s.drop()
+		s.forgetAll()
 	}
 	known := s.newServer(row.number, row.started)
 	known.refused = refused
 	s.server.Store(known)
 }
 
-// drop forgets all that was read from, or set aside by, a server that is gone.
-func (s *Store) drop() {
+// forgetAll forgets all that was read from, or set aside by, a server that is gone.
+func (s *Store) forgetAll() {
 	s.lanes.Reset()
 	s.lanes.anew.Store(true)
 	s.ids.Drop()
 	s.book.current.Store(nil)
 	s.pending.Forget()
 	s.tasks.Forget()
-	s.marks.reset()
-	s.heads.forget()
+	s.laneCursors.reset()
+	s.laneHeads.forget()
 	s.rounds.reset()
 	s.notifier.hub.Work(nil)
 }
@@ -198,7 +198,7 @@ func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	var done driver.Restored
 	var err error
 	for err == nil && done.Server == 0 { // unless another process counted one at the same moment
-		done, err = s.succeed(ctx, s.server.Load())
+		done, err = s.succeedServer(ctx, s.server.Load())
 	}
 	if err != nil {
 		return driver.Restored{}, fmt.Errorf("restored: %w", unavailable(ctx, err))
@@ -206,14 +206,14 @@ func (s *Store) Restored(ctx context.Context) (driver.Restored, error) {
 	return done, nil
 }
 
-// succeed counts another server because the known one has lost commits, unless another
+// succeedServer counts another server because the known one has lost commits, unless another
 // process has done so.
-func (s *Store) succeed(ctx context.Context, known *knownServer) (done driver.Restored, err error) {
+func (s *Store) succeedServer(ctx context.Context, known *knownServer) (done driver.Restored, err error) {
 	if err := s.recognising.Acquire(ctx); err != nil {
 		return done, err
 	}
 	defer s.recognising.Release()
-	row, _, err := s.lookAtServer(ctx)
+	row, _, err := s.readServer(ctx)
 	if err == nil && row.number == known.number {
 		done, err = s.countServer(ctx, &row, true)
 	}

@@ -7,28 +7,28 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// trips are the round trips of one transaction that others wait for: its begin
+// roundTrips are the round trips of one transaction that others wait for: its begin
 // travels with the first of them and its commit with the last.
-type trips struct {
+type roundTrips struct {
 	conn *pgxpool.Conn
 	open bool
 }
 
-// travel runs a transaction of few round trips. What f does not end with last is
+// inRoundTrips runs a transaction of few round trips. What f does not end with last is
 // undone. It may run f more than once.
-func (s *Store) travel(ctx context.Context, f func(ctx context.Context, t *trips) error) error {
+func (s *Store) inRoundTrips(ctx context.Context, f func(ctx context.Context, t *roundTrips) error) error {
 	return s.retry(ctx, func(ctx context.Context) error {
-		return s.seated(ctx, func(ctx context.Context) error { return s.travelOnce(ctx, f) })
+		return s.seated(ctx, func(ctx context.Context) error { return s.inRoundTripsOnce(ctx, f) })
 	})
 }
 
-func (s *Store) travelOnce(ctx context.Context, f func(ctx context.Context, t *trips) error) error {
+func (s *Store) inRoundTripsOnce(ctx context.Context, f func(ctx context.Context, t *roundTrips) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Release() // which closes it if the rollback has failed
-	t := &trips{conn: conn}
+	t := &roundTrips{conn: conn}
 	err = f(ctx, t)
 	if t.open {
 		_, _ = conn.Exec(ctx, "rollback")
@@ -37,18 +37,18 @@ func (s *Store) travelOnce(ctx context.Context, f func(ctx context.Context, t *t
 }
 
 // first begins the transaction with some calls.
-func (t *trips) first(ctx context.Context, calls ...call) error {
+func (t *roundTrips) first(ctx context.Context, calls ...call) error {
 	t.open = true
 	return send(ctx, t.conn, &pgx.Batch{}, []call{{sql: "begin isolation level read committed"}}, calls)
 }
 
 // run makes calls on the way.
-func (t *trips) run(ctx context.Context, calls ...call) error {
+func (t *roundTrips) run(ctx context.Context, calls ...call) error {
 	return send(ctx, t.conn, &pgx.Batch{}, calls)
 }
 
 // last makes calls and commits.
-func (t *trips) last(ctx context.Context, calls ...call) error {
+func (t *roundTrips) last(ctx context.Context, calls ...call) error {
 	err := send(ctx, t.conn, &pgx.Batch{}, calls, []call{{sql: "commit"}})
 	t.open = err != nil
 	return err

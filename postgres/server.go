@@ -65,10 +65,10 @@ func (s *Store) pin() string { return s.server.Load().pin }
 
 var changedLanesText = regexp.MustCompile(`changed lanes ((?:\d+ ?)+)`)
 
-// understand tells what a statement that failed on purpose has found: that the server
+// decodeError tells what a statement that failed on purpose has found: that the server
 // or lanes are not as this process knows them. Their texts are part of the message in
 // every language.
-func understand(err error) error {
+func decodeError(err error) error {
 	const invalidTextRepresentation = "22P02"
 	var refusal *pgconn.PgError
 	if !errors.As(err, &refusal) || refusal.Code != invalidTextRepresentation {

@@ -81,11 +81,11 @@ type Store struct {
 	ids         *sqlstore.IDs
 	pending     *sqlstore.Pending
 	usage       sqlstore.RecentUsage
-	gather      gatherer
+	group       enqueueGroup
 	book        ruleBook
 	merges      mergeState
-	marks       *marks
-	heads       *heads
+	laneCursors *laneCursors
+	laneHeads   *laneHeads
 	pruned      pruneCursor
 	rounds      rounds
 	calendars   sqlstore.CalendarRounds
@@ -110,7 +110,7 @@ func (s *Store) Close() error {
 		s.tokens.Stop()
 		s.notifier.hub.Close()
 		s.listener.close()
-		s.gather.flying.Wait()
+		s.group.flying.Wait()
 		s.notifier.close()
 		s.beats.Close()
 		s.pool.Close()

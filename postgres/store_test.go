@@ -184,7 +184,7 @@ func TestStoreWithMarks(t *testing.T) {
 		plain := h.Open
 		h.Open = func(t testing.TB) storetest.Store {
 			store := plain(t).(*Store)
-			store.marks.after, store.marks.trail, store.marks.look, store.marks.dear = 0, 0, time.Hour, time.Hour
+			store.laneCursors.after, store.laneCursors.trail, store.laneCursors.look, store.laneCursors.dear = 0, 0, time.Hour, time.Hour
 			store.listener.open()
 			return store
 		}

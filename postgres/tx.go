@@ -69,12 +69,12 @@ func (t *callerTx) enqueueAll(ctx context.Context, fresh *newJobs) error {
 	if !fresh.mayBeRefusedInPart() {
 		return t.store.enqueueIn(ctx, t.in, fresh)
 	}
-	return t.undoable(ctx, func() error { return t.store.enqueueIn(ctx, t.in, fresh) })
+	return t.inSavepoint(ctx, func() error { return t.store.enqueueIn(ctx, t.in, fresh) })
 }
 
-// undoable does something as a whole or not at all, so that the caller may go on after it
+// inSavepoint does something as a whole or not at all, so that the caller may go on after it
 // was refused.
-func (t *callerTx) undoable(ctx context.Context, f func() error) error {
+func (t *callerTx) inSavepoint(ctx context.Context, f func() error) error {
 	if err := t.in.run(ctx, call{sql: t.store.sql.Savepoint}); err != nil {
 		return err
 	}

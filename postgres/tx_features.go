@@ -19,7 +19,7 @@ func (t *callerTx) PutSchedule(ctx context.Context, sc schedule.Schedule, restar
 	defer cancel()
 	put, err := t.store.newPutting(ctx, sc, restart)
 	if err == nil {
-		err = t.undoable(ctx, func() error { return put.in(ctx, t.in) })
+		err = t.inSavepoint(ctx, func() error { return put.in(ctx, t.in) })
 	}
 	if err = put.taken(err); err != nil {
 		return schedule.Schedule{}, fmt.Errorf("put schedule in a transaction: %w", err)
@@ -54,7 +54,7 @@ func (t *callerTx) PutSweep(ctx context.Context, sw sweep.Sweep) (sweep.Sweep, e
 	row, err := sqlstore.NewSweepRow(&sweep.Record{Sweep: sw})
 	var stored []sweep.Record
 	if err == nil {
-		err = t.undoable(ctx, func() (err error) {
+		err = t.inSavepoint(ctx, func() (err error) {
 			if sw.Version == 0 {
 				sw.ID, err = t.store.addSweep(ctx, t.in, &sw, &row)
 			} else {
@@ -98,7 +98,7 @@ func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.P
 			if err != nil {
 				return err
 			}
-			return t.undoable(ctx, func() error { return t.addBatch(ctx, known, &b, &row, columns) })
+			return t.inSavepoint(ctx, func() error { return t.addBatch(ctx, known, &b, &row, columns) })
 		})
 	}
 	if err != nil {

@@ -166,7 +166,7 @@ func (s *Store) retry(ctx context.Context, f func(ctx context.Context) error) er
 	defer cancel()
 	for try := 1; ; try++ {
 		known := s.server.Load()
-		err := understand(sqlstore.Retry(ctx, transient, func() error { return f(ctx) }))
+		err := decodeError(sqlstore.Retry(ctx, transient, func() error { return f(ctx) }))
 		if try == renewTries || !errors.Is(err, errAnotherServer) {
 			return unavailable(ctx, err)
 		}

@@ -108,19 +108,19 @@ func (s *Store) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	})
 }
 
-// besides scans a column that follows those that others know of.
-type besides struct {
+// extraColumns scans a column that follows those that others know of.
+type extraColumns struct {
 	sqlstore.Scanner
 	into any
 }
 
 // Scan is part of sqlstore.Scanner.
-func (b besides) Scan(into ...any) error { return b.Scanner.Scan(append(into, b.into)...) }
+func (b extraColumns) Scan(into ...any) error { return b.Scanner.Scan(append(into, b.into)...) }
 
 // scanRunning reads a batch and counts those of its tasks that run.
 func scanRunning(row sqlstore.Scanner) (batch.Record, error) {
 	var counts []byte
-	b, err := sqlstore.ScanBatch(besides{row, &counts})
+	b, err := sqlstore.ScanBatch(extraColumns{row, &counts})
 	if err != nil {
 		return b, err
 	}

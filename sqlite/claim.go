@@ -52,7 +52,7 @@ func (t *txn) claimKnown(claim driver.Claim) ([]*fairlead.Job, error) {
 	if err != nil || len(lanes) == 0 || claim.Max <= 0 {
 		return nil, err
 	}
-	l := leases{txn: t, node: claim.Node}
+	l := claimer{txn: t, node: claim.Node}
 	switch {
 	case len(lanes) == 1 && !claim.Solo && len(rules.Quotas) == 0:
 		return l.takeFirst(lanes[0], room(claim, lanes[0].Kind))
@@ -81,15 +81,15 @@ func (t *txn) open(claim driver.Claim, rules *sqlstore.Rules) ([]sqlstore.Lane, 
 	}), nil
 }
 
-// leases are what a claim hands out: one fence for all of its jobs.
-type leases struct {
+// claimer are what a claim hands out: one fence for all of its jobs.
+type claimer struct {
 	*txn
 	node  fairlead.NodeID
 	fence int64 // taken with the first jobs
 }
 
 // takeFirst takes the first jobs of a lane.
-func (l *leases) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, error) {
+func (l *claimer) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, error) {
 	jobs, err := l.load(map[int32]sqlstore.LaneKey{lane.ID: lane.LaneKey}, l.sql.ClaimFirst, lane.ID, limit)
 	if err != nil || len(jobs) == 0 {
 		return nil, err
@@ -97,13 +97,13 @@ func (l *leases) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, erro
 	if err := l.compareLanes(map[int32]sqlstore.LaneKey{lane.ID: lane.LaneKey}); err != nil {
 		return nil, err
 	}
-	l.heads.touch(lane.ID)
+	l.laneHeads.touch(lane.ID)
 	err = l.startUpto(lane.ID, len(jobs), keyOf(jobs[len(jobs)-1]))
 	return l.leased(jobs), err
 }
 
 // loadStarted reads the jobs that were moved, in order.
-func (l *leases) loadStarted(names map[int32]sqlstore.LaneKey, ids []int64) ([]*fairlead.Job, error) {
+func (l *claimer) loadStarted(names map[int32]sqlstore.LaneKey, ids []int64) ([]*fairlead.Job, error) {
 	jobs, err := l.load(names, l.sql.ClaimStarted, idList(ids))
 	if err == nil && len(jobs) != len(ids) {
 		err = fmt.Errorf("found %d of %d jobs", len(jobs), len(ids))
@@ -114,7 +114,7 @@ func (l *leases) loadStarted(names map[int32]sqlstore.LaneKey, ids []int64) ([]*
 
 // startUpto moves the first n jobs of a lane, up to a key, from ready to running.
 // They stand side by side, which makes that cheap.
-func (l *leases) startUpto(lane int32, n int, last dispatch.Key) error {
+func (l *claimer) startUpto(lane int32, n int, last dispatch.Key) error {
 	if err := l.takeFence(); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (l *leases) startUpto(lane int32, n int, last dispatch.Key) error {
 }
 
 // startApart moves jobs of many lanes from ready to running.
-func (l *leases) startApart(ids []int64) error {
+func (l *claimer) startApart(ids []int64) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (l *leases) startApart(ids []int64) error {
 }
 
 // takeFence makes sure that there is a fence.
-func (l *leases) takeFence() (err error) {
+func (l *claimer) takeFence() (err error) {
 	if l.fence == 0 {
 		l.fence, err = l.next(fenceCounter, 1)
 	}
@@ -149,7 +149,7 @@ func (l *leases) takeFence() (err error) {
 }
 
 // leased fills in what the claim made of the jobs.
-func (l *leases) leased(jobs []*fairlead.Job) []*fairlead.Job {
+func (l *claimer) leased(jobs []*fairlead.Job) []*fairlead.Job {
 	now := sqlstore.Time(l.now)
 	for _, job := range jobs {
 		job.State, job.Fence, job.Node, job.StartedAt = fairlead.Running, l.fence, l.node, now
@@ -159,7 +159,7 @@ func (l *leases) leased(jobs []*fairlead.Job) []*fairlead.Job {
 }
 
 // load reads jobs as they were before the claim.
-func (l *leases) load(names map[int32]sqlstore.LaneKey, query string, args ...any) ([]*fairlead.Job, error) {
+func (l *claimer) load(names map[int32]sqlstore.LaneKey, query string, args ...any) ([]*fairlead.Job, error) {
 	var jobs []*fairlead.Job
 	err := l.each(query, args, func(row sqlstore.Scanner) error {
 		job := &fairlead.Job{}

@@ -10,7 +10,7 @@ import (
 )
 
 // takeChosen takes the first jobs of many lanes, or those that limits allow.
-func (l *leases) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim driver.Claim) ([]*fairlead.Job, error) {
+func (l *claimer) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim driver.Claim) ([]*fairlead.Job, error) {
 	if _, err := l.limits(); err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func (l *leases) takeChosen(rules *sqlstore.Rules, open []sqlstore.Lane, claim d
 		return nil, err
 	}
 	if !claim.Solo && sqlstore.Tight(lanes, claim.Max) {
-		strange, err := l.strangeLanes(claim, rules)
+		strange, err := l.foreignLanes(claim, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -67,13 +67,13 @@ func namesOf(open []sqlstore.Lane, picks []dispatch.Pick) map[int32]sqlstore.Lan
 }
 
 // busyLanes are the lanes that have jobs, suspects aside, under their limits.
-func (l *leases) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
+func (l *claimer) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	if err := l.refreshHeads(); err != nil {
 		return nil, err
 	}
-	lanes := make([]*dispatch.Lane, 0, min(len(open), len(l.heads.busy)))
+	lanes := make([]*dispatch.Lane, 0, min(len(open), len(l.laneHeads.busy)))
 	for _, lane := range open {
-		if head := l.heads.busy[lane.ID]; head != nil {
+		if head := l.laneHeads.busy[lane.ID]; head != nil {
 			head.name = lane.LaneKey
 			l.book.govern(&head.Lane, lane)
 			lanes = append(lanes, &head.Lane)
@@ -82,9 +82,9 @@ func (l *leases) busyLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	return lanes, nil
 }
 
-// strangeLanes are the lanes with jobs to which only other nodes can give the
+// foreignLanes are the lanes with jobs to which only other nodes can give the
 // slots that limits leave.
-func (l *leases) strangeLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*dispatch.Lane, error) {
+func (l *claimer) foreignLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*dispatch.Lane, error) {
 	nodes, err := l.allNodes()
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (l *leases) strangeLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*dis
 	}
 	var lanes []*dispatch.Lane
 	for _, lane := range l.lanes.Known() {
-		head := l.heads.busy[lane.ID]
+		head := l.laneHeads.busy[lane.ID]
 		if head == nil || rules.Paused(lane.LaneKey) {
 			continue
 		}
@@ -110,14 +110,14 @@ func (l *leases) strangeLanes(claim driver.Claim, rules *sqlstore.Rules) ([]*dis
 }
 
 // choose picks what the claim takes.
-func (l *leases) choose(lanes []*dispatch.Lane, claim driver.Claim) ([]dispatch.Pick, error) {
+func (l *claimer) choose(lanes []*dispatch.Lane, claim driver.Claim) ([]dispatch.Pick, error) {
 	ask := dispatch.Ask{Max: claim.Max, Rooms: claim.Rooms}
-	page := l.heads.page(claim.Max)
+	page := l.laneHeads.page(claim.Max)
 	return dispatch.ChooseReading(lanes, ask, func(lane *dispatch.Lane) error { return l.readOn(lane, page) })
 }
 
 // spend takes the tokens of the picks.
-func (l *leases) spend(picks []dispatch.Pick) error {
+func (l *claimer) spend(picks []dispatch.Pick) error {
 	if !l.book.rated {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (l *leases) spend(picks []dispatch.Pick) error {
 const sideBySide = 3
 
 // startPicks starts the first jobs of some lanes.
-func (l *leases) startPicks(picks []dispatch.Pick) ([]*fairlead.Job, error) {
+func (l *claimer) startPicks(picks []dispatch.Pick) ([]*fairlead.Job, error) {
 	taken := map[*dispatch.Lane]int{}
 	ids := make([]int64, len(picks))
 	for i, pick := range picks {
@@ -147,7 +147,7 @@ func (l *leases) startPicks(picks []dispatch.Pick) ([]*fairlead.Job, error) {
 	names := make(map[int32]sqlstore.LaneKey, len(taken))
 	var apart []int64
 	for lane, n := range taken {
-		names[lane.ID] = l.heads.busy[lane.ID].name
+		names[lane.ID] = l.laneHeads.busy[lane.ID].name
 		if n < sideBySide {
 			for _, key := range lane.Keys[:n] {
 				apart = append(apart, key.ID)
@@ -155,7 +155,7 @@ func (l *leases) startPicks(picks []dispatch.Pick) ([]*fairlead.Job, error) {
 		} else if err := l.startUpto(lane.ID, n, lane.Keys[n-1]); err != nil {
 			return nil, err
 		}
-		l.heads.passed(lane, n)
+		l.laneHeads.passed(lane, n)
 	}
 	if err := l.startApart(apart); err != nil {
 		return nil, err

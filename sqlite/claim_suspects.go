@@ -8,7 +8,7 @@ import (
 
 // suspectLanes are the lanes that have suspects: ready jobs that may have
 // killed their nodes. There are never many.
-func (l *leases) suspectLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
+func (l *claimer) suspectLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	names := make(map[int32]sqlstore.Lane, len(open))
 	for _, lane := range open {
 		names[lane.ID] = lane
@@ -39,7 +39,7 @@ func (l *leases) suspectLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 }
 
 // startSuspects starts suspects one by one.
-func (l *leases) startSuspects(open []sqlstore.Lane, picks []dispatch.Pick) ([]*fairlead.Job, error) {
+func (l *claimer) startSuspects(open []sqlstore.Lane, picks []dispatch.Pick) ([]*fairlead.Job, error) {
 	if err := l.takeFence(); err != nil {
 		return nil, err
 	}

@@ -10,10 +10,10 @@ import (
 // Conduct acts upon a batch. The write lock of the file is the lock of the batch; who
 // does not want to wait is told by this process that others are at it.
 func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (bool, error) {
-	if !s.acting.begin(id, wait) {
+	if !s.batchLocks.begin(id, wait) {
 		return false, nil
 	}
-	defer s.acting.end(id)
+	defer s.batchLocks.end(id)
 	refused, err := inTx(ctx, s, "conduct", func(t *txn) (refusal, error) { return t.conduct(id, act) })
 	if err == nil {
 		err = refused.err
@@ -21,15 +21,15 @@ func (s *Store) Conduct(ctx context.Context, id int64, wait bool, act func(conte
 	return err == nil, err
 }
 
-// acting counts who acts upon each batch, or waits to.
-type acting struct {
+// batchLocks counts who acts upon each batch, or waits to.
+type batchLocks struct {
 	mu      sync.Mutex
 	batches map[int64]int
 }
 
 // begin tells whether somebody may act upon a batch: unless they want to wait, only
 // if nobody else does.
-func (a *acting) begin(id int64, wait bool) bool {
+func (a *batchLocks) begin(id int64, wait bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.batches[id] > 0 && !wait {
@@ -42,7 +42,7 @@ func (a *acting) begin(id int64, wait bool) bool {
 	return true
 }
 
-func (a *acting) end(id int64) {
+func (a *batchLocks) end(id int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.batches[id]--; a.batches[id] == 0 {

@@ -123,7 +123,7 @@ func (t *txn) placeRun(jobs []newJob, ids []int64, lanes []int32) error {
 			places.later++
 		case job.gate != 0:
 			places.parked++
-			t.knock(job.gate)
+			t.noteGate(job.gate)
 		default:
 			places.ready++
 			t.wakes.addWork(lanes[i], job.lane)

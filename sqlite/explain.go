@@ -52,7 +52,7 @@ func (t *txn) ahead(facts *sqlstore.Facts) (ahead int, err error) {
 	}
 	key := keyOf(facts.Job)
 	for _, lane := range facts.Rivals(t.lanes.Known()) {
-		if head := t.heads.busy[lane.ID]; head == nil || head.First().Compare(key) >= 0 {
+		if head := t.laneHeads.busy[lane.ID]; head == nil || head.First().Compare(key) >= 0 {
 			continue
 		}
 		var n int

@@ -20,30 +20,30 @@ func withGates[T any](t *txn, f func(t *txn) (T, error)) (T, error) {
 	return result, err
 }
 
-// knock tells a gate that it got a job or a place back, or has more of them.
-func (t *txn) knock(gate int64) {
-	if t.knocked == nil {
-		t.knocked = map[int64]bool{}
+// noteGate tells a gate that it got a job or a place back, or has more of them.
+func (t *txn) noteGate(gate int64) {
+	if t.notedGates == nil {
+		t.notedGates = map[int64]bool{}
 	}
-	t.knocked[gate] = true
+	t.notedGates[gate] = true
 }
 
-// knockAll knocks at the gates that a query finds, and tells whether there are
+// noteGates knocks at the gates that a query finds, and tells whether there are
 // any.
-func (t *txn) knockAll(query string, args ...any) (bool, error) {
+func (t *txn) noteGates(query string, args ...any) (bool, error) {
 	gates, err := t.list(query, args...)
 	for _, gate := range gates {
-		t.knock(gate)
+		t.noteGate(gate)
 	}
 	return len(gates) > 0, err
 }
 
 // admit makes the first parked jobs of the gates ready, as many as have a place.
 func (t *txn) admit() error {
-	if len(t.knocked) == 0 {
+	if len(t.notedGates) == 0 {
 		return nil
 	}
-	ids, lanes, err := t.withLanes(t.sql.Admissible, idList(slices.Collect(maps.Keys(t.knocked))))
+	ids, lanes, err := t.withLanes(t.sql.Admissible, idList(slices.Collect(maps.Keys(t.notedGates))))
 	if err != nil || len(ids) == 0 {
 		return err
 	}
@@ -66,7 +66,7 @@ func (t *txn) park(list string, n int64) error {
 	if err := t.must(n, t.sql.Park, list); err != nil {
 		return err
 	}
-	_, err := t.knockAll(t.sql.GatesOf, list)
+	_, err := t.noteGates(t.sql.GatesOf, list)
 	return err
 }
 
@@ -75,13 +75,13 @@ func (t *txn) giveBack(p *placed) error {
 	if !p.admitted {
 		return nil
 	}
-	t.knock(p.gate)
+	t.noteGate(p.gate)
 	return t.must(1, t.sql.FreePlaces, idList([]int64{p.id}))
 }
 
 // giveBackMany gives back the places of many jobs, some of which may have none.
 func (t *txn) giveBackMany(list string) error {
-	gated, err := t.knockAll(t.sql.GatesOf, list)
+	gated, err := t.noteGates(t.sql.GatesOf, list)
 	if err == nil && gated {
 		_, err = t.exec(t.sql.FreePlaces, list)
 	}
@@ -98,7 +98,7 @@ func (t *txn) widen(limit fairlead.Limit) error {
 	if err != nil || limit.PerKey <= rules.Places(limit.Name) {
 		return err
 	}
-	_, err = t.knockAll(t.sql.BusyGates, limit.Name)
+	_, err = t.noteGates(t.sql.BusyGates, limit.Name)
 	return err
 }
 

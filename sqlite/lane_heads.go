@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// heads remembers the first ready jobs of each lane, so that a claim does not
+// laneHeads remembers the first ready jobs of each lane, so that a claim does not
 // have to look into thousands of lanes for a few jobs. It belongs to the writer.
 //
 // The jobs that it knows are those that a lane begins with. Claims of this
@@ -15,15 +15,15 @@ import (
 // version: then a lane is only known not to begin before where it began, as jobs
 // may be gone. And if the work counter differs from what it was after the last
 // commit here, jobs have come, and all is read anew.
-type heads struct {
-	busy    map[int32]*head
+type laneHeads struct {
+	busy    map[int32]*laneHead
 	touched map[int32]bool // lanes to be read anew
 	work    int64          // the counter for which this holds; negative if it does not
 	version int64          // of the data for which the known jobs are right
 }
 
-// head is the beginning of a lane that has, or had, ready jobs.
-type head struct {
+// laneHead is the beginning of a lane that has, or had, ready jobs.
+type laneHead struct {
 	dispatch.Lane
 	name sqlstore.LaneKey // set by the claim that serves it
 }
@@ -36,19 +36,19 @@ const (
 	mostKeys = 1 << 18
 )
 
-func newHeads() *heads {
-	h := &heads{}
+func newLaneHeads() *laneHeads {
+	h := &laneHeads{}
 	h.forget()
 	return h
 }
 
 // forget makes the next claim read all lanes.
-func (h *heads) forget() {
-	*h = heads{busy: map[int32]*head{}, touched: map[int32]bool{}, work: -1}
+func (h *laneHeads) forget() {
+	*h = laneHeads{busy: map[int32]*laneHead{}, touched: map[int32]bool{}, work: -1}
 }
 
 // forgetKeys keeps of all lanes only where they can not begin before.
-func (h *heads) forgetKeys() {
+func (h *laneHeads) forgetKeys() {
 	for _, head := range h.busy {
 		head.From, head.Keys, head.All = head.First(), nil, false
 	}
@@ -56,14 +56,14 @@ func (h *heads) forgetKeys() {
 
 // touch tells that ready jobs of a lane came or went other than by a claim that
 // chose them.
-func (h *heads) touch(lane int32) {
+func (h *laneHeads) touch(lane int32) {
 	if h.work >= 0 {
 		h.touched[lane] = true
 	}
 }
 
 // committed tells how the counters of a transaction were and are.
-func (h *heads) committed(c counters) {
+func (h *laneHeads) committed(c counters) {
 	switch {
 	case c.now == nil || h.work < 0:
 	case c.read[workCounter] == h.work:
@@ -74,19 +74,19 @@ func (h *heads) committed(c counters) {
 }
 
 // page is how many jobs of a lane a claim of so many reads at a time.
-func (h *heads) page(most int) int {
+func (h *laneHeads) page(most int) int {
 	lanes := max(1, len(h.busy))
 	return max(most/lanes+2, min(fewKeys, mostKeys/lanes))
 }
 
 // passed tells that a claim took the first n jobs of a lane.
-func (h *heads) passed(lane *dispatch.Lane, n int) {
+func (h *laneHeads) passed(lane *dispatch.Lane, n int) {
 	lane.From = lane.Keys[n-1].Next()
 	lane.Keys = lane.Keys[n:]
 	h.dropIfEmpty(lane)
 }
 
-func (h *heads) dropIfEmpty(lane *dispatch.Lane) {
+func (h *laneHeads) dropIfEmpty(lane *dispatch.Lane) {
 	if len(lane.Keys) == 0 && lane.All {
 		delete(h.busy, lane.ID)
 	}
@@ -103,7 +103,7 @@ func (t *txn) refreshHeads() error {
 	if _, err := t.one(t.sql.DataVersion, nil, &version); err != nil {
 		return err
 	}
-	h := t.heads
+	h := t.laneHeads
 	if work := t.counters.read[workCounter]; h.work != work {
 		h.forget()
 		h.work, h.version = work, version
@@ -114,7 +114,7 @@ func (t *txn) refreshHeads() error {
 		h.version = version
 	}
 	for lane := range h.touched {
-		h.busy[lane] = &head{Lane: dispatch.Lane{ID: lane, From: dispatch.Front}}
+		h.busy[lane] = &laneHead{Lane: dispatch.Lane{ID: lane, From: dispatch.Front}}
 		if err := t.readOn(&h.busy[lane].Lane, fewKeys); err != nil {
 			return err
 		}
@@ -126,9 +126,9 @@ func (t *txn) refreshHeads() error {
 // readHeads finds the lanes that have jobs.
 func (t *txn) readHeads() error {
 	return t.each(t.sql.Heads, nil, func(row sqlstore.Scanner) error {
-		h := &head{}
+		h := &laneHead{}
 		err := row.Scan(&h.ID, &h.From.Turn, &h.From.StartBy, &h.From.ID)
-		t.heads.busy[h.ID] = h
+		t.laneHeads.busy[h.ID] = h
 		return err
 	})
 }
@@ -148,7 +148,7 @@ func (t *txn) readOn(lane *dispatch.Lane, page int) error {
 		return err
 	})
 	lane.All = read < page
-	t.heads.dropIfEmpty(lane)
+	t.laneHeads.dropIfEmpty(lane)
 	return err
 }
 

@@ -9,23 +9,23 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// lanes caches the lane table: committed lanes only, as a rollback would give
+// knownLanes caches the lane table: committed lanes only, as a rollback would give
 // the number of any other to somebody else.
-type lanes struct {
+type knownLanes struct {
 	*sqlstore.Lanes
 	mu      sync.Mutex
 	upTo    int32 // all lanes up to this id are cached, but for those that were removed
 	version int64 // of the counter of lanes, when it was last looked which were removed
 }
 
-func (l *lanes) heeded() int64 {
+func (l *knownLanes) seen() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.version
 }
 
 // learn adds committed lanes, read in order from where upTo was or before.
-func (l *lanes) learn(read []sqlstore.Lane) {
+func (l *knownLanes) learn(read []sqlstore.Lane) {
 	if len(read) == 0 {
 		return
 	}
@@ -35,7 +35,7 @@ func (l *lanes) learn(read []sqlstore.Lane) {
 	l.upTo = max(l.upTo, read[len(read)-1].ID)
 }
 
-func (l *lanes) known() int32 {
+func (l *knownLanes) known() int32 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.upTo
@@ -43,7 +43,7 @@ func (l *lanes) known() int32 {
 
 // forget drops lanes that are not as they were known. They may be there under other
 // names: all are read again.
-func (l *lanes) forget(ids ...int32) {
+func (l *knownLanes) forget(ids ...int32) {
 	l.Forget(ids...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,16 +102,16 @@ func (t *txn) served(scope *driver.Scope) ([]sqlstore.Lane, error) {
 	return served, nil
 }
 
-// heedRemoved forgets lanes that were removed since it last looked. Only the writer does
+// checkRemoved forgets lanes that were removed since it last looked. Only the writer does
 // that, before it has changed any: a caller's transaction may have, and be rolled back.
-func (t *txn) heedRemoved() error {
+func (t *txn) checkRemoved() error {
 	if t.counters.now == nil {
 		if err := t.readCounters(); err != nil {
 			return err
 		}
 	}
 	version := t.counters.read[lanesCounter]
-	if t.heads == nil || t.lanes.heeded() == version || t.counters.now[lanesCounter] != version {
+	if t.laneHeads == nil || t.lanes.seen() == version || t.counters.now[lanesCounter] != version {
 		return nil
 	}
 	known, left := t.lanes.Known(), map[int32]bool{}
@@ -133,7 +133,7 @@ func (t *txn) heedRemoved() error {
 
 // laneOf finds the lane of a new job, or makes it.
 func (t *txn) laneOf(key sqlstore.LaneKey) (int32, error) {
-	if err := t.heedRemoved(); err != nil {
+	if err := t.checkRemoved(); err != nil {
 		return 0, err
 	}
 	id, known := t.lanes.ID(key)

@@ -73,8 +73,8 @@ func (t *txn) leave(p *placed) error {
 // leftReady tells that a job of a lane is not ready any more. The writer
 // remembers which are; a caller's transaction can only make it read them anew.
 func (t *txn) leftReady(lane int32) {
-	if t.heads != nil {
-		t.heads.touch(lane)
+	if t.laneHeads != nil {
+		t.laneHeads.touch(lane)
 	} else {
 		t.wakes.all = true
 	}
@@ -96,7 +96,7 @@ func (t *txn) enter(p *placed, due int64) error {
 		return t.must(1, t.sql.ToLater, p.id, p.lane, due, p.attempt, p.failures, p.crashes)
 	}
 	if p.gate != 0 && !p.admitted {
-		t.knock(p.gate)
+		t.noteGate(p.gate)
 		return t.must(1, t.sql.ToParked, p.gate, p.turn, p.startBy, p.id, p.lane, p.attempt, p.failures, p.crashes)
 	}
 	lane, err := t.laneNamed(p.lane)

@@ -92,7 +92,7 @@ func prepare(o Options) (*Store, error) {
 	default:
 		return nil, fmt.Errorf(`synchronous %q: it must be "full", "normal" or "off"`, o.Synchronous)
 	}
-	s := &Store{options: o, lanes: &lanes{Lanes: sqlstore.NewLanes()}, hub: sqlstore.NewHub()}
+	s := &Store{options: o, lanes: &knownLanes{Lanes: sqlstore.NewLanes()}, hub: sqlstore.NewHub()}
 	s.tokens = sqlstore.NewAlarm(func() { s.hub.Work(nil) })
 	s.tables = func(name string) string {
 		if name == countingBatch || name == runningSweep {

@@ -11,10 +11,10 @@ import (
 // Steer acts upon a sweep. The write lock of the file is the lock of the sweep; who
 // does not want to wait is told by this process that others are at it.
 func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(context.Context, *sweep.Record, sweep.Tx) error) (bool, error) {
-	if !s.steerers.begin(id, wait) {
+	if !s.sweepLocks.begin(id, wait) {
 		return false, nil
 	}
-	defer s.steerers.end(id)
+	defer s.sweepLocks.end(id)
 	refused, err := inTx(ctx, s, "steer", func(t *txn) (steerRefusal, error) { return t.steer(id, act) })
 	if err == nil {
 		err = refused.err
@@ -22,15 +22,15 @@ func (s *Store) Steer(ctx context.Context, id int64, wait bool, act func(context
 	return err == nil, err
 }
 
-// steerers counts who steers each sweep, or waits to.
-type steerers struct {
+// sweepLocks counts who steers each sweep, or waits to.
+type sweepLocks struct {
 	mu     sync.Mutex
 	sweeps map[int64]int
 }
 
 // begin tells whether somebody may steer a sweep: unless they want to wait, only if
 // nobody else does.
-func (s *steerers) begin(id int64, wait bool) bool {
+func (s *sweepLocks) begin(id int64, wait bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sweeps[id] > 0 && !wait {
@@ -43,7 +43,7 @@ func (s *steerers) begin(id int64, wait bool) bool {
 	return true
 }
 
-func (s *steerers) end(id int64) {
+func (s *sweepLocks) end(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sweeps[id]--; s.sweeps[id] == 0 {

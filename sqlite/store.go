@@ -67,7 +67,7 @@ type Store struct {
 	tables     sqlstore.Expander
 	query      *sqlstore.Query
 	usage      sqlstore.RecentUsage
-	lanes      *lanes
+	lanes      *knownLanes
 	capped     atomic.Bool // whether there are limits, as far as is known
 	nodes      sqlstore.NodeTokens
 	hub        *sqlstore.Hub
@@ -77,8 +77,8 @@ type Store struct {
 	reads      *preparedReads
 	callers    *sql.DB // for transactions of callers
 	writer     *writer
-	acting     acting
-	steerers   steerers
+	batchLocks batchLocks
+	sweepLocks sweepLocks
 	calendars  sqlstore.CalendarRounds
 	listener   *listener
 	close      func() error

@@ -145,7 +145,7 @@ func (t *txn) freshFires(jobs []int64) ([]schedule.Fire, error) {
 	if err := t.admit(); err != nil {
 		return nil, err
 	}
-	t.knocked = nil
+	t.notedGates = nil
 	fires, err := t.fires(schedule.FireFilter{Jobs: jobs, Limit: len(jobs)})
 	slices.Reverse(fires)
 	return fires, err

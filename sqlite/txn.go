@@ -22,22 +22,22 @@ type runner interface {
 // its methods, so that they work the same in the writer's transactions and in
 // those of callers.
 type txn struct {
-	ctx      context.Context
-	run      runner
-	sql      *statements
-	inserts  []string
-	lanes    *lanes
-	heads    *heads       // in transactions of the writer
-	book     *ruleBook    // in transactions of the writer
-	capped   *atomic.Bool // whether there are limits, as far as is known
-	now      int64
-	counters counters
-	wakes    wakes
-	readOnly bool
-	callers  bool                   // it is a caller's, with effects of its own
-	wrote    bool                   // whether the current function has changed anything
-	compared map[sqlstore.Lane]bool // lanes that are as this process knows them
-	knocked  map[int64]bool         // gates that the current function gave a job or a place
+	ctx        context.Context
+	run        runner
+	sql        *statements
+	inserts    []string
+	lanes      *knownLanes
+	laneHeads  *laneHeads   // in transactions of the writer
+	book       *ruleBook    // in transactions of the writer
+	capped     *atomic.Bool // whether there are limits, as far as is known
+	now        int64
+	counters   counters
+	wakes      wakes
+	readOnly   bool
+	callers    bool                   // it is a caller's, with effects of its own
+	wrote      bool                   // whether the current function has changed anything
+	compared   map[sqlstore.Lane]bool // lanes that are as this process knows them
+	notedGates map[int64]bool         // gates that the current function gave a job or a place
 }
 
 // wakes is what a commit brings to others.

@@ -19,7 +19,7 @@ import (
 type writer struct {
 	store *Store
 	stmts *stmts
-	heads *heads
+	heads *laneHeads
 	book  ruleBook
 
 	mu     sync.Mutex
@@ -59,7 +59,7 @@ const (
 var errClosed = errors.New("the store is closed")
 
 func newWriter(s *Store) *writer {
-	w := &writer{store: s, stmts: newStmts(), heads: newHeads(), bell: make(chan struct{}, 1), ended: make(chan struct{})}
+	w := &writer{store: s, stmts: newStmts(), heads: newLaneHeads(), bell: make(chan struct{}, 1), ended: make(chan struct{})}
 	go w.work()
 	return w
 }
@@ -78,7 +78,7 @@ func (w *writer) do(ctx context.Context, r *request) error {
 		w.queue = append(w.queue, r)
 	}
 	w.mu.Unlock()
-	w.ring()
+	w.signal()
 	select {
 	case <-r.done:
 		return r.err
@@ -90,7 +90,7 @@ func (w *writer) do(ctx context.Context, r *request) error {
 	}
 }
 
-func (w *writer) ring() {
+func (w *writer) signal() {
 	select {
 	case w.bell <- struct{}{}:
 	default:
@@ -102,7 +102,7 @@ func (w *writer) stop() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.ring()
+	w.signal()
 	<-w.ended
 }
 
@@ -175,7 +175,7 @@ func (w *writer) refuseAll() bool {
 // It returns those for which there was no time.
 func (w *writer) commit(group []*request) (rest []*request) {
 	ran, rest, err := w.try(group, true)
-	if errors.As(err, new(harm)) && len(ran) > 1 {
+	if errors.As(err, new(fatalError)) && len(ran) > 1 {
 		// One of them spoilt it for all: apart, each gets what it deserves.
 		for _, r := range ran {
 			r.err = nil
@@ -190,11 +190,11 @@ func (w *writer) commit(group []*request) (rest []*request) {
 	return rest
 }
 
-// harm is an error of a function that may have written something: its
+// fatalError is an error of a function that may have written something: its
 // transaction cannot go on.
-type harm struct{ error }
+type fatalError struct{ error }
 
-func (h harm) Unwrap() error { return h.error }
+func (h fatalError) Unwrap() error { return h.error }
 
 // try runs functions in one transaction: if it may, with the urgent ones that
 // come meanwhile, and not all of them if they take long. It fails if the
@@ -207,7 +207,7 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 	}
 	defer end()
 	t := w.store.newTxn(context.Background(), newPrepared(tx, w.stmts))
-	t.heads, t.book = w.heads, &w.book
+	t.laneHeads, t.book = w.heads, &w.book
 	defer func() {
 		if err != nil {
 			w.book.forget()
@@ -225,14 +225,14 @@ func (w *writer) try(group []*request, more bool) (ran, rest []*request, err err
 			continue
 		}
 		ran = append(ran, r)
-		t.now, t.wrote, t.knocked, t.wakes = w.store.micros(), false, nil, wakes{}
+		t.now, t.wrote, t.notedGates, t.wakes = w.store.micros(), false, nil, wakes{}
 		if r.err = r.run(t); r.err == nil {
 			all.add(t.wakes)
 			for lane := range t.wakes.work {
 				w.heads.touch(lane)
 			}
 		} else if t.wrote || !verdict(r.err) {
-			return ran, group, harm{r.err}
+			return ran, group, fatalError{r.err}
 		}
 	}
 	t.wakes = all
