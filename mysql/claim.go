@@ -251,11 +251,11 @@ func (c *claimer) leaseSpans(ctx context.Context, ranges []string, fence int64, 
 			"solo", c.solo(), "spans", strings.Join(chunk, " or "),
 			"fence_no", decimal(fence), "node_id", decimal(c.Node), "clock", decimal(c.now), "set", setByLane(sets),
 		}
-		leased, err := c.exec(ctx, fill(c.sql.LeaseSpans, slots...))
+		leased, err := c.exec(ctx, fill(c.sql.ToRunningRanges, slots...))
 		if err != nil {
 			return 0, err
 		}
-		if err := c.must(ctx, int(leased), fill(c.sql.LeaveSpans, slots...)); err != nil {
+		if err := c.must(ctx, int(leased), fill(c.sql.LeaveReadyRanges, slots...)); err != nil {
 			return 0, err
 		}
 		moved += leased

@@ -108,10 +108,10 @@ func (t *txn) gateOf(ctx context.Context, job *fairlead.Job, rules *sqlstore.Rul
 	if err != nil {
 		return found, err
 	}
-	if err := t.each(ctx, collect(&found.By), t.sql.HoldersOf, id, mostHolders); err != nil {
+	if err := t.each(ctx, collect(&found.By), t.sql.GateHolders, id, mostHolders); err != nil {
 		return found, err
 	}
-	_, err = t.one(ctx, []any{&found.Ahead}, fill(t.sql.ParkedAhead, "gate_id", decimal(id), "turn", decimal(-job.Priority),
+	_, err = t.one(ctx, []any{&found.Ahead}, fill(t.sql.GateAhead, "gate_id", decimal(id), "turn", decimal(-job.Priority),
 		"start_by", decimal(sqlstore.Micros(job.StartBy)), "id", decimal(job.ID), "limit", decimal(fairlead.MaxAhead)))
 	return found, err
 }

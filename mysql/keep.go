@@ -120,7 +120,7 @@ func (s *Store) expire(ctx context.Context, limit int) (moved int, err error) {
 			m.fail(p, fairlead.ReasonDeadline, "no answer came before the deadline", true)
 			moved++
 			return nil
-		}, t.sql.LockOverdue, now, limit)
+		}, t.sql.LockExpired, now, limit)
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (in
 			return total, err
 		}
 	}
-	if _, err := s.execAlone(ctx, s.db, s.sql.ForgetReaped, nodeRetention.Microseconds(), limit); err != nil {
+	if _, err := s.execAlone(ctx, s.db, s.sql.PruneReaped, nodeRetention.Microseconds(), limit); err != nil {
 		return total, fmt.Errorf("prune: %w", err)
 	}
 	if err := s.pruneNodes(ctx); err != nil {
@@ -253,7 +253,7 @@ func (s *Store) pruneNodes(ctx context.Context) error {
 	}
 	idle := slices.DeleteFunc(old, func(node int64) bool { return slices.Contains(busy, node) })
 	for list := range idChunks(idle) {
-		for _, statement := range []string{s.sql.ForgetFences, s.sql.ForgetNodes} { // a fence whose node is forgotten is not found again
+		for _, statement := range []string{s.sql.PruneFences, s.sql.PruneNodes} { // a fence whose node is forgotten is not found again
 			if _, err := s.execAlone(ctx, s.db, fill(statement, "ids", list)); err != nil {
 				return err
 			}

@@ -57,7 +57,7 @@ func (c *claimer) readFronts(ctx context.Context, statement string, size int, la
 	return nil
 }
 
-// parseKey reads a key as lane_fronts writes it.
+// parseKey reads a key as lane_keys writes it.
 func parseKey(text []byte) (dispatch.Key, error) {
 	turn, rest, _ := bytes.Cut(text, []byte{' '})
 	startBy, id, _ := bytes.Cut(rest, []byte{' '})

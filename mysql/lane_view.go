@@ -91,7 +91,7 @@ func (c *claimer) readShort(ctx context.Context, views []*laneView) error {
 	for i, view := range views {
 		lanes[i] = view.ID
 	}
-	return c.readFronts(ctx, c.sql.LaneFronts, frontSize, lanes, func(i int, keys []dispatch.Key) {
+	return c.readFronts(ctx, c.sql.LaneKeys, frontSize, lanes, func(i int, keys []dispatch.Key) {
 		for _, key := range keys {
 			c.see(views[i], key)
 		}

@@ -61,7 +61,7 @@ func (t *txn) takeCrashesBack(ctx context.Context, node int64) (int, error) {
 			return 0, err
 		}
 	}
-	if _, err := t.execRows(ctx, t.sql.DropReaped, &taken); err != nil {
+	if _, err := t.execRows(ctx, t.sql.ForgetReaped, &taken); err != nil {
 		return 0, err
 	}
 	return len(counted), t.write(ctx, &m)

@@ -91,7 +91,7 @@ func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 // itself, and Migrate can go on where a script was interrupted.
 func (s *Store) Script() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s;\n\n%s;\n\n", s.sql.ScriptSession, s.sql.MigrationTable)
+	fmt.Fprintf(&b, "%s;\n\n%s;\n\n", s.sql.ScriptSession, s.sql.CreateMigrations)
 	for _, migration := range s.schema {
 		fmt.Fprintf(&b, "-- %s\n", migration)
 		for step, statement := range migration.Steps {
@@ -104,7 +104,7 @@ func (s *Store) Script() string {
 // printRecord is the record of a statement with its arguments filled in.
 func (s *Store) printRecord(migration sqlstore.Migration, step int) string {
 	values := fmt.Sprintf("(%d, %d, '%s',", migration.Version, step+1, migration)
-	return strings.Replace(s.sql.MigrationRecord, "(?, ?, ?,", values, 1)
+	return strings.Replace(s.sql.RecordMigration, "(?, ?, ?,", values, 1)
 }
 
 // applied counts the statements that were applied, per version. Without a record
@@ -112,7 +112,7 @@ func (s *Store) printRecord(migration sqlstore.Migration, step int) string {
 func (s *Store) applied(ctx context.Context, q querier) (recorded bool, applied map[int]int, err error) {
 	applied = map[int]int{}
 	err = each(ctx, q, func(row *sql.Rows) error { return row.Scan(&recorded) },
-		s.sql.MigrationExists, s.database, s.options.Prefix+"migration")
+		s.sql.MigrationsExist, s.database, s.options.Prefix+"migration")
 	if err != nil || !recorded {
 		return false, applied, err
 	}
@@ -123,7 +123,7 @@ func (s *Store) applied(ctx context.Context, q querier) (recorded bool, applied 
 		}
 		applied[version] = steps
 		return nil
-	}, s.sql.MigrationApplied)
+	}, s.sql.MigrationsApplied)
 	return true, applied, err
 }
 
@@ -143,7 +143,7 @@ func (m migrator) lockName() string {
 func (m migrator) lock(ctx context.Context) error {
 	for {
 		var got sql.NullInt64
-		if err := m.conn.QueryRowContext(ctx, m.sql.MigrationLock, m.lockName(), lockPatience).Scan(&got); err != nil {
+		if err := m.conn.QueryRowContext(ctx, m.sql.LockMigrations, m.lockName(), lockPatience).Scan(&got); err != nil {
 			return fmt.Errorf("wait for others to migrate: %w", err)
 		}
 		if got.Int64 == 1 {
@@ -160,7 +160,7 @@ func (m migrator) lock(ctx context.Context) error {
 func (m migrator) unlock(ctx context.Context) error {
 	ctx, cancel := m.withTimeout(context.WithoutCancel(ctx))
 	defer cancel()
-	_, err := m.conn.ExecContext(ctx, m.sql.MigrationUnlock, m.lockName())
+	_, err := m.conn.ExecContext(ctx, m.sql.UnlockMigrations, m.lockName())
 	return err
 }
 
@@ -169,7 +169,7 @@ func (m migrator) unlock(ctx context.Context) error {
 func (m migrator) Applied(ctx context.Context) (map[int]int, error) {
 	recorded, applied, err := m.applied(ctx, m.conn)
 	if err == nil && !recorded {
-		err = m.define(ctx, m.sql.MigrationTable)
+		err = m.define(ctx, m.sql.CreateMigrations)
 	}
 	return applied, err
 }
@@ -180,7 +180,7 @@ func (m migrator) Apply(ctx context.Context, migration sqlstore.Migration, step 
 	if err := m.define(ctx, migration.Steps[step]); err != nil {
 		return err
 	}
-	_, err := m.conn.ExecContext(ctx, m.sql.MigrationRecord, migration.Version, step+1, migration.String())
+	_, err := m.conn.ExecContext(ctx, m.sql.RecordMigration, migration.Version, step+1, migration.String())
 	return err
 }
 

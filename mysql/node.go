@@ -97,7 +97,7 @@ func (s *Store) beat(ctx context.Context, beat driver.Beat) (answer driver.BeatA
 		return answer, leaseLost(beat.Node)
 	}
 	var last, at, version, number int64
-	err = one(ctx, s.lifeline, []any{&last, &at, &version, &answer.Drain, &number}, s.sql.BeatNews, beat.Lease.Microseconds(), beat.Node)
+	err = one(ctx, s.lifeline, []any{&last, &at, &version, &answer.Drain, &number}, s.sql.BeatAnswer, beat.Lease.Microseconds(), beat.Node)
 	if errors.Is(err, sql.ErrNoRows) {
 		return answer, leaseLost(beat.Node)
 	}

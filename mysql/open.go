@@ -71,7 +71,7 @@ func (s *Store) prepareClaims(ctx context.Context) (err error) {
 	ctx, cancel := s.withTimeout(ctx)
 	defer cancel()
 	if s.claimOpening == nil { // else a try before got as far
-		if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimOpening); err != nil {
+		if s.claimOpening, err = s.db.PrepareContext(ctx, s.sql.ClaimCheck); err != nil {
 			return err
 		}
 	}

@@ -41,7 +41,7 @@ func (s *Store) lose(ctx context.Context, node fairlead.NodeID) error {
 	}
 	var token string
 	var beat int64
-	err = one(ctx, s.lifeline, []any{&token, &beat}, s.sql.NodeRow, node)
+	err = one(ctx, s.lifeline, []any{&token, &beat}, s.sql.NodeLeft, node)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		now, err := s.now(ctx)

@@ -24,11 +24,11 @@ func (s *Store) pruneRequests(ctx context.Context, limit int) (removed int, err 
 			old.add().str(caller).str(key).end()
 			removed++
 			return err
-		}, t.sql.LockOldRequests, now-fairlead.OnceWindow.Microseconds(), limit)
+		}, t.sql.LockOldOnce, now-fairlead.OnceWindow.Microseconds(), limit)
 		if err != nil {
 			return err
 		}
-		dropped, err := t.execRows(ctx, t.sql.DropRequests, &old)
+		dropped, err := t.execRows(ctx, t.sql.PruneOnce, &old)
 		return checkHits(removed, dropped, err)
 	})
 	return removed, err
@@ -42,11 +42,11 @@ func (s *Store) pruneEntries(ctx context.Context, limit int) (removed int, err e
 			return err
 		}
 		var old []int64
-		if err := t.each(ctx, collect(&old), t.sql.LockOldEntries, now-access.Window.Microseconds(), limit); err != nil {
+		if err := t.each(ctx, collect(&old), t.sql.LockOldAudit, now-access.Window.Microseconds(), limit); err != nil {
 			return err
 		}
 		removed = len(old)
-		dropped, err := t.execIDs(ctx, t.sql.DropEntries, old)
+		dropped, err := t.execIDs(ctx, t.sql.PruneAudit, old)
 		return checkHits(removed, dropped, err)
 	})
 	return removed, err

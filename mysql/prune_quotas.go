@@ -46,7 +46,7 @@ func (s *Store) pruneQuotas(ctx context.Context) error {
 		for _, drop := range []struct {
 			statement string
 			ids       []int64
-		}{{t.sql.DropDeltasOf, removed}, {t.sql.DropQuotas, removed}, {t.sql.DropSets, sets}} {
+		}{{t.sql.DropDeltasOf, removed}, {t.sql.PruneQuotas, removed}, {t.sql.DropSets, sets}} {
 			for list := range idChunks(drop.ids) {
 				if _, err := t.exec(ctx, fill(drop.statement, "ids", list)); err != nil {
 					return err

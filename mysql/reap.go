@@ -19,7 +19,7 @@ func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, erro
 	defer cancel()
 	var reaped driver.Reaped
 	// By itself: from here on none of them can beat or claim any more.
-	result, err := s.execQuickly(ctx, s.sql.Bury)
+	result, err := s.execQuickly(ctx, s.sql.MarkDead)
 	if err != nil {
 		return reaped, fmt.Errorf("reap: %w", err)
 	}

@@ -77,7 +77,7 @@ func outlast(t *testing.T, pending bool, take, release, waits string) {
 		}
 	}
 	if pending {
-		run(other.sql.MigrationTable)
+		run(other.sql.CreateMigrations)
 	}
 	run(take)
 	opened := make(chan error, 1)

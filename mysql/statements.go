@@ -3,20 +3,20 @@ package mysql
 // statements are all that the store says to the server, by their names in
 // sql/*.sql. The slots that are filled with every call still stand in them.
 type statements struct {
-	ClaimOpening string `sql:"claim_opening"`
-	Ahead        string `sql:"ahead"`
-	Bounds       string `sql:"bounds"`
-	BusyLanes    string `sql:"busy_lanes"`
-	LaneHeads    string `sql:"lane_heads"`
-	LaneFirsts   string `sql:"lane_firsts"`
-	LaneFronts   string `sql:"lane_fronts"`
-	ClaimLane    string `sql:"claim_lane"`
-	ClaimChosen  string `sql:"claim_chosen"`
-	TakeFence    string `sql:"take_fence"`
-	LeaveReady   string `sql:"leave_ready"`
-	LeaveSpans   string `sql:"leave_ready_spans"`
-	LeaseSpans   string `sql:"spans_to_running"`
-	ToRunning    string `sql:"to_running"`
+	ClaimCheck       string `sql:"claim_check"`
+	Ahead            string `sql:"ahead"`
+	Bounds           string `sql:"bounds"`
+	BusyLanes        string `sql:"busy_lanes"`
+	LaneHeads        string `sql:"lane_heads"`
+	LaneFirsts       string `sql:"lane_firsts"`
+	LaneKeys         string `sql:"lane_keys"`
+	ClaimLane        string `sql:"claim_lane"`
+	ClaimChosen      string `sql:"claim_chosen"`
+	TakeFence        string `sql:"take_fence"`
+	LeaveReady       string `sql:"leave_ready"`
+	LeaveReadyRanges string `sql:"leave_ready_ranges"`
+	ToRunningRanges  string `sql:"to_running_ranges"`
+	ToRunning        string `sql:"to_running"`
 
 	InsertJobs      string `sql:"insert_jobs"`
 	InsertPlainJobs string `sql:"insert_plain_jobs"`
@@ -28,10 +28,10 @@ type statements struct {
 	LockDue      string `sql:"lock_due"`
 	NextDue      string `sql:"next_due"`
 	LeaveLater   string `sql:"leave_later"`
-	Bury         string `sql:"bury"`
+	MarkDead     string `sql:"mark_dead"`
 	Orphans      string `sql:"orphans"`
 	LockOrphans  string `sql:"lock_orphans"`
-	LockOverdue  string `sql:"lock_overdue"`
+	LockExpired  string `sql:"lock_expired"`
 	LockOutdated string `sql:"lock_outdated"`
 	RunningSweep string `sql:"running_sweep"`
 	SweepOf      string `sql:"sweep_of"`
@@ -42,25 +42,25 @@ type statements struct {
 	DropJobs     string `sql:"drop_jobs"`
 	OldNodes     string `sql:"old_nodes"`
 	BusyNodes    string `sql:"busy_nodes"`
-	ForgetNodes  string `sql:"forget_nodes"`
-	ForgetFences string `sql:"forget_fences"`
+	PruneNodes   string `sql:"prune_nodes"`
+	PruneFences  string `sql:"prune_fences"`
 
 	MarkLived      string `sql:"mark_lived"`
 	ShareLived     string `sql:"share_lived"`
 	AddReaped      string `sql:"add_reaped"`
 	LockReaped     string `sql:"lock_reaped"`
-	DropReaped     string `sql:"drop_reaped"`
 	ForgetReaped   string `sql:"forget_reaped"`
+	PruneReaped    string `sql:"prune_reaped"`
 	Relabel        string `sql:"relabel"`
 	UncrashLater   string `sql:"uncrash_later"`
 	UncrashParked  string `sql:"uncrash_parked"`
 	UncrashRunning string `sql:"uncrash_running"`
 	UncrashWaiting string `sql:"uncrash_waiting"`
 
-	LockOldRequests string `sql:"lock_old_requests"`
-	DropRequests    string `sql:"drop_requests"`
-	LockOldEntries  string `sql:"lock_old_entries"`
-	DropEntries     string `sql:"drop_entries"`
+	LockOldOnce  string `sql:"lock_old_once"`
+	PruneOnce    string `sql:"prune_once"`
+	LockOldAudit string `sql:"lock_old_audit"`
+	PruneAudit   string `sql:"prune_audit"`
 
 	Listeners       string `sql:"listeners"`
 	Register        string `sql:"register"`
@@ -72,13 +72,13 @@ type statements struct {
 	TakeMember  string `sql:"take_member"`
 	MemberTaken string `sql:"member_taken"`
 
-	MigrationLock    string `sql:"migration_lock"`
-	MigrationUnlock  string `sql:"migration_unlock"`
-	ScriptSession    string `sql:"script_session"`
-	MigrationTable   string `sql:"migration_table"`
-	MigrationExists  string `sql:"migration_exists"`
-	MigrationApplied string `sql:"migration_applied"`
-	MigrationRecord  string `sql:"migration_record"`
+	LockMigrations    string `sql:"lock_migrations"`
+	UnlockMigrations  string `sql:"unlock_migrations"`
+	ScriptSession     string `sql:"script_session"`
+	CreateMigrations  string `sql:"create_migrations"`
+	MigrationsExist   string `sql:"migrations_exist"`
+	MigrationsApplied string `sql:"migrations_applied"`
+	RecordMigration   string `sql:"record_migration"`
 
 	AddToken    string `sql:"add_token"`
 	FindToken   string `sql:"find_token"`
@@ -94,16 +94,16 @@ type statements struct {
 	Secret      string `sql:"secret"`
 	AddSecret   string `sql:"add_secret"`
 
-	Join     string `sql:"join"`
-	Beat     string `sql:"beat"`
-	BeatNews string `sql:"beat_news"`
-	NodeRow  string `sql:"node_row"`
-	Drain    string `sql:"drain"`
-	Wishes   string `sql:"wishes"`
-	WishesOf string `sql:"wishes_of"`
-	Leave    string `sql:"leave"`
-	Held     string `sql:"held"`
-	HeldAs   string `sql:"held_as"`
+	Join       string `sql:"join"`
+	Beat       string `sql:"beat"`
+	BeatAnswer string `sql:"beat_answer"`
+	NodeLeft   string `sql:"node_left"`
+	Drain      string `sql:"drain"`
+	Wishes     string `sql:"wishes"`
+	WishesOf   string `sql:"wishes_of"`
+	Leave      string `sql:"leave"`
+	Held       string `sql:"held"`
+	HeldAs     string `sql:"held_as"`
 
 	Census       string `sql:"census"`
 	RecentStarts string `sql:"recent_starts"`
@@ -138,7 +138,7 @@ type statements struct {
 	LockParked      string `sql:"lock_parked"`
 	LeaveParked     string `sql:"leave_parked"`
 	PlacesOf        string `sql:"places_of"`
-	Vacate          string `sql:"vacate"`
+	LeaveGates      string `sql:"leave_gates"`
 	PostNews        string `sql:"post_news"`
 	ShareRules      string `sql:"share_rules"`
 	LockGates       string `sql:"lock_gates"`
@@ -152,8 +152,8 @@ type statements struct {
 	DropGates       string `sql:"drop_gates"`
 	GatesWithNews   string `sql:"gates_with_news"`
 	ParkedGates     string `sql:"parked_gates"`
-	HoldersOf       string `sql:"holders_of"`
-	ParkedAhead     string `sql:"parked_ahead"`
+	GateHolders     string `sql:"gate_holders"`
+	GateAhead       string `sql:"gate_ahead"`
 
 	ChangeRules    string `sql:"change_rules"`
 	LockRules      string `sql:"lock_rules"`
@@ -170,7 +170,7 @@ type statements struct {
 	RemovedQuotas  string `sql:"removed_quotas"`
 	SetsInUse      string `sql:"sets_in_use"`
 	AllSets        string `sql:"all_sets"`
-	DropQuotas     string `sql:"drop_quotas"`
+	PruneQuotas    string `sql:"prune_quotas"`
 	DropDeltasOf   string `sql:"drop_deltas_of"`
 	DropSets       string `sql:"drop_sets"`
 	SetQuota       string `sql:"set_quota"`
@@ -263,18 +263,18 @@ type statements struct {
 	DropBatchTasks string `sql:"drop_batch_tasks"`
 	DropBatch      string `sql:"drop_batch"`
 
-	Session      string `sql:"session"`
-	Now          string `sql:"now"`
-	ClockAtLanes string `sql:"clock_at_lanes"`
-	Savepoint    string `sql:"savepoint"`
-	Undo         string `sql:"undo"`
-	Keep         string `sql:"keep"`
-	TakeIDs      string `sql:"take_ids"`
-	AddLanes     string `sql:"add_lanes"`
-	ReopenLanes  string `sql:"reopen_lanes"`
-	NamedLanes   string `sql:"named_lanes"`
-	LanesByID    string `sql:"numbered_lanes"`
-	LanesAbove   string `sql:"lanes_above"`
+	Session           string `sql:"session"`
+	Now               string `sql:"now"`
+	ClockAtLanes      string `sql:"clock_at_lanes"`
+	Savepoint         string `sql:"savepoint"`
+	ReturnToSavepoint string `sql:"return_to_savepoint"`
+	ReleaseSavepoint  string `sql:"release_savepoint"`
+	TakeIDs           string `sql:"take_ids"`
+	AddLanes          string `sql:"add_lanes"`
+	ReopenLanes       string `sql:"reopen_lanes"`
+	NamedLanes        string `sql:"named_lanes"`
+	LanesByID         string `sql:"numbered_lanes"`
+	LanesAbove        string `sql:"lanes_above"`
 
 	ServerName   string `sql:"server_name"`
 	ServerUptime string `sql:"server_uptime"`

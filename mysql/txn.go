@@ -253,11 +253,11 @@ func (t *txn) inSavepoint(ctx context.Context, mark string, f func() error) erro
 		return err
 	}
 	if err := f(); err != nil {
-		if _, undone := t.exec(ctx, fill(t.sql.Undo, "mark", mark)); undone != nil {
+		if _, undone := t.exec(ctx, fill(t.sql.ReturnToSavepoint, "mark", mark)); undone != nil {
 			return fmt.Errorf("%w (and undoing it failed: %w)", err, undone)
 		}
 		return err
 	}
-	_, err := t.exec(ctx, fill(t.sql.Keep, "mark", mark))
+	_, err := t.exec(ctx, fill(t.sql.ReleaseSavepoint, "mark", mark))
 	return err
 }

@@ -146,7 +146,7 @@ func (c *claimer) claimLane(ctx context.Context, known *rules, lane openLane) er
 	}
 	args := append(c.commonArgs(known, lane.room), lane.id, from.turn, from.startBy, from.id, c.laneLock, c.nodeToken)
 	args = append(args, c.nameLanes(map[int32]sqlstore.LaneKey{lane.id: lane.LaneKey})...)
-	return c.lease(ctx, call{sql: c.sql.Claim, args: args, each: c.reader(0)})
+	return c.lease(ctx, call{sql: c.sql.ClaimLane, args: args, each: c.reader(0)})
 }
 
 func (c *claimer) commonArgs(known *rules, limit int) []any {

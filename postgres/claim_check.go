@@ -30,7 +30,7 @@ type claimCheck struct {
 }
 
 func (s *claimCheck) call(c *claimer) call {
-	return call{sql: c.sql.Standing, args: []any{int64(c.claim.Node), c.nodeToken}, each: func(row sqlstore.Scanner) error { return row.Scan(&s.alive, &s.version) }}
+	return call{sql: c.sql.ClaimCheck, args: []any{int64(c.claim.Node), c.nodeToken}, each: func(row sqlstore.Scanner) error { return row.Scan(&s.alive, &s.version) }}
 }
 
 // evaluate fails if the node is not alive. If the rules are not the known ones it

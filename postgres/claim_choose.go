@@ -374,7 +374,7 @@ func (l *limitedClaim) take(ctx context.Context, t *roundTrips, picks []dispatch
 	}
 	before := len(l.jobs)
 	args := slices.Concat([]any{l.solo(), int64(l.claim.Node)}, l.pickArgs(picks), l.quotaArgs(picks), []any{l.left, l.nodeToken}, l.nameLanes(l.lanesOf(picks)))
-	if err := t.last(ctx, call{sql: l.sql.Take, args: args, each: l.reader(0)}); err != nil {
+	if err := t.last(ctx, call{sql: l.sql.ClaimChosen, args: args, each: l.reader(0)}); err != nil {
 		return err
 	}
 	taken := len(l.jobs) - before

@@ -109,7 +109,7 @@ const holdersShown = 5
 func (s *Store) gateOf(ctx context.Context, job *fairlead.Job, places int) (sqlstore.Gate, error) {
 	gate, id := sqlstore.Gate{Places: places}, sqlstore.GateOf(job)
 	err := s.run(ctx,
-		call{sql: s.sql.GateTaken, args: []any{id, holdersShown}, restart: func() { gate.By = nil }, each: func(row sqlstore.Scanner) error {
+		call{sql: s.sql.GateHolders, args: []any{id, holdersShown}, restart: func() { gate.By = nil }, each: func(row sqlstore.Scanner) error {
 			var holder int64
 			err := row.Scan(&gate.Taken, &holder)
 			gate.By = append(gate.By, holder)

@@ -40,7 +40,7 @@ func (s *Store) Schema(ctx context.Context) (driver.Schema, error) {
 
 func (s *Store) applied(ctx context.Context, r runner) (map[int]int, error) {
 	applied := map[int]int{}
-	err := r.run(ctx, call{sql: s.sql.Applied, each: func(row sqlstore.Scanner) error {
+	err := r.run(ctx, call{sql: s.sql.MigrationsApplied, each: func(row sqlstore.Scanner) error {
 		var version, steps int
 		if err := row.Scan(&version, &steps); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (s *Store) Script() string {
 	fmt.Fprintf(&b, "%s;\n\n%s", s.sql.CreateMigrations, sqlstore.PrintMigrations(inOneTransaction(s.migrations)))
 	for _, m := range s.migrations {
 		for step := range m.Steps {
-			record := strings.NewReplacer("$1", fmt.Sprint(m.Version), "$2", fmt.Sprint(step), "$3", "'"+m.Name+"'").Replace(s.sql.Record)
+			record := strings.NewReplacer("$1", fmt.Sprint(m.Version), "$2", fmt.Sprint(step), "$3", "'"+m.Name+"'").Replace(s.sql.RecordMigration)
 			fmt.Fprintf(&b, "%s;\n", record)
 		}
 	}
@@ -147,7 +147,7 @@ func (t *migrationTarget) Applied(ctx context.Context) (map[int]int, error) {
 
 // Apply implements sqlstore.MigrationTarget.
 func (t *migrationTarget) Apply(ctx context.Context, m sqlstore.Migration, step int) error {
-	record := call{sql: t.sql.Record, args: []any{m.Version, step, m.Name}}
+	record := call{sql: t.sql.RecordMigration, args: []any{m.Version, step, m.Name}}
 	name, apart := builtApart(m.Steps[step])
 	if !apart || t.empty {
 		t.applied++

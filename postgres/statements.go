@@ -42,18 +42,18 @@ type statements struct {
 	ReturnToSavepoint string `sql:"return_to_savepoint"`
 	ReleaseSavepoint  string `sql:"release_savepoint"`
 
-	SchemaExists     string `sql:"schema_exists"`
-	CreateSchema     string `sql:"create_schema"`
-	MigrationsExist  string `sql:"migrations_exist"`
-	CreateMigrations string `sql:"create_migrations"`
-	Applied          string `sql:"applied"`
-	Record           string `sql:"record"`
-	LockMigrations   string `sql:"lock_migrations"`
-	FindIndex        string `sql:"find_index"`
-	DropIndex        string `sql:"drop_index"`
-	BuildsIndex      string `sql:"builds_index"`
-	StayIdle         string `sql:"stay_idle"`
-	TakeYourTime     string `sql:"take_your_time"`
+	SchemaExists      string `sql:"schema_exists"`
+	CreateSchema      string `sql:"create_schema"`
+	MigrationsExist   string `sql:"migrations_exist"`
+	CreateMigrations  string `sql:"create_migrations"`
+	MigrationsApplied string `sql:"migrations_applied"`
+	RecordMigration   string `sql:"record_migration"`
+	LockMigrations    string `sql:"lock_migrations"`
+	FindIndex         string `sql:"find_index"`
+	DropIndex         string `sql:"drop_index"`
+	BuildsIndex       string `sql:"builds_index"`
+	StayIdle          string `sql:"stay_idle"`
+	TakeYourTime      string `sql:"take_your_time"`
 
 	KnownServer  string `sql:"known_server"`
 	ServerNumber string `sql:"server_number"`
@@ -76,11 +76,11 @@ type statements struct {
 	KeyHolders    string `sql:"key_holders"`
 
 	ShareRules   string `sql:"share_rules"`
-	Claim        string `sql:"claim"`
+	ClaimLane    string `sql:"claim_lane"`
 	ClaimMerged  string `sql:"claim_merged"`
 	ChooseFirst  string `sql:"choose_first"`
 	ChooseByRoom string `sql:"choose_by_room"`
-	Standing     string `sql:"standing"`
+	ClaimCheck   string `sql:"claim_check"`
 
 	Linger       string `sql:"linger"`
 	LaneKeys     string `sql:"lane_keys"`
@@ -88,7 +88,7 @@ type statements struct {
 	SuspectLanes string `sql:"suspect_lanes"`
 	LockQuotas   string `sql:"lock_quotas"`
 	FoldQuotas   string `sql:"fold_quotas"`
-	Take         string `sql:"take"`
+	ClaimChosen  string `sql:"claim_chosen"`
 
 	Succeed      string `sql:"succeed"`
 	Finish       string `sql:"finish"`
@@ -165,7 +165,7 @@ type statements struct {
 	Depart           string `sql:"depart"`
 	Due              string `sql:"due"`
 	StirGates        string `sql:"stir_gates"`
-	GateTaken        string `sql:"gate_taken"`
+	GateHolders      string `sql:"gate_holders"`
 	GateAhead        string `sql:"gate_ahead"`
 	CancelParked     string `sql:"cancel_parked"`
 	RescheduleParked string `sql:"reschedule_parked"`

@@ -26,7 +26,7 @@ func (s *Store) Claim(ctx context.Context, claim driver.Claim) ([]*fairlead.Job,
 
 func (t *txn) claim(claim driver.Claim, token string) ([]*fairlead.Job, error) {
 	var lives int
-	if found, err := t.one(t.sql.NodeLives, []any{int64(claim.Node), token, t.now}, &lives); err != nil {
+	if found, err := t.one(t.sql.ClaimCheck, []any{int64(claim.Node), token, t.now}, &lives); err != nil {
 		return nil, err
 	} else if !found {
 		return nil, fmt.Errorf("node %d: %w", claim.Node, fairlead.ErrLeaseLost)
@@ -90,7 +90,7 @@ type claimer struct {
 
 // takeFirst takes the first jobs of a lane.
 func (l *claimer) takeFirst(lane sqlstore.Lane, limit int) ([]*fairlead.Job, error) {
-	jobs, err := l.load(map[int32]sqlstore.LaneKey{lane.ID: lane.LaneKey}, l.sql.ClaimFirst, lane.ID, limit)
+	jobs, err := l.load(map[int32]sqlstore.LaneKey{lane.ID: lane.LaneKey}, l.sql.ClaimLane, lane.ID, limit)
 	if err != nil || len(jobs) == 0 {
 		return nil, err
 	}
@@ -118,10 +118,10 @@ func (l *claimer) startUpto(lane int32, n int, last dispatch.Key) error {
 	if err := l.takeFence(); err != nil {
 		return err
 	}
-	if err := l.must(int64(n), l.sql.StartUpto, l.fence, int64(l.node), l.now, lane, last.Turn, last.StartBy, last.ID); err != nil {
+	if err := l.must(int64(n), l.sql.ToRunningRange, l.fence, int64(l.node), l.now, lane, last.Turn, last.StartBy, last.ID); err != nil {
 		return err
 	}
-	return l.must(int64(n), l.sql.UnreadyUpto, lane, last.Turn, last.StartBy, last.ID)
+	return l.must(int64(n), l.sql.LeaveReadyRange, lane, last.Turn, last.StartBy, last.ID)
 }
 
 // startApart moves jobs of many lanes from ready to running.
@@ -134,10 +134,10 @@ func (l *claimer) startApart(ids []int64) error {
 	}
 	slices.Sort(ids) // as they stand in running
 	list, n := idList(ids), int64(len(ids))
-	if err := l.must(n, l.sql.StartMany, l.fence, int64(l.node), l.now, list); err != nil {
+	if err := l.must(n, l.sql.ClaimChosen, l.fence, int64(l.node), l.now, list); err != nil {
 		return err
 	}
-	return l.must(n, l.sql.UnreadyMany, list)
+	return l.must(n, l.sql.LeaveReadyChosen, list)
 }
 
 // takeFence makes sure that there is a fence.

@@ -15,7 +15,7 @@ func (l *claimer) suspectLanes(open []sqlstore.Lane) ([]*dispatch.Lane, error) {
 	}
 	byID := map[int32]*dispatch.Lane{}
 	var lanes []*dispatch.Lane
-	err := l.each(l.sql.Suspects, nil, func(row sqlstore.Scanner) error {
+	err := l.each(l.sql.SuspectLanes, nil, func(row sqlstore.Scanner) error {
 		var id int32
 		var key dispatch.Key
 		if err := row.Scan(&id, &key.Turn, &key.StartBy, &key.ID); err != nil {
@@ -49,7 +49,7 @@ func (l *claimer) startSuspects(open []sqlstore.Lane, picks []dispatch.Pick) ([]
 	}
 	ids := make([]int64, len(picks))
 	for i, pick := range picks {
-		if err := l.must(1, l.sql.StartSuspect, l.fence, int64(l.node), l.now, pick.Lane.ID, pick.Turn, pick.StartBy, pick.ID); err != nil {
+		if err := l.must(1, l.sql.ClaimSuspect, l.fence, int64(l.node), l.now, pick.Lane.ID, pick.Turn, pick.StartBy, pick.ID); err != nil {
 			return nil, err
 		}
 		if err := l.must(1, l.sql.LeaveReady, pick.Lane.ID, pick.Turn, pick.StartBy, pick.ID); err != nil {

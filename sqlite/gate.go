@@ -76,14 +76,14 @@ func (t *txn) giveBack(p *placed) error {
 		return nil
 	}
 	t.noteGate(p.gate)
-	return t.must(1, t.sql.FreePlaces, idList([]int64{p.id}))
+	return t.must(1, t.sql.LeaveGates, idList([]int64{p.id}))
 }
 
 // giveBackMany gives back the places of many jobs, some of which may have none.
 func (t *txn) giveBackMany(list string) error {
 	gated, err := t.noteGates(t.sql.GatesOf, list)
 	if err == nil && gated {
-		_, err = t.exec(t.sql.FreePlaces, list)
+		_, err = t.exec(t.sql.LeaveGates, list)
 	}
 	return err
 }
@@ -109,10 +109,10 @@ const named = 5
 func (t *txn) gateOf(job *fairlead.Job, rules *sqlstore.Rules) (sqlstore.Gate, error) {
 	id, key := sqlstore.GateOf(job), keyOf(job)
 	gate := sqlstore.Gate{Places: rules.Places(job.Kind)}
-	_, err := t.one(t.sql.GateStands, []any{id, key.Turn, key.StartBy, key.ID, fairlead.MaxAhead}, &gate.Taken, &gate.Ahead)
+	_, err := t.one(t.sql.GateState, []any{id, key.Turn, key.StartBy, key.ID, fairlead.MaxAhead}, &gate.Taken, &gate.Ahead)
 	if err != nil {
 		return gate, err
 	}
-	gate.By, err = t.list(t.sql.Admitted, id, named)
+	gate.By, err = t.list(t.sql.GateHolders, id, named)
 	return gate, err
 }

@@ -105,7 +105,7 @@ func (t *txn) workIn(lanes map[int32]bool) error {
 func (s *Store) Expire(ctx context.Context, limit int) (int, error) {
 	return inChunks(limit, oneByOne, func(limit int) (int, error) {
 		return inTx(ctx, s, "expire", func(t *txn) (int, error) {
-			ids, err := t.list(t.sql.Overdue, t.now, limit)
+			ids, err := t.list(t.sql.Expired, t.now, limit)
 			if err != nil {
 				return 0, err
 			}
@@ -134,13 +134,13 @@ const (
 func (s *Store) Prune(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	limit = max(0, limit)
 	_, err := inTx(ctx, s, "prune nodes", func(t *txn) (int64, error) {
-		if _, err := t.exec(t.sql.ForgetOldReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
+		if _, err := t.exec(t.sql.PruneReaped, t.now-forgetAfter.Microseconds(), min(limit, keepChunk)); err != nil {
 			return 0, err
 		}
-		if _, err := t.exec(t.sql.ForgetQuotas); err != nil {
+		if _, err := t.exec(t.sql.PruneQuotas); err != nil {
 			return 0, err
 		}
-		return t.exec(t.sql.ForgetNodes, t.now-forgetAfter.Microseconds())
+		return t.exec(t.sql.PruneNodes, t.now-forgetAfter.Microseconds())
 	})
 	if err != nil {
 		return 0, err
@@ -177,7 +177,7 @@ func (s *Store) pruneRecords(ctx context.Context, limit int) (int, error) {
 	for _, kept := range []struct {
 		query string
 		age   time.Duration
-	}{{s.sql.ForgetOnce, fairlead.OnceWindow}, {s.sql.ForgetAudit, access.Window}} {
+	}{{s.sql.PruneOnce, fairlead.OnceWindow}, {s.sql.PruneAudit, access.Window}} {
 		removed, err := inChunks(limit, keepChunk, func(limit int) (int, error) {
 			return inTx(ctx, s, "prune records", func(t *txn) (int, error) {
 				removed, err := t.exec(kept.query, t.now-kept.age.Microseconds(), limit)

@@ -125,7 +125,7 @@ func (t *txn) refreshHeads() error {
 
 // readHeads finds the lanes that have jobs.
 func (t *txn) readHeads() error {
-	return t.each(t.sql.Heads, nil, func(row sqlstore.Scanner) error {
+	return t.each(t.sql.LaneHeads, nil, func(row sqlstore.Scanner) error {
 		h := &laneHead{}
 		err := row.Scan(&h.ID, &h.From.Turn, &h.From.StartBy, &h.From.ID)
 		t.laneHeads.busy[h.ID] = h
@@ -140,7 +140,7 @@ func (t *txn) readOn(lane *dispatch.Lane, page int) error {
 		from = lane.Keys[n-1].Next()
 	}
 	read := 0
-	err := t.each(t.sql.LaneNext, []any{lane.ID, from.Turn, from.StartBy, from.ID, page}, func(row sqlstore.Scanner) error {
+	err := t.each(t.sql.LaneKeys, []any{lane.ID, from.Turn, from.StartBy, from.ID, page}, func(row sqlstore.Scanner) error {
 		var key dispatch.Key
 		read++
 		err := row.Scan(&key.Turn, &key.StartBy, &key.ID)

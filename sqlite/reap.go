@@ -13,7 +13,7 @@ import (
 // touched, and takes back what dead nodes held.
 func (s *Store) Reap(ctx context.Context, reap driver.Reap) (driver.Reaped, error) {
 	var reaped driver.Reaped
-	buried, err := inTx(ctx, s, "bury nodes", func(t *txn) (int64, error) { return t.exec(t.sql.Bury, t.now) })
+	buried, err := inTx(ctx, s, "bury nodes", func(t *txn) (int64, error) { return t.exec(t.sql.MarkDead, t.now) })
 	if err != nil {
 		return reaped, err
 	}

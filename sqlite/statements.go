@@ -42,25 +42,25 @@ type statements struct {
 	PassGate        string `sql:"pass_gate"`
 	LeaveParkedMany string `sql:"leave_parked_many"`
 	TakePlaces      string `sql:"take_places"`
-	FreePlaces      string `sql:"free_places"`
+	LeaveGates      string `sql:"leave_gates"`
 	GatesOf         string `sql:"gates_of"`
 	BusyGates       string `sql:"busy_gates"`
-	GateStands      string `sql:"gate_stands"`
-	Admitted        string `sql:"admitted"`
+	GateState       string `sql:"gate_state"`
+	GateHolders     string `sql:"gate_holders"`
 
-	NodeLives    string `sql:"node_lives"`
-	ChangedLanes string `sql:"changed_lanes"`
-	Pauses       string `sql:"pauses"`
-	Heads        string `sql:"heads"`
-	Suspects     string `sql:"suspects"`
-	LaneNext     string `sql:"lane_next"`
-	ClaimFirst   string `sql:"claim_first"`
-	ClaimStarted string `sql:"claim_started"`
-	StartUpto    string `sql:"start_upto"`
-	UnreadyUpto  string `sql:"unready_upto"`
-	StartMany    string `sql:"start_many"`
-	UnreadyMany  string `sql:"unready_many"`
-	StartSuspect string `sql:"start_suspect"`
+	ClaimCheck       string `sql:"claim_check"`
+	ChangedLanes     string `sql:"changed_lanes"`
+	Pauses           string `sql:"pauses"`
+	LaneHeads        string `sql:"lane_heads"`
+	SuspectLanes     string `sql:"suspect_lanes"`
+	LaneKeys         string `sql:"lane_keys"`
+	ClaimLane        string `sql:"claim_lane"`
+	ClaimStarted     string `sql:"claim_started"`
+	ToRunningRange   string `sql:"to_running_range"`
+	LeaveReadyRange  string `sql:"leave_ready_range"`
+	ClaimChosen      string `sql:"claim_chosen"`
+	LeaveReadyChosen string `sql:"leave_ready_chosen"`
+	ClaimSuspect     string `sql:"claim_suspect"`
 
 	HeldOf       string `sql:"held_of"`
 	Succeed      string `sql:"succeed"`
@@ -237,31 +237,31 @@ type statements struct {
 	Promote        string `sql:"promote"`
 	Park           string `sql:"park"`
 	LeaveLaterMany string `sql:"leave_later_many"`
-	Bury           string `sql:"bury"`
+	MarkDead       string `sql:"mark_dead"`
 	Orphans        string `sql:"orphans"`
-	Overdue        string `sql:"overdue"`
+	Expired        string `sql:"expired"`
 	Outdated       string `sql:"outdated"`
 	CountingBatch  string `sql:"counting_batch"`
 	RunningSweep   string `sql:"running_sweep"`
 	NeededBy       string `sql:"needed_by"`
 	LeaveDoneMany  string `sql:"leave_done_many"`
-	ForgetNodes    string `sql:"forget_nodes"`
+	PruneNodes     string `sql:"prune_nodes"`
 
-	MarkLived       string `sql:"mark_lived"`
-	HasLived        string `sql:"has_lived"`
-	AddReaped       string `sql:"add_reaped"`
-	ReapedFrom      string `sql:"reaped_from"`
-	ForgetReaped    string `sql:"forget_reaped"`
-	ForgetOldReaped string `sql:"forget_old_reaped"`
-	Relabel         string `sql:"relabel"`
-	UncrashLater    string `sql:"uncrash_later"`
-	UncrashParked   string `sql:"uncrash_parked"`
-	UncrashRunning  string `sql:"uncrash_running"`
-	UncrashWaiting  string `sql:"uncrash_waiting"`
+	MarkLived      string `sql:"mark_lived"`
+	HasLived       string `sql:"has_lived"`
+	AddReaped      string `sql:"add_reaped"`
+	ReapedFrom     string `sql:"reaped_from"`
+	ForgetReaped   string `sql:"forget_reaped"`
+	PruneReaped    string `sql:"prune_reaped"`
+	Relabel        string `sql:"relabel"`
+	UncrashLater   string `sql:"uncrash_later"`
+	UncrashParked  string `sql:"uncrash_parked"`
+	UncrashRunning string `sql:"uncrash_running"`
+	UncrashWaiting string `sql:"uncrash_waiting"`
 
-	ForgetOnce   string `sql:"forget_once"`
-	ForgetAudit  string `sql:"forget_audit"`
-	ForgetQuotas string `sql:"forget_quotas"`
+	PruneOnce   string `sql:"prune_once"`
+	PruneAudit  string `sql:"prune_audit"`
+	PruneQuotas string `sql:"prune_quotas"`
 
 	Attempts    string `sql:"attempts"`
 	Nodes       string `sql:"nodes"`

@@ -1,6 +1,6 @@
 -- Statements of Claim, in the order in which they run in one transaction.
 
--- name: claim_opening
+-- name: claim_check
 -- Opens a claim: tells whether the node lives, and which rules hold: what is
 -- paused and limited. Who changes them takes the same row exclusively, and so
 -- returns only when no claim is left that does not know of it. The node is read
@@ -52,7 +52,7 @@ select v.n,
         limit 1)
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (n for ordinality, lane int path '$')) v;
 
--- name: lane_fronts
+-- name: lane_keys
 -- Tells the first two ready jobs of each of many lanes.
 -- Inputs: {{ids}} of lanes, {{solo}}.
 -- Output: position of the lane in the list, from 1; its first and its second job
@@ -124,9 +124,9 @@ for update skip locked;
 -- Locks: the node's row of fence.
 replace into {{fence}} (node) values (?);
 
--- name: spans_to_running
+-- name: to_running_ranges
 -- Leases jobs to a node whose rows are locked and whose ids are in a row,
--- before leave_ready_spans takes them out of ready.
+-- before leave_ready_ranges takes them out of ready.
 -- Inputs: {{fence_no}}, {{node_id}}, {{clock}}, {{set}} of quotas by lane, {{solo}},
 --   {{spans}}: conditions on lane, turn, start_by, id.
 -- Output: none.
@@ -136,7 +136,7 @@ select id, {{fence_no}}, {{node_id}}, lane, attempt + 1, failures, crashes, {{cl
 from {{ready}} force index (primary)
 where solo = {{solo}} and ({{spans}});
 
--- name: leave_ready_spans
+-- name: leave_ready_ranges
 -- Takes jobs out of ready whose rows are locked and whose ids are in a row.
 -- Inputs: {{solo}}, {{spans}}: conditions on lane, turn, start_by, id.
 -- Output: none.

@@ -41,7 +41,7 @@ select a.id
 from json_table(_utf8mb4'[{{rows}}]', '$[*]' columns (gate bigint path '$[0]', id bigint path '$[1]')) v
 straight_join {{admitted}} a force index (primary) on a.gate = v.gate and a.id = v.id;
 
--- name: vacate
+-- name: leave_gates
 -- Gives back places.
 -- Inputs: {{rows}} of gate, id as JSON.
 -- Output: none; the number of rows tells how many had one.
@@ -163,14 +163,14 @@ select distinct gate from {{gate_news}} force index (gate) where gate >= ? and g
 select g.gate, (select p.lane from {{parked}} p force index (primary) where p.gate = g.gate order by p.turn, p.start_by, p.id limit 1)
 from (select distinct gate from {{parked}} force index for group by (primary)) g;
 
--- name: holders_of
+-- name: gate_holders
 -- Lists some of the jobs that have a place at a gate.
 -- Inputs: gate, limit.
 -- Output: id.
 -- Locks: none.
 select id from {{admitted}} force index (primary) where gate = ? order by id limit ?;
 
--- name: parked_ahead
+-- name: gate_ahead
 -- Counts the jobs parked at a gate before a key.
 -- Inputs: {{gate_id}}, {{turn}}, {{start_by}} and {{id}} of the key, {{limit}}.
 -- Output: their number.

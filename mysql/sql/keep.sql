@@ -26,7 +26,7 @@ select min(not_before) from {{later}};
 -- Locks: rows of later.
 delete l from {{later}} l force index (primary) where {{among}} and lane >= 0;
 
--- name: bury
+-- name: mark_dead
 -- Declares nodes dead whose lease has run out: the opposite of beat. It
 -- commits by itself.
 -- Inputs: none.
@@ -60,7 +60,7 @@ from {{running}} force index (primary)
 where id in ({{ids}})
 for update skip locked;
 
--- name: lock_overdue
+-- name: lock_expired
 -- Locks waiting jobs whose deadline has passed, earliest first.
 -- Inputs: now, limit.
 -- Output: id, fence, node, lane, attempt, failures, crashes, started_at, held.
@@ -159,7 +159,7 @@ select id from {{node}} where lease_until < {{now}} - ?;
 -- Locks: none.
 select distinct node from {{running}};
 
--- name: forget_nodes
+-- name: prune_nodes
 -- Removes nodes.
 -- Inputs: {{ids}}.
 -- Output: none.
@@ -168,7 +168,7 @@ delete n
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
 straight_join {{node}} n force index (primary) on n.id = v.id;
 
--- name: forget_fences
+-- name: prune_fences
 -- Removes what nodes left behind in fence.
 -- Inputs: {{ids}} of nodes.
 -- Output: none.
@@ -177,28 +177,28 @@ delete f
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (id bigint path '$')) v
 straight_join {{fence}} f force index (primary) on f.node = v.id;
 
--- name: lock_old_requests
+-- name: lock_old_once
 -- Locks the oldest requests that need not be remembered any more.
 -- Inputs: time of the newest of them, limit.
 -- Output: caller, key.
 -- Locks: those rows; skips what is locked.
 select caller, once_key from {{once}} force index (age) where created_at <= ? order by created_at limit ? for update skip locked;
 
--- name: drop_requests
+-- name: prune_once
 -- Forgets requests.
 -- Inputs: {{rows}} of caller and key.
 -- Output: none.
 -- Locks: the rows, locked before.
 delete o from {{once}} o force index (primary) where (caller, once_key) in ({{rows}}) and created_at >= 0;
 
--- name: lock_old_entries
+-- name: lock_old_audit
 -- Locks the oldest entries of the audit log from before a time.
 -- Inputs: time, limit.
 -- Output: id.
 -- Locks: those rows; skips what is locked.
 select id from {{audit}} force index (time) where at < ? order by at limit ? for update skip locked;
 
--- name: drop_entries
+-- name: prune_audit
 -- Removes entries of the audit log.
 -- Inputs: {{among}}.
 -- Output: none.

@@ -30,14 +30,14 @@ insert into {{reaped}} (node, id, run, at) values {{rows}};
 -- Locks: those rows, in order of id.
 select id, run from {{reaped}} force index (primary) where node = ? order by id, run limit ? for update;
 
--- name: drop_reaped
+-- name: forget_reaped
 -- Forgets crashes of a node.
 -- Inputs: {{rows}} of node, id, run.
 -- Output: none.
 -- Locks: the rows, locked before.
 delete r from {{reaped}} r force index (primary) where (node, id, run) in ({{rows}}) and at >= 0;
 
--- name: forget_reaped
+-- name: prune_reaped
 -- Forgets crashes of nodes that have not said for long that they lived.
 -- Inputs: microseconds since they were counted, limit.
 -- Output: none.

@@ -1,13 +1,13 @@
 -- Statements of the migrations. They run on one connection of their own.
 
--- name: migration_lock
+-- name: lock_migrations
 -- Waits for the right to migrate.
 -- Inputs: name of the lock, seconds to wait.
 -- Output: 1 if it was got.
 -- Locks: the named lock, until the connection ends or gives it back.
 select get_lock(?, ?);
 
--- name: migration_unlock
+-- name: unlock_migrations
 -- Gives back the right to migrate.
 -- Inputs: name of the lock.
 -- Output: none of interest.
@@ -22,7 +22,7 @@ select release_lock(?);
 -- Locks: none.
 set session time_zone = '+00:00', sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';
 
--- name: migration_table
+-- name: create_migrations
 -- Creates the record of what was applied.
 -- Inputs: none.
 -- Output: none.
@@ -35,21 +35,21 @@ create table if not exists {{migration}} (
   primary key (version, step)
 ) engine = InnoDB;
 
--- name: migration_exists
+-- name: migrations_exist
 -- Tells whether there is a record of what was applied.
 -- Inputs: database, table.
 -- Output: 1 or 0.
 -- Locks: none.
 select count(*) from information_schema.tables where table_schema = ? and table_name = ?;
 
--- name: migration_applied
+-- name: migrations_applied
 -- Counts the statements that were applied.
 -- Inputs: none.
 -- Output: version, number of statements.
 -- Locks: none.
 select version, count(*) from {{migration}} group by version;
 
--- name: migration_record
+-- name: record_migration
 -- Records that a statement was applied.
 -- Inputs: version, step, name.
 -- Output: none.

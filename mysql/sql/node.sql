@@ -20,7 +20,7 @@ values (?, ?, ?, ?, {{now}}, {{now}}, {{now}} + ?, ?, 0, ?);
 update {{node}} set idle = ?, queued = ?, lease_until = {{now}} + ?, last_beat = greatest(last_beat, lease_until - ?)
 where id = ? and dead = 0 and lease_until > {{now}} and token = ? and last_beat >= ?;
 
--- name: beat_news
+-- name: beat_answer
 -- Brings back the time of the beat, whether there may be new wishes, whether the
 -- node is to drain, and at which server that was.
 -- Inputs: lease, node.
@@ -31,7 +31,7 @@ select n.last_beat, n.lease_until - ?, c.value, n.draining, s.number
 from {{node}} n join {{counter}} c join {{server}} s
 where n.id = ? and c.name = 'wish' and s.id = 1;
 
--- name: node_row
+-- name: node_left
 -- Reads whose the row of a node is, and what it says.
 -- Inputs: node.
 -- Output: token, last beat; no row if there is none.

@@ -48,14 +48,14 @@ where s.id = 1 and s.number = {{number}}
 -- Locks: none.
 savepoint {{mark}};
 
--- name: undo
+-- name: return_to_savepoint
 -- Undoes what was done since a mark.
 -- Inputs: {{mark}}.
 -- Output: none.
 -- Locks: none are given back.
 rollback to savepoint {{mark}};
 
--- name: keep
+-- name: release_savepoint
 -- Forgets a mark.
 -- Inputs: {{mark}}.
 -- Output: none.

@@ -9,7 +9,7 @@
 -- Locks: the rules, shared.
 , pg_advisory_xact_lock_shared($1::bigint), set_config('lock_timeout', '100ms', true);
 
--- name: claim
+-- name: claim_lane
 -- Leases the first ready jobs of one lane to a node, if the node is alive and
 -- the rules are those that the caller knows.
 --
@@ -193,7 +193,7 @@ where place <= ($19::int[])[room]
 order by turn, start_by, id
 limit $13::int;
 
--- name: standing
+-- name: claim_check
 -- Why a claim came back empty: whether the node is alive and which rules hold.
 -- Inputs: $1 node, $2 its token.
 -- Output: alive, version of the rules.

@@ -129,7 +129,7 @@ with recursive gate as (
 insert into {{gate_news}} (gate)
 select g.gate from gate g cross join lateral (select kind from {{lane}} where id = g.lane offset 0) l where l.kind = $1::text;
 
--- name: gate_taken
+-- name: gate_holders
 -- How many places of a gate are taken, and by whom.
 -- Inputs: $1 gate, $2 at most so many.
 -- Output: how many in all, id; in order.

@@ -27,13 +27,13 @@ create table if not exists {{migration}} (
     primary key (version, step)
 );
 
--- name: applied
+-- name: migrations_applied
 -- How far migrations have been applied.
 -- Output: version, number of applied statements.
 -- Locks: none.
 select version, count(*) from {{migration}} group by version;
 
--- name: record
+-- name: record_migration
 -- Records an applied statement of a migration.
 -- Inputs: $1 version, $2 step, $3 name.
 -- Locks: the inserted row.

@@ -5,7 +5,7 @@
 -- the plan. That is why limits are written as sums here and elsewhere, and why
 -- it is part of the text whether jobs are suspects, who have an index.
 
--- name: node_lives
+-- name: claim_check
 -- Tells whether a node may claim.
 -- Inputs: node, token, now.  Output: a row if it may.  Locks: none.
 select 1 from {{node}} where id = ? and token = ? and dead = 0 and lease_until > ?;
@@ -24,7 +24,7 @@ where l.id is null;
 -- Inputs: none.  Output: scope, name.  Locks: none.
 select scope, name from {{pause}} order by scope, name;
 
--- name: heads
+-- name: lane_heads
 -- Finds the first ready job of every lane that has one, suspects aside, without
 -- a look at the rest of them.
 -- Inputs: none.  Output: lane, turn, start_by, id.  Locks: none.
@@ -39,12 +39,12 @@ cross join {{ready}} r on r.lane = b.lane and r.solo = 0 and (r.turn, r.start_by
   select h.turn, h.start_by, h.id from {{ready}} h
   where h.lane = b.lane and h.solo = 0 order by h.turn, h.start_by, h.id limit 1);
 
--- name: suspects
+-- name: suspect_lanes
 -- Lists all ready crash suspects.
 -- Inputs: none.  Output: lane, turn, start_by, id, in order.  Locks: none.
 select lane, turn, start_by, id from {{ready}} where solo = 1 order by turn, start_by, id;
 
--- name: lane_next
+-- name: lane_keys
 -- Lists the ready jobs of a lane from a key on, suspects aside.
 -- Inputs: lane, turn, start_by and id of the key, limit.
 -- Output: turn, start_by, id, in order.  Locks: none.
@@ -54,7 +54,7 @@ where lane = ? and solo = 0 and (turn, start_by, id) >= (?, ?, ?)
 order by turn, start_by, id
 limit 0 + ?;
 
--- name: claim_first
+-- name: claim_lane
 -- Reads the first ready jobs of a lane, suspects aside.
 -- Inputs: lane, limit.
 -- Output: lane, then how the jobs stand and what they are, in order.
@@ -71,7 +71,7 @@ limit 0 + ?;
 -- name: claim_started
 -- Reads jobs that the claim has just started.
 -- Inputs: ids as a JSON array.
--- Output: as claim_first, in any order.  Locks: none.
+-- Output: as claim_lane, in any order.  Locks: none.
 select u.lane, u.attempt - 1, u.failures, u.crashes,
        j.id, j.turn, j.start_by, j.not_before, j.created_at, coalesce(j.job_key, ''), j.flags, j.policy, coalesce(j.trace, ''), j.args, m.memo, m.progress
 from json_each(?) v
@@ -79,7 +79,7 @@ cross join {{running}} u on u.id = v.value
 cross join {{job}} j on j.id = v.value
 left join {{memo}} m on m.id = v.value;
 
--- name: start_upto
+-- name: to_running_range
 -- Leases the ready jobs of a lane up to a key, suspects aside.
 -- Inputs: fence, node, now, lane, turn, start_by and id of the key.
 -- Output: none.  Locks: the writer's.
@@ -88,14 +88,14 @@ select id, ?, ?, lane, attempt + 1, failures, crashes, ?
 from {{ready}}
 where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
 
--- name: unready_upto
+-- name: leave_ready_range
 -- Takes the ready jobs of a lane up to a key out of ready, suspects aside.
 -- Inputs: lane, turn, start_by and id of the key.  Output: none.
 -- Locks: the writer's.
 delete from {{ready}}
 where lane = ? and solo = 0 and (turn, start_by, id) <= (?, ?, ?);
 
--- name: start_many
+-- name: claim_chosen
 -- Leases ready jobs, wherever they stand, suspects aside.
 -- Inputs: fence, node, now, ids as a JSON array.  Output: none.
 -- Locks: the writer's.
@@ -105,14 +105,14 @@ from json_each(?) v
 cross join {{job}} j on j.id = v.value
 cross join {{ready}} r on r.lane = j.lane and r.solo = 0 and r.turn = j.turn and r.start_by = j.start_by and r.id = j.id;
 
--- name: unready_many
+-- name: leave_ready_chosen
 -- Takes jobs out of ready, wherever they stand, suspects aside.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{ready}}
 where (lane, solo, turn, start_by, id) in (
   select j.lane, 0, j.turn, j.start_by, j.id from json_each(?) v cross join {{job}} j on j.id = v.value);
 
--- name: start_suspect
+-- name: claim_suspect
 -- Leases one suspect.
 -- Inputs: fence, node, now, lane, turn, start_by, id.  Output: none.
 -- Locks: the writer's.

@@ -48,7 +48,7 @@ where (gate, turn, start_by, id) in (
 insert into {{admitted}} (gate, id)
 select j.gate, j.id from json_each(?) v cross join {{job}} j on j.id = v.value;
 
--- name: free_places
+-- name: leave_gates
 -- Takes away the places that jobs have at their gates.
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{admitted}}
@@ -64,7 +64,7 @@ select distinct j.gate from json_each(?) v cross join {{job}} j on j.id = v.valu
 -- Inputs: kind.  Output: gate.  Locks: none.
 select distinct p.gate from {{lane}} l cross join {{parked}} p on p.lane = l.id where l.kind = ?;
 
--- name: gate_stands
+-- name: gate_state
 -- Tells how a gate stands for one of its parked jobs.
 -- Inputs: gate, turn, start_by and id of the job, how many to count at most.
 -- Output: places taken, jobs parked before it.  Locks: none.
@@ -72,7 +72,7 @@ select (select count(*) from {{admitted}} where gate = ?1),
        (select count(*) from (
           select 1 from {{parked}} where gate = ?1 and (turn, start_by, id) < (?2, ?3, ?4) limit 0 + ?5));
 
--- name: admitted
+-- name: gate_holders
 -- Lists some of the jobs that have a place at a gate.
 -- Inputs: gate, limit.  Output: id, in order.  Locks: none.
 select id from {{admitted}} where gate = ? order by id limit 0 + ?;

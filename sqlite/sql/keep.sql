@@ -37,7 +37,7 @@ where j.gate is not null and not exists (select 1 from {{admitted}} a where a.ga
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{later}} where id in (select value from json_each(?));
 
--- name: bury
+-- name: mark_dead
 -- Declares nodes dead whose lease has run out: the opposite of beat.
 -- Inputs: now.  Output: none; the rows hit are the newly dead.
 -- Locks: the writer's.
@@ -53,7 +53,7 @@ where node not in (select id from {{node}} where dead = 0)
   and not (crashes >= ? and wish is null and node in (select id from {{node}} where lived = 0 and lease_until > ?))
 order by id limit 0 + ?;
 
--- name: overdue
+-- name: expired
 -- Lists waiting jobs whose deadline has passed, earliest first.
 -- Inputs: now, limit.  Output: id.  Locks: none.
 select id from {{waiting}} where deadline < ? order by deadline limit 0 + ?;
@@ -100,26 +100,26 @@ select ({{counting_batch}}), ({{running_sweep}}) from (select ? as id) d;
 -- Inputs: ids as a JSON array.  Output: none.  Locks: the writer's.
 delete from {{done}} where id in (select value from json_each(?));
 
--- name: forget_nodes
+-- name: prune_nodes
 -- Removes nodes whose lease ended long ago, buried or not, and that hold
 -- nothing.
 -- Inputs: time before which their lease ended.  Output: none.  Locks: the writer's.
 delete from {{node}}
 where lease_until < ? and id not in (select node from {{running}});
 
--- name: forget_once
+-- name: prune_once
 -- Removes the oldest requests that need not be remembered any more.
 -- Inputs: time of the newest of them, limit.  Output: none.
 -- Locks: the writer's.
 delete from {{once}} where (caller, once_key) in (
   select caller, once_key from {{once}} where created_at <= ? order by created_at limit 0 + ?);
 
--- name: forget_audit
+-- name: prune_audit
 -- Removes the oldest entries of the audit log from before a time.
 -- Inputs: time, limit.  Output: none.  Locks: the writer's.
 delete from {{audit}} where id in (select id from {{audit}} where at < ? order by at limit 0 + ?);
 
--- name: forget_quotas
+-- name: prune_quotas
 -- Removes what is left of limits that were removed. Nothing refers to them: the jobs
 -- under a limit are counted by their lanes.
 -- Inputs: none.  Output: none.  Locks: the writer's.

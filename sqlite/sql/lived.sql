@@ -25,7 +25,7 @@ select id, run from {{reaped}} where node = ? order by id, run;
 -- Inputs: node.  Output: none.  Locks: the writer's.
 delete from {{reaped}} where node = ?;
 
--- name: forget_old_reaped
+-- name: prune_reaped
 -- Forgets crashes of nodes that have not said for long that they lived.
 -- Inputs: time before which they were counted, limit.  Output: none.  Locks: the writer's.
 delete from {{reaped}} where (node, id, run) in (select node, id, run from {{reaped}} where at < ? order by at limit 0 + ?);

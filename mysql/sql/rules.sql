@@ -172,7 +172,7 @@ select held from {{running}} where held > 0 union select held from {{waiting}} w
 -- Locks: none.
 select id, members from {{holdset}};
 
--- name: drop_quotas
+-- name: prune_quotas
 -- Removes limits.
 -- Inputs: {{ids}}.
 -- Output: none.

@@ -85,7 +85,7 @@ select 'locked', id, used, tokens, refilled_at, (select {{now}}) from locked
 union all
 select 'folded', quota, sum(n)::int, 0::float8, 0::bigint, 0::bigint from folded group by quota;
 
--- name: take
+-- name: claim_chosen
 -- Leases jobs that were chosen under the locks of their quotas to a node, if the
 -- node is alive, and counts them there. Fences are as in claim.
 -- Inputs: $1 solo, $2 node; per job: $3 lanes, $4 $5 $6 keys (turn, start_by, id),
