@@ -316,7 +316,7 @@ func TestABatchInTheMakingIsInvisible(t *testing.T) {
 	m := newMoving(t)
 	n, err := m.batches.Begin(t.Context(), batch.Batch{Name: "spring", Type: "move"})
 	m.ok(err)
-	m.ok(n.Add(t.Context(), boxes(batch.PartSize*11)...))
+	m.ok(n.Add(t.Context(), boxes(batch.ChunkSize*11)...))
 	if _, err := m.batches.Get(t.Context(), n.ID()); !errors.Is(err, fairlead.ErrNotFound) {
 		t.Errorf("it is found: %v", err)
 	}
@@ -327,11 +327,11 @@ func TestABatchInTheMakingIsInvisible(t *testing.T) {
 	m.ok(n.Add(t.Context(), boxes(3)...))
 	b, err := n.Open(t.Context())
 	m.ok(err)
-	m.equal("its total", b.Total, batch.PartSize*11+3)
-	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{Success: batch.PartSize*11 + 3})
+	m.equal("its total", b.Total, batch.ChunkSize*11+3)
+	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{Success: batch.ChunkSize*11 + 3})
 }
 
-func TestLargeTasksGoInSmallParts(t *testing.T) {
+func TestLargeTasksGoInSmallChunks(t *testing.T) {
 	m := newMoving(t)
 	large := boxes(60)
 	for i := range large {
@@ -339,10 +339,10 @@ func TestLargeTasksGoInSmallParts(t *testing.T) {
 	}
 	b, err := m.batches.Start(t.Context(), batch.Batch{Name: "spring", Type: "move"}, large...)
 	m.ok(err)
-	parts, err := m.store.Parts(t.Context(), b.ID, batch.PartFilter{})
+	chunks, err := m.store.Chunks(t.Context(), b.ID, batch.ChunkFilter{})
 	m.ok(err)
-	if len(parts) < 3 || len(parts) > 10 {
-		t.Errorf("12 MB of tasks are in %d parts", len(parts))
+	if len(chunks) < 3 || len(chunks) > 10 {
+		t.Errorf("12 MB of tasks are in %d chunks", len(chunks))
 	}
 	m.equal("the tally", m.finish(b.ID).Tally, batch.Tally{Success: 60})
 }

@@ -34,10 +34,10 @@ func ConductAhead(ctx context.Context, store Store, id int64, outlook *Outlook) 
 	if err != nil || !begun {
 		return Conducted{Next: -1}, err
 	}
-	c.done.Busy = c.ended >= PartSize || len(c.jobs) >= PartSize
+	c.done.Busy = c.ended >= ChunkSize || len(c.jobs) >= ChunkSize
 	if outlook != nil {
 		outlook.pass(c.saved)
-		if len(c.jobs) >= PartSize && c.Held > 0 {
+		if len(c.jobs) >= ChunkSize && c.Held > 0 {
 			err = outlook.extend(ctx, store, &c.Batch)
 		}
 	}
@@ -50,7 +50,7 @@ type conducting struct {
 	tx    Tx
 	now   time.Time
 	ended int             // tasks that this look saw end
-	saved map[int]*Part   // number → parts that were changed
+	saved map[int]*Chunk  // number → chunks that were changed
 	order []int           // theirs
 	jobs  []*fairlead.Job // to be enqueued
 	bytes int             // of their args
@@ -60,7 +60,7 @@ type conducting struct {
 }
 
 func newConducting(batch *Record, tx Tx) *conducting {
-	return &conducting{Record: batch, tx: tx, now: tx.Now(), saved: map[int]*Part{}, done: Conducted{Next: -1}}
+	return &conducting{Record: batch, tx: tx, now: tx.Now(), saved: map[int]*Chunk{}, done: Conducted{Next: -1}}
 }
 
 // look does all there is to do with a batch.
@@ -93,12 +93,12 @@ func (c *conducting) lookOn(ctx context.Context) error {
 
 // keep stores what was changed.
 func (c *conducting) keep(ctx context.Context) error {
-	parts := make([]Part, 0, len(c.order))
+	chunks := make([]Chunk, 0, len(c.order))
 	for _, number := range c.order {
-		parts = append(parts, *c.saved[number])
+		chunks = append(chunks, *c.saved[number])
 	}
-	if len(parts) > 0 {
-		if err := c.tx.SaveParts(ctx, parts); err != nil {
+	if len(chunks) > 0 {
+		if err := c.tx.SaveChunks(ctx, chunks); err != nil {
 			return err
 		}
 	}
@@ -108,8 +108,8 @@ func (c *conducting) keep(ctx context.Context) error {
 	return c.tx.Enqueue(ctx, c.jobs)
 }
 
-// touch notes that a part was changed, and returns it as it is by now.
-func (c *conducting) touch(p *Part) *Part {
+// touch notes that a chunk was changed, and returns it as it is by now.
+func (c *conducting) touch(p *Chunk) *Chunk {
 	if known := c.saved[p.Number]; known != nil {
 		if known.Tasks == nil {
 			known.Tasks = p.Tasks
@@ -122,7 +122,7 @@ func (c *conducting) touch(p *Part) *Part {
 }
 
 // move counts a task that goes from one state to another.
-func (c *conducting) move(p *Part, i int, to Mark) {
+func (c *conducting) move(p *Chunk, i int, to Mark) {
 	from := p.States[i]
 	*c.Tally.Of(taskState(p.Kind, from, c.dropped()))--
 	if to != MarkPassed {

@@ -19,7 +19,7 @@ func (c *Client) Begin(ctx context.Context, batch Batch) (*Draft, error) {
 	if in.batch, err = c.store.CreateBatch(ctx, in.batch); err != nil {
 		return nil, err
 	}
-	in.writer = newPartWriter(c.store.AddParts, in.batch.ID, 1, PassForward)
+	in.writer = newChunkWriter(c.store.AddChunks, in.batch.ID, 1, PassForward)
 	return &Draft{intake: *in, client: c}, nil
 }
 

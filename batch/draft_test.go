@@ -10,15 +10,15 @@ import (
 // TestABatchHasABoundOfTasks does not make a million of them: it has a draft that did.
 func TestABatchHasABoundOfTasks(t *testing.T) {
 	change := Change{Target: Target{ID: "1", Type: "box"}}
-	for name, fill := range map[string]func(w *partWriter){
-		"of their number": func(w *partWriter) { w.count = MaxTasks - 1 },
-		"of their parts": func(w *partWriter) {
-			w.next = w.pass*partsPerPass + partsPerPass - 3
-			w.tasks = make([]PartTask, PartSize-1)
+	for name, fill := range map[string]func(w *chunkWriter){
+		"of their number": func(w *chunkWriter) { w.count = MaxTasks - 1 },
+		"of their chunks": func(w *chunkWriter) {
+			w.next = w.pass*chunksPerPass + chunksPerPass - 3
+			w.tasks = make([]ChunkTask, ChunkSize-1)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			draft := &Draft{intake: intake{batch: Batch{Type: "move"}, writer: newPartWriter(nil, 1, 1, PassForward), kinds: map[string]bool{"box.move": true}}}
+			draft := &Draft{intake: intake{batch: Batch{Type: "move"}, writer: newChunkWriter(nil, 1, 1, PassForward), kinds: map[string]bool{"box.move": true}}}
 			fill(draft.writer)
 			if err := draft.Add(t.Context(), change); err != nil {
 				t.Fatalf("the last that it may have: %v", err)

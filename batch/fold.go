@@ -16,17 +16,17 @@ func (c *conducting) fold(ctx context.Context) error {
 	if c.Out == 0 {
 		return nil
 	}
-	parts, err := c.tx.Parts(ctx, PartFilter{Out: true})
+	chunks, err := c.tx.Chunks(ctx, ChunkFilter{Out: true})
 	if err != nil {
 		return err
 	}
 	seek := c.now.Sub(c.SoughtAt) >= soughtEvery
-	for i := range parts {
-		if err := c.foldPart(ctx, &parts[i]); err != nil {
+	for i := range chunks {
+		if err := c.foldChunk(ctx, &chunks[i]); err != nil {
 			return err
 		}
 		if seek {
-			if err := c.seek(ctx, &parts[i]); err != nil {
+			if err := c.seek(ctx, &chunks[i]); err != nil {
 				return err
 			}
 		}
@@ -34,10 +34,10 @@ func (c *conducting) fold(ctx context.Context) error {
 	if seek {
 		c.SoughtAt = c.now
 	}
-	return c.see(ctx, parts)
+	return c.see(ctx, chunks)
 }
 
-func (c *conducting) foldPart(ctx context.Context, p *Part) error {
+func (c *conducting) foldChunk(ctx context.Context, p *Chunk) error {
 	ends, err := c.tx.Ends(ctx, p.First, p.Last())
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func markOf(end TaskEnd) Mark {
 }
 
 // note keeps what an operation found before it applied a task.
-func (p *Part) note(i int, memo json.RawMessage) {
+func (p *Chunk) note(i int, memo json.RawMessage) {
 	if len(memo) == 0 || p.Kind == PassUndo {
 		return
 	}
@@ -99,7 +99,7 @@ func (p *Part) note(i int, memo json.RawMessage) {
 // seek counts tasks whose jobs are missing. None is removed before it is counted, so
 // there is no evidence of what became of them: each may have been applied, and counts
 // as failed.
-func (c *conducting) seek(ctx context.Context, p *Part) error {
+func (c *conducting) seek(ctx context.Context, p *Chunk) error {
 	known, err := c.tx.Known(ctx, p.First, p.Last())
 	if err != nil {
 		return err

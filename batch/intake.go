@@ -11,7 +11,7 @@ import (
 // intake takes the tasks of a batch in the making.
 type intake struct {
 	batch      Batch
-	writer     *partWriter
+	writer     *chunkWriter
 	kinds      map[string]bool      // that live nodes handle
 	operations map[string]Operation // that are known here, by the kind of their jobs
 }
@@ -73,7 +73,7 @@ func (n *intake) add(ctx context.Context, changes []Change) error {
 		if err := fairlead.Invalid(c.Found...); err != nil {
 			return err
 		}
-		if err := n.writer.add(ctx, PartTask{Change: changes[i]}, false); err != nil {
+		if err := n.writer.add(ctx, ChunkTask{Change: changes[i]}, false); err != nil {
 			return err
 		}
 	}

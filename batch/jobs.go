@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	partsPerLook = 4  // that are read at once to find jobs of tasks
-	looksPerPage = 50 // after which a page ends, however few jobs it has
+	chunksPerLook = 4  // that are read at once to find jobs of tasks
+	looksPerPage  = 50 // after which a page ends, however few jobs it has
 )
 
 // JobFilter chooses jobs of the tasks of a batch.
@@ -63,7 +63,7 @@ type jobList struct {
 
 // addPass adds the jobs of a pass, and reports whether the page ends there.
 func (l *jobList) addPass(ctx context.Context, pass Pass) (full bool, err error) {
-	first := pass.Number * partsPerPass
+	first := pass.Number * chunksPerPass
 	end, err := l.end(ctx, pass)
 	if err != nil {
 		return false, err
@@ -75,15 +75,15 @@ func (l *jobList) addPass(ctx context.Context, pass Pass) (full bool, err error)
 		}
 		l.looks++
 		var numbers []int
-		for number := max(first, end-partsPerLook); number < end; number++ {
+		for number := max(first, end-chunksPerLook); number < end; number++ {
 			numbers = append(numbers, number)
 		}
-		parts, err := l.store.Parts(ctx, l.batch, PartFilter{Numbers: numbers, Kind: pass.Kind})
+		chunks, err := l.store.Chunks(ctx, l.batch, ChunkFilter{Numbers: numbers, Kind: pass.Kind})
 		if err != nil {
 			return false, err
 		}
-		for i := range slices.Backward(parts) {
-			if l.addPart(&parts[i]) {
+		for i := range slices.Backward(chunks) {
+			if l.addChunk(&chunks[i]) {
 				return true, nil
 			}
 		}
@@ -92,11 +92,11 @@ func (l *jobList) addPass(ctx context.Context, pass Pass) (full bool, err error)
 	return false, nil
 }
 
-// addPart adds the jobs of a part, and reports whether there are more than the page may
+// addChunk adds the jobs of a chunk, and reports whether there are more than the page may
 // have.
-func (l *jobList) addPart(part *Part) (full bool) {
-	for i, mark := range slices.Backward(part.States) {
-		id := part.First + int64(i)
+func (l *jobList) addChunk(chunk *Chunk) (full bool) {
+	for i, mark := range slices.Backward(chunk.States) {
+		id := chunk.First + int64(i)
 		if id >= l.below || mark == MarkHeld {
 			continue
 		}
@@ -106,23 +106,23 @@ func (l *jobList) addPart(part *Part) (full bool) {
 		}
 		l.page.IDs = append(l.page.IDs, id)
 	}
-	l.below = min(l.below, part.First)
+	l.below = min(l.below, chunk.First)
 	return false
 }
 
-// end is the number of the first part of a pass that has no ID below, or the one behind
-// its last part: IDs grow with the numbers of the parts.
+// end is the number of the first chunk of a pass that has no ID below, or the one behind
+// its last chunk: IDs grow with the numbers of the chunks.
 func (l *jobList) end(ctx context.Context, pass Pass) (int, error) {
-	low := pass.Number * partsPerPass
-	high := low + pass.Tasks // each part has a task
+	low := pass.Number * chunksPerPass
+	high := low + pass.Tasks // each chunk has a task
 	for low < high {
 		middle := (low + high) / 2
-		parts, err := l.store.Parts(ctx, l.batch, PartFilter{After: middle - 1, Limit: 1})
+		chunks, err := l.store.Chunks(ctx, l.batch, ChunkFilter{After: middle - 1, Limit: 1})
 		if err != nil {
 			return 0, err
 		}
-		if len(parts) > 0 && parts[0].Pass == pass.Number && parts[0].Kind == pass.Kind && parts[0].First < l.below {
-			low = parts[0].Number + 1
+		if len(chunks) > 0 && chunks[0].Pass == pass.Number && chunks[0].Kind == pass.Kind && chunks[0].First < l.below {
+			low = chunks[0].Number + 1
 		} else {
 			high = middle
 		}

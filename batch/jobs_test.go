@@ -43,7 +43,7 @@ func TestTheJobsOfABatchAreThoseOfEveryPassLargestFirst(t *testing.T) {
 	m := newMoving(t)
 	other := m.create(3)
 	m.look(other.ID)
-	const tasks = 2*batch.PartSize + 7
+	const tasks = 2*batch.ChunkSize + 7
 	b := m.create(tasks, func(b *batch.Batch) { b.Then = []fairlead.Job{{Kind: "celebrate"}} })
 	m.look(b.ID)
 	m.equal("the jobs of the other batch", len(m.stored(other.ID)), 3)
@@ -57,7 +57,7 @@ func TestTheJobsOfABatchAreThoseOfEveryPassLargestFirst(t *testing.T) {
 	if len(want) <= 2*tasks {
 		t.Fatalf("%d jobs were made; the passes forward and back alone have %d", len(want), 2*tasks)
 	}
-	for _, limit := range []int{0, 1, 7, batch.PartSize, tasks, 10_000} {
+	for _, limit := range []int{0, 1, 7, batch.ChunkSize, tasks, 10_000} {
 		if limit == 1 && testing.Short() {
 			continue
 		}
@@ -96,20 +96,20 @@ func TestAPageOfJobsEndsEarlyWhereFewOfManyTasksWereReleased(t *testing.T) {
 	m := newMoving(t)
 	b := m.acted(m.store.CreateBatch(t.Context(), batch.Batch{Name: "spring", Type: "move", Queue: m.queue, Tenant: fairlead.DefaultTenant}))
 	const size = 1000
-	parts := make([]batch.Part, size)
-	for i := range parts {
-		parts[i] = batch.Part{Number: 200_000 + i, Pass: 1, Kind: batch.PassForward, Size: 1, Held: 1, Marks: batch.NewMarks(1), Tasks: make([]batch.PartTask, 1)}
+	chunks := make([]batch.Chunk, size)
+	for i := range chunks {
+		chunks[i] = batch.Chunk{Number: 200_000 + i, Pass: 1, Kind: batch.PassForward, Size: 1, Held: 1, Marks: batch.NewMarks(1), Tasks: make([]batch.ChunkTask, 1)}
 	}
-	m.ok(m.store.AddParts(t.Context(), b.ID, parts))
+	m.ok(m.store.AddChunks(t.Context(), b.ID, chunks))
 	_, err := m.store.Conduct(t.Context(), b.ID, true, func(ctx context.Context, record *batch.Record, tx batch.Tx) error {
 		record.Opened, record.Total = true, size
 		record.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: size}}
-		parts[0].States[0], parts[0].Held, parts[0].Out = batch.MarkOut, 0, 1
-		return tx.SaveParts(ctx, parts[:1])
+		chunks[0].States[0], chunks[0].Held, chunks[0].Out = batch.MarkOut, 0, 1
+		return tx.SaveChunks(ctx, chunks[:1])
 	})
 	m.ok(err)
 	got, pages := m.jobs(b.ID, 100)
-	m.equal("the jobs", got, []int64{parts[0].First})
+	m.equal("the jobs", got, []int64{chunks[0].First})
 	if pages < 3 || pages > 20 {
 		t.Errorf("the one job was found on page %d", pages)
 	}

@@ -51,12 +51,12 @@ func (c *conducting) judgeCanary() {
 // recall takes back tasks that were released and have not started. Those that have
 // end as they end.
 func (c *conducting) recall(ctx context.Context) error {
-	parts, err := c.tx.Parts(ctx, PartFilter{Out: true})
+	chunks, err := c.tx.Chunks(ctx, ChunkFilter{Out: true})
 	if err != nil {
 		return err
 	}
-	for i := range parts {
-		p := &parts[i]
+	for i := range chunks {
+		p := &chunks[i]
 		if p.Kind == PassUndo && !c.Paused {
 			continue
 		}
@@ -82,19 +82,19 @@ func (c *conducting) recall(ctx context.Context) error {
 
 // dropRetries lets tasks that are not going to be retried be what they were: failed.
 func (c *conducting) dropRetries(ctx context.Context) error {
-	parts, err := c.tx.Parts(ctx, PartFilter{Held: true, Kind: PassRetry})
+	chunks, err := c.tx.Chunks(ctx, ChunkFilter{Held: true, Kind: PassRetry})
 	if err != nil {
 		return err
 	}
-	for i := range parts {
-		if c.began(parts[i].Pass) {
-			c.dropHeld(c.touch(&parts[i]))
+	for i := range chunks {
+		if c.began(chunks[i].Pass) {
+			c.dropHeld(c.touch(&chunks[i]))
 		}
 	}
 	return nil
 }
 
-func (c *conducting) dropHeld(p *Part) {
+func (c *conducting) dropHeld(p *Chunk) {
 	for i, mark := range p.States {
 		if mark != MarkHeld {
 			continue

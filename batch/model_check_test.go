@@ -45,22 +45,22 @@ func undoing(state batch.TaskState) bool {
 func (m *model) check() {
 	m.Helper()
 	var it batch.Record
-	var parts []batch.Part
+	var chunks []batch.Chunk
 	_, err := m.store.Conduct(m.outer.Context(), m.id, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) (err error) {
 		it = *b
-		parts, err = tx.Parts(ctx, batch.PartFilter{Tasks: true})
+		chunks, err = tx.Chunks(ctx, batch.ChunkFilter{Tasks: true})
 		return err
 	})
 	m.ok(err)
-	m.checkCounts(it, parts)
-	m.checkJobs(it, parts)
+	m.checkCounts(it, chunks)
+	m.checkJobs(it, chunks)
 	m.checkTasks()
 }
 
-func (m *model) checkCounts(b batch.Record, parts []batch.Part) {
+func (m *model) checkCounts(b batch.Record, chunks []batch.Chunk) {
 	m.Helper()
 	m.equal("the number of tasks", b.Tally.Total(), m.total)
-	m.equal("the tally", b.Tally, b.Recount(parts))
+	m.equal("the tally", b.Tally, b.Recount(chunks))
 	if b.Out > m.bound {
 		m.Fatalf("%d tasks are out, and %d may be", b.Out, m.bound)
 	}
@@ -70,16 +70,16 @@ func (m *model) checkCounts(b batch.Record, parts []batch.Part) {
 	told, err := m.store.Find(m.outer.Context(), fairlead.Filter{Kinds: []string{"told"}, Queues: []string{m.queue}})
 	m.ok(err)
 	m.equal("how often its completion was told", len(told), b.Completions)
-	m.equal("what differs", len(b.Mend(parts)), 0)
+	m.equal("what differs", len(b.Mend(chunks)), 0)
 }
 
 // checkJobs expects of each task one job at most that is live: that of the last pass
 // in which it takes part.
-func (m *model) checkJobs(b batch.Record, parts []batch.Part) {
+func (m *model) checkJobs(b batch.Record, chunks []batch.Chunk) {
 	m.Helper()
 	places, out := map[int64]int{}, map[int64]batch.PassKind{}
-	for i := range parts {
-		p := &parts[i]
+	for i := range chunks {
+		p := &chunks[i]
 		begun := slices.ContainsFunc(b.Passes, func(pass batch.Pass) bool { return pass.Number == p.Pass })
 		if p.Kind == batch.PassThen || !begun {
 			continue

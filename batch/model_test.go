@@ -37,12 +37,12 @@ func (d *dying) call(do func() error) error {
 	return errCrashed
 }
 
-func (d *dying) AddParts(ctx context.Context, batch int64, parts []batch.Part) error {
-	return d.call(func() error { return d.Store.AddParts(ctx, batch, parts) })
+func (d *dying) AddChunks(ctx context.Context, batch int64, chunks []batch.Chunk) error {
+	return d.call(func() error { return d.Store.AddChunks(ctx, batch, chunks) })
 }
 
-func (d *dying) DropParts(ctx context.Context, batch int64, pass int) error {
-	return d.call(func() error { return d.Store.DropParts(ctx, batch, pass) })
+func (d *dying) DropChunks(ctx context.Context, batch int64, pass int) error {
+	return d.call(func() error { return d.Store.DropChunks(ctx, batch, pass) })
 }
 
 func (d *dying) Conduct(ctx context.Context, id int64, wait bool, act func(context.Context, *batch.Record, batch.Tx) error) (begun bool, err error) {

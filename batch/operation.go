@@ -45,7 +45,7 @@ func (b *Batch) args(task int64, change Change, undo bool) TaskArgs {
 }
 
 // job makes the job of a task.
-func (b *Batch) job(p *Part, i int) *fairlead.Job {
+func (b *Batch) job(p *Chunk, i int) *fairlead.Job {
 	args := b.args(p.TaskID(i), p.Tasks[i].Change, p.Kind == PassUndo)
 	args.Unremembered = args.Undo && p.Tasks[i].Unremembered
 	raw, err := json.Marshal(args)

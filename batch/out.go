@@ -18,7 +18,7 @@ const (
 	aheadSpan    = 300 * time.Millisecond // what is released should last so long
 
 	// What one transaction releases.
-	outAtOnce = 4 * PartSize
+	outAtOnce = 4 * ChunkSize
 	outBytes  = 16 << 20 // of args
 
 	leastPause = 10 * time.Millisecond // between two looks because of the rate
@@ -67,61 +67,61 @@ func (c *conducting) letOut(ctx context.Context) error {
 }
 
 // letOutOf releases some tasks of passes of a kind, in order, and tells how many.
-// Parts of tries that came to nothing may lie between the others.
+// Chunks of tries that came to nothing may lie between the others.
 func (c *conducting) letOutOf(ctx context.Context, kind PassKind, most int) (int, error) {
 	n := 0
-	filter := PartFilter{Held: true, Kind: kind, Limit: max(0, most)/PartSize + 2}
+	filter := ChunkFilter{Held: true, Kind: kind, Limit: max(0, most)/ChunkSize + 2}
 	for n < most && c.bytes < outBytes {
-		parts, err := c.heldParts(ctx, filter)
+		chunks, err := c.heldChunks(ctx, filter)
 		if err != nil {
 			return n, err
 		}
-		for i := range parts {
-			if !c.began(parts[i].Pass) {
+		for i := range chunks {
+			if !c.began(chunks[i].Pass) {
 				continue
 			}
-			if c.serial(parts[i].Pass) {
+			if c.serial(chunks[i].Pass) {
 				if c.OutUndo > 0 {
 					return n, nil
 				}
 				most = min(most, n+1)
 			}
-			n += c.letOutPart(c.touch(&parts[i]), most-n)
+			n += c.letOutChunk(c.touch(&chunks[i]), most-n)
 		}
-		if len(parts) < filter.Limit {
+		if len(chunks) < filter.Limit {
 			break
 		}
-		filter.After = parts[len(parts)-1].Number
+		filter.After = chunks[len(chunks)-1].Number
 	}
 	return n, nil
 }
 
-// heldParts returns parts with tasks to release, and what these have to do unless
+// heldChunks returns chunks with tasks to release, and what these have to do unless
 // their jobs are ready.
-func (c *conducting) heldParts(ctx context.Context, filter PartFilter) ([]Part, error) {
+func (c *conducting) heldChunks(ctx context.Context, filter ChunkFilter) ([]Chunk, error) {
 	filter.Tasks = c.outlook == nil || len(c.outlook.jobs) == 0
-	parts, err := c.tx.Parts(ctx, filter)
+	chunks, err := c.tx.Chunks(ctx, filter)
 	if err != nil || filter.Tasks {
-		return parts, err
+		return chunks, err
 	}
-	if filter.Kind == PassForward && filter.After == 0 && len(parts) > 0 {
-		c.outlook.passBelow(parts[0].Number)
+	if filter.Kind == PassForward && filter.After == 0 && len(chunks) > 0 {
+		c.outlook.passBelow(chunks[0].Number)
 	}
 	var missing []int
-	for i := range parts {
-		if c.outlook.ready(parts[i].Number) == nil {
-			missing = append(missing, parts[i].Number)
+	for i := range chunks {
+		if c.outlook.ready(chunks[i].Number) == nil {
+			missing = append(missing, chunks[i].Number)
 		}
 	}
 	if len(missing) == 0 {
-		return parts, nil
+		return chunks, nil
 	}
-	whole, err := c.tx.Parts(ctx, PartFilter{Numbers: missing, Tasks: true})
+	whole, err := c.tx.Chunks(ctx, ChunkFilter{Numbers: missing, Tasks: true})
 	for i := range whole {
-		at := slices.IndexFunc(parts, func(p Part) bool { return p.Number == whole[i].Number })
-		parts[at] = whole[i]
+		at := slices.IndexFunc(chunks, func(p Chunk) bool { return p.Number == whole[i].Number })
+		chunks[at] = whole[i]
 	}
-	return parts, err
+	return chunks, err
 }
 
 // serial tells whether each task of a pass waits for the one before.
@@ -129,8 +129,8 @@ func (b *Batch) serial(pass int) bool {
 	return slices.ContainsFunc(b.Passes, func(p Pass) bool { return p.Number == pass && p.Serial })
 }
 
-// letOutPart releases some tasks of a part, in order, and tells how many.
-func (c *conducting) letOutPart(p *Part, most int) int {
+// letOutChunk releases some tasks of a chunk, in order, and tells how many.
+func (c *conducting) letOutChunk(p *Chunk, most int) int {
 	n, ready := 0, c.outlook.ready(p.Number)
 	for i := 0; i < p.Size && n < most && c.bytes < outBytes; i++ {
 		if p.States[i] == MarkHeld {

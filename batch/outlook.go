@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	outlookParts = 2 * outAtOnce / PartSize // that are made ready at once
-	outlookBytes = 2 * outBytes             // of args
+	outlookChunks = 2 * outAtOnce / ChunkSize // that are made ready at once
+	outlookBytes  = 2 * outBytes              // of args
 )
 
 // Outlook is the jobs of tasks that a batch will release soon. What a task has to do
 // never changes: so its job is made before the lock of the batch is taken, under
 // which no other process gets on. It has one user at a time.
 type Outlook struct {
-	jobs  map[int][]*fairlead.Job // number of a part → those of all its tasks
+	jobs  map[int][]*fairlead.Job // number of a chunk → those of all its tasks
 	bytes int                     // of their args
-	last  int                     // number of the last part that was made ready
+	last  int                     // number of the last chunk that was made ready
 }
 
-// ready is the jobs of a part; nil: they were not made.
+// ready is the jobs of a chunk; nil: they were not made.
 func (o *Outlook) ready(number int) []*fairlead.Job {
 	if o == nil {
 		return nil
@@ -28,16 +28,16 @@ func (o *Outlook) ready(number int) []*fairlead.Job {
 	return o.jobs[number]
 }
 
-// pass forgets parts of which nothing is held any more.
-func (o *Outlook) pass(parts map[int]*Part) {
-	for number, p := range parts {
+// pass forgets chunks of which nothing is held any more.
+func (o *Outlook) pass(chunks map[int]*Chunk) {
+	for number, p := range chunks {
 		if p.Held == 0 {
 			o.forget(number)
 		}
 	}
 }
 
-// forget drops the jobs of a part.
+// forget drops the jobs of a chunk.
 func (o *Outlook) forget(number int) {
 	for _, job := range o.jobs[number] {
 		o.bytes -= len(job.Args)
@@ -45,7 +45,7 @@ func (o *Outlook) forget(number int) {
 	delete(o.jobs, number)
 }
 
-// passBelow forgets parts before a number: another process has let them out.
+// passBelow forgets chunks before a number: another process has let them out.
 func (o *Outlook) passBelow(number int) {
 	for ready := range o.jobs {
 		if ready < number {
@@ -54,21 +54,21 @@ func (o *Outlook) passBelow(number int) {
 	}
 }
 
-// extend makes the jobs of further parts, if half of those that were ready are gone.
+// extend makes the jobs of further chunks, if half of those that were ready are gone.
 func (o *Outlook) extend(ctx context.Context, store Store, batch *Batch) error {
-	if len(o.jobs) > outlookParts/2 || o.bytes > outlookBytes/2 {
+	if len(o.jobs) > outlookChunks/2 || o.bytes > outlookBytes/2 {
 		return nil
 	}
 	if o.jobs == nil {
 		o.jobs = map[int][]*fairlead.Job{}
 	}
-	filter := PartFilter{Held: true, Tasks: true, Kind: PassForward, After: o.last, Limit: outlookParts - len(o.jobs)}
-	parts, err := store.Parts(ctx, batch.ID, filter)
+	filter := ChunkFilter{Held: true, Tasks: true, Kind: PassForward, After: o.last, Limit: outlookChunks - len(o.jobs)}
+	chunks, err := store.Chunks(ctx, batch.ID, filter)
 	if err != nil {
 		return err
 	}
-	for i := range parts {
-		p := &parts[i]
+	for i := range chunks {
+		p := &chunks[i]
 		if o.last = p.Number; o.bytes > outlookBytes || !batch.began(p.Pass) {
 			continue
 		}

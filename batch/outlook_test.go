@@ -11,7 +11,7 @@ import (
 // Jobs that are made beforehand are those that would have been made, each once,
 // whichever process releases tasks, and after a pause.
 func TestTasksWhoseJobsAreMadeBeforehandRunOnce(t *testing.T) {
-	const tasks = 12*batch.PartSize + 7
+	const tasks = 12*batch.ChunkSize + 7
 	m := newMoving(t)
 	b := m.create(tasks)
 	outlook, runs := &batch.Outlook{}, map[string]int{}
@@ -51,7 +51,7 @@ func TestTasksWhoseJobsAreMadeBeforehandRunOnce(t *testing.T) {
 }
 
 func TestTasksWhoseJobsAreNotMadeBeforehandAreReleasedBesideThem(t *testing.T) {
-	const tasks = 12 * batch.PartSize
+	const tasks = 12 * batch.ChunkSize
 	m := newMoving(t)
 	b := m.create(tasks)
 	outlook := &batch.Outlook{}

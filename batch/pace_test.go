@@ -132,13 +132,13 @@ func TestALookTellsWhetherSoMuchWasDoneThatThereIsSoonToBeMore(t *testing.T) {
 		m.ok(err)
 		return done.Busy
 	}
-	many := m.create(3 * batch.PartSize)
+	many := m.create(3 * batch.ChunkSize)
 	m.equal("while none ends", busy(many), false)
-	jobs := m.start(2 * batch.PartSize)
-	m.succeed(jobs[:batch.PartSize-1]...)
+	jobs := m.start(2 * batch.ChunkSize)
+	m.succeed(jobs[:batch.ChunkSize-1]...)
 	m.equal("when a few ended", busy(many), false)
-	m.succeed(m.start(3 * batch.PartSize)...)
-	m.succeed(jobs[batch.PartSize-1:]...)
+	m.succeed(m.start(3 * batch.ChunkSize)...)
+	m.succeed(jobs[batch.ChunkSize-1:]...)
 	m.equal("when many ended", busy(many), true)
 }
 
@@ -220,7 +220,7 @@ func TestEachCompletionIsToldOnce(t *testing.T) {
 
 func TestTasksAreListedByStateAndPage(t *testing.T) {
 	m := newMoving(t)
-	b := m.create(batch.PartSize*2 + 20)
+	b := m.create(batch.ChunkSize*2 + 20)
 	jobs := m.start(12)
 	m.succeed(jobs[:3]...)
 	m.fail(jobs[3:8]...)
@@ -233,7 +233,7 @@ func TestTasksAreListedByStateAndPage(t *testing.T) {
 	}
 	for state, want := range map[batch.TaskState]int{
 		batch.TaskSuccess: 2, batch.TaskFail: 3, batch.TaskRetryPending: 2, batch.TaskRollbackPending: 1,
-		batch.TaskRunning: 4, batch.TaskPending: batch.PartSize*2 + 8, batch.TaskCancel: 0,
+		batch.TaskRunning: 4, batch.TaskPending: batch.ChunkSize*2 + 8, batch.TaskCancel: 0,
 	} {
 		m.equal("how many are "+string(state), count(state), want)
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	partsPerPass = 200_000 // numbers of parts that a pass has: more than it can have parts
-	partsAtOnce  = 10      // that one transaction stores
-	partsRead    = 50      // that are read at once
+	chunksPerPass = 200_000 // numbers of chunks that a pass has: more than it can have chunks
+	chunksAtOnce  = 10      // that one transaction stores
+	chunksRead    = 50      // that are read at once
 )
 
 // MaxTasks is how many tasks a batch has at most.
@@ -55,12 +55,12 @@ type preparing struct {
 	want   Wanted
 	try    int
 	chosen []choice
-	read   map[int]*Part // parts with their tasks, as they were read last
+	read   map[int]*Chunk // chunks with their tasks, as they were read last
 }
 
 // choice is a task that takes part.
 type choice struct {
-	part  int // its number
+	chunk int // its number
 	index int
 	ended int64
 	doubt bool // it failed, and may have been applied
@@ -75,17 +75,17 @@ func (p *preparing) choose(ctx context.Context) error {
 			wanted[id] = true
 		}
 	}
-	err := p.walk(ctx, 0, wanted != nil, func(part *Part) (bool, error) {
-		for i, mark := range part.States {
-			if p.want.takes(part.Kind, mark) && (wanted == nil || wanted[part.TaskID(i)]) {
-				p.chosen = append(p.chosen, choice{part.Number, i, part.Ended[i], mark == MarkDoubt})
+	err := p.walk(ctx, 0, wanted != nil, func(chunk *Chunk) (bool, error) {
+		for i, mark := range chunk.States {
+			if p.want.takes(chunk.Kind, mark) && (wanted == nil || wanted[chunk.TaskID(i)]) {
+				p.chosen = append(p.chosen, choice{chunk.Number, i, chunk.Ended[i], mark == MarkDoubt})
 			}
 		}
 		return true, nil
 	})
 	if p.want.Kind == PassUndo { // what was done last is undone first
 		slices.SortStableFunc(p.chosen, func(a, b choice) int {
-			return cmp.Or(cmp.Compare(b.ended, a.ended), cmp.Compare(b.part, a.part), cmp.Compare(b.index, a.index))
+			return cmp.Or(cmp.Compare(b.ended, a.ended), cmp.Compare(b.chunk, a.chunk), cmp.Compare(b.index, a.index))
 		})
 	}
 	return err
@@ -104,40 +104,40 @@ func (w *Wanted) takes(kind PassKind, mark Mark) bool {
 	return mark == MarkDone || mark == MarkDoubt || w.Failed && mark == MarkFailed
 }
 
-// walk calls do with the parts behind a number of passes that have begun, until it
+// walk calls do with the chunks behind a number of passes that have begun, until it
 // returns false.
-func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Part) (bool, error)) error {
-	filter := PartFilter{After: after, Tasks: tasks, Limit: partsRead}
+func (p *preparing) walk(ctx context.Context, after int, tasks bool, do func(*Chunk) (bool, error)) error {
+	filter := ChunkFilter{After: after, Tasks: tasks, Limit: chunksRead}
 	for {
-		parts, err := p.store.Parts(ctx, p.batch.ID, filter)
+		chunks, err := p.store.Chunks(ctx, p.batch.ID, filter)
 		if err != nil {
 			return err
 		}
-		for i := range parts {
-			if !p.batch.began(parts[i].Pass) {
+		for i := range chunks {
+			if !p.batch.began(chunks[i].Pass) {
 				continue
 			}
-			if more, err := do(&parts[i]); err != nil || !more {
+			if more, err := do(&chunks[i]); err != nil || !more {
 				return err
 			}
 		}
-		if len(parts) < partsRead {
+		if len(chunks) < chunksRead {
 			return nil
 		}
-		filter.After = parts[len(parts)-1].Number
+		filter.After = chunks[len(chunks)-1].Number
 	}
 }
 
-// write stores the parts of the pass.
+// write stores the chunks of the pass.
 func (p *preparing) write(ctx context.Context) error {
-	w := newPartWriter(p.store.AddParts, p.batch.ID, p.try, p.want.Kind)
+	w := newChunkWriter(p.store.AddChunks, p.batch.ID, p.try, p.want.Kind)
 	for _, c := range p.chosen {
-		part, err := p.part(ctx, c.part)
+		chunk, err := p.chunk(ctx, c.chunk)
 		if err != nil {
 			return err
 		}
-		task := PartTask{Of: part.TaskID(c.index), Change: part.Tasks[c.index].Change}
-		task.Before, task.Unremembered = part.before(c.index), part.unremembered(c.index)
+		task := ChunkTask{Of: chunk.TaskID(c.index), Change: chunk.Tasks[c.index].Change}
+		task.Before, task.Unremembered = chunk.before(c.index), chunk.unremembered(c.index)
 		if err := w.add(ctx, task, c.doubt); err != nil {
 			return err
 		}
@@ -145,23 +145,23 @@ func (p *preparing) write(ctx context.Context) error {
 	return w.close(ctx, p.batch)
 }
 
-// part reads a part with its tasks, unless it is at hand.
-func (p *preparing) part(ctx context.Context, number int) (*Part, error) {
-	if part := p.read[number]; part != nil {
-		return part, nil
+// chunk reads a chunk with its tasks, unless it is at hand.
+func (p *preparing) chunk(ctx context.Context, number int) (*Chunk, error) {
+	if chunk := p.read[number]; chunk != nil {
+		return chunk, nil
 	}
-	parts, err := p.store.Parts(ctx, p.batch.ID, PartFilter{Numbers: []int{number}, Tasks: true})
+	chunks, err := p.store.Chunks(ctx, p.batch.ID, ChunkFilter{Numbers: []int{number}, Tasks: true})
 	if err != nil {
 		return nil, err
 	}
-	if len(parts) != 1 {
-		return nil, fmt.Errorf("part %d of batch %d: %w", number, p.batch.ID, fairlead.ErrNotFound)
+	if len(chunks) != 1 {
+		return nil, fmt.Errorf("chunk %d of batch %d: %w", number, p.batch.ID, fairlead.ErrNotFound)
 	}
-	if p.read == nil || len(p.read) >= partsRead {
-		p.read = map[int]*Part{}
+	if p.read == nil || len(p.read) >= chunksRead {
+		p.read = map[int]*Chunk{}
 	}
-	p.read[number] = &parts[0]
-	return &parts[0], nil
+	p.read[number] = &chunks[0]
+	return &chunks[0], nil
 }
 
 // begin makes the pass count, unless another try was faster or it is not wanted any
@@ -183,11 +183,11 @@ func (p *preparing) begin(ctx context.Context) error {
 		return err
 	}
 	if !won {
-		return p.store.DropParts(ctx, p.batch.ID, p.try)
+		return p.store.DropChunks(ctx, p.batch.ID, p.try)
 	}
 	for try := 1; try < p.try; try++ {
 		if !p.batch.began(try) {
-			if err := p.store.DropParts(ctx, p.batch.ID, try); err != nil {
+			if err := p.store.DropChunks(ctx, p.batch.ID, try); err != nil {
 				return err
 			}
 		}
@@ -197,28 +197,28 @@ func (p *preparing) begin(ctx context.Context) error {
 
 // pass lets tasks go on in a new pass.
 func (c *conducting) pass(ctx context.Context, p *preparing) error {
-	byPart := map[int][]int{}
+	byChunk := map[int][]int{}
 	for _, choice := range p.chosen {
-		byPart[choice.part] = append(byPart[choice.part], choice.index)
+		byChunk[choice.chunk] = append(byChunk[choice.chunk], choice.index)
 	}
-	numbers := make([]int, 0, len(byPart))
-	for number := range byPart {
+	numbers := make([]int, 0, len(byChunk))
+	for number := range byChunk {
 		numbers = append(numbers, number)
 	}
 	slices.Sort(numbers)
 	taken := 0
-	for some := range slices.Chunk(numbers, partsRead) {
-		parts, err := c.tx.Parts(ctx, PartFilter{Numbers: some})
+	for some := range slices.Chunk(numbers, chunksRead) {
+		chunks, err := c.tx.Chunks(ctx, ChunkFilter{Numbers: some})
 		if err != nil {
 			return err
 		}
-		for i := range parts {
-			part := c.touch(&parts[i])
-			for _, index := range byPart[part.Number] {
-				if !p.want.takes(part.Kind, part.States[index]) {
-					return fmt.Errorf("task %d of part %d of batch %d has changed while a pass was made of it: %w", index, part.Number, c.ID, fairlead.ErrConflict)
+		for i := range chunks {
+			chunk := c.touch(&chunks[i])
+			for _, index := range byChunk[chunk.Number] {
+				if !p.want.takes(chunk.Kind, chunk.States[index]) {
+					return fmt.Errorf("task %d of chunk %d of batch %d has changed while a pass was made of it: %w", index, chunk.Number, c.ID, fairlead.ErrConflict)
 				}
-				c.move(part, index, MarkPassed)
+				c.move(chunk, index, MarkPassed)
 				taken++
 			}
 		}

@@ -11,18 +11,18 @@ import (
 	"github.com/fairlead-io/fairlead/driver"
 )
 
-// interrupted is a store whose first AddParts lets others do something before.
+// interrupted is a store whose first AddChunks lets others do something before.
 type interrupted struct {
 	driver.Store
 	others func()
 }
 
-func (i *interrupted) AddParts(ctx context.Context, batch int64, parts []batch.Part) error {
+func (i *interrupted) AddChunks(ctx context.Context, batch int64, chunks []batch.Chunk) error {
 	if do := i.others; do != nil {
 		i.others = nil
 		do()
 	}
-	return i.Store.AddParts(ctx, batch, parts)
+	return i.Store.AddChunks(ctx, batch, chunks)
 }
 
 // tried is the next try of making a pass, by a node that died before it began to.
@@ -87,10 +87,10 @@ func TestOfTwoWhoMakeAPassOneDoes(t *testing.T) {
 
 func TestWhatACrashedTryLeftBehindIsNotInTheWay(t *testing.T) {
 	m := newMoving(t)
-	b, _ := m.failed(2*batch.PartSize + 1)
+	b, _ := m.failed(2*batch.ChunkSize + 1)
 	m.wantRetry(b.ID)
 	for range 5 {
-		dead := &dying{Store: m.store, calls: 2} // its parts are stored, and that is all
+		dead := &dying{Store: m.store, calls: 2} // its chunks are stored, and that is all
 		m.died(batch.Prepare(t.Context(), dead, b.ID, m.tried(b.ID)))
 	}
 	// The next makes the pass, and dies before it removes what the others left behind.
@@ -98,7 +98,7 @@ func TestWhatACrashedTryLeftBehindIsNotInTheWay(t *testing.T) {
 	m.died(batch.Prepare(t.Context(), again, b.ID, m.tried(b.ID)))
 	m.noDrift()
 	b = m.finish(b.ID)
-	m.equal("the tally", b.Tally, batch.Tally{Success: 2*batch.PartSize + 1})
+	m.equal("the tally", b.Tally, batch.Tally{Success: 2*batch.ChunkSize + 1})
 	m.equal("it has ended", b.EndedAt.IsZero(), false)
 }
 

@@ -1,20 +1,20 @@
 package batch
 
-// Recount counts the tasks of parts, with those that are released as pending. It is
+// Recount counts the tasks of chunks, with those that are released as pending. It is
 // what Tally has to be, but for what is running.
-func (r *Record) Recount(parts []Part) Tally {
-	return r.recount(parts).Tally
+func (r *Record) Recount(chunks []Chunk) Tally {
+	return r.recount(chunks).Tally
 }
 
 // recount counts all that a batch knows of its tasks.
-func (r *Record) recount(parts []Part) Record {
+func (r *Record) recount(chunks []Chunk) Record {
 	var found Record
-	for i := range parts {
-		kind := parts[i].Kind
-		if kind == PassThen || !r.began(parts[i].Pass) {
+	for i := range chunks {
+		kind := chunks[i].Kind
+		if kind == PassThen || !r.began(chunks[i].Pass) {
 			continue
 		}
-		for _, mark := range parts[i].States {
+		for _, mark := range chunks[i].States {
 			if mark == MarkPassed {
 				continue
 			}
@@ -42,11 +42,11 @@ type Miscount struct {
 	Found   int
 }
 
-// Mend counts the tasks of all parts of the batch anew, corrects what differs, and
+// Mend counts the tasks of all chunks of the batch anew, corrects what differs, and
 // tells what did. Nothing ever should.
-func (r *Record) Mend(parts []Part) []Miscount {
+func (r *Record) Mend(chunks []Chunk) []Miscount {
 	var wrong []Miscount
-	found := r.recount(parts)
+	found := r.recount(chunks)
 	mend := func(what string, counted *int, found int) {
 		if *counted != found {
 			wrong = append(wrong, Miscount{What: what, Counted: *counted, Found: found})

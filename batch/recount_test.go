@@ -9,15 +9,15 @@ import (
 )
 
 func TestEachCountThatIsWrongIsMendedAndNamed(t *testing.T) {
-	part := func(pass int, kind batch.PassKind, marks string) batch.Part {
-		return batch.Part{Pass: pass, Kind: kind, Marks: batch.Marks{States: []batch.Mark(marks)}}
+	chunk := func(pass int, kind batch.PassKind, marks string) batch.Chunk {
+		return batch.Chunk{Pass: pass, Kind: kind, Marks: batch.Marks{States: []batch.Mark(marks)}}
 	}
-	parts := []batch.Part{
-		part(1, batch.PassForward, "hhhhoosssssfdddx"),
-		part(1, batch.PassThen, "hhh"),  // no tasks
-		part(2, batch.PassRetry, "hhh"), // of a try that was broken off
-		part(3, batch.PassRetry, "hhoosdd"),
-		part(4, batch.PassUndo, "hhhooosd"),
+	chunks := []batch.Chunk{
+		chunk(1, batch.PassForward, "hhhhoosssssfdddx"),
+		chunk(1, batch.PassThen, "hhh"),  // no tasks
+		chunk(2, batch.PassRetry, "hhh"), // of a try that was broken off
+		chunk(3, batch.PassRetry, "hhoosdd"),
+		chunk(4, batch.PassUndo, "hhhooosd"),
 	}
 	b := batch.Record{Batch: batch.Batch{Status: batch.Status{Passes: []batch.Pass{{Number: 1}, {Number: 3}, {Number: 4}}}}}
 	b.Tally.Running = 9
@@ -27,10 +27,10 @@ func TestEachCountThatIsWrongIsMendedAndNamed(t *testing.T) {
 		{What: "held", Found: 4}, {What: "held to retry", Found: 2}, {What: "held to roll back", Found: 3},
 		{What: "out", Found: 7}, {What: "out to roll back", Found: 3}, {What: "doubtful", Found: 5},
 	}
-	if diff := cmp.Diff(want, b.Mend(parts)); diff != "" {
+	if diff := cmp.Diff(want, b.Mend(chunks)); diff != "" {
 		t.Errorf("what was wrong differs (-want +got):\n%s", diff)
 	}
-	if again := b.Mend(parts); len(again) > 0 {
+	if again := b.Mend(chunks); len(again) > 0 {
 		t.Errorf("it is still wrong: %v", again)
 	}
 }

@@ -33,17 +33,17 @@ func (c *Client) PlanRollBack(ctx context.Context, id int64, r RollBack, limit i
 		return nil, 0, err
 	}
 	for _, chosen := range p.chosen[:min(limit, len(p.chosen))] {
-		part, err := p.part(ctx, chosen.part)
+		chunk, err := p.chunk(ctx, chosen.chunk)
 		if err != nil {
 			return nil, 0, err
 		}
-		tasks = append(tasks, part.task(chosen.index, &record.Batch))
+		tasks = append(tasks, chunk.task(chosen.index, &record.Batch))
 	}
 	return tasks, len(p.chosen), nil
 }
 
-// task is a task of a part as far as the part tells.
-func (p *Part) task(i int, batch *Batch) Task {
+// task is a task of a chunk as far as the chunk tells.
+func (p *Chunk) task(i int, batch *Batch) Task {
 	task := Task{
 		ID: p.TaskID(i), Batch: p.Batch, Change: p.Tasks[i].Change, Job: p.First + int64(i),
 		State: taskState(p.Kind, p.States[i], batch.dropped()),

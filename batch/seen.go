@@ -46,18 +46,18 @@ func (s *Seen) Of(kind PassKind) *int {
 	return &s.Forward
 }
 
-// see counts those tasks of parts that run, if that is to be told.
-func (c *conducting) see(ctx context.Context, parts []Part) error {
+// see counts those tasks of chunks that run, if that is to be told.
+func (c *conducting) see(ctx context.Context, chunks []Chunk) error {
 	if c.ended < manyEnded || c.Seen.age(c.now) < seenEvery {
 		return nil
 	}
 	seen := Seen{At: c.now}
-	for i := range parts {
-		running, err := c.tx.Running(ctx, parts[i].First, parts[i].Last())
+	for i := range chunks {
+		running, err := c.tx.Running(ctx, chunks[i].First, chunks[i].Last())
 		if err != nil {
 			return err
 		}
-		*seen.Of(parts[i].Kind) += running
+		*seen.Of(chunks[i].Kind) += running
 	}
 	c.Seen = seen
 	return nil

@@ -62,17 +62,17 @@ func (l *taskList) findLater(ctx context.Context) error {
 	if len(l.batch.Passes) == 1 {
 		return nil
 	}
-	return l.walk(ctx, partsPerPass*2-1, func(part *Part) (bool, error) {
-		for i, mark := range part.States {
+	return l.walk(ctx, chunksPerPass*2-1, func(chunk *Chunk) (bool, error) {
+		for i, mark := range chunk.States {
 			if mark != MarkPassed {
-				l.current[part.TaskID(i)] = part.place(i)
+				l.current[chunk.TaskID(i)] = chunk.place(i)
 			}
 		}
 		return true, nil
 	})
 }
 
-func (p *Part) place(i int) taskPlace {
+func (p *Chunk) place(i int) taskPlace {
 	place := taskPlace{kind: p.Kind, mark: p.States[i], job: p.First + int64(i), before: p.before(i)}
 	if p.Ended != nil {
 		place.ended = p.Ended[i]
@@ -80,14 +80,14 @@ func (p *Part) place(i int) taskPlace {
 	return place
 }
 
-// walk calls do with the parts of tasks behind a number, until it returns false.
-func (l *taskList) walk(ctx context.Context, after int, do func(*Part) (bool, error)) error {
+// walk calls do with the chunks of tasks behind a number, until it returns false.
+func (l *taskList) walk(ctx context.Context, after int, do func(*Chunk) (bool, error)) error {
 	p := preparing{store: l.client.store, batch: l.batch}
-	return p.walk(ctx, after, true, func(part *Part) (bool, error) {
-		if part.Kind == PassThen {
+	return p.walk(ctx, after, true, func(chunk *Chunk) (bool, error) {
+		if chunk.Kind == PassThen {
 			return true, nil
 		}
-		return do(part)
+		return do(chunk)
 	})
 }
 
@@ -101,13 +101,13 @@ func (l *taskList) list(ctx context.Context) ([]Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = l.walk(ctx, before, func(part *Part) (bool, error) {
-		if part.Kind != PassForward || part.First > to {
+	err = l.walk(ctx, before, func(chunk *Chunk) (bool, error) {
+		if chunk.Kind != PassForward || chunk.First > to {
 			return false, nil
 		}
 		seen := len(l.tasks)
-		for i := range part.States {
-			l.see(part, i)
+		for i := range chunk.States {
+			l.see(chunk, i)
 		}
 		err := l.fill(ctx, seen)
 		return len(l.tasks) < l.filter.Limit, err
@@ -115,21 +115,21 @@ func (l *taskList) list(ctx context.Context) ([]Task, error) {
 	return l.tasks[:min(len(l.tasks), l.filter.Limit)], err
 }
 
-// before is the number of a part of the first pass before which there is no task with
-// this ID or a larger one: IDs grow with the numbers of the parts.
+// before is the number of a chunk of the first pass before which there is no task with
+// this ID or a larger one: IDs grow with the numbers of the chunks.
 func (l *taskList) before(ctx context.Context, id int64) (int, error) {
-	low, high := partsPerPass, partsPerPass+l.batch.Total
+	low, high := chunksPerPass, chunksPerPass+l.batch.Total
 	if id <= 1 {
 		return low - 1, nil
 	}
 	for low < high {
 		middle := (low + high) / 2
-		parts, err := l.client.store.Parts(ctx, l.batch.ID, PartFilter{After: middle - 1, Limit: 1})
+		chunks, err := l.client.store.Chunks(ctx, l.batch.ID, ChunkFilter{After: middle - 1, Limit: 1})
 		if err != nil {
 			return 0, err
 		}
-		if len(parts) > 0 && parts[0].Kind == PassForward && parts[0].Last() < id {
-			low = parts[0].Number + 1
+		if len(chunks) > 0 && chunks[0].Kind == PassForward && chunks[0].Last() < id {
+			low = chunks[0].Number + 1
 		} else {
 			high = middle
 		}
@@ -138,16 +138,16 @@ func (l *taskList) before(ctx context.Context, id int64) (int, error) {
 }
 
 // see adds a task of the first pass, if it may be one that is asked for.
-func (l *taskList) see(part *Part, i int) {
-	id := part.First + int64(i)
+func (l *taskList) see(chunk *Chunk, i int) {
+	id := chunk.First + int64(i)
 	if id <= l.filter.After || l.filter.IDs != nil && !slices.Contains(l.filter.IDs, id) {
 		return
 	}
-	place := part.place(i)
+	place := chunk.place(i)
 	if later, passed := l.current[id]; passed {
 		place = later
 	}
-	task := Task{ID: id, Batch: l.batch.ID, Change: part.Tasks[i].Change, State: taskState(place.kind, place.mark, l.batch.dropped()), Job: place.job}
+	task := Task{ID: id, Batch: l.batch.ID, Change: chunk.Tasks[i].Change, State: taskState(place.kind, place.mark, l.batch.dropped()), Job: place.job}
 	if task.Before == nil {
 		task.Before = place.before
 	}

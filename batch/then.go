@@ -29,8 +29,8 @@ type Completion struct {
 // CompletionID names a completion of a batch.
 func CompletionID(batch int64, number int) string { return fmt.Sprintf("batch-%d-%d", batch, number) }
 
-// thenPart sets IDs aside for the jobs of one completion; nil: there are none.
-func (b *Batch) thenPart() *Part {
+// thenChunk sets IDs aside for the jobs of one completion; nil: there are none.
+func (b *Batch) thenChunk() *Chunk {
 	n := len(b.Then)
 	if b.Notify != "" {
 		n++
@@ -38,16 +38,16 @@ func (b *Batch) thenPart() *Part {
 	if n == 0 {
 		return nil
 	}
-	return &Part{Kind: PassThen, Size: n, Held: n, Marks: NewMarks(n), Tasks: make([]PartTask, n)}
+	return &Chunk{Kind: PassThen, Size: n, Held: n, Marks: NewMarks(n), Tasks: make([]ChunkTask, n)}
 }
 
 // then makes the jobs of a completion.
 func (c *conducting) then(ctx context.Context) error {
-	parts, err := c.tx.Parts(ctx, PartFilter{Kind: PassThen, Held: true, Limit: 1})
-	if err != nil || len(parts) == 0 {
+	chunks, err := c.tx.Chunks(ctx, ChunkFilter{Kind: PassThen, Held: true, Limit: 1})
+	if err != nil || len(chunks) == 0 {
 		return err
 	}
-	p := c.touch(&parts[0])
+	p := c.touch(&chunks[0])
 	for i := range p.States {
 		p.States[i] = MarkPassed
 	}

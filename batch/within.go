@@ -32,9 +32,9 @@ func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (B
 	if err != nil {
 		return Batch{}, err
 	}
-	var parts []Part
-	in.writer = newPartWriter(func(_ context.Context, _ int64, some []Part) error {
-		parts = append(parts, some...)
+	var chunks []Chunk
+	in.writer = newChunkWriter(func(_ context.Context, _ int64, some []Chunk) error {
+		chunks = append(chunks, some...)
 		return nil
 	}, 0, 1, PassForward)
 	if err := in.add(ctx, changes); err != nil {
@@ -46,7 +46,7 @@ func (c *TxClient) Start(ctx context.Context, batch Batch, changes ...Change) (B
 	}
 	record := Record{Batch: in.batch}
 	record.open(total)
-	if record, err = c.tx.AddBatch(ctx, record, parts); err != nil {
+	if record, err = c.tx.AddBatch(ctx, record, chunks); err != nil {
 		return Batch{}, err
 	}
 	return record.forUser(), nil

@@ -10,19 +10,19 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// expect notes parts whose ends are probably asked for next, one part after the
+// expect notes chunks whose ends are probably asked for next, one chunk after the
 // other: the first question then reads them all.
-func (c *lockedBatch) expect(parts []batch.Part) {
-	c.parts = make([]batch.Part, len(parts))
-	for i, p := range parts {
+func (c *lockedBatch) expect(chunks []batch.Chunk) {
+	c.chunks = make([]batch.Chunk, len(chunks))
+	for i, p := range chunks {
 		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
-		c.parts[i] = p
+		c.chunks[i] = p
 	}
 }
 
 // endsOf are the jobs of a range that have ended.
 func (c *lockedBatch) endsOf(ctx context.Context, asked span) ([]batch.TaskEnd, error) {
-	if slices.ContainsFunc(c.parts, func(p batch.Part) bool { return spanOf(&p) == asked }) {
+	if slices.ContainsFunc(c.chunks, func(p batch.Chunk) bool { return spanOf(&p) == asked }) {
 		if err := c.lookAhead(ctx); err != nil {
 			return nil, err
 		}
@@ -34,13 +34,13 @@ func (c *lockedBatch) endsOf(ctx context.Context, asked span) ([]batch.TaskEnd, 
 	return c.readEnds(ctx, []span{asked})
 }
 
-func spanOf(p *batch.Part) span { return span{p.First, p.Last()} }
+func spanOf(p *batch.Chunk) span { return span{p.First, p.Last()} }
 
-// lookAhead reads the ends of all parts that are expected: those that are news, as
-// most of a part may have ended long ago.
+// lookAhead reads the ends of all chunks that are expected: those that are news, as
+// most of a chunk may have ended long ago.
 func (c *lockedBatch) lookAhead(ctx context.Context) error {
 	var out []int64
-	for _, p := range c.parts {
+	for _, p := range c.chunks {
 		for i, mark := range p.States {
 			if mark == batch.MarkOut {
 				out = append(out, p.First+int64(i))
@@ -52,14 +52,14 @@ func (c *lockedBatch) lookAhead(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ends = make(map[span][]batch.TaskEnd, len(c.parts))
-	for i := range c.parts {
-		of := spanOf(&c.parts[i])
+	c.ends = make(map[span][]batch.TaskEnd, len(c.chunks))
+	for i := range c.chunks {
+		of := spanOf(&c.chunks[i])
 		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
 		to, _ := slices.BinarySearchFunc(found, of.last+1, compareEnd)
 		c.ends[of] = found[from:to:to]
 	}
-	c.parts = nil
+	c.chunks = nil
 	return nil
 }
 

@@ -36,8 +36,8 @@ type lockedBatch struct {
 	now    time.Time // the database's clock, read under the lock
 	failed error     // why it cannot be kept
 
-	parts []batch.Part             // that were read as out and whose ends nobody asked for yet
-	ends  map[span][]batch.TaskEnd // those that were read ahead
+	chunks []batch.Chunk            // that were read as out and whose ends nobody asked for yet
+	ends   map[span][]batch.TaskEnd // those that were read ahead
 }
 
 func (c *lockedBatch) conduct(ctx context.Context, wait bool, act func(ctx context.Context, batch *batch.Record, tx batch.Tx) error) error {
@@ -111,31 +111,31 @@ func (b batchTx) note(verb string, err error) error {
 // Now implements batch.Tx.
 func (b batchTx) Now() time.Time { return b.c.now }
 
-// Parts implements batch.Tx.
-func (b batchTx) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
-	var known map[int64][]batch.PartTask
+// Chunks implements batch.Tx.
+func (b batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {
+	var known map[int64][]batch.ChunkTask
 	if filter.Tasks {
 		known = b.c.tasks.Known()
 	}
-	parts, err := b.c.readParts(ctx, b.c.tx, b.c.id, filter, known)
+	chunks, err := b.c.readChunks(ctx, b.c.tx, b.c.id, filter, known)
 	if err == nil && filter.Tasks {
-		b.c.tasks.Keep(parts)
+		b.c.tasks.Keep(chunks)
 	}
 	if filter.Out {
-		b.c.expect(parts)
+		b.c.expect(chunks)
 	}
-	return parts, b.note("parts", err)
+	return chunks, b.note("chunks", err)
 }
 
-// SaveParts implements batch.Tx.
-func (b batchTx) SaveParts(ctx context.Context, parts []batch.Part) error {
+// SaveChunks implements batch.Tx.
+func (b batchTx) SaveChunks(ctx context.Context, chunks []batch.Chunk) error {
 	var saved tuples
-	for i := range parts {
-		if err := addPart(&saved, b.c.id, &parts[i]); err != nil {
-			return b.note("save parts", err)
+	for i := range chunks {
+		if err := addChunk(&saved, b.c.id, &chunks[i]); err != nil {
+			return b.note("save chunks", err)
 		}
 	}
-	return b.note("save parts", b.c.insert(ctx, b.c.sql.SaveParts, &saved))
+	return b.note("save chunks", b.c.insert(ctx, b.c.sql.SaveChunks, &saved))
 }
 
 // Ends implements batch.Tx.

@@ -297,15 +297,15 @@ func (l *lockTest) settle(job *fairlead.Job, s fairlead.Settlement) error {
 	return err
 }
 
-func TestAddPartsWaitsForATransactionThatRemovesTheBatch(t *testing.T) {
+func TestAddChunksWaitsForATransactionThatRemovesTheBatch(t *testing.T) {
 	l := newLockTest(t)
 	b := l.newBatch()
 	l.begin("delete from fairlead_batch")
 	err := l.waits(func(ctx context.Context) error {
-		return l.store.AddParts(ctx, b.ID, []batch.Part{{Number: 1, Pass: 1, Kind: batch.PassForward, Size: 1, Held: 1, Marks: batch.NewMarks(1), Tasks: []batch.PartTask{{}}}})
+		return l.store.AddChunks(ctx, b.ID, []batch.Chunk{{Number: 1, Pass: 1, Kind: batch.PassForward, Size: 1, Held: 1, Marks: batch.NewMarks(1), Tasks: []batch.ChunkTask{{}}}})
 	})
 	if !errors.Is(err, fairlead.ErrNotFound) {
-		t.Errorf("AddParts returned %v", err)
+		t.Errorf("AddChunks returned %v", err)
 	}
 	l.wantRows("fairlead_part", 0)
 }

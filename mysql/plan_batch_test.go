@@ -23,12 +23,12 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 		"keep_batch":      marks(s.sql.KeepBatch, "1", "1", "1", "'x'", "'{}'", "'{}'", "1"),
 		"out_ranges":      fill(s.sql.OutRanges, "ids", list),
 		"running_among":   fill(s.sql.RunningAmong, "among", condition),
-		"pass_parts":      marks(s.sql.PassParts, "1", "1"),
-		"drop_parts":      fill(s.sql.DropParts, "batch_id", "1", "ids", list),
-		"drop_tasks":      fill(s.sql.DropPartTasks, "batch_id", "1", "ids", list),
+		"pass_parts":      marks(s.sql.PassChunks, "1", "1"),
+		"drop_parts":      fill(s.sql.DropChunks, "batch_id", "1", "ids", list),
+		"drop_tasks":      fill(s.sql.DropChunkTasks, "batch_id", "1", "ids", list),
 		"ends":            fill(s.sql.Ends, "among", condition),
 		"memos":           fill(s.sql.Memos, "among", condition),
-		"out_parts":       marks(s.sql.OutParts, "1", "9"),
+		"out_parts":       marks(s.sql.OutChunks, "1", "9"),
 		"sweep_of":        marks(s.sql.SweepOf, "1"),
 		"known_jobs":      marks(s.sql.KnownJobs, "1", "9"),
 		"running_between": marks(s.sql.RunningBetween, "1", "9", "1", "9"),
@@ -38,7 +38,7 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 		"recall_parked":   fill(s.sql.RecallParked, "rows", string(gated.text)),
 		"old_batch":       marks(s.sql.LockOldBatch, "'success'", "5"),
 		"unopened":        marks(s.sql.LockUnopened, "5"),
-		"batch_parts":     marks(s.sql.DropBatchParts, "1"),
+		"batch_parts":     marks(s.sql.DropBatchChunks, "1"),
 		"batch_tasks":     marks(s.sql.DropBatchTasks, "1"),
 		"drop_batch":      marks(s.sql.DropBatch, "1"),
 	}
@@ -47,16 +47,16 @@ func (s *Store) batchStatements(ids []int64, marks func(statement string, values
 	} {
 		statements[fmt.Sprint("batches ", i)] = s.chosenBatches(filter)
 	}
-	for i, filter := range []batch.PartFilter{
+	for i, filter := range []batch.ChunkFilter{
 		{}, {After: 5, Limit: 5}, {Numbers: []int{1, 2}, Tasks: true}, {Out: true}, {Held: true, Tasks: true, Limit: 3}, {Held: true, Kind: batch.PassUndo},
 	} {
-		statements[fmt.Sprint("parts ", i)] = fill(s.chosenParts(1, filter), "known", "0")
+		statements[fmt.Sprint("chunks ", i)] = fill(s.chosenChunks(1, filter), "known", "0")
 	}
 	return statements
 }
 
 // batchRows are rows of the tables of batches, as grow makes them: all batches but
-// each hundredth have ended, and one of them has all the parts.
+// each hundredth have ended, and one of them has all the chunks.
 var batchRows = map[string]string{
 	"batch": "(name, type, queue, tenant, created_at, opened, open, ended_at, state, status, body) values " +
 		"('name%[1]d', 'move', 'q', 'tenant%[1]d', 1, 1, %[1]d %% 100 = 0, %[1]d %% 100, 'success', '{}', '{}')",

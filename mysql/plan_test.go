@@ -47,10 +47,10 @@ func TestPlans(t *testing.T) {
 			}
 		})
 	}
-	t.Run("parts that are held or out are found by that, and open batches", func(t *testing.T) {
+	t.Run("chunks that are held or out are found by that, and open batches", func(t *testing.T) {
 		for index, statement := range map[string]string{
-			"held":    s.chosenParts(1, batch.PartFilter{Held: true}),
-			"outside": s.chosenParts(1, batch.PartFilter{Out: true}),
+			"held":    s.chosenChunks(1, batch.ChunkFilter{Held: true}),
+			"outside": s.chosenChunks(1, batch.ChunkFilter{Out: true}),
 			"open":    s.chosenBatches(batch.Filter{Open: true}),
 			"tenant":  s.chosenBatches(batch.Filter{Tenants: []string{"tenant1"}}),
 		} {

@@ -9,7 +9,7 @@ import (
 
 // pruneBatches removes at most limit batches that ended long ago or were never
 // opened, and tells how many. Each is a transaction of its own, as it may have
-// thousands of parts.
+// thousands of chunks.
 func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	left := limit
 	for _, rule := range sqlstore.BatchRetentions(keep) {
@@ -49,7 +49,7 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, age int64, lock strin
 	return nil
 }
 
-// DeleteBatch removes a batch that has completed, with its parts.
+// DeleteBatch removes a batch that has completed, with its chunks.
 func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	return s.inTx(ctx, "delete batch", func(ctx context.Context, t *txn) error {
@@ -65,9 +65,9 @@ func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	})
 }
 
-// dropBatch removes a batch that is locked, with its parts.
+// dropBatch removes a batch that is locked, with its chunks.
 func (t *txn) dropBatch(ctx context.Context, id int64) error {
-	for _, statement := range []string{t.sql.DropBatchParts, t.sql.DropBatchTasks, t.sql.DropBatch} {
+	for _, statement := range []string{t.sql.DropBatchChunks, t.sql.DropBatchTasks, t.sql.DropBatch} {
 		if _, err := t.exec(ctx, statement, id); err != nil {
 			return err
 		}

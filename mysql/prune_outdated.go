@@ -52,7 +52,7 @@ func (t *txn) lockOutdated(ctx context.Context, outcome int, before int64, limit
 		if err != nil {
 			return nil, from, err
 		}
-		// What is finished was stored together with its part being out: a later look
+		// What is finished was stored together with its chunk being out: a later look
 		// finds that, unless the task was counted.
 		uncounted, err := t.uncounted(ctx, ids(page))
 		if err != nil {
@@ -101,9 +101,9 @@ func (t *txn) uncounted(ctx context.Context, jobs []int64) (map[int64]int64, err
 	if len(jobs) == 0 {
 		return batches, nil
 	}
-	first, last := slices.Min(jobs)-batch.PartSize+1, slices.Max(jobs)
+	first, last := slices.Min(jobs)-batch.ChunkSize+1, slices.Max(jobs)
 	err := t.each(ctx, func(row *sql.Rows) error {
-		p, err := sqlstore.ScanPart(row, false)
+		p, err := sqlstore.ScanChunk(row, false)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (t *txn) uncounted(ctx context.Context, jobs []int64) (map[int64]int64, err
 			}
 		}
 		return nil
-	}, t.sql.OutParts, first, last)
+	}, t.sql.OutChunks, first, last)
 	return batches, err
 }
 

@@ -23,8 +23,8 @@ func TestPruningGoesOnBehindManyTasksThatAreNotCounted(t *testing.T) {
 // gives.
 func pruneBehind(t *testing.T, ended string) {
 	s, _ := openWithNode(t, testdb.MySQL(t))
-	parts := outdatedWalk*2/batch.PartSize + 1
-	storeUncounted(t, s, parts, ended)
+	chunks := outdatedWalk*2/batch.ChunkSize + 1
+	storeUncounted(t, s, chunks, ended)
 	begun := time.Now()
 	for call := 1; ; call++ {
 		n, err := s.Prune(t.Context(), driver.Retention{Succeeded: time.Hour}, 2)
@@ -44,17 +44,17 @@ func pruneBehind(t *testing.T, ended string) {
 	}
 }
 
-// storeUncounted stores finished tasks that an open batch has not counted, in parts, and
+// storeUncounted stores finished tasks that an open batch has not counted, in chunks, and
 // three succeeded jobs with larger ids. They end at the times that an expression gives.
-func storeUncounted(t *testing.T, s *Store, parts int, ended string) {
+func storeUncounted(t *testing.T, s *Store, chunks int, ended string) {
 	t.Helper()
 	const digits = "(select 0 n union all select 1 union all select 2 union all select 3 union all select 4 union all select 5 union all select 6 union all select 7 union all select 8 union all select 9)"
 	numbers := fmt.Sprintf("(select a.n + 10 * b.n + 100 * c.n + 1000 * d.n + 10000 * e.n + 100000 * f.n as n from %[1]s a, %[1]s b, %[1]s c, %[1]s d, %[1]s e, %[1]s f) v", digits)
-	tasks := parts * batch.PartSize
+	tasks := chunks * batch.ChunkSize
 	for _, statement := range []string{
 		"insert into fairlead_batch (id, name, type, queue, tenant, created_at, opened, open, ended_at, state, status, body) values (1, 'b', 't', 'q', 't', 1, 1, 1, 0, 'running', '{}', '{}')",
 		fmt.Sprintf("insert into fairlead_part (batch, number, pass, kind, first_job, size, held, out_, marks) select 1, n + 1, 1, 'forward', n * %[1]d + 1, %[1]d, 0, %[1]d, '{\"s\":\"%[2]s\"}' from %[3]s where n < %[4]d",
-			batch.PartSize, strings.Repeat("o", batch.PartSize), numbers, parts),
+			batch.ChunkSize, strings.Repeat("o", batch.ChunkSize), numbers, chunks),
 		"insert into fairlead_lane (queue, tenant, kind) values ('default', 'default', 'test')",
 		fmt.Sprintf("insert into fairlead_done (id, lane, outcome, fence, node, attempt, failures, crashes, started_at, finished_at) select n + 1, 1, 1, 1, 1, 1, 0, 0, 1, %s from %s where n < %d", ended, numbers, tasks+3),
 		fmt.Sprintf("insert into fairlead_job (id, lane, turn, start_by, not_before, created_at, flags) select n + 1, 1, 0, 0, 0, 1, 0 from %s where n >= %d and n < %d", numbers, tasks, tasks+3),

@@ -35,7 +35,7 @@ type statements struct {
 	LockOutdated string `sql:"lock_outdated"`
 	RunningSweep string `sql:"running_sweep"`
 	SweepOf      string `sql:"sweep_of"`
-	OutParts     string `sql:"out_parts"`
+	OutChunks    string `sql:"out_chunks"`
 	LockJobs     string `sql:"lock_jobs"`
 	DropAttempts string `sql:"drop_attempts"`
 	DropMemos    string `sql:"drop_memos"`
@@ -230,38 +230,38 @@ type statements struct {
 	CalendarUser    string `sql:"calendar_user"`
 	Calendars       string `sql:"calendars"`
 
-	AddBatch       string `sql:"add_batch"`
-	LockBatch      string `sql:"lock_batch"`
-	ShareBatch     string `sql:"share_batch"`
-	BatchExists    string `sql:"batch_exists"`
-	KeepBatch      string `sql:"keep_batch"`
-	Batches        string `sql:"batches"`
-	OutRanges      string `sql:"out_ranges"`
-	RunningAmong   string `sql:"running_among"`
-	AddParts       string `sql:"add_parts"`
-	DescribePart   string `sql:"describe_part"`
-	SaveParts      string `sql:"save_parts"`
-	PassParts      string `sql:"pass_parts"`
-	DropParts      string `sql:"drop_parts"`
-	DropPartTasks  string `sql:"drop_part_tasks"`
-	Parts          string `sql:"parts"`
-	PartsWithTasks string `sql:"parts_with_tasks"`
-	PartsHeld      string `sql:"parts_held"`
-	PartsOut       string `sql:"parts_out"`
-	PartsOfAll     string `sql:"parts_of_all"`
-	Ends           string `sql:"ends"`
-	Memos          string `sql:"memos"`
-	KnownJobs      string `sql:"known_jobs"`
-	RunningBetween string `sql:"running_between"`
-	LockJobRange   string `sql:"lock_job_range"`
-	RecallLater    string `sql:"recall_later"`
-	RecallReady    string `sql:"recall_ready"`
-	RecallParked   string `sql:"recall_parked"`
-	LockOldBatch   string `sql:"lock_old_batch"`
-	LockUnopened   string `sql:"lock_unopened"`
-	DropBatchParts string `sql:"drop_batch_parts"`
-	DropBatchTasks string `sql:"drop_batch_tasks"`
-	DropBatch      string `sql:"drop_batch"`
+	AddBatch        string `sql:"add_batch"`
+	LockBatch       string `sql:"lock_batch"`
+	ShareBatch      string `sql:"share_batch"`
+	BatchExists     string `sql:"batch_exists"`
+	KeepBatch       string `sql:"keep_batch"`
+	Batches         string `sql:"batches"`
+	OutRanges       string `sql:"out_ranges"`
+	RunningAmong    string `sql:"running_among"`
+	AddChunks       string `sql:"add_chunks"`
+	DescribeChunk   string `sql:"describe_chunk"`
+	SaveChunks      string `sql:"save_chunks"`
+	PassChunks      string `sql:"pass_chunks"`
+	DropChunks      string `sql:"drop_chunks"`
+	DropChunkTasks  string `sql:"drop_chunk_tasks"`
+	Chunks          string `sql:"chunks"`
+	ChunksWithTasks string `sql:"chunks_with_tasks"`
+	ChunksHeld      string `sql:"chunks_held"`
+	ChunksOut       string `sql:"chunks_out"`
+	ChunksOfAll     string `sql:"chunks_of_all"`
+	Ends            string `sql:"ends"`
+	Memos           string `sql:"memos"`
+	KnownJobs       string `sql:"known_jobs"`
+	RunningBetween  string `sql:"running_between"`
+	LockJobRange    string `sql:"lock_job_range"`
+	RecallLater     string `sql:"recall_later"`
+	RecallReady     string `sql:"recall_ready"`
+	RecallParked    string `sql:"recall_parked"`
+	LockOldBatch    string `sql:"lock_old_batch"`
+	LockUnopened    string `sql:"lock_unopened"`
+	DropBatchChunks string `sql:"drop_batch_chunks"`
+	DropBatchTasks  string `sql:"drop_batch_tasks"`
+	DropBatch       string `sql:"drop_batch"`
 
 	Session           string `sql:"session"`
 	Now               string `sql:"now"`

@@ -69,13 +69,13 @@ func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Rec
 }
 
 // AddBatch implements batch.CallerTx.
-func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
+func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
 	row, err := newBatchRow(&b)
 	if err != nil {
 		return batch.Record{}, fmt.Errorf("add batch: %w", err)
 	}
 	return inCallers(ctx, c, "add batch", func(ctx context.Context, t *txn) (batch.Record, error) {
-		fresh, err := t.numberParts(ctx, parts)
+		fresh, err := t.numberChunks(ctx, chunks)
 		if err == nil {
 			err = t.addBatch(ctx, &b.Batch, &row)
 		}
@@ -83,7 +83,7 @@ func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.P
 			err = t.must(ctx, 1, t.sql.KeepBatch, 0, b.Opened, sqlstore.BatchOpen(&b), string(b.State()), row.status, row.body, b.ID)
 		}
 		if err == nil {
-			err = t.addParts(ctx, b.ID, fresh)
+			err = t.addChunks(ctx, b.ID, fresh)
 		}
 		return b, err
 	})

@@ -11,13 +11,13 @@ import (
 	"github.com/fairlead-io/fairlead/internal/sqlstore"
 )
 
-// expect notes parts whose ends are probably asked for next, one part after the
+// expect notes chunks whose ends are probably asked for next, one chunk after the
 // other: the first question then reads them all.
-func (c *batchTx) expect(parts []batch.Part) {
-	c.parts = make([]batch.Part, len(parts))
-	for i, p := range parts {
+func (c *batchTx) expect(chunks []batch.Chunk) {
+	c.chunks = make([]batch.Chunk, len(chunks))
+	for i, p := range chunks {
 		p.States, p.Tasks = slices.Clone(p.States), nil // the caller changes its own
-		c.parts[i] = p
+		c.chunks[i] = p
 	}
 }
 
@@ -40,38 +40,38 @@ func (c *batchTx) Ends(ctx context.Context, first, last int64) ([]batch.TaskEnd,
 }
 
 // readAhead tells whether the ends of a range were read, or are to be with those of
-// other parts.
+// other chunks.
 func (c *batchTx) readAhead(asked idRange) bool {
 	if _, read := c.ends[asked]; read {
 		return true
 	}
-	return slices.ContainsFunc(c.parts, func(p batch.Part) bool { return spanOf(&p) == asked })
+	return slices.ContainsFunc(c.chunks, func(p batch.Chunk) bool { return spanOf(&p) == asked })
 }
 
-func spanOf(p *batch.Part) idRange { return idRange{p.First, p.Last()} }
+func spanOf(p *batch.Chunk) idRange { return idRange{p.First, p.Last()} }
 
-// lookAhead reads the ends of all parts that are expected. Of a part most of which
+// lookAhead reads the ends of all chunks that are expected. Of a chunk most of which
 // has ended long ago, only those are looked for that are news.
 func (c *batchTx) lookAhead(ctx context.Context) error {
-	if c.parts == nil {
+	if c.chunks == nil {
 		return nil
 	}
 	var look endsLook
-	for i := range c.parts {
-		look.add(&c.parts[i])
+	for i := range c.chunks {
+		look.add(&c.chunks[i])
 	}
 	if err := c.ask(ctx, look.calls(c.Store)...); err != nil {
 		return err
 	}
 	found := look.sorted()
-	c.ends = make(map[idRange][]batch.TaskEnd, len(c.parts))
-	for i := range c.parts {
-		of := spanOf(&c.parts[i])
+	c.ends = make(map[idRange][]batch.TaskEnd, len(c.chunks))
+	for i := range c.chunks {
+		of := spanOf(&c.chunks[i])
 		from, _ := slices.BinarySearchFunc(found, of.first, compareEnd)
 		to, _ := slices.BinarySearchFunc(found, of.last+1, compareEnd)
 		c.ends[of] = found[from:to:to]
 	}
-	c.parts = nil
+	c.chunks = nil
 	return nil
 }
 
@@ -86,8 +86,8 @@ type endsLook struct {
 	memos map[int64][]byte
 }
 
-// add looks for the ends of a part.
-func (l *endsLook) add(p *batch.Part) {
+// add looks for the ends of a chunk.
+func (l *endsLook) add(p *batch.Chunk) {
 	if 2*p.Out >= p.Size {
 		l.spans = append(l.spans, spanOf(p))
 		return

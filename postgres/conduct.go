@@ -70,8 +70,8 @@ type batchTx struct {
 	failed error     // why it cannot be kept
 	writes []call    // that were not sent yet
 
-	parts []batch.Part                // that were read as out and whose ends nobody asked for yet
-	ends  map[idRange][]batch.TaskEnd // those that were read ahead
+	chunks []batch.Chunk               // that were read as out and whose ends nobody asked for yet
+	ends   map[idRange][]batch.TaskEnd // those that were read ahead
 
 	fresh  []*newJobs
 	sentAt time.Time // when the first of them were sent
@@ -150,35 +150,35 @@ func (c *batchTx) tell(ctx context.Context) {
 // Now implements batch.Tx.
 func (c *batchTx) Now() time.Time { return c.now }
 
-// Parts implements batch.Tx.
-func (c *batchTx) Parts(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
-	var parts []batch.Part
-	var known map[int64][]batch.PartTask
+// Chunks implements batch.Tx.
+func (c *batchTx) Chunks(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {
+	var chunks []batch.Chunk
+	var known map[int64][]batch.ChunkTask
 	if filter.Tasks {
 		known = c.tasks.Known()
 	}
-	if err := c.ask(ctx, c.partsCall(&parts, c.id, filter, known)); err != nil {
-		return nil, fmt.Errorf("parts: %w", err)
+	if err := c.ask(ctx, c.chunksCall(&chunks, c.id, filter, known)); err != nil {
+		return nil, fmt.Errorf("chunks: %w", err)
 	}
 	if filter.Tasks {
-		c.tasks.Keep(parts)
+		c.tasks.Keep(chunks)
 	}
 	if filter.Out {
-		c.expect(parts)
+		c.expect(chunks)
 	}
-	return parts, nil
+	return chunks, nil
 }
 
-// SaveParts implements batch.Tx.
-func (c *batchTx) SaveParts(_ context.Context, parts []batch.Part) error {
-	columns := newPartColumns(len(parts))
-	for i := range parts {
-		if err := columns.save(&parts[i]); err != nil {
+// SaveChunks implements batch.Tx.
+func (c *batchTx) SaveChunks(_ context.Context, chunks []batch.Chunk) error {
+	columns := newChunkColumns(len(chunks))
+	for i := range chunks {
+		if err := columns.save(&chunks[i]); err != nil {
 			return err
 		}
 	}
-	if len(parts) > 0 {
-		c.writes = append(c.writes, call{sql: c.sql.SaveParts, args: columns.saved(c.id)})
+	if len(chunks) > 0 {
+		c.writes = append(c.writes, call{sql: c.sql.SaveChunks, args: columns.saved(c.id)})
 	}
 	return nil
 }

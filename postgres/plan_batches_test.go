@@ -14,7 +14,7 @@ import (
 )
 
 // What a batch costs follows what it lets out, and neither how many have ended nor
-// how many parts it has.
+// how many chunks it has.
 func TestPlansNeverScanBatches(t *testing.T) {
 	at := testdb.Postgres(t)
 	store := open(t, withParams(t, at, "pool_max_conns", "1"), Options{ListenURL: noListening})
@@ -44,8 +44,8 @@ func TestPlansNeverScanBatches(t *testing.T) {
 }
 
 // multiplyBatches stores batches that have ended like the first one, a moment ago, and
-// gives each of them, and one that is open, parts.
-func multiplyBatches(t *testing.T, at string, batches, parts int) {
+// gives each of them, and one that is open, chunks.
+func multiplyBatches(t *testing.T, at string, batches, chunks int) {
 	t.Helper()
 	exec(t, at, fmt.Sprintf(`
 		insert into fairlead_batch (created_at, ended_at, opened, open, name, type, queue, tenant, state, status, body)
@@ -59,7 +59,7 @@ func multiplyBatches(t *testing.T, at string, batches, parts int) {
 			on conflict do nothing
 			returning batch, number
 		)
-		insert into fairlead_part_task (batch, number, tasks) select batch, number, '[{}]' from made`, parts))
+		insert into fairlead_part_task (batch, number, tasks) select batch, number, '[{}]' from made`, chunks))
 }
 
 // batchVerbs does everything that happens to batches.
@@ -77,12 +77,12 @@ func batchVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 		must(batch.Normalize(&b))
 		b, err := s.CreateBatch(ctx, b)
 		must(err)
-		added := make([]batch.Part, 3)
+		added := make([]batch.Chunk, 3)
 		for i := range added {
-			added[i] = batch.Part{Number: 10_000 + i, Pass: 1 + i/2, Kind: batch.PassForward, Size: 20, Held: 20, Marks: batch.NewMarks(20), Tasks: make([]batch.PartTask, 20)}
+			added[i] = batch.Chunk{Number: 10_000 + i, Pass: 1 + i/2, Kind: batch.PassForward, Size: 20, Held: 20, Marks: batch.NewMarks(20), Tasks: make([]batch.ChunkTask, 20)}
 		}
-		must(s.AddParts(ctx, b.ID, added))
-		must(s.DropParts(ctx, b.ID, 2))
+		must(s.AddChunks(ctx, b.ID, added))
+		must(s.DropChunks(ctx, b.ID, 2))
 		_, err = s.Conduct(ctx, b.ID, true, letOutAll)
 		must(err)
 		jobs, err := s.Claim(ctx, driver.Claim{Node: node, Scope: &driver.Scope{Kinds: []string{"test"}}, Max: 25})
@@ -98,8 +98,8 @@ func batchVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 			_, err := s.Batches(ctx, filter)
 			must(err)
 		}
-		for _, filter := range []batch.PartFilter{{}, {After: 10_000, Limit: 5}, {Numbers: []int{10_000}, Tasks: true}, {Out: true}, {Held: true, Kind: batch.PassUndo}} {
-			_, err := s.Parts(ctx, b.ID, filter)
+		for _, filter := range []batch.ChunkFilter{{}, {After: 10_000, Limit: 5}, {Numbers: []int{10_000}, Tasks: true}, {Out: true}, {Held: true, Kind: batch.PassUndo}} {
+			_, err := s.Chunks(ctx, b.ID, filter)
 			must(err)
 		}
 		_, err = s.Conduct(ctx, b.ID, false, lookAndEnd)
@@ -116,13 +116,13 @@ func batchVerbs(t *testing.T, s *Store, node fairlead.NodeID, name string) {
 
 // letOutAll opens a batch and makes jobs of its tasks.
 func letOutAll(ctx context.Context, b *batch.Record, tx batch.Tx) error {
-	parts, err := tx.Parts(ctx, batch.PartFilter{Held: true, Tasks: true, Limit: 2})
+	chunks, err := tx.Chunks(ctx, batch.ChunkFilter{Held: true, Tasks: true, Limit: 2})
 	if err != nil {
 		return err
 	}
 	var jobs []*fairlead.Job
-	for i := range parts {
-		p := &parts[i]
+	for i := range chunks {
+		p := &chunks[i]
 		for k := range p.States {
 			p.States[k] = batch.MarkOut
 			job := &fairlead.Job{ID: p.First + int64(k), Kind: "test", Queue: b.Queue, Tenant: b.Tenant}
@@ -131,7 +131,7 @@ func letOutAll(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 		}
 		p.Held, p.Out = 0, p.Size
 	}
-	if err := tx.SaveParts(ctx, parts); err != nil {
+	if err := tx.SaveChunks(ctx, chunks); err != nil {
 		return err
 	}
 	b.Opened, b.Out, b.Tally = true, len(jobs), batch.Tally{Pending: len(jobs)}
@@ -142,12 +142,12 @@ func letOutAll(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 // ranges first, then one by one.
 func lookAndEnd(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 	for range 2 {
-		parts, err := tx.Parts(ctx, batch.PartFilter{Out: true})
+		chunks, err := tx.Chunks(ctx, batch.ChunkFilter{Out: true})
 		if err != nil {
 			return err
 		}
-		for i := range parts {
-			p := &parts[i]
+		for i := range chunks {
+			p := &chunks[i]
 			_, ends := tx.Ends(ctx, p.First, p.Last())
 			_, known := tx.Known(ctx, p.First, p.Last())
 			_, recall := tx.Recall(ctx, p.First, p.Last())
@@ -159,7 +159,7 @@ func lookAndEnd(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 			}
 			p.Out = 5
 		}
-		if err := tx.SaveParts(ctx, parts); err != nil {
+		if err := tx.SaveChunks(ctx, chunks); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // pruneBatches removes at most limit batches that ended long ago or were never
 // opened, and tells how many. Each is a transaction of its own, as it may have
-// thousands of parts.
+// thousands of chunks.
 func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit int) (int, error) {
 	left := limit
 	for _, rule := range sqlstore.BatchRetentions(keep) {
@@ -39,7 +39,7 @@ func (s *Store) pruneEach(ctx context.Context, limit *int, one call) error {
 	return nil
 }
 
-// DeleteBatch removes a batch that has completed, with its parts.
+// DeleteBatch removes a batch that has completed, with its chunks.
 func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	ctx = sqlstore.MayWait(ctx)
 	err := s.inTx(ctx, func(ctx context.Context, r runner) error {

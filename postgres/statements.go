@@ -247,14 +247,14 @@ type statements struct {
 	BatchesByName   string `sql:"batches_by_name"`
 	BatchesByTenant string `sql:"batches_by_tenant"`
 	BatchesOfAll    string `sql:"batches_of_all"`
-	AddParts        string `sql:"add_parts"`
-	DropParts       string `sql:"drop_parts"`
-	SaveParts       string `sql:"save_parts"`
-	Parts           string `sql:"parts"`
-	PartsByNumber   string `sql:"parts_by_number"`
-	PartsHeld       string `sql:"parts_held"`
-	PartsOut        string `sql:"parts_out"`
-	PartsOfAll      string `sql:"parts_of_all"`
+	AddChunks       string `sql:"add_chunks"`
+	DropChunks      string `sql:"drop_chunks"`
+	SaveChunks      string `sql:"save_chunks"`
+	Chunks          string `sql:"chunks"`
+	ChunksByNumber  string `sql:"chunks_by_number"`
+	ChunksHeld      string `sql:"chunks_held"`
+	ChunksOut       string `sql:"chunks_out"`
+	ChunksOfAll     string `sql:"chunks_of_all"`
 	EndsBetween     string `sql:"ends_between"`
 	EndsOf          string `sql:"ends_of"`
 	MemosBetween    string `sql:"memos_between"`
@@ -399,8 +399,8 @@ func (s *statements) fillIn() {
 	for _, way := range []*string{&s.BatchesByID, &s.BatchesOpen, &s.BatchesByName, &s.BatchesByTenant, &s.BatchesOfAll} {
 		*way = strings.ReplaceAll(s.Batches, choice, *way)
 	}
-	for _, way := range []*string{&s.PartsByNumber, &s.PartsHeld, &s.PartsOut, &s.PartsOfAll} {
-		*way = strings.ReplaceAll(s.Parts, choice, *way)
+	for _, way := range []*string{&s.ChunksByNumber, &s.ChunksHeld, &s.ChunksOut, &s.ChunksOfAll} {
+		*way = strings.ReplaceAll(s.Chunks, choice, *way)
 	}
 	for _, way := range []*string{&s.SweepsByID, &s.SweepsByName, &s.SweepsByState, &s.SweepsByTenant, &s.SweepsOfAll} {
 		*way = strings.ReplaceAll(s.Sweeps, choice, *way)
@@ -433,7 +433,7 @@ func checkNames(schema, prefix string) error {
 	return nil
 }
 
-// expander names the tables. Parts of statements are filled in later.
+// expander names the tables. Chunks of statements are filled in later.
 func expander(schema string, version int, options Options) sqlstore.Expander {
 	since := sinceStart
 	if version >= cheapStats {

@@ -87,14 +87,14 @@ func (t *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Rec
 }
 
 // AddBatch implements batch.CallerTx.
-func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
+func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
 	ctx, cancel := t.store.withTimeout(ctx)
 	defer cancel()
 	row, err := newBatchRow(&b)
 	if err == nil {
 		err = t.store.renewing(ctx, func(ctx context.Context) error {
 			known := t.store.server.Load() // that the ids come from
-			columns, err := t.store.numberParts(ctx, parts)
+			columns, err := t.store.numberChunks(ctx, chunks)
 			if err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func (t *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.P
 	return b, nil
 }
 
-func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Record, row *batchRow, columns *partColumns) error {
+func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Record, row *batchRow, columns *chunkColumns) error {
 	same, stored := known.started.IsZero(), 0
 	calls := []call{t.store.addBatchCall(&b.Batch, row)}
 	if !same {
@@ -121,7 +121,7 @@ func (t *callerTx) addBatch(ctx context.Context, known *knownServer, b *batch.Re
 	}
 	err := t.in.run(ctx,
 		call{sql: t.store.sql.KeepBatch, args: []any{b.ID, int64(0), b.Opened, sqlstore.BatchOpen(b), string(b.State()), string(row.status), nil}},
-		call{sql: t.store.sql.AddParts, args: columns.added(b.ID), each: func(row sqlstore.Scanner) error { return row.Scan(&stored) }})
+		call{sql: t.store.sql.AddChunks, args: columns.added(b.ID), each: func(row sqlstore.Scanner) error { return row.Scan(&stored) }})
 	if err == nil && stored == 0 {
 		err = sqlstore.NoSuchBatch(b.ID)
 	}

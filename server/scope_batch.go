@@ -40,20 +40,20 @@ func (s scoped) CreateBatch(ctx context.Context, b batch.Batch) (batch.Batch, er
 	return s.store.CreateBatch(ctx, b)
 }
 
-// AddParts stores parts of a batch of the caller's.
-func (s scoped) AddParts(ctx context.Context, id int64, parts []batch.Part) error {
+// AddChunks stores chunks of a batch of the caller's.
+func (s scoped) AddChunks(ctx context.Context, id int64, chunks []batch.Chunk) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
 	}
-	return s.store.AddParts(ctx, id, parts)
+	return s.store.AddChunks(ctx, id, chunks)
 }
 
-// DropParts removes parts of a batch of the caller's.
-func (s scoped) DropParts(ctx context.Context, id int64, pass int) error {
+// DropChunks removes chunks of a batch of the caller's.
+func (s scoped) DropChunks(ctx context.Context, id int64, pass int) error {
 	if err := s.batch(ctx, id); err != nil {
 		return err
 	}
-	return s.store.DropParts(ctx, id, pass)
+	return s.store.DropChunks(ctx, id, pass)
 }
 
 // DeleteBatch removes a batch of the caller's.
@@ -82,10 +82,10 @@ func (s scoped) Batches(ctx context.Context, filter batch.Filter) ([]batch.Recor
 	return s.store.Batches(ctx, filter)
 }
 
-// Parts lists parts of a batch of the caller's.
-func (s scoped) Parts(ctx context.Context, id int64, filter batch.PartFilter) ([]batch.Part, error) {
+// Chunks lists chunks of a batch of the caller's.
+func (s scoped) Chunks(ctx context.Context, id int64, filter batch.ChunkFilter) ([]batch.Chunk, error) {
 	if err := s.batch(ctx, id); err != nil {
 		return nil, err
 	}
-	return s.store.Parts(ctx, id, filter)
+	return s.store.Chunks(ctx, id, filter)
 }

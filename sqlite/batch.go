@@ -162,7 +162,7 @@ func (s *Store) pruneBatches(ctx context.Context, keep driver.Retention, limit i
 	return removed, err
 }
 
-// deleteBatches removes the batches that a query finds, with their parts.
+// deleteBatches removes the batches that a query finds, with their chunks.
 func (t *txn) deleteBatches(query string, args ...any) (int, error) {
 	ids, err := t.list(query, args...)
 	if err != nil {
@@ -176,7 +176,7 @@ func (t *txn) deleteBatches(query string, args ...any) (int, error) {
 	return len(ids), nil
 }
 
-// DeleteBatch removes a batch that has completed, with its parts.
+// DeleteBatch removes a batch that has completed, with its chunks.
 func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 	_, err := inTx(ctx, s, "delete batch", func(t *txn) (none, error) {
 		batch, err := t.batch(id)
@@ -192,7 +192,7 @@ func (s *Store) DeleteBatch(ctx context.Context, id int64) error {
 }
 
 func (t *txn) deleteBatch(id int64) error {
-	for _, remove := range []string{t.sql.DeleteTasks, t.sql.DeleteParts, t.sql.DeleteBatch} {
+	for _, remove := range []string{t.sql.DeleteTasks, t.sql.DeleteChunks, t.sql.DeleteBatch} {
 		if _, err := t.exec(remove, id); err != nil {
 			return err
 		}

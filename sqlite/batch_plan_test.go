@@ -9,7 +9,7 @@ import (
 )
 
 // TestABatchLooksAtWhatIsInUse reads the plans of what conducting asks: however many
-// batches have ended, and however many parts a batch has, it must find those that
+// batches have ended, and however many chunks a batch has, it must find those that
 // matter by an index.
 func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "jobs.db"))
@@ -17,8 +17,8 @@ func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	parts := func(filter batch.PartFilter) string {
-		query, _ := s.sql.partsQuery(1, filter)
+	chunks := func(filter batch.ChunkFilter) string {
+		query, _ := s.sql.chunksQuery(1, filter)
 		return query
 	}
 	for _, ask := range []struct {
@@ -27,11 +27,11 @@ func TestABatchLooksAtWhatIsInUse(t *testing.T) {
 	}{
 		{"open batches", s.sql.Batches + " where b.opened = 1 and b.open = 1 order by b.id desc limit 1", "batch_open", []any{0, 1}},
 		{"running jobs of open batches", s.sql.Batches + " where b.opened = 1 and b.open = 1 order by b.id desc limit 1", "part_out", []any{0, 1}},
-		{"parts that are out", parts(batch.PartFilter{Out: true}), "part_out", []any{1}},
-		{"parts that are held", parts(batch.PartFilter{Held: true, Tasks: true, Limit: 2}), "part_held", []any{1}},
-		{"the next parts", parts(batch.PartFilter{After: 5, Tasks: true, Limit: 2}), "autoindex", []any{1, 5}},
-		{"parts by number", parts(batch.PartFilter{Numbers: []int{1}}), "autoindex", []any{1, "[1]"}},
-		{"a part that is stored already", s.sql.PartTaken, "autoindex", []any{1, "[1]"}},
+		{"chunks that are out", chunks(batch.ChunkFilter{Out: true}), "part_out", []any{1}},
+		{"chunks that are held", chunks(batch.ChunkFilter{Held: true, Tasks: true, Limit: 2}), "part_held", []any{1}},
+		{"the next chunks", chunks(batch.ChunkFilter{After: 5, Tasks: true, Limit: 2}), "autoindex", []any{1, 5}},
+		{"chunks by number", chunks(batch.ChunkFilter{Numbers: []int{1}}), "autoindex", []any{1, "[1]"}},
+		{"a chunk that is stored already", s.sql.ChunkTaken, "autoindex", []any{1, "[1]"}},
 		{"jobs that run", s.sql.RunningBetween, "INTEGER PRIMARY KEY", []any{1, 1}},
 		{"jobs that ended", s.sql.Ends, "INTEGER PRIMARY KEY", []any{1, 1}},
 		{"jobs that wait", s.sql.Recallable, "INTEGER PRIMARY KEY", []any{1, 1}},

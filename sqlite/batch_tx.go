@@ -30,19 +30,19 @@ func (b *batchTx) fail(err error) error {
 // Now is the database's clock.
 func (b *batchTx) Now() time.Time { return sqlstore.Time(b.txn.now) }
 
-// Parts returns parts of the batch.
-func (b *batchTx) Parts(_ context.Context, filter batch.PartFilter) ([]batch.Part, error) {
-	parts, err := b.txn.parts(b.batch, filter)
-	return parts, b.fail(err)
+// Chunks returns chunks of the batch.
+func (b *batchTx) Chunks(_ context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {
+	chunks, err := b.txn.chunks(b.batch, filter)
+	return chunks, b.fail(err)
 }
 
-// SaveParts keeps how the tasks of parts stand.
-func (b *batchTx) SaveParts(_ context.Context, parts []batch.Part) error {
-	for i := range parts {
-		p := &parts[i]
+// SaveChunks keeps how the tasks of chunks stand.
+func (b *batchTx) SaveChunks(_ context.Context, chunks []batch.Chunk) error {
+	for i := range chunks {
+		p := &chunks[i]
 		marks, err := sqlstore.EncodeMarks(&p.Marks)
 		if err == nil {
-			err = b.txn.must(1, b.txn.sql.SavePart, p.Held, p.Out, string(marks), b.batch, p.Number)
+			err = b.txn.must(1, b.txn.sql.SaveChunk, p.Held, p.Out, string(marks), b.batch, p.Number)
 		}
 		if err != nil {
 			return b.fail(err)

@@ -169,16 +169,16 @@ type statements struct {
 	EndedBatches      string `sql:"ended_batches"`
 	UnopenedBatches   string `sql:"unopened_batches"`
 	DeleteBatch       string `sql:"delete_batch"`
-	DeleteParts       string `sql:"delete_parts"`
+	DeleteChunks      string `sql:"delete_chunks"`
 	DeleteTasks       string `sql:"delete_tasks"`
-	PartTaken         string `sql:"part_taken"`
-	AddPart           string `sql:"add_part"`
+	ChunkTaken        string `sql:"chunk_taken"`
+	AddChunk          string `sql:"add_chunk"`
 	AddTasks          string `sql:"add_tasks"`
-	Parts             string `sql:"parts"`
-	PartsTasks        string `sql:"parts_tasks"`
-	SavePart          string `sql:"save_part"`
+	Chunks            string `sql:"chunks"`
+	ChunksTasks       string `sql:"chunks_tasks"`
+	SaveChunk         string `sql:"save_chunk"`
 	DropTasks         string `sql:"drop_tasks"`
-	DropParts         string `sql:"drop_parts"`
+	DropChunks        string `sql:"drop_chunks"`
 	Ends              string `sql:"ends"`
 	Known             string `sql:"known"`
 	RunningBetween    string `sql:"running_between"`

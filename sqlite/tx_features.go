@@ -49,12 +49,12 @@ func (c *callerTx) Sweeps(ctx context.Context, filter sweep.Filter) ([]sweep.Rec
 }
 
 // AddBatch implements batch.CallerTx.
-func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.Part) (batch.Record, error) {
+func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, chunks []batch.Chunk) (batch.Record, error) {
 	body, status, err := encodeBatch(&b)
 	if err != nil {
 		return batch.Record{}, err
 	}
-	fresh, err := newParts(parts)
+	fresh, err := newChunks(chunks)
 	if err != nil {
 		return batch.Record{}, err
 	}
@@ -64,7 +64,7 @@ func (c *callerTx) AddBatch(ctx context.Context, b batch.Record, parts []batch.P
 			err = t.saveBatch(id, &b)
 		}
 		if err == nil {
-			_, err = t.addParts(id, fresh)
+			_, err = t.addChunks(id, fresh)
 		}
 		if err != nil {
 			return batch.Record{}, err

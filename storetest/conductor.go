@@ -14,7 +14,7 @@ import (
 // testConductor is what a store does for batches of tasks.
 func testConductor(c *chapter) {
 	testCreateBatch(c)
-	testParts(c)
+	testChunks(c)
 	testListBatches(c)
 	testConduct(c)
 	testBatchTx(c)
@@ -37,23 +37,23 @@ func (f *fixture) batch(changes ...func(*batch.Batch)) batch.Batch {
 	return stored
 }
 
-// part is a part of the first pass whose tasks were not let out.
-func part(number, size int) batch.Part { return partOf(1, batch.PassForward, number, size) }
+// chunk is a chunk of the first pass whose tasks were not let out.
+func chunk(number, size int) batch.Chunk { return chunkOf(1, batch.PassForward, number, size) }
 
-// partOf is a part of any pass.
-func partOf(pass int, kind batch.PassKind, number, size int) batch.Part {
-	p := batch.Part{Number: number, Pass: pass, Kind: kind, Size: size, Held: size, Marks: batch.NewMarks(size)}
+// chunkOf is a chunk of any pass.
+func chunkOf(pass int, kind batch.PassKind, number, size int) batch.Chunk {
+	p := batch.Chunk{Number: number, Pass: pass, Kind: kind, Size: size, Held: size, Marks: batch.NewMarks(size)}
 	for i := range size {
-		p.Tasks = append(p.Tasks, batch.PartTask{Change: batch.Change{Target: batch.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
+		p.Tasks = append(p.Tasks, batch.ChunkTask{Change: batch.Change{Target: batch.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
 	}
 	return p
 }
 
-// addParts stores parts, which have their IDs then.
-func (f *fixture) addParts(b batch.Batch, parts ...batch.Part) []batch.Part {
+// addChunks stores chunks, which have their IDs then.
+func (f *fixture) addChunks(b batch.Batch, chunks ...batch.Chunk) []batch.Chunk {
 	f.Helper()
-	f.ok(f.store.AddParts(f.ctx(), b.ID, parts))
-	return parts
+	f.ok(f.store.AddChunks(f.ctx(), b.ID, chunks))
+	return chunks
 }
 
 // act does something to a batch under its lock.
@@ -76,11 +76,11 @@ func (f *fixture) change(id int64, change func(*batch.Record)) {
 	})
 }
 
-// opened stores a batch of so many tasks in one part, and lets everybody see it.
-func (f *fixture) opened(tasks int, changes ...func(*batch.Batch)) (batch.Batch, batch.Part) {
+// opened stores a batch of so many tasks in one chunk, and lets everybody see it.
+func (f *fixture) opened(tasks int, changes ...func(*batch.Batch)) (batch.Batch, batch.Chunk) {
 	f.Helper()
 	b := f.batch(changes...)
-	p := f.addParts(b, part(1, tasks))[0]
+	p := f.addChunks(b, chunk(1, tasks))[0]
 	f.change(b.ID, func(b *batch.Record) {
 		b.Opened, b.Total, b.Held = true, tasks, tasks
 		b.Tally = batch.Tally{Pending: tasks}
@@ -89,8 +89,8 @@ func (f *fixture) opened(tasks int, changes ...func(*batch.Batch)) (batch.Batch,
 	return b, p
 }
 
-// taskJobs are the jobs of all tasks of a part.
-func taskJobs(b batch.Batch, p batch.Part, changes ...func(*fairlead.Job)) []*fairlead.Job {
+// taskJobs are the jobs of all tasks of a chunk.
+func taskJobs(b batch.Batch, p batch.Chunk, changes ...func(*fairlead.Job)) []*fairlead.Job {
 	jobs := many(p.Size, changes...)
 	for i, job := range jobs {
 		job.ID, job.Batch = p.First+int64(i), b.ID
@@ -99,8 +99,8 @@ func taskJobs(b batch.Batch, p batch.Part, changes ...func(*fairlead.Job)) []*fa
 	return jobs
 }
 
-// letOut makes jobs of all tasks of a part.
-func (f *fixture) letOut(b batch.Batch, p batch.Part) []*fairlead.Job {
+// letOut makes jobs of all tasks of a chunk.
+func (f *fixture) letOut(b batch.Batch, p batch.Chunk) []*fairlead.Job {
 	f.Helper()
 	jobs := taskJobs(b, p)
 	f.conduct(b.ID, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
@@ -109,7 +109,7 @@ func (f *fixture) letOut(b batch.Batch, p batch.Part) []*fairlead.Job {
 		}
 		p.Held, p.Out = 0, p.Size
 		b.Held, b.Out = b.Held-p.Size, b.Out+p.Size
-		if err := tx.SaveParts(ctx, []batch.Part{p}); err != nil {
+		if err := tx.SaveChunks(ctx, []batch.Chunk{p}); err != nil {
 			return err
 		}
 		return tx.Enqueue(ctx, jobs)
@@ -142,23 +142,23 @@ func batchIDs(list []batch.Record) []int64 {
 	return ids
 }
 
-func (f *fixture) parts(batch int64, filter batch.PartFilter) []batch.Part {
+func (f *fixture) chunks(batch int64, filter batch.ChunkFilter) []batch.Chunk {
 	f.Helper()
-	list, err := f.store.Parts(f.ctx(), batch, filter)
+	list, err := f.store.Chunks(f.ctx(), batch, filter)
 	f.ok(err)
 	return list
 }
 
-func numbers(parts []batch.Part) []int {
-	list := make([]int, len(parts))
-	for i, p := range parts {
+func numbers(chunks []batch.Chunk) []int {
+	list := make([]int, len(chunks))
+	for i, p := range chunks {
 		list[i] = p.Number
 	}
 	return list
 }
 
-// marked gives a part its marks, and counts them.
-func marked(p batch.Part, text string) batch.Part {
+// marked gives a chunk its marks, and counts them.
+func marked(p batch.Chunk, text string) batch.Chunk {
 	p.States, p.Held, p.Out = make([]batch.Mark, len(text)), 0, 0
 	for i := range text {
 		p.States[i] = batch.Mark(text[i])
@@ -207,7 +207,7 @@ func testCreateBatch(c *chapter) {
 		f.equal("the answer", stored, want)
 		f.equal("the batch, and its empty ledger", f.theBatch(stored.ID), batch.Record{Batch: want})
 		f.equal("the batch elsewhere", f.elsewhere().theBatch(stored.ID), batch.Record{Batch: want})
-		f.equal("its parts", len(f.parts(stored.ID, batch.PartFilter{})), 0)
+		f.equal("its chunks", len(f.chunks(stored.ID, batch.ChunkFilter{})), 0)
 	})
 	c.test("IDs of batches grow", func(f *fixture) {
 		g := f.elsewhere()
@@ -218,7 +218,7 @@ func testCreateBatch(c *chapter) {
 	})
 	c.test("a batch whose tasks are not all stored is chosen only by its ID", func(f *fixture) {
 		b := f.batch()
-		f.addParts(b, part(1, 3))
+		f.addChunks(b, chunk(1, 3))
 		f.equal("all batches", len(f.batches(batch.Filter{})), 0)
 		f.equal("the open ones", len(f.batches(batch.Filter{Open: true})), 0)
 		f.equal("those of its name", len(f.batches(batch.Filter{Names: []string{b.Name}})), 0)

@@ -33,12 +33,12 @@ func testConduct(c *chapter) {
 		first := f.letOut(b, p)[:1]
 		node := f.join()
 		f.claim(node, 1)
-		more := f.addParts(b, part(2, 2))[0]
-		before, parts := f.theBatch(b.ID), f.parts(b.ID, batch.PartFilter{})
+		more := f.addChunks(b, chunk(2, 2))[0]
+		before, chunks := f.theBatch(b.ID), f.chunks(b.ID, batch.ChunkFilter{})
 		for _, refusal := range []error{errors.New("no"), fairlead.ErrConflict, fairlead.ErrNotFound} {
 			_, err := f.store.Conduct(f.ctx(), b.ID, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
 				b.Paused, b.Tally = true, batch.Tally{Fail: 4}
-				if err := tx.SaveParts(ctx, []batch.Part{marked(p, "sfhc"), marked(more, "oo")}); err != nil {
+				if err := tx.SaveChunks(ctx, []batch.Chunk{marked(p, "sfhc"), marked(more, "oo")}); err != nil {
 					return err
 				}
 				if err := tx.Enqueue(ctx, taskJobs(b.Batch, more)); err != nil {
@@ -51,7 +51,7 @@ func testConduct(c *chapter) {
 			})
 			f.wantErr(err, refusal)
 			f.equal("the batch", f.theBatch(b.ID), before)
-			f.equal("the parts", f.parts(b.ID, batch.PartFilter{}), parts)
+			f.equal("the chunks", f.chunks(b.ID, batch.ChunkFilter{}), chunks)
 			f.wantState(first[0], fairlead.Running)
 			f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 3, fairlead.Running: 1})
 		}
@@ -110,30 +110,30 @@ func testBatchTx(c *chapter) {
 			f.Advance(time.Minute + time.Microsecond)
 		}
 	})
-	c.test("SaveParts keeps Held, Out and the marks of parts, and nothing else of them", func(f *fixture) {
+	c.test("SaveChunks keeps Held, Out and the marks of chunks, and nothing else of them", func(f *fixture) {
 		b := f.batch()
-		f.addParts(b, part(1, 3), part(2, 3), part(3, 3))
-		want := f.parts(b.ID, batch.PartFilter{Tasks: true})
+		f.addChunks(b, chunk(1, 3), chunk(2, 3), chunk(3, 3))
+		want := f.chunks(b.ID, batch.ChunkFilter{Tasks: true})
 		for _, i := range []int{0, 2} {
 			want[i] = marked(want[i], []string{"osf", "", "hxd"}[i])
 			want[i].Ended, want[i].Before = []int64{0, 5, 1234567890123}, map[int]json.RawMessage{2: json.RawMessage(`{"a":"ü"}`)}
 		}
-		var within []batch.Part
+		var within []batch.Chunk
 		f.conduct(b.ID, func(ctx context.Context, _ *batch.Record, tx batch.Tx) (err error) {
-			changed := []batch.Part{want[2], want[0]}
+			changed := []batch.Chunk{want[2], want[0]}
 			for i := range changed {
 				changed[i].Pass, changed[i].Kind, changed[i].First, changed[i].Size, changed[i].Tasks = 9, batch.PassUndo, 1, 1, nil
 			}
-			if err := tx.SaveParts(ctx, changed); err != nil {
+			if err := tx.SaveChunks(ctx, changed); err != nil {
 				return err
 			}
-			within, err = tx.Parts(ctx, batch.PartFilter{Tasks: true})
+			within, err = tx.Chunks(ctx, batch.ChunkFilter{Tasks: true})
 			return err
 		})
-		f.equal("the parts in the same transaction", within, want)
-		f.equal("the parts", f.parts(b.ID, batch.PartFilter{Tasks: true}), want)
-		f.equal("those held", numbers(f.parts(b.ID, batch.PartFilter{Held: true})), []int{2, 3})
-		f.equal("those out", numbers(f.parts(b.ID, batch.PartFilter{Out: true})), []int{1})
+		f.equal("the chunks in the same transaction", within, want)
+		f.equal("the chunks", f.chunks(b.ID, batch.ChunkFilter{Tasks: true}), want)
+		f.equal("those held", numbers(f.chunks(b.ID, batch.ChunkFilter{Held: true})), []int{2, 3})
+		f.equal("those out", numbers(f.chunks(b.ID, batch.ChunkFilter{Out: true})), []int{1})
 	})
 	c.test("Ends tells which jobs of a range of IDs are final, in order", func(f *fixture) {
 		b, p := f.opened(9)
@@ -197,7 +197,7 @@ func testBatchTx(c *chapter) {
 	})
 	c.test("Enqueue makes jobs under the IDs that they have", func(f *fixture) {
 		b, p := f.opened(3, func(b *batch.Batch) { b.Queue, b.Tenant = "sg", "acme" })
-		other := f.addParts(b, part(2, 2))[0]
+		other := f.addChunks(b, chunk(2, 2))[0]
 		jobs := append(taskJobs(b, p, priority(3)), taskJobs(b, other)[1])
 		jobs[0].Args, jobs[1].Timeout, jobs[2].Trace = json.RawMessage(`{"n": 1}`), time.Minute, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 		jobs[3].Kind = "other"
@@ -226,10 +226,10 @@ func testBatchTx(c *chapter) {
 		f.equal("the jobs", f.tally(fairlead.Filter{}), map[fairlead.State]int64{fairlead.Ready: 10})
 		f.wantState(jobs[8], fairlead.Ready)
 	})
-	c.test("Enqueue makes thousands of jobs of several parts and kinds at once", func(f *fixture) {
+	c.test("Enqueue makes thousands of jobs of several chunks and kinds at once", func(f *fixture) {
 		b := f.batch()
 		var jobs []*fairlead.Job
-		for _, p := range f.addParts(b, part(1, batch.PartSize), part(2, batch.PartSize), part(3, 77)) {
+		for _, p := range f.addChunks(b, chunk(1, batch.ChunkSize), chunk(2, batch.ChunkSize), chunk(3, 77)) {
 			jobs = append(jobs, taskJobs(b, p)...)
 		}
 		for i, job := range jobs {

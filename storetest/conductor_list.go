@@ -48,16 +48,16 @@ func testListBatches(c *chapter) {
 		f.equal("the first page", batchIDs(f.batches(batch.Filter{})), all[:100])
 		f.equal("the second page", batchIDs(f.batches(batch.Filter{Below: all[99]})), all[100:])
 	})
-	c.test("parts have the tasks of their own batch", func(f *fixture) {
+	c.test("chunks have the tasks of their own batch", func(f *fixture) {
 		one, other := f.batch(), f.batch()
-		mine, theirs := part(1, 2), part(1, 2)
+		mine, theirs := chunk(1, 2), chunk(1, 2)
 		theirs.Tasks[0].Change.Target.ID = "of the other"
-		f.addParts(one, mine)
-		f.addParts(other, theirs)
-		for it, want := range map[int64][]batch.PartTask{one.ID: mine.Tasks, other.ID: theirs.Tasks} {
-			parts := f.parts(it, batch.PartFilter{Tasks: true})
-			f.equal("the number of parts", len(parts), 1)
-			f.equal("the tasks", parts[0].Tasks, want)
+		f.addChunks(one, mine)
+		f.addChunks(other, theirs)
+		for it, want := range map[int64][]batch.ChunkTask{one.ID: mine.Tasks, other.ID: theirs.Tasks} {
+			chunks := f.chunks(it, batch.ChunkFilter{Tasks: true})
+			f.equal("the number of chunks", len(chunks), 1)
+			f.equal("the tasks", chunks[0].Tasks, want)
 		}
 	})
 	c.test("one that is opened again is open", func(f *fixture) {
@@ -113,14 +113,14 @@ func testListBatches(c *chapter) {
 	})
 	c.test("tasks that are retried or rolled back and run are counted as such", func(f *fixture) {
 		b := f.batch()
-		parts := f.addParts(b, marked(part(1, 4), "xxxx"), partOf(2, batch.PassRetry, 11, 2), partOf(3, batch.PassUndo, 21, 2))
+		chunks := f.addChunks(b, marked(chunk(1, 4), "xxxx"), chunkOf(2, batch.PassRetry, 11, 2), chunkOf(3, batch.PassUndo, 21, 2))
 		f.change(b.ID, func(b *batch.Record) {
 			b.Opened, b.Total, b.HeldRetry, b.HeldUndo = true, 4, 2, 2
 			b.Tally = batch.Tally{RetryPending: 2, RollbackPending: 2}
 			b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 4}, {Number: 2, Kind: batch.PassRetry, Tasks: 2}, {Number: 3, Kind: batch.PassUndo, Tasks: 2}}
 		})
-		f.letOut(b, parts[1])
-		f.letOut(b, parts[2])
+		f.letOut(b, chunks[1])
+		f.letOut(b, chunks[2])
 		f.claim(f.join(), 3)
 		f.equal("the tally", f.theBatch(b.ID).Tally, batch.Tally{Running: 2, RollbackPending: 1, RollbackRunning: 1})
 	})
@@ -146,9 +146,9 @@ func testPruneBatches(c *chapter) {
 		{batch.RollbackFail, batch.Tally{RollbackFail: 3}, all.Failed},
 		{batch.Cancel, batch.Tally{Cancel: 3}, all.Cancelled},
 	} {
-		c.test(named("Prune removes a batch in", end.state, "that is older than its retention, with its parts"), func(f *fixture) {
+		c.test(named("Prune removes a batch in", end.state, "that is older than its retention, with its chunks"), func(f *fixture) {
 			b, _ := f.opened(3)
-			f.addParts(b, partOf(2, batch.PassThen, 11, 1))
+			f.addChunks(b, chunkOf(2, batch.PassThen, 11, 1))
 			open, _ := f.opened(3)
 			f.change(b.ID, func(b *batch.Record) {
 				b.Tally, b.EndedAt, b.Cancelled = end.tally, f.now(), end.state == batch.Cancel
@@ -160,9 +160,9 @@ func testPruneBatches(c *chapter) {
 			f.Advance(2 * time.Microsecond)
 			prune(f, all, 10)
 			f.equal("the batches", batchIDs(f.batches(batch.Filter{})), []int64{open.ID})
-			f.equal("its parts", len(f.parts(b.ID, batch.PartFilter{})), 0)
-			f.equal("the parts of another", len(f.parts(open.ID, batch.PartFilter{Tasks: true})), 1)
-			f.wantErr(f.store.AddParts(f.ctx(), b.ID, []batch.Part{part(1, 3)}), fairlead.ErrNotFound)
+			f.equal("its chunks", len(f.chunks(b.ID, batch.ChunkFilter{})), 0)
+			f.equal("the chunks of another", len(f.chunks(open.ID, batch.ChunkFilter{Tasks: true})), 1)
+			f.wantErr(f.store.AddChunks(f.ctx(), b.ID, []batch.Chunk{chunk(1, 3)}), fairlead.ErrNotFound)
 		})
 	}
 	c.test("Prune keeps batches forever if their retention is zero, at most limit of others go, and these are counted", func(f *fixture) {
@@ -178,15 +178,15 @@ func testPruneBatches(c *chapter) {
 	})
 	c.test("Prune removes batches that were not opened within a day", func(f *fixture) {
 		b := f.batch()
-		f.addParts(b, part(1, 3))
+		f.addChunks(b, chunk(1, 3))
 		f.Advance(24*time.Hour - time.Microsecond)
 		fresh := f.batch()
 		prune(f, driver.Retention{}, 10)
-		f.equal("its parts before", len(f.parts(b.ID, batch.PartFilter{})), 1)
+		f.equal("its chunks before", len(f.chunks(b.ID, batch.ChunkFilter{})), 1)
 		f.Advance(2 * time.Microsecond)
 		prune(f, driver.Retention{}, 10)
 		f.equal("what is left", batchIDs(f.batches(batch.Filter{IDs: []int64{b.ID, fresh.ID}})), []int64{fresh.ID})
-		f.equal("its parts", len(f.parts(b.ID, batch.PartFilter{})), 0)
+		f.equal("its chunks", len(f.chunks(b.ID, batch.ChunkFilter{})), 0)
 	})
 	c.test("Prune removes at most limit of those that were not opened", func(f *fixture) {
 		for range 3 {

@@ -23,7 +23,7 @@ func testConductorRaces(c *chapter) {
 						overlaps.Add(1)
 					}
 					defer inside.Add(-1)
-					_, err := tx.Parts(ctx, batch.PartFilter{})
+					_, err := tx.Chunks(ctx, batch.ChunkFilter{})
 					b.Total++
 					return err
 				})
@@ -122,20 +122,20 @@ func testConductorRaces(c *chapter) {
 			}
 		}
 	})
-	c.test("of many who add parts under the same number at once one does, and no ID is given twice", func(f *fixture) {
+	c.test("of many who add chunks under the same number at once one does, and no ID is given twice", func(f *fixture) {
 		b := f.batch()
 		for number := range 5 {
 			f.wantOneWinner(f.rivals(6, func(_ int, store Store) error {
-				return store.AddParts(f.ctx(), b.ID, []batch.Part{part(10*number, 3), part(10*number+1, 2)})
+				return store.AddChunks(f.ctx(), b.ID, []batch.Chunk{chunk(10*number, 3), chunk(10*number+1, 2)})
 			}))
 		}
 		var last int64
 		byFirst := map[int64]int{}
-		for _, p := range f.parts(b.ID, batch.PartFilter{}) {
+		for _, p := range f.chunks(b.ID, batch.ChunkFilter{}) {
 			byFirst[p.First] = p.Size
 			last = max(last, p.Last())
 		}
-		f.equal("the parts", len(byFirst), 10)
+		f.equal("the chunks", len(byFirst), 10)
 		used := map[int64]bool{}
 		for start, size := range byFirst {
 			for id := start; id < start+int64(size); id++ {

@@ -154,9 +154,9 @@ func (f *fixture) declaredEdges() []edgeCall {
 	add("DeleteToken of none", func(f *fixture) (any, error) { return nil, f.store.DeleteToken(ctx, noJob) })
 	add("TouchToken of none", func(f *fixture) (any, error) { return nil, f.store.TouchToken(ctx, noJob) })
 	add("Audit nothing", func(f *fixture) (any, error) { return nil, f.store.Audit(ctx, nil) })
-	add("AddParts to none", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, []batch.Part{{Number: 1}}) })
-	add("AddParts of nothing", func(f *fixture) (any, error) { return nil, f.store.AddParts(ctx, noJob, nil) })
-	add("DropParts of none", func(f *fixture) (any, error) { return nil, f.store.DropParts(ctx, noJob, 1) })
+	add("AddChunks to none", func(f *fixture) (any, error) { return nil, f.store.AddChunks(ctx, noJob, []batch.Chunk{{Number: 1}}) })
+	add("AddChunks of nothing", func(f *fixture) (any, error) { return nil, f.store.AddChunks(ctx, noJob, nil) })
+	add("DropChunks of none", func(f *fixture) (any, error) { return nil, f.store.DropChunks(ctx, noJob, 1) })
 	add("DeleteBatch of none", func(f *fixture) (any, error) { return nil, f.store.DeleteBatch(ctx, noJob) })
 	add("Conduct none", func(f *fixture) (any, error) {
 		return f.store.Conduct(ctx, noJob, true, func(context.Context, *batch.Record, batch.Tx) error { return nil })
@@ -164,7 +164,7 @@ func (f *fixture) declaredEdges() []edgeCall {
 	add("Conduct none, without waiting", func(f *fixture) (any, error) {
 		return f.store.Conduct(ctx, noJob, false, func(context.Context, *batch.Record, batch.Tx) error { return nil })
 	})
-	add("Parts of none", func(f *fixture) (any, error) { return f.store.Parts(ctx, noJob, batch.PartFilter{}) })
+	add("Chunks of none", func(f *fixture) (any, error) { return f.store.Chunks(ctx, noJob, batch.ChunkFilter{}) })
 	add("DeleteSweep of none", func(f *fixture) (any, error) { return nil, f.store.DeleteSweep(ctx, noJob) })
 	add("PutSweep of none", func(f *fixture) (any, error) {
 		_, err := f.store.PutSweep(ctx, sweep.Sweep{ID: noJob, Version: 1, Name: "s"})

@@ -125,7 +125,7 @@ func testTxOfBatches(c *chapter) {
 		f.ok(batch.Normalize(&b.Batch))
 		b.Opened, b.Total, b.Held, b.Tries, b.Tally = true, 3, 3, 1, batch.Tally{Pending: 3}
 		b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: 3}}
-		stored, err := tx.Tx.AddBatch(f.ctx(), b, []batch.Part{part(1, 2), part(2, 1)})
+		stored, err := tx.Tx.AddBatch(f.ctx(), b, []batch.Chunk{chunk(1, 2), chunk(2, 1)})
 		f.ok(err)
 		return stored
 	}
@@ -135,7 +135,7 @@ func testTxOfBatches(c *chapter) {
 		f.equal("what others see", len(f.batches(batch.Filter{})), 0)
 		f.ok(tx.Commit())
 		f.equal("the open batches", f.batches(batch.Filter{Open: true}), []batch.Record{b})
-		f.equal("its parts", len(f.parts(b.ID, batch.PartFilter{Held: true, Tasks: true})), 2)
+		f.equal("its chunks", len(f.chunks(b.ID, batch.ChunkFilter{Held: true, Tasks: true})), 2)
 	})
 	c.test("a batch of a transaction begins when a node looks at it", func(f *fixture) {
 		tx := f.begin()
@@ -153,7 +153,7 @@ func testTxOfBatches(c *chapter) {
 		b := add(f, tx)
 		f.ok(tx.Rollback())
 		f.equal("what others see", len(f.batches(batch.Filter{IDs: []int64{b.ID}})), 0)
-		f.equal("its parts", len(f.parts(b.ID, batch.PartFilter{})), 0)
+		f.equal("its chunks", len(f.chunks(b.ID, batch.ChunkFilter{})), 0)
 	})
 	c.test("a transaction knows the nodes", func(f *fixture) {
 		node, tx := f.join(), f.begin()

@@ -36,11 +36,11 @@ func (f *fixture) wantNeeded(job *fairlead.Job, remedy string) {
 	f.get(job)
 }
 
-// count notes how all tasks of a part have ended, as conducting the batch does.
-func (f *fixture) count(b batch.Batch, p batch.Part, marks string) {
+// count notes how all tasks of a chunk have ended, as conducting the batch does.
+func (f *fixture) count(b batch.Batch, p batch.Chunk, marks string) {
 	f.Helper()
 	f.conduct(b.ID, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
-		return tx.SaveParts(ctx, []batch.Part{marked(p, marks)})
+		return tx.SaveChunks(ctx, []batch.Chunk{marked(p, marks)})
 	})
 }
 

@@ -110,8 +110,8 @@ func SawRunning(b *batch.Batch, seen batch.Seen) {
 	}
 }
 
-// partMarks are Marks as JSON. Statements that ask how a task stands read States.
-type partMarks struct {
+// chunkMarks are Marks as JSON. Statements that ask how a task stands read States.
+type chunkMarks struct {
 	States string                  `json:"s"`
 	Ended  []int64                 `json:"e,omitempty"`
 	Before map[int]json.RawMessage `json:"b,omitempty"`
@@ -120,18 +120,18 @@ type partMarks struct {
 	Unremembered []int `json:"u,omitempty"`
 }
 
-// EncodeMarks are the marks of a part, as JSON.
+// EncodeMarks are the marks of a chunk, as JSON.
 func EncodeMarks(m *batch.Marks) ([]byte, error) {
 	states := make([]byte, len(m.States))
 	for i, mark := range m.States {
 		states[i] = byte(mark)
 	}
-	return json.Marshal(partMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered})
+	return json.Marshal(chunkMarks{States: string(states), Ended: m.Ended, Before: m.Before, Doubt: m.Doubt, Unremembered: m.Unremembered})
 }
 
-// ScanPart reads batch, number, pass, kind, first, size, held, out, marks and, if
+// ScanChunk reads batch, number, pass, kind, first, size, held, out, marks and, if
 // they were asked for, tasks. Tasks that are null stay nil.
-func ScanPart(row Scanner, tasks bool) (p batch.Part, err error) {
+func ScanChunk(row Scanner, tasks bool) (p batch.Chunk, err error) {
 	var marks, work []byte
 	into := []any{&p.Batch, &p.Number, &p.Pass, &p.Kind, &p.First, &p.Size, &p.Held, &p.Out, &marks}
 	if tasks {
@@ -140,9 +140,9 @@ func ScanPart(row Scanner, tasks bool) (p batch.Part, err error) {
 	if err := row.Scan(into...); err != nil {
 		return p, err
 	}
-	var m partMarks
+	var m chunkMarks
 	if err := json.Unmarshal(marks, &m); err != nil {
-		return p, fmt.Errorf("part %d of batch %d: %w", p.Number, p.Batch, err)
+		return p, fmt.Errorf("chunk %d of batch %d: %w", p.Number, p.Batch, err)
 	}
 	p.States = make([]batch.Mark, len(m.States))
 	for i := range p.States {
@@ -153,16 +153,16 @@ func ScanPart(row Scanner, tasks bool) (p batch.Part, err error) {
 		return p, nil
 	}
 	if err := json.Unmarshal(work, &p.Tasks); err != nil {
-		return p, fmt.Errorf("tasks of part %d of batch %d: %w", p.Number, p.Batch, err)
+		return p, fmt.Errorf("tasks of chunk %d of batch %d: %w", p.Number, p.Batch, err)
 	}
 	return p, nil
 }
 
-// EncodeTasks are the tasks of a part, as JSON.
-func EncodeTasks(p *batch.Part) ([]byte, error) {
+// EncodeTasks are the tasks of a chunk, as JSON.
+func EncodeTasks(p *batch.Chunk) ([]byte, error) {
 	raw, err := json.Marshal(p.Tasks)
 	if err != nil {
-		return nil, fmt.Errorf("encode tasks of part %d of batch %d: %w", p.Number, p.Batch, err)
+		return nil, fmt.Errorf("encode tasks of chunk %d of batch %d: %w", p.Number, p.Batch, err)
 	}
 	return raw, nil
 }

@@ -26,9 +26,9 @@ func ScanEnd(row Scanner) (end batch.TaskEnd, err error) {
 	return end, nil
 }
 
-// PartTaken is the ErrConflict of a part that is stored already.
-func PartTaken(batch int64, number int) error {
-	return fmt.Errorf("batch %d has a part %d already: %w", batch, number, fairlead.ErrConflict)
+// ChunkTaken is the ErrConflict of a chunk that is stored already.
+func ChunkTaken(batch int64, number int) error {
+	return fmt.Errorf("batch %d has a chunk %d already: %w", batch, number, fairlead.ErrConflict)
 }
 
 // VerifyBatches counts the tasks of each open batch anew, corrects what differs and
@@ -54,10 +54,10 @@ func VerifyBatches(ctx context.Context, store batch.Store) ([]driver.Drift, erro
 
 func verifyBatch(ctx context.Context, store batch.Store, id int64) (drift []driver.Drift, err error) {
 	_, err = store.Conduct(ctx, id, true, func(ctx context.Context, b *batch.Record, tx batch.Tx) error {
-		parts, err := tx.Parts(ctx, batch.PartFilter{})
+		chunks, err := tx.Chunks(ctx, batch.ChunkFilter{})
 		drift = nil // it may be done again
 		if err == nil {
-			for _, wrong := range b.Mend(parts) {
+			for _, wrong := range b.Mend(chunks) {
 				drift = append(drift, driver.Drift{Scope: driver.DriftBatch, Name: fmt.Sprintf("%d %s", id, wrong.What), Counted: wrong.Counted, Found: wrong.Found})
 			}
 		}

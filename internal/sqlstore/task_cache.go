@@ -8,59 +8,59 @@ import (
 )
 
 const (
-	cachedTasks = 4 << 20 // bytes that a TaskCache keeps, about
-	cachedParts = 8       // parts that are kept of those read at once: the others are let out as a whole
+	cachedTasks  = 4 << 20 // bytes that a TaskCache keeps, about
+	cachedChunks = 8       // chunks that are kept of those read at once: the others are let out as a whole
 )
 
-// TaskCache remembers what the tasks of parts have to do. That never changes, and
-// whoever lets the tasks of a part out bit by bit reads it again each time.
+// TaskCache remembers what the tasks of chunks have to do. That never changes, and
+// whoever lets the tasks of a chunk out bit by bit reads it again each time.
 type TaskCache struct {
-	mu    sync.Mutex
-	parts map[int64][]batch.PartTask // by the first ID of the part
-	order []int64                    // oldest first
-	bytes int
+	mu     sync.Mutex
+	chunks map[int64][]batch.ChunkTask // by the first ID of the chunk
+	order  []int64                     // oldest first
+	bytes  int
 }
 
-// Known is what is remembered now, by the first ID of the part. Nobody may change
+// Known is what is remembered now, by the first ID of the chunk. Nobody may change
 // the tasks.
-func (c *TaskCache) Known() map[int64][]batch.PartTask {
+func (c *TaskCache) Known() map[int64][]batch.ChunkTask {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return maps.Clone(c.parts)
+	return maps.Clone(c.chunks)
 }
 
-// Forget drops what is remembered: the database may have given the ids of parts to
+// Forget drops what is remembered: the database may have given the ids of chunks to
 // others.
 func (c *TaskCache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.parts, c.order, c.bytes = nil, nil, 0
+	c.chunks, c.order, c.bytes = nil, nil, 0
 }
 
-// Keep remembers the last of some parts, which were read with their tasks.
-func (c *TaskCache) Keep(parts []batch.Part) {
+// Keep remembers the last of some chunks, which were read with their tasks.
+func (c *TaskCache) Keep(chunks []batch.Chunk) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.parts == nil {
-		c.parts = map[int64][]batch.PartTask{}
+	if c.chunks == nil {
+		c.chunks = map[int64][]batch.ChunkTask{}
 	}
-	for _, p := range parts[max(0, len(parts)-cachedParts):] {
-		if _, known := c.parts[p.First]; known || weigh(p.Tasks) > cachedTasks/cachedParts {
+	for _, p := range chunks[max(0, len(chunks)-cachedChunks):] {
+		if _, known := c.chunks[p.First]; known || weigh(p.Tasks) > cachedTasks/cachedChunks {
 			continue
 		}
-		c.parts[p.First] = p.Tasks
+		c.chunks[p.First] = p.Tasks
 		c.order = append(c.order, p.First)
 		c.bytes += weigh(p.Tasks)
 	}
 	for c.bytes > cachedTasks {
-		c.bytes -= weigh(c.parts[c.order[0]])
-		delete(c.parts, c.order[0])
+		c.bytes -= weigh(c.chunks[c.order[0]])
+		delete(c.chunks, c.order[0])
 		c.order = c.order[1:]
 	}
 }
 
 // weigh tells about how much memory tasks take.
-func weigh(tasks []batch.PartTask) int {
+func weigh(tasks []batch.ChunkTask) int {
 	const each = 150 // of the structure itself
 	bytes := 0
 	for i := range tasks {

@@ -1,5 +1,5 @@
 -- Statements of batches. They run only in the store's own transactions, at READ
--- COMMITTED. First the batch is locked, then its parts, then jobs in their places.
+-- COMMITTED. First the batch is locked, then its chunks, then jobs in their places.
 
 -- name: add_batch
 -- Stores a batch without tasks.
@@ -65,47 +65,47 @@ select id from {{running}} force index (primary) where {{among}}
 union all
 select id from {{waiting}} force index (primary) where {{among}};
 
--- name: add_parts
--- Stores parts. It fails if one of the numbers is taken.
+-- name: add_chunks
+-- Stores chunks. It fails if one of the numbers is taken.
 -- Inputs: {{rows}} of batch, number, pass, kind, first_job, size, held, out_, marks.
 -- Output: none.
 -- Locks: inserted rows; waits for others who take the same number.
 insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}};
 
--- name: describe_part
--- Stores what the tasks of a part have to do.
+-- name: describe_chunk
+-- Stores what the tasks of a chunk have to do.
 -- Inputs: batch, number, tasks.
 -- Output: none.
 -- Locks: the inserted row.
 insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 
--- name: save_parts
--- Keeps how the tasks of parts stand. The parts are there: what else is said of them
+-- name: save_chunks
+-- Keeps how the tasks of chunks stand. The chunks are there: what else is said of them
 -- is ignored.
 -- Inputs: {{rows}} as add_parts.
 -- Output: none.
--- Locks: the rows of part.
+-- Locks: the rows of chunk.
 insert into {{part}} (batch, number, pass, kind, first_job, size, held, out_, marks) values {{rows}}
 on duplicate key update held = values(held), out_ = values(out_), marks = values(marks);
 
--- name: pass_parts
--- Lists the parts of a pass.
+-- name: pass_chunks
+-- Lists the chunks of a pass.
 -- Inputs: batch, pass.
 -- Output: number.
 -- Locks: none.
 select number from {{part}} force index (primary) where batch = ? and pass = ?;
 
--- name: drop_parts
--- Removes parts of a batch.
+-- name: drop_chunks
+-- Removes chunks of a batch.
 -- Inputs: {{batch_id}}, {{ids}}: numbers.
 -- Output: none.
--- Locks: rows of part.
+-- Locks: rows of chunk.
 delete p
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (number int path '$')) v
 straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = v.number;
 
--- name: drop_part_tasks
--- Removes what the tasks of parts of a batch have to do.
+-- name: drop_chunk_tasks
+-- Removes what the tasks of chunks of a batch have to do.
 -- Inputs: {{batch_id}}, {{ids}}: numbers.
 -- Output: none.
 -- Locks: rows of part_task.
@@ -113,8 +113,8 @@ delete t
 from json_table(_utf8mb4'[{{ids}}]', '$[*]' columns (number int path '$')) v
 straight_join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = v.number;
 
--- name: parts
--- Reads parts of a batch.
+-- name: chunks
+-- Reads chunks of a batch.
 -- Inputs: {{batch_id}}, {{chosen}}: a query of their numbers.
 -- Output: batch, number, pass, kind, first_job, size, held, out_, marks.
 -- Locks: none.
@@ -122,18 +122,18 @@ select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p
 from ({{chosen}}) n
 straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = n.number;
 
--- name: parts_with_tasks
+-- name: chunks_with_tasks
 -- The same with what their tasks have to do.
--- Inputs: as parts, and {{known}}: first jobs of parts whose tasks are known.
--- Output: as parts, and tasks; null if they are known.
+-- Inputs: as chunks, and {{known}}: first jobs of chunks whose tasks are known.
+-- Output: as chunks, and tasks; null if they are known.
 -- Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p.marks, t.tasks
 from ({{chosen}}) n
 straight_join {{part}} p force index (primary) on p.batch = {{batch_id}} and p.number = n.number
 left join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.number = n.number and p.first_job not in ({{known}});
 
--- name: parts_held
--- A query of the parts of one kind with tasks that are held. Several of these are
+-- name: chunks_held
+-- A query of the chunks of one kind with tasks that are held. Several of these are
 -- joined by union all.
 -- Inputs: {{batch_id}}, {{kind}}, {{after}}: number behind which to look, {{named}}:
 --   further conditions or nothing, {{limit}}.
@@ -143,8 +143,8 @@ left join {{part_task}} t force index (primary) on t.batch = {{batch_id}} and t.
 where batch = {{batch_id}} and any_held = 1 and kind = {{kind}} and number > {{after}} {{named}}
 order by number limit {{limit}});
 
--- name: parts_out
--- A query of the parts with tasks that are out.
+-- name: chunks_out
+-- A query of the chunks with tasks that are out.
 -- Inputs: as parts_held, without a kind.
 -- Output: number.
 -- Locks: none.
@@ -152,8 +152,8 @@ select number from {{part}} force index (outside)
 where batch = {{batch_id}} and any_out = 1 and number > {{after}} {{named}}
 order by number limit {{limit}};
 
--- name: parts_of_all
--- A query of parts.
+-- name: chunks_of_all
+-- A query of chunks.
 -- Inputs: as parts_out.
 -- Output: number.
 -- Locks: none.
@@ -247,11 +247,11 @@ order by created_at
 limit 1
 for update skip locked;
 
--- name: drop_batch_parts
--- Removes all parts of a batch.
+-- name: drop_batch_chunks
+-- Removes all chunks of a batch.
 -- Inputs: batch.
 -- Output: none.
--- Locks: rows of part.
+-- Locks: rows of chunk.
 delete p from {{part}} p force index (primary) where batch = ? and size >= 0;
 
 -- name: drop_batch_tasks

@@ -88,7 +88,7 @@ order by d.finished_at, d.id
 limit ?
 for update skip locked;
 
--- name: out_parts
+-- name: out_chunks
 -- Parts of open batches with tasks that are out, of which the first has an id of a
 -- range.
 -- Inputs: first id, last id.

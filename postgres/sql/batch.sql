@@ -122,8 +122,8 @@ where b.id < $1::bigint and b.opened and $3::bigint[] is null and $4::text[] is 
   and ($6::text[] is null or b.type = any ($6::text[])) and ($7::text[] is null or b.queue = any ($7::text[]))
 order by b.id desc limit $2::int;
 
--- name: add_parts
--- Stores parts with their tasks. It fails if one of the numbers is taken.
+-- name: add_chunks
+-- Stores chunks with their tasks. It fails if one of the numbers is taken.
 -- Inputs: $1 batch; in step: $2 numbers, $3 passes, $4 kinds, $5 first jobs, $6 sizes,
 --   $7 held, $8 out, $9 marks, $10 tasks.
 -- Output: how many; none if the batch does not exist.
@@ -142,8 +142,8 @@ described as (
 )
 select count(*) from stored;
 
--- name: drop_parts
--- Removes the parts of a pass, with their tasks.
+-- name: drop_chunks
+-- Removes the chunks of a pass, with their tasks.
 -- Inputs: $1 batch, $2 pass.
 -- Locks: the deleted rows.
 with gone as materialized (
@@ -151,20 +151,20 @@ with gone as materialized (
 )
 delete from {{part_task}} where batch = $1::bigint and number = any (array(select number from gone));
 
--- name: save_parts
--- Keeps how the tasks of parts stand.
+-- name: save_chunks
+-- Keeps how the tasks of chunks stand.
 -- Inputs: $1 batch, locked; in step: $2 numbers, $3 held, $4 out, $5 marks.
--- Locks: the parts.
+-- Locks: the chunks.
 update {{part}} p set held = n.held, out_ = n.out_, marks = n.marks
 from unnest($2::int[], $3::int[], $4::int[], $5::json[]) as n (number, held, out_, marks)
 where p.batch = $1::bigint and p.number = any (array[n.number]);
 
--- name: parts
+-- name: chunks
 -- Parts of a batch, in the order of their numbers.
 -- Inputs: $1 batch, $2 number after which to begin, $3 at most so many or null for
 --   all, $4 kinds, $5 numbers or null, $6 whether only such with tasks that are held,
 --   $7 the same of such that are out, $8 whether to read the tasks, $9 first jobs of
---   parts whose tasks are known.
+--   chunks whose tasks are known.
 -- Output: what ScanPart in internal/sqlstore reads; tasks is null if they are known
 --   or not asked for.
 -- Locks: none.
@@ -173,8 +173,8 @@ select p.batch, p.number, p.pass, p.kind, p.first_job, p.size, p.held, p.out_, p
 from ({{choice}}) p
 order by p.number;
 
--- name: parts_by_number
--- A part of parts: looks them up by number.
+-- name: chunks_by_number
+-- A part of chunks: looks them up by number.
 -- Locks: none.
 select p.*
 from unnest($5::int[]) as a (number)
@@ -182,8 +182,8 @@ cross join lateral (select * from {{part}} where batch = $1::bigint and number =
 where p.number > $2::int and p.kind = any ($4::text[]) and (p.any_held or not $6::bool) and (p.any_out or not $7::bool)
 order by p.number limit $3::int;
 
--- name: parts_held
--- A part of parts: those with tasks that are held.
+-- name: chunks_held
+-- A part of chunks: those with tasks that are held.
 -- Locks: none.
 select p.*
 from unnest($4::text[]) as k (kind)
@@ -194,15 +194,15 @@ cross join lateral (
 ) p
 order by p.number limit $3::int;
 
--- name: parts_out
--- A part of parts: those with tasks that are out.
+-- name: chunks_out
+-- A part of chunks: those with tasks that are out.
 -- Locks: none.
 select * from {{part}}
 where batch = $1::bigint and number > $2::int and any_out and kind = any ($4::text[]) and $5::int[] is null and not $6::bool and $7::bool
 order by batch, number limit $3::int;
 
--- name: parts_of_all
--- A part of parts: all of them.
+-- name: chunks_of_all
+-- A part of chunks: all of them.
 -- Locks: none.
 select * from {{part}}
 where batch = $1::bigint and number > $2::int and kind = any ($4::text[]) and $5::int[] is null and not $6::bool and not $7::bool
@@ -291,7 +291,7 @@ ready as (
 select id from scheduled union all select id from parked union all select id from ready order by id;
 
 -- name: delete_batch
--- Removes a batch with all its parts.
+-- Removes a batch with all its chunks.
 -- Inputs: $1 id, locked.
 -- Locks: the deleted rows.
 with gone as materialized (
@@ -303,7 +303,7 @@ parts as (
 delete from {{part_task}} where batch = any (array(select id from gone));
 
 -- name: prune_batch
--- Removes a batch that completed long ago, with all its parts.
+-- Removes a batch that completed long ago, with all its chunks.
 -- Inputs: $1 states, $2 retention in microseconds.
 -- Output: its id, if there was one.
 -- Locks: the deleted rows; passes over batches locked by others.

@@ -184,7 +184,7 @@ and ({{running_sweep}}) is null;
 
 -- name: counting_batch
 -- A part of statements about a job d: the batch that has still to count how this task
--- of it ends. Ranges of ids are never shared: only the part that begins last, at or
+-- of it ends. Ranges of ids are never shared: only the chunk that begins last, at or
 -- before the id, can hold it. Its marks say of each task how it stands.
 -- Output: batch, null if there is none.
 -- Locks: none.

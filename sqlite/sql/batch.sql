@@ -1,4 +1,4 @@
--- Statements about batches and their parts. Those that write, and those that Conduct
+-- Statements about batches and their chunks. Those that write, and those that Conduct
 -- reads with, run in one transaction that has the write lock.
 
 -- name: add_batch
@@ -14,7 +14,7 @@ values (?, ?, ?, ?, ?, ?, 0, 0, 0, '', ?, ?);
 select id, name, type, queue, tenant, created_at, body, status from {{batch}} where id = ?;
 
 -- name: batches
--- Reads batches with how many of their jobs run. Only parts with tasks that are out
+-- Reads batches with how many of their jobs run. Only chunks with tasks that are out
 -- are looked at, and none where Seen tells it. The conditions are put behind it.
 -- Inputs: between which times Seen tells how many run.  Output: the columns of
 -- sqlstore.ScanBatch; kind → how many run, as JSON, or null.  Locks: none.
@@ -48,59 +48,59 @@ limit 0 + ?;
 select id from {{batch}} where opened = 0 and created_at < ? order by created_at limit 0 + ?;
 
 -- name: delete_batch
--- Removes a batch. Its parts and their tasks go in the same transaction.
+-- Removes a batch. Its chunks and their tasks go in the same transaction.
 -- Inputs: id.  Output: none.  Locks: the writer's.
 delete from {{batch}} where id = ?;
 
--- name: delete_parts
--- Removes all parts of a batch.
+-- name: delete_chunks
+-- Removes all chunks of a batch.
 -- Inputs: batch.  Output: none.  Locks: the writer's.
 delete from {{part}} where batch = ?;
 
 -- name: delete_tasks
--- Removes the tasks of all parts of a batch.
+-- Removes the tasks of all chunks of a batch.
 -- Inputs: batch.  Output: none.  Locks: the writer's.
 delete from {{part_task}} where batch = ?;
 
--- name: part_taken
--- Finds a part that has one of some numbers.
+-- name: chunk_taken
+-- Finds a chunk that has one of some numbers.
 -- Inputs: batch, numbers as a JSON array.  Output: number.  Locks: none.
 select p.number from json_each(?2) v cross join {{part}} p on p.batch = ?1 and p.number = v.value limit 1;
 
--- name: add_part
--- Stores a part.
+-- name: add_chunk
+-- Stores a chunk.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
 insert into {{part}} (batch, number, pass, kind, first, size, held, out, marks) values (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_tasks
--- Stores the tasks of a part.
+-- Stores the tasks of a chunk.
 -- Inputs: the columns.  Output: none.  Locks: the writer's.
 insert into {{part_task}} (batch, number, tasks) values (?, ?, ?);
 
--- name: parts
--- Reads parts. The conditions are put behind it.
+-- name: chunks
+-- Reads chunks. The conditions are put behind it.
 -- Inputs: none.  Output: the columns of sqlstore.ScanPart.  Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first, p.size, p.held, p.out, p.marks from {{part}} p;
 
--- name: parts_tasks
--- Reads parts with their tasks. The conditions are put behind it.
+-- name: chunks_tasks
+-- Reads chunks with their tasks. The conditions are put behind it.
 -- Inputs: none.  Output: the columns of sqlstore.ScanPart, tasks.  Locks: none.
 select p.batch, p.number, p.pass, p.kind, p.first, p.size, p.held, p.out, p.marks, k.tasks
 from {{part}} p cross join {{part_task}} k on k.batch = p.batch and k.number = p.number;
 
--- name: save_part
--- Keeps how the tasks of a part stand.
+-- name: save_chunk
+-- Keeps how the tasks of a chunk stand.
 -- Inputs: held, out, marks, batch, number.  Output: none.  Locks: the writer's.
 update {{part}} set held = ?, out = ?, marks = ? where batch = ? and number = ?;
 
 -- name: drop_tasks
--- Removes the tasks of the parts of a pass.
+-- Removes the tasks of the chunks of a pass.
 -- Inputs: batch, pass.  Output: none.  Locks: the writer's.
 delete from {{part_task}}
 where batch = ?1 and number in (select p.number from {{part}} p where p.batch = ?1 and p.pass = ?2);
 
--- name: drop_parts
--- Removes the parts of a pass.
+-- name: drop_chunks
+-- Removes the chunks of a pass.
 -- Inputs: batch, pass.  Output: none.  Locks: the writer's.
 delete from {{part}} where batch = ? and pass = ?;
 

@@ -70,7 +70,7 @@ limit 0 + ?;
 
 -- name: counting_batch
 -- A part of statements about a job d: the batch that has still to count how this
--- task of it ends. Ranges of ids are never shared: only the part that begins last,
+-- task of it ends. Ranges of ids are never shared: only the chunk that begins last,
 -- at or before the id, can hold it. Its marks say of each task how it stands.
 -- Output: batch, null if there is none.  Locks: none.
 select case when d.id < p.first + p.size and substr(p.marks ->> '$.s', d.id - p.first + 1, 1) = 'o' then

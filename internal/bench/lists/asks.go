@@ -33,7 +33,7 @@ func listing[F, T any](name string, filter F, list func(context.Context, F) ([]T
 	}}
 }
 
-// all is an ask for a list of which there is no part. What it may have is what it has.
+// all is an ask for a list of which there is no chunk. What it may have is what it has.
 func all[T any](name string, list func(context.Context) ([]T, error)) ask {
 	return ask{name: name, do: func(ctx context.Context) (int, error) {
 		found, err := list(ctx)
@@ -189,13 +189,13 @@ func (s *stock) batchAsks() []ask {
 		filter.Limit = page
 		list = append(list, listing("batches: "+name, filter, s.batches.List))
 	}
-	for name, filter := range map[string]batch.PartFilter{
+	for name, filter := range map[string]batch.ChunkFilter{
 		"": {}, "number": {Numbers: []int{200_002}}, "behind one": {After: 200_003}, "held": {Held: true}, "out": {Out: true},
 		"kind": {Held: true, Kind: batch.PassForward}, "with tasks": {Tasks: true},
 	} {
 		filter.Limit = page
-		list = append(list, listing("parts: "+name, filter, func(ctx context.Context, filter batch.PartFilter) ([]batch.Part, error) {
-			return s.store.Parts(ctx, s.batch.ID, filter)
+		list = append(list, listing("chunks: "+name, filter, func(ctx context.Context, filter batch.ChunkFilter) ([]batch.Chunk, error) {
+			return s.store.Chunks(ctx, s.batch.ID, filter)
 		}))
 	}
 	for name, filter := range map[string]batch.TaskFilter{

@@ -29,7 +29,7 @@ type stock struct {
 	earliest  int64             // id of the first schedule
 	schedule  schedule.Schedule // that has most of the runs
 	sweep     sweep.Sweep       // that has lines, items and events
-	batch     batch.Batch       // that has parts
+	batch     batch.Batch       // that has chunks
 	openBatch int64             // id of the one that has not ended
 	tasks     []int64           // ids of some of its tasks
 	ready     int64             // id of a job
@@ -49,7 +49,7 @@ func (s *stock) fill(ctx context.Context, stored func()) error {
 		return err
 	}
 	s.ready, s.scheduled, s.parked = s.first[fairlead.Ready], s.first[fairlead.Scheduled], s.first[fairlead.Parked]
-	for _, step := range []func(context.Context) error{s.addTenants, s.addCalendar, s.addSchedules, s.addRuns, s.addBatches, s.addParts, s.addSweeps, s.addLines, s.addEntries, s.addTokens} {
+	for _, step := range []func(context.Context) error{s.addTenants, s.addCalendar, s.addSchedules, s.addRuns, s.addBatches, s.addChunks, s.addSweeps, s.addLines, s.addEntries, s.addTokens} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -77,7 +77,7 @@ func (s *stock) addBatches(ctx context.Context) error {
 		return err
 	}
 	_, err = s.store.Conduct(ctx, first.ID, true, func(_ context.Context, b *batch.Record, _ batch.Tx) error {
-		b.Opened, b.Total = true, max(s.side, 5*batch.PartSize)
+		b.Opened, b.Total = true, max(s.side, 5*batch.ChunkSize)
 		b.Passes = []batch.Pass{{Number: 1, Kind: batch.PassForward, Tasks: b.Total}}
 		return nil
 	})
@@ -107,24 +107,24 @@ func (s *stock) addBatches(ctx context.Context) error {
 	return nil
 }
 
-// addParts gives the oldest batch tasks that are still held.
-func (s *stock) addParts(ctx context.Context) error {
+// addChunks gives the oldest batch tasks that are still held.
+func (s *stock) addChunks(ctx context.Context) error {
 	found, err := s.store.Batches(ctx, batch.Filter{Names: []string{"model"}})
 	if err != nil || len(found) != 1 {
 		return errors.Join(err, fmt.Errorf("%d batches are the model", len(found)))
 	}
 	s.batch = found[0].Batch
-	const size = batch.PartSize
+	const size = batch.ChunkSize
 	for number := 1; number*size <= max(s.side, 5*size); number++ {
-		part := batch.Part{Number: 200_000 + number, Pass: 1, Kind: batch.PassForward, Size: size, Held: size, Marks: batch.NewMarks(size)}
+		chunk := batch.Chunk{Number: 200_000 + number, Pass: 1, Kind: batch.PassForward, Size: size, Held: size, Marks: batch.NewMarks(size)}
 		for i := range size {
-			part.Tasks = append(part.Tasks, batch.PartTask{Change: batch.Change{Target: batch.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
+			chunk.Tasks = append(chunk.Tasks, batch.ChunkTask{Change: batch.Change{Target: batch.Target{ID: fmt.Sprint(number, ".", i), Type: "box"}}})
 		}
-		parts := []batch.Part{part}
-		if err := s.store.AddParts(ctx, s.batch.ID, parts); err != nil {
+		chunks := []batch.Chunk{chunk}
+		if err := s.store.AddChunks(ctx, s.batch.ID, chunks); err != nil {
 			return err
 		}
-		s.tasks = append(s.tasks, parts[0].First)
+		s.tasks = append(s.tasks, chunks[0].First)
 	}
 	return nil
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Part is chapters about one thing. A variant of a store, such as one behind a
-// pooler, checks the parts that can go otherwise than in the store itself.
-type Part int
+// Chunk is chapters about one thing. A variant of a store, such as one behind a
+// pooler, checks the chunks that can go otherwise than in the store itself.
+type Chunk int
 
-// The parts of the suite.
+// The chunks of the suite.
 const (
 	// Enqueuing is how jobs get in, also in callers' transactions.
-	Enqueuing Part = iota + 1
+	Enqueuing Chunk = iota + 1
 	// Reading is what can be asked of jobs.
 	Reading
 	// Claiming is how jobs move, from claims and what steers them to their end.
@@ -129,15 +129,15 @@ func chapters() []titled {
 
 type titled struct {
 	title string
-	part  Part
+	chunk Chunk
 	tests func(*chapter)
 }
 
-// Run checks that a store does what it has to: all of it, or the given parts.
-func Run(t *testing.T, open Opener, parts ...Part) {
+// Run checks that a store does what it has to: all of it, or the given chunks.
+func Run(t *testing.T, open Opener, chunks ...Chunk) {
 	shelf := newShelf(t, open)
 	for _, chapter := range chapters() {
-		if len(parts) == 0 || slices.Contains(parts, chapter.part) {
+		if len(chunks) == 0 || slices.Contains(chunks, chapter.chunk) {
 			runChapter(t, shelf, chapter.title, chapter.tests)
 		}
 	}

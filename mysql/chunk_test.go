@@ -11,7 +11,7 @@ import (
 
 // The server takes statements of 8 MiB, as the package says; those that name bytes in
 // hexadecimal would be longer.
-func TestPartsOfMegabytesAreStored(t *testing.T) {
+func TestChunksOfMegabytesAreStored(t *testing.T) {
 	s, err := Open(t.Context(), testdb.MySQL(t)+"?maxAllowedPacket=8388608")
 	if err != nil {
 		t.Fatal(err)
@@ -29,18 +29,18 @@ func TestPartsOfMegabytesAreStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := batch.Part{Number: 1, Pass: 1, Kind: batch.PassForward, Size: size, Held: size, Marks: batch.NewMarks(size)}
+	chunk := batch.Chunk{Number: 1, Pass: 1, Kind: batch.PassForward, Size: size, Held: size, Marks: batch.NewMarks(size)}
 	for range size {
-		part.Tasks = append(part.Tasks, batch.PartTask{Change: batch.Change{After: after}})
+		chunk.Tasks = append(chunk.Tasks, batch.ChunkTask{Change: batch.Change{After: after}})
 	}
-	if err := s.AddParts(t.Context(), b.ID, []batch.Part{part, {Number: 2, Pass: 1, Kind: batch.PassForward, Size: size, Marks: part.Marks, Tasks: part.Tasks}}); err != nil {
+	if err := s.AddChunks(t.Context(), b.ID, []batch.Chunk{chunk, {Number: 2, Pass: 1, Kind: batch.PassForward, Size: size, Marks: chunk.Marks, Tasks: chunk.Tasks}}); err != nil {
 		t.Fatal(err)
 	}
-	parts, err := s.Parts(t.Context(), b.ID, batch.PartFilter{Tasks: true})
+	chunks, err := s.Chunks(t.Context(), b.ID, batch.ChunkFilter{Tasks: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(parts) != 2 || len(parts[1].Tasks) != size || !bytes.Equal(parts[1].Tasks[size-1].After, after) {
-		t.Errorf("%d parts came back, or others", len(parts))
+	if len(chunks) != 2 || len(chunks[1].Tasks) != size || !bytes.Equal(chunks[1].Tasks[size-1].After, after) {
+		t.Errorf("%d chunks came back, or others", len(chunks))
 	}
 }
